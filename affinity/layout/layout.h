@@ -1,0 +1,105 @@
+/*
+ * layout - where every task runs: map, limit, bind, order (LAMA).
+ *
+ * A pure function: the same request gives the same layout, byte for byte. The policy strings are
+ * those of the command line: words (`numa`, `core:span`) or LAMA map strings; man page
+ * tprun-layout(7) has the rules. [Hursey, Squyres, Dontje: Locality-Aware Parallel Process
+ * Mapping for Multi-Core HPC Systems, IEEE Cluster 2011]
+ *
+ * Parts of an MPMD program are placed in order; ranks are contiguous by part. A part without
+ * layout options of its own goes on where the part before stopped; one with its own starts a new
+ * pass over the hardware with what earlier parts occupy occupied.
+ */
+#ifndef AFFINITY_LAYOUT_LAYOUT_H
+#define AFFINITY_LAYOUT_LAYOUT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "affinity/layout/taskmap.h"
+#include "affinity/resource/idset.h"
+#include "affinity/topology/topo.h"
+#include "base/error.h"
+
+#define LAYOUT_MAX_TASKS (16u << 20)
+
+/* One node that may be used; everything borrowed for the length of the call and by the layout. */
+struct layout_node {
+    const char *host;
+    uint32_t target;           /* its rank in R */
+    const struct topo *topo;
+    const struct idset *cores; /* allocated logical cores; those that topo lacks are an error */
+    const struct idset *gpus;  /* may be NULL */
+    uint32_t limit;            /* most tasks here (a hostfile's slots); 0: no limit */
+};
+
+struct layout_part {
+    uint32_t ntasks;         /* 0: one, or one a node with node_count, ... (CLI: -n) */
+    uint32_t cores_per_task; /* -c; 0: not given */
+    const char *map;         /* --map-by, or NULL */
+    const char *bind;        /* --bind-to, or NULL */
+    const char *order;       /* --order / --rank-by, or NULL */
+    const char *mppr;        /* --mppr, or NULL */
+    bool oversubscribe;
+};
+
+struct layout_request {
+    const struct layout_node *nodes;
+    uint32_t nnodes;
+    uint32_t node_count; /* -N: exactly so many nodes, tasks spread evenly in blocks; 0: as needed */
+    const struct layout_part *parts;
+    uint32_t nparts;
+};
+
+struct layout_binding { /* one distinct processor set; many tasks share it */
+    struct idset *cpus;  /* OS index of each processor the task may run on */
+    struct idset *cores; /* the logical cores they belong to */
+};
+
+struct layout_task {
+    uint32_t node;       /* node id: index into layout->nodes */
+    uint32_t local_rank;
+    uint32_t app;        /* index of the part */
+    uint32_t binding;    /* index into layout->bindings */
+    uint32_t place;      /* the task's place: row of the node's topo table */
+};
+
+struct layout_used_node { /* a node that holds at least one task, ids dense from 0 */
+    uint32_t source;      /* index into request->nodes */
+    uint32_t ntasks;
+    struct idset *claim;  /* logical cores that the program claims there */
+};
+
+struct layout {
+    struct layout_task *tasks; /* by rank */
+    uint32_t ntasks;
+    struct layout_used_node *nodes;
+    uint32_t nnodes;
+    struct layout_binding *bindings;
+    uint32_t nbindings;
+    struct taskmap *map;
+    bool bound;          /* false: --bind-to none, tasks are left alone */
+    bool oversubscribed; /* more tasks than the limits allow were placed */
+};
+
+/* NULL with a sentence: kind ERROR_USAGE for a wrong policy string (with the place in it),
+ * ERROR_REFUSED for what does not fit (how many fit, what each limit allowed, which option would
+ * let it run). */
+struct layout *layout_make(const struct layout_request *request, struct error *err);
+void layout_free(struct layout *layout);
+
+/* Check the policy strings of a part without any hardware: 0, or -1 with a sentence. */
+int layout_check_part(const struct layout_part *part, struct error *err);
+
+/* The JSON object of `--dry-run --format=json`, without its key "R" (new reference). Nodes are
+ * named from the request. */
+json_t *layout_to_json(const struct layout *layout, const struct layout_request *request);
+
+/* A text picture (caller frees). `what` is a set of LAYOUT_SHOW_*; nodes of equal layout are
+ * folded; OS and logical numbers are named as such. */
+enum { LAYOUT_SHOW_ALLOC = 1, LAYOUT_SHOW_TOPO = 2, LAYOUT_SHOW_MAP = 4, LAYOUT_SHOW_BIND = 8 };
+char *layout_draw(const struct layout *layout, const struct layout_request *request,
+                  unsigned what);
+
+#endif

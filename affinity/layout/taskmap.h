@@ -1,0 +1,51 @@
+/*
+ * taskmap - which rank is on which node (RFC 34), and its PMI form (RFC 13).
+ *
+ * A list of blocks [nodeid, nnodes, ppn, repeat]: `repeat` times, hand `ppn` consecutive ranks to
+ * each of `nnodes` consecutive nodes. No blocks: an unknown map.
+ *
+ * Four forms are read: the JSON array, the wrapped object {"version":1,"map":[...]}, the PMI
+ * string "(vector,(n,c,p),...)" and the raw list of each node's ranks, "0-3;4-7".
+ */
+#ifndef AFFINITY_LAYOUT_TASKMAP_H
+#define AFFINITY_LAYOUT_TASKMAP_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "affinity/resource/idset.h"
+#include "base/error.h"
+
+struct taskmap_block {
+    uint32_t node, nnodes, ppn, repeat;
+};
+
+struct taskmap {
+    struct taskmap_block *blocks;
+    size_t nblocks;
+    uint64_t ntasks; /* sum over the blocks */
+    uint32_t nnodes; /* highest node id + 1 */
+};
+
+struct taskmap *taskmap_new(void);
+void taskmap_free(struct taskmap *map); /* NULL is fine */
+
+/* Canonical encoding is by construction: append the next `count` ranks, all on `node`. */
+void taskmap_append(struct taskmap *map, uint32_t node, uint32_t count);
+
+/* Any of the four forms. NULL with a sentence. */
+struct taskmap *taskmap_decode(const char *text, struct error *err);
+struct taskmap *taskmap_from_json(const json_t *value, struct error *err); /* array or wrapped */
+
+json_t *taskmap_to_json(const struct taskmap *map);  /* wrapped; new reference */
+char *taskmap_encode_pmi(const struct taskmap *map); /* 3-tuples, repeats written out; caller frees */
+char *taskmap_encode_raw(const struct taskmap *map); /* "0-3;4-7"; caller frees; NULL if a node in
+                                                        the middle has no task */
+
+/* The ranks of one node, ascending; empty when it has none. Caller frees. */
+struct idset *taskmap_ranks(const struct taskmap *map, uint32_t node);
+/* The node of one rank; UINT32_MAX past the end. */
+uint32_t taskmap_node(const struct taskmap *map, uint64_t rank);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * hostlist - an ordered list of host names, duplicates kept (RFC 29).
+ *
+ * "node[0-3,7],login" and so on: one bracket group a name; the zero padding of a group's first
+ * element holds for all of it. Commas separate; blanks are refused. Limits: HOSTLIST_MAX_RANGE
+ * hosts a range, HOSTLIST_MAX hosts in all.
+ */
+#ifndef AFFINITY_RESOURCE_HOSTLIST_H
+#define AFFINITY_RESOURCE_HOSTLIST_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+#define HOSTLIST_MAX_RANGE 1048576
+#define HOSTLIST_MAX 4194304
+
+struct hostlist;
+
+struct hostlist *hostlist_new(void);
+void hostlist_free(struct hostlist *list); /* NULL is fine */
+
+/* NULL with a sentence that names the offending part. "" is the empty list. */
+struct hostlist *hostlist_decode(const char *text, struct error *err);
+/* Canonical text: neighbours folded in list order, "foo[12,4,1-2]". Caller frees.
+ * decode(encode(x)) equals x element for element. */
+char *hostlist_encode(const struct hostlist *list);
+
+void hostlist_append(struct hostlist *list, const char *host);
+size_t hostlist_count(const struct hostlist *list);
+const char *hostlist_nth(const struct hostlist *list, size_t index); /* borrowed */
+ssize_t hostlist_find(const struct hostlist *list, const char *host); /* first index, or -1 */
+
+#endif

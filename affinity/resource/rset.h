@@ -1,0 +1,82 @@
+/*
+ * rset - a resource set R (RFC 20 version 1).
+ *
+ * A list of nodes, ascending by execution target (rank). Each node has a host and borrows its
+ * children (cores, GPUs) from a table of distinct ones, so memory grows with the number of
+ * distinct nodes. Core and GPU ids are logical (hwloc's logical index of the whole machine).
+ *
+ * The key `scheduling` is carried through untouched (RFC 49 is read elsewhere); so are the
+ * properties, trimmed with the ranks.
+ */
+#ifndef AFFINITY_RESOURCE_RSET_H
+#define AFFINITY_RESOURCE_RSET_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "affinity/resource/hostlist.h"
+#include "affinity/resource/idset.h"
+#include "base/error.h"
+
+#define RSET_MAX_TEXT (128u << 20) /* bytes of R that are read at all */
+
+struct rset_children {
+    struct idset *cores; /* never NULL, never empty in a decoded R */
+    struct idset *gpus;  /* never NULL, may be empty */
+};
+
+struct rset_node {
+    uint32_t rank;
+    const char *host;                    /* borrowed from the rset */
+    const struct rset_children *children; /* borrowed from the rset */
+};
+
+struct rset {
+    struct rset_node *nodes;
+    size_t nnodes;
+    double starttime;  /* seconds since the epoch; 0 is unset */
+    double expiration; /* likewise */
+    uint64_t nslots;   /* 0 is unset */
+    json_t *properties; /* object of name -> idset text, or NULL */
+    json_t *scheduling; /* untouched, or NULL */
+    struct rset_private *priv; /* who owns the hosts and the children */
+};
+
+struct rset *rset_new(void); /* no nodes */
+struct rset *rset_copy(const struct rset *set);
+void rset_free(struct rset *set); /* NULL is fine */
+
+/* From text or from a parsed value (borrowed). NULL with a sentence that names the key, the rank
+ * or the host that is wrong, and what would be right. Times are not looked at. */
+struct rset *rset_decode(const char *text, size_t len, struct error *err);
+struct rset *rset_from_json(const json_t *R, struct error *err);
+
+/* A new reference: {"version": 1, "execution": {...}}; equal children share an R_lite entry,
+ * entries ascend by lowest rank. */
+json_t *rset_to_json(const struct rset *set);
+
+/* Add a node at the end; rank must be larger than all before. Sets are copied. */
+void rset_append(struct rset *set, uint32_t rank, const char *host, const struct idset *cores,
+                 const struct idset *gpus);
+
+/* 0 when `now` lies within [starttime, expiration); -1 with a sentence otherwise. */
+int rset_check_time(const struct rset *set, double now, struct error *err);
+
+const struct rset_node *rset_find_rank(const struct rset *set, uint32_t rank);  /* or NULL */
+const struct rset_node *rset_find_host(const struct rset *set, const char *host); /* first, or NULL */
+
+/* A new rset with only the nodes that keep() is true for. Ranks, times, scheduling stay;
+ * properties are trimmed to the ranks that stay. */
+struct rset *rset_select(const struct rset *set,
+                         bool (*keep)(const struct rset_node *node, void *arg), void *arg);
+
+/* A new rset: `set` less what `held` holds, matched by HOST name (two resource sets may number
+ * the same host differently). Nodes without cores left are dropped. */
+struct rset *rset_subtract_hosts(const struct rset *set, const struct rset *held);
+
+/* The first host (borrowed from a) on which both hold a core, with the cores in *cores (caller
+ * frees) when cores is not NULL; or NULL. */
+const char *rset_overlap(const struct rset *a, const struct rset *b, struct idset **cores);
+
+#endif

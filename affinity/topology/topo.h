@@ -1,0 +1,88 @@
+/*
+ * topo - a node's hardware as one simple table.
+ *
+ * A row per hardware thread (PU) in hwloc's logical order, a column per level; a cell says which
+ * object of that level holds the thread, numbered from 0 in logical order. A level that the
+ * machine lacks has count 0 and all cells TOPO_ABSENT; a thread outside every object of a level
+ * (memory-only NUMA nodes do not count; of several NUMA nodes that hold a thread the smallest
+ * does) is TOPO_ABSENT too. Containment is thus read from the hardware, never assumed.
+ *
+ * The table covers the whole machine, including what this process may not use: core numbers are
+ * hwloc's logical indexes there, as R has them. `allowed` says what may be used.
+ *
+ * A topo is immutable once made and may be shared by any number of nodes.
+ */
+#ifndef AFFINITY_TOPOLOGY_TOPO_H
+#define AFFINITY_TOPOLOGY_TOPO_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "affinity/resource/idset.h"
+#include "base/error.h"
+
+enum topo_level { /* outermost first; letters of LAMA: n b N s L3 L2 L1 c h */
+    TOPO_NODE,
+    TOPO_BOARD,
+    TOPO_NUMA,
+    TOPO_SOCKET,
+    TOPO_L3,
+    TOPO_L2,
+    TOPO_L1,
+    TOPO_CORE,
+    TOPO_HWTHREAD,
+    TOPO_NLEVELS
+};
+
+#define TOPO_ABSENT UINT32_MAX
+#define TOPO_MAX_PUS 65536
+
+struct topo_gpu {
+    uint32_t id;        /* logical, as in R */
+    char *name;         /* "cuda0", "rsmi1", ... */
+    struct idset *cpus; /* OS indexes of the threads next to it */
+};
+
+struct topo {
+    uint32_t npus;
+    uint32_t *os;                      /* [npus] OS index of each thread */
+    bool *allowed;                     /* [npus] cgroup, inherited mask, online */
+    uint32_t *object[TOPO_NLEVELS];    /* [npus] each */
+    uint32_t count[TOPO_NLEVELS];      /* objects of each level */
+    struct topo_gpu *gpus;
+    size_t ngpus;
+    int refs;
+};
+
+/* This machine. Allowed = what sched_getaffinity(2) and the cgroup leave. */
+struct topo *topo_load_local(struct error *err);
+/* An hwloc synthetic description ("package:2 numa:4 core:4 pu:2") or an XML export. */
+struct topo *topo_load_synthetic(const char *description, struct error *err);
+struct topo *topo_load_xml(const char *path, struct error *err);
+
+struct topo *topo_ref(struct topo *topo);
+void topo_free(struct topo *topo); /* drops a reference; NULL is fine */
+
+/* The wire and cache form: {"version":1,"os":...,"levels":{...}}, runs folded, so that a regular
+ * machine takes a few hundred bytes. From untrusted text: everything is checked. */
+json_t *topo_to_json(const struct topo *topo);
+struct topo *topo_from_json(const json_t *value, struct error *err);
+
+/* 16 hex digits over the wire form, `allowed` included; equal topologies have equal digests.
+ * Caller frees. */
+char *topo_digest(const struct topo *topo);
+
+struct idset *topo_cores(const struct topo *topo);         /* all logical cores; caller frees */
+struct idset *topo_allowed_cores(const struct topo *topo); /* with every thread allowed; caller frees */
+struct idset *topo_allowed_cpus(const struct topo *topo);  /* OS indexes; caller frees */
+/* OS indexes of the threads of these cores; caller frees. */
+struct idset *topo_cpus_of_cores(const struct topo *topo, const struct idset *cores);
+
+/* Names: "node", "board", "numa", "socket", "l3cache", "l2cache", "l1cache", "core", "hwthread"
+ * (also package, slot, n b N s L3 L2 L1 c h). Returns TOPO_NLEVELS for an unknown word. */
+enum topo_level topo_level_decode(const char *word, size_t len);
+const char *topo_level_name(enum topo_level level);
+
+#endif

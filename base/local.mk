@@ -1,0 +1,6 @@
+noinst_LIBRARIES += libbase.a
+libbase_a_SOURCES = \
+    base/buf.c base/buf.h \
+    base/error.c base/error.h \
+    base/fsd.c base/fsd.h \
+    base/mem.c base/mem.h

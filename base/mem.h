@@ -1,0 +1,21 @@
+/*
+ * mem - allocation that does not fail.
+ *
+ * Sizes here are bounded by their callers, and the kernel overcommits: a failed small allocation
+ * is not a state that a launcher can go on from. These write one line to stderr and _exit(1),
+ * the only place in the house that does so besides main(). pmi-server/client, which lives in
+ * other people's programs, does not use them.
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+
+void *mem_alloc(size_t size);                     /* zeroed; size 0 gives a pointer to free */
+void *mem_array(size_t count, size_t size);       /* zeroed; overflow is checked */
+void *mem_resize(void *old, size_t count, size_t size); /* realloc; new bytes are not zeroed */
+char *mem_copy_text(const char *text);            /* NULL stays NULL */
+char *mem_copy_text_n(const char *text, size_t len);
+char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,129 @@
+#include "launcher/process/descend.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+void descend_adopt(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+static void read_file(const char *path, struct buf *out)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n;
+    while (fd >= 0 && (n = read(fd, buf_reserve(out, 4096), 4096)) > 0)
+        buf_added(out, (size_t)n);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* The children of every thread of `pid`, as text: "12 34 ". */
+static void read_children(pid_t pid, struct buf *out)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(path);
+    if (!threads)
+        return;
+    for (struct dirent *entry; (entry = readdir(threads));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        char *file = mem_format("%s/%s/children", path, entry->d_name);
+        read_file(file, out);
+        free(file);
+    }
+    closedir(threads);
+}
+
+static bool is_zombie(pid_t pid)
+{
+    char path[64];
+    struct buf text = BUF_INIT;
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    read_file(path, &text);
+    const char *state = strrchr(buf_text(&text), ')');
+    bool zombie = !state || state[1] != ' ' || state[2] == 'Z' || state[2] == 'X';
+    buf_free(&text);
+    return zombie;
+}
+
+static bool is_listed(pid_t pid, const pid_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == pid)
+            return true;
+    return false;
+}
+
+/* Children are signalled after what is below them was found, so that none is missed because its
+ * parent died first; what is born meanwhile is found by the next round of the caller. */
+static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t nexcept)
+{
+    struct buf text = BUF_INIT;
+    size_t count = 0;
+    read_children(pid, &text);
+    char *end = NULL;
+    for (const char *at = buf_text(&text); *at; at = end) {
+        pid_t child = (pid_t)strtol(at, &end, 10);
+        if (end == at)
+            break;
+        end += strspn(end, " \n");
+        if (is_listed(child, except, nexcept))
+            continue;
+        count += signal_below(child, number, NULL, 0);
+        if (is_zombie(child))
+            continue;
+        count++;
+        if (number)
+            kill(child, number);
+    }
+    buf_free(&text);
+    return count;
+}
+
+size_t descend_signal(int number, const pid_t *except, size_t nexcept)
+{
+    return signal_below(getpid(), number, except, nexcept);
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void descend_end(double grace)
+{
+    double start = seconds_now();
+    bool first = true;
+    for (;;) {
+        pid_t gone;
+        while ((gone = waitpid(-1, NULL, WNOHANG)) > 0)
+            ;
+        if (gone < 0 && errno == ECHILD)
+            return;
+        bool late = seconds_now() - start >= grace;
+        size_t left = descend_signal(late ? SIGKILL : first ? SIGTERM : 0, NULL, 0);
+        if (first)
+            descend_signal(SIGCONT, NULL, 0);
+        first = false;
+        if (!left && late && seconds_now() - start > grace + 5)
+            return;
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+}

@@ -1,0 +1,24 @@
+/*
+ * descend - the processes below this one.
+ *
+ * A process that called descend_adopt() is the parent of every descendant whose own parent died
+ * (PR_SET_CHILD_SUBREAPER), so nothing that a task started, however it detached itself, leaves
+ * the tree below: it can be listed, signalled, and its absence proven.
+ */
+#ifndef LAUNCHER_PROCESS_DESCEND_H
+#define LAUNCHER_PROCESS_DESCEND_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+void descend_adopt(void);
+
+/* Send a signal to every descendant except the `nexcept` direct children listed and what is below
+ * them; 0 only counts. Returns how many there were (zombies not counted). */
+size_t descend_signal(int number, const pid_t *except, size_t nexcept);
+
+/* The guard's last act: TERM to all descendants, KILL after `grace` seconds, until none is left.
+ * Blocks; reaps. */
+void descend_end(double grace);
+
+#endif

@@ -1,0 +1,229 @@
+#include "launcher/process/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define SPAWN_RESERVED 10
+
+void spawn_reserve(void)
+{
+    int fd;
+    do {
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    } while (fd >= 0 && fd < SPAWN_RESERVED - 1);
+    if (fd >= SPAWN_RESERVED)
+        close(fd);
+}
+
+/* ---- in the child: system calls only ---- */
+
+struct spawn_child {
+    const struct spawn *spawn;
+    volatile struct spawn_failure *failure;
+    const sigset_t *mask;
+    pid_t parent;
+    cpu_set_t *check; /* room to read the binding back */
+    char **script;    /* argv as /bin/sh wants it */
+};
+
+static void child_fail(const struct spawn_child *child, enum spawn_step step, int number)
+{
+    child->failure->step = step;
+    child->failure->number = number;
+    _exit(127);
+}
+
+static void child_signals(const struct spawn_child *child)
+{
+    /* exec resets handlers; of ignored signals only this one is this program's own doing. */
+    sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    if (child->spawn->death_signal) {
+        prctl(PR_SET_PDEATHSIG, child->spawn->death_signal);
+        if (getppid() != child->parent)
+            raise(SIGKILL);
+    }
+    if (child->spawn->group)
+        setpgid(0, 0);
+}
+
+static void child_descriptors(const struct spawn_child *child)
+{
+    for (int i = 0; i < SPAWN_NFDS; i++) {
+        int fd = child->spawn->fds[i];
+        if (fd < 0)
+            close(i);
+        else if (fd == i)
+            fcntl(i, F_SETFD, 0);
+        else if (dup2(fd, i) < 0)
+            child_fail(child, SPAWN_DESCRIPTORS, errno);
+    }
+}
+
+static void child_limits(const struct spawn_child *child)
+{
+    if (!child->spawn->limits)
+        return;
+    for (int i = 0; i < RLIM_NLIMITS; i++) {
+        struct rlimit now;
+        if (getrlimit((__rlimit_resource_t)i, &now) < 0)
+            continue;
+        rlim_t soft = child->spawn->limits[i].rlim_cur;
+        if (soft == now.rlim_cur)
+            continue;
+        now.rlim_cur = soft < now.rlim_max ? soft : now.rlim_max;
+        if (setrlimit((__rlimit_resource_t)i, &now) < 0)
+            child_fail(child, SPAWN_LIMITS, errno);
+    }
+}
+
+static void child_bind(const struct spawn_child *child)
+{
+    const struct spawn *spawn = child->spawn;
+    if (!spawn->cpus)
+        return;
+    if (sched_setaffinity(0, spawn->cpus_size, spawn->cpus) < 0)
+        child_fail(child, SPAWN_BIND, errno);
+    if (sched_getaffinity(0, spawn->cpus_size, child->check) < 0)
+        child_fail(child, SPAWN_CHECK, errno);
+    if (!CPU_EQUAL_S(spawn->cpus_size, spawn->cpus, child->check))
+        child_fail(child, SPAWN_CHECK, EINVAL);
+}
+
+/* A file without a "#!" line that the kernel does not know is a shell script (POSIX execvp). */
+static void child_execute(const struct spawn_child *child)
+{
+    const struct spawn *spawn = child->spawn;
+    execve(spawn->path, spawn->argv, spawn->envp);
+    if (errno == ENOEXEC)
+        execve("/bin/sh", child->script, spawn->envp);
+    child_fail(child, SPAWN_EXEC, errno);
+}
+
+static void child_run(const struct spawn_child *child)
+{
+    const struct spawn *spawn = child->spawn;
+    child_signals(child);
+    child_descriptors(child);
+    if (spawn->umask >= 0)
+        umask((mode_t)spawn->umask);
+    child_limits(child);
+    child_bind(child);
+    if (spawn->directory && chdir(spawn->directory) < 0)
+        child_fail(child, SPAWN_DIRECTORY, errno);
+    sigprocmask(SIG_SETMASK, child->mask, NULL);
+    child_execute(child);
+}
+
+/* ---- in the parent ---- */
+
+/* Kept apart so that nothing of the caller lives in registers across the shared-memory fork. */
+__attribute__((noinline)) static pid_t spawn_fork(const struct spawn_child *child)
+{
+    pid_t pid = vfork();
+    if (pid == 0) {
+        child_run(child);
+        _exit(127);
+    }
+    return pid;
+}
+
+static char **script_argv(const struct spawn *spawn)
+{
+    size_t count = 0;
+    while (spawn->argv[count])
+        count++;
+    char **script = mem_array(count + 3, sizeof(*script));
+    script[0] = (char *)(uintptr_t)"/bin/sh";
+    script[1] = (char *)(uintptr_t)spawn->path;
+    for (size_t i = 1; i < count; i++)
+        script[i + 1] = spawn->argv[i];
+    return script;
+}
+
+pid_t spawn_start(const struct spawn *spawn, struct spawn_failure *failure)
+{
+    sigset_t all, none, before;
+    cpu_set_t *check = spawn->cpus ? mem_alloc(spawn->cpus_size) : NULL;
+    struct spawn_child child = {spawn, failure, &none, getpid(), check, script_argv(spawn)};
+    *failure = (struct spawn_failure){SPAWN_OK, 0};
+    sigemptyset(&none);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before); /* no handler of ours runs in the child */
+    pid_t pid = spawn_fork(&child);
+    if (pid < 0)
+        *failure = (struct spawn_failure){SPAWN_FORK, errno};
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    free(check);
+    free(child.script);
+    return failure->step == SPAWN_OK ? pid : -1;
+}
+
+int spawn_explain(const struct spawn *spawn, const struct spawn_failure *failure,
+                  struct error *err)
+{
+    const char *why = strerror(failure->number);
+    switch (failure->step) {
+    case SPAWN_DIRECTORY:
+        return error_set(err, "cannot enter directory %s: %s", spawn->directory, why);
+    case SPAWN_EXEC:
+        return error_set(err, "cannot run %s: %s", spawn->path, why);
+    case SPAWN_LIMITS:
+        return error_set(err, "cannot set the resource limits of %s: %s", spawn->path, why);
+    case SPAWN_BIND:
+        return error_set(err, "cannot bind %s: %s", spawn->path, why);
+    case SPAWN_CHECK:
+        return error_set(err, "%s was bound by the kernel to other processors than asked for",
+                         spawn->path);
+    default:
+        return error_set(err, "cannot start %s: %s", spawn->path, why);
+    }
+}
+
+/* 0, EACCES for something that is there and cannot be run, ENOENT */
+static int try_path(const char *path, const char *directory)
+{
+    struct stat info;
+    char *whole = path[0] == '/' || !directory ? mem_copy_text(path)
+                                               : mem_format("%s/%s", directory, path);
+    int result = stat(whole, &info) < 0 ? (errno == EACCES ? EACCES : ENOENT)
+                 : !S_ISREG(info.st_mode) || access(whole, X_OK) < 0 ? EACCES
+                                                                     : 0;
+    free(whole);
+    return result;
+}
+
+char *spawn_find(const char *name, const char *search, const char *directory)
+{
+    int result = ENOENT;
+    if (strchr(name, '/')) {
+        result = try_path(name, directory);
+        errno = result;
+        return result ? NULL : mem_copy_text(name);
+    }
+    if (!search)
+        search = "/bin:/usr/bin";
+    for (const char *at = search; *name; at += strcspn(at, ":") + 1) {
+        size_t len = strcspn(at, ":");
+        char *path = len ? mem_format("%.*s/%s", (int)len, at, name) : mem_format("./%s", name);
+        int found = try_path(path, directory);
+        if (!found)
+            return path;
+        if (found == EACCES)
+            result = EACCES;
+        free(path);
+        if (!at[len])
+            break;
+    }
+    errno = result;
+    return NULL;
+}

@@ -1,0 +1,48 @@
+/*
+ * nodes - the nodes that a run may use, in order, from whatever named them.
+ *
+ * -R FILE gives ranks, hosts and cores; --hosts and --hostfile give hosts (and limits), their
+ * cores are whatever each node says later; with neither, this machine. --exclude takes nodes away.
+ * A host named twice is one node (limits add up). This machine is recognised by any of its names
+ * or addresses.
+ */
+#ifndef LAUNCHER_PROGRAM_NODES_H
+#define LAUNCHER_PROGRAM_NODES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "affinity/resource/rset.h"
+#include "base/error.h"
+#include "launcher/program/spec.h"
+
+struct node {
+    char *host;          /* as it is shown and written into R, without user@ */
+    char *login;         /* what ssh is told: user@host or host */
+    uint32_t target;     /* rank in R; position where there is no R */
+    uint32_t limit;      /* most tasks (a hostfile's slots); 0: none */
+    bool here;           /* this machine */
+    struct idset *cores; /* allocated logical cores; NULL: all that the node allows */
+    struct idset *gpus;  /* NULL: likewise */
+};
+
+struct nodes {
+    struct node *list;
+    size_t count;
+    struct rset *R; /* where -R was given (times checked, `now` from the caller); else NULL */
+    char *source;   /* "R file /path", "--hosts", "hostfile /path", "this machine": for messages
+                       and for the instance's identity */
+};
+
+/* NULL with a sentence; kind ERROR_USAGE where the command line is at fault. */
+struct nodes *nodes_from_spec(const struct spec *spec, double now, struct error *err);
+/* For --topology: the hosts and descriptions of the spec's topologies, in order of appearance;
+ * descriptions[i] (caller frees array and texts) belongs to list[i]. With -R only its cores. */
+struct nodes *nodes_from_topologies(const struct spec *spec, double now, char ***descriptions,
+                                    struct error *err);
+void nodes_free(struct nodes *nodes);
+
+/* True for any name or address of this machine. */
+bool nodes_is_here(const char *host);
+
+#endif

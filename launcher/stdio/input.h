@@ -1,0 +1,32 @@
+/*
+ * input - this process's stdin (or a file), read for the tasks.
+ *
+ * A terminal is read only while this process is in its foreground group (so a background run is
+ * never stopped by it), and only when asked for: input_want(n) lets at most n more bytes be read.
+ * Works for terminals, pipes, sockets, regular files and /dev/null; a closed stdin is an end of
+ * file at once. The descriptor's flags are left as they are.
+ */
+#ifndef LAUNCHER_STDIO_INPUT_H
+#define LAUNCHER_STDIO_INPUT_H
+
+#include <ev.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct input_ops {
+    void (*data)(void *arg, const void *bytes, size_t len);
+    void (*end)(void *arg);
+    void (*failed)(void *arg, const struct error *err);
+};
+
+struct input;
+
+/* path NULL: descriptor 0. */
+struct input *input_new(struct ev_loop *loop, const char *path, const struct input_ops *ops,
+                        void *arg, struct error *err);
+void input_want(struct input *input, size_t bytes); /* adds to what may be read */
+void input_resume(struct input *input);             /* after SIGCONT: look at the foreground again */
+void input_free(struct input *input);
+
+#endif

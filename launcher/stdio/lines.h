@@ -1,0 +1,33 @@
+/*
+ * lines - a task's output stream, cut at line ends.
+ *
+ * Whole lines are passed on as they complete, many at once; what follows the last newline waits.
+ * A line longer than LINES_MAX is passed on in pieces, each but the last marked unfinished, so
+ * that a receiver can keep other tasks out until it ends. Unbuffered: everything at once.
+ */
+#ifndef LAUNCHER_STDIO_LINES_H
+#define LAUNCHER_STDIO_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+#define LINES_MAX 65536
+
+struct lines {
+    struct buf rest; /* the beginning of a line */
+    bool raw;        /* pass everything on at once */
+    bool inside;     /* pieces of the current line were passed on already */
+};
+
+/* `unfinished`: the last byte is inside a line that will go on. */
+typedef void (*lines_emit)(void *arg, const char *bytes, size_t len, bool unfinished);
+
+void lines_init(struct lines *lines, bool raw);
+void lines_feed(struct lines *lines, const char *bytes, size_t len, lines_emit emit, void *arg);
+/* The stream ended: pass on a last line without newline. */
+void lines_end(struct lines *lines, lines_emit emit, void *arg);
+void lines_free(struct lines *lines);
+
+#endif

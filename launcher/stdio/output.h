@@ -1,0 +1,70 @@
+/*
+ * output - where tasks' output ends: this process's stdout and stderr, or files.
+ *
+ * Lines of different tasks are never torn or mixed: a task that is inside an unfinished line holds
+ * its destination until the line ends (or until it has been silent for OUTPUT_PATIENCE seconds
+ * while others wait: then a newline is put and they go on). A label goes before each line. A last
+ * line without newline is kept so, but is ended by a newline when something of another task
+ * follows in the same destination.
+ *
+ * Writing never blocks the loop: destinations are written as they take data; pipes and terminals
+ * are reopened non-blocking so that the caller's descriptors stay as they were. What waits is
+ * counted: output_pending() is how many bytes have been taken and not yet written, and `drained`
+ * is called with how many bytes left the process, so that credit can be given back.
+ *
+ * Templates: %r rank, %R rank zero-padded to the width of the largest, %h host, %n node id,
+ * %p program id, %% a percent sign. Files are created (0666 less umask, truncated) on first use;
+ * a file named by several tasks is opened once.
+ */
+#ifndef LAUNCHER_STDIO_OUTPUT_H
+#define LAUNCHER_STDIO_OUTPUT_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define OUTPUT_PATIENCE 2.0
+
+enum output_stream { OUTPUT_STDOUT, OUTPUT_STDERR };
+
+struct output_config {
+    bool label;
+    const char *templates[2]; /* by stream; NULL: this process's own descriptor */
+    uint32_t ntasks;
+    const char *program;      /* %p */
+    /* Host and node id of a rank, for templates. */
+    const char *(*host)(void *arg, uint32_t rank);
+    uint32_t (*node)(void *arg, uint32_t rank);
+};
+
+struct output_ops {
+    void (*drained)(void *arg, size_t bytes);
+    /* The reader of stdout or stderr is gone (EPIPE): end quietly, as any filter would. */
+    void (*closed)(void *arg, enum output_stream stream);
+    /* A destination cannot be written (disk full, ...): the sentence names it. */
+    void (*failed)(void *arg, const struct error *err);
+};
+
+struct output;
+
+/* 0 or -1 with a sentence of kind ERROR_USAGE for a template with an unknown %-letter. */
+int output_check_template(const char *text, struct error *err);
+
+struct output *output_new(struct ev_loop *loop, const struct output_config *config,
+                          const struct output_ops *ops, void *arg, struct error *err);
+void output_free(struct output *output);
+
+/* Take bytes (copied). `unfinished` as in lines.h. Files are opened here: -1 with a sentence. */
+int output_write(struct output *output, uint32_t rank, enum output_stream stream,
+                 const void *bytes, size_t len, bool unfinished, struct error *err);
+/* The rank's stream has ended. */
+void output_end(struct output *output, uint32_t rank, enum output_stream stream);
+
+size_t output_pending(const struct output *output);
+/* Write what is left now, blocking; at the end of a run. */
+void output_flush(struct output *output);
+
+#endif

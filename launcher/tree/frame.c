@@ -1,0 +1,84 @@
+#include "launcher/tree/frame.h"
+
+#include <endian.h>
+#include <string.h>
+
+int frame_is_bulk(enum frame_type type)
+{
+    switch (type) {
+    case FRAME_STDIN:
+    case FRAME_STDIN_END:
+    case FRAME_OUTPUT:
+    case FRAME_OUTPUT_END:
+    case FRAME_DONE:
+    case FRAME_END:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static void put_u32(unsigned char *bytes, uint32_t value)
+{
+    value = htole32(value);
+    memcpy(bytes, &value, 4);
+}
+
+static uint32_t get_u32(const unsigned char *bytes)
+{
+    uint32_t value;
+    memcpy(&value, bytes, 4);
+    return le32toh(value);
+}
+
+void frame_put_u64(unsigned char *bytes, uint64_t value)
+{
+    value = htole64(value);
+    memcpy(bytes, &value, 8);
+}
+
+uint64_t frame_get_u64(const unsigned char *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, 8);
+    return le64toh(value);
+}
+
+void frame_encode_header(const struct frame *frame, unsigned char header[FRAME_HEADER])
+{
+    put_u32(header, (uint32_t)frame->len);
+    put_u32(header + 4, (uint32_t)frame->type | (uint32_t)frame->flags << 16);
+    put_u32(header + 8, frame->node);
+    put_u32(header + 12, frame->rank);
+}
+
+int frame_decode(const struct buf *in, struct frame *frame, struct error *err)
+{
+    const unsigned char *header = (const unsigned char *)buf_bytes(in);
+    if (in->len < FRAME_HEADER)
+        return 0;
+    uint32_t len = get_u32(header), type = get_u32(header + 4) & 0xffff;
+    if (type == 0 || type >= FRAME_NTYPES)
+        return error_set(err, "frame of unknown type %u: the peer is not a tprun of this version",
+                         type);
+    if (len > FRAME_MAX)
+        return error_set(err, "frame of %u bytes: at most %u are allowed", len, FRAME_MAX);
+    if (in->len < FRAME_HEADER + (size_t)len)
+        return 0;
+    frame->type = (enum frame_type)type;
+    frame->flags = (uint16_t)(get_u32(header + 4) >> 16);
+    frame->node = get_u32(header + 8);
+    frame->rank = get_u32(header + 12);
+    frame->bytes = header + FRAME_HEADER;
+    frame->len = len;
+    return 1;
+}
+
+json_t *frame_json(const struct frame *frame, struct error *err)
+{
+    json_error_t where;
+    json_t *value = json_loadb(frame->bytes, frame->len, JSON_ALLOW_NUL, &where);
+    if (!value)
+        error_set(err, "frame of type %d: %s", frame->type, where.text);
+    return value;
+}

@@ -1,0 +1,82 @@
+/*
+ * frame - the one message format between front end, manager and agents.
+ *
+ * A header of FRAME_HEADER bytes (little endian: payload length u32, type u16, flags u16, node
+ * u32, rank u32), then the payload: JSON for what people could have written, plain bytes for
+ * what tasks wrote. What node, rank and flags mean is said beside each type. Frames come from
+ * other machines: the reader checks type and length before anything is kept.
+ */
+#ifndef LAUNCHER_TREE_FRAME_H
+#define LAUNCHER_TREE_FRAME_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#define FRAME_HEADER 16
+#define FRAME_MAX (64u << 20)  /* payload bytes */
+#define FRAME_ALL UINT32_MAX   /* in node or rank: every one */
+
+enum frame_type {
+    /* every link */
+    FRAME_PING = 1,     /* payload: u64 sender's clock, ns */
+    FRAME_PONG,         /* payload: u64 echoed, u64 answerer's clock, ns */
+    FRAME_CREDIT,       /* rank: bytes of bulk payload that may be sent again */
+    /* down the tree */
+    FRAME_WELCOME,      /* JSON: who the agent is, what it starts below itself; first frame */
+    FRAME_LAUNCH,       /* JSON: see launcher/program/launch.h */
+    FRAME_SIGNAL,       /* flags: signal number, to every task */
+    FRAME_TERMINATE,    /* rank: grace in ms; TERM, grace, KILL */
+    FRAME_STDIN,        /* bulk; bytes for the tasks that read input */
+    FRAME_STDIN_END,    /* bulk */
+    FRAME_FENCE_DOWN,   /* u64 id, then bytes */
+    /* up the tree; node: the agent it is from */
+    FRAME_HELLO,        /* JSON: version, topology or its digest */
+    FRAME_UNREACHED,    /* JSON: a host that did not start: stage, text; node: which */
+    FRAME_STARTED,      /* all tasks of the node run; JSON: pids and bindings read back */
+    FRAME_OUTPUT,       /* bulk; rank; flags: FRAME_STDERR, FRAME_UNFINISHED */
+    FRAME_OUTPUT_END,   /* bulk; rank; flags: FRAME_STDERR: that stream has ended */
+    FRAME_ENDED,        /* rank ended badly; JSON: status, time; at once */
+    FRAME_ABORT,        /* rank asked for the end; JSON: code, text, time */
+    FRAME_DONE,         /* bulk; everything of node's subtree has ended: JSON, statuses merged */
+    FRAME_FENCE_UP,     /* rank: weight; u64 id, then bytes */
+    FRAME_LOST,         /* JSON: nodes (idset), text: their link is gone */
+    FRAME_NOTE,         /* text for people, to stderr */
+    /* manager to front end */
+    FRAME_SHOW,         /* text; flags: FRAME_STDERR */
+    FRAME_MAPPED,       /* JSON: program, ntasks, hosts, taskmap */
+    FRAME_INPUT_WANT,   /* rank: more bytes of stdin are wanted */
+    FRAME_END,          /* bulk; JSON: status, messages */
+    FRAME_NTYPES
+};
+
+enum { FRAME_STDERR = 1, FRAME_UNFINISHED = 2 };
+
+struct frame {
+    enum frame_type type;
+    uint16_t flags;
+    uint32_t node;
+    uint32_t rank;
+    const void *bytes; /* borrowed */
+    size_t len;
+};
+
+/* Bulk frames count against a link's credit and keep their order among themselves. */
+int frame_is_bulk(enum frame_type type);
+
+void frame_encode_header(const struct frame *frame, unsigned char header[FRAME_HEADER]);
+
+/* The next whole frame at the front of `in` (its bytes point there): 1, 0 when more bytes are
+ * needed, -1 with a sentence. The caller consumes FRAME_HEADER + len bytes afterwards. */
+int frame_decode(const struct buf *in, struct frame *frame, struct error *err);
+
+/* The payload as JSON (new reference), or NULL with a sentence. */
+json_t *frame_json(const struct frame *frame, struct error *err);
+
+void frame_put_u64(unsigned char *bytes, uint64_t value);
+uint64_t frame_get_u64(const unsigned char *bytes);
+
+#endif

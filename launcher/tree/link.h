@@ -1,0 +1,78 @@
+/*
+ * link - a two-way stream of frames to a neighbour, over any pair of descriptors.
+ *
+ * Control frames are sent at once. Bulk frames (frame_is_bulk) are sent while the neighbour has
+ * given credit and wait in order otherwise; a sender that respects link_room() keeps the queue
+ * short, so a slow reader at the far end stops the task that writes, and no memory grows. The
+ * receiver gives credit back with link_consumed() once the bytes have left it. Bulk waiting never
+ * holds back control frames, so a node whose output nobody reads still answers pings.
+ *
+ * With link_watch() the neighbour is pinged, and a link on which nothing arrives for that long is
+ * closed: a silent death is found as surely as an end of file. The round trips also estimate the
+ * offset between the two clocks.
+ *
+ * A link owns its descriptors. All callbacks come from the loop, never from inside link_send().
+ */
+#ifndef LAUNCHER_TREE_LINK_H
+#define LAUNCHER_TREE_LINK_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "launcher/tree/frame.h"
+
+#define LINK_WINDOW (512u << 10) /* bytes of bulk under way in each direction */
+
+struct link;
+
+struct link_ops {
+    void (*frame)(struct link *link, void *arg, const struct frame *frame);
+    /* Bulk can be sent again (link_room() is no longer 0). May be NULL. */
+    void (*room)(struct link *link, void *arg);
+    /* End of file, an error, or silence: the sentence says which. The owner frees the link here
+     * or later; nothing more comes. */
+    void (*closed)(struct link *link, void *arg, const struct error *why);
+    /* Bytes before the greeting (see link_expect_greeting). May be NULL. */
+    void (*noise)(struct link *link, void *arg, const char *bytes, size_t len);
+    /* The greeting has been seen. May be NULL. */
+    void (*greeted)(struct link *link, void *arg);
+};
+
+/* Frames start at once. in and out may be the same descriptor; they become non-blocking. */
+struct link *link_new(struct ev_loop *loop, int in, int out, const struct link_ops *ops, void *arg);
+void link_free(struct link *link); /* closes; NULL is fine */
+
+/* The other end is a program behind a login: skip what comes before its greeting. */
+void link_expect_greeting(struct link *link);
+/* Be that program: write the greeting now. */
+void link_greet(struct link *link);
+
+void link_send(struct link *link, const struct frame *frame); /* payload is copied or written */
+void link_send_json(struct link *link, enum frame_type type, uint32_t node, uint32_t rank,
+                    const json_t *value);
+
+size_t link_room(const struct link *link);    /* bulk bytes that would not have to wait */
+void link_consumed(struct link *link, size_t bytes); /* bulk payload bytes + FRAME_HEADER each */
+
+void link_watch(struct link *link, double timeout); /* seconds; INFINITY: only watch for EOF */
+
+/* Send everything there is, blocking for at most `timeout` seconds. */
+void link_flush(struct link *link, double timeout);
+/* No more will be sent: the neighbour sees an end of file. */
+void link_shutdown(struct link *link);
+
+/* Clock of the neighbour minus this one, ns; 0 until a ping was answered. */
+int64_t link_clock_offset(const struct link *link);
+/* CLOCK_MONOTONIC now, ns. */
+uint64_t link_clock(void);
+
+/* Bulk bytes counted for one frame, on both sides. */
+static inline size_t link_weight(const struct frame *frame)
+{
+    return FRAME_HEADER + frame->len;
+}
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * exchange - gather up, broadcast down: the one collective of the house.
+ *
+ * A vertex of the tree (an agent, or the manager) has some children and at most one parent. A
+ * round is named by an id (64 bits: group and sequence number, all nodes count alike). Each node
+ * that takes part enters a round once with some bytes; when a vertex has gathered everything of
+ * its subtree it sends the concatenation up, and the vertex whose subtree is everything sends it
+ * down to all: so a program on one node never leaves its agent. Bytes arrive as entered, in any
+ * order of nodes, and everybody receives all of them, its own included.
+ *
+ * Several rounds may be open at once. PMI-1 barriers, PMI-2 and PMIx fences all go through here.
+ * The vertex knows nothing about links; whoever owns it carries its messages.
+ */
+#ifndef PMI_SERVER_KVS_EXCHANGE_H
+#define PMI_SERVER_KVS_EXCHANGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct exchange_ops {
+    /* To the parent: `weight` nodes are in these bytes. */
+    void (*up)(void *arg, uint64_t id, uint32_t weight, const void *bytes, size_t len);
+    /* To every child. */
+    void (*down)(void *arg, uint64_t id, const void *bytes, size_t len);
+    /* The round is complete here. Called last; a new round may be entered from inside. */
+    void (*done)(void *arg, uint64_t id, const void *bytes, size_t len);
+};
+
+struct exchange;
+
+/* `total` nodes take part in all, `subtree` of them at or below this vertex (itself included if
+ * it takes part). subtree == total makes this vertex the root. ops is borrowed. */
+struct exchange *exchange_new(const struct exchange_ops *ops, void *arg, uint32_t total,
+                              uint32_t subtree);
+void exchange_free(struct exchange *exchange);
+
+/* This node enters (weight 1), or bytes with a weight came up from a child. -1 with a sentence
+ * when more weight arrives than the subtree has, or the round is over already. */
+int exchange_enter(struct exchange *exchange, uint64_t id, uint32_t weight, const void *bytes,
+                   size_t len, struct error *err);
+/* The whole came down from the parent. -1 when no such round is open here and it is not a relay's
+ * turn (a vertex that does not take part relays any round). */
+int exchange_complete(struct exchange *exchange, uint64_t id, const void *bytes, size_t len,
+                      struct error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * kvs - a key-value space (RFC 13): text keys, text values.
+ *
+ * The pairs put here since the last kvs_take_fresh() are the "fresh" ones: what an exchange has
+ * to carry to the other nodes. A packed set of pairs is the exchange's payload; packed sets may be
+ * concatenated, and are untrusted when unpacked.
+ */
+#ifndef PMI_SERVER_KVS_KVS_H
+#define PMI_SERVER_KVS_KVS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+struct kvs;
+
+struct kvs *kvs_new(const char *name); /* name is copied */
+void kvs_free(struct kvs *kvs);
+const char *kvs_name(const struct kvs *kvs);
+size_t kvs_count(const struct kvs *kvs);
+
+/* Put by a local task: fresh. A key that is there already gets the new value. */
+void kvs_put(struct kvs *kvs, const char *key, const char *value);
+/* Known to every node already (preset by the launcher): not fresh. */
+void kvs_preset(struct kvs *kvs, const char *key, const char *value);
+
+const char *kvs_get(const struct kvs *kvs, const char *key); /* borrowed; NULL if absent */
+
+/* Append the fresh pairs, packed, to `out`; they are fresh no longer. */
+void kvs_take_fresh(struct kvs *kvs, struct buf *out);
+/* Put every pair of a packed set (not fresh). -1 with a sentence if it is malformed; pairs before
+ * the bad place stay. */
+int kvs_merge(struct kvs *kvs, const void *packed, size_t len, struct error *err);
+
+#endif
