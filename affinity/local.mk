@@ -1,9 +1,36 @@
 noinst_LIBRARIES += libresource.a liblayout.a
 libresource_a_SOURCES = \
+    affinity/resource/excerpt.c affinity/resource/excerpt.h \
     affinity/resource/hostlist.c affinity/resource/hostlist.h \
+    affinity/resource/hostlist_text.c \
     affinity/resource/idset.c affinity/resource/idset.h \
-    affinity/resource/rset.c affinity/resource/rset.h
+    affinity/resource/idset_text.c \
+    affinity/resource/rset.c affinity/resource/rset.h affinity/resource/rset_private.h \
+    affinity/resource/rset_arithmetic.c \
+    affinity/resource/rset_decode.c \
+    affinity/resource/rset_encode.c
 liblayout_a_SOURCES = \
     affinity/topology/topo.c affinity/topology/topo.h \
+    affinity/topology/topo_build.h \
+    affinity/topology/topo_json.c \
+    affinity/topology/topo_load.c \
+    affinity/layout/builder.h \
+    affinity/layout/draw.c affinity/layout/draw.h \
+    affinity/layout/draw_bind.c \
+    affinity/layout/draw_boxes.c \
+    affinity/layout/draw_looks.c \
+    affinity/layout/kind.c affinity/layout/kind.h \
     affinity/layout/layout.c affinity/layout/layout.h \
-    affinity/layout/taskmap.c affinity/layout/taskmap.h
+    affinity/layout/layout_bindings.c \
+    affinity/layout/layout_json.c \
+    affinity/layout/layout_nodes.c \
+    affinity/layout/placing.c affinity/layout/placing.h \
+    affinity/layout/plan.c affinity/layout/plan.h \
+    affinity/layout/plan_coordinates.c \
+    affinity/layout/plan_units.c \
+    affinity/layout/policy.c affinity/layout/policy.h \
+    affinity/layout/refusal.c \
+    affinity/layout/run.c \
+    affinity/layout/walk.c affinity/layout/walk.h \
+    affinity/layout/taskmap.c affinity/layout/taskmap.h \
+    affinity/layout/taskmap_text.c

@@ -1,8 +1,64 @@
 noinst_LIBRARIES += libspec.a libstdio.a
 libspec_a_SOURCES = \
+    launcher/cli/command.c launcher/cli/command.h \
+    launcher/cli/help.c \
+    launcher/cli/option.h launcher/cli/option_apply.c launcher/cli/option_hints.c \
+    launcher/cli/option_table.c \
     launcher/cli/options.c launcher/cli/options.h \
-    launcher/program/spec.c launcher/program/spec.h
+    launcher/cli/words.c launcher/cli/words.h \
+    launcher/program/here.c launcher/program/here.h \
+    launcher/program/hostfile.c launcher/program/hostfile.h \
+    launcher/program/json_field.c launcher/program/json_field.h \
+    launcher/program/nodes.c launcher/program/nodes.h launcher/program/nodes_build.h \
+    launcher/program/nodes_index.c launcher/program/nodes_index.h \
+    launcher/program/nodes_source.c \
+    launcher/program/spec.c launcher/program/spec.h launcher/program/spec_build.h \
+    launcher/program/spec_env.c launcher/program/spec_env.h \
+    launcher/program/spec_json.c \
+    launcher/program/spec_words.c launcher/program/spec_words.h
+libspec_a_SOURCES += \
+    launcher/program/ledger.c launcher/program/ledger.h launcher/program/ledger_private.h \
+    launcher/program/ledger_instance.c \
+    launcher/program/store.c launcher/program/store.h
 libstdio_a_SOURCES = \
+    launcher/stdio/dest.c launcher/stdio/dest.h \
+    launcher/stdio/files.c launcher/stdio/files.h \
     launcher/stdio/input.c launcher/stdio/input.h \
+    launcher/stdio/label.c launcher/stdio/label.h \
     launcher/stdio/lines.c launcher/stdio/lines.h \
-    launcher/stdio/output.c launcher/stdio/output.h
+    launcher/stdio/output.c launcher/stdio/output.h \
+    launcher/stdio/sink.c launcher/stdio/sink.h \
+    launcher/stdio/template.c launcher/stdio/template.h
+
+noinst_LIBRARIES += liblauncher.a libagent.a
+libagent_a_SOURCES = \
+    launcher/agent/agent.c launcher/agent/agent.h launcher/agent/state.h \
+    launcher/agent/ending.c \
+    launcher/agent/rendezvous.c \
+    launcher/agent/start.c \
+    launcher/agent/streams.c \
+    launcher/process/descend.c launcher/process/descend.h \
+    launcher/process/spawn.c launcher/process/spawn.h \
+    launcher/program/allowed.c launcher/program/allowed.h \
+    launcher/program/launch.c launcher/program/launch.h \
+    launcher/tree/bootstrap.c launcher/tree/bootstrap.h \
+    launcher/tree/child.c launcher/tree/child.h \
+    launcher/tree/frame.c launcher/tree/frame.h \
+    launcher/tree/link.c launcher/tree/link.h \
+    launcher/tree/target.c \
+    launcher/tree/tree.c launcher/tree/tree.h
+liblauncher_a_SOURCES = \
+    launcher/manager/gather.c \
+    launcher/manager/manager.c launcher/manager/manager.h launcher/manager/state.h \
+    launcher/manager/place.c \
+    launcher/manager/verdict.c launcher/manager/verdict.h
+
+STOREYS = libagent.a libstdio.a libspec.a liblayout.a libpmiserver.a libresource.a libbase.a
+
+bin_PROGRAMS += tprun
+tprun_SOURCES = launcher/cli/tprun.c launcher/cli/frontend.c launcher/cli/frontend.h
+tprun_LDADD = liblauncher.a $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
+
+pkglibexec_PROGRAMS += tpagent
+tpagent_SOURCES = launcher/agent/tpagent.c
+tpagent_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)

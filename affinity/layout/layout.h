@@ -27,7 +27,7 @@
 /* One node that may be used; everything borrowed for the length of the call and by the layout. */
 struct layout_node {
     const char *host;
-    uint32_t target;           /* its rank in R */
+    uint32_t target; /* its rank in R */
     const struct topo *topo;
     const struct idset *cores; /* allocated logical cores; those that topo lacks are an error */
     const struct idset *gpus;  /* may be NULL */
@@ -44,31 +44,34 @@ struct layout_part {
     bool oversubscribe;
 };
 
+/* With node_count it is the first so many nodes that have room for an even share, and each gets its
+ * share. Ranks go in blocks, node by node, unless the map goes round the nodes: n first, or second
+ * as in WORD:span. */
 struct layout_request {
     const struct layout_node *nodes;
     uint32_t nnodes;
-    uint32_t node_count; /* -N: exactly so many nodes, tasks spread evenly in blocks; 0: as needed */
+    uint32_t node_count; /* -N: exactly so many nodes; 0: as needed. See below */
     const struct layout_part *parts;
     uint32_t nparts;
 };
 
-struct layout_binding { /* one distinct processor set; many tasks share it */
+struct layout_binding {  /* one distinct processor set; many tasks share it */
     struct idset *cpus;  /* OS index of each processor the task may run on */
     struct idset *cores; /* the logical cores they belong to */
 };
 
 struct layout_task {
-    uint32_t node;       /* node id: index into layout->nodes */
+    uint32_t node; /* node id: index into layout->nodes */
     uint32_t local_rank;
-    uint32_t app;        /* index of the part */
-    uint32_t binding;    /* index into layout->bindings */
-    uint32_t place;      /* the task's place: row of the node's topo table */
+    uint32_t app;     /* index of the part */
+    uint32_t binding; /* index into layout->bindings */
+    uint32_t place;   /* the task's place: row of the node's topo table */
 };
 
 struct layout_used_node { /* a node that holds at least one task, ids dense from 0 */
     uint32_t source;      /* index into request->nodes */
     uint32_t ntasks;
-    struct idset *claim;  /* logical cores that the program claims there */
+    struct idset *claim; /* logical cores that the program claims there */
 };
 
 struct layout {
@@ -99,7 +102,6 @@ json_t *layout_to_json(const struct layout *layout, const struct layout_request 
 /* A text picture (caller frees). `what` is a set of LAYOUT_SHOW_*; nodes of equal layout are
  * folded; OS and logical numbers are named as such. */
 enum { LAYOUT_SHOW_ALLOC = 1, LAYOUT_SHOW_TOPO = 2, LAYOUT_SHOW_MAP = 4, LAYOUT_SHOW_BIND = 8 };
-char *layout_draw(const struct layout *layout, const struct layout_request *request,
-                  unsigned what);
+char *layout_draw(const struct layout *layout, const struct layout_request *request, unsigned what);
 
 #endif

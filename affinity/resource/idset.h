@@ -52,7 +52,7 @@ struct idset *idset_union(const struct idset *a, const struct idset *b);
 struct idset *idset_subtract(const struct idset *a, const struct idset *b);
 struct idset *idset_intersect(const struct idset *a, const struct idset *b);
 
-#define IDSET_FOREACH(id, set)                                                                    \
+#define IDSET_FOREACH(id, set)                                                                     \
     for (uint32_t id = idset_first(set); (id) != IDSET_NONE; (id) = idset_next(set, id))
 
 #endif

@@ -19,7 +19,9 @@
 #include "affinity/resource/idset.h"
 #include "base/error.h"
 
-#define RSET_MAX_TEXT (128u << 20) /* bytes of R that are read at all */
+#define RSET_MAX_TEXT (128u << 20)     /* bytes of R that are read at all */
+#define RSET_MAX_VALUES (16u << 20)    /* JSON values in it */
+#define RSET_MAX_CONTAINERS (4u << 20) /* of these, objects and arrays */
 
 struct rset_children {
     struct idset *cores; /* never NULL, never empty in a decoded R */
@@ -28,18 +30,18 @@ struct rset_children {
 
 struct rset_node {
     uint32_t rank;
-    const char *host;                    /* borrowed from the rset */
+    const char *host;                     /* borrowed from the rset */
     const struct rset_children *children; /* borrowed from the rset */
 };
 
 struct rset {
     struct rset_node *nodes;
     size_t nnodes;
-    double starttime;  /* seconds since the epoch; 0 is unset */
-    double expiration; /* likewise */
-    uint64_t nslots;   /* 0 is unset */
-    json_t *properties; /* object of name -> idset text, or NULL */
-    json_t *scheduling; /* untouched, or NULL */
+    double starttime;          /* seconds since the epoch; 0 is unset */
+    double expiration;         /* likewise */
+    uint64_t nslots;           /* 0 is unset */
+    json_t *properties;        /* object of name -> idset text, or NULL */
+    json_t *scheduling;        /* untouched, or NULL */
     struct rset_private *priv; /* who owns the hosts and the children */
 };
 
@@ -56,20 +58,26 @@ struct rset *rset_from_json(const json_t *R, struct error *err);
  * entries ascend by lowest rank. */
 json_t *rset_to_json(const struct rset *set);
 
-/* Add a node at the end; rank must be larger than all before. Sets are copied. */
+/* Add a node at the end; rank must be larger than all before. Sets are copied; gpus may be
+ * NULL. */
 void rset_append(struct rset *set, uint32_t rank, const char *host, const struct idset *cores,
                  const struct idset *gpus);
 
 /* 0 when `now` lies within [starttime, expiration); -1 with a sentence otherwise. */
 int rset_check_time(const struct rset *set, double now, struct error *err);
 
-const struct rset_node *rset_find_rank(const struct rset *set, uint32_t rank);  /* or NULL */
-const struct rset_node *rset_find_host(const struct rset *set, const char *host); /* first, or NULL */
+const struct rset_node *rset_find_rank(const struct rset *set, uint32_t rank); /* or NULL */
+/* The first node of the host, or NULL; looks at all nodes. */
+const struct rset_node *rset_find_host(const struct rset *set, const char *host);
 
 /* A new rset with only the nodes that keep() is true for. Ranks, times, scheduling stay;
- * properties are trimmed to the ranks that stay. */
+ * properties are trimmed to the ranks that stay; nslots is unset unless all do. */
 struct rset *rset_select(const struct rset *set,
                          bool (*keep)(const struct rset_node *node, void *arg), void *arg);
+
+/* Properties whose name starts with '+' describe an instance, not its hardware: they do not go
+ * into the R of an allocation (RFC 20). */
+void rset_drop_local_properties(struct rset *set);
 
 /* A new rset: `set` less what `held` holds, matched by HOST name (two resource sets may number
  * the same host differently). Nodes without cores left are dropped. */
@@ -78,5 +86,9 @@ struct rset *rset_subtract_hosts(const struct rset *set, const struct rset *held
 /* The first host (borrowed from a) on which both hold a core, with the cores in *cores (caller
  * frees) when cores is not NULL; or NULL. */
 const char *rset_overlap(const struct rset *a, const struct rset *b, struct idset **cores);
+
+/* All that any of these sets holds, a node a host in order of host names. Ranks are positions
+ * there: sets may number hosts differently. No times, no properties. */
+struct rset *rset_union_hosts(const struct rset *const *sets, size_t nsets);
 
 #endif

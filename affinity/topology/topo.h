@@ -74,6 +74,9 @@ struct topo *topo_from_json(const json_t *value, struct error *err);
  * Caller frees. */
 char *topo_digest(const struct topo *topo);
 
+/* The logical core of a row, as R numbers it; the row itself where the machine has no cores. */
+uint32_t topo_core(const struct topo *topo, uint32_t row);
+
 struct idset *topo_cores(const struct topo *topo);         /* all logical cores; caller frees */
 struct idset *topo_allowed_cores(const struct topo *topo); /* with every thread allowed; caller frees */
 struct idset *topo_allowed_cpus(const struct topo *topo);  /* OS indexes; caller frees */

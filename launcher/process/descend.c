@@ -107,7 +107,26 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-void descend_end(double grace)
+pid_t *descend_children(size_t *count)
+{
+    struct buf text = BUF_INIT;
+    pid_t *list = NULL;
+    char *end = NULL;
+    *count = 0;
+    read_children(getpid(), &text);
+    for (const char *at = buf_text(&text); *at; at = end) {
+        pid_t child = (pid_t)strtol(at, &end, 10);
+        if (end == at)
+            break;
+        end += strspn(end, " \n");
+        list = mem_resize(list, *count + 1, sizeof(*list));
+        list[(*count)++] = child;
+    }
+    buf_free(&text);
+    return list;
+}
+
+void descend_end(double grace, const pid_t *except, size_t nexcept)
 {
     double start = seconds_now();
     bool first = true;
@@ -117,13 +136,14 @@ void descend_end(double grace)
             ;
         if (gone < 0 && errno == ECHILD)
             return;
-        bool late = seconds_now() - start >= grace;
-        size_t left = descend_signal(late ? SIGKILL : first ? SIGTERM : 0, NULL, 0);
-        if (first)
-            descend_signal(SIGCONT, NULL, 0);
-        first = false;
-        if (!left && late && seconds_now() - start > grace + 5)
+        double passed = seconds_now() - start;
+        size_t left = descend_signal(passed >= grace ? SIGKILL : first ? SIGTERM : 0, except,
+                                     nexcept);
+        if (!left)
             return;
-        nanosleep(&(struct timespec){0, 10000000}, NULL);
+        if (first)
+            descend_signal(SIGCONT, except, nexcept);
+        first = false;
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
 }

@@ -17,8 +17,11 @@ void descend_adopt(void);
  * them; 0 only counts. Returns how many there were (zombies not counted). */
 size_t descend_signal(int number, const pid_t *except, size_t nexcept);
 
-/* The guard's last act: TERM to all descendants, KILL after `grace` seconds, until none is left.
- * Blocks; reaps. */
-void descend_end(double grace);
+/* The direct children there are (caller frees). */
+pid_t *descend_children(size_t *count);
+
+/* The guard's last act: TERM to all descendants but the direct children listed (what this process
+ * was born with), KILL after `grace` seconds, until none is left. Blocks; reaps. */
+void descend_end(double grace, const pid_t *except, size_t nexcept);
 
 #endif

@@ -3,7 +3,9 @@
  *
  * Whole lines are passed on as they complete, many at once; what follows the last newline waits.
  * A line longer than LINES_MAX is passed on in pieces, each but the last marked unfinished, so
- * that a receiver can keep other tasks out until it ends. Unbuffered: everything at once.
+ * that a receiver can keep other tasks out until it ends. Unbuffered: everything at once. No piece
+ * is empty or longer than LINES_MAX. What is passed on is the caller's memory or the rest's: it
+ * is gone when emit returns.
  */
 #ifndef LAUNCHER_STDIO_LINES_H
 #define LAUNCHER_STDIO_LINES_H

@@ -12,9 +12,16 @@
  * counted: output_pending() is how many bytes have been taken and not yet written, and `drained`
  * is called with how many bytes left the process, so that credit can be given back.
  *
+ * The process ignores SIGPIPE, and has descriptors 0, 1 and 2 open (on /dev/null if need be):
+ * where one were missing, the next file opened would take its place. The functions of output_ops
+ * are also called from inside output_write(), output_end() and output_flush(); they may not free
+ * the output. When every stream has ended, output_pending() comes down to 0 by the loop alone:
+ * output_flush() then has only files to close.
+ *
  * Templates: %r rank, %R rank zero-padded to the width of the largest, %h host, %n node id,
  * %p program id, %% a percent sign. Files are created (0666 less umask, truncated) on first use;
- * a file named by several tasks is opened once.
+ * a file named by several tasks, or by several names, is opened once. When there are more files
+ * than descriptors, they are closed and opened again as needed.
  */
 #ifndef LAUNCHER_STDIO_OUTPUT_H
 #define LAUNCHER_STDIO_OUTPUT_H

@@ -9,7 +9,6 @@ int frame_is_bulk(enum frame_type type)
     case FRAME_STDIN:
     case FRAME_STDIN_END:
     case FRAME_OUTPUT:
-    case FRAME_OUTPUT_END:
     case FRAME_DONE:
     case FRAME_END:
         return 1;

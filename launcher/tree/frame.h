@@ -36,11 +36,10 @@ enum frame_type {
     /* up the tree; node: the agent it is from */
     FRAME_HELLO,        /* JSON: version, topology or its digest */
     FRAME_UNREACHED,    /* JSON: a host that did not start: stage, text; node: which */
-    FRAME_STARTED,      /* all tasks of the node run; JSON: pids and bindings read back */
+    FRAME_STARTED,      /* every task of the node has been started */
     FRAME_OUTPUT,       /* bulk; rank; flags: FRAME_STDERR, FRAME_UNFINISHED */
-    FRAME_OUTPUT_END,   /* bulk; rank; flags: FRAME_STDERR: that stream has ended */
-    FRAME_ENDED,        /* rank ended badly; JSON: status, time; at once */
-    FRAME_ABORT,        /* rank asked for the end; JSON: code, text, time */
+    FRAME_ENDED,        /* ranks ended badly, told at once; u64 time, then JSON: ranks, why,
+                           status, text. Whoever passes it on turns the time into its own clock */
     FRAME_DONE,         /* bulk; everything of node's subtree has ended: JSON, statuses merged */
     FRAME_FENCE_UP,     /* rank: weight; u64 id, then bytes */
     FRAME_LOST,         /* JSON: nodes (idset), text: their link is gone */
@@ -48,7 +47,6 @@ enum frame_type {
     /* manager to front end */
     FRAME_SHOW,         /* text; flags: FRAME_STDERR */
     FRAME_MAPPED,       /* JSON: program, ntasks, hosts, taskmap */
-    FRAME_INPUT_WANT,   /* rank: more bytes of stdin are wanted */
     FRAME_END,          /* bulk; JSON: status, messages */
     FRAME_NTYPES
 };

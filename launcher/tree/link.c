@@ -450,3 +450,12 @@ int64_t link_clock_offset(const struct link *link)
 {
     return link->offset;
 }
+
+void link_disown(struct link *link)
+{
+    if (!link)
+        return;
+    close(link->in);
+    if (link->out != link->in)
+        close(link->out);
+}

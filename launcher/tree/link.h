@@ -64,6 +64,10 @@ void link_flush(struct link *link, double timeout);
 /* No more will be sent: the neighbour sees an end of file. */
 void link_shutdown(struct link *link);
 
+/* In a forked child: the descriptors are the parent process's business. Closes this copy of them
+ * and forgets the rest. NULL is fine. */
+void link_disown(struct link *link);
+
 /* Clock of the neighbour minus this one, ns; 0 until a ping was answered. */
 int64_t link_clock_offset(const struct link *link);
 /* CLOCK_MONOTONIC now, ns. */

@@ -24,14 +24,19 @@ struct exchange_ops {
     void (*up)(void *arg, uint64_t id, uint32_t weight, const void *bytes, size_t len);
     /* To every child. */
     void (*down)(void *arg, uint64_t id, const void *bytes, size_t len);
-    /* The round is complete here. Called last; a new round may be entered from inside. */
+    /* The round is complete here, at a relay too. Called last: a new round may be entered from
+     * inside, and the exchange may be freed. */
     void (*done)(void *arg, uint64_t id, const void *bytes, size_t len);
 };
 
 struct exchange;
 
 /* `total` nodes take part in all, `subtree` of them at or below this vertex (itself included if
- * it takes part). subtree == total makes this vertex the root. ops is borrowed. */
+ * it takes part). subtree == total makes this vertex the root, and vertices
+ * above it, if any, never see a round. A vertex that does not take part
+ * gathers what its children send like any other; one with subtree 0 only hands the whole down.
+ * ops is borrowed. The callbacks may be called from inside exchange_enter and exchange_complete,
+ * and may call these in turn. */
 struct exchange *exchange_new(const struct exchange_ops *ops, void *arg, uint32_t total,
                               uint32_t subtree);
 void exchange_free(struct exchange *exchange);
@@ -40,8 +45,9 @@ void exchange_free(struct exchange *exchange);
  * when more weight arrives than the subtree has, or the round is over already. */
 int exchange_enter(struct exchange *exchange, uint64_t id, uint32_t weight, const void *bytes,
                    size_t len, struct error *err);
-/* The whole came down from the parent. -1 when no such round is open here and it is not a relay's
- * turn (a vertex that does not take part relays any round). */
+/* The whole came down from the parent. -1 when this round was not sent up from here, and this is
+ * not a vertex with subtree 0 (which relays any round), or when it is over already. The last 64
+ * finished rounds are remembered for that. */
 int exchange_complete(struct exchange *exchange, uint64_t id, const void *bytes, size_t len,
                       struct error *err);
 

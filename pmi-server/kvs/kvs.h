@@ -28,10 +28,14 @@ void kvs_preset(struct kvs *kvs, const char *key, const char *value);
 
 const char *kvs_get(const struct kvs *kvs, const char *key); /* borrowed; NULL if absent */
 
+/* The pairs in the order in which their keys first came, by index; false past the end. Borrowed
+ * until the next put. */
+bool kvs_at(const struct kvs *kvs, size_t index, const char **key, const char **value);
+
 /* Append the fresh pairs, packed, to `out`; they are fresh no longer. */
 void kvs_take_fresh(struct kvs *kvs, struct buf *out);
-/* Put every pair of a packed set (not fresh). -1 with a sentence if it is malformed; pairs before
- * the bad place stay. */
+/* Put every pair of a packed set (not fresh); a pair that is fresh here is newer, and stays. -1
+ * with a sentence if it is malformed; pairs before the bad place stay. */
 int kvs_merge(struct kvs *kvs, const void *packed, size_t len, struct error *err);
 
 #endif

@@ -1,0 +1,76 @@
+/*
+ * builder - a layout in the making, shared by the steps of layout_make().
+ *
+ * Until the last step a task's node is an index into the request's nodes and its place a row of
+ * its kind; tasks that are bound together, or not at all, have no binding yet (NO_BINDING).
+ */
+#ifndef AFFINITY_LAYOUT_BUILDER_H
+#define AFFINITY_LAYOUT_BUILDER_H
+
+#include "affinity/layout/kind.h"
+#include "affinity/layout/plan.h"
+#include "affinity/layout/policy.h"
+
+#define NO_BINDING UINT32_MAX
+
+/* Parts that are placed as if they were one program. */
+struct run {
+    uint32_t first_part, nparts;
+    uint32_t ntasks;
+    struct policy policy;
+};
+
+struct rows { /* of a kind, [first, end) */
+    uint32_t first, end;
+};
+
+struct binding_rows { /* a binding's rows, as runs in spans[] */
+    uint32_t first_span, nspans;
+};
+
+struct builder {
+    const struct layout_request *request;
+    struct kinds kinds;
+    struct layout *layout;
+    struct run *runs;
+    uint32_t nruns;
+    uint32_t *run_of;              /* by part */
+    uint32_t *part_tasks;          /* by part, defaults filled in */
+    struct binding_rows *bindings; /* beside layout->bindings */
+    struct rows *spans;
+    uint32_t nspans;
+    uint32_t binding_room, span_room;
+    uint32_t *node_tasks; /* by node of the request: tasks placed there so far */
+    uint32_t *chosen;     /* the nodes that the n loop goes over */
+    uint32_t nchosen;
+    uint32_t rotation;    /* with node_count: whose turn it is to get one more than the rest */
+};
+
+/* layout_bindings.c: number of the new binding made of these rows of a kind. */
+uint32_t builder_bind(struct builder *builder, const struct kind *kind, const struct rows *spans,
+                      uint32_t nspans);
+/* Bind what has no binding yet: tasks bound together, and tasks that are not bound. */
+void builder_bind_rest(struct builder *builder);
+
+/* layout_nodes.c: number the nodes that are used, count local ranks, make the claims and the task
+ * map; from here on tasks are as layout.h has them. */
+void builder_finish(struct builder *builder);
+
+const struct policy *builder_policy(const struct builder *builder, const struct layout_task *task);
+const struct kind *builder_kind(const struct builder *builder, uint32_t node);
+
+/* run.c: place one run behind those before; 0 or -1 with a sentence. */
+int builder_place_run(struct builder *builder, const struct run *run, struct error *err);
+
+/* refusal.c: these all return -1 with a sentence. */
+struct placing;
+int refuse_word(const struct plans *plans, const struct policy *policy, struct error *err);
+int refuse_no_place(const struct builder *builder, const struct run *run, const struct plans *plans,
+                    struct error *err);
+int refuse_room(const struct builder *builder, const struct placing *placing, const struct run *run,
+                struct error *err);
+int refuse_node_count(const struct builder *builder, const struct placing *placing,
+                      const struct run *run, const uint32_t *room, uint32_t share,
+                      struct error *err);
+
+#endif

@@ -1,0 +1,98 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/draw.h"
+#include "base/mem.h"
+
+#define MAX_LIST 40 /* characters of a list of ranks or processors in a table */
+
+enum { RANKS, CPUS, CORES, WHERE, COLUMNS };
+
+struct line {
+    char *column[COLUMNS];
+};
+
+static char *short_list(const struct idset *set)
+{
+    char *text = idset_encode(set);
+    size_t len = strlen(text);
+    if (len <= MAX_LIST)
+        return text;
+    size_t cut = MAX_LIST - 12;
+    while (cut > 0 && text[cut] != ',')
+        cut--;
+    char *brief = mem_format("%.*s,... (%zu)", (int)cut, text, idset_count(set));
+    free(text);
+    return brief;
+}
+
+/* One line a distinct binding of the node, in the order of its first rank. */
+static uint32_t bind_lines(const struct drawing *drawing, uint32_t node, struct line **lines)
+{
+    uint32_t n = 0, ntasks = drawing->layout->nodes[node].ntasks;
+    struct idset **ranks = mem_array(drawing->layout->nbindings, sizeof(struct idset *));
+    uint32_t *order = mem_array(ntasks, sizeof(*order));
+    for (uint32_t i = 0; i < ntasks; i++) {
+        uint32_t binding = drawing_task(drawing, node, i)->binding;
+        if (!ranks[binding]) {
+            ranks[binding] = idset_new();
+            order[n++] = binding;
+        }
+        idset_add(ranks[binding], drawing->ranks[drawing->at[node] + i]);
+    }
+    *lines = mem_array(n, sizeof(**lines));
+    for (uint32_t i = 0; i < n; i++) {
+        const struct layout_binding *binding = &drawing->layout->bindings[order[i]];
+        struct buf where = BUF_INIT;
+        draw_where(&where, drawing_node(drawing, node)->topo, binding->cores);
+        (*lines)[i].column[RANKS] = short_list(ranks[order[i]]);
+        (*lines)[i].column[CPUS] = short_list(binding->cpus);
+        (*lines)[i].column[CORES] = short_list(binding->cores);
+        (*lines)[i].column[WHERE] = buf_take_text(&where);
+        idset_free(ranks[order[i]]);
+    }
+    free(order);
+    free(ranks);
+    return n;
+}
+
+static void draw_bind_node(struct drawing *drawing, uint32_t node)
+{
+    static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)", "in"};
+    struct line *lines, head;
+    size_t widths[COLUMNS];
+    uint32_t n = bind_lines(drawing, node, &lines);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        head.column[c] = mem_copy_text(heads[c]);
+        widths[c] = strlen(heads[c]);
+        for (uint32_t i = 0; i < n; i++)
+            if (strlen(lines[i].column[c]) > widths[c])
+                widths[c] = strlen(lines[i].column[c]);
+        if (c == WHERE && n && !*lines[0].column[c])
+            head.column[c][0] = '\0';
+    }
+    buf_printf(&drawing->out, "  %s:\n", drawing_node(drawing, node)->host);
+    buf_add_text(&drawing->out, "  ");
+    draw_columns(&drawing->out, head.column, widths, COLUMNS);
+    for (uint32_t i = 0; i < n; i++) {
+        buf_add_text(&drawing->out, "  ");
+        draw_columns(&drawing->out, lines[i].column, widths, COLUMNS);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        for (size_t c = 0; c < COLUMNS; c++)
+            free(lines[i].column[c]);
+    for (size_t c = 0; c < COLUMNS; c++)
+        free(head.column[c]);
+    free(lines);
+}
+
+void draw_bind(struct drawing *drawing)
+{
+    buf_add_text(&drawing->out, drawing->layout->bound
+                                    ? "Bindings: where each rank may run\n"
+                                    : "Bindings: none; where each rank may run\n");
+    for (uint32_t i = 0; i < drawing->nlooks; i++) {
+        draw_bind_node(drawing, drawing->looks[i].first);
+        drawing_draw_others(drawing, &drawing->looks[i]);
+    }
+}

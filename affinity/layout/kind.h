@@ -1,0 +1,43 @@
+/*
+ * kind - a node as the engine sees it: of its topology, what was allocated.
+ *
+ * Nodes with the same topo and equal cores are of one kind, so that work and memory grow with the
+ * number of kinds. A row here is an allocated hardware thread; rows[] leads back to the topo's
+ * table. Every level has an object for every row: one that is absent coincides with its neighbour
+ * (b, N, s with the node, a cache with the next smaller one, the core with the thread). Numbers of
+ * objects are dense and never fall along the rows.
+ */
+#ifndef AFFINITY_LAYOUT_KIND_H
+#define AFFINITY_LAYOUT_KIND_H
+
+#include "affinity/layout/layout.h"
+
+struct kind {
+    uint32_t example; /* the first node of this kind: index into the request's nodes */
+    const struct topo *topo;
+    const struct idset *cores;
+    uint32_t nrows;
+    uint32_t *rows;
+    uint32_t *object[TOPO_NLEVELS];
+    uint32_t count[TOPO_NLEVELS];
+};
+
+struct kinds {
+    struct kind *kinds;
+    uint32_t nkinds;
+    uint32_t *of; /* [nodes of the request] */
+};
+
+/* 0, or -1 with a sentence that names the first host whose cores its topology lacks. */
+int kinds_make(struct kinds *kinds, const struct layout_request *request, struct error *err);
+void kinds_free(struct kinds *kinds); /* a zeroed one is fine */
+
+uint32_t kind_core(const struct kind *kind, uint32_t row); /* logical core of a row */
+/* Sets of the rows [first, end); caller frees. */
+struct idset *kind_cpus(const struct kind *kind, uint32_t first, uint32_t end);
+struct idset *kind_cores(const struct kind *kind, uint32_t first, uint32_t end);
+
+/* Number the objects along n rows: a new one begins where tag[] changes. Returns how many. */
+uint32_t kind_number(uint32_t *object, const uint64_t *tag, uint32_t n);
+
+#endif

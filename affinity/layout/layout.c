@@ -1,0 +1,153 @@
+#include "affinity/layout/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/builder.h"
+#include "base/mem.h"
+
+const struct policy *builder_policy(const struct builder *builder, const struct layout_task *task)
+{
+    return &builder->runs[builder->run_of[task->app]].policy;
+}
+
+const struct kind *builder_kind(const struct builder *builder, uint32_t node)
+{
+    return &builder->kinds.kinds[builder->kinds.of[node]];
+}
+
+int layout_check_part(const struct layout_part *part, struct error *err)
+{
+    struct policy policy;
+    return policy_parse(part, &policy, err);
+}
+
+static bool has_own_layout(const struct layout_part *part)
+{
+    return part->map || part->bind || part->order || part->mppr || part->cores_per_task;
+}
+
+/* A part without layout options joins the run before it. */
+static int make_runs(struct builder *builder, struct error *err)
+{
+    const struct layout_request *request = builder->request;
+    for (uint32_t i = 0; i < request->nparts; i++) {
+        const struct layout_part *part = &request->parts[i];
+        if (i == 0 || has_own_layout(part)) {
+            struct run *fresh = &builder->runs[builder->nruns++];
+            *fresh = (struct run){.first_part = i};
+            if (policy_parse(part, &fresh->policy, err) < 0)
+                return -1;
+        }
+        struct run *run = &builder->runs[builder->nruns - 1];
+        builder->run_of[i] = builder->nruns - 1;
+        run->nparts++;
+        run->ntasks += builder->part_tasks[i];
+        run->policy.oversubscribe = run->policy.oversubscribe || part->oversubscribe;
+    }
+    return 0;
+}
+
+static int check_node_count(const struct layout_request *request, uint64_t ntasks,
+                            struct error *err)
+{
+    if (request->node_count > request->nnodes)
+        return error_set(err, "-N %u: there %s only %u node%s to choose from", request->node_count,
+                         request->nnodes == 1 ? "is" : "are", request->nnodes,
+                         request->nnodes == 1 ? "" : "s");
+    if (ntasks < request->node_count)
+        return error_usage(err,
+                           "-N %u: %llu task%s cannot occupy %u nodes, every node gets at least "
+                           "one; ask for -n %u or more, or fewer nodes",
+                           request->node_count, (unsigned long long)ntasks, ntasks == 1 ? "" : "s",
+                           request->node_count, request->node_count);
+    return 0;
+}
+
+static int count_tasks(struct builder *builder, struct error *err)
+{
+    const struct layout_request *request = builder->request;
+    uint64_t total = 0;
+    if (request->nnodes == 0)
+        return error_set(err, "no node is left to run on");
+    for (uint32_t i = 0; i < request->nparts; i++) {
+        uint32_t ntasks = request->parts[i].ntasks;
+        if (!ntasks)
+            ntasks = request->node_count ? request->node_count : 1;
+        builder->part_tasks[i] = ntasks;
+        total += ntasks;
+    }
+    if (total > LAYOUT_MAX_TASKS)
+        return error_usage(err, "%llu tasks are more than the %u that one program may have",
+                           (unsigned long long)total, LAYOUT_MAX_TASKS);
+    builder->layout->tasks = mem_array(total, sizeof(*builder->layout->tasks));
+    return check_node_count(request, total, err);
+}
+
+static int build(struct builder *builder, struct error *err)
+{
+    if (count_tasks(builder, err) < 0 || make_runs(builder, err) < 0 ||
+        kinds_make(&builder->kinds, builder->request, err) < 0)
+        return -1;
+    for (uint32_t i = 0; i < builder->nruns; i++)
+        if (builder_place_run(builder, &builder->runs[i], err) < 0)
+            return -1;
+    for (uint32_t i = 0; i < builder->nruns; i++)
+        builder->layout->bound |= builder->runs[i].policy.bind != POLICY_BIND_NONE;
+    builder_bind_rest(builder);
+    builder_finish(builder);
+    return 0;
+}
+
+static void builder_start(struct builder *builder, const struct layout_request *request)
+{
+    *builder = (struct builder){.request = request, .layout = mem_alloc(sizeof(struct layout))};
+    builder->runs = mem_array(request->nparts, sizeof(*builder->runs));
+    builder->run_of = mem_array(request->nparts, sizeof(*builder->run_of));
+    builder->part_tasks = mem_array(request->nparts, sizeof(*builder->part_tasks));
+    builder->node_tasks = mem_array(request->nnodes, sizeof(*builder->node_tasks));
+    builder->chosen = mem_array(request->nnodes, sizeof(*builder->chosen));
+    for (uint32_t node = 0; node < request->nnodes; node++)
+        builder->chosen[builder->nchosen++] = node;
+}
+
+static void builder_end(struct builder *builder)
+{
+    kinds_free(&builder->kinds);
+    free(builder->runs);
+    free(builder->run_of);
+    free(builder->part_tasks);
+    free(builder->bindings);
+    free(builder->spans);
+    free(builder->node_tasks);
+    free(builder->chosen);
+}
+
+struct layout *layout_make(const struct layout_request *request, struct error *err)
+{
+    struct builder builder;
+    builder_start(&builder, request);
+    int rc = build(&builder, err);
+    builder_end(&builder);
+    if (rc == 0)
+        return builder.layout;
+    layout_free(builder.layout);
+    return NULL;
+}
+
+void layout_free(struct layout *layout)
+{
+    if (!layout)
+        return;
+    for (uint32_t i = 0; i < layout->nnodes; i++)
+        idset_free(layout->nodes[i].claim);
+    for (uint32_t i = 0; i < layout->nbindings; i++) {
+        idset_free(layout->bindings[i].cpus);
+        idset_free(layout->bindings[i].cores);
+    }
+    taskmap_free(layout->map);
+    free(layout->nodes);
+    free(layout->bindings);
+    free(layout->tasks);
+    free(layout);
+}

@@ -1,0 +1,60 @@
+/*
+ * plan - a kind of node under one policy: its positions, in loop order.
+ *
+ * A unit is what the innermost choice takes: a hardware thread, or with -c N a slot of N cores.
+ * Each unit has one coordinate for every loop of the map, so the positions of a node are its
+ * units, sorted by their coordinates; none has to be tried in vain. Positions whose binding would
+ * leave the node, or that the step of a wide binding jumps over, are not there at all.
+ *
+ * The loops outside of n part the positions into groups: all nodes take their turn in a group
+ * before any goes on to its next. Groups of all plans are numbered together, in loop order.
+ */
+#ifndef AFFINITY_LAYOUT_PLAN_H
+#define AFFINITY_LAYOUT_PLAN_H
+
+#include "affinity/layout/kind.h"
+#include "affinity/layout/policy.h"
+
+struct position {
+    uint32_t unit;                 /* the place */
+    uint32_t bind_first, bind_end; /* units of the binding, [first, end); without one the place */
+    uint32_t busy_first, busy_end; /* units it occupies */
+};
+
+struct group {
+    uint32_t id;
+    uint32_t first; /* positions [first, next group's first) */
+};
+
+struct plan {
+    const struct kind *kind;
+    uint32_t nunits;
+    uint32_t *first_row, *end_row;  /* [nunits] */
+    uint32_t *object[TOPO_NLEVELS]; /* [nunits], as in kind, once slots are cut */
+    uint32_t *start[TOPO_NLEVELS];  /* [count + 1] first unit of each object */
+    uint32_t count[TOPO_NLEVELS];
+    bool exists[TOPO_NLEVELS]; /* the level is there, and no smaller than a unit */
+    struct position *positions;
+    uint32_t npositions;
+    struct group *groups; /* [ngroups + 1], the last one only closes the one before */
+    uint32_t ngroups;
+};
+
+struct plans {
+    struct plan *plans; /* [kinds] */
+    uint32_t nplans;
+    uint32_t ngroups; /* ids given out */
+};
+
+/* Never fails: what cannot be placed has no positions. */
+void plans_make(struct plans *plans, const struct kinds *kinds, const struct policy *policy);
+void plans_free(struct plans *plans); /* a zeroed one is fine */
+
+/* plan_units.c */
+void plan_cut_units(struct plan *plan, const struct policy *policy);
+/* plan_coordinates.c: [nloops][nunits], caller frees; the row of n is all 0. */
+uint32_t *plan_coordinates(const struct plan *plan, const struct policy *policy);
+/* The loop that a wide binding steps through, or nloops when there is none. */
+uint32_t plan_step_loop(const struct plan *plan, const struct policy *policy);
+
+#endif

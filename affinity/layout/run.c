@@ -1,0 +1,291 @@
+/*
+ * Placing one run: which nodes, how many on each, in which order the tasks are numbered.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/builder.h"
+#include "affinity/layout/placing.h"
+#include "base/mem.h"
+
+/* ---- earlier runs ---- */
+
+static void occupy_by_earlier(struct placing *placing, const struct builder *builder)
+{
+    for (uint32_t rank = 0; rank < builder->layout->ntasks; rank++) {
+        const struct layout_task *task = &builder->layout->tasks[rank];
+        placing_hold(placing, task->node, task->place);
+        if (!policy_is_narrow(builder_policy(builder, task))) {
+            placing_occupy(placing, task->node, task->place, task->place + 1);
+            continue;
+        }
+        const struct binding_rows *rows = &builder->bindings[task->binding];
+        for (uint32_t i = 0; i < rows->nspans; i++) {
+            const struct rows *span = &builder->spans[rows->first_span + i];
+            placing_occupy(placing, task->node, span->first, span->end);
+        }
+    }
+}
+
+/* ---- on all nodes, as the loops come to them ---- */
+
+static int place_freely(const struct builder *builder, struct placing *placing,
+                        const struct run *run, struct error *err)
+{
+    uint32_t left = run->ntasks;
+    left -= placing_fit(placing, builder->chosen, builder->nchosen, left);
+    if (left && !run->policy.oversubscribe)
+        return refuse_room(builder, placing, run, err);
+    if (left) {
+        builder->layout->oversubscribed = true;
+        left -= placing_force(placing, builder->chosen, builder->nchosen, left);
+    }
+    return left ? refuse_no_place(builder, run, placing->plans, err) : 0;
+}
+
+/* ---- on exactly node_count nodes ---- */
+
+/* The first nodes with room for their share: the share, or one more on `rest` of them. Those with
+ * room for the smaller share only may be so many that the larger ones still find a node. */
+static void choose_nodes(struct builder *builder, const uint32_t *room, uint32_t share,
+                         uint32_t rest)
+{
+    uint32_t small = builder->request->node_count - rest;
+    for (uint32_t node = 0; node < builder->request->nnodes; node++) {
+        if (builder->nchosen == builder->request->node_count)
+            return;
+        if (room[node] < share || (room[node] == share && small == 0))
+            continue;
+        small -= room[node] == share;
+        builder->chosen[builder->nchosen++] = node;
+    }
+}
+
+static bool has_position(const struct builder *builder, const struct plans *plans, uint32_t node)
+{
+    return plans->plans[builder->kinds.of[node]].npositions > 0;
+}
+
+static int choose_node_count(struct builder *builder, struct placing *placing,
+                             const struct run *run, struct error *err)
+{
+    const struct layout_request *request = builder->request;
+    uint32_t share = run->ntasks / request->node_count, rest = run->ntasks % request->node_count;
+    uint32_t *room = mem_array(request->nnodes, sizeof(*room));
+    for (uint32_t node = 0; node < request->nnodes; node++)
+        room[node] = placing_room(placing, node, share + 1);
+    builder->nchosen = 0;
+    choose_nodes(builder, room, share, rest);
+    if (builder->nchosen < request->node_count && run->policy.oversubscribe) {
+        builder->nchosen = 0;
+        for (uint32_t node = 0; node < request->nnodes; node++)
+            room[node] = has_position(builder, placing->plans, node) ? share + 1 : 0;
+        choose_nodes(builder, room, share, rest);
+    }
+    int rc = 0;
+    if (builder->nchosen < request->node_count)
+        rc = refuse_node_count(builder, placing, run, room, share + (rest > 0), err);
+    free(room);
+    return rc;
+}
+
+/* One task more for `left` of the nodes, in turn: those with the room, or any that got none. */
+static uint32_t share_rest(const struct builder *builder, struct placing *placing, uint32_t *quota,
+                           uint32_t share, uint32_t left, bool any)
+{
+    for (uint32_t i = 0; i < builder->nchosen && left; i++) {
+        uint32_t node = builder->chosen[(builder->rotation + i) % builder->nchosen];
+        if (quota[node] > share || (!any && placing_room(placing, node, share + 1) <= share))
+            continue;
+        quota[node]++;
+        left--;
+    }
+    return left;
+}
+
+/* Shares by node. Where they do not divide evenly, the ones over go to the first nodes with room
+ * for them; the next run goes on behind those, so that the whole program stays even. */
+static uint32_t *share_out(struct builder *builder, struct placing *placing, const struct run *run)
+{
+    uint32_t n = builder->nchosen, share = run->ntasks / n, rest = run->ntasks % n;
+    uint32_t *quota = mem_array(builder->request->nnodes, sizeof(*quota));
+    for (uint32_t i = 0; i < n; i++)
+        quota[builder->chosen[i]] = share;
+    uint32_t left = share_rest(builder, placing, quota, share, rest, false);
+    share_rest(builder, placing, quota, share, left, true);
+    builder->rotation = (builder->rotation + rest) % n;
+    return quota;
+}
+
+/* Blocks: each node is filled by itself, whatever the map says about n. */
+static uint32_t place_blocks(const struct builder *builder, struct placing *placing,
+                             const uint32_t *share, bool force)
+{
+    uint32_t placed = 0;
+    for (uint32_t i = 0; i < builder->nchosen; i++) {
+        const uint32_t *node = &builder->chosen[i];
+        uint32_t found = placing_fit(placing, node, 1, share[*node]);
+        if (found < share[*node] && force) {
+            builder->layout->oversubscribed = true;
+            found += placing_force(placing, node, 1, share[*node] - found);
+        }
+        placed += found;
+    }
+    return placed;
+}
+
+static uint32_t place_cyclic(const struct builder *builder, struct placing *placing,
+                             const struct run *run)
+{
+    uint32_t placed = placing_fit(placing, builder->chosen, builder->nchosen, run->ntasks);
+    if (placed < run->ntasks && run->policy.oversubscribe) {
+        builder->layout->oversubscribed = true;
+        placed += placing_force(placing, builder->chosen, builder->nchosen, run->ntasks - placed);
+    }
+    return placed;
+}
+
+static int place_counted(struct builder *builder, struct placing *placing, const struct run *run,
+                         struct error *err)
+{
+    if (run == builder->runs && choose_node_count(builder, placing, run, err) < 0)
+        return -1;
+    uint32_t *share = share_out(builder, placing, run), placed;
+    if (policy_is_cyclic(&run->policy)) {
+        placing->quota = share;
+        placed = place_cyclic(builder, placing, run);
+        placing->quota = NULL;
+    } else {
+        placed = place_blocks(builder, placing, share, run->policy.oversubscribe);
+    }
+    free(share);
+    return placed < run->ntasks ? refuse_room(builder, placing, run, err) : 0;
+}
+
+/* ---- seats to tasks ---- */
+
+static uint32_t seat_row(const struct placing *placing, const struct seat *seat)
+{
+    const struct plan *plan = &placing->plans->plans[placing->plan_of[seat->node]];
+    return plan->first_row[plan->positions[seat->position].unit];
+}
+
+/* A stable counting sort by key[], which is below nkeys. */
+static void sort_seats(struct seat *seats, struct seat *spare, const uint32_t *key, uint32_t n,
+                       uint32_t nkeys)
+{
+    uint32_t *at = mem_array(nkeys + 1ul, sizeof(*at));
+    for (uint32_t i = 0; i < n; i++)
+        at[key[i] + 1]++;
+    for (uint32_t k = 0; k < nkeys; k++)
+        at[k + 1] += at[k];
+    for (uint32_t i = 0; i < n; i++)
+        spare[at[key[i]]++] = seats[i];
+    memcpy(seats, spare, n * sizeof(*seats));
+    free(at);
+}
+
+/* All hardware in a line, node by node: by place first, then, stable, by node. */
+static void order_sequential(struct placing *placing, uint32_t nnodes)
+{
+    uint32_t n = placing->nseats;
+    struct seat *spare = mem_array(n, sizeof(*spare));
+    uint32_t *key = mem_array(n, sizeof(*key));
+    for (uint32_t i = 0; i < n; i++)
+        key[i] = seat_row(placing, &placing->seats[i]);
+    sort_seats(placing->seats, spare, key, n, TOPO_MAX_PUS);
+    for (uint32_t i = 0; i < n; i++)
+        key[i] = placing->seats[i].node;
+    sort_seats(placing->seats, spare, key, n, nnodes);
+    free(key);
+    free(spare);
+}
+
+/* The units [first, end) as runs of rows; what no slot took lies between them. */
+static uint32_t unit_spans(const struct plan *plan, uint32_t first, uint32_t end,
+                           struct rows *spans)
+{
+    uint32_t n = 0;
+    for (uint32_t unit = first; unit < end; unit++)
+        if (n && spans[n - 1].end == plan->first_row[unit])
+            spans[n - 1].end = plan->end_row[unit];
+        else
+            spans[n++] = (struct rows){plan->first_row[unit], plan->end_row[unit]};
+    return n;
+}
+
+static uint32_t bind_position(struct builder *builder, const struct plan *plan,
+                              const struct position *position)
+{
+    uint32_t units = position->bind_end - position->bind_first;
+    struct rows *spans = mem_array(units, sizeof(*spans));
+    uint32_t n = unit_spans(plan, position->bind_first, position->bind_end, spans);
+    uint32_t binding = builder_bind(builder, plan->kind, spans, n);
+    free(spans);
+    return binding;
+}
+
+/* Bindings made so far, by plan and first unit: all of one run are of one width. */
+static uint32_t **binding_tables(const struct plans *plans)
+{
+    uint32_t **tables = mem_array(plans->nplans, sizeof(*tables));
+    for (uint32_t i = 0; i < plans->nplans; i++) {
+        tables[i] = mem_array(plans->plans[i].nunits, sizeof(**tables));
+        memset(tables[i], 0xff, plans->plans[i].nunits * sizeof(**tables));
+    }
+    return tables;
+}
+
+static struct layout_task seat_task(struct builder *builder, const struct placing *placing,
+                                    const struct seat *seat, uint32_t **tables)
+{
+    const uint32_t plan_index = placing->plan_of[seat->node];
+    const struct plan *plan = &placing->plans->plans[plan_index];
+    const struct position *position = &plan->positions[seat->position];
+    uint32_t *binding = &tables[plan_index][position->bind_first];
+    if (placing->policy->bind == POLICY_BIND_OBJECTS && *binding == NO_BINDING)
+        *binding = bind_position(builder, plan, position);
+    return (struct layout_task){
+        .node = seat->node, .binding = *binding, .place = seat_row(placing, seat)};
+}
+
+static void append_tasks(struct builder *builder, const struct placing *placing,
+                         const struct run *run)
+{
+    uint32_t **tables = binding_tables(placing->plans);
+    const struct seat *seat = placing->seats;
+    for (uint32_t part = run->first_part; part < run->first_part + run->nparts; part++)
+        for (uint32_t i = 0; i < builder->part_tasks[part]; i++, seat++) {
+            struct layout_task task = seat_task(builder, placing, seat, tables);
+            task.app = part;
+            builder->layout->tasks[builder->layout->ntasks++] = task;
+        }
+    for (uint32_t i = 0; i < placing->plans->nplans; i++)
+        free(tables[i]);
+    free(tables);
+}
+
+int builder_place_run(struct builder *builder, const struct run *run, struct error *err)
+{
+    struct plans plans;
+    struct placing placing;
+    plans_make(&plans, &builder->kinds, &run->policy);
+    placing_start(&placing, builder->request, &builder->kinds, &plans, &run->policy,
+                  builder->node_tasks);
+    if (builder->nruns > 1)
+        occupy_by_earlier(&placing, builder);
+    int rc = refuse_word(&plans, &run->policy, err);
+    if (rc == 0 && plans.ngroups == 0)
+        rc = refuse_no_place(builder, run, &plans, err);
+    if (rc == 0)
+        rc = builder->request->node_count ? place_counted(builder, &placing, run, err)
+                                          : place_freely(builder, &placing, run, err);
+    if (rc == 0) {
+        if (run->policy.sequential)
+            order_sequential(&placing, builder->request->nnodes);
+        append_tasks(builder, &placing, run);
+    }
+    placing_free(&placing);
+    plans_free(&plans);
+    return rc;
+}

@@ -1,0 +1,234 @@
+#include "affinity/resource/rset.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "affinity/resource/rset_private.h"
+#include "base/mem.h"
+
+struct rset *rset_new(void)
+{
+    struct rset *set = mem_alloc(sizeof(*set));
+    set->priv = mem_alloc(sizeof(*set->priv));
+    set->priv->hosts = hostlist_new();
+    return set;
+}
+
+void rset_free(struct rset *set)
+{
+    if (!set)
+        return;
+    for (size_t i = 0; i < set->priv->nshared; i++) {
+        idset_free(set->priv->shared[i]->sets.cores);
+        idset_free(set->priv->shared[i]->sets.gpus);
+        free(set->priv->shared[i]);
+    }
+    free(set->priv->shared);
+    free(set->priv->table);
+    hostlist_free(set->priv->hosts);
+    free(set->priv);
+    json_decref(set->properties);
+    json_decref(set->scheduling);
+    free(set->nodes);
+    free(set);
+}
+
+static uint64_t rset_hash_idset(const struct idset *ids, uint64_t hash)
+{
+    uint32_t first, last;
+    for (size_t at = 0; idset_range(ids, &at, &first, &last);) {
+        hash = (hash ^ (((uint64_t)first << 32) | last)) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return (hash ^ 0xff) * 0x9e3779b97f4a7c15u;
+}
+
+/* Where in the table equal children are, or the free cell where they belong. */
+static struct rset_shared **rset_cell(struct rset_private *priv, uint64_t hash,
+                                      const struct idset *cores, const struct idset *gpus)
+{
+    for (size_t i = hash & (priv->table_size - 1);; i = (i + 1) & (priv->table_size - 1)) {
+        struct rset_shared *here = priv->table[i];
+        if (!here || (here->hash == hash && idset_equal(here->sets.cores, cores) &&
+                      idset_equal(here->sets.gpus, gpus)))
+            return &priv->table[i];
+    }
+}
+
+static void rset_grow_table(struct rset_private *priv)
+{
+    if (priv->nshared * 2 < priv->table_size)
+        return;
+    free(priv->table);
+    priv->table_size = priv->table_size ? priv->table_size * 2 : 8;
+    priv->table = mem_array(priv->table_size, sizeof(*priv->table));
+    for (size_t i = 0; i < priv->nshared; i++) {
+        struct rset_shared *one = priv->shared[i];
+        *rset_cell(priv, one->hash, one->sets.cores, one->sets.gpus) = one;
+    }
+}
+
+const struct rset_children *rset_share(struct rset *set, const struct idset *cores,
+                                       const struct idset *gpus)
+{
+    struct rset_private *priv = set->priv;
+    rset_grow_table(priv);
+    uint64_t hash = rset_hash_idset(gpus, rset_hash_idset(cores, 1));
+    struct rset_shared **cell = rset_cell(priv, hash, cores, gpus);
+    if (*cell)
+        return &(*cell)->sets;
+    struct rset_shared *fresh = mem_alloc(sizeof(*fresh));
+    fresh->sets = (struct rset_children){idset_copy(cores), idset_copy(gpus)};
+    fresh->index = priv->nshared;
+    fresh->hash = hash;
+    if (priv->nshared == priv->shared_room) {
+        priv->shared_room = priv->shared_room ? priv->shared_room * 2 : 4;
+        priv->shared = mem_resize(priv->shared, priv->shared_room, sizeof(*priv->shared));
+    }
+    priv->shared[priv->nshared++] = *cell = fresh;
+    return &fresh->sets;
+}
+
+size_t rset_children_index(const struct rset_children *children)
+{
+    return ((const struct rset_shared *)children)->index;
+}
+
+void rset_push(struct rset *set, uint32_t rank, const char *host,
+               const struct rset_children *children)
+{
+    if (set->nnodes == set->priv->nodes_room) {
+        set->priv->nodes_room = set->nnodes ? set->nnodes * 2 : 4;
+        set->nodes = mem_resize(set->nodes, set->priv->nodes_room, sizeof(*set->nodes));
+    }
+    set->nodes[set->nnodes++] = (struct rset_node){rank, host, children};
+}
+
+static const char *rset_own_host(struct rset *set, const char *host)
+{
+    hostlist_append(set->priv->hosts, host);
+    return hostlist_nth(set->priv->hosts, hostlist_count(set->priv->hosts) - 1);
+}
+
+void rset_append(struct rset *set, uint32_t rank, const char *host, const struct idset *cores,
+                 const struct idset *gpus)
+{
+    struct idset *none = gpus ? NULL : idset_new();
+    rset_push(set, rank, rset_own_host(set, host), rset_share(set, cores, gpus ? gpus : none));
+    idset_free(none);
+}
+
+struct idset *rset_ranks(const struct rset *set)
+{
+    struct idset *ranks = idset_new();
+    for (size_t i = 0; i < set->nnodes; i++)
+        idset_add(ranks, set->nodes[i].rank);
+    return ranks;
+}
+
+/* The properties whose name `drop` does not refuse, cut down to `ranks` (NULL: all ranks). */
+static json_t *rset_copy_properties(const json_t *properties, const struct idset *ranks,
+                                    bool (*drop)(const char *name))
+{
+    json_t *kept = json_object();
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)properties, name, value)
+    {
+        const char *text_in = json_string_value(value);
+        struct idset *old = text_in ? idset_decode(text_in, NULL) : NULL;
+        if (!old || (drop && drop(name))) {
+            idset_free(old);
+            continue;
+        }
+        struct idset *now = ranks ? idset_intersect(old, ranks) : idset_copy(old);
+        char *text = idset_encode(now);
+        if (!idset_empty(now))
+            json_object_set_new(kept, name, json_string(text));
+        free(text);
+        idset_free(now);
+        idset_free(old);
+    }
+    if (json_object_size(kept))
+        return kept;
+    json_decref(kept);
+    return NULL;
+}
+
+json_t *rset_trim_properties(const struct rset *set, const struct rset *kept)
+{
+    if (!set->properties)
+        return NULL;
+    struct idset *ranks = rset_ranks(kept);
+    json_t *properties = rset_copy_properties(set->properties, ranks, NULL);
+    idset_free(ranks);
+    return properties;
+}
+
+static bool rset_is_local(const char *name)
+{
+    return name[0] == '+';
+}
+
+void rset_drop_local_properties(struct rset *set)
+{
+    if (!set->properties)
+        return;
+    json_t *kept = rset_copy_properties(set->properties, NULL, rset_is_local);
+    json_decref(set->properties);
+    set->properties = kept;
+}
+
+const struct rset_node *rset_find_rank(const struct rset *set, uint32_t rank)
+{
+    size_t low = 0, high = set->nnodes;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->nodes[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < set->nnodes && set->nodes[low].rank == rank ? &set->nodes[low] : NULL;
+}
+
+const struct rset_node *rset_find_host(const struct rset *set, const char *host)
+{
+    for (size_t i = 0; i < set->nnodes; i++)
+        if (strcmp(set->nodes[i].host, host) == 0)
+            return &set->nodes[i];
+    return NULL;
+}
+
+/* "2023-02-16T16:39:02Z", or plain seconds for a year that no calendar has. */
+static void rset_write_time(double seconds, char *text, size_t size)
+{
+    struct tm tm;
+    time_t whole = seconds < 1e13 ? (time_t)floor(seconds) : 0;
+    if (!whole || !gmtime_r(&whole, &tm) || !strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &tm))
+        snprintf(text, size, "%.0f s after 1970", seconds);
+}
+
+int rset_check_time(const struct rset *set, double now, struct error *err)
+{
+    char bound[64], current[64];
+    rset_write_time(now, current, sizeof(current));
+    if (set->starttime != 0 && now < set->starttime) {
+        rset_write_time(set->starttime, bound, sizeof(bound));
+        return error_set(err,
+                         "the resource set is not valid before %s (execution.starttime %.15g) and "
+                         "it is %s: wait, or use one that is valid",
+                         bound, set->starttime, current);
+    }
+    if (set->expiration != 0 && now >= set->expiration) {
+        rset_write_time(set->expiration, bound, sizeof(bound));
+        return error_set(err,
+                         "the resource set expired at %s (execution.expiration %.15g) and it is "
+                         "%s: use one that is still valid",
+                         bound, set->expiration, current);
+    }
+    return 0;
+}

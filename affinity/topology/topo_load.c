@@ -1,0 +1,277 @@
+#include <errno.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "affinity/topology/topo.h"
+#include "affinity/topology/topo_build.h"
+#include "base/mem.h"
+
+#define XML_MAX_BYTES (64l << 20)
+
+/* Disallowed threads are wanted too, since core numbers are those of the whole machine. The rest
+ * is never looked at here, and takes longer to find than everything else together. */
+static const unsigned long load_flags =
+    HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
+    HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS;
+
+/* Die, Group and L4 stay although the table has no column for them: they decide the order in which
+ * hwloc numbers cores. */
+static const hwloc_obj_type_t unused_types[] = {
+    HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2ICACHE,   HWLOC_OBJ_L3ICACHE,  HWLOC_OBJ_MISC,
+    HWLOC_OBJ_BRIDGE,   HWLOC_OBJ_PCI_DEVICE, HWLOC_OBJ_OS_DEVICE,
+};
+
+/* hwloc opens its plug-ins (OpenCL, GL, PCI, libxml) while it initialises, before anybody could say
+ * that they are not wanted, and that takes longer than all the rest. Only the environment can keep
+ * them out, so it says so for the length of one call; a setting of the user's own is respected. */
+static int init_without_plugins(hwloc_topology_t *machine)
+{
+    bool ours = !getenv("HWLOC_PLUGINS_PATH");
+    if (ours)
+        setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
+    int rc = hwloc_topology_init(machine);
+    int saved = errno;
+    if (ours)
+        unsetenv("HWLOC_PLUGINS_PATH");
+    errno = saved;
+    return rc;
+}
+
+/* Plug-ins only for XML: libxml reads what hwloc's own small parser does not, such as comments. */
+static hwloc_topology_t machine_new(bool plugins)
+{
+    hwloc_topology_t machine;
+    if ((plugins ? hwloc_topology_init(&machine) : init_without_plugins(&machine)) < 0)
+        return NULL;
+    hwloc_topology_set_flags(machine, load_flags);
+    for (size_t i = 0; i < sizeof(unused_types) / sizeof(unused_types[0]); i++)
+        hwloc_topology_set_type_filter(machine, unused_types[i], HWLOC_TYPE_FILTER_KEEP_NONE);
+    return machine;
+}
+
+static hwloc_obj_t find_board(hwloc_obj_t obj)
+{
+    for (; obj; obj = obj->parent)
+        if (obj->type == HWLOC_OBJ_GROUP && obj->subtype &&
+            (!strcasecmp(obj->subtype, "Board") || !strcasecmp(obj->subtype, "Book")))
+            return obj;
+    return NULL;
+}
+
+/* Of the memory hung on one object, what holds this thread. Of equal sets the first stands for
+ * all: memory of two kinds is one domain. */
+static hwloc_obj_t find_numa_child(hwloc_obj_t obj, unsigned cpu)
+{
+    hwloc_obj_t best = NULL;
+    for (hwloc_obj_t child = obj->memory_first_child; child; child = child->next_sibling) {
+        hwloc_obj_t numa = child;
+        while (numa && numa->type != HWLOC_OBJ_NUMANODE)
+            numa = numa->memory_first_child;
+        if (!numa || !hwloc_bitmap_isset(numa->cpuset, cpu))
+            continue;
+        if (!best || hwloc_bitmap_weight(numa->cpuset) < hwloc_bitmap_weight(best->cpuset))
+            best = numa;
+    }
+    return best;
+}
+
+static hwloc_obj_t find_numa(hwloc_obj_t pu)
+{
+    for (hwloc_obj_t obj = pu; obj; obj = obj->parent) {
+        hwloc_obj_t numa = find_numa_child(obj, pu->os_index);
+        if (numa)
+            return numa;
+    }
+    return NULL;
+}
+
+static hwloc_obj_t find_object(hwloc_topology_t machine, hwloc_obj_t pu, enum topo_level level)
+{
+    static const hwloc_obj_type_t types[TOPO_NLEVELS] = {
+        [TOPO_SOCKET] = HWLOC_OBJ_PACKAGE, [TOPO_L3] = HWLOC_OBJ_L3CACHE,
+        [TOPO_L2] = HWLOC_OBJ_L2CACHE,     [TOPO_L1] = HWLOC_OBJ_L1CACHE,
+        [TOPO_CORE] = HWLOC_OBJ_CORE,
+    };
+    if (level == TOPO_BOARD)
+        return find_board(pu);
+    if (level == TOPO_NUMA)
+        return find_numa(pu);
+    return hwloc_get_ancestor_obj_by_type(machine, types[level], pu);
+}
+
+static void fill_level(struct topo *topo, hwloc_topology_t machine, enum topo_level level)
+{
+    hwloc_obj_t before = NULL;
+    for (uint32_t row = 0; row < topo->npus; row++) {
+        hwloc_obj_t pu = hwloc_get_obj_by_type(machine, HWLOC_OBJ_PU, row);
+        hwloc_obj_t obj = find_object(machine, pu, level);
+        if (obj && obj != before)
+            topo->count[level]++;
+        topo->object[level][row] = obj ? topo->count[level] - 1 : TOPO_ABSENT;
+        before = obj;
+    }
+}
+
+/* Threads without a core beside others with one: numbers would be ambiguous, so every thread
+ * stands for itself. */
+static void drop_partial_cores(struct topo *topo)
+{
+    bool partial = false;
+    for (uint32_t row = 0; row < topo->npus; row++)
+        partial = partial || topo->object[TOPO_CORE][row] == TOPO_ABSENT;
+    if (!partial)
+        return;
+    memset(topo->object[TOPO_CORE], 0xff, topo->npus * sizeof(*topo->object[TOPO_CORE]));
+    topo->count[TOPO_CORE] = 0;
+}
+
+/* The process's mask; the kernel's may be wider than cpu_set_t, so the buffer grows until it fits.
+ * NULL when it can't be had. */
+static hwloc_bitmap_t affinity_get(void)
+{
+    for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
+        cpu_set_t *set = CPU_ALLOC(cpus);
+        size_t size = CPU_ALLOC_SIZE(cpus);
+        if (set && sched_getaffinity(0, size, set) == 0) {
+            hwloc_bitmap_t mask = hwloc_bitmap_alloc();
+            for (int i = 0; mask && i < cpus; i++)
+                if (CPU_ISSET_S(i, size, set))
+                    hwloc_bitmap_set(mask, i);
+            CPU_FREE(set);
+            return mask;
+        }
+        CPU_FREE(set);
+        if (errno != EINVAL)
+            break;
+    }
+    return NULL;
+}
+
+static void fill_threads(struct topo *topo, hwloc_topology_t machine)
+{
+    hwloc_const_bitmap_t allowed = hwloc_topology_get_allowed_cpuset(machine);
+    hwloc_bitmap_t mask = hwloc_topology_is_thissystem(machine) ? affinity_get() : NULL;
+    for (uint32_t row = 0; row < topo->npus; row++) {
+        hwloc_obj_t pu = hwloc_get_obj_by_type(machine, HWLOC_OBJ_PU, row);
+        topo->os[row] = pu->os_index;
+        topo->allowed[row] = hwloc_bitmap_isset(allowed, pu->os_index) &&
+                             (!mask || hwloc_bitmap_isset(mask, pu->os_index));
+    }
+    hwloc_bitmap_free(mask);
+}
+
+/* Takes the machine. GPUs would be read here, from the OS devices of hwloc; they are filtered out
+ * for now, so ngpus is 0. */
+static struct topo *topo_from_machine(hwloc_topology_t machine, struct error *err)
+{
+    int npus = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PU);
+    struct topo *topo = NULL;
+    if (npus < 1 || npus > TOPO_MAX_PUS) {
+        error_set(err, "%d hardware threads; from 1 to %d are possible", npus, TOPO_MAX_PUS);
+    } else {
+        topo = topo_new((uint32_t)npus);
+        fill_threads(topo, machine);
+        for (enum topo_level level = TOPO_BOARD; level < TOPO_HWTHREAD; level++)
+            if (level != TOPO_BOARD || hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_GROUP) != 0)
+                fill_level(topo, machine, level);
+        drop_partial_cores(topo);
+    }
+    hwloc_topology_destroy(machine);
+    return topo;
+}
+
+struct topo *topo_load_local(struct error *err)
+{
+    hwloc_topology_t machine = machine_new(false);
+    if (!machine) {
+        error_set(err, "this machine's topology: cannot initialise hwloc: %s", strerror(errno));
+        return NULL;
+    }
+    /* /sys says all that is needed here; asking every processor by cpuid means visiting each. */
+    hwloc_topology_set_components(machine, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+    if (hwloc_topology_load(machine) < 0) {
+        error_set(err, "this machine's topology: hwloc cannot read it: %s", strerror(errno));
+        hwloc_topology_destroy(machine);
+        return NULL;
+    }
+    struct topo *topo = topo_from_machine(machine, err);
+    if (!topo)
+        error_prefix(err, "this machine's topology");
+    return topo;
+}
+
+/* How many threads a description multiplies out to, at most; hwloc would build them all before
+ * anybody could count them. Attributes in parentheses and memory in brackets do not multiply. */
+static uint64_t synthetic_size(const char *text)
+{
+    uint64_t total = 1;
+    int depth = 0;
+    for (const char *at = text; *at && total <= TOPO_MAX_PUS; at++) {
+        depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
+        bool starts = at == text || at[-1] == ':' || at[-1] == ' ' || at[-1] == ']';
+        if (depth || !starts || *at < '0' || *at > '9')
+            continue;
+        uint64_t arity = strtoull(at, NULL, 0);
+        total *= arity > TOPO_MAX_PUS ? TOPO_MAX_PUS + 1u : arity ? arity : 1;
+    }
+    return total;
+}
+
+struct topo *topo_load_synthetic(const char *description, struct error *err)
+{
+    if (strlen(description) > 65536 || synthetic_size(description) > TOPO_MAX_PUS) {
+        error_usage(err, "topology '%.60s': more than %d hardware threads", description,
+                    TOPO_MAX_PUS);
+        return NULL;
+    }
+    hwloc_topology_t machine = machine_new(false);
+    if (!machine || hwloc_topology_set_synthetic(machine, description) < 0 ||
+        hwloc_topology_load(machine) < 0) {
+        if (machine)
+            hwloc_topology_destroy(machine);
+        error_usage(err,
+                    "topology '%.60s' is not an hwloc synthetic description, such as "
+                    "'package:2 numa:4 core:4 pu:2' (outermost level first, pu last)",
+                    description);
+        return NULL;
+    }
+    struct topo *topo = topo_from_machine(machine, err);
+    if (!topo)
+        error_prefix(err, "topology '%.60s'", description);
+    return topo;
+}
+
+static int xml_check(const char *path, struct error *err)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return error_set(err, "topology file %s: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return error_set(err, "topology file %s is not a regular file", path);
+    if (st.st_size > XML_MAX_BYTES)
+        return error_set(err, "topology file %s is larger than %ld MiB", path, XML_MAX_BYTES >> 20);
+    return 0;
+}
+
+struct topo *topo_load_xml(const char *path, struct error *err)
+{
+    if (xml_check(path, err) < 0)
+        return NULL;
+    hwloc_topology_t machine = machine_new(true);
+    if (!machine || hwloc_topology_set_xml(machine, path) < 0 || hwloc_topology_load(machine) < 0) {
+        if (machine)
+            hwloc_topology_destroy(machine);
+        error_set(err, "topology file %s is not an hwloc XML export; `lstopo FILE.xml` writes one",
+                  path);
+        return NULL;
+    }
+    struct topo *topo = topo_from_machine(machine, err);
+    if (!topo)
+        error_prefix(err, "topology file %s", path);
+    return topo;
+}

@@ -1,0 +1,352 @@
+#include "launcher/agent/agent.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "config.h"
+#include "launcher/agent/state.h"
+#include "launcher/process/descend.h"
+#include "launcher/program/allowed.h"
+
+void agent_send_up(struct agent *agent, const struct frame *frame)
+{
+    if (agent->parent)
+        link_send(agent->parent, frame);
+}
+
+/* ---- leaving ---- */
+
+/* The parent is gone; so must be the tasks and the agents below. */
+void agent_leave(struct agent *agent)
+{
+    bool idle = !agent->launched || agent->told;
+    if (!agent->parent && idle && (!agent->tree || agent->tree_empty))
+        ev_break(agent->loop, EVBREAK_ALL);
+}
+
+static void on_tree_empty(void *arg)
+{
+    struct agent *agent = arg;
+    agent->tree_empty = true;
+    agent_leave(agent);
+}
+
+/* Without a parent nobody wants the tasks any more. Agents below see their own link close. */
+static void parent_lost(struct agent *agent)
+{
+    link_free(agent->parent);
+    agent->parent = NULL;
+    agent->stalled = false;
+    if (agent->below) {
+        idset_free(agent->below);
+        agent->below = NULL;
+    }
+    if (agent->tree)
+        tree_end(agent->tree, AGENT_LOST_GRACE * 2);
+    if (agent->launched && !agent->told)
+        ending_terminate(agent, AGENT_LOST_GRACE);
+    agent_leave(agent);
+}
+
+static void on_parent_closed(struct link *link, void *arg, const struct error *why)
+{
+    (void)link;
+    (void)why;
+    parent_lost(arg);
+}
+
+static void on_guard_gone(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct agent *agent = io->data;
+    (void)events;
+    ev_io_stop(loop, io);
+    if (agent->parent)
+        parent_lost(agent);
+}
+
+/* ---- from below ---- */
+
+/* The time in it is turned into this machine's. */
+static void pass_ended(struct agent *agent, uint32_t child, const struct frame *frame)
+{
+    struct buf copy = BUF_INIT;
+    unsigned char time[8];
+    if (frame->len < sizeof(time))
+        return;
+    frame_put_u64(time, frame_get_u64(frame->bytes) -
+                            (uint64_t)tree_clock_offset(agent->tree, child));
+    buf_add(&copy, time, sizeof(time));
+    buf_add(&copy, (const char *)frame->bytes + sizeof(time), frame->len - sizeof(time));
+    struct frame mine = *frame;
+    mine.bytes = buf_bytes(&copy);
+    agent_send_up(agent, &mine);
+    buf_free(&copy);
+}
+
+static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
+{
+    struct agent *agent = arg;
+    switch (frame->type) {
+    case FRAME_FENCE_UP:
+        rendezvous_up(agent, frame);
+        break;
+    case FRAME_DONE:
+        ending_take_done(agent, frame);
+        tree_consumed(agent->tree, child, link_weight(frame));
+        break;
+    case FRAME_ENDED:
+        pass_ended(agent, child, frame);
+        break;
+    default:
+        tree_relay(agent->tree, child, agent->parent, frame);
+    }
+}
+
+static void forget_below(struct agent *agent, const struct idset *nodes)
+{
+    struct idset *left = idset_subtract(agent->below, nodes);
+    idset_free(agent->below);
+    agent->below = left;
+}
+
+static void on_tree_unreached(void *arg, const struct tree_unreached *what)
+{
+    struct agent *agent = arg;
+    if (!agent->parent || !agent->below)
+        return;
+    char *nodes = idset_encode(what->nodes);
+    json_t *value = json_pack("{s:i, s:s, s:i, s:s, s:f, s:s}", "node", (int)what->node, "host",
+                              what->host, "stage", (int)what->stage, "text", what->text,
+                              "elapsed", what->elapsed, "nodes", nodes);
+    link_send_json(agent->parent, FRAME_UNREACHED, what->node, 0, value);
+    json_decref(value);
+    free(nodes);
+    forget_below(agent, what->nodes);
+    tree_forget(agent->tree, what->nodes);
+}
+
+static void on_tree_lost(void *arg, const char *host, const struct idset *nodes, const char *why)
+{
+    struct agent *agent = arg;
+    if (!agent->parent || !agent->below)
+        return;
+    char *text = idset_encode(nodes);
+    json_t *value = json_pack("{s:s, s:s, s:s}", "host", host, "nodes", text, "text", why);
+    link_send_json(agent->parent, FRAME_LOST, agent->node, 0, value);
+    json_decref(value);
+    free(text);
+    forget_below(agent, nodes);
+    ending_check(agent);
+}
+
+static void on_tree_room(void *arg)
+{
+    streams_input_settle(arg);
+}
+
+static void on_tree_note(void *arg, const char *text)
+{
+    struct agent *agent = arg;
+    struct frame frame = {.type = FRAME_NOTE, .node = agent->node, .bytes = text,
+                          .len = strlen(text)};
+    agent_send_up(agent, &frame);
+}
+
+static const struct tree_ops tree_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
+                                         on_tree_room, on_tree_note, on_tree_empty, NULL};
+
+/* ---- the welcome ---- */
+
+static void say_hello(struct agent *agent, const char *cores, const char *known)
+{
+    struct error err = ERROR_INIT;
+    json_t *hello = json_pack("{s:s}", "version", PACKAGE_VERSION);
+    if (!agent->topo)
+        agent->topo = topo_load_local(&err);
+    if (agent->topo && cores)
+        allowed_check(agent->topo, cores, &err);
+    if (err.text) {
+        json_object_set_new(hello, "error", json_string(err.text));
+    } else {
+        char *digest = topo_digest(agent->topo);
+        json_object_set_new(hello, "digest", json_string(digest));
+        if (!known || strcmp(known, digest) != 0)
+            json_object_set_new(hello, "topology", topo_to_json(agent->topo));
+        free(digest);
+    }
+    link_send_json(agent->parent, FRAME_HELLO, agent->node, 0, hello);
+    json_decref(hello);
+    error_clear(&err);
+}
+
+static void start_below(struct agent *agent, const json_t *below)
+{
+    size_t count;
+    struct tree_target *targets = tree_targets_from_json(below, &count, NULL);
+    if (!targets || !count) {
+        free(targets);
+        return;
+    }
+    agent->below = idset_new();
+    for (size_t i = 0; i < count; i++)
+        idset_add(agent->below, targets[i].node);
+    agent->tree = tree_new(agent->loop, &agent->boot, &tree_ops, agent);
+    tree_start(agent->tree, targets, count, false);
+    tree_targets_free(targets, count);
+}
+
+static void take_welcome(struct agent *agent, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    json_t *value = frame_json(frame, &err), *boot, *below;
+    const char *version, *host, *cores = NULL, *digest = NULL;
+    int node;
+    if (agent->host ||
+        json_unpack(value, "{s:s, s:i, s:s, s?s, s?s, s:o, s:o}", "version", &version, "node",
+                    &node, "host", &host, "cores", &cores, "digest", &digest, "bootstrap", &boot,
+                    "below", &below) < 0 ||
+        bootstrap_from_json(&agent->boot, boot, &err) < 0) {
+        parent_lost(agent);
+    } else {
+        agent->node = (uint32_t)node;
+        agent->host = mem_copy_text(host);
+        start_below(agent, below); /* the long way first */
+        say_hello(agent, cores, digest);
+        link_watch(agent->parent, agent->boot.node_timeout);
+    }
+    error_clear(&err);
+    json_decref(value);
+}
+
+/* ---- the launch ---- */
+
+static void launch_failed(struct agent *agent, const struct error *err)
+{
+    struct idset *none = idset_new();
+    ending_tell(agent, none, "start", W_EXITCODE(1, 0), error_text(err));
+    idset_free(none);
+}
+
+static void take_launch(struct agent *agent, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    if (agent->launched)
+        return;
+    if (agent->tree)
+        tree_send(agent->tree, frame);
+    json_t *value = frame_json(frame, &err);
+    agent->launch = value ? launch_from_json(value, agent->node, &err) : NULL;
+    json_decref(value);
+    if (!agent->launch || start_tasks(agent, &err) < 0)
+        launch_failed(agent, &err);
+    agent->launched = true;
+    error_clear(&err);
+    struct frame started = {.type = FRAME_STARTED, .node = agent->node};
+    agent_send_up(agent, &started);
+    ending_check(agent);
+}
+
+/* ---- from above ---- */
+
+static void take_signal(struct agent *agent, const struct frame *frame)
+{
+    if (agent->tree)
+        tree_send(agent->tree, frame);
+    ending_signal(agent, frame->flags);
+}
+
+static void take_terminate(struct agent *agent, const struct frame *frame)
+{
+    if (agent->tree)
+        tree_send(agent->tree, frame);
+    ending_terminate(agent, frame->rank / 1000.0);
+}
+
+static void (*const from_above[FRAME_NTYPES])(struct agent *, const struct frame *) = {
+    [FRAME_WELCOME] = take_welcome,     [FRAME_LAUNCH] = take_launch,
+    [FRAME_SIGNAL] = take_signal,       [FRAME_TERMINATE] = take_terminate,
+    [FRAME_STDIN] = streams_input,      [FRAME_STDIN_END] = streams_input,
+    [FRAME_FENCE_DOWN] = rendezvous_down,
+};
+
+static void on_parent_frame(struct link *link, void *arg, const struct frame *frame)
+{
+    (void)link;
+    if (from_above[frame->type])
+        from_above[frame->type](arg, frame);
+}
+
+static void on_parent_room(struct link *link, void *arg)
+{
+    struct agent *agent = arg;
+    (void)link;
+    if (agent->tree)
+        tree_relay_room(agent->tree);
+    streams_resume(agent);
+}
+
+static const struct link_ops parent_ops = {on_parent_frame, on_parent_room, on_parent_closed, NULL,
+                                           NULL};
+
+/* ---- life ---- */
+
+static void on_child(struct ev_loop *loop, ev_child *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    ending_reaped(watcher->data, watcher->rpid, watcher->rstatus);
+}
+
+static void agent_open(struct agent *agent, const struct agent_config *config)
+{
+    agent->loop = ev_default_loop(0);
+    agent->config = config;
+    agent->topo = config->topo;
+    agent->parent = link_new(agent->loop, config->in, config->out, &parent_ops, agent);
+    ev_child_init(&agent->reaper, on_child, 0, 0);
+    agent->reaper.data = agent;
+    ev_child_start(agent->loop, &agent->reaper);
+    if (config->guard >= 0) {
+        ev_io_init(&agent->guard_io, on_guard_gone, config->guard, EV_READ);
+        agent->guard_io.data = agent;
+        ev_io_start(agent->loop, &agent->guard_io);
+    }
+}
+
+static void agent_close(struct agent *agent)
+{
+    for (uint32_t i = 0; i < agent->ntasks; i++)
+        streams_close(&agent->tasks[i]);
+    rendezvous_free(agent);
+    link_free(agent->parent);
+    tree_free(agent->tree);
+    launch_free(agent->launch);
+    topo_free(agent->topo);
+    idset_free(agent->below);
+    idset_free(agent->input_nodes);
+    bootstrap_clear(&agent->boot);
+    for (size_t i = 0; i < agent->nends; i++)
+        idset_free(agent->ends[i].ranks);
+    free(agent->ends);
+    free(agent->tasks);
+    free(agent->host);
+}
+
+int agent_run(const struct agent_config *config)
+{
+    struct agent agent = {0};
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_NAME, "tpagent");
+    descend_adopt();
+    agent_open(&agent, config);
+    link_greet(agent.parent);
+    ev_run(agent.loop, 0);
+    agent_close(&agent);
+    return 0;
+}

@@ -1,0 +1,26 @@
+/*
+ * agent - the process that runs a program's tasks on one node.
+ *
+ * It greets its parent, hears its welcome, says what hardware it has, starts the agents below it,
+ * and waits for the launch. From then on it passes frames up and down, serves its tasks PMI, cuts
+ * their output into lines and reaps them. When its parent's link closes it ends its tasks and
+ * itself, so nothing survives what it belonged to.
+ */
+#ifndef LAUNCHER_AGENT_AGENT_H
+#define LAUNCHER_AGENT_AGENT_H
+
+#include "affinity/topology/topo.h"
+
+#define AGENT_LOST_GRACE 1.0 /* s from TERM to KILL when a part of tprun was lost */
+
+struct agent_config {
+    int in, out;       /* the link to the parent; may be equal */
+    struct topo *topo; /* this machine's, where it is known already; NULL: find out */
+    int guard;         /* reads an end of file when the guard dies; -1: no guard */
+};
+
+/* Runs to the end; returns the exit status of the process. The process has no other thread and no
+ * default loop yet; descriptors above 9 other than those given are closed. */
+int agent_run(const struct agent_config *config);
+
+#endif

@@ -1,0 +1,134 @@
+/*
+ * state - what an agent knows, and what its rooms do with it. Private to the agent.
+ *
+ *   agent.c       life: frames from above and below
+ *   start.c       the launch: environment, binding, exec
+ *   streams.c     what tasks write and read
+ *   rendezvous.c  PMI and the exchange
+ *   ending.c      exits, TERM and KILL, what is told upwards
+ */
+#ifndef LAUNCHER_AGENT_STATE_H
+#define LAUNCHER_AGENT_STATE_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "affinity/topology/topo.h"
+#include "launcher/agent/agent.h"
+#include "launcher/program/launch.h"
+#include "launcher/stdio/lines.h"
+#include "launcher/tree/link.h"
+#include "launcher/tree/tree.h"
+#include "pmi-server/kvs/exchange.h"
+#include "pmi-server/kvs/kvs.h"
+#include "pmi-server/pmi1/server.h"
+
+struct agent;
+struct task;
+
+struct stream { /* a task's stdout or stderr */
+    struct task *task;
+    int fd;        /* -1: closed */
+    uint16_t flag; /* 0 or FRAME_STDERR */
+    ev_io io;
+    struct lines lines;
+};
+
+struct task {
+    struct agent *agent;
+    const struct launch_task *what;
+    pid_t pid;    /* 0: not started, or reaped */
+    int status;   /* as of waitpid, once it has ended */
+    bool started;
+    bool ended;
+    bool drained; /* all that it wrote has been read */
+    bool victim;  /* ended after it was told to */
+    struct stream streams[2];
+    int input; /* its stdin, -1: /dev/null or closed */
+    bool input_ended;
+    struct buf input_bytes;
+    ev_io input_io;
+    int pmi; /* our end of its PMI socket, -1: none */
+    struct pmi1_client *client;
+    ev_io pmi_reader, pmi_writer;
+};
+
+struct end_set { /* ranks with one fate */
+    int status;
+    bool victim;
+    struct idset *ranks;
+};
+
+struct agent {
+    struct ev_loop *loop;
+    const struct agent_config *config;
+    struct link *parent; /* NULL once lost */
+    ev_io guard_io;
+    ev_child reaper;
+    uint32_t node; /* in the tree */
+    char *host;
+    struct topo *topo;
+    struct bootstrap boot;
+    struct tree *tree;       /* NULL: nobody below */
+    bool tree_empty;         /* after tree_end(): all children are gone */
+    struct idset *below;     /* nodes below that have not reported their end */
+    bool launched;           /* the launch was heard; launch is NULL if it was malformed */
+    struct launch *launch;
+    struct task *tasks;
+    uint32_t ntasks;
+    uint32_t live, undrained;
+    bool stalled; /* output waits for credit */
+    size_t input_owed;
+    struct idset *input_nodes; /* of the tree: where stdin is read */
+
+    struct kvs *kvs;
+    struct pmi1_server *pmi;
+    struct exchange *exchange;
+
+    bool terminating;
+    bool over;    /* own tasks and all they started are gone */
+    bool told;    /* FRAME_DONE was sent */
+    ev_timer killer;
+    double kill_at;
+    struct end_set *ends;
+    size_t nends;
+};
+
+/* start.c */
+int start_tasks(struct agent *agent, struct error *err);
+
+/* streams.c */
+void streams_open(struct task *task, int output, int error, int input);
+bool streams_drain(struct task *task); /* true when nothing is left to read for now */
+void streams_resume(struct agent *agent);
+void streams_close(struct task *task);
+void streams_input(struct agent *agent, const struct frame *frame);
+void streams_input_settle(struct agent *agent);
+
+/* rendezvous.c */
+void rendezvous_start(struct agent *agent);
+void rendezvous_open(struct task *task, int fd);
+void rendezvous_drain(struct task *task); /* read what the task said before it ended */
+void rendezvous_gone(struct task *task);
+void rendezvous_up(struct agent *agent, const struct frame *frame);
+void rendezvous_down(struct agent *agent, const struct frame *frame);
+void rendezvous_free(struct agent *agent);
+
+/* ending.c */
+void ending_reaped(struct agent *agent, pid_t pid, int status);
+void ending_terminate(struct agent *agent, double grace);
+void ending_signal(struct agent *agent, int number);
+/* Tell that ranks ended badly: why is "exit", "signal", "unfinalized", "start", "abort", "pmi". */
+void ending_tell(struct agent *agent, const struct idset *ranks, const char *why, int status,
+                 const char *text);
+void ending_add(struct agent *agent, int status, bool victim, const struct idset *ranks);
+void ending_add_rank(struct agent *agent, int status, bool victim, uint32_t rank);
+void ending_take_done(struct agent *agent, const struct frame *frame);
+void ending_check(struct agent *agent); /* is everything of this subtree over? */
+
+/* agent.c */
+void agent_send_up(struct agent *agent, const struct frame *frame);
+void agent_leave(struct agent *agent);
+
+#endif

@@ -1,0 +1,204 @@
+/* What tasks write is cut into lines and sent up while there is credit; what they read comes down
+ * and is given back as credit once every reader has taken it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "launcher/agent/state.h"
+
+#define STREAM_READ 65536
+#define INPUT_PATIENCE 65536 /* bytes a task may lag behind before stdin waits for it */
+
+/* ---- output ---- */
+
+static void stream_emit(void *arg, const char *bytes, size_t len, bool unfinished)
+{
+    struct stream *stream = arg;
+    struct agent *agent = stream->task->agent;
+    struct frame frame = {.type = FRAME_OUTPUT,
+                          .flags = (uint16_t)(stream->flag | (unfinished ? FRAME_UNFINISHED : 0)),
+                          .node = agent->node,
+                          .rank = stream->task->what->rank,
+                          .bytes = bytes,
+                          .len = len};
+    agent_send_up(agent, &frame);
+}
+
+static void stream_close(struct stream *stream)
+{
+    if (stream->fd < 0)
+        return;
+    ev_io_stop(stream->task->agent->loop, &stream->io);
+    close(stream->fd);
+    stream->fd = -1;
+    lines_end(&stream->lines, stream_emit, stream);
+    lines_free(&stream->lines);
+}
+
+static void streams_stall(struct agent *agent)
+{
+    agent->stalled = true;
+    for (uint32_t i = 0; i < agent->ntasks; i++)
+        for (int s = 0; s < 2; s++)
+            if (agent->tasks[i].streams[s].fd >= 0)
+                ev_io_stop(agent->loop, &agent->tasks[i].streams[s].io);
+}
+
+/* Returns true while there may be more to read at once. */
+static bool stream_read(struct stream *stream)
+{
+    static char bytes[STREAM_READ];
+    if (stream->fd < 0 || stream->task->agent->stalled)
+        return false;
+    struct agent *agent = stream->task->agent;
+    ssize_t n = read(stream->fd, bytes, sizeof(bytes));
+    if (n < 0 && errno == EINTR)
+        return true;
+    if (n < 0 && errno == EAGAIN)
+        return false;
+    if (n <= 0) {
+        stream_close(stream);
+        return false;
+    }
+    lines_feed(&stream->lines, bytes, (size_t)n, stream_emit, stream);
+    if (agent->parent && !link_room(agent->parent))
+        streams_stall(agent);
+    return !agent->stalled;
+}
+
+static void stream_readable(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct stream *stream = io->data;
+    (void)loop;
+    (void)events;
+    stream_read(stream);
+    ending_check(stream->task->agent);
+}
+
+bool streams_drain(struct task *task)
+{
+    for (int s = 0; s < 2; s++)
+        while (stream_read(&task->streams[s]))
+            ;
+    return !task->agent->stalled;
+}
+
+void streams_resume(struct agent *agent)
+{
+    if (!agent->stalled)
+        return;
+    agent->stalled = false;
+    for (uint32_t i = 0; i < agent->ntasks; i++)
+        for (int s = 0; s < 2; s++)
+            if (agent->tasks[i].streams[s].fd >= 0)
+                ev_io_start(agent->loop, &agent->tasks[i].streams[s].io);
+    ending_check(agent);
+}
+
+static void stream_open(struct stream *stream, struct task *task, int fd, uint16_t flag)
+{
+    stream->task = task;
+    stream->fd = fd;
+    stream->flag = flag;
+    lines_init(&stream->lines, task->agent->launch->spec->unbuffered);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    ev_io_init(&stream->io, stream_readable, fd, EV_READ);
+    stream->io.data = stream;
+    if (!task->agent->stalled)
+        ev_io_start(task->agent->loop, &stream->io);
+}
+
+/* ---- input ---- */
+
+static void input_close(struct task *task)
+{
+    if (task->input < 0)
+        return;
+    ev_io_stop(task->agent->loop, &task->input_io);
+    close(task->input);
+    task->input = -1;
+    buf_free(&task->input_bytes);
+}
+
+static void input_write(struct task *task)
+{
+    while (task->input_bytes.len) {
+        ssize_t n = write(task->input, buf_bytes(&task->input_bytes), task->input_bytes.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n < 0) { /* the task does not want it any more */
+            input_close(task);
+            return;
+        }
+        buf_consume(&task->input_bytes, (size_t)n);
+    }
+    if (task->input_bytes.len)
+        ev_io_start(task->agent->loop, &task->input_io);
+    else
+        ev_io_stop(task->agent->loop, &task->input_io);
+    if (!task->input_bytes.len && task->input_ended)
+        input_close(task);
+}
+
+static void input_writable(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct task *task = io->data;
+    (void)loop;
+    (void)events;
+    input_write(task);
+    streams_input_settle(task->agent);
+}
+
+void streams_input_settle(struct agent *agent)
+{
+    if (!agent->input_owed || !agent->parent)
+        return;
+    for (uint32_t i = 0; i < agent->ntasks; i++)
+        if (agent->tasks[i].input >= 0 && agent->tasks[i].input_bytes.len > INPUT_PATIENCE)
+            return;
+    if (agent->tree && !tree_room(agent->tree, agent->input_nodes))
+        return;
+    link_consumed(agent->parent, agent->input_owed);
+    agent->input_owed = 0;
+}
+
+void streams_input(struct agent *agent, const struct frame *frame)
+{
+    if (agent->tree && agent->input_nodes)
+        tree_send_nodes(agent->tree, agent->input_nodes, frame);
+    for (uint32_t i = 0; i < agent->ntasks; i++) {
+        struct task *task = &agent->tasks[i];
+        if (task->input < 0)
+            continue;
+        buf_add(&task->input_bytes, frame->bytes, frame->len);
+        task->input_ended |= frame->type == FRAME_STDIN_END;
+        input_write(task);
+    }
+    agent->input_owed += link_weight(frame);
+    streams_input_settle(agent);
+}
+
+/* ---- life ---- */
+
+void streams_open(struct task *task, int output, int error, int input)
+{
+    stream_open(&task->streams[0], task, output, 0);
+    stream_open(&task->streams[1], task, error, FRAME_STDERR);
+    task->input = input;
+    if (input < 0)
+        return;
+    fcntl(input, F_SETFL, O_NONBLOCK);
+    ev_io_init(&task->input_io, input_writable, input, EV_WRITE);
+    task->input_io.data = task;
+}
+
+void streams_close(struct task *task)
+{
+    input_close(task);
+    for (int s = 0; s < 2; s++)
+        stream_close(&task->streams[s]);
+}

@@ -1,0 +1,102 @@
+/* --help and --version. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <ev.h>
+#include <hwloc.h>
+#include <jansson.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "base/buf.h"
+#include "launcher/cli/option.h"
+#include "launcher/cli/options.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "(unversioned)"
+#endif
+
+static bool help_shares(const struct option *option)
+{
+    return option->name && !option->help && !(option->flags & OPTION_LATER);
+}
+
+/* "-n, -np, --ntasks N". Of options on one line with one argument, the last shows it. */
+static void help_spelling(struct buf *line, const struct option *option)
+{
+    const struct option *next = option + 1;
+    bool again = help_shares(next) && option->argument && next->argument &&
+                 strcmp(option->argument, next->argument) == 0;
+    if (option->letter)
+        buf_printf(line, "-%c, ", option->letter);
+    if (option->alias)
+        buf_printf(line, "-%s, ", option->alias);
+    buf_printf(line, "%s%s", option->flags & OPTION_DASH ? "-" : "--", option->name);
+    if (option->argument && !again)
+        buf_printf(line, " %s", option->argument);
+}
+
+/* The left half of a line: an option and those that share its line. */
+static char *help_left(const struct option *option)
+{
+    struct buf line = BUF_INIT;
+    help_spelling(&line, option);
+    while (help_shares(++option)) {
+        buf_add_text(&line, ", ");
+        help_spelling(&line, option);
+    }
+    return buf_take_text(&line);
+}
+
+static bool help_has_line(const struct option *option)
+{
+    return option->help && !(option->flags & OPTION_LATER);
+}
+
+static int help_width(void)
+{
+    size_t width = 0;
+    for (const struct option *option = option_table; option->name; option++) {
+        if (!help_has_line(option))
+            continue;
+        char *left = help_left(option);
+        width = strlen(left) > width ? strlen(left) : width;
+        free(left);
+    }
+    return (int)width;
+}
+
+static void help_group(struct buf *help, int group, int width)
+{
+    buf_printf(help, "%s:\n", option_group_titles[group]);
+    for (const struct option *option = option_table; option->name; option++) {
+        if (!help_has_line(option) || (int)option->group != group)
+            continue;
+        char *left = help_left(option);
+        buf_printf(help, "  %-*s  %s\n", width, left, option->help);
+        free(left);
+    }
+}
+
+char *options_help(void)
+{
+    struct buf help = BUF_INIT;
+    int width = help_width();
+    buf_add_text(&help,
+                 "Usage: tprun [OPTIONS] PROGRAM [ARG...] [ : [OPTIONS] PROGRAM [ARG...] ]...\n");
+    for (int group = 0; group < OPTION_NGROUPS; group++)
+        help_group(&help, group, width);
+    buf_add_text(&help, "TPRUN_OPTIONS in the environment holds options read first. "
+                        "See man tprun.\n");
+    return buf_take_text(&help);
+}
+
+char *options_version(void)
+{
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "tprun %s\nhwloc %s, jansson %s, libev %d.%d; built without PMIx\n",
+               PACKAGE_VERSION, HWLOC_VERSION, JANSSON_VERSION, EV_VERSION_MAJOR, EV_VERSION_MINOR);
+    return buf_take_text(&text);
+}

@@ -1,0 +1,115 @@
+/*
+ * option - one row of tprun's table of options.
+ *
+ * The table drives parsing and --help. Rows stand in the order of --help; a row without help text
+ * shares the line of the row before it. The functions that read a value give a sentence about the
+ * value only: who calls them puts the option's name in front.
+ */
+#ifndef LAUNCHER_CLI_OPTION_H
+#define LAUNCHER_CLI_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "launcher/program/spec.h"
+
+enum option_group {
+    OPTION_NODES,
+    OPTION_LAYOUT,
+    OPTION_TASKS,
+    OPTION_LIFE,
+    OPTION_REACH,
+    OPTION_OTHER,
+    OPTION_NGROUPS
+};
+
+enum {
+    OPTION_WHOLE = 1, /* of the whole program, not of a part: before the first program only */
+    OPTION_LATER = 2, /* the name is taken, this version does not offer it */
+    OPTION_TYPED = 4, /* only on the command line itself, not in TPRUN_OPTIONS */
+    OPTION_DASH = 8,  /* also written with one dash, as other launchers' users do */
+    OPTION_SOURCE = 16, /* names the nodes: one such option stands in place of the others */
+    OPTION_STOPS = 32   /* nothing behind it is looked at; `detail` is the action */
+};
+
+/* What an option is applied to. */
+struct option_target {
+    struct spec *spec;
+    struct spec_part *part;
+    int action;       /* enum options_action */
+    const char *file; /* of --spec, borrowed; or NULL */
+};
+
+struct option {
+    const char *name;
+    char letter;          /* 0: none */
+    const char *alias;    /* another long name; NULL: none */
+    const char *argument; /* NULL: takes none */
+    enum option_group group;
+    unsigned flags;
+    const char *help; /* in --help; of a LATER row: what to write instead, or NULL */
+    int (*apply)(const struct option *option, const char *value, struct option_target *target,
+                 struct error *err);
+    size_t offset; /* of the member that apply() fills, in the spec (WHOLE) or in the part */
+    int detail;    /* of apply() */
+};
+
+extern const struct option option_table[]; /* ends at a row without a name */
+extern const char *const option_group_titles[OPTION_NGROUPS];
+
+/* By exact name or alias; NULL when there is none. */
+const struct option *option_find(const char *name, size_t len);
+const struct option *option_find_letter(char letter);
+
+/* The offered option that is most like a wrong name, or NULL when none is. */
+const struct option *option_nearest(const char *name, size_t len);
+
+/* What to write here for another launcher's option, or NULL. Borrowed. */
+const char *option_elsewhere(const char *name, size_t len);
+
+/* Readers of values (option_apply.c). */
+int option_set_flag(const struct option *option, const char *value, struct option_target *target,
+                    struct error *err);
+int option_count(const struct option *option, const char *value, struct option_target *target,
+                 struct error *err);
+int option_ignore(const struct option *option, const char *value, struct option_target *target,
+                  struct error *err);
+int option_set_action(const struct option *option, const char *value,
+                      struct option_target *target, struct error *err);
+int option_set_text(const struct option *option, const char *value, struct option_target *target,
+                    struct error *err);
+int option_set_number(const struct option *option, const char *value,
+                      struct option_target *target, struct error *err);
+int option_set_duration(const struct option *option, const char *value,
+                        struct option_target *target, struct error *err);
+int option_set_hosts(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err);
+int option_set_rank_by(const struct option *option, const char *value,
+                       struct option_target *target, struct error *err);
+int option_set_display(const struct option *option, const char *value,
+                       struct option_target *target, struct error *err);
+int option_set_format(const struct option *option, const char *value,
+                      struct option_target *target, struct error *err);
+int option_add_topology(const struct option *option, const char *value,
+                        struct option_target *target, struct error *err);
+int option_set_input(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err);
+int option_add_env(const struct option *option, const char *value, struct option_target *target,
+                   struct error *err);
+int option_remove_env(const struct option *option, const char *value,
+                      struct option_target *target, struct error *err);
+int option_set_umask(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err);
+int option_add_rlimit(const struct option *option, const char *value,
+                      struct option_target *target, struct error *err);
+int option_set_failure(const struct option *option, const char *value,
+                       struct option_target *target, struct error *err);
+int option_set_pmi(const struct option *option, const char *value, struct option_target *target,
+                   struct error *err);
+int option_set_bootstrap(const struct option *option, const char *value,
+                         struct option_target *target, struct error *err);
+int option_set_spec_file(const struct option *option, const char *value,
+                         struct option_target *target, struct error *err);
+
+#endif

@@ -1,0 +1,274 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fsd.h"
+#include "base/mem.h"
+#include "launcher/cli/option.h"
+#include "launcher/cli/options.h"
+#include "launcher/cli/words.h"
+#include "launcher/program/spec_build.h"
+#include "launcher/program/spec_words.h"
+
+static void *option_member(const struct option *option, const struct option_target *target)
+{
+    char *base = option->flags & OPTION_WHOLE ? (char *)target->spec : (char *)target->part;
+    return base + option->offset;
+}
+
+static void option_replace(char **text, const char *value)
+{
+    free(*text);
+    *text = mem_copy_text(value);
+}
+
+int option_set_flag(const struct option *option, const char *value, struct option_target *target,
+                    struct error *err)
+{
+    (void)value, (void)err;
+    *(bool *)option_member(option, target) = true;
+    return 0;
+}
+
+int option_count(const struct option *option, const char *value, struct option_target *target,
+                 struct error *err)
+{
+    (void)value, (void)err;
+    ++*(int *)option_member(option, target);
+    return 0;
+}
+
+int option_ignore(const struct option *option, const char *value, struct option_target *target,
+                  struct error *err)
+{
+    (void)option, (void)value, (void)target, (void)err;
+    return 0;
+}
+
+int option_set_action(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err)
+{
+    (void)value, (void)err;
+    target->action = option->detail;
+    return 0;
+}
+
+int option_set_text(const struct option *option, const char *value, struct option_target *target,
+                    struct error *err)
+{
+    (void)err;
+    option_replace(option_member(option, target), value);
+    return 0;
+}
+
+int option_set_number(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err)
+{
+    return spec_number_decode(value, SPEC_MAX_NUMBER, option_member(option, target), err);
+}
+
+/* detail: 1 where a duration of nothing would end the run before it starts. */
+int option_set_duration(const struct option *option, const char *value,
+                        struct option_target *target, struct error *err)
+{
+    double seconds;
+    if (fsd_decode(value, &seconds, err) < 0)
+        return -1;
+    if (option->detail && seconds <= 0)
+        return error_set(err, "\"%s\" leaves no time at all: write inf for no limit", value);
+    *(double *)option_member(option, target) = seconds;
+    return 0;
+}
+
+int option_set_hosts(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err)
+{
+    if (spec_hosts_check(value, err) < 0)
+        return -1;
+    option_replace(option_member(option, target), value);
+    return 0;
+}
+
+/* Other launchers' way to say --order: by slot, ranks run along the hardware; by a level they
+ * follow the placement. */
+int option_set_rank_by(const struct option *option, const char *value, struct option_target *target,
+                       struct error *err)
+{
+    static const struct spec_word words[] = {
+        {"slot", true},     {"hwthread", false}, {"core", false}, {"l1cache", false},
+        {"l2cache", false}, {"l3cache", false},  {"numa", false}, {"socket", false},
+        {"package", false}, {"board", false},    {"node", false}, {NULL, 0},
+    };
+    unsigned sequential;
+    if (!spec_word_find(words, value, strlen(value), &sequential)) {
+        char *list = spec_words_list(words);
+        error_set(err, "\"%s\" is none of %s", value, list);
+        free(list);
+        return -1;
+    }
+    option_replace(option_member(option, target), sequential ? "sequential" : "natural");
+    return 0;
+}
+
+static int option_word(const struct spec_word *words, const char *text, size_t len, unsigned *value,
+                       struct error *err)
+{
+    if (spec_word_find(words, text, len, value))
+        return 0;
+    char *list = spec_words_list(words);
+    error_set(err, "\"%.*s\" is none of %s", (int)len, text, list);
+    free(list);
+    return -1;
+}
+
+/* Words between commas, or'ed together; none may be empty. */
+static int option_words(const struct spec_word *words, const char *text, unsigned *set,
+                        struct error *err)
+{
+    unsigned value, all = 0;
+    for (const char *at = text;; at++) {
+        size_t len = strcspn(at, ",");
+        if (option_word(words, at, len, &value, err) < 0)
+            return -1;
+        all |= value;
+        at += len;
+        if (!*at)
+            break;
+    }
+    *set = all;
+    return 0;
+}
+
+int option_set_display(const struct option *option, const char *value, struct option_target *target,
+                       struct error *err)
+{
+    return option_words(spec_display_words, value, option_member(option, target), err);
+}
+
+int option_set_format(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err)
+{
+    return option_word(spec_format_words, value, strlen(value), option_member(option, target), err);
+}
+
+int option_set_failure(const struct option *option, const char *value, struct option_target *target,
+                       struct error *err)
+{
+    return option_word(spec_failure_words, value, strlen(value), option_member(option, target),
+                       err);
+}
+
+int option_set_pmi(const struct option *option, const char *value, struct option_target *target,
+                   struct error *err)
+{
+    unsigned *pmi = option_member(option, target), set;
+    if (strcmp(value, "auto") == 0 || strcmp(value, "none") == 0) {
+        *pmi = value[0] == 'a' ? SPEC_PMI_1 : SPEC_PMI_NONE;
+        return 0;
+    }
+    if (option_words(spec_pmi_words, value, &set, err) < 0)
+        return error_set(err, "\"%s\" is not auto, none or a list of pmi1, pmi2, pmix", value);
+    if (set & ~(unsigned)SPEC_PMI_1)
+        return error_set(err, "%s is not in this build: auto, pmi1 and none are",
+                         set & SPEC_PMI_2 ? "pmi2" : "pmix");
+    *pmi = set;
+    return 0;
+}
+
+int option_add_topology(const struct option *option, const char *value,
+                        struct option_target *target, struct error *err)
+{
+    (void)option;
+    if (spec_topology_check(value, err) < 0)
+        return -1;
+    spec_add_topology(target->spec, value);
+    return 0;
+}
+
+/* A file whose name looks like ranks is written ./0. */
+int option_set_input(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err)
+{
+    struct spec *spec = target->spec;
+    (void)option;
+    if (strcmp(value, "all") == 0 || strcmp(value, "none") == 0) {
+        spec->input = value[0] == 'a' ? SPEC_INPUT_ALL : SPEC_INPUT_NONE;
+        return 0;
+    }
+    bool ranks = value[strspn(value, "0123456789-,[]")] == '\0';
+    if (ranks && spec_ranks_check(value, err) < 0)
+        return error_prefix(err, "ranks (or write ./%s for a file)", value);
+    spec->input = ranks ? SPEC_INPUT_RANKS : SPEC_INPUT_FILE;
+    option_replace(&spec->input_arg, value);
+    return 0;
+}
+
+int option_add_env(const struct option *option, const char *value, struct option_target *target,
+                   struct error *err)
+{
+    size_t len = strcspn(value, "=");
+    (void)option;
+    if (!len)
+        return error_set(err, "\"%s\" names no variable: write VAR or VAR=VALUE", value);
+    const char *text = value[len] ? value + len + 1 : getenv(value);
+    if (!text)
+        return error_set(err, "%s is not set here: write %s=VALUE", value, value);
+    spec_add_env(target->part, SPEC_ENV_SET, value, len, text);
+    return 0;
+}
+
+int option_remove_env(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err)
+{
+    (void)option;
+    if (strchr(value, '='))
+        return error_set(err, "\"%s\" holds a '=': the pattern is of names only", value);
+    spec_add_env(target->part, SPEC_ENV_REMOVE, value, strlen(value), NULL);
+    return 0;
+}
+
+int option_set_umask(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err)
+{
+    return spec_umask_decode(value, option_member(option, target), err);
+}
+
+int option_add_rlimit(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err)
+{
+    size_t len = strcspn(value, "=");
+    unsigned resource;
+    uint64_t soft;
+    (void)option;
+    if (!value[len])
+        return error_set(err, "\"%s\" is not NAME=SOFT, such as core=unlimited", value);
+    if (option_word(spec_rlimit_words, value, len, &resource, err) < 0 ||
+        spec_limit_decode(value + len + 1, &soft, err) < 0)
+        return -1;
+    spec_add_rlimit(target->part, (int)resource, soft);
+    return 0;
+}
+
+int option_set_bootstrap(const struct option *option, const char *value,
+                         struct option_target *target, struct error *err)
+{
+    bool name =
+        strcmp(value, "auto") == 0 || strcmp(value, "local") == 0 || strcmp(value, "ssh") == 0;
+    if (strcmp(value, "slurm") == 0)
+        return error_set(err, "slurm is not in this build: auto, local, ssh or a template is");
+    if (!name && (!strstr(value, "{host}") || !strstr(value, "{agent}")))
+        return error_set(err,
+                         "\"%s\" is not auto, local, ssh or a command template such as "
+                         "\"lxc exec {host} -- {agent}\"",
+                         value);
+    option_replace(option_member(option, target), value);
+    return 0;
+}
+
+int option_set_spec_file(const struct option *option, const char *value,
+                         struct option_target *target, struct error *err)
+{
+    (void)option, (void)err;
+    target->file = value;
+    return 0;
+}

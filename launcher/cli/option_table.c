@@ -1,0 +1,164 @@
+#include <string.h>
+
+#include "launcher/cli/option.h"
+#include "launcher/cli/options.h"
+
+#define PART(member) offsetof(struct spec_part, member)
+#define SPEC(member) offsetof(struct spec, member)
+
+const char *const option_group_titles[OPTION_NGROUPS] = {
+    [OPTION_NODES] = "How many and on what",
+    [OPTION_LAYOUT] = "Where",
+    [OPTION_TASKS] = "What tasks read, write and inherit",
+    [OPTION_LIFE] = "How it ends",
+    [OPTION_REACH] = "How nodes are reached",
+    [OPTION_OTHER] = "Other",
+};
+
+/* A row of an option that this version does not offer: no group, no reader. */
+#define LATER(name_, letter_, hint_)                                                               \
+    {                                                                                              \
+        .name = name_, .letter = letter_, .flags = OPTION_LATER, .help = hint_                     \
+    }
+
+/* clang-format off: a row an option */
+const struct option option_table[] = {
+    {"ntasks", 'n', "np", "N", OPTION_NODES, 0, "tasks (default 1; one a node with -N)",
+     option_set_number, PART(ntasks)},
+    {"nodes", 'N', NULL, "N", OPTION_NODES, OPTION_WHOLE, "exactly N nodes, tasks spread evenly",
+     option_set_number, SPEC(nnodes)},
+    {"cores-per-task", 'c', NULL, "N", OPTION_NODES, 0, "whole cores for each task",
+     option_set_number, PART(cores_per_task)},
+    {"resources", 'R', NULL, "FILE", OPTION_NODES, OPTION_WHOLE | OPTION_SOURCE,
+     "the R to allocate from; - is stdin", option_set_text, SPEC(resources)},
+    {"hosts", 0, NULL, "HOSTLIST", OPTION_NODES, OPTION_WHOLE | OPTION_SOURCE,
+     "in place of R: node[0-3],me@box", option_set_hosts, SPEC(hosts)},
+    {"hostfile", 0, NULL, "FILE", OPTION_NODES, OPTION_WHOLE | OPTION_SOURCE, NULL, option_set_text,
+     SPEC(hostfile)},
+    {"exclude", 0, NULL, "HOSTLIST", OPTION_NODES, OPTION_WHOLE, "nodes to leave out",
+     option_set_hosts, SPEC(exclude)},
+    {"overlap", 0, NULL, NULL, OPTION_NODES, OPTION_WHOLE,
+     "neither claim nor avoid what is claimed", option_set_flag, SPEC(overlap)},
+
+    {"map-by", 0, NULL, "POLICY", OPTION_LAYOUT, 0, "slot, core, numa, socket, node, ...",
+     option_set_text, PART(map)},
+    {"bind-to", 0, NULL, "WIDTH", OPTION_LAYOUT, 0, "none, or a level as above", option_set_text,
+     PART(bind)},
+    {"order", 0, NULL, "ORDER", OPTION_LAYOUT, 0, "natural or sequential; slot or level",
+     option_set_text, PART(order)},
+    {"rank-by", 0, NULL, "WORD", OPTION_LAYOUT, 0, NULL, option_set_rank_by, PART(order)},
+    {"mppr", 0, NULL, "LIMITS", OPTION_LAYOUT, 0, "tasks an object: 1:c (default), none",
+     option_set_text, PART(mppr)},
+    {"oversubscribe", 0, NULL, NULL, OPTION_LAYOUT, 0, "permit more than the limits allow",
+     option_set_flag, PART(oversubscribe)},
+    {"dry-run", 0, NULL, NULL, OPTION_LAYOUT, OPTION_WHOLE, "place and show, start no task",
+     option_set_flag, SPEC(dry_run)},
+    {"display", 0, NULL, "WHAT", OPTION_LAYOUT, OPTION_WHOLE, "alloc,topo,map,bind or all",
+     option_set_display, SPEC(display)},
+    {"format", 0, NULL, "text|json", OPTION_LAYOUT, OPTION_WHOLE, NULL, option_set_format,
+     SPEC(format)},
+    {"topology", 0, NULL, "HOSTLIST=WHAT", OPTION_LAYOUT, OPTION_WHOLE,
+     "with --dry-run: hwloc text, @FILE.xml", option_add_topology},
+
+    {"label-io", 'l', NULL, NULL, OPTION_TASKS, OPTION_WHOLE,
+     "\"RANK: \" before each line; as it comes", option_set_flag, SPEC(label)},
+    {"unbuffered", 'u', NULL, NULL, OPTION_TASKS, OPTION_WHOLE, NULL, option_set_flag,
+     SPEC(unbuffered)},
+    {"output", 'o', NULL, "TEMPLATE", OPTION_TASKS, OPTION_WHOLE,
+     "files: %r %R rank, %h host, %n node", option_set_text, SPEC(output)},
+    {"error", 'e', NULL, "TEMPLATE", OPTION_TASKS, OPTION_WHOLE, NULL, option_set_text,
+     SPEC(error)},
+    {"input", 'i', NULL, "WHAT", OPTION_TASKS, OPTION_WHOLE,
+     "stdin to ranks (0), all, none, or FILE", option_set_input},
+    {"env", 'x', NULL, "VAR[=VALUE]", OPTION_TASKS, 0, "set, or pass on, a variable",
+     option_add_env},
+    {"env-remove", 0, NULL, "GLOB", OPTION_TASKS, 0, "take variables away", option_remove_env},
+    {"chdir", 0, NULL, "DIR", OPTION_TASKS, 0, "where tasks start; octal mask", option_set_text,
+     PART(chdir)},
+    {"umask", 0, NULL, "MASK", OPTION_TASKS, 0, NULL, option_set_umask, PART(umask)},
+    {"rlimit", 0, NULL, "NAME=SOFT", OPTION_TASKS, 0, "a soft limit: core=unlimited, nofile=4K",
+     option_add_rlimit},
+
+    {"time-limit", 0, NULL, "FSD", OPTION_LIFE, OPTION_WHOLE, "end it then: 90s, 10m, 1.5h",
+     option_set_duration, SPEC(time_limit), 1},
+    {"on-failure", 0, NULL, "kill|continue", OPTION_LIFE, OPTION_WHOLE,
+     "when a task fails (default kill)", option_set_failure, SPEC(on_failure)},
+    {"kill-grace", 0, NULL, "FSD", OPTION_LIFE, OPTION_WHOLE, "from TERM to KILL (5s)",
+     option_set_duration, SPEC(kill_grace), 0},
+    {"disable-auto-cleanup", 0, NULL, NULL, OPTION_LIFE, OPTION_WHOLE | OPTION_DASH,
+     "ignored; see --on-failure", option_ignore},
+
+    {"pmi", 0, NULL, "LIST", OPTION_REACH, OPTION_WHOLE, "auto (default), pmi1 or none",
+     option_set_pmi, SPEC(pmi)},
+    {"bootstrap", 0, NULL, "NAME", OPTION_REACH, OPTION_WHOLE,
+     "auto, local, ssh, \"CMD {host} {agent}\"", option_set_bootstrap, SPEC(bootstrap)},
+    {"ssh", 0, NULL, "CMD", OPTION_REACH, OPTION_WHOLE, "the ssh command; tpagent on the nodes",
+     option_set_text, SPEC(ssh)},
+    {"agent", 0, NULL, "PATH", OPTION_REACH, OPTION_WHOLE, NULL, option_set_text, SPEC(agent)},
+    {"fanout", 0, NULL, "K", OPTION_REACH, OPTION_WHOLE, "hosts reached from one (32)",
+     option_set_number, SPEC(fanout)},
+    {"start-timeout", 0, NULL, "FSD", OPTION_REACH, OPTION_WHOLE,
+     "to answer (30s); of silence (10s)", option_set_duration, SPEC(start_timeout), 1},
+    {"node-timeout", 0, NULL, "FSD", OPTION_REACH, OPTION_WHOLE, NULL, option_set_duration,
+     SPEC(node_timeout), 1},
+
+    {"spec", 0, NULL, "FILE", OPTION_OTHER, OPTION_WHOLE | OPTION_TYPED,
+     "run a spec; show it as JSON", option_set_spec_file},
+    {"print-spec", 0, NULL, NULL, OPTION_OTHER, OPTION_WHOLE | OPTION_TYPED, NULL,
+     option_set_action, 0, OPTIONS_PRINT_SPEC},
+    {"verbose", 'v', NULL, NULL, OPTION_OTHER, OPTION_WHOLE, "say more; may be repeated",
+     option_count, SPEC(verbose)},
+    {"help", 'h', NULL, NULL, OPTION_OTHER, OPTION_TYPED | OPTION_STOPS, "this text; versions",
+     option_set_action, 0, OPTIONS_HELP},
+    {"version", 0, NULL, NULL, OPTION_OTHER, OPTION_TYPED | OPTION_STOPS, NULL, option_set_action,
+     0, OPTIONS_VERSION},
+
+    LATER("gpus-per-task", 'g', NULL),
+    LATER("per", 0, "--map-by LEVEL --mppr N:LEVEL"),
+    LATER("shape", 0, "-n, -N and -c"),
+    LATER("requires", 0, "--exclude HOSTLIST"),
+    LATER("on", 0, "-R FILE"),
+    LATER("wait", 0, NULL),
+    LATER("no-wait", 0, NULL),
+    LATER("rankfile", 0, "--map-by and --bind-to"),
+    LATER("taskmap", 0, "--map-by core or --map-by node"),
+    LATER("gpu-bind", 0, NULL),
+    LATER("mem-bind", 0, NULL),
+    LATER("draw", 0, "--display map"),
+    LATER("pty", 0, NULL),
+    LATER("env-file", 0, "-x VAR=VALUE"),
+    LATER("stage", 0, NULL),
+    LATER("signal", 0, "--time-limit"),
+    LATER("exit-timeout", 0, NULL),
+    LATER("detach", 'd', NULL),
+    LATER("on-disconnect", 0, NULL),
+    LATER("after", 0, NULL),
+    LATER("keep-agents", 0, NULL),
+    LATER("pset", 0, NULL),
+    LATER("tools", 0, NULL),
+    LATER("check", 0, NULL),
+    LATER("progress", 0, "-v"),
+    {NULL},
+};
+/* clang-format on */
+
+static bool option_is(const char *own, const char *name, size_t len)
+{
+    return own && strlen(own) == len && memcmp(own, name, len) == 0;
+}
+
+const struct option *option_find(const char *name, size_t len)
+{
+    for (const struct option *option = option_table; option->name; option++)
+        if (option_is(option->name, name, len) || option_is(option->alias, name, len))
+            return option;
+    return NULL;
+}
+
+const struct option *option_find_letter(char letter)
+{
+    for (const struct option *option = option_table; option->name; option++)
+        if (option->letter && option->letter == letter)
+            return option;
+    return NULL;
+}

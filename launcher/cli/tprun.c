@@ -1,0 +1,134 @@
+/* tprun - start a parallel program: options in, exit status out. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "launcher/agent/agent.h"
+#include "launcher/cli/frontend.h"
+#include "launcher/cli/options.h"
+#include "launcher/manager/manager.h"
+#include "launcher/process/descend.h"
+
+static void complain(const char *text)
+{
+    for (const char *line = text; *line;) {
+        size_t len = strcspn(line, "\n");
+        fprintf(stderr, "tprun: %.*s\n", (int)len, line);
+        line += len + (line[len] == '\n');
+    }
+}
+
+static int refuse(struct error *err)
+{
+    int status = err->kind == ERROR_USAGE ? 2 : 1;
+    complain(error_text(err));
+    if (status == 2)
+        fprintf(stderr, "tprun: 'tprun --help' lists the options\n");
+    error_clear(err);
+    return status;
+}
+
+/* In the build tree and in a moved installation the agent is beside this program or under its
+ * prefix; where it was installed otherwise. Caller frees. */
+static char *find_agent(void)
+{
+    static const char *const places[] = {"tpagent", "../libexec/tprun/tpagent"};
+    char self[4096];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (len > 0) {
+        self[len] = '\0';
+        *(strrchr(self, '/') + 1) = '\0';
+        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+            char *path = mem_format("%s%s", self, places[i]);
+            if (access(path, X_OK) == 0)
+                return path;
+            free(path);
+        }
+    }
+    return mem_copy_text(TPRUN_AGENT_PATH);
+}
+
+static int print_and_free(char *text)
+{
+    if (!text || fputs(text, stdout) < 0 || fflush(stdout) < 0)
+        return 1;
+    free(text);
+    return 0;
+}
+
+static int print_spec(const struct spec *spec)
+{
+    json_t *value = spec_to_json(spec);
+    char *text = json_dumps(value, JSON_INDENT(1));
+    char *line = mem_format("%s\n", text ? text : "{}");
+    free(text);
+    json_decref(value);
+    return print_and_free(line);
+}
+
+static int finish(struct frontend_result *result)
+{
+    if (result->quiet) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    complain(buf_text(&result->messages));
+    buf_free(&result->messages);
+    return result->status;
+}
+
+/* The manager is this very program: forked, not executed. Closing our copies of what the caller
+ * left open is the kernel's work at exec: tasks get 0, 1 and 2 and no more. */
+static int run(struct spec *spec)
+{
+    struct error err = ERROR_INIT;
+    struct frontend_result result = {0};
+    int pair[2];
+    size_t nborn;
+    pid_t *born = descend_children(&nborn);
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    descend_adopt();
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return error_set(&err, "cannot make a socket pair"), refuse(&err);
+    pid_t manager = fork();
+    if (manager == 0) {
+        close(pair[0]);
+        _exit(manager_run(spec, pair[1]));
+    }
+    close(pair[1]);
+    if (manager < 0)
+        return error_set(&err, "cannot fork"), refuse(&err);
+    int lost = frontend_run(spec, pair[0], &result, &err);
+    waitpid(manager, NULL, 0);
+    if (lost < 0)
+        descend_end(AGENT_LOST_GRACE, born, nborn);
+    free(born);
+    spec_free(spec);
+    return lost < 0 ? refuse(&err) : finish(&result);
+}
+
+int main(int argc, char *argv[])
+{
+    struct error err = ERROR_INIT;
+    struct spec *spec = spec_new();
+    int action = options_parse(argc, argv, spec, &err);
+    if (action < 0 || (action == OPTIONS_RUN && spec_inherit(spec, &err) < 0)) {
+        spec_free(spec);
+        return refuse(&err);
+    }
+    if (!spec->agent)
+        spec->agent = find_agent();
+    if (action == OPTIONS_RUN)
+        return run(spec);
+    int status = action == OPTIONS_HELP      ? print_and_free(options_help())
+                 : action == OPTIONS_VERSION ? print_and_free(options_version())
+                                             : print_spec(spec);
+    spec_free(spec);
+    return status;
+}

@@ -1,0 +1,17 @@
+/*
+ * manager - the process that owns one program, from allocation to reaping.
+ *
+ * It gathers the nodes, maps and claims, launches, passes frames between the front end and the
+ * agents, and ends everything when something of it has ended badly: a task, a node, a time limit,
+ * its front end. It is done when every agent has said that nothing is left, and has gone.
+ */
+#ifndef LAUNCHER_MANAGER_MANAGER_H
+#define LAUNCHER_MANAGER_MANAGER_H
+
+#include "launcher/program/spec.h"
+
+/* Be the manager of this spec, for the front end behind `fd` (both taken over). Called in a forked
+ * process that has no loop yet. Returns the exit status of the process. */
+int manager_run(struct spec *spec, int fd);
+
+#endif

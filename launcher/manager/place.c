@@ -1,0 +1,219 @@
+/* Where everything goes: layout, claim, what is shown, the launch. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "launcher/manager/state.h"
+#include "launcher/program/launch.h"
+
+#define PLACE_TRIES 100 /* races for the same cores that may be lost before it is given up */
+
+/* ---- candidates ---- */
+
+static void free_candidates(struct manager *manager)
+{
+    for (uint32_t i = 0; i < manager->ncandidates; i++)
+        idset_free((struct idset *)(uintptr_t)manager->candidates[i].cores);
+    free(manager->candidates);
+    free(manager->candidate_host);
+    manager->candidates = NULL;
+    manager->candidate_host = NULL;
+    manager->ncandidates = 0;
+}
+
+/* What of this node a run may use now. */
+static struct idset *free_cores(const struct manager *manager, size_t index)
+{
+    const struct node *node = &manager->nodes->list[index];
+    const struct host *host = &manager->hosts[index];
+    if (host->cores)
+        return idset_copy(host->cores);
+    struct idset *cores = manager->descriptions ? topo_cores(host->topo)
+                                                : topo_allowed_cores(host->topo);
+    const struct rset_node *held =
+        manager->held ? rset_find_host(manager->held, node->host) : NULL;
+    if (held) {
+        struct idset *left = idset_subtract(cores, held->children->cores);
+        idset_free(cores);
+        cores = left;
+    }
+    return cores;
+}
+
+static void find_candidates(struct manager *manager)
+{
+    size_t count = manager->nodes->count;
+    free_candidates(manager);
+    manager->candidates = mem_array(count, sizeof(*manager->candidates));
+    manager->candidate_host = mem_array(count, sizeof(*manager->candidate_host));
+    for (size_t i = 0; i < count; i++) {
+        const struct node *node = &manager->nodes->list[i];
+        if (!manager->hosts[i].topo || !manager->hosts[i].wanted)
+            continue;
+        struct idset *cores = free_cores(manager, i);
+        if (idset_empty(cores)) {
+            idset_free(cores);
+            continue;
+        }
+        manager->candidate_host[manager->ncandidates] = (uint32_t)i;
+        manager->candidates[manager->ncandidates++] =
+            (struct layout_node){.host = node->host, .target = node->target,
+                                 .topo = manager->hosts[i].topo, .cores = cores,
+                                 .gpus = node->gpus, .limit = node->limit};
+    }
+}
+
+static void fill_request(struct manager *manager)
+{
+    const struct spec *spec = manager->spec;
+    if (!manager->parts) {
+        manager->parts = mem_array(spec->nparts, sizeof(*manager->parts));
+        for (size_t i = 0; i < spec->nparts; i++) {
+            const struct spec_part *part = &spec->parts[i];
+            manager->parts[i] = (struct layout_part){
+                .ntasks = part->ntasks, .cores_per_task = part->cores_per_task, .map = part->map,
+                .bind = part->bind, .order = part->order, .mppr = part->mppr,
+                .oversubscribe = part->oversubscribe};
+        }
+    }
+    manager->request = (struct layout_request){
+        .nodes = manager->candidates, .nnodes = manager->ncandidates,
+        .node_count = spec->nnodes, .parts = manager->parts, .nparts = (uint32_t)spec->nparts};
+}
+
+/* ---- the claim ---- */
+
+static size_t count_held(const struct manager *manager)
+{
+    size_t count = 0;
+    for (size_t i = 0; manager->held && i < manager->held->nnodes; i++)
+        count += idset_count(manager->held->nodes[i].children->cores);
+    return count;
+}
+
+static void make_claim(struct manager *manager)
+{
+    struct layout *layout = manager->layout;
+    struct idset *none = idset_new();
+    rset_free(manager->claim);
+    manager->claim = rset_new();
+    for (uint32_t i = 0; i < layout->nnodes; i++) {
+        const struct layout_node *node = &manager->candidates[layout->nodes[i].source];
+        rset_append(manager->claim, node->target, node->host, layout->nodes[i].claim, none);
+    }
+    idset_free(none);
+}
+
+static int make_layout(struct manager *manager, struct error *err)
+{
+    find_candidates(manager);
+    fill_request(manager);
+    layout_free(manager->layout);
+    manager->layout = NULL;
+    size_t held = count_held(manager);
+    if (!manager->ncandidates)
+        return error_set(err, "every core is held by other running programs (%zu of them); wait for "
+                              "them to end, or share with --overlap", held);
+    manager->layout = layout_make(&manager->request, err);
+    if (!manager->layout && err->kind == ERROR_REFUSED && held) {
+        char *text = mem_copy_text(error_text(err));
+        error_set(err, "%s; %zu core%s held by other running programs were left out (--overlap "
+                       "shares them)", text, held, held > 1 ? "s" : "");
+        free(text);
+    }
+    return manager->layout ? 0 : -1;
+}
+
+int place_map(struct manager *manager, struct error *err)
+{
+    for (int tries = 0; tries < PLACE_TRIES; tries++) {
+        error_clear(err);
+        if (make_layout(manager, err) < 0)
+            return -1;
+        make_claim(manager);
+        if (!manager->program || manager->spec->overlap)
+            return 0;
+        int lost = program_claim(manager->program, manager->claim, err);
+        if (lost <= 0)
+            return lost;
+        if (gather_free(manager, err) < 0)
+            return -1;
+    }
+    return error_prefix(err, "lost the race for free cores %d times", PLACE_TRIES);
+}
+
+/* ---- what is shown ---- */
+
+static char *show_json(struct manager *manager)
+{
+    json_t *value = layout_to_json(manager->layout, &manager->request);
+    json_object_set_new(value, "R", rset_to_json(manager->claim));
+    char *text = json_dumps(value, JSON_INDENT(1));
+    char *line = mem_format("%s\n", text ? text : "{}");
+    free(text);
+    json_decref(value);
+    return line;
+}
+
+void place_show(struct manager *manager)
+{
+    const struct spec *spec = manager->spec;
+    unsigned what = spec->display;
+    if (spec->dry_run && !what)
+        what = LAYOUT_SHOW_MAP | LAYOUT_SHOW_BIND;
+    if (!what)
+        return;
+    char *text = spec->format == SPEC_SHOW_JSON
+                     ? show_json(manager)
+                     : layout_draw(manager->layout, &manager->request, what);
+    manager_show(manager, text, !spec->dry_run);
+    free(text);
+}
+
+/* ---- the launch ---- */
+
+void place_launch(struct manager *manager)
+{
+    const struct layout *layout = manager->layout;
+    manager->tree_node = mem_array(layout->nnodes, sizeof(*manager->tree_node));
+    manager->node_hosts = mem_array(layout->nnodes, sizeof(*manager->node_hosts));
+    for (uint32_t i = 0; i < layout->nnodes; i++) {
+        uint32_t source = layout->nodes[i].source;
+        manager->tree_node[i] = manager->candidate_host[source];
+        manager->node_hosts[i] = manager->candidates[source].host;
+    }
+    manager->input_nodes = launch_input_nodes(manager->spec, layout->map, manager->tree_node,
+                                              layout->nnodes);
+    verdict_set_map(manager->verdict, layout->map, manager->node_hosts);
+
+    json_t *hosts = json_array();
+    for (uint32_t i = 0; i < layout->nnodes; i++)
+        json_array_append_new(hosts, json_string(manager->node_hosts[i]));
+    json_t *mapped = json_pack("{s:s, s:i, s:o, s:o}", "program", program_id(manager->program),
+                               "ntasks", (int)layout->ntasks, "hosts", hosts, "taskmap",
+                               taskmap_to_json(layout->map));
+    if (manager->front)
+        link_send_json(manager->front, FRAME_MAPPED, 0, 0, mapped);
+    json_decref(mapped);
+
+    struct launch_source source = {manager->spec, layout, program_id(manager->program),
+                                   instance_path(manager->instance), manager->tree_node,
+                                   manager->node_hosts};
+    json_t *launch = launch_to_json(&source);
+    char *text = json_dumps(launch, JSON_COMPACT);
+    struct frame frame = {.type = FRAME_LAUNCH, .bytes = text, .len = text ? strlen(text) : 0};
+    tree_send(manager->tree, &frame);
+    free(text);
+    json_decref(launch);
+}
+
+void place_close(struct manager *manager)
+{
+    layout_free(manager->layout);
+    free_candidates(manager);
+    rset_free(manager->claim);
+    free(manager->parts);
+    free(manager->tree_node);
+    free(manager->node_hosts);
+}

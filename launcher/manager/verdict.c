@@ -1,0 +1,223 @@
+#include "launcher/manager/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "affinity/resource/hostlist.h"
+#include "base/mem.h"
+
+struct ending {
+    uint64_t time;
+    char *why; /* NULL: text is the whole line */
+    int status;
+    char *text;
+    char *host;
+    struct idset *ranks;
+};
+
+struct verdict {
+    struct ending *endings;
+    size_t count;
+    struct idset *victims;
+    const struct taskmap *map;
+    const char *const *hosts;
+};
+
+struct verdict *verdict_new(void)
+{
+    struct verdict *verdict = mem_alloc(sizeof(*verdict));
+    verdict->victims = idset_new();
+    return verdict;
+}
+
+void verdict_free(struct verdict *verdict)
+{
+    if (!verdict)
+        return;
+    for (size_t i = 0; i < verdict->count; i++) {
+        free(verdict->endings[i].why);
+        free(verdict->endings[i].text);
+        free(verdict->endings[i].host);
+        idset_free(verdict->endings[i].ranks);
+    }
+    free(verdict->endings);
+    idset_free(verdict->victims);
+    free(verdict);
+}
+
+void verdict_set_map(struct verdict *verdict, const struct taskmap *map, const char *const *hosts)
+{
+    verdict->map = map;
+    verdict->hosts = hosts;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_fate(const struct ending *a, const struct ending *b)
+{
+    return a->why && b->why && strcmp(a->why, b->why) == 0 && a->status == b->status &&
+           same_text(a->text, b->text);
+}
+
+static void verdict_add(struct verdict *verdict, const struct ending *ending)
+{
+    verdict->endings =
+        mem_resize(verdict->endings, verdict->count + 1, sizeof(*verdict->endings));
+    verdict->endings[verdict->count++] = (struct ending){
+        ending->time, mem_copy_text(ending->why), ending->status, mem_copy_text(ending->text),
+        mem_copy_text(ending->host), ending->ranks ? idset_copy(ending->ranks) : idset_new()};
+}
+
+void verdict_ended(struct verdict *verdict, uint64_t time, const char *why, int status,
+                   const char *text, const struct idset *ranks, const char *host)
+{
+    struct ending ending = {time, (char *)(uintptr_t)why, status, (char *)(uintptr_t)text,
+                            (char *)(uintptr_t)host, (struct idset *)(uintptr_t)ranks};
+    for (size_t i = 0; i < verdict->count; i++) {
+        struct ending *known = &verdict->endings[i];
+        if (!same_fate(known, &ending) || idset_empty(known->ranks) != idset_empty(ranks))
+            continue;
+        struct idset *both = idset_union(known->ranks, ranks);
+        idset_free(known->ranks);
+        known->ranks = both;
+        if (time < known->time)
+            known->time = time;
+        return;
+    }
+    verdict_add(verdict, &ending);
+}
+
+void verdict_other(struct verdict *verdict, uint64_t time, int status, const char *line)
+{
+    struct ending ending = {.time = time, .status = status, .text = (char *)(uintptr_t)line};
+    verdict_add(verdict, &ending);
+}
+
+void verdict_victims(struct verdict *verdict, const struct idset *ranks)
+{
+    struct idset *both = idset_union(verdict->victims, ranks);
+    idset_free(verdict->victims);
+    verdict->victims = both;
+}
+
+int verdict_empty(const struct verdict *verdict)
+{
+    return verdict->count == 0;
+}
+
+/* ---- words ---- */
+
+/* "rank 17 on node3", "ranks 0-3 on node[0-1]", "node3" */
+static void say_who(const struct verdict *verdict, const struct ending *ending, struct buf *out)
+{
+    struct hostlist *hosts = hostlist_new();
+    struct idset *nodes = idset_new();
+    char *ranks = idset_encode(ending->ranks);
+    IDSET_FOREACH(rank, ending->ranks)
+    {
+        uint32_t node = verdict->map ? taskmap_node(verdict->map, rank) : UINT32_MAX;
+        if (node != UINT32_MAX)
+            idset_add(nodes, node);
+    }
+    IDSET_FOREACH(node, nodes)
+        hostlist_append(hosts, verdict->hosts[node]);
+    char *where = hostlist_encode(hosts);
+    if (idset_empty(ending->ranks))
+        buf_add_text(out, ending->host ? ending->host : "a node");
+    else
+        buf_printf(out, "rank%s %s on %s", idset_count(ending->ranks) > 1 ? "s" : "", ranks,
+                   where);
+    free(where);
+    free(ranks);
+    idset_free(nodes);
+    hostlist_free(hosts);
+}
+
+static void say_exit(const struct ending *ending, struct buf *out)
+{
+    buf_printf(out, "exited with status %d", WEXITSTATUS(ending->status));
+}
+
+static void say_signal(const struct ending *ending, struct buf *out)
+{
+    buf_printf(out, "killed by signal %d (%s)%s", WTERMSIG(ending->status),
+               strsignal(WTERMSIG(ending->status)),
+               WCOREDUMP(ending->status) ? ", core dumped" : "");
+}
+
+static void say_unfinalized(const struct ending *ending, struct buf *out)
+{
+    (void)ending;
+    buf_add_text(out, "exited without finalizing (no MPI_Finalize after MPI_Init)");
+}
+
+static void say_abort(const struct ending *ending, struct buf *out)
+{
+    buf_printf(out, "aborted the program with code %d", WEXITSTATUS(ending->status));
+}
+
+static void say_text(const struct ending *ending, struct buf *out)
+{
+    buf_add_text(out, ending->text ? ending->text : "failed");
+}
+
+static void say_pmi(const struct ending *ending, struct buf *out)
+{
+    buf_printf(out, "PMI: %s", ending->text ? ending->text : "protocol error");
+}
+
+static const struct {
+    const char *why;
+    void (*say)(const struct ending *ending, struct buf *out);
+} fates[] = {{"exit", say_exit},   {"signal", say_signal}, {"unfinalized", say_unfinalized},
+             {"abort", say_abort}, {"start", say_text},    {"pmi", say_pmi}};
+
+static void say_line(const struct verdict *verdict, const struct ending *ending, struct buf *out)
+{
+    if (!ending->why) {
+        buf_printf(out, "%s\n", ending->text);
+        return;
+    }
+    say_who(verdict, ending, out);
+    buf_add_text(out, ": ");
+    for (size_t i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
+        if (strcmp(fates[i].why, ending->why) == 0)
+            fates[i].say(ending, out);
+    buf_add_char(out, '\n');
+}
+
+static int exit_status(const struct ending *ending)
+{
+    if (!ending->why)
+        return ending->status;
+    if (WIFSIGNALED(ending->status))
+        return 128 + WTERMSIG(ending->status);
+    if (strcmp(ending->why, "unfinalized") == 0)
+        return 1;
+    return WEXITSTATUS(ending->status);
+}
+
+int verdict_give(const struct verdict *verdict, struct buf *lines)
+{
+    const struct ending *first = NULL;
+    size_t later = 0, ended = idset_count(verdict->victims);
+    for (size_t i = 0; i < verdict->count; i++)
+        if (!first || verdict->endings[i].time < first->time)
+            first = &verdict->endings[i];
+    if (!first)
+        return 0;
+    say_line(verdict, first, lines);
+    for (size_t i = 0; i < verdict->count; i++)
+        if (&verdict->endings[i] != first)
+            later += idset_count(verdict->endings[i].ranks);
+    if (later)
+        buf_printf(lines, "%zu more task%s failed after that\n", later, later > 1 ? "s" : "");
+    if (ended)
+        buf_printf(lines, "%zu other task%s ended by tprun then\n", ended,
+                   ended > 1 ? "s were" : " was");
+    return exit_status(first);
+}

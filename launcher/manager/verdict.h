@@ -1,0 +1,38 @@
+/*
+ * verdict - how a program ended, and whose doing it was.
+ *
+ * The first abnormal end in time decides status and message. What tprun ended afterwards is
+ * counted, not blamed. Ranks of one fate make one line.
+ */
+#ifndef LAUNCHER_MANAGER_VERDICT_H
+#define LAUNCHER_MANAGER_VERDICT_H
+
+#include <stdint.h>
+
+#include "affinity/layout/taskmap.h"
+#include "affinity/resource/idset.h"
+#include "base/buf.h"
+
+#define VERDICT_TIME_LIMIT 124
+
+struct verdict;
+
+/* hosts: by node id; both borrowed. */
+struct verdict *verdict_new(void);
+void verdict_free(struct verdict *verdict);
+void verdict_set_map(struct verdict *verdict, const struct taskmap *map, const char *const *hosts);
+
+/* Tasks ended badly at `time` (ns, this machine's clock). `why` as agents say it: exit, signal,
+ * unfinalized, start, abort, pmi. `host` names the node where ranks is empty. All are copied. */
+void verdict_ended(struct verdict *verdict, uint64_t time, const char *why, int status,
+                   const char *text, const struct idset *ranks, const char *host);
+/* Something else ended the program: the exit status and the whole line. */
+void verdict_other(struct verdict *verdict, uint64_t time, int status, const char *line);
+/* From an agent's last word: tasks that ended after they were told to. */
+void verdict_victims(struct verdict *verdict, const struct idset *ranks);
+
+/* The exit status; lines (without "tprun: ") are appended to `lines`, each with a newline. */
+int verdict_give(const struct verdict *verdict, struct buf *lines);
+int verdict_empty(const struct verdict *verdict); /* nothing bad happened so far */
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * launch - the one message that tells every agent what to run.
+ *
+ * It holds the spec, the task map, and the layouts of the nodes, of which equal ones are written
+ * once: its size depends on the number of distinct node layouts, not on the number of tasks.
+ */
+#ifndef LAUNCHER_PROGRAM_LAUNCH_H
+#define LAUNCHER_PROGRAM_LAUNCH_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "affinity/layout/layout.h"
+#include "affinity/layout/taskmap.h"
+#include "base/error.h"
+#include "launcher/program/spec.h"
+
+struct launch_task { /* one task of this node */
+    uint32_t rank;
+    uint32_t local_rank;
+    uint32_t app;        /* part of the spec */
+    uint32_t binding;    /* index into launch->cpus */
+};
+
+struct launch {
+    struct spec *spec;
+    char *program;  /* id */
+    char *instance; /* directory */
+    uint32_t ntasks;
+    struct taskmap *map;
+    uint32_t nnodes;
+    uint32_t *tree_node; /* [nnodes] where each node id is in the tree */
+    char **hosts;        /* [nnodes] */
+
+    /* this node's part */
+    uint32_t node; /* node id; UINT32_MAX when it only relays */
+    struct launch_task *tasks; /* by local rank, which is by rank */
+    uint32_t nlocal;
+    struct idset *input_ranks; /* of SPEC_INPUT_RANKS; else NULL */
+    struct idset **cpus; /* distinct bindings, OS indexes */
+    uint32_t ncpus;
+    bool bound;
+};
+
+struct launch_source { /* what the manager knows; all borrowed */
+    const struct spec *spec;
+    const struct layout *layout;
+    const char *program;
+    const char *instance;
+    const uint32_t *tree_node;    /* [layout->nnodes] */
+    const char *const *hosts;     /* [layout->nnodes] */
+};
+
+json_t *launch_to_json(const struct launch_source *source); /* new reference */
+
+/* Nodes of the tree that have a task which reads stdin; caller frees. */
+struct idset *launch_input_nodes(const struct spec *spec, const struct taskmap *map,
+                                 const uint32_t *tree_node, uint32_t nnodes);
+/* Whether a rank reads stdin. `ranks` is the decoded input_arg of SPEC_INPUT_RANKS. */
+bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint32_t rank);
+
+/* The part of the agent at `tree_node`. NULL with a sentence. */
+struct launch *launch_from_json(const json_t *value, uint32_t tree_node, struct error *err);
+void launch_free(struct launch *launch);
+
+#endif

@@ -1,0 +1,316 @@
+/* From -R, --hosts, --hostfile, --topology or nothing to a list of nodes. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "launcher/program/here.h"
+#include "launcher/program/hostfile.h"
+#include "launcher/program/nodes.h"
+#include "launcher/program/nodes_build.h"
+
+static int stream_read(FILE *stream, const char *name, size_t max, struct buf *text,
+                       struct error *err)
+{
+    while (!feof(stream)) {
+        buf_added(text, fread(buf_reserve(text, BUFSIZ), 1, BUFSIZ, stream));
+        if (ferror(stream))
+            return error_set(err, "%s: cannot be read: %s", name, strerror(errno));
+        if (text->len > max)
+            return error_set(err, "%s: is larger than %zu MiB, the most that is read", name,
+                             max >> 20);
+    }
+    return 0;
+}
+
+/* A whole file, or stdin for "-". `name` is for messages. */
+static int file_read(const char *path, const char *name, size_t max, struct buf *text,
+                     struct error *err)
+{
+    if (strcmp(path, "-") == 0)
+        return stream_read(stdin, name, max, text, err);
+    FILE *stream = fopen(path, "re");
+    if (!stream)
+        return error_set(err, "%s: cannot be opened: %s", name, strerror(errno));
+    int rc = stream_read(stream, name, max, text, err);
+    fclose(stream);
+    return rc;
+}
+
+static char *source_name(const char *kind, const char *path)
+{
+    return strcmp(path, "-") == 0 ? mem_format("%s on stdin", kind)
+                                  : mem_format("%s %s", kind, path);
+}
+
+/* --- R ------------------------------------------------------------------------------------ */
+
+static struct rset *R_read(const char *path, const char *name, double now, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    struct rset *R = NULL;
+    if (file_read(path, name, RSET_MAX_TEXT, &text, err) == 0) {
+        R = rset_decode(buf_bytes(&text), text.len, err);
+        if (!R || rset_check_time(R, now, err) < 0) {
+            error_prefix(err, "%s", name);
+            rset_free(R);
+            R = NULL;
+        }
+    }
+    buf_free(&text);
+    return R;
+}
+
+static struct nodes *nodes_from_R(const char *path, double now, struct error *err)
+{
+    struct nodes *nodes = nodes_new(source_name("R file", path));
+    nodes->R = R_read(path, nodes->source, now, err);
+    if (!nodes->R) {
+        nodes_free(nodes);
+        return NULL;
+    }
+    struct nodes_index *index = nodes_index_new(nodes->R->nnodes);
+    for (size_t i = 0; i < nodes->R->nnodes; i++) {
+        const struct rset_node *from = &nodes->R->nodes[i];
+        struct node *node = nodes_add(nodes, index, from->host, from->rank, 0);
+        nodes_add_cores(node, from->children->cores, from->children->gpus);
+    }
+    nodes_index_free(index);
+    return nodes;
+}
+
+static bool R_keeps(const struct rset_node *node, void *arg)
+{
+    return nodes_index_find(arg, node->host) != NODES_INDEX_NONE;
+}
+
+/* R names the nodes of the list, and no others. */
+static void R_follow(struct nodes *nodes)
+{
+    if (!nodes->R)
+        return;
+    struct nodes_index *index = nodes_index_new(nodes->count);
+    for (size_t i = 0; i < nodes->count; i++)
+        nodes_index_add(index, nodes->list[i].host, i);
+    struct rset *less = rset_select(nodes->R, R_keeps, index);
+    rset_free(nodes->R);
+    nodes->R = less;
+    nodes_index_free(index);
+}
+
+/* --- hosts -------------------------------------------------------------------------------- */
+
+static struct nodes *nodes_from_entries(const struct hostfile *file, char *source)
+{
+    struct nodes *nodes = nodes_new(source);
+    struct nodes_index *index = nodes_index_new(file->count);
+    for (size_t i = 0; i < file->count; i++)
+        nodes_add(nodes, index, file->entries[i].login, (uint32_t)nodes->count,
+                  file->entries[i].limit);
+    nodes_index_free(index);
+    return nodes;
+}
+
+static struct nodes *nodes_from_hosts(const char *text, struct error *err)
+{
+    struct hostfile *file = hostfile_from_hostlist(text, err);
+    if (!file) {
+        error_usage(err, "--hosts: %s", error_text(err));
+        return NULL;
+    }
+    struct nodes *nodes = nodes_from_entries(file, mem_copy_text("--hosts"));
+    hostfile_free(file);
+    return nodes;
+}
+
+static struct nodes *nodes_from_hostfile(const char *path, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    struct nodes *nodes = NULL;
+    struct hostfile *file = NULL;
+    char *name = source_name("hostfile", path);
+    if (file_read(path, name, HOSTFILE_MAX_TEXT, &text, err) == 0)
+        file = hostfile_parse(name, buf_bytes(&text), text.len, err);
+    if (file)
+        nodes = nodes_from_entries(file, mem_copy_text(name));
+    hostfile_free(file);
+    buf_free(&text);
+    free(name);
+    return nodes;
+}
+
+static struct nodes *nodes_from_nothing(void)
+{
+    struct hostfile_entry own = {.login = here_name()};
+    struct hostfile file = {.entries = &own, .count = 1};
+    struct nodes *nodes = nodes_from_entries(&file, mem_copy_text("this machine"));
+    free(own.login);
+    return nodes;
+}
+
+static struct nodes *nodes_named(const struct spec *spec, double now, struct error *err)
+{
+    if (spec->resources)
+        return nodes_from_R(spec->resources, now, err);
+    if (spec->hosts)
+        return nodes_from_hosts(spec->hosts, err);
+    if (spec->hostfile)
+        return nodes_from_hostfile(spec->hostfile, err);
+    return nodes_from_nothing();
+}
+
+static int nodes_leave_out(struct nodes *nodes, const char *exclude, struct error *err)
+{
+    if (!nodes->count)
+        return error_set(err, "%s names no host", nodes->source);
+    bool *drop = exclude ? nodes_excluded(nodes, exclude, err) : NULL;
+    if (exclude && !drop)
+        return -1;
+    if (drop) {
+        nodes_drop(nodes, drop);
+        R_follow(nodes);
+    }
+    free(drop);
+    return 0;
+}
+
+struct nodes *nodes_from_spec(const struct spec *spec, double now, struct error *err)
+{
+    struct nodes *nodes = nodes_named(spec, now, err);
+    if (!nodes)
+        return NULL;
+    nodes_find_here(nodes);
+    if (nodes_leave_out(nodes, spec->exclude, err) < 0) {
+        nodes_free(nodes);
+        return NULL;
+    }
+    nodes_join_here(nodes);
+    /* Without an R, a node's target is its place in the list. */
+    for (size_t i = 0; i < nodes->count && !nodes->R; i++)
+        nodes->list[i].target = (uint32_t)i;
+    return nodes;
+}
+
+/* --- topologies --------------------------------------------------------------------------- */
+
+struct topologies {
+    struct nodes *nodes;
+    char **descriptions;   /* one a node */
+    struct nodes *from;    /* of -R; or NULL */
+    struct hostfile *file; /* all hosts of all topologies, in order */
+    size_t *which;         /* for each host of the file, its topology */
+};
+
+static int topologies_read(struct topologies *all, const struct spec *spec, struct error *err)
+{
+    for (size_t i = 0; i < spec->ntopologies; i++) {
+        const char *text = spec->topologies[i];
+        char *hosts = mem_copy_text_n(text, strcspn(text, "="));
+        struct hostfile *file = hostfile_from_hostlist(hosts, err);
+        free(hosts);
+        if (!file)
+            return error_usage(err, "--topology: %s", error_text(err));
+        size_t total = all->file->count + file->count;
+        all->file->entries = mem_resize(all->file->entries, total, sizeof(all->file->entries[0]));
+        all->which = mem_resize(all->which, total, sizeof(all->which[0]));
+        for (size_t j = 0; j < file->count; j++) {
+            all->which[all->file->count] = i;
+            all->file->entries[all->file->count++] = file->entries[j];
+        }
+        file->count = 0; /* the texts moved */
+        hostfile_free(file);
+    }
+    return 0;
+}
+
+static int topologies_add(struct topologies *all, const struct spec *spec,
+                          struct nodes_index *index, struct nodes_index *in_R, size_t at,
+                          struct error *err)
+{
+    const char *host = nodes_host_of(all->file->entries[at].login);
+    const char *text = spec->topologies[all->which[at]];
+    size_t before = all->nodes->count;
+    struct node *node = nodes_add(all->nodes, index, host, (uint32_t)before, 0);
+    if (all->nodes->count == before)
+        return error_usage(err, "--topology: %s is described twice", host);
+    all->descriptions[before] = mem_copy_text(strchr(text, '=') + 1);
+    if (!all->from)
+        return 0;
+    size_t found = nodes_index_find(in_R, host);
+    if (found == NODES_INDEX_NONE)
+        return error_usage(err, "--topology: %s is not in %s", host, all->from->source);
+    node->target = all->from->list[found].target;
+    nodes_add_cores(node, all->from->list[found].cores, all->from->list[found].gpus);
+    return 0;
+}
+
+static int topologies_build(struct topologies *all, const struct spec *spec, struct error *err)
+{
+    size_t count = all->file->count, nfrom = all->from ? all->from->count : 0;
+    struct nodes_index *index = nodes_index_new(count), *in_R = nodes_index_new(nfrom);
+    int rc = 0;
+    all->descriptions = mem_array(count + 1, sizeof(char *));
+    for (size_t i = 0; i < nfrom; i++)
+        nodes_index_add(in_R, all->from->list[i].host, i);
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = topologies_add(all, spec, index, in_R, i, err);
+    nodes_index_free(index);
+    nodes_index_free(in_R);
+    return rc;
+}
+
+static int topologies_leave_out(struct topologies *all, const char *exclude, struct error *err)
+{
+    size_t kept = 0;
+    bool *drop = nodes_excluded(all->nodes, exclude, err);
+    if (!drop)
+        return -1;
+    for (size_t i = 0; i < all->nodes->count; i++) {
+        if (drop[i])
+            free(all->descriptions[i]);
+        else
+            all->descriptions[kept++] = all->descriptions[i];
+    }
+    all->descriptions[kept] = NULL;
+    nodes_drop(all->nodes, drop);
+    free(drop);
+    return 0;
+}
+
+static int topologies_make(struct topologies *all, const struct spec *spec, double now,
+                           struct error *err)
+{
+    if (spec->resources && !(all->from = nodes_from_R(spec->resources, now, err)))
+        return -1;
+    if (topologies_read(all, spec, err) < 0 || topologies_build(all, spec, err) < 0)
+        return -1;
+    if (topologies_leave_out(all, spec->exclude, err) < 0)
+        return -1;
+    if (all->from) {
+        all->nodes->R = all->from->R;
+        all->from->R = NULL;
+        R_follow(all->nodes);
+    }
+    return 0;
+}
+
+struct nodes *nodes_from_topologies(const struct spec *spec, double now, char ***descriptions,
+                                    struct error *err)
+{
+    struct topologies all = {0};
+    all.nodes = nodes_new(mem_copy_text("--topology"));
+    all.file = mem_alloc(sizeof(*all.file));
+    if (topologies_make(&all, spec, now, err) < 0) {
+        nodes_free(all.nodes);
+        spec_free_words(all.descriptions);
+        all.nodes = NULL;
+        all.descriptions = NULL;
+    }
+    *descriptions = all.descriptions;
+    nodes_free(all.from);
+    hostfile_free(all.file);
+    free(all.which);
+    return all.nodes;
+}

@@ -1,0 +1,18 @@
+/*
+ * spec_env - the environment that tasks inherit.
+ */
+#ifndef LAUNCHER_PROGRAM_SPEC_ENV_H
+#define LAUNCHER_PROGRAM_SPEC_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* True for a variable that belongs to the place of the process that has it (its rank, its ssh
+ * connection, its launcher's sockets) and would mislead a task started elsewhere. */
+bool spec_env_is_local(const char *name, size_t len);
+
+/* A copy of a NULL-terminated NAME=VALUE list less those variables (caller frees with
+ * spec_free_words()). Entries without a name are dropped. */
+char **spec_env_scrub(char *const *environment);
+
+#endif

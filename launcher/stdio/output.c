@@ -1,0 +1,182 @@
+#include "launcher/stdio/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/stdio/files.h"
+#include "launcher/stdio/template.h"
+
+struct output {
+    struct output_config config; /* its texts are our own */
+    struct output_ops ops;
+    void *arg;
+    struct files files;
+    struct file *own[2];   /* by stream: stdout and stderr, where there is no template */
+    struct file **task[2]; /* by stream and rank, where there is; NULL until first used */
+    size_t pending;
+};
+
+static const char *const output_options[] = {"--output", "--error"};
+static const char *const output_names[] = {"stdout", "stderr"};
+
+int output_check_template(const char *text, struct error *err)
+{
+    return template_check(text, err);
+}
+
+/* A terminal that was hung up says EIO, and a socket's peer may reset it. */
+static bool output_reader_gone(const struct sink *sink)
+{
+    return sink->error == EPIPE || sink->error == ECONNRESET || (sink->tty && sink->error == EIO);
+}
+
+static void output_tell_failure(struct output *output, struct file *file)
+{
+    struct error err = ERROR_INIT;
+    if (file->descriptor && output_reader_gone(&file->dest.sink)) {
+        output->ops.closed(output->arg,
+                           file == output->own[OUTPUT_STDOUT] ? OUTPUT_STDOUT : OUTPUT_STDERR);
+        return;
+    }
+    error_set(&err, "%s: cannot write: %s", file->name, strerror(file->dest.sink.error));
+    output->ops.failed(output->arg, &err);
+    error_clear(&err);
+}
+
+/* Tell the user what became of a destination. Last in every call: nothing here is in a state
+ * between, whatever the user does now. */
+static void output_tell(struct output *output, struct file *file)
+{
+    size_t left = file->dest.sink.left;
+    file->dest.sink.left = 0;
+    output->pending -= left;
+    if (file->dest.sink.error && !file->told) {
+        file->told = true;
+        output_tell_failure(output, file);
+    }
+    if (left)
+        output->ops.drained(output->arg, left);
+}
+
+static void output_changed(void *arg, struct dest *dest)
+{
+    output_tell(arg, (struct file *)dest);
+}
+
+static int output_check(const struct output_config *config, struct error *err)
+{
+    for (int stream = 0; stream < 2; stream++)
+        if (config->templates[stream] && template_check(config->templates[stream], err) < 0)
+            return error_prefix(err, "%s", output_options[stream]);
+    return 0;
+}
+
+struct output *output_new(struct ev_loop *loop, const struct output_config *config,
+                          const struct output_ops *ops, void *arg, struct error *err)
+{
+    if (output_check(config, err) < 0)
+        return NULL;
+    struct output *output = mem_alloc(sizeof(*output));
+    output->config = *config;
+    output->config.program = mem_copy_text(config->program);
+    output->ops = *ops;
+    output->arg = arg;
+    files_init(&output->files, loop, config->label, OUTPUT_PATIENCE, output_changed, output);
+    for (int stream = 0; stream < 2; stream++) {
+        output->config.templates[stream] = mem_copy_text(config->templates[stream]);
+        if (config->templates[stream])
+            output->task[stream] = mem_array(config->ntasks, sizeof(struct file *));
+        else
+            output->own[stream] =
+                files_descriptor(&output->files, stream + 1, output_names[stream]);
+    }
+    return output;
+}
+
+void output_free(struct output *output)
+{
+    if (!output)
+        return;
+    files_free(&output->files);
+    for (int stream = 0; stream < 2; stream++) {
+        free((char *)output->config.templates[stream]);
+        free(output->task[stream]);
+    }
+    free((char *)output->config.program);
+    free(output);
+}
+
+static struct file *output_open(struct output *output, uint32_t rank, enum output_stream stream,
+                                struct error *err)
+{
+    const struct output_config *config = &output->config;
+    struct template_fields fields = {
+        .rank = rank,
+        .ntasks = config->ntasks,
+        .node = config->node(output->arg, rank),
+        .host = config->host(output->arg, rank),
+        .program = config->program,
+    };
+    char *path = template_expand(config->templates[stream], &fields);
+    struct file *file = files_named(&output->files, path, err);
+    free(path);
+    return file;
+}
+
+/* Where the stream ends, open and ready to be written. */
+static struct file *output_find(struct output *output, uint32_t rank, enum output_stream stream,
+                                struct error *err)
+{
+    if (output->own[stream])
+        return output->own[stream];
+    struct file **file = &output->task[stream][rank];
+    if (!*file)
+        *file = output_open(output, rank, stream, err);
+    if (*file && files_ready(&output->files, *file, err) == 0)
+        return *file;
+    error_prefix(err, "%s \"%s\", rank %u", output_options[stream],
+                 output->config.templates[stream], rank);
+    return NULL;
+}
+
+int output_write(struct output *output, uint32_t rank, enum output_stream stream, const void *bytes,
+                 size_t len, bool unfinished, struct error *err)
+{
+    if (rank >= output->config.ntasks)
+        return error_set(err, "output of rank %u: there are %u tasks", rank, output->config.ntasks);
+    struct file *file = output_find(output, rank, stream, err);
+    if (!file)
+        return -1;
+    output->pending += len;
+    dest_put(&file->dest, DEST_WRITER(rank, stream), bytes, len, unfinished);
+    output_tell(output, file);
+    return 0;
+}
+
+void output_end(struct output *output, uint32_t rank, enum output_stream stream)
+{
+    if (rank >= output->config.ntasks)
+        return;
+    struct file *file = output->own[stream] ? output->own[stream] : output->task[stream][rank];
+    if (!file)
+        return;
+    dest_end(&file->dest, DEST_WRITER(rank, stream));
+    output_tell(output, file);
+}
+
+size_t output_pending(const struct output *output)
+{
+    return output->pending;
+}
+
+void output_flush(struct output *output)
+{
+    struct file *file, *next;
+    files_flush(&output->files);
+    for (file = TAILQ_FIRST(&output->files.all); file; file = next) {
+        next = TAILQ_NEXT(file, next);
+        output_tell(output, file);
+    }
+}

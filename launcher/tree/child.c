@@ -1,0 +1,348 @@
+#include "launcher/tree/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "config.h"
+#include "launcher/process/spawn.h"
+
+#define LAST_WORDS 0.5 /* s between the end of a link and the verdict: the command's own words */
+#define NOISE_MAX 2048
+
+extern char **environ;
+
+/* ---- words ---- */
+
+static void child_read_words(struct child *child)
+{
+    char bytes[4096];
+    ssize_t n = read(child->words_fd, bytes, sizeof(bytes));
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        ev_io_stop(tree_loop(child->tree), &child->words_reader);
+        close(child->words_fd);
+        child->words_fd = -1;
+        return;
+    }
+    buf_add(&child->raw, bytes, (size_t)n);
+    bootstrap_read_stderr(&child->raw, &child->stage, &child->words);
+    if (child->settled && child->words.len) {
+        char *text = mem_format("%s: %s", child->host, buf_text(&child->words));
+        tree_child_note(child->tree, text);
+        free(text);
+        buf_clear(&child->words);
+    }
+}
+
+static void child_words(struct ev_loop *loop, ev_io *io, int events)
+{
+    (void)loop;
+    (void)events;
+    child_read_words(io->data);
+}
+
+/* One line of what a person can use: ssh's words, what the login printed, how it ended. */
+static char *child_explain(struct child *child, const char *why)
+{
+    struct buf text = BUF_INIT;
+    if (child->raw.len && !memchr(buf_bytes(&child->raw), '\n', child->raw.len)) {
+        buf_add_char(&child->raw, '\n');
+        bootstrap_read_stderr(&child->raw, &child->stage, &child->words);
+    }
+    if (child->words.len)
+        buf_add(&text, buf_bytes(&child->words), child->words.len);
+    else if (child->pid == 0 && WIFEXITED(child->status))
+        buf_printf(&text, "the command that reaches it exited with status %d",
+                   WEXITSTATUS(child->status));
+    else if (child->pid == 0 && WIFSIGNALED(child->status))
+        buf_printf(&text, "the command that reaches it was killed by signal %d (%s)",
+                   WTERMSIG(child->status), strsignal(WTERMSIG(child->status)));
+    else
+        buf_add_text(&text, why);
+    while (child->noise.len && strchr("\r\n \t", buf_text(&child->noise)[child->noise.len - 1]))
+        child->noise.len--;
+    if (child->noise.len)
+        buf_printf(&text, "; the login printed \"%.*s\"", (int)child->noise.len,
+                   buf_bytes(&child->noise));
+    return buf_take_text(&text);
+}
+
+/* ---- verdicts ---- */
+
+static void child_close_link(struct child *child)
+{
+    link_free(child->link);
+    child->link = NULL;
+}
+
+static void child_kill(struct child *child)
+{
+    if (child->pid > 0)
+        kill(child->pid, SIGKILL);
+}
+
+static void child_settle(struct child *child, const char *why)
+{
+    struct ev_loop *loop = tree_loop(child->tree);
+    ev_timer_stop(loop, &child->timer);
+    if (child->words_fd >= 0)
+        child_read_words(child);
+    if (child->settled)
+        return;
+    child->settled = true;
+    char *text = child_explain(child, why);
+    child_close_link(child);
+    child_kill(child);
+    tree_child_unreached(child->tree, child, text);
+    free(text);
+}
+
+static void child_check_gone(struct child *child)
+{
+    if (child->pid == 0 && !child->link && child->settled)
+        tree_child_gone(child->tree, child);
+}
+
+static void child_timer(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct child *child = timer->data;
+    (void)loop;
+    (void)events;
+    if (child->ending) {
+        child_kill(child);
+        child_close_link(child);
+        child_check_gone(child);
+        return;
+    }
+    char *why = child->link ? mem_format("no answer within %.3g s",
+                                         tree_boot(child->tree)->start_timeout)
+                            : mem_copy_text("the connection was closed");
+    child_settle(child, why);
+    free(why);
+    child_check_gone(child);
+}
+
+static void child_exited(struct ev_loop *loop, ev_child *watcher, int events)
+{
+    struct child *child = watcher->data;
+    (void)events;
+    ev_child_stop(loop, watcher);
+    child->pid = 0;
+    child->status = watcher->rstatus;
+    if (!child->settled && !child->link)
+        child_settle(child, "the connection was closed");
+    child_check_gone(child);
+}
+
+/* ---- the link ---- */
+
+static void child_frame(struct link *link, void *arg, const struct frame *frame)
+{
+    struct child *child = arg;
+    if (!child->settled && frame->type == FRAME_HELLO && frame->node == child->node) {
+        child->settled = true;
+        child->stage = STAGE_UP;
+        ev_timer_stop(tree_loop(child->tree), &child->timer);
+        link_watch(link, tree_boot(child->tree)->node_timeout);
+    }
+    tree_child_frame(child->tree, child, frame);
+}
+
+static void child_room(struct link *link, void *arg)
+{
+    (void)link;
+    tree_child_room(((struct child *)arg)->tree);
+}
+
+static void child_closed(struct link *link, void *arg, const struct error *why)
+{
+    struct child *child = arg;
+    bool was_up = child->settled, ending = child->ending;
+    char *text = mem_copy_text(error_text(why));
+    (void)link;
+    child_close_link(child);
+    if (!was_up) { /* its last words and its status come in a moment */
+        struct ev_loop *loop = tree_loop(child->tree);
+        if (child->pid == 0) {
+            child_settle(child, text);
+        } else {
+            ev_timer_stop(loop, &child->timer);
+            ev_timer_set(&child->timer, LAST_WORDS, 0);
+            ev_timer_start(loop, &child->timer);
+        }
+    } else if (!ending) {
+        child_kill(child);
+        tree_child_lost(child->tree, child, text);
+    }
+    free(text);
+    child_check_gone(child);
+}
+
+static void child_noise(struct link *link, void *arg, const char *bytes, size_t len)
+{
+    struct child *child = arg;
+    (void)link;
+    if (child->noise.len < NOISE_MAX)
+        buf_add(&child->noise, bytes, len < NOISE_MAX ? len : NOISE_MAX);
+}
+
+static void child_greeted(struct link *link, void *arg)
+{
+    struct child *child = arg;
+    (void)link;
+    if (child->stage < STAGE_HELLO)
+        child->stage = STAGE_HELLO;
+}
+
+static const struct link_ops child_link_ops = {child_frame, child_room, child_closed, child_noise,
+                                               child_greeted};
+
+/* ---- starting ---- */
+
+static void child_start_here(struct child *child, int pair[2])
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(pair[0]);
+        _exit(tree_agent_here(child->tree, pair[1]));
+    }
+    child->pid = pid > 0 ? pid : 0;
+    child->stage = STAGE_HELLO;
+    if (pid < 0)
+        buf_printf(&child->words, "cannot fork: %s", strerror(errno));
+}
+
+static void child_start_command(struct child *child, const char *login, int end)
+{
+    struct error err = ERROR_INIT;
+    int words[2] = {-1, -1};
+    char **command = bootstrap_command(tree_boot(child->tree), login, &err);
+    if (!command || pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0)
+        goto done;
+    fcntl(words[1], F_SETFL, 0);
+    char *path = spawn_find(command[0], getenv("PATH"), NULL);
+    struct spawn spawn = {.path = path ? path : command[0], .argv = command, .envp = environ,
+                          .fds = {end, end, words[1], -1}, .umask = -1,
+                          .death_signal = SIGTERM, .group = true};
+    struct spawn_failure failure;
+    pid_t pid = spawn_start(&spawn, &failure);
+    if (pid > 0)
+        child->pid = pid;
+    else
+        spawn_explain(&spawn, &failure, &err);
+    free(path);
+    child->words_fd = words[0];
+    ev_io_init(&child->words_reader, child_words, words[0], EV_READ);
+    child->words_reader.data = child;
+    ev_io_start(tree_loop(child->tree), &child->words_reader);
+done:
+    if (err.text)
+        buf_add_text(&child->words, err.text);
+    error_clear(&err);
+    if (words[1] >= 0)
+        close(words[1]);
+    bootstrap_free_words(command);
+}
+
+static void child_welcome(struct child *child, const struct child_group *group)
+{
+    const struct tree_target *target = group->target;
+    json_t *welcome =
+        json_pack("{s:s, s:i, s:s, s:s*, s:s*, s:o, s:o}", "version", PACKAGE_VERSION, "node",
+                  (int)target->node, "host", target->host, "cores", target->cores, "digest",
+                  target->digest, "bootstrap", bootstrap_to_json(tree_boot(child->tree)), "below",
+                  tree_targets_to_json(group->below, group->nbelow));
+    link_send_json(child->link, FRAME_WELCOME, target->node, 0, welcome);
+    json_decref(welcome);
+}
+
+static void child_watch_process(struct child *child)
+{
+    struct ev_loop *loop = tree_loop(child->tree);
+    if (child->pid > 0) {
+        ev_child_init(&child->exited, child_exited, child->pid, 0);
+        child->exited.data = child;
+        ev_child_start(loop, &child->exited);
+    }
+    double wait = child->pid > 0 ? tree_boot(child->tree)->start_timeout : 0;
+    ev_timer_init(&child->timer, child_timer, wait, 0);
+    child->timer.data = child;
+    ev_timer_start(loop, &child->timer);
+}
+
+struct child *child_start(struct tree *tree, uint32_t number, const struct child_group *group)
+{
+    struct child *child = mem_alloc(sizeof(*child));
+    const struct tree_target *target = group->target;
+    int pair[2];
+    child->tree = tree;
+    child->number = number;
+    child->node = target->node;
+    child->host = mem_copy_text(target->host);
+    child->nodes = idset_new();
+    child->words_fd = -1;
+    child->stage = bootstrap_first_stage(tree_boot(tree));
+    child->started = ev_now(tree_loop(tree));
+    idset_add(child->nodes, target->node);
+    for (size_t i = 0; i < group->nbelow; i++)
+        idset_add(child->nodes, group->below[i].node);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+        buf_printf(&child->words, "cannot make a socket pair: %s", strerror(errno));
+        child_watch_process(child);
+        return child;
+    }
+    if (target->here)
+        child_start_here(child, pair);
+    else
+        child_start_command(child, target->login, pair[1]);
+    close(pair[1]);
+    child->link = link_new(tree_loop(tree), pair[0], pair[0], &child_link_ops, child);
+    link_expect_greeting(child->link);
+    child_welcome(child, group);
+    child_watch_process(child);
+    return child;
+}
+
+void child_end(struct child *child, double patience)
+{
+    struct ev_loop *loop = tree_loop(child->tree);
+    child->ending = true;
+    child->settled = true;
+    if (child->link)
+        link_shutdown(child->link);
+    ev_timer_stop(loop, &child->timer);
+    ev_timer_set(&child->timer, patience, 0);
+    ev_timer_start(loop, &child->timer);
+    child_check_gone(child);
+}
+
+void child_free(struct child *child)
+{
+    struct ev_loop *loop;
+    if (!child)
+        return;
+    loop = tree_loop(child->tree);
+    ev_timer_stop(loop, &child->timer);
+    ev_child_stop(loop, &child->exited);
+    if (child->words_fd >= 0) {
+        ev_io_stop(loop, &child->words_reader);
+        close(child->words_fd);
+    }
+    child_close_link(child);
+    child_kill(child);
+    idset_free(child->nodes);
+    buf_free(&child->raw);
+    buf_free(&child->words);
+    buf_free(&child->noise);
+    free(child->host);
+    free(child);
+}

@@ -1,0 +1,56 @@
+/* The list of targets as it travels in a welcome. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "launcher/tree/tree.h"
+
+static json_t *text_or_null(const char *text)
+{
+    return text ? json_string(text) : json_null();
+}
+
+json_t *tree_targets_to_json(const struct tree_target *targets, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const struct tree_target *target = &targets[i];
+        json_array_append_new(
+            list, json_pack("[i, s, s, o, o]", (int)target->node, target->host, target->login,
+                            text_or_null(target->cores), text_or_null(target->digest)));
+    }
+    return list;
+}
+
+struct tree_target *tree_targets_from_json(const json_t *value, size_t *count, struct error *err)
+{
+    *count = json_array_size(value);
+    struct tree_target *targets = mem_array(*count, sizeof(*targets));
+    for (size_t i = 0; i < *count; i++) {
+        const json_t *item = json_array_get(value, i);
+        const char *host = json_string_value(json_array_get(item, 1));
+        const char *login = json_string_value(json_array_get(item, 2));
+        if (!json_is_integer(json_array_get(item, 0)) || !host || !login) {
+            error_set(err, "target %zu of the welcome is malformed", i);
+            tree_targets_free(targets, *count);
+            return NULL;
+        }
+        targets[i] = (struct tree_target){
+            .node = (uint32_t)json_integer_value(json_array_get(item, 0)),
+            .host = mem_copy_text(host),
+            .login = mem_copy_text(login),
+            .cores = mem_copy_text(json_string_value(json_array_get(item, 3))),
+            .digest = mem_copy_text(json_string_value(json_array_get(item, 4)))};
+    }
+    return targets;
+}
+
+void tree_targets_free(struct tree_target *targets, size_t count)
+{
+    for (size_t i = 0; targets && i < count; i++) {
+        free(targets[i].host);
+        free(targets[i].login);
+        free(targets[i].cores);
+        free(targets[i].digest);
+    }
+    free(targets);
+}

@@ -1,0 +1,248 @@
+#include "launcher/tree/tree.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "launcher/tree/child.h"
+
+struct tree {
+    struct ev_loop *loop;
+    const struct bootstrap *boot;
+    const struct tree_ops *ops;
+    void *arg;
+    struct child **children;
+    uint32_t count;
+    uint32_t present; /* children whose process or link is still there */
+    pid_t *pids;
+    bool ending;
+    bool *freed;
+};
+
+/* ---- what children report ---- */
+
+struct ev_loop *tree_loop(const struct tree *tree)
+{
+    return tree->loop;
+}
+
+const struct bootstrap *tree_boot(const struct tree *tree)
+{
+    return tree->boot;
+}
+
+void tree_child_frame(struct tree *tree, struct child *child, const struct frame *frame)
+{
+    tree->ops->frame(tree->arg, child->number, frame);
+}
+
+void tree_child_room(struct tree *tree)
+{
+    tree->ops->room(tree->arg);
+}
+
+void tree_child_note(struct tree *tree, const char *text)
+{
+    tree->ops->note(tree->arg, text);
+}
+
+void tree_child_unreached(struct tree *tree, struct child *child, const char *text)
+{
+    struct tree_unreached what = {child->node, child->host, child->stage, text,
+                                  ev_now(tree->loop) - child->started, child->nodes};
+    tree->ops->unreached(tree->arg, &what);
+}
+
+void tree_child_lost(struct tree *tree, struct child *child, const char *why)
+{
+    if (!tree->ending)
+        tree->ops->lost(tree->arg, child->host, child->nodes, why);
+}
+
+/* Called once or more for a child whose link and process are both gone. */
+void tree_child_gone(struct tree *tree, struct child *child)
+{
+    if (tree->pids[child->number] < 0)
+        return;
+    tree->pids[child->number] = -1;
+    tree->present--;
+    if (tree->ending && !tree->present)
+        tree->ops->empty(tree->arg);
+}
+
+int tree_agent_here(struct tree *tree, int fd)
+{
+    return tree->ops->agent_here(tree->arg, fd);
+}
+
+/* ---- starting ---- */
+
+struct tree *tree_new(struct ev_loop *loop, const struct bootstrap *boot,
+                      const struct tree_ops *ops, void *arg)
+{
+    struct tree *tree = mem_alloc(sizeof(*tree));
+    tree->loop = loop;
+    tree->boot = boot;
+    tree->ops = ops;
+    tree->arg = arg;
+    return tree;
+}
+
+static void tree_add(struct tree *tree, const struct child_group *group)
+{
+    tree->children = mem_resize(tree->children, tree->count + 1, sizeof(*tree->children));
+    tree->pids = mem_resize(tree->pids, tree->count + 1, sizeof(*tree->pids));
+    tree->pids[tree->count] = 0;
+    tree->present++;
+    tree->children[tree->count] = child_start(tree, tree->count, group);
+    tree->pids[tree->count] = tree->children[tree->count]->pid;
+    tree->count++;
+}
+
+void tree_start(struct tree *tree, const struct tree_target *targets, size_t count, bool flat)
+{
+    size_t groups = flat || count < tree->boot->fanout ? count : tree->boot->fanout;
+    size_t at = 0;
+    for (size_t i = 0; i < groups; i++) {
+        size_t size = (count - at) / (groups - i); /* the rest, shared evenly */
+        struct child_group group = {&targets[at], &targets[at + 1], size - 1};
+        tree_add(tree, &group);
+        at += size;
+    }
+}
+
+void tree_free(struct tree *tree)
+{
+    if (!tree)
+        return;
+    for (uint32_t i = 0; i < tree->count; i++)
+        child_free(tree->children[i]);
+    free(tree->children);
+    free(tree->pids);
+    free(tree);
+}
+
+/* ---- sending ---- */
+
+static bool is_up(const struct child *child)
+{
+    return child->link && child->stage == STAGE_UP;
+}
+
+void tree_send(struct tree *tree, const struct frame *frame)
+{
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (is_up(tree->children[i]))
+            link_send(tree->children[i]->link, frame);
+}
+
+void tree_send_node(struct tree *tree, uint32_t node, const struct frame *frame)
+{
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (is_up(tree->children[i]) && idset_has(tree->children[i]->nodes, node))
+            link_send(tree->children[i]->link, frame);
+}
+
+static bool serves(const struct child *child, const struct idset *nodes)
+{
+    struct idset *both = idset_intersect(child->nodes, nodes);
+    bool any = !idset_empty(both);
+    idset_free(both);
+    return any && is_up(child);
+}
+
+void tree_send_nodes(struct tree *tree, const struct idset *nodes, const struct frame *frame)
+{
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (serves(tree->children[i], nodes))
+            link_send(tree->children[i]->link, frame);
+}
+
+size_t tree_room(const struct tree *tree, const struct idset *nodes)
+{
+    size_t room = LINK_WINDOW;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        if (serves(tree->children[i], nodes) && link_room(tree->children[i]->link) < room)
+            room = link_room(tree->children[i]->link);
+    }
+    return room;
+}
+
+void tree_consumed(struct tree *tree, uint32_t child, size_t bytes)
+{
+    if (tree->children[child]->link)
+        link_consumed(tree->children[child]->link, bytes);
+}
+
+void tree_relay(struct tree *tree, uint32_t child, struct link *up, const struct frame *frame)
+{
+    if (up)
+        link_send(up, frame);
+    if (!frame_is_bulk(frame->type))
+        return;
+    if (!up || link_room(up))
+        tree_consumed(tree, child, link_weight(frame));
+    else
+        tree->children[child]->owed += link_weight(frame);
+}
+
+void tree_relay_room(struct tree *tree)
+{
+    for (uint32_t i = 0; i < tree->count; i++) {
+        if (tree->children[i]->owed)
+            tree_consumed(tree, i, tree->children[i]->owed);
+        tree->children[i]->owed = 0;
+    }
+}
+
+int64_t tree_clock_offset(const struct tree *tree, uint32_t child)
+{
+    const struct link *link = tree->children[child]->link;
+    return link ? link_clock_offset(link) : 0;
+}
+
+void tree_forget(struct tree *tree, const struct idset *nodes)
+{
+    for (uint32_t i = 0; i < tree->count; i++) {
+        struct idset *left = idset_subtract(tree->children[i]->nodes, nodes);
+        idset_free(tree->children[i]->nodes);
+        tree->children[i]->nodes = left;
+    }
+}
+
+void tree_add_nodes(const struct tree *tree, struct idset *nodes)
+{
+    for (uint32_t i = 0; i < tree->count; i++)
+        IDSET_FOREACH(node, tree->children[i]->nodes)
+            idset_add(nodes, node);
+}
+
+/* ---- the end ---- */
+
+void tree_end(struct tree *tree, double patience)
+{
+    if (tree->ending)
+        return;
+    tree->ending = true;
+    if (!tree->present) {
+        tree->ops->empty(tree->arg);
+        return;
+    }
+    uint32_t count = tree->count;
+    for (uint32_t i = 0; i < count; i++)
+        child_end(tree->children[i], patience);
+}
+
+const pid_t *tree_pids(const struct tree *tree, size_t *count)
+{
+    *count = tree->count;
+    return tree->pids;
+}
+
+void tree_disown(struct tree *tree)
+{
+    for (uint32_t i = 0; i < tree->count; i++) {
+        link_disown(tree->children[i]->link);
+        if (tree->children[i]->words_fd >= 0)
+            close(tree->children[i]->words_fd);
+    }
+}

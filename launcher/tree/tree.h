@@ -1,0 +1,98 @@
+/*
+ * tree - the agents right below this process, and through them all that are below.
+ *
+ * The manager is the root; an agent that was told to start others is an inner vertex. Targets are
+ * started in parallel: up to `fanout` of them directly, more in that many groups whose first
+ * member starts the rest of its group. Every child's link is watched; what is lost or does not
+ * start is named by node, and takes the nodes behind it along.
+ *
+ * Nodes are numbered by their place in the manager's list of candidates.
+ */
+#ifndef LAUNCHER_TREE_TREE_H
+#define LAUNCHER_TREE_TREE_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "affinity/resource/idset.h"
+#include "base/error.h"
+#include "launcher/tree/bootstrap.h"
+#include "launcher/tree/frame.h"
+#include "launcher/tree/link.h"
+
+struct tree_target {
+    uint32_t node;
+    char *host;   /* as shown */
+    char *login;  /* as reached */
+    char *cores;  /* R's cores there (idset text), or NULL */
+    char *digest; /* of the topology that is known of it, or NULL */
+    bool here;    /* this machine: no command */
+};
+
+struct tree_unreached {
+    uint32_t node;
+    const char *host;
+    enum bootstrap_stage stage;
+    const char *text;            /* the host's own words */
+    double elapsed;              /* seconds */
+    const struct idset *nodes;   /* it and all that it was to start */
+};
+
+struct tree_ops {
+    /* From the child with this number in the tree (0, 1, ...); `node` of it. */
+    void (*frame)(void *arg, uint32_t child, const struct frame *frame);
+    void (*unreached)(void *arg, const struct tree_unreached *what);
+    void (*lost)(void *arg, const char *host, const struct idset *nodes, const char *why);
+    void (*room)(void *arg);
+    void (*note)(void *arg, const char *text); /* words of a host that is up */
+    void (*empty)(void *arg);                  /* after tree_end(): every child is gone */
+    /* In a forked child, for a target that is here: be its agent on this link; the exit status. */
+    int (*agent_here)(void *arg, int fd);
+};
+
+struct tree;
+
+/* ops and boot are borrowed. The loop is the default loop (children are watched). */
+struct tree *tree_new(struct ev_loop *loop, const struct bootstrap *boot,
+                      const struct tree_ops *ops, void *arg);
+void tree_free(struct tree *tree);
+
+/* Start agents; may be called again for more. Targets are copied. `flat`: all directly. */
+void tree_start(struct tree *tree, const struct tree_target *targets, size_t count, bool flat);
+
+void tree_send(struct tree *tree, const struct frame *frame);      /* to every child that is up */
+void tree_send_node(struct tree *tree, uint32_t node, const struct frame *frame);
+/* To the children that have any of these nodes at or below them. */
+void tree_send_nodes(struct tree *tree, const struct idset *nodes, const struct frame *frame);
+size_t tree_room(const struct tree *tree, const struct idset *nodes); /* smallest of those */
+/* A child's bulk bytes have left this process. */
+void tree_consumed(struct tree *tree, uint32_t child, size_t bytes);
+/* Pass a child's frame on upwards. Bulk is counted as consumed while there is room above, and else
+ * when tree_relay_room() says that there is again. `up` NULL: nobody is there, it is dropped. */
+void tree_relay(struct tree *tree, uint32_t child, struct link *up, const struct frame *frame);
+void tree_relay_room(struct tree *tree);
+/* Clock of that child minus this one, ns. */
+int64_t tree_clock_offset(const struct tree *tree, uint32_t child);
+
+/* Nodes that somebody else starts now (after an unreached): not this child's any more. */
+void tree_forget(struct tree *tree, const struct idset *nodes);
+
+/* Add the nodes that this tree's children stand for. */
+void tree_add_nodes(const struct tree *tree, struct idset *nodes);
+
+/* Close all links; ops->empty when every child has gone; what stays longer than `patience`
+ * seconds is killed. */
+void tree_end(struct tree *tree, double patience);
+
+/* Processes of the children (ssh, agents), for those who must not signal them. *count is set. */
+const pid_t *tree_pids(const struct tree *tree, size_t *count);
+
+/* In a forked child: close this copy of all links. */
+void tree_disown(struct tree *tree);
+
+json_t *tree_targets_to_json(const struct tree_target *targets, size_t count);
+struct tree_target *tree_targets_from_json(const json_t *value, size_t *count, struct error *err);
+void tree_targets_free(struct tree_target *targets, size_t count);
+
+#endif

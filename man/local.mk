@@ -1,0 +1,3 @@
+# files of man
+dist_man_MANS += man/tprun.1
+dist_man_MANS += man/tprun-R.5

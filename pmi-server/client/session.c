@@ -1,0 +1,237 @@
+#include "pmi-server/client/session.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pmi-server/client/pmi.h"
+
+struct session_pair {
+    struct session_pair *next;
+    char *key, *value;
+};
+
+struct session pmi_session;
+static pthread_mutex_t session_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+bool session_lock(bool wait)
+{
+    return (wait ? pthread_mutex_lock(&session_mutex) : pthread_mutex_trylock(&session_mutex)) == 0;
+}
+
+int session_leave(int rc)
+{
+    pthread_mutex_unlock(&session_mutex);
+    return rc;
+}
+
+int session_enter(void)
+{
+    session_lock(true);
+    if (pmi_session.state == SESSION_SINGLE || pmi_session.state == SESSION_WIRE)
+        return PMI_SUCCESS;
+    return session_leave(PMI_ERR_INIT);
+}
+
+int session_enter_wire(void)
+{
+    int rc = session_enter();
+    if (!rc && pmi_session.state == SESSION_SINGLE)
+        return session_leave(PMI_FAIL);
+    return rc;
+}
+
+int session_ask(const char *expect)
+{
+    struct session *session = &pmi_session;
+    if (conn_ask(&session->conn, expect) < 0)
+        return PMI_FAIL;
+    return conn_succeeded(&session->conn) ? PMI_SUCCESS : PMI_FAIL;
+}
+
+static int environment_int(const char *name, int min, int *value)
+{
+    const char *text = getenv(name);
+    return text && pmi1_parse_int(text, value) && *value >= min ? PMI_SUCCESS : PMI_FAIL;
+}
+
+static int session_greet(void)
+{
+    struct session *session = &pmi_session;
+    int version;
+    conn_add(&session->conn, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    if (session_ask("response_to_init"))
+        return PMI_FAIL;
+    if (pmi1_line_int(&session->conn.reply, "pmi_version", &version) && version != 1)
+        return PMI_FAIL;
+    return PMI_SUCCESS;
+}
+
+static int reply_max(const char *name, int *max)
+{
+    return pmi1_line_int(&pmi_session.conn.reply, name, max) && *max > 1 ? PMI_SUCCESS : PMI_FAIL;
+}
+
+static int session_ask_maxes(void)
+{
+    struct session *session = &pmi_session;
+    conn_add(&session->conn, "cmd=get_maxes\n");
+    if (session_ask("maxes") || reply_max("kvsname_max", &session->name_max) ||
+        reply_max("keylen_max", &session->key_max) || reply_max("vallen_max", &session->value_max))
+        return PMI_FAIL;
+    return PMI_SUCCESS;
+}
+
+static int session_ask_name(void)
+{
+    struct session *session = &pmi_session;
+    conn_add(&session->conn, "cmd=get_my_kvsname\n");
+    if (session_ask("my_kvsname"))
+        return PMI_FAIL;
+    const char *name = pmi1_line_value(&session->conn.reply, "kvsname");
+    if (!name || strlen(name) >= (size_t)session->name_max)
+        return PMI_FAIL;
+    session->name = strdup(name);
+    return session->name ? PMI_SUCCESS : PMI_FAIL;
+}
+
+static int session_start_wire(void)
+{
+    struct session *session = &pmi_session;
+    int fd;
+    if (environment_int("PMI_FD", 0, &fd) || environment_int("PMI_SIZE", 1, &session->size) ||
+        environment_int("PMI_RANK", 0, &session->rank) || session->rank >= session->size)
+        return PMI_FAIL;
+    if (environment_int("PMI_SPAWNED", 0, &session->spawned))
+        session->spawned = 0;
+    conn_open(&session->conn, fd);
+    session->state = SESSION_WIRE;
+    if (!session_greet() && !session_ask_maxes() && !session_ask_name())
+        return PMI_SUCCESS;
+    conn_close(&session->conn);
+    session->state = SESSION_ENDED;
+    return PMI_FAIL;
+}
+
+/* A launcher that offers a port in place of a descriptor is none to be a singleton under. */
+static int session_start_single(void)
+{
+    struct session *session = &pmi_session;
+    char name[32];
+    if (getenv("PMI_PORT"))
+        return PMI_FAIL;
+    snprintf(name, sizeof(name), "singleton_%ld", (long)getpid());
+    session->name = strdup(name);
+    if (!session->name)
+        return PMI_FAIL;
+    session->rank = 0;
+    session->size = 1;
+    session->spawned = 0;
+    session->name_max = 256;
+    session->key_max = 64;
+    session->value_max = 1024;
+    session->state = SESSION_SINGLE;
+    return PMI_SUCCESS;
+}
+
+int session_start(void)
+{
+    if (pmi_session.state == SESSION_SINGLE || pmi_session.state == SESSION_WIRE)
+        return PMI_SUCCESS;
+    if (pmi_session.state == SESSION_ENDED)
+        return PMI_FAIL;
+    return getenv("PMI_FD") ? session_start_wire() : session_start_single();
+}
+
+static void session_drop_pairs(void)
+{
+    struct session_pair *pair = pmi_session.pairs;
+    while (pair) {
+        struct session_pair *next = pair->next;
+        free(pair->key);
+        free(pair->value);
+        free(pair);
+        pair = next;
+    }
+    pmi_session.pairs = NULL;
+}
+
+int session_end(void)
+{
+    struct session *session = &pmi_session;
+    int rc = PMI_SUCCESS;
+    if (session->state == SESSION_WIRE) {
+        conn_add(&session->conn, "cmd=finalize\n");
+        rc = session_ask("finalize_ack");
+        conn_close(&session->conn);
+    }
+    session->state = session->state == SESSION_WIRE ? SESSION_ENDED : SESSION_NONE;
+    session_drop_pairs();
+    free(session->name);
+    session->name = NULL;
+    return rc;
+}
+
+static struct session_pair *single_find(const char *key)
+{
+    struct session_pair *pair = pmi_session.pairs;
+    while (pair && strcmp(pair->key, key) != 0)
+        pair = pair->next;
+    return pair;
+}
+
+static struct session_pair *single_add(const char *key)
+{
+    struct session_pair *pair = calloc(1, sizeof(*pair));
+    if (!pair)
+        return NULL;
+    pair->key = strdup(key);
+    if (!pair->key) {
+        free(pair);
+        return NULL;
+    }
+    pair->next = pmi_session.pairs;
+    pmi_session.pairs = pair;
+    return pair;
+}
+
+static int single_put(const char *key, const char *value)
+{
+    char *copy = strdup(value);
+    struct session_pair *pair = single_find(key);
+    if (copy && !pair)
+        pair = single_add(key);
+    if (!copy || !pair) {
+        free(copy);
+        return PMI_FAIL;
+    }
+    free(pair->value);
+    pair->value = copy;
+    return PMI_SUCCESS;
+}
+
+int session_put(const char *key, const char *value)
+{
+    struct session *session = &pmi_session;
+    if (session->state == SESSION_SINGLE)
+        return single_put(key, value);
+    conn_add(&session->conn, "cmd=put kvsname=%s key=%s value=%s\n", session->name, key, value);
+    return session_ask("put_result");
+}
+
+int session_get(const char *key, const char **value)
+{
+    struct session *session = &pmi_session;
+    if (session->state == SESSION_SINGLE) {
+        const struct session_pair *pair = single_find(key);
+        *value = pair ? pair->value : NULL;
+        return pair ? PMI_SUCCESS : PMI_FAIL;
+    }
+    conn_add(&session->conn, "cmd=get kvsname=%s key=%s\n", session->name, key);
+    if (session_ask("get_result"))
+        return PMI_FAIL;
+    *value = pmi1_line_value(&session->conn.reply, "value");
+    return *value ? PMI_SUCCESS : PMI_FAIL;
+}

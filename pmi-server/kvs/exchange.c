@@ -1,0 +1,160 @@
+#include "pmi-server/kvs/exchange.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+/* How many finished rounds are remembered, to tell a late entry from a new round. */
+#define MEMORY 64
+
+struct round {
+    uint64_t id;
+    uint32_t weight;  /* gathered so far */
+    bool sent;        /* gathered whole and sent up: waits for the whole to come down */
+    struct buf bytes; /* gathered so far */
+};
+
+struct exchange {
+    const struct exchange_ops *ops;
+    void *arg;
+    uint32_t total, subtree;
+    struct round *rounds; /* the open ones, few */
+    size_t count, room;
+    uint64_t over[MEMORY]; /* a ring of the finished ones */
+    size_t nover;          /* ever finished */
+};
+
+struct exchange *exchange_new(const struct exchange_ops *ops, void *arg, uint32_t total,
+                              uint32_t subtree)
+{
+    struct exchange *exchange = mem_alloc(sizeof(*exchange));
+    exchange->ops = ops;
+    exchange->arg = arg;
+    exchange->total = total;
+    exchange->subtree = subtree;
+    return exchange;
+}
+
+void exchange_free(struct exchange *exchange)
+{
+    if (!exchange)
+        return;
+    for (size_t i = 0; i < exchange->count; i++)
+        buf_free(&exchange->rounds[i].bytes);
+    free(exchange->rounds);
+    free(exchange);
+}
+
+static struct round *exchange_find(struct exchange *exchange, uint64_t id)
+{
+    for (size_t i = 0; i < exchange->count; i++)
+        if (exchange->rounds[i].id == id)
+            return &exchange->rounds[i];
+    return NULL;
+}
+
+static struct round *exchange_open(struct exchange *exchange, uint64_t id)
+{
+    if (exchange->count == exchange->room) {
+        exchange->room = exchange->room ? exchange->room * 2 : 4;
+        exchange->rounds = mem_resize(exchange->rounds, exchange->room, sizeof(*exchange->rounds));
+    }
+    struct round *round = &exchange->rounds[exchange->count++];
+    *round = (struct round){.id = id};
+    return round;
+}
+
+static bool exchange_is_over(const struct exchange *exchange, uint64_t id)
+{
+    size_t known = exchange->nover < MEMORY ? exchange->nover : MEMORY;
+    for (size_t i = 0; i < known; i++)
+        if (exchange->over[i] == id)
+            return true;
+    return false;
+}
+
+static void exchange_close(struct exchange *exchange, struct round *round)
+{
+    exchange->over[exchange->nover++ % MEMORY] = round->id;
+    buf_free(&round->bytes);
+    *round = exchange->rounds[--exchange->count];
+}
+
+/* The callbacks below may come back into this exchange, and done may free it: the table is in
+ * order before the first of them is called, and nothing is touched after the last. */
+static void exchange_finish(struct exchange *exchange, uint64_t id, const void *bytes, size_t len)
+{
+    exchange->ops->down(exchange->arg, id, bytes, len);
+    exchange->ops->done(exchange->arg, id, bytes, len);
+}
+
+/* Everything of the subtree is here. */
+static void exchange_gathered(struct exchange *exchange, struct round *round, const void *bytes,
+                              size_t len)
+{
+    uint64_t id = round->id;
+    if (exchange->subtree < exchange->total) {
+        round->sent = true;
+        exchange->ops->up(exchange->arg, id, exchange->subtree, bytes, len);
+        return;
+    }
+    exchange_close(exchange, round);
+    exchange_finish(exchange, id, bytes, len);
+}
+
+static int exchange_check_entry(const struct exchange *exchange, const struct round *round,
+                                uint64_t id, uint32_t weight, struct error *err)
+{
+    if ((round && round->sent) || (!round && exchange_is_over(exchange, id)))
+        return error_set(err, "exchange round 0x%" PRIx64 ": entered after it was over", id);
+    uint32_t have = round ? round->weight : 0;
+    if (!weight || weight > exchange->subtree - have)
+        return error_set(err,
+                         "exchange round 0x%" PRIx64 ": weight %" PRIu32 " entered, but %" PRIu32
+                         " of %" PRIu32 " nodes are missing",
+                         id, weight, exchange->subtree - have, exchange->subtree);
+    return 0;
+}
+
+int exchange_enter(struct exchange *exchange, uint64_t id, uint32_t weight, const void *bytes,
+                   size_t len, struct error *err)
+{
+    struct round *round = exchange_find(exchange, id);
+    if (exchange_check_entry(exchange, round, id, weight, err) < 0)
+        return -1;
+    if (!round)
+        round = exchange_open(exchange, id);
+    round->weight += weight;
+    bool whole = round->weight == exchange->subtree;
+    if (whole && !round->bytes.len) { /* a leaf: nothing to gather, nothing to copy */
+        exchange_gathered(exchange, round, bytes, len);
+        return 0;
+    }
+    buf_add(&round->bytes, bytes, len);
+    if (!whole)
+        return 0;
+    struct buf gathered = round->bytes;
+    round->bytes = (struct buf)BUF_INIT;
+    exchange_gathered(exchange, round, buf_bytes(&gathered), gathered.len);
+    buf_free(&gathered);
+    return 0;
+}
+
+int exchange_complete(struct exchange *exchange, uint64_t id, const void *bytes, size_t len,
+                      struct error *err)
+{
+    struct round *round = exchange_find(exchange, id);
+    if (!round && exchange_is_over(exchange, id))
+        return error_set(err, "exchange round 0x%" PRIx64 ": came down after it was over", id);
+    if (exchange->subtree ? !round || !round->sent : exchange->total == 0)
+        return error_set(
+            err, "exchange round 0x%" PRIx64 ": came down, but was never sent up from here", id);
+    if (!round)
+        round = exchange_open(exchange, id);
+    exchange_close(exchange, round);
+    exchange_finish(exchange, id, bytes, len);
+    return 0;
+}

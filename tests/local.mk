@@ -1,0 +1,132 @@
+# Tests; tests/check runs everything there is, these included.
+AM_CPPFLAGS += -DTEST_DATA_DIR='"$(abs_top_srcdir)/tests/data"'
+FUZZER_FLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+
+EXTRA_DIST += tests/README.md tests/check tests/setup tests/lib tests/programs \
+    tests/bench tests/cli tests/cluster tests/data
+
+if HAVE_CMOCKA
+# Unit tests:
+#   check_PROGRAMS += tests/unit/test-NAME
+#   tests_unit_test_NAME_SOURCES = tests/unit/test-NAME.c tests/unit/unit.h
+#   tests_unit_test_NAME_LDADD = libWHAT.a libbase.a ... $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-options
+tests_unit_test_options_SOURCES = tests/unit/test-options.c tests/unit/unit.h
+tests_unit_test_options_LDADD = libspec.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-spec
+tests_unit_test_spec_SOURCES = tests/unit/test-spec.c tests/unit/unit.h
+tests_unit_test_spec_LDADD = libspec.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-nodes
+tests_unit_test_nodes_SOURCES = tests/unit/test-nodes.c tests/unit/unit.h
+tests_unit_test_nodes_LDADD = libspec.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-hostfile
+tests_unit_test_hostfile_SOURCES = tests/unit/test-hostfile.c tests/unit/unit.h
+tests_unit_test_hostfile_LDADD = libspec.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-lines
+tests_unit_test_lines_SOURCES = tests/unit/test-lines.c tests/unit/unit.h
+tests_unit_test_lines_LDADD = libstdio.a libbase.a $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-template
+tests_unit_test_template_SOURCES = tests/unit/test-template.c tests/unit/unit.h
+tests_unit_test_template_LDADD = libstdio.a libbase.a $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-output
+tests_unit_test_output_SOURCES = tests/unit/test-output.c tests/unit/unit.h tests/unit/output-world.h
+tests_unit_test_output_LDADD = libstdio.a libbase.a $(EV_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-files
+tests_unit_test_files_SOURCES = tests/unit/test-files.c tests/unit/unit.h tests/unit/output-world.h
+tests_unit_test_files_LDADD = libstdio.a libbase.a $(EV_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-input
+tests_unit_test_input_SOURCES = tests/unit/test-input.c tests/unit/unit.h
+tests_unit_test_input_LDADD = libstdio.a libbase.a $(EV_LIBS) $(CMOCKA_LIBS) -lm
+
+check_PROGRAMS += tests/unit/test-kvs tests/unit/test-exchange tests/unit/test-pmi1 \
+    tests/unit/test-pmi1-barrier tests/unit/test-libpmi tests/unit/test-libpmi-alone
+tests_unit_test_kvs_SOURCES = tests/unit/test-kvs.c tests/unit/unit.h
+tests_unit_test_kvs_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_exchange_SOURCES = tests/unit/test-exchange.c tests/unit/unit.h
+tests_unit_test_exchange_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_pmi1_SOURCES = tests/unit/test-pmi1.c tests/unit/pmi1-node.h tests/unit/unit.h
+tests_unit_test_pmi1_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_pmi1_barrier_SOURCES = tests/unit/test-pmi1-barrier.c tests/unit/pmi1-node.h \
+    tests/unit/unit.h
+tests_unit_test_pmi1_barrier_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_libpmi_SOURCES = tests/unit/test-libpmi.c tests/unit/libpmi-task.h tests/unit/unit.h
+tests_unit_test_libpmi_LDADD = libpmi.la libpmiserver.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_libpmi_alone_SOURCES = tests/unit/test-libpmi-alone.c tests/unit/libpmi-task.h \
+    tests/unit/unit.h
+tests_unit_test_libpmi_alone_LDADD = libpmi.la $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-idset
+tests_unit_test_idset_SOURCES = tests/unit/test-idset.c tests/unit/unit.h tests/unit/vectors.h
+tests_unit_test_idset_LDADD = libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-hostlist
+tests_unit_test_hostlist_SOURCES = tests/unit/test-hostlist.c tests/unit/unit.h tests/unit/vectors.h
+tests_unit_test_hostlist_LDADD = libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-rset
+tests_unit_test_rset_SOURCES = tests/unit/test-rset.c tests/unit/unit.h tests/unit/vectors.h
+tests_unit_test_rset_LDADD = libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-taskmap
+tests_unit_test_taskmap_SOURCES = tests/unit/test-taskmap.c tests/unit/unit.h tests/unit/vectors.h
+tests_unit_test_taskmap_LDADD = liblayout.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-fsd
+tests_unit_test_fsd_SOURCES = tests/unit/test-fsd.c tests/unit/unit.h tests/unit/vectors.h
+tests_unit_test_fsd_LDADD = libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-buf
+tests_unit_test_buf_SOURCES = tests/unit/test-buf.c tests/unit/unit.h
+tests_unit_test_buf_LDADD = libbase.a $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-ledger
+tests_unit_test_ledger_SOURCES = tests/unit/test-ledger.c tests/unit/unit.h
+tests_unit_test_ledger_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+
+endif HAVE_CMOCKA
+
+if FUZZING
+# Fuzz targets (LLVMFuzzerTestOneInput):
+#   noinst_PROGRAMS += tests/fuzz/fuzz-NAME
+#   tests_fuzz_fuzz_NAME_SOURCES = tests/fuzz/fuzz-NAME.c
+#   tests_fuzz_fuzz_NAME_LDADD = libWHAT.a libbase.a ...
+#   tests_fuzz_fuzz_NAME_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-options
+tests_fuzz_fuzz_options_SOURCES = tests/fuzz/fuzz-options.c
+tests_fuzz_fuzz_options_LDADD = libspec.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_options_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-hostfile
+tests_fuzz_fuzz_hostfile_SOURCES = tests/fuzz/fuzz-hostfile.c
+tests_fuzz_fuzz_hostfile_LDADD = libspec.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_hostfile_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-lines
+tests_fuzz_fuzz_lines_SOURCES = tests/fuzz/fuzz-lines.c
+tests_fuzz_fuzz_lines_LDADD = libstdio.a libbase.a -lm
+tests_fuzz_fuzz_lines_LDFLAGS = $(FUZZER_FLAGS)
+
+noinst_PROGRAMS += tests/fuzz/fuzz-kvs tests/fuzz/fuzz-pmi1
+tests_fuzz_fuzz_kvs_SOURCES = tests/fuzz/fuzz-kvs.c
+tests_fuzz_fuzz_kvs_LDADD = libpmiserver.a libbase.a
+tests_fuzz_fuzz_kvs_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_pmi1_SOURCES = tests/fuzz/fuzz-pmi1.c
+tests_fuzz_fuzz_pmi1_LDADD = libpmiserver.a libbase.a
+tests_fuzz_fuzz_pmi1_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-idset
+tests_fuzz_fuzz_idset_SOURCES = tests/fuzz/fuzz-idset.c
+tests_fuzz_fuzz_idset_LDADD = libresource.a libbase.a $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_idset_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-hostlist
+tests_fuzz_fuzz_hostlist_SOURCES = tests/fuzz/fuzz-hostlist.c
+tests_fuzz_fuzz_hostlist_LDADD = libresource.a libbase.a $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_hostlist_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-rset
+tests_fuzz_fuzz_rset_SOURCES = tests/fuzz/fuzz-rset.c
+tests_fuzz_fuzz_rset_LDADD = libresource.a libbase.a $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_rset_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-taskmap
+tests_fuzz_fuzz_taskmap_SOURCES = tests/fuzz/fuzz-taskmap.c
+tests_fuzz_fuzz_taskmap_LDADD = liblayout.a libresource.a libbase.a $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_taskmap_LDFLAGS = $(FUZZER_FLAGS)
+
+endif FUZZING
+
+# What tests/check asks of a build: names and flags, one a line.
+.PHONY: fuzz-targets print-fuzz-targets print-compile-flags
+fuzz-targets: $(filter tests/fuzz/%,$(noinst_PROGRAMS))
+print-fuzz-targets:
+	@printf '%s\n' $(filter tests/fuzz/%,$(noinst_PROGRAMS))
+print-compile-flags:
+	@printf '%s\n' $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS)

@@ -1,0 +1,125 @@
+/* A PMI-1 server with its clients, in one process, for the tests of both. */
+#ifndef TESTS_UNIT_PMI1_NODE_H
+#define TESTS_UNIT_PMI1_NODE_H
+
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmi-server/pmi1/server.h"
+
+#define MAX_CLIENTS 4
+
+/* A node: a server, its clients, and what it told its owner. */
+struct node {
+    struct kvs *kvs;
+    struct pmi1_server *server;
+    struct pmi1_client *clients[MAX_CLIENTS];
+    bool direct; /* answer a barrier from inside the op */
+    unsigned nbarriers;
+    uint64_t sequence;  /* of the last one */
+    struct buf carried; /* what its exchange carries */
+    int exitcode;       /* of the last abort */
+    char message[64];
+    unsigned naborts, nnews, nstuck;
+    uint32_t missing, waiting;
+};
+
+static inline void on_barrier(void *arg, uint64_t sequence, const void *bytes, size_t len)
+{
+    struct node *node = arg;
+    assert_int_equal(sequence, node->nbarriers);
+    node->nbarriers++;
+    node->sequence = sequence;
+    buf_clear(&node->carried);
+    buf_add(&node->carried, bytes, len);
+    if (node->direct)
+        assert_int_equal(pmi1_server_barrier_out(node->server, bytes, len, NULL), 0);
+}
+
+static inline void on_abort(void *arg, struct pmi1_client *client, int exitcode,
+                            const char *message)
+{
+    struct node *node = arg;
+    assert_ptr_equal(pmi1_client_data(client), node);
+    node->naborts++;
+    node->exitcode = exitcode;
+    snprintf(node->message, sizeof(node->message), "%s", message ? message : "(none)");
+}
+
+static inline void on_output(void *arg, struct pmi1_client *client)
+{
+    struct node *node = arg;
+    assert_int_not_equal(pmi1_client_output(client)->len, 0);
+    node->nnews++;
+}
+
+static inline void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
+{
+    struct node *node = arg;
+    node->nstuck++;
+    node->missing = missing;
+    node->waiting = waiting;
+}
+
+static const struct pmi1_ops ops = {
+    .barrier = on_barrier, .abort = on_abort, .output = on_output, .stuck = on_stuck};
+
+/* Ranks from `first` on. */
+static inline struct node *node_new(uint32_t first, uint32_t nlocal)
+{
+    struct node *node = calloc(1, sizeof(*node));
+    assert_non_null(node);
+    node->kvs = kvs_new("kvs_7");
+    kvs_preset(node->kvs, "PMI_process_mapping", "(vector,(0,1,4))");
+    struct pmi1_config config = {
+        .size = 4, .universe_size = -1, .nlocal = nlocal, .kvs = node->kvs};
+    node->server = pmi1_server_new(&config, &ops, node);
+    for (uint32_t i = 0; i < nlocal; i++)
+        node->clients[i] = pmi1_client_new(node->server, first + i, 3, node);
+    return node;
+}
+
+static inline void node_free(struct node *node)
+{
+    pmi1_server_free(node->server);
+    kvs_free(node->kvs);
+    buf_free(&node->carried);
+    free(node);
+}
+
+static inline void say(struct node *node, int client, const char *text)
+{
+    struct error err = ERROR_INIT;
+    if (pmi1_client_input(node->clients[client], text, strlen(text), &err) < 0)
+        fail_msg("%s", error_text(&err));
+}
+
+static inline void hear(struct node *node, int client, const char *text)
+{
+    struct buf *output = pmi1_client_output(node->clients[client]);
+    assert_string_equal(buf_text(output), text);
+    buf_clear(output);
+}
+
+#define INIT "cmd=init pmi_version=1 pmi_subversion=1\n"
+#define INIT_OK "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"
+#define INIT_NO "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n"
+#define PUT_OK "cmd=put_result rc=0 msg=success\n"
+#define GOT "cmd=get_result rc=0 msg=success value="
+#define OUT "cmd=barrier_out\n"
+
+/* A node whose clients have all initialized. */
+static inline struct node *node_running(uint32_t first, uint32_t nlocal)
+{
+    struct node *node = node_new(first, nlocal);
+    for (uint32_t i = 0; i < nlocal; i++) {
+        say(node, (int)i, INIT);
+        hear(node, (int)i, INIT_OK);
+    }
+    return node;
+}
+
+#endif

@@ -1,0 +1,835 @@
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/layout.h"
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define MAX_NODES 16
+#define SMALL "package:2 core:2 pu:2"
+
+struct world {
+    struct topo *topos[MAX_NODES];
+    struct idset *cores[MAX_NODES];
+    struct layout_node nodes[MAX_NODES];
+    uint32_t nnodes;
+    struct layout_part parts[4];
+    struct layout_request request;
+};
+
+static void world_add(struct world *world, struct topo *topo, const char *cores, uint32_t limit)
+{
+    static const char *const hosts[MAX_NODES] = {"node0", "node1", "node2", "node3",
+                                                 "node4", "node5", "node6", "node7"};
+    uint32_t i = world->nnodes++;
+    world->topos[i] = topo;
+    world->cores[i] = cores ? idset_decode(cores, NULL) : topo_cores(topo);
+    world->nodes[i] = (struct layout_node){
+        .host = hosts[i], .target = 10 + i, .topo = topo, .cores = world->cores[i], .limit = limit};
+}
+
+/* Machines parted by "|", "MACHINE@CORES" where not all of it is allocated, "3*MACHINE" for equal
+ * ones, and "MACHINE#2" where a host file says 2 slots. */
+static void world_make(struct world *world, const char *machines)
+{
+    struct error err = ERROR_INIT;
+    char *text = mem_copy_text(machines), *rest = text, *machine;
+    *world = (struct world){.nnodes = 0};
+    while ((machine = strsep(&rest, "|"))) {
+        char *star = strchr(machine, '*'), *limit = strchr(machine, '#');
+        uint32_t times = star ? (uint32_t)atoi(machine) : 1;
+        if (limit)
+            *limit++ = '\0';
+        char *cores = strchr(machine, '@');
+        if (cores)
+            *cores++ = '\0';
+        struct topo *topo = topo_load_synthetic(star ? star + 1 : machine, &err);
+        if (!topo)
+            fail_msg("%s", error_text(&err));
+        for (uint32_t i = 0; i < times; i++)
+            world_add(world, i ? topo_ref(topo) : topo, cores, limit ? (uint32_t)atoi(limit) : 0);
+    }
+    free(text);
+    world->request = (struct layout_request){
+        .nodes = world->nodes, .nnodes = world->nnodes, .parts = world->parts, .nparts = 1};
+}
+
+static void world_free(struct world *world)
+{
+    for (uint32_t i = 0; i < world->nnodes; i++) {
+        topo_free(world->topos[i]);
+        idset_free(world->cores[i]);
+    }
+}
+
+/* "0:0-1 0:2-3 1:0-1", node of the request and OS indexes by rank. */
+static char *describe(const struct layout *layout)
+{
+    struct buf out = BUF_INIT;
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
+        const struct layout_task *task = &layout->tasks[rank];
+        char *cpus = idset_encode(layout->bindings[task->binding].cpus);
+        buf_printf(&out, "%s%u:%s", rank ? " " : "", layout->nodes[task->node].source, cpus);
+        free(cpus);
+    }
+    return buf_take_text(&out);
+}
+
+static char *describe_claims(const struct layout *layout)
+{
+    struct buf out = BUF_INIT;
+    for (uint32_t i = 0; i < layout->nnodes; i++) {
+        char *cores = idset_encode(layout->nodes[i].claim);
+        buf_printf(&out, "%s%u:%s", i ? " " : "", layout->nodes[i].source, cores);
+        free(cores);
+    }
+    return buf_take_text(&out);
+}
+
+static struct layout *make(const struct world *world)
+{
+    struct error err = ERROR_INIT;
+    struct layout *layout = layout_make(&world->request, &err);
+    if (!layout)
+        fail_msg("refused: %s", error_text(&err));
+    return layout;
+}
+
+struct placed_case {
+    const char *machines;
+    uint32_t node_count;
+    struct layout_part part;
+    const char *expect; /* as describe() */
+    const char *claims; /* as describe_claims(), or NULL */
+};
+
+static void check_placed(const struct placed_case *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct world world;
+        world_make(&world, cases[i].machines);
+        world.parts[0] = cases[i].part;
+        world.request.node_count = cases[i].node_count;
+        struct layout *layout = make(&world);
+        char *text = describe(layout), *claims = describe_claims(layout);
+        if (strcmp(text, cases[i].expect) != 0)
+            fail_msg("case %zu: %s, not %s", i, text, cases[i].expect);
+        if (cases[i].claims && strcmp(claims, cases[i].claims) != 0)
+            fail_msg("case %zu: claims %s, not %s", i, claims, cases[i].claims);
+        free(text);
+        free(claims);
+        layout_free(layout);
+        world_free(&world);
+    }
+}
+#define CHECK_PLACED(cases) check_placed(cases, sizeof(cases) / sizeof((cases)[0]))
+
+static void test_default_holds_tasks_together_on_one_core_each(void **state)
+{
+    static const struct placed_case cases[] = {
+        {SMALL, 0, {0}, "0:0-1", "0:0"},
+        {SMALL, 0, {.ntasks = 3}, "0:0-5 0:0-5 0:0-5", "0:0-2"},
+        {"2*" SMALL, 0, {.ntasks = 5}, "0:0-7 0:0-7 0:0-7 0:0-7 1:0-1", "0:0-3 1:0"},
+        {"2*" SMALL, 0, {.ntasks = 3, .map = "node"}, "0:0-1,4-5 1:0-1 0:0-1,4-5", "0:0,2 1:0"},
+        {SMALL "@1,3", 0, {.ntasks = 2}, "0:2-3,6-7 0:2-3,6-7", "0:1,3"},
+        {SMALL, 0, {.ntasks = 5, .oversubscribe = true}, "0:0-7 0:0-7 0:0-7 0:0-7 0:0-7", "0:0-3"},
+    };
+    (void)state;
+    CHECK_PLACED(cases);
+}
+
+static void test_binding_follows_the_first_loop(void **state)
+{
+    static const struct placed_case cases[] = {
+        {SMALL, 0, {.ntasks = 2, .map = "core"}, "0:0-1 0:2-3", "0:0-1"},
+        {SMALL, 0, {.ntasks = 3, .map = "hwthread"}, "0:0 0:1 0:2", "0:0-1"},
+        {SMALL, 0, {.ntasks = 3, .map = "socket"}, "0:0-3 0:4-7 0:0-3", "0:0-3"},
+        {SMALL, 0, {.ntasks = 2, .map = "socket", .bind = "core"}, "0:0-1 0:4-5", "0:0,2"},
+        {SMALL, 0, {.ntasks = 2, .map = "socket", .bind = "1h"}, "0:0 0:4", "0:0,2"},
+        {SMALL, 0, {.ntasks = 2, .bind = "2c"}, "0:0-3 0:4-7", "0:0-3"},
+        {"2*" SMALL, 0, {.ntasks = 3, .map = "socket:span"}, "0:0-3 0:4-7 1:0-3", "0:0-3 1:0-1"},
+    };
+    (void)state;
+    CHECK_PLACED(cases);
+}
+
+static void test_unbound_tasks_claim_a_core_and_see_all_that_is_allocated(void **state)
+{
+    static const struct placed_case cases[] = {
+        {SMALL "@0-2", 0, {.ntasks = 2, .bind = "none"}, "0:0-5 0:0-5", "0:0-1"},
+        {SMALL, 0, {.ntasks = 2, .map = "socket", .bind = "none"}, "0:0-7 0:0-7", "0:0,2"},
+        {SMALL, 0, {.ntasks = 2, .cores_per_task = 2, .bind = "none"}, "0:0-7 0:0-7", "0:0-3"},
+    };
+    (void)state;
+    CHECK_PLACED(cases);
+    struct world world;
+    world_make(&world, SMALL);
+    world.parts[0].bind = "none";
+    struct layout *layout = make(&world);
+    assert_false(layout->bound);
+    layout_free(layout);
+    world_free(&world);
+}
+
+static void test_slots_are_cut_from_the_smallest_object_that_holds_them(void **state)
+{
+    static const struct placed_case cases[] = {
+        {"package:2 core:5 pu:1",
+         0,
+         {.ntasks = 4, .cores_per_task = 2},
+         "0:0-1 0:2-3 0:5-6 0:7-8",
+         "0:0-3,5-8"},
+        {"package:2 core:5 pu:2", 0, {.ntasks = 2, .cores_per_task = 5}, "0:0-9 0:10-19", NULL},
+        {"package:2 core:5 pu:1", 0, {.ntasks = 1, .cores_per_task = 7}, "0:0-6", "0:0-6"},
+        {"package:1 l3:4 core:2 pu:1", 0, {.ntasks = 2, .cores_per_task = 3}, "0:0-2 0:3-5", NULL},
+        {"package:1 l3:4 core:3 pu:1",
+         0,
+         {.ntasks = 4, .cores_per_task = 2},
+         "0:0-1 0:3-4 0:6-7 0:9-10",
+         NULL},
+        {"package:2 core:4 pu:1@1-7",
+         0,
+         {.ntasks = 3, .cores_per_task = 2},
+         "0:1-2 0:4-5 0:6-7",
+         NULL},
+        {"package:2 core:4 pu:1@0-1,4-7", 0, {.ntasks = 1, .cores_per_task = 3}, "0:4-6", NULL},
+        {"package:2 core:4 pu:1",
+         0,
+         {.ntasks = 4, .cores_per_task = 2, .map = "socket"},
+         "0:0-1 0:4-5 0:2-3 0:6-7",
+         NULL},
+        {"2*package:2 core:2 pu:1",
+         0,
+         {.ntasks = 4, .cores_per_task = 2, .map = "node"},
+         "0:0-1 1:0-1 0:2-3 1:2-3",
+         NULL},
+        {"package:2 core:5 pu:1",
+         0,
+         {.ntasks = 2, .cores_per_task = 2, .bind = "2c"},
+         "0:0-3 0:5-8",
+         NULL},
+        {"package:2 core:3 pu:1",
+         0,
+         {.ntasks = 1, .cores_per_task = 2, .bind = "2c"},
+         "0:0-1,3-4",
+         "0:0-1,3-4"},
+        {"package:2 core:3 pu:1",
+         0,
+         {.ntasks = 2, .cores_per_task = 2, .bind = "socket"},
+         "0:0-1 0:3-4",
+         NULL},
+        {"package:1 core:4 pu:2",
+         0,
+         {.ntasks = 2, .cores_per_task = 2, .map = "scnh"},
+         "0:0-3 0:4-7",
+         NULL},
+        {"package:1 core:2 pu:2",
+         0,
+         {.ntasks = 3, .cores_per_task = 1, .oversubscribe = true},
+         "0:0-1 0:2-3 0:0-1",
+         NULL},
+    };
+    (void)state;
+    CHECK_PLACED(cases);
+}
+
+static void test_node_count_spreads_even_blocks(void **state)
+{
+    static const struct placed_case cases[] = {
+        {"3*" SMALL, 2, {0}, "0:0-1 1:0-1", "0:0 1:0"},
+        {"3*" SMALL, 2, {.ntasks = 4, .map = "core"}, "0:0-1 0:2-3 1:0-1 1:2-3", NULL},
+        {"3*" SMALL, 3, {.ntasks = 4, .map = "core"}, "0:0-1 0:2-3 1:0-1 2:0-1", NULL},
+        {"3*" SMALL, 2, {.ntasks = 3, .map = "node", .bind = "core"}, "0:0-1 1:0-1 0:4-5", NULL},
+        {"2*" SMALL, 2, {.ntasks = 4, .map = "socket:span"}, "0:0-3 0:4-7 1:0-3 1:4-7", NULL},
+        /* the first that fit: node0 has no room for two */
+        {SMALL "@0|2*" SMALL, 2, {.ntasks = 4, .map = "core"}, "1:0-1 1:2-3 2:0-1 2:2-3", NULL},
+        /* the odd one goes where there is room */
+        {SMALL "@0|2*" SMALL, 2, {.ntasks = 3, .map = "core"}, "0:0-1 1:0-1 1:2-3", NULL},
+        {SMALL "#1|" SMALL, 2, {.ntasks = 3, .map = "core"}, "0:0-1 1:0-1 1:2-3", NULL},
+        {"2*package:1 core:1 pu:1",
+         2,
+         {.ntasks = 5, .map = "core", .oversubscribe = true},
+         "0:0 0:0 0:0 1:0 1:0",
+         NULL},
+        {"2*package:1 core:1 pu:1",
+         2,
+         {.ntasks = 5, .map = "node", .oversubscribe = true},
+         "0:0 1:0 0:0 1:0 0:0",
+         NULL},
+    };
+    (void)state;
+    CHECK_PLACED(cases);
+}
+
+static void test_a_host_files_count_is_a_limit(void **state)
+{
+    static const struct placed_case cases[] = {
+        {"2*" SMALL "#1", 0, {.ntasks = 2, .map = "core"}, "0:0-1 1:0-1", NULL},
+        {"2*" SMALL "#3",
+         0,
+         {.ntasks = 4, .map = "core", .mppr = "none"},
+         "0:0-1 0:2-3 0:4-5 1:0-1",
+         NULL},
+        {"2*" SMALL "#1",
+         0,
+         {.ntasks = 3, .map = "core", .oversubscribe = true},
+         "0:0-1 1:0-1 0:2-3",
+         NULL},
+    };
+    (void)state;
+    CHECK_PLACED(cases);
+}
+
+static void test_holes_in_the_allocation_do_not_exist(void **state)
+{
+    static const struct placed_case cases[] = {
+        {"package:2 core:4 pu:1@2,5-6",
+         0,
+         {.ntasks = 3, .map = "socket", .bind = "core"},
+         "0:2 0:5 0:6",
+         NULL},
+        {"package:2 core:4 pu:1@2,5-6", 0, {.ntasks = 2, .map = "socket"}, "0:2 0:5-6", NULL},
+        {"package:2 core:4 pu:1@2,5-6", 0, {.ntasks = 1, .bind = "3c"}, "0:2,5-6", NULL},
+        {"package:2 core:4 pu:1@5-6", 0, {.ntasks = 2, .map = "socket"}, "0:5-6 0:5-6", NULL},
+        {"package:1 core:4 pu:1@3|package:1 core:4 pu:1@0-1",
+         0,
+         {.ntasks = 3, .map = "cnh"},
+         "0:3 1:0 1:1",
+         NULL},
+    };
+    (void)state;
+    CHECK_PLACED(cases);
+}
+
+struct refused_case {
+    const char *machines;
+    uint32_t node_count;
+    struct layout_part part;
+    const char *says; /* the whole sentence */
+    enum error_kind kind;
+};
+
+static void test_refusals_say_what_fits_and_what_would_do(void **state)
+{
+    static const struct refused_case cases[] = {
+        {"2*package:1 core:4 pu:1",
+         0,
+         {.ntasks = 9},
+         "asked for 9 tasks, 8 fit: 4 on each of node[0-1] (limit 1:c, 4 cores); -n 8 would run, "
+         "--oversubscribe runs them all",
+         ERROR_REFUSED},
+        {"package:1 core:4 pu:2",
+         0,
+         {.ntasks = 7, .map = "core"},
+         "asked for 7 tasks, 4 fit: 4 on node0 (limit 1:c, 4 cores); -n 4 would run, --map-by "
+         "hwthread would run one on each of 8 hardware threads, --oversubscribe runs them all",
+         ERROR_REFUSED},
+        {"package:2 core:4 pu:1|package:1 core:4 pu:1",
+         0,
+         {.ntasks = 9, .map = "socket", .mppr = "2:s,3:n"},
+         "asked for 9 tasks, 5 fit: 3 on node0 (limit 2:s, 2 sockets; limit 3:n), 2 on node1 "
+         "(limit 2:s, 1 socket; limit 3:n); -n 5 would run, a higher --mppr allows more, "
+         "--oversubscribe runs them all",
+         ERROR_REFUSED},
+        {"package:1 core:4 pu:1#2",
+         0,
+         {.ntasks = 3},
+         "asked for 3 tasks, 2 fit: 2 on node0 (limit 1:c, 4 cores; 2 slots in the host file); -n "
+         "2 "
+         "would run, --oversubscribe runs them all",
+         ERROR_REFUSED},
+        {"package:1 core:4 pu:1",
+         0,
+         {.ntasks = 3, .bind = "2c"},
+         "asked for 3 tasks, 2 fit: 2 on node0 (limit 1:c, 4 cores, 2 for each task); -n 2 would "
+         "run, --oversubscribe runs them all",
+         ERROR_REFUSED},
+        {"package:1 core:4 pu:1",
+         0,
+         {.ntasks = 2, .cores_per_task = 3},
+         "asked for 2 tasks, 1 fits: 1 on node0 (limit 1:c, 1 slot of 3 cores); -n 1 would run, "
+         "--oversubscribe runs them all",
+         ERROR_REFUSED},
+        {"2*package:1 core:4 pu:1",
+         0,
+         {.cores_per_task = 5},
+         "-c 5: no node has so many cores; the largest, node0, has 4 allocated",
+         ERROR_REFUSED},
+        {"2*package:1 core:4 pu:1",
+         0,
+         {.bind = "2s", .oversubscribe = true},
+         "--bind-to 2s: no node has so many; the largest, node0, has 1 socket allocated",
+         ERROR_REFUSED},
+        {"package:1 core:4 pu:1@9",
+         0,
+         {0},
+         "node0: cores 9 were allocated, but this machine has only cores 0-3 (logical numbers)",
+         ERROR_REFUSED},
+        {"package:1 core:4 pu:1@", 0, {0}, "no core is allocated on any node", ERROR_REFUSED},
+        {"package:1 core:4 pu:1",
+         0,
+         {.map = "l3cache"},
+         "--map-by l3cache: no allocated node has that level; node, numa, socket, core, hwthread "
+         "would do",
+         ERROR_REFUSED},
+        {"package:1 l3:2 core:2 pu:2",
+         0,
+         {.map = "hwthread", .cores_per_task = 2},
+         "--map-by hwthread: that is smaller than a task's slot of -c 2 cores; node, numa, socket, "
+         "l3cache, core would do",
+         ERROR_REFUSED},
+        {"package:1 l3:2 core:2 pu:2",
+         0,
+         {.bind = "l3cache", .cores_per_task = 4},
+         "--bind-to l3cache: that is smaller than a task's slot of -c 4 cores; node, numa, socket, "
+         "core would do",
+         ERROR_REFUSED},
+        {"2*package:1 core:4 pu:1",
+         3,
+         {.ntasks = 3},
+         "-N 3: there are only 2 nodes to choose from",
+         ERROR_REFUSED},
+        {"2*package:1 core:4 pu:1",
+         2,
+         {.ntasks = 1},
+         "-N 2: 1 task cannot occupy 2 nodes, every node gets at least one; ask for -n 2 or more, "
+         "or fewer nodes",
+         ERROR_USAGE},
+        {"package:1 core:1 pu:1|2*package:1 core:4 pu:1",
+         3,
+         {.ntasks = 6},
+         "-N 3: 6 tasks make 2 a node, for which 2 of 3 nodes have room: 1 on node0 (limit 1:c, 1 "
+         "core), 2 on each of node[1-2] (limit 1:c, 4 cores); --oversubscribe runs them all",
+         ERROR_REFUSED},
+        {"package:1 core:4 pu:1",
+         0,
+         {.ntasks = 16777217},
+         "16777217 tasks are more than the 16777216 that one program may have",
+         ERROR_USAGE},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world world;
+        struct error err = ERROR_INIT;
+        world_make(&world, cases[i].machines);
+        world.parts[0] = cases[i].part;
+        world.request.node_count = cases[i].node_count;
+        if (layout_make(&world.request, &err))
+            fail_msg("case %zu was placed", i);
+        assert_string_equal(error_text(&err), cases[i].says);
+        assert_int_equal(err.kind, cases[i].kind);
+        error_clear(&err);
+        world_free(&world);
+    }
+}
+
+static void test_no_nodes_are_refused(void **state)
+{
+    struct layout_part part = {.ntasks = 1};
+    struct layout_request request = {.parts = &part, .nparts = 1};
+    struct error err = ERROR_INIT;
+    (void)state;
+    assert_null(layout_make(&request, &err));
+    assert_string_equal(error_text(&err), "no node is left to run on");
+    error_clear(&err);
+}
+
+struct parts_case {
+    const char *machines;
+    uint32_t node_count, nparts;
+    struct layout_part parts[3];
+    const char *expect;
+    const char *claims;
+};
+
+static void test_parts_go_on_or_start_over(void **state)
+{
+    static const struct parts_case cases[] = {
+        /* no options: as one program */
+        {"2*" SMALL,
+         0,
+         2,
+         {{.ntasks = 3, .map = "core"}, {.ntasks = 2}},
+         "0:0-1 0:2-3 0:4-5 0:6-7 1:0-1",
+         "0:0-3 1:0"},
+        {"2*" SMALL,
+         0,
+         2,
+         {{.ntasks = 1, .map = "node", .bind = "core"}, {.ntasks = 2}},
+         "0:0-1 1:0-1 0:4-5",
+         NULL},
+        {SMALL, 0, 2, {{.ntasks = 1}, {.ntasks = 2}}, "0:0-5 0:0-5 0:0-5", "0:0-2"},
+        {SMALL,
+         0,
+         2,
+         {{.ntasks = 3, .map = "core", .oversubscribe = true},
+          {.ntasks = 2, .oversubscribe = true}},
+         "0:0-1 0:2-3 0:4-5 0:6-7 0:0-1",
+         NULL},
+        /* options of its own: a new pass, with the occupied occupied */
+        {SMALL,
+         0,
+         2,
+         {{.ntasks = 1, .map = "core"}, {.ntasks = 2, .map = "socket", .bind = "core"}},
+         "0:0-1 0:4-5 0:2-3",
+         "0:0-2"},
+        {SMALL,
+         0,
+         2,
+         {{.ntasks = 1, .map = "core"}, {.ntasks = 2, .map = "hwthread"}},
+         "0:0-1 0:2 0:3",
+         NULL},
+        {SMALL,
+         0,
+         2,
+         {{.ntasks = 1, .map = "hwthread"}, {.ntasks = 2, .map = "core"}},
+         "0:0 0:2-3 0:4-5",
+         NULL},
+        {"package:1 core:6 pu:1",
+         0,
+         2,
+         {{.ntasks = 1, .map = "core"}, {.ntasks = 2, .cores_per_task = 2}},
+         "0:0 0:2-3 0:4-5",
+         NULL},
+        {"package:1 core:6 pu:1",
+         0,
+         3,
+         {{.ntasks = 2, .cores_per_task = 2}, {.ntasks = 1, .map = "core"}, {.ntasks = 1}},
+         "0:0-1 0:2-3 0:4 0:5",
+         "0:0-5"},
+        {SMALL,
+         0,
+         2,
+         {{.ntasks = 1, .map = "socket"}, {.ntasks = 2, .map = "socket"}},
+         "0:0-3 0:4-7 0:0-3",
+         NULL},
+        {SMALL,
+         0,
+         2,
+         {{.ntasks = 4, .map = "core"}, {.ntasks = 2, .map = "core", .oversubscribe = true}},
+         "0:0-1 0:2-3 0:4-5 0:6-7 0:0-1 0:2-3",
+         NULL},
+        {SMALL,
+         0,
+         2,
+         {{.ntasks = 1, .map = "core"}, {.ntasks = 1, .bind = "none"}},
+         "0:0-1 0:0-7",
+         "0:0-1"},
+        {"2*" SMALL,
+         2,
+         2,
+         {{.ntasks = 3, .map = "core"}, {.ntasks = 3, .map = "hwthread"}},
+         "0:0-1 0:2-3 1:0-1 0:4 1:2 1:3",
+         NULL},
+        {"2*" SMALL,
+         2,
+         2,
+         {{.ntasks = 1, .map = "core"}, {.ntasks = 3}},
+         "0:0-1 0:2-3 1:0-1 1:2-3",
+         NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world world;
+        world_make(&world, cases[i].machines);
+        memcpy(world.parts, cases[i].parts, sizeof(cases[i].parts));
+        world.request.nparts = cases[i].nparts;
+        world.request.node_count = cases[i].node_count;
+        struct layout *layout = make(&world);
+        char *text = describe(layout), *claims = describe_claims(layout);
+        if (strcmp(text, cases[i].expect) != 0)
+            fail_msg("case %zu: %s, not %s", i, text, cases[i].expect);
+        if (cases[i].claims && strcmp(claims, cases[i].claims) != 0)
+            fail_msg("case %zu: claims %s, not %s", i, claims, cases[i].claims);
+        uint32_t rank = 0;
+        for (uint32_t part = 0; part < cases[i].nparts; part++)
+            for (uint32_t j = 0; j < cases[i].parts[part].ntasks; j++)
+                assert_int_equal(layout->tasks[rank++].app, part);
+        free(text);
+        free(claims);
+        layout_free(layout);
+        world_free(&world);
+    }
+}
+
+static void test_a_later_part_that_does_not_fit_is_named(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct world world;
+    (void)state;
+    world_make(&world, SMALL);
+    world.parts[0] = (struct layout_part){.ntasks = 3, .map = "core"};
+    world.parts[1] = (struct layout_part){.ntasks = 2, .map = "core"};
+    world.request.nparts = 2;
+    assert_null(layout_make(&world.request, &err));
+    assert_string_equal(error_text(&err),
+                        "part 2 of the command line: asked for 2 tasks, 1 fits: 1 on node0 (limit "
+                        "1:c, 4 cores), beside the parts before; --oversubscribe runs them all");
+    error_clear(&err);
+    world_free(&world);
+}
+
+static void test_unused_nodes_have_no_id(void **state)
+{
+    struct world world;
+    (void)state;
+    world_make(&world, SMALL "@|" SMALL "|" SMALL "@|" SMALL);
+    world.parts[0] = (struct layout_part){.ntasks = 5, .map = "core"};
+    struct layout *layout = make(&world);
+    assert_int_equal(layout->nnodes, 2);
+    assert_int_equal(layout->nodes[0].source, 1);
+    assert_int_equal(layout->nodes[1].source, 3);
+    assert_int_equal(layout->nodes[0].ntasks, 4);
+    assert_int_equal(layout->tasks[4].node, 1);
+    assert_int_equal(layout->tasks[4].local_rank, 0);
+    assert_int_equal(layout->tasks[3].local_rank, 3);
+    assert_int_equal(layout->tasks[3].place, 6);
+    layout_free(layout);
+    world_free(&world);
+}
+
+static void test_json_is_as_the_command_line_promises(void **state)
+{
+    struct world world;
+    (void)state;
+    world_make(&world, "2*" SMALL);
+    world.parts[0] = (struct layout_part){.ntasks = 2, .map = "node", .bind = "core"};
+    struct layout *layout = make(&world);
+    json_t *value = layout_to_json(layout, &world.request);
+    char *text = json_dumps(value, JSON_COMPACT);
+    assert_string_equal(
+        text, "{\"version\":1,\"ntasks\":2,\"taskmap\":{\"version\":1,\"map\":[[0,2,1,1]]},"
+              "\"PMI_process_mapping\":\"(vector,(0,2,1))\","
+              "\"nodes\":[{\"id\":0,\"host\":\"node0\",\"target\":10},"
+              "{\"id\":1,\"host\":\"node1\",\"target\":11}],"
+              "\"tasks\":[{\"rank\":0,\"node\":0,\"local_rank\":0,\"app\":0,\"cpus\":\"0-1\","
+              "\"cores\":\"0\",\"gpus\":\"\"},{\"rank\":1,\"node\":1,\"local_rank\":0,\"app\":0,"
+              "\"cpus\":\"0-1\",\"cores\":\"0\",\"gpus\":\"\"}]}");
+    free(text);
+    json_decref(value);
+    layout_free(layout);
+    world_free(&world);
+}
+
+static void test_picture_folds_equal_nodes_and_names_the_numbers(void **state)
+{
+    static const char *const says[] = {
+        "node[0-2]: cores 0-7 of 0-7 (logical), cpus 0-15 (OS)",
+        "socket 0  numa 0 [   0:0+1   1:2+3 ]  numa 1 [   2:4+5   3:6+7 ]",
+        "    socket 1  numa 2 [ 2 6 ]  numa 3 [ 3 7 ]",
+        "  node[1-2]: as node0, ranks 8 higher from node to node",
+        "    rank  cpus (OS)  cores (logical)  in",
+        "    1,5   4-7        2-3              socket 0, numa 1",
+    };
+    struct world world;
+    (void)state;
+    world_make(&world, "3*package:2 numa:2 core:2 pu:2");
+    world.parts[0] = (struct layout_part){.ntasks = 24, .map = "numa"};
+    struct layout *layout = make(&world);
+    char *text =
+        layout_draw(layout, &world.request,
+                    LAYOUT_SHOW_ALLOC | LAYOUT_SHOW_TOPO | LAYOUT_SHOW_MAP | LAYOUT_SHOW_BIND);
+    for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++)
+        if (!strstr(text, says[i]))
+            fail_msg("no '%s' in\n%s", says[i], text);
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1)
+        if (end - line > 100)
+            fail_msg("too long: %.*s", (int)(end - line), line);
+    free(text);
+    layout_free(layout);
+    world_free(&world);
+}
+
+/* ---- properties ---- */
+
+static uint32_t random_below(uint64_t *seed, uint32_t n)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*seed >> 33) % n;
+}
+
+static const char *const random_machines[] = {
+    "package:2 numa:2 l3:1 l2:2 l1:1 core:1 pu:2",
+    "numa:2 package:1 core:3 pu:1|package:1 l3:2 core:2 pu:2",
+    "package:2 core:4 pu:2@1-4,6|package:2 core:4 pu:1|package:1 core:2 pu:4",
+    "2*package:1 numa:2 l3:2 l2:2 core:2 pu:1",
+    "package:2 l3:1 l2:2 core:2 pu:2@0,2-3,5|numa:3 core:3 pu:2",
+};
+
+static char *random_map(uint64_t *seed, bool full)
+{
+    static const char *const all[] = {"n", "h", "c", "s", "N", "L1", "L2", "L3", "b"};
+    const char *order[9];
+    uint32_t n = full ? 9 : 2 + random_below(seed, 7);
+    struct buf out = BUF_INIT;
+    memcpy(order, all, sizeof(all));
+    for (uint32_t i = 8; i >= 2; i--) { /* which letters; n and h always */
+        uint32_t j = 2 + random_below(seed, i - 1);
+        const char *swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+    for (uint32_t i = n - 1; i > 0; i--) {
+        uint32_t j = random_below(seed, i + 1);
+        const char *swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        buf_add_text(&out, order[i]);
+    return buf_take_text(&out);
+}
+
+static uint32_t world_threads(const struct world *world)
+{
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < world->nnodes; i++) {
+        struct idset *cpus = topo_cpus_of_cores(world->topos[i], world->cores[i]);
+        total += (uint32_t)idset_count(cpus);
+        idset_free(cpus);
+    }
+    return total;
+}
+
+static void test_any_string_visits_every_thread_once(void **state)
+{
+    uint64_t seed = 20110926;
+    (void)state;
+    for (uint32_t i = 0; i < 2000; i++) {
+        struct world world;
+        bool seen[MAX_NODES][64] = {{false}};
+        char *map = random_map(&seed, i % 2);
+        world_make(&world, random_machines[i % 5]);
+        world.parts[0] = (struct layout_part){
+            .ntasks = world_threads(&world), .map = map, .bind = "1h", .mppr = "none"};
+        struct layout *layout = make(&world);
+        for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
+            const struct layout_task *task = &layout->tasks[rank];
+            uint32_t node = layout->nodes[task->node].source;
+            if (seen[node][task->place])
+                fail_msg("%s visits row %u of node %u twice", map, task->place, node);
+            seen[node][task->place] = true;
+        }
+        free(map);
+        layout_free(layout);
+        world_free(&world);
+    }
+}
+
+/* Tasks bound to cores or threads on each object of a level, counted from the bindings alone. */
+static uint32_t most_on_an_object(const struct layout *layout, const struct world *world,
+                                  enum topo_level level)
+{
+    uint32_t most = 0;
+    static uint32_t count[MAX_NODES][64];
+    memset(count, 0, sizeof(count));
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
+        const struct layout_task *task = &layout->tasks[rank];
+        uint32_t node = layout->nodes[task->node].source, last = TOPO_ABSENT;
+        const struct topo *topo = world->topos[node];
+        for (uint32_t row = 0; row < topo->npus; row++) {
+            uint32_t object = topo->object[level][row];
+            if (object == last || object == TOPO_ABSENT ||
+                !idset_has(layout->bindings[task->binding].cpus, topo->os[row]))
+                continue;
+            last = object;
+            most = ++count[node][object] > most ? count[node][object] : most;
+        }
+    }
+    return most;
+}
+
+static void test_limits_hold_for_any_string_and_width(void **state)
+{
+    static const struct {
+        const char *mppr;
+        enum topo_level level;
+        uint32_t most;
+    } limits[] = {{"1:c", TOPO_CORE, 1}, {"2:c", TOPO_CORE, 2}, {"1:h", TOPO_HWTHREAD, 1},
+                  {"3:N", TOPO_NUMA, 3}, {"5:n", TOPO_NODE, 5}, {"3:h", TOPO_HWTHREAD, 3}};
+    static const char *const binds[] = {"1c", "2c", "1h", "3h"};
+    uint64_t seed = 46;
+    uint32_t placed = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 3000; i++) {
+        struct world world;
+        size_t limit = random_below(&seed, 6);
+        char *map = random_map(&seed, i % 2);
+        world_make(&world, random_machines[i % 5]);
+        world.parts[0] = (struct layout_part){.ntasks = 1 + random_below(&seed, 24),
+                                              .map = map,
+                                              .mppr = limits[limit].mppr,
+                                              .bind = binds[random_below(&seed, 4)],
+                                              .order = random_below(&seed, 2) ? "s" : "n"};
+        struct layout *layout = layout_make(&world.request, NULL);
+        if (layout) {
+            placed++;
+            assert_int_equal(layout->ntasks, world.parts[0].ntasks);
+            assert_false(layout->oversubscribed);
+            if (most_on_an_object(layout, &world, limits[limit].level) > limits[limit].most)
+                fail_msg("%s --bind-to %s breaks %s", map, world.parts[0].bind, limits[limit].mppr);
+        }
+        world.parts[0].oversubscribe = true;
+        struct layout *forced = layout_make(&world.request, NULL);
+        if (layout) { /* what fits is not changed by the permission */
+            assert_non_null(forced);
+            assert_memory_equal(layout->tasks, forced->tasks,
+                                layout->ntasks * sizeof(*layout->tasks));
+        }
+        layout_free(forced);
+        free(map);
+        layout_free(layout);
+        world_free(&world);
+    }
+    assert_true(placed > 500);
+}
+
+static void test_same_request_gives_the_same_bytes(void **state)
+{
+    static const char *const maps[] = {NULL, "numa", "node", "scnh", "hcsL1L2L3Nbn"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+        char *texts[2];
+        for (int round = 0; round < 2; round++) {
+            struct world world;
+            world_make(&world, random_machines[4]);
+            world.parts[0] = (struct layout_part){
+                .ntasks = 17, .map = maps[i], .oversubscribe = true, .order = "s"};
+            struct layout *layout = make(&world);
+            json_t *value = layout_to_json(layout, &world.request);
+            texts[round] = json_dumps(value, 0);
+            json_decref(value);
+            layout_free(layout);
+            world_free(&world);
+        }
+        assert_string_equal(texts[0], texts[1]);
+        free(texts[0]);
+        free(texts[1]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_default_holds_tasks_together_on_one_core_each),
+        cmocka_unit_test(test_binding_follows_the_first_loop),
+        cmocka_unit_test(test_unbound_tasks_claim_a_core_and_see_all_that_is_allocated),
+        cmocka_unit_test(test_slots_are_cut_from_the_smallest_object_that_holds_them),
+        cmocka_unit_test(test_node_count_spreads_even_blocks),
+        cmocka_unit_test(test_a_host_files_count_is_a_limit),
+        cmocka_unit_test(test_holes_in_the_allocation_do_not_exist),
+        cmocka_unit_test(test_refusals_say_what_fits_and_what_would_do),
+        cmocka_unit_test(test_no_nodes_are_refused),
+        cmocka_unit_test(test_parts_go_on_or_start_over),
+        cmocka_unit_test(test_a_later_part_that_does_not_fit_is_named),
+        cmocka_unit_test(test_unused_nodes_have_no_id),
+        cmocka_unit_test(test_json_is_as_the_command_line_promises),
+        cmocka_unit_test(test_picture_folds_equal_nodes_and_names_the_numbers),
+        cmocka_unit_test(test_any_string_visits_every_thread_once),
+        cmocka_unit_test(test_limits_hold_for_any_string_and_width),
+        cmocka_unit_test(test_same_request_gives_the_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,545 @@
+#include "tests/unit/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launcher/program/ledger.h"
+#include "launcher/program/store.h"
+
+/* A directory of the test's own, which XDG_RUNTIME_DIR names. */
+static char *world;
+
+static int make_world(void **state)
+{
+    char name[] = "/tmp/test-ledger-XXXXXX";
+    (void)state;
+    world = strdup(mkdtemp(name));
+    setenv("XDG_RUNTIME_DIR", world, 1);
+    unsetenv("TMPDIR");
+    return 0;
+}
+
+static int end_world(void **state)
+{
+    (void)state;
+    store_remove(AT_FDCWD, world);
+    free(world);
+    return 0;
+}
+
+static struct instance *open_instance(void)
+{
+    struct error err = ERROR_INIT;
+    struct instance *instance = instance_open("this machine", &err);
+    if (!instance)
+        fail_msg("%s", error_text(&err));
+    return instance;
+}
+
+static struct program *new_program(struct instance *instance)
+{
+    struct error err = ERROR_INIT;
+    struct program *program = program_new(instance, &err);
+    if (!program)
+        fail_msg("%s", error_text(&err));
+    return program;
+}
+
+static int claim_cores(struct program *program, const char *host, const char *cores,
+                       struct error *err)
+{
+    struct rset *claim = rset_new();
+    struct idset *ids = idset_decode(cores, NULL);
+    if (!idset_empty(ids))
+        rset_append(claim, 0, host, ids, NULL);
+    int rc = program_claim(program, claim, err);
+    idset_free(ids);
+    rset_free(claim);
+    return rc;
+}
+
+/* What is held, as "host:cores host:cores". */
+static void expect_held(struct instance *instance, const char *want)
+{
+    char got[1024] = "";
+    struct error err = ERROR_INIT;
+    struct rset *held = instance_held(instance, &err);
+    if (!held)
+        fail_msg("%s", error_text(&err));
+    for (size_t i = 0; i < held->nnodes; i++) {
+        char *cores = idset_encode(held->nodes[i].children->cores);
+        snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s:%s", i ? " " : "",
+                 held->nodes[i].host, cores);
+        free(cores);
+    }
+    assert_string_equal(got, want);
+    rset_free(held);
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static void test_a_claim_is_held_until_the_program_ends(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *a = new_program(instance), *b = new_program(instance);
+    struct error err = ERROR_INIT;
+    char *path = strdup(program_path(a));
+    assert_int_equal(claim_cores(a, "n0", "0-3", &err), 0);
+    assert_int_equal(claim_cores(b, "n0", "3-4", &err), 1);
+    assert_non_null(strstr(err.text, "program "));
+    assert_non_null(strstr(err.text, program_id(a)));
+    assert_non_null(strstr(err.text, "core 3 of n0"));
+    assert_int_equal(claim_cores(b, "n1", "3-4", &err), 0);
+    expect_held(instance, "n0:0-3 n1:3-4");
+    assert_int_equal(claim_cores(a, "n0", "2-5", &err), 0); /* in place of the first */
+    expect_held(instance, "n0:2-5 n1:3-4");
+    assert_int_equal(claim_cores(b, "n0", "0-1", &err), 0);
+    expect_held(instance, "n0:0-5");
+    program_end(a);
+    assert_false(exists(path));
+    expect_held(instance, "n0:0-1");
+    assert_int_equal(claim_cores(b, "", "", &err), 0);
+    expect_held(instance, "");
+    program_end(b);
+    free(path);
+    error_clear(&err);
+    instance_close(instance);
+}
+
+static void test_programs_that_did_not_claim_hold_nothing(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *program = new_program(instance);
+    expect_held(instance, "");
+    program_end(program);
+    instance_close(instance);
+}
+
+static void test_numbers_are_never_used_twice(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    long last = 0;
+    for (int i = 0; i < 20; i++) {
+        struct program *program = new_program(instance);
+        long number = atol(program_id(program));
+        assert_true(number > last);
+        last = number;
+        if (i & 1)
+            program_end(program);
+        else
+            program_leave(program);
+    }
+    instance_close(instance);
+}
+
+/* Writes `text` over the instance's `next`, or removes it. */
+static void break_next(struct instance *instance, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s/next", instance_path(instance));
+    unlink(path);
+    if (!text)
+        return;
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_a_lost_counter_goes_on_above_all_live_programs(void **state)
+{
+    static const char *const broken[] = {NULL,   "",  "x\n",  "0\n",
+                                         "-3\n", "7", "7 \n", "99999999999999999999999\n"};
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *old = new_program(instance);
+    for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+        break_next(instance, broken[i]);
+        struct program *program = new_program(instance);
+        assert_true(atol(program_id(program)) > atol(program_id(old)));
+        program_end(old);
+        old = program;
+    }
+    program_end(old);
+    instance_close(instance);
+}
+
+static void test_a_file_of_the_context_is_written_whole(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *program = new_program(instance);
+    json_t *value = json_pack("{s:[i,i]}", "a", 1, 2);
+    struct error err = ERROR_INIT;
+    assert_int_equal(program_write(program, "spec.json", value, &err), 0);
+    size_t len;
+    char *text = store_read(program_dir(program), "spec.json", 100, &len);
+    assert_string_equal(text, "{\"a\":[1,2]}");
+    free(text);
+    static const char *const bad[] = {"", "a/b", "../x", ".hidden"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(program_write(program, bad[i], value, &err), -1);
+        assert_non_null(err.text);
+    }
+    error_clear(&err);
+    json_decref(value);
+    program_end(program);
+    instance_close(instance);
+}
+
+static void test_ending_removes_whatever_the_directory_holds(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *program = new_program(instance);
+    char *path = strdup(program_path(program)), outside[512];
+    snprintf(outside, sizeof(outside), "%s/outside", world);
+    assert_int_equal(mkdir(outside, 0700), 0);
+    int dir = program_dir(program);
+    assert_int_equal(mkdirat(dir, "user", 0700), 0);
+    assert_int_equal(mkdirat(dir, "user/deep", 0700), 0);
+    assert_int_equal(symlinkat(outside, dir, "user/deep/link"), 0);
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    snprintf(name.sun_path, sizeof(name.sun_path), "/proc/self/fd/%d/control", dir);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+    close(fd);
+    program_end(program);
+    assert_false(exists(path));
+    assert_true(exists(outside));
+    free(path);
+    instance_close(instance);
+}
+
+/* A child that claims, says how that went, and stays until it is killed. */
+static pid_t start_holder(const char *cores, int *result)
+{
+    int pipefd[2];
+    assert_int_equal(pipe(pipefd), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct instance *instance = instance_open("this machine", NULL);
+        struct program *program = instance ? program_new(instance, NULL) : NULL;
+        int rc = program ? claim_cores(program, "n0", cores, NULL) : -1;
+        if (write(pipefd[1], &rc, sizeof(rc)) != sizeof(rc))
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(pipefd[1]);
+    *result = pipefd[0];
+    return pid;
+}
+
+static int read_result(int fd)
+{
+    int rc = -2;
+    assert_int_equal(read(fd, &rc, sizeof(rc)), sizeof(rc));
+    close(fd);
+    return rc;
+}
+
+static void kill_holder(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void test_of_many_that_want_a_core_exactly_one_gets_it(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 10; round++) {
+        pid_t pids[8];
+        int results[8], wins = 0, losses = 0;
+        for (int i = 0; i < 8; i++)
+            pids[i] = start_holder("0-1", &results[i]);
+        for (int i = 0; i < 8; i++) {
+            int rc = read_result(results[i]);
+            wins += rc == 0;
+            losses += rc == 1;
+        }
+        assert_int_equal(wins, 1);
+        assert_int_equal(losses, 7);
+        for (int i = 0; i < 8; i++)
+            kill_holder(pids[i]);
+    }
+}
+
+static void test_a_killed_holder_frees_at_once(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *program = new_program(instance);
+    int result;
+    pid_t pid = start_holder("0-3", &result);
+    assert_int_equal(read_result(result), 0);
+    expect_held(instance, "n0:0-3");
+    assert_int_equal(claim_cores(program, "n0", "0", NULL), 1);
+    kill_holder(pid);
+    assert_int_equal(claim_cores(program, "n0", "0", NULL), 0);
+    expect_held(instance, "n0:0");
+    program_end(program);
+    instance_close(instance);
+}
+
+static void test_a_program_lives_on_in_a_forked_process(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *program = new_program(instance);
+    assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        for (;;)
+            pause();
+    }
+    program_leave(program);
+    expect_held(instance, "n0:0-3");
+    kill_holder(pid);
+    expect_held(instance, "");
+    instance_close(instance);
+}
+
+static void test_a_program_does_not_live_on_behind_an_exec(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *program = new_program(instance);
+    assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
+    int pipefd[2];
+    char byte;
+    assert_int_equal(pipe2(pipefd, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execlp("sleep", "sleep", "60", (char *)NULL);
+        _exit(1);
+    }
+    close(pipefd[1]);
+    assert_int_equal(read(pipefd[0], &byte, 1), 0); /* the child is behind its exec */
+    close(pipefd[0]);
+    program_leave(program);
+    expect_held(instance, "");
+    kill_holder(pid);
+    instance_close(instance);
+}
+
+static void test_kills_at_any_moment_leave_a_ledger_that_works(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    long last = 0;
+    srand(11);
+    for (int round = 0; round < 150; round++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            for (;;) {
+                struct instance *own = instance_open("this machine", NULL);
+                struct program *program = program_new(own, NULL);
+                claim_cores(program, "n0", "0-3", NULL);
+                program_end(program);
+                instance_close(own);
+            }
+        }
+        nanosleep(&(struct timespec){0, rand() % 1500000}, NULL);
+        kill_holder(pid);
+        struct program *program = new_program(instance);
+        assert_true(atol(program_id(program)) > last);
+        last = atol(program_id(program));
+        assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
+        expect_held(instance, "n0:0-3");
+        program_end(program);
+        expect_held(instance, "");
+    }
+    instance_close(instance);
+}
+
+static void test_every_identity_has_an_instance_of_its_own(void **state)
+{
+    static const char *const identities[] = {
+        "this machine",  "R file /a/b.json", "R file /a/b_json", "R file /c/b.json", "",
+        "\xc3\xa9/../.."};
+    (void)state;
+    struct instance *instances[6];
+    for (int i = 0; i < 6; i++) {
+        instances[i] = instance_open(identities[i], NULL);
+        assert_non_null(instances[i]);
+        assert_int_equal(strncmp(instance_path(instances[i]), world, strlen(world)), 0);
+        assert_null(strchr(strstr(instance_path(instances[i]), "/tprun/") + 7, '/'));
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(instance_path(instances[i]), instance_path(instances[j]));
+    }
+    struct instance *again = open_instance();
+    assert_string_equal(instance_path(again), instance_path(instances[0]));
+    size_t len;
+    int dir = open(instance_path(instances[1]), O_RDONLY | O_DIRECTORY);
+    char *text = store_read(dir, "identity", 1000, &len);
+    assert_string_equal(text, "R file /a/b.json\n");
+    free(text);
+    close(dir);
+    instance_close(again);
+    for (int i = 0; i < 6; i++)
+        instance_close(instances[i]);
+}
+
+static void expect_no_instance(const char *says)
+{
+    struct error err = ERROR_INIT;
+    struct instance *instance = instance_open("this machine", &err);
+    assert_null(instance);
+    if (!strstr(err.text, says))
+        fail_msg("\"%s\" does not say \"%s\"", err.text, says);
+    error_clear(&err);
+}
+
+static void test_a_directory_that_others_may_enter_is_refused(void **state)
+{
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof(path), "%s/tprun", world);
+    mkdir(path, 0700);
+    chmod(path, 0755);
+    expect_no_instance("mode 0755");
+    chmod(path, 0710);
+    expect_no_instance("mode 0710");
+    chmod(path, 0700);
+    instance_close(open_instance());
+    struct instance *instance = open_instance();
+    chmod(instance_path(instance), 0750);
+    expect_no_instance(instance_path(instance));
+    chmod(instance_path(instance), 0700);
+    instance_close(instance);
+}
+
+static void test_a_symbolic_link_is_refused(void **state)
+{
+    (void)state;
+    char path[512], elsewhere[512];
+    snprintf(path, sizeof(path), "%s/tprun", world);
+    snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", world);
+    store_remove(AT_FDCWD, path);
+    mkdir(elsewhere, 0700);
+    assert_int_equal(symlink(elsewhere, path), 0);
+    expect_no_instance(path);
+    unlink(path);
+}
+
+static void test_a_directory_of_another_user_is_refused(void **state)
+{
+    (void)state;
+    char path[512];
+    if (geteuid() != 0)
+        skip();
+    snprintf(path, sizeof(path), "%s/tprun", world);
+    mkdir(path, 0700);
+    assert_int_equal(chown(path, 12345, 12345), 0);
+    expect_no_instance("belongs to user 12345");
+    assert_int_equal(chown(path, 0, 0), 0);
+}
+
+static void test_tmpdir_serves_where_there_is_no_runtime_directory(void **state)
+{
+    static const char *const unusable[] = {NULL,           "",          "relative",
+                                           "/nonexistent", "/dev/null", "/proc/1"};
+    (void)state;
+    char want[512];
+    snprintf(want, sizeof(want), "%s/tprun-%u/", world, (unsigned)geteuid());
+    setenv("TMPDIR", world, 1);
+    for (size_t i = 0; i < sizeof(unusable) / sizeof(unusable[0]); i++) {
+        if (unusable[i])
+            setenv("XDG_RUNTIME_DIR", unusable[i], 1);
+        else
+            unsetenv("XDG_RUNTIME_DIR");
+        if (geteuid() == 0 && i == 5)
+            continue;
+        struct instance *instance = open_instance();
+        assert_int_equal(strncmp(instance_path(instance), want, strlen(want)), 0);
+        instance_close(instance);
+    }
+    unsetenv("XDG_RUNTIME_DIR");
+    setenv("TMPDIR", "/nonexistent", 1);
+    expect_no_instance("/nonexistent");
+    unsetenv("TMPDIR");
+    setenv("XDG_RUNTIME_DIR", world, 1);
+}
+
+static void test_an_unreadable_claim_of_a_live_program_is_named(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *a = new_program(instance), *b = new_program(instance);
+    json_t *wrong = json_pack("{s:i}", "version", 2);
+    struct error err = ERROR_INIT;
+    assert_int_equal(program_write(a, "R.json", wrong, NULL), 0);
+    assert_null(instance_held(instance, &err));
+    assert_non_null(strstr(err.text, program_path(a)));
+    error_clear(&err);
+    assert_int_equal(claim_cores(b, "n0", "0", &err), -1);
+    error_clear(&err);
+    json_decref(wrong);
+    program_end(a);
+    program_end(b);
+    instance_close(instance);
+}
+
+static void test_open_and_claim_cost_less_than_a_millisecond(void **state)
+{
+    (void)state;
+    struct timespec start, end;
+    const int rounds = 200;
+    instance_close(open_instance());
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int i = 0; i < rounds; i++) {
+        struct instance *instance = instance_open("this machine", NULL);
+        struct program *program = program_new(instance, NULL);
+        assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
+        program_end(program);
+        instance_close(instance);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double seconds =
+        (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
+    print_message("%.0f us a round\n", seconds / rounds * 1e6);
+    assert_true(seconds / rounds < 0.02); /* loose: machines that test are busy */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_claim_is_held_until_the_program_ends),
+        cmocka_unit_test(test_programs_that_did_not_claim_hold_nothing),
+        cmocka_unit_test(test_numbers_are_never_used_twice),
+        cmocka_unit_test(test_a_lost_counter_goes_on_above_all_live_programs),
+        cmocka_unit_test(test_a_file_of_the_context_is_written_whole),
+        cmocka_unit_test(test_ending_removes_whatever_the_directory_holds),
+        cmocka_unit_test(test_of_many_that_want_a_core_exactly_one_gets_it),
+        cmocka_unit_test(test_a_killed_holder_frees_at_once),
+        cmocka_unit_test(test_a_program_lives_on_in_a_forked_process),
+        cmocka_unit_test(test_a_program_does_not_live_on_behind_an_exec),
+        cmocka_unit_test(test_kills_at_any_moment_leave_a_ledger_that_works),
+        cmocka_unit_test(test_every_identity_has_an_instance_of_its_own),
+        cmocka_unit_test(test_a_directory_that_others_may_enter_is_refused),
+        cmocka_unit_test(test_a_symbolic_link_is_refused),
+        cmocka_unit_test(test_a_directory_of_another_user_is_refused),
+        cmocka_unit_test(test_tmpdir_serves_where_there_is_no_runtime_directory),
+        cmocka_unit_test(test_an_unreadable_claim_of_a_live_program_is_named),
+        cmocka_unit_test(test_open_and_claim_cost_less_than_a_millisecond),
+    };
+    return cmocka_run_group_tests(tests, make_world, end_world);
+}

@@ -1,0 +1,200 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "affinity/layout/policy.h"
+#include "base/buf.h"
+
+static int parse(struct layout_part part, struct policy *policy, struct error *err)
+{
+    return policy_parse(&part, policy, err);
+}
+
+static struct policy parsed(struct layout_part part)
+{
+    struct error err = ERROR_INIT;
+    struct policy policy;
+    if (parse(part, &policy, &err) < 0)
+        fail_msg("%s", error_text(&err));
+    return policy;
+}
+
+static void assert_loops(const char *map, const char *expect)
+{
+    struct policy policy = parsed((struct layout_part){.map = map});
+    struct buf loops = BUF_INIT;
+    for (uint32_t i = 0; i < policy.nloops; i++)
+        buf_add_text(&loops, policy_letter(policy.loops[i]));
+    assert_string_equal(buf_text(&loops), expect);
+    assert_int_equal(policy.loops[policy.node_loop], TOPO_NODE);
+    buf_free(&loops);
+}
+
+static void test_words_stand_for_strings(void **state)
+{
+    static const char *const cases[][2] = {
+        {"slot", "csL1L2L3Nbnh"},
+        {"core", "csL1L2L3Nbnh"},
+        {"hwthread", "hcsL1L2L3Nbn"},
+        {"l1cache", "L1sL2L3Nbnch"},
+        {"l2cache", "L2sL1L3Nbnch"},
+        {"l3cache", "L3sL1L2Nbnch"},
+        {"numa", "NsL1L2L3bnch"},
+        {"socket", "sL1L2L3Nbnch"},
+        {"package", "sL1L2L3Nbnch"},
+        {"board", "bsL1L2L3Nnch"},
+        {"node", "nbsL1L2L3Nch"},
+        {"numa:span", "NnsL1L2L3bch"},
+        {"core:span", "cnsL1L2L3Nbh"},
+        {"hwthread:span", "hncsL1L2L3Nb"},
+        {"node:span", "nbsL1L2L3Nch"},
+        {"scnh", "scnh"},
+        {"nh", "nh"},
+        {"L3NscL1L2bnh", "L3NscL1L2bnh"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_loops(cases[i][0], cases[i][1]);
+}
+
+static void test_defaults_follow_the_map(void **state)
+{
+    static const struct {
+        struct layout_part part;
+        enum policy_bind bind;
+        uint32_t count;
+        enum topo_level level, limit;
+    } cases[] = {
+        {{.map = NULL}, POLICY_BIND_TOGETHER, 1, TOPO_CORE, TOPO_CORE},
+        {{.order = "s"}, POLICY_BIND_TOGETHER, 1, TOPO_CORE, TOPO_CORE},
+        {{.map = "node"}, POLICY_BIND_TOGETHER, 1, TOPO_NODE, TOPO_CORE},
+        {{.map = "nsch"}, POLICY_BIND_TOGETHER, 1, TOPO_NODE, TOPO_CORE},
+        {{.map = "slot"}, POLICY_BIND_OBJECTS, 1, TOPO_CORE, TOPO_CORE},
+        {{.map = "numa:span"}, POLICY_BIND_OBJECTS, 1, TOPO_NUMA, TOPO_CORE},
+        {{.map = "hwthread"}, POLICY_BIND_OBJECTS, 1, TOPO_HWTHREAD, TOPO_HWTHREAD},
+        {{.map = "hwthread", .bind = "core"}, POLICY_BIND_OBJECTS, 1, TOPO_CORE, TOPO_HWTHREAD},
+        {{.bind = "hwthread"}, POLICY_BIND_OBJECTS, 1, TOPO_HWTHREAD, TOPO_HWTHREAD},
+        {{.bind = "none"}, POLICY_BIND_NONE, 1, TOPO_NODE, TOPO_CORE},
+        {{.bind = "package"}, POLICY_BIND_OBJECTS, 1, TOPO_SOCKET, TOPO_CORE},
+        {{.bind = "12L2"}, POLICY_BIND_OBJECTS, 12, TOPO_L2, TOPO_CORE},
+        {{.cores_per_task = 4}, POLICY_BIND_OBJECTS, 1, TOPO_CORE, TOPO_CORE},
+        {{.cores_per_task = 4, .map = "numa"}, POLICY_BIND_OBJECTS, 1, TOPO_CORE, TOPO_CORE},
+        {{.cores_per_task = 4, .map = "node"}, POLICY_BIND_OBJECTS, 1, TOPO_CORE, TOPO_CORE},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct policy policy = parsed(cases[i].part);
+        assert_int_equal(policy.bind, cases[i].bind);
+        if (policy.bind == POLICY_BIND_OBJECTS) {
+            assert_int_equal(policy.bind_count, cases[i].count);
+            assert_int_equal(policy.bind_level, cases[i].level);
+        }
+        assert_int_equal(policy.nlimits, 1);
+        assert_int_equal(policy.limits[0].count, 1);
+        assert_int_equal(policy.limits[0].level, cases[i].limit);
+    }
+}
+
+static void test_limits_are_read_in_full(void **state)
+{
+    (void)state;
+    struct policy policy = parsed((struct layout_part){.mppr = "1:s,20:n,65536:L3"});
+    assert_int_equal(policy.nlimits, 3);
+    assert_int_equal(policy.limits[1].count, 20);
+    assert_int_equal(policy.limits[1].level, TOPO_NODE);
+    assert_int_equal(policy.limits[2].count, 65536);
+    assert_int_equal(policy.limits[2].level, TOPO_L3);
+    assert_int_equal(parsed((struct layout_part){.mppr = "none"}).nlimits, 0);
+}
+
+static void test_orders_have_many_names(void **state)
+{
+    static const struct {
+        const char *order;
+        bool sequential;
+    } cases[] = {{"natural", false}, {"n", false},   {"N", false}, {"core", false},
+                 {"node", false},    {"s", true},    {"S", true},  {"sequential", true},
+                 {"slot", true},     {"numa", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(parsed((struct layout_part){.order = cases[i].order}).sequential,
+                         cases[i].sequential);
+}
+
+static void test_wrong_strings_are_refused_with_the_place(void **state)
+{
+    static const struct {
+        struct layout_part part;
+        const char *says;
+    } cases[] = {
+        {{.map = ""}, "--map-by is empty"},
+        {{.map = "csxnh"}, "'x' (character 3) is no level letter"},
+        {{.map = "Numa"}, "'u' (character 2) is no level letter"},
+        {{.map = "csn"}, "h is missing"},
+        {{.map = "csh"}, "n is missing"},
+        {{.map = "c"}, "both are missing"},
+        {{.map = "cLnh"}, "L (character 2) has to be followed by 1, 2 or 3"},
+        {{.map = "L4cnh"}, "L (character 1) has to be followed by 1, 2 or 3"},
+        {{.map = "cscnh"}, "c (character 3) is named twice"},
+        {{.map = "L1L1nh"}, "L1 (character 3) is named twice"},
+        {{.map = "cnh:span"}, "':' (character 4) is no level letter"},
+        {{.map = "numa:spam"}, "is no level letter"},
+        {{.map = ":span"}, "':' (character 1) is no level letter"},
+        {{.map = "c n h"}, "(character 2) is no level letter"},
+        {{.map = "n\x1b[31mh"}, "'n?[31mh'"},
+        {{.map = "xnsLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLL"}, "...'"},
+        {{.bind = ""}, "no such width"},
+        {{.bind = "c"}, "no such width"},
+        {{.bind = "threads"}, "no such width"},
+        {{.bind = "0c"}, "the count is out of range"},
+        {{.bind = "65537c"}, "the count is out of range"},
+        {{.bind = "4294967297c"}, "the count is out of range"},
+        {{.bind = "99999999999999999999c"}, "the count is out of range"},
+        {{.bind = "2n"}, "a task runs on one node"},
+        {{.bind = "2"}, "no level letter"},
+        {{.bind = "2x"}, "no level letter"},
+        {{.bind = "1L"}, "no level letter"},
+        {{.bind = "1ss"}, "no level letter"},
+        {{.bind = "1socket"}, "no level letter"},
+        {{.bind = "-1c"}, "no such width"},
+        {{.bind = "1c:2"}, "no level letter"},
+        {{.mppr = ""}, "a count is missing at character 1"},
+        {{.mppr = "0:c"}, "count out of range at character 1"},
+        {{.mppr = "c:1"}, "a count is missing at character 1"},
+        {{.mppr = "2"}, "a colon is missing at character 2"},
+        {{.mppr = "2:"}, "no level letter at character 3"},
+        {{.mppr = "2:socket"}, "no level letter at character 3"},
+        {{.mppr = "1:L4"}, "no level letter at character 3"},
+        {{.mppr = "1:c,"}, "a count is missing at character 5"},
+        {{.mppr = "1:c,,1:s"}, "a count is missing at character 5"},
+        {{.mppr = "1:c,2:c"}, "a level limited twice at character 7"},
+        {{.mppr = "1:c;2:n"}, "no level letter at character 3"},
+        {{.order = ""}, "natural (n) or sequential (s)"},
+        {{.order = "up"}, "natural (n) or sequential (s)"},
+        {{.cores_per_task = 65537}, "-c 65537"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        struct policy policy;
+        if (parse(cases[i].part, &policy, &err) == 0)
+            fail_msg("case %zu was taken, not refused: %s", i, cases[i].says);
+        if (!strstr(error_text(&err), cases[i].says))
+            fail_msg("case %zu says '%s', not '%s'", i, error_text(&err), cases[i].says);
+        assert_int_equal(err.kind, ERROR_USAGE);
+        assert_int_equal(layout_check_part(&cases[i].part, NULL), -1);
+        error_clear(&err);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words_stand_for_strings),
+        cmocka_unit_test(test_defaults_follow_the_map),
+        cmocka_unit_test(test_limits_are_read_in_full),
+        cmocka_unit_test(test_orders_have_many_names),
+        cmocka_unit_test(test_wrong_strings_are_refused_with_the_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,445 @@
+#include "tests/unit/unit.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "affinity/topology/topo.h"
+#include "base/mem.h"
+
+#ifndef TEST_DATA_DIR
+#define TEST_DATA_DIR "tests/data"
+#endif
+
+static struct topo *load(const char *text)
+{
+    struct error err = ERROR_INIT;
+    struct topo *topo = topo_load_synthetic(text, &err);
+    if (!topo)
+        fail_msg("%s", error_text(&err));
+    return topo;
+}
+
+static struct topo *load_file(const char *name)
+{
+    struct error err = ERROR_INIT;
+    const char *dir = getenv("TPRUN_TEST_DATA");
+    char *path = mem_format("%s/%s", dir ? dir : TEST_DATA_DIR, name);
+    struct topo *topo = topo_load_xml(path, &err);
+    if (!topo)
+        fail_msg("%s", error_text(&err));
+    free(path);
+    return topo;
+}
+
+/* Takes the set. */
+static void assert_set(struct idset *set, const char *expect)
+{
+    char *text = idset_encode(set);
+    assert_string_equal(text, expect);
+    free(text);
+    idset_free(set);
+}
+
+static void test_words_and_letters_name_levels(void **state)
+{
+    static const struct {
+        const char *word;
+        enum topo_level level;
+    } cases[] = {
+        {"node", TOPO_NODE},
+        {"n", TOPO_NODE},
+        {"board", TOPO_BOARD},
+        {"b", TOPO_BOARD},
+        {"numa", TOPO_NUMA},
+        {"N", TOPO_NUMA},
+        {"socket", TOPO_SOCKET},
+        {"package", TOPO_SOCKET},
+        {"s", TOPO_SOCKET},
+        {"l3cache", TOPO_L3},
+        {"L3", TOPO_L3},
+        {"l2cache", TOPO_L2},
+        {"L2", TOPO_L2},
+        {"l1cache", TOPO_L1},
+        {"L1", TOPO_L1},
+        {"core", TOPO_CORE},
+        {"slot", TOPO_CORE},
+        {"c", TOPO_CORE},
+        {"hwthread", TOPO_HWTHREAD},
+        {"h", TOPO_HWTHREAD},
+        {"", TOPO_NLEVELS},
+        {"cor", TOPO_NLEVELS},
+        {"Node", TOPO_NLEVELS},
+        {"cores", TOPO_NLEVELS},
+        {"L4", TOPO_NLEVELS},
+        {"L", TOPO_NLEVELS},
+        {"nothing", TOPO_NLEVELS},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(topo_level_decode(cases[i].word, strlen(cases[i].word)), cases[i].level);
+    for (enum topo_level level = TOPO_NODE; level < TOPO_NLEVELS; level++)
+        assert_int_equal(topo_level_decode(topo_level_name(level), strlen(topo_level_name(level))),
+                         level);
+    assert_int_equal(topo_level_decode("corexyz", 4), TOPO_CORE);
+}
+
+static void test_synthetic_machine_is_counted_by_level(void **state)
+{
+    (void)state;
+    struct topo *topo = load("package:2 numa:4 core:4 pu:2");
+    static const uint32_t expect[TOPO_NLEVELS] = {1, 0, 8, 2, 0, 0, 0, 32, 64};
+    assert_int_equal(topo->npus, 64);
+    for (int level = 0; level < TOPO_NLEVELS; level++)
+        assert_int_equal(topo->count[level], expect[level]);
+    for (uint32_t row = 0; row < 64; row++) {
+        assert_int_equal(topo->os[row], row);
+        assert_int_equal(topo->object[TOPO_CORE][row], row / 2);
+        assert_int_equal(topo->object[TOPO_NUMA][row], row / 8);
+        assert_int_equal(topo->object[TOPO_SOCKET][row], row / 32);
+        assert_int_equal(topo->object[TOPO_L3][row], TOPO_ABSENT);
+        assert_true(topo->allowed[row]);
+    }
+    assert_set(topo_cores(topo), "0-31");
+    assert_set(topo_allowed_cores(topo), "0-31");
+    assert_set(topo_allowed_cpus(topo), "0-63");
+    topo_free(topo);
+}
+
+static void test_os_indexes_need_not_follow_logical_order(void **state)
+{
+    (void)state;
+    struct topo *topo = load("package:2 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)");
+    struct idset *cores = idset_decode("1-2", NULL);
+    assert_set(topo_cpus_of_cores(topo, cores), "1-2,5-6");
+    idset_free(cores);
+    topo_free(topo);
+}
+
+static void test_numa_inside_or_outside_a_socket_is_read_as_it_is(void **state)
+{
+    (void)state;
+    struct topo *inside = load("package:1 numa:2 core:2 pu:1");
+    struct topo *outside = load("numa:1 package:2 core:2 pu:1");
+    assert_int_equal(inside->object[TOPO_NUMA][3], 1);
+    assert_int_equal(inside->object[TOPO_SOCKET][3], 0);
+    assert_int_equal(outside->object[TOPO_NUMA][3], 0);
+    assert_int_equal(outside->object[TOPO_SOCKET][3], 1);
+    topo_free(inside);
+    topo_free(outside);
+}
+
+static void test_two_memories_of_one_cpuset_count_once(void **state)
+{
+    (void)state;
+    struct topo *topo = load("package:2 [numa(memory=1GB)] [numa(memory=2GB)] core:2 pu:1");
+    assert_int_equal(topo->count[TOPO_NUMA], 2);
+    assert_int_equal(topo->object[TOPO_NUMA][1], 0);
+    assert_int_equal(topo->object[TOPO_NUMA][2], 1);
+    topo_free(topo);
+}
+
+static void test_xml_gives_the_machine_it_was_made_of(void **state)
+{
+    (void)state;
+    struct topo *xml = load_file("topology-2x2x4.xml");
+    struct topo *same = load("package:2 numa:2 l3:2 core:2 pu:2");
+    char *a = topo_digest(xml), *b = topo_digest(same);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+    topo_free(xml);
+    topo_free(same);
+}
+
+static void test_boards_and_disallowed_cpus_are_read_from_xml(void **state)
+{
+    (void)state;
+    struct topo *topo = load_file("topology-boards.xml");
+    assert_int_equal(topo->count[TOPO_BOARD], 4);
+    assert_int_equal(topo->object[TOPO_BOARD][8], 1);
+    assert_set(topo_cores(topo), "0-15");
+    assert_set(topo_allowed_cores(topo), "0-1,4-15");
+    assert_set(topo_allowed_cpus(topo), "0-3,8-31");
+    topo_free(topo);
+}
+
+static void test_bad_sources_are_refused_with_a_sentence(void **state)
+{
+    static const char *const bad[] = {"",
+                                      "nonsense",
+                                      "package:0 core:4",
+                                      "pu:99999999",
+                                      "package:65536 core:65536",
+                                      "core:300 pu:300",
+                                      "package:2 (",
+                                      "2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct error err = ERROR_INIT;
+        if (topo_load_synthetic(bad[i], &err))
+            fail_msg("'%s' was taken", bad[i]);
+        assert_non_null(err.text);
+        assert_int_equal(err.kind, ERROR_USAGE);
+        error_clear(&err);
+    }
+    struct error err = ERROR_INIT;
+    assert_null(topo_load_xml("/nonexistent.xml", &err));
+    assert_non_null(strstr(error_text(&err), "/nonexistent.xml: No such file"));
+    assert_null(topo_load_xml("/", &err));
+    assert_non_null(strstr(error_text(&err), "not a regular file"));
+    error_clear(&err);
+}
+
+static void test_this_machine_allows_what_the_mask_leaves(void **state)
+{
+    struct error err = ERROR_INIT;
+    cpu_set_t before, one;
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+    struct topo *whole = topo_load_local(&err);
+    assert_non_null(whole);
+    struct idset *allowed = topo_allowed_cpus(whole);
+    assert_int_equal(idset_count(allowed), CPU_COUNT(&before));
+
+    CPU_ZERO(&one);
+    CPU_SET(idset_first(allowed), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    struct topo *narrow = topo_load_local(&err);
+    assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+    assert_non_null(narrow);
+    assert_int_equal(narrow->npus, whole->npus);
+    struct idset *left = topo_allowed_cpus(narrow);
+    assert_int_equal(idset_count(left), 1);
+    assert_int_equal(idset_first(left), idset_first(allowed));
+    idset_free(left);
+    idset_free(allowed);
+    topo_free(narrow);
+    topo_free(whole);
+}
+
+static void test_loading_leaves_the_environment_as_it_was(void **state)
+{
+    (void)state;
+    unsetenv("HWLOC_PLUGINS_PATH");
+    topo_free(topo_load_local(NULL));
+    assert_null(getenv("HWLOC_PLUGINS_PATH"));
+    setenv("HWLOC_PLUGINS_PATH", "/somewhere", 1);
+    topo_free(topo_load_local(NULL));
+    assert_string_equal(getenv("HWLOC_PLUGINS_PATH"), "/somewhere");
+    unsetenv("HWLOC_PLUGINS_PATH");
+}
+
+static void assert_same(const struct topo *a, const struct topo *b)
+{
+    assert_int_equal(a->npus, b->npus);
+    assert_memory_equal(a->os, b->os, a->npus * sizeof(uint32_t));
+    assert_memory_equal(a->allowed, b->allowed, a->npus * sizeof(bool));
+    for (int level = 0; level < TOPO_NLEVELS; level++) {
+        assert_int_equal(a->count[level], b->count[level]);
+        assert_memory_equal(a->object[level], b->object[level], a->npus * sizeof(uint32_t));
+    }
+}
+
+static void check_round_trip(const struct topo *topo, size_t most)
+{
+    struct error err = ERROR_INIT;
+    json_t *value = topo_to_json(topo);
+    char *text = json_dumps(value, JSON_COMPACT);
+    struct topo *back = topo_from_json(value, &err);
+    if (!back)
+        fail_msg("%s: %s", text, error_text(&err));
+    assert_same(topo, back);
+    if (strlen(text) > most)
+        fail_msg("%zu bytes: %s", strlen(text), text);
+    free(text);
+    json_decref(value);
+    topo_free(back);
+}
+
+static void test_wire_form_is_short_and_loses_nothing(void **state)
+{
+    static const char *const machines[] = {
+        "pu:1",
+        "core:1 pu:1",
+        "package:2 core:64 pu:2",
+        "package:2 numa:4 l3:2 l2:8 l1:1 core:1 pu:4",
+        "numa:2 package:3 core:4 pu:1",
+        "package:2 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)",
+        "package:2 core:4 pu:2(indexes=2*8:1*2)",
+        "package:2 core:2 pu:2(indexes=7,6,5,4,3,2,1,0)",
+        "package:2 core:2 pu:2(indexes=0,5,7,1,2,4,3,6)",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+        struct topo *topo = load(machines[i]);
+        check_round_trip(topo, 300);
+        topo_free(topo);
+    }
+    struct topo *boards = load_file("topology-boards.xml");
+    check_round_trip(boards, 300);
+    topo_free(boards);
+}
+
+static struct topo *parse(const char *text, struct error *err)
+{
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (!value)
+        fail_msg("the case is not JSON: %s", text);
+    struct topo *topo = topo_from_json(value, err);
+    json_decref(value);
+    return topo;
+}
+
+static void test_parts_of_a_machine_may_lack_a_level(void **state)
+{
+    struct error err = ERROR_INIT;
+    (void)state;
+    struct topo *topo =
+        parse("{\"version\":1,\"os\":[[0,1,8]],\"levels\":{\"core\":[1,8],"
+              "\"l3cache\":[4,1,-4,1],\"numa\":[-2,1,2,1,-4,1]},\"allowed\":\"0,2-7\",\"gpus\":"
+              "[{\"id\":0,\"name\":\"cuda0\",\"cpus\":\"0-3\"}]}",
+              &err);
+    if (!topo)
+        fail_msg("%s", error_text(&err));
+    assert_int_equal(topo->object[TOPO_L3][3], 0);
+    assert_int_equal(topo->object[TOPO_L3][4], TOPO_ABSENT);
+    assert_int_equal(topo->object[TOPO_NUMA][1], TOPO_ABSENT);
+    assert_int_equal(topo->ngpus, 1);
+    assert_string_equal(topo->gpus[0].name, "cuda0");
+    assert_set(topo_allowed_cores(topo), "0,2-7");
+    check_round_trip(topo, 400);
+    topo_free(topo);
+}
+
+static void test_bad_wire_forms_are_refused(void **state)
+{
+    static const char *const bad[] = {
+        "null",
+        "[]",
+        "\"x\"",
+        "{}",
+        "{\"version\":2,\"os\":[[0]],\"levels\":{}}",
+        "{\"version\":\"1\",\"os\":[[0]],\"levels\":{}}",
+        "{\"version\":1,\"levels\":{}}",
+        "{\"version\":1,\"os\":[],\"levels\":{}}",
+        "{\"version\":1,\"os\":\"0-3\",\"levels\":{}}",
+        "{\"version\":1,\"os\":[0],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,1]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,1,2,3]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,1,2,3,4,5]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[-1]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[1.5]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,1,0]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,1,65537]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,1,65536,1,65536]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,1,40000],[40000,1,40000]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,-1,2]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[2147483647,1,2]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,9223372036854775807,2]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,0,2]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,1,4],[3]],\"levels\":{}}",
+        "{\"version\":1,\"os\":[[0,1,4]]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":[]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"node\":[4,1]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"hwthread\":[1,4]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"package\":[4,1]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"tile\":[4,1]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,3]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,5]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[0,4]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,-4]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[65536,65536]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[\"1\",4]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,3,-1,1]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"numa\":[-4,1]}}",
+        "{\"version\":1,\"os\":[[0,1,6]],\"levels\":{\"numa\":[3,2],\"socket\":[2,3]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[2,2],\"l1cache\":[1,1,3,1]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"allowed\":\"0-4\"}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"allowed\":\"x\"}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"allowed\":[0]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"allowed\":\"0-2147483647\"}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"gpus\":{}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"gpus\":[{}]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"gpus\":[{\"id\":-1,\"name\":\"a\","
+        "\"cpus\":\"0\"}]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"gpus\":[{\"id\":0,\"name\":\"a\","
+        "\"cpus\":\"9\"}]}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct error err = ERROR_INIT;
+        if (parse(bad[i], &err))
+            fail_msg("taken: %s", bad[i]);
+        assert_non_null(err.text);
+        error_clear(&err);
+    }
+}
+
+static void test_digest_tells_machines_and_masks_apart(void **state)
+{
+    static const char *const texts[] = {
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,4]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[2,2]}}",
+        "{\"version\":1,\"os\":[[0,2,2,1,2]],\"levels\":{\"core\":[1,4]}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,4]},\"allowed\":\"0-2\"}",
+    };
+    enum { N = sizeof(texts) / sizeof(texts[0]) };
+    char *digests[N];
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        struct topo *topo = parse(texts[i], NULL);
+        assert_non_null(topo);
+        digests[i] = topo_digest(topo);
+        assert_int_equal(strlen(digests[i]), 16);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(digests[i], digests[j]);
+        topo_free(topo);
+    }
+    struct topo *again = parse("{\"version\":1,\"os\":[[0],[1,1,3]],\"levels\":{\"core\":"
+                               "[1,2,1,2]},\"allowed\":\"0-3\"}",
+                               NULL);
+    char *digest = topo_digest(again);
+    assert_string_equal(digest, digests[0]);
+    free(digest);
+    topo_free(again);
+    for (size_t i = 0; i < N; i++)
+        free(digests[i]);
+}
+
+static void test_a_reference_keeps_a_topology_alive(void **state)
+{
+    (void)state;
+    struct topo *topo = load("core:2 pu:1");
+    assert_ptr_equal(topo_ref(topo), topo);
+    topo_free(topo);
+    assert_int_equal(topo->npus, 2);
+    topo_free(topo);
+    topo_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words_and_letters_name_levels),
+        cmocka_unit_test(test_synthetic_machine_is_counted_by_level),
+        cmocka_unit_test(test_os_indexes_need_not_follow_logical_order),
+        cmocka_unit_test(test_numa_inside_or_outside_a_socket_is_read_as_it_is),
+        cmocka_unit_test(test_two_memories_of_one_cpuset_count_once),
+        cmocka_unit_test(test_xml_gives_the_machine_it_was_made_of),
+        cmocka_unit_test(test_boards_and_disallowed_cpus_are_read_from_xml),
+        cmocka_unit_test(test_bad_sources_are_refused_with_a_sentence),
+        cmocka_unit_test(test_this_machine_allows_what_the_mask_leaves),
+        cmocka_unit_test(test_loading_leaves_the_environment_as_it_was),
+        cmocka_unit_test(test_wire_form_is_short_and_loses_nothing),
+        cmocka_unit_test(test_parts_of_a_machine_may_lack_a_level),
+        cmocka_unit_test(test_bad_wire_forms_are_refused),
+        cmocka_unit_test(test_digest_tells_machines_and_masks_apart),
+        cmocka_unit_test(test_a_reference_keeps_a_topology_alive),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
