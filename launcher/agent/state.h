@@ -31,6 +31,7 @@ struct stream { /* a task's stdout or stderr */
     struct task *task;
     int fd;        /* -1: closed */
     uint16_t flag; /* 0 or FRAME_STDERR */
+    bool open_line; /* what was sent last ended inside a line */
     ev_io io;
     struct lines lines;
 };

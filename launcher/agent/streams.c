@@ -23,6 +23,7 @@ static void stream_emit(void *arg, const char *bytes, size_t len, bool unfinishe
                           .rank = stream->task->what->rank,
                           .bytes = bytes,
                           .len = len};
+    stream->open_line = unfinished;
     agent_send_up(agent, &frame);
 }
 
@@ -34,6 +35,8 @@ static void stream_close(struct stream *stream)
     close(stream->fd);
     stream->fd = -1;
     lines_end(&stream->lines, stream_emit, stream);
+    if (stream->open_line) /* no bytes: the line will not go on */
+        stream_emit(stream, "", 0, false);
     lines_free(&stream->lines);
 }
 

@@ -14,6 +14,8 @@
 #include "launcher/tree/link.h"
 
 #define INPUT_WINDOW 131072 /* bytes of stdin that are asked for at a time */
+#define OUTPUT_BUDGET (8u << 20) /* bytes that may wait here for a slow reader, or for a long line
+                                    of another task to end, before tasks have to wait */
 #define TWICE 1.0           /* s within which a second SIGINT ends the program at once */
 
 /* What reaches every task; a signal that was ignored when tprun started stays so. */
@@ -29,6 +31,7 @@ struct frontend {
     struct link *manager;
     struct output *output;
     struct input *input;
+    size_t unpaid; /* bulk bytes taken for which no credit was given back */
     size_t asked; /* bytes of stdin asked for and not yet come */
     bool input_over;
     struct taskmap *map;
@@ -60,11 +63,21 @@ static void send_terminate(struct frontend *front, double grace)
         link_send(front->manager, &frame);
 }
 
+static void pay(struct frontend *front)
+{
+    if (!front->manager || (front->output && output_pending(front->output) > OUTPUT_BUDGET))
+        return;
+    link_consumed(front->manager, front->unpaid);
+    front->unpaid = 0;
+}
+
 static void on_drained(void *arg, size_t bytes)
 {
     struct frontend *front = arg;
-    if (front->manager)
-        link_consumed(front->manager, bytes);
+    (void)bytes;
+    pay(front);
+    if (front->ended && !output_pending(front->output))
+        ev_break(front->loop, EVBREAK_ALL);
 }
 
 static void on_output_closed(void *arg, enum output_stream stream)
@@ -104,14 +117,14 @@ static void take_output(struct frontend *front, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
     enum output_stream stream = frame->flags & FRAME_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
-    link_consumed(front->manager, FRAME_HEADER);
-    if (!front->output) {
-        link_consumed(front->manager, frame->len);
-        return;
-    }
-    if (output_write(front->output, frame->rank, stream, frame->bytes, frame->len,
-                     frame->flags & FRAME_UNFINISHED, &err) < 0)
+    front->unpaid += link_weight(frame);
+    if (front->output && !frame->len)
+        output_end(front->output, frame->rank, stream);
+    else if (front->output &&
+             output_write(front->output, frame->rank, stream, frame->bytes, frame->len,
+                          frame->flags & FRAME_UNFINISHED && !front->spec->unbuffered, &err) < 0)
         on_output_failed(front, &err);
+    pay(front);
     error_clear(&err);
 }
 
@@ -207,7 +220,10 @@ static void take_end(struct frontend *front, const struct frame *frame)
     front->result->status = (int)json_integer_value(json_object_get(end, "status"));
     buf_add_text(&front->result->messages, messages ? messages : "");
     json_decref(end);
-    ev_break(front->loop, EVBREAK_ALL);
+    link_free(front->manager);
+    front->manager = NULL;
+    if (!front->output || !output_pending(front->output))
+        ev_break(front->loop, EVBREAK_ALL);
 }
 
 static void on_frame(struct link *link, void *arg, const struct frame *frame)
@@ -273,9 +289,13 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
             return;
         }
     }
+    if (front->ended && watcher->signum != SIGTSTP && watcher->signum != SIGCONT &&
+        watcher->signum != SIGWINCH)
+        ev_break(loop, EVBREAK_ALL); /* what the reader does not take is dropped */
     send_signal(front, watcher->signum);
     if (watcher->signum == SIGTSTP) {
-        link_flush(front->manager, 1.0);
+        if (front->manager)
+            link_flush(front->manager, 1.0);
         raise(SIGSTOP);
     } else if (watcher->signum == SIGCONT && front->input) {
         input_resume(front->input);
@@ -298,8 +318,8 @@ static void watch_signals(struct frontend *front)
 
 static void frontend_close(struct frontend *front)
 {
-    if (front->output)
-        output_flush(front->output);
+    if (front->output && !front->ended)
+        output_flush(front->output); /* the manager is gone: what came of it is shown */
     input_free(front->input);
     output_free(front->output);
     link_free(front->manager);

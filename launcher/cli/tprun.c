@@ -14,6 +14,7 @@
 #include "launcher/cli/options.h"
 #include "launcher/manager/manager.h"
 #include "launcher/process/descend.h"
+#include "launcher/stdio/output.h"
 
 static void complain(const char *text)
 {
@@ -113,12 +114,31 @@ static int run(struct spec *spec)
     return lost < 0 ? refuse(&err) : finish(&result);
 }
 
+/* A descriptor that the caller closed must not be taken by something else. */
+static void open_standard(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", fd ? O_WRONLY : O_RDONLY);
+}
+
+static int check_templates(const struct spec *spec, struct error *err)
+{
+    if (spec->output && output_check_template(spec->output, err) < 0)
+        return error_prefix(err, "--output");
+    if (spec->error && output_check_template(spec->error, err) < 0)
+        return error_prefix(err, "--error");
+    return 0;
+}
+
 int main(int argc, char *argv[])
 {
+    open_standard();
     struct error err = ERROR_INIT;
     struct spec *spec = spec_new();
     int action = options_parse(argc, argv, spec, &err);
-    if (action < 0 || (action == OPTIONS_RUN && spec_inherit(spec, &err) < 0)) {
+    if (action < 0 || check_templates(spec, &err) < 0 ||
+        (action == OPTIONS_RUN && spec_inherit(spec, &err) < 0)) {
         spec_free(spec);
         return refuse(&err);
     }

@@ -1,0 +1,75 @@
+# Real MPI programs on this machine.
+load ../lib/common
+setup_file() { build_programs; }
+setup() {
+    start_test
+    need_mpich
+}
+teardown() { nothing_left 4; }
+
+@test "a ring of 1, 2, 5 and 16 tasks has the right neighbours" {
+    local n
+    for n in 1 2 5 16; do
+        run -0 --separate-stderr tprun -n $n "$PROGRAMS/mpi-ring"
+        equal "$(sort -V <<<"$output")" "$(for ((r = 0; r < n; r++)); do
+            echo "rank $r of $n on $(hostname): $(((r + n - 1) % n)) is on my left"; done)"
+    done
+}
+
+@test "hello and allreduce work, with every word of --map-by that this machine has" {
+    local word
+    for word in core hwthread socket numa node; do
+        run -0 --separate-stderr tprun -n 4 --map-by $word "$PROGRAMS/mpi-allreduce"
+        equal "$output" "sums over 4 tasks are right"
+    done
+    run -0 --separate-stderr tprun -n 3 "$PROGRAMS/mpi-hello"
+    equal "$(sort <<<"$output")" "$(printf 'hello from %d of 3\n' 0 1 2)"
+}
+
+@test "an exit code after Finalize counts" {
+    run -6 --separate-stderr tprun -n 2 "$PROGRAMS/mpi-hello" 6
+}
+
+@test "MPI_Abort ends the program with its code and names the rank" {
+    run -7 --separate-stderr tprun -n 4 "$PROGRAMS/mpi-fail" abort 2
+    has_line "$stderr" "tprun: rank 2 on $(hostname): *7*"
+}
+
+@test "a segmentation fault in one rank ends all and names it" {
+    run -139 --separate-stderr tprun -n 4 "$PROGRAMS/mpi-fail" segv 1
+    has_line "$stderr" "tprun: rank 1 on $(hostname): killed by signal 11 (Segmentation fault)*"
+}
+
+@test "a rank that exits while the others wait for it ends all" {
+    run -9 --separate-stderr tprun -n 3 "$PROGRAMS/mpi-fail" exit 0
+    has_line "$stderr" "tprun: rank 0 on $(hostname): *9*"
+}
+
+@test "a PMI client reads the process mapping" {
+    run -0 --separate-stderr tprun -n 1 "$ROOT/tests/programs/pmi-get" PMI_process_mapping
+    equal "$output" "(vector,(0,1,1))"
+}
+
+@test "a line that is no PMI ends the program with a message that names rank, host and line" {
+    run --separate-stderr tprun -n 2 bash -c '
+        [ $PMI_RANK = 1 ] && echo "cmd=nonsense x=y" >&$PMI_FD; sleep 30'
+    [ "$status" != 0 ]
+    has_line "$stderr" "tprun: *rank 1*$(hostname)*nonsense*"
+}
+
+@test "without PMI a task has no PMI variables" {
+    run -0 --separate-stderr tprun --pmi none env
+    [ -z "$(grep ^PMI_ <<<"$output")" ]
+}
+
+@test "a program linked with libpmi runs under tprun and under mpiexec.hydra" {
+    local hello
+    hello=$(dirname "$TPRUN")/examples/pmi-hello
+    [ -x "$hello" ] || hello=$PMI_HELLO
+    [ -x "$hello" ] || skip "no pmi-hello: set PMI_HELLO"
+    run -0 --separate-stderr tprun -n 3 "$hello"
+    local ours=$output
+    equal "$(sed 's/[^0-9]//g' <<<"$ours" | wc -l)" 3
+    run -0 --separate-stderr mpiexec.hydra -n 3 "$hello"
+    equal "${#lines[@]}" 3
+}

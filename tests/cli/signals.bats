@@ -1,0 +1,74 @@
+# Signals given to tprun.
+load ../lib/common
+setup_file() { build_programs; }
+setup() { start_test; }
+teardown() { nothing_left; }
+
+catcher() { # SIGNAL: tasks that say so when they get it
+    start "$TPRUN" -n 3 sh -c 'trap "echo got '"$1"'; exit 0" '"$1"'; echo ready; while :; do sleep 0.05; done'
+    wait_for 5 lines_are out 3
+    kill -"$1" "$job"
+    finish
+}
+
+@test "TERM, HUP, INT, QUIT, USR1 and USR2 reach every task" {
+    local signal
+    for signal in TERM HUP INT QUIT USR1 USR2; do
+        catcher $signal
+        echo "$signal: status $status"
+        equal "$(grep -c "got $signal" out)" 3
+        equal "$status" 0
+    done
+}
+
+@test "a program that dies of the signal gives its status" {
+    start "$TPRUN" -n 2 "$PROGRAMS/stay"
+    wait_for 5 lines_are out 2
+    kill -TERM "$job"
+    finish
+    equal "$status" 143
+}
+
+@test "INT ends an ordinary program at once" {
+    start "$TPRUN" -n 2 "$PROGRAMS/stay" fork
+    wait_for 5 lines_are out 2
+    kill -INT "$job"
+    finish
+    equal "$status" 130
+}
+
+@test "a second INT within a second ends a program that takes no notice of it" {
+    start "$TPRUN" --kill-grace 1s -n 2 "$PROGRAMS/stay" ignore
+    wait_for 5 lines_are out 2
+    kill -INT "$job"
+    sleep 0.3
+    kill -INT "$job"
+    SECONDS=0
+    finish
+    [ "$SECONDS" -le 4 ]
+    [ "$status" != 0 ]
+}
+
+@test "TSTP stops the tasks and CONT lets them go on" {
+    start "$TPRUN" -n 2 sh -c 'echo ready; while :; do sleep 0.05; date +%s%N >beat.$TPRUN_RANK; done'
+    wait_for 5 lines_are out 2
+    sleep 0.3
+    kill -TSTP "$job"
+    sleep 0.5
+    local before after
+    before=$(cat beat.0 beat.1)
+    sleep 0.5
+    after=$(cat beat.0 beat.1)
+    equal "$after" "$before"
+    kill -CONT "$job"
+    sleep 0.5
+    [ "$(cat beat.0 beat.1)" != "$before" ]
+    kill -TERM "$job"
+    finish
+}
+
+@test "Ctrl-C on a terminal ends the program once and for all" {
+    printf '"$TPRUN" -n 2 "$PROGRAMS/stay" fork; echo "status $?"\n' >session
+    run timeout 30 script -qec "bash session" /dev/null < <(sleep 1; printf '\003'; sleep 1)
+    has_line "$output" "status 130*" || [ "$status" = 130 ]
+}

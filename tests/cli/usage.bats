@@ -1,0 +1,161 @@
+# What tprun refuses, and how it says so.
+load ../lib/common
+setup_file() { build_programs; }
+setup() { start_test; }
+teardown() { nothing_left; }
+
+# Each line: what stderr's first line must contain | the arguments
+refused() { # STATUS
+    local want words bad=0
+    while IFS='|' read -r want words; do
+        [ -n "$want" ] || continue
+        eval "run --separate-stderr tprun $words"
+        # shellcheck disable=SC2154
+        if [ "$status" != "$1" ] || [ -n "$output" ] ||
+            [[ "${stderr_lines[0]}" != "tprun: "*"$want"* ]] || [[ "${stderr_lines[0]}" == *. ]]; then
+            printf 'tprun %s\n  status %s (wanted %s)\n  said: %s\n  wanted: %s\n' "$words" \
+                "$status" "$1" "$stderr$output" "$want"
+            bad=1
+        fi
+    done
+    return $bad
+}
+
+@test "a wrong command line is refused with status 2, and names the option and what is wrong" {
+    refused 2 <<'END'
+--nosuch|--nosuch true
+-n|-n x true
+-n|-n 0 true
+-n|-n -1 true
+-n|-n 99999999999 true
+-n|-n
+-N|-N 1.5 true
+-c|-c 0 true
+--map-by|--map-by nonsense true
+--bind-to|--bind-to 0c true
+--bind-to|--bind-to 2n true
+--mppr|--mppr 0:c true
+--order|--order sideways true
+--hosts|--hosts 'a[1-' true
+--hosts|--hosts '' true
+--exclude|--hosts a --exclude 'a[3-1]' true
+--umask|--umask 9 true
+--rlimit|--rlimit nosuch=3 true
+--rlimit|--rlimit core true
+--time-limit|--time-limit 5x true
+--kill-grace|--kill-grace -1 true
+--on-failure|--on-failure maybe true
+--fanout|--fanout 0 true
+-i|-i 3-1 true
+--output|-o 'x%q' true
+--error|-e 'x%' true
+--topology|--topology nonsense --dry-run true
+--format|--dry-run --format=xml true
+--display|--display nonsense true
+-x|-x =3 true
+program|
+program|-n 2
+END
+}
+
+@test "a single-dash long option is refused with the spelling that works" {
+    run --separate-stderr tprun -hosts a true
+    [ "$status" = 2 ]
+    [[ "$stderr" == *--hosts* ]]
+}
+
+@test "an option that is not a part's own is refused after a colon" {
+    run --separate-stderr tprun -n 1 true : --hosts a -n 1 true
+    [ "$status" = 2 ]
+    [[ "$stderr" == *--hosts* ]]
+}
+
+@test "a part without a program is refused" {
+    run --separate-stderr tprun -n 1 : true
+    [ "$status" = 2 ]
+    run --separate-stderr tprun true :
+    [ "$status" = 2 ]
+}
+
+@test "options end at the program's name" {
+    run -0 --separate-stderr tprun printf '%s ' -n 3 --nosuch
+    equal "$output" "-n 3 --nosuch "
+}
+
+@test "an escaped colon is an argument" {
+    run -0 --separate-stderr tprun echo a '\:' b
+    equal "$output" "a : b"
+}
+
+@test "options of TPRUN_OPTIONS come before the command line's own" {
+    TPRUN_OPTIONS='--oversubscribe -n 3' run -0 --separate-stderr tprun echo x
+    [ "${#lines[@]}" = 3 ]
+    TPRUN_OPTIONS='--oversubscribe -n 3' run -0 --separate-stderr tprun -n 2 echo x
+    [ "${#lines[@]}" = 2 ]
+    TPRUN_OPTIONS='--nosuch' run -2 --separate-stderr tprun echo x
+    [[ "$stderr" == *TPRUN_OPTIONS* || "$stderr" == *--nosuch* ]]
+}
+
+@test "help fits a screen's width and names every group" {
+    run -0 --separate-stderr tprun --help
+    [ -z "$stderr" ]
+    [ "$(wc -L <<<"$output")" -le 80 ]
+    [ "${#lines[@]}" -le 60 ]
+    has_line "$output" "*--map-by*"
+    has_line "$output" "*--label-io*"
+}
+
+@test "version says the name and the version" {
+    run -0 --separate-stderr tprun --version
+    [[ "${lines[0]}" == "tprun "[0-9]* ]]
+}
+
+@test "a malformed R is refused by what is wrong in it, and starts nothing" {
+    local -A cases=(
+        [empty.json]=''
+        [text.json]='not json'
+        [version.json]='{"version":2,"execution":{"R_lite":[{"rank":"0","children":{"core":"0"}}],"nodelist":["a"]}}'
+        [execution.json]='{"version":1}'
+        [rank.json]='{"version":1,"execution":{"R_lite":[{"rank":"1-0","children":{"core":"0"}}],"nodelist":["a"]}}'
+        [core.json]='{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0,0"}}],"nodelist":["a"]}}'
+        [hosts.json]='{"version":1,"execution":{"R_lite":[{"rank":"0-1","children":{"core":"0"}}],"nodelist":["a"]}}'
+        [twice.json]='{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0"}},{"rank":"0","children":{"core":"1"}}],"nodelist":["a","b"]}}'
+        [expired.json]='{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0"}}],"nodelist":["'$(hostname)'"],"expiration":1000}}'
+        [early.json]='{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0"}}],"nodelist":["'$(hostname)'"],"starttime":99999999999}}'
+    )
+    local file bad=0
+    for file in "${!cases[@]}"; do
+        printf '%s' "${cases[$file]}" >"$file"
+        run --separate-stderr tprun -R "$file" touch started
+        if [[ $status != [12] || -n $output || ${#stderr_lines[@]} -gt 2 || $stderr != "tprun: "*"$file"* ]]; then
+            echo "$file: status $status: $output$stderr"
+            bad=1
+        fi
+    done
+    [ ! -e started ]
+    [ $bad = 0 ]
+}
+
+@test "an R that is not there is refused by name" {
+    run --separate-stderr tprun -R nosuch.json true
+    [[ $status = [12] ]]
+    [[ "$stderr" == *nosuch.json* ]]
+}
+
+@test "an R with more cores than this machine has is refused with both sets" {
+    printf '{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-4095"}}],"nodelist":["%s"]}}' \
+        "$(hostname)" >big.json
+    run -1 --separate-stderr tprun -R big.json touch started
+    [[ "$stderr" == *4095* ]]
+    [ ! -e started ]
+}
+
+@test "a malformed topology is refused by what is wrong in it" {
+    refused 2 <<'END'
+n0|--dry-run --topology 'n0=package:x' true
+--topology|--dry-run --topology 'n[0-=package:1 core:1 pu:1' true
+END
+    run --separate-stderr tprun --dry-run --topology 'n0=@nosuch.xml' true
+    [[ $status = [12] ]]
+    [[ "$stderr" == *nosuch.xml* ]]
+}

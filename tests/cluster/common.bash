@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# What the cluster's bats files load.
+load ../lib/common
+
+CLUSTER=$ROOT/tests/cluster/cluster
+
+# Hosts for all tests of a file; where there can be none the file's tests are skipped.
+start_cluster() { # N
+    local reason
+    if ! reason=$("$CLUSTER" check 2>&1); then
+        skip "${reason#cluster: }"
+    fi
+    build_programs
+    export CLUSTER_DIR=$BATS_FILE_TMPDIR/cluster
+    export CLUSTER_SHARE="$(dirname "$TPRUN") $(cd "$(dirname "$TPRUN")/.." && pwd) $PROGRAMS $BATS_RUN_TMPDIR"
+    "$CLUSTER" up "$1" 3>&-
+}
+stop_cluster() { [ -z "${CLUSTER_DIR:-}" ] || "$CLUSTER" down; }
+
+# Nothing but what was there before is on any host; what is ending gets SECONDS (default 3).
+hosts_clean() {
+    local i left
+    for ((i = 0; i < ${1:-3} * 10; i++)); do
+        left=$("$CLUSTER" left)
+        [ -n "$left" ] || return 0
+        sleep 0.1
+    done
+    echo "left on the hosts:"
+    echo "$left"
+    awk '{ print $2 }' <<<"$left" | xargs -r kill -9
+    return 1
+}
+
+start_cluster_test() {
+    start_test
+    unset XDG_RUNTIME_DIR
+    export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+}
+
+on() { # HOST COMMAND...
+    local host=$1
+    shift
+    "$CLUSTER" exec "$host" timeout --foreground -k 5 "${LIMIT:-60}" "$@"
+}
+tprun() { on head "$TPRUN" "$@"; }
+run_tprun() { # -STATUS ARGUMENTS...: with stderr apart
+    local want=$1
+    shift
+    run "$want" --separate-stderr "$CLUSTER" exec head timeout --foreground -k 5 "${LIMIT:-60}" "$TPRUN" "$@"
+}
+
+# In the background on a host (in place of `start`); sets $job, the process of this machine.
+start_on() { # HOST COMMAND...
+    local host=$1
+    shift
+    env --default-signal=INT,QUIT,PIPE "$CLUSTER" exec "$host" "$@" >out 2>err 3>&- &
+    job=$!
+}
+
+# Processes of a kind: HOST NAME [PATTERN of the arguments] -> pids of this machine, oldest first
+processes() {
+    "$CLUSTER" left "$1" | while read -r _ pid _; do
+        [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = "$2" ] || continue
+        tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q -- "${3:-}" && echo "$pid"
+    done | sort -n
+}
+
+# An R of N hosts node0.. with all cores of this machine each.
+write_R() { # FILE N
+    local cores
+    cores=$(lscpu -p=CORE | grep -v '^#' | sort -u | wc -l)
+    printf '{"version":1,"execution":{"R_lite":[{"rank":"0-%d","children":{"core":"0-%d"}}],"nodelist":["node[0-%d]"]}}\n' \
+        $(($2 - 1)) $((cores - 1)) $(($2 - 1)) >"$1"
+}

@@ -1,0 +1,188 @@
+# Whoever is killed, and however: nothing of the program is left on any host, and tprun says why.
+#   ROUNDS   how often each is tried (3)
+load common
+setup_file() { start_cluster 4; }
+teardown_file() { stop_cluster; }
+setup() {
+    start_cluster_test
+    ROUNDS=${ROUNDS:-3}
+}
+teardown() { hosts_clean; }
+
+# A program on 4 hosts whose tasks take no notice of TERM, have children, and have let one escape.
+start_program() { # OPTIONS...
+    start_on head "$TPRUN" "$@" -n 4 --hosts 'node[0-3]' --map-by node "$PROGRAMS/stay" ignore fork escape
+    wait_for 20 lines_are out 4 || { cat err; return 1; }
+}
+
+# rounds WHOSE-PIDS...: in every round the victim that the command prints is killed.
+kill_rounds() { # WANT-MESSAGE FAN-OUT COMMAND...
+    local round want=$1 fanout=$2 victims
+    shift 2
+    for ((round = 1; round <= ROUNDS; round++)); do
+        start_program --fanout "$fanout"
+        victims=$("$@" "$round")
+        [ -n "$victims" ] || { echo "no victim: $*"; "$CLUSTER" left; return 1; }
+        # shellcheck disable=SC2086
+        kill -9 $victims
+        hosts_clean 3 || { echo "round $round: $*"; return 1; }
+        finish
+        echo "round $round: status $status: $(cat err)"
+        [ "$status" != 0 ]
+        [ -z "$want" ] || has_line "$(cat err)" "$want"
+    done
+}
+
+front_end() { processes head tprun | head -n 1; }
+nth() { sed -n "$((($1 - 1) % $(wc -l <all) + 1))p" all; }
+manager() {
+    processes head tprun | sed 1d >all
+    nth "$1"
+}
+agent() { processes "node$((($1 - 1) % 4))" tpagent | tail -n 1; }
+guard() { processes "node$((($1 - 1) % 4))" tpagent | head -n 1; }
+all_of_agent() { processes "node$((($1 - 1) % 4))" tpagent; }
+ssh_client() {
+    processes head ssh >all
+    nth "$1"
+}
+ssh_server() { processes "node$((($1 - 1) % 4))" sshd | head -n 1; }
+task() { processes "node$((($1 - 1) % 4))" stay | head -n 1; }
+escaped() { processes "node$((($1 - 1) % 4))" stay | tail -n 1; }
+
+@test "SIGKILL of the front end leaves nothing" {
+    kill_rounds "" 32 front_end
+}
+
+@test "SIGKILL of the manager leaves nothing, and the front end says so" {
+    kill_rounds "tprun: *" 32 manager
+}
+
+@test "SIGKILL of an agent leaves nothing, and its host is named" {
+    kill_rounds "tprun: *node[0-3]*" 32 agent
+}
+
+@test "SIGKILL of an agent's first process leaves nothing, and its host is named" {
+    kill_rounds "tprun: *node[0-3]*" 32 guard
+}
+
+@test "SIGKILL of an agent with children in the tree leaves nothing" {
+    kill_rounds "tprun: *node[0-3]*" 2 agent
+}
+
+@test "SIGKILL of an ssh leaves nothing, and its host is named" {
+    kill_rounds "tprun: *node[0-3]*" 32 ssh_client
+}
+
+@test "SIGKILL of the sshd that serves an agent leaves nothing, and its host is named" {
+    kill_rounds "tprun: *node[0-3]*" 32 ssh_server
+}
+
+@test "SIGKILL of a task ends the program and names it" {
+    local round
+    for ((round = 1; round <= ROUNDS; round++)); do
+        start_on head "$TPRUN" -n 4 --hosts 'node[0-3]' --map-by node "$PROGRAMS/stay" fork
+        wait_for 20 lines_are out 4
+        kill -9 "$(task "$round")"
+        hosts_clean 3
+        finish
+        equal "$status" 137
+        has_line "$(cat err)" "tprun: rank $(((round - 1) % 4)) on node$(((round - 1) % 4)): killed by signal 9 (Killed)*"
+    done
+}
+
+@test "SIGKILL of a task that had let one escape ends that too" {
+    local round
+    for ((round = 1; round <= ROUNDS; round++)); do
+        start_program --kill-grace 1s
+        kill -9 "$(task "$round")"
+        hosts_clean 3
+        finish
+        equal "$status" 137
+    done
+}
+
+@test "SIGKILL of what escaped changes nothing" {
+    start_program
+    kill -9 "$(escaped 1)"
+    sleep 0.5
+    [ -n "$(processes node1 stay)" ]
+    kill -9 "$(front_end)"
+    hosts_clean 3
+    finish
+}
+
+@test "SIGKILL while the hosts are being reached leaves nothing" {
+    local delay
+    for delay in 0.02 0.05 0.1 0.2 0.4; do
+        start_on head "$TPRUN" -n 4 --hosts 'node[0-3]' --map-by node "$PROGRAMS/stay" ignore
+        sleep $delay
+        kill -9 "$(front_end)" 2>/dev/null || true
+        hosts_clean 3
+        finish
+    done
+}
+
+# A host is lost without a word: tprun ends, names it, and the others are clean.
+lost() { # HOST COMMAND...
+    local host=$1 others
+    shift
+    SECONDS=0
+    "$@"
+    wait_for 15 not_running "$job"
+    finish
+    local took=$SECONDS
+    echo "status $status after $took s: $(cat err)"
+    [ "$status" != 0 ]
+    has_line "$(cat err)" "tprun: *$host*"
+    others=$(tr ' ' '\n' <"$CLUSTER_DIR/names" | grep -vx "$host")
+    # shellcheck disable=SC2086
+    wait_for 3 nothing_on $others || { "$CLUSTER" left; return 1; }
+}
+not_running() { ! kill -0 "$1" 2>/dev/null; }
+nothing_on() { [ -z "$("$CLUSTER" left "$@")" ]; }
+
+@test "a host that loses power is named within 15 s, and nothing is left on the others" {
+    start_program
+    lost node2 "$CLUSTER" crash node2
+    "$CLUSTER" boot node2 3>&-
+}
+
+@test "a host whose processes freeze is named within 15 s, and nothing is left on it either once it thaws" {
+    start_program
+    lost node1 "$CLUSTER" freeze node1
+    "$CLUSTER" thaw node1
+    hosts_clean 8
+}
+
+@test "a host whose link is cut is named within 15 s, and ends its part by itself" {
+    start_program
+    lost node3 "$CLUSTER" link node3 down
+    wait_for 15 nothing_on node3
+    "$CLUSTER" link node3 up
+}
+
+@test "a host in the middle of a tree that loses power is named, and nothing is left below it" {
+    start_program --fanout 1
+    lost node1 "$CLUSTER" crash node1
+    "$CLUSTER" boot node1 3>&-
+}
+
+@test "a host that dies with goodbye is named at once" {
+    start_program
+    "$CLUSTER" kill node0
+    wait_for 5 not_running "$job"
+    finish
+    [ "$status" != 0 ]
+    has_line "$(cat err)" "tprun: *node0*"
+    "$CLUSTER" boot node0 3>&-
+}
+
+@test "--node-timeout says how long a host may be silent" {
+    start_program --node-timeout 3s
+    SECONDS=0
+    lost node1 "$CLUSTER" freeze node1
+    [ "$SECONDS" -le 6 ]
+    "$CLUSTER" thaw node1
+    hosts_clean 8
+}

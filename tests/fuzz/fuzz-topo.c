@@ -1,0 +1,59 @@
+/* A topology from the wire is refused with a sentence, or comes back from its own form the same,
+ * and tasks can be placed on it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/layout.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_round_trip(const struct topo *topo)
+{
+    json_t *value = topo_to_json(topo);
+    struct topo *again = topo_from_json(value, NULL);
+    json_decref(value);
+    if (!again)
+        abort();
+    char *a = topo_digest(topo), *b = topo_digest(again);
+    if (strcmp(a, b) != 0)
+        abort();
+    free(a);
+    free(b);
+    topo_free(again);
+}
+
+static void place(const struct topo *topo)
+{
+    static const char *const maps[] = {"numa", "hcsL1L2L3Nbn", "cNsnh", "L3L2bnh"};
+    struct idset *cores = topo_cores(topo);
+    struct layout_node node = {"a", 0, topo, cores, NULL, 0};
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+        struct layout_part part = {.ntasks = 7, .map = maps[i], .mppr = "2:N,3:c", .bind = "2L2"};
+        struct layout_request request = {&node, 1, 0, &part, 1};
+        struct layout *layout = layout_make(&request, NULL);
+        if (layout)
+            free(layout_draw(layout, &request, LAYOUT_SHOW_MAP | LAYOUT_SHOW_TOPO));
+        layout_free(layout);
+    }
+    idset_free(cores);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct error err = ERROR_INIT;
+    json_t *value = json_loadb((const char *)data, size, JSON_DECODE_ANY, NULL);
+    if (!value)
+        return 0;
+    struct topo *topo = topo_from_json(value, &err);
+    if (topo) {
+        check_round_trip(topo);
+        if (topo->npus <= 256)
+            place(topo);
+    } else if (!err.text) {
+        abort();
+    }
+    topo_free(topo);
+    error_clear(&err);
+    json_decref(value);
+    return 0;
+}

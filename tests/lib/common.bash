@@ -1,0 +1,118 @@
+# shellcheck shell=bash
+# What every bats file loads.
+#   TPRUN      the tprun to test (default: the one of build/gcc)
+#   PROGRAMS   where the test programs are compiled (default: beside it)
+bats_require_minimum_version 1.5.0
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+export ROOT
+export TPRUN=${TPRUN:-$ROOT/build/gcc/tprun}
+export PROGRAMS=${PROGRAMS:-$(dirname "$TPRUN")/programs}
+export LC_ALL=C.UTF-8
+unset PMI_FD PMI_RANK PMI_SIZE PMI_PORT MPIEXEC_TIMEOUT TPRUN_R TPRUN_RANK TPRUN_PROGRAM TPRUN_INSTANCE
+
+build_programs() {
+    [ -x "$TPRUN" ] || { echo "$TPRUN is not there: make it, or set TPRUN" >&2; return 1; }
+    "$ROOT/tests/programs/build" "$PROGRAMS" >&2
+}
+
+# An instance of its own for each test, a mark by which its processes are known, and leave to put
+# more tasks on this machine than it has cores.
+start_test() {
+    mkdir -p -m 700 "$BATS_TEST_TMPDIR/run"
+    export XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR/run
+    export TPRUN_OPTIONS=--oversubscribe
+    export TPRUN_TEST_MARK=$$.$BATS_TEST_NUMBER.$RANDOM
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+tprun() { timeout --foreground -k 5 "${LIMIT:-60}" "$TPRUN" "$@"; }
+
+# Processes of this test: every descendant has the mark in its environment.
+marked() {
+    local file pattern="^TPRUN_TEST_MARK=$TPRUN_TEST_MARK\$"
+    for file in $(env -u TPRUN_TEST_MARK grep -lsz "$pattern" /proc/[0-9]*/environ); do
+        file=${file#/proc/}
+        echo "${file%/*}"
+    done
+}
+
+# Fails, shows and ends what a test left behind; what is ending gets SECONDS (default 2) for it.
+nothing_left() {
+    local i pids
+    for ((i = 0; i < ${1:-2} * 20; i++)); do
+        pids=$(marked)
+        [ -n "$pids" ] || return 0
+        sleep 0.05
+    done
+    echo "left behind:"
+    ps -o pid,ppid,stat,args -p "$(paste -sd, <<<"$pids")"
+    xargs -r kill -9 <<<"$pids"
+    return 1
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds.
+wait_for() {
+    local i most=$(($1 * 20))
+    shift
+    for ((i = 0; i < most; i++)); do
+        "$@" >/dev/null 2>&1 && return
+        sleep 0.05
+    done
+    echo "in vain for $((most / 20)) s: $*"
+    return 1
+}
+lines_are() { [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE N: it has N lines at least
+
+# start COMMAND...: in the background, with the signals that an interactive shell would give it;
+# sets $job; its output goes to files out and err.
+start() {
+    env --default-signal=INT,QUIT,PIPE "$@" >out 2>err 3>&- &
+    job=$!
+}
+finish() { # sets $status
+    status=0
+    wait "$job" || status=$?
+}
+
+# The text has a line that the pattern (a bash glob) matches.
+has_line() {
+    local line
+    while IFS= read -r line; do
+        # shellcheck disable=SC2053
+        [[ $line == $2 ]] && return
+    done <<<"$1"
+    echo "no line like: $2"
+    echo "in:"
+    echo "$1"
+    return 1
+}
+
+equal() {
+    [ "$1" = "$2" ] || { printf 'expected:\n%s\ngot:\n%s\n' "$2" "$1"; return 1; }
+}
+
+need_mpich() { command -v mpicc.mpich >/dev/null || skip "no mpicc.mpich here"; }
+need_cores() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 cores, has $(nproc)"; }
+
+# Memory: start_watch samples the peak of every tprun and tpagent of this test until watch_below
+# KIB looks at the largest.
+start_watch() {
+    : >peaks
+    : >watching
+    while [ -e watching ]; do
+        # Shell only: this runs beside what is measured.
+        for status_file in /proc/[0-9]*/status; do
+            { read -r _ name && [[ $name == tp* ]] && echo "$name $(grep VmHWM: "$status_file")"; } \
+                <"$status_file" >>peaks
+        done
+        sleep 0.1
+    done 2>/dev/null 3>&- &
+}
+watch_below() {
+    rm -f watching
+    local peak
+    peak=$(awk '$3 > most { most = $3 } END { print most + 0 }' peaks)
+    echo "# largest tprun process: $peak KiB"
+    [ "$peak" -gt 0 ] && [ "$peak" -lt "$1" ]
+}

@@ -1,0 +1,34 @@
+/*
+ * mpi-fail HOW RANK - one rank of an MPI program fails while the others wait for it.
+ *   abort  MPI_Abort with code 7      segv  a segmentation fault
+ *   exit   exit(9) without Finalize   quit  exit(0) without Finalize
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void fail(const char *how)
+{
+    if (!strcmp(how, "abort"))
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    signal(SIGSEGV, SIG_DFL);
+    if (!strcmp(how, "segv"))
+        raise(SIGSEGV);
+    _Exit(strcmp(how, "exit") == 0 ? 9 : 0);
+}
+
+int main(int argc, char *argv[])
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc < 3)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == atoi(argv[2]))
+        fail(argv[1]);
+    MPI_Barrier(MPI_COMM_WORLD); /* never completes */
+    MPI_Finalize();
+    return 0;
+}
