@@ -43,7 +43,7 @@ struct builder {
     uint32_t *node_tasks; /* by node of the request: tasks placed there so far */
     uint32_t *chosen;     /* the nodes that the n loop goes over */
     uint32_t nchosen;
-    uint32_t rotation;    /* with node_count: whose turn it is to get one more than the rest */
+    uint32_t rotation; /* with node_count: whose turn it is to get one more than the rest */
 };
 
 /* layout_bindings.c: number of the new binding made of these rows of a kind. */

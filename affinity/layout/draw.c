@@ -7,7 +7,9 @@
 
 /* ---- alloc ---- */
 
-struct grant { /* nodes that were allocated the same */
+#define GRANTS_BACK 256 /* how far an equal one is looked for */
+
+struct grant { /* nodes that were allocated the same of the same machine */
     const struct layout_node *node;
     struct hostlist *hosts;
 };
@@ -40,19 +42,42 @@ static bool same_grant(const struct layout_node *a, const struct layout_node *b)
     return gpus && a->topo == b->topo && (a->cores == b->cores || idset_equal(a->cores, b->cores));
 }
 
-/* Only neighbours are folded, so that the nodes stay in their order. */
-static void draw_alloc(struct drawing *drawing)
+static struct grant *find_grant(struct grant *grants, uint32_t n, const struct layout_node *node)
+{
+    uint32_t end = n > GRANTS_BACK ? n - GRANTS_BACK : 0;
+    for (uint32_t i = n; i > end; i--)
+        if (same_grant(grants[i - 1].node, node))
+            return &grants[i - 1];
+    return NULL;
+}
+
+/* Each kind of grant once, in the order of its first node. */
+static void draw_grants(struct drawing *drawing,
+                        void (*draw)(struct buf *out, const struct grant *grant))
 {
     const struct layout_request *request = drawing->request;
-    buf_printf(&drawing->out, "Allocated: %u node%s\n", request->nnodes,
-               request->nnodes == 1 ? "" : "s");
-    for (uint32_t i = 0, end; i < request->nnodes; i = end) {
-        struct grant grant = {&request->nodes[i], hostlist_new()};
-        for (end = i; end < request->nnodes && same_grant(grant.node, &request->nodes[end]); end++)
-            hostlist_append(grant.hosts, request->nodes[end].host);
-        draw_grant(&drawing->out, &grant);
-        hostlist_free(grant.hosts);
+    struct grant *grants = mem_array(request->nnodes, sizeof(*grants));
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < request->nnodes; i++) {
+        struct grant *grant = find_grant(grants, n, &request->nodes[i]);
+        if (!grant) {
+            grant = &grants[n++];
+            *grant = (struct grant){&request->nodes[i], hostlist_new()};
+        }
+        hostlist_append(grant->hosts, request->nodes[i].host);
     }
+    for (uint32_t i = 0; i < n; i++) {
+        draw(&drawing->out, &grants[i]);
+        hostlist_free(grants[i].hosts);
+    }
+    free(grants);
+}
+
+static void draw_alloc(struct drawing *drawing)
+{
+    buf_printf(&drawing->out, "Allocated: %u node%s\n", drawing->request->nnodes,
+               drawing->request->nnodes == 1 ? "" : "s");
+    draw_grants(drawing, draw_grant);
 }
 
 /* ---- topo ---- */
@@ -78,10 +103,11 @@ static void free_cells(char **cells, uint32_t n)
     free(cells);
 }
 
-static void draw_machine(struct buf *out, const struct layout_node *node, struct hostlist *hosts)
+static void draw_machine(struct buf *out, const struct grant *grant)
 {
+    const struct layout_node *node = grant->node;
     const struct topo *topo = node->topo;
-    char **cells = mem_array(topo->npus, sizeof(*cells)), *names = hostlist_encode(hosts);
+    char **cells = mem_array(topo->npus, sizeof(*cells)), *names = hostlist_encode(grant->hosts);
     for (uint32_t row = 0; row < topo->npus; row++)
         if (row == 0 || topo_core(topo, row) != topo_core(topo, row - 1))
             cells[row] = core_cell(topo, row, idset_has(node->cores, topo_core(topo, row)));
@@ -95,17 +121,9 @@ static void draw_machine(struct buf *out, const struct layout_node *node, struct
 
 static void draw_topo(struct drawing *drawing)
 {
-    const struct layout_request *request = drawing->request;
     buf_add_text(&drawing->out, "Topology: cores as LOGICAL:OS, their own number and their cpus'; "
                                 "- is not allocated\n");
-    for (uint32_t i = 0, end; i < request->nnodes; i = end) {
-        struct hostlist *hosts = hostlist_new();
-        for (end = i; end < request->nnodes && same_grant(&request->nodes[i], &request->nodes[end]);
-             end++)
-            hostlist_append(hosts, request->nodes[end].host);
-        draw_machine(&drawing->out, &request->nodes[i], hosts);
-        hostlist_free(hosts);
-    }
+    draw_grants(drawing, draw_machine);
 }
 
 /* ---- map ---- */

@@ -23,7 +23,8 @@
 #include "affinity/resource/idset.h"
 #include "base/error.h"
 
-enum topo_level { /* outermost first; letters of LAMA: n b N s L3 L2 L1 c h */
+/* Outermost first; letters of LAMA: n b N s L3 L2 L1 c h */
+enum topo_level {
     TOPO_NODE,
     TOPO_BOARD,
     TOPO_NUMA,
@@ -47,10 +48,10 @@ struct topo_gpu {
 
 struct topo {
     uint32_t npus;
-    uint32_t *os;                      /* [npus] OS index of each thread */
-    bool *allowed;                     /* [npus] cgroup, inherited mask, online */
-    uint32_t *object[TOPO_NLEVELS];    /* [npus] each */
-    uint32_t count[TOPO_NLEVELS];      /* objects of each level */
+    uint32_t *os;                   /* [npus] OS index of each thread */
+    bool *allowed;                  /* [npus] cgroup, inherited mask, online */
+    uint32_t *object[TOPO_NLEVELS]; /* [npus] each */
+    uint32_t count[TOPO_NLEVELS];   /* objects of each level */
     struct topo_gpu *gpus;
     size_t ngpus;
     int refs;
@@ -77,9 +78,11 @@ char *topo_digest(const struct topo *topo);
 /* The logical core of a row, as R numbers it; the row itself where the machine has no cores. */
 uint32_t topo_core(const struct topo *topo, uint32_t row);
 
-struct idset *topo_cores(const struct topo *topo);         /* all logical cores; caller frees */
-struct idset *topo_allowed_cores(const struct topo *topo); /* with every thread allowed; caller frees */
-struct idset *topo_allowed_cpus(const struct topo *topo);  /* OS indexes; caller frees */
+/* Sets that the caller frees: all logical cores; those with every thread allowed; the OS indexes of
+ * the threads that are allowed. */
+struct idset *topo_cores(const struct topo *topo);
+struct idset *topo_allowed_cores(const struct topo *topo);
+struct idset *topo_allowed_cpus(const struct topo *topo);
 /* OS indexes of the threads of these cores; caller frees. */
 struct idset *topo_cpus_of_cores(const struct topo *topo, const struct idset *cores);
 
