@@ -114,6 +114,35 @@ static void tell_stuck(struct agent *agent, uint32_t missing, uint32_t waiting)
     idset_free(one);
 }
 
+/* Other nodes may wait for a rank of this one: they are told from which barrier on in vain. */
+static void tell_missing(struct agent *agent)
+{
+    uint32_t rank;
+    uint64_t sequence;
+    unsigned char number[8];
+    if (agent->launch->nnodes == 1 || !pmi1_server_left(agent->pmi, &rank, &sequence) ||
+        (agent->missing_told && sequence >= agent->missing))
+        return;
+    agent->missing_told = true;
+    agent->missing = sequence;
+    frame_put_u64(number, sequence);
+    struct frame frame = {.type = FRAME_MISSING, .node = agent->node, .rank = rank,
+                          .bytes = number, .len = sizeof(number)};
+    agent_send_up(agent, &frame);
+}
+
+void rendezvous_missing(struct agent *agent, const struct frame *frame)
+{
+    uint32_t missing, waiting;
+    if (agent->tree)
+        tree_send(agent->tree, frame);
+    if (!agent->pmi || frame->len != 8 || agent->terminating)
+        return;
+    if (pmi1_server_missing(agent->pmi, frame->rank, frame_get_u64(frame->bytes)) &&
+        pmi1_server_stuck(agent->pmi, &missing, &waiting))
+        tell_stuck(agent, missing, waiting);
+}
+
 void rendezvous_gone(struct task *task)
 {
     struct agent *agent = task->agent;
@@ -123,6 +152,8 @@ void rendezvous_gone(struct task *task)
         return;
     if (pmi1_client_gone(task->client) && pmi1_server_stuck(agent->pmi, &missing, &waiting))
         tell_stuck(agent, missing, waiting);
+    else
+        tell_missing(agent);
 }
 
 /* What no single task is to blame for. */

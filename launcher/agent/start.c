@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "launcher/agent/state.h"
 #include "launcher/process/spawn.h"
+#include "launcher/program/spec_build.h"
 
 #define TASKMAP_MAX 32768 /* bytes of TPRUN_TASKMAP; a longer one is left out */
 
@@ -22,7 +23,7 @@ struct start_part {
     char *path;      /* of the program */
     int missing;     /* errno when it was not found */
     const char *directory;
-    struct rlimit limits[RLIM_NLIMITS];
+    struct spawn_limit limits[RLIM_NLIMITS];
     int umask;
 };
 
@@ -143,9 +144,12 @@ static void part_open(struct start_part *part, const struct spec *spec,
         mem_resize(environment, part->count + TASK_VARIABLES + 1, sizeof(char *));
     part->directory = what->chdir ? what->chdir : spec->directory;
     part->umask = what->umask >= 0 ? what->umask : spec->umask;
-    memcpy(part->limits, spec->rlimits, sizeof(part->limits));
+    for (int i = 0; i < RLIM_NLIMITS; i++)
+        if (spec_has_rlimit(spec, i))
+            spawn_limit(&part->limits[i], i, spec->rlimits[i].rlim_cur);
     for (size_t i = 0; i < what->nrlimits; i++)
-        part->limits[what->rlimits[i].resource].rlim_cur = what->rlimits[i].soft;
+        spawn_limit(&part->limits[what->rlimits[i].resource], what->rlimits[i].resource,
+                    (rlim_t)what->rlimits[i].soft);
     part->path = spawn_find(what->argv[0], value_of(part->environment, "PATH"), part->directory);
     part->missing = part->path ? 0 : errno;
 }
@@ -332,6 +336,10 @@ static void start_open(struct start *start, struct agent *agent)
     json_t *wrapped = taskmap_to_json(launch->map);
     char *map = json_dumps(json_object_get(wrapped, "map"), JSON_COMPACT);
     json_decref(wrapped);
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max; /* four descriptors a task; tasks get theirs back */
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
     start->agent = agent;
     start->taskmap = map && strlen(map) < TASKMAP_MAX ? mem_format("TPRUN_TASKMAP=%s", map) : NULL;
     free(map);
@@ -342,10 +350,6 @@ static void start_open(struct start *start, struct agent *agent)
     start->bindings = mem_array(launch->ncpus, sizeof(*start->bindings));
     for (uint32_t i = 0; i < launch->ncpus; i++)
         binding_open(&start->bindings[i], launch->cpus[i]);
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-        files.rlim_cur = files.rlim_max; /* four descriptors a task; tasks get theirs back */
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
 }
 
 static void start_close(struct start *start)

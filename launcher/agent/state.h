@@ -86,6 +86,8 @@ struct agent {
     struct kvs *kvs;
     struct pmi1_server *pmi;
     struct exchange *exchange;
+    bool missing_told; /* that some rank here will enter no barrier from number `missing` on */
+    uint64_t missing;
 
     bool terminating;
     bool over;    /* own tasks and all they started are gone */
@@ -112,6 +114,7 @@ void rendezvous_start(struct agent *agent);
 void rendezvous_open(struct task *task, int fd);
 void rendezvous_drain(struct task *task); /* read what the task said before it ended */
 void rendezvous_gone(struct task *task);
+void rendezvous_missing(struct agent *agent, const struct frame *frame);
 void rendezvous_up(struct agent *agent, const struct frame *frame);
 void rendezvous_down(struct agent *agent, const struct frame *frame);
 void rendezvous_free(struct agent *agent);

@@ -62,9 +62,59 @@ int gather_free(struct manager *manager, struct error *err)
         if (!manager->held)
             return -1;
     }
-    for (size_t i = 0; i < manager->nodes->count; i++)
-        manager->hosts[i].wanted = free_of_R(manager, i);
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        bool free = free_of_R(manager, i);
+        manager->hosts[i].wanted &= free;
+        manager->hosts[i].spare &= free;
+    }
     return 0;
+}
+
+/* ---- how many hosts to start ---- */
+
+/* Whether a policy fills a node before the next: then the first nodes of R that have cores enough
+ * will do. All words but node do; map strings and :span are not looked into. */
+static bool fills_nodes(const char *map)
+{
+    static const char *const words[] = {"slot", "core", "hwthread", "l1cache", "l2cache",
+                                        "l3cache", "numa", "socket", "package", "board"};
+    for (size_t i = 0; map && i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(map, words[i]) == 0)
+            return true;
+    return !map;
+}
+
+/* Cores that the run is likely to need; SIZE_MAX: no telling. */
+static size_t likely_cores(const struct spec *spec)
+{
+    size_t cores = 0;
+    for (size_t i = 0; i < spec->nparts; i++) {
+        const struct spec_part *part = &spec->parts[i];
+        if (!fills_nodes(part->map) || part->mppr || part->bind)
+            return SIZE_MAX;
+        cores += (size_t)(part->ntasks ? part->ntasks : 1) *
+                 (part->cores_per_task ? part->cores_per_task : 1);
+    }
+    return cores;
+}
+
+/* A run on a few nodes of a large R need not wake them all. */
+static void want_hosts(struct manager *manager)
+{
+    const struct spec *spec = manager->spec;
+    size_t cores = likely_cores(spec), nodes = spec->nnodes ? spec->nnodes : SIZE_MAX;
+    size_t found = 0, count = 0;
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        struct host *host = &manager->hosts[i];
+        host->wanted = !host->cores || (count < nodes && (spec->nnodes || found < cores));
+        host->spare = !host->wanted;
+        if (host->wanted && host->cores && !idset_empty(host->cores)) {
+            found += idset_count(host->cores);
+            count++;
+        }
+        if (host->cores && idset_empty(host->cores))
+            host->wanted = host->spare = false;
+    }
 }
 
 /* ---- opening ---- */
@@ -104,7 +154,10 @@ int gather_open(struct manager *manager, struct error *err)
     } else if (open_instance(manager, err) < 0) {
         return -1;
     }
-    return gather_free(manager, err);
+    if (gather_free(manager, err) < 0)
+        return -1;
+    want_hosts(manager);
+    return 0;
 }
 
 /* ---- agents ---- */
@@ -204,6 +257,33 @@ void gather_start(struct manager *manager)
     idset_free(nodes);
 }
 
+bool gather_more(struct manager *manager)
+{
+    size_t spare = 0;
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        spare += manager->hosts[i].spare;
+        manager->hosts[i].wanted |= manager->hosts[i].spare;
+        manager->hosts[i].spare = false;
+    }
+    if (spare)
+        gather_start(manager);
+    return spare > 0;
+}
+
+/* Equal nodes share one topology: the layout engine knows them by the pointer. */
+static void share_topology(struct manager *manager, struct host *host, const char *digest)
+{
+    host->digest = mem_copy_text(digest);
+    for (size_t i = 0; digest && i < manager->nodes->count; i++) {
+        struct host *other = &manager->hosts[i];
+        if (other == host || !other->topo || !other->digest || strcmp(other->digest, digest) != 0)
+            continue;
+        topo_free(host->topo);
+        host->topo = topo_ref(other->topo);
+        return;
+    }
+}
+
 static void host_failed(struct manager *manager, uint32_t index, char *line)
 {
     free(manager->hosts[index].failure);
@@ -232,12 +312,14 @@ void gather_hello(struct manager *manager, const struct frame *frame)
         host->topo = topo_from_json(topology, &err);
     else if (manager->nodes->list[frame->node].here)
         host->topo = topo_ref(manager->here);
-    if (!host->topo)
+    if (!host->topo) {
         host_failed(manager, frame->node,
                     mem_format("%s: %s", manager->nodes->list[frame->node].host,
                                error_text(&err)));
-    else
+    } else {
+        share_topology(manager, host, json_string_value(json_object_get(value, "digest")));
         host_settled(manager, frame->node);
+    }
     error_clear(&err);
     json_decref(value);
 }
@@ -271,6 +353,7 @@ void gather_close(struct manager *manager)
         topo_free(manager->hosts[i].topo);
         idset_free(manager->hosts[i].cores);
         free(manager->hosts[i].failure);
+        free(manager->hosts[i].digest);
         if (manager->descriptions)
             free(manager->descriptions[i]);
     }

@@ -230,6 +230,16 @@ static void take_fence(struct manager *manager, const struct frame *frame)
                        (const char *)frame->bytes + 8, frame->len - 8, NULL);
 }
 
+/* The earliest number is what everybody needs to know. */
+static void take_missing(struct manager *manager, const struct frame *frame)
+{
+    if (frame->len != 8 || (manager->missing_told && frame_get_u64(frame->bytes) >= manager->missing))
+        return;
+    manager->missing_told = true;
+    manager->missing = frame_get_u64(frame->bytes);
+    tree_send(manager->tree, frame);
+}
+
 static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
 {
     struct manager *manager = arg;
@@ -252,6 +262,9 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
         break;
     case FRAME_FENCE_UP:
         take_fence(manager, frame);
+        break;
+    case FRAME_MISSING:
+        take_missing(manager, frame);
         break;
     case FRAME_LOST:
         take_lost(manager, frame);
@@ -430,7 +443,8 @@ void manager_gathered(struct manager *manager)
         }
     }
     if (place_map(manager, &err) < 0) {
-        manager_refuse(manager, &err);
+        if (!gather_more(manager))
+            manager_refuse(manager, &err);
     } else {
         place_show(manager);
         if (manager->spec->dry_run)

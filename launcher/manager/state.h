@@ -26,7 +26,9 @@ enum phase { PHASE_GATHER, PHASE_RUN, PHASE_END };
 struct host { /* beside nodes->list, by the same index: its number in the tree */
     struct topo *topo;
     struct idset *cores; /* what R gives less what others hold; NULL: R does not say */
-    bool wanted;         /* not all held by others */
+    bool wanted;         /* has something free, and is likely to be needed */
+    bool spare;          /* has something free: started if those wanted do not suffice */
+    char *digest;        /* of its topology */
     bool settled;        /* up or failed */
     bool direct;         /* was tried from here */
     char *failure;       /* the whole line */
@@ -62,6 +64,8 @@ struct manager {
     const char **node_hosts; /* by node id */
 
     struct exchange *exchange;
+    bool missing_told; /* some rank will enter no PMI barrier from number `missing` on */
+    uint64_t missing;
     struct idset *pending; /* nodes of the tree that have not said that they are done */
     struct verdict *verdict;
     struct idset *input_nodes; /* of the tree: where stdin is read */
@@ -76,6 +80,8 @@ struct manager {
 /* gather.c */
 int gather_open(struct manager *manager, struct error *err);
 void gather_start(struct manager *manager);
+/* Start the spare hosts too. False when there are none. */
+bool gather_more(struct manager *manager);
 void gather_hello(struct manager *manager, const struct frame *frame);
 void gather_unreached(struct manager *manager, const struct tree_unreached *what, bool direct);
 /* What others hold may have changed: read it again, and what each node has left. */

@@ -71,19 +71,10 @@ static void child_descriptors(const struct spawn_child *child)
 
 static void child_limits(const struct spawn_child *child)
 {
-    if (!child->spawn->limits)
-        return;
-    for (int i = 0; i < RLIM_NLIMITS; i++) {
-        struct rlimit now;
-        if (getrlimit((__rlimit_resource_t)i, &now) < 0)
-            continue;
-        rlim_t soft = child->spawn->limits[i].rlim_cur;
-        if (soft == now.rlim_cur)
-            continue;
-        now.rlim_cur = soft < now.rlim_max ? soft : now.rlim_max;
-        if (setrlimit((__rlimit_resource_t)i, &now) < 0)
+    for (int i = 0; i < RLIM_NLIMITS; i++)
+        if (child->spawn->limits && child->spawn->limits[i].set &&
+            setrlimit((__rlimit_resource_t)i, &child->spawn->limits[i].value) < 0)
             child_fail(child, SPAWN_LIMITS, errno);
-    }
 }
 
 static void child_bind(const struct spawn_child *child)
@@ -125,6 +116,17 @@ static void child_run(const struct spawn_child *child)
 }
 
 /* ---- in the parent ---- */
+
+void spawn_limit(struct spawn_limit *limit, int resource, rlim_t soft)
+{
+    struct rlimit now;
+    if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
+        return;
+    if (soft > now.rlim_max)
+        soft = now.rlim_max;
+    limit->set = soft != now.rlim_cur;
+    limit->value = (struct rlimit){soft, now.rlim_max};
+}
 
 /* Kept apart so that nothing of the caller lives in registers across the shared-memory fork. */
 __attribute__((noinline)) static pid_t spawn_fork(const struct spawn_child *child)

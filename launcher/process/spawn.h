@@ -17,6 +17,11 @@
 
 #define SPAWN_NFDS 4
 
+struct spawn_limit {
+    bool set; /* it is not as here */
+    struct rlimit value;
+};
+
 struct spawn {
     const char *path;   /* what is executed; no search */
     char *const *argv;
@@ -29,7 +34,7 @@ struct spawn {
     bool group;            /* leader of a process group of its own */
     const cpu_set_t *cpus; /* where it may run, read back before exec; NULL: as here */
     size_t cpus_size;
-    const struct rlimit *limits; /* RLIM_NLIMITS of them: soft limits to set; NULL: as here */
+    const struct spawn_limit *limits; /* RLIM_NLIMITS of them; NULL: as here */
 };
 
 enum spawn_step {
@@ -51,6 +56,10 @@ struct spawn_failure {
 /* Fill descriptors 0 to 9 that are closed with /dev/null, so that none that is made later gets in
  * the way of a child's. Once, at the start of a process that spawns. */
 void spawn_reserve(void);
+
+/* Fill one limit so that its soft value becomes `soft`, as far as the hard one of this process lets
+ * it. */
+void spawn_limit(struct spawn_limit *limit, int resource, rlim_t soft);
 
 /* The process id, or -1 with *failure filled. Signals of the child are at their defaults. */
 pid_t spawn_start(const struct spawn *spawn, struct spawn_failure *failure);
