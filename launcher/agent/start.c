@@ -18,7 +18,7 @@
 
 /* What all tasks of one part of the program have in common here. */
 struct start_part {
-    char **environment; /* and room for TASK_VARIABLES more */
+    char **environment;
     size_t count;
     char *path;      /* of the program */
     int missing;     /* errno when it was not found */
@@ -38,8 +38,30 @@ struct start_failure { /* tasks that did not start, by reason */
     struct idset *ranks;
 };
 
+struct ends {
+    int in[2], out[2], err[2], pmi[2]; /* [0] is the task's */
+};
+
+struct variables {
+    char **list; /* the part's, then the task's own */
+    size_t at;
+    size_t room;
+    struct buf text; /* NUL-separated; never moves: reserved first */
+};
+
+struct start_slot { /* a task on its way; several are, so that all processors take part */
+    struct task *task;
+    struct ends ends;
+    struct variables vars;
+    struct spawn spawn;
+    struct spawning child;
+};
+
+enum { START_SLOTS = 8 };
+
 struct start {
     struct agent *agent;
+    struct start_slot slots[START_SLOTS];
     struct start_part *parts;
     struct start_binding *bindings;
     struct start_failure *failures;
@@ -60,12 +82,6 @@ static bool has_variable(char *const *environment, const char *name)
             return true;
     return false;
 }
-
-struct variables {
-    char **list; /* the part's; the task's own go behind its end */
-    size_t at;
-    struct buf text; /* NUL-separated; never moves: reserved first */
-};
 
 static void variable(struct variables *vars, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -106,7 +122,11 @@ static void task_variables(struct start *start, const struct launch_task *what,
     const struct start_part *part = &start->parts[what->app];
     buf_clear(&vars->text);
     buf_reserve(&vars->text, 8192);
-    vars->list = part->environment;
+    if (vars->room < part->count + TASK_VARIABLES + 1) {
+        vars->room = part->count + TASK_VARIABLES + 1;
+        vars->list = mem_resize(vars->list, vars->room, sizeof(char *));
+    }
+    memcpy(vars->list, part->environment, part->count * sizeof(char *));
     vars->at = part->count;
     variable(vars, "TPRUN_RANK=%u", what->rank);
     variable(vars, "TPRUN_SIZE=%u", launch->ntasks);
@@ -137,11 +157,9 @@ static const char *value_of(char *const *environment, const char *name)
 static void part_open(struct start_part *part, const struct spec *spec,
                       const struct spec_part *what)
 {
-    char **environment = spec_part_environment(spec, what);
-    while (environment[part->count])
+    part->environment = spec_part_environment(spec, what);
+    while (part->environment[part->count])
         part->count++;
-    part->environment =
-        mem_resize(environment, part->count + TASK_VARIABLES + 1, sizeof(char *));
     part->directory = what->chdir ? what->chdir : spec->directory;
     part->umask = what->umask >= 0 ? what->umask : spec->umask;
     for (int i = 0; i < RLIM_NLIMITS; i++)
@@ -186,10 +204,6 @@ static int bindings_check(const struct agent *agent, struct error *err)
 }
 
 /* ---- one task ---- */
-
-struct ends {
-    int in[2], out[2], err[2], pmi[2]; /* [0] is the task's */
-};
 
 static void ends_close(struct ends *ends, int side)
 {
@@ -255,64 +269,73 @@ static int failure_status(const struct spawn_failure *failure)
     return W_EXITCODE(1, 0);
 }
 
-static pid_t start_process(struct start *start, const struct launch_task *what,
-                           const struct ends *ends, struct variables *vars)
+static void slot_begin(struct start *start, struct start_slot *slot, struct task *task)
 {
+    const struct launch_task *what = task->what;
     const struct start_part *part = &start->parts[what->app];
     const struct start_binding *binding = &start->bindings[what->binding];
     const struct launch *launch = start->agent->launch;
-    struct error err = ERROR_INIT;
-    task_variables(start, what, vars);
-    struct spawn spawn = {.path = part->path,
-                          .argv = launch->spec->parts[what->app].argv,
-                          .envp = vars->list,
-                          .fds = {ends->in[0] >= 0 ? ends->in[0] : start->null, ends->out[0],
-                                  ends->err[0], ends->pmi[0]},
-                          .directory = part->directory,
-                          .umask = part->umask,
-                          .death_signal = SIGTERM, /* the guard does the rest */
-                          .group = true,
-                          .cpus = launch->bound ? binding->set : NULL,
-                          .cpus_size = binding->size,
-                          .limits = part->limits};
-    struct spawn_failure failure;
-    pid_t pid = spawn_start(&spawn, &failure);
-    if (pid < 0) {
-        spawn_explain(&spawn, &failure, &err);
-        start_failed(start, what->rank, failure_status(&failure), mem_copy_text(error_text(&err)));
-        error_clear(&err);
-    }
-    return pid;
+    const struct ends *ends = &slot->ends;
+    task_variables(start, what, &slot->vars);
+    slot->task = task;
+    slot->spawn = (struct spawn){.path = part->path,
+                                 .argv = launch->spec->parts[what->app].argv,
+                                 .envp = slot->vars.list,
+                                 .fds = {ends->in[0] >= 0 ? ends->in[0] : start->null,
+                                         ends->out[0], ends->err[0], ends->pmi[0]},
+                                 .directory = part->directory,
+                                 .umask = part->umask,
+                                 .death_signal = SIGTERM, /* the guard does the rest */
+                                 .group = true,
+                                 .cpus = launch->bound ? binding->set : NULL,
+                                 .cpus_size = binding->size,
+                                 .limits = part->limits};
+    spawn_begin(&slot->child, &slot->spawn);
 }
 
-static void start_task(struct start *start, struct task *task, struct variables *vars)
+/* The task that was begun in this slot runs now, or has failed to. */
+static void slot_finish(struct start *start, struct start_slot *slot)
 {
-    struct ends ends;
-    if (start->parts[task->what->app].missing) {
-        start_missing(start, task->what);
+    struct task *task = slot->task;
+    struct ends *ends = &slot->ends;
+    struct error err = ERROR_INIT;
+    if (!task)
+        return;
+    slot->task = NULL;
+    pid_t pid = spawn_finish(&slot->child);
+    ends_close(ends, 0);
+    if (pid < 0) {
+        spawn_explain(&slot->spawn, &slot->child.failure, &err);
+        start_failed(start, task->what->rank, failure_status(&slot->child.failure),
+                     mem_copy_text(error_text(&err)));
+        error_clear(&err);
+        ends_close(ends, 1);
         return;
     }
-    if (ends_open(start, task->what, &ends) < 0) {
-        start_failed(start, task->what->rank, W_EXITCODE(1, 0),
-                     mem_format("cannot make its pipes: %s", strerror(errno)));
-        ends_close(&ends, 0);
-        ends_close(&ends, 1);
-        return;
-    }
-    task->pid = start_process(start, task->what, &ends, vars);
-    ends_close(&ends, 0);
-    if (task->pid < 0) {
-        task->pid = 0;
-        ends_close(&ends, 1);
-        return;
-    }
+    task->pid = pid;
     task->started = true;
     task->drained = false;
     start->agent->live++;
     start->agent->undrained++;
-    streams_open(task, ends.out[1], ends.err[1], ends.in[1]);
-    if (ends.pmi[1] >= 0)
-        rendezvous_open(task, ends.pmi[1]);
+    streams_open(task, ends->out[1], ends->err[1], ends->in[1]);
+    if (ends->pmi[1] >= 0)
+        rendezvous_open(task, ends->pmi[1]);
+}
+
+static void start_task(struct start *start, struct start_slot *slot, struct task *task)
+{
+    if (start->parts[task->what->app].missing) {
+        start_missing(start, task->what);
+        return;
+    }
+    if (ends_open(start, task->what, &slot->ends) < 0) {
+        start_failed(start, task->what->rank, W_EXITCODE(1, 0),
+                     mem_format("cannot make its pipes: %s", strerror(errno)));
+        ends_close(&slot->ends, 0);
+        ends_close(&slot->ends, 1);
+        return;
+    }
+    slot_begin(start, slot, task);
 }
 
 /* ---- all of them ---- */
@@ -356,12 +379,16 @@ static void start_close(struct start *start)
 {
     const struct launch *launch = start->agent->launch;
     for (size_t i = 0; i < launch->spec->nparts; i++) {
-        start->parts[i].environment[start->parts[i].count] = NULL;
         spec_free_words(start->parts[i].environment);
         free(start->parts[i].path);
     }
     for (uint32_t i = 0; i < launch->ncpus; i++)
         CPU_FREE(start->bindings[i].set);
+    for (uint32_t i = 0; i < START_SLOTS; i++) {
+        free(start->slots[i].vars.list);
+        buf_free(&start->slots[i].vars.text);
+        spawning_free(&start->slots[i].child);
+    }
     free(start->parts);
     free(start->bindings);
     free(start->taskmap);
@@ -371,7 +398,6 @@ static void start_close(struct start *start)
 int start_tasks(struct agent *agent, struct error *err)
 {
     struct start start = {0};
-    struct variables vars = {NULL, 0, BUF_INIT};
     const struct launch *launch = agent->launch;
     agent->input_nodes =
         launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes);
@@ -389,10 +415,14 @@ int start_tasks(struct agent *agent, struct error *err)
         task->drained = true;
     }
     start_open(&start, agent);
-    for (uint32_t i = 0; i < agent->ntasks && !start.nfailures; i++)
-        start_task(&start, &agent->tasks[i], &vars);
+    for (uint32_t i = 0; i < agent->ntasks && !start.nfailures; i++) {
+        struct start_slot *slot = &start.slots[i % START_SLOTS];
+        slot_finish(&start, slot);
+        start_task(&start, slot, &agent->tasks[i]);
+    }
+    for (uint32_t i = 0; i < START_SLOTS; i++)
+        slot_finish(&start, &start.slots[i]);
     start_report(&start);
     start_close(&start);
-    buf_free(&vars.text);
     return 0;
 }

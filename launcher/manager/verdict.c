@@ -211,9 +211,13 @@ int verdict_give(const struct verdict *verdict, struct buf *lines)
     if (!first)
         return 0;
     say_line(verdict, first, lines);
-    for (size_t i = 0; i < verdict->count; i++)
-        if (&verdict->endings[i] != first)
-            later += idset_count(verdict->endings[i].ranks);
+    for (size_t i = 0; i < verdict->count; i++) {
+        if (&verdict->endings[i] == first)
+            continue;
+        struct idset *others = idset_subtract(verdict->endings[i].ranks, first->ranks);
+        later += idset_count(others);
+        idset_free(others);
+    }
     if (later)
         buf_printf(lines, "%zu more task%s failed after that\n", later, later > 1 ? "s" : "");
     if (ended)

@@ -3,17 +3,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 
 #define SPAWN_RESERVED 10
+#define SPAWN_STACK 65536
 
 void spawn_reserve(void)
 {
@@ -27,23 +30,13 @@ void spawn_reserve(void)
 
 /* ---- in the child: system calls only ---- */
 
-struct spawn_child {
-    const struct spawn *spawn;
-    volatile struct spawn_failure *failure;
-    const sigset_t *mask;
-    pid_t parent;
-    cpu_set_t *check; /* room to read the binding back */
-    char **script;    /* argv as /bin/sh wants it */
-};
-
-static void child_fail(const struct spawn_child *child, enum spawn_step step, int number)
+static void child_fail(struct spawning *child, enum spawn_step step, int number)
 {
-    child->failure->step = step;
-    child->failure->number = number;
+    child->failure = (struct spawn_failure){step, number};
     _exit(127);
 }
 
-static void child_signals(const struct spawn_child *child)
+static void child_signals(struct spawning *child)
 {
     /* exec resets handlers; of ignored signals only this one is this program's own doing. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
@@ -56,7 +49,7 @@ static void child_signals(const struct spawn_child *child)
         setpgid(0, 0);
 }
 
-static void child_descriptors(const struct spawn_child *child)
+static void child_descriptors(struct spawning *child)
 {
     for (int i = 0; i < SPAWN_NFDS; i++) {
         int fd = child->spawn->fds[i];
@@ -69,7 +62,7 @@ static void child_descriptors(const struct spawn_child *child)
     }
 }
 
-static void child_limits(const struct spawn_child *child)
+static void child_limits(struct spawning *child)
 {
     for (int i = 0; i < RLIM_NLIMITS; i++)
         if (child->spawn->limits && child->spawn->limits[i].set &&
@@ -77,7 +70,7 @@ static void child_limits(const struct spawn_child *child)
             child_fail(child, SPAWN_LIMITS, errno);
 }
 
-static void child_bind(const struct spawn_child *child)
+static void child_bind(struct spawning *child)
 {
     const struct spawn *spawn = child->spawn;
     if (!spawn->cpus)
@@ -91,7 +84,7 @@ static void child_bind(const struct spawn_child *child)
 }
 
 /* A file without a "#!" line that the kernel does not know is a shell script (POSIX execvp). */
-static void child_execute(const struct spawn_child *child)
+static void child_execute(struct spawning *child)
 {
     const struct spawn *spawn = child->spawn;
     execve(spawn->path, spawn->argv, spawn->envp);
@@ -100,8 +93,9 @@ static void child_execute(const struct spawn_child *child)
     child_fail(child, SPAWN_EXEC, errno);
 }
 
-static void child_run(const struct spawn_child *child)
+static int child_run(void *arg)
 {
+    struct spawning *child = arg;
     const struct spawn *spawn = child->spawn;
     child_signals(child);
     child_descriptors(child);
@@ -111,8 +105,11 @@ static void child_run(const struct spawn_child *child)
     child_bind(child);
     if (spawn->directory && chdir(spawn->directory) < 0)
         child_fail(child, SPAWN_DIRECTORY, errno);
-    sigprocmask(SIG_SETMASK, child->mask, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     child_execute(child);
+    return 127;
 }
 
 /* ---- in the parent ---- */
@@ -128,17 +125,6 @@ void spawn_limit(struct spawn_limit *limit, int resource, rlim_t soft)
     limit->value = (struct rlimit){soft, now.rlim_max};
 }
 
-/* Kept apart so that nothing of the caller lives in registers across the shared-memory fork. */
-__attribute__((noinline)) static pid_t spawn_fork(const struct spawn_child *child)
-{
-    pid_t pid = vfork();
-    if (pid == 0) {
-        child_run(child);
-        _exit(127);
-    }
-    return pid;
-}
-
 static char **script_argv(const struct spawn *spawn)
 {
     size_t count = 0;
@@ -152,22 +138,61 @@ static char **script_argv(const struct spawn *spawn)
     return script;
 }
 
-pid_t spawn_start(const struct spawn *spawn, struct spawn_failure *failure)
+void spawn_begin(struct spawning *child, const struct spawn *spawn)
 {
-    sigset_t all, none, before;
-    cpu_set_t *check = spawn->cpus ? mem_alloc(spawn->cpus_size) : NULL;
-    struct spawn_child child = {spawn, failure, &none, getpid(), check, script_argv(spawn)};
-    *failure = (struct spawn_failure){SPAWN_OK, 0};
-    sigemptyset(&none);
+    sigset_t all, before;
+    if (!child->stack)
+        child->stack = mem_alloc(SPAWN_STACK);
+    child->spawn = spawn;
+    child->failure = (struct spawn_failure){SPAWN_OK, 0};
+    child->parent = getpid();
+    child->check = spawn->cpus ? mem_alloc(spawn->cpus_size) : NULL;
+    child->script = script_argv(spawn);
+    child->shares = 1;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before); /* no handler of ours runs in the child */
-    pid_t pid = spawn_fork(&child);
-    if (pid < 0)
-        *failure = (struct spawn_failure){SPAWN_FORK, errno};
+    char *top = (char *)child->stack + SPAWN_STACK;
+    child->pid = clone(child_run, top - (uintptr_t)top % 16,
+                       CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD, child, NULL, NULL,
+                       &child->shares);
+    if (child->pid < 0) {
+        child->failure = (struct spawn_failure){SPAWN_FORK, errno};
+        child->shares = 0;
+    }
     sigprocmask(SIG_SETMASK, &before, NULL);
-    free(check);
-    free(child.script);
-    return failure->step == SPAWN_OK ? pid : -1;
+}
+
+/* At exec and at exit the kernel clears `shares` and wakes whoever waits for it. */
+static void wait_apart(struct spawning *child)
+{
+    while (__atomic_load_n(&child->shares, __ATOMIC_ACQUIRE))
+        syscall(SYS_futex, &child->shares, FUTEX_WAIT, 1, NULL, NULL, 0);
+}
+
+pid_t spawn_finish(struct spawning *child)
+{
+    wait_apart(child);
+    free(child->check);
+    free(child->script);
+    child->check = NULL;
+    child->script = NULL;
+    return child->failure.step == SPAWN_OK ? child->pid : -1;
+}
+
+void spawning_free(struct spawning *child)
+{
+    free(child->stack);
+    child->stack = NULL;
+}
+
+pid_t spawn_start(const struct spawn *spawn, struct spawn_failure *failure)
+{
+    struct spawning child = {0};
+    spawn_begin(&child, spawn);
+    pid_t pid = spawn_finish(&child);
+    *failure = child.failure;
+    spawning_free(&child);
+    return pid;
 }
 
 int spawn_explain(const struct spawn *spawn, const struct spawn_failure *failure,

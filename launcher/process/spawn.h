@@ -1,9 +1,12 @@
 /*
- * spawn - start one process exactly as described, or say which step failed.
+ * spawn - start processes exactly as described, or say which step failed.
  *
- * The child shares this process's memory until it executes (vfork), so the cost does not grow
- * with the size of the caller and a failed step is known when the call returns: no half-started
- * process, no error pipe. Everything the child needs is prepared before.
+ * A child shares this process's memory until it executes, so the cost does not grow with the size
+ * of the caller, and a failed step is known without an error pipe. Unlike with vfork the caller
+ * goes on meanwhile and several children can be under way: spawn_begin() starts one,
+ * spawn_finish() waits until it has executed or failed. What the child reads (all that struct
+ * spawn points to, and the struct spawning) has to stay as it is until then. The caller has no
+ * other thread; a child that fails may change the caller's errno.
  */
 #ifndef LAUNCHER_PROCESS_SPAWN_H
 #define LAUNCHER_PROCESS_SPAWN_H
@@ -61,7 +64,25 @@ void spawn_reserve(void);
  * it. */
 void spawn_limit(struct spawn_limit *limit, int resource, rlim_t soft);
 
-/* The process id, or -1 with *failure filled. Signals of the child are at their defaults. */
+/* One child on its way from spawn_begin() to spawn_finish(). Zeroed at first; may be used again
+ * and keeps its stack for that, until spawning_free(). */
+struct spawning {
+    const struct spawn *spawn;
+    struct spawn_failure failure;
+    pid_t pid;
+    pid_t parent;
+    int shares;       /* not 0 while the child shares our memory; the kernel clears it */
+    void *stack;
+    cpu_set_t *check; /* room to read the binding back */
+    char **script;    /* argv as /bin/sh wants it */
+};
+
+void spawn_begin(struct spawning *child, const struct spawn *spawn);
+/* The process id, or -1 with child->failure filled. */
+pid_t spawn_finish(struct spawning *child);
+void spawning_free(struct spawning *child);
+
+/* Both, for one: the process id, or -1 with *failure filled. */
 pid_t spawn_start(const struct spawn *spawn, struct spawn_failure *failure);
 
 /* "cannot run PATH: No such file or directory" and so on, as the end of a sentence. */
