@@ -4,3 +4,6 @@ noinst_PROGRAMS += examples/pmi-hello
 examples_pmi_hello_SOURCES = examples/pmi-hello.c
 examples_pmi_hello_CPPFLAGS = -I$(top_srcdir)/pmi-server/client
 examples_pmi_hello_LDADD = libpmi.la
+
+EXTRA_DIST += examples/run examples/batch.sh examples/mpi-ring.c examples/R-4-nodes.json \
+    examples/R-one-machine.json
