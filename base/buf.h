@@ -19,7 +19,10 @@ struct buf {
     size_t room; /* bytes allocated at data */
 };
 
-#define BUF_INIT {0, 0, 0, 0}
+#define BUF_INIT                                                                                   \
+    {                                                                                              \
+        0, 0, 0, 0                                                                                 \
+    }
 
 void buf_add(struct buf *buf, const void *bytes, size_t len);
 void buf_add_text(struct buf *buf, const char *text);
@@ -30,8 +33,8 @@ void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(pri
 char *buf_reserve(struct buf *buf, size_t len);
 void buf_added(struct buf *buf, size_t len);
 
-const char *buf_bytes(const struct buf *buf); /* borrowed; never NULL */
-const char *buf_text(const struct buf *buf);  /* the same, as a C string */
+const char *buf_bytes(const struct buf *buf);  /* borrowed; never NULL */
+const char *buf_text(const struct buf *buf);   /* the same, as a C string */
 void buf_consume(struct buf *buf, size_t len); /* len <= buf->len */
 void buf_clear(struct buf *buf);               /* no bytes; memory is kept */
 char *buf_take_text(struct buf *buf);          /* give the text away (caller frees); buf is empty */

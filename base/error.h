@@ -24,7 +24,10 @@ struct error {
     enum error_kind kind;
 };
 
-#define ERROR_INIT {0, ERROR_REFUSED}
+#define ERROR_INIT                                                                                 \
+    {                                                                                              \
+        0, ERROR_REFUSED                                                                           \
+    }
 
 /* Set the sentence (an earlier one is freed), kind ERROR_REFUSED. Always returns -1. */
 int error_set(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -11,11 +11,14 @@
 
 #include <stddef.h>
 
-void *mem_alloc(size_t size);                     /* zeroed; size 0 gives a pointer to free */
-void *mem_array(size_t count, size_t size);       /* zeroed; overflow is checked */
-void *mem_resize(void *old, size_t count, size_t size); /* realloc; new bytes are not zeroed */
-char *mem_copy_text(const char *text);            /* NULL stays NULL */
-char *mem_copy_text_n(const char *text, size_t len);
-char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define MEM_NONNULL __attribute__((returns_nonnull))
+
+void *mem_alloc(size_t size) MEM_NONNULL;               /* zeroed; size 0 gives a pointer to free */
+void *mem_array(size_t count, size_t size) MEM_NONNULL; /* zeroed; overflow is checked */
+/* realloc; new bytes are not zeroed */
+void *mem_resize(void *old, size_t count, size_t size) MEM_NONNULL;
+char *mem_copy_text(const char *text); /* NULL stays NULL */
+char *mem_copy_text_n(const char *text, size_t len) MEM_NONNULL;
+char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2))) MEM_NONNULL;
 
 #endif

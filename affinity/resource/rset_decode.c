@@ -202,7 +202,7 @@ static int rset_bad_counts(const struct rset_reader *in, struct error *err)
                      "execution.nodelist has %llu host%s and execution.R_lite %llu ranks: rank "
                      "%llu has no host; one host for each rank is right",
                      (unsigned long long)nhosts, nhosts == 1 ? "" : "s",
-                     (unsigned long long)in->nranks, (unsigned long long)(span->first + left));
+                     (unsigned long long)in->nranks, (unsigned long long)span->first + left);
 }
 
 /* Ranks and hosts, each in order, one to one. */

@@ -79,8 +79,8 @@ static void pass_ended(struct agent *agent, uint32_t child, const struct frame *
     unsigned char time[8];
     if (frame->len < sizeof(time))
         return;
-    frame_put_u64(time, frame_get_u64(frame->bytes) -
-                            (uint64_t)tree_clock_offset(agent->tree, child));
+    frame_put_u64(time,
+                  frame_get_u64(frame->bytes) - (uint64_t)tree_clock_offset(agent->tree, child));
     buf_add(&copy, time, sizeof(time));
     buf_add(&copy, (const char *)frame->bytes + sizeof(time), frame->len - sizeof(time));
     struct frame mine = *frame;
@@ -122,8 +122,8 @@ static void on_tree_unreached(void *arg, const struct tree_unreached *what)
         return;
     char *nodes = idset_encode(what->nodes);
     json_t *value = json_pack("{s:i, s:s, s:i, s:s, s:f, s:s}", "node", (int)what->node, "host",
-                              what->host, "stage", (int)what->stage, "text", what->text,
-                              "elapsed", what->elapsed, "nodes", nodes);
+                              what->host, "stage", (int)what->stage, "text", what->text, "elapsed",
+                              what->elapsed, "nodes", nodes);
     link_send_json(agent->parent, FRAME_UNREACHED, what->node, 0, value);
     json_decref(value);
     free(nodes);
@@ -153,13 +153,14 @@ static void on_tree_room(void *arg)
 static void on_tree_note(void *arg, const char *text)
 {
     struct agent *agent = arg;
-    struct frame frame = {.type = FRAME_NOTE, .node = agent->node, .bytes = text,
-                          .len = strlen(text)};
+    struct frame frame = {
+        .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
     agent_send_up(agent, &frame);
 }
 
 static const struct tree_ops tree_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
-                                         on_tree_room, on_tree_note, on_tree_empty, NULL};
+                                         on_tree_room,  on_tree_note,      on_tree_empty,
+                                         NULL};
 
 /* ---- the welcome ---- */
 
@@ -269,9 +270,9 @@ static void take_terminate(struct agent *agent, const struct frame *frame)
 }
 
 static void (*const from_above[FRAME_NTYPES])(struct agent *, const struct frame *) = {
-    [FRAME_WELCOME] = take_welcome,     [FRAME_LAUNCH] = take_launch,
-    [FRAME_SIGNAL] = take_signal,       [FRAME_TERMINATE] = take_terminate,
-    [FRAME_STDIN] = streams_input,      [FRAME_STDIN_END] = streams_input,
+    [FRAME_WELCOME] = take_welcome,       [FRAME_LAUNCH] = take_launch,
+    [FRAME_SIGNAL] = take_signal,         [FRAME_TERMINATE] = take_terminate,
+    [FRAME_STDIN] = streams_input,        [FRAME_STDIN_END] = streams_input,
     [FRAME_FENCE_DOWN] = rendezvous_down, [FRAME_MISSING] = rendezvous_missing,
 };
 

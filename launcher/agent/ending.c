@@ -24,8 +24,8 @@ void ending_tell(struct agent *agent, const struct idset *ranks, const char *why
     frame_put_u64(time, link_clock());
     buf_add(&payload, time, sizeof(time));
     buf_add_text(&payload, json ? json : "{}");
-    struct frame frame = {.type = FRAME_ENDED, .node = agent->node,
-                          .bytes = buf_bytes(&payload), .len = payload.len};
+    struct frame frame = {
+        .type = FRAME_ENDED, .node = agent->node, .bytes = buf_bytes(&payload), .len = payload.len};
     agent_send_up(agent, &frame);
     buf_free(&payload);
     free(json);
@@ -67,8 +67,8 @@ void ending_take_done(struct agent *agent, const struct frame *frame)
 {
     json_t *value = frame_json(frame, NULL), *end;
     size_t i;
-    struct idset *nodes = idset_decode(json_string_value(json_object_get(value, "nodes")) ?: "",
-                                       NULL);
+    struct idset *nodes =
+        idset_decode(json_string_value(json_object_get(value, "nodes")) ?: "", NULL);
     json_array_foreach(json_object_get(value, "ends"), i, end)
     {
         int status, victim;
@@ -100,8 +100,8 @@ static void ending_tell_done(struct agent *agent)
         tree_add_nodes(agent->tree, nodes);
     for (size_t i = 0; i < agent->nends; i++) {
         char *ranks = idset_encode(agent->ends[i].ranks);
-        json_array_append_new(ends, json_pack("[i, b, s]", agent->ends[i].status,
-                                              agent->ends[i].victim, ranks));
+        json_array_append_new(
+            ends, json_pack("[i, b, s]", agent->ends[i].status, agent->ends[i].victim, ranks));
         free(ranks);
     }
     char *set = idset_encode(nodes);

@@ -88,8 +88,7 @@ static void pmi_writable(struct ev_loop *loop, ev_io *io, int events)
 void rendezvous_open(struct task *task, int fd)
 {
     task->pmi = fd;
-    task->client =
-        pmi1_client_new(task->agent->pmi, task->what->rank, task->what->app, task);
+    task->client = pmi1_client_new(task->agent->pmi, task->what->rank, task->what->app, task);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     ev_io_init(&task->pmi_reader, pmi_readable, fd, EV_READ);
     ev_io_init(&task->pmi_writer, pmi_writable, fd, EV_WRITE);
@@ -107,7 +106,8 @@ static void tell_stuck(struct agent *agent, uint32_t missing, uint32_t waiting)
 {
     struct idset *one = idset_new();
     char *text = mem_format("ended without entering the PMI barrier that rank %u waits in: every "
-                            "rank has to call MPI_Init, or none", waiting);
+                            "rank has to call MPI_Init, or none",
+                            waiting);
     idset_add(one, missing);
     ending_tell(agent, one, "pmi", W_EXITCODE(1, 0), text);
     free(text);
@@ -126,8 +126,11 @@ static void tell_missing(struct agent *agent)
     agent->missing_told = true;
     agent->missing = sequence;
     frame_put_u64(number, sequence);
-    struct frame frame = {.type = FRAME_MISSING, .node = agent->node, .rank = rank,
-                          .bytes = number, .len = sizeof(number)};
+    struct frame frame = {.type = FRAME_MISSING,
+                          .node = agent->node,
+                          .rank = rank,
+                          .bytes = number,
+                          .len = sizeof(number)};
     agent_send_up(agent, &frame);
 }
 
@@ -205,16 +208,19 @@ static const struct pmi1_ops pmi_ops = {on_barrier, on_abort, on_output, on_stuc
 /* ---- the exchange ---- */
 
 static void fence_frame(enum frame_type type, uint32_t weight, uint64_t id, const void *bytes,
-                        size_t len, struct agent *agent, void (*send)(struct agent *,
-                                                                      const struct frame *))
+                        size_t len, struct agent *agent,
+                        void (*send)(struct agent *, const struct frame *))
 {
     struct buf payload = BUF_INIT;
     unsigned char head[8];
     frame_put_u64(head, id);
     buf_add(&payload, head, sizeof(head));
     buf_add(&payload, bytes, len);
-    struct frame frame = {.type = type, .node = agent->node, .rank = weight,
-                          .bytes = buf_bytes(&payload), .len = payload.len};
+    struct frame frame = {.type = type,
+                          .node = agent->node,
+                          .rank = weight,
+                          .bytes = buf_bytes(&payload),
+                          .len = payload.len};
     send(agent, &frame);
     buf_free(&payload);
 }
@@ -261,8 +267,8 @@ static void exchange_frame(struct agent *agent, const struct frame *frame,
     error_clear(&err);
 }
 
-static int give_complete(struct exchange *exchange, uint64_t id, uint32_t weight,
-                         const void *bytes, size_t len, struct error *err)
+static int give_complete(struct exchange *exchange, uint64_t id, uint32_t weight, const void *bytes,
+                         size_t len, struct error *err)
 {
     (void)weight;
     return exchange_complete(exchange, id, bytes, len, err);
@@ -294,8 +300,7 @@ static uint32_t subtree_weight(const struct agent *agent)
 void rendezvous_start(struct agent *agent)
 {
     const struct launch *launch = agent->launch;
-    agent->exchange =
-        exchange_new(&exchange_ops, agent, launch->nnodes, subtree_weight(agent));
+    agent->exchange = exchange_new(&exchange_ops, agent, launch->nnodes, subtree_weight(agent));
     if (!(launch->spec->pmi & SPEC_PMI_1) || !launch->nlocal)
         return;
     char *name = mem_format("kvs_%s_0", launch->program);
@@ -303,8 +308,10 @@ void rendezvous_start(struct agent *agent)
     agent->kvs = kvs_new(name);
     if (mapping && pmi1_mapping_fits(mapping))
         kvs_preset(agent->kvs, "PMI_process_mapping", mapping);
-    struct pmi1_config config = {.size = launch->ntasks, .universe_size = (int)launch->ntasks,
-                                 .nlocal = launch->nlocal, .kvs = agent->kvs};
+    struct pmi1_config config = {.size = launch->ntasks,
+                                 .universe_size = (int)launch->ntasks,
+                                 .nlocal = launch->nlocal,
+                                 .kvs = agent->kvs};
     agent->pmi = pmi1_server_new(&config, &pmi_ops, agent);
     free(mapping);
     free(name);

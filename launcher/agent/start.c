@@ -20,8 +20,8 @@
 struct start_part {
     char **environment;
     size_t count;
-    char *path;      /* of the program */
-    int missing;     /* errno when it was not found */
+    char *path;  /* of the program */
+    int missing; /* errno when it was not found */
     const char *directory;
     struct spawn_limit limits[RLIM_NLIMITS];
     int umask;
@@ -181,7 +181,7 @@ static void binding_open(struct start_binding *binding, const struct idset *cpus
     binding->size = CPU_ALLOC_SIZE(count);
     CPU_ZERO_S(binding->size, binding->set);
     IDSET_FOREACH(cpu, cpus)
-        CPU_SET_S(cpu, binding->size, binding->set);
+    CPU_SET_S(cpu, binding->size, binding->set);
 }
 
 /* What was mapped must lie within what this process may use: nothing is ever widened. */
@@ -194,8 +194,10 @@ static int bindings_check(const struct agent *agent, struct error *err)
         if (idset_within(cpus, allowed))
             continue;
         char *want = idset_encode(cpus), *have = idset_encode(allowed);
-        result = error_set(err, "cannot bind tasks to OS processors %s: this node's cgroup and "
-                                "inherited mask allow %s; give an R that says no more", want, have);
+        result = error_set(err,
+                           "cannot bind tasks to OS processors %s: this node's cgroup and "
+                           "inherited mask allow %s; give an R that says no more",
+                           want, have);
         free(want);
         free(have);
     }
@@ -245,8 +247,7 @@ static void start_failed(struct start *start, uint32_t rank, int status, char *t
             return;
         }
     }
-    start->failures =
-        mem_resize(start->failures, start->nfailures + 1, sizeof(*start->failures));
+    start->failures = mem_resize(start->failures, start->nfailures + 1, sizeof(*start->failures));
     start->failures[start->nfailures] = (struct start_failure){text, status, idset_new()};
     idset_add(start->failures[start->nfailures++].ranks, rank);
 }
@@ -281,8 +282,8 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
     slot->spawn = (struct spawn){.path = part->path,
                                  .argv = launch->spec->parts[what->app].argv,
                                  .envp = slot->vars.list,
-                                 .fds = {ends->in[0] >= 0 ? ends->in[0] : start->null,
-                                         ends->out[0], ends->err[0], ends->pmi[0]},
+                                 .fds = {ends->in[0] >= 0 ? ends->in[0] : start->null, ends->out[0],
+                                         ends->err[0], ends->pmi[0]},
                                  .directory = part->directory,
                                  .umask = part->umask,
                                  .death_signal = SIGTERM, /* the guard does the rest */

@@ -29,8 +29,8 @@ struct task;
 
 struct stream { /* a task's stdout or stderr */
     struct task *task;
-    int fd;        /* -1: closed */
-    uint16_t flag; /* 0 or FRAME_STDERR */
+    int fd;         /* -1: closed */
+    uint16_t flag;  /* 0 or FRAME_STDERR */
     bool open_line; /* what was sent last ended inside a line */
     ev_io io;
     struct lines lines;
@@ -39,8 +39,8 @@ struct stream { /* a task's stdout or stderr */
 struct task {
     struct agent *agent;
     const struct launch_task *what;
-    pid_t pid;    /* 0: not started, or reaped */
-    int status;   /* as of waitpid, once it has ended */
+    pid_t pid;  /* 0: not started, or reaped */
+    int status; /* as of waitpid, once it has ended */
     bool started;
     bool ended;
     bool drained; /* all that it wrote has been read */
@@ -71,10 +71,10 @@ struct agent {
     char *host;
     struct topo *topo;
     struct bootstrap boot;
-    struct tree *tree;       /* NULL: nobody below */
-    bool tree_empty;         /* after tree_end(): all children are gone */
-    struct idset *below;     /* nodes below that have not reported their end */
-    bool launched;           /* the launch was heard; launch is NULL if it was malformed */
+    struct tree *tree;   /* NULL: nobody below */
+    bool tree_empty;     /* after tree_end(): all children are gone */
+    struct idset *below; /* nodes below that have not reported their end */
+    bool launched;       /* the launch was heard; launch is NULL if it was malformed */
     struct launch *launch;
     struct task *tasks;
     uint32_t ntasks;
@@ -90,8 +90,8 @@ struct agent {
     uint64_t missing;
 
     bool terminating;
-    bool over;    /* own tasks and all they started are gone */
-    bool told;    /* FRAME_DONE was sent */
+    bool over; /* own tasks and all they started are gone */
+    bool told; /* FRAME_DONE was sent */
     ev_timer killer;
     double kill_at;
     struct end_set *ends;

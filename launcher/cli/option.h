@@ -25,10 +25,10 @@ enum option_group {
 };
 
 enum {
-    OPTION_WHOLE = 1, /* of the whole program, not of a part: before the first program only */
-    OPTION_LATER = 2, /* the name is taken, this version does not offer it */
-    OPTION_TYPED = 4, /* only on the command line itself, not in TPRUN_OPTIONS */
-    OPTION_DASH = 8,  /* also written with one dash, as other launchers' users do */
+    OPTION_WHOLE = 1,   /* of the whole program, not of a part: before the first program only */
+    OPTION_LATER = 2,   /* the name is taken, this version does not offer it */
+    OPTION_TYPED = 4,   /* only on the command line itself, not in TPRUN_OPTIONS */
+    OPTION_DASH = 8,    /* also written with one dash, as other launchers' users do */
     OPTION_SOURCE = 16, /* names the nodes: one such option stands in place of the others */
     OPTION_STOPS = 32   /* nothing behind it is looked at; `detail` is the action */
 };
@@ -75,36 +75,36 @@ int option_count(const struct option *option, const char *value, struct option_t
                  struct error *err);
 int option_ignore(const struct option *option, const char *value, struct option_target *target,
                   struct error *err);
-int option_set_action(const struct option *option, const char *value,
-                      struct option_target *target, struct error *err);
+int option_set_action(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err);
 int option_set_text(const struct option *option, const char *value, struct option_target *target,
                     struct error *err);
-int option_set_number(const struct option *option, const char *value,
-                      struct option_target *target, struct error *err);
+int option_set_number(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err);
 int option_set_duration(const struct option *option, const char *value,
                         struct option_target *target, struct error *err);
 int option_set_hosts(const struct option *option, const char *value, struct option_target *target,
                      struct error *err);
-int option_set_rank_by(const struct option *option, const char *value,
-                       struct option_target *target, struct error *err);
-int option_set_display(const struct option *option, const char *value,
-                       struct option_target *target, struct error *err);
-int option_set_format(const struct option *option, const char *value,
-                      struct option_target *target, struct error *err);
+int option_set_rank_by(const struct option *option, const char *value, struct option_target *target,
+                       struct error *err);
+int option_set_display(const struct option *option, const char *value, struct option_target *target,
+                       struct error *err);
+int option_set_format(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err);
 int option_add_topology(const struct option *option, const char *value,
                         struct option_target *target, struct error *err);
 int option_set_input(const struct option *option, const char *value, struct option_target *target,
                      struct error *err);
 int option_add_env(const struct option *option, const char *value, struct option_target *target,
                    struct error *err);
-int option_remove_env(const struct option *option, const char *value,
-                      struct option_target *target, struct error *err);
+int option_remove_env(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err);
 int option_set_umask(const struct option *option, const char *value, struct option_target *target,
                      struct error *err);
-int option_add_rlimit(const struct option *option, const char *value,
-                      struct option_target *target, struct error *err);
-int option_set_failure(const struct option *option, const char *value,
-                       struct option_target *target, struct error *err);
+int option_add_rlimit(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err);
+int option_set_failure(const struct option *option, const char *value, struct option_target *target,
+                       struct error *err);
 int option_set_pmi(const struct option *option, const char *value, struct option_target *target,
                    struct error *err);
 int option_set_bootstrap(const struct option *option, const char *value,

@@ -42,14 +42,13 @@ static int free_of_R(struct manager *manager, size_t index)
 {
     const struct node *node = &manager->nodes->list[index];
     struct host *host = &manager->hosts[index];
-    const struct rset_node *held =
-        manager->held ? rset_find_host(manager->held, node->host) : NULL;
+    const struct rset_node *held = manager->held ? rset_find_host(manager->held, node->host) : NULL;
     idset_free(host->cores);
     host->cores = NULL;
     if (!node->cores)
         return 1;
-    host->cores = held ? idset_subtract(node->cores, held->children->cores)
-                       : idset_copy(node->cores);
+    host->cores =
+        held ? idset_subtract(node->cores, held->children->cores) : idset_copy(node->cores);
     return !idset_empty(host->cores);
 }
 
@@ -76,8 +75,8 @@ int gather_free(struct manager *manager, struct error *err)
  * will do. All words but node do; map strings and :span are not looked into. */
 static bool fills_nodes(const char *map)
 {
-    static const char *const words[] = {"slot", "core", "hwthread", "l1cache", "l2cache",
-                                        "l3cache", "numa", "socket", "package", "board"};
+    static const char *const words[] = {"slot",    "core", "hwthread", "l1cache", "l2cache",
+                                        "l3cache", "numa", "socket",   "package", "board"};
     for (size_t i = 0; map && i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(map, words[i]) == 0)
             return true;
@@ -142,9 +141,9 @@ int gather_open(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
     bool imagined = spec->dry_run && spec->ntopologies;
-    manager->nodes = imagined ? nodes_from_topologies(spec, wall_clock(), &manager->descriptions,
-                                                      err)
-                              : nodes_from_spec(spec, wall_clock(), err);
+    manager->nodes = imagined
+                         ? nodes_from_topologies(spec, wall_clock(), &manager->descriptions, err)
+                         : nodes_from_spec(spec, wall_clock(), err);
     if (!manager->nodes)
         return -1;
     manager->hosts = mem_array(manager->nodes->count, sizeof(*manager->hosts));
@@ -186,8 +185,7 @@ static bool settle_here(struct manager *manager, size_t index, struct error *err
     if (!node->here || !manager->spec->dry_run)
         return false;
     char *cores = node->cores ? idset_encode(node->cores) : NULL;
-    if (know_here(manager, err) == 0 &&
-        (!cores || allowed_check(manager->here, cores, err) == 0)) {
+    if (know_here(manager, err) == 0 && (!cores || allowed_check(manager->here, cores, err) == 0)) {
         host->topo = topo_ref(manager->here);
         host->settled = true;
     }
@@ -199,7 +197,10 @@ static void fill_target(struct manager *manager, uint32_t index, struct tree_tar
 {
     const struct node *node = &manager->nodes->list[index];
     *target = (struct tree_target){
-        .node = index, .host = node->host, .login = node->login, .here = node->here,
+        .node = index,
+        .host = node->host,
+        .login = node->login,
+        .here = node->here,
         .cores = node->cores ? idset_encode(node->cores) : NULL,
         .digest = node->here && manager->here ? topo_digest(manager->here) : NULL};
     /* A method that was named is used for this machine too. */
@@ -314,8 +315,7 @@ void gather_hello(struct manager *manager, const struct frame *frame)
         host->topo = topo_ref(manager->here);
     if (!host->topo) {
         host_failed(manager, frame->node,
-                    mem_format("%s: %s", manager->nodes->list[frame->node].host,
-                               error_text(&err)));
+                    mem_format("%s: %s", manager->nodes->list[frame->node].host, error_text(&err)));
     } else {
         share_topology(manager, host, json_string_value(json_object_get(value, "digest")));
         host_settled(manager, frame->node);

@@ -21,8 +21,8 @@
 
 void manager_show(struct manager *manager, const char *text, bool error)
 {
-    struct frame frame = {.type = FRAME_SHOW, .flags = error ? FRAME_STDERR : 0, .bytes = text,
-                          .len = strlen(text)};
+    struct frame frame = {
+        .type = FRAME_SHOW, .flags = error ? FRAME_STDERR : 0, .bytes = text, .len = strlen(text)};
     if (manager->front)
         link_send(manager->front, &frame);
 }
@@ -33,8 +33,8 @@ static void tell_front(struct manager *manager)
 {
     struct buf lines = BUF_INIT;
     int status = verdict_give(manager->verdict, &lines);
-    json_t *end = json_pack("{s:i, s:s%}", "status", status, "messages", buf_text(&lines),
-                            lines.len);
+    json_t *end =
+        json_pack("{s:i, s:s%}", "status", status, "messages", buf_text(&lines), lines.len);
     link_send_json(manager->front, FRAME_END, 0, 0, end);
     json_decref(end);
     buf_free(&lines);
@@ -123,8 +123,8 @@ static void take_ended(struct manager *manager, uint32_t child, const struct fra
     if (json_unpack(value, "{s:s, s:s, s:i, s?s}", "ranks", &set, "why", &why, "status", &status,
                     "text", &words) == 0) {
         struct idset *ranks = idset_decode(set, NULL);
-        uint64_t time = frame_get_u64(frame->bytes) -
-                        (uint64_t)tree_clock_offset(manager->tree, child);
+        uint64_t time =
+            frame_get_u64(frame->bytes) - (uint64_t)tree_clock_offset(manager->tree, child);
         const char *host =
             frame->node < manager->nodes->count ? manager->nodes->list[frame->node].host : NULL;
         if (ranks)
@@ -174,8 +174,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     if (manager->phase == PHASE_END)
         return;
     IDSET_FOREACH(node, nodes)
-        others += node < manager->nodes->count &&
-                  strcmp(manager->nodes->list[node].host, host) != 0;
+    others += node < manager->nodes->count && strcmp(manager->nodes->list[node].host, host) != 0;
     buf_printf(&line, "%s: lost: %s", host, why);
     if (others)
         buf_printf(&line, " (and with it %zu host%s behind it)", others, others > 1 ? "s" : "");
@@ -214,8 +213,8 @@ static void take_unreached(struct manager *manager, const struct frame *frame)
                     &stage, "text", &text, "elapsed", &elapsed, "nodes", &set) == 0 &&
         stage >= 0 && stage < STAGE_UP && manager->phase == PHASE_GATHER) {
         struct idset *nodes = idset_decode(set, NULL);
-        struct tree_unreached what = {(uint32_t)node, host, (enum bootstrap_stage)stage, text,
-                                      elapsed, nodes};
+        struct tree_unreached what = {(uint32_t)node, host,    (enum bootstrap_stage)stage,
+                                      text,           elapsed, nodes};
         if (nodes)
             gather_unreached(manager, &what, false);
         idset_free(nodes);
@@ -233,7 +232,8 @@ static void take_fence(struct manager *manager, const struct frame *frame)
 /* The earliest number is what everybody needs to know. */
 static void take_missing(struct manager *manager, const struct frame *frame)
 {
-    if (frame->len != 8 || (manager->missing_told && frame_get_u64(frame->bytes) >= manager->missing))
+    if (frame->len != 8 ||
+        (manager->missing_told && frame_get_u64(frame->bytes) >= manager->missing))
         return;
     manager->missing_told = true;
     manager->missing = frame_get_u64(frame->bytes);
@@ -354,8 +354,8 @@ static void exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
     frame_put_u64(head, id);
     buf_add(&payload, head, sizeof(head));
     buf_add(&payload, bytes, len);
-    struct frame frame = {.type = FRAME_FENCE_DOWN, .bytes = buf_bytes(&payload),
-                          .len = payload.len};
+    struct frame frame = {
+        .type = FRAME_FENCE_DOWN, .bytes = buf_bytes(&payload), .len = payload.len};
     tree_send(manager->tree, &frame);
     buf_free(&payload);
 }
@@ -424,8 +424,8 @@ static void start_limit(struct manager *manager)
 static void run(struct manager *manager)
 {
     manager->phase = PHASE_RUN;
-    manager->exchange = exchange_new(&exchange_ops, manager, manager->layout->nnodes,
-                                     manager->layout->nnodes);
+    manager->exchange =
+        exchange_new(&exchange_ops, manager, manager->layout->nnodes, manager->layout->nnodes);
     tree_add_nodes(manager->tree, manager->pending);
     place_launch(manager);
     start_limit(manager);
@@ -522,12 +522,14 @@ static const struct link_ops front_ops = {on_front_frame, on_front_room, on_fron
 static void fill_bootstrap(struct manager *manager)
 {
     const struct spec *spec = manager->spec;
-    manager->boot = (struct bootstrap){
-        .method = mem_copy_text(spec->bootstrap ? spec->bootstrap : "auto"),
-        .ssh = mem_copy_text(spec->ssh ? spec->ssh : "ssh"),
-        .agent = mem_copy_text(spec->agent ? spec->agent : TPRUN_AGENT_PATH),
-        .fanout = spec->fanout, .start_timeout = spec->start_timeout,
-        .node_timeout = spec->node_timeout, .verbose = spec->verbose};
+    manager->boot =
+        (struct bootstrap){.method = mem_copy_text(spec->bootstrap ? spec->bootstrap : "auto"),
+                           .ssh = mem_copy_text(spec->ssh ? spec->ssh : "ssh"),
+                           .agent = mem_copy_text(spec->agent ? spec->agent : TPRUN_AGENT_PATH),
+                           .fanout = spec->fanout,
+                           .start_timeout = spec->start_timeout,
+                           .node_timeout = spec->node_timeout,
+                           .verbose = spec->verbose};
 }
 
 static void manager_close(struct manager *manager)

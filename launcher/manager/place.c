@@ -29,10 +29,9 @@ static struct idset *free_cores(const struct manager *manager, size_t index)
     const struct host *host = &manager->hosts[index];
     if (host->cores)
         return idset_copy(host->cores);
-    struct idset *cores = manager->descriptions ? topo_cores(host->topo)
-                                                : topo_allowed_cores(host->topo);
-    const struct rset_node *held =
-        manager->held ? rset_find_host(manager->held, node->host) : NULL;
+    struct idset *cores =
+        manager->descriptions ? topo_cores(host->topo) : topo_allowed_cores(host->topo);
+    const struct rset_node *held = manager->held ? rset_find_host(manager->held, node->host) : NULL;
     if (held) {
         struct idset *left = idset_subtract(cores, held->children->cores);
         idset_free(cores);
@@ -58,9 +57,12 @@ static void find_candidates(struct manager *manager)
         }
         manager->candidate_host[manager->ncandidates] = (uint32_t)i;
         manager->candidates[manager->ncandidates++] =
-            (struct layout_node){.host = node->host, .target = node->target,
-                                 .topo = manager->hosts[i].topo, .cores = cores,
-                                 .gpus = node->gpus, .limit = node->limit};
+            (struct layout_node){.host = node->host,
+                                 .target = node->target,
+                                 .topo = manager->hosts[i].topo,
+                                 .cores = cores,
+                                 .gpus = node->gpus,
+                                 .limit = node->limit};
     }
 }
 
@@ -71,15 +73,20 @@ static void fill_request(struct manager *manager)
         manager->parts = mem_array(spec->nparts, sizeof(*manager->parts));
         for (size_t i = 0; i < spec->nparts; i++) {
             const struct spec_part *part = &spec->parts[i];
-            manager->parts[i] = (struct layout_part){
-                .ntasks = part->ntasks, .cores_per_task = part->cores_per_task, .map = part->map,
-                .bind = part->bind, .order = part->order, .mppr = part->mppr,
-                .oversubscribe = part->oversubscribe};
+            manager->parts[i] = (struct layout_part){.ntasks = part->ntasks,
+                                                     .cores_per_task = part->cores_per_task,
+                                                     .map = part->map,
+                                                     .bind = part->bind,
+                                                     .order = part->order,
+                                                     .mppr = part->mppr,
+                                                     .oversubscribe = part->oversubscribe};
         }
     }
-    manager->request = (struct layout_request){
-        .nodes = manager->candidates, .nnodes = manager->ncandidates,
-        .node_count = spec->nnodes, .parts = manager->parts, .nparts = (uint32_t)spec->nparts};
+    manager->request = (struct layout_request){.nodes = manager->candidates,
+                                               .nnodes = manager->ncandidates,
+                                               .node_count = spec->nnodes,
+                                               .parts = manager->parts,
+                                               .nparts = (uint32_t)spec->nparts};
 }
 
 /* ---- the claim ---- */
@@ -113,13 +120,17 @@ static int make_layout(struct manager *manager, struct error *err)
     manager->layout = NULL;
     size_t held = count_held(manager);
     if (!manager->ncandidates)
-        return error_set(err, "every core is held by other running programs (%zu of them); wait for "
-                              "them to end, or share with --overlap", held);
+        return error_set(err,
+                         "every core is held by other running programs (%zu of them); wait for "
+                         "them to end, or share with --overlap",
+                         held);
     manager->layout = layout_make(&manager->request, err);
     if (!manager->layout && err->kind == ERROR_REFUSED && held) {
         char *text = mem_copy_text(error_text(err));
-        error_set(err, "%s; %zu core%s held by other running programs were left out (--overlap "
-                       "shares them)", text, held, held > 1 ? "s" : "");
+        error_set(err,
+                  "%s; %zu core%s held by other running programs were left out (--overlap "
+                  "shares them)",
+                  text, held, held > 1 ? "s" : "");
         free(text);
     }
     return manager->layout ? 0 : -1;
@@ -183,22 +194,25 @@ void place_launch(struct manager *manager)
         manager->tree_node[i] = manager->candidate_host[source];
         manager->node_hosts[i] = manager->candidates[source].host;
     }
-    manager->input_nodes = launch_input_nodes(manager->spec, layout->map, manager->tree_node,
-                                              layout->nnodes);
+    manager->input_nodes =
+        launch_input_nodes(manager->spec, layout->map, manager->tree_node, layout->nnodes);
     verdict_set_map(manager->verdict, layout->map, manager->node_hosts);
 
     json_t *hosts = json_array();
     for (uint32_t i = 0; i < layout->nnodes; i++)
         json_array_append_new(hosts, json_string(manager->node_hosts[i]));
-    json_t *mapped = json_pack("{s:s, s:i, s:o, s:o}", "program", program_id(manager->program),
-                               "ntasks", (int)layout->ntasks, "hosts", hosts, "taskmap",
-                               taskmap_to_json(layout->map));
+    json_t *mapped =
+        json_pack("{s:s, s:i, s:o, s:o}", "program", program_id(manager->program), "ntasks",
+                  (int)layout->ntasks, "hosts", hosts, "taskmap", taskmap_to_json(layout->map));
     if (manager->front)
         link_send_json(manager->front, FRAME_MAPPED, 0, 0, mapped);
     json_decref(mapped);
 
-    struct launch_source source = {manager->spec, layout, program_id(manager->program),
-                                   instance_path(manager->instance), manager->tree_node,
+    struct launch_source source = {manager->spec,
+                                   layout,
+                                   program_id(manager->program),
+                                   instance_path(manager->instance),
+                                   manager->tree_node,
                                    manager->node_hosts};
     json_t *launch = launch_to_json(&source);
     char *text = json_dumps(launch, JSON_COMPACT);

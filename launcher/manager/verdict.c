@@ -65,18 +65,25 @@ static bool same_fate(const struct ending *a, const struct ending *b)
 
 static void verdict_add(struct verdict *verdict, const struct ending *ending)
 {
-    verdict->endings =
-        mem_resize(verdict->endings, verdict->count + 1, sizeof(*verdict->endings));
-    verdict->endings[verdict->count++] = (struct ending){
-        ending->time, mem_copy_text(ending->why), ending->status, mem_copy_text(ending->text),
-        mem_copy_text(ending->host), ending->ranks ? idset_copy(ending->ranks) : idset_new()};
+    verdict->endings = mem_resize(verdict->endings, verdict->count + 1, sizeof(*verdict->endings));
+    verdict->endings[verdict->count++] =
+        (struct ending){ending->time,
+                        mem_copy_text(ending->why),
+                        ending->status,
+                        mem_copy_text(ending->text),
+                        mem_copy_text(ending->host),
+                        ending->ranks ? idset_copy(ending->ranks) : idset_new()};
 }
 
 void verdict_ended(struct verdict *verdict, uint64_t time, const char *why, int status,
                    const char *text, const struct idset *ranks, const char *host)
 {
-    struct ending ending = {time, (char *)(uintptr_t)why, status, (char *)(uintptr_t)text,
-                            (char *)(uintptr_t)host, (struct idset *)(uintptr_t)ranks};
+    struct ending ending = {time,
+                            (char *)(uintptr_t)why,
+                            status,
+                            (char *)(uintptr_t)text,
+                            (char *)(uintptr_t)host,
+                            (struct idset *)(uintptr_t)ranks};
     for (size_t i = 0; i < verdict->count; i++) {
         struct ending *known = &verdict->endings[i];
         if (!same_fate(known, &ending) || idset_empty(known->ranks) != idset_empty(ranks))
@@ -124,13 +131,12 @@ static void say_who(const struct verdict *verdict, const struct ending *ending, 
             idset_add(nodes, node);
     }
     IDSET_FOREACH(node, nodes)
-        hostlist_append(hosts, verdict->hosts[node]);
+    hostlist_append(hosts, verdict->hosts[node]);
     char *where = hostlist_encode(hosts);
     if (idset_empty(ending->ranks))
         buf_add_text(out, ending->host ? ending->host : "a node");
     else
-        buf_printf(out, "rank%s %s on %s", idset_count(ending->ranks) > 1 ? "s" : "", ranks,
-                   where);
+        buf_printf(out, "rank%s %s on %s", idset_count(ending->ranks) > 1 ? "s" : "", ranks, where);
     free(where);
     free(ranks);
     idset_free(nodes);

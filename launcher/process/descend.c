@@ -137,8 +137,10 @@ void descend_end(double grace, const pid_t *except, size_t nexcept)
         if (gone < 0 && errno == ECHILD)
             return;
         double passed = seconds_now() - start;
-        size_t left = descend_signal(passed >= grace ? SIGKILL : first ? SIGTERM : 0, except,
-                                     nexcept);
+        size_t left = descend_signal(passed >= grace ? SIGKILL
+                                     : first         ? SIGTERM
+                                                     : 0,
+                                     except, nexcept);
         if (!left)
             return;
         if (first)

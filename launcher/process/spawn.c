@@ -131,7 +131,7 @@ static char **script_argv(const struct spawn *spawn)
     while (spawn->argv[count])
         count++;
     char **script = mem_array(count + 3, sizeof(*script));
-    script[0] = (char *)(uintptr_t)"/bin/sh";
+    script[0] = (char *)(uintptr_t) "/bin/sh";
     script[1] = (char *)(uintptr_t)spawn->path;
     for (size_t i = 1; i < count; i++)
         script[i + 1] = spawn->argv[i];
@@ -152,9 +152,9 @@ void spawn_begin(struct spawning *child, const struct spawn *spawn)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before); /* no handler of ours runs in the child */
     char *top = (char *)child->stack + SPAWN_STACK;
-    child->pid = clone(child_run, top - (uintptr_t)top % 16,
-                       CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD, child, NULL, NULL,
-                       &child->shares);
+    child->pid =
+        clone(child_run, top - (uintptr_t)top % 16, CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD,
+              child, NULL, NULL, &child->shares);
     if (child->pid < 0) {
         child->failure = (struct spawn_failure){SPAWN_FORK, errno};
         child->shares = 0;
@@ -195,8 +195,7 @@ pid_t spawn_start(const struct spawn *spawn, struct spawn_failure *failure)
     return pid;
 }
 
-int spawn_explain(const struct spawn *spawn, const struct spawn_failure *failure,
-                  struct error *err)
+int spawn_explain(const struct spawn *spawn, const struct spawn_failure *failure, struct error *err)
 {
     const char *why = strerror(failure->number);
     switch (failure->step) {
@@ -220,8 +219,8 @@ int spawn_explain(const struct spawn *spawn, const struct spawn_failure *failure
 static int try_path(const char *path, const char *directory)
 {
     struct stat info;
-    char *whole = path[0] == '/' || !directory ? mem_copy_text(path)
-                                               : mem_format("%s/%s", directory, path);
+    char *whole =
+        path[0] == '/' || !directory ? mem_copy_text(path) : mem_format("%s/%s", directory, path);
     int result = stat(whole, &info) < 0 ? (errno == EACCES ? EACCES : ENOENT)
                  : !S_ISREG(info.st_mode) || access(whole, X_OK) < 0 ? EACCES
                                                                      : 0;

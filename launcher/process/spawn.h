@@ -26,10 +26,10 @@ struct spawn_limit {
 };
 
 struct spawn {
-    const char *path;   /* what is executed; no search */
+    const char *path; /* what is executed; no search */
     char *const *argv;
     char *const *envp;
-    int fds[SPAWN_NFDS]; /* become 0, 1, 2, 3; -1: closed. Each > 9 or its own place: see
+    int fds[SPAWN_NFDS];   /* become 0, 1, 2, 3; -1: closed. Each > 9 or its own place: see
                             spawn_reserve() */
     const char *directory; /* NULL: as here */
     int umask;             /* -1: as here */
@@ -71,7 +71,7 @@ struct spawning {
     struct spawn_failure failure;
     pid_t pid;
     pid_t parent;
-    int shares;       /* not 0 while the child shares our memory; the kernel clears it */
+    int shares; /* not 0 while the child shares our memory; the kernel clears it */
     void *stack;
     cpu_set_t *check; /* room to read the binding back */
     char **script;    /* argv as /bin/sh wants it */

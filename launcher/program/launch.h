@@ -19,8 +19,8 @@
 struct launch_task { /* one task of this node */
     uint32_t rank;
     uint32_t local_rank;
-    uint32_t app;        /* part of the spec */
-    uint32_t binding;    /* index into launch->cpus */
+    uint32_t app;     /* part of the spec */
+    uint32_t binding; /* index into launch->cpus */
 };
 
 struct launch {
@@ -34,11 +34,11 @@ struct launch {
     char **hosts;        /* [nnodes] */
 
     /* this node's part */
-    uint32_t node; /* node id; UINT32_MAX when it only relays */
+    uint32_t node;             /* node id; UINT32_MAX when it only relays */
     struct launch_task *tasks; /* by local rank, which is by rank */
     uint32_t nlocal;
     struct idset *input_ranks; /* of SPEC_INPUT_RANKS; else NULL */
-    struct idset **cpus; /* distinct bindings, OS indexes */
+    struct idset **cpus;       /* distinct bindings, OS indexes */
     uint32_t ncpus;
     bool bound;
 };
@@ -48,8 +48,8 @@ struct launch_source { /* what the manager knows; all borrowed */
     const struct layout *layout;
     const char *program;
     const char *instance;
-    const uint32_t *tree_node;    /* [layout->nnodes] */
-    const char *const *hosts;     /* [layout->nnodes] */
+    const uint32_t *tree_node; /* [layout->nnodes] */
+    const char *const *hosts;  /* [layout->nnodes] */
 };
 
 json_t *launch_to_json(const struct launch_source *source); /* new reference */

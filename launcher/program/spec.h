@@ -30,13 +30,13 @@ struct spec_rlimit {
 };
 
 struct spec_part {
-    char **argv; /* NULL-terminated, argv[0] is the program */
-    uint32_t ntasks;         /* 0: not given */
-    uint32_t cores_per_task; /* 0: not given */
+    char **argv;                     /* NULL-terminated, argv[0] is the program */
+    uint32_t ntasks;                 /* 0: not given */
+    uint32_t cores_per_task;         /* 0: not given */
     char *map, *bind, *order, *mppr; /* NULL: not given */
     bool oversubscribe;
-    char *chdir;             /* NULL: the caller's directory */
-    int umask;               /* -1: the caller's */
+    char *chdir; /* NULL: the caller's directory */
+    int umask;   /* -1: the caller's */
     struct spec_env *env;
     size_t nenv;
     struct spec_rlimit *rlimits;
@@ -53,12 +53,12 @@ struct spec {
     size_t nparts;
 
     /* on what */
-    uint32_t nnodes;  /* -N; 0: as many as needed */
-    char *resources;  /* -R: a file name or "-"; NULL */
-    char *hosts;      /* --hosts: hostlist text; NULL */
-    char *hostfile;   /* --hostfile; NULL */
-    char *exclude;    /* --exclude: hostlist text; NULL */
-    bool overlap;     /* neither claim nor avoid what is claimed */
+    uint32_t nnodes; /* -N; 0: as many as needed */
+    char *resources; /* -R: a file name or "-"; NULL */
+    char *hosts;     /* --hosts: hostlist text; NULL */
+    char *hostfile;  /* --hostfile; NULL */
+    char *exclude;   /* --exclude: hostlist text; NULL */
+    bool overlap;    /* neither claim nor avoid what is claimed */
 
     /* seen */
     bool dry_run;

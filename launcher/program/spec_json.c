@@ -140,8 +140,8 @@ static int set_part_rlimits(void *base, const struct field *field, const json_t 
 {
     const char *name;
     json_t *limit;
-    int resource;
-    uint64_t soft;
+    int resource = 0;
+    uint64_t soft = 0;
     (void)field;
     if (!json_is_object(value))
         return field_wants("an object", value, err);

@@ -11,9 +11,9 @@
 json_t *bootstrap_to_json(const struct bootstrap *boot)
 {
     return json_pack("{s:s, s:s, s:s, s:i, s:f, s:f, s:i}", "method", boot->method, "ssh",
-                     boot->ssh, "agent", boot->agent, "fanout", (int)boot->fanout,
-                     "start_timeout", boot->start_timeout, "node_timeout", boot->node_timeout,
-                     "verbose", boot->verbose);
+                     boot->ssh, "agent", boot->agent, "fanout", (int)boot->fanout, "start_timeout",
+                     boot->start_timeout, "node_timeout", boot->node_timeout, "verbose",
+                     boot->verbose);
 }
 
 int bootstrap_from_json(struct bootstrap *boot, const json_t *value, struct error *err)
@@ -89,8 +89,8 @@ static bool is_ssh(const struct bootstrap *boot)
 static void ssh_words(const struct bootstrap *boot, const char *login, struct words *words)
 {
     /* No forwarding, no terminal, no questions; DEBUG1 says which stage was reached. */
-    static const char *const options[] = {"-x", "-a", "-T", "-o", "BatchMode=yes", "-o",
-                                          "LogLevel=DEBUG1", "--"};
+    static const char *const options[] = {
+        "-x", "-a", "-T", "-o", "BatchMode=yes", "-o", "LogLevel=DEBUG1", "--"};
     words_split(words, boot->ssh);
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         words_add(words, mem_copy_text(options[i]));
@@ -129,8 +129,10 @@ char **bootstrap_command(const struct bootstrap *boot, const char *login, struct
         return words.list;
     }
     if (!strstr(boot->method, "{host}")) {
-        error_usage(err, "--bootstrap \"%s\": neither auto, local, ssh nor a command with {host} "
-                         "(and {agent}) in it", boot->method);
+        error_usage(err,
+                    "--bootstrap \"%s\": neither auto, local, ssh nor a command with {host} "
+                    "(and {agent}) in it",
+                    boot->method);
         return NULL;
     }
     words_split(&words, boot->method);
@@ -153,8 +155,8 @@ void bootstrap_free_words(char **words)
 
 /* ---- how far it got ---- */
 
-static const char *const stage_names[] = {"resolve", "connect", "authenticate", "exec", "hello",
-                                          "up"};
+static const char *const stage_names[] = {"resolve", "connect", "authenticate",
+                                          "exec",    "hello",   "up"};
 
 const char *bootstrap_stage_name(enum bootstrap_stage stage)
 {
@@ -180,9 +182,9 @@ static const struct {
 };
 
 /* Its small talk at that log level. */
-static const char *const small_talk[] = {"debug1: ", "OpenSSH_", "Authenticated to ",
-                                         "Transferred: ", "Bytes per second: ",
-                                         "Warning: Permanently added"};
+static const char *const small_talk[] = {
+    "debug1: ",      "OpenSSH_",           "Authenticated to ",
+    "Transferred: ", "Bytes per second: ", "Warning: Permanently added"};
 
 static void read_line(const char *line, size_t len, enum bootstrap_stage *stage, struct buf *words)
 {

@@ -123,9 +123,9 @@ static void child_timer(struct ev_loop *loop, ev_timer *timer, int events)
         child_check_gone(child);
         return;
     }
-    char *why = child->link ? mem_format("no answer within %.3g s",
-                                         tree_boot(child->tree)->start_timeout)
-                            : mem_copy_text("the connection was closed");
+    char *why = child->link
+                    ? mem_format("no answer within %.3g s", tree_boot(child->tree)->start_timeout)
+                    : mem_copy_text("the connection was closed");
     child_settle(child, why);
     free(why);
     child_check_gone(child);
@@ -230,9 +230,13 @@ static void child_start_command(struct child *child, const char *login, int end)
         goto done;
     fcntl(words[1], F_SETFL, 0);
     char *path = spawn_find(command[0], getenv("PATH"), NULL);
-    struct spawn spawn = {.path = path ? path : command[0], .argv = command, .envp = environ,
-                          .fds = {end, end, words[1], -1}, .umask = -1,
-                          .death_signal = SIGTERM, .group = true};
+    struct spawn spawn = {.path = path ? path : command[0],
+                          .argv = command,
+                          .envp = environ,
+                          .fds = {end, end, words[1], -1},
+                          .umask = -1,
+                          .death_signal = SIGTERM,
+                          .group = true};
     struct spawn_failure failure;
     pid_t pid = spawn_start(&spawn, &failure);
     if (pid > 0)

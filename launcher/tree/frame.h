@@ -17,39 +17,39 @@
 #include "base/error.h"
 
 #define FRAME_HEADER 16
-#define FRAME_MAX (64u << 20)  /* payload bytes */
-#define FRAME_ALL UINT32_MAX   /* in node or rank: every one */
+#define FRAME_MAX (64u << 20) /* payload bytes */
+#define FRAME_ALL UINT32_MAX  /* in node or rank: every one */
 
 enum frame_type {
     /* every link */
-    FRAME_PING = 1,     /* payload: u64 sender's clock, ns */
-    FRAME_PONG,         /* payload: u64 echoed, u64 answerer's clock, ns */
-    FRAME_CREDIT,       /* rank: bytes of bulk payload that may be sent again */
+    FRAME_PING = 1, /* payload: u64 sender's clock, ns */
+    FRAME_PONG,     /* payload: u64 echoed, u64 answerer's clock, ns */
+    FRAME_CREDIT,   /* rank: bytes of bulk payload that may be sent again */
     /* down the tree */
-    FRAME_WELCOME,      /* JSON: who the agent is, what it starts below itself; first frame */
-    FRAME_LAUNCH,       /* JSON: see launcher/program/launch.h */
-    FRAME_SIGNAL,       /* flags: signal number, to every task */
-    FRAME_TERMINATE,    /* rank: grace in ms; TERM, grace, KILL */
-    FRAME_STDIN,        /* bulk; bytes for the tasks that read input */
-    FRAME_STDIN_END,    /* bulk */
-    FRAME_FENCE_DOWN,   /* u64 id, then bytes */
+    FRAME_WELCOME,    /* JSON: who the agent is, what it starts below itself; first frame */
+    FRAME_LAUNCH,     /* JSON: see launcher/program/launch.h */
+    FRAME_SIGNAL,     /* flags: signal number, to every task */
+    FRAME_TERMINATE,  /* rank: grace in ms; TERM, grace, KILL */
+    FRAME_STDIN,      /* bulk; bytes for the tasks that read input */
+    FRAME_STDIN_END,  /* bulk */
+    FRAME_FENCE_DOWN, /* u64 id, then bytes */
     /* up the tree; node: the agent it is from */
-    FRAME_HELLO,        /* JSON: version, topology or its digest */
-    FRAME_UNREACHED,    /* JSON: a host that did not start: stage, text; node: which */
-    FRAME_STARTED,      /* every task of the node has been started */
-    FRAME_OUTPUT,       /* bulk; rank; flags: FRAME_STDERR, FRAME_UNFINISHED; without bytes: that
+    FRAME_HELLO,     /* JSON: version, topology or its digest */
+    FRAME_UNREACHED, /* JSON: a host that did not start: stage, text; node: which */
+    FRAME_STARTED,   /* every task of the node has been started */
+    FRAME_OUTPUT,    /* bulk; rank; flags: FRAME_STDERR, FRAME_UNFINISHED; without bytes: that
                            stream has ended inside a line */
-    FRAME_ENDED,        /* ranks ended badly, told at once; u64 time, then JSON: ranks, why,
+    FRAME_ENDED,     /* ranks ended badly, told at once; u64 time, then JSON: ranks, why,
                            status, text. Whoever passes it on turns the time into its own clock */
-    FRAME_DONE,         /* bulk; everything of node's subtree has ended: JSON, statuses merged */
-    FRAME_FENCE_UP,     /* rank: weight; u64 id, then bytes */
-    FRAME_MISSING,      /* both ways; rank will enter no PMI barrier from a number on: u64 number */
-    FRAME_LOST,         /* JSON: nodes (idset), text: their link is gone */
-    FRAME_NOTE,         /* text for people, to stderr */
+    FRAME_DONE,      /* bulk; everything of node's subtree has ended: JSON, statuses merged */
+    FRAME_FENCE_UP,  /* rank: weight; u64 id, then bytes */
+    FRAME_MISSING,   /* both ways; rank will enter no PMI barrier from a number on: u64 number */
+    FRAME_LOST,      /* JSON: nodes (idset), text: their link is gone */
+    FRAME_NOTE,      /* text for people, to stderr */
     /* manager to front end */
-    FRAME_SHOW,         /* text; flags: FRAME_STDERR */
-    FRAME_MAPPED,       /* JSON: program, ntasks, hosts, taskmap */
-    FRAME_END,          /* bulk; JSON: status, messages */
+    FRAME_SHOW,   /* text; flags: FRAME_STDERR */
+    FRAME_MAPPED, /* JSON: program, ntasks, hosts, taskmap */
+    FRAME_END,    /* bulk; JSON: status, messages */
     FRAME_NTYPES
 };
 

@@ -14,8 +14,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#define LINK_READ 131072   /* bytes a read asks for */
-#define LINK_DIRECT 4096   /* payloads from here on are written without being copied */
+#define LINK_READ 131072 /* bytes a read asks for */
+#define LINK_DIRECT 4096 /* payloads from here on are written without being copied */
 #define LINK_GREETING "\ntprun-agent-greeting-1\n"
 
 struct link {
@@ -118,10 +118,9 @@ static void link_put(struct link *link, const struct frame *frame)
     frame_encode_header(frame, header);
     size_t done = 0;
     if (frame->len >= LINK_DIRECT) {
-        struct iovec parts[3] = {
-            {(void *)(uintptr_t)buf_bytes(&link->sending), link->sending.len},
-            {header, FRAME_HEADER},
-            {(void *)(uintptr_t)frame->bytes, frame->len}};
+        struct iovec parts[3] = {{(void *)(uintptr_t)buf_bytes(&link->sending), link->sending.len},
+                                 {header, FRAME_HEADER},
+                                 {(void *)(uintptr_t)frame->bytes, frame->len}};
         ssize_t n = writev(link->out, parts, 3);
         done = n > 0 ? (size_t)n : 0;
         size_t before = done < link->sending.len ? done : link->sending.len;
@@ -188,8 +187,8 @@ void link_send_json(struct link *link, enum frame_type type, uint32_t node, uint
                     const json_t *value)
 {
     char *text = json_dumps(value, JSON_COMPACT);
-    struct frame frame = {.type = type, .node = node, .rank = rank, .bytes = text,
-                          .len = text ? strlen(text) : 0};
+    struct frame frame = {
+        .type = type, .node = node, .rank = rank, .bytes = text, .len = text ? strlen(text) : 0};
     link_send(link, &frame);
     free(text);
 }
@@ -274,9 +273,9 @@ static bool link_find_greeting(struct link *link)
     const size_t len = sizeof(text) - 1;
     const char *bytes = buf_bytes(&link->received);
     const char *at = memmem(bytes, link->received.len, text, len);
-    size_t noise = at ? (size_t)(at - bytes)
-                      : link->received.len - (link->received.len < len - 1 ? link->received.len
-                                                                           : len - 1);
+    size_t noise =
+        at ? (size_t)(at - bytes)
+           : link->received.len - (link->received.len < len - 1 ? link->received.len : len - 1);
     if (noise && link->ops->noise)
         link->ops->noise(link, link->arg, bytes, noise);
     buf_consume(&link->received, noise + (at ? len : 0));

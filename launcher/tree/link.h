@@ -54,7 +54,7 @@ void link_send(struct link *link, const struct frame *frame); /* payload is copi
 void link_send_json(struct link *link, enum frame_type type, uint32_t node, uint32_t rank,
                     const json_t *value);
 
-size_t link_room(const struct link *link);    /* bulk bytes that would not have to wait */
+size_t link_room(const struct link *link);           /* bulk bytes that would not have to wait */
 void link_consumed(struct link *link, size_t bytes); /* bulk payload bytes + FRAME_HEADER each */
 
 void link_watch(struct link *link, double timeout); /* seconds; INFINITY: only watch for EOF */

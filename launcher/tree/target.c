@@ -14,9 +14,9 @@ json_t *tree_targets_to_json(const struct tree_target *targets, size_t count)
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
         const struct tree_target *target = &targets[i];
-        json_array_append_new(
-            list, json_pack("[i, s, s, o, o]", (int)target->node, target->host, target->login,
-                            text_or_null(target->cores), text_or_null(target->digest)));
+        json_array_append_new(list, json_pack("[i, s, s, o, o]", (int)target->node, target->host,
+                                              target->login, text_or_null(target->cores),
+                                              text_or_null(target->digest)));
     }
     return list;
 }

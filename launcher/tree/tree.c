@@ -47,8 +47,9 @@ void tree_child_note(struct tree *tree, const char *text)
 
 void tree_child_unreached(struct tree *tree, struct child *child, const char *text)
 {
-    struct tree_unreached what = {child->node, child->host, child->stage, text,
-                                  ev_now(tree->loop) - child->started, child->nodes};
+    struct tree_unreached what = {
+        child->node, child->host, child->stage, text, ev_now(tree->loop) - child->started,
+        child->nodes};
     tree->ops->unreached(tree->arg, &what);
 }
 
@@ -213,7 +214,7 @@ void tree_add_nodes(const struct tree *tree, struct idset *nodes)
 {
     for (uint32_t i = 0; i < tree->count; i++)
         IDSET_FOREACH(node, tree->children[i]->nodes)
-            idset_add(nodes, node);
+    idset_add(nodes, node);
 }
 
 /* ---- the end ---- */

@@ -34,9 +34,9 @@ struct tree_unreached {
     uint32_t node;
     const char *host;
     enum bootstrap_stage stage;
-    const char *text;            /* the host's own words */
-    double elapsed;              /* seconds */
-    const struct idset *nodes;   /* it and all that it was to start */
+    const char *text;          /* the host's own words */
+    double elapsed;            /* seconds */
+    const struct idset *nodes; /* it and all that it was to start */
 };
 
 struct tree_ops {
@@ -61,7 +61,7 @@ void tree_free(struct tree *tree);
 /* Start agents; may be called again for more. Targets are copied. `flat`: all directly. */
 void tree_start(struct tree *tree, const struct tree_target *targets, size_t count, bool flat);
 
-void tree_send(struct tree *tree, const struct frame *frame);      /* to every child that is up */
+void tree_send(struct tree *tree, const struct frame *frame); /* to every child that is up */
 void tree_send_node(struct tree *tree, uint32_t node, const struct frame *frame);
 /* To the children that have any of these nodes at or below them. */
 void tree_send_nodes(struct tree *tree, const struct idset *nodes, const struct frame *frame);

@@ -251,8 +251,8 @@ int kvs_merge(struct kvs *kvs, const void *packed, size_t len, struct error *err
 {
     const unsigned char *bytes = len ? packed : (const unsigned char *)"";
     struct cursor cursor = {.at = bytes, .start = bytes, .end = bytes + len};
-    const char *key, *value;
-    size_t key_len, value_len;
+    const char *key = "", *value = "";
+    size_t key_len = 0, value_len = 0;
     while (cursor.at < cursor.end) {
         if (unpack_text(&cursor, &key, &key_len, err) < 0 ||
             unpack_text(&cursor, &value, &value_len, err) < 0)
