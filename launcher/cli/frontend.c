@@ -56,9 +56,10 @@ static void write_all(int fd, const char *bytes, size_t len)
 
 /* ---- output ---- */
 
-static void send_terminate(struct frontend *front, double grace)
+static void send_terminate(struct frontend *front, double grace, int number)
 {
-    struct frame frame = {.type = FRAME_TERMINATE, .rank = (uint32_t)(grace * 1000)};
+    struct frame frame = {
+        .type = FRAME_TERMINATE, .flags = (uint16_t)number, .rank = (uint32_t)(grace * 1000)};
     if (front->manager)
         link_send(front->manager, &frame);
 }
@@ -85,7 +86,7 @@ static void on_output_closed(void *arg, enum output_stream stream)
     struct frontend *front = arg;
     if (stream == OUTPUT_STDOUT && !front->result->quiet) {
         front->result->quiet = true;
-        send_terminate(front, front->spec->kill_grace);
+        send_terminate(front, front->spec->kill_grace, 0);
     }
 }
 
@@ -95,7 +96,7 @@ static void on_output_failed(void *arg, const struct error *err)
     if (front->err->text)
         return;
     error_set(front->err, "%s", error_text(err));
-    send_terminate(front, front->spec->kill_grace);
+    send_terminate(front, front->spec->kill_grace, 0);
 }
 
 static const struct output_ops output_ops = {on_drained, on_output_closed, on_output_failed};
@@ -165,7 +166,7 @@ static void on_input_failed(void *arg, const struct error *err)
     if (!front->err->text)
         error_set(front->err, "%s", error_text(err));
     on_input_end(front);
-    send_terminate(front, front->spec->kill_grace);
+    send_terminate(front, front->spec->kill_grace, 0);
 }
 
 static const struct input_ops input_ops = {on_input, on_input_end, on_input_failed};
@@ -285,7 +286,7 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
         bool again = now - front->interrupted < TWICE;
         front->interrupted = now;
         if (again) {
-            send_terminate(front, 0);
+            send_terminate(front, 0, SIGINT);
             return;
         }
     }

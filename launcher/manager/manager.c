@@ -457,17 +457,21 @@ void manager_gathered(struct manager *manager)
 
 /* ---- from the front end ---- */
 
+static void told_to_end(struct manager *manager, int number, const char *when)
+{
+    char *line = mem_format("ended by signal %d (%s)%s", number, strsignal(number), when);
+    verdict_other(manager->verdict, link_clock(), 128 + number, line);
+    free(line);
+}
+
 static void front_signal(struct manager *manager, int number)
 {
     struct frame frame = {.type = FRAME_SIGNAL, .flags = (uint16_t)number};
     if (manager->phase == PHASE_RUN) {
         tree_send(manager->tree, &frame);
-    } else if (manager->phase == PHASE_GATHER &&
-               (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)) {
-        char *line = mem_format("ended by signal %d (%s) before the program started", number,
-                                strsignal(number));
-        verdict_other(manager->verdict, link_clock(), 128 + number, line);
-        free(line);
+    } else if (manager->phase == PHASE_GATHER && (number == SIGINT || number == SIGTERM ||
+                                                  number == SIGHUP || number == SIGQUIT)) {
+        told_to_end(manager, number, " before the program started");
         manager_end(manager);
     }
 }
@@ -481,6 +485,8 @@ static void on_front_frame(struct link *link, void *arg, const struct frame *fra
         front_signal(manager, frame->flags);
         break;
     case FRAME_TERMINATE:
+        if (frame->flags)
+            told_to_end(manager, frame->flags, "");
         manager_terminate(manager, frame->rank / 1000.0);
         break;
     case FRAME_STDIN:

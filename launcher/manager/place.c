@@ -136,11 +136,25 @@ static int make_layout(struct manager *manager, struct error *err)
     return manager->layout ? 0 : -1;
 }
 
+static int check_input(const struct manager *manager, struct error *err)
+{
+    const struct spec *spec = manager->spec;
+    if (spec->input != SPEC_INPUT_RANKS || !spec->input_arg)
+        return 0;
+    struct idset *ranks = idset_decode(spec->input_arg, err);
+    int result = ranks ? 0 : -1;
+    if (ranks && !idset_empty(ranks) && idset_last(ranks) >= manager->layout->ntasks)
+        result = error_usage(err, "--input %s: there is no rank %u, the program has ranks 0 to %u",
+                             spec->input_arg, idset_last(ranks), manager->layout->ntasks - 1);
+    idset_free(ranks);
+    return result;
+}
+
 int place_map(struct manager *manager, struct error *err)
 {
     for (int tries = 0; tries < PLACE_TRIES; tries++) {
         error_clear(err);
-        if (make_layout(manager, err) < 0)
+        if (make_layout(manager, err) < 0 || check_input(manager, err) < 0)
             return -1;
         make_claim(manager);
         if (!manager->program || manager->spec->overlap)

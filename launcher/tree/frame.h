@@ -29,7 +29,8 @@ enum frame_type {
     FRAME_WELCOME,    /* JSON: who the agent is, what it starts below itself; first frame */
     FRAME_LAUNCH,     /* JSON: see launcher/program/launch.h */
     FRAME_SIGNAL,     /* flags: signal number, to every task */
-    FRAME_TERMINATE,  /* rank: grace in ms; TERM, grace, KILL */
+    FRAME_TERMINATE,  /* rank: grace in ms; TERM, grace, KILL. Of a front end, flags: the signal
+                         that asked for it, or 0 */
     FRAME_STDIN,      /* bulk; bytes for the tasks that read input */
     FRAME_STDIN_END,  /* bulk */
     FRAME_FENCE_DOWN, /* u64 id, then bytes */

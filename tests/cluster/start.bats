@@ -92,10 +92,16 @@ node_dir() { "$CLUSTER" dir "$1"; }
 }
 
 @test "hosts that can't reach each other are reached from tprun's own host" {
-    "$CLUSTER" exec node0 mv "$CLUSTER_DIR/key" "$CLUSTER_DIR/key.away"
-    "$CLUSTER" exec head sh -c "mkdir -p ~/.ssh && cp $CLUSTER_DIR/key.away ~/.ssh/id_ed25519"
+    local home
+    home=$(node_dir head)/home
+    mkdir -p -m 700 "$home/.ssh"
+    mv "$CLUSTER_DIR/key" "$home/.ssh/key"
+    printf 'Host *\n  IdentityFile ~/.ssh/key\n' >"$home/.ssh/config"
+    run on node0 ssh node1 true
+    [ "$status" != 0 ]
     run_tprun -0 --fanout 2 -n 8 --hosts 'node[0-7]' --map-by node hostname
-    mv "$CLUSTER_DIR/key.away" "$CLUSTER_DIR/key"
+    mv "$home/.ssh/key" "$CLUSTER_DIR/key"
+    rm -r "$home/.ssh"
     equal "$(sort <<<"$output")" "$(printf 'node%d\n' 0 1 2 3 4 5 6 7)"
 }
 
