@@ -266,6 +266,15 @@ static void link_dispatch(struct link *link, const struct frame *frame)
     }
 }
 
+/* How much of the end of these bytes may be the beginning of the greeting. */
+static size_t maybe_greeting(const char *bytes, size_t len, const char *text, size_t text_len)
+{
+    size_t most = len < text_len ? len : text_len - 1;
+    while (most && memcmp(bytes + len - most, text, most) != 0)
+        most--;
+    return most;
+}
+
 /* Returns false while the greeting has not been seen. What cannot be its beginning is noise. */
 static bool link_find_greeting(struct link *link)
 {
@@ -273,9 +282,8 @@ static bool link_find_greeting(struct link *link)
     const size_t len = sizeof(text) - 1;
     const char *bytes = buf_bytes(&link->received);
     const char *at = memmem(bytes, link->received.len, text, len);
-    size_t noise =
-        at ? (size_t)(at - bytes)
-           : link->received.len - (link->received.len < len - 1 ? link->received.len : len - 1);
+    size_t noise = at ? (size_t)(at - bytes)
+                      : link->received.len - maybe_greeting(bytes, link->received.len, text, len);
     if (noise && link->ops->noise)
         link->ops->noise(link, link->arg, bytes, noise);
     buf_consume(&link->received, noise + (at ? len : 0));

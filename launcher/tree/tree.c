@@ -47,16 +47,20 @@ void tree_child_note(struct tree *tree, const char *text)
 
 void tree_child_unreached(struct tree *tree, struct child *child, const char *text)
 {
-    struct tree_unreached what = {
-        child->node, child->host, child->stage, text, ev_now(tree->loop) - child->started,
-        child->nodes};
+    struct idset *nodes = idset_copy(child->nodes); /* the owner may forget them meanwhile */
+    double elapsed = ev_now(tree->loop) - child->started;
+    struct tree_unreached what = {child->node, child->host, child->stage, text, elapsed, nodes};
     tree->ops->unreached(tree->arg, &what);
+    idset_free(nodes);
 }
 
 void tree_child_lost(struct tree *tree, struct child *child, const char *why)
 {
-    if (!tree->ending)
-        tree->ops->lost(tree->arg, child->host, child->nodes, why);
+    if (tree->ending)
+        return;
+    struct idset *nodes = idset_copy(child->nodes);
+    tree->ops->lost(tree->arg, child->host, nodes, why);
+    idset_free(nodes);
 }
 
 /* Called once or more for a child whose link and process are both gone. */
