@@ -27,16 +27,27 @@ static void stream_emit(void *arg, const char *bytes, size_t len, bool unfinishe
     agent_send_up(agent, &frame);
 }
 
-static void stream_close(struct stream *stream)
+/* A last line without newline waits until all whole lines of this node are out, so that none of
+ * another task is glued to it; one that is printed in part already ends here. */
+static void stream_end(struct stream *stream)
 {
     if (stream->fd < 0)
         return;
     ev_io_stop(stream->task->agent->loop, &stream->io);
     close(stream->fd);
     stream->fd = -1;
+    if (!stream->open_line)
+        return;
     lines_end(&stream->lines, stream_emit, stream);
     if (stream->open_line) /* no bytes: the line will not go on */
         stream_emit(stream, "", 0, false);
+}
+
+static void stream_close(struct stream *stream)
+{
+    stream_end(stream);
+    if (stream->task)
+        lines_end(&stream->lines, stream_emit, stream);
     lines_free(&stream->lines);
 }
 
@@ -62,7 +73,7 @@ static bool stream_read(struct stream *stream)
     if (n < 0 && errno == EAGAIN)
         return false;
     if (n <= 0) {
-        stream_close(stream);
+        stream_end(stream);
         return false;
     }
     lines_feed(&stream->lines, bytes, (size_t)n, stream_emit, stream);

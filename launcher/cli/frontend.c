@@ -14,9 +14,10 @@
 #include "launcher/tree/link.h"
 
 #define INPUT_WINDOW 131072 /* bytes of stdin that are asked for at a time */
-#define OUTPUT_BUDGET (8u << 20) /* bytes that may wait here for a slow reader, or for a long line
+#define OUTPUT_BUDGET                                                                              \
+    (8u << 20)    /* bytes that may wait here for a slow reader, or for a long line
                                     of another task to end, before tasks have to wait */
-#define TWICE 1.0           /* s within which a second SIGINT ends the program at once */
+#define TWICE 1.0 /* s within which a second SIGINT ends the program at once */
 
 /* What reaches every task; a signal that was ignored when tprun started stays so. */
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
@@ -32,7 +33,7 @@ struct frontend {
     struct output *output;
     struct input *input;
     size_t unpaid; /* bulk bytes taken for which no credit was given back */
-    size_t asked; /* bytes of stdin asked for and not yet come */
+    size_t asked;  /* bytes of stdin asked for and not yet come */
     bool input_over;
     struct taskmap *map;
     json_t *mapped;
@@ -190,13 +191,13 @@ static void take_mapped(struct frontend *front, const struct frame *frame)
     struct error err = ERROR_INIT;
     front->mapped = frame_json(frame, &err);
     front->map = taskmap_from_json(json_object_get(front->mapped, "taskmap"), &err);
-    struct output_config config = {
-        .label = front->spec->label,
-        .templates = {front->spec->output, front->spec->error},
-        .ntasks = front->map ? (uint32_t)front->map->ntasks : 0,
-        .program = json_string_value(json_object_get(front->mapped, "program")),
-        .host = host_of,
-        .node = node_of};
+    struct output_config config = {.label = front->spec->label,
+                                   .templates = {front->spec->output, front->spec->error},
+                                   .ntasks = front->map ? (uint32_t)front->map->ntasks : 0,
+                                   .program =
+                                       json_string_value(json_object_get(front->mapped, "program")),
+                                   .host = host_of,
+                                   .node = node_of};
     if (front->map)
         front->output = output_new(front->loop, &config, &output_ops, front, &err);
     if (!front->output || start_input(front, &err) < 0)
@@ -331,8 +332,7 @@ static void frontend_close(struct frontend *front)
         ev_signal_stop(front->loop, &front->signals[i]);
 }
 
-int frontend_run(const struct spec *spec, int fd, struct frontend_result *result,
-                 struct error *err)
+int frontend_run(const struct spec *spec, int fd, struct frontend_result *result, struct error *err)
 {
     struct frontend front = {.spec = spec, .result = result, .err = err, .interrupted = -INFINITY};
     signal(SIGPIPE, SIG_IGN);

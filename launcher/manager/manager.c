@@ -469,8 +469,8 @@ static void front_signal(struct manager *manager, int number)
     struct frame frame = {.type = FRAME_SIGNAL, .flags = (uint16_t)number};
     if (manager->phase == PHASE_RUN) {
         tree_send(manager->tree, &frame);
-    } else if (manager->phase == PHASE_GATHER && (number == SIGINT || number == SIGTERM ||
-                                                  number == SIGHUP || number == SIGQUIT)) {
+    } else if (manager->phase == PHASE_GATHER &&
+               (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)) {
         told_to_end(manager, number, " before the program started");
         manager_end(manager);
     }

@@ -56,7 +56,7 @@ static void dest_print(struct dest *dest, uint64_t writer, const char *bytes, si
         dest->sink.left += len;
         return;
     }
-    if (dest->open && dest->last != writer) {
+    if (dest->label && dest->open && dest->last != writer) {
         sink_put(&dest->sink, "\n", 1, 0);
         dest->open = false;
     }

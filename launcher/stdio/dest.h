@@ -4,9 +4,10 @@
  * A writer is a rank's stream. One that is inside an unfinished line has the floor: what others
  * send waits, apart for each writer, and is printed in the order in which they began to wait.
  * The floor goes on when the line is finished, the writer ends, or it has been silent for
- `patience` seconds with others waiting. Its silence does not count while this side has not
- * yet written what it sent, or was itself asleep (suspended, or held up by a slow disk). Where the last byte printed is not a newline and another writer
- * follows, a newline is put between.
+ * `patience` seconds with others waiting. Its silence does not count while this side has not yet
+ * written what it sent, or was itself asleep (suspended, or held up by a slow disk). Where the last
+ * byte printed is not a newline and another writer follows, a newline is put between if lines are
+ * labelled; unlabelled output is never added to.
  *
  * `changed` is called when the loop printed something on its own (from sink.left and sink.error
  * the user sees what). Calls made by the user don't call back.

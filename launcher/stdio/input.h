@@ -29,7 +29,7 @@ struct input;
 struct input *input_new(struct ev_loop *loop, const char *path, const struct input_ops *ops,
                         void *arg, struct error *err);
 void input_want(struct input *input, size_t bytes); /* adds to what may be read */
-void input_resume(struct input *input);             /* after SIGCONT: look at the foreground again */
+void input_resume(struct input *input); /* after SIGCONT: look at the foreground again */
 void input_free(struct input *input);
 
 #endif

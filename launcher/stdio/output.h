@@ -3,9 +3,9 @@
  *
  * Lines of different tasks are never torn or mixed: a task that is inside an unfinished line holds
  * its destination until the line ends (or until it has been silent for OUTPUT_PATIENCE seconds
- * while others wait: then a newline is put and they go on). A label goes before each line. A last
- * line without newline is kept so, but is ended by a newline when something of another task
- * follows in the same destination.
+ * while others wait: then they go on). Without labels nothing is ever added to what tasks wrote.
+ * With them a label goes before each line, and a line that broke off, or a last one without
+ * newline, is ended by a newline when something of another task follows in the same destination.
  *
  * Writing never blocks the loop: destinations are written as they take data; pipes and terminals
  * are reopened non-blocking so that the caller's descriptors stay as they were. What waits is
@@ -41,7 +41,7 @@ struct output_config {
     bool label;
     const char *templates[2]; /* by stream; NULL: this process's own descriptor */
     uint32_t ntasks;
-    const char *program;      /* %p */
+    const char *program; /* %p */
     /* Host and node id of a rank, for templates. */
     const char *(*host)(void *arg, uint32_t rank);
     uint32_t (*node)(void *arg, uint32_t rank);
@@ -65,8 +65,8 @@ struct output *output_new(struct ev_loop *loop, const struct output_config *conf
 void output_free(struct output *output);
 
 /* Take bytes (copied). `unfinished` as in lines.h. Files are opened here: -1 with a sentence. */
-int output_write(struct output *output, uint32_t rank, enum output_stream stream,
-                 const void *bytes, size_t len, bool unfinished, struct error *err);
+int output_write(struct output *output, uint32_t rank, enum output_stream stream, const void *bytes,
+                 size_t len, bool unfinished, struct error *err);
 /* The rank's stream has ended. */
 void output_end(struct output *output, uint32_t rank, enum output_stream stream);
 

@@ -8,11 +8,7 @@ setup() {
     ROUNDS=${ROUNDS:-3}
 }
 teardown() {
-    local host
-    for host in node0 node1 node2 node3; do
-        "$CLUSTER" link $host up || "$CLUSTER" boot $host 3>&-
-        "$CLUSTER" thaw $host
-    done
+    "$CLUSTER" heal 3>&-
     hosts_clean 8
 }
 

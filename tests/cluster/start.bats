@@ -4,12 +4,13 @@ setup_file() { start_cluster 8; }
 teardown_file() { stop_cluster; }
 setup() { start_cluster_test; }
 teardown() {
-    hosts_clean
+    "$CLUSTER" heal 3>&-
     local host
     for host in node0 node1 node2 node3 node4; do
         rm -f "$("$CLUSTER" dir $host)/home/.bashrc"
         cp "$CLUSTER_DIR/key.pub" "$("$CLUSTER" dir $host)/authorized_keys"
     done
+    hosts_clean 8
 }
 
 node_dir() { "$CLUSTER" dir "$1"; }
@@ -78,7 +79,7 @@ node_dir() { "$CLUSTER" dir "$1"; }
 }
 
 @test "a login script that hangs is given up at the deadline" {
-    echo 'echo thinking; sleep 100' >"$(node_dir node1)/home/.bashrc"
+    echo 'echo thinking; sleep 6' >"$(node_dir node1)/home/.bashrc"
     run_tprun -1 -n 2 --start-timeout 2s --hosts 'node[0-1]' --map-by node true
     has_line "$stderr" "tprun: node1: *"
     [[ "$stderr" == *thinking* ]]

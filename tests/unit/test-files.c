@@ -252,7 +252,7 @@ static void test_a_file_where_somebody_waits_is_not_closed(void **state)
     setrlimit(RLIMIT_NOFILE, &old);
     assert_int_equal(rc + world->failed, 0);
     finish(world);
-    check_file(world, "0.out", "begun \nwaits\n");
+    check_file(world, "0.out", "begun waits\n");
 }
 
 /* Nothing left at all: what is open is closed for what is new. */
