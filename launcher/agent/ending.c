@@ -205,11 +205,17 @@ void ending_terminate(struct agent *agent, double grace)
     ending_check(agent);
 }
 
+/* The kernel drops a terminal stop of a session without a terminal unless there is a handler. */
+static int signal_for(const struct task *task, int number)
+{
+    return number == SIGTSTP && !descend_catches(task->pid, SIGTSTP) ? SIGSTOP : number;
+}
+
 void ending_signal(struct agent *agent, int number)
 {
     for (uint32_t i = 0; i < agent->ntasks; i++)
         if (agent->tasks[i].pid > 0)
-            kill(-agent->tasks[i].pid, number);
+            kill(-agent->tasks[i].pid, signal_for(&agent->tasks[i], number));
 }
 
 /* ---- one by one ---- */

@@ -61,6 +61,18 @@ static bool is_zombie(pid_t pid)
     return zombie;
 }
 
+bool descend_catches(pid_t pid, int number)
+{
+    char path[64];
+    struct buf text = BUF_INIT;
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    read_file(path, &text);
+    const char *line = strstr(buf_text(&text), "SigCgt:");
+    bool caught = line && strtoull(line + 7, NULL, 16) >> (number - 1) & 1;
+    buf_free(&text);
+    return caught;
+}
+
 static bool is_listed(pid_t pid, const pid_t *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)

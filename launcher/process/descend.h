@@ -8,6 +8,7 @@
 #ifndef LAUNCHER_PROCESS_DESCEND_H
 #define LAUNCHER_PROCESS_DESCEND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -16,6 +17,9 @@ void descend_adopt(void);
 /* Send a signal to every descendant except the `nexcept` direct children listed and what is below
  * them; 0 only counts. Returns how many there were (zombies not counted). */
 size_t descend_signal(int number, const pid_t *except, size_t nexcept);
+
+/* Whether that process has a handler for the signal. */
+bool descend_catches(pid_t pid, int number);
 
 /* The direct children there are (caller frees). */
 pid_t *descend_children(size_t *count);

@@ -46,7 +46,7 @@ static void child_signals(struct spawning *child)
             raise(SIGKILL);
     }
     if (child->spawn->group)
-        setpgid(0, 0);
+        setsid();
 }
 
 static void child_descriptors(struct spawning *child)

@@ -34,7 +34,8 @@ struct spawn {
     const char *directory; /* NULL: as here */
     int umask;             /* -1: as here */
     int death_signal;      /* when this process dies; 0: none */
-    bool group;            /* leader of a process group of its own */
+    bool group; /* leader of a session, and so of a process group, of its own: the kernel then
+                   schedules it as fairly against this process as against others */
     const cpu_set_t *cpus; /* where it may run, read back before exec; NULL: as here */
     size_t cpus_size;
     const struct spawn_limit *limits; /* RLIM_NLIMITS of them; NULL: as here */
