@@ -248,6 +248,8 @@ void gather_start(struct manager *manager)
         idset_add(nodes, (uint32_t)i);
     }
     manager->waiting = idset_count(nodes);
+    manager_say(manager, "resources: %s; %zu of %zu host%s asked", manager->nodes->source,
+                manager->waiting, manager->nodes->count, manager->nodes->count > 1 ? "s" : "");
     if (err.text)
         manager_refuse(manager, &err);
     else if (!manager->waiting)
@@ -317,6 +319,8 @@ void gather_hello(struct manager *manager, const struct frame *frame)
         host_failed(manager, frame->node,
                     mem_format("%s: %s", manager->nodes->list[frame->node].host, error_text(&err)));
     } else {
+        manager_say(manager, "%s: agent is up, %u hardware threads",
+                    manager->nodes->list[frame->node].host, host->topo->npus);
         share_topology(manager, host, json_string_value(json_object_get(value, "digest")));
         host_settled(manager, frame->node);
     }

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -25,6 +27,20 @@ void manager_show(struct manager *manager, const char *text, bool error)
         .type = FRAME_SHOW, .flags = error ? FRAME_STDERR : 0, .bytes = text, .len = strlen(text)};
     if (manager->front)
         link_send(manager->front, &frame);
+}
+
+void manager_say(struct manager *manager, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    if (!manager->spec->verbose || !manager->front)
+        return;
+    va_start(args, fmt);
+    int len = vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    struct frame frame = {.type = FRAME_NOTE, .bytes = text};
+    frame.len = len < (int)sizeof(text) ? (size_t)len : sizeof(text) - 1;
+    link_send(manager->front, &frame);
 }
 
 /* ---- the end ---- */
@@ -104,8 +120,10 @@ void manager_terminate(struct manager *manager, double grace)
 
 static void check_done(struct manager *manager)
 {
-    if (manager->phase == PHASE_RUN && idset_empty(manager->pending))
-        manager_end(manager);
+    if (manager->phase != PHASE_RUN || !idset_empty(manager->pending))
+        return;
+    manager_say(manager, "all tasks have ended, and nothing of them is left");
+    manager_end(manager);
 }
 
 /* ---- from agents ---- */
@@ -427,6 +445,9 @@ static void run(struct manager *manager)
     manager->exchange =
         exchange_new(&exchange_ops, manager, manager->layout->nnodes, manager->layout->nnodes);
     tree_add_nodes(manager->tree, manager->pending);
+    manager_say(manager, "program %s: %u task%s on %u node%s", program_id(manager->program),
+                manager->layout->ntasks, manager->layout->ntasks > 1 ? "s" : "",
+                manager->layout->nnodes, manager->layout->nnodes > 1 ? "s" : "");
     place_launch(manager);
     start_limit(manager);
 }

@@ -100,6 +100,9 @@ void manager_gathered(struct manager *manager); /* every host has settled */
 void manager_refuse(struct manager *manager, const struct error *err);
 void manager_terminate(struct manager *manager, double grace);
 void manager_end(struct manager *manager);
+/* With -v: what is being done, as a line on stderr. */
+void manager_say(struct manager *manager, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 void manager_show(struct manager *manager, const char *text, bool error);
 
 #endif
