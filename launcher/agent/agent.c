@@ -1,6 +1,7 @@
 #include "launcher/agent/agent.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,9 +122,9 @@ static void on_tree_unreached(void *arg, const struct tree_unreached *what)
     if (!agent->parent || !agent->below)
         return;
     char *nodes = idset_encode(what->nodes);
-    json_t *value = json_pack("{s:i, s:s, s:i, s:s, s:f, s:s}", "node", (int)what->node, "host",
-                              what->host, "stage", (int)what->stage, "text", what->text, "elapsed",
-                              what->elapsed, "nodes", nodes);
+    json_t *value = json_pack("{s:i, s:s, s:i, s:o, s:f, s:s}", "node", (int)what->node, "host",
+                              what->host, "stage", (int)what->stage, "text", frame_text(what->text),
+                              "elapsed", what->elapsed, "nodes", nodes);
     link_send_json(agent->parent, FRAME_UNREACHED, what->node, 0, value);
     json_decref(value);
     free(nodes);
@@ -137,7 +138,8 @@ static void on_tree_lost(void *arg, const char *host, const struct idset *nodes,
     if (!agent->parent || !agent->below)
         return;
     char *text = idset_encode(nodes);
-    json_t *value = json_pack("{s:s, s:s, s:s}", "host", host, "nodes", text, "text", why);
+    json_t *value =
+        json_pack("{s:s, s:s, s:o}", "host", host, "nodes", text, "text", frame_text(why));
     link_send_json(agent->parent, FRAME_LOST, agent->node, 0, value);
     json_decref(value);
     free(text);
@@ -173,7 +175,7 @@ static void say_hello(struct agent *agent, const char *cores, const char *known)
     if (agent->topo && cores)
         allowed_check(agent->topo, cores, &err);
     if (err.text) {
-        json_object_set_new(hello, "error", json_string(err.text));
+        json_object_set_new(hello, "error", frame_text(err.text));
     } else {
         char *digest = topo_digest(agent->topo);
         json_object_set_new(hello, "digest", json_string(digest));
@@ -266,7 +268,7 @@ static void take_terminate(struct agent *agent, const struct frame *frame)
 {
     if (agent->tree)
         tree_send(agent->tree, frame);
-    ending_terminate(agent, frame->rank / 1000.0);
+    ending_terminate(agent, frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0);
 }
 
 static void (*const from_above[FRAME_NTYPES])(struct agent *, const struct frame *) = {
@@ -310,6 +312,8 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
     agent->config = config;
     agent->topo = config->topo;
     agent->parent = link_new(agent->loop, config->in, config->out, &parent_ops, agent);
+    ev_timer_init(&agent->linger, ending_linger, 0, 0);
+    agent->linger.data = agent;
     ev_child_init(&agent->reaper, on_child, 0, 0);
     agent->reaper.data = agent;
     ev_child_start(agent->loop, &agent->reaper);

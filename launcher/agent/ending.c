@@ -8,6 +8,7 @@
 #include "launcher/agent/state.h"
 #include "launcher/process/descend.h"
 
+#define LINGER 1.0       /* s of silence after which what a task left behind is ended */
 #define KILL_PERIOD 0.05 /* s between rounds of KILL: what was born meanwhile is found */
 
 /* ---- telling ---- */
@@ -16,8 +17,9 @@ void ending_tell(struct agent *agent, const struct idset *ranks, const char *why
                  const char *text)
 {
     char *set = idset_encode(ranks);
-    json_t *value = json_pack("{s:s, s:s, s:i, s:s*}", "ranks", set, "why", why, "status", status,
-                              "text", text);
+    json_t *value = json_pack("{s:s, s:s, s:i}", "ranks", set, "why", why, "status", status);
+    if (text)
+        json_object_set_new(value, "text", frame_text(text));
     char *json = json_dumps(value, JSON_COMPACT);
     struct buf payload = BUF_INIT;
     unsigned char time[8];
@@ -129,10 +131,28 @@ static void ending_all(struct agent *agent, int number)
     ending_descend(agent, number);
 }
 
+/* What a task left running may still be writing for it (`exec > >(tee log)`): while it holds the
+ * task's output and says something now and then, it goes on. */
+static bool ending_lingers(struct agent *agent)
+{
+    bool open = false;
+    for (uint32_t i = 0; i < agent->ntasks && !open; i++)
+        open = agent->tasks[i].streams[0].fd >= 0 || agent->tasks[i].streams[1].fd >= 0;
+    double rest = agent->heard + LINGER - ev_now(agent->loop);
+    if (!open || agent->terminating || !agent->parent || rest <= 0)
+        return false;
+    ev_timer_stop(agent->loop, &agent->linger);
+    ev_timer_set(&agent->linger, rest, 0);
+    ev_timer_start(agent->loop, &agent->linger);
+    return true;
+}
+
 /* Own tasks have ended and their output is read: what they left behind goes too. */
 static void ending_over(struct agent *agent)
 {
     if (ending_descend(agent, 0)) {
+        if (ending_lingers(agent))
+            return;
         if (!agent->terminating)
             ending_terminate(agent, agent->launch ? agent->launch->spec->kill_grace : 0);
         return;
@@ -181,6 +201,13 @@ static void ending_killer(struct ev_loop *loop, ev_timer *timer, int events)
     if (ev_now(loop) >= agent->kill_at)
         ending_all(agent, SIGKILL);
     ending_check(agent);
+}
+
+void ending_linger(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    ending_check(timer->data);
 }
 
 void ending_terminate(struct agent *agent, double grace)
@@ -245,6 +272,7 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
     task->status = status;
     task->victim = agent->terminating;
     task->ended = true;
+    agent->heard = ev_now(agent->loop);
     agent->live--;
     rendezvous_drain(task);
     const char *why = ending_why(task);

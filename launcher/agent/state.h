@@ -90,8 +90,10 @@ struct agent {
     uint64_t missing;
 
     bool terminating;
-    bool over; /* own tasks and all they started are gone */
-    bool told; /* FRAME_DONE was sent */
+    bool over;    /* own tasks and all they started are gone */
+    bool told;    /* FRAME_DONE was sent */
+    double heard; /* when a task last wrote or ended */
+    ev_timer linger;
     ev_timer killer;
     double kill_at;
     struct end_set *ends;
@@ -129,6 +131,7 @@ void ending_tell(struct agent *agent, const struct idset *ranks, const char *why
 void ending_add(struct agent *agent, int status, bool victim, const struct idset *ranks);
 void ending_add_rank(struct agent *agent, int status, bool victim, uint32_t rank);
 void ending_take_done(struct agent *agent, const struct frame *frame);
+void ending_linger(struct ev_loop *loop, ev_timer *timer, int events);
 void ending_check(struct agent *agent); /* is everything of this subtree over? */
 
 /* agent.c */

@@ -76,6 +76,7 @@ static bool stream_read(struct stream *stream)
         stream_end(stream);
         return false;
     }
+    agent->heard = ev_now(agent->loop);
     lines_feed(&stream->lines, bytes, (size_t)n, stream_emit, stream);
     if (agent->parent && !link_room(agent->parent))
         streams_stall(agent);

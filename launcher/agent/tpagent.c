@@ -49,6 +49,9 @@ int main(int argc, char *argv[])
                       : "tpagent: started by tprun on each node; it takes no arguments\n");
         return known ? 0 : 2;
     }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_IGN);
     if (pipe2(life, O_CLOEXEC) < 0)
         return 1;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #define OUTPUT_BUDGET                                                                              \
     (8u << 20)    /* bytes that may wait here for a slow reader, or for a long line
                                     of another task to end, before tasks have to wait */
-#define TWICE 1.0 /* s within which a second SIGINT ends the program at once */
+#define TWICE 1.0 /* s within which a second SIGINT or SIGTERM ends it all at once */
 
 /* What reaches every task; a signal that was ignored when tprun started stays so. */
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
@@ -38,21 +39,28 @@ struct frontend {
     struct taskmap *map;
     json_t *mapped;
     ev_signal signals[NSIGNALS];
-    double interrupted; /* when the last SIGINT came */
+    double interrupted; /* when the last SIGINT or SIGTERM came */
+    bool dropping;      /* told twice to end: output that nobody takes is not waited for */
     bool ended;
 };
 
-static void write_all(int fd, const char *bytes, size_t len)
+/* 0, or an errno. Waits where the descriptor is non-blocking. */
+static int write_all(int fd, const char *bytes, size_t len)
 {
     while (len) {
         ssize_t n = write(fd, bytes, len);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
-            return;
+        if (n < 0 && errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+            continue;
+        }
+        if (n < 0)
+            return errno;
         bytes += n;
         len -= (size_t)n;
     }
+    return 0;
 }
 
 /* ---- output ---- */
@@ -60,14 +68,15 @@ static void write_all(int fd, const char *bytes, size_t len)
 static void send_terminate(struct frontend *front, double grace, int number)
 {
     struct frame frame = {
-        .type = FRAME_TERMINATE, .flags = (uint16_t)number, .rank = (uint32_t)(grace * 1000)};
+        .type = FRAME_TERMINATE, .flags = (uint16_t)number, .rank = frame_grace(grace)};
     if (front->manager)
         link_send(front->manager, &frame);
 }
 
 static void pay(struct frontend *front)
 {
-    if (!front->manager || (front->output && output_pending(front->output) > OUTPUT_BUDGET))
+    if (!front->manager ||
+        (front->output && !front->dropping && output_pending(front->output) > OUTPUT_BUDGET))
         return;
     link_consumed(front->manager, front->unpaid);
     front->unpaid = 0;
@@ -120,7 +129,9 @@ static void take_output(struct frontend *front, const struct frame *frame)
     struct error err = ERROR_INIT;
     enum output_stream stream = frame->flags & FRAME_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
     front->unpaid += link_weight(frame);
-    if (front->output && !frame->len)
+    if (front->dropping)
+        ;
+    else if (front->output && !frame->len)
         output_end(front->output, frame->rank, stream);
     else if (front->output &&
              output_write(front->output, frame->rank, stream, frame->bytes, frame->len,
@@ -205,6 +216,16 @@ static void take_mapped(struct frontend *front, const struct frame *frame)
     error_clear(&err);
 }
 
+static void take_show(struct frontend *front, const struct frame *frame)
+{
+    bool error = frame->flags & FRAME_STDERR;
+    int failed = write_all(error ? 2 : 1, frame->bytes, frame->len);
+    if (failed == EPIPE && !error)
+        front->result->quiet = true;
+    else if (failed && !error && !front->err->text)
+        error_set(front->err, "cannot write to standard output: %s", strerror(failed));
+}
+
 static void take_note(struct frontend *front, const struct frame *frame)
 {
     struct buf line = BUF_INIT;
@@ -224,7 +245,7 @@ static void take_end(struct frontend *front, const struct frame *frame)
     json_decref(end);
     link_free(front->manager);
     front->manager = NULL;
-    if (!front->output || !output_pending(front->output))
+    if (!front->output || front->dropping || !output_pending(front->output))
         ev_break(front->loop, EVBREAK_ALL);
 }
 
@@ -237,7 +258,7 @@ static void on_frame(struct link *link, void *arg, const struct frame *frame)
         take_output(front, frame);
         break;
     case FRAME_SHOW:
-        write_all(frame->flags & FRAME_STDERR ? 2 : 1, frame->bytes, frame->len);
+        take_show(front, frame);
         break;
     case FRAME_MAPPED:
         take_mapped(front, frame);
@@ -282,14 +303,17 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 {
     struct frontend *front = watcher->data;
     (void)events;
-    if (watcher->signum == SIGINT) {
+    if (watcher->signum == SIGINT || watcher->signum == SIGTERM) {
         double now = ev_now(loop);
         bool again = now - front->interrupted < TWICE;
         front->interrupted = now;
         if (again) {
-            send_terminate(front, 0, SIGINT);
-            return;
+            front->dropping = true;
+            pay(front);
+            send_terminate(front, 0, watcher->signum);
         }
+        if (again && !front->ended)
+            return;
     }
     if (front->ended && watcher->signum != SIGTSTP && watcher->signum != SIGCONT &&
         watcher->signum != SIGWINCH)
@@ -320,6 +344,8 @@ static void watch_signals(struct frontend *front)
 
 static void frontend_close(struct frontend *front)
 {
+    for (int i = 0; i < NSIGNALS; i++)
+        ev_signal_stop(front->loop, &front->signals[i]);
     if (front->output && !front->ended)
         output_flush(front->output); /* the manager is gone: what came of it is shown */
     input_free(front->input);
@@ -328,8 +354,6 @@ static void frontend_close(struct frontend *front)
     front->manager = NULL;
     taskmap_free(front->map);
     json_decref(front->mapped);
-    for (int i = 0; i < NSIGNALS; i++)
-        ev_signal_stop(front->loop, &front->signals[i]);
 }
 
 int frontend_run(const struct spec *spec, int fd, struct frontend_result *result, struct error *err)
@@ -343,6 +367,6 @@ int frontend_run(const struct spec *spec, int fd, struct frontend_result *result
     frontend_close(&front);
     if (!front.ended && !err->text)
         return error_set(err, "the manager of this run is gone (killed, or out of memory); its "
-                              "tasks have been ended");
+                              "tasks are being ended");
     return err->text ? -1 : 0;
 }

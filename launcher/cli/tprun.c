@@ -114,6 +114,14 @@ static int run(struct spec *spec)
     return lost < 0 ? refuse(&err) : finish(&result);
 }
 
+/* A caller may have blocked signals, SIGCHLD for one: nothing here could do with that. */
+static void clear_mask(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 /* A descriptor that the caller closed must not be taken by something else. */
 static void open_standard(void)
 {
@@ -134,6 +142,7 @@ static int check_templates(const struct spec *spec, struct error *err)
 int main(int argc, char *argv[])
 {
     open_standard();
+    clear_mask();
     struct error err = ERROR_INIT;
     struct spec *spec = spec_new();
     int action = options_parse(argc, argv, spec, &err);

@@ -50,7 +50,7 @@ static void tell_front(struct manager *manager)
     struct buf lines = BUF_INIT;
     int status = verdict_give(manager->verdict, &lines);
     json_t *end =
-        json_pack("{s:i, s:s%}", "status", status, "messages", buf_text(&lines), lines.len);
+        json_pack("{s:i, s:o}", "status", status, "messages", frame_text(buf_text(&lines)));
     link_send_json(manager->front, FRAME_END, 0, 0, end);
     json_decref(end);
     buf_free(&lines);
@@ -110,11 +110,13 @@ void manager_terminate(struct manager *manager, double grace)
         manager_end(manager);
     if (manager->phase != PHASE_RUN)
         return;
-    struct frame frame = {.type = FRAME_TERMINATE, .rank = (uint32_t)(grace * 1000)};
+    struct frame frame = {.type = FRAME_TERMINATE, .rank = frame_grace(grace)};
     tree_send(manager->tree, &frame);
     ev_timer_stop(manager->loop, &manager->patience);
-    ev_timer_set(&manager->patience, grace + END_PATIENCE, 0);
-    ev_timer_start(manager->loop, &manager->patience);
+    if (frame.rank != FRAME_ALL) {
+        ev_timer_set(&manager->patience, grace + END_PATIENCE, 0);
+        ev_timer_start(manager->loop, &manager->patience);
+    }
     manager->terminating = true;
 }
 
@@ -152,6 +154,10 @@ static void take_ended(struct manager *manager, uint32_t child, const struct fra
                      (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0);
         if (!keeps && !manager->terminating)
             manager_terminate(manager, manager->spec->kill_grace);
+    } else {
+        verdict_other(manager->verdict, link_clock(), ERROR_REFUSED,
+                      "a task failed, and its agent's message about it is malformed");
+        manager_terminate(manager, manager->spec->kill_grace);
     }
     json_decref(value);
 }
@@ -508,7 +514,7 @@ static void on_front_frame(struct link *link, void *arg, const struct frame *fra
     case FRAME_TERMINATE:
         if (frame->flags)
             told_to_end(manager, frame->flags, "");
-        manager_terminate(manager, frame->rank / 1000.0);
+        manager_terminate(manager, frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0);
         break;
     case FRAME_STDIN:
     case FRAME_STDIN_END:

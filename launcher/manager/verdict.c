@@ -207,10 +207,24 @@ static int exit_status(const struct ending *ending)
     return WEXITSTATUS(ending->status);
 }
 
+/* Without those that are blamed for something. */
+static size_t count_victims(const struct verdict *verdict)
+{
+    struct idset *victims = idset_copy(verdict->victims);
+    for (size_t i = 0; i < verdict->count; i++) {
+        struct idset *left = idset_subtract(victims, verdict->endings[i].ranks);
+        idset_free(victims);
+        victims = left;
+    }
+    size_t count = idset_count(victims);
+    idset_free(victims);
+    return count;
+}
+
 int verdict_give(const struct verdict *verdict, struct buf *lines)
 {
     const struct ending *first = NULL;
-    size_t later = 0, ended = idset_count(verdict->victims);
+    size_t later = 0;
     for (size_t i = 0; i < verdict->count; i++)
         if (!first || verdict->endings[i].time < first->time)
             first = &verdict->endings[i];
@@ -224,6 +238,7 @@ int verdict_give(const struct verdict *verdict, struct buf *lines)
         later += idset_count(others);
         idset_free(others);
     }
+    size_t ended = count_victims(verdict);
     if (later)
         buf_printf(lines, "%zu more task%s failed after that\n", later, later > 1 ? "s" : "");
     if (ended)

@@ -15,6 +15,17 @@
 
 #include "base/mem.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define SPAWN_ASAN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SPAWN_ASAN
+#endif
+#endif
+#ifdef SPAWN_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
 #define SPAWN_RESERVED 10
 #define SPAWN_STACK 65536
 
@@ -43,7 +54,7 @@ static void child_signals(struct spawning *child)
     if (child->spawn->death_signal) {
         prctl(PR_SET_PDEATHSIG, child->spawn->death_signal);
         if (getppid() != child->parent)
-            raise(SIGKILL);
+            _exit(127);
     }
     if (child->spawn->group)
         setsid();
@@ -138,11 +149,22 @@ static char **script_argv(const struct spawn *spawn)
     return script;
 }
 
+/* The child before left this stack by exec, which AddressSanitizer cannot see. */
+static void unpoison(void *stack)
+{
+#ifdef SPAWN_ASAN
+    __asan_unpoison_memory_region(stack, SPAWN_STACK);
+#else
+    (void)stack;
+#endif
+}
+
 void spawn_begin(struct spawning *child, const struct spawn *spawn)
 {
     sigset_t all, before;
     if (!child->stack)
         child->stack = mem_alloc(SPAWN_STACK);
+    unpoison(child->stack);
     child->spawn = spawn;
     child->failure = (struct spawn_failure){SPAWN_OK, 0};
     child->parent = getpid();

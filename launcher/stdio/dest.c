@@ -9,6 +9,8 @@
 
 /* Less than anybody's credit: a writer of so little was silent by its own choice. */
 #define DEST_SMALL 4096
+/* No line is worth keeping more than this of others waiting: a longer one is torn. */
+#define DEST_HELD_MAX (4u << 20)
 /* A timer that is later than this was held up together with the whole process. */
 #define DEST_LATE 0.5
 
@@ -46,6 +48,7 @@ static void waiter_free(struct dest *dest, struct dest_waiter *waiter)
 {
     tdelete(waiter, &dest->by_writer, waiter_order);
     TAILQ_REMOVE(&dest->waiting, waiter, next);
+    dest->held -= waiter->bytes.len;
     buf_free(&waiter->bytes);
     free(waiter);
 }
@@ -142,9 +145,12 @@ static void dest_wait(struct dest *dest, uint64_t writer, const char *bytes, siz
     if (!waiter)
         waiter = waiter_new(dest, writer);
     buf_add(&waiter->bytes, bytes, len);
+    dest->held += len;
     waiter->unfinished = unfinished;
     waiter->heard = ev_now(dest->sink.loop);
-    if (first)
+    if (dest->held > DEST_HELD_MAX)
+        dest_go_on(dest);
+    else if (first)
         dest_set_timer(dest);
 }
 

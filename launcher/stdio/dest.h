@@ -32,6 +32,7 @@ struct dest_waiter;
 struct dest {
     struct sink sink;
     bool label;
+    size_t held;     /* bytes that wait for the floor */
     bool open;       /* the last byte printed was not a newline */
     uint64_t last;   /* who printed it */
     uint64_t floor;  /* who is inside a line, or DEST_NOBODY: then nobody waits */

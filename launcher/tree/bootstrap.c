@@ -88,9 +88,19 @@ static bool is_ssh(const struct bootstrap *boot)
 
 static void ssh_words(const struct bootstrap *boot, const char *login, struct words *words)
 {
-    /* No forwarding, no terminal, no questions; DEBUG1 says which stage was reached. */
-    static const char *const options[] = {
-        "-x", "-a", "-T", "-o", "BatchMode=yes", "-o", "LogLevel=DEBUG1", "--"};
+    /* No forwarding, no terminal, no questions, no master left behind; DEBUG1 says which stage was reached. */
+    static const char *const options[] = {"-x",
+                                          "-a",
+                                          "-T",
+                                          "-o",
+                                          "BatchMode=yes",
+                                          "-o",
+                                          "LogLevel=DEBUG1",
+                                          "-o",
+                                          "ControlMaster=no",
+                                          "-o",
+                                          "ControlPersist=no",
+                                          "--"};
     words_split(words, boot->ssh);
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         words_add(words, mem_copy_text(options[i]));

@@ -30,6 +30,11 @@ static uint32_t get_u32(const unsigned char *bytes)
     return le32toh(value);
 }
 
+uint32_t frame_grace(double seconds)
+{
+    return seconds * 1000 < FRAME_ALL ? (uint32_t)(seconds * 1000) : FRAME_ALL;
+}
+
 void frame_put_u64(unsigned char *bytes, uint64_t value)
 {
     value = htole64(value);
@@ -71,6 +76,23 @@ int frame_decode(const struct buf *in, struct frame *frame, struct error *err)
     frame->bytes = header + FRAME_HEADER;
     frame->len = len;
     return 1;
+}
+
+json_t *frame_text(const char *text)
+{
+    json_t *value = text ? json_string(text) : json_null();
+    if (value)
+        return value;
+    struct buf out = BUF_INIT;
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x80)
+            buf_add_char(&out, *text);
+        else
+            buf_printf(&out, "\\x%02x", (unsigned char)*text);
+    }
+    value = json_stringn(buf_bytes(&out), out.len);
+    buf_free(&out);
+    return value;
 }
 
 json_t *frame_json(const struct frame *frame, struct error *err)

@@ -74,8 +74,15 @@ void frame_encode_header(const struct frame *frame, unsigned char header[FRAME_H
  * needed, -1 with a sentence. The caller consumes FRAME_HEADER + len bytes afterwards. */
 int frame_decode(const struct buf *in, struct frame *frame, struct error *err);
 
+/* Text of unknown origin as a JSON string (new reference): bytes that are not UTF-8 are written as
+ * \\xNN, so that a message about them is never lost. NULL gives null. */
+json_t *frame_text(const char *text);
+
 /* The payload as JSON (new reference), or NULL with a sentence. */
 json_t *frame_json(const struct frame *frame, struct error *err);
+
+/* Seconds of grace as FRAME_TERMINATE has them: milliseconds; FRAME_ALL is for ever. */
+uint32_t frame_grace(double seconds);
 
 void frame_put_u64(unsigned char *bytes, uint64_t value);
 uint64_t frame_get_u64(const unsigned char *bytes);

@@ -101,10 +101,9 @@ start_watch() {
     : >peaks
     : >watching
     while [ -e watching ]; do
-        # Shell only: this runs beside what is measured.
-        for status_file in /proc/[0-9]*/status; do
+        for status_file in /proc/[0-9]*/status; do # a process may be gone by now
             { read -r _ name && [[ $name == tp* ]] && echo "$name $(grep VmHWM: "$status_file")"; } \
-                <"$status_file" >>peaks
+                <"$status_file" >>peaks || true
         done
         sleep 0.1
     done 2>/dev/null 3>&- &

@@ -1,0 +1,213 @@
+#include "tests/unit/unit.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "launcher/manager/verdict.h"
+
+#define EXITED(n) ((n) << 8) /* as wait() has it */
+
+/* 16 tasks, four a node. */
+static const char *const hosts[] = {"node0", "node1", "node2", "node3"};
+
+struct ended {
+    uint64_t time;
+    const char *why; /* NULL: something else, text is the line, status the exit status */
+    int status;
+    const char *text;
+    const char *ranks;
+    const char *host;
+};
+
+static const struct {
+    struct ended ended[4];
+    const char *victims;
+    int status;
+    const char *lines;
+} cases[] = {
+    /* the first in time decides, whatever was told first */
+    {{{20, "exit", EXITED(3), NULL, "1", NULL}, {10, "exit", EXITED(4), NULL, "5", NULL}},
+     NULL,
+     4,
+     "rank 5 on node1: exited with status 4\n1 more task failed after that\n"},
+    {{{10, "exit", EXITED(4), NULL, "5", NULL}, {20, "exit", EXITED(3), NULL, "1-2", NULL}},
+     NULL,
+     4,
+     "rank 5 on node1: exited with status 4\n2 more tasks failed after that\n"},
+    {{{10, "exit", EXITED(4), NULL, "5", NULL},
+      {9, NULL, VERDICT_TIME_LIMIT, "too late", "", NULL}},
+     NULL,
+     124,
+     "too late\n1 more task failed after that\n"},
+    /* ranks of one fate are one line; the earliest of them counts */
+    {{{10, "exit", EXITED(3), NULL, "0-1", NULL},
+      {11, "exit", EXITED(3), NULL, "4", NULL},
+      {12, "exit", EXITED(3), NULL, "2", NULL}},
+     NULL,
+     3,
+     "ranks 0-2,4 on node[0-1]: exited with status 3\n"},
+    {{{30, "exit", EXITED(3), NULL, "0", NULL},
+      {20, "exit", EXITED(5), NULL, "1", NULL},
+      {10, "exit", EXITED(3), NULL, "2", NULL}},
+     NULL,
+     3,
+     "ranks 0,2 on node0: exited with status 3\n1 more task failed after that\n"},
+    {{{1, "start", EXITED(127), "no such file", "0", NULL},
+      {2, "start", EXITED(127), "not executable", "4", NULL}},
+     NULL,
+     127,
+     "rank 0 on node0: no such file\n1 more task failed after that\n"},
+    /* every fate in its words, and its status */
+    {{{1, "exit", EXITED(255), NULL, "0", NULL}},
+     NULL,
+     255,
+     "rank 0 on node0: exited with status 255\n"},
+    {{{1, "signal", SIGKILL, NULL, "12-15", NULL}},
+     NULL,
+     137,
+     "ranks 12-15 on node3: killed by signal 9 (Killed)\n"},
+    {{{1, "signal", SIGSEGV | 0x80, NULL, "9", NULL}},
+     NULL,
+     139,
+     "rank 9 on node2: killed by signal 11 (Segmentation fault), core dumped\n"},
+    {{{1, "unfinalized", EXITED(0), NULL, "3", NULL}},
+     NULL,
+     1,
+     "rank 3 on node0: exited without finalizing (no MPI_Finalize after MPI_Init)\n"},
+    {{{1, "abort", EXITED(6), NULL, "3", NULL}},
+     NULL,
+     6,
+     "rank 3 on node0: aborted the program with code 6\n"},
+    {{{1, "start", EXITED(127), "./x: no such file", "0-15", NULL}},
+     NULL,
+     127,
+     "ranks 0-15 on node[0-3]: ./x: no such file\n"},
+    {{{1, "pmi", EXITED(1), "bad command", "8", NULL}},
+     NULL,
+     1,
+     "rank 8 on node2: PMI: bad command\n"},
+    {{{1, "start", EXITED(1), "no memory", "", "node2"}}, NULL, 1, "node2: no memory\n"},
+    {{{1, NULL, VERDICT_TIME_LIMIT, "time limit of 2 s reached", "", NULL}},
+     "0-15",
+     124,
+     "time limit of 2 s reached\n16 other tasks were ended by tprun then\n"},
+    /* victims are counted, not blamed */
+    {{{1, "exit", EXITED(3), NULL, "0", NULL}},
+     "1",
+     3,
+     "rank 0 on node0: exited with status 3\n1 other task was ended by tprun then\n"},
+    {{{1, "exit", EXITED(3), NULL, "0", NULL}, {2, "signal", SIGABRT, NULL, "7", NULL}},
+     "1-6,8-15",
+     3,
+     "rank 0 on node0: exited with status 3\n1 more task failed after that\n"
+     "14 other tasks were ended by tprun then\n"},
+};
+
+static void tell_one(struct verdict *verdict, const struct ended *ended)
+{
+    if (!ended->why) {
+        verdict_other(verdict, ended->time, ended->status, ended->text);
+        return;
+    }
+    struct idset *ranks = idset_decode(ended->ranks, NULL);
+    verdict_ended(verdict, ended->time, ended->why, ended->status, ended->text, ranks, ended->host);
+    idset_free(ranks);
+}
+
+static void tell_victims(struct verdict *verdict, const char *text)
+{
+    struct idset *ranks = idset_decode(text, NULL);
+    verdict_victims(verdict, ranks);
+    idset_free(ranks);
+}
+
+static void check_lines(const struct verdict *verdict, int status, const char *expected)
+{
+    struct buf lines = BUF_INIT;
+    assert_int_equal(verdict_give(verdict, &lines), status);
+    assert_string_equal(buf_text(&lines), expected);
+    buf_free(&lines);
+}
+
+static void test_the_first_bad_end_decides_and_all_are_told_in_few_lines(void **state)
+{
+    (void)state;
+    struct taskmap *map = taskmap_decode("[[0,4,4,1]]", NULL);
+    assert_non_null(map);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct verdict *verdict = verdict_new();
+        verdict_set_map(verdict, map, hosts);
+        for (size_t k = 0; k < 4 && cases[i].ended[k].ranks; k++)
+            tell_one(verdict, &cases[i].ended[k]);
+        if (cases[i].victims)
+            tell_victims(verdict, cases[i].victims);
+        check_lines(verdict, cases[i].status, cases[i].lines);
+        verdict_free(verdict);
+    }
+    taskmap_free(map);
+}
+
+static void test_without_a_bad_end_there_is_nothing_to_say(void **state)
+{
+    (void)state;
+    struct verdict *verdict = verdict_new();
+    assert_true(verdict_empty(verdict));
+    check_lines(verdict, 0, "");
+    tell_victims(verdict, "0-3");
+    assert_true(verdict_empty(verdict));
+    verdict_other(verdict, 5, 1, "lost");
+    assert_false(verdict_empty(verdict));
+    verdict_free(verdict);
+    verdict_free(NULL);
+}
+
+static void test_hosts_are_named_from_the_map_and_not_from_the_order_of_ranks(void **state)
+{
+    (void)state;
+    struct taskmap *map = taskmap_decode("0,2;1,3", NULL);
+    struct ended ended = {1, "exit", EXITED(2), NULL, "1,3", NULL};
+    struct verdict *verdict = verdict_new();
+    assert_non_null(map);
+    verdict_set_map(verdict, map, hosts);
+    tell_one(verdict, &ended);
+    check_lines(verdict, 2, "ranks 1,3 on node1: exited with status 2\n");
+    verdict_free(verdict);
+    taskmap_free(map);
+}
+
+static void test_victims_told_twice_count_once(void **state)
+{
+    (void)state;
+    struct verdict *verdict = verdict_new();
+    verdict_other(verdict, 1, 130, "interrupted");
+    tell_victims(verdict, "0-3");
+    tell_victims(verdict, "2-5");
+    check_lines(verdict, 130, "interrupted\n6 other tasks were ended by tprun then\n");
+    check_lines(verdict, 130, "interrupted\n6 other tasks were ended by tprun then\n");
+    verdict_free(verdict);
+}
+
+static void test_what_is_told_is_copied(void **state)
+{
+    (void)state;
+    char why[] = "start", text[] = "no room", host[] = "node1";
+    struct verdict *verdict = verdict_new();
+    struct idset *none = idset_new();
+    verdict_ended(verdict, 1, why, EXITED(1), text, none, host);
+    idset_free(none);
+    why[0] = text[0] = host[0] = 'X';
+    check_lines(verdict, 1, "node1: no room\n");
+    verdict_free(verdict);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_first_bad_end_decides_and_all_are_told_in_few_lines),
+        cmocka_unit_test(test_without_a_bad_end_there_is_nothing_to_say),
+        cmocka_unit_test(test_hosts_are_named_from_the_map_and_not_from_the_order_of_ranks),
+        cmocka_unit_test(test_victims_told_twice_count_once),
+        cmocka_unit_test(test_what_is_told_is_copied),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
