@@ -91,6 +91,12 @@ tests_unit_test_ledger_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS)
 check_PROGRAMS += tests/unit/test-spawn
 tests_unit_test_spawn_SOURCES = tests/unit/test-spawn.c tests/unit/unit.h
 tests_unit_test_spawn_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-verdict
+tests_unit_test_verdict_SOURCES = tests/unit/test-verdict.c tests/unit/unit.h
+tests_unit_test_verdict_LDADD = liblauncher.a libagent.a libstdio.a libspec.a liblayout.a libpmiserver.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-link
+tests_unit_test_link_SOURCES = tests/unit/test-link.c tests/unit/unit.h
+tests_unit_test_link_LDADD = liblauncher.a libagent.a libstdio.a libspec.a liblayout.a libpmiserver.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS) -lm
 
 endif HAVE_CMOCKA
 

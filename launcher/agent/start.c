@@ -136,6 +136,7 @@ static void task_variables(struct start *start, const struct launch_task *what,
     variable(vars, "TPRUN_NNODES=%u", launch->nnodes);
     variable(vars, "TPRUN_PROGRAM=%s", launch->program);
     variable(vars, "TPRUN_INSTANCE=%s", launch->instance);
+    variable(vars, "TPRUN_ENCLOSING=%s", launch->enclosing ? launch->enclosing : launch->program);
     pmi_variables(start, what, vars, part);
     if (start->taskmap) {
         vars->list[vars->at++] = start->taskmap;

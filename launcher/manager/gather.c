@@ -26,6 +26,11 @@ static int open_instance(struct manager *manager, struct error *err)
     manager->instance = instance_open(identity, err);
     if (!manager->instance)
         return -1;
+    const char *outer = getenv("TPRUN_INSTANCE"), *enclosing = getenv("TPRUN_ENCLOSING");
+    if (outer && enclosing && strcmp(outer, instance_path(manager->instance)) == 0) {
+        manager->enclosing = enclosing;
+        instance_draw_from(manager->instance, enclosing);
+    }
     if (manager->spec->dry_run)
         return 0;
     manager->program = program_new(manager->instance, err);

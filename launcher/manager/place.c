@@ -198,6 +198,18 @@ void place_show(struct manager *manager)
 
 /* ---- the launch ---- */
 
+/* This program and those that it runs in. */
+static char *enclosing_programs(const struct manager *manager)
+{
+    struct idset *all = manager->enclosing ? idset_decode(manager->enclosing, NULL) : NULL;
+    if (!all)
+        all = idset_new();
+    idset_add(all, (uint32_t)strtoul(program_id(manager->program), NULL, 10));
+    char *text = idset_encode(all);
+    idset_free(all);
+    return text;
+}
+
 void place_launch(struct manager *manager)
 {
     const struct layout *layout = manager->layout;
@@ -222,17 +234,20 @@ void place_launch(struct manager *manager)
         link_send_json(manager->front, FRAME_MAPPED, 0, 0, mapped);
     json_decref(mapped);
 
-    struct launch_source source = {manager->spec,
-                                   layout,
-                                   program_id(manager->program),
-                                   instance_path(manager->instance),
-                                   manager->tree_node,
-                                   manager->node_hosts};
+    char *enclosing = enclosing_programs(manager);
+    struct launch_source source = {.spec = manager->spec,
+                                   .layout = layout,
+                                   .program = program_id(manager->program),
+                                   .instance = instance_path(manager->instance),
+                                   .enclosing = enclosing,
+                                   .tree_node = manager->tree_node,
+                                   .hosts = manager->node_hosts};
     json_t *launch = launch_to_json(&source);
     char *text = json_dumps(launch, JSON_COMPACT);
     struct frame frame = {.type = FRAME_LAUNCH, .bytes = text, .len = text ? strlen(text) : 0};
     tree_send(manager->tree, &frame);
     free(text);
+    free(enclosing);
     json_decref(launch);
 }
 

@@ -47,6 +47,7 @@ struct manager {
     char **descriptions; /* of --topology, beside the nodes */
 
     struct instance *instance;
+    const char *enclosing; /* programs that this run is a task of (idset), or NULL */
     struct program *program;
     struct rset *held;
 

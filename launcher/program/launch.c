@@ -118,6 +118,8 @@ json_t *launch_to_json(const struct launch_source *source)
                               source->instance, "taskmap", taskmap_to_json(layout->map), "sizes",
                               part_sizes(source), "tree_nodes", tree_nodes, "hosts", text, "kinds",
                               kinds_to_json(layout), "bound", layout->bound);
+    if (source->enclosing)
+        json_object_set_new(value, "enclosing", json_string(source->enclosing));
     free(text);
     hostlist_free(hosts);
     return value;
@@ -305,6 +307,7 @@ struct launch *launch_from_json(const json_t *value, uint32_t tree_node, struct 
     launch->bound = bound;
     launch->program = mem_copy_text(program);
     launch->instance = mem_copy_text(instance);
+    launch->enclosing = mem_copy_text(json_string_value(json_object_get(value, "enclosing")));
     launch->spec = spec_from_json(spec, err);
     launch->map = launch->spec ? taskmap_from_json(map, err) : NULL;
     if (!launch->map || read_nodes(launch, tree_nodes, hosts, tree_node, err) < 0)
@@ -336,5 +339,6 @@ void launch_free(struct launch *launch)
     free(launch->tasks);
     free(launch->program);
     free(launch->instance);
+    free(launch->enclosing);
     free(launch);
 }

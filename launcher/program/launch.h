@@ -25,8 +25,9 @@ struct launch_task { /* one task of this node */
 
 struct launch {
     struct spec *spec;
-    char *program;  /* id */
-    char *instance; /* directory */
+    char *program;   /* id */
+    char *instance;  /* directory */
+    char *enclosing; /* numbers of this program and of those it runs in, as an idset */
     uint32_t ntasks;
     struct taskmap *map;
     uint32_t nnodes;
@@ -48,6 +49,7 @@ struct launch_source { /* what the manager knows; all borrowed */
     const struct layout *layout;
     const char *program;
     const char *instance;
+    const char *enclosing;
     const uint32_t *tree_node; /* [layout->nnodes] */
     const char *const *hosts;  /* [layout->nnodes] */
 };

@@ -40,6 +40,10 @@ struct instance *instance_open(const char *identity, struct error *err);
 void instance_close(struct instance *instance);
 const char *instance_path(const struct instance *instance); /* borrowed */
 
+/* This process is a task of these programs (idset text): a run of its own draws from what they
+ * hold, which therefore does not count as held by others. Text that is no idset is passed over. */
+void instance_draw_from(struct instance *instance, const char *programs);
+
 /* What live programs hold, a node a host; programs that are gone are swept on the way. Caller
  * frees; NULL with a sentence. */
 struct rset *instance_held(struct instance *instance, struct error *err);

@@ -139,8 +139,15 @@ void instance_close(struct instance *instance)
         close(instance->programs);
     if (instance->dir >= 0)
         close(instance->dir);
+    idset_free(instance->enclosing);
     free(instance->path);
     free(instance);
+}
+
+void instance_draw_from(struct instance *instance, const char *programs)
+{
+    idset_free(instance->enclosing);
+    instance->enclosing = idset_decode(programs, NULL);
 }
 
 const char *instance_path(const struct instance *instance)
@@ -256,6 +263,9 @@ int ledger_read_claim(struct instance *instance, uint64_t number, struct rset **
     char name[64];
     size_t len;
     *held = NULL;
+    if (instance->enclosing && number < IDSET_MAX &&
+        idset_has(instance->enclosing, (uint32_t)number))
+        return 0;
     snprintf(name, sizeof(name), "%llu/R.json", (unsigned long long)number);
     char *text = store_read(instance->programs, name, RSET_MAX_TEXT, &len);
     if (!text && errno == ENOENT)

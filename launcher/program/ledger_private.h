@@ -10,6 +10,7 @@ struct instance {
     char *path;
     int dir;      /* of path */
     int programs; /* of path/programs */
+    struct idset *enclosing; /* numbers of programs this process is a task of; NULL: none */
 };
 
 struct ledger_live { /* numbers of the live programs, ascending */

@@ -1,44 +1,73 @@
-/* What arrives on a link: frames, and their payload as JSON. */
-#include <stddef.h>
-#include <stdint.h>
+/* Bytes from another machine: every frame that is taken lies inside what was read and is written
+ * again as the same bytes; what is refused has a sentence; the input may come in any pieces. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "launcher/tree/frame.h"
+#include "launcher/tree/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void fuzz_check(const struct buf *in, const struct frame *frame)
+static void check_frame(const struct buf *in, const struct frame *frame)
 {
-    struct error err = ERROR_INIT;
     unsigned char header[FRAME_HEADER];
-    if (frame->len > FRAME_MAX || FRAME_HEADER + frame->len > in->len)
-        abort();
     frame_encode_header(frame, header);
-    if (memcmp(header, buf_bytes(in), FRAME_HEADER) != 0)
+    if (FRAME_HEADER + frame->len > in->len || memcmp(header, buf_bytes(in), FRAME_HEADER) != 0)
         abort();
+    struct error err = ERROR_INIT;
     json_t *value = frame_json(frame, &err);
     if (!value && !err.text)
         abort();
-    json_decref(value);
     error_clear(&err);
+    json_decref(value);
+}
+
+static void check_targets(const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    size_t count;
+    json_t *value = frame_json(frame, NULL);
+    struct tree_target *targets = tree_targets_from_json(value, &count, &err);
+    struct bootstrap boot = {0};
+    if (!targets && !err.text)
+        abort();
+    tree_targets_free(targets, count);
+    error_clear(&err);
+    if (bootstrap_from_json(&boot, value, &err) < 0 && !err.text)
+        abort();
+    bootstrap_clear(&boot);
+    error_clear(&err);
+    json_decref(value);
+}
+
+/* As a link does. Returns how many frames there were, or -1. */
+static int read_all(const uint8_t *data, size_t size, size_t piece)
+{
+    struct buf in = BUF_INIT;
+    struct frame frame;
+    int count = 0, more = 0;
+    for (size_t at = 0; at < size && more >= 0; at += piece) {
+        struct error err = ERROR_INIT;
+        buf_add(&in, data + at, size - at < piece ? size - at : piece);
+        while ((more = frame_decode(&in, &frame, &err)) == 1) {
+            check_frame(&in, &frame);
+            if (frame.type == FRAME_WELCOME)
+                check_targets(&frame);
+            buf_consume(&in, FRAME_HEADER + frame.len);
+            count++;
+        }
+        if (more < 0 && !err.text)
+            abort();
+        error_clear(&err);
+    }
+    buf_free(&in);
+    return more < 0 ? -1 : count;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct error err = ERROR_INIT;
-    struct buf in = BUF_INIT;
-    struct frame frame;
-    int more;
-    buf_add(&in, data, size);
-    while ((more = frame_decode(&in, &frame, &err)) == 1) {
-        fuzz_check(&in, &frame);
-        buf_consume(&in, FRAME_HEADER + frame.len);
-    }
-    if ((more < 0) != (err.text != NULL))
+    int whole = read_all(data, size, size ? size : 1);
+    if (read_all(data, size, 7) != whole)
         abort();
-    error_clear(&err);
-    buf_free(&in);
     return 0;
 }
