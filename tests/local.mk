@@ -98,6 +98,13 @@ check_PROGRAMS += tests/unit/test-link
 tests_unit_test_link_SOURCES = tests/unit/test-link.c tests/unit/unit.h
 tests_unit_test_link_LDADD = liblauncher.a libagent.a libstdio.a libspec.a liblayout.a libpmiserver.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS) -lm
 
+check_PROGRAMS += tests/unit/test-frame
+tests_unit_test_frame_SOURCES = tests/unit/test-frame.c tests/unit/unit.h
+tests_unit_test_frame_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-bootstrap
+tests_unit_test_bootstrap_SOURCES = tests/unit/test-bootstrap.c tests/unit/unit.h
+tests_unit_test_bootstrap_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS)
+
 endif HAVE_CMOCKA
 
 if FUZZING
@@ -150,6 +157,11 @@ noinst_PROGRAMS += tests/fuzz/fuzz-taskmap
 tests_fuzz_fuzz_taskmap_SOURCES = tests/fuzz/fuzz-taskmap.c
 tests_fuzz_fuzz_taskmap_LDADD = liblayout.a libresource.a libbase.a $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_taskmap_LDFLAGS = $(FUZZER_FLAGS)
+
+noinst_PROGRAMS += tests/fuzz/fuzz-frame
+tests_fuzz_fuzz_frame_SOURCES = tests/fuzz/fuzz-frame.c
+tests_fuzz_fuzz_frame_LDADD = libagent.a libbase.a $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_frame_LDFLAGS = $(FUZZER_FLAGS)
 
 endif FUZZING
 

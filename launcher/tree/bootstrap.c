@@ -1,5 +1,6 @@
 #include "launcher/tree/bootstrap.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,24 +9,40 @@
 
 #define WORDS_MAX 4096 /* bytes of a host's own words that are kept */
 
+/* JSON has no infinity: null stands for it. */
+static json_t *patience_to_json(double seconds)
+{
+    return isinf(seconds) ? json_null() : json_real(seconds);
+}
+
+static int patience_from_json(const json_t *value, double *seconds)
+{
+    *seconds = json_is_null(value) ? INFINITY : json_number_value(value);
+    return json_is_null(value) || json_is_number(value) ? 0 : -1;
+}
+
 json_t *bootstrap_to_json(const struct bootstrap *boot)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:f, s:f, s:i}", "method", boot->method, "ssh",
+    return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:i}", "method", boot->method, "ssh",
                      boot->ssh, "agent", boot->agent, "fanout", (int)boot->fanout, "start_timeout",
-                     boot->start_timeout, "node_timeout", boot->node_timeout, "verbose",
-                     boot->verbose);
+                     patience_to_json(boot->start_timeout), "node_timeout",
+                     patience_to_json(boot->node_timeout), "verbose", boot->verbose);
 }
 
 int bootstrap_from_json(struct bootstrap *boot, const json_t *value, struct error *err)
 {
     const char *method, *ssh, *agent;
+    json_t *start, *silence;
     int fanout;
     json_error_t where;
-    if (json_unpack_ex((json_t *)(uintptr_t)value, &where, 0, "{s:s, s:s, s:s, s:i, s:F, s:F, s:i}",
+    if (json_unpack_ex((json_t *)(uintptr_t)value, &where, 0, "{s:s, s:s, s:s, s:i, s:o, s:o, s:i}",
                        "method", &method, "ssh", &ssh, "agent", &agent, "fanout", &fanout,
-                       "start_timeout", &boot->start_timeout, "node_timeout", &boot->node_timeout,
-                       "verbose", &boot->verbose) < 0)
+                       "start_timeout", &start, "node_timeout", &silence, "verbose",
+                       &boot->verbose) < 0)
         return error_set(err, "bootstrap: %s", where.text);
+    if (patience_from_json(start, &boot->start_timeout) < 0 ||
+        patience_from_json(silence, &boot->node_timeout) < 0)
+        return error_set(err, "bootstrap: a time is neither a number nor null");
     if (fanout < 1)
         return error_set(err, "bootstrap: fan-out %d: at least 1 is right", fanout);
     boot->fanout = (uint32_t)fanout;

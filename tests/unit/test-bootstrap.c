@@ -27,7 +27,9 @@ static struct bootstrap boot_of(const char *method, const char *ssh, const char 
                               .node_timeout = 10};
 }
 
-#define SSH_OPTIONS "[-x] [-a] [-T] [-o] [BatchMode=yes] [-o] [LogLevel=DEBUG1] [--]"
+#define SSH_OPTIONS                                                                                \
+    "[-x] [-a] [-T] [-o] [BatchMode=yes] [-o] [LogLevel=DEBUG1] [-o] [ControlMaster=no] [-o] "     \
+    "[ControlPersist=no] [--]"
 
 static const struct {
     const char *method, *ssh, *agent, *login, *expect;
@@ -35,7 +37,8 @@ static const struct {
     {"ssh", "ssh", "/opt/tpagent", "node3", "[ssh] " SSH_OPTIONS " [node3] [exec '/opt/tpagent']"},
     {"auto", "ssh", "/a", "me@node3", "[ssh] " SSH_OPTIONS " [me@node3] [exec '/a']"},
     {"ssh", "ssh -p 2222", "/a", "n", "[ssh] [-p] [2222] " SSH_OPTIONS " [n] [exec '/a']"},
-    {"ssh", " /usr/bin/ssh \t -v  ", "/a", "n", "[/usr/bin/ssh] [-v] " SSH_OPTIONS " [n] [exec '/a']"},
+    {"ssh", " /usr/bin/ssh \t -v  ", "/a", "n",
+     "[/usr/bin/ssh] [-v] " SSH_OPTIONS " [n] [exec '/a']"},
     {"ssh", "ssh", "/my path/tpagent", "n", "[ssh] " SSH_OPTIONS " [n] [exec '/my path/tpagent']"},
     {"ssh", "ssh", "/it's", "n", "[ssh] " SSH_OPTIONS " [n] [exec '/it'\\''s']"},
     {"ssh", "ssh", "/$(a)`b`\"\\", "n", "[ssh] " SSH_OPTIONS " [n] [exec '/$(a)`b`\"\\']"},
@@ -70,8 +73,9 @@ static void test_commands_are_made_word_by_word(void **state)
 /* The word for the login shell has to survive a real one. */
 static void test_the_path_survives_a_shell(void **state)
 {
-    static const char *const paths[] = {"/plain", "/with blank", "/it's", "/''", "/$HOME/`id`/$(id)",
-                                        "/a\\b\"c", "/new\nline", "/*"};
+    static const char *const paths[] = {
+        "/plain",   "/with blank", "/it's", "/''", "/$HOME/`id`/$(id)",
+        "/a\\b\"c", "/new\nline",  "/*"};
     (void)state;
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         struct bootstrap boot = boot_of("ssh", "ssh", paths[i]);
@@ -112,7 +116,8 @@ static void test_a_template_without_a_host_is_refused(void **state)
 
 #define CONFIG                                                                                     \
     "debug1: Reading configuration data /etc/ssh/ssh_config\r\n"                                   \
-    "debug1: /etc/ssh/ssh_config line 19: include /etc/ssh/ssh_config.d/*.conf matched no files\r\n"
+    "debug1: /etc/ssh/ssh_config line 19: include /etc/ssh/ssh_config.d/*.conf matched no "        \
+    "files\r\n"
 #define CONNECTING "debug1: Connecting to node3 [10.0.0.3] port 22.\r\n"
 #define ESTABLISHED                                                                                \
     "debug1: fd 3 clearing O_NONBLOCK\r\n"                                                         \
@@ -155,9 +160,8 @@ static const struct {
     {CONFIG "ssh: Could not resolve hostname node3: Name or service not known\r\n", STAGE_RESOLVE,
      "ssh: Could not resolve hostname node3: Name or service not known"},
     {CONFIG CONNECTING, STAGE_CONNECT, ""},
-    {CONFIG CONNECTING
-     "debug1: connect to address 10.0.0.3 port 22: Connection refused\r\n"
-     "ssh: connect to host node3 port 22: Connection refused\r\n",
+    {CONFIG CONNECTING "debug1: connect to address 10.0.0.3 port 22: Connection refused\r\n"
+                       "ssh: connect to host node3 port 22: Connection refused\r\n",
      STAGE_CONNECT, "ssh: connect to host node3 port 22: Connection refused"},
     {CONFIG CONNECTING ESTABLISHED "Connection timed out during banner exchange\r\n"
                                    "Connection to 10.0.0.3 port 22 timed out\r\n",
@@ -179,8 +183,7 @@ static const struct {
      STAGE_AUTHENTICATE, "me@node3: Permission denied (publickey)."},
     {CONFIG CONNECTING ESTABLISHED BANNER OFFERING ACCEPTED, STAGE_EXEC, ""},
     {CONFIG CONNECTING ESTABLISHED BANNER OFFERING ACCEPTED
-     "bash: line 1: /opt/tpagent: No such file or directory\n" FREED
-     "debug1: Exit status 127\r\n",
+     "bash: line 1: /opt/tpagent: No such file or directory\n" FREED "debug1: Exit status 127\r\n",
      STAGE_EXEC, "bash: line 1: /opt/tpagent: No such file or directory"},
     /* over a connection that is shared */
     {"debug1: auto-mux: Trying existing master\r\n"
@@ -278,7 +281,9 @@ static void test_stages_have_names_and_a_first_one(void **state)
     static const struct {
         const char *method;
         enum bootstrap_stage first;
-    } firsts[] = {{"auto", STAGE_RESOLVE}, {"ssh", STAGE_RESOLVE}, {"local", STAGE_EXEC},
+    } firsts[] = {{"auto", STAGE_RESOLVE},
+                  {"ssh", STAGE_RESOLVE},
+                  {"local", STAGE_EXEC},
                   {"lxc exec {host} -- {agent}", STAGE_EXEC}};
     (void)state;
     for (int i = STAGE_RESOLVE; i <= STAGE_UP; i++)
