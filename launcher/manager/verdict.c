@@ -60,7 +60,7 @@ static bool same_text(const char *a, const char *b)
 static bool same_fate(const struct ending *a, const struct ending *b)
 {
     return a->why && b->why && strcmp(a->why, b->why) == 0 && a->status == b->status &&
-           same_text(a->text, b->text);
+           same_text(a->text, b->text) && (!idset_empty(a->ranks) || same_text(a->host, b->host));
 }
 
 static void verdict_add(struct verdict *verdict, const struct ending *ending)
@@ -221,23 +221,32 @@ static size_t count_victims(const struct verdict *verdict)
     return count;
 }
 
+/* Ranks that failed too, each once. */
+static size_t count_later(const struct verdict *verdict, const struct ending *first)
+{
+    struct idset *later = idset_new();
+    for (size_t i = 0; i < verdict->count; i++) {
+        struct idset *both = idset_union(later, verdict->endings[i].ranks);
+        idset_free(later);
+        later = both;
+    }
+    struct idset *others = idset_subtract(later, first->ranks);
+    size_t count = idset_count(others);
+    idset_free(others);
+    idset_free(later);
+    return count;
+}
+
 int verdict_give(const struct verdict *verdict, struct buf *lines)
 {
     const struct ending *first = NULL;
-    size_t later = 0;
     for (size_t i = 0; i < verdict->count; i++)
         if (!first || verdict->endings[i].time < first->time)
             first = &verdict->endings[i];
     if (!first)
         return 0;
     say_line(verdict, first, lines);
-    for (size_t i = 0; i < verdict->count; i++) {
-        if (&verdict->endings[i] == first)
-            continue;
-        struct idset *others = idset_subtract(verdict->endings[i].ranks, first->ranks);
-        later += idset_count(others);
-        idset_free(others);
-    }
+    size_t later = count_later(verdict, first);
     size_t ended = count_victims(verdict);
     if (later)
         buf_printf(lines, "%zu more task%s failed after that\n", later, later > 1 ? "s" : "");

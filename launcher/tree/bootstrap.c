@@ -230,7 +230,7 @@ static void read_line(const char *line, size_t len, enum bootstrap_stage *stage,
         return;
     if (words->len)
         buf_add_text(words, "; ");
-    buf_add(words, line, len);
+    buf_add(words, line, len < WORDS_MAX ? len : WORDS_MAX);
 }
 
 void bootstrap_read_stderr(struct buf *text, enum bootstrap_stage *stage, struct buf *words)
