@@ -8,8 +8,8 @@
 
 struct instance {
     char *path;
-    int dir;      /* of path */
-    int programs; /* of path/programs */
+    int dir;                 /* of path */
+    int programs;            /* of path/programs */
     struct idset *enclosing; /* numbers of programs this process is a task of; NULL: none */
 };
 

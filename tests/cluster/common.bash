@@ -7,19 +7,21 @@ CLUSTER=$ROOT/tests/cluster/cluster
 # Hosts for all tests of a file; where there can be none the file's tests are skipped.
 start_cluster() { # N
     local reason
-    if ! reason=$("$CLUSTER" check 2>&1); then
-        skip "${reason#cluster: }"
-    fi
     build_programs
+    if ! reason=$("$CLUSTER" check 2>&1); then
+        export NO_CLUSTER=${reason#cluster: }
+        return
+    fi
     export CLUSTER_DIR=$BATS_FILE_TMPDIR/cluster
     export CLUSTER_SHARE="$(dirname "$TPRUN") $(cd "$(dirname "$TPRUN")/.." && pwd) $PROGRAMS $BATS_RUN_TMPDIR"
     "$CLUSTER" up "$1" 3>&-
 }
-stop_cluster() { [ -z "${CLUSTER_DIR:-}" ] || "$CLUSTER" down; }
+stop_cluster() { [ -n "${NO_CLUSTER:-}" ] || "$CLUSTER" down; }
 
 # Nothing but what was there before is on any host; what is ending gets SECONDS (default 3).
 hosts_clean() {
     local i left
+    [ -z "${NO_CLUSTER:-}" ] || return 0
     for ((i = 0; i < ${1:-3} * 10; i++)); do
         left=$("$CLUSTER" left)
         [ -n "$left" ] || return 0
@@ -32,6 +34,7 @@ hosts_clean() {
 }
 
 start_cluster_test() {
+    [ -z "${NO_CLUSTER:-}" ] || skip "$NO_CLUSTER"
     start_test
     unset XDG_RUNTIME_DIR
     export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin

@@ -65,9 +65,8 @@ static void test_every_type_travels(void **state)
 
 static void test_the_header_is_little_endian_on_every_machine(void **state)
 {
-    static const unsigned char expect[FRAME_HEADER] = {4,    3,    2,    1,    FRAME_OUTPUT, 0,
-                                                       2,    1,    0x44, 0x33, 0x22,         0x11,
-                                                       0x88, 0x77, 0x66, 0x55};
+    static const unsigned char expect[FRAME_HEADER] = {
+        4, 3, 2, 1, FRAME_OUTPUT, 0, 2, 1, 0x44, 0x33, 0x22, 0x11, 0x88, 0x77, 0x66, 0x55};
     unsigned char header[FRAME_HEADER];
     struct frame frame = {FRAME_OUTPUT, 0x0102, 0x11223344, 0x55667788, NULL, 0x01020304};
     (void)state;
@@ -190,9 +189,9 @@ static void test_bad_json_is_refused(void **state)
     static const struct {
         const char *bytes;
         size_t len;
-    } cases[] = {{"", 0},       {"{", 1},       {"{}x", 3},         {"{\"a\":}", 6},
-                 {"\xff\xfe", 2}, {"nothing", 7}, {"[1,2", 4},        {"{}\0", 3},
-                 {"7", 1},      {"\"text\"", 6}, {"[\"\xc3\x28\"]", 6}};
+    } cases[] = {{"", 0},         {"{", 1},        {"{}x", 3},           {"{\"a\":}", 6},
+                 {"\xff\xfe", 2}, {"nothing", 7},  {"[1,2", 4},          {"{}\0", 3},
+                 {"7", 1},        {"\"text\"", 6}, {"[\"\xc3\x28\"]", 6}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
