@@ -129,6 +129,8 @@ static void take_output(struct frontend *front, const struct frame *frame)
     struct error err = ERROR_INIT;
     enum output_stream stream = frame->flags & FRAME_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
     front->unpaid += link_weight(frame);
+    if (stream == OUTPUT_STDERR && frame->len)
+        front->result->inside_line = ((const char *)frame->bytes)[frame->len - 1] != '\n';
     if (front->dropping)
         ;
     else if (front->output && !frame->len)

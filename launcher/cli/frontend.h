@@ -4,6 +4,7 @@
 #ifndef LAUNCHER_CLI_FRONTEND_H
 #define LAUNCHER_CLI_FRONTEND_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/buf.h"
@@ -13,6 +14,7 @@
 struct frontend_result {
     int status;          /* what tprun exits with */
     bool quiet;          /* the reader of our output left: end as SIGPIPE would */
+    bool inside_line;    /* what tasks wrote to stderr last did not end its line */
     struct buf messages; /* lines for stderr, each without "tprun: " */
 };
 

@@ -79,6 +79,8 @@ static int finish(struct frontend_result *result)
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
+    if (result->inside_line && result->messages.len)
+        fputc('\n', stderr);
     complain(buf_text(&result->messages));
     buf_free(&result->messages);
     return result->status;
