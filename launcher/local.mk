@@ -40,7 +40,7 @@ libagent_a_SOURCES = \
     launcher/process/descend.c launcher/process/descend.h \
     launcher/process/spawn.c launcher/process/spawn.h \
     launcher/program/allowed.c launcher/program/allowed.h \
-    launcher/program/launch.c launcher/program/launch.h \
+    launcher/program/launch.c launcher/program/launch_read.c launcher/program/launch.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \
     launcher/tree/child.c launcher/tree/child.h \
     launcher/tree/frame.c launcher/tree/frame.h \

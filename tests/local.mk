@@ -105,6 +105,16 @@ check_PROGRAMS += tests/unit/test-bootstrap
 tests_unit_test_bootstrap_SOURCES = tests/unit/test-bootstrap.c tests/unit/unit.h
 tests_unit_test_bootstrap_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS)
 
+check_PROGRAMS += tests/unit/test-tree
+tests_unit_test_tree_SOURCES = tests/unit/test-tree.c tests/unit/unit.h
+tests_unit_test_tree_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-launch
+tests_unit_test_launch_SOURCES = tests/unit/test-launch.c tests/unit/unit.h
+tests_unit_test_launch_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-descend
+tests_unit_test_descend_SOURCES = tests/unit/test-descend.c tests/unit/unit.h
+tests_unit_test_descend_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
+
 endif HAVE_CMOCKA
 
 if FUZZING
@@ -162,6 +172,11 @@ noinst_PROGRAMS += tests/fuzz/fuzz-frame
 tests_fuzz_fuzz_frame_SOURCES = tests/fuzz/fuzz-frame.c
 tests_fuzz_fuzz_frame_LDADD = libagent.a libbase.a $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_frame_LDFLAGS = $(FUZZER_FLAGS)
+
+noinst_PROGRAMS += tests/fuzz/fuzz-launch
+tests_fuzz_fuzz_launch_SOURCES = tests/fuzz/fuzz-launch.c
+tests_fuzz_fuzz_launch_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_launch_LDFLAGS = $(FUZZER_FLAGS)
 
 endif FUZZING
 

@@ -139,7 +139,7 @@ bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint
     }
 }
 
-static struct idset *input_ranks(const struct spec *spec)
+struct idset *launch_input_ranks(const struct spec *spec)
 {
     if (spec->input != SPEC_INPUT_RANKS || !spec->input_arg)
         return NULL;
@@ -149,7 +149,7 @@ static struct idset *input_ranks(const struct spec *spec)
 struct idset *launch_input_nodes(const struct spec *spec, const struct taskmap *map,
                                  const uint32_t *tree_node, uint32_t nnodes)
 {
-    struct idset *nodes = idset_new(), *ranks = input_ranks(spec);
+    struct idset *nodes = idset_new(), *ranks = launch_input_ranks(spec);
     if (spec->input == SPEC_INPUT_ALL) {
         for (uint32_t i = 0; i < nnodes; i++)
             idset_add(nodes, tree_node[i]);
@@ -167,178 +167,4 @@ struct idset *launch_input_nodes(const struct spec *spec, const struct taskmap *
     }
     idset_free(ranks);
     return nodes;
-}
-
-/* ---- reading ---- */
-
-static int read_nodes(struct launch *launch, const json_t *tree_nodes, const char *hosts,
-                      uint32_t tree_node, struct error *err)
-{
-    struct hostlist *list = hostlist_decode(hosts, err);
-    if (!list)
-        return -1;
-    launch->nnodes = (uint32_t)json_array_size(tree_nodes);
-    if (hostlist_count(list) != launch->nnodes || launch->map->nnodes > launch->nnodes) {
-        hostlist_free(list);
-        return error_set(err, "launch: %u nodes, but hosts or task map say otherwise",
-                         launch->nnodes);
-    }
-    launch->tree_node = mem_array(launch->nnodes, sizeof(uint32_t));
-    launch->hosts = mem_array(launch->nnodes, sizeof(char *));
-    for (uint32_t i = 0; i < launch->nnodes; i++) {
-        launch->tree_node[i] = (uint32_t)json_integer_value(json_array_get(tree_nodes, i));
-        launch->hosts[i] = mem_copy_text(hostlist_nth(list, i));
-        if (launch->tree_node[i] == tree_node)
-            launch->node = i;
-    }
-    hostlist_free(list);
-    return 0;
-}
-
-/* Which part a rank belongs to: parts are contiguous. */
-static int read_apps(struct launch *launch, const json_t *sizes, struct error *err)
-{
-    uint64_t end = 0;
-    size_t part = 0;
-    if (json_array_size(sizes) != launch->spec->nparts)
-        return error_set(err, "launch: sizes of %zu parts, the spec has %zu",
-                         json_array_size(sizes), launch->spec->nparts);
-    for (uint32_t i = 0; i < launch->nlocal; i++) {
-        while (launch->tasks[i].rank >= end && part < launch->spec->nparts)
-            end += (uint64_t)json_integer_value(json_array_get(sizes, part++));
-        if (launch->tasks[i].rank >= end)
-            return error_set(err, "launch: rank %u is in no part", launch->tasks[i].rank);
-        launch->tasks[i].app = (uint32_t)part - 1;
-    }
-    return 0;
-}
-
-static int read_cpus(struct launch *launch, const json_t *cpus, uint32_t binding, uint32_t *index,
-                     struct error *err)
-{
-    char key[16];
-    snprintf(key, sizeof(key), "%u", binding);
-    const char *text = json_string_value(json_object_get(cpus, key));
-    struct idset *set = text ? idset_decode(text, err) : NULL;
-    if (!set)
-        return text ? -1 : error_set(err, "launch: no cpus for binding %u", binding);
-    launch->cpus = mem_resize(launch->cpus, launch->ncpus + 1, sizeof(*launch->cpus));
-    *index = launch->ncpus;
-    launch->cpus[launch->ncpus++] = set;
-    return 0;
-}
-
-/* "binding:count,...": a binding that comes again shares the earlier set. */
-static int read_tasks(struct launch *launch, const json_t *kind, struct error *err)
-{
-    const char *at = json_string_value(json_object_get(kind, "tasks"));
-    struct idset *ranks = taskmap_ranks(launch->map, launch->node);
-    uint32_t rank = idset_first(ranks);
-    struct {
-        uint32_t binding, index;
-    } *seen = mem_array(idset_count(ranks), sizeof(*seen));
-    int result = 0;
-    launch->tasks = mem_array(idset_count(ranks), sizeof(*launch->tasks));
-    while (at && *at && !result) {
-        unsigned binding, count, index = 0, i;
-        int len = 0;
-        if (sscanf(at, "%u:%u%n", &binding, &count, &len) != 2 || !len) {
-            result = error_set(err, "launch: malformed tasks \"%.40s\"", at);
-            break;
-        }
-        for (i = 0; i < launch->ncpus && seen[i].binding != binding; i++)
-            ;
-        if (i < launch->ncpus)
-            index = seen[i].index;
-        else if (launch->ncpus >= idset_count(ranks) ||
-                 read_cpus(launch, json_object_get(kind, "cpus"), binding, &index, err) < 0)
-            result = -1;
-        else
-            seen[i].binding = binding, seen[i].index = index;
-        for (; count && rank != IDSET_NONE && !result; count--, rank = idset_next(ranks, rank)) {
-            uint32_t local = launch->nlocal++;
-            launch->tasks[local] = (struct launch_task){rank, local, 0, index};
-        }
-        at += len;
-        at += *at == ',';
-    }
-    if (!result && launch->nlocal != idset_count(ranks))
-        result = error_set(err, "launch: %u of %zu tasks of node %u have a binding", launch->nlocal,
-                           idset_count(ranks), launch->node);
-    free(seen);
-    idset_free(ranks);
-    return result;
-}
-
-static int read_kind(struct launch *launch, const json_t *kinds, struct error *err)
-{
-    size_t i;
-    json_t *kind;
-    if (launch->node == UINT32_MAX)
-        return 0;
-    json_array_foreach(kinds, i, kind)
-    {
-        const char *text = json_string_value(json_object_get(kind, "nodes"));
-        struct idset *nodes = text ? idset_decode(text, err) : NULL;
-        bool mine = nodes && idset_has(nodes, launch->node);
-        idset_free(nodes);
-        if (mine)
-            return read_tasks(launch, kind, err);
-    }
-    return error_set(err, "launch: no layout for node %u", launch->node);
-}
-
-struct launch *launch_from_json(const json_t *value, uint32_t tree_node, struct error *err)
-{
-    struct launch *launch = mem_alloc(sizeof(*launch));
-    json_t *spec, *map, *sizes, *tree_nodes, *kinds;
-    const char *program, *instance, *hosts;
-    json_error_t where;
-    int bound;
-    launch->node = UINT32_MAX;
-    if (json_unpack_ex((json_t *)(uintptr_t)value, &where, 0,
-                       "{s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:b}", "spec", &spec, "program",
-                       &program, "instance", &instance, "taskmap", &map, "sizes", &sizes,
-                       "tree_nodes", &tree_nodes, "hosts", &hosts, "kinds", &kinds, "bound",
-                       &bound) < 0) {
-        error_set(err, "launch: %s", where.text);
-        goto fail;
-    }
-    launch->bound = bound;
-    launch->program = mem_copy_text(program);
-    launch->instance = mem_copy_text(instance);
-    launch->enclosing = mem_copy_text(json_string_value(json_object_get(value, "enclosing")));
-    launch->spec = spec_from_json(spec, err);
-    launch->map = launch->spec ? taskmap_from_json(map, err) : NULL;
-    if (!launch->map || read_nodes(launch, tree_nodes, hosts, tree_node, err) < 0)
-        goto fail;
-    launch->ntasks = (uint32_t)launch->map->ntasks;
-    launch->input_ranks = input_ranks(launch->spec);
-    if (read_kind(launch, kinds, err) < 0 || read_apps(launch, sizes, err) < 0)
-        goto fail;
-    return launch;
-fail:
-    launch_free(launch);
-    return NULL;
-}
-
-void launch_free(struct launch *launch)
-{
-    if (!launch)
-        return;
-    spec_free(launch->spec);
-    taskmap_free(launch->map);
-    for (uint32_t i = 0; i < launch->ncpus; i++)
-        idset_free(launch->cpus[i]);
-    for (uint32_t i = 0; launch->hosts && i < launch->nnodes; i++)
-        free(launch->hosts[i]);
-    free(launch->hosts);
-    idset_free(launch->input_ranks);
-    free(launch->tree_node);
-    free(launch->cpus);
-    free(launch->tasks);
-    free(launch->program);
-    free(launch->instance);
-    free(launch->enclosing);
-    free(launch);
 }

@@ -56,10 +56,12 @@ struct launch_source { /* what the manager knows; all borrowed */
 
 json_t *launch_to_json(const struct launch_source *source); /* new reference */
 
+/* The decoded input_arg of SPEC_INPUT_RANKS, which the caller frees; NULL for other inputs. */
+struct idset *launch_input_ranks(const struct spec *spec);
 /* Nodes of the tree that have a task which reads stdin; caller frees. */
 struct idset *launch_input_nodes(const struct spec *spec, const struct taskmap *map,
                                  const uint32_t *tree_node, uint32_t nnodes);
-/* Whether a rank reads stdin. `ranks` is the decoded input_arg of SPEC_INPUT_RANKS. */
+/* Whether a rank reads stdin. `ranks` as launch_input_ranks() gives them. */
 bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint32_t rank);
 
 /* The part of the agent at `tree_node`. NULL with a sentence. */

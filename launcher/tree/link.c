@@ -14,8 +14,10 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#define LINK_READ 131072 /* bytes a read asks for */
-#define LINK_DIRECT 4096 /* payloads from here on are written without being copied */
+#define LINK_REPORT (LINK_WINDOW / 4) /* bytes consumed before the neighbour is told */
+#define LINK_PULSES 5                 /* unanswered pings that make a link silent */
+#define LINK_READ 131072              /* bytes a read asks for */
+#define LINK_DIRECT 4096              /* payloads from here on are written without being copied */
 #define LINK_GREETING "\ntprun-agent-greeting-1\n"
 
 struct link {
@@ -37,7 +39,8 @@ struct link {
     bool *freed;        /* set when the owner frees the link inside a callback */
     struct error why;
     double timeout;
-    double heard; /* loop time of the last byte */
+    unsigned unheard; /* pulses since the last byte: time in which this process was stopped
+                         itself does not count */
     int64_t offset;
     uint64_t best_trip;
 };
@@ -137,11 +140,11 @@ static void link_put(struct link *link, const struct frame *frame)
         ev_io_start(link->loop, &link->writer);
 }
 
-/* Bulk that waits goes as far as the credit does. A frame larger than what is left goes when the
- * window is whole, so that none waits for ever. */
+/* Bulk that waits goes as far as the credit does. A frame larger than what is left goes when all
+ * credit has come back but what the neighbour may keep to itself, so that none waits for ever. */
 static bool link_may(const struct link *link, size_t weight)
 {
-    return link->credit >= weight || link->credit >= LINK_WINDOW;
+    return link->credit >= weight || link->credit > LINK_WINDOW - LINK_REPORT;
 }
 
 static void link_spend(struct link *link, size_t weight)
@@ -203,7 +206,7 @@ size_t link_room(const struct link *link)
 void link_consumed(struct link *link, size_t bytes)
 {
     link->owed += bytes;
-    if (link->owed < LINK_WINDOW / 4 || link->closing)
+    if (link->owed < LINK_REPORT || link->closing)
         return;
     struct frame credit = {.type = FRAME_CREDIT, .rank = (uint32_t)link->owed};
     link->owed = 0;
@@ -321,6 +324,7 @@ static bool link_parse(struct link *link)
 static void link_readable(struct ev_loop *loop, ev_io *io, int events)
 {
     struct link *link = io->data;
+    (void)loop;
     (void)events;
     ssize_t n = read(link->in, buf_reserve(&link->received, LINK_READ), LINK_READ);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -330,7 +334,7 @@ static void link_readable(struct ev_loop *loop, ev_io *io, int events)
         link_fail(link);
         return;
     }
-    link->heard = ev_now(loop);
+    link->unheard = 0;
     buf_added(&link->received, (size_t)n);
     if (link_parse(link) && link->sending.len)
         link_write(link);
@@ -341,19 +345,19 @@ static void link_readable(struct ev_loop *loop, ev_io *io, int events)
 static void link_pulse(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct link *link = timer->data;
+    (void)loop;
     (void)events;
-    double silent = ev_now(loop) - link->heard;
-    if (silent >= link->timeout) {
-        /* This process may itself have been stopped meanwhile: look before judging. */
+    if (link->unheard >= LINK_PULSES) {
+        /* What came may only not have been read yet: look before judging. */
         struct pollfd look = {.fd = link->in, .events = POLLIN};
-        if (poll(&look, 1, 0) == 1) {
-            link->heard = ev_now(loop);
-        } else {
-            error_set(&link->why, "no sign of life for %.3g s", silent);
+        if (poll(&look, 1, 0) != 1) {
+            error_set(&link->why, "no sign of life for %.3g s", link->timeout);
             link_fail(link);
             return;
         }
+        link->unheard = 0;
     }
+    link->unheard++;
     unsigned char now[8];
     frame_put_u64(now, link_clock());
     struct frame ping = {.type = FRAME_PING, .bytes = now, .len = 8};
@@ -363,11 +367,11 @@ static void link_pulse(struct ev_loop *loop, ev_timer *timer, int events)
 void link_watch(struct link *link, double timeout)
 {
     link->timeout = timeout;
-    link->heard = ev_now(link->loop);
+    link->unheard = 0;
     ev_timer_stop(link->loop, &link->pulse);
     if (isinf(timeout) || link->closing)
         return;
-    ev_timer_set(&link->pulse, 0, timeout / 5);
+    ev_timer_set(&link->pulse, 0, timeout / LINK_PULSES);
     ev_timer_start(link->loop, &link->pulse);
 }
 

@@ -56,6 +56,7 @@ run_tprun() { # -STATUS ARGUMENTS...: with stderr apart
 start_on() { # HOST COMMAND...
     local host=$1
     shift
+    rm -f out err
     env --default-signal=INT,QUIT,PIPE "$CLUSTER" exec "$host" "$@" >out 2>err 3>&- &
     job=$!
 }

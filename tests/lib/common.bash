@@ -67,6 +67,7 @@ lines_are() { [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE N: it has N lines at least
 # start COMMAND...: in the background, with the signals that an interactive shell would give it;
 # sets $job; its output goes to files out and err.
 start() {
+    rm -f out err
     env --default-signal=INT,QUIT,PIPE "$@" >out 2>err 3>&- &
     job=$!
 }

@@ -179,6 +179,192 @@ static void test_programs_are_found_as_a_shell_finds_them(void **state)
     }
 }
 
+/* ---- one by one ---- */
+
+static struct spawn plain(const char *path, char *const *argv)
+{
+    return (struct spawn){
+        .path = path, .argv = argv, .envp = environment, .fds = {0, 1, 2, -1}, .umask = -1};
+}
+
+static int run(const struct spawn *spawn)
+{
+    struct spawn_failure failure;
+    int status = -1;
+    pid_t pid = spawn_start(spawn, &failure);
+    assert_int_equal(failure.step, SPAWN_OK);
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void test_what_cannot_be_executed_is_refused(void **state)
+{
+    static const struct {
+        const char *path;
+        int number;
+    } cases[] = {{"/tmp", EACCES},           {"/etc/passwd", EACCES}, {"", ENOENT},
+                 {"/etc/passwd/x", ENOTDIR}, {"/bin/true/", ENOTDIR}, {"/nosuch/true", ENOENT},
+                 {"/proc/self/mem", EACCES}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct spawn spawn = plain(cases[i].path, ARGS((char *)"x"));
+        struct spawn_failure failure;
+        assert_int_equal(spawn_start(&spawn, &failure), -1);
+        assert_int_equal(failure.step, SPAWN_EXEC);
+        if (failure.number != cases[i].number)
+            fail_msg("%s: %s", cases[i].path, strerror(failure.number));
+        assert_int_equal(waitpid(-1, NULL, 0) > 0, 1); /* its process is the caller's to reap */
+    }
+}
+
+static void test_arguments_arrive_as_they_are(void **state)
+{
+    char out[64];
+    struct spawn spawn = {.umask = -1};
+    (void)state;
+    assert_int_equal(
+        shell(&spawn, (char *)"set -- '' 'a b' '*' \"$@\"; echo $#:$2:\"$3\"", out, sizeof(out)),
+        0);
+    assert_string_equal(out, "3:a b:*\n");
+}
+
+/* Each of four, in every place, and closed. */
+static void test_descriptors_take_their_places(void **state)
+{
+    char *const script[] = {(char *)"sh", (char *)"-c",
+                            (char *)"echo one; echo two >&2; echo three >&3; "
+                                    "test -e /proc/self/fd/0 && echo open >&3; true",
+                            NULL};
+    struct spawn spawn = plain("/bin/sh", script);
+    int ends[3][2];
+    char out[64];
+    static const char *const expect[] = {"one\n", "two\n", "three\n"};
+    (void)state;
+    spawn.fds[0] = -1;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pipe2(ends[i], O_CLOEXEC), 0);
+        assert_true(ends[i][0] > 9);
+        spawn.fds[i + 1] = ends[i][1];
+    }
+    int status = run(&spawn);
+    for (int i = 0; i < 3; i++) {
+        close(ends[i][1]);
+        ssize_t n = read(ends[i][0], out, sizeof(out) - 1);
+        close(ends[i][0]);
+        out[n > 0 ? n : 0] = '\0';
+        if (strcmp(out, expect[i]) != 0)
+            fail_msg("%d: \"%s\"", i + 1, out);
+    }
+    assert_int_equal(status, 0);
+}
+
+/* Both at once, and the answer of the one does not wait for the other. */
+static void test_several_are_under_way_at_a_time(void **state)
+{
+    enum { MANY = 16 };
+    struct spawning children[MANY] = {{0}};
+    struct spawn good = plain("/bin/true", ARGS((char *)"true"));
+    struct spawn bad = plain("/nosuch", ARGS((char *)"x"));
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < MANY; i++)
+            spawn_begin(&children[i], i % 3 ? &good : &bad);
+        for (int i = MANY - 1; i >= 0; i--) {
+            pid_t pid = spawn_finish(&children[i]);
+            assert_int_equal(pid > 0, i % 3 != 0);
+            assert_int_equal(children[i].failure.step, i % 3 ? SPAWN_OK : SPAWN_EXEC);
+            if (pid < 0)
+                assert_int_equal(children[i].failure.number, ENOENT);
+        }
+    }
+    for (int i = 0; i < MANY; i++)
+        spawning_free(&children[i]);
+    int reaped = 0;
+    while (waitpid(-1, NULL, 0) > 0)
+        reaped++;
+    assert_int_equal(reaped, 3 * MANY);
+}
+
+static void test_a_child_dies_with_its_parent(void **state)
+{
+    int ends[2];
+    char byte;
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        struct spawn spawn = plain("/bin/sleep", ARGS((char *)"sleep", (char *)"100"));
+        struct spawn_failure failure;
+        spawn.death_signal = SIGKILL;
+        spawn.fds[3] = ends[1]; /* open as long as it lives */
+        _exit(spawn_start(&spawn, &failure) > 0 ? 0 : 1);
+    }
+    close(ends[1]);
+    int status = -1;
+    waitpid(parent, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+    while (waitpid(-1, NULL, 0) > 0) /* where this process adopts */
+        ;
+}
+
+/* Whatever this process blocks or catches, the child starts with nothing blocked. */
+static void test_signals_are_not_inherited(void **state)
+{
+    char out[64];
+    sigset_t some, before, after;
+    struct spawn spawn = {.umask = -1};
+    (void)state;
+    sigemptyset(&some);
+    sigaddset(&some, SIGUSR1);
+    sigaddset(&some, SIGTERM);
+    sigprocmask(SIG_BLOCK, &some, &before);
+    shell(&spawn, (char *)"grep SigBlk /proc/self/status | tr -d '\t'", out, sizeof(out));
+    sigprocmask(SIG_SETMASK, &before, &after);
+    assert_string_equal(out, "SigBlk:0000000000000000\n");
+    assert_true(sigismember(&after, SIGUSR1) && sigismember(&after, SIGTERM)); /* ours stays */
+    assert_false(sigismember(&after, SIGHUP));
+}
+
+static void test_a_soft_limit_goes_as_far_as_the_hard_one(void **state)
+{
+    struct rlimit mine;
+    struct spawn_limit limit = {0};
+    (void)state;
+    getrlimit(RLIMIT_NOFILE, &mine);
+    spawn_limit(&limit, RLIMIT_NOFILE, RLIM_INFINITY);
+    assert_true(limit.value.rlim_cur == mine.rlim_max || !limit.set);
+    spawn_limit(&limit, RLIMIT_NOFILE, mine.rlim_cur);
+    assert_false(limit.set);
+    spawn_limit(&limit, RLIMIT_NOFILE, 7);
+    assert_true(limit.set);
+    assert_true(limit.value.rlim_cur == 7);
+    assert_true(limit.value.rlim_max == mine.rlim_max);
+    assert_true(getrlimit(RLIMIT_NOFILE, &mine) == 0 && mine.rlim_cur > 7); /* here all is as was */
+}
+
+static void test_a_processor_that_is_not_there_is_refused(void **state)
+{
+    cpu_set_t *cpus = CPU_ALLOC(8192);
+    size_t size = CPU_ALLOC_SIZE(8192);
+    struct spawn spawn = plain("/bin/true", ARGS((char *)"true"));
+    struct spawn_failure failure;
+    (void)state;
+    CPU_ZERO_S(size, cpus);
+    sched_getaffinity(0, size, cpus);
+    spawn.cpus = cpus;
+    spawn.cpus_size = size;
+    assert_int_equal(run(&spawn), 0); /* where it may be anyway */
+    CPU_SET_S(8191, size, cpus);      /* the kernel takes this one, and leaves it out */
+    assert_int_equal(spawn_start(&spawn, &failure), -1);
+    assert_true(failure.step == SPAWN_CHECK || failure.step == SPAWN_BIND);
+    while (waitpid(-1, NULL, 0) > 0)
+        ;
+    CPU_FREE(cpus);
+}
+
 /* A shell that leaves a child behind in a session of its own, deaf to TERM. */
 static void test_nothing_escapes(void **state)
 {
@@ -222,6 +408,14 @@ int main(void)
         cmocka_unit_test(test_a_failed_step_is_named),
         cmocka_unit_test(test_a_script_without_a_first_line_runs),
         cmocka_unit_test(test_programs_are_found_as_a_shell_finds_them),
+        cmocka_unit_test(test_what_cannot_be_executed_is_refused),
+        cmocka_unit_test(test_arguments_arrive_as_they_are),
+        cmocka_unit_test(test_descriptors_take_their_places),
+        cmocka_unit_test(test_several_are_under_way_at_a_time),
+        cmocka_unit_test(test_a_child_dies_with_its_parent),
+        cmocka_unit_test(test_signals_are_not_inherited),
+        cmocka_unit_test(test_a_soft_limit_goes_as_far_as_the_hard_one),
+        cmocka_unit_test(test_a_processor_that_is_not_there_is_refused),
         cmocka_unit_test(test_nothing_escapes),
         cmocka_unit_test(test_children_that_are_excepted_stay),
     };
