@@ -1,6 +1,6 @@
 /* A launch from another machine is refused with a sentence, or an agent can run what it read: every
- * task has a part and a set of processors. What the input leaves out is taken from a good launch, so
- * that a few members suffice to get far. */
+ * task has a part and a set of processors. The input is one member of an otherwise good launch, which
+ * its first byte chooses: JSON, or else the characters of a text. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,14 +36,26 @@ static void check(const struct launch *launch)
             abort();
 }
 
+/* "cpus" and "tasks" are inside the first of "kinds". */
+static json_t *variant(const uint8_t *data, size_t size)
+{
+    static const char *const keys[] = {"spec",  "taskmap", "sizes", "tree_nodes", "hosts",
+                                       "kinds", "bound",   "cpus",  "tasks",      "nodes"};
+    json_t *value = json_loads(good, 0, NULL);
+    size_t key = data[0] % (sizeof(keys) / sizeof(keys[0]));
+    json_t *into = key < 7 ? value : json_array_get(json_object_get(value, "kinds"), 0);
+    json_t *member = json_loadb((const char *)data + 1, size - 1, JSON_DECODE_ANY, NULL);
+    if (!member)
+        member = json_stringn((const char *)data + 1, size - 1);
+    json_object_set_new(into, keys[key], member ? member : json_null());
+    return value;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    json_t *value = json_loadb((const char *)data, size, 0, NULL);
-    if (!value)
+    if (!size)
         return 0;
-    json_t *rest = json_loads(good, 0, NULL);
-    json_object_update_missing(value, rest);
-    json_decref(rest);
+    json_t *value = variant(data, size);
     for (uint32_t node = 6; node <= 8; node++) { /* 6 only relays */
         struct error err = ERROR_INIT;
         struct launch *launch = launch_from_json(value, node, &err);
