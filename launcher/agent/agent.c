@@ -200,7 +200,7 @@ static void start_below(struct agent *agent, const json_t *below)
     for (size_t i = 0; i < count; i++)
         idset_add(agent->below, targets[i].node);
     agent->tree = tree_new(agent->loop, &agent->boot, &tree_ops, agent);
-    tree_start(agent->tree, targets, count, false);
+    tree_start(agent->tree, targets, count, TREE_BELOW);
     tree_targets_free(targets, count);
 }
 

@@ -162,7 +162,7 @@ int place_map(struct manager *manager, struct error *err)
         int lost = program_claim(manager->program, manager->claim, err);
         if (lost <= 0)
             return lost;
-        if (gather_free(manager, err) < 0)
+        if (supply_free(manager, err) < 0)
             return -1;
     }
     return error_prefix(err, "lost the race for free cores %d times", PLACE_TRIES);
@@ -192,7 +192,7 @@ void place_show(struct manager *manager)
     char *text = spec->format == SPEC_SHOW_JSON
                      ? show_json(manager)
                      : layout_draw(manager->layout, &manager->request, what);
-    manager_show(manager, text, !spec->dry_run);
+    viewer_show(manager, text, !spec->dry_run);
     free(text);
 }
 

@@ -1,9 +1,18 @@
 /*
- * state - what a manager knows. Private to the manager.
+ * state - what a manager knows, and its rooms. Private to the manager.
  *
- *   manager.c  life: frames from the front end and the agents, the end
- *   gather.c   nodes, instance, agents: who is there and what is free
+ *   manager.c  its process
+ *   orders.c   what the front end orders
+ *   reports.c  what agents report
+ *   course.c   from hosts that are there to a program that runs
  *   place.c    layout, claim, what is shown, the launch
+ *   gather.c   agents: started, heard of, or not reached
+ *   supply.c   nodes, instance, what is free there
+ *   fence.c    the exchange
+ *   finish.c   the end
+ *   viewer.c   the front end, as the manager sees it
+ *
+ * Each calls those below it and none above.
  */
 #ifndef LAUNCHER_MANAGER_STATE_H
 #define LAUNCHER_MANAGER_STATE_H
@@ -30,7 +39,6 @@ struct host { /* beside nodes->list, by the same index: its number in the tree *
     bool spare;          /* has something free: started if those wanted do not suffice */
     char *digest;        /* of its topology */
     bool settled;        /* up or failed */
-    bool direct;         /* was tried from here */
     char *failure;       /* the whole line */
 };
 
@@ -78,16 +86,41 @@ struct manager {
     ev_timer patience; /* after TERMINATE: who does not answer is given up */
 };
 
-/* gather.c */
-int gather_open(struct manager *manager, struct error *err);
-void gather_start(struct manager *manager);
-/* Start the spare hosts too. False when there are none. */
+/* viewer.c: the front end, as the manager sees it. Without one nothing is sent. */
+void viewer_show(struct manager *manager, const char *text, bool error);
+/* With -v: what is being done, as a line on stderr. */
+void viewer_say(struct manager *manager, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void viewer_note(struct manager *manager, const char *text); /* in any case */
+void viewer_tell_end(struct manager *manager);
+/* It may send more stdin once every link that stdin goes down has room. */
+void viewer_settle_input(struct manager *manager);
+
+/* finish.c */
+void finish_open(struct manager *manager);
+void finish_start_limit(struct manager *manager);
+void finish_terminate(struct manager *manager, double grace);
+/* These nodes have nothing left, or are lost; then: is it the end? */
+void finish_without(struct manager *manager, const struct idset *nodes);
+void finish_check(struct manager *manager);
+void finish_end(struct manager *manager);
+/* Nothing can run: say why, and end. */
+void finish_refuse(struct manager *manager, const struct error *err);
+
+/* supply.c */
+int supply_open(struct manager *manager, struct error *err);
+/* What others hold may have changed: read it again, and what each node has left. */
+int supply_free(struct manager *manager, struct error *err);
+void supply_close(struct manager *manager);
+
+/* gather.c: every function leaves manager->waiting right; whoever calls looks at it. */
+int gather_start(struct manager *manager, struct error *err);
+/* Want the spare hosts too. False when there are none. */
 bool gather_more(struct manager *manager);
 void gather_hello(struct manager *manager, const struct frame *frame);
 void gather_unreached(struct manager *manager, const struct tree_unreached *what, bool direct);
-/* What others hold may have changed: read it again, and what each node has left. */
-int gather_free(struct manager *manager, struct error *err);
-void gather_close(struct manager *manager);
+/* The hosts that failed, as one sentence; 0 when none did. */
+int gather_check(const struct manager *manager, struct error *err);
 
 /* place.c */
 int place_map(struct manager *manager, struct error *err); /* layout made, and claimed if it runs */
@@ -95,15 +128,17 @@ void place_show(struct manager *manager);
 void place_launch(struct manager *manager);
 void place_close(struct manager *manager);
 
-/* manager.c */
-void manager_gathered(struct manager *manager); /* every host has settled */
-/* Nothing can run: say why, and end. */
-void manager_refuse(struct manager *manager, const struct error *err);
-void manager_terminate(struct manager *manager, double grace);
-void manager_end(struct manager *manager);
-/* With -v: what is being done, as a line on stderr. */
-void manager_say(struct manager *manager, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-void manager_show(struct manager *manager, const char *text, bool error);
+/* fence.c */
+void fence_open(struct manager *manager);
+void fence_take(struct manager *manager, const struct frame *frame);
+void fence_take_missing(struct manager *manager, const struct frame *frame);
+
+/* course.c */
+void course_begin(struct manager *manager);
+void course_settled(struct manager *manager); /* some host is up, or has failed */
+
+/* reports.c and orders.c: what comes from the agents, and from the front end */
+extern const struct tree_ops reports_ops;
+extern const struct link_ops orders_ops;
 
 #endif

@@ -123,9 +123,9 @@ static void child_timer(struct ev_loop *loop, ev_timer *timer, int events)
         child_check_gone(child);
         return;
     }
-    char *why = child->link
-                    ? mem_format("no answer within %.3g s", tree_boot(child->tree)->start_timeout)
-                    : mem_copy_text("the connection was closed");
+    child->silent = child->link;
+    char *why = child->link ? mem_format("no answer within %.3g s", child->patience)
+                            : mem_copy_text("the connection was closed");
     child_settle(child, why);
     free(why);
     child_check_gone(child);
@@ -277,7 +277,7 @@ static void child_watch_process(struct child *child)
         child->exited.data = child;
         ev_child_start(loop, &child->exited);
     }
-    double wait = child->pid > 0 ? tree_boot(child->tree)->start_timeout : 0;
+    double wait = child->pid > 0 ? child->patience : 0;
     ev_timer_init(&child->timer, child_timer, wait, 0);
     child->timer.data = child;
     ev_timer_start(loop, &child->timer);
@@ -295,6 +295,7 @@ struct child *child_start(struct tree *tree, uint32_t number, const struct child
     child->nodes = idset_new();
     child->words_fd = -1;
     child->stage = bootstrap_first_stage(tree_boot(tree));
+    child->patience = group->patience;
     child->started = ev_now(tree_loop(tree));
     idset_add(child->nodes, target->node);
     for (size_t i = 0; i < group->nbelow; i++)

@@ -17,7 +17,9 @@ struct child {
     struct link *link;   /* NULL once closed */
     enum bootstrap_stage stage;
     double started; /* loop time */
-    int words_fd;   /* the command's stderr, or -1 */
+    double patience;
+    bool silent;  /* that was not enough */
+    int words_fd; /* the command's stderr, or -1 */
     struct buf raw, words;
     struct buf noise;
     ev_io words_reader;
@@ -33,6 +35,7 @@ struct child_group { /* a child and those it is to start */
     const struct tree_target *target;
     const struct tree_target *below;
     size_t nbelow;
+    double patience; /* s that it may take to answer */
 };
 
 struct child *child_start(struct tree *tree, uint32_t number, const struct child_group *group);

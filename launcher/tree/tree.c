@@ -49,7 +49,8 @@ void tree_child_unreached(struct tree *tree, struct child *child, const char *te
 {
     struct idset *nodes = idset_copy(child->nodes); /* the owner may forget them meanwhile */
     double elapsed = ev_now(tree->loop) - child->started;
-    struct tree_unreached what = {child->node, child->host, child->stage, text, elapsed, nodes};
+    struct tree_unreached what = {child->node, child->host,   child->stage, text,
+                                  elapsed,     child->silent, nodes};
     tree->ops->unreached(tree->arg, &what);
     idset_free(nodes);
 }
@@ -103,13 +104,16 @@ static void tree_add(struct tree *tree, const struct child_group *group)
     tree->count++;
 }
 
-void tree_start(struct tree *tree, const struct tree_target *targets, size_t count, bool flat)
+void tree_start(struct tree *tree, const struct tree_target *targets, size_t count,
+                enum tree_try how)
 {
-    size_t groups = flat || count < tree->boot->fanout ? count : tree->boot->fanout;
+    size_t groups = how == TREE_AGAIN || count < tree->boot->fanout ? count : tree->boot->fanout;
     size_t at = 0;
     for (size_t i = 0; i < groups; i++) {
         size_t size = (count - at) / (groups - i); /* the rest, shared evenly */
-        struct child_group group = {&targets[at], &targets[at + 1], size - 1};
+        double share = how == TREE_FIRST && size == 1 ? 1 : 0.5;
+        struct child_group group = {&targets[at], &targets[at + 1], size - 1,
+                                    share * tree->boot->start_timeout};
         tree_add(tree, &group);
         at += size;
     }

@@ -36,6 +36,7 @@ struct tree_unreached {
     enum bootstrap_stage stage;
     const char *text;          /* the host's own words */
     double elapsed;            /* seconds */
+    bool silent;               /* nothing was heard of it within its time */
     const struct idset *nodes; /* it and all that it was to start */
 };
 
@@ -58,8 +59,14 @@ struct tree *tree_new(struct ev_loop *loop, const struct bootstrap *boot,
                       const struct tree_ops *ops, void *arg);
 void tree_free(struct tree *tree);
 
-/* Start agents; may be called again for more. Targets are copied. `flat`: all directly. */
-void tree_start(struct tree *tree, const struct tree_target *targets, size_t count, bool flat);
+/* How agents are started: the root's first try, which goes by groups; an inner agent's, which the
+ * root may try again; and that second one, which goes to every target directly. What has, or is, a
+ * second try is waited for half of the start timeout. */
+enum tree_try { TREE_FIRST, TREE_BELOW, TREE_AGAIN };
+
+/* Start agents; may be called again for more. Targets are copied. */
+void tree_start(struct tree *tree, const struct tree_target *targets, size_t count,
+                enum tree_try how);
 
 void tree_send(struct tree *tree, const struct frame *frame); /* to every child that is up */
 void tree_send_node(struct tree *tree, uint32_t node, const struct frame *frame);

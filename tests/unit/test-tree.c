@@ -332,7 +332,7 @@ static void start(struct world *world, const char *roles)
         targets[count] = (struct tree_target){10 + (uint32_t)count, role, role, NULL, NULL, true};
         count++;
     }
-    tree_start(world->tree, targets, count, true);
+    tree_start(world->tree, targets, count, TREE_FIRST);
     free(text);
 }
 
@@ -599,7 +599,7 @@ static void test_more_can_be_started_later(void **state)
     struct tree_target more = {42, (char *)"good", (char *)"good", NULL, NULL, true};
     start(world, "good");
     run_until(world, &world->nhello, 1);
-    tree_start(world->tree, &more, 1, false);
+    tree_start(world->tree, &more, 1, TREE_FIRST);
     run_until(world, &world->nhello, 2);
     assert_non_null(strstr(buf_text(&world->log), "hello:1:42 "));
     end(world);
@@ -621,7 +621,7 @@ static void test_the_first_of_a_group_takes_its_group_along(void **state)
         hosts[i] = mem_format("n%u", i);
         targets[i] = (struct tree_target){i, hosts[i], hosts[i], NULL, NULL, false};
     }
-    tree_start(world->tree, targets, 7, false);
+    tree_start(world->tree, targets, 7, TREE_FIRST);
     tree_pids(world->tree, &count);
     assert_int_equal(count, 3);
     run_until(world, &world->nunreached, 3);
@@ -673,7 +673,7 @@ static void test_a_command_that_fails_is_explained(void **state)
     for (size_t i = 0; i < sizeof(failing) / sizeof(failing[0]); i++) {
         free(world->boot.method);
         world->boot.method = mem_copy_text(failing[i].command);
-        tree_start(world->tree, &target, 1, false);
+        tree_start(world->tree, &target, 1, TREE_FIRST);
         run_until(world, &world->nunreached, (unsigned)i + 1);
         assert_int_equal(world->unreached.stage, STAGE_EXEC);
         if (!strstr(world->text, failing[i].words))

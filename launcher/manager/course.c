@@ -1,0 +1,60 @@
+/* From hosts that are there to a program that runs. */
+#include "launcher/manager/state.h"
+
+static void run(struct manager *manager)
+{
+    manager->phase = PHASE_RUN;
+    fence_open(manager);
+    tree_add_nodes(manager->tree, manager->pending);
+    viewer_say(manager, "program %s: %u task%s on %u node%s", program_id(manager->program),
+               manager->layout->ntasks, manager->layout->ntasks > 1 ? "s" : "",
+               manager->layout->nnodes, manager->layout->nnodes > 1 ? "s" : "");
+    place_launch(manager);
+    finish_start_limit(manager);
+}
+
+static void show_and_run(struct manager *manager)
+{
+    place_show(manager);
+    if (manager->spec->dry_run)
+        finish_end(manager);
+    else
+        run(manager);
+}
+
+/* Every host that was asked has settled: there may be others to ask. */
+static int next(struct manager *manager, struct error *err)
+{
+    if (gather_check(manager, err) < 0)
+        return -1;
+    if (place_map(manager, err) == 0) {
+        show_and_run(manager);
+        return 0;
+    }
+    if (!gather_more(manager))
+        return -1;
+    error_clear(err);
+    return gather_start(manager, err);
+}
+
+static void go_on(struct manager *manager, int result, struct error *err)
+{
+    while (result == 0 && manager->phase == PHASE_GATHER && !manager->waiting)
+        result = next(manager, err);
+    if (result < 0)
+        finish_refuse(manager, err);
+    error_clear(err);
+}
+
+void course_begin(struct manager *manager)
+{
+    struct error err = ERROR_INIT;
+    int result = supply_open(manager, &err);
+    go_on(manager, result < 0 ? result : gather_start(manager, &err), &err);
+}
+
+void course_settled(struct manager *manager)
+{
+    struct error err = ERROR_INIT;
+    go_on(manager, 0, &err);
+}

@@ -1,0 +1,214 @@
+/* What agents report, and what becomes of them. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "launcher/agent/agent.h"
+#include "launcher/manager/state.h"
+#include "launcher/process/descend.h"
+
+static void take_ended(struct manager *manager, uint32_t child, const struct frame *frame)
+{
+    struct frame text = *frame;
+    if (frame->len < 8)
+        return;
+    text.bytes = (const char *)frame->bytes + 8;
+    text.len -= 8;
+    json_t *value = frame_json(&text, NULL);
+    const char *set, *why, *words = NULL;
+    int status;
+    if (json_unpack(value, "{s:s, s:s, s:i, s?s}", "ranks", &set, "why", &why, "status", &status,
+                    "text", &words) == 0) {
+        struct idset *ranks = idset_decode(set, NULL);
+        uint64_t time =
+            frame_get_u64(frame->bytes) - (uint64_t)tree_clock_offset(manager->tree, child);
+        const char *host =
+            frame->node < manager->nodes->count ? manager->nodes->list[frame->node].host : NULL;
+        if (ranks)
+            verdict_ended(manager->verdict, time, why, status, words, ranks, host);
+        idset_free(ranks);
+        bool keeps = manager->spec->on_failure == SPEC_FAILURE_CONTINUE &&
+                     (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0);
+        if (!keeps && !manager->terminating)
+            finish_terminate(manager, manager->spec->kill_grace);
+    } else {
+        verdict_other(manager->verdict, link_clock(), ERROR_REFUSED,
+                      "a task failed, and its agent's message about it is malformed");
+        finish_terminate(manager, manager->spec->kill_grace);
+    }
+    json_decref(value);
+}
+
+static void take_done(struct manager *manager, uint32_t child, const struct frame *frame)
+{
+    json_t *value = frame_json(frame, NULL), *end;
+    size_t i;
+    const char *text = json_string_value(json_object_get(value, "nodes"));
+    struct idset *nodes = text ? idset_decode(text, NULL) : NULL;
+    json_array_foreach(json_object_get(value, "ends"), i, end)
+    {
+        struct idset *ranks = idset_decode(json_string_value(json_array_get(end, 2)) ?: "", NULL);
+        if (ranks && json_is_true(json_array_get(end, 1)))
+            verdict_victims(manager->verdict, ranks);
+        idset_free(ranks);
+    }
+    if (nodes)
+        finish_without(manager, nodes);
+    idset_free(nodes);
+    json_decref(value);
+    tree_consumed(manager->tree, child, link_weight(frame));
+    finish_check(manager);
+}
+
+static void nodes_lost(struct manager *manager, const char *host, const struct idset *nodes,
+                       const char *why)
+{
+    struct buf line = BUF_INIT;
+    size_t others = 0;
+    if (manager->phase == PHASE_END)
+        return;
+    IDSET_FOREACH(node, nodes)
+    others += node < manager->nodes->count && strcmp(manager->nodes->list[node].host, host) != 0;
+    buf_printf(&line, "%s: lost: %s", host, why);
+    if (others)
+        buf_printf(&line, " (and with it %zu host%s behind it)", others, others > 1 ? "s" : "");
+    verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, buf_text(&line));
+    buf_free(&line);
+    finish_without(manager, nodes);
+    if (manager->phase == PHASE_GATHER)
+        finish_end(manager);
+    else
+        finish_terminate(manager, AGENT_LOST_GRACE);
+    finish_check(manager);
+}
+
+static void take_lost(struct manager *manager, const struct frame *frame)
+{
+    json_t *value = frame_json(frame, NULL);
+    const char *host, *set, *why;
+    if (json_unpack(value, "{s:s, s:s, s:s}", "host", &host, "nodes", &set, "text", &why) == 0) {
+        struct idset *nodes = idset_decode(set, NULL);
+        if (nodes) {
+            tree_forget(manager->tree, nodes);
+            nodes_lost(manager, host, nodes, why);
+        }
+        idset_free(nodes);
+    }
+    json_decref(value);
+}
+
+static void take_unreached(struct manager *manager, const struct frame *frame)
+{
+    json_t *value = frame_json(frame, NULL);
+    const char *host, *text, *set;
+    int node, stage;
+    double elapsed;
+    if (json_unpack(value, "{s:i, s:s, s:i, s:s, s:F, s:s}", "node", &node, "host", &host, "stage",
+                    &stage, "text", &text, "elapsed", &elapsed, "nodes", &set) == 0 &&
+        stage >= 0 && stage < STAGE_UP && manager->phase == PHASE_GATHER) {
+        struct idset *nodes = idset_decode(set, NULL);
+        struct tree_unreached what = {
+            (uint32_t)node, host, (enum bootstrap_stage)stage, text, elapsed, false, nodes};
+        if (nodes)
+            gather_unreached(manager, &what, false);
+        idset_free(nodes);
+    }
+    json_decref(value);
+}
+
+static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
+{
+    struct manager *manager = arg;
+    switch (frame->type) {
+    case FRAME_HELLO:
+        gather_hello(manager, frame);
+        course_settled(manager);
+        break;
+    case FRAME_UNREACHED:
+        take_unreached(manager, frame);
+        course_settled(manager);
+        break;
+    case FRAME_OUTPUT:
+    case FRAME_NOTE:
+        tree_relay(manager->tree, child, manager->front, frame);
+        break;
+    case FRAME_ENDED:
+        take_ended(manager, child, frame);
+        break;
+    case FRAME_DONE:
+        take_done(manager, child, frame);
+        break;
+    case FRAME_FENCE_UP:
+        fence_take(manager, frame);
+        break;
+    case FRAME_MISSING:
+        fence_take_missing(manager, frame);
+        break;
+    case FRAME_LOST:
+        take_lost(manager, frame);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- the tree ---- */
+
+static void on_tree_unreached(void *arg, const struct tree_unreached *what)
+{
+    struct manager *manager = arg;
+    if (manager->phase != PHASE_GATHER)
+        return;
+    gather_unreached(manager, what, true);
+    course_settled(manager);
+}
+
+static void on_tree_lost(void *arg, const char *host, const struct idset *nodes, const char *why)
+{
+    nodes_lost(arg, host, nodes, why);
+}
+
+static void on_tree_room(void *arg)
+{
+    viewer_settle_input(arg);
+}
+
+static void on_tree_note(void *arg, const char *text)
+{
+    viewer_note(arg, text);
+}
+
+/* Every agent has gone. What a killed one left behind was adopted here, and goes now. */
+static void on_tree_empty(void *arg)
+{
+    struct manager *manager = arg;
+    if (manager->finished)
+        return;
+    manager->finished = true;
+    descend_end(AGENT_LOST_GRACE, NULL, 0);
+    program_end(manager->program);
+    manager->program = NULL;
+    if (manager->front)
+        viewer_tell_end(manager);
+    else
+        ev_break(manager->loop, EVBREAK_ALL);
+}
+
+/* In the child that becomes the agent of this machine. The program's lock stays open in it: the
+ * claim lasts for as long as tasks may. */
+static int agent_here(void *arg, int fd)
+{
+    struct manager *manager = arg;
+    struct agent_config config = {.guard = -1, .topo = topo_ref(manager->here)};
+    config.in = config.out = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    close(fd);
+    ev_loop_destroy(manager->loop);
+    link_disown(manager->front);
+    tree_disown(manager->tree);
+    return agent_run(&config);
+}
+
+const struct tree_ops reports_ops = {on_tree_frame, on_tree_unreached, on_tree_lost, on_tree_room,
+                                     on_tree_note,  on_tree_empty,     agent_here};

@@ -1,0 +1,178 @@
+/* What may be used: nodes, instance, what is free there, and how many hosts to wake for it. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "base/mem.h"
+#include "launcher/manager/state.h"
+
+static double wall_clock(void)
+{
+    struct timeval now;
+    gettimeofday(&now, NULL);
+    return (double)now.tv_sec + (double)now.tv_usec / 1e6;
+}
+
+/* ---- the instance ---- */
+
+/* One instance for each R file; this machine and named hosts share the user's own. */
+static int open_instance(struct manager *manager, struct error *err)
+{
+    const char *identity = manager->nodes->R ? manager->nodes->source : "this machine";
+    manager->instance = instance_open(identity, err);
+    if (!manager->instance)
+        return -1;
+    const char *outer = getenv("TPRUN_INSTANCE"), *enclosing = getenv("TPRUN_ENCLOSING");
+    if (outer && enclosing && strcmp(outer, instance_path(manager->instance)) == 0) {
+        manager->enclosing = enclosing;
+        instance_draw_from(manager->instance, enclosing);
+    }
+    if (manager->spec->dry_run)
+        return 0;
+    manager->program = program_new(manager->instance, err);
+    if (!manager->program)
+        return -1;
+    json_t *spec = spec_to_json(manager->spec);
+    int result = program_write(manager->program, "spec.json", spec, err);
+    json_decref(spec);
+    return result;
+}
+
+/* Cores of R less what others hold there. */
+static int free_of_R(struct manager *manager, size_t index)
+{
+    const struct node *node = &manager->nodes->list[index];
+    struct host *host = &manager->hosts[index];
+    const struct rset_node *held = manager->held ? rset_find_host(manager->held, node->host) : NULL;
+    idset_free(host->cores);
+    host->cores = NULL;
+    if (!node->cores)
+        return 1;
+    host->cores =
+        held ? idset_subtract(node->cores, held->children->cores) : idset_copy(node->cores);
+    return !idset_empty(host->cores);
+}
+
+int supply_free(struct manager *manager, struct error *err)
+{
+    rset_free(manager->held);
+    manager->held = NULL;
+    if (manager->instance && !manager->spec->overlap) {
+        manager->held = instance_held(manager->instance, err);
+        if (!manager->held)
+            return -1;
+    }
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        bool free = free_of_R(manager, i);
+        manager->hosts[i].wanted &= free;
+        manager->hosts[i].spare &= free;
+    }
+    return 0;
+}
+
+/* ---- how many hosts to start ---- */
+
+/* Whether a policy fills a node before the next: then the first nodes of R that have cores enough
+ * will do. All words but node do; map strings and :span are not looked into. */
+static bool fills_nodes(const char *map)
+{
+    static const char *const words[] = {"slot",    "core", "hwthread", "l1cache", "l2cache",
+                                        "l3cache", "numa", "socket",   "package", "board"};
+    for (size_t i = 0; map && i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(map, words[i]) == 0)
+            return true;
+    return !map;
+}
+
+/* Cores that the run is likely to need; SIZE_MAX: no telling. */
+static size_t likely_cores(const struct spec *spec)
+{
+    size_t cores = 0;
+    for (size_t i = 0; i < spec->nparts; i++) {
+        const struct spec_part *part = &spec->parts[i];
+        if (!fills_nodes(part->map) || part->mppr || part->bind)
+            return SIZE_MAX;
+        cores += (size_t)(part->ntasks ? part->ntasks : 1) *
+                 (part->cores_per_task ? part->cores_per_task : 1);
+    }
+    return cores;
+}
+
+/* A run on a few nodes of a large R need not wake them all. */
+static void want_hosts(struct manager *manager)
+{
+    const struct spec *spec = manager->spec;
+    size_t cores = likely_cores(spec), nodes = spec->nnodes ? spec->nnodes : SIZE_MAX;
+    size_t found = 0, count = 0;
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        struct host *host = &manager->hosts[i];
+        host->wanted = !host->cores || (count < nodes && (spec->nnodes || found < cores));
+        host->spare = !host->wanted;
+        if (host->wanted && host->cores && !idset_empty(host->cores)) {
+            found += idset_count(host->cores);
+            count++;
+        }
+        if (host->cores && idset_empty(host->cores))
+            host->wanted = host->spare = false;
+    }
+}
+
+/* ---- opening ---- */
+
+static int open_topologies(struct manager *manager, struct error *err)
+{
+    struct nodes *nodes = manager->nodes;
+    for (size_t i = 0; i < nodes->count; i++) {
+        const char *text = manager->descriptions[i];
+        struct host *host = &manager->hosts[i];
+        if (i && strcmp(text, manager->descriptions[i - 1]) == 0)
+            host->topo = topo_ref(manager->hosts[i - 1].topo);
+        else if (text[0] == '@')
+            host->topo = topo_load_xml(text + 1, err);
+        else
+            host->topo = topo_load_synthetic(text, err);
+        if (!host->topo)
+            return error_prefix(err, "--topology %s", nodes->list[i].host);
+        host->settled = true;
+    }
+    return 0;
+}
+
+int supply_open(struct manager *manager, struct error *err)
+{
+    const struct spec *spec = manager->spec;
+    bool imagined = spec->dry_run && spec->ntopologies;
+    manager->nodes = imagined
+                         ? nodes_from_topologies(spec, wall_clock(), &manager->descriptions, err)
+                         : nodes_from_spec(spec, wall_clock(), err);
+    if (!manager->nodes)
+        return -1;
+    manager->hosts = mem_array(manager->nodes->count, sizeof(*manager->hosts));
+    if (imagined) {
+        if (open_topologies(manager, err) < 0)
+            return -1;
+    } else if (open_instance(manager, err) < 0) {
+        return -1;
+    }
+    if (supply_free(manager, err) < 0)
+        return -1;
+    want_hosts(manager);
+    return 0;
+}
+
+void supply_close(struct manager *manager)
+{
+    for (size_t i = 0; manager->nodes && i < manager->nodes->count; i++) {
+        topo_free(manager->hosts[i].topo);
+        idset_free(manager->hosts[i].cores);
+        free(manager->hosts[i].failure);
+        free(manager->hosts[i].digest);
+        if (manager->descriptions)
+            free(manager->descriptions[i]);
+    }
+    free(manager->descriptions);
+    free(manager->hosts);
+    rset_free(manager->held);
+    topo_free(manager->here);
+    nodes_free(manager->nodes);
+}
