@@ -39,6 +39,7 @@ libagent_a_SOURCES = \
     launcher/agent/streams.c \
     launcher/process/descend.c launcher/process/descend.h \
     launcher/process/spawn.c launcher/process/spawn.h \
+    launcher/program/atlas.c launcher/program/atlas.h \
     launcher/program/allowed.c launcher/program/allowed.h \
     launcher/program/launch.c launcher/program/launch_read.c launcher/program/launch.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \

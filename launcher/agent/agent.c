@@ -14,6 +14,7 @@
 #include "launcher/agent/state.h"
 #include "launcher/process/descend.h"
 #include "launcher/program/allowed.h"
+#include "launcher/program/here.h"
 
 void agent_send_up(struct agent *agent, const struct frame *frame)
 {
@@ -177,10 +178,11 @@ static void say_hello(struct agent *agent, const char *cores, const char *known)
     if (err.text) {
         json_object_set_new(hello, "error", frame_text(err.text));
     } else {
-        char *digest = topo_digest(agent->topo);
-        json_object_set_new(hello, "digest", json_string(digest));
+        char *digest = topo_digest(agent->topo), *machine = here_machine();
+        json_object_set_new(hello, "machine", frame_text(machine));
         if (!known || strcmp(known, digest) != 0)
             json_object_set_new(hello, "topology", topo_to_json(agent->topo));
+        free(machine);
         free(digest);
     }
     link_send_json(agent->parent, FRAME_HELLO, agent->node, 0, hello);

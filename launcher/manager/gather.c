@@ -14,7 +14,7 @@ static int know_here(struct manager *manager, struct error *err)
     return manager->here ? 0 : -1;
 }
 
-/* A dry run needs no agent to know this very machine. 1 when the host is settled, 0 when its agent
+/* A dry run asks no agent about what is known: this machine, and what the instance remembers. 1 when the host is settled, 0 when its agent
  * has to be asked, -1 when it cannot be. */
 static int settle_alone(struct manager *manager, size_t index, struct error *err)
 {
@@ -25,14 +25,15 @@ static int settle_alone(struct manager *manager, size_t index, struct error *err
                          node->host);
     if (node->here && know_here(manager, err) < 0)
         return -1;
-    if (!node->here || !manager->spec->dry_run)
+    struct topo *known = node->here ? manager->here : atlas_topo(manager->atlas, node->host);
+    if (!known || !manager->spec->dry_run)
         return 0;
     char *cores = node->cores ? idset_encode(node->cores) : NULL;
-    int result = cores ? allowed_check(manager->here, cores, err) : 0;
+    int result = cores ? allowed_check(known, cores, err) : 0;
     free(cores);
     if (result < 0)
-        return -1;
-    host->topo = topo_ref(manager->here);
+        return node->here ? -1 : error_prefix(err, "%s", node->host);
+    host->topo = topo_ref(known);
     host->settled = true;
     return 1;
 }
@@ -40,13 +41,14 @@ static int settle_alone(struct manager *manager, size_t index, struct error *err
 static void fill_target(struct manager *manager, uint32_t index, struct tree_target *target)
 {
     const struct node *node = &manager->nodes->list[index];
+    const char *known = node->here ? NULL : atlas_digest(manager->atlas, node->host);
     *target = (struct tree_target){
         .node = index,
         .host = node->host,
         .login = node->login,
         .here = node->here,
         .cores = node->cores ? idset_encode(node->cores) : NULL,
-        .digest = node->here && manager->here ? topo_digest(manager->here) : NULL};
+        .digest = node->here && manager->here ? topo_digest(manager->here) : mem_copy_text(known)};
     /* A method that was named is used for this machine too. */
     if (strcmp(manager->boot.method, "auto") != 0 && strcmp(manager->boot.method, "local") != 0)
         target->here = false;
@@ -116,12 +118,12 @@ static void host_settled(struct manager *manager, uint32_t index)
 }
 
 /* Equal nodes share one topology: the layout engine knows them by the pointer. */
-static void share_topology(struct manager *manager, struct host *host, const char *digest)
+static void share_topology(struct manager *manager, struct host *host)
 {
-    host->digest = mem_copy_text(digest);
-    for (size_t i = 0; digest && i < manager->nodes->count; i++) {
+    for (size_t i = 0; i < manager->nodes->count; i++) {
         struct host *other = &manager->hosts[i];
-        if (other == host || !other->topo || !other->digest || strcmp(other->digest, digest) != 0)
+        if (other == host || !other->topo || !other->digest ||
+            strcmp(other->digest, host->digest) != 0)
             continue;
         topo_free(host->topo);
         host->topo = topo_ref(other->topo);
@@ -136,38 +138,77 @@ static void host_failed(struct manager *manager, uint32_t index, char *line)
     host_settled(manager, index);
 }
 
+/* What the agent says of its hardware: all of it, or that it is as was known. */
+static struct topo *hello_topology(struct manager *manager, const struct node *node,
+                                   const json_t *hello, struct error *err)
+{
+    const char *version = json_string_value(json_object_get(hello, "version"));
+    const char *refusal = json_string_value(json_object_get(hello, "error"));
+    const json_t *topology = json_object_get(hello, "topology");
+    struct topo *known = NULL;
+    if (!version || strcmp(version, PACKAGE_VERSION) != 0)
+        error_set(err, "its tpagent is version %s, this tprun is %s: install the same on both",
+                  version ? version : "(unknown)", PACKAGE_VERSION);
+    else if (refusal)
+        error_set(err, "%s", refusal);
+    else if (topology)
+        return topo_from_json(topology, err);
+    else if (!(known = node->here ? manager->here : atlas_topo(manager->atlas, node->host)))
+        error_set(err, "its agent does not say what hardware it has");
+    return known ? topo_ref(known) : NULL;
+}
+
+/* Another name of a host that is there already: it is one node, and used once. */
+static bool is_there(struct manager *manager, uint32_t index)
+{
+    const struct host *host = &manager->hosts[index];
+    for (size_t i = 0; host->machine && i < manager->nodes->count; i++) {
+        const struct host *other = &manager->hosts[i];
+        if (other == host || !other->topo || !other->machine ||
+            strcmp(other->machine, host->machine) != 0)
+            continue;
+        char *note = mem_format("%s and %s are one machine: it is used once",
+                                manager->nodes->list[i].host, manager->nodes->list[index].host);
+        viewer_note(manager, note);
+        free(note);
+        return true;
+    }
+    return false;
+}
+
+static void host_up(struct manager *manager, uint32_t index, const json_t *hello)
+{
+    const char *name = manager->nodes->list[index].host;
+    struct host *host = &manager->hosts[index];
+    host->digest = topo_digest(host->topo);
+    host->machine = mem_copy_text(json_string_value(json_object_get(hello, "machine")));
+    viewer_say(manager, "%s: agent is up, %u hardware threads", name, host->topo->npus);
+    if (is_there(manager, index)) {
+        topo_free(host->topo);
+        host->topo = NULL;
+    } else {
+        share_topology(manager, host);
+        if (manager->atlas)
+            atlas_put(manager->atlas, name, host->topo, host->digest);
+    }
+    host_settled(manager, index);
+}
+
 void gather_hello(struct manager *manager, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    json_t *value = frame_json(frame, &err), *topology;
-    if (frame->node >= manager->nodes->count || manager->hosts[frame->node].settled) {
-        json_decref(value);
-        error_clear(&err);
+    if (frame->node >= manager->nodes->count || manager->hosts[frame->node].settled)
         return;
-    }
+    const struct node *node = &manager->nodes->list[frame->node];
     struct host *host = &manager->hosts[frame->node];
-    const char *version = json_string_value(json_object_get(value, "version"));
-    const char *refusal = json_string_value(json_object_get(value, "error"));
-    if (version && strcmp(version, PACKAGE_VERSION) != 0)
-        error_set(&err, "its tpagent is version %s, this tprun is %s: install the same on both",
-                  version, PACKAGE_VERSION);
-    else if (refusal)
-        error_set(&err, "%s", refusal);
-    else if ((topology = json_object_get(value, "topology")))
-        host->topo = topo_from_json(topology, &err);
-    else if (manager->nodes->list[frame->node].here)
-        host->topo = topo_ref(manager->here);
-    if (!host->topo) {
-        host_failed(manager, frame->node,
-                    mem_format("%s: %s", manager->nodes->list[frame->node].host, error_text(&err)));
-    } else {
-        viewer_say(manager, "%s: agent is up, %u hardware threads",
-                   manager->nodes->list[frame->node].host, host->topo->npus);
-        share_topology(manager, host, json_string_value(json_object_get(value, "digest")));
-        host_settled(manager, frame->node);
-    }
+    json_t *hello = frame_json(frame, &err);
+    host->topo = hello ? hello_topology(manager, node, hello, &err) : NULL;
+    if (host->topo)
+        host_up(manager, frame->node, hello);
+    else
+        host_failed(manager, frame->node, mem_format("%s: %s", node->host, error_text(&err)));
     error_clear(&err);
-    json_decref(value);
+    json_decref(hello);
 }
 
 /* What an inner agent could not reach, and what a silent one was to reach, is tried from here
@@ -189,9 +230,13 @@ void gather_unreached(struct manager *manager, const struct tree_unreached *what
     idset_free(again);
 }
 
-int gather_check(const struct manager *manager, struct error *err)
+int gather_check(struct manager *manager, struct error *err)
 {
     size_t failed = 0, tried = 0;
+    if (manager->atlas && atlas_save(manager->atlas, err) < 0) {
+        viewer_note(manager, error_text(err)); /* the next run asks again */
+        error_clear(err);
+    }
     struct buf lines = BUF_INIT;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         tried += manager->hosts[i].wanted;

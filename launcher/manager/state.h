@@ -24,6 +24,7 @@
 #include "affinity/resource/rset.h"
 #include "launcher/manager/manager.h"
 #include "launcher/manager/verdict.h"
+#include "launcher/program/atlas.h"
 #include "launcher/program/ledger.h"
 #include "launcher/program/nodes.h"
 #include "launcher/tree/link.h"
@@ -38,6 +39,7 @@ struct host { /* beside nodes->list, by the same index: its number in the tree *
     bool wanted;         /* has something free, and is likely to be needed */
     bool spare;          /* has something free: started if those wanted do not suffice */
     char *digest;        /* of its topology */
+    char *machine;       /* the same for two names of one host */
     bool settled;        /* up or failed */
     char *failure;       /* the whole line */
 };
@@ -55,6 +57,7 @@ struct manager {
     char **descriptions; /* of --topology, beside the nodes */
 
     struct instance *instance;
+    struct atlas *atlas;   /* of the instance; NULL: nothing needs it */
     const char *enclosing; /* programs that this run is a task of (idset), or NULL */
     struct program *program;
     struct rset *held;
@@ -119,8 +122,8 @@ int gather_start(struct manager *manager, struct error *err);
 bool gather_more(struct manager *manager);
 void gather_hello(struct manager *manager, const struct frame *frame);
 void gather_unreached(struct manager *manager, const struct tree_unreached *what, bool direct);
-/* The hosts that failed, as one sentence; 0 when none did. */
-int gather_check(const struct manager *manager, struct error *err);
+/* All have settled: the hosts that failed, as one sentence; 0 when none did. */
+int gather_check(struct manager *manager, struct error *err);
 
 /* place.c */
 int place_map(struct manager *manager, struct error *err); /* layout made, and claimed if it runs */

@@ -138,6 +138,14 @@ static int open_topologies(struct manager *manager, struct error *err)
     return 0;
 }
 
+static bool only_here(const struct manager *manager)
+{
+    for (size_t i = 0; i < manager->nodes->count; i++)
+        if (!manager->nodes->list[i].here)
+            return false;
+    return true;
+}
+
 int supply_open(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
@@ -157,6 +165,8 @@ int supply_open(struct manager *manager, struct error *err)
     if (supply_free(manager, err) < 0)
         return -1;
     want_hosts(manager);
+    if (!imagined && !only_here(manager))
+        manager->atlas = atlas_open(manager->instance);
     return 0;
 }
 
@@ -167,6 +177,7 @@ void supply_close(struct manager *manager)
         idset_free(manager->hosts[i].cores);
         free(manager->hosts[i].failure);
         free(manager->hosts[i].digest);
+        free(manager->hosts[i].machine);
         if (manager->descriptions)
             free(manager->descriptions[i]);
     }
@@ -174,5 +185,6 @@ void supply_close(struct manager *manager)
     free(manager->hosts);
     rset_free(manager->held);
     topo_free(manager->here);
+    atlas_free(manager->atlas);
     nodes_free(manager->nodes);
 }

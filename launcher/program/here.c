@@ -9,6 +9,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -165,4 +166,22 @@ void here_resolve(const char *const *names, bool *here, size_t count)
             continue;
     }
     close(ends[0]);
+}
+
+/* The boot id is the kernel's; containers on it have other process namespaces or host names. */
+char *here_machine(void)
+{
+    char boot[64] = "", space[64] = "", *name = here_name();
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file) {
+        size_t len = fread(boot, 1, sizeof(boot) - 1, file);
+        boot[len] = '\0';
+        boot[strcspn(boot, "\n")] = '\0';
+        fclose(file);
+    }
+    ssize_t len = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
+    space[len > 0 ? len : 0] = '\0';
+    char *machine = mem_format("%s %s %s", boot, space, name);
+    free(name);
+    return machine;
 }

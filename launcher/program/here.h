@@ -20,6 +20,8 @@ bool here_is_literal(const char *host);
  * be told in time stays false: such a node is reached over ssh, which works as well. */
 void here_resolve(const char *const *names, bool *here, size_t count);
 
+/* The same text for two names of one machine, and another for each container; caller frees. */
+char *here_machine(void);
 char *here_name(void); /* the host name, "localhost" where there is none; caller frees */
 
 #endif

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "launcher/stdio/files.h"
@@ -21,9 +23,39 @@ struct output {
 static const char *const output_options[] = {"--output", "--error"};
 static const char *const output_names[] = {"stdout", "stderr"};
 
+static int check_directory(const char *path, struct error *err)
+{
+    struct stat info;
+    if (stat(path, &info) < 0 && errno == ENOENT)
+        return error_set(err, "there is no directory %s: make it first", path);
+    if (stat(path, &info) < 0)
+        return error_set(err, "directory %s: %s", path, strerror(errno));
+    if (!S_ISDIR(info.st_mode))
+        return error_set(err, "%s is not a directory", path);
+    if (access(path, W_OK | X_OK) < 0)
+        return error_set(err, "cannot make files in directory %s: %s", path, strerror(errno));
+    return 0;
+}
+
 int output_check_template(const char *text, struct error *err)
 {
-    return template_check(text, err);
+    if (template_check(text, err) < 0)
+        return -1;
+    size_t len = strcspn(text, "%");
+    bool varies = text[len];
+    struct stat info;
+    if (!varies && stat(text, &info) == 0 && !S_ISDIR(info.st_mode)) /* also /dev/null, a fifo */
+        return access(text, W_OK) == 0
+                   ? 0
+                   : error_set(err, "cannot write to %s: %s", text, strerror(errno));
+    if (!varies && stat(text, &info) == 0)
+        return error_set(err, "%s is a directory, not a file", text);
+    while (len && text[len - 1] != '/')
+        len--;
+    char *directory = len ? mem_format("%.*s", (int)len, text) : mem_copy_text(".");
+    int result = check_directory(directory, err);
+    free(directory);
+    return result;
 }
 
 /* A terminal that was hung up says EIO, and a socket's peer may reset it. */

@@ -57,7 +57,8 @@ struct output_ops {
 
 struct output;
 
-/* 0 or -1 with a sentence of kind ERROR_USAGE for a template with an unknown %-letter. */
+/* 0 or -1 with a sentence: of kind ERROR_USAGE for a template with an unknown %-letter, and where
+ * the part of its directory that is the same for all tasks cannot be written to. */
 int output_check_template(const char *text, struct error *err);
 
 struct output *output_new(struct ev_loop *loop, const struct output_config *config,

@@ -76,7 +76,19 @@ teardown() { nothing_left; }
 
 @test "an output file that can't be written is named" {
     run -1 --separate-stderr tprun -o /nosuch/%r echo x
-    has_line "$stderr" "tprun: */nosuch/0*"
+    has_line "$stderr" "tprun: --output: there is no directory /nosuch/*"
+}
+
+@test "an output directory that is not there is said before anything starts" {
+    local name
+    for name in none/out 'none/%r' 'none/%h/out' /dev/null/out; do
+        run -1 tprun -n 1 -o "$name" touch started
+        [[ "$output" == *"--output:"*"none"* || "$output" == *"--output:"*"/dev/null"* ]]
+        [ ! -e started ]
+    done
+    run -1 tprun -n 1 -e . touch started
+    [[ "$output" == *"--error: . is a directory"* ]]
+    [ ! -e started ]
 }
 
 @test "a reader that goes away ends tprun quietly" {

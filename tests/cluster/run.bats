@@ -102,6 +102,24 @@ planned() { # ARGUMENTS...: "RANK HOST CPUS" a task, as --dry-run says
         equal "$(jq -c '[.nodes[].host]' <<<"$output")" "$(jq -nc '["node0","node1"]')"
 }
 
+@test "two names of one host are one node, and that is said" {
+    local address
+    address=$(on node1 hostname -I | awk '{ print $1 }')
+    run_tprun -0 -n 2 --oversubscribe --hosts "node1,$address" --map-by node hostname
+    equal "$output" "$(printf 'node1\nnode1')"
+    has_line "$stderr" "tprun: * and * are one machine: it is used once"
+}
+
+@test "what the instance remembers of a host is enough for a dry run, and is looked at again" {
+    run_tprun -0 -n 2 --hosts 'node[2-3]' --map-by node true
+    "$CLUSTER" link node3 down
+    run_tprun -0 -n 2 --hosts 'node[2-3]' --map-by node --dry-run true
+    "$CLUSTER" link node3 up
+    [[ "$output" == *node3* ]]
+    run_tprun -0 -n 2 --hosts 'node[2-3]' --map-by node hostname
+    equal "$(sort <<<"$output")" "$(printf 'node2\nnode3')"
+}
+
 @test "hostfiles of Open MPI and MPICH are understood, and their counts are limits" {
     printf 'node0 slots=1\nnode1 slots=2\n' >openmpi
     printf 'node0:1\nnode1:2\n' >mpich

@@ -93,6 +93,20 @@ node_dir() { "$CLUSTER" dir "$1"; }
     [[ "$stderr" != *node2:* ]]
 }
 
+@test "silent hosts of a tree, first and behind others, are given up within one deadline" {
+    "$CLUSTER" link node2 down
+    "$CLUSTER" link node4 down
+    SECONDS=0
+    run_tprun -1 --fanout 2 --start-timeout 6s -n 8 --hosts 'node[0-7]' --map-by node true
+    local took=$SECONDS
+    "$CLUSTER" link node2 up
+    "$CLUSTER" link node4 up
+    has_line "$stderr" "tprun: node2: *"
+    has_line "$stderr" "tprun: node4: *"
+    has_line "$stderr" "tprun: 2 of 8 hosts did not start*"
+    [ "$took" -ge 5 ] && [ "$took" -le 8 ]
+}
+
 @test "hosts that can't reach each other are reached from tprun's own host" {
     local home
     home=$(node_dir head)/home
