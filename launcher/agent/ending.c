@@ -139,7 +139,11 @@ static bool ending_lingers(struct agent *agent)
     for (uint32_t i = 0; i < agent->ntasks && !open; i++)
         open = agent->tasks[i].streams[0].fd >= 0 || agent->tasks[i].streams[1].fd >= 0;
     double rest = agent->heard + LINGER - ev_now(agent->loop);
-    if (!open || agent->terminating || !agent->parent || rest <= 0)
+    if (!open || agent->terminating || !agent->parent)
+        return false;
+    if (agent->stalled) /* it is not silent: nobody listens for the moment */
+        return true;
+    if (rest <= 0)
         return false;
     ev_timer_stop(agent->loop, &agent->linger);
     ev_timer_set(&agent->linger, rest, 0);
@@ -157,12 +161,13 @@ static void ending_over(struct agent *agent)
             ending_terminate(agent, agent->launch ? agent->launch->spec->kill_grace : 0);
         return;
     }
+    for (uint32_t i = 0; i < agent->ntasks; i++)
+        if (!streams_drain(&agent->tasks[i]) && agent->parent)
+            return; /* the rest comes when there is room for it */
     agent->over = true;
     ev_timer_stop(agent->loop, &agent->killer);
-    for (uint32_t i = 0; i < agent->ntasks; i++) {
-        streams_drain(&agent->tasks[i]);
+    for (uint32_t i = 0; i < agent->ntasks; i++)
         streams_close(&agent->tasks[i]);
-    }
 }
 
 static void ending_drain(struct agent *agent)

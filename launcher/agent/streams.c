@@ -105,6 +105,7 @@ void streams_resume(struct agent *agent)
     if (!agent->stalled)
         return;
     agent->stalled = false;
+    agent->heard = ev_now(agent->loop); /* until now nobody could say anything */
     for (uint32_t i = 0; i < agent->ntasks; i++)
         for (int s = 0; s < 2; s++)
             if (agent->tasks[i].streams[s].fd >= 0)

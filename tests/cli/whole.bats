@@ -18,6 +18,10 @@ teardown() { nothing_left; }
     [ "$output" = important ]
 }
 
+@test "a background process that waits for a slow reader is not silent" {
+    equal "$(tprun -n 1 sh -c '(head -c 30000000 /dev/zero | tr "\0" x; echo; echo end) & exit 0' | (sleep 3; wc -c))" 30000005
+}
+
 @test "a background process that is silent does not keep the run" {
     SECONDS=0
     run -0 tprun sh -c 'sleep 100 &'
