@@ -35,7 +35,8 @@ libagent_a_SOURCES = \
     launcher/agent/agent.c launcher/agent/agent.h launcher/agent/state.h \
     launcher/agent/ending.c \
     launcher/agent/rendezvous.c \
-    launcher/agent/start.c \
+    launcher/agent/part.c launcher/agent/part.h launcher/agent/start.c \
+    launcher/agent/variables.c launcher/agent/variables.h \
     launcher/agent/streams.c \
     launcher/process/descend.c launcher/process/descend.h \
     launcher/process/spawn.c launcher/process/spawn.h \

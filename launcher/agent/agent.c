@@ -238,23 +238,29 @@ static void launch_failed(struct agent *agent, const struct error *err)
     idset_free(none);
 }
 
+void agent_launched(struct agent *agent)
+{
+    struct frame started = {.type = FRAME_STARTED, .node = agent->node};
+    agent->launched = true;
+    agent_send_up(agent, &started);
+    ending_check(agent);
+}
+
 static void take_launch(struct agent *agent, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    if (agent->launched)
+    if (agent->launched || agent->launch)
         return;
     if (agent->tree)
         tree_send(agent->tree, frame);
     json_t *value = frame_json(frame, &err);
     agent->launch = value ? launch_from_json(value, agent->node, &err) : NULL;
     json_decref(value);
-    if (!agent->launch || start_tasks(agent, &err) < 0)
+    if (!agent->launch || start_begin(agent, &err) < 0) {
         launch_failed(agent, &err);
-    agent->launched = true;
+        agent_launched(agent);
+    }
     error_clear(&err);
-    struct frame started = {.type = FRAME_STARTED, .node = agent->node};
-    agent_send_up(agent, &started);
-    ending_check(agent);
 }
 
 /* ---- from above ---- */
@@ -328,6 +334,7 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
 
 static void agent_close(struct agent *agent)
 {
+    start_free(agent);
     for (uint32_t i = 0; i < agent->ntasks; i++)
         streams_close(&agent->tasks[i]);
     rendezvous_free(agent);

@@ -267,6 +267,7 @@ static const char *ending_why(const struct task *task)
 void ending_reaped(struct agent *agent, pid_t pid, int status)
 {
     struct task *task = NULL;
+    start_settle(agent, pid);
     for (uint32_t i = 0; i < agent->ntasks && !task; i++)
         if (agent->tasks[i].pid == pid)
             task = &agent->tasks[i];
@@ -290,7 +291,7 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
         idset_free(one);
     }
     rendezvous_gone(task);
-    if (task->input >= 0)
+    if (task->reads)
         streams_input_settle(agent);
     ending_check(agent);
 }

@@ -1,4 +1,5 @@
-/* The launch: each task's environment, descriptors, binding and program. */
+/* The launch: each task's descriptors, binding and program. It goes in turns, so that the loop hears
+ * what comes meanwhile, however many tasks there are and however long an exec takes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,22 +11,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/agent/part.h"
 #include "launcher/agent/state.h"
+#include "launcher/agent/variables.h"
 #include "launcher/process/spawn.h"
-#include "launcher/program/spec_build.h"
 
-#define TASKMAP_MAX 32768 /* bytes of TPRUN_TASKMAP; a longer one is left out */
-
-/* What all tasks of one part of the program have in common here. */
-struct start_part {
-    char **environment;
-    size_t count;
-    char *path;  /* of the program */
-    int missing; /* errno when it was not found */
-    const char *directory;
-    struct spawn_limit limits[RLIM_NLIMITS];
-    int umask;
-};
+#define TURN 0.1 /* s of starting, or of waiting for an exec, before the loop has its turn */
 
 struct start_binding {
     cpu_set_t *set;
@@ -42,15 +33,9 @@ struct ends {
     int in[2], out[2], err[2], pmi[2]; /* [0] is the task's */
 };
 
-struct variables {
-    char **list; /* the part's, then the task's own */
-    size_t at;
-    size_t room;
-    struct buf text; /* NUL-separated; never moves: reserved first */
-};
-
 struct start_slot { /* a task on its way; several are, so that all processors take part */
     struct task *task;
+    bool suspect; /* has failed, and is to be tried alone */
     struct ends ends;
     struct variables vars;
     struct spawn spawn;
@@ -62,7 +47,10 @@ enum { START_SLOTS = 8 };
 struct start {
     struct agent *agent;
     struct start_slot slots[START_SLOTS];
-    struct start_part *parts;
+    uint32_t next; /* task to begin */
+    bool stop;     /* begin no more for now: one has failed */
+    ev_timer turn;
+    struct part *parts;
     struct start_binding *bindings;
     struct start_failure *failures;
     size_t nfailures;
@@ -70,108 +58,7 @@ struct start {
     int null;
 };
 
-enum { TASK_VARIABLES = 18 };
-
-/* ---- environment ---- */
-
-static bool has_variable(char *const *environment, const char *name)
-{
-    size_t len = strlen(name);
-    for (; *environment; environment++)
-        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
-            return true;
-    return false;
-}
-
-static void variable(struct variables *vars, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-static void variable(struct variables *vars, const char *fmt, ...)
-{
-    va_list args;
-    char text[512];
-    va_start(args, fmt);
-    int len = vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    if (len < 0 || (size_t)len >= sizeof(text))
-        return;
-    vars->list[vars->at++] = buf_reserve(&vars->text, (size_t)len + 1);
-    buf_add(&vars->text, text, (size_t)len + 1);
-    vars->list[vars->at] = NULL;
-}
-
-static void pmi_variables(struct start *start, const struct launch_task *what,
-                          struct variables *vars, const struct start_part *part)
-{
-    const struct launch *launch = start->agent->launch;
-    if (!start->agent->pmi)
-        return;
-    variable(vars, "PMI_FD=3");
-    variable(vars, "PMI_RANK=%u", what->rank);
-    variable(vars, "PMI_SIZE=%u", launch->ntasks);
-    variable(vars, "MPI_LOCALNRANKS=%u", launch->nlocal);
-    variable(vars, "MPI_LOCALRANKID=%u", what->local_rank);
-    /* MPICH's ch3 device takes it for the name that others reach it by. */
-    if (launch->nnodes > 1 && !has_variable(part->environment, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME"))
-        variable(vars, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=%s", launch->hosts[launch->node]);
-}
-
-static void task_variables(struct start *start, const struct launch_task *what,
-                           struct variables *vars)
-{
-    const struct launch *launch = start->agent->launch;
-    const struct start_part *part = &start->parts[what->app];
-    buf_clear(&vars->text);
-    buf_reserve(&vars->text, 8192);
-    if (vars->room < part->count + TASK_VARIABLES + 1) {
-        vars->room = part->count + TASK_VARIABLES + 1;
-        vars->list = mem_resize(vars->list, vars->room, sizeof(char *));
-    }
-    memcpy(vars->list, part->environment, part->count * sizeof(char *));
-    vars->at = part->count;
-    variable(vars, "TPRUN_RANK=%u", what->rank);
-    variable(vars, "TPRUN_SIZE=%u", launch->ntasks);
-    variable(vars, "TPRUN_LOCAL_RANK=%u", what->local_rank);
-    variable(vars, "TPRUN_LOCAL_SIZE=%u", launch->nlocal);
-    variable(vars, "TPRUN_NODE_ID=%u", launch->node);
-    variable(vars, "TPRUN_NNODES=%u", launch->nnodes);
-    variable(vars, "TPRUN_PROGRAM=%s", launch->program);
-    variable(vars, "TPRUN_INSTANCE=%s", launch->instance);
-    variable(vars, "TPRUN_ENCLOSING=%s", launch->enclosing ? launch->enclosing : launch->program);
-    pmi_variables(start, what, vars, part);
-    if (start->taskmap) {
-        vars->list[vars->at++] = start->taskmap;
-        vars->list[vars->at] = NULL;
-    }
-}
-
-/* ---- parts and bindings ---- */
-
-static const char *value_of(char *const *environment, const char *name)
-{
-    size_t len = strlen(name);
-    for (; *environment; environment++)
-        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
-            return *environment + len + 1;
-    return NULL;
-}
-
-static void part_open(struct start_part *part, const struct spec *spec,
-                      const struct spec_part *what)
-{
-    part->environment = spec_part_environment(spec, what);
-    while (part->environment[part->count])
-        part->count++;
-    part->directory = what->chdir ? what->chdir : spec->directory;
-    part->umask = what->umask >= 0 ? what->umask : spec->umask;
-    for (int i = 0; i < RLIM_NLIMITS; i++)
-        if (spec_has_rlimit(spec, i))
-            spawn_limit(&part->limits[i], i, spec->rlimits[i].rlim_cur);
-    for (size_t i = 0; i < what->nrlimits; i++)
-        spawn_limit(&part->limits[what->rlimits[i].resource], what->rlimits[i].resource,
-                    (rlim_t)what->rlimits[i].soft);
-    part->path = spawn_find(what->argv[0], value_of(part->environment, "PATH"), part->directory);
-    part->missing = part->path ? 0 : errno;
-}
+/* ---- bindings ---- */
 
 static void binding_open(struct start_binding *binding, const struct idset *cpus)
 {
@@ -226,14 +113,12 @@ static int pipe_for(int ends[2], int task_end)
     return 0;
 }
 
-static int ends_open(const struct start *start, const struct launch_task *what, struct ends *ends)
+static int ends_open(const struct task *task, struct ends *ends)
 {
-    const struct agent *agent = start->agent;
-    bool reads = launch_reads_input(agent->launch->spec, agent->launch->input_ranks, what->rank);
     *ends = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
     if (pipe_for(ends->out, 1) < 0 || pipe_for(ends->err, 1) < 0 ||
-        (reads && pipe_for(ends->in, 0) < 0) ||
-        (agent->pmi && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->pmi) < 0))
+        (task->reads && pipe_for(ends->in, 0) < 0) ||
+        (task->agent->pmi && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->pmi) < 0))
         return -1;
     return 0;
 }
@@ -241,6 +126,7 @@ static int ends_open(const struct start *start, const struct launch_task *what, 
 /* Takes text. */
 static void start_failed(struct start *start, uint32_t rank, int status, char *text)
 {
+    start->stop = true;
     for (size_t i = 0; i < start->nfailures; i++) {
         if (strcmp(start->failures[i].text, text) == 0) {
             idset_add(start->failures[i].ranks, rank);
@@ -255,7 +141,7 @@ static void start_failed(struct start *start, uint32_t rank, int status, char *t
 
 static void start_missing(struct start *start, const struct launch_task *what)
 {
-    const struct start_part *part = &start->parts[what->app];
+    const struct part *part = &start->parts[what->app];
     const char *name = start->agent->launch->spec->parts[what->app].argv[0];
     char *text = part->missing == EACCES
                      ? mem_format("cannot run %s: found, but not executable", name)
@@ -274,11 +160,12 @@ static int failure_status(const struct spawn_failure *failure)
 static void slot_begin(struct start *start, struct start_slot *slot, struct task *task)
 {
     const struct launch_task *what = task->what;
-    const struct start_part *part = &start->parts[what->app];
+    const struct part *part = &start->parts[what->app];
     const struct start_binding *binding = &start->bindings[what->binding];
     const struct launch *launch = start->agent->launch;
     const struct ends *ends = &slot->ends;
-    task_variables(start, what, &slot->vars);
+    struct variables_source source = {launch, part, start->taskmap, start->agent->pmi};
+    variables_fill(&slot->vars, &source, what);
     slot->task = task;
     slot->spawn = (struct spawn){.path = part->path,
                                  .argv = launch->spec->parts[what->app].argv,
@@ -295,33 +182,61 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
     spawn_begin(&slot->child, &slot->spawn);
 }
 
-/* The task that was begun in this slot runs now, or has failed to. */
-static void slot_finish(struct start *start, struct start_slot *slot)
+static bool slot_is_alone(const struct start *start, const struct start_slot *slot)
 {
-    struct task *task = slot->task;
-    struct ends *ends = &slot->ends;
+    for (uint32_t i = 0; i < START_SLOTS; i++)
+        if (&start->slots[i] != slot && start->slots[i].task && !start->slots[i].suspect)
+            return false;
+    return true;
+}
+
+static void slot_failed(struct start *start, struct start_slot *slot, struct task *task)
+{
     struct error err = ERROR_INIT;
-    if (!task)
-        return;
-    slot->task = NULL;
-    pid_t pid = spawn_finish(&slot->child);
-    ends_close(ends, 0);
-    if (pid < 0) {
-        spawn_explain(&slot->spawn, &slot->child.failure, &err);
-        start_failed(start, task->what->rank, failure_status(&slot->child.failure),
-                     mem_copy_text(error_text(&err)));
-        error_clear(&err);
-        ends_close(ends, 1);
-        return;
-    }
+    spawn_explain(&slot->spawn, &slot->child.failure, &err);
+    start_failed(start, task->what->rank, failure_status(&slot->child.failure),
+                 mem_copy_text(error_text(&err)));
+    error_clear(&err);
+    ends_close(&slot->ends, 1);
+}
+
+static void slot_started(struct start_slot *slot, struct task *task, pid_t pid)
+{
+    struct agent *agent = task->agent;
+    struct ends *ends = &slot->ends;
     task->pid = pid;
     task->started = true;
     task->drained = false;
-    start->agent->live++;
-    start->agent->undrained++;
+    agent->live++;
+    agent->undrained++;
     streams_open(task, ends->out[1], ends->err[1], ends->in[1]);
     if (ends->pmi[1] >= 0)
         rendezvous_open(task, ends->pmi[1]);
+    if (agent->terminating) /* the others have heard it already */
+        kill(-pid, SIGTERM);
+}
+
+/* The task that was begun in this slot runs now, or has failed to; false: not yet. Several that
+ * start at once share errno: one that fails beside others is suspect, and tried again alone. */
+static bool slot_finish(struct start *start, struct start_slot *slot)
+{
+    struct task *task = slot->task;
+    if (!task || slot->suspect)
+        return true;
+    if (!spawn_wait(&slot->child, TURN))
+        return false;
+    pid_t pid = spawn_finish(&slot->child);
+    slot->suspect = pid < 0 && !slot_is_alone(start, slot);
+    start->stop |= pid < 0;
+    if (slot->suspect)
+        return true;
+    slot->task = NULL;
+    ends_close(&slot->ends, 0);
+    if (pid < 0)
+        slot_failed(start, slot, task);
+    else
+        slot_started(slot, task, pid);
+    return true;
 }
 
 static void start_task(struct start *start, struct start_slot *slot, struct task *task)
@@ -330,7 +245,7 @@ static void start_task(struct start *start, struct start_slot *slot, struct task
         start_missing(start, task->what);
         return;
     }
-    if (ends_open(start, task->what, &slot->ends) < 0) {
+    if (ends_open(task, &slot->ends) < 0) {
         start_failed(start, task->what->rank, W_EXITCODE(1, 0),
                      mem_format("cannot make its pipes: %s", strerror(errno)));
         ends_close(&slot->ends, 0);
@@ -358,16 +273,12 @@ static void start_open(struct start *start, struct agent *agent)
 {
     const struct launch *launch = agent->launch;
     struct rlimit files;
-    json_t *wrapped = taskmap_to_json(launch->map);
-    char *map = json_dumps(json_object_get(wrapped, "map"), JSON_COMPACT);
-    json_decref(wrapped);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max; /* four descriptors a task; tasks get theirs back */
         setrlimit(RLIMIT_NOFILE, &files);
     }
     start->agent = agent;
-    start->taskmap = map && strlen(map) < TASKMAP_MAX ? mem_format("TPRUN_TASKMAP=%s", map) : NULL;
-    free(map);
+    start->taskmap = variables_taskmap(launch);
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->parts = mem_array(launch->spec->nparts, sizeof(*start->parts));
     for (size_t i = 0; i < launch->spec->nparts; i++)
@@ -377,54 +288,119 @@ static void start_open(struct start *start, struct agent *agent)
         binding_open(&start->bindings[i], launch->cpus[i]);
 }
 
-static void start_close(struct start *start)
+void start_free(struct agent *agent)
 {
-    const struct launch *launch = start->agent->launch;
-    for (size_t i = 0; i < launch->spec->nparts; i++) {
-        spec_free_words(start->parts[i].environment);
-        free(start->parts[i].path);
-    }
-    for (uint32_t i = 0; i < launch->ncpus; i++)
+    struct start *start = agent->start;
+    if (!start)
+        return;
+    ev_timer_stop(agent->loop, &start->turn);
+    for (size_t i = 0; i < agent->launch->spec->nparts; i++)
+        part_close(&start->parts[i]);
+    for (uint32_t i = 0; i < agent->launch->ncpus; i++)
         CPU_FREE(start->bindings[i].set);
     for (uint32_t i = 0; i < START_SLOTS; i++) {
-        free(start->slots[i].vars.list);
-        buf_free(&start->slots[i].vars.text);
+        variables_free(&start->slots[i].vars);
         spawning_free(&start->slots[i].child);
     }
     free(start->parts);
     free(start->bindings);
     free(start->taskmap);
     close(start->null);
+    free(start);
+    agent->start = NULL;
 }
 
-int start_tasks(struct agent *agent, struct error *err)
+/* Begin what is left. False when the turn is over, or a child takes its time. */
+static bool start_rest(struct start *start)
 {
-    struct start start = {0};
+    struct agent *agent = start->agent;
+    uint64_t end = link_clock() + (uint64_t)(TURN * 1e9);
+    while (start->next < agent->ntasks && !start->stop && !agent->terminating) {
+        struct start_slot *slot = &start->slots[start->next % START_SLOTS];
+        if (!slot_finish(start, slot) || link_clock() > end)
+            return false;
+        if (!start->stop)
+            start_task(start, slot, &agent->tasks[start->next++]);
+    }
+    for (uint32_t i = 0; i < START_SLOTS; i++)
+        if (!slot_finish(start, &start->slots[i]))
+            return false;
+    return true;
+}
+
+/* One after the other, those that failed beside others. */
+static bool start_suspects(struct start *start)
+{
+    for (uint32_t i = 0; i < START_SLOTS; i++) {
+        struct start_slot *slot = &start->slots[i];
+        if (slot->suspect) {
+            slot->suspect = false;
+            spawn_begin(&slot->child, &slot->spawn);
+        }
+        if (!slot_finish(start, slot))
+            return false;
+    }
+    return true;
+}
+
+/* All that can be started are, or have failed; false: not yet. */
+static bool start_turn(struct start *start)
+{
+    do {
+        if (!start_rest(start) || !start_suspects(start))
+            return false;
+        start->stop = start->nfailures;
+    } while (start->next < start->agent->ntasks && !start->stop && !start->agent->terminating);
+    return true;
+}
+
+void start_settle(struct agent *agent, pid_t pid)
+{
+    for (uint32_t i = 0; agent->start && i < START_SLOTS; i++) {
+        struct start_slot *slot = &agent->start->slots[i];
+        if (slot->task && slot->child.pid == pid)
+            slot_finish(agent->start, slot);
+    }
+}
+
+static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct start *start = timer->data;
+    struct agent *agent = start->agent;
+    (void)events;
+    if (!start_turn(start)) {
+        ev_timer_set(&start->turn, 0, 0);
+        ev_timer_start(loop, &start->turn);
+        return;
+    }
+    start_report(start);
+    start_free(agent);
+    agent_launched(agent);
+}
+
+int start_begin(struct agent *agent, struct error *err)
+{
     const struct launch *launch = agent->launch;
     agent->input_nodes =
         launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes);
     if (bindings_check(agent, err) < 0)
         return -1;
     rendezvous_start(agent);
-    agent->ntasks = agent->launch->nlocal;
+    agent->ntasks = launch->nlocal;
     agent->tasks = mem_array(agent->ntasks, sizeof(*agent->tasks));
     for (uint32_t i = 0; i < agent->ntasks; i++) {
         struct task *task = &agent->tasks[i];
         task->agent = agent;
-        task->what = &agent->launch->tasks[i];
+        task->what = &launch->tasks[i];
+        task->reads = launch_reads_input(launch->spec, launch->input_ranks, task->what->rank);
         task->input = task->pmi = -1;
         task->streams[0].fd = task->streams[1].fd = -1;
         task->drained = true;
     }
-    start_open(&start, agent);
-    for (uint32_t i = 0; i < agent->ntasks && !start.nfailures; i++) {
-        struct start_slot *slot = &start.slots[i % START_SLOTS];
-        slot_finish(&start, slot);
-        start_task(&start, slot, &agent->tasks[i]);
-    }
-    for (uint32_t i = 0; i < START_SLOTS; i++)
-        slot_finish(&start, &start.slots[i]);
-    start_report(&start);
-    start_close(&start);
+    agent->start = mem_alloc(sizeof(*agent->start));
+    start_open(agent->start, agent);
+    ev_timer_init(&agent->start->turn, on_turn, 0, 0);
+    agent->start->turn.data = agent->start;
+    on_turn(agent->loop, &agent->start->turn, 0);
     return 0;
 }

@@ -2,7 +2,7 @@
  * state - what an agent knows, and what its rooms do with it. Private to the agent.
  *
  *   agent.c       life: frames from above and below
- *   start.c       the launch: environment, binding, exec
+ *   start.c       the launch: binding, exec
  *   streams.c     what tasks write and read
  *   rendezvous.c  PMI and the exchange
  *   ending.c      exits, TERM and KILL, what is told upwards
@@ -26,6 +26,7 @@
 
 struct agent;
 struct task;
+struct start;
 
 struct stream { /* a task's stdout or stderr */
     struct task *task;
@@ -46,7 +47,8 @@ struct task {
     bool drained; /* all that it wrote has been read */
     bool victim;  /* ended after it was told to */
     struct stream streams[2];
-    int input; /* its stdin, -1: /dev/null or closed */
+    bool reads; /* stdin, and has not closed it */
+    int input;  /* the pipe for it; -1: not started yet, or nothing more to come */
     bool input_ended;
     struct buf input_bytes;
     ev_io input_io;
@@ -74,8 +76,9 @@ struct agent {
     struct tree *tree;   /* NULL: nobody below */
     bool tree_empty;     /* after tree_end(): all children are gone */
     struct idset *below; /* nodes below that have not reported their end */
-    bool launched;       /* the launch was heard; launch is NULL if it was malformed */
     struct launch *launch;
+    struct start *start; /* under way */
+    bool launched;       /* that is over; launch is NULL if it was malformed */
     struct task *tasks;
     uint32_t ntasks;
     uint32_t live, undrained;
@@ -100,8 +103,12 @@ struct agent {
     size_t nends;
 };
 
-/* start.c */
-int start_tasks(struct agent *agent, struct error *err);
+/* start.c: what is below is called back from the loop, at the latest when all tasks that could be
+ * started were; agent->launched is then true. */
+int start_begin(struct agent *agent, struct error *err);
+/* This process has ended: if it was on its way, it counts as started now, or as failed. */
+void start_settle(struct agent *agent, pid_t pid);
+void start_free(struct agent *agent);
 
 /* streams.c */
 void streams_open(struct task *task, int output, int error, int input);
@@ -137,5 +144,6 @@ void ending_check(struct agent *agent); /* is everything of this subtree over? *
 /* agent.c */
 void agent_send_up(struct agent *agent, const struct frame *frame);
 void agent_leave(struct agent *agent);
+void agent_launched(struct agent *agent); /* what could be started was */
 
 #endif

@@ -130,16 +130,19 @@ static void stream_open(struct stream *stream, struct task *task, int fd, uint16
 
 static void input_close(struct task *task)
 {
+    task->reads = false;
+    buf_free(&task->input_bytes);
     if (task->input < 0)
         return;
     ev_io_stop(task->agent->loop, &task->input_io);
     close(task->input);
     task->input = -1;
-    buf_free(&task->input_bytes);
 }
 
 static void input_write(struct task *task)
 {
+    if (task->input < 0)
+        return;
     while (task->input_bytes.len) {
         ssize_t n = write(task->input, buf_bytes(&task->input_bytes), task->input_bytes.len);
         if (n < 0 && errno == EINTR)
@@ -174,7 +177,7 @@ void streams_input_settle(struct agent *agent)
     if (!agent->input_owed || !agent->parent)
         return;
     for (uint32_t i = 0; i < agent->ntasks; i++)
-        if (agent->tasks[i].input >= 0 && agent->tasks[i].input_bytes.len > INPUT_PATIENCE)
+        if (agent->tasks[i].reads && agent->tasks[i].input_bytes.len > INPUT_PATIENCE)
             return;
     if (agent->tree && !tree_room(agent->tree, agent->input_nodes))
         return;
@@ -188,7 +191,7 @@ void streams_input(struct agent *agent, const struct frame *frame)
         tree_send_nodes(agent->tree, agent->input_nodes, frame);
     for (uint32_t i = 0; i < agent->ntasks; i++) {
         struct task *task = &agent->tasks[i];
-        if (task->input < 0)
+        if (!task->reads)
             continue;
         buf_add(&task->input_bytes, frame->bytes, frame->len);
         task->input_ended |= frame->type == FRAME_STDIN_END;
@@ -210,6 +213,7 @@ void streams_open(struct task *task, int output, int error, int input)
     fcntl(input, F_SETFL, O_NONBLOCK);
     ev_io_init(&task->input_io, input_writable, input, EV_WRITE);
     task->input_io.data = task;
+    input_write(task); /* what came before it was started */
 }
 
 void streams_close(struct task *task)

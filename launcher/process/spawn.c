@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -185,15 +186,20 @@ void spawn_begin(struct spawning *child, const struct spawn *spawn)
 }
 
 /* At exec and at exit the kernel clears `shares` and wakes whoever waits for it. */
-static void wait_apart(struct spawning *child)
+bool spawn_wait(struct spawning *child, double seconds)
 {
+    struct timespec limit = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
     while (__atomic_load_n(&child->shares, __ATOMIC_ACQUIRE))
-        syscall(SYS_futex, &child->shares, FUTEX_WAIT, 1, NULL, NULL, 0);
+        if (syscall(SYS_futex, &child->shares, FUTEX_WAIT, 1, &limit, NULL, 0) < 0 &&
+            errno == ETIMEDOUT)
+            return !__atomic_load_n(&child->shares, __ATOMIC_ACQUIRE);
+    return true;
 }
 
 pid_t spawn_finish(struct spawning *child)
 {
-    wait_apart(child);
+    while (!spawn_wait(child, 60))
+        ;
     free(child->check);
     free(child->script);
     child->check = NULL;

@@ -79,6 +79,8 @@ struct spawning {
 };
 
 void spawn_begin(struct spawning *child, const struct spawn *spawn);
+/* Whether it has executed or failed within this many seconds. */
+bool spawn_wait(struct spawning *child, double seconds);
 /* The process id, or -1 with child->failure filled. */
 pid_t spawn_finish(struct spawning *child);
 void spawning_free(struct spawning *child);

@@ -1,0 +1,99 @@
+#include "launcher/agent/variables.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define TASKMAP_MAX 32768 /* bytes of TPRUN_TASKMAP; a longer one is left out */
+
+enum { TASK_VARIABLES = 18 };
+
+static bool has_variable(char *const *environment, const char *name)
+{
+    size_t len = strlen(name);
+    for (; *environment; environment++)
+        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
+            return true;
+    return false;
+}
+
+static void variable(struct variables *vars, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static void variable(struct variables *vars, const char *fmt, ...)
+{
+    va_list args;
+    char text[512];
+    va_start(args, fmt);
+    int len = vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    if (len < 0 || (size_t)len >= sizeof(text))
+        return;
+    vars->list[vars->at++] = buf_reserve(&vars->text, (size_t)len + 1);
+    buf_add(&vars->text, text, (size_t)len + 1);
+    vars->list[vars->at] = NULL;
+}
+
+static void pmi_variables(struct variables *vars, const struct variables_source *source,
+                          const struct launch_task *what)
+{
+    const struct launch *launch = source->launch;
+    if (!source->pmi)
+        return;
+    variable(vars, "PMI_FD=3");
+    variable(vars, "PMI_RANK=%u", what->rank);
+    variable(vars, "PMI_SIZE=%u", launch->ntasks);
+    variable(vars, "MPI_LOCALNRANKS=%u", launch->nlocal);
+    variable(vars, "MPI_LOCALRANKID=%u", what->local_rank);
+    /* MPICH's ch3 device takes it for the name that others reach it by. */
+    if (launch->nnodes > 1 &&
+        !has_variable(source->part->environment, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME"))
+        variable(vars, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=%s", launch->hosts[launch->node]);
+}
+
+void variables_fill(struct variables *vars, const struct variables_source *source,
+                    const struct launch_task *what)
+{
+    const struct launch *launch = source->launch;
+    const struct part *part = source->part;
+    buf_clear(&vars->text);
+    buf_reserve(&vars->text, 8192);
+    if (vars->room < part->count + TASK_VARIABLES + 1) {
+        vars->room = part->count + TASK_VARIABLES + 1;
+        vars->list = mem_resize(vars->list, vars->room, sizeof(char *));
+    }
+    memcpy(vars->list, part->environment, part->count * sizeof(char *));
+    vars->at = part->count;
+    variable(vars, "TPRUN_RANK=%u", what->rank);
+    variable(vars, "TPRUN_SIZE=%u", launch->ntasks);
+    variable(vars, "TPRUN_LOCAL_RANK=%u", what->local_rank);
+    variable(vars, "TPRUN_LOCAL_SIZE=%u", launch->nlocal);
+    variable(vars, "TPRUN_NODE_ID=%u", launch->node);
+    variable(vars, "TPRUN_NNODES=%u", launch->nnodes);
+    variable(vars, "TPRUN_PROGRAM=%s", launch->program);
+    variable(vars, "TPRUN_INSTANCE=%s", launch->instance);
+    variable(vars, "TPRUN_ENCLOSING=%s", launch->enclosing ? launch->enclosing : launch->program);
+    pmi_variables(vars, source, what);
+    if (source->taskmap) {
+        vars->list[vars->at++] = source->taskmap;
+        vars->list[vars->at] = NULL;
+    }
+}
+
+char *variables_taskmap(const struct launch *launch)
+{
+    json_t *wrapped = taskmap_to_json(launch->map);
+    char *map = json_dumps(json_object_get(wrapped, "map"), JSON_COMPACT);
+    char *text = map && strlen(map) < TASKMAP_MAX ? mem_format("TPRUN_TASKMAP=%s", map) : NULL;
+    json_decref(wrapped);
+    free(map);
+    return text;
+}
+
+void variables_free(struct variables *vars)
+{
+    free(vars->list);
+    buf_free(&vars->text);
+}

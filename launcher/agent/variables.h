@@ -1,0 +1,33 @@
+/*
+ * variables - the environment of one task: its part's, and what tells it who and where it is.
+ * Private to the agent.
+ */
+#ifndef LAUNCHER_AGENT_VARIABLES_H
+#define LAUNCHER_AGENT_VARIABLES_H
+
+#include "base/buf.h"
+#include "launcher/agent/part.h"
+#include "launcher/program/launch.h"
+
+struct variables { /* zeroed at first; may be filled again */
+    char **list;   /* NULL-terminated: the part's, then the task's own; for execve */
+    size_t at;
+    size_t room;
+    struct buf text; /* the task's own, NUL-separated; never moves: reserved first */
+};
+
+struct variables_source { /* all borrowed; the part's environment also by the list */
+    const struct launch *launch;
+    const struct part *part;
+    char *taskmap; /* "TPRUN_TASKMAP=...", or NULL */
+    bool pmi;      /* descriptor 3 is its PMI socket */
+};
+
+void variables_fill(struct variables *vars, const struct variables_source *source,
+                    const struct launch_task *what);
+void variables_free(struct variables *vars);
+
+/* "TPRUN_TASKMAP=..." for this program (caller frees), NULL where it would be too long. */
+char *variables_taskmap(const struct launch *launch);
+
+#endif
