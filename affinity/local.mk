@@ -19,6 +19,7 @@ liblayout_a_SOURCES = \
     affinity/layout/draw_bind.c \
     affinity/layout/draw_boxes.c \
     affinity/layout/draw_looks.c \
+    affinity/layout/found.c affinity/layout/found.h \
     affinity/layout/kind.c affinity/layout/kind.h \
     affinity/layout/layout.c affinity/layout/layout.h \
     affinity/layout/layout_bindings.c \

@@ -52,7 +52,7 @@ libagent_a_SOURCES = \
 liblauncher_a_SOURCES = \
     launcher/manager/course.c launcher/manager/fence.c launcher/manager/finish.c \
     launcher/manager/gather.c launcher/manager/orders.c launcher/manager/reports.c \
-    launcher/manager/supply.c launcher/manager/viewer.c \
+    launcher/manager/started.c launcher/manager/supply.c launcher/manager/viewer.c \
     launcher/manager/manager.c launcher/manager/manager.h launcher/manager/state.h \
     launcher/manager/place.c \
     launcher/manager/verdict.c launcher/manager/verdict.h

@@ -88,6 +88,10 @@ check_PROGRAMS += tests/unit/test-ledger
 tests_unit_test_ledger_SOURCES = tests/unit/test-ledger.c tests/unit/unit.h
 tests_unit_test_ledger_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 
+check_PROGRAMS += tests/unit/test-found
+tests_unit_test_found_SOURCES = tests/unit/test-found.c tests/unit/unit.h
+tests_unit_test_found_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+
 check_PROGRAMS += tests/unit/test-atlas
 tests_unit_test_atlas_SOURCES = tests/unit/test-atlas.c tests/unit/unit.h
 tests_unit_test_atlas_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm

@@ -238,11 +238,13 @@ static void launch_failed(struct agent *agent, const struct error *err)
     idset_free(none);
 }
 
-void agent_launched(struct agent *agent)
+void agent_launched(struct agent *agent, json_t *bindings)
 {
-    struct frame started = {.type = FRAME_STARTED, .node = agent->node};
+    json_t *started = bindings ? json_pack("{s:o}", "bindings", bindings) : json_object();
     agent->launched = true;
-    agent_send_up(agent, &started);
+    if (agent->parent)
+        link_send_json(agent->parent, FRAME_STARTED, agent->node, 0, started);
+    json_decref(started);
     ending_check(agent);
 }
 
@@ -258,7 +260,7 @@ static void take_launch(struct agent *agent, const struct frame *frame)
     json_decref(value);
     if (!agent->launch || start_begin(agent, &err) < 0) {
         launch_failed(agent, &err);
-        agent_launched(agent);
+        agent_launched(agent, NULL);
     }
     error_clear(&err);
 }

@@ -18,9 +18,9 @@
 
 #define TURN 0.1 /* s of starting, or of waiting for an exec, before the loop has its turn */
 
-struct start_binding {
+struct start_found { /* ranks that the kernel lets run on the same processors */
     cpu_set_t *set;
-    size_t size;
+    struct idset *ranks;
 };
 
 struct start_failure { /* tasks that did not start, by reason */
@@ -51,25 +51,38 @@ struct start {
     bool stop;     /* begin no more for now: one has failed */
     ev_timer turn;
     struct part *parts;
-    struct start_binding *bindings;
+    cpu_set_t **bindings; /* by binding of the launch */
     struct start_failure *failures;
     size_t nfailures;
+    struct start_found *found; /* where that is to be shown */
+    size_t nfound;
+    size_t set_size; /* bytes of a set of processors that the kernel answers into */
     char *taskmap;
     int null;
 };
 
 /* ---- bindings ---- */
 
-static void binding_open(struct start_binding *binding, const struct idset *cpus)
+/* The kernel refuses to answer into a set smaller than its own. */
+static size_t kernel_set_size(void)
 {
-    size_t count = idset_last(cpus) + 1;
-    if (count < CPU_SETSIZE)
-        count = CPU_SETSIZE; /* the kernel refuses to answer into a set smaller than its own */
-    binding->set = CPU_ALLOC(count);
-    binding->size = CPU_ALLOC_SIZE(count);
-    CPU_ZERO_S(binding->size, binding->set);
+    size_t count = CPU_SETSIZE;
+    for (int small = 1; small; count *= 2) {
+        cpu_set_t *set = CPU_ALLOC(count);
+        small = sched_getaffinity(0, CPU_ALLOC_SIZE(count), set) < 0 && errno == EINVAL;
+        CPU_FREE(set);
+        if (!small || count > TOPO_MAX_PUS)
+            break;
+    }
+    return CPU_ALLOC_SIZE(count);
+}
+
+static cpu_set_t *binding_open(const struct idset *cpus, size_t size)
+{
+    cpu_set_t *set = mem_alloc(size);
     IDSET_FOREACH(cpu, cpus)
-    CPU_SET_S(cpu, binding->size, binding->set);
+    CPU_SET_S(cpu, size, set);
+    return set;
 }
 
 /* What was mapped must lie within what this process may use: nothing is ever widened. */
@@ -161,7 +174,6 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
 {
     const struct launch_task *what = task->what;
     const struct part *part = &start->parts[what->app];
-    const struct start_binding *binding = &start->bindings[what->binding];
     const struct launch *launch = start->agent->launch;
     const struct ends *ends = &slot->ends;
     struct variables_source source = {launch, part, start->taskmap, start->agent->pmi};
@@ -176,8 +188,8 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
                                  .umask = part->umask,
                                  .death_signal = SIGTERM, /* the guard does the rest */
                                  .group = true,
-                                 .cpus = launch->bound ? binding->set : NULL,
-                                 .cpus_size = binding->size,
+                                 .cpus = launch->bound ? start->bindings[what->binding] : NULL,
+                                 .cpus_size = start->set_size,
                                  .limits = part->limits};
     spawn_begin(&slot->child, &slot->spawn);
 }
@@ -200,7 +212,24 @@ static void slot_failed(struct start *start, struct start_slot *slot, struct tas
     ends_close(&slot->ends, 1);
 }
 
-static void slot_started(struct start_slot *slot, struct task *task, pid_t pid)
+/* What is to be shown is what the kernel said, not what it was asked for. */
+static void slot_found(struct start *start, const struct start_slot *slot, uint32_t rank)
+{
+    const cpu_set_t *set = spawn_cpus(&slot->child);
+    size_t i = 0;
+    if (!(start->agent->launch->spec->display & LAYOUT_SHOW_BIND) || !set)
+        return;
+    while (i < start->nfound && !CPU_EQUAL_S(start->set_size, start->found[i].set, set))
+        i++;
+    if (i == start->nfound) {
+        start->found = mem_resize(start->found, ++start->nfound, sizeof(*start->found));
+        start->found[i] = (struct start_found){mem_alloc(start->set_size), idset_new()};
+        memcpy(start->found[i].set, set, start->set_size);
+    }
+    idset_add(start->found[i].ranks, rank);
+}
+
+static void slot_started(struct start *start, struct start_slot *slot, struct task *task, pid_t pid)
 {
     struct agent *agent = task->agent;
     struct ends *ends = &slot->ends;
@@ -212,6 +241,7 @@ static void slot_started(struct start_slot *slot, struct task *task, pid_t pid)
     streams_open(task, ends->out[1], ends->err[1], ends->in[1]);
     if (ends->pmi[1] >= 0)
         rendezvous_open(task, ends->pmi[1]);
+    slot_found(start, slot, task->what->rank);
     if (agent->terminating) /* the others have heard it already */
         kill(-pid, SIGTERM);
 }
@@ -235,7 +265,7 @@ static bool slot_finish(struct start *start, struct start_slot *slot)
     if (pid < 0)
         slot_failed(start, slot, task);
     else
-        slot_started(slot, task, pid);
+        slot_started(start, slot, task, pid);
     return true;
 }
 
@@ -269,6 +299,23 @@ static void start_report(struct start *start)
     free(start->failures);
 }
 
+static json_t *found_to_json(const struct start *start)
+{
+    json_t *list = start->nfound ? json_array() : NULL;
+    for (size_t i = 0; i < start->nfound; i++) {
+        struct idset *cpus = idset_new();
+        for (size_t cpu = 0; cpu < 8 * start->set_size; cpu++)
+            if (CPU_ISSET_S(cpu, start->set_size, start->found[i].set))
+                idset_add(cpus, (uint32_t)cpu);
+        char *set = idset_encode(cpus), *ranks = idset_encode(start->found[i].ranks);
+        json_array_append_new(list, json_pack("[s, s]", set, ranks));
+        idset_free(cpus);
+        free(ranks);
+        free(set);
+    }
+    return list;
+}
+
 static void start_open(struct start *start, struct agent *agent)
 {
     const struct launch *launch = agent->launch;
@@ -283,9 +330,10 @@ static void start_open(struct start *start, struct agent *agent)
     start->parts = mem_array(launch->spec->nparts, sizeof(*start->parts));
     for (size_t i = 0; i < launch->spec->nparts; i++)
         part_open(&start->parts[i], launch->spec, &launch->spec->parts[i]);
+    start->set_size = kernel_set_size();
     start->bindings = mem_array(launch->ncpus, sizeof(*start->bindings));
     for (uint32_t i = 0; i < launch->ncpus; i++)
-        binding_open(&start->bindings[i], launch->cpus[i]);
+        start->bindings[i] = binding_open(launch->cpus[i], start->set_size);
 }
 
 void start_free(struct agent *agent)
@@ -297,11 +345,16 @@ void start_free(struct agent *agent)
     for (size_t i = 0; i < agent->launch->spec->nparts; i++)
         part_close(&start->parts[i]);
     for (uint32_t i = 0; i < agent->launch->ncpus; i++)
-        CPU_FREE(start->bindings[i].set);
+        free(start->bindings[i]);
     for (uint32_t i = 0; i < START_SLOTS; i++) {
         variables_free(&start->slots[i].vars);
         spawning_free(&start->slots[i].child);
     }
+    for (size_t i = 0; i < start->nfound; i++) {
+        free(start->found[i].set);
+        idset_free(start->found[i].ranks);
+    }
+    free(start->found);
     free(start->parts);
     free(start->bindings);
     free(start->taskmap);
@@ -373,9 +426,10 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
         ev_timer_start(loop, &start->turn);
         return;
     }
+    json_t *bindings = found_to_json(start);
     start_report(start);
     start_free(agent);
-    agent_launched(agent);
+    agent_launched(agent, bindings);
 }
 
 int start_begin(struct agent *agent, struct error *err)

@@ -144,6 +144,7 @@ void ending_check(struct agent *agent); /* is everything of this subtree over? *
 /* agent.c */
 void agent_send_up(struct agent *agent, const struct frame *frame);
 void agent_leave(struct agent *agent);
-void agent_launched(struct agent *agent); /* what could be started was */
+/* What could be started was; with what the kernel says of it, or NULL (taken over). */
+void agent_launched(struct agent *agent, json_t *bindings);
 
 #endif

@@ -9,6 +9,7 @@ static void run(struct manager *manager)
     viewer_say(manager, "program %s: %u task%s on %u node%s", program_id(manager->program),
                manager->layout->ntasks, manager->layout->ntasks > 1 ? "s" : "",
                manager->layout->nnodes, manager->layout->nnodes > 1 ? "s" : "");
+    started_open(manager);
     place_launch(manager);
     finish_start_limit(manager);
 }

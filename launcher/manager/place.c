@@ -170,9 +170,9 @@ int place_map(struct manager *manager, struct error *err)
 
 /* ---- what is shown ---- */
 
-static char *show_json(struct manager *manager)
+static char *show_json(const struct manager *manager, const struct layout *layout)
 {
-    json_t *value = layout_to_json(manager->layout, &manager->request);
+    json_t *value = layout_to_json(layout, &manager->request);
     json_object_set_new(value, "R", rset_to_json(manager->claim));
     char *text = json_dumps(value, JSON_INDENT(1));
     char *line = mem_format("%s\n", text ? text : "{}");
@@ -181,19 +181,33 @@ static char *show_json(struct manager *manager)
     return line;
 }
 
+static void show(struct manager *manager, const struct layout *layout, unsigned what)
+{
+    const struct spec *spec = manager->spec;
+    if (!what)
+        return;
+    char *text = spec->format == SPEC_SHOW_JSON ? show_json(manager, layout)
+                                                : layout_draw(layout, &manager->request, what);
+    viewer_show(manager, text, !spec->dry_run);
+    free(text);
+}
+
+/* Of a real run, bindings are shown when they are a fact; JSON is one object, at one time. */
 void place_show(struct manager *manager)
 {
     const struct spec *spec = manager->spec;
     unsigned what = spec->display;
     if (spec->dry_run && !what)
         what = LAYOUT_SHOW_MAP | LAYOUT_SHOW_BIND;
-    if (!what)
-        return;
-    char *text = spec->format == SPEC_SHOW_JSON
-                     ? show_json(manager)
-                     : layout_draw(manager->layout, &manager->request, what);
-    viewer_show(manager, text, !spec->dry_run);
-    free(text);
+    if (!spec->dry_run && what & LAYOUT_SHOW_BIND)
+        what = spec->format == SPEC_SHOW_JSON ? 0 : what & ~(unsigned)LAYOUT_SHOW_BIND;
+    show(manager, manager->layout, what);
+}
+
+void place_show_found(struct manager *manager)
+{
+    bool text = manager->spec->format == SPEC_SHOW_TEXT;
+    show(manager, found_layout(manager->found), text ? LAYOUT_SHOW_BIND : manager->spec->display);
 }
 
 /* ---- the launch ---- */
@@ -253,6 +267,7 @@ void place_launch(struct manager *manager)
 
 void place_close(struct manager *manager)
 {
+    found_free(manager->found);
     layout_free(manager->layout);
     free_candidates(manager);
     rset_free(manager->claim);

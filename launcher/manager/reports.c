@@ -130,6 +130,9 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
         take_unreached(manager, frame);
         course_settled(manager);
         break;
+    case FRAME_STARTED:
+        started_take(manager, frame);
+        break;
     case FRAME_OUTPUT:
     case FRAME_NOTE:
         tree_relay(manager->tree, child, manager->front, frame);

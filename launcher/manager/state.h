@@ -5,6 +5,7 @@
  *   orders.c   what the front end orders
  *   reports.c  what agents report
  *   course.c   from hosts that are there to a program that runs
+ *   started.c  what runs, as the kernel has it
  *   place.c    layout, claim, what is shown, the launch
  *   gather.c   agents: started, heard of, or not reached
  *   supply.c   nodes, instance, what is free there
@@ -20,6 +21,7 @@
 #include <ev.h>
 #include <stdbool.h>
 
+#include "affinity/layout/found.h"
 #include "affinity/layout/layout.h"
 #include "affinity/resource/rset.h"
 #include "launcher/manager/manager.h"
@@ -71,6 +73,7 @@ struct manager {
     struct layout_part *parts;
     struct layout_request request;
     struct layout *layout;
+    struct found *found; /* what --display bind shows of a run; NULL: nobody asked */
     struct rset *claim;
     uint32_t *tree_node;     /* by node id */
     const char **node_hosts; /* by node id */
@@ -127,7 +130,8 @@ int gather_check(struct manager *manager, struct error *err);
 
 /* place.c */
 int place_map(struct manager *manager, struct error *err); /* layout made, and claimed if it runs */
-void place_show(struct manager *manager);
+void place_show(struct manager *manager);                  /* what is planned */
+void place_show_found(struct manager *manager);            /* what runs */
 void place_launch(struct manager *manager);
 void place_close(struct manager *manager);
 
@@ -135,6 +139,10 @@ void place_close(struct manager *manager);
 void fence_open(struct manager *manager);
 void fence_take(struct manager *manager, const struct frame *frame);
 void fence_take_missing(struct manager *manager, const struct frame *frame);
+
+/* started.c */
+void started_open(struct manager *manager);
+void started_take(struct manager *manager, const struct frame *frame);
 
 /* course.c */
 void course_begin(struct manager *manager);

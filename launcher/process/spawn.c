@@ -85,13 +85,13 @@ static void child_limits(struct spawning *child)
 static void child_bind(struct spawning *child)
 {
     const struct spawn *spawn = child->spawn;
-    if (!spawn->cpus)
+    if (!spawn->cpus_size)
         return;
-    if (sched_setaffinity(0, spawn->cpus_size, spawn->cpus) < 0)
+    if (spawn->cpus && sched_setaffinity(0, spawn->cpus_size, spawn->cpus) < 0)
         child_fail(child, SPAWN_BIND, errno);
     if (sched_getaffinity(0, spawn->cpus_size, child->check) < 0)
         child_fail(child, SPAWN_CHECK, errno);
-    if (!CPU_EQUAL_S(spawn->cpus_size, spawn->cpus, child->check))
+    if (spawn->cpus && !CPU_EQUAL_S(spawn->cpus_size, spawn->cpus, child->check))
         child_fail(child, SPAWN_CHECK, EINVAL);
 }
 
@@ -169,7 +169,10 @@ void spawn_begin(struct spawning *child, const struct spawn *spawn)
     child->spawn = spawn;
     child->failure = (struct spawn_failure){SPAWN_OK, 0};
     child->parent = getpid();
-    child->check = spawn->cpus ? mem_alloc(spawn->cpus_size) : NULL;
+    if (child->check_size < spawn->cpus_size) {
+        child->check_size = spawn->cpus_size;
+        child->check = mem_resize(child->check, child->check_size, 1);
+    }
     child->script = script_argv(spawn);
     child->shares = 1;
     sigfillset(&all);
@@ -200,15 +203,21 @@ pid_t spawn_finish(struct spawning *child)
 {
     while (!spawn_wait(child, 60))
         ;
-    free(child->check);
     free(child->script);
-    child->check = NULL;
     child->script = NULL;
     return child->failure.step == SPAWN_OK ? child->pid : -1;
 }
 
+const cpu_set_t *spawn_cpus(const struct spawning *child)
+{
+    return child->spawn->cpus_size ? child->check : NULL;
+}
+
 void spawning_free(struct spawning *child)
 {
+    free(child->check);
+    child->check = NULL;
+    child->check_size = 0;
     free(child->stack);
     child->stack = NULL;
 }

@@ -36,8 +36,8 @@ struct spawn {
     int death_signal;      /* when this process dies; 0: none */
     bool group; /* leader of a session, and so of a process group, of its own: the kernel then
                    schedules it as fairly against this process as against others */
-    const cpu_set_t *cpus; /* where it may run, read back before exec; NULL: as here */
-    size_t cpus_size;
+    const cpu_set_t *cpus;            /* where it may run, read back before exec; NULL: as here */
+    size_t cpus_size;                 /* bytes of such sets; 0: nothing is read back */
     const struct spawn_limit *limits; /* RLIM_NLIMITS of them; NULL: as here */
 };
 
@@ -74,8 +74,9 @@ struct spawning {
     pid_t parent;
     int shares; /* not 0 while the child shares our memory; the kernel clears it */
     void *stack;
-    cpu_set_t *check; /* room to read the binding back */
-    char **script;    /* argv as /bin/sh wants it */
+    cpu_set_t *check; /* the binding as the kernel had it before exec */
+    size_t check_size;
+    char **script; /* argv as /bin/sh wants it */
 };
 
 void spawn_begin(struct spawning *child, const struct spawn *spawn);
@@ -84,6 +85,10 @@ bool spawn_wait(struct spawning *child, double seconds);
 /* The process id, or -1 with child->failure filled. */
 pid_t spawn_finish(struct spawning *child);
 void spawning_free(struct spawning *child);
+
+/* Where the kernel lets it run, as read before exec; until the next spawn_begin(). Borrowed; NULL
+ * where nothing was to be read back. */
+const cpu_set_t *spawn_cpus(const struct spawning *child);
 
 /* Both, for one: the process id, or -1 with *failure filled. */
 pid_t spawn_start(const struct spawn *spawn, struct spawn_failure *failure);

@@ -37,7 +37,8 @@ enum frame_type {
     /* up the tree; node: the agent it is from */
     FRAME_HELLO,     /* JSON: version, topology or its digest */
     FRAME_UNREACHED, /* JSON: a host that did not start: stage, text; node: which */
-    FRAME_STARTED,   /* every task of the node has been started */
+    FRAME_STARTED,   /* every task of the node has been started; with what the kernel bound them to
+                       {"bindings": [[CPUS, RANKS], ...]} where that is to be shown */
     FRAME_OUTPUT,    /* bulk; rank; flags: FRAME_STDERR, FRAME_UNFINISHED; without bytes: that
                            stream has ended inside a line */
     FRAME_ENDED,     /* ranks ended badly, told at once; u64 time, then JSON: ranks, why,

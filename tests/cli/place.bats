@@ -29,6 +29,16 @@ planned() {
     jq -e '.R.version == 1 and (.R.execution.R_lite | map([.rank, .children.core])) == [["0-1", "0-31"]]' plan.json
 }
 
+@test "--display bind of a run is what the kernel says of each task" {
+    need_cores 2
+    run -0 --separate-stderr tprun -n 2 --map-by core --display bind --format=json "$PROGRAMS/where"
+    equal "$(jq -r '.tasks[] | "\(.rank) \(.cpus)"' <<<"$stderr")" "$(sort <<<"$output" | cut -d' ' -f1,3)"
+    run -0 --separate-stderr tprun -n 2 --bind-to none --display bind --format=json "$PROGRAMS/where"
+    equal "$(jq -r '.tasks[] | "\(.rank) \(.cpus)"' <<<"$stderr")" "$(sort <<<"$output" | cut -d' ' -f1,3)"
+    run -0 --separate-stderr tprun -n 2 --map-by core --display map,bind true
+    [[ "$stderr" == *Map:*Bindings:* ]]
+}
+
 @test "that takes less than 50 ms" {
     local i from took best=999
     for i in 1 2 3 4 5; do
