@@ -251,7 +251,7 @@ int verdict_give(const struct verdict *verdict, struct buf *lines)
     if (later)
         buf_printf(lines, "%zu more task%s failed after that\n", later, later > 1 ? "s" : "");
     if (ended)
-        buf_printf(lines, "%zu other task%s ended by tprun then\n", ended,
-                   ended > 1 ? "s were" : " was");
+        buf_printf(lines, "%zu %stask%s ended by tprun then\n", ended,
+                   idset_empty(first->ranks) ? "" : "other ", ended > 1 ? "s were" : " was");
     return exit_status(first);
 }

@@ -90,7 +90,7 @@ static const struct {
     {{{1, NULL, VERDICT_TIME_LIMIT, "time limit of 2 s reached", "", NULL}},
      "0-15",
      124,
-     "time limit of 2 s reached\n16 other tasks were ended by tprun then\n"},
+     "time limit of 2 s reached\n16 tasks were ended by tprun then\n"},
     /* victims are counted, not blamed */
     {{{1, "exit", EXITED(3), NULL, "0", NULL}},
      "1",
@@ -182,8 +182,8 @@ static void test_victims_told_twice_count_once(void **state)
     verdict_other(verdict, 1, 130, "interrupted");
     tell_victims(verdict, "0-3");
     tell_victims(verdict, "2-5");
-    check_lines(verdict, 130, "interrupted\n6 other tasks were ended by tprun then\n");
-    check_lines(verdict, 130, "interrupted\n6 other tasks were ended by tprun then\n");
+    check_lines(verdict, 130, "interrupted\n6 tasks were ended by tprun then\n");
+    check_lines(verdict, 130, "interrupted\n6 tasks were ended by tprun then\n");
     verdict_free(verdict);
 }
 
