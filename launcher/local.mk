@@ -47,7 +47,7 @@ libagent_a_SOURCES = \
     launcher/tree/child.c launcher/tree/child.h \
     launcher/tree/frame.c launcher/tree/frame.h \
     launcher/tree/link.c launcher/tree/link.h \
-    launcher/tree/target.c \
+    launcher/tree/target.c launcher/tree/target.h \
     launcher/tree/tree.c launcher/tree/tree.h
 liblauncher_a_SOURCES = \
     launcher/manager/course.c launcher/manager/fence.c launcher/manager/finish.c \

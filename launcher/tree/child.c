@@ -28,7 +28,7 @@ static void child_read_words(struct child *child)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        ev_io_stop(tree_loop(child->tree), &child->words_reader);
+        ev_io_stop(child->owner->loop, &child->words_reader);
         close(child->words_fd);
         child->words_fd = -1;
         return;
@@ -37,7 +37,7 @@ static void child_read_words(struct child *child)
     bootstrap_read_stderr(&child->raw, &child->stage, &child->words);
     if (child->settled && child->words.len) {
         char *text = mem_format("%s: %s", child->host, buf_text(&child->words));
-        tree_child_note(child->tree, text);
+        child->owner->note(child->owner->arg, text);
         free(text);
         buf_clear(&child->words);
     }
@@ -92,7 +92,7 @@ static void child_kill(struct child *child)
 
 static void child_settle(struct child *child, const char *why)
 {
-    struct ev_loop *loop = tree_loop(child->tree);
+    struct ev_loop *loop = child->owner->loop;
     ev_timer_stop(loop, &child->timer);
     if (child->words_fd >= 0)
         child_read_words(child);
@@ -102,14 +102,14 @@ static void child_settle(struct child *child, const char *why)
     char *text = child_explain(child, why);
     child_close_link(child);
     child_kill(child);
-    tree_child_unreached(child->tree, child, text);
+    child->owner->unreached(child->owner->arg, child, text);
     free(text);
 }
 
 static void child_check_gone(struct child *child)
 {
     if (child->pid == 0 && !child->link && child->settled)
-        tree_child_gone(child->tree, child);
+        child->owner->gone(child->owner->arg, child);
 }
 
 static void child_timer(struct ev_loop *loop, ev_timer *timer, int events)
@@ -151,16 +151,17 @@ static void child_frame(struct link *link, void *arg, const struct frame *frame)
     if (!child->settled && frame->type == FRAME_HELLO && frame->node == child->node) {
         child->settled = true;
         child->stage = STAGE_UP;
-        ev_timer_stop(tree_loop(child->tree), &child->timer);
-        link_watch(link, tree_boot(child->tree)->node_timeout);
+        ev_timer_stop(child->owner->loop, &child->timer);
+        link_watch(link, child->owner->boot->node_timeout);
     }
-    tree_child_frame(child->tree, child, frame);
+    child->owner->frame(child->owner->arg, child, frame);
 }
 
 static void child_room(struct link *link, void *arg)
 {
+    struct child *child = arg;
     (void)link;
-    tree_child_room(((struct child *)arg)->tree);
+    child->owner->room(child->owner->arg);
 }
 
 static void child_closed(struct link *link, void *arg, const struct error *why)
@@ -171,7 +172,7 @@ static void child_closed(struct link *link, void *arg, const struct error *why)
     (void)link;
     child_close_link(child);
     if (!was_up) { /* its last words and its status come in a moment */
-        struct ev_loop *loop = tree_loop(child->tree);
+        struct ev_loop *loop = child->owner->loop;
         if (child->pid == 0) {
             child_settle(child, text);
         } else {
@@ -181,7 +182,7 @@ static void child_closed(struct link *link, void *arg, const struct error *why)
         }
     } else if (!ending) {
         child_kill(child);
-        tree_child_lost(child->tree, child, text);
+        child->owner->lost(child->owner->arg, child, text);
     }
     free(text);
     child_check_gone(child);
@@ -213,7 +214,7 @@ static void child_start_here(struct child *child, int pair[2])
     pid_t pid = fork();
     if (pid == 0) {
         close(pair[0]);
-        _exit(tree_agent_here(child->tree, pair[1]));
+        _exit(child->owner->here(child->owner->arg, pair[1]));
     }
     child->pid = pid > 0 ? pid : 0;
     child->stage = STAGE_HELLO;
@@ -225,7 +226,7 @@ static void child_start_command(struct child *child, const char *login, int end)
 {
     struct error err = ERROR_INIT;
     int words[2] = {-1, -1};
-    char **command = bootstrap_command(tree_boot(child->tree), login, &err);
+    char **command = bootstrap_command(child->owner->boot, login, &err);
     if (!command || pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0)
         goto done;
     fcntl(words[1], F_SETFL, 0);
@@ -247,7 +248,7 @@ static void child_start_command(struct child *child, const char *login, int end)
     child->words_fd = words[0];
     ev_io_init(&child->words_reader, child_words, words[0], EV_READ);
     child->words_reader.data = child;
-    ev_io_start(tree_loop(child->tree), &child->words_reader);
+    ev_io_start(child->owner->loop, &child->words_reader);
 done:
     if (err.text)
         buf_add_text(&child->words, err.text);
@@ -263,7 +264,7 @@ static void child_welcome(struct child *child, const struct child_group *group)
     json_t *welcome =
         json_pack("{s:s, s:i, s:s, s:s*, s:s*, s:o, s:o}", "version", PACKAGE_VERSION, "node",
                   (int)target->node, "host", target->host, "cores", target->cores, "digest",
-                  target->digest, "bootstrap", bootstrap_to_json(tree_boot(child->tree)), "below",
+                  target->digest, "bootstrap", bootstrap_to_json(child->owner->boot), "below",
                   tree_targets_to_json(group->below, group->nbelow));
     link_send_json(child->link, FRAME_WELCOME, target->node, 0, welcome);
     json_decref(welcome);
@@ -271,7 +272,7 @@ static void child_welcome(struct child *child, const struct child_group *group)
 
 static void child_watch_process(struct child *child)
 {
-    struct ev_loop *loop = tree_loop(child->tree);
+    struct ev_loop *loop = child->owner->loop;
     if (child->pid > 0) {
         ev_child_init(&child->exited, child_exited, child->pid, 0);
         child->exited.data = child;
@@ -283,20 +284,21 @@ static void child_watch_process(struct child *child)
     ev_timer_start(loop, &child->timer);
 }
 
-struct child *child_start(struct tree *tree, uint32_t number, const struct child_group *group)
+struct child *child_start(const struct child_owner *owner, uint32_t number,
+                          const struct child_group *group)
 {
     struct child *child = mem_alloc(sizeof(*child));
     const struct tree_target *target = group->target;
     int pair[2];
-    child->tree = tree;
+    child->owner = owner;
     child->number = number;
     child->node = target->node;
     child->host = mem_copy_text(target->host);
     child->nodes = idset_new();
     child->words_fd = -1;
-    child->stage = bootstrap_first_stage(tree_boot(tree));
+    child->stage = bootstrap_first_stage(owner->boot);
     child->patience = group->patience;
-    child->started = ev_now(tree_loop(tree));
+    child->started = ev_now(owner->loop);
     idset_add(child->nodes, target->node);
     for (size_t i = 0; i < group->nbelow; i++)
         idset_add(child->nodes, group->below[i].node);
@@ -310,7 +312,7 @@ struct child *child_start(struct tree *tree, uint32_t number, const struct child
     else
         child_start_command(child, target->login, pair[1]);
     close(pair[1]);
-    child->link = link_new(tree_loop(tree), pair[0], pair[0], &child_link_ops, child);
+    child->link = link_new(owner->loop, pair[0], pair[0], &child_link_ops, child);
     link_expect_greeting(child->link);
     child_welcome(child, group);
     child_watch_process(child);
@@ -319,7 +321,7 @@ struct child *child_start(struct tree *tree, uint32_t number, const struct child
 
 void child_end(struct child *child, double patience)
 {
-    struct ev_loop *loop = tree_loop(child->tree);
+    struct ev_loop *loop = child->owner->loop;
     child->ending = true;
     child->settled = true;
     if (child->link)
@@ -335,7 +337,7 @@ void child_free(struct child *child)
     struct ev_loop *loop;
     if (!child)
         return;
-    loop = tree_loop(child->tree);
+    loop = child->owner->loop;
     ev_timer_stop(loop, &child->timer);
     ev_child_stop(loop, &child->exited);
     if (child->words_fd >= 0) {

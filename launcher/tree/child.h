@@ -5,10 +5,33 @@
 #ifndef LAUNCHER_TREE_CHILD_H
 #define LAUNCHER_TREE_CHILD_H
 
-#include "launcher/tree/tree.h"
+#include <ev.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "affinity/resource/idset.h"
+#include "launcher/tree/bootstrap.h"
+#include "launcher/tree/link.h"
+#include "launcher/tree/target.h"
+
+struct child;
+
+/* Whose children they are: what each of them needs to know, and whom it tells. */
+struct child_owner {
+    struct ev_loop *loop;
+    const struct bootstrap *boot;
+    void *arg;
+    void (*frame)(void *arg, struct child *child, const struct frame *frame);
+    void (*room)(void *arg);
+    void (*note)(void *arg, const char *text); /* words of a host that is up */
+    void (*unreached)(void *arg, struct child *child, const char *text);
+    void (*lost)(void *arg, struct child *child, const char *why);
+    void (*gone)(void *arg, struct child *child); /* link and process; once or more */
+    int (*here)(void *arg, int fd);               /* in a forked child: be the agent */
+};
 
 struct child {
-    struct tree *tree;
+    const struct child_owner *owner;
     uint32_t number;
     uint32_t node;
     char *host;
@@ -38,19 +61,9 @@ struct child_group { /* a child and those it is to start */
     double patience; /* s that it may take to answer */
 };
 
-struct child *child_start(struct tree *tree, uint32_t number, const struct child_group *group);
+struct child *child_start(const struct child_owner *owner, uint32_t number,
+                          const struct child_group *group);
 void child_end(struct child *child, double patience);
 void child_free(struct child *child);
-
-/* What a child needs of its tree. */
-struct ev_loop *tree_loop(const struct tree *tree);
-const struct bootstrap *tree_boot(const struct tree *tree);
-void tree_child_frame(struct tree *tree, struct child *child, const struct frame *frame);
-void tree_child_room(struct tree *tree);
-void tree_child_note(struct tree *tree, const char *text);
-void tree_child_unreached(struct tree *tree, struct child *child, const char *text);
-void tree_child_lost(struct tree *tree, struct child *child, const char *why);
-void tree_child_gone(struct tree *tree, struct child *child);
-int tree_agent_here(struct tree *tree, int fd);
 
 #endif

@@ -1,8 +1,8 @@
-/* The list of targets as it travels in a welcome. */
+#include "launcher/tree/target.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "launcher/tree/tree.h"
 
 static json_t *text_or_null(const char *text)
 {

@@ -10,6 +10,7 @@ struct tree {
     const struct bootstrap *boot;
     const struct tree_ops *ops;
     void *arg;
+    struct child_owner owner;
     struct child **children;
     uint32_t count;
     uint32_t present; /* children whose process or link is still there */
@@ -20,43 +21,42 @@ struct tree {
 
 /* ---- what children report ---- */
 
-struct ev_loop *tree_loop(const struct tree *tree)
+static void on_frame(void *arg, struct child *child, const struct frame *frame)
 {
-    return tree->loop;
-}
-
-const struct bootstrap *tree_boot(const struct tree *tree)
-{
-    return tree->boot;
-}
-
-void tree_child_frame(struct tree *tree, struct child *child, const struct frame *frame)
-{
+    struct tree *tree = arg;
     tree->ops->frame(tree->arg, child->number, frame);
 }
 
-void tree_child_room(struct tree *tree)
+static void on_room(void *arg)
 {
+    struct tree *tree = arg;
     tree->ops->room(tree->arg);
 }
 
-void tree_child_note(struct tree *tree, const char *text)
+static void on_note(void *arg, const char *text)
 {
+    struct tree *tree = arg;
     tree->ops->note(tree->arg, text);
 }
 
-void tree_child_unreached(struct tree *tree, struct child *child, const char *text)
+static void on_unreached(void *arg, struct child *child, const char *text)
 {
+    struct tree *tree = arg;
     struct idset *nodes = idset_copy(child->nodes); /* the owner may forget them meanwhile */
-    double elapsed = ev_now(tree->loop) - child->started;
-    struct tree_unreached what = {child->node, child->host,   child->stage, text,
-                                  elapsed,     child->silent, nodes};
+    struct tree_unreached what = {.node = child->node,
+                                  .host = child->host,
+                                  .stage = child->stage,
+                                  .text = text,
+                                  .elapsed = ev_now(tree->loop) - child->started,
+                                  .silent = child->silent,
+                                  .nodes = nodes};
     tree->ops->unreached(tree->arg, &what);
     idset_free(nodes);
 }
 
-void tree_child_lost(struct tree *tree, struct child *child, const char *why)
+static void on_lost(void *arg, struct child *child, const char *why)
 {
+    struct tree *tree = arg;
     if (tree->ending)
         return;
     struct idset *nodes = idset_copy(child->nodes);
@@ -64,9 +64,9 @@ void tree_child_lost(struct tree *tree, struct child *child, const char *why)
     idset_free(nodes);
 }
 
-/* Called once or more for a child whose link and process are both gone. */
-void tree_child_gone(struct tree *tree, struct child *child)
+static void on_gone(void *arg, struct child *child)
 {
+    struct tree *tree = arg;
     if (tree->pids[child->number] < 0)
         return;
     tree->pids[child->number] = -1;
@@ -75,8 +75,9 @@ void tree_child_gone(struct tree *tree, struct child *child)
         tree->ops->empty(tree->arg);
 }
 
-int tree_agent_here(struct tree *tree, int fd)
+static int on_here(void *arg, int fd)
 {
+    struct tree *tree = arg;
     return tree->ops->agent_here(tree->arg, fd);
 }
 
@@ -90,6 +91,8 @@ struct tree *tree_new(struct ev_loop *loop, const struct bootstrap *boot,
     tree->boot = boot;
     tree->ops = ops;
     tree->arg = arg;
+    tree->owner = (struct child_owner){loop,    boot,         tree,    on_frame, on_room,
+                                       on_note, on_unreached, on_lost, on_gone,  on_here};
     return tree;
 }
 
@@ -99,7 +102,7 @@ static void tree_add(struct tree *tree, const struct child_group *group)
     tree->pids = mem_resize(tree->pids, tree->count + 1, sizeof(*tree->pids));
     tree->pids[tree->count] = 0;
     tree->present++;
-    tree->children[tree->count] = child_start(tree, tree->count, group);
+    tree->children[tree->count] = child_start(&tree->owner, tree->count, group);
     tree->pids[tree->count] = tree->children[tree->count]->pid;
     tree->count++;
 }

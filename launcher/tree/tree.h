@@ -20,15 +20,7 @@
 #include "launcher/tree/bootstrap.h"
 #include "launcher/tree/frame.h"
 #include "launcher/tree/link.h"
-
-struct tree_target {
-    uint32_t node;
-    char *host;   /* as shown */
-    char *login;  /* as reached */
-    char *cores;  /* R's cores there (idset text), or NULL */
-    char *digest; /* of the topology that is known of it, or NULL */
-    bool here;    /* this machine: no command */
-};
+#include "launcher/tree/target.h"
 
 struct tree_unreached {
     uint32_t node;
@@ -97,9 +89,5 @@ const pid_t *tree_pids(const struct tree *tree, size_t *count);
 
 /* In a forked child: close this copy of all links. */
 void tree_disown(struct tree *tree);
-
-json_t *tree_targets_to_json(const struct tree_target *targets, size_t count);
-struct tree_target *tree_targets_from_json(const json_t *value, size_t *count, struct error *err);
-void tree_targets_free(struct tree_target *targets, size_t count);
 
 #endif
