@@ -3,6 +3,7 @@ libpmiserver_a_SOURCES = \
     pmi-server/kvs/exchange.c pmi-server/kvs/exchange.h \
     pmi-server/kvs/kvs.c pmi-server/kvs/kvs.h \
     pmi-server/pmi1/barrier.h \
+    pmi-server/pmi1/client.c pmi-server/pmi1/client.h \
     pmi-server/pmi1/command.c pmi-server/pmi1/command.h \
     pmi-server/pmi1/server.c pmi-server/pmi1/server.h \
     pmi-server/pmi1/spawn.c pmi-server/pmi1/spawn.h \

@@ -47,17 +47,6 @@ static const struct pmi1_field *request_field(const struct request *request, con
     return field;
 }
 
-static void reply_add(struct pmi1_client *client, const char *bytes, size_t len)
-{
-    buf_add(&client->output, bytes, len);
-    client->has_news = true;
-}
-
-void pmi1_client_reply(struct pmi1_client *client, const char *line)
-{
-    reply_add(client, line, strlen(line));
-}
-
 /* MPICH names the space in every put and get; later clients may leave it out. */
 static bool is_other_kvs(const struct request *request)
 {
@@ -83,7 +72,7 @@ static int run_get(struct request *request, struct error *err)
     const char *value = kvs_get(client->server->config.kvs, key->value);
     if (!value) {
         pmi1_client_reply(client, "cmd=get_result rc=-1 msg=key_");
-        reply_add(client, key->value, key->value_len);
+        pmi1_client_reply_bytes(client, key->value, key->value_len);
         pmi1_client_reply(client, "_not_found value=unknown\n");
         return 0;
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmi1/barrier.h"
+#include "pmi-server/pmi1/client.h"
 #include "pmi-server/pmi1/command.h"
 #include "pmi-server/pmi1/wire.h"
 
@@ -50,26 +50,6 @@ struct pmi1_client *pmi1_client_new(struct pmi1_server *server, uint32_t rank, u
         mem_resize(server->clients, server->nclients + 1, sizeof(struct pmi1_client *));
     server->clients[server->nclients++] = client;
     return client;
-}
-
-uint32_t pmi1_client_rank(const struct pmi1_client *client)
-{
-    return client->rank;
-}
-
-void *pmi1_client_data(const struct pmi1_client *client)
-{
-    return client->data;
-}
-
-enum pmi1_state pmi1_client_state(const struct pmi1_client *client)
-{
-    return client->state;
-}
-
-struct buf *pmi1_client_output(struct pmi1_client *client)
-{
-    return &client->output;
 }
 
 bool pmi1_mapping_fits(const char *mapping)
@@ -147,29 +127,6 @@ int pmi1_client_input(struct pmi1_client *client, const void *bytes, size_t len,
     return rc;
 }
 
-void pmi1_client_enter(struct pmi1_client *client)
-{
-    struct pmi1_server *server = client->server;
-    uint64_t sequence = server->barrier.sequence;
-    client->waiting = true;
-    if (pmi1_barrier_enter(&server->barrier)) {
-        buf_clear(&server->fresh);
-        kvs_take_fresh(server->config.kvs, &server->fresh);
-        server->ops->barrier(server->arg, sequence, buf_bytes(&server->fresh), server->fresh.len);
-    }
-    pmi1_server_tell_stuck(server);
-}
-
-void pmi1_server_tell_stuck(struct pmi1_server *server)
-{
-    uint32_t missing, waiting;
-    if (server->told_stuck || !pmi1_server_stuck(server, &missing, &waiting))
-        return;
-    server->told_stuck = true;
-    if (server->ops->stuck)
-        server->ops->stuck(server->arg, missing, waiting);
-}
-
 /* Everybody is let out before anybody's next request is looked at, which may be a barrier_in. */
 static void server_release(struct pmi1_server *server)
 {
@@ -207,13 +164,6 @@ int pmi1_server_barrier_out(struct pmi1_server *server, const void *bytes, size_
     return rc;
 }
 
-/* From which barrier on the client is missing, when it leaves now. */
-void pmi1_client_leave(struct pmi1_client *client)
-{
-    struct pmi1_barrier *barrier = &client->server->barrier;
-    pmi1_barrier_leave(barrier, client->rank, barrier->sequence + client->waiting);
-}
-
 bool pmi1_client_gone(struct pmi1_client *client)
 {
     struct pmi1_server *server = client->server;
@@ -229,23 +179,6 @@ bool pmi1_client_gone(struct pmi1_client *client)
         return false;
     server->told_stuck = true;
     return true;
-}
-
-bool pmi1_server_in_barrier(const struct pmi1_server *server, uint32_t *waiting)
-{
-    for (size_t i = 0; i < server->nclients; i++) {
-        if (!server->clients[i]->waiting || server->clients[i]->gone)
-            continue;
-        *waiting = server->clients[i]->rank;
-        return true;
-    }
-    return false;
-}
-
-bool pmi1_server_stuck(const struct pmi1_server *server, uint32_t *missing, uint32_t *waiting)
-{
-    *missing = server->barrier.missing_rank;
-    return pmi1_barrier_is_stuck(&server->barrier) && pmi1_server_in_barrier(server, waiting);
 }
 
 bool pmi1_server_left(const struct pmi1_server *server, uint32_t *rank, uint64_t *sequence)
