@@ -45,6 +45,7 @@ int manager_run(struct spec *spec, int fd)
     setsid();
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_NAME, "tprun-manager");
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until something runs: it may be long about a layout */
     spawn_reserve();
     descend_adopt();
     manager.loop = ev_default_loop(0);
