@@ -1,4 +1,5 @@
-/* The worked cases of LAMA: each line of tests/data/lama.jsonl is one. */
+/* The worked cases of LAMA: each line of tests/data/lama.jsonl is one. They also hold lama-plain to
+ * what it is trusted for elsewhere. */
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #include "affinity/layout/layout.h"
 #include "base/mem.h"
+#include "tests/unit/layout-check.h"
 
 #define MAX_NODES 16
 
@@ -108,6 +110,9 @@ static void check_line(const json_t *line, uint32_t number)
         for (uint32_t rank = 0; rank < layout->ntasks; rank++)
             check_task(layout, rank, json_array_get(expect, rank), number);
     }
+    struct error differs = ERROR_INIT;
+    if ((layout || err.kind != ERROR_USAGE) && layout_compare(layout, &request, &differs) < 0)
+        fail_msg("line %u: %s", number, error_text(&differs));
     if (getenv("LAMA_VERBOSE"))
         print_message("%u: %s\n", number, layout ? "placed" : error_text(&err));
     layout_free(layout);
