@@ -136,6 +136,10 @@ tests_unit_test_descend_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
 
 endif HAVE_CMOCKA
 
+noinst_PROGRAMS += tests/bench/layout
+tests_bench_layout_SOURCES = tests/bench/layout.c
+tests_bench_layout_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+
 if FUZZING
 # Fuzz targets (LLVMFuzzerTestOneInput):
 #   noinst_PROGRAMS += tests/fuzz/fuzz-NAME
