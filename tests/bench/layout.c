@@ -3,9 +3,10 @@
  *
  * Without arguments a table: a row a policy, a column a number of tasks, 64 on each node of 2
  * sockets x 8 NUMA domains x 8 cores; then nodes that are not alike. With `random` that many random
- * policies at 1 Mi tasks, worst last. Time is that of layout_make and of the task map's encoding;
- * memory is the peak of a process that does nothing else. Ends with status 1 when a limit is
- * broken: 1 Mi tasks under 1 s and 256 MiB, 64 tasks on 2 nodes under 5 ms.
+ * policies at 1 Mi tasks, worst last. Time is the processor time of layout_make and of the task
+ * map's encoding, memory the peak of a process that does nothing else. Ends with status 1 when a
+ * limit is broken: 1 Mi tasks under 1 s (2 s where all nodes differ) and 256 MiB, 64 tasks on 2
+ * nodes under 5 ms.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static struct idset *node_cores(const struct idset *all, enum unlike unlike, uin
 static double now(void)
 {
     struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
     return (double)at.tv_sec * 1e3 + (double)at.tv_nsec / 1e6;
 }
 
@@ -131,12 +132,17 @@ static struct cost measure(const struct job *job, uint32_t ntasks, uint32_t roun
     return cost;
 }
 
-static void judge(const char *what, struct cost cost, double ms, double mib)
+static void judge(const struct cost *cost, double ms)
 {
-    if (!cost.refused && cost.ms < ms && cost.mib < mib)
+    if (!cost->refused && cost->ms < ms && cost->mib < LIMIT_MIB)
         return;
     broken = true;
-    printf("    over the limit: %s\n", what);
+    printf("    that is over the limit, %.0f ms and %.0f MiB\n", ms, LIMIT_MIB);
+}
+
+static void judge_many(const struct job *job, const struct cost *cost)
+{
+    judge(cost, job->unlike == ALL_DIFFER ? 2 * LIMIT_MS : LIMIT_MS);
 }
 
 /* ---- the table ---- */
@@ -194,7 +200,7 @@ static void print_row(const struct job *job)
             printf("%9.3f ms", cost.ms);
     }
     printf("%9.1f MiB\n", cost.mib);
-    judge("1 Mi tasks", cost, LIMIT_MS, LIMIT_MIB);
+    judge_many(job, &cost);
 }
 
 static void print_table(void)
@@ -209,7 +215,7 @@ static void print_table(void)
         print_row(&unlike_jobs[i]);
     struct cost cost = measure(&(struct job){.part = {.map = "numa"}, .per_node = 32}, 64, 1);
     printf("64 tasks on 2 nodes, numa, the first time: %.3f ms\n", cost.ms);
-    judge("64 tasks on 2 nodes", cost, SMALL_MS, LIMIT_MIB);
+    judge(&cost, SMALL_MS);
 }
 
 /* ---- random policies ---- */
@@ -287,7 +293,7 @@ static void print_samples(uint32_t count, uint64_t seed)
                or_dash(s->job.part.order), s->job.part.cores_per_task, kinds[s->job.unlike],
                s->job.counted ? ", -N" : "", s->cost.refused ? ", refused" : "");
         if (!s->cost.refused)
-            judge("1 Mi tasks", s->cost, LIMIT_MS, LIMIT_MIB);
+            judge_many(&s->job, &s->cost);
     }
     free(samples);
 }
