@@ -29,8 +29,7 @@ static struct idset *free_cores(const struct manager *manager, size_t index)
     const struct host *host = &manager->hosts[index];
     if (host->cores)
         return idset_copy(host->cores);
-    struct idset *cores =
-        manager->descriptions ? topo_cores(host->topo) : topo_allowed_cores(host->topo);
+    struct idset *cores = topo_allowed_cores(host->topo);
     const struct rset_node *held = manager->held ? rset_find_host(manager->held, node->host) : NULL;
     if (held) {
         struct idset *left = idset_subtract(cores, held->children->cores);

@@ -184,7 +184,7 @@ static const char *random_mppr(struct random_world *world, uint64_t *seed)
     return world->mppr;
 }
 
-void random_world_policy(struct random_world *world, uint64_t *seed)
+static void random_policy(struct random_world *world, uint64_t *seed)
 {
     random_map(world->map, seed);
     world->part = (struct layout_part){
@@ -198,20 +198,40 @@ void random_world_policy(struct random_world *world, uint64_t *seed)
     };
 }
 
-void random_world_make(struct random_world *world, uint64_t *seed)
+/* Takes a reference of the topo. */
+static void add_node(struct random_world *world, struct topo *topo, uint64_t *seed)
 {
     static const char *const hosts[RANDOM_NODES] = {"node0", "node1", "node2", "node3"};
+    uint32_t i = world->request.nnodes++;
+    world->topos[i] = topo;
+    world->cores[i] = random_cores(topo, seed);
+    world->nodes[i] =
+        (struct layout_node){.host = hosts[i], .target = i, .topo = topo, .cores = world->cores[i]};
+}
+
+static void start(struct random_world *world)
+{
+    *world = (struct random_world){
+        .request = {.nodes = world->nodes, .parts = &world->part, .nparts = 1}};
+}
+
+void random_world_make(struct random_world *world, uint64_t *seed)
+{
     uint32_t nnodes = 1 + random_below(seed, RANDOM_NODES);
-    *world = (struct random_world){.map = ""};
-    for (uint32_t i = 0; i < nnodes; i++) {
-        world->topos[i] = i && one_in(seed, 2) ? topo_ref(world->topos[i - 1]) : random_topo(seed);
-        world->cores[i] = random_cores(world->topos[i], seed);
-        world->nodes[i] = (struct layout_node){
-            .host = hosts[i], .target = i, .topo = world->topos[i], .cores = world->cores[i]};
-    }
-    random_world_policy(world, seed);
-    world->request = (struct layout_request){
-        .nodes = world->nodes, .nnodes = nnodes, .parts = &world->part, .nparts = 1};
+    start(world);
+    for (uint32_t i = 0; i < nnodes; i++)
+        add_node(world, i && one_in(seed, 2) ? topo_ref(world->topos[i - 1]) : random_topo(seed),
+                 seed);
+    random_policy(world, seed);
+}
+
+void random_world_make_of(struct random_world *world, struct topo *topo, uint64_t *seed)
+{
+    uint32_t nnodes = 1 + random_below(seed, RANDOM_NODES);
+    start(world);
+    for (uint32_t i = 0; i < nnodes; i++)
+        add_node(world, topo_ref(topo), seed);
+    random_policy(world, seed);
 }
 
 void random_world_free(struct random_world *world)

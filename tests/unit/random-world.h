@@ -25,10 +25,9 @@ struct random_world {
 uint32_t random_below(uint64_t *seed, uint32_t n);
 
 void random_world_make(struct random_world *world, uint64_t *seed);
+/* The same with nodes of this one machine, which is borrowed. */
+void random_world_make_of(struct random_world *world, struct topo *topo, uint64_t *seed);
 void random_world_free(struct random_world *world);
-
-/* Another policy for the same nodes. */
-void random_world_policy(struct random_world *world, uint64_t *seed);
 
 /* The request as text, for failures. Caller frees. */
 char *random_world_text(const struct random_world *world);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "affinity/layout/layout.h"
+#include "base/mem.h"
 #include "tests/unit/layout-check.h"
 #include "tests/unit/random-world.h"
 
@@ -38,27 +39,57 @@ static bool word_is_missing(const struct error *refusal)
            strstr(refusal->text, "smaller than a task's slot");
 }
 
+/* Was it placed? Takes what the world holds. */
+static bool check_world(struct random_world *world)
+{
+    struct error refusal = ERROR_INIT, err = ERROR_INIT;
+    struct layout *layout = make_checked(world, &refusal);
+    bool placed = layout != NULL;
+    if ((layout || !word_is_missing(&refusal)) && layout_compare(layout, &world->request, &err) < 0)
+        fail_world(world, &err);
+    layout_free(layout);
+    error_clear(&refusal);
+    random_world_free(world);
+    return placed;
+}
+
 static void test_any_policy_on_any_nodes_gives_what_lama_says(void **state)
 {
     uint64_t seed = 20111018;
-    uint32_t placed = 0, refused = 0;
+    uint32_t placed = 0;
     (void)state;
     for (uint32_t i = 0; i < rounds(2000); i++) {
         struct random_world world;
-        struct error refusal = ERROR_INIT, err = ERROR_INIT;
         random_world_make(&world, &seed);
-        struct layout *layout = make_checked(&world, &refusal);
-        if ((layout || !word_is_missing(&refusal)) &&
-            layout_compare(layout, &world.request, &err) < 0)
-            fail_world(&world, &err);
-        placed += layout != NULL;
-        refused += layout == NULL;
-        layout_free(layout);
-        error_clear(&refusal);
-        random_world_free(&world);
+        placed += check_world(&world);
     }
-    assert_true(placed > rounds(1000));
-    assert_true(refused > rounds(100));
+    assert_in_range(placed, rounds(1000), rounds(1900));
+}
+
+static void test_any_policy_on_kinds_of_machines_gives_what_lama_says(void **state)
+{
+    static const char *const names[] = {"xeon",         "xeon-snc2", "epyc-nps1", "epyc-nps4",
+                                        "mi300a",       "knl",       "laptop",    "offline",
+                                        "grace-hopper", "boards",    "vm"};
+    const char *dir = getenv("TPRUN_TEST_DATA");
+    uint64_t seed = 8;
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct error err = ERROR_INIT;
+        char *path = mem_format("%s/machines/%s.xml", dir ? dir : TEST_DATA_DIR, names[i]);
+        struct topo *topo = topo_load_xml(path, &err);
+        uint32_t placed = 0;
+        if (!topo)
+            fail_msg("%s", error_text(&err));
+        for (uint32_t j = 0; j < rounds(50); j++) {
+            struct random_world world;
+            random_world_make_of(&world, topo, &seed);
+            placed += check_world(&world);
+        }
+        assert_in_range(placed, rounds(20), rounds(50) - 1);
+        topo_free(topo);
+        free(path);
+    }
 }
 
 static void test_node_counts_and_host_limits_hold_too(void **state)
@@ -119,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_policy_on_any_nodes_gives_what_lama_says),
+        cmocka_unit_test(test_any_policy_on_kinds_of_machines_gives_what_lama_says),
         cmocka_unit_test(test_node_counts_and_host_limits_hold_too),
         cmocka_unit_test(test_the_same_request_gives_the_same_bytes),
     };
