@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "affinity/layout/layout.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "tests/unit/layout-check.h"
 #include "tests/unit/random-world.h"
@@ -113,6 +114,11 @@ static void test_node_counts_and_host_limits_hold_too(void **state)
     assert_true(placed > rounds(250));
 }
 
+static void put_text(void *out, const char *text)
+{
+    buf_add_text(out, text);
+}
+
 static char *json_text(const struct random_world *world)
 {
     struct error err = ERROR_INIT;
@@ -121,11 +127,10 @@ static char *json_text(const struct random_world *world)
         char *text = err.text;
         return text;
     }
-    json_t *value = layout_to_json(layout, &world->request);
-    char *text = json_dumps(value, JSON_COMPACT);
-    json_decref(value);
+    struct buf out = BUF_INIT;
+    layout_print_json(layout, &world->request, NULL, put_text, &out);
     layout_free(layout);
-    return text;
+    return buf_take_text(&out);
 }
 
 /* The second request is made anew, so that nothing can hang on an address. */
