@@ -17,7 +17,7 @@ struct random_world {
     struct idset *cores[RANDOM_NODES];
     struct layout_node nodes[RANDOM_NODES];
     struct layout_part part;
-    char map[32], bind[8], mppr[16]; /* what the part points to */
+    char map[32], bind[16], mppr[32]; /* what the part points to */
     struct layout_request request;
 };
 
