@@ -28,6 +28,8 @@ liblayout_a_SOURCES = \
     affinity/layout/placing.c affinity/layout/placing.h \
     affinity/layout/plan.c affinity/layout/plan.h \
     affinity/layout/plan_coordinates.c \
+    affinity/layout/plan_groups.c \
+    affinity/layout/plan_key.h \
     affinity/layout/plan_units.c \
     affinity/layout/policy.c affinity/layout/policy.h \
     affinity/layout/refusal.c \

@@ -3,4 +3,5 @@ libbase_a_SOURCES = \
     base/buf.c base/buf.h \
     base/error.c base/error.h \
     base/fsd.c base/fsd.h \
-    base/mem.c base/mem.h
+    base/mem.c base/mem.h \
+    base/table.c base/table.h

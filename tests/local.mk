@@ -72,9 +72,20 @@ tests_unit_test_policy_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS)
 check_PROGRAMS += tests/unit/test-layout
 tests_unit_test_layout_SOURCES = tests/unit/test-layout.c tests/unit/unit.h
 tests_unit_test_layout_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+PLAIN_LAMA = tests/unit/lama-plain.c tests/unit/lama-plain.h tests/unit/plain-machine.c \
+    tests/unit/plain-machine.h tests/unit/plain-rule.c tests/unit/plain-rule.h \
+    tests/unit/layout-check.c tests/unit/layout-check.h tests/unit/unit.h
 check_PROGRAMS += tests/unit/test-lama
-tests_unit_test_lama_SOURCES = tests/unit/test-lama.c tests/unit/unit.h
+tests_unit_test_lama_SOURCES = tests/unit/test-lama.c $(PLAIN_LAMA)
 tests_unit_test_lama_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-mapstrings
+tests_unit_test_mapstrings_SOURCES = tests/unit/test-mapstrings.c tests/unit/random-world.c \
+    tests/unit/random-world.h $(PLAIN_LAMA)
+tests_unit_test_mapstrings_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-anynode
+tests_unit_test_anynode_SOURCES = tests/unit/test-anynode.c tests/unit/random-world.c \
+    tests/unit/random-world.h $(PLAIN_LAMA)
+tests_unit_test_anynode_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-taskmap
 tests_unit_test_taskmap_SOURCES = tests/unit/test-taskmap.c tests/unit/unit.h tests/unit/vectors.h
 tests_unit_test_taskmap_LDADD = liblayout.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
@@ -84,6 +95,9 @@ tests_unit_test_fsd_LDADD = libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-buf
 tests_unit_test_buf_SOURCES = tests/unit/test-buf.c tests/unit/unit.h
 tests_unit_test_buf_LDADD = libbase.a $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-table
+tests_unit_test_table_SOURCES = tests/unit/test-table.c tests/unit/unit.h
+tests_unit_test_table_LDADD = libbase.a $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-ledger
 tests_unit_test_ledger_SOURCES = tests/unit/test-ledger.c tests/unit/unit.h
 tests_unit_test_ledger_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
@@ -124,6 +138,10 @@ tests_unit_test_descend_SOURCES = tests/unit/test-descend.c tests/unit/unit.h
 tests_unit_test_descend_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
 
 endif HAVE_CMOCKA
+
+noinst_PROGRAMS += tests/bench/layout
+tests_bench_layout_SOURCES = tests/bench/layout.c
+tests_bench_layout_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
 
 if FUZZING
 # Fuzz targets (LLVMFuzzerTestOneInput):

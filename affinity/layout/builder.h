@@ -10,6 +10,7 @@
 #include "affinity/layout/kind.h"
 #include "affinity/layout/plan.h"
 #include "affinity/layout/policy.h"
+#include "base/table.h"
 
 #define NO_BINDING UINT32_MAX
 
@@ -20,11 +21,14 @@ struct run {
     struct policy policy;
 };
 
-struct rows { /* of a kind, [first, end) */
+struct rows { /* [first, end) */
     uint32_t first, end;
 };
 
-struct binding_rows { /* a binding's rows, as runs in spans[] */
+/* A binding's rows, as runs in spans[]. They are rows of the topo, so that kinds which differ only
+ * elsewhere share a binding. */
+struct binding_rows {
+    const struct topo *topo;
     uint32_t first_span, nspans;
 };
 
@@ -40,15 +44,19 @@ struct builder {
     struct rows *spans;
     uint32_t nspans;
     uint32_t binding_room, span_room;
+    struct table binding_numbers;
     uint32_t *node_tasks; /* by node of the request: tasks placed there so far */
     uint32_t *chosen;     /* the nodes that the n loop goes over */
     uint32_t nchosen;
     uint32_t rotation; /* with node_count: whose turn it is to get one more than the rest */
 };
 
-/* layout_bindings.c: number of the new binding made of these rows of a kind. */
+/* layout_bindings.c: number of the binding made of these rows of a kind. */
 uint32_t builder_bind(struct builder *builder, const struct kind *kind, const struct rows *spans,
                       uint32_t nspans);
+/* The i-th run of a binding, as rows of a kind. */
+struct rows builder_binding_rows(const struct builder *builder, const struct kind *kind,
+                                 uint32_t binding, uint32_t i);
 /* Bind what has no binding yet: tasks bound together, and tasks that are not bound. */
 void builder_bind_rest(struct builder *builder);
 

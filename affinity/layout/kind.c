@@ -1,8 +1,10 @@
 #include "affinity/layout/kind.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "base/table.h"
 
 uint32_t kind_core(const struct kind *kind, uint32_t row)
 {
@@ -26,14 +28,41 @@ struct idset *kind_cores(const struct kind *kind, uint32_t first, uint32_t end)
     return set;
 }
 
-uint32_t kind_number(uint32_t *object, const uint64_t *tag, uint32_t n)
+/* Another level's numbers that are the same: unlike nodes may be many, and their levels often
+ * coincide. */
+static uint32_t *find_equal(uint32_t *const *object, enum topo_level level, uint32_t n)
 {
-    uint32_t count = 0;
+    for (int other = 0; other < TOPO_NLEVELS; other++)
+        if (object[other] && other != (int)level &&
+            memcmp(object[other], object[level], n * sizeof(**object)) == 0)
+            return object[other];
+    return NULL;
+}
+
+uint32_t kind_number(uint32_t **object, enum topo_level level, const uint64_t *tag, uint32_t n)
+{
+    uint32_t count = 0, *own = object[level] = mem_array(n, sizeof(*own));
     for (uint32_t i = 0; i < n; i++) {
         count += i == 0 || tag[i] != tag[i - 1];
-        object[i] = count - 1;
+        own[i] = count - 1;
+    }
+    uint32_t *equal = find_equal(object, level, n);
+    if (equal) {
+        free(own);
+        object[level] = equal;
     }
     return count;
+}
+
+void kind_free_levels(uint32_t **object)
+{
+    for (int level = 0; level < TOPO_NLEVELS; level++) {
+        bool shared = false;
+        for (int other = level + 1; other < TOPO_NLEVELS; other++)
+            shared = shared || object[other] == object[level];
+        if (!shared)
+            free(object[level]);
+    }
 }
 
 /* What a row that a level lacks goes by instead: an object of `below`, or the node for NULL. */
@@ -45,8 +74,7 @@ static void number_level(struct kind *kind, enum topo_level level, const uint32_
         uint32_t id = object[kind->rows[row]];
         tag[row] = id != TOPO_ABSENT ? id : 1ull << 32 | (below ? below[row] : 0);
     }
-    kind->object[level] = mem_array(kind->nrows, sizeof(*kind->object[level]));
-    kind->count[level] = kind_number(kind->object[level], tag, kind->nrows);
+    kind->count[level] = kind_number(kind->object, level, tag, kind->nrows);
 }
 
 static void number_levels(struct kind *kind)
@@ -67,19 +95,19 @@ static void number_levels(struct kind *kind)
 
 static int check_cores(const struct kind *kind, const char *host, struct error *err)
 {
+    uint32_t ncores = topo_core(kind->topo, kind->topo->npus - 1) + 1;
+    if (idset_empty(kind->cores) || idset_last(kind->cores) < ncores)
+        return 0;
     struct idset *have = topo_cores(kind->topo);
-    int rc = 0;
-    if (!idset_within(kind->cores, have)) {
-        char *want_text = idset_encode(kind->cores), *have_text = idset_encode(have);
-        rc = error_set(err,
-                       "%s: cores %s were allocated, but this machine has only cores %s "
-                       "(logical numbers)",
-                       host, want_text, have_text);
-        free(want_text);
-        free(have_text);
-    }
+    char *want_text = idset_encode(kind->cores), *have_text = idset_encode(have);
+    error_set(err,
+              "%s: cores %s were allocated, but this machine has only cores %s "
+              "(logical numbers)",
+              host, want_text, have_text);
+    free(want_text);
+    free(have_text);
     idset_free(have);
-    return rc;
+    return -1;
 }
 
 static int kind_make(struct kind *kind, const struct layout_request *request, uint32_t node,
@@ -93,73 +121,60 @@ static int kind_make(struct kind *kind, const struct layout_request *request, ui
     for (uint32_t row = 0; row < topo->npus; row++)
         if (idset_has(kind->cores, topo_core(topo, row)))
             kind->rows[kind->nrows++] = row;
+    if (kind->nrows)
+        kind->rows = mem_resize(kind->rows, kind->nrows, sizeof(*kind->rows));
     number_levels(kind);
     return 0;
 }
 
 /* ---- which nodes are of one kind ---- */
 
-static size_t node_hash(const struct layout_node *node)
+static uint64_t node_hash(const struct layout_node *node)
 {
-    uint64_t hash = (uintptr_t)node->topo;
-    const uint32_t parts[] = {(uint32_t)idset_count(node->cores), idset_first(node->cores),
-                              idset_last(node->cores)};
-    for (size_t i = 0; i < 3; i++)
-        hash = (hash ^ parts[i]) * 0x9e3779b97f4a7c15u;
-    return hash >> 16;
+    uint64_t hash = table_hash(0, (uintptr_t)node->topo);
+    uint32_t first, last;
+    for (size_t at = 0; idset_range(node->cores, &at, &first, &last);)
+        hash = table_hash(hash, first | (uint64_t)last << 32);
+    return hash;
 }
 
-static bool node_is_of(const struct layout_node *node, const struct kind *kind)
+struct wanted {
+    const struct kinds *kinds;
+    const struct layout_node *node;
+};
+
+static bool is_wanted(uint32_t number, const void *arg)
 {
+    const struct wanted *wanted = arg;
+    const struct kind *kind = &wanted->kinds->kinds[number];
+    const struct layout_node *node = wanted->node;
     return node->topo == kind->topo &&
            (node->cores == kind->cores || idset_equal(node->cores, kind->cores));
 }
 
-/* An open hash table of kind numbers + 1; at least half of it stays empty. */
-static uint32_t *find_slot(const struct kinds *kinds, uint32_t *table, size_t size,
-                           const struct layout_node *node)
-{
-    size_t at = node_hash(node) & (size - 1);
-    while (table[at] && !node_is_of(node, &kinds->kinds[table[at] - 1]))
-        at = (at + 1) & (size - 1);
-    return &table[at];
-}
-
-static int assign_kinds(struct kinds *kinds, const struct layout_request *request, uint32_t *table,
-                        size_t size, struct error *err)
-{
-    for (uint32_t node = 0; node < request->nnodes; node++) {
-        uint32_t *slot = find_slot(kinds, table, size, &request->nodes[node]);
-        if (!*slot) {
-            if ((kinds->nkinds & (kinds->nkinds - 1)) == 0) /* room doubles */
-                kinds->kinds = mem_resize(kinds->kinds, kinds->nkinds ? kinds->nkinds * 2ul : 1,
-                                          sizeof(*kinds->kinds));
-            *slot = ++kinds->nkinds;
-            if (kind_make(&kinds->kinds[*slot - 1], request, node, err) < 0)
-                return -1;
-        }
-        kinds->of[node] = *slot - 1;
-    }
-    return 0;
-}
-
 int kinds_make(struct kinds *kinds, const struct layout_request *request, struct error *err)
 {
-    size_t size = 4;
-    while (size < request->nnodes * 2ul)
-        size *= 2;
-    uint32_t *table = mem_array(size, sizeof(*table));
+    struct table numbers = {.count = 0};
+    uint32_t room = 0;
+    int rc = 0;
     *kinds = (struct kinds){.of = mem_array(request->nnodes, sizeof(*kinds->of))};
-    int rc = assign_kinds(kinds, request, table, size, err);
-    free(table);
+    for (uint32_t node = 0; node < request->nnodes && rc == 0; node++) {
+        struct wanted wanted = {kinds, &request->nodes[node]};
+        kinds->of[node] = table_number(&numbers, node_hash(wanted.node), is_wanted, &wanted);
+        if (kinds->of[node] < kinds->nkinds)
+            continue;
+        if (kinds->nkinds == room)
+            kinds->kinds = mem_resize(kinds->kinds, room = room * 2 + 1, sizeof(*kinds->kinds));
+        rc = kind_make(&kinds->kinds[kinds->nkinds++], request, node, err);
+    }
+    table_free(&numbers);
     return rc;
 }
 
 void kinds_free(struct kinds *kinds)
 {
     for (uint32_t i = 0; i < kinds->nkinds; i++) {
-        for (int level = 0; level < TOPO_NLEVELS; level++)
-            free(kinds->kinds[i].object[level]);
+        kind_free_levels(kinds->kinds[i].object);
         free(kinds->kinds[i].rows);
     }
     free(kinds->kinds);

@@ -5,7 +5,7 @@
  * number of kinds. A row here is an allocated hardware thread; rows[] leads back to the topo's
  * table. Every level has an object for every row: one that is absent coincides with its neighbour
  * (b, N, s with the node, a cache with the next smaller one, the core with the thread). Numbers of
- * objects are dense and never fall along the rows.
+ * objects are dense and never fall along the rows. Levels with the same objects share one array.
  */
 #ifndef AFFINITY_LAYOUT_KIND_H
 #define AFFINITY_LAYOUT_KIND_H
@@ -37,7 +37,9 @@ uint32_t kind_core(const struct kind *kind, uint32_t row); /* logical core of a 
 struct idset *kind_cpus(const struct kind *kind, uint32_t first, uint32_t end);
 struct idset *kind_cores(const struct kind *kind, uint32_t first, uint32_t end);
 
-/* Number the objects along n rows: a new one begins where tag[] changes. Returns how many. */
-uint32_t kind_number(uint32_t *object, const uint64_t *tag, uint32_t n);
+/* Number the objects of a level along n rows, a new one wherever tag[] changes: into object[level],
+ * which is another level's array where that has the same objects. Returns how many. */
+uint32_t kind_number(uint32_t **object, enum topo_level level, const uint64_t *tag, uint32_t n);
+void kind_free_levels(uint32_t **array); /* by level, some of them shared */
 
 #endif

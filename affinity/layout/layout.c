@@ -119,6 +119,7 @@ static void builder_end(struct builder *builder)
     free(builder->part_tasks);
     free(builder->bindings);
     free(builder->spans);
+    table_free(&builder->binding_numbers);
     free(builder->node_tasks);
     free(builder->chosen);
 }

@@ -95,9 +95,11 @@ void layout_free(struct layout *layout);
 /* Check the policy strings of a part without any hardware: 0, or -1 with a sentence. */
 int layout_check_part(const struct layout_part *part, struct error *err);
 
-/* The JSON object of `--dry-run --format=json`, without its key "R" (new reference). Nodes are
- * named from the request. */
-json_t *layout_to_json(const struct layout *layout, const struct layout_request *request);
+/* The JSON object of `--dry-run --format=json`, its key "R" being `r` (borrowed; left out for NULL).
+ * Nodes are named from the request. The text goes to put() in pieces of some 256 KiB, since that of
+ * very many tasks is large. */
+void layout_print_json(const struct layout *layout, const struct layout_request *request,
+                       const json_t *r, void (*put)(void *arg, const char *text), void *arg);
 
 /* A text picture (caller frees). `what` is a set of LAYOUT_SHOW_*; nodes of equal layout are
  * folded; OS and logical numbers are named as such. */

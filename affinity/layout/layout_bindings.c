@@ -18,30 +18,107 @@ static void make_room(struct builder *builder, uint32_t nspans)
     }
 }
 
+/* Rows of a kind as runs of rows of its topo, put behind the spans that there are. */
+static uint32_t add_spans(struct builder *builder, const struct kind *kind, const struct rows *rows)
+{
+    struct rows *spans = builder->spans + builder->nspans;
+    uint32_t n = 0;
+    for (uint32_t row = rows->first; row < rows->end; row++)
+        if (n && spans[n - 1].end == kind->rows[row])
+            spans[n - 1].end++;
+        else
+            spans[n++] = (struct rows){kind->rows[row], kind->rows[row] + 1};
+    builder->nspans += n;
+    return n;
+}
+
+static struct layout_binding make_sets(const struct builder *builder,
+                                       const struct binding_rows *binding)
+{
+    struct layout_binding sets = {idset_new(), idset_new()};
+    for (uint32_t i = 0; i < binding->nspans; i++) {
+        const struct rows *span = &builder->spans[binding->first_span + i];
+        for (uint32_t row = span->first; row < span->end; row++) {
+            idset_add(sets.cpus, binding->topo->os[row]);
+            idset_add(sets.cores, topo_core(binding->topo, row));
+        }
+    }
+    return sets;
+}
+
+struct wanted {
+    const struct builder *builder;
+    const struct binding_rows *binding;
+};
+
+static bool is_wanted(uint32_t number, const void *arg)
+{
+    const struct wanted *wanted = arg;
+    const struct binding_rows *a = &wanted->builder->bindings[number], *b = wanted->binding;
+    const struct rows *spans = wanted->builder->spans;
+    return a->topo == b->topo && a->nspans == b->nspans &&
+           memcmp(spans + a->first_span, spans + b->first_span, a->nspans * sizeof(*spans)) == 0;
+}
+
+static uint64_t binding_hash(const struct builder *builder, const struct binding_rows *binding)
+{
+    uint64_t hash = table_hash(0, (uintptr_t)binding->topo);
+    for (uint32_t i = 0; i < binding->nspans; i++) {
+        const struct rows *span = &builder->spans[binding->first_span + i];
+        hash = table_hash(hash, span->first | (uint64_t)span->end << 32);
+    }
+    return hash;
+}
+
 uint32_t builder_bind(struct builder *builder, const struct kind *kind, const struct rows *spans,
                       uint32_t nspans)
 {
     struct layout *layout = builder->layout;
-    make_room(builder, nspans);
-    struct layout_binding binding = {idset_new(), idset_new()};
-    for (uint32_t i = 0; i < nspans; i++)
-        for (uint32_t row = spans[i].first; row < spans[i].end; row++) {
-            idset_add(binding.cpus, kind->topo->os[kind->rows[row]]);
-            idset_add(binding.cores, kind_core(kind, row));
-        }
-    builder->bindings[layout->nbindings] = (struct binding_rows){builder->nspans, nspans};
-    memcpy(builder->spans + builder->nspans, spans, nspans * sizeof(*spans));
-    builder->nspans += nspans;
-    layout->bindings[layout->nbindings] = binding;
-    return layout->nbindings++;
+    struct binding_rows binding = {kind->topo, builder->nspans, 0};
+    for (uint32_t i = 0; i < nspans; i++) {
+        make_room(builder, spans[i].end - spans[i].first);
+        binding.nspans += add_spans(builder, kind, &spans[i]);
+    }
+    struct wanted wanted = {builder, &binding};
+    uint32_t number = table_number(&builder->binding_numbers, binding_hash(builder, &binding),
+                                   is_wanted, &wanted);
+    if (number < layout->nbindings) {
+        builder->nspans = binding.first_span;
+        return number;
+    }
+    builder->bindings[number] = binding;
+    layout->bindings[layout->nbindings++] = make_sets(builder, &binding);
+    return number;
+}
+
+/* The first row of a kind that is not before this one of the topo. */
+static uint32_t find_row(const struct kind *kind, uint32_t topo_row)
+{
+    uint32_t low = 0, high = kind->nrows;
+    if (high == kind->topo->npus)
+        return topo_row;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (kind->rows[middle] < topo_row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct rows builder_binding_rows(const struct builder *builder, const struct kind *kind,
+                                 uint32_t binding, uint32_t i)
+{
+    const struct rows *span = &builder->spans[builder->bindings[binding].first_span + i];
+    return (struct rows){find_row(kind, span->first), find_row(kind, span->end)};
 }
 
 /* ---- what is bound together, or not at all ---- */
 
 struct rest {
-    uint32_t *unbound;  /* by kind: the binding that is all of the node */
-    uint32_t *together; /* by kind: the last one of tasks bound together; nodes often agree */
-    bool *marked;       /* rows of the node at hand */
+    uint32_t *unbound; /* by kind: the binding that is all of the node */
+    bool *marked;      /* rows of the node at hand */
     struct rows *spans;
 };
 
@@ -72,20 +149,10 @@ static uint32_t marked_spans(const struct kind *kind, const bool *marked, struct
     return n;
 }
 
-static bool same_rows(const struct builder *builder, uint32_t binding, const struct rows *spans,
-                      uint32_t nspans)
-{
-    if (binding == NO_BINDING || builder->bindings[binding].nspans != nspans)
-        return false;
-    const struct rows *other = builder->spans + builder->bindings[binding].first_span;
-    return memcmp(other, spans, nspans * sizeof(*spans)) == 0;
-}
-
 static uint32_t bind_together(struct builder *builder, struct rest *rest, uint32_t node,
                               const uint32_t *ranks, uint32_t n)
 {
     const struct kind *kind = builder_kind(builder, node);
-    uint32_t *last = &rest->together[builder->kinds.of[node]];
     memset(rest->marked, false, kind->nrows);
     for (uint32_t i = 0; i < n; i++) {
         const struct layout_task *task = &builder->layout->tasks[ranks[i]];
@@ -93,9 +160,7 @@ static uint32_t bind_together(struct builder *builder, struct rest *rest, uint32
             mark_core(kind, rest->marked, task->place);
     }
     uint32_t nspans = marked_spans(kind, rest->marked, rest->spans);
-    if (!same_rows(builder, *last, rest->spans, nspans))
-        *last = builder_bind(builder, kind, rest->spans, nspans);
-    return *last;
+    return builder_bind(builder, kind, rest->spans, nspans);
 }
 
 static uint32_t bind_nothing(struct builder *builder, struct rest *rest, uint32_t node)
@@ -153,11 +218,9 @@ void builder_bind_rest(struct builder *builder)
     if (all_are_bound(builder))
         return;
     uint32_t nkinds = builder->kinds.nkinds, nnodes = builder->request->nnodes;
-    struct rest rest = {mem_array(nkinds, sizeof(uint32_t)), mem_array(nkinds, sizeof(uint32_t)),
-                        mem_array(TOPO_MAX_PUS, sizeof(bool)),
+    struct rest rest = {mem_array(nkinds, sizeof(uint32_t)), mem_array(TOPO_MAX_PUS, sizeof(bool)),
                         mem_array(TOPO_MAX_PUS, sizeof(struct rows))};
     memset(rest.unbound, 0xff, nkinds * sizeof(uint32_t));
-    memset(rest.together, 0xff, nkinds * sizeof(uint32_t));
     uint32_t *at = mem_array(nnodes + 1ul, sizeof(*at));
     uint32_t *ranks = ranks_by_node(builder, at);
     for (uint32_t node = 0; node < nnodes; node++)
@@ -165,7 +228,6 @@ void builder_bind_rest(struct builder *builder)
     free(ranks);
     free(at);
     free(rest.unbound);
-    free(rest.together);
     free(rest.marked);
     free(rest.spans);
 }

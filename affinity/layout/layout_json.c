@@ -1,65 +1,96 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "affinity/layout/layout.h"
+#include "base/buf.h"
 #include "base/mem.h"
 
-/* Texts that many tasks share, made once. */
-struct binding_texts {
-    json_t *cpus, *cores;
+#define PIECE (256u << 10) /* bytes that are kept before they are put */
+
+struct printer {
+    struct buf out;
+    void (*put)(void *arg, const char *text);
+    void *arg;
 };
 
-static json_t *set_text(const struct idset *set)
+static void flush(struct printer *printer)
 {
-    char *text = idset_encode(set);
-    json_t *value = json_string(text);
-    free(text);
-    return value;
+    printer->put(printer->arg, buf_text(&printer->out));
+    buf_clear(&printer->out);
 }
 
-static json_t *nodes_to_json(const struct layout *layout, const struct layout_request *request)
+static void add_value(struct printer *printer, json_t *value)
 {
-    json_t *nodes = json_array();
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    buf_add_text(&printer->out, text ? text : "null");
+    free(text);
+    json_decref(value);
+}
+
+static void add_nodes(struct printer *printer, const struct layout *layout,
+                      const struct layout_request *request)
+{
     for (uint32_t i = 0; i < layout->nnodes; i++) {
         const struct layout_node *node = &request->nodes[layout->nodes[i].source];
-        json_array_append_new(nodes, json_pack("{s:I,s:s,s:I}", "id", (json_int_t)i, "host",
-                                               node->host, "target", (json_int_t)node->target));
+        buf_printf(&printer->out, "%s\n  {\"id\":%u,\"host\":", i ? "," : "", i);
+        add_value(printer, json_string(node->host));
+        buf_printf(&printer->out, ",\"target\":%u}", node->target);
+        if (printer->out.len > PIECE)
+            flush(printer);
     }
-    return nodes;
 }
 
-static json_t *task_to_json(const struct layout_task *task, uint32_t rank,
-                            const struct binding_texts *texts)
+/* What a task has of its binding, once for all that share it. */
+static char **binding_texts(const struct layout *layout)
 {
-    return json_pack("{s:I,s:I,s:I,s:I,s:O,s:O,s:s}", "rank", (json_int_t)rank, "node",
-                     (json_int_t)task->node, "local_rank", (json_int_t)task->local_rank, "app",
-                     (json_int_t)task->app, "cpus", texts[task->binding].cpus, "cores",
-                     texts[task->binding].cores, "gpus", "");
-}
-
-static json_t *tasks_to_json(const struct layout *layout)
-{
-    struct binding_texts *texts = mem_array(layout->nbindings, sizeof(*texts));
-    for (uint32_t i = 0; i < layout->nbindings; i++)
-        texts[i] = (struct binding_texts){set_text(layout->bindings[i].cpus),
-                                          set_text(layout->bindings[i].cores)};
-    json_t *tasks = json_array();
-    for (uint32_t rank = 0; rank < layout->ntasks; rank++)
-        json_array_append_new(tasks, task_to_json(&layout->tasks[rank], rank, texts));
+    char **texts = mem_array(layout->nbindings, sizeof(*texts));
     for (uint32_t i = 0; i < layout->nbindings; i++) {
-        json_decref(texts[i].cpus);
-        json_decref(texts[i].cores);
+        char *cpus = idset_encode(layout->bindings[i].cpus);
+        char *cores = idset_encode(layout->bindings[i].cores);
+        texts[i] = mem_format("\"cpus\":\"%s\",\"cores\":\"%s\"", cpus, cores);
+        free(cpus);
+        free(cores);
     }
-    free(texts);
-    return tasks;
+    return texts;
 }
 
-json_t *layout_to_json(const struct layout *layout, const struct layout_request *request)
+static void add_tasks(struct printer *printer, const struct layout *layout)
 {
+    char **texts = binding_texts(layout);
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
+        const struct layout_task *task = &layout->tasks[rank];
+        buf_printf(&printer->out,
+                   "%s\n  {\"rank\":%u,\"node\":%u,\"local_rank\":%u,\"app\":%u,%s,\"gpus\":\"\"}",
+                   rank ? "," : "", rank, task->node, task->local_rank, task->app,
+                   texts[task->binding]);
+        if (printer->out.len > PIECE)
+            flush(printer);
+    }
+    for (uint32_t i = 0; i < layout->nbindings; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+void layout_print_json(const struct layout *layout, const struct layout_request *request,
+                       const json_t *r, void (*put)(void *arg, const char *text), void *arg)
+{
+    struct printer printer = {.put = put, .arg = arg};
     char *mapping = taskmap_encode_pmi(layout->map);
-    json_t *value =
-        json_pack("{s:i,s:I,s:o,s:s?,s:o,s:o}", "version", 1, "ntasks", (json_int_t)layout->ntasks,
-                  "taskmap", taskmap_to_json(layout->map), "PMI_process_mapping", mapping, "nodes",
-                  nodes_to_json(layout, request), "tasks", tasks_to_json(layout));
+    buf_printf(&printer.out, "{\"version\":1,\"ntasks\":%u,\n \"taskmap\":", layout->ntasks);
+    add_value(&printer, taskmap_to_json(layout->map));
+    buf_add_text(&printer.out, ",\n \"PMI_process_mapping\":");
+    add_value(&printer, mapping ? json_string(mapping) : json_null());
+    buf_add_text(&printer.out, ",\n \"nodes\":[");
+    add_nodes(&printer, layout, request);
+    buf_add_text(&printer.out, "],\n \"tasks\":[");
+    add_tasks(&printer, layout);
+    buf_add_text(&printer.out, "]");
+    if (r) {
+        buf_add_text(&printer.out, ",\n \"R\":");
+        add_value(&printer, json_incref((json_t *)(uintptr_t)r));
+    }
+    buf_add_text(&printer.out, "}\n");
+    flush(&printer);
+    buf_free(&printer.out);
     free(mapping);
-    return value;
 }

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "affinity/layout/builder.h"
 #include "base/mem.h"
@@ -37,18 +38,21 @@ static struct rows unbound_claim(const struct kind *kind, uint32_t place, uint32
     return (struct rows){place, end};
 }
 
+/* `last` is the binding that was claimed on this node before: tasks often share one. */
 static void claim_task(const struct builder *builder, const struct layout_task *task,
-                       int32_t *edges)
+                       int32_t *edges, uint32_t *last)
 {
     const struct policy *policy = builder_policy(builder, task);
+    const struct kind *kind = builder_kind(builder, task->node);
     if (policy->bind == POLICY_BIND_NONE) {
-        claim_rows(edges, unbound_claim(builder_kind(builder, task->node), task->place,
-                                        policy->cores_per_task));
+        claim_rows(edges, unbound_claim(kind, task->place, policy->cores_per_task));
         return;
     }
-    const struct binding_rows *binding = &builder->bindings[task->binding];
-    for (uint32_t i = 0; i < binding->nspans; i++)
-        claim_rows(edges, builder->spans[binding->first_span + i]);
+    if (task->binding == *last)
+        return;
+    *last = task->binding;
+    for (uint32_t i = 0; i < builder->bindings[task->binding].nspans; i++)
+        claim_rows(edges, builder_binding_rows(builder, kind, task->binding, i));
 }
 
 static void add_claim(struct idset *claim, const struct kind *kind, const int32_t *edges)
@@ -71,14 +75,17 @@ static void make_claims(struct builder *builder, const uint32_t *id)
         base[node + 1] =
             base[node] + (builder->node_tasks[node] ? builder_kind(builder, node)->nrows + 1u : 0);
     int32_t *edges = mem_array(base[nnodes], sizeof(*edges));
+    uint32_t *last = mem_array(nnodes, sizeof(*last));
+    memset(last, 0xff, nnodes * sizeof(*last));
     for (uint32_t rank = 0; rank < builder->layout->ntasks; rank++) {
         const struct layout_task *task = &builder->layout->tasks[rank];
-        claim_task(builder, task, edges + base[task->node]);
+        claim_task(builder, task, edges + base[task->node], &last[task->node]);
     }
     for (uint32_t node = 0; node < nnodes; node++)
         if (builder->node_tasks[node])
             add_claim(builder->layout->nodes[id[node]].claim, builder_kind(builder, node),
                       edges + base[node]);
+    free(last);
     free(edges);
     free(base);
 }

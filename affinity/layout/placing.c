@@ -28,6 +28,7 @@ void placing_start(struct placing *placing, const struct layout_request *request
 {
     *placing = (struct placing){.nodes = request->nodes,
                                 .policy = policy,
+                                .narrow = policy_is_narrow(policy),
                                 .plans = plans,
                                 .plan_of = kinds->of,
                                 .node_tasks = node_tasks};
@@ -119,10 +120,22 @@ void placing_hold(struct placing *placing, uint32_t node, uint32_t place)
 
 /* ---- one position ---- */
 
+struct units { /* [first, end) */
+    uint32_t first, end;
+};
+
+/* What a task there would occupy. */
+static struct units busy_units(const struct placing *placing, const struct position *position)
+{
+    if (placing->narrow)
+        return (struct units){position->bind_first, position->bind_end};
+    return (struct units){position->unit, position->unit + 1};
+}
+
 static bool seat_is_free(const struct placing *placing, struct seat seat)
 {
     const struct plan *plan = plan_at(placing, seat.node);
-    const struct position *position = &plan->positions[seat.position];
+    struct units busy = busy_units(placing, &plan->positions[seat.position]);
     uint32_t most = placing->nodes[seat.node].limit;
     if ((most && placing->node_tasks[seat.node] >= most) ||
         (placing->quota && placing->quota[seat.node] == 0))
@@ -131,7 +144,7 @@ static bool seat_is_free(const struct placing *placing, struct seat seat)
         const struct policy_limit *limit = &placing->policy->limits[i];
         const uint32_t *object = plan->object[limit->level];
         const uint32_t *counter = limit_counters(placing, seat.node, i);
-        for (uint32_t o = object[position->busy_first]; o <= object[position->busy_end - 1]; o++)
+        for (uint32_t o = object[busy.first]; o <= object[busy.end - 1]; o++)
             if (counter[o] >= limit->count)
                 return false;
     }
@@ -142,11 +155,11 @@ static bool seat_is_free(const struct placing *placing, struct seat seat)
 static void seat_count(struct placing *placing, struct seat seat, uint32_t by)
 {
     const struct plan *plan = plan_at(placing, seat.node);
-    const struct position *position = &plan->positions[seat.position];
+    struct units busy = busy_units(placing, &plan->positions[seat.position]);
     for (uint32_t i = 0; i < placing->policy->nlimits; i++) {
         const uint32_t *object = plan->object[placing->policy->limits[i].level];
         uint32_t *counter = limit_counters(placing, seat.node, i);
-        for (uint32_t o = object[position->busy_first]; o <= object[position->busy_end - 1]; o++)
+        for (uint32_t o = object[busy.first]; o <= object[busy.end - 1]; o++)
             counter[o] += by;
     }
     placing->node_tasks[seat.node] += by;

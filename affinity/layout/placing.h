@@ -17,6 +17,7 @@ struct seat {
 struct placing {
     const struct layout_node *nodes;
     const struct policy *policy;
+    bool narrow; /* as policy_is_narrow() */
     const struct plans *plans;
     const uint32_t *plan_of; /* by node */
     uint32_t *node_tasks;    /* by node: tasks there, earlier runs included; borrowed, counted up */

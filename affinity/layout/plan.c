@@ -2,41 +2,20 @@
 
 #include <stdlib.h>
 
+#include "affinity/layout/plan_key.h"
 #include "base/mem.h"
 
-/* Coordinates turned about for sorting: a row for each unit, slowest loop first, n left out. */
-struct keys {
-    uint32_t *values;
-    uint32_t width;  /* loops but n */
-    uint32_t nouter; /* of them, those outside of n */
-};
-
-static const uint32_t *key_of(const struct keys *keys, uint32_t unit)
+/* A key for each unit. */
+static struct plan_key *make_keys(const struct plan *plan, const struct policy *policy,
+                                  const uint32_t *coordinates)
 {
-    return keys->values + (size_t)unit * keys->width;
-}
-
-static int compare_keys(const uint32_t *a, const uint32_t *b, uint32_t width)
-{
-    for (uint32_t i = 0; i < width; i++)
-        if (a[i] != b[i])
-            return a[i] < b[i] ? -1 : 1;
-    return 0;
-}
-
-static struct keys keys_make(const struct plan *plan, const struct policy *policy,
-                             const uint32_t *coordinates)
-{
-    struct keys keys = {.width = policy->nloops - 1,
-                        .nouter = policy->nloops - 1 - policy->node_loop};
-    keys.values = mem_array((size_t)keys.width * plan->nunits, sizeof(*keys.values));
-    for (uint32_t loop = policy->nloops, at = 0; loop-- > 0;) {
+    struct plan_key *keys = mem_array(plan->nunits, sizeof(*keys));
+    for (uint32_t loop = policy->nloops, field = 0; loop-- > 0;) {
         if (loop == policy->node_loop)
             continue;
         for (uint32_t unit = 0; unit < plan->nunits; unit++)
-            keys.values[(size_t)unit * keys.width + at] =
-                coordinates[(size_t)loop * plan->nunits + unit];
-        at++;
+            plan_key_set(&keys[unit], field, coordinates[(size_t)loop * plan->nunits + unit]);
+        field++;
     }
     return keys;
 }
@@ -45,7 +24,7 @@ static struct keys keys_make(const struct plan *plan, const struct policy *polic
 static bool position_make(const struct plan *plan, const struct policy *policy, uint32_t unit,
                           struct position *position)
 {
-    struct position p = {unit, unit, unit + 1, unit, unit + 1};
+    struct position p = {unit, unit, unit + 1};
     if (policy->bind == POLICY_BIND_OBJECTS) {
         const uint32_t *start = plan->start[policy->bind_level];
         uint32_t object = plan->object[policy->bind_level][unit];
@@ -53,10 +32,6 @@ static bool position_make(const struct plan *plan, const struct policy *policy, 
             return false;
         p.bind_first = start[object];
         p.bind_end = start[object + policy->bind_count];
-        if (policy_is_narrow(policy)) {
-            p.busy_first = p.bind_first;
-            p.busy_end = p.bind_end;
-        }
     }
     *position = p;
     return true;
@@ -79,98 +54,78 @@ static void collect_positions(struct plan *plan, const struct policy *policy,
 static int compare_positions(const void *a, const void *b, void *arg)
 {
     const struct position *x = a, *y = b;
-    const struct keys *keys = arg;
-    int order = compare_keys(key_of(keys, x->unit), key_of(keys, y->unit), keys->width);
+    const struct plan_key *keys = arg;
+    int order = plan_key_compare(keys[x->unit], keys[y->unit]);
     return order ? order : x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
-static void collect_groups(struct plan *plan, const struct keys *keys)
+/* The keys of the groups. */
+static struct plan_key *collect_groups(struct plan *plan, const struct policy *policy,
+                                       const struct plan_key *keys)
 {
+    uint32_t nouter = policy->nloops - 1 - policy->node_loop;
+    struct plan_key *outer = mem_array(plan->npositions, sizeof(*outer));
     plan->groups = mem_array(plan->npositions + 1ul, sizeof(*plan->groups));
-    for (uint32_t i = 0; i < plan->npositions; i++)
-        if (i == 0 || compare_keys(key_of(keys, plan->positions[i].unit),
-                                   key_of(keys, plan->positions[i - 1].unit), keys->nouter))
-            plan->groups[plan->ngroups++].first = i;
+    for (uint32_t i = 0; i < plan->npositions; i++) {
+        struct plan_key key = plan_key_outer(keys[plan->positions[i].unit], nouter);
+        if (i && plan_key_equal(key, outer[plan->ngroups - 1]))
+            continue;
+        outer[plan->ngroups] = key;
+        plan->groups[plan->ngroups++].first = i;
+    }
     plan->groups[plan->ngroups] = (struct group){UINT32_MAX, plan->npositions};
+    plan->groups = mem_resize(plan->groups, plan->ngroups + 1ul, sizeof(*plan->groups));
+    return mem_resize(outer, plan->ngroups + 1ul, sizeof(*outer));
 }
 
-static void plan_make(struct plan *plan, const struct kind *kind, const struct policy *policy,
-                      struct keys *keys)
+/* Also the keys of its groups, which the caller frees. */
+static struct plan_key *plan_make(struct plan *plan, const struct kind *kind,
+                                  const struct policy *policy, uint32_t *numbers)
 {
     *plan = (struct plan){.kind = kind};
-    plan_cut_units(plan, policy);
+    plan_cut_units(plan, policy, numbers);
     uint32_t *coordinates = plan_coordinates(plan, policy);
-    *keys = keys_make(plan, policy, coordinates);
+    struct plan_key *keys = make_keys(plan, policy, coordinates);
     collect_positions(plan, policy, coordinates);
     qsort_r(plan->positions, plan->npositions, sizeof(*plan->positions), compare_positions, keys);
-    collect_groups(plan, keys);
+    struct plan_key *outer = collect_groups(plan, policy, keys);
     free(coordinates);
+    free(keys);
+    return outer;
 }
 
-/* ---- one numbering for the groups of all plans ---- */
-
-struct group_ref {
-    struct group *group;
-    const uint32_t *key;
-};
-
-static int compare_refs(const void *a, const void *b, void *arg)
+static uint32_t *count_up(const struct kinds *kinds)
 {
-    const struct group_ref *x = a, *y = b;
-    return compare_keys(x->key, y->key, *(const uint32_t *)arg);
-}
-
-static void number_groups(struct plans *plans, const struct keys *keys)
-{
-    size_t nrefs = 0;
-    for (uint32_t i = 0; i < plans->nplans; i++)
-        nrefs += plans->plans[i].ngroups;
-    struct group_ref *refs = mem_array(nrefs, sizeof(*refs)), *ref = refs;
-    for (uint32_t i = 0; i < plans->nplans; i++) {
-        struct plan *plan = &plans->plans[i];
-        for (uint32_t g = 0; g < plan->ngroups; g++)
-            *ref++ = (struct group_ref){
-                &plan->groups[g], key_of(&keys[i], plan->positions[plan->groups[g].first].unit)};
-    }
-    uint32_t nouter = plans->nplans ? keys[0].nouter : 0;
-    if (plans->nplans > 1)
-        qsort_r(refs, nrefs, sizeof(*refs), compare_refs, &nouter);
-    for (size_t i = 0; i < nrefs; i++) {
-        if (i == 0 || compare_keys(refs[i].key, refs[i - 1].key, nouter))
-            plans->ngroups++;
-        refs[i].group->id = plans->ngroups - 1;
-    }
-    free(refs);
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < kinds->nkinds; i++)
+        most = kinds->kinds[i].nrows > most ? kinds->kinds[i].nrows : most;
+    uint32_t *numbers = mem_array(most + 1ul, sizeof(*numbers));
+    for (uint32_t i = 0; i <= most; i++)
+        numbers[i] = i;
+    return numbers;
 }
 
 void plans_make(struct plans *plans, const struct kinds *kinds, const struct policy *policy)
 {
-    struct keys *keys = mem_array(kinds->nkinds, sizeof(*keys));
+    struct plan_key **keys = mem_array(kinds->nkinds, sizeof(*keys));
     *plans = (struct plans){.nplans = kinds->nkinds,
-                            .plans = mem_array(kinds->nkinds, sizeof(*plans->plans))};
+                            .plans = mem_array(kinds->nkinds, sizeof(*plans->plans)),
+                            .numbers = count_up(kinds)};
     for (uint32_t i = 0; i < kinds->nkinds; i++)
-        plan_make(&plans->plans[i], &kinds->kinds[i], policy, &keys[i]);
-    number_groups(plans, keys);
+        keys[i] = plan_make(&plans->plans[i], &kinds->kinds[i], policy, plans->numbers);
+    plans_number_groups(plans, keys);
     for (uint32_t i = 0; i < kinds->nkinds; i++)
-        free(keys[i].values);
+        free(keys[i]);
     free(keys);
-}
-
-static void plan_free(struct plan *plan)
-{
-    for (int level = 0; level < TOPO_NLEVELS; level++) {
-        free(plan->object[level]);
-        free(plan->start[level]);
-    }
-    free(plan->first_row);
-    free(plan->end_row);
-    free(plan->positions);
-    free(plan->groups);
 }
 
 void plans_free(struct plans *plans)
 {
-    for (uint32_t i = 0; i < plans->nplans; i++)
-        plan_free(&plans->plans[i]);
+    for (uint32_t i = 0; i < plans->nplans; i++) {
+        plan_free_units(&plans->plans[i]);
+        free(plans->plans[i].positions);
+        free(plans->plans[i].groups);
+    }
     free(plans->plans);
+    free(plans->numbers);
 }

@@ -18,7 +18,6 @@
 struct position {
     uint32_t unit;                 /* the place */
     uint32_t bind_first, bind_end; /* units of the binding, [first, end); without one the place */
-    uint32_t busy_first, busy_end; /* units it occupies */
 };
 
 struct group {
@@ -29,9 +28,10 @@ struct group {
 struct plan {
     const struct kind *kind;
     uint32_t nunits;
-    uint32_t *first_row, *end_row;  /* [nunits] */
-    uint32_t *object[TOPO_NLEVELS]; /* [nunits], as in kind, once slots are cut */
-    uint32_t *start[TOPO_NLEVELS];  /* [count + 1] first unit of each object */
+    bool has_slots;
+    uint32_t *first_row, *end_row;  /* [nunits]; without slots the same for all plans */
+    uint32_t *object[TOPO_NLEVELS]; /* [nunits], the kind's, or with slots as there */
+    uint32_t *start[TOPO_NLEVELS];  /* [count + 1] first unit of each object; shared likewise */
     uint32_t count[TOPO_NLEVELS];
     bool exists[TOPO_NLEVELS]; /* the level is there, and no smaller than a unit */
     struct position *positions;
@@ -43,18 +43,23 @@ struct plan {
 struct plans {
     struct plan *plans; /* [kinds] */
     uint32_t nplans;
-    uint32_t ngroups; /* ids given out */
+    uint32_t ngroups;  /* ids given out */
+    uint32_t *numbers; /* 0, 1, 2, ... */
 };
 
 /* Never fails: what cannot be placed has no positions. */
 void plans_make(struct plans *plans, const struct kinds *kinds, const struct policy *policy);
 void plans_free(struct plans *plans); /* a zeroed one is fine */
 
-/* plan_units.c */
-void plan_cut_units(struct plan *plan, const struct policy *policy);
+/* plan_units.c; `numbers` as in plans */
+void plan_cut_units(struct plan *plan, const struct policy *policy, uint32_t *numbers);
+void plan_free_units(struct plan *plan);
 /* plan_coordinates.c: [nloops][nunits], caller frees; the row of n is all 0. */
 uint32_t *plan_coordinates(const struct plan *plan, const struct policy *policy);
 /* The loop that a wide binding steps through, or nloops when there is none. */
 uint32_t plan_step_loop(const struct plan *plan, const struct policy *policy);
+/* plan_groups.c: number the groups of all plans; keys[] has one for each group of each plan. */
+struct plan_key;
+void plans_number_groups(struct plans *plans, struct plan_key *const *keys);
 
 #endif

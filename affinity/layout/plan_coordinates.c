@@ -53,28 +53,60 @@ static bool loop_is_idle(const struct plan *plan, const struct policy *policy, u
     return false;
 }
 
-/* Of objects that are the same although their levels are not, the outer level encloses. */
-static bool encloses(struct span outer, enum topo_level outer_level, struct span inner,
-                     enum topo_level inner_level)
+/* ---- short form ---- */
+
+struct nesting {
+    bool idle[TOPO_NLEVELS];                /* by loop */
+    bool outer[TOPO_NLEVELS][TOPO_NLEVELS]; /* by loop: the first's level encloses the second's */
+};
+
+/* Every object of `inner` lies inside one of `outer`. */
+static bool level_encloses(const struct plan *plan, enum topo_level outer, enum topo_level inner)
 {
-    return span_within(inner, outer) &&
-           (span_size(outer) > span_size(inner) || outer_level < inner_level);
+    for (uint32_t i = 0; i < plan->count[outer]; i++) {
+        uint32_t unit = plan->start[outer][i];
+        if (plan->start[inner][plan->object[inner][unit]] != unit)
+            return false;
+    }
+    return true;
+}
+
+/* Whether an object encloses an equal one is a question of their levels: as the node's other
+ * objects have it, or, where these do not say, as levels are commonly nested. A socket with one NUMA
+ * domain left of two still encloses it. */
+static bool level_is_outer(const struct plan *plan, enum topo_level a, enum topo_level b)
+{
+    bool outside = level_encloses(plan, a, b), inside = level_encloses(plan, b, a);
+    return outside == inside ? a < b : outside;
+}
+
+static void find_nesting(struct nesting *nesting, const struct plan *plan,
+                         const struct policy *policy)
+{
+    for (uint32_t a = 0; a < policy->nloops; a++) {
+        nesting->idle[a] = loop_is_idle(plan, policy, a);
+        for (uint32_t b = 0; b < policy->nloops; b++)
+            nesting->outer[a][b] = level_is_outer(plan, policy->loops[a], policy->loops[b]);
+    }
 }
 
 static uint32_t coordinate_short(const struct plan *plan, const struct policy *policy,
-                                 uint32_t loop, const bool *idle, uint32_t unit)
+                                 uint32_t loop, const struct nesting *nesting, uint32_t unit)
 {
     enum topo_level level = policy->loops[loop];
     struct span own = object_span(plan, level, unit), best = {0, plan->nunits};
     for (uint32_t i = 0; i < policy->nloops; i++) {
-        enum topo_level other = policy->loops[i];
-        struct span span = object_span(plan, other, unit);
-        if (i != loop && !idle[i] && encloses(span, other, own, level) &&
-            span_size(span) < span_size(best))
+        struct span span = object_span(plan, policy->loops[i], unit);
+        if (i == loop || nesting->idle[i] || span_size(span) >= span_size(best) ||
+            !span_within(own, span))
+            continue;
+        if (span_size(own) < span_size(span) || nesting->outer[i][loop])
             best = span;
     }
     return plan->object[level][unit] - plan->object[level][best.first];
 }
+
+/* ---- full form ---- */
 
 static uint32_t coordinate_full(const struct plan *plan, const struct policy *policy, uint32_t loop,
                                 uint32_t unit)
@@ -93,16 +125,19 @@ static uint32_t coordinate_full(const struct plan *plan, const struct policy *po
     return plan->object[level][unit] - plan->object[level][best.first];
 }
 
+/* ---- all of them ---- */
+
 uint32_t *plan_coordinates(const struct plan *plan, const struct policy *policy)
 {
     uint32_t *all = mem_array((size_t)policy->nloops * plan->nunits, sizeof(*all));
-    bool full = policy_is_full(policy), idle[TOPO_NLEVELS];
-    for (uint32_t loop = 0; loop < policy->nloops; loop++)
-        idle[loop] = loop_is_idle(plan, policy, loop);
+    bool full = policy_is_full(policy);
+    struct nesting nesting = {.idle = {false}};
+    if (!full)
+        find_nesting(&nesting, plan, policy);
     for (uint32_t loop = 0; loop < policy->nloops; loop++) {
         const uint32_t *object = plan->object[policy->loops[loop]];
         uint32_t *own = all + (size_t)loop * plan->nunits;
-        if (loop == policy->node_loop || (!full && idle[loop]))
+        if (loop == policy->node_loop || nesting.idle[loop])
             continue;
         for (uint32_t unit = 0; unit < plan->nunits; unit++) {
             if (unit && object[unit] == object[unit - 1])
@@ -110,7 +145,7 @@ uint32_t *plan_coordinates(const struct plan *plan, const struct policy *policy)
             else if (full)
                 own[unit] = coordinate_full(plan, policy, loop, unit);
             else
-                own[unit] = coordinate_short(plan, policy, loop, idle, unit);
+                own[unit] = coordinate_short(plan, policy, loop, &nesting, unit);
         }
     }
     return all;

@@ -45,6 +45,8 @@ static enum topo_level slot_container(const struct kind *kind, uint32_t cores)
 static void cut_slots(struct plan *plan, uint32_t cores)
 {
     const struct kind *kind = plan->kind;
+    plan->first_row = mem_array(kind->count[TOPO_CORE], sizeof(*plan->first_row));
+    plan->end_row = mem_array(kind->count[TOPO_CORE], sizeof(*plan->end_row));
     const uint32_t *container = kind->object[slot_container(kind, cores)];
     uint32_t *start = core_starts(kind);
     for (uint32_t core = 0, first = 0; core < kind->count[TOPO_CORE]; core++) {
@@ -57,15 +59,6 @@ static void cut_slots(struct plan *plan, uint32_t cores)
         first = core + 1;
     }
     free(start);
-}
-
-static void cut_threads(struct plan *plan)
-{
-    for (uint32_t row = 0; row < plan->kind->nrows; row++) {
-        plan->first_row[row] = row;
-        plan->end_row[row] = row + 1;
-    }
-    plan->nunits = plan->kind->nrows;
 }
 
 /* A level is there for slots when none of them reaches beyond one of its objects. */
@@ -88,44 +81,25 @@ static void number_level(struct plan *plan, enum topo_level level, const uint32_
         else
             tag[unit] = below ? below[unit] : 0;
     }
-    plan->object[level] = mem_array(plan->nunits, sizeof(*plan->object[level]));
-    plan->count[level] = kind_number(plan->object[level], tag, plan->nunits);
+    plan->count[level] = kind_number(plan->object, level, tag, plan->nunits);
     plan->exists[level] = plan->nunits && holds && plan->kind->topo->count[level];
-    plan->start[level] = mem_array(plan->count[level] + 1ul, sizeof(*plan->start[level]));
-    for (uint32_t unit = plan->nunits; unit-- > 0;)
-        plan->start[level][plan->object[level][unit]] = unit;
-    plan->start[level][plan->count[level]] = plan->nunits;
 }
 
-/* With slots the letter c means a slot, and so does h, which is smaller: both are units. */
-static void number_units(struct plan *plan, enum topo_level level)
+/* The letter c means a slot, and so does h, which is smaller: both are units. */
+static void number_units(struct plan *plan, enum topo_level level, uint64_t *tag)
 {
-    plan->object[level] = mem_array(plan->nunits, sizeof(*plan->object[level]));
-    plan->start[level] = mem_array(plan->nunits + 1ul, sizeof(*plan->start[level]));
     for (uint32_t unit = 0; unit < plan->nunits; unit++)
-        plan->object[level][unit] = plan->start[level][unit] = unit;
-    plan->start[level][plan->nunits] = plan->nunits;
-    plan->count[level] = plan->nunits;
+        tag[unit] = unit;
+    plan->count[level] = kind_number(plan->object, level, tag, plan->nunits);
     plan->exists[level] = plan->nunits && (level == TOPO_CORE || holds_units(plan, level));
 }
 
-void plan_cut_units(struct plan *plan, const struct policy *policy)
+static void take_slots(struct plan *plan, uint32_t cores)
 {
-    const uint32_t cores = policy->cores_per_task;
-    const uint32_t nrows = plan->kind->nrows;
-    plan->first_row = mem_array(nrows, sizeof(*plan->first_row));
-    plan->end_row = mem_array(nrows, sizeof(*plan->end_row));
-    if (cores)
-        cut_slots(plan, cores);
-    else
-        cut_threads(plan);
-
+    cut_slots(plan, cores);
     uint64_t *tag = mem_array(plan->nunits, sizeof(*tag));
-    number_units(plan, TOPO_HWTHREAD);
-    if (cores)
-        number_units(plan, TOPO_CORE);
-    else
-        number_level(plan, TOPO_CORE, plan->object[TOPO_HWTHREAD], tag);
+    number_units(plan, TOPO_HWTHREAD, tag);
+    number_units(plan, TOPO_CORE, tag);
     number_level(plan, TOPO_L1, plan->object[TOPO_CORE], tag);
     number_level(plan, TOPO_L2, plan->object[TOPO_L1], tag);
     number_level(plan, TOPO_L3, plan->object[TOPO_L2], tag);
@@ -134,4 +108,53 @@ void plan_cut_units(struct plan *plan, const struct policy *policy)
     number_level(plan, TOPO_BOARD, NULL, tag);
     number_level(plan, TOPO_NODE, NULL, tag);
     free(tag);
+}
+
+/* Without slots a unit is a row of the kind, whose arrays will do. */
+static void take_threads(struct plan *plan, uint32_t *numbers)
+{
+    const struct kind *kind = plan->kind;
+    plan->nunits = kind->nrows;
+    plan->first_row = numbers;
+    plan->end_row = numbers + 1;
+    for (int level = 0; level < TOPO_NLEVELS; level++) {
+        plan->object[level] = kind->object[level];
+        plan->count[level] = kind->count[level];
+        plan->exists[level] = plan->nunits && kind->topo->count[level];
+    }
+}
+
+static uint32_t *object_starts(const struct plan *plan, enum topo_level level)
+{
+    uint32_t *start = mem_array(plan->count[level] + 1ul, sizeof(*start));
+    for (uint32_t unit = plan->nunits; unit-- > 0;)
+        start[plan->object[level][unit]] = unit;
+    start[plan->count[level]] = plan->nunits;
+    return start;
+}
+
+void plan_cut_units(struct plan *plan, const struct policy *policy, uint32_t *numbers)
+{
+    plan->has_slots = policy->cores_per_task > 0;
+    if (plan->has_slots)
+        take_slots(plan, policy->cores_per_task);
+    else
+        take_threads(plan, numbers);
+    for (enum topo_level level = TOPO_NODE; level < TOPO_NLEVELS; level++) {
+        for (enum topo_level other = TOPO_NODE; other < level; other++)
+            if (plan->object[other] == plan->object[level])
+                plan->start[level] = plan->start[other];
+        if (!plan->start[level])
+            plan->start[level] = object_starts(plan, level);
+    }
+}
+
+void plan_free_units(struct plan *plan)
+{
+    kind_free_levels(plan->start);
+    if (!plan->has_slots)
+        return;
+    kind_free_levels(plan->object);
+    free(plan->first_row);
+    free(plan->end_row);
 }

@@ -19,10 +19,10 @@ static void occupy_by_earlier(struct placing *placing, const struct builder *bui
             placing_occupy(placing, task->node, task->place, task->place + 1);
             continue;
         }
-        const struct binding_rows *rows = &builder->bindings[task->binding];
-        for (uint32_t i = 0; i < rows->nspans; i++) {
-            const struct rows *span = &builder->spans[rows->first_span + i];
-            placing_occupy(placing, task->node, span->first, span->end);
+        const struct kind *kind = builder_kind(builder, task->node);
+        for (uint32_t i = 0; i < builder->bindings[task->binding].nspans; i++) {
+            struct rows rows = builder_binding_rows(builder, kind, task->binding, i);
+            placing_occupy(placing, task->node, rows.first, rows.end);
         }
     }
 }

@@ -9,15 +9,16 @@
 struct walk {
     const struct plans *plans;
     const uint32_t *plan_of; /* by node */
-    const uint32_t *nodes;   /* the n loop goes over these, in this order */
-    uint32_t nnodes;
+    uint32_t *nodes;         /* the n loop goes over these, in this order */
+    uint32_t nnodes;         /* of them, those with turns to come */
+    uint32_t nkept;          /* of them, those that have a turn after this one too */
     uint32_t group, turn;    /* the group, and whose turn in it is next */
     uint32_t *reached;       /* [plans] the group that a plan has to do with next */
-    const struct plan *plan; /* whose positions come now */
-    uint32_t at, end;
+    uint32_t node;           /* whose positions come now, */
+    uint32_t at, end;        /* which of them */
 };
 
-/* All pointers are borrowed until walk_free. */
+/* `plans` and `plan_of` are borrowed until walk_free. */
 void walk_start(struct walk *walk, const struct plans *plans, const uint32_t *plan_of,
                 const uint32_t *nodes, uint32_t nnodes);
 /* False after the last position. */

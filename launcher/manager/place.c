@@ -29,8 +29,7 @@ static struct idset *free_cores(const struct manager *manager, size_t index)
     const struct host *host = &manager->hosts[index];
     if (host->cores)
         return idset_copy(host->cores);
-    struct idset *cores =
-        manager->descriptions ? topo_cores(host->topo) : topo_allowed_cores(host->topo);
+    struct idset *cores = topo_allowed_cores(host->topo);
     const struct rset_node *held = manager->held ? rset_find_host(manager->held, node->host) : NULL;
     if (held) {
         struct idset *left = idset_subtract(cores, held->children->cores);
@@ -170,25 +169,24 @@ int place_map(struct manager *manager, struct error *err)
 
 /* ---- what is shown ---- */
 
-static char *show_json(const struct manager *manager, const struct layout *layout)
+static void put_text(void *arg, const char *text)
 {
-    json_t *value = layout_to_json(layout, &manager->request);
-    json_object_set_new(value, "R", rset_to_json(manager->claim));
-    char *text = json_dumps(value, JSON_INDENT(1));
-    char *line = mem_format("%s\n", text ? text : "{}");
-    free(text);
-    json_decref(value);
-    return line;
+    struct manager *manager = arg;
+    viewer_show(manager, text, !manager->spec->dry_run);
 }
 
 static void show(struct manager *manager, const struct layout *layout, unsigned what)
 {
-    const struct spec *spec = manager->spec;
     if (!what)
         return;
-    char *text = spec->format == SPEC_SHOW_JSON ? show_json(manager, layout)
-                                                : layout_draw(layout, &manager->request, what);
-    viewer_show(manager, text, !spec->dry_run);
+    if (manager->spec->format == SPEC_SHOW_JSON) {
+        json_t *r = rset_to_json(manager->claim);
+        layout_print_json(layout, &manager->request, r, put_text, manager);
+        json_decref(r);
+        return;
+    }
+    char *text = layout_draw(layout, &manager->request, what);
+    put_text(manager, text);
     free(text);
 }
 

@@ -51,6 +51,16 @@ planned() {
     [ $best -lt 50 ]
 }
 
+@test "1 Mi tasks on 16 Ki nodes are described whole, in less than 256 MiB" {
+    start_watch
+    tprun --dry-run --format=json -n 1048576 --map-by numa:span \
+        --topology 'n[0-16383]=package:2 numa:8 core:8 pu:1' true >plan.json
+    watch_below $((256 << 10))
+    equal "$(grep -c '"rank":.*"cpus":"[0-9]*-[0-9]*"' plan.json)" 1048576
+    equal "$(tail -n 1 plan.json | grep -o '"rank":"0-16383"')" '"rank":"0-16383"'
+    [[ "$(tail -n 2 plan.json)" == *'"rank":1048575,"node":16383,"local_rank":63,'* ]]
+}
+
 @test "65 tasks there do not fit, and the message says how many do and what would run it" {
     run -1 --separate-stderr tprun --dry-run -n 65 --map-by numa --topology "$BIG" true
     [[ "$stderr" == *65* && "$stderr" == *64* && "$stderr" == *--oversubscribe* ]]

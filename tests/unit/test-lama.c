@@ -1,4 +1,5 @@
-/* The worked cases of LAMA: each line of tests/data/lama.jsonl is one. */
+/* The worked cases of LAMA: each line of tests/data/lama.jsonl is one. They also hold lama-plain to
+ * what it is trusted for elsewhere. */
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #include "affinity/layout/layout.h"
 #include "base/mem.h"
+#include "tests/unit/layout-check.h"
 
 #define MAX_NODES 16
 
@@ -78,6 +80,26 @@ static void check_task(const struct layout *layout, uint32_t rank, const json_t 
     free(cpus);
 }
 
+/* What lama-plain can take. */
+static bool is_small(const struct world *world)
+{
+    for (uint32_t i = 0; i < world->nnodes; i++)
+        if (world->topos[i]->npus > 64)
+            return false;
+    return true;
+}
+
+static uint32_t compared;
+
+static void check_plainly(const struct layout *layout, const struct layout_request *request,
+                          uint32_t number)
+{
+    struct error err = ERROR_INIT;
+    if (layout_compare(layout, request, &err) < 0)
+        fail_msg("line %u: %s", number, error_text(&err));
+    compared++;
+}
+
 static void check_line(const json_t *line, uint32_t number)
 {
     struct world world = {.nnodes = 0};
@@ -108,6 +130,8 @@ static void check_line(const json_t *line, uint32_t number)
         for (uint32_t rank = 0; rank < layout->ntasks; rank++)
             check_task(layout, rank, json_array_get(expect, rank), number);
     }
+    if ((layout || err.kind != ERROR_USAGE) && is_small(&world))
+        check_plainly(layout, &request, number);
     if (getenv("LAMA_VERBOSE"))
         print_message("%u: %s\n", number, layout ? "placed" : error_text(&err));
     layout_free(layout);
@@ -133,6 +157,7 @@ static void test_every_worked_case_comes_out_as_written(void **state)
         json_decref(line);
     }
     assert_int_equal(number, 216);
+    assert_in_range(compared, 200, number);
     fclose(file);
     free(text);
     free(path);

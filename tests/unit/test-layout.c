@@ -293,6 +293,17 @@ static void test_holes_in_the_allocation_do_not_exist(void **state)
         {"package:2 core:4 pu:1@2,5-6", 0, {.ntasks = 2, .map = "socket"}, "0:2 0:5-6", NULL},
         {"package:2 core:4 pu:1@2,5-6", 0, {.ntasks = 1, .bind = "3c"}, "0:2,5-6", NULL},
         {"package:2 core:4 pu:1@5-6", 0, {.ntasks = 2, .map = "socket"}, "0:5-6 0:5-6", NULL},
+        /* a socket encloses its NUMA domain though it is the only one left; so does an L3 cache */
+        {"package:2 numa:2 core:1 pu:1@0-2",
+         0,
+         {.ntasks = 3, .map = "sNcnh", .bind = "1c"},
+         "0:0 0:2 0:1",
+         NULL},
+        {"package:1 l3:2 numa:2 core:1 pu:1@0-2",
+         0,
+         {.ntasks = 3, .map = "L3Ncnh", .bind = "1c"},
+         "0:0 0:2 0:1",
+         NULL},
         {"package:1 core:4 pu:1@3|package:1 core:4 pu:1@0-1",
          0,
          {.ntasks = 3, .map = "cnh"},
@@ -590,6 +601,18 @@ static void test_unused_nodes_have_no_id(void **state)
     world_free(&world);
 }
 
+static void put_text(void *out, const char *text)
+{
+    buf_add_text(out, text);
+}
+
+static char *print_json(const struct layout *layout, const struct world *world, const json_t *r)
+{
+    struct buf out = BUF_INIT;
+    layout_print_json(layout, &world->request, r, put_text, &out);
+    return buf_take_text(&out);
+}
+
 static void test_json_is_as_the_command_line_promises(void **state)
 {
     struct world world;
@@ -597,7 +620,9 @@ static void test_json_is_as_the_command_line_promises(void **state)
     world_make(&world, "2*" SMALL);
     world.parts[0] = (struct layout_part){.ntasks = 2, .map = "node", .bind = "core"};
     struct layout *layout = make(&world);
-    json_t *value = layout_to_json(layout, &world.request);
+    json_t *r = json_pack("{s:i}", "version", 1);
+    char *printed = print_json(layout, &world, r);
+    json_t *value = json_loads(printed, 0, NULL);
     char *text = json_dumps(value, JSON_COMPACT);
     assert_string_equal(
         text, "{\"version\":1,\"ntasks\":2,\"taskmap\":{\"version\":1,\"map\":[[0,2,1,1]]},"
@@ -606,9 +631,39 @@ static void test_json_is_as_the_command_line_promises(void **state)
               "{\"id\":1,\"host\":\"node1\",\"target\":11}],"
               "\"tasks\":[{\"rank\":0,\"node\":0,\"local_rank\":0,\"app\":0,\"cpus\":\"0-1\","
               "\"cores\":\"0\",\"gpus\":\"\"},{\"rank\":1,\"node\":1,\"local_rank\":0,\"app\":0,"
-              "\"cpus\":\"0-1\",\"cores\":\"0\",\"gpus\":\"\"}]}");
+              "\"cpus\":\"0-1\",\"cores\":\"0\",\"gpus\":\"\"}],\"R\":{\"version\":1}}");
     free(text);
+    free(printed);
     json_decref(value);
+    json_decref(r);
+    layout_free(layout);
+    world_free(&world);
+}
+
+static void count_piece(void *arg, const char *text)
+{
+    size_t *pieces = arg, len = strlen(text);
+    assert_in_range(len, 1, 300 << 10);
+    pieces[0]++;
+    pieces[1] += len;
+}
+
+static void test_json_of_many_tasks_comes_in_pieces(void **state)
+{
+    struct world world;
+    size_t pieces[2] = {0, 0};
+    (void)state;
+    world_make(&world, "2*" SMALL);
+    world.parts[0] = (struct layout_part){.ntasks = 20000, .map = "core", .mppr = "none"};
+    struct layout *layout = make(&world);
+    layout_print_json(layout, &world.request, NULL, count_piece, pieces);
+    char *text = print_json(layout, &world, NULL);
+    json_t *value = json_loads(text, 0, NULL);
+    assert_true(pieces[0] > 2);
+    assert_int_equal(pieces[1], strlen(text));
+    assert_int_equal(json_array_size(json_object_get(value, "tasks")), 20000);
+    json_decref(value);
+    free(text);
     layout_free(layout);
     world_free(&world);
 }
@@ -798,9 +853,7 @@ static void test_same_request_gives_the_same_bytes(void **state)
             world.parts[0] = (struct layout_part){
                 .ntasks = 17, .map = maps[i], .oversubscribe = true, .order = "s"};
             struct layout *layout = make(&world);
-            json_t *value = layout_to_json(layout, &world.request);
-            texts[round] = json_dumps(value, 0);
-            json_decref(value);
+            texts[round] = print_json(layout, &world, NULL);
             layout_free(layout);
             world_free(&world);
         }
@@ -826,6 +879,7 @@ int main(void)
         cmocka_unit_test(test_a_later_part_that_does_not_fit_is_named),
         cmocka_unit_test(test_unused_nodes_have_no_id),
         cmocka_unit_test(test_json_is_as_the_command_line_promises),
+        cmocka_unit_test(test_json_of_many_tasks_comes_in_pieces),
         cmocka_unit_test(test_picture_folds_equal_nodes_and_names_the_numbers),
         cmocka_unit_test(test_any_string_visits_every_thread_once),
         cmocka_unit_test(test_limits_hold_for_any_string_and_width),
