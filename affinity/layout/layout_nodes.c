@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 
 #include "affinity/layout/builder.h"
 #include "base/mem.h"
