@@ -82,6 +82,7 @@ setup_here() { PATH=$PWD/bin "$ROOT/tests/setup" "$@"; }
     touch lists
     fake apt-get 'echo "$*" >>calls'
     run -0 setup_here --dry-run run
+    has_line "$output" "setup: missing: gcc *"
     grep -q -- "-s install" calls
     equal "$(wc -l <calls)" 1
 }
