@@ -88,8 +88,9 @@ END
 }
 
 @test "256 MiB through stdin are whole, and take little memory" {
-    start_watch
-    "$PROGRAMS/stream" write 0 268435456 | LIMIT=120 tprun "$PROGRAMS/stream" check 1 268435456 3>&-
+    start_watch 1
+    "$PROGRAMS/stream" write 0 268435456 |
+        LIMIT=120 tprun sh -c "$PROGRAMS/stream check 1 268435456 && $HOLD" 3>&-
     watch_below 65536
 }
 

@@ -112,15 +112,15 @@ teardown() { nothing_left; }
 }
 
 @test "128 MiB through 4 tasks to a slow reader are whole, and take little memory" {
-    start_watch
-    tprun -n 4 sh -c "$PROGRAMS/stream write \$TPRUN_RANK 33554432" 3>&- |
+    start_watch 4
+    tprun -n 4 sh -c "$PROGRAMS/stream write \$TPRUN_RANK 33554432 && $HOLD" 3>&- |
         { sleep 1; "$PROGRAMS/stream" check 4 33554432; }
     watch_below 65536
 }
 
 @test "1 GiB through stdout of 8 tasks is whole, and takes little memory" {
-    start_watch
-    LIMIT=120 tprun -n 8 sh -c "$PROGRAMS/stream write \$TPRUN_RANK 134217728" 3>&- |
+    start_watch 8
+    LIMIT=120 tprun -n 8 sh -c "$PROGRAMS/stream write \$TPRUN_RANK 134217728 && $HOLD" 3>&- |
         "$PROGRAMS/stream" check 8 134217728
     watch_below 65536
 }

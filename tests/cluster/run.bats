@@ -184,17 +184,17 @@ planned() { # ARGUMENTS...: "RANK HOST CPUS" a task, as --dry-run says
 }
 
 @test "128 MiB through stdout of 8 tasks on 4 hosts are whole, and take little memory" {
-    start_watch
+    start_watch 8
     LIMIT=120 tprun -n 8 --hosts 'node[0-3]' --map-by node \
-        sh -c "$PROGRAMS/stream write \$TPRUN_RANK 16777216" 3>&- | "$PROGRAMS/stream" check 8 16777216
+        sh -c "$PROGRAMS/stream write \$TPRUN_RANK 16777216 && $HOLD" 3>&- | "$PROGRAMS/stream" check 8 16777216
     watch_below 65536
 }
 
 @test "64 MiB through stdin to a task on another host are whole, and take little memory" {
-    start_watch
+    start_watch 1
     "$PROGRAMS/stream" write 0 67108864 |
         LIMIT=120 tprun -n 2 --hosts 'node[0-1]' -i 1 --map-by node \
-            sh -c "[ \$TPRUN_RANK = 0 ] || exec $PROGRAMS/stream check 1 67108864" 3>&- >out
+            sh -c "[ \$TPRUN_RANK = 0 ] || { $PROGRAMS/stream check 1 67108864 && $HOLD; }" 3>&- >out
     equal "$(cat out)" "524288 lines of 1 tasks are right"
     watch_below 65536
 }

@@ -96,23 +96,31 @@ equal() {
 need_mpich() { command -v mpicc.mpich >/dev/null || skip "no mpicc.mpich here"; }
 need_cores() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 cores, has $(nproc)"; }
 
-# Memory: start_watch samples the peak of every tprun and tpagent of this test until watch_below
-# KIB looks at the largest.
+# Memory: start_watch TASKS samples the peak of every tprun and tpagent of this build until
+# watch_below KIB looks at the largest. As many tasks end with $HOLD, which keeps them, and with
+# them all processes, until a sample was taken of what was the peak of all their work.
+# shellcheck disable=SC2016 # for the tasks' shells
+HOLD='{ : >held.$TPRUN_RANK; until [ -e watched ]; do sleep 0.05; done; }'
 start_watch() {
+    local agent pid held
+    agent=$(dirname "$TPRUN")/tpagent
     : >peaks
     : >watching
     while [ -e watching ]; do
-        for status_file in /proc/[0-9]*/status; do # a process may be gone by now
-            { read -r _ name && [[ $name == tp* ]] && echo "$name $(grep VmHWM: "$status_file")"; } \
-                <"$status_file" >>peaks || true
+        held=$(find . -maxdepth 1 -name 'held.*' | wc -l)
+        for pid in /proc/[0-9]*; do # a process may be gone by now
+            if [ "$pid/exe" -ef "$TPRUN" ] || [ "$pid/exe" -ef "$agent" ]; then
+                grep VmHWM: "$pid/status" >>peaks || true
+            fi
         done
+        [ "$held" -lt "$1" ] || : >watched
         sleep 0.1
     done 2>/dev/null 3>&- &
 }
 watch_below() {
     rm -f watching
     local peak
-    peak=$(awk '$3 > most { most = $3 } END { print most + 0 }' peaks)
+    peak=$(awk '$2 > most { most = $2 } END { print most + 0 }' peaks)
     echo "# largest tprun process: $peak KiB"
     [ "$peak" -gt 0 ] && [ "$peak" -lt "$1" ]
 }

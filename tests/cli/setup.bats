@@ -1,0 +1,95 @@
+# tests/setup on a machine that is made up: all that it can call is in bin/.
+load ../lib/common
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    export TMPDIR=$PWD
+    mkdir bin
+    local tool
+    for tool in env grep ls mktemp rm sh tail touch true; do
+        ln -s "$(type -P $tool)" bin/
+    done
+    fake dpkg-query '[ -e installed ] && echo installed'
+    fake id 'case $1 in -u) [ -e root ] && echo 0 || echo 1000 ;; -un) echo ann ;; esac'
+    fake apt-get 'echo "$*" >>calls
+        case " $* " in
+        *" update "*) [ -e network ] && touch lists || echo "W: Failed to fetch http://mirror/x  No route" ;;
+        *" install "*) [ -e lists ] && touch installed || { echo "E: Unable to locate package gcc"; exit 1; } ;;
+        esac'
+}
+fake() { # NAME TEXT
+    printf '#!/bin/sh\n%s\n' "$2" >"bin/$1"
+    chmod +x "bin/$1"
+}
+setup_here() { PATH=$PWD/bin "$ROOT/tests/setup" "$@"; }
+
+@test "where nothing is missing setup says nothing and calls nobody" {
+    touch installed
+    run -0 setup_here test
+    equal "$output" ""
+    [ ! -e calls ]
+}
+
+@test "root installs without fetching lists where they are there, and says one line" {
+    touch root lists
+    run -0 setup_here run
+    equal "${#lines[@]}" 1
+    [[ "$output" == "setup: installing "*" gcc "*" mpich "* ]]
+    equal "$(wc -l <calls)" 1
+}
+
+@test "where lists are absent they are fetched, and that is no failure" {
+    touch root network
+    run -0 setup_here run
+    equal "${#lines[@]}" 1
+    equal "$(wc -l <calls)" 3
+    run -0 setup_here run
+    equal "$output" ""
+}
+
+@test "a user installs through sudo" {
+    touch lists
+    fake sudo 'echo sudo >>calls; exec "$@"'
+    run -0 setup_here run
+    [ -e installed ]
+    grep -q sudo calls
+}
+
+@test "neither root nor sudo ends in one sentence with the packages to ask for" {
+    run -1 setup_here run
+    equal "${#lines[@]}" 1
+    [[ "$output" == "setup: neither root nor sudo here; ask for: apt-get install gcc "* ]]
+}
+
+@test "a sudo that refuses ends in one sentence, after its own" {
+    fake sudo 'echo "sudo: a password is required" >&2; exit 1'
+    run -1 setup_here run
+    equal "${lines[1]}" "sudo: a password is required"
+    equal "${lines[2]}" "setup: sudo does not let ann do that; ask somebody whom it lets"
+    equal "${#lines[@]}" 3
+    [ ! -e calls ]
+}
+
+@test "without a network setup ends in one sentence with the first cause, and keeps what was said" {
+    touch root
+    run -1 setup_here run
+    equal "${#lines[@]}" 2
+    [[ "${lines[1]}" == "setup: apt-get failed: Failed to fetch http://mirror/x  No route; is the network up? "* ]]
+    local log=${lines[1]##* }
+    grep -q "^E: Unable" "${log%)}"
+}
+
+@test "--dry-run installs nothing, and needs neither root nor sudo" {
+    touch lists
+    fake apt-get 'echo "$*" >>calls'
+    run -0 setup_here --dry-run run
+    has_line "$output" "setup: missing: gcc *"
+    grep -q -- "-s install" calls
+    equal "$(wc -l <calls)" 1
+}
+
+@test "setup asks which" {
+    ln -s "$(type -P sed)" bin/
+    run -2 setup_here
+    has_line "$output" "tests/setup *run|test*"
+    run -2 setup_here nonsense
+}
