@@ -2,6 +2,7 @@ noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
     base/buf.c base/buf.h \
     base/error.c base/error.h \
+    base/file.c base/file.h \
     base/fsd.c base/fsd.h \
     base/mem.c base/mem.h \
     base/table.c base/table.h

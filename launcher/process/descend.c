@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,21 +13,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 void descend_adopt(void)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
-
-static void read_file(const char *path, struct buf *out)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n;
-    while (fd >= 0 && (n = read(fd, buf_reserve(out, 4096), 4096)) > 0)
-        buf_added(out, (size_t)n);
-    if (fd >= 0)
-        close(fd);
 }
 
 /* The children of every thread of `pid`, as text: "12 34 ". */
@@ -43,7 +33,7 @@ static void read_children(pid_t pid, struct buf *out)
         if (entry->d_name[0] == '.')
             continue;
         char *file = mem_format("%s/%s/children", path, entry->d_name);
-        read_file(file, out);
+        file_read(file, out);
         free(file);
     }
     closedir(threads);
@@ -54,7 +44,7 @@ static bool is_zombie(pid_t pid)
     char path[64];
     struct buf text = BUF_INIT;
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    read_file(path, &text);
+    file_read(path, &text);
     const char *state = strrchr(buf_text(&text), ')');
     bool zombie = !state || state[1] != ' ' || state[2] == 'Z' || state[2] == 'X';
     buf_free(&text);
@@ -66,7 +56,7 @@ bool descend_catches(pid_t pid, int number)
     char path[64];
     struct buf text = BUF_INIT;
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    read_file(path, &text);
+    file_read(path, &text);
     const char *line = strstr(buf_text(&text), "SigCgt:");
     bool caught = line && strtoull(line + 7, NULL, 16) >> (number - 1) & 1;
     buf_free(&text);
