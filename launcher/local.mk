@@ -38,6 +38,8 @@ libagent_a_SOURCES = \
     launcher/agent/part.c launcher/agent/part.h launcher/agent/start.c \
     launcher/agent/variables.c launcher/agent/variables.h \
     launcher/agent/streams.c \
+    launcher/process/cgroup.c launcher/process/cgroup.h \
+    launcher/process/clone.c launcher/process/clone.h \
     launcher/process/descend.c launcher/process/descend.h \
     launcher/process/spawn.c launcher/process/spawn.h \
     launcher/program/atlas.c launcher/program/atlas.h \

@@ -113,6 +113,9 @@ check_PROGRAMS += tests/unit/test-atlas
 tests_unit_test_atlas_SOURCES = tests/unit/test-atlas.c tests/unit/unit.h
 tests_unit_test_atlas_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 
+check_PROGRAMS += tests/unit/test-cgroup
+tests_unit_test_cgroup_SOURCES = tests/unit/test-cgroup.c tests/unit/unit.h
+tests_unit_test_cgroup_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-spawn
 tests_unit_test_spawn_SOURCES = tests/unit/test-spawn.c tests/unit/unit.h
 tests_unit_test_spawn_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
@@ -202,6 +205,10 @@ tests_fuzz_fuzz_frame_SOURCES = tests/fuzz/fuzz-frame.c
 tests_fuzz_fuzz_frame_LDADD = libagent.a libbase.a $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_frame_LDFLAGS = $(FUZZER_FLAGS)
 
+noinst_PROGRAMS += tests/fuzz/fuzz-cgroup
+tests_fuzz_fuzz_cgroup_SOURCES = tests/fuzz/fuzz-cgroup.c
+tests_fuzz_fuzz_cgroup_LDADD = libagent.a libbase.a
+tests_fuzz_fuzz_cgroup_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-launch
 tests_fuzz_fuzz_launch_SOURCES = tests/fuzz/fuzz-launch.c
 tests_fuzz_fuzz_launch_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) -lm

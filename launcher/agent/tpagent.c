@@ -27,7 +27,7 @@ static int guard(pid_t agent)
         if (pid == agent || (pid < 0 && errno == ECHILD))
             break;
     }
-    descend_end(AGENT_LOST_GRACE, NULL, 0);
+    descend_end(AGENT_LOST_GRACE, NULL, 0, NULL);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 

@@ -110,7 +110,7 @@ static int run(struct spec *spec)
     int lost = frontend_run(spec, pair[0], &result, &err);
     waitpid(manager, NULL, 0);
     if (lost < 0)
-        descend_end(AGENT_LOST_GRACE, born, nborn);
+        descend_end(AGENT_LOST_GRACE, born, nborn, NULL);
     free(born);
     spec_free(spec);
     return lost < 0 ? refuse(&err) : finish(&result);

@@ -190,7 +190,7 @@ static void on_tree_empty(void *arg)
     if (manager->finished)
         return;
     manager->finished = true;
-    descend_end(AGENT_LOST_GRACE, NULL, 0);
+    descend_end(AGENT_LOST_GRACE, NULL, 0, NULL);
     program_end(manager->program);
     manager->program = NULL;
     if (manager->front)

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "launcher/process/cgroup.h"
 
 void descend_adopt(void)
 {
@@ -128,26 +129,31 @@ pid_t *descend_children(size_t *count)
     return list;
 }
 
-void descend_end(double grace, const pid_t *except, size_t nexcept)
+/* Without children there is nothing to look for. */
+static bool reap_all(void)
+{
+    pid_t gone;
+    while ((gone = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return gone < 0 && errno == ECHILD;
+}
+
+void descend_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup)
 {
     double start = seconds_now();
-    bool first = true;
-    for (;;) {
-        pid_t gone;
-        while ((gone = waitpid(-1, NULL, WNOHANG)) > 0)
-            ;
-        if (gone < 0 && errno == ECHILD)
-            return;
-        double passed = seconds_now() - start;
-        size_t left = descend_signal(passed >= grace ? SIGKILL
-                                     : first         ? SIGTERM
-                                                     : 0,
-                                     except, nexcept);
-        if (!left)
-            return;
+    for (bool first = true;; first = false) {
+        bool childless = reap_all();
+        bool due = seconds_now() - start >= grace;
+        int number = due ? SIGKILL : first ? SIGTERM : 0;
+        if (due)
+            cgroup_kill(cgroup);
+        size_t left = childless ? 0 : descend_signal(number, except, nexcept);
+        if (!left && !cgroup_populated(cgroup))
+            break;
         if (first)
             descend_signal(SIGCONT, except, nexcept);
-        first = false;
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
+    reap_all();
+    cgroup_remove(cgroup);
 }

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct cgroup;
+
 void descend_adopt(void);
 
 /* Send a signal to every descendant except the `nexcept` direct children listed and what is below
@@ -25,7 +27,8 @@ bool descend_catches(pid_t pid, int number);
 pid_t *descend_children(size_t *count);
 
 /* The guard's last act: TERM to all descendants but the direct children listed (what this process
- * was born with), KILL after `grace` seconds, until none is left. Blocks; reaps. */
-void descend_end(double grace, const pid_t *except, size_t nexcept);
+ * was born with), KILL after `grace` seconds to them and to what is in the cgroup (NULL: there is
+ * none), until none is left and the cgroup is removed. Blocks; reaps. */
+void descend_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup);
 
 #endif

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/process/cgroup.h"
+#include "launcher/process/clone.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SPAWN_ASAN
@@ -160,6 +162,12 @@ static void unpoison(void *stack)
 #endif
 }
 
+static enum spawn_step fork_step(const struct spawn *spawn, int number)
+{
+    return cgroup_dir(spawn->cgroup) >= 0 && number != EAGAIN && number != ENOMEM ? SPAWN_CGROUP
+                                                                                  : SPAWN_FORK;
+}
+
 void spawn_begin(struct spawning *child, const struct spawn *spawn)
 {
     sigset_t all, before;
@@ -177,12 +185,10 @@ void spawn_begin(struct spawning *child, const struct spawn *spawn)
     child->shares = 1;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before); /* no handler of ours runs in the child */
-    char *top = (char *)child->stack + SPAWN_STACK;
-    child->pid =
-        clone(child_run, top - (uintptr_t)top % 16, CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD,
-              child, NULL, NULL, &child->shares);
+    child->pid = clone_start(&(struct clone){child_run, child, child->stack, SPAWN_STACK,
+                                             &child->shares, cgroup_dir(spawn->cgroup)});
     if (child->pid < 0) {
-        child->failure = (struct spawn_failure){SPAWN_FORK, errno};
+        child->failure = (struct spawn_failure){fork_step(spawn, -child->pid), -child->pid};
         child->shares = 0;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);

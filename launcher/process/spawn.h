@@ -25,6 +25,8 @@ struct spawn_limit {
     struct rlimit value;
 };
 
+struct cgroup;
+
 struct spawn {
     const char *path; /* what is executed; no search */
     char *const *argv;
@@ -36,6 +38,7 @@ struct spawn {
     int death_signal;      /* when this process dies; 0: none */
     bool group; /* leader of a session, and so of a process group, of its own: the kernel then
                    schedules it as fairly against this process as against others */
+    const struct cgroup *cgroup;      /* what it is started in; NULL, or none made: as here */
     const cpu_set_t *cpus;            /* where it may run, read back before exec; NULL: as here */
     size_t cpus_size;                 /* bytes of such sets; 0: nothing is read back */
     const struct spawn_limit *limits; /* RLIM_NLIMITS of them; NULL: as here */
@@ -44,6 +47,7 @@ struct spawn {
 enum spawn_step {
     SPAWN_OK,
     SPAWN_FORK,
+    SPAWN_CGROUP, /* not in that cgroup: elsewhere it might have started */
     SPAWN_DESCRIPTORS,
     SPAWN_DIRECTORY,
     SPAWN_LIMITS,

@@ -37,7 +37,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    descend_end(0, NULL, 0);
+    descend_end(0, NULL, 0, NULL);
     close(ready[0]);
     close(ready[1]);
     return waitpid(-1, NULL, WNOHANG) == -1 ? 0 : -1;
@@ -125,7 +125,7 @@ static void test_without_children_there_is_nothing_to_end(void **state)
     assert_int_equal(descend_signal(SIGKILL, NULL, 0), 0);
     free(descend_children(&count));
     assert_int_equal(count, 0);
-    descend_end(10, NULL, 0);
+    descend_end(10, NULL, 0, NULL);
     assert_true(now() - start < 5);
 }
 
@@ -136,7 +136,7 @@ static void test_daemons_are_found_and_ended(void **state)
     nap(0.05); /* those in between leave */
     assert_int_equal(descend_signal(0, NULL, 0), 3);
     double start = now();
-    descend_end(30, NULL, 0);
+    descend_end(30, NULL, 0, NULL);
     assert_true(now() - start < 10); /* TERM sufficed */
     for (int i = 0; i < 3; i++)
         assert_false(is_alive(pids[i]));
@@ -181,7 +181,7 @@ static void test_every_generation_is_signalled(void **state)
     assert_int_equal(descend_signal(SIGTERM, NULL, 0), 3);
     assert_int_equal(waitpid(top, &status, 0), top);
     assert_int_equal(WEXITSTATUS(status), SIGTERM);
-    descend_end(10, NULL, 0);
+    descend_end(10, NULL, 0, NULL);
     for (int i = 0; i < 3; i++)
         assert_false(is_alive(pids[i]));
 }
@@ -199,7 +199,7 @@ static void test_excepted_children_keep_what_is_below_them(void **state)
     pid_t other = child_that(NULL);
     assert_int_equal(descend_signal(0, NULL, 0), 3);
     assert_int_equal(descend_signal(0, &kept, 1), 1);
-    descend_end(0.2, &kept, 1);
+    descend_end(0.2, &kept, 1, NULL);
     assert_false(is_alive(other));
     assert_true(is_alive(pids[0]));
     assert_true(is_alive(pids[1]));
@@ -212,7 +212,7 @@ static void test_what_is_deaf_to_term_is_killed_after_the_grace(void **state)
     pid_t deaf = child_that(ignore_term), blocked = child_that(ignore_all), meek = child_that(NULL);
     double start = now();
     (void)state;
-    descend_end(0.5, NULL, 0);
+    descend_end(0.5, NULL, 0, NULL);
     assert_true(now() - start >= 0.5);
     assert_true(now() - start < 10);
     assert_false(is_alive(deaf) || is_alive(blocked) || is_alive(meek));
@@ -223,7 +223,7 @@ static void test_what_hears_term_has_the_grace(void **state)
     pid_t pid = child_that(leave_on_term);
     double start = now();
     (void)state;
-    descend_end(30, NULL, 0);
+    descend_end(30, NULL, 0, NULL);
     assert_true(now() - start < 10); /* and no longer than it needs */
     assert_false(is_alive(pid));
 }
@@ -233,7 +233,7 @@ static void test_without_grace_it_is_at_once(void **state)
     pid_t pid = child_that(ignore_term);
     double start = now();
     (void)state;
-    descend_end(0, NULL, 0);
+    descend_end(0, NULL, 0, NULL);
     assert_true(now() - start < 5);
     assert_false(is_alive(pid));
 }
@@ -252,7 +252,7 @@ static void test_stopped_processes_are_ended(void **state)
     double start = now();
     pid_t daemon = daemonise(1);
     kill(daemon, SIGSTOP);
-    descend_end(0.5, NULL, 0);
+    descend_end(0.5, NULL, 0, NULL);
     assert_true(now() - start >= 0.5);
     assert_false(is_alive(meek) || is_alive(deaf) || is_alive(daemon));
 }
@@ -265,7 +265,7 @@ static void test_a_stopped_process_that_hears_term_needs_no_kill(void **state)
     (void)state;
     kill(meek, SIGSTOP);
     assert_int_equal(waitpid(meek, &status, WUNTRACED), meek);
-    descend_end(30, NULL, 0);
+    descend_end(30, NULL, 0, NULL);
     assert_true(now() - start < 10);
     assert_false(is_alive(meek));
 }
@@ -289,7 +289,7 @@ static void test_a_family_that_flees_is_ended(void **state)
         stay();
     }
     hear();
-    descend_end(0.3, NULL, 0);
+    descend_end(0.3, NULL, 0, NULL);
     assert_int_equal(descend_signal(0, NULL, 0), 0);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
@@ -310,7 +310,7 @@ static void test_many_children_are_all_found(void **state)
     assert_int_equal(descend_signal(0, NULL, 0), MANY);
     assert_int_equal(descend_signal(0, list, count), 0);
     free(list);
-    descend_end(20, NULL, 0);
+    descend_end(20, NULL, 0, NULL);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 

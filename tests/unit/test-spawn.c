@@ -376,7 +376,7 @@ static void test_nothing_escapes(void **state)
           out, sizeof(out));
     nanosleep(&(struct timespec){0, 200000000}, NULL);
     assert_true(descend_signal(0, NULL, 0) >= 1);
-    descend_end(0.2, NULL, 0);
+    descend_end(0.2, NULL, 0, NULL);
     assert_int_equal(descend_signal(0, NULL, 0), 0);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
@@ -393,7 +393,7 @@ static void test_children_that_are_excepted_stay(void **state)
     pid_t *list = descend_children(&count);
     assert_int_equal(count, 1);
     assert_int_equal(list[0], kept);
-    descend_end(0, list, count);
+    descend_end(0, list, count, NULL);
     assert_int_equal(kill(kept, 0), 0);
     assert_int_equal(waitpid(kept, NULL, WNOHANG), 0);
     kill(kept, SIGKILL);
