@@ -33,6 +33,7 @@ libstdio_a_SOURCES = \
 noinst_LIBRARIES += liblauncher.a libagent.a
 libagent_a_SOURCES = \
     launcher/agent/agent.c launcher/agent/agent.h launcher/agent/state.h \
+    launcher/agent/confine.c \
     launcher/agent/ending.c \
     launcher/agent/rendezvous.c \
     launcher/agent/part.c launcher/agent/part.h launcher/agent/start.c \

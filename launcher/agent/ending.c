@@ -127,8 +127,18 @@ static size_t ending_descend(struct agent *agent, int number)
 
 static void ending_all(struct agent *agent, int number)
 {
+    if (number == SIGKILL)
+        cgroup_kill(agent->config->cgroup);
     ending_signal(agent, number);
     ending_descend(agent, number);
+}
+
+/* Look again, from the loop. */
+static void ending_later(struct agent *agent, double seconds)
+{
+    ev_timer_stop(agent->loop, &agent->linger);
+    ev_timer_set(&agent->linger, seconds, 0);
+    ev_timer_start(agent->loop, &agent->linger);
 }
 
 /* What a task left running may still be writing for it (`exec > >(tee log)`): while it holds the
@@ -145,16 +155,14 @@ static bool ending_lingers(struct agent *agent)
         return true;
     if (rest <= 0)
         return false;
-    ev_timer_stop(agent->loop, &agent->linger);
-    ev_timer_set(&agent->linger, rest, 0);
-    ev_timer_start(agent->loop, &agent->linger);
+    ending_later(agent, rest);
     return true;
 }
 
 /* Own tasks have ended and their output is read: what they left behind goes too. */
 static void ending_over(struct agent *agent)
 {
-    if (ending_descend(agent, 0)) {
+    if (ending_descend(agent, 0) || cgroup_populated(agent->config->cgroup)) {
         if (ending_lingers(agent))
             return;
         if (!agent->terminating)
@@ -165,6 +173,7 @@ static void ending_over(struct agent *agent)
         if (!streams_drain(&agent->tasks[i]) && agent->parent)
             return; /* the rest comes when there is room for it */
     agent->over = true;
+    cgroup_remove(agent->config->cgroup);
     ev_timer_stop(agent->loop, &agent->killer);
     for (uint32_t i = 0; i < agent->ntasks; i++)
         streams_close(&agent->tasks[i]);
@@ -271,8 +280,8 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
     for (uint32_t i = 0; i < agent->ntasks && !task; i++)
         if (agent->tasks[i].pid == pid)
             task = &agent->tasks[i];
-    if (!task) { /* an orphan that was adopted */
-        ending_check(agent);
+    if (!task) { /* an orphan that was adopted: they may come too fast to look each time */
+        ending_later(agent, 0);
         return;
     }
     task->status = status;

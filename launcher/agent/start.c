@@ -191,7 +191,7 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
                                  .cpus = launch->bound ? start->bindings[what->binding] : NULL,
                                  .cpus_size = start->set_size,
                                  .limits = part->limits};
-    spawn_begin(&slot->child, &slot->spawn);
+    confine_begin(task, &slot->child, &slot->spawn);
 }
 
 static bool slot_is_alone(const struct start *start, const struct start_slot *slot)
@@ -439,6 +439,7 @@ int start_begin(struct agent *agent, struct error *err)
         launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes);
     if (bindings_check(agent, err) < 0)
         return -1;
+    confine_open(agent);
     rendezvous_start(agent);
     agent->ntasks = launch->nlocal;
     agent->tasks = mem_array(agent->ntasks, sizeof(*agent->tasks));

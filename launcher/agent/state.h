@@ -5,6 +5,7 @@
  *   start.c       the launch: binding, exec
  *   streams.c     what tasks write and read
  *   rendezvous.c  PMI and the exchange
+ *   confine.c     the cgroup that tasks are started in
  *   ending.c      exits, TERM and KILL, what is told upwards
  */
 #ifndef LAUNCHER_AGENT_STATE_H
@@ -16,6 +17,7 @@
 
 #include "affinity/topology/topo.h"
 #include "launcher/agent/agent.h"
+#include "launcher/process/spawn.h"
 #include "launcher/program/launch.h"
 #include "launcher/stdio/lines.h"
 #include "launcher/tree/link.h"
@@ -109,6 +111,11 @@ int start_begin(struct agent *agent, struct error *err);
 /* This process has ended: if it was on its way, it counts as started now, or as failed. */
 void start_settle(struct agent *agent, pid_t pid);
 void start_free(struct agent *agent);
+
+/* confine.c */
+void confine_open(struct agent *agent); /* where none can be made all goes on without */
+/* spawn_begin(), in the cgroup if there is one. */
+void confine_begin(struct task *task, struct spawning *child, struct spawn *spawn);
 
 /* streams.c */
 void streams_open(struct task *task, int output, int error, int input);

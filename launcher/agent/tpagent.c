@@ -9,12 +9,13 @@
 
 #include "config.h"
 #include "launcher/agent/agent.h"
+#include "launcher/process/cgroup.h"
 #include "launcher/process/descend.h"
 #include "launcher/process/spawn.h"
 
 /* The guard: should the agent itself be killed, ends what it leaves behind. It holds neither end
  * of the link, so that the agent's death is seen above at once. */
-static int guard(pid_t agent)
+static int guard(pid_t agent, struct cgroup *cgroup)
 {
     int status = 0;
     close(0);
@@ -27,7 +28,7 @@ static int guard(pid_t agent)
         if (pid == agent || (pid < 0 && errno == ECHILD))
             break;
     }
-    descend_end(AGENT_LOST_GRACE, NULL, 0, NULL);
+    descend_end(AGENT_LOST_GRACE, NULL, 0, cgroup);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
@@ -53,6 +54,7 @@ int main(int argc, char *argv[])
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_IGN);
+    struct cgroup *cgroup = cgroup_new();
     if (pipe2(life, O_CLOEXEC) < 0)
         return 1;
     pid_t agent = fork();
@@ -60,10 +62,11 @@ int main(int argc, char *argv[])
         return 1;
     if (agent > 0) {
         close(life[0]);
-        return guard(agent);
+        return guard(agent, cgroup);
     }
     close(life[1]);
-    struct agent_config config = {.in = move_up(0), .out = move_up(1), .guard = move_up(life[0])};
+    struct agent_config config = {
+        .in = move_up(0), .out = move_up(1), .guard = move_up(life[0]), .cgroup = cgroup};
     spawn_reserve();
     return agent_run(&config);
 }

@@ -13,6 +13,7 @@
 #include "launcher/cli/frontend.h"
 #include "launcher/cli/options.h"
 #include "launcher/manager/manager.h"
+#include "launcher/process/cgroup.h"
 #include "launcher/process/descend.h"
 #include "launcher/stdio/output.h"
 
@@ -93,6 +94,7 @@ static int run(struct spec *spec)
     struct error err = ERROR_INIT;
     struct frontend_result result = {0};
     int pair[2];
+    struct cgroup *cgroup = cgroup_new();
     size_t nborn;
     pid_t *born = descend_children(&nborn);
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -102,7 +104,7 @@ static int run(struct spec *spec)
     pid_t manager = fork();
     if (manager == 0) {
         close(pair[0]);
-        _exit(manager_run(spec, pair[1]));
+        _exit(manager_run(spec, pair[1], cgroup));
     }
     close(pair[1]);
     if (manager < 0)
@@ -110,7 +112,7 @@ static int run(struct spec *spec)
     int lost = frontend_run(spec, pair[0], &result, &err);
     waitpid(manager, NULL, 0);
     if (lost < 0)
-        descend_end(AGENT_LOST_GRACE, born, nborn, NULL);
+        descend_end(AGENT_LOST_GRACE, born, nborn, cgroup);
     free(born);
     spec_free(spec);
     return lost < 0 ? refuse(&err) : finish(&result);

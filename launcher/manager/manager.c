@@ -39,9 +39,9 @@ static void manager_close(struct manager *manager)
     spec_free(manager->spec);
 }
 
-int manager_run(struct spec *spec, int fd)
+int manager_run(struct spec *spec, int fd, struct cgroup *cgroup)
 {
-    struct manager manager = {.spec = spec};
+    struct manager manager = {.spec = spec, .cgroup = cgroup};
     setsid();
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_NAME, "tprun-manager");

@@ -190,7 +190,7 @@ static void on_tree_empty(void *arg)
     if (manager->finished)
         return;
     manager->finished = true;
-    descend_end(AGENT_LOST_GRACE, NULL, 0, NULL);
+    descend_end(AGENT_LOST_GRACE, NULL, 0, manager->cgroup);
     program_end(manager->program);
     manager->program = NULL;
     if (manager->front)
@@ -204,7 +204,8 @@ static void on_tree_empty(void *arg)
 static int agent_here(void *arg, int fd)
 {
     struct manager *manager = arg;
-    struct agent_config config = {.guard = -1, .topo = topo_ref(manager->here)};
+    struct agent_config config = {
+        .guard = -1, .topo = topo_ref(manager->here), .cgroup = manager->cgroup};
     config.in = config.out = fcntl(fd, F_DUPFD_CLOEXEC, 10);
     close(fd);
     ev_loop_destroy(manager->loop);

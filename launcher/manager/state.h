@@ -66,6 +66,7 @@ struct manager {
 
     struct bootstrap boot;
     struct tree *tree;
+    struct cgroup *cgroup; /* of the agent of this machine */
 
     struct layout_node *candidates;
     uint32_t *candidate_host; /* [ncandidates] index into nodes->list */

@@ -3,13 +3,18 @@
  *   ignore   takes no notice of TERM, INT and HUP
  *   escape   leaves a copy behind in a session of its own, with no parent and no open descriptors
  *   fork     has a child in its own process group
+ *   flee     leaves a daemon behind, deaf to TERM, that is another process every moment: it forks,
+ *            the parent leaves, the child goes on; each puts its pid into the file "fleeing"
  * Says "ready" when all that is done.
  */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#define FLIGHT 20 /* s, so that a test that fails does not leave it running for ever */
 
 static void stay(void)
 {
@@ -45,6 +50,34 @@ static void escape(void)
     stay();
 }
 
+static void run_on(int file)
+{
+    time_t end = time(NULL) + FLIGHT;
+    while (time(NULL) < end) {
+        char text[16];
+        snprintf(text, sizeof(text), "%11d\n", (int)getpid());
+        (void)!pwrite(file, text, 12, 0);
+        if (fork())
+            _exit(0);
+    }
+    _exit(0);
+}
+
+static void flee(void)
+{
+    int file = open("fleeing", O_RDWR | O_CREAT, 0600);
+    if (fork())
+        return;
+    setsid();
+    ignore();
+    for (int fd = 0; fd < 1024; fd++)
+        if (fd != file)
+            close(fd);
+    if (fork())
+        _exit(0);
+    run_on(file);
+}
+
 int main(int argc, char *argv[])
 {
     for (int i = 1; i < argc; i++) {
@@ -52,6 +85,8 @@ int main(int argc, char *argv[])
             ignore();
         else if (!strcmp(argv[i], "escape"))
             escape();
+        else if (!strcmp(argv[i], "flee"))
+            flee();
         else if (!strcmp(argv[i], "fork") && fork() == 0)
             stay();
     }

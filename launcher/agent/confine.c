@@ -1,0 +1,56 @@
+/* The cgroup that a node's tasks are started in: they cannot leave it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/agent/state.h"
+
+/* With -v; takes text. */
+static void confine_say(struct agent *agent, char *text)
+{
+    struct frame frame = {
+        .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
+    if (agent->launch->spec->verbose)
+        agent_send_up(agent, &frame);
+    free(text);
+}
+
+void confine_open(struct agent *agent)
+{
+    struct error err = ERROR_INIT;
+    if (!agent->launch->nlocal)
+        return;
+    if (cgroup_make(agent->config->cgroup, agent->launch->program, &err) < 0)
+        confine_say(agent, mem_format("%s: no cgroup: %s", agent->host, error_text(&err)));
+    error_clear(&err);
+}
+
+/* Rights, the kernel's age, a filter of system calls, a threaded parent: what stands in the way
+ * shows with the first task. */
+static void confine_give_up(struct agent *agent, int number)
+{
+    struct cgroup *cgroup = agent->config->cgroup;
+    confine_say(agent, mem_format("%s: no cgroup: cannot start a process in %s: %s", agent->host,
+                                  cgroup_path(cgroup), strerror(number)));
+    cgroup_shut(cgroup);
+}
+
+static void confine_tell(struct agent *agent)
+{
+    confine_say(agent, mem_format("%s: tasks in cgroup %s", agent->host,
+                                  cgroup_path(agent->config->cgroup)));
+}
+
+void confine_begin(struct task *task, struct spawning *child, struct spawn *spawn)
+{
+    struct agent *agent = task->agent;
+    spawn->cgroup = agent->config->cgroup;
+    spawn_begin(child, spawn);
+    if (child->failure.step == SPAWN_CGROUP) {
+        confine_give_up(agent, child->failure.number);
+        spawn_finish(child);
+        spawn_begin(child, spawn);
+    } else if (task->what->local_rank == 0 && cgroup_dir(spawn->cgroup) >= 0) {
+        confine_tell(agent);
+    }
+}

@@ -1,0 +1,177 @@
+# The cgroup that tasks are started in, where one can be made.
+load ../lib/common
+setup_file() { build_programs; }
+setup() {
+    start_test
+    own=$(sed -n 's/^0:://p' /proc/self/cgroup)
+    mount=$(findmnt -rnt cgroup2 -o TARGET | head -n 1)
+    below=$mount${own%/}
+}
+teardown() {
+    nothing_left
+    nothing_flees
+    no_cgroups
+}
+
+# A plain directory can be made where this shell is: then tprun has to use one.
+need_cgroup() {
+    [ -n "$mount" ] || skip "cgroup2 is not mounted"
+    mkdir "$below/tprun-test.$$" 2>/dev/null || skip "no cgroup can be made in $below"
+    rmdir "$below/tprun-test.$$"
+    case $(uname -m) in x86_64 | aarch64) ;; *) skip "no tasks in cgroups on $(uname -m)" ;; esac
+}
+need_kill() { # cgroup.kill came with 5.14
+    need_cgroup
+    printf '%s\n' 5.14 "$(uname -r)" | sort -CV || skip "Linux $(uname -r) cannot kill a cgroup"
+}
+need_root() { [ "$(id -u)" = 0 ] || skip "needs root"; }
+
+# Directories of this test's programs: other runs on this machine have others.
+cgroups() { find "$below" -mindepth 1 -type d -path '*/tprun.*' 2>/dev/null | grep -F "$(ours)"; }
+ours() { sed -n 's/^tprun: .*: tasks in cgroup \([^,]*\).*/\1/p' err 2>/dev/null | sed '$!d' | grep . || echo none; }
+no_cgroups() {
+    local left
+    left=$(cgroups) || return 0
+    echo "left: $left"
+    return 1
+}
+# The daemon of `stay flee` is another process every moment, and writes down which.
+nothing_flees() {
+    local before
+    [ -e fleeing ] || return 0
+    before=$(cat fleeing)
+    sleep 0.3
+    equal "$(cat fleeing)" "$before"
+}
+flees() { [ -s fleeing ]; }
+
+@test "-v says which cgroup tasks are in, and it is gone afterwards" {
+    need_cgroup
+    run --separate-stderr tprun -v -n 2 sed -n 's/^0:://p' /proc/self/cgroup
+    equal "$status" 0
+    echo "$stderr" >err
+    equal "${#lines[@]}" 2
+    equal "${lines[0]}" "${lines[1]}"
+    equal "$mount${lines[0]}" "$(ours)"
+    [[ ${lines[0]} == "${own%/}"/tprun.[0-9]*.[0-9]*.* ]]
+    [ ! -e "$(ours)" ]
+}
+
+@test "a cgroup's directory is removed when the program failed, too" {
+    need_cgroup
+    run -3 --separate-stderr tprun -v -n 4 sh -c 'exit 3'
+    echo "$stderr" >err
+    [ "$(ours)" != none ]
+    [ ! -e "$(ours)" ]
+}
+
+@test "a program in a program has a cgroup in that one's" {
+    need_cgroup
+    run -0 --separate-stderr tprun -v "$TPRUN" sed -n 's/^0:://p' /proc/self/cgroup
+    echo "$stderr" >err
+    [[ $mount$output == "$(ours)"/tprun.* ]]
+    no_cgroups
+}
+
+@test "a daemon that is another process every moment ends with its task" {
+    need_kill
+    start "$TPRUN" -v --kill-grace 1s -n 1 "$PROGRAMS/stay" flee
+    wait_for 5 flees
+    SECONDS=0
+    kill -TERM "$job"
+    finish
+    equal "$status" 143
+    [ "$SECONDS" -le 3 ]
+    nothing_flees
+}
+
+# killed WHO...: these are killed; within 3 s all is gone.
+killed() {
+    local manager agent who victims=
+    rm -f fleeing
+    start "$TPRUN" -v -n 2 "$PROGRAMS/stay" flee ignore
+    wait_for 5 flees
+    wait_for 5 lines_are out 2
+    [ -d "$(ours)" ]
+    manager=$(pgrep -P "$job" -x tprun-manager)
+    agent=$(pgrep -P "$manager" -x tpagent)
+    for who; do
+        case $who in
+        front) victims+=" $job" ;;
+        manager) victims+=" $manager" ;;
+        agent) victims+=" $agent" ;;
+        esac
+    done
+    # shellcheck disable=SC2086
+    kill -9 $victims
+    finish
+    [ "$status" != 0 ]
+    wait_for 3 no_cgroups
+    nothing_flees
+}
+
+@test "SIGKILL of the agent leaves no daemon and no cgroup" {
+    need_kill
+    killed agent
+}
+
+@test "SIGKILL of the manager leaves no daemon and no cgroup" {
+    need_kill
+    killed manager
+}
+
+@test "SIGKILL of the front end leaves no daemon and no cgroup" {
+    need_kill
+    killed front
+}
+
+@test "SIGKILL of any two of them leaves no daemon and no cgroup" {
+    need_kill
+    killed agent manager
+    killed front manager
+    killed front agent
+}
+
+@test "SIGKILL of a program in a program leaves no cgroup of either" {
+    need_kill
+    start "$TPRUN" -v -n 1 "$TPRUN" -n 2 "$PROGRAMS/stay" ignore
+    wait_for 5 lines_are out 2
+    equal "$(cgroups | wc -l)" 2
+    kill -9 "$job"
+    finish
+    wait_for 3 no_cgroups
+}
+
+# without COMMAND...: where the command leaves cgroup2, tasks run, and -v says why in no cgroup.
+without() { # REASON COMMAND
+    need_root
+    [ -n "$mount" ] || skip "cgroup2 is not mounted"
+    run -0 --separate-stderr unshare -m sh -c "$2"' && exec "$0" "$@"' \
+        "$TPRUN" -v -n 2 "$PROGRAMS/where"
+    equal "${#lines[@]}" 2
+    has_line "$stderr" "tprun: *: no cgroup: $1"
+}
+
+@test "where cgroup2 is not mounted tasks run without" {
+    without "cgroup2 is not mounted" "umount $mount"
+}
+
+@test "where cgroup2 is read-only tasks run without" {
+    without "cannot make one in *: Read-only file system" "mount -o remount,bind,ro $mount"
+}
+
+@test "where something hides cgroup2 tasks run without" {
+    without "cannot start a process in *: Bad file descriptor" "mount -t tmpfs none $mount"
+}
+
+@test "where the user may not write tasks run without" {
+    need_root
+    need_cgroup
+    chmod 711 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR" 2>/dev/null || true
+    mkdir -m 700 nobody
+    chown 65534:65534 nobody
+    run -0 --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups \
+        env XDG_RUNTIME_DIR="$PWD/nobody" "$TPRUN" -v -n 2 "$PROGRAMS/where"
+    equal "${#lines[@]}" 2
+    has_line "$stderr" "tprun: *: no cgroup: cannot make one in *: Permission denied"
+}
