@@ -57,25 +57,44 @@ static void add_bindings(json_t *kind, const struct layout *layout, const char *
     json_object_set_new(kind, "tasks", json_string(text));
 }
 
-/* {"TEXT": kind} while building; nodes of a kind as an idset. */
-static json_t *kinds_to_json(const struct layout *layout)
+/* The cores that an unbound program holds on a node, or NULL. Caller frees. */
+static char *node_claim(const struct launch_source *source, uint32_t node)
 {
+    if (source->layout->bound || source->spec->overlap)
+        return NULL;
+    return idset_encode(source->layout->nodes[node].claim);
+}
+
+static json_t *kind_new(const struct layout *layout, const char *text, const char *claim)
+{
+    json_t *kind = json_object();
+    add_bindings(kind, layout, text);
+    if (claim)
+        json_object_set_new(kind, "claim", json_string(claim));
+    return kind;
+}
+
+/* {"TEXT CLAIM": kind} while building; nodes of a kind as an idset. */
+static json_t *kinds_to_json(const struct launch_source *source)
+{
+    const struct layout *layout = source->layout;
     struct node_text *nodes = node_texts(layout);
     json_t *by_text = json_object(), *list = json_array();
     struct idset **sets = mem_array(layout->nnodes, sizeof(*sets));
     size_t nkinds = 0;
     for (uint32_t i = 0; i < layout->nnodes; i++) {
         const char *text = buf_text(&nodes[i].text);
-        json_t *index = json_object_get(by_text, text);
+        char *claim = node_claim(source, i), *key = mem_format("%s %s", text, claim ? claim : "");
+        json_t *index = json_object_get(by_text, key);
         if (!index) {
-            json_t *kind = json_object();
-            add_bindings(kind, layout, text);
-            json_array_append_new(list, kind);
+            json_array_append_new(list, kind_new(layout, text, claim));
             sets[nkinds] = idset_new();
             index = json_integer((json_int_t)nkinds++);
-            json_object_set_new(by_text, text, index);
+            json_object_set_new(by_text, key, index);
         }
         idset_add(sets[json_integer_value(index)], i);
+        free(key);
+        free(claim);
         buf_free(&nodes[i].text);
     }
     for (size_t i = 0; i < nkinds; i++) {
@@ -117,7 +136,7 @@ json_t *launch_to_json(const struct launch_source *source)
                               spec_to_json(source->spec), "program", source->program, "instance",
                               source->instance, "taskmap", taskmap_to_json(layout->map), "sizes",
                               part_sizes(source), "tree_nodes", tree_nodes, "hosts", text, "kinds",
-                              kinds_to_json(layout), "bound", layout->bound);
+                              kinds_to_json(source), "bound", layout->bound);
     if (source->enclosing)
         json_object_set_new(value, "enclosing", json_string(source->enclosing));
     free(text);

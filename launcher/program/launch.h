@@ -42,6 +42,8 @@ struct launch {
     struct idset **cpus;       /* distinct bindings, OS indexes */
     uint32_t ncpus;
     bool bound;
+    struct idset *claim; /* logical cores that an unbound program holds here; NULL: it is bound, or
+                            claims nothing */
 };
 
 struct launch_source { /* what the manager knows; all borrowed */

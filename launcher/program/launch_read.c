@@ -172,6 +172,17 @@ static const json_t *find_kind(const struct launch *launch, const json_t *kinds,
     return NULL;
 }
 
+/* Where nothing is said of it the program claims nothing. */
+static int read_claim(struct launch *launch, const json_t *kind, struct error *err)
+{
+    const json_t *claim = json_object_get(kind, "claim");
+    if (!claim)
+        return 0;
+    const char *text = json_string_value(claim);
+    launch->claim = text ? idset_decode(text, err) : NULL;
+    return launch->claim ? 0 : error_set(err, "launch: the claim of a kind is malformed");
+}
+
 static int read_part(struct launch *launch, const json_t *kinds, const json_t *sizes,
                      struct error *err)
 {
@@ -179,7 +190,7 @@ static int read_part(struct launch *launch, const json_t *kinds, const json_t *s
         return error_set(err, "launch: kinds is not an array");
     if (launch->node != UINT32_MAX) {
         const json_t *kind = find_kind(launch, kinds, err);
-        if (!kind || read_tasks(launch, kind, err) < 0)
+        if (!kind || read_claim(launch, kind, err) < 0 || read_tasks(launch, kind, err) < 0)
             return -1;
     }
     return read_apps(launch, sizes, err);
@@ -238,6 +249,7 @@ void launch_free(struct launch *launch)
         free(launch->hosts[i]);
     free(launch->hosts);
     idset_free(launch->input_ranks);
+    idset_free(launch->claim);
     free(launch->tree_node);
     free(launch->cpus);
     free(launch->tasks);

@@ -175,3 +175,15 @@ without() { # REASON COMMAND
     equal "${#lines[@]}" 2
     has_line "$stderr" "tprun: *: no cgroup: cannot make one in *: Permission denied"
 }
+
+@test "unbound tasks are kept to the cores that their program holds where the kernel can" {
+    need_cgroup
+    need_cores 2
+    grep -qw cpuset "$below/cgroup.subtree_control" || skip "no cpuset controller for new cgroups"
+    run -0 --separate-stderr tprun -v -n 1 --bind-to none sh -c \
+        'taskset -pc 0-1023 $$ >/dev/null; exec "$0"' "$PROGRAMS/where"
+    echo "$stderr" >err
+    equal "${output##* }" "$(sed -n 's/^tprun: .*: tasks in cgroup .*, kept to processors //p' err)"
+    run -0 tprun --overlap -n 1 --bind-to none "$PROGRAMS/where"
+    equal "${output##* }" "$(sed -n 's/^Cpus_allowed_list:\s*//p' /proc/self/status)"
+}

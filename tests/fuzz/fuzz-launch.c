@@ -30,17 +30,19 @@ static void check(const struct launch *launch)
     }
     for (uint32_t i = 0; i < launch->ncpus; i++)
         free(idset_encode(launch->cpus[i]));
+    if (launch->claim)
+        free(idset_encode(launch->claim));
     idset_free(launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes));
     for (uint32_t i = 0; i < launch->nnodes; i++)
         if (!launch->hosts[i])
             abort();
 }
 
-/* "cpus" and "tasks" are inside the first of "kinds". */
+/* "cpus" and those after it are inside the first of "kinds". */
 static json_t *variant(const uint8_t *data, size_t size)
 {
-    static const char *const keys[] = {"spec",  "taskmap", "sizes", "tree_nodes", "hosts",
-                                       "kinds", "bound",   "cpus",  "tasks",      "nodes"};
+    static const char *const keys[] = {"spec",  "taskmap", "sizes", "tree_nodes", "hosts", "kinds",
+                                       "bound", "cpus",    "tasks", "nodes",      "claim"};
     json_t *value = json_loads(good, 0, NULL);
     size_t key = data[0] % (sizeof(keys) / sizeof(keys[0]));
     json_t *into = key < 7 ? value : json_array_get(json_object_get(value, "kinds"), 0);

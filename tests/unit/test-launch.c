@@ -144,6 +144,15 @@ static void check_node(const struct world *world, const struct launch *launch, u
     assert_int_equal(local, launch->nlocal);
 }
 
+/* Of an unbound program every node knows what it holds there. */
+static void check_claim(const struct world *world, const struct launch *launch, uint32_t node)
+{
+    bool wanted = !world->layout->bound && !world->spec->overlap;
+    assert_int_equal(launch->claim != NULL, wanted);
+    if (wanted)
+        assert_true(idset_equal(launch->claim, world->layout->nodes[node].claim));
+}
+
 static void check_whole(const struct world *world, const struct launch *launch)
 {
     assert_string_equal(launch->program, world->source.program);
@@ -183,6 +192,10 @@ static const struct {
      {{.ntasks = 11, .map = "core", .bind = "core"}},
      1},
     {"numa without binding", {{2, SMALL, NULL}}, {{.ntasks = 8, .map = "core", .bind = "none"}}, 1},
+    {"without binding, on the same machine with other cores",
+     {{1, LARGE, NULL}, {1, LARGE, "0-3"}, {1, LARGE, "4-7"}},
+     {{.ntasks = 15, .map = "core:span", .bind = "none"}},
+     1},
     {"more tasks than cores",
      {{2, SMALL, NULL}},
      {{.ntasks = 40, .map = "socket", .bind = "socket", .oversubscribe = true}},
@@ -214,11 +227,31 @@ static void test_every_node_reads_its_part_of_the_layout(void **state)
                 fail_msg("node %u: %s", node, error_text(&err));
             check_whole(&world, launch);
             check_node(&world, launch, node);
+            check_claim(&world, launch, node);
             launch_free(launch);
         }
         json_decref(value);
         world_free(&world);
     }
+}
+
+static void test_a_program_that_overlaps_claims_nothing(void **state)
+{
+    static const struct machine machines[] = {{1, SMALL, NULL}, {0}};
+    static const struct layout_part part = {.ntasks = 2, .map = "core", .bind = "none"};
+    struct world world;
+    (void)state;
+    world_make(&world, machines, &part, 1);
+    for (int overlap = 0; overlap < 2; overlap++) {
+        world.spec->overlap = overlap;
+        json_t *value = travel(&world, NULL);
+        struct launch *launch = launch_from_json(value, world.tree_node[0], NULL);
+        assert_non_null(launch);
+        check_claim(&world, launch, 0);
+        launch_free(launch);
+        json_decref(value);
+    }
+    world_free(&world);
 }
 
 static void test_an_agent_that_only_relays_has_no_tasks(void **state)
@@ -450,6 +483,8 @@ static const struct {
     {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:-2\",\"nodes\":\"0-1\"}]"},
     {"kinds", "[{\"cpus\":{\"0\":\"0\",\"1\":\"0\",\"2\":\"0\"},\"tasks\":\"0:0,1:0,2:2\","
               "\"nodes\":\"0-1\"}]"}, /* more bindings than tasks */
+    {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"claim\":\"x\"}]"},
+    {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"claim\":7}]"},
     {"bound", NULL},
     {"bound", "\"true\""},
 };
@@ -480,6 +515,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_node_reads_its_part_of_the_layout),
+        cmocka_unit_test(test_a_program_that_overlaps_claims_nothing),
         cmocka_unit_test(test_an_agent_that_only_relays_has_no_tasks),
         cmocka_unit_test(test_equal_nodes_are_written_once),
         cmocka_unit_test(test_tasks_that_share_a_binding_cost_nothing),
