@@ -18,18 +18,19 @@ start_cluster() { # N
 }
 stop_cluster() { [ -n "${NO_CLUSTER:-}" ] || "$CLUSTER" down; }
 
-# Nothing but what was there before is on any host; what is ending gets SECONDS (default 3).
+# Nothing but what was there before is on any host, and no cgroup of a program; what is ending gets
+# SECONDS (default 3).
 hosts_clean() {
     local i left
     [ -z "${NO_CLUSTER:-}" ] || return 0
     for ((i = 0; i < ${1:-3} * 10; i++)); do
-        left=$("$CLUSTER" left)
+        left=$("$CLUSTER" left && "$CLUSTER" cgroups)
         [ -n "$left" ] || return 0
         sleep 0.1
     done
     echo "left on the hosts:"
     echo "$left"
-    awk '{ print $2 }' <<<"$left" | xargs -r kill -9
+    "$CLUSTER" left | awk '{ print $2 }' | xargs -r kill -9
     return 1
 }
 

@@ -54,6 +54,20 @@ ssh_server() { processes "node$((($1 - 1) % 4))" sshd | head -n 1; }
 task() { processes "node$((($1 - 1) % 4))" stay | head -n 1; }
 escaped() { processes "node$((($1 - 1) % 4))" stay | tail -n 1; }
 
+@test "tasks are in a cgroup on every host, where one can be made" {
+    [ -e "$CLUSTER_DIR/cgroups" ] || skip "no cgroup can be made here"
+    start_program -v --kill-grace 0s
+    local host
+    for host in node0 node1 node2 node3; do
+        has_line "$(cat err)" "tprun: $host: tasks in cgroup */$host/tprun.*"
+        equal "$("$CLUSTER" cgroups "$host" | wc -l)" 1
+    done
+    kill -TERM "$(front_end)"
+    kill -TERM "$(front_end)"
+    finish
+    hosts_clean 3
+}
+
 @test "SIGKILL of the front end leaves nothing" {
     kill_rounds "" 32 front_end
 }
