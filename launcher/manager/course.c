@@ -6,7 +6,8 @@
 static void run(struct manager *manager)
 {
     manager->phase = PHASE_RUN;
-    prctl(PR_SET_PDEATHSIG, 0); /* from now on the link tells of the front end, and tasks are ended */
+    prctl(PR_SET_PDEATHSIG,
+          0); /* from now on the link tells of the front end, and tasks are ended */
     fence_open(manager);
     tree_add_nodes(manager->tree, manager->pending);
     viewer_say(manager, "program %s: %u task%s on %u node%s", program_id(manager->program),
