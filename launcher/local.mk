@@ -35,7 +35,7 @@ libagent_a_SOURCES = \
     launcher/agent/agent.c launcher/agent/agent.h launcher/agent/state.h \
     launcher/agent/confine.c \
     launcher/agent/ending.c \
-    launcher/agent/rendezvous.c \
+    launcher/agent/rendezvous.c launcher/agent/report.c \
     launcher/agent/part.c launcher/agent/part.h launcher/agent/start.c \
     launcher/agent/variables.c launcher/agent/variables.h \
     launcher/agent/streams.c \

@@ -16,27 +16,16 @@
 #include "launcher/program/allowed.h"
 #include "launcher/program/here.h"
 
-void agent_send_up(struct agent *agent, const struct frame *frame)
-{
-    if (agent->parent)
-        link_send(agent->parent, frame);
-}
-
 /* ---- leaving ---- */
 
-/* The parent is gone; so must be the tasks and the agents below. */
-void agent_leave(struct agent *agent)
+static bool is_busy(const struct agent *agent)
 {
-    bool idle = !agent->launched || agent->told;
-    if (!agent->parent && idle && (!agent->tree || agent->tree_empty))
-        ev_break(agent->loop, EVBREAK_ALL);
+    return (agent->start || agent->launched) && !agent->told;
 }
 
 static void on_tree_empty(void *arg)
 {
-    struct agent *agent = arg;
-    agent->tree_empty = true;
-    agent_leave(agent);
+    ((struct agent *)arg)->tree_empty = true;
 }
 
 /* Without a parent nobody wants the tasks any more. Agents below see their own link close. */
@@ -51,9 +40,18 @@ static void parent_lost(struct agent *agent)
     }
     if (agent->tree)
         tree_end(agent->tree, AGENT_LOST_GRACE * 2);
-    if (agent->launched && !agent->told)
+    if (is_busy(agent))
         ending_terminate(agent, AGENT_LOST_GRACE);
-    agent_leave(agent);
+}
+
+/* At the end of a turn: when the parent is gone, tasks and agents below go first. */
+static void on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
+{
+    struct agent *agent = watcher->data;
+    (void)events;
+    ending_check(agent);
+    if (!agent->parent && !is_busy(agent) && (!agent->tree || agent->tree_empty))
+        ev_break(loop, EVBREAK_ALL);
 }
 
 static void on_parent_closed(struct link *link, void *arg, const struct error *why)
@@ -87,7 +85,7 @@ static void pass_ended(struct agent *agent, uint32_t child, const struct frame *
     buf_add(&copy, (const char *)frame->bytes + sizeof(time), frame->len - sizeof(time));
     struct frame mine = *frame;
     mine.bytes = buf_bytes(&copy);
-    agent_send_up(agent, &mine);
+    report_send(agent, &mine);
     buf_free(&copy);
 }
 
@@ -99,7 +97,7 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
         rendezvous_up(agent, frame);
         break;
     case FRAME_DONE:
-        ending_take_done(agent, frame);
+        report_merge(agent, frame);
         tree_consumed(agent->tree, child, link_weight(frame));
         break;
     case FRAME_ENDED:
@@ -145,7 +143,6 @@ static void on_tree_lost(void *arg, const char *host, const struct idset *nodes,
     json_decref(value);
     free(text);
     forget_below(agent, nodes);
-    ending_check(agent);
 }
 
 static void on_tree_room(void *arg)
@@ -158,7 +155,7 @@ static void on_tree_note(void *arg, const char *text)
     struct agent *agent = arg;
     struct frame frame = {
         .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
-    agent_send_up(agent, &frame);
+    report_send(agent, &frame);
 }
 
 static const struct tree_ops tree_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
@@ -234,18 +231,8 @@ static void take_welcome(struct agent *agent, const struct frame *frame)
 static void launch_failed(struct agent *agent, const struct error *err)
 {
     struct idset *none = idset_new();
-    ending_tell(agent, none, "start", W_EXITCODE(1, 0), error_text(err));
+    report_ended(agent, none, "start", W_EXITCODE(1, 0), error_text(err));
     idset_free(none);
-}
-
-void agent_launched(struct agent *agent, json_t *bindings)
-{
-    json_t *started = bindings ? json_pack("{s:o}", "bindings", bindings) : json_object();
-    agent->launched = true;
-    if (agent->parent)
-        link_send_json(agent->parent, FRAME_STARTED, agent->node, 0, started);
-    json_decref(started);
-    ending_check(agent);
 }
 
 static void take_launch(struct agent *agent, const struct frame *frame)
@@ -260,7 +247,8 @@ static void take_launch(struct agent *agent, const struct frame *frame)
     json_decref(value);
     if (!agent->launch || start_begin(agent, &err) < 0) {
         launch_failed(agent, &err);
-        agent_launched(agent, NULL);
+        agent->launched = true;
+        report_started(agent, NULL);
     }
     error_clear(&err);
 }
@@ -322,8 +310,10 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
     agent->config = config;
     agent->topo = config->topo;
     agent->parent = link_new(agent->loop, config->in, config->out, &parent_ops, agent);
-    ev_timer_init(&agent->linger, ending_linger, 0, 0);
-    agent->linger.data = agent;
+    ending_open(agent);
+    ev_prepare_init(&agent->settle, on_settle);
+    agent->settle.data = agent;
+    ev_prepare_start(agent->loop, &agent->settle);
     ev_child_init(&agent->reaper, on_child, 0, 0);
     agent->reaper.data = agent;
     ev_child_start(agent->loop, &agent->reaper);

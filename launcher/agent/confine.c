@@ -12,7 +12,7 @@ static void confine_say(struct agent *agent, char *text)
     struct frame frame = {
         .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
     if (agent->launch->spec->verbose)
-        agent_send_up(agent, &frame);
+        report_send(agent, &frame);
     free(text);
 }
 

@@ -11,111 +11,6 @@
 #define LINGER 1.0       /* s of silence after which what a task left behind is ended */
 #define KILL_PERIOD 0.05 /* s between rounds of KILL: what was born meanwhile is found */
 
-/* ---- telling ---- */
-
-void ending_tell(struct agent *agent, const struct idset *ranks, const char *why, int status,
-                 const char *text)
-{
-    char *set = idset_encode(ranks);
-    json_t *value = json_pack("{s:s, s:s, s:i}", "ranks", set, "why", why, "status", status);
-    if (text)
-        json_object_set_new(value, "text", frame_text(text));
-    char *json = json_dumps(value, JSON_COMPACT);
-    struct buf payload = BUF_INIT;
-    unsigned char time[8];
-    frame_put_u64(time, link_clock());
-    buf_add(&payload, time, sizeof(time));
-    buf_add_text(&payload, json ? json : "{}");
-    struct frame frame = {
-        .type = FRAME_ENDED, .node = agent->node, .bytes = buf_bytes(&payload), .len = payload.len};
-    agent_send_up(agent, &frame);
-    buf_free(&payload);
-    free(json);
-    json_decref(value);
-    free(set);
-}
-
-/* Ranks of one fate are one set. */
-void ending_add(struct agent *agent, int status, bool victim, const struct idset *ranks)
-{
-    for (size_t i = 0; i < agent->nends; i++) {
-        struct end_set *end = &agent->ends[i];
-        if (end->status != status || end->victim != victim)
-            continue;
-        struct idset *both = idset_union(end->ranks, ranks);
-        idset_free(end->ranks);
-        end->ranks = both;
-        return;
-    }
-    agent->ends = mem_resize(agent->ends, agent->nends + 1, sizeof(*agent->ends));
-    agent->ends[agent->nends++] = (struct end_set){status, victim, idset_copy(ranks)};
-}
-
-void ending_add_rank(struct agent *agent, int status, bool victim, uint32_t rank)
-{
-    for (size_t i = 0; i < agent->nends; i++) {
-        if (agent->ends[i].status == status && agent->ends[i].victim == victim) {
-            idset_add(agent->ends[i].ranks, rank);
-            return;
-        }
-    }
-    struct idset *one = idset_new();
-    idset_add(one, rank);
-    ending_add(agent, status, victim, one);
-    idset_free(one);
-}
-
-void ending_take_done(struct agent *agent, const struct frame *frame)
-{
-    json_t *value = frame_json(frame, NULL), *end;
-    size_t i;
-    struct idset *nodes =
-        idset_decode(json_string_value(json_object_get(value, "nodes")) ?: "", NULL);
-    json_array_foreach(json_object_get(value, "ends"), i, end)
-    {
-        int status, victim;
-        const char *text;
-        if (json_unpack(end, "[i, b, s]", &status, &victim, &text) < 0)
-            continue;
-        struct idset *ranks = idset_decode(text, NULL);
-        if (ranks)
-            ending_add(agent, status, victim, ranks);
-        idset_free(ranks);
-    }
-    if (nodes && agent->below) {
-        struct idset *left = idset_subtract(agent->below, nodes);
-        idset_free(agent->below);
-        agent->below = left;
-    }
-    idset_free(nodes);
-    json_decref(value);
-    ending_check(agent);
-}
-
-static void ending_tell_done(struct agent *agent)
-{
-    json_t *ends = json_array();
-    struct idset *nodes = idset_new();
-    idset_add(nodes, agent->node);
-    size_t count;
-    if (agent->tree && tree_pids(agent->tree, &count) && count)
-        tree_add_nodes(agent->tree, nodes);
-    for (size_t i = 0; i < agent->nends; i++) {
-        char *ranks = idset_encode(agent->ends[i].ranks);
-        json_array_append_new(
-            ends, json_pack("[i, b, s]", agent->ends[i].status, agent->ends[i].victim, ranks));
-        free(ranks);
-    }
-    char *set = idset_encode(nodes);
-    json_t *value = json_pack("{s:o, s:s}", "ends", ends, "nodes", set);
-    if (agent->parent)
-        link_send_json(agent->parent, FRAME_DONE, agent->node, 0, value);
-    json_decref(value);
-    free(set);
-    idset_free(nodes);
-    agent->told = true;
-}
-
 /* ---- what is left ---- */
 
 static size_t ending_descend(struct agent *agent, int number)
@@ -134,13 +29,6 @@ static void ending_all(struct agent *agent, int number)
 }
 
 /* Look again, from the loop. */
-static void ending_later(struct agent *agent, double seconds)
-{
-    ev_timer_stop(agent->loop, &agent->linger);
-    ev_timer_set(&agent->linger, seconds, 0);
-    ev_timer_start(agent->loop, &agent->linger);
-}
-
 /* What a task left running may still be writing for it (`exec > >(tee log)`): while it holds the
  * task's output and says something now and then, it goes on. */
 static bool ending_lingers(struct agent *agent)
@@ -155,7 +43,9 @@ static bool ending_lingers(struct agent *agent)
         return true;
     if (rest <= 0)
         return false;
-    ending_later(agent, rest);
+    ev_timer_stop(agent->loop, &agent->linger);
+    ev_timer_set(&agent->linger, rest, 0);
+    ev_timer_start(agent->loop, &agent->linger);
     return true;
 }
 
@@ -201,27 +91,31 @@ void ending_check(struct agent *agent)
         ending_over(agent);
     if (!agent->over || agent->stalled || (agent->below && !idset_empty(agent->below)))
         return;
-    ending_tell_done(agent);
-    if (!agent->parent)
-        agent_leave(agent);
+    report_done(agent);
 }
 
 /* ---- ending them ---- */
 
-static void ending_killer(struct ev_loop *loop, ev_timer *timer, int events)
+static void on_killer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct agent *agent = timer->data;
     (void)events;
     if (ev_now(loop) >= agent->kill_at)
         ending_all(agent, SIGKILL);
-    ending_check(agent);
 }
 
-void ending_linger(struct ev_loop *loop, ev_timer *timer, int events)
+static void on_linger(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
-    (void)events;
-    ending_check(timer->data);
+    (void)timer;
+    (void)events; /* the turn that it makes is enough */
+}
+
+void ending_open(struct agent *agent)
+{
+    ev_timer_init(&agent->linger, on_linger, 0, 0);
+    ev_timer_init(&agent->killer, on_killer, KILL_PERIOD, KILL_PERIOD);
+    agent->linger.data = agent->killer.data = agent;
 }
 
 void ending_terminate(struct agent *agent, double grace)
@@ -238,12 +132,8 @@ void ending_terminate(struct agent *agent, double grace)
     } else if (grace <= 0) {
         ending_all(agent, SIGKILL);
     }
-    if (first) {
-        ev_timer_init(&agent->killer, ending_killer, KILL_PERIOD, KILL_PERIOD);
-        agent->killer.data = agent;
+    if (first)
         ev_timer_start(agent->loop, &agent->killer);
-    }
-    ending_check(agent);
 }
 
 /* The kernel drops a terminal stop of a session without a terminal unless there is a handler. */
@@ -281,7 +171,6 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
         if (agent->tasks[i].pid == pid)
             task = &agent->tasks[i];
     if (!task) { /* an orphan that was adopted: they may come too fast to look each time */
-        ending_later(agent, 0);
         return;
     }
     task->status = status;
@@ -292,15 +181,14 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
     rendezvous_drain(task);
     const char *why = ending_why(task);
     task->pid = 0;
-    ending_add_rank(agent, status, task->victim, task->what->rank);
+    report_add_rank(agent, status, task->victim, task->what->rank);
     if (why && !task->victim) {
         struct idset *one = idset_new();
         idset_add(one, task->what->rank);
-        ending_tell(agent, one, why, status, NULL);
+        report_ended(agent, one, why, status, NULL);
         idset_free(one);
     }
     rendezvous_gone(task);
     if (task->reads)
         streams_input_settle(agent);
-    ending_check(agent);
 }

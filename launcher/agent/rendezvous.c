@@ -15,7 +15,7 @@ static void pmi_broken(struct task *task, const struct error *err)
 {
     struct idset *one = idset_new();
     idset_add(one, task->what->rank);
-    ending_tell(task->agent, one, "pmi", W_EXITCODE(1, 0), error_text(err));
+    report_ended(task->agent, one, "pmi", W_EXITCODE(1, 0), error_text(err));
     idset_free(one);
 }
 
@@ -109,7 +109,7 @@ static void tell_stuck(struct agent *agent, uint32_t missing, uint32_t waiting)
                             "rank has to call MPI_Init, or none",
                             waiting);
     idset_add(one, missing);
-    ending_tell(agent, one, "pmi", W_EXITCODE(1, 0), text);
+    report_ended(agent, one, "pmi", W_EXITCODE(1, 0), text);
     free(text);
     idset_free(one);
 }
@@ -131,7 +131,7 @@ static void tell_missing(struct agent *agent)
                           .rank = rank,
                           .bytes = number,
                           .len = sizeof(number)};
-    agent_send_up(agent, &frame);
+    report_send(agent, &frame);
 }
 
 void rendezvous_missing(struct agent *agent, const struct frame *frame)
@@ -164,7 +164,7 @@ static void tell_node(struct agent *agent, const struct error *err)
 {
     struct idset *none = idset_new();
     if (!agent->terminating)
-        ending_tell(agent, none, "pmi", W_EXITCODE(1, 0), error_text(err));
+        report_ended(agent, none, "pmi", W_EXITCODE(1, 0), error_text(err));
     idset_free(none);
 }
 
@@ -184,7 +184,7 @@ static void on_abort(void *arg, struct pmi1_client *client, int exitcode, const 
     struct agent *agent = arg;
     struct idset *one = idset_new();
     idset_add(one, pmi1_client_rank(client));
-    ending_tell(agent, one, "abort", W_EXITCODE(exitcode & 0xff, 0), message);
+    report_ended(agent, one, "abort", W_EXITCODE(exitcode & 0xff, 0), message);
     idset_free(one);
 }
 
@@ -233,7 +233,7 @@ static void send_down(struct agent *agent, const struct frame *frame)
 
 static void exchange_up(void *arg, uint64_t id, uint32_t weight, const void *bytes, size_t len)
 {
-    fence_frame(FRAME_FENCE_UP, weight, id, bytes, len, arg, agent_send_up);
+    fence_frame(FRAME_FENCE_UP, weight, id, bytes, len, arg, report_send);
 }
 
 static void exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)

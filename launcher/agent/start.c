@@ -291,8 +291,8 @@ static void start_report(struct start *start)
 {
     for (size_t i = 0; i < start->nfailures; i++) {
         struct start_failure *failure = &start->failures[i];
-        ending_tell(start->agent, failure->ranks, "start", failure->status, failure->text);
-        ending_add(start->agent, failure->status, false, failure->ranks);
+        report_ended(start->agent, failure->ranks, "start", failure->status, failure->text);
+        report_add(start->agent, failure->status, false, failure->ranks);
         idset_free(failure->ranks);
         free(failure->text);
     }
@@ -429,7 +429,8 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
     json_t *bindings = found_to_json(start);
     start_report(start);
     start_free(agent);
-    agent_launched(agent, bindings);
+    agent->launched = true;
+    report_started(agent, bindings);
 }
 
 int start_begin(struct agent *agent, struct error *err)

@@ -1,12 +1,16 @@
 /*
- * state - what an agent knows, and what its rooms do with it. Private to the agent.
+ * state - what an agent knows, and its rooms. Private to the agent.
  *
  *   agent.c       life: frames from above and below
+ *   ending.c      exits, TERM and KILL, the proof that nothing is left
  *   start.c       the launch: binding, exec
+ *   confine.c     the cgroup that tasks are started in
  *   streams.c     what tasks write and read
  *   rendezvous.c  PMI and the exchange
- *   confine.c     the cgroup that tasks are started in
- *   ending.c      exits, TERM and KILL, what is told upwards
+ *   report.c      what is told upwards
+ *
+ * Each calls those below it and none above. Whatever happens in a turn of the loop, at its end
+ * agent.c looks whether that was the end.
  */
 #ifndef LAUNCHER_AGENT_STATE_H
 #define LAUNCHER_AGENT_STATE_H
@@ -71,7 +75,8 @@ struct agent {
     struct link *parent; /* NULL once lost */
     ev_io guard_io;
     ev_child reaper;
-    uint32_t node; /* in the tree */
+    ev_prepare settle; /* the end of a turn */
+    uint32_t node;     /* in the tree */
     char *host;
     struct topo *topo;
     struct bootstrap boot;
@@ -105,8 +110,20 @@ struct agent {
     size_t nends;
 };
 
-/* start.c: what is below is called back from the loop, at the latest when all tasks that could be
- * started were; agent->launched is then true. */
+/* report.c: nothing is sent once the parent is lost */
+void report_send(struct agent *agent, const struct frame *frame);
+/* What could be started was; with what the kernel says of it, or NULL (taken over). */
+void report_started(struct agent *agent, json_t *bindings);
+/* Ranks ended badly: why is "exit", "signal", "unfinalized", "start", "abort", "pmi". */
+void report_ended(struct agent *agent, const struct idset *ranks, const char *why, int status,
+                  const char *text);
+/* How ranks ended, kept for the last word; and what those below say in theirs. */
+void report_add(struct agent *agent, int status, bool victim, const struct idset *ranks);
+void report_add_rank(struct agent *agent, int status, bool victim, uint32_t rank);
+void report_merge(struct agent *agent, const struct frame *frame);
+void report_done(struct agent *agent); /* the last word */
+
+/* start.c: begins, and goes on from the loop until agent->launched. */
 int start_begin(struct agent *agent, struct error *err);
 /* This process has ended: if it was on its way, it counts as started now, or as failed. */
 void start_settle(struct agent *agent, pid_t pid);
@@ -136,22 +153,10 @@ void rendezvous_down(struct agent *agent, const struct frame *frame);
 void rendezvous_free(struct agent *agent);
 
 /* ending.c */
+void ending_open(struct agent *agent);
 void ending_reaped(struct agent *agent, pid_t pid, int status);
 void ending_terminate(struct agent *agent, double grace);
 void ending_signal(struct agent *agent, int number);
-/* Tell that ranks ended badly: why is "exit", "signal", "unfinalized", "start", "abort", "pmi". */
-void ending_tell(struct agent *agent, const struct idset *ranks, const char *why, int status,
-                 const char *text);
-void ending_add(struct agent *agent, int status, bool victim, const struct idset *ranks);
-void ending_add_rank(struct agent *agent, int status, bool victim, uint32_t rank);
-void ending_take_done(struct agent *agent, const struct frame *frame);
-void ending_linger(struct ev_loop *loop, ev_timer *timer, int events);
 void ending_check(struct agent *agent); /* is everything of this subtree over? */
-
-/* agent.c */
-void agent_send_up(struct agent *agent, const struct frame *frame);
-void agent_leave(struct agent *agent);
-/* What could be started was; with what the kernel says of it, or NULL (taken over). */
-void agent_launched(struct agent *agent, json_t *bindings);
 
 #endif

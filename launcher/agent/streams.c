@@ -24,7 +24,7 @@ static void stream_emit(void *arg, const char *bytes, size_t len, bool unfinishe
                           .bytes = bytes,
                           .len = len};
     stream->open_line = unfinished;
-    agent_send_up(agent, &frame);
+    report_send(agent, &frame);
 }
 
 /* A last line without newline waits until all whole lines of this node are out, so that none of
@@ -89,7 +89,6 @@ static void stream_readable(struct ev_loop *loop, ev_io *io, int events)
     (void)loop;
     (void)events;
     stream_read(stream);
-    ending_check(stream->task->agent);
 }
 
 bool streams_drain(struct task *task)
@@ -110,7 +109,6 @@ void streams_resume(struct agent *agent)
         for (int s = 0; s < 2; s++)
             if (agent->tasks[i].streams[s].fd >= 0)
                 ev_io_start(agent->loop, &agent->tasks[i].streams[s].io);
-    ending_check(agent);
 }
 
 static void stream_open(struct stream *stream, struct task *task, int fd, uint16_t flag)
