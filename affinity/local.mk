@@ -16,9 +16,15 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_load.c \
     affinity/layout/builder.h \
     affinity/layout/draw.c affinity/layout/draw.h \
+    affinity/layout/draw_alloc.c \
     affinity/layout/draw_bind.c \
     affinity/layout/draw_boxes.c \
+    affinity/layout/draw_levels.c \
     affinity/layout/draw_looks.c \
+    affinity/layout/draw_map.c \
+    affinity/layout/draw_seats.c \
+    affinity/layout/draw_words.c \
+    affinity/layout/fold.c affinity/layout/fold.h \
     affinity/layout/found.c affinity/layout/found.h \
     affinity/layout/kind.c affinity/layout/kind.h \
     affinity/layout/layout.c affinity/layout/layout.h \

@@ -78,7 +78,8 @@ static void fill_request(struct manager *manager)
                                                      .bind = part->bind,
                                                      .order = part->order,
                                                      .mppr = part->mppr,
-                                                     .oversubscribe = part->oversubscribe};
+                                                     .oversubscribe = part->oversubscribe,
+                                                     .program = part->argv[0]};
         }
     }
     manager->request = (struct layout_request){.nodes = manager->candidates,
