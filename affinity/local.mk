@@ -40,6 +40,13 @@ liblayout_a_SOURCES = \
     affinity/layout/policy.c affinity/layout/policy.h \
     affinity/layout/refusal.c \
     affinity/layout/run.c \
+    affinity/layout/svg.c affinity/layout/svg.h \
+    affinity/layout/svg_cells.c \
+    affinity/layout/svg_gpus.c \
+    affinity/layout/svg_head.c \
+    affinity/layout/svg_machine.c \
+    affinity/layout/svg_pen.c affinity/layout/svg_pen.h \
+    affinity/layout/svg_strip.c \
     affinity/layout/walk.c affinity/layout/walk.h \
     affinity/layout/taskmap.c affinity/layout/taskmap.h \
     affinity/layout/taskmap_text.c

@@ -1,5 +1,5 @@
 /*
- * draw - the pictures of a layout: the parts of layout_draw().
+ * draw - the pictures of a layout: what layout_draw() and layout_draw_svg() share.
  *
  * Nodes that look alike are folded into one look. A node is drawn as the hardware threads of its
  * table, each with what is there (struct seat), inside the objects that divide it.

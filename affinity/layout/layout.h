@@ -107,4 +107,8 @@ void layout_print_json(const struct layout *layout, const struct layout_request 
 enum { LAYOUT_SHOW_ALLOC = 1, LAYOUT_SHOW_TOPO = 2, LAYOUT_SHOW_MAP = 4, LAYOUT_SHOW_BIND = 8 };
 char *layout_draw(const struct layout *layout, const struct layout_request *request, unsigned what);
 
+/* The same as an SVG document (caller frees): at most 2 MB, whatever the size of the run; more than
+ * a few nodes of equal layout are folded, and what is too much to be seen is listed or counted. */
+char *layout_draw_svg(const struct layout *layout, const struct layout_request *request);
+
 #endif
