@@ -16,9 +16,15 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_load.c \
     affinity/layout/builder.h \
     affinity/layout/draw.c affinity/layout/draw.h \
+    affinity/layout/draw_alloc.c \
     affinity/layout/draw_bind.c \
     affinity/layout/draw_boxes.c \
+    affinity/layout/draw_levels.c \
     affinity/layout/draw_looks.c \
+    affinity/layout/draw_map.c \
+    affinity/layout/draw_seats.c \
+    affinity/layout/draw_words.c \
+    affinity/layout/fold.c affinity/layout/fold.h \
     affinity/layout/found.c affinity/layout/found.h \
     affinity/layout/kind.c affinity/layout/kind.h \
     affinity/layout/layout.c affinity/layout/layout.h \
@@ -34,6 +40,13 @@ liblayout_a_SOURCES = \
     affinity/layout/policy.c affinity/layout/policy.h \
     affinity/layout/refusal.c \
     affinity/layout/run.c \
+    affinity/layout/svg.c affinity/layout/svg.h \
+    affinity/layout/svg_cells.c \
+    affinity/layout/svg_gpus.c \
+    affinity/layout/svg_head.c \
+    affinity/layout/svg_machine.c \
+    affinity/layout/svg_pen.c affinity/layout/svg_pen.h \
+    affinity/layout/svg_strip.c \
     affinity/layout/walk.c affinity/layout/walk.h \
     affinity/layout/taskmap.c affinity/layout/taskmap.h \
     affinity/layout/taskmap_text.c

@@ -8,6 +8,7 @@ libspec_a_SOURCES = \
     launcher/cli/words.c launcher/cli/words.h \
     launcher/program/here.c launcher/program/here.h \
     launcher/program/hostfile.c launcher/program/hostfile.h \
+    launcher/program/picture.c launcher/program/picture.h \
     launcher/program/json_field.c launcher/program/json_field.h \
     launcher/program/nodes.c launcher/program/nodes.h launcher/program/nodes_build.h \
     launcher/program/nodes_index.c launcher/program/nodes_index.h \

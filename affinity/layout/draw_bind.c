@@ -4,86 +4,170 @@
 #include "affinity/layout/draw.h"
 #include "base/mem.h"
 
-#define MAX_LIST 40 /* characters of a list of ranks or processors in a table */
+#define MAX_SET 40    /* characters of a set in the table */
+#define MAX_LINES 200 /* of one node */
+#define MIN_RUN 8     /* lines that go on alike and are worth an ellipsis */
 
+/* The GPUs of each task would stand before WHERE, as one more set. */
 enum { RANKS, CPUS, CORES, WHERE, COLUMNS };
 
-struct line {
+struct line { /* one distinct binding of a node, and who has it */
+    struct idset *set[WHERE];
     char *column[COLUMNS];
 };
 
-static char *short_list(const struct idset *set)
+struct lines {
+    struct line *list;
+    uint32_t n;
+};
+
+static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)", "in"};
+
+/* One line a distinct binding, in the order of its first rank. */
+static struct lines collect_lines(const struct drawing *drawing, uint32_t node)
 {
-    char *text = idset_encode(set);
-    size_t len = strlen(text);
-    if (len <= MAX_LIST)
-        return text;
-    size_t cut = MAX_LIST - 12;
-    while (cut > 0 && text[cut] != ',')
-        cut--;
-    char *brief = mem_format("%.*s,... (%zu)", (int)cut, text, idset_count(set));
-    free(text);
-    return brief;
+    uint32_t ntasks = drawing->layout->nodes[node].ntasks;
+    uint32_t *line_of = mem_array(drawing->layout->nbindings, sizeof(*line_of));
+    struct lines lines = {.list = mem_array(ntasks, sizeof(*lines.list))};
+    for (uint32_t i = 0; i < ntasks; i++) {
+        uint32_t binding = drawing->same[drawing_task(drawing, node, i)->binding];
+        if (!line_of[binding]) {
+            const struct layout_binding *bound = &drawing->layout->bindings[binding];
+            line_of[binding] = ++lines.n;
+            lines.list[lines.n - 1] = (struct line){
+                {idset_new(), idset_copy(bound->cpus), idset_copy(bound->cores)}, {NULL}};
+        }
+        idset_add(lines.list[line_of[binding] - 1].set[RANKS], drawing_rank(drawing, node, i));
+    }
+    free(line_of);
+    for (uint32_t i = 0; i < lines.n; i++) {
+        struct line *line = &lines.list[i];
+        for (size_t c = 0; c < WHERE; c++)
+            line->column[c] = words_set(line->set[c], MAX_SET);
+        line->column[WHERE] = levels_where(drawing_node(drawing, node)->topo, line->set[CORES]);
+    }
+    return lines;
 }
 
-/* One line a distinct binding of the node, in the order of its first rank. */
-static uint32_t bind_lines(const struct drawing *drawing, uint32_t node, struct line **lines)
+static void free_lines(struct lines *lines)
 {
-    uint32_t n = 0, ntasks = drawing->layout->nodes[node].ntasks;
-    struct idset **ranks = mem_array(drawing->layout->nbindings, sizeof(struct idset *));
-    uint32_t *order = mem_array(ntasks, sizeof(*order));
-    for (uint32_t i = 0; i < ntasks; i++) {
-        uint32_t binding = drawing_task(drawing, node, i)->binding;
-        if (!ranks[binding]) {
-            ranks[binding] = idset_new();
-            order[n++] = binding;
-        }
-        idset_add(ranks[binding], drawing->ranks[drawing->at[node] + i]);
+    for (uint32_t i = 0; i < lines->n; i++) {
+        for (size_t c = 0; c < WHERE; c++)
+            idset_free(lines->list[i].set[c]);
+        for (size_t c = 0; c < COLUMNS; c++)
+            free(lines->list[i].column[c]);
     }
-    *lines = mem_array(n, sizeof(**lines));
-    for (uint32_t i = 0; i < n; i++) {
-        const struct layout_binding *binding = &drawing->layout->bindings[order[i]];
-        struct buf where = BUF_INIT;
-        draw_where(&where, drawing_node(drawing, node)->topo, binding->cores);
-        (*lines)[i].column[RANKS] = short_list(ranks[order[i]]);
-        (*lines)[i].column[CPUS] = short_list(binding->cpus);
-        (*lines)[i].column[CORES] = short_list(binding->cores);
-        (*lines)[i].column[WHERE] = buf_take_text(&where);
-        idset_free(ranks[order[i]]);
-    }
-    free(order);
-    free(ranks);
+    free(lines->list);
+}
+
+/* b is a, with every id `shift` higher. */
+static bool is_shifted(const struct idset *a, const struct idset *b, uint32_t shift)
+{
+    size_t i = 0, j = 0;
+    uint32_t first, last, other_first, other_last;
+    bool more;
+    while ((more = idset_range(a, &i, &first, &last)) ==
+               idset_range(b, &j, &other_first, &other_last) &&
+           more)
+        if (other_first - first != shift || other_last - last != shift)
+            return false;
+    return !more;
+}
+
+/* How much higher the ids of a column of line b are than those of line a, in *shift; false where
+ * the sets differ in more than that. */
+static bool find_shift(const struct lines *lines, uint32_t a, uint32_t b, size_t column,
+                       uint32_t *shift)
+{
+    const struct idset *x = lines->list[a].set[column], *y = lines->list[b].set[column];
+    *shift = idset_first(y) - idset_first(x);
+    return is_shifted(x, y, *shift);
+}
+
+/* How many lines from `at` on are of the same cores: the tasks of a core. */
+static uint32_t lines_a_core(const struct lines *lines, uint32_t at)
+{
+    uint32_t n = 1;
+    while (at + n < lines->n &&
+           idset_equal(lines->list[at].set[CORES], lines->list[at + n].set[CORES]))
+        n++;
     return n;
+}
+
+/* The end of the lines that go on from `at` by equal steps: of ranks and cpus from line to line, of
+ * cores as often as there are lines a core; of one place only where `same_place`. */
+static uint32_t steps_end(const struct lines *lines, uint32_t at, bool same_place)
+{
+    const char *place = lines->list[at].column[WHERE];
+    uint32_t period[WHERE] = {1, 1, lines_a_core(lines, at)}, step[WHERE] = {0}, end = at + 1;
+    for (; end < lines->n; end++) {
+        if (same_place && strcmp(place, lines->list[end].column[WHERE]) != 0)
+            return end;
+        for (size_t c = 0; c < WHERE; c++) {
+            uint32_t shift, steps = (end - at) / period[c];
+            if (!find_shift(lines, at, end, c, &shift))
+                return end;
+            if (end - at == period[c])
+                step[c] = shift;
+            if (shift != steps * step[c])
+                return end;
+        }
+    }
+    return end;
+}
+
+/* The end of the lines from `at` on that are told by two of them, an ellipsis and the last. */
+static uint32_t run_end(const struct lines *lines, uint32_t at)
+{
+    uint32_t near = steps_end(lines, at, true), far = steps_end(lines, at, false);
+    if (near - at >= MIN_RUN)
+        return near;
+    return far - at >= 2 * MIN_RUN ? far : at + 1;
+}
+
+static void draw_line(struct buf *out, const char *const *columns, const size_t *widths)
+{
+    buf_add_text(out, "    ");
+    for (size_t c = 0; c < COLUMNS; c++)
+        buf_printf(out, "%-*s  ", (int)widths[c], columns[c]);
+    while (buf_text(out)[out->len - 1] == ' ')
+        out->len--;
+    buf_add_char(out, '\n');
+}
+
+static void draw_lines(struct buf *out, const struct lines *lines, const size_t *widths)
+{
+    const char *const going_on[COLUMNS] = {"...", "...", "...", widths[WHERE] ? "..." : ""};
+    uint32_t drawn = 0;
+    for (uint32_t at = 0, end; at < lines->n && drawn < MAX_LINES; at = end) {
+        end = run_end(lines, at);
+        for (uint32_t i = at; i < end; i++, drawn++) {
+            bool told = end - at == 1 || i < at + 2 || i == end - 1;
+            draw_line(out, told ? (const char *const *)lines->list[i].column : going_on, widths);
+            if (!told)
+                i = end - 2;
+        }
+        if (drawn >= MAX_LINES && end < lines->n)
+            buf_printf(out, "    and %u more\n", lines->n - end);
+    }
 }
 
 static void draw_bind_node(struct drawing *drawing, uint32_t node)
 {
-    static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)", "in"};
-    struct line *lines, head;
+    struct lines lines = collect_lines(drawing, node);
     size_t widths[COLUMNS];
-    uint32_t n = bind_lines(drawing, node, &lines);
+    const char *titles[COLUMNS];
     for (size_t c = 0; c < COLUMNS; c++) {
-        head.column[c] = mem_copy_text(heads[c]);
-        widths[c] = strlen(heads[c]);
-        for (uint32_t i = 0; i < n; i++)
-            if (strlen(lines[i].column[c]) > widths[c])
-                widths[c] = strlen(lines[i].column[c]);
-        if (c == WHERE && n && !*lines[0].column[c])
-            head.column[c][0] = '\0';
+        titles[c] = c == WHERE && !*lines.list[0].column[WHERE] ? "" : heads[c];
+        widths[c] = strlen(titles[c]);
+        for (uint32_t i = 0; i < lines.n; i++)
+            if (strlen(lines.list[i].column[c]) > widths[c])
+                widths[c] = strlen(lines.list[i].column[c]);
     }
     buf_printf(&drawing->out, "  %s:\n", drawing_node(drawing, node)->host);
-    buf_add_text(&drawing->out, "  ");
-    draw_columns(&drawing->out, head.column, widths, COLUMNS);
-    for (uint32_t i = 0; i < n; i++) {
-        buf_add_text(&drawing->out, "  ");
-        draw_columns(&drawing->out, lines[i].column, widths, COLUMNS);
-    }
-    for (uint32_t i = 0; i < n; i++)
-        for (size_t c = 0; c < COLUMNS; c++)
-            free(lines[i].column[c]);
-    for (size_t c = 0; c < COLUMNS; c++)
-        free(head.column[c]);
-    free(lines);
+    draw_line(&drawing->out, titles, widths);
+    draw_lines(&drawing->out, &lines, widths);
+    free_lines(&lines);
 }
 
 void draw_bind(struct drawing *drawing)
@@ -91,8 +175,9 @@ void draw_bind(struct drawing *drawing)
     buf_add_text(&drawing->out, drawing->layout->bound
                                     ? "Bindings: where each rank may run\n"
                                     : "Bindings: none; where each rank may run\n");
-    for (uint32_t i = 0; i < drawing->nlooks; i++) {
+    for (uint32_t i = 0; i < drawing->nlooks && i < DRAW_MAX_LOOKS; i++) {
         draw_bind_node(drawing, drawing->looks[i].first);
-        drawing_draw_others(drawing, &drawing->looks[i]);
+        draw_others(drawing, &drawing->looks[i]);
     }
+    draw_rest(drawing);
 }

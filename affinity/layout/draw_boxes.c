@@ -1,52 +1,8 @@
-#include "affinity/layout/draw.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/layout/draw.h"
 #include "base/mem.h"
-
-/* Levels that can be a box or stand in front of one, the outermost of equal ones first. */
-static const enum topo_level box_levels[] = {TOPO_BOARD, TOPO_SOCKET, TOPO_NUMA, TOPO_L3};
-enum { MAX_BOXES = sizeof(box_levels) / sizeof(box_levels[0]) };
-
-static const char *level_label(enum topo_level level)
-{
-    return level == TOPO_L3 ? "L3" : topo_level_name(level);
-}
-
-/* Levels with more than one object, fewest first; of two with as many, the outer one. */
-static size_t dividing_levels(const struct topo *topo, enum topo_level *levels)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < MAX_BOXES; i++) {
-        uint32_t count = topo->count[box_levels[i]];
-        size_t at = n;
-        bool known = count < 2;
-        for (size_t j = 0; j < n; j++)
-            known = known || topo->count[levels[j]] == count;
-        if (known)
-            continue;
-        for (; at > 0 && topo->count[levels[at - 1]] > count; at--)
-            levels[at] = levels[at - 1];
-        levels[at] = box_levels[i];
-        n++;
-    }
-    return n;
-}
-
-static bool begins_core(const struct topo *topo, uint32_t row)
-{
-    return row == 0 || topo_core(topo, row) != topo_core(topo, row - 1);
-}
-
-static size_t cell_width(const struct topo *topo, char *const *cells)
-{
-    size_t width = 1;
-    for (uint32_t row = 0; row < topo->npus; row++)
-        if (begins_core(topo, row) && strlen(cells[row]) > width)
-            width = strlen(cells[row]);
-    return width;
-}
 
 /* A page of lines that are broken before they get too long. */
 struct page {
@@ -55,6 +11,16 @@ struct page {
     size_t indent; /* of lines that go on */
     size_t words;  /* on this line so far */
     size_t most;   /* words that a line takes, so that lines come out equal */
+};
+
+/* What stands still while a machine is drawn. */
+struct frame {
+    const struct boxes *boxes;
+    enum topo_level levels[DRAW_MAX_LEVELS];
+    size_t nlevels, nouter; /* the innermost are brackets, those around them stand in front */
+    bool l2;
+    size_t cell; /* width of one */
+    size_t tail; /* width of the widest */
 };
 
 static size_t page_column(const struct page *page)
@@ -79,173 +45,206 @@ static void page_word(struct page *page, const char *word, const char *before)
     page->words++;
 }
 
-/* For so many words of this length, each with its blanks: as many lines as it takes, evenly. */
+/* For so many words of this length, each with its blanks: as many lines as it takes, all of them
+ * full where a few words less in each make it so. */
 static void page_spread(struct page *page, size_t words, size_t len)
 {
     size_t room = DRAW_WIDTH > page->indent ? DRAW_WIDTH - page->indent : 1;
     size_t most = room / len ? room / len : 1, lines = (words + most - 1) / most;
     page->most = lines ? (words + lines - 1) / lines : 1;
+    for (size_t even = page->most; even > page->most / 2; even--)
+        if (words % even == 0) {
+            page->most = even;
+            return;
+        }
 }
 
-static size_t count_cores(const struct topo *topo, uint32_t first, uint32_t end)
+/* The cores around one L2, or one core. */
+static uint32_t group_end(const struct frame *frame, uint32_t row, uint32_t end)
 {
-    return end > first ? topo_core(topo, end - 1) - topo_core(topo, first) + 1 : 0;
+    const struct topo *topo = frame->boxes->topo;
+    const uint32_t *l2 = topo->object[TOPO_L2];
+    uint32_t at = row + 1;
+    while (at < end && (!levels_begin_core(topo, at) ||
+                        (frame->l2 && l2[at] != TOPO_ABSENT && l2[at] == l2[row])))
+        at++;
+    return at;
 }
 
-/* Too long for any line: broken between cells, which stay aligned. */
-static void draw_long_box(struct page *page, const struct topo *topo, const char *label,
-                          char *const *cells, uint32_t first, uint32_t end, size_t width)
+static char *group_text(const struct frame *frame, uint32_t row, uint32_t end)
 {
-    size_t indent = page->indent, most = page->most;
+    struct buf out = BUF_INIT;
+    for (; row < end; row++)
+        if (levels_begin_core(frame->boxes->topo, row))
+            buf_printf(&out, "%s%*s", out.len ? " " : "", (int)frame->cell,
+                       frame->boxes->cells[row]);
+    return buf_take_text(&out);
+}
+
+static const char *box_tail(const struct frame *frame, uint32_t row)
+{
+    return frame->boxes->tails && frame->boxes->tails[row] ? frame->boxes->tails[row] : "";
+}
+
+/* Too long for any line: broken between groups of cores. */
+static void draw_long_box(struct page *page, const struct frame *frame, const char *label,
+                          uint32_t first, uint32_t end)
+{
+    size_t indent = page->indent, most = page->most, groups = 0, longest = 1;
+    const char *between = frame->l2 ? " | " : " ";
     if (page->words)
         page_newline(page, page->indent);
     buf_printf(page->out, "%s%s[ ", label, *label ? " " : "");
     page->indent += strlen(label) + (*label ? 3 : 2);
-    page_spread(page, count_cores(topo, first, end), width + 1);
-    for (uint32_t row = first; row < end; row++) {
-        if (!begins_core(topo, row))
-            continue;
-        char *cell = mem_format("%*s", (int)width, cells[row]);
-        page_word(page, cell, " ");
-        free(cell);
+    for (uint32_t row = first; row < end; row = group_end(frame, row, end), groups++) {
+        char *text = group_text(frame, row, group_end(frame, row, end));
+        longest = strlen(text) > longest ? strlen(text) : longest;
+        free(text);
     }
-    buf_add_text(page->out, " ]");
+    page_spread(page, groups, longest + strlen(between));
+    for (uint32_t row = first, next; row < end; row = next) {
+        next = group_end(frame, row, end);
+        char *text = group_text(frame, row, next);
+        page_word(page, text, between);
+        free(text);
+    }
+    buf_printf(page->out, " ]%s", box_tail(frame, first));
     page->indent = indent;
     page->most = most;
+    page->words = 1;
+}
+
+static void add_box(struct buf *out, const struct frame *frame, const char *label, uint32_t first,
+                    uint32_t end)
+{
+    const char *between = "";
+    buf_printf(out, "%s%s[ ", label, *label ? " " : "");
+    for (uint32_t row = first, next; row < end; row = next) {
+        next = group_end(frame, row, end);
+        char *text = group_text(frame, row, next);
+        buf_printf(out, "%s%s", between, text);
+        between = frame->l2 ? " | " : " ";
+        free(text);
+    }
+    buf_printf(out, " ]%-*s", (int)frame->tail, box_tail(frame, first));
 }
 
 /* The rows of one object of the innermost dividing level, as "label [ cell cell ]". */
-static void draw_box(struct page *page, const struct topo *topo, const char *label,
-                     char *const *cells, uint32_t first, uint32_t end, size_t width)
+static void draw_box(struct page *page, const struct frame *frame, const char *label,
+                     uint32_t first, uint32_t end)
 {
     struct buf box = BUF_INIT;
-    buf_printf(&box, "%s%s[", label, *label ? " " : "");
-    for (uint32_t row = first; row < end; row++)
-        if (begins_core(topo, row))
-            buf_printf(&box, " %*s", (int)width, cells[row]);
-    buf_add_text(&box, " ]");
+    add_box(&box, frame, label, first, end);
     if (page->indent + box.len <= DRAW_WIDTH)
         page_word(page, buf_text(&box), "  ");
     else
-        draw_long_box(page, topo, label, cells, first, end, width);
+        draw_long_box(page, frame, label, first, end);
     buf_free(&box);
 }
 
-static char *object_label(const struct topo *topo, enum topo_level level, uint32_t row)
+/* A line for each set of outer objects; they stand in front of its boxes. What the line before
+ * already says is left out. */
+static void start_line(struct page *page, const struct frame *frame, uint32_t row)
 {
-    uint32_t widest = topo->count[level] - 1, id = topo->object[level][row];
-    size_t digits = widest > 999 ? 4 : widest > 99 ? 3 : widest > 9 ? 2 : 1;
-    if (id == TOPO_ABSENT)
-        return mem_format("no %s%*s", level_label(level), (int)digits - 1, "");
-    return mem_format("%s %*u", level_label(level), (int)digits, id);
-}
-
-static bool same_objects(const struct topo *topo, const enum topo_level *levels, size_t n,
-                         uint32_t a, uint32_t b)
-{
-    for (size_t i = 0; i < n; i++)
-        if (topo->object[levels[i]][a] != topo->object[levels[i]][b])
-            return false;
-    return true;
-}
-
-/* A line for each set of outer objects; they stand in front of its boxes. */
-static void start_line(struct page *page, const struct topo *topo, const enum topo_level *levels,
-                       size_t nouter, uint32_t row, uint32_t indent)
-{
+    const struct topo *topo = frame->boxes->topo;
+    size_t said = 0;
+    while (row > 0 && said < frame->nouter &&
+           levels_same(topo, frame->levels, said + 1, row, row - 1))
+        said++;
+    page->indent = 0;
     if (row > 0)
-        buf_add_char(page->out, '\n');
+        page_newline(page, 0);
     page->line = page->out->len;
-    buf_printf(page->out, "%*s", (int)indent, "");
-    for (size_t i = 0; i < nouter; i++) {
-        char *label = object_label(topo, levels[i], row);
-        buf_printf(page->out, "%s  ", label);
+    buf_printf(page->out, "%*s", (int)frame->boxes->indent, "");
+    for (size_t i = 0; i < frame->nouter; i++) {
+        char *label = levels_label(topo, frame->levels[i], row, true);
+        if (i < said)
+            buf_printf(page->out, "%*s", (int)strlen(label), "");
+        else
+            buf_add_text(page->out, label);
+        buf_add_text(page->out, "  ");
         free(label);
     }
     page->indent = page_column(page);
     page->words = 0;
 }
 
-/* How many boxes share the outer objects of this row. */
-static size_t boxes_beside(const struct topo *topo, const enum topo_level *levels, size_t n,
-                           uint32_t row)
+static uint32_t box_end(const struct frame *frame, uint32_t row)
 {
-    size_t boxes = 1;
-    for (uint32_t i = row + 1; n && i < topo->npus && same_objects(topo, levels, n - 1, row, i);
-         i++)
-        boxes += !same_objects(topo, levels, n, i - 1, i);
+    const struct topo *topo = frame->boxes->topo;
+    uint32_t end = row + 1;
+    while (end < topo->npus && levels_same(topo, frame->levels, frame->nlevels, row, end))
+        end++;
+    return end;
+}
+
+/* How many boxes share the outer objects of this row, and how long the longest is. */
+static size_t boxes_beside(const struct frame *frame, uint32_t row, size_t *longest)
+{
+    const struct topo *topo = frame->boxes->topo;
+    size_t boxes = 0;
+    *longest = 1;
+    for (uint32_t at = row, end;
+         at < topo->npus && levels_same(topo, frame->levels, frame->nouter, row, at);
+         at = end, boxes++) {
+        struct buf box = BUF_INIT;
+        end = box_end(frame, at);
+        add_box(&box, frame, "", at, end);
+        *longest = box.len > *longest ? box.len : *longest;
+        buf_free(&box);
+    }
     return boxes;
 }
 
-void draw_boxes(struct buf *out, const struct topo *topo, char *const *cells, uint32_t indent)
+static struct frame make_frame(const struct boxes *boxes)
 {
-    enum topo_level levels[MAX_BOXES];
-    size_t n = dividing_levels(topo, levels), nouter = n ? n - 1 : 0;
-    size_t width = cell_width(topo, cells);
+    struct frame frame = {.boxes = boxes, .l2 = levels_have_l2(boxes->topo), .cell = 1};
+    frame.nlevels = levels_dividing(boxes->topo, frame.levels);
+    frame.nouter = frame.nlevels ? frame.nlevels - 1 : 0;
+    for (uint32_t row = 0; row < boxes->topo->npus; row++) {
+        if (levels_begin_core(boxes->topo, row) && strlen(boxes->cells[row]) > frame.cell)
+            frame.cell = strlen(boxes->cells[row]);
+        if (strlen(box_tail(&frame, row)) > frame.tail)
+            frame.tail = strlen(box_tail(&frame, row));
+    }
+    return frame;
+}
+
+static void trim_lines(struct buf *out, size_t from)
+{
+    struct buf clean = BUF_INIT;
+    const char *line = buf_text(out) + from;
+    while (*line) {
+        size_t len = strcspn(line, "\n"), kept = len;
+        while (kept && line[kept - 1] == ' ')
+            kept--;
+        buf_add(&clean, line, kept);
+        buf_add_char(&clean, '\n');
+        line += len + (line[len] == '\n');
+    }
+    out->len = from;
+    buf_add_text(out, buf_text(&clean));
+    buf_free(&clean);
+}
+
+void draw_boxes(struct buf *out, const struct boxes *boxes)
+{
+    struct frame frame = make_frame(boxes);
+    const struct topo *topo = boxes->topo;
     struct page page = {.out = out};
+    size_t from = out->len;
     for (uint32_t row = 0, end; row < topo->npus; row = end) {
-        for (end = row + 1; end < topo->npus && same_objects(topo, levels, n, row, end);)
-            end++;
-        char *label = n ? object_label(topo, levels[n - 1], row) : mem_copy_text("");
-        if (row == 0 || !same_objects(topo, levels, nouter, row, row - 1)) {
-            start_line(&page, topo, levels, nouter, row, indent);
-            page_spread(&page, boxes_beside(topo, levels, n, row),
-                        strlen(label) + count_cores(topo, row, end) * (width + 1) + 6);
+        end = box_end(&frame, row);
+        char *label = frame.nlevels ? levels_label(topo, frame.levels[frame.nlevels - 1], row, true)
+                                    : mem_copy_text("");
+        if (row == 0 || !levels_same(topo, frame.levels, frame.nouter, row, row - 1)) {
+            size_t longest;
+            start_line(&page, &frame, row);
+            size_t beside = boxes_beside(&frame, row, &longest);
+            page_spread(&page, beside, longest + strlen(label) + 3);
         }
-        draw_box(&page, topo, label, cells, row, end, width);
+        draw_box(&page, &frame, label, row, end);
         free(label);
     }
-    buf_add_char(out, '\n');
-}
-
-void draw_summary(struct buf *out, const struct topo *topo)
-{
-    static const struct {
-        enum topo_level level;
-        const char *one;
-    } levels[] = {{TOPO_BOARD, "board"},
-                  {TOPO_SOCKET, "socket"},
-                  {TOPO_NUMA, "NUMA domain"},
-                  {TOPO_L3, "L3 cache"},
-                  {TOPO_L2, "L2 cache"},
-                  {TOPO_CORE, "core"},
-                  {TOPO_HWTHREAD, "hardware thread"}};
-    const char *between = "";
-    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
-        uint32_t count = topo->count[levels[i].level];
-        if (!count)
-            continue;
-        buf_printf(out, "%s%u %s%s", between, count, levels[i].one, count == 1 ? "" : "s");
-        between = ", ";
-    }
-}
-
-void draw_where(struct buf *out, const struct topo *topo, const struct idset *cores)
-{
-    enum topo_level levels[MAX_BOXES];
-    size_t n = dividing_levels(topo, levels);
-    for (size_t i = 0; i < n; i++) {
-        struct idset *objects = idset_new();
-        for (uint32_t row = 0; row < topo->npus; row++)
-            if (topo->object[levels[i]][row] != TOPO_ABSENT &&
-                idset_has(cores, topo_core(topo, row)))
-                idset_add(objects, topo->object[levels[i]][row]);
-        char *text = idset_encode(objects);
-        buf_printf(out, "%s%s %s", i ? ", " : "", level_label(levels[i]), *text ? text : "-");
-        free(text);
-        idset_free(objects);
-    }
-}
-
-void draw_columns(struct buf *out, char *const *columns, const size_t *widths, size_t n)
-{
-    buf_add_text(out, "  ");
-    for (size_t i = 0; i < n; i++)
-        if (i + 1 < n)
-            buf_printf(out, "%-*s  ", (int)widths[i], columns[i]);
-        else
-            buf_add_text(out, columns[i]);
-    while (out->len && buf_text(out)[out->len - 1] == ' ')
-        out->len--;
-    buf_add_char(out, '\n');
+    trim_lines(out, from);
 }

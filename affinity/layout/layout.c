@@ -22,18 +22,13 @@ int layout_check_part(const struct layout_part *part, struct error *err)
     return policy_parse(part, &policy, err);
 }
 
-static bool has_own_layout(const struct layout_part *part)
-{
-    return part->map || part->bind || part->order || part->mppr || part->cores_per_task;
-}
-
 /* A part without layout options joins the run before it. */
 static int make_runs(struct builder *builder, struct error *err)
 {
     const struct layout_request *request = builder->request;
     for (uint32_t i = 0; i < request->nparts; i++) {
         const struct layout_part *part = &request->parts[i];
-        if (i == 0 || has_own_layout(part)) {
+        if (i == 0 || policy_is_own(part)) {
             struct run *fresh = &builder->runs[builder->nruns++];
             *fresh = (struct run){.first_part = i};
             if (policy_parse(part, &fresh->policy, err) < 0)

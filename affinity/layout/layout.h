@@ -42,6 +42,7 @@ struct layout_part {
     const char *order;       /* --order / --rank-by, or NULL */
     const char *mppr;        /* --mppr, or NULL */
     bool oversubscribe;
+    const char *program; /* for pictures; may be NULL */
 };
 
 /* With node_count it is the first so many nodes that have room for an even share, and each gets its
@@ -105,5 +106,9 @@ void layout_print_json(const struct layout *layout, const struct layout_request 
  * folded; OS and logical numbers are named as such. */
 enum { LAYOUT_SHOW_ALLOC = 1, LAYOUT_SHOW_TOPO = 2, LAYOUT_SHOW_MAP = 4, LAYOUT_SHOW_BIND = 8 };
 char *layout_draw(const struct layout *layout, const struct layout_request *request, unsigned what);
+
+/* The same as an SVG document (caller frees): at most 2 MB, whatever the size of the run; more than
+ * a few nodes of equal layout are folded, and what is too much to be seen is listed or counted. */
+char *layout_draw_svg(const struct layout *layout, const struct layout_request *request);
 
 #endif

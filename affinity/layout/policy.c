@@ -312,6 +312,11 @@ int policy_parse(const struct layout_part *part, struct policy *policy, struct e
     return part->order ? order_parse(policy, part->order, err) : 0;
 }
 
+bool policy_is_own(const struct layout_part *part)
+{
+    return part->map || part->bind || part->order || part->mppr || part->cores_per_task;
+}
+
 bool policy_is_full(const struct policy *policy)
 {
     return policy->nloops == TOPO_NLEVELS;

@@ -41,6 +41,9 @@ struct policy {
 /* 0, or -1 with a sentence of kind ERROR_USAGE that says which character is wrong. */
 int policy_parse(const struct layout_part *part, struct policy *policy, struct error *err);
 
+/* The part has layout options of its own; one without them goes on as the part before. */
+bool policy_is_own(const struct layout_part *part);
+
 bool policy_is_full(const struct policy *policy); /* names all nine levels */
 /* A task bound to cores or hardware threads occupies them; any other only its place. */
 bool policy_is_narrow(const struct policy *policy);

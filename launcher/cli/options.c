@@ -111,6 +111,9 @@ static int options_check_part(const struct spec *spec, size_t index, struct erro
 
 static int options_check_seen(const struct spec *spec, struct error *err)
 {
+    if (spec->draw && strcmp(spec->draw, "-") == 0 && !spec->dry_run)
+        return error_set(err, "--draw: - is for --dry-run: the standard output is the program's; "
+                              "name a file");
     if (spec->ntopologies && !spec->dry_run)
         return error_set(err, "--topology is for --dry-run: nodes that need not exist run nothing");
     if (spec->ntopologies && (spec->hosts || spec->hostfile))

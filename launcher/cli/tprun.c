@@ -15,6 +15,7 @@
 #include "launcher/manager/manager.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descend.h"
+#include "launcher/program/picture.h"
 #include "launcher/stdio/output.h"
 
 static void complain(const char *text)
@@ -134,8 +135,10 @@ static void open_standard(void)
             open("/dev/null", fd ? O_WRONLY : O_RDONLY);
 }
 
-static int check_templates(const struct spec *spec, struct error *err)
+static int check_files(const struct spec *spec, struct error *err)
 {
+    if (spec->draw && strcmp(spec->draw, "-") != 0 && picture_check(spec->draw, err) < 0)
+        return -1;
     if (spec->output && output_check_template(spec->output, err) < 0)
         return error_prefix(err, "--output");
     if (spec->error && output_check_template(spec->error, err) < 0)
@@ -150,7 +153,7 @@ int main(int argc, char *argv[])
     struct error err = ERROR_INIT;
     struct spec *spec = spec_new();
     int action = options_parse(argc, argv, spec, &err);
-    if (action < 0 || check_templates(spec, &err) < 0 ||
+    if (action < 0 || check_files(spec, &err) < 0 ||
         (action == OPTIONS_RUN && spec_inherit(spec, &err) < 0)) {
         spec_free(spec);
         return refuse(&err);

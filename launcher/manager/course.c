@@ -18,13 +18,15 @@ static void run(struct manager *manager)
     finish_start_limit(manager);
 }
 
-static void show_and_run(struct manager *manager)
+static int show_and_run(struct manager *manager, struct error *err)
 {
-    place_show(manager);
+    if (place_show(manager, err) < 0)
+        return -1;
     if (manager->spec->dry_run)
         finish_end(manager);
     else
         run(manager);
+    return 0;
 }
 
 /* Every host that was asked has settled: there may be others to ask. */
@@ -32,10 +34,8 @@ static int next(struct manager *manager, struct error *err)
 {
     if (gather_check(manager, err) < 0)
         return -1;
-    if (place_map(manager, err) == 0) {
-        show_and_run(manager);
-        return 0;
-    }
+    if (place_map(manager, err) == 0)
+        return show_and_run(manager, err);
     if (!gather_more(manager))
         return -1;
     error_clear(err);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "launcher/manager/state.h"
 #include "launcher/program/launch.h"
+#include "launcher/program/picture.h"
 
 #define PLACE_TRIES 100 /* races for the same cores that may be lost before it is given up */
 
@@ -78,7 +79,8 @@ static void fill_request(struct manager *manager)
                                                      .bind = part->bind,
                                                      .order = part->order,
                                                      .mppr = part->mppr,
-                                                     .oversubscribe = part->oversubscribe};
+                                                     .oversubscribe = part->oversubscribe,
+                                                     .program = part->argv[0]};
         }
     }
     manager->request = (struct layout_request){.nodes = manager->candidates,
@@ -169,10 +171,16 @@ int place_map(struct manager *manager, struct error *err)
 
 /* ---- what is shown ---- */
 
+/* The picture of --draw - has the standard output for itself. */
+static bool draws_alone(const struct spec *spec)
+{
+    return spec->draw && strcmp(spec->draw, "-") == 0;
+}
+
 static void put_text(void *arg, const char *text)
 {
     struct manager *manager = arg;
-    viewer_show(manager, text, !manager->spec->dry_run);
+    viewer_show(manager, text, !manager->spec->dry_run || draws_alone(manager->spec));
 }
 
 static void show(struct manager *manager, const struct layout *layout, unsigned what)
@@ -190,16 +198,33 @@ static void show(struct manager *manager, const struct layout *layout, unsigned 
     free(text);
 }
 
+static int draw(struct manager *manager, struct error *err)
+{
+    if (!manager->spec->draw)
+        return 0;
+    char *text = layout_draw_svg(manager->layout, &manager->request);
+    int rc = 0;
+    if (draws_alone(manager->spec))
+        viewer_show(manager, text, false);
+    else
+        rc = picture_write(manager->spec->draw, text, strlen(text), err);
+    free(text);
+    return rc;
+}
+
 /* Of a real run, bindings are shown when they are a fact; JSON is one object, at one time. */
-void place_show(struct manager *manager)
+int place_show(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
     unsigned what = spec->display;
-    if (spec->dry_run && !what)
+    if (draw(manager, err) < 0)
+        return -1;
+    if (spec->dry_run && !what && (!draws_alone(spec) || spec->format == SPEC_SHOW_JSON))
         what = LAYOUT_SHOW_MAP | LAYOUT_SHOW_BIND;
     if (!spec->dry_run && what & LAYOUT_SHOW_BIND)
         what = spec->format == SPEC_SHOW_JSON ? 0 : what & ~(unsigned)LAYOUT_SHOW_BIND;
     show(manager, manager->layout, what);
+    return 0;
 }
 
 void place_show_found(struct manager *manager)

@@ -131,8 +131,8 @@ int gather_check(struct manager *manager, struct error *err);
 
 /* place.c */
 int place_map(struct manager *manager, struct error *err); /* layout made, and claimed if it runs */
-void place_show(struct manager *manager);                  /* what is planned */
-void place_show_found(struct manager *manager);            /* what runs */
+int place_show(struct manager *manager, struct error *err); /* what is planned; and --draw */
+void place_show_found(struct manager *manager);             /* what runs */
 void place_launch(struct manager *manager);
 void place_close(struct manager *manager);
 

@@ -63,7 +63,7 @@ void spec_clear(struct spec *spec)
 {
     char *texts[] = {spec->resources, spec->hosts,     spec->hostfile,  spec->exclude,
                      spec->output,    spec->error,     spec->input_arg, spec->bootstrap,
-                     spec->ssh,       spec->directory, spec->agent};
+                     spec->ssh,       spec->directory, spec->agent,     spec->draw};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         free(texts[i]);
     for (size_t i = 0; i < spec->nparts; i++)

@@ -63,6 +63,7 @@ struct spec {
     /* seen */
     bool dry_run;
     unsigned display; /* LAYOUT_SHOW_* of affinity/layout/layout.h */
+    char *draw;       /* --draw: a file, or "-" with dry_run; NULL */
     enum spec_show format;
     char **topologies; /* each HOSTLIST=DESCRIPTION or HOSTLIST=@FILE */
     size_t ntopologies;

@@ -223,6 +223,7 @@ static const struct field spec_fields[] = {
     {"overlap", field_get_flag, field_set_flag, SPEC(overlap)},
     {"dry_run", field_get_flag, field_set_flag, SPEC(dry_run)},
     {"display", field_get_words, field_set_words, SPEC(display), spec_display_words},
+    {"draw", field_get_text, field_set_text, SPEC(draw)},
     {"format", field_get_word, field_set_word, SPEC(format), spec_format_words},
     {"topologies", get_topologies, set_topologies},
     {"label", field_get_flag, field_set_flag, SPEC(label)},

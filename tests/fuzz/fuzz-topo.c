@@ -1,5 +1,5 @@
 /* A topology from the wire is refused with a sentence, or comes back from its own form the same,
- * and tasks can be placed on it. */
+ * and tasks can be placed on it and drawn. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +31,10 @@ static void place(const struct topo *topo)
         struct layout_part part = {.ntasks = 7, .map = maps[i], .mppr = "2:N,3:c", .bind = "2L2"};
         struct layout_request request = {&node, 1, 0, &part, 1};
         struct layout *layout = layout_make(&request, NULL);
-        if (layout)
+        if (layout) {
             free(layout_draw(layout, &request, LAYOUT_SHOW_MAP | LAYOUT_SHOW_TOPO));
+            free(layout_draw_svg(layout, &request));
+        }
         layout_free(layout);
     }
     idset_free(cores);

@@ -668,35 +668,6 @@ static void test_json_of_many_tasks_comes_in_pieces(void **state)
     world_free(&world);
 }
 
-static void test_picture_folds_equal_nodes_and_names_the_numbers(void **state)
-{
-    static const char *const says[] = {
-        "node[0-2]: cores 0-7 of 0-7 (logical), cpus 0-15 (OS)",
-        "socket 0  numa 0 [   0:0+1   1:2+3 ]  numa 1 [   2:4+5   3:6+7 ]",
-        "    socket 1  numa 2 [ 2 6 ]  numa 3 [ 3 7 ]",
-        "  node[1-2]: as node0, ranks 8 higher from node to node",
-        "    rank  cpus (OS)  cores (logical)  in",
-        "    1,5   4-7        2-3              socket 0, numa 1",
-    };
-    struct world world;
-    (void)state;
-    world_make(&world, "3*package:2 numa:2 core:2 pu:2");
-    world.parts[0] = (struct layout_part){.ntasks = 24, .map = "numa"};
-    struct layout *layout = make(&world);
-    char *text =
-        layout_draw(layout, &world.request,
-                    LAYOUT_SHOW_ALLOC | LAYOUT_SHOW_TOPO | LAYOUT_SHOW_MAP | LAYOUT_SHOW_BIND);
-    for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++)
-        if (!strstr(text, says[i]))
-            fail_msg("no '%s' in\n%s", says[i], text);
-    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1)
-        if (end - line > 100)
-            fail_msg("too long: %.*s", (int)(end - line), line);
-    free(text);
-    layout_free(layout);
-    world_free(&world);
-}
-
 /* ---- properties ---- */
 
 static uint32_t random_below(uint64_t *seed, uint32_t n)
@@ -880,7 +851,6 @@ int main(void)
         cmocka_unit_test(test_unused_nodes_have_no_id),
         cmocka_unit_test(test_json_is_as_the_command_line_promises),
         cmocka_unit_test(test_json_of_many_tasks_comes_in_pieces),
-        cmocka_unit_test(test_picture_folds_equal_nodes_and_names_the_numbers),
         cmocka_unit_test(test_any_string_visits_every_thread_once),
         cmocka_unit_test(test_limits_hold_for_any_string_and_width),
         cmocka_unit_test(test_same_request_gives_the_same_bytes),

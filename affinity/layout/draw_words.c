@@ -1,0 +1,195 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/draw.h"
+#include "base/mem.h"
+
+#define MAX_PROGRAM 60 /* characters of a program's name */
+
+const char *words_count(uint32_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* The step of ids that are evenly spaced, or 0. */
+static uint32_t even_step(const struct idset *set)
+{
+    uint32_t last = idset_first(set), step = idset_next(set, last) - last;
+    for (uint32_t id = idset_next(set, last); id != IDSET_NONE; id = idset_next(set, id)) {
+        if (id - last != step)
+            return 0;
+        last = id;
+    }
+    return step;
+}
+
+char *words_set(const struct idset *set, size_t max)
+{
+    char *text = idset_encode(set);
+    size_t commas = 0;
+    for (const char *at = text; (at = strchr(at, ',')); at++)
+        commas++;
+    if (strlen(text) <= max || commas == 0 || idset_count(set) == 2)
+        return text;
+    free(text);
+    uint32_t first = idset_first(set), last = idset_last(set), step = even_step(set);
+    if (step)
+        return mem_format("%u,%u..%u", first, first + step, last);
+    return mem_format("%u..%u (%zu)", first, last, idset_count(set));
+}
+
+/* Where the list may be cut before `max`: at a comma; *inside tells whether that is in brackets. */
+static size_t cut_hosts(const char *text, size_t max, bool *inside)
+{
+    size_t cut = 0;
+    bool open = false;
+    for (size_t at = 0; text[at] && at < max; at++) {
+        open = text[at] == '[' || (open && text[at] != ']');
+        if (text[at] == ',') {
+            cut = at;
+            *inside = open;
+        }
+    }
+    return cut;
+}
+
+char *words_hosts(const struct hostlist *hosts, size_t max)
+{
+    char *text = hostlist_encode(hosts), *brief;
+    size_t count = hostlist_count(hosts);
+    bool inside = false;
+    if (strlen(text) <= max || count == 1 || !strchr(text, ','))
+        return text;
+    size_t cut = cut_hosts(text, max, &inside);
+    if (cut)
+        brief = mem_format("%.*s,...%s (%zu nodes)", (int)cut, text, inside ? "]" : "", count);
+    else
+        brief = mem_format("%s and %zu other%s", hostlist_nth(hosts, 0), count - 1,
+                           words_count((uint32_t)count - 1));
+    free(text);
+    return brief;
+}
+
+char *words_machine(const struct topo *topo)
+{
+    static const struct {
+        enum topo_level level;
+        const char *one;
+        uint32_t least; /* fewer need no mention */
+    } levels[] = {{TOPO_BOARD, "board", 2},
+                  {TOPO_SOCKET, "socket", 1},
+                  {TOPO_NUMA, "NUMA domain", 2},
+                  {TOPO_L3, "L3 cache", 2},
+                  {TOPO_L2, "L2 cache", 2},
+                  {TOPO_CORE, "core", 1},
+                  {TOPO_HWTHREAD, "hardware thread", 1}};
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        uint32_t count = topo->count[levels[i].level];
+        bool told = count >= levels[i].least;
+        if (levels[i].level == TOPO_L2)
+            told = levels_have_l2(topo);
+        if (levels[i].level == TOPO_HWTHREAD)
+            told = count > topo->count[TOPO_CORE];
+        if (told)
+            buf_printf(&out, "%s%u %s%s", out.len ? ", " : "", count, levels[i].one,
+                       words_count(count));
+    }
+    return buf_take_text(&out);
+}
+
+static const char *level_noun(enum topo_level level)
+{
+    static const char *const nouns[TOPO_NLEVELS] = {
+        [TOPO_NODE] = "node",     [TOPO_BOARD] = "board", [TOPO_NUMA] = "NUMA domain",
+        [TOPO_SOCKET] = "socket", [TOPO_L3] = "L3 cache", [TOPO_L2] = "L2 cache",
+        [TOPO_L1] = "L1 cache",   [TOPO_CORE] = "core",   [TOPO_HWTHREAD] = "hardware thread",
+    };
+    return nouns[level];
+}
+
+static void say_binding(struct buf *out, const struct policy *policy)
+{
+    uint32_t count = policy->bind_count;
+    if (policy->bind == POLICY_BIND_NONE) {
+        buf_add_text(out, "not bound");
+        return;
+    }
+    if (policy->bind == POLICY_BIND_TOGETHER) {
+        buf_add_text(out, "tasks of a node bound together");
+        return;
+    }
+    if (policy->cores_per_task && policy->bind_level == TOPO_CORE)
+        count *= policy->cores_per_task;
+    if (count > 1)
+        buf_printf(out, "each bound to %u %ss", count, level_noun(policy->bind_level));
+    else
+        buf_printf(out, "each bound to %s %s", *level_noun(policy->bind_level) == 'L' ? "an" : "a",
+                   level_noun(policy->bind_level));
+}
+
+char *words_policy(const struct drawing *drawing, uint32_t part)
+{
+    const char *map = drawing->request->parts[drawing->parts[part].owner].map;
+    const struct policy *policy = &drawing->parts[part].policy;
+    struct buf out = BUF_INIT;
+    buf_printf(&out, "by %s, ", map ? map : "slot");
+    say_binding(&out, policy);
+    if (policy->sequential)
+        buf_add_text(&out, ", in sequential order");
+    return buf_take_text(&out);
+}
+
+/* The end of a long path. */
+const char *words_program(const char *program)
+{
+    size_t len = strlen(program);
+    const char *slash = strrchr(program, '/');
+    if (len > MAX_PROGRAM && slash && slash[1])
+        program = slash + 1;
+    len = strlen(program);
+    return len > MAX_PROGRAM ? program + len - MAX_PROGRAM : program;
+}
+
+char *words_part(const struct drawing *drawing, uint32_t part)
+{
+    const char *program = drawing->request->parts[part].program;
+    const struct part_view *ranks = &drawing->parts[part];
+    struct buf out = BUF_INIT;
+    buf_printf(&out, "part %u", part + 1);
+    if (program)
+        buf_printf(&out, ", %s", words_program(program));
+    if (ranks->count > 1)
+        buf_printf(&out, ": ranks %u-%u", ranks->first, ranks->first + ranks->count - 1);
+    else
+        buf_printf(&out, ": rank %u", ranks->first);
+    return buf_take_text(&out);
+}
+
+char *words_ranks(const struct drawing *drawing, uint32_t node)
+{
+    struct idset *set = idset_new();
+    uint32_t n = drawing->layout->nodes[node].ntasks;
+    for (uint32_t i = 0; i < n; i++)
+        idset_add(set, drawing_rank(drawing, node, i));
+    char *ranks = words_set(set, 40);
+    char *text = mem_format("%u task%s, rank%s %s", n, words_count(n), words_count(n), ranks);
+    free(ranks);
+    idset_free(set);
+    return text;
+}
+
+char *words_title(const struct drawing *drawing)
+{
+    const struct layout *layout = drawing->layout;
+    uint32_t nnodes = drawing->request->nnodes;
+    struct buf out = BUF_INIT;
+    buf_printf(&out, "%u task%s on %u", layout->ntasks, words_count(layout->ntasks),
+               layout->nnodes);
+    if (nnodes > layout->nnodes)
+        buf_printf(&out, " of %u", nnodes);
+    buf_printf(&out, " node%s", words_count(nnodes));
+    if (layout->oversubscribed)
+        buf_add_text(&out, ", oversubscribed");
+    return buf_take_text(&out);
+}

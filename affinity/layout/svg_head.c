@@ -1,0 +1,150 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/svg.h"
+#include "base/mem.h"
+
+#define MAX_PARTS 24
+#define SAMPLE_W 28
+#define SAMPLE_H 20
+
+/* words_policy() tells the other order only. */
+static const char *order_words(const struct drawing *drawing, uint32_t part)
+{
+    return drawing->parts[part].policy.sequential ? "" : ", in natural order";
+}
+
+static uint32_t parts_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
+{
+    uint32_t nparts = drawing->request->nparts, h = 0;
+    for (uint32_t part = 0; part < nparts && part < MAX_PARTS; part++) {
+        char *ranks = words_part(drawing, part), *policy = words_policy(drawing, part);
+        char *line = mem_format("%s; mapped %s%s", ranks, policy, order_words(drawing, part));
+        if (out)
+            pen_colour(out, (struct area){SVG_MARGIN, y + h + 3, 14, 14}, part);
+        h += pen_wrapped(out, PEN_TEXT, SVG_MARGIN + 22, y + h, SVG_ROOM - 22, line) + 3;
+        free(line);
+        free(policy);
+        free(ranks);
+    }
+    if (nparts > MAX_PARTS) {
+        char *line = mem_format("and %u more parts", nparts - MAX_PARTS);
+        h += pen_wrapped(out, PEN_TEXT, SVG_MARGIN + 22, y + h, SVG_ROOM - 22, line);
+        free(line);
+    }
+    return h;
+}
+
+static uint32_t policy_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
+{
+    const char *program = drawing->request->parts[0].program;
+    char *policy = words_policy(drawing, 0);
+    char *line = mem_format("%s%smapped %s%s", program ? words_program(program) : "",
+                            program ? ": " : "", policy, order_words(drawing, 0));
+    uint32_t h = pen_wrapped(out, PEN_TEXT, SVG_MARGIN, y, SVG_ROOM, line);
+    free(line);
+    free(policy);
+    return h;
+}
+
+uint32_t head_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
+{
+    char *title = words_title(drawing);
+    uint32_t h = pen_wrapped(out, PEN_TITLE, SVG_MARGIN, y, SVG_ROOM, title);
+    free(title);
+    if (drawing->request->nparts > 1)
+        return h + parts_draw(out, drawing, y + h);
+    return h + policy_draw(out, drawing, y + h);
+}
+
+/* ---- legend ---- */
+
+struct legend {
+    struct buf *out;
+    uint32_t x, y;
+};
+
+static void sample_draw(struct buf *out, unsigned sign, struct area area)
+{
+    struct area left = area;
+    left.w /= 2;
+    switch (sign) {
+    case SIGN_RANK:
+        pen_colour(out, area, PEN_GREY);
+        pen_in(out, area, "3");
+        break;
+    case SIGN_SHARED:
+        pen_tint(out, area, PEN_GREY);
+        break;
+    case SIGN_UNBOUND:
+        pen_dashed(out, area, PEN_GREY);
+        pen_in(out, area, "(3)");
+        break;
+    case SIGN_THREADS:
+        pen_colour(out, area, PEN_GREY);
+        pen_shape(out, "core", left);
+        pen_shape(out, "core", area);
+        break;
+    case SIGN_L2:
+        pen_shape(out, "idle", (struct area){area.x + 3, area.y + 3, 10, area.h - 6});
+        pen_shape(out, "idle", (struct area){area.x + 15, area.y + 3, 10, area.h - 6});
+        pen_shape(out, "l2", area);
+        break;
+    default:
+        pen_shape(out, sign == SIGN_IDLE ? "idle" : "absent", area);
+    }
+}
+
+static void legend_item(struct legend *legend, unsigned sign, const char *text)
+{
+    uint32_t w = SAMPLE_W + 6 + pen_width(PEN_TEXT, text) + 18;
+    if (legend->x > SVG_MARGIN && legend->x + w > SVG_MARGIN + SVG_ROOM) {
+        legend->x = SVG_MARGIN;
+        legend->y += SAMPLE_H + 8;
+    }
+    if (legend->out) {
+        struct area area = {legend->x, legend->y, SAMPLE_W, SAMPLE_H};
+        sample_draw(legend->out, sign, area);
+        pen_text(legend->out, PEN_TEXT, area.x + SAMPLE_W + 6, area.y + 15, text);
+    }
+    legend->x += w;
+}
+
+static const char *colour_words(const struct drawing *drawing)
+{
+    if (drawing->request->nparts > 1)
+        return "Each colour is a part of the program.";
+    if (drawing->nlooks < 2)
+        return "";
+    if (drawing->folded && drawing->nlooks > PEN_COLOURS)
+        return "Each colour is a group of nodes alike; colours repeat.";
+    return drawing->folded ? "Each colour is a group of nodes alike." : "Each colour is a node.";
+}
+
+uint32_t legend_draw(struct buf *out, const struct drawing *drawing, unsigned signs, uint32_t y)
+{
+    static const struct {
+        unsigned sign;
+        const char *text;
+    } items[] = {
+        {SIGN_SHARED, "shared by ranks that are placed beside"},
+        {SIGN_IDLE, "idle"},
+        {SIGN_ABSENT, "not allocated"},
+        {SIGN_UNBOUND, "rank 3 is placed here, but not bound"},
+        {SIGN_THREADS, "threads of one core"},
+        {SIGN_L2, "cores with a common L2 cache"},
+    };
+    struct legend legend = {out, SVG_MARGIN, y};
+    if (signs & SIGN_RANK)
+        legend_item(&legend, SIGN_RANK,
+                    signs & SIGN_SHARED ? "rank 3 is placed on this core" : "a core of rank 3");
+    for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
+        if (signs & items[i].sign)
+            legend_item(&legend, items[i].sign, items[i].text);
+    char *line = mem_format("Cores have their logical numbers, cpus those of the OS. %s",
+                            colour_words(drawing));
+    uint32_t below = legend.x > SVG_MARGIN ? legend.y + SAMPLE_H + 6 : y;
+    uint32_t h = pen_wrapped(out, PEN_TEXT, SVG_MARGIN, below, SVG_ROOM, line);
+    free(line);
+    return below + h - y;
+}
