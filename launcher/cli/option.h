@@ -105,6 +105,8 @@ int option_add_rlimit(const struct option *option, const char *value, struct opt
                       struct error *err);
 int option_set_failure(const struct option *option, const char *value, struct option_target *target,
                        struct error *err);
+int option_set_memory(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err);
 int option_set_pmi(const struct option *option, const char *value, struct option_target *target,
                    struct error *err);
 int option_set_bootstrap(const struct option *option, const char *value,

@@ -137,6 +137,8 @@ static const struct {
      "'oversubscribe':true,'env':[{'set':'A','value':'1'}]},"
      "{'argv':['b'],'map':null,'bind':null,'order':null,'mppr':null,'cores_per_task':null,"
      "'oversubscribe':null,'env':null}]}"},
+    {WORDS("--mem-bind", "local", "--no-omp", "a", ":", "--mem-bind=none", "b"),
+     "{'parts':[{'mem_bind':'local','no_omp':true},{'mem_bind':null,'no_omp':null}]}"},
     {WORDS("--rank-by", "slot", "a"), "{'parts':[{'order':'sequential'}]}"},
     {WORDS("--rank-by", "numa", "a"), "{'parts':[{'order':'natural'}]}"},
     {WORDS("-R", "-", "a"), "{'resources':'-'}"},
@@ -275,6 +277,7 @@ static const struct {
      "--time-limit: \"5x\" is not a duration: a number with ms, s, m, h or d, or inf, is"},
     {WORDS("--time-limit", "0", "a"),
      "--time-limit: \"0\" leaves no time at all: write inf for no limit"},
+    {WORDS("--mem-bind", "closest", "a"), "--mem-bind: \"closest\" is none of none, local"},
     {WORDS("--on-failure", "stop", "a"), "--on-failure: \"stop\" is none of kill, continue"},
     {WORDS("--pmi", "pmix", "a"), "--pmi: pmix is not in this build: auto, pmi1 and none are"},
     {WORDS("--pmi", "pmi1,pmi2", "a"), "--pmi: pmi2 is not in this build: auto, pmi1 and none are"},
