@@ -1,7 +1,7 @@
 noinst_LIBRARIES += libspec.a libstdio.a
 libspec_a_SOURCES = \
     launcher/cli/command.c launcher/cli/command.h \
-    launcher/cli/help.c \
+    launcher/cli/help.c launcher/cli/help_layout.c \
     launcher/cli/option.h launcher/cli/option_apply.c launcher/cli/option_hints.c \
     launcher/cli/option_table.c \
     launcher/cli/options.c launcher/cli/options.h \

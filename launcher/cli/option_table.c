@@ -8,7 +8,7 @@
 
 const char *const option_group_titles[OPTION_NGROUPS] = {
     [OPTION_NODES] = "How many and on what",
-    [OPTION_LAYOUT] = "Where",
+    [OPTION_LAYOUT] = "Where (shown by tprun --help layout)",
     [OPTION_TASKS] = "What tasks read, write and inherit",
     [OPTION_LIFE] = "How it ends",
     [OPTION_REACH] = "How nodes are reached",
@@ -111,8 +111,8 @@ const struct option option_table[] = {
      option_set_action, 0, OPTIONS_PRINT_SPEC},
     {"verbose", 'v', NULL, NULL, OPTION_OTHER, OPTION_WHOLE, "say more; may be repeated",
      option_count, SPEC(verbose)},
-    {"help", 'h', NULL, NULL, OPTION_OTHER, OPTION_TYPED | OPTION_STOPS, "this text; versions",
-     option_set_action, 0, OPTIONS_HELP},
+    {"help", 'h', NULL, NULL, OPTION_OTHER, OPTION_TYPED | OPTION_STOPS | OPTION_TOPIC,
+     "this text; versions", option_set_action, 0, OPTIONS_HELP},
     {"version", 0, NULL, NULL, OPTION_OTHER, OPTION_TYPED | OPTION_STOPS, NULL, option_set_action,
      0, OPTIONS_VERSION},
 
