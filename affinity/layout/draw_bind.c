@@ -6,7 +6,7 @@
 
 #define MAX_LIST 40 /* characters of a list of ranks or processors in a table */
 
-enum { RANKS, CPUS, CORES, WHERE, COLUMNS };
+enum { RANKS, CPUS, CORES, WHERE, MEMORY, COLUMNS };
 
 struct line {
     char *column[COLUMNS];
@@ -26,29 +26,43 @@ static char *short_list(const struct idset *set)
     return brief;
 }
 
-/* One line a distinct binding of the node, in the order of its first rank. */
+static struct line line_make(const struct topo *topo, const struct idset *ranks,
+                             const struct layout_binding *binding, bool local)
+{
+    struct buf where = BUF_INIT;
+    struct idset *memory = local ? topo_memory_of_cpus(topo, binding->cpus) : idset_new();
+    draw_where(&where, topo, binding->cores);
+    struct line line = {
+        {[RANKS] = short_list(ranks),
+         [CPUS] = short_list(binding->cpus),
+         [CORES] = short_list(binding->cores),
+         [WHERE] = buf_take_text(&where),
+         [MEMORY] = local && idset_empty(memory) ? mem_copy_text("none") : short_list(memory)}};
+    idset_free(memory);
+    return line;
+}
+
+/* One line a distinct binding of the node, and whether it is one of memory too, in the order of its
+ * first rank. */
 static uint32_t bind_lines(const struct drawing *drawing, uint32_t node, struct line **lines)
 {
-    uint32_t n = 0, ntasks = drawing->layout->nodes[node].ntasks;
-    struct idset **ranks = mem_array(drawing->layout->nbindings, sizeof(struct idset *));
-    uint32_t *order = mem_array(ntasks, sizeof(*order));
+    const struct layout *layout = drawing->layout;
+    uint32_t n = 0, ntasks = layout->nodes[node].ntasks;
+    struct idset **ranks = mem_array(layout->nbindings * 2ul, sizeof(struct idset *));
+    size_t *order = mem_array(ntasks, sizeof(*order));
     for (uint32_t i = 0; i < ntasks; i++) {
-        uint32_t binding = drawing_task(drawing, node, i)->binding;
-        if (!ranks[binding]) {
-            ranks[binding] = idset_new();
-            order[n++] = binding;
+        const struct layout_task *task = drawing_task(drawing, node, i);
+        size_t key = task->binding * 2ul + drawing->request->parts[task->app].local_memory;
+        if (!ranks[key]) {
+            ranks[key] = idset_new();
+            order[n++] = key;
         }
-        idset_add(ranks[binding], drawing->ranks[drawing->at[node] + i]);
+        idset_add(ranks[key], drawing->ranks[drawing->at[node] + i]);
     }
     *lines = mem_array(n, sizeof(**lines));
     for (uint32_t i = 0; i < n; i++) {
-        const struct layout_binding *binding = &drawing->layout->bindings[order[i]];
-        struct buf where = BUF_INIT;
-        draw_where(&where, drawing_node(drawing, node)->topo, binding->cores);
-        (*lines)[i].column[RANKS] = short_list(ranks[order[i]]);
-        (*lines)[i].column[CPUS] = short_list(binding->cpus);
-        (*lines)[i].column[CORES] = short_list(binding->cores);
-        (*lines)[i].column[WHERE] = buf_take_text(&where);
+        (*lines)[i] = line_make(drawing_node(drawing, node)->topo, ranks[order[i]],
+                                &layout->bindings[order[i] / 2], order[i] % 2);
         idset_free(ranks[order[i]]);
     }
     free(order);
@@ -56,9 +70,18 @@ static uint32_t bind_lines(const struct drawing *drawing, uint32_t node, struct 
     return n;
 }
 
+static bool all_empty(const struct line *lines, uint32_t n, size_t column)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (*lines[i].column[column])
+            return false;
+    return true;
+}
+
 static void draw_bind_node(struct drawing *drawing, uint32_t node)
 {
-    static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)", "in"};
+    static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)", "in",
+                                               "memory of (OS)"};
     struct line *lines, head;
     size_t widths[COLUMNS];
     uint32_t n = bind_lines(drawing, node, &lines);
@@ -68,7 +91,7 @@ static void draw_bind_node(struct drawing *drawing, uint32_t node)
         for (uint32_t i = 0; i < n; i++)
             if (strlen(lines[i].column[c]) > widths[c])
                 widths[c] = strlen(lines[i].column[c]);
-        if (c == WHERE && n && !*lines[0].column[c])
+        if (c >= WHERE && all_empty(lines, n, c))
             head.column[c][0] = '\0';
     }
     buf_printf(&drawing->out, "  %s:\n", drawing_node(drawing, node)->host);

@@ -42,6 +42,7 @@ struct layout_part {
     const char *order;       /* --order / --rank-by, or NULL */
     const char *mppr;        /* --mppr, or NULL */
     bool oversubscribe;
+    bool local_memory; /* --mem-bind local; places nothing, but is shown */
 };
 
 /* With node_count it is the first so many nodes that have room for an even share, and each gets its

@@ -39,3 +39,25 @@ teardown() { nothing_left; }
     run -0 --separate-stderr tprun --bind-to none --mem-bind local "$PROGRAMS/memory"
     [[ "$output" == "0 bind "* ]]
 }
+
+@test "a dry run shows where memory would be, of the parts that ask" {
+    local machine='n[0-1]=package:2 numa:2 core:2 pu:2'
+    TPRUN_OPTIONS='' tprun --dry-run --format=json --topology "$machine" -n 6 --map-by numa:span \
+        --mem-bind local a : -n 1 --map-by socket b : -n 1 --map-by socket --mem-bind local \
+        --bind-to node c >plan.json
+    jq -e '[.tasks[] | [.node, .mems]] == [[0, "0"], [0, "1"], [0, "2"], [0, "3"],
+        [1, "0"], [1, "1"], [0, null], [0, "0-3"]]' plan.json
+    TPRUN_OPTIONS='' run -0 --separate-stderr tprun --dry-run --display bind --topology "$machine" \
+        -n 1 --map-by numa --mem-bind local a : -n 1 b : -n 1 --map-by numa --mem-bind local c
+    has_line "$output" "    rank  cpus (OS)  cores (logical)  in                memory of (OS)"
+    has_line "$output" "    0     0-3        0-1              socket 0, numa 0  0"
+    has_line "$output" "    1     4-7        2-3              socket 0, numa 1"
+    TPRUN_OPTIONS='' run -0 --separate-stderr tprun --dry-run --display bind --topology "$machine" -n 1 a
+    [[ "$output" != *memory* ]]
+}
+
+@test "ordinary memory is local where there are other kinds, and none where there is none" {
+    TPRUN_OPTIONS='' run -0 --separate-stderr tprun --dry-run --display bind -n 4 --map-by numa \
+        --mem-bind local --topology "n0=@$ROOT/tests/data/topology-memories.xml"
+    equal "$(sed '1,3d' <<<"$output" | awk '{ print $NF }' | paste -sd' ')" "1 2 4 none"
+}
