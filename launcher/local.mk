@@ -1,7 +1,7 @@
 noinst_LIBRARIES += libspec.a libstdio.a
 libspec_a_SOURCES = \
     launcher/cli/command.c launcher/cli/command.h \
-    launcher/cli/help.c \
+    launcher/cli/help.c launcher/cli/help_layout.c \
     launcher/cli/option.h launcher/cli/option_apply.c launcher/cli/option_hints.c \
     launcher/cli/option_table.c \
     launcher/cli/options.c launcher/cli/options.h \
@@ -36,10 +36,12 @@ libagent_a_SOURCES = \
     launcher/agent/agent.c launcher/agent/agent.h launcher/agent/state.h \
     launcher/agent/confine.c \
     launcher/agent/ending.c \
+    launcher/agent/memory.c launcher/agent/memory.h \
     launcher/agent/rendezvous.c launcher/agent/report.c \
     launcher/agent/part.c launcher/agent/part.h launcher/agent/start.c \
     launcher/agent/variables.c launcher/agent/variables.h \
     launcher/agent/streams.c \
+    launcher/agent/threads.c launcher/agent/threads.h \
     launcher/process/cgroup.c launcher/process/cgroup.h \
     launcher/process/clone.c launcher/process/clone.h \
     launcher/process/descend.c launcher/process/descend.h \
@@ -47,6 +49,7 @@ libagent_a_SOURCES = \
     launcher/program/atlas.c launcher/program/atlas.h \
     launcher/program/allowed.c launcher/program/allowed.h \
     launcher/program/launch.c launcher/program/launch_read.c launcher/program/launch.h \
+    launcher/program/omp_env.c launcher/program/omp_env.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \
     launcher/tree/child.c launcher/tree/child.h \
     launcher/tree/frame.c launcher/tree/frame.h \

@@ -1,3 +1,4 @@
 # files of man
 dist_man_MANS += man/tprun.1
+dist_man_MANS += man/tprun-layout.7
 dist_man_MANS += man/tprun-R.5

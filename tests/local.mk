@@ -54,6 +54,11 @@ tests_unit_test_libpmi_LDADD = libpmi.la libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_libpmi_alone_SOURCES = tests/unit/test-libpmi-alone.c tests/unit/libpmi-task.h \
     tests/unit/unit.h
 tests_unit_test_libpmi_alone_LDADD = libpmi.la $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-omp tests/unit/test-memory
+tests_unit_test_omp_SOURCES = tests/unit/test-omp.c tests/unit/unit.h
+tests_unit_test_omp_LDADD = libagent.a libspec.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+tests_unit_test_memory_SOURCES = tests/unit/test-memory.c tests/unit/unit.h
+tests_unit_test_memory_LDADD = libagent.a libspec.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-idset
 tests_unit_test_idset_SOURCES = tests/unit/test-idset.c tests/unit/unit.h tests/unit/vectors.h
 tests_unit_test_idset_LDADD = libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm

@@ -9,7 +9,7 @@
 #define MIN_RUN 8     /* lines that go on alike and are worth an ellipsis */
 
 /* The GPUs of each task would stand before WHERE, as one more set. */
-enum { RANKS, CPUS, CORES, WHERE, COLUMNS };
+enum { RANKS, CPUS, CORES, WHERE, MEMORY, COLUMNS };
 
 struct line { /* one distinct binding of a node, and who has it */
     struct idset *set[WHERE];
@@ -21,31 +21,51 @@ struct lines {
     uint32_t n;
 };
 
-static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)", "in"};
+static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)", "in",
+                                           "memory of (OS)"};
 
-/* One line a distinct binding, in the order of its first rank. */
+static char *memory_of(const struct topo *topo, const struct idset *cpus)
+{
+    struct idset *memory = topo_memory_of_cpus(topo, cpus);
+    char *text = idset_empty(memory) ? mem_copy_text("none") : words_set(memory, MAX_SET);
+    idset_free(memory);
+    return text;
+}
+
+static void fill_columns(struct line *line, const struct topo *topo, bool local)
+{
+    for (size_t c = 0; c < WHERE; c++)
+        line->column[c] = words_set(line->set[c], MAX_SET);
+    line->column[WHERE] = levels_where(topo, line->set[CORES]);
+    line->column[MEMORY] = local ? memory_of(topo, line->set[CPUS]) : mem_copy_text("");
+}
+
+/* One line a distinct binding, and whether it is one of memory too, in the order of its first
+ * rank. */
 static struct lines collect_lines(const struct drawing *drawing, uint32_t node)
 {
     uint32_t ntasks = drawing->layout->nodes[node].ntasks;
-    uint32_t *line_of = mem_array(drawing->layout->nbindings, sizeof(*line_of));
+    uint32_t *line_of = mem_array(drawing->layout->nbindings * 2ul, sizeof(*line_of));
+    bool *local = mem_array(ntasks, sizeof(*local));
     struct lines lines = {.list = mem_array(ntasks, sizeof(*lines.list))};
     for (uint32_t i = 0; i < ntasks; i++) {
-        uint32_t binding = drawing->same[drawing_task(drawing, node, i)->binding];
-        if (!line_of[binding]) {
+        const struct layout_task *task = drawing_task(drawing, node, i);
+        uint32_t binding = drawing->same[task->binding];
+        bool with_memory = drawing->request->parts[task->app].local_memory;
+        uint32_t *number = &line_of[binding * 2ul + with_memory];
+        if (!*number) {
             const struct layout_binding *bound = &drawing->layout->bindings[binding];
-            line_of[binding] = ++lines.n;
+            *number = ++lines.n;
+            local[lines.n - 1] = with_memory;
             lines.list[lines.n - 1] = (struct line){
                 {idset_new(), idset_copy(bound->cpus), idset_copy(bound->cores)}, {NULL}};
         }
-        idset_add(lines.list[line_of[binding] - 1].set[RANKS], drawing_rank(drawing, node, i));
+        idset_add(lines.list[*number - 1].set[RANKS], drawing_rank(drawing, node, i));
     }
     free(line_of);
-    for (uint32_t i = 0; i < lines.n; i++) {
-        struct line *line = &lines.list[i];
-        for (size_t c = 0; c < WHERE; c++)
-            line->column[c] = words_set(line->set[c], MAX_SET);
-        line->column[WHERE] = levels_where(drawing_node(drawing, node)->topo, line->set[CORES]);
-    }
+    for (uint32_t i = 0; i < lines.n; i++)
+        fill_columns(&lines.list[i], drawing_node(drawing, node)->topo, local[i]);
+    free(local);
     return lines;
 }
 
@@ -137,7 +157,8 @@ static void draw_line(struct buf *out, const char *const *columns, const size_t 
 
 static void draw_lines(struct buf *out, const struct lines *lines, const size_t *widths)
 {
-    const char *const going_on[COLUMNS] = {"...", "...", "...", widths[WHERE] ? "..." : ""};
+    const char *const going_on[COLUMNS] = {"...", "...", "...", widths[WHERE] ? "..." : "",
+                                           widths[MEMORY] ? "..." : ""};
     uint32_t drawn = 0;
     for (uint32_t at = 0, end; at < lines->n && drawn < MAX_LINES; at = end) {
         end = run_end(lines, at);
@@ -152,13 +173,21 @@ static void draw_lines(struct buf *out, const struct lines *lines, const size_t 
     }
 }
 
+static bool all_empty(const struct lines *lines, size_t column)
+{
+    for (uint32_t i = 0; i < lines->n; i++)
+        if (*lines->list[i].column[column])
+            return false;
+    return true;
+}
+
 static void draw_bind_node(struct drawing *drawing, uint32_t node)
 {
     struct lines lines = collect_lines(drawing, node);
     size_t widths[COLUMNS];
     const char *titles[COLUMNS];
     for (size_t c = 0; c < COLUMNS; c++) {
-        titles[c] = c == WHERE && !*lines.list[0].column[WHERE] ? "" : heads[c];
+        titles[c] = c >= WHERE && all_empty(&lines, c) ? "" : heads[c];
         widths[c] = strlen(titles[c]);
         for (uint32_t i = 0; i < lines.n; i++)
             if (strlen(lines.list[i].column[c]) > widths[c])

@@ -54,20 +54,52 @@ static char **binding_texts(const struct layout *layout)
     return texts;
 }
 
-static void add_tasks(struct printer *printer, const struct layout *layout)
+/* Where a binding has its memory, as of the machine that was asked about last: tasks next to each
+ * other mostly ask about the same. */
+struct memory_text {
+    const struct topo *topo;
+    char *text;
+};
+
+/* For tasks whose memory is bound; else nothing. */
+static const char *memory_of(struct memory_text *texts, const struct layout *layout,
+                             const struct layout_request *request, const struct layout_task *task)
+{
+    const struct topo *topo = request->nodes[layout->nodes[task->node].source].topo;
+    struct memory_text *known = &texts[task->binding];
+    if (!request->parts[task->app].local_memory)
+        return "";
+    if (known->topo != topo) {
+        struct idset *set = topo_memory_of_cpus(topo, layout->bindings[task->binding].cpus);
+        char *mems = idset_encode(set);
+        free(known->text);
+        *known = (struct memory_text){topo, mem_format(",\"mems\":\"%s\"", mems)};
+        free(mems);
+        idset_free(set);
+    }
+    return known->text;
+}
+
+static void add_tasks(struct printer *printer, const struct layout *layout,
+                      const struct layout_request *request)
 {
     char **texts = binding_texts(layout);
+    struct memory_text *memories = mem_array(layout->nbindings, sizeof(*memories));
     for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
         const struct layout_task *task = &layout->tasks[rank];
-        buf_printf(&printer->out,
-                   "%s\n  {\"rank\":%u,\"node\":%u,\"local_rank\":%u,\"app\":%u,%s,\"gpus\":\"\"}",
-                   rank ? "," : "", rank, task->node, task->local_rank, task->app,
-                   texts[task->binding]);
+        buf_printf(
+            &printer->out,
+            "%s\n  {\"rank\":%u,\"node\":%u,\"local_rank\":%u,\"app\":%u,%s,\"gpus\":\"\"%s}",
+            rank ? "," : "", rank, task->node, task->local_rank, task->app, texts[task->binding],
+            memory_of(memories, layout, request, task));
         if (printer->out.len > PIECE)
             flush(printer);
     }
-    for (uint32_t i = 0; i < layout->nbindings; i++)
+    for (uint32_t i = 0; i < layout->nbindings; i++) {
         free(texts[i]);
+        free(memories[i].text);
+    }
+    free(memories);
     free(texts);
 }
 
@@ -83,7 +115,7 @@ void layout_print_json(const struct layout *layout, const struct layout_request 
     buf_add_text(&printer.out, ",\n \"nodes\":[");
     add_nodes(&printer, layout, request);
     buf_add_text(&printer.out, "],\n \"tasks\":[");
-    add_tasks(&printer, layout);
+    add_tasks(&printer, layout, request);
     buf_add_text(&printer.out, "]");
     if (r) {
         buf_add_text(&printer.out, ",\n \"R\":");

@@ -42,6 +42,8 @@ struct topo *topo_new(uint32_t npus)
     topo->npus = npus;
     topo->os = mem_array(npus, sizeof(*topo->os));
     topo->allowed = mem_array(npus, sizeof(*topo->allowed));
+    topo->memory = mem_array(npus, sizeof(*topo->memory));
+    memset(topo->memory, 0xff, npus * sizeof(*topo->memory));
     for (int level = 0; level < TOPO_NLEVELS; level++) {
         topo->object[level] = mem_array(npus, sizeof(*topo->object[level]));
         memset(topo->object[level], 0xff, npus * sizeof(*topo->object[level]));
@@ -73,6 +75,7 @@ void topo_free(struct topo *topo)
     for (int level = 0; level < TOPO_NLEVELS; level++)
         free(topo->object[level]);
     free(topo->allowed);
+    free(topo->memory);
     free(topo->os);
     free(topo);
 }

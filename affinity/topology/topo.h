@@ -10,6 +10,10 @@
  * The table covers the whole machine, including what this process may not use: core numbers are
  * hwloc's logical indexes there, as R has them. `allowed` says what may be used.
  *
+ * A column beside them says which NUMA node's memory each thread has by default. Where several are
+ * next to it that is the ordinary one: high-bandwidth, persistent and device memory (a NUMANode
+ * whose subtype is not DRAM, or that was made of a DAX device) counts only where there is no other.
+ *
  * A topo is immutable once made and may be shared by any number of nodes.
  */
 #ifndef AFFINITY_TOPOLOGY_TOPO_H
@@ -39,6 +43,7 @@ enum topo_level {
 
 #define TOPO_ABSENT UINT32_MAX
 #define TOPO_MAX_PUS 65536
+#define TOPO_MAX_MEMORIES 1024 /* NUMA nodes; Linux can have no more */
 
 struct topo_gpu {
     uint32_t id;        /* logical, as in R */
@@ -50,6 +55,7 @@ struct topo {
     uint32_t npus;
     uint32_t *os;                   /* [npus] OS index of each thread */
     bool *allowed;                  /* [npus] cgroup, inherited mask, online */
+    uint32_t *memory;               /* [npus] OS index of its NUMA node, or TOPO_ABSENT */
     uint32_t *object[TOPO_NLEVELS]; /* [npus] each */
     uint32_t count[TOPO_NLEVELS];   /* objects of each level */
     struct topo_gpu *gpus;
@@ -85,6 +91,8 @@ struct idset *topo_allowed_cores(const struct topo *topo);
 struct idset *topo_allowed_cpus(const struct topo *topo);
 /* OS indexes of the threads of these cores; caller frees. */
 struct idset *topo_cpus_of_cores(const struct topo *topo, const struct idset *cores);
+/* OS indexes of the NUMA nodes whose memory these threads (OS indexes) have; caller frees. */
+struct idset *topo_memory_of_cpus(const struct topo *topo, const struct idset *cpus);
 
 /* Names: "node", "board", "numa", "socket", "l3cache", "l2cache", "l1cache", "core", "hwthread"
  * (also package, slot, n b N s L3 L2 L1 c h). Returns TOPO_NLEVELS for an unknown word. */

@@ -12,8 +12,13 @@
 
 #include "affinity/topology/topo.h"
 
-/* One reference; the node and the hardware threads filled in, all other levels absent, nothing
- * allowed. */
+/* One reference; the node and the hardware threads filled in, all other levels and all memory
+ * absent, nothing allowed. */
 struct topo *topo_new(uint32_t npus);
+
+/* topo_memory.c: the key "memory" of the wire form; NULL where no thread has any. */
+json_t *topo_memory_to_json(const struct topo *topo);
+/* `value` may be NULL. 0, or -1 with a sentence. */
+int topo_memory_from_json(struct topo *topo, const json_t *value, struct error *err);
 
 #endif

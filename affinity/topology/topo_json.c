@@ -7,6 +7,8 @@
  *    "levels":  {"core": [2, 64], ...}                      length and number of the objects, in
  *                                                           pairs; length < 0: rows outside any
  *    "allowed": "0-7",                                      OS indexes; left out when all are
+ *    "memory":  [0, 64, 1, 64],                             NUMA node (OS index, or -1) and number
+ *                                                           of rows, in pairs; left out when none
  *    "gpus":    [{"id": 0, "name": "cuda0", "cpus": "0-7"}]} left out when there are none
  */
 #include <inttypes.h>
@@ -129,6 +131,7 @@ json_t *topo_to_json(const struct topo *topo)
         json_object_set_new(value, "allowed", set_to_json(allowed));
     if (topo->ngpus)
         json_object_set_new(value, "gpus", gpus_to_json(topo));
+    json_object_set_new(value, "memory", topo_memory_to_json(topo));
     idset_free(allowed);
     return value;
 }
@@ -353,6 +356,7 @@ static struct topo *topo_from_rows(const json_t *value, const uint32_t *os, uint
     if (levels_from_json(topo, json_object_get(value, "levels"), err) < 0 ||
         check_nesting(topo, err) < 0 ||
         allowed_from_json(topo, json_object_get(value, "allowed"), err) < 0 ||
+        topo_memory_from_json(topo, json_object_get(value, "memory"), err) < 0 ||
         gpus_from_json(topo, json_object_get(value, "gpus"), err) < 0) {
         topo_free(topo);
         return NULL;

@@ -9,6 +9,7 @@
 
 #include "affinity/topology/topo.h"
 #include "affinity/topology/topo_build.h"
+#include "affinity/topology/topo_numa.h"
 #include "base/mem.h"
 
 #define XML_MAX_BYTES (64l << 20)
@@ -63,33 +64,6 @@ static hwloc_obj_t find_board(hwloc_obj_t obj)
     return NULL;
 }
 
-/* Of the memory hung on one object, what holds this thread. Of equal sets the first stands for
- * all: memory of two kinds is one domain. */
-static hwloc_obj_t find_numa_child(hwloc_obj_t obj, unsigned cpu)
-{
-    hwloc_obj_t best = NULL;
-    for (hwloc_obj_t child = obj->memory_first_child; child; child = child->next_sibling) {
-        hwloc_obj_t numa = child;
-        while (numa && numa->type != HWLOC_OBJ_NUMANODE)
-            numa = numa->memory_first_child;
-        if (!numa || !hwloc_bitmap_isset(numa->cpuset, cpu))
-            continue;
-        if (!best || hwloc_bitmap_weight(numa->cpuset) < hwloc_bitmap_weight(best->cpuset))
-            best = numa;
-    }
-    return best;
-}
-
-static hwloc_obj_t find_numa(hwloc_obj_t pu)
-{
-    for (hwloc_obj_t obj = pu; obj; obj = obj->parent) {
-        hwloc_obj_t numa = find_numa_child(obj, pu->os_index);
-        if (numa)
-            return numa;
-    }
-    return NULL;
-}
-
 static hwloc_obj_t find_object(hwloc_topology_t machine, hwloc_obj_t pu, enum topo_level level)
 {
     static const hwloc_obj_type_t types[TOPO_NLEVELS] = {
@@ -100,7 +74,7 @@ static hwloc_obj_t find_object(hwloc_topology_t machine, hwloc_obj_t pu, enum to
     if (level == TOPO_BOARD)
         return find_board(pu);
     if (level == TOPO_NUMA)
-        return find_numa(pu);
+        return numa_of_thread(pu);
     return hwloc_get_ancestor_obj_by_type(machine, types[level], pu);
 }
 
@@ -180,6 +154,7 @@ static struct topo *topo_from_machine(hwloc_topology_t machine, struct error *er
             if (level != TOPO_BOARD || hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_GROUP) != 0)
                 fill_level(topo, machine, level);
         drop_partial_cores(topo);
+        numa_fill_memory(topo, machine);
     }
     hwloc_topology_destroy(machine);
     return topo;

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/agent/memory.h"
 #include "launcher/agent/part.h"
 #include "launcher/agent/state.h"
+#include "launcher/agent/threads.h"
 #include "launcher/agent/variables.h"
 #include "launcher/process/spawn.h"
 
@@ -51,7 +53,9 @@ struct start {
     bool stop;     /* begin no more for now: one has failed */
     ev_timer turn;
     struct part *parts;
-    cpu_set_t **bindings; /* by binding of the launch */
+    cpu_set_t **bindings;        /* by binding of the launch */
+    struct spawn_memory *memory; /* the same; NULL: no part asks */
+    struct threads threads;
     struct start_failure *failures;
     size_t nfailures;
     struct start_found *found; /* where that is to be shown */
@@ -176,7 +180,8 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
     const struct part *part = &start->parts[what->app];
     const struct launch *launch = start->agent->launch;
     const struct ends *ends = &slot->ends;
-    struct variables_source source = {launch, part, start->taskmap, start->agent->pmi};
+    struct variables_source source = {launch, part, start->taskmap, start->agent->pmi,
+                                      threads_of(&start->threads, part, what)};
     variables_fill(&slot->vars, &source, what);
     slot->task = task;
     slot->spawn = (struct spawn){.path = part->path,
@@ -190,6 +195,7 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
                                  .group = true,
                                  .cpus = launch->bound ? start->bindings[what->binding] : NULL,
                                  .cpus_size = start->set_size,
+                                 .memory = memory_of(launch, start->memory, what),
                                  .limits = part->limits};
     confine_begin(task, &slot->child, &slot->spawn);
 }
@@ -334,6 +340,7 @@ static void start_open(struct start *start, struct agent *agent)
     start->bindings = mem_array(launch->ncpus, sizeof(*start->bindings));
     for (uint32_t i = 0; i < launch->ncpus; i++)
         start->bindings[i] = binding_open(launch->cpus[i], start->set_size);
+    threads_open(&start->threads, launch, agent->topo);
 }
 
 void start_free(struct agent *agent)
@@ -356,7 +363,9 @@ void start_free(struct agent *agent)
     }
     free(start->found);
     free(start->parts);
+    threads_close(&start->threads);
     free(start->bindings);
+    free(start->memory);
     free(start->taskmap);
     close(start->null);
     free(start);
@@ -436,9 +445,10 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 int start_begin(struct agent *agent, struct error *err)
 {
     const struct launch *launch = agent->launch;
+    struct spawn_memory *memory;
     agent->input_nodes =
         launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes);
-    if (bindings_check(agent, err) < 0)
+    if (bindings_check(agent, err) < 0 || memory_open(launch, agent->topo, &memory, err) < 0)
         return -1;
     confine_open(agent);
     rendezvous_start(agent);
@@ -454,6 +464,7 @@ int start_begin(struct agent *agent, struct error *err)
         task->drained = true;
     }
     agent->start = mem_alloc(sizeof(*agent->start));
+    agent->start->memory = memory;
     start_open(agent->start, agent);
     ev_timer_init(&agent->start->turn, on_turn, 0, 0);
     agent->start->turn.data = agent->start;

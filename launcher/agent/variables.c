@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "launcher/program/omp_env.h"
 
 #define TASKMAP_MAX 32768 /* bytes of TPRUN_TASKMAP; a longer one is left out */
 
-enum { TASK_VARIABLES = 18 };
+enum { TASK_VARIABLES = 18 + OMP_ENV_MAX };
 
 static bool has_variable(char *const *environment, const char *name)
 {
@@ -33,6 +34,14 @@ static void variable(struct variables *vars, const char *fmt, ...)
         return;
     vars->list[vars->at++] = buf_reserve(&vars->text, (size_t)len + 1);
     buf_add(&vars->text, text, (size_t)len + 1);
+    vars->list[vars->at] = NULL;
+}
+
+/* Those that others made. */
+static void variables_add(struct variables *vars, char *const *entries)
+{
+    for (; entries && *entries; entries++)
+        vars->list[vars->at++] = *entries;
     vars->list[vars->at] = NULL;
 }
 
@@ -76,6 +85,7 @@ void variables_fill(struct variables *vars, const struct variables_source *sourc
     variable(vars, "TPRUN_INSTANCE=%s", launch->instance);
     variable(vars, "TPRUN_ENCLOSING=%s", launch->enclosing ? launch->enclosing : launch->program);
     pmi_variables(vars, source, what);
+    variables_add(vars, source->threads);
     if (source->taskmap) {
         vars->list[vars->at++] = source->taskmap;
         vars->list[vars->at] = NULL;

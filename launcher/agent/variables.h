@@ -19,8 +19,9 @@ struct variables { /* zeroed at first; may be filled again */
 struct variables_source { /* all borrowed; the part's environment also by the list */
     const struct launch *launch;
     const struct part *part;
-    char *taskmap; /* "TPRUN_TASKMAP=...", or NULL */
-    bool pmi;      /* descriptor 3 is its PMI socket */
+    char *taskmap;        /* "TPRUN_TASKMAP=...", or NULL */
+    bool pmi;             /* descriptor 3 is its PMI socket */
+    char *const *threads; /* what it is told of its cores, or NULL; see threads.h */
 };
 
 void variables_fill(struct variables *vars, const struct variables_source *source,

@@ -69,13 +69,26 @@ static const char *scan_value(struct scan *scan, const struct option *option, co
     return value;
 }
 
+/* "--help", "--help layout" and "--help=layout". */
+static int scan_stop(struct scan *scan, const struct option *option, const char *spelling,
+                     const char *attached)
+{
+    const char *topic = attached ? attached : *scan->at;
+    int action = option->flags & OPTION_TOPIC && topic ? help_topic(topic) : OPTIONS_RUN;
+    if (attached && action == OPTIONS_RUN)
+        return error_set(scan->err, "%s=%s: there is no help on that, but on layout", spelling,
+                         attached);
+    scan->command->action = action == OPTIONS_RUN ? option->detail : action;
+    return 0;
+}
+
 static int scan_option(struct scan *scan, const struct option *option, const char *spelling,
                        const char *attached)
 {
     const char *value = NULL;
     if (scan_allow(scan, option, spelling) < 0)
         return -1;
-    if (!option->argument && attached)
+    if (!option->argument && attached && !(option->flags & OPTION_TOPIC))
         return error_set(scan->err, "%s takes no value: write it without =%s", spelling, attached);
     if (option->argument && !(value = scan_value(scan, option, spelling, attached)))
         return -1;
@@ -83,9 +96,7 @@ static int scan_option(struct scan *scan, const struct option *option, const cha
     part->options = mem_resize(part->options, part->noptions + 1, sizeof(part->options[0]));
     part->options[part->noptions++] =
         (struct command_option){option, mem_copy_text(spelling), value};
-    if (option->flags & OPTION_STOPS)
-        scan->command->action = option->detail;
-    return 0;
+    return option->flags & OPTION_STOPS ? scan_stop(scan, option, spelling, attached) : 0;
 }
 
 /* `spelling` is the wrong option with its dashes, without a value. */

@@ -93,6 +93,11 @@ char *options_help(void)
     return buf_take_text(&help);
 }
 
+int help_topic(const char *word)
+{
+    return strcmp(word, "layout") == 0 ? OPTIONS_HELP_LAYOUT : OPTIONS_RUN;
+}
+
 char *options_version(void)
 {
     struct buf text = BUF_INIT;

@@ -30,7 +30,8 @@ enum {
     OPTION_TYPED = 4,   /* only on the command line itself, not in TPRUN_OPTIONS */
     OPTION_DASH = 8,    /* also written with one dash, as other launchers' users do */
     OPTION_SOURCE = 16, /* names the nodes: one such option stands in place of the others */
-    OPTION_STOPS = 32   /* nothing behind it is looked at; `detail` is the action */
+    OPTION_STOPS = 32,  /* nothing behind it is looked at; `detail` is the action */
+    OPTION_TOPIC = 64   /* a topic of help_topic() may follow, which says the action */
 };
 
 /* What an option is applied to. */
@@ -67,6 +68,9 @@ const struct option *option_nearest(const char *name, size_t len);
 
 /* What to write here for another launcher's option, or NULL. Borrowed. */
 const char *option_elsewhere(const char *name, size_t len);
+
+/* help.c: the action of a topic of --help; OPTIONS_RUN for a word that is none. */
+int help_topic(const char *word);
 
 /* Readers of values (option_apply.c). */
 int option_set_flag(const struct option *option, const char *value, struct option_target *target,
@@ -105,6 +109,8 @@ int option_add_rlimit(const struct option *option, const char *value, struct opt
                       struct error *err);
 int option_set_failure(const struct option *option, const char *value, struct option_target *target,
                        struct error *err);
+int option_set_memory(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err);
 int option_set_pmi(const struct option *option, const char *value, struct option_target *target,
                    struct error *err);
 int option_set_bootstrap(const struct option *option, const char *value,

@@ -158,6 +158,12 @@ int option_set_failure(const struct option *option, const char *value, struct op
                        err);
 }
 
+int option_set_memory(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err)
+{
+    return option_word(spec_memory_words, value, strlen(value), option_member(option, target), err);
+}
+
 int option_set_pmi(const struct option *option, const char *value, struct option_target *target,
                    struct error *err)
 {

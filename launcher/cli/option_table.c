@@ -8,7 +8,7 @@
 
 const char *const option_group_titles[OPTION_NGROUPS] = {
     [OPTION_NODES] = "How many and on what",
-    [OPTION_LAYOUT] = "Where",
+    [OPTION_LAYOUT] = "Where (shown by tprun --help layout)",
     [OPTION_TASKS] = "What tasks read, write and inherit",
     [OPTION_LIFE] = "How it ends",
     [OPTION_REACH] = "How nodes are reached",
@@ -51,6 +51,9 @@ const struct option option_table[] = {
      option_set_text, PART(mppr)},
     {"oversubscribe", 0, NULL, NULL, OPTION_LAYOUT, 0, "permit more than the limits allow",
      option_set_flag, PART(oversubscribe)},
+    {"mem-bind", 0, NULL, "local|none", OPTION_LAYOUT, 0, "memory next to it; no OMP_* with -c",
+     option_set_memory, PART(memory)},
+    {"no-omp", 0, NULL, NULL, OPTION_LAYOUT, 0, NULL, option_set_flag, PART(no_omp)},
     {"dry-run", 0, NULL, NULL, OPTION_LAYOUT, OPTION_WHOLE, "place and show, start no task",
      option_set_flag, SPEC(dry_run)},
     {"display", 0, NULL, "WHAT", OPTION_LAYOUT, OPTION_WHOLE, "alloc,topo,map,bind or all",
@@ -110,8 +113,8 @@ const struct option option_table[] = {
      option_set_action, 0, OPTIONS_PRINT_SPEC},
     {"verbose", 'v', NULL, NULL, OPTION_OTHER, OPTION_WHOLE, "say more; may be repeated",
      option_count, SPEC(verbose)},
-    {"help", 'h', NULL, NULL, OPTION_OTHER, OPTION_TYPED | OPTION_STOPS, "this text; versions",
-     option_set_action, 0, OPTIONS_HELP},
+    {"help", 'h', NULL, NULL, OPTION_OTHER, OPTION_TYPED | OPTION_STOPS | OPTION_TOPIC,
+     "this text; versions", option_set_action, 0, OPTIONS_HELP},
     {"version", 0, NULL, NULL, OPTION_OTHER, OPTION_TYPED | OPTION_STOPS, NULL, option_set_action,
      0, OPTIONS_VERSION},
 
@@ -125,7 +128,6 @@ const struct option option_table[] = {
     LATER("rankfile", 0, "--map-by and --bind-to"),
     LATER("taskmap", 0, "--map-by core or --map-by node"),
     LATER("gpu-bind", 0, NULL),
-    LATER("mem-bind", 0, NULL),
     LATER("pty", 0, NULL),
     LATER("env-file", 0, "-x VAR=VALUE"),
     LATER("stage", 0, NULL),

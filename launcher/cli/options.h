@@ -15,6 +15,7 @@ enum options_action {
     OPTIONS_RUN,        /* run (or show) the spec */
     OPTIONS_PRINT_SPEC, /* print the spec as JSON, start nothing */
     OPTIONS_HELP,       /* options_help() was asked for */
+    OPTIONS_HELP_LAYOUT,
     OPTIONS_VERSION,
 };
 
@@ -24,6 +25,7 @@ int options_parse(int argc, char *const argv[], struct spec *spec, struct error 
 
 /* The help text, grouped, at most 24 lines a group page and 80 columns wide; caller frees. */
 char *options_help(void);
-char *options_version(void); /* name, version, libraries and what was left out; caller frees */
+char *options_help_layout(void); /* --help layout: a screen of 24 lines; caller frees */
+char *options_version(void);     /* name, version, libraries and what was left out; caller frees */
 
 #endif

@@ -162,9 +162,10 @@ int main(int argc, char *argv[])
         spec->agent = find_agent();
     if (action == OPTIONS_RUN)
         return run(spec);
-    int status = action == OPTIONS_HELP      ? print_and_free(options_help())
-                 : action == OPTIONS_VERSION ? print_and_free(options_version())
-                                             : print_spec(spec);
+    int status = action == OPTIONS_HELP          ? print_and_free(options_help())
+                 : action == OPTIONS_HELP_LAYOUT ? print_and_free(options_help_layout())
+                 : action == OPTIONS_VERSION     ? print_and_free(options_version())
+                                                 : print_spec(spec);
     spec_free(spec);
     return status;
 }

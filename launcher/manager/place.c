@@ -73,14 +73,16 @@ static void fill_request(struct manager *manager)
         manager->parts = mem_array(spec->nparts, sizeof(*manager->parts));
         for (size_t i = 0; i < spec->nparts; i++) {
             const struct spec_part *part = &spec->parts[i];
-            manager->parts[i] = (struct layout_part){.ntasks = part->ntasks,
-                                                     .cores_per_task = part->cores_per_task,
-                                                     .map = part->map,
-                                                     .bind = part->bind,
-                                                     .order = part->order,
-                                                     .mppr = part->mppr,
-                                                     .oversubscribe = part->oversubscribe,
-                                                     .program = part->argv[0]};
+            manager->parts[i] =
+                (struct layout_part){.ntasks = part->ntasks,
+                                     .cores_per_task = part->cores_per_task,
+                                     .map = part->map,
+                                     .bind = part->bind,
+                                     .order = part->order,
+                                     .mppr = part->mppr,
+                                     .oversubscribe = part->oversubscribe,
+                                     .program = part->argv[0],
+                                     .local_memory = part->memory == SPEC_MEMORY_LOCAL};
         }
     }
     manager->request = (struct layout_request){.nodes = manager->candidates,

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/mempolicy.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -97,6 +98,24 @@ static void child_bind(struct spawning *child)
         child_fail(child, SPAWN_CHECK, EINVAL);
 }
 
+/* The kernel takes one bit less than it is told of. */
+#define MEMORY_BITS (SPAWN_MAX_MEMORIES + 1ul)
+
+static void child_bind_memory(struct spawning *child)
+{
+    const struct spawn_memory *memory = child->spawn->memory;
+    struct spawn_memory check = {{0}};
+    int mode = -1;
+    if (!memory)
+        return;
+    if (syscall(SYS_set_mempolicy, MPOL_BIND, memory->bits, MEMORY_BITS) < 0)
+        child_fail(child, SPAWN_MEMORY, errno);
+    if (syscall(SYS_get_mempolicy, &mode, check.bits, MEMORY_BITS, NULL, 0ul) < 0)
+        child_fail(child, SPAWN_MEMORY_CHECK, errno);
+    if (mode != MPOL_BIND || memcmp(&check, memory, sizeof(check)) != 0)
+        child_fail(child, SPAWN_MEMORY_CHECK, EINVAL);
+}
+
 /* A file without a "#!" line that the kernel does not know is a shell script (POSIX execvp). */
 static void child_execute(struct spawning *child)
 {
@@ -117,6 +136,7 @@ static int child_run(void *arg)
         umask((mode_t)spawn->umask);
     child_limits(child);
     child_bind(child);
+    child_bind_memory(child);
     if (spawn->directory && chdir(spawn->directory) < 0)
         child_fail(child, SPAWN_DIRECTORY, errno);
     sigset_t none;
@@ -137,6 +157,25 @@ void spawn_limit(struct spawn_limit *limit, int resource, rlim_t soft)
         soft = now.rlim_max;
     limit->set = soft != now.rlim_cur;
     limit->value = (struct rlimit){soft, now.rlim_max};
+}
+
+enum { MEMORY_WORD = 8 * sizeof(unsigned long) };
+
+void spawn_memory_add(struct spawn_memory *memory, uint32_t node)
+{
+    memory->bits[node / MEMORY_WORD] |= 1ul << node % MEMORY_WORD;
+}
+
+bool spawn_memory_has(const struct spawn_memory *memory, uint32_t node)
+{
+    return memory->bits[node / MEMORY_WORD] >> node % MEMORY_WORD & 1;
+}
+
+int spawn_memory_allowed(struct spawn_memory *memory)
+{
+    *memory = (struct spawn_memory){{0}};
+    return (int)syscall(SYS_get_mempolicy, NULL, memory->bits, MEMORY_BITS, NULL,
+                        (unsigned long)MPOL_F_MEMS_ALLOWED);
 }
 
 static char **script_argv(const struct spawn *spawn)
@@ -252,6 +291,14 @@ int spawn_explain(const struct spawn *spawn, const struct spawn_failure *failure
         return error_set(err, "cannot bind %s: %s", spawn->path, why);
     case SPAWN_CHECK:
         return error_set(err, "%s was bound by the kernel to other processors than asked for",
+                         spawn->path);
+    case SPAWN_MEMORY:
+        return error_set(err, "cannot bind the memory of %s: %s; leave --mem-bind out", spawn->path,
+                         why);
+    case SPAWN_MEMORY_CHECK:
+        return error_set(err,
+                         "the memory of %s was bound by the kernel to other NUMA nodes than asked "
+                         "for; leave --mem-bind out",
                          spawn->path);
     default:
         return error_set(err, "cannot start %s: %s", spawn->path, why);

@@ -13,12 +13,14 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/error.h"
 
 #define SPAWN_NFDS 4
+#define SPAWN_MAX_MEMORIES 1024 /* NUMA nodes; Linux can have no more */
 
 struct spawn_limit {
     bool set; /* it is not as here */
@@ -26,6 +28,10 @@ struct spawn_limit {
 };
 
 struct cgroup;
+
+struct spawn_memory { /* NUMA nodes, as set_mempolicy(2) wants them */
+    unsigned long bits[SPAWN_MAX_MEMORIES / (8 * sizeof(unsigned long))];
+};
 
 struct spawn {
     const char *path; /* what is executed; no search */
@@ -38,10 +44,11 @@ struct spawn {
     int death_signal;      /* when this process dies; 0: none */
     bool group; /* leader of a session, and so of a process group, of its own: the kernel then
                    schedules it as fairly against this process as against others */
-    const struct cgroup *cgroup;      /* what it is started in; NULL, or none made: as here */
-    const cpu_set_t *cpus;            /* where it may run, read back before exec; NULL: as here */
-    size_t cpus_size;                 /* bytes of such sets; 0: nothing is read back */
-    const struct spawn_limit *limits; /* RLIM_NLIMITS of them; NULL: as here */
+    const struct cgroup *cgroup;       /* what it is started in; NULL, or none made: as here */
+    const cpu_set_t *cpus;             /* where it may run, read back before exec; NULL: as here */
+    size_t cpus_size;                  /* bytes of such sets; 0: nothing is read back */
+    const struct spawn_memory *memory; /* where its memory may be, read back too; NULL: as here */
+    const struct spawn_limit *limits;  /* RLIM_NLIMITS of them; NULL: as here */
 };
 
 enum spawn_step {
@@ -53,6 +60,8 @@ enum spawn_step {
     SPAWN_LIMITS,
     SPAWN_BIND,
     SPAWN_CHECK, /* the kernel bound it to something else */
+    SPAWN_MEMORY,
+    SPAWN_MEMORY_CHECK, /* the same of memory */
     SPAWN_EXEC,
 };
 
@@ -68,6 +77,12 @@ void spawn_reserve(void);
 /* Fill one limit so that its soft value becomes `soft`, as far as the hard one of this process lets
  * it. */
 void spawn_limit(struct spawn_limit *limit, int resource, rlim_t soft);
+
+void spawn_memory_add(struct spawn_memory *memory, uint32_t node); /* below SPAWN_MAX_MEMORIES */
+bool spawn_memory_has(const struct spawn_memory *memory, uint32_t node);
+/* The NUMA nodes that this process may have memory on. 0, or -1 with errno where the kernel does
+ * not say. */
+int spawn_memory_allowed(struct spawn_memory *memory);
 
 /* One child on its way from spawn_begin() to spawn_finish(). Zeroed at first; may be used again
  * and keeps its stack for that, until spawning_free(). */

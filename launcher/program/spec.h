@@ -29,12 +29,16 @@ struct spec_rlimit {
     uint64_t soft; /* RLIM_INFINITY for "unlimited" */
 };
 
+enum spec_memory { SPEC_MEMORY_NONE, SPEC_MEMORY_LOCAL };
+
 struct spec_part {
     char **argv;                     /* NULL-terminated, argv[0] is the program */
     uint32_t ntasks;                 /* 0: not given */
     uint32_t cores_per_task;         /* 0: not given */
     char *map, *bind, *order, *mppr; /* NULL: not given */
     bool oversubscribe;
+    enum spec_memory memory;
+    bool no_omp; /* OpenMP is not told of the task's cores */
     char *chdir; /* NULL: the caller's directory */
     int umask;   /* -1: the caller's */
     struct spec_env *env;

@@ -93,13 +93,27 @@ static size_t env_count(char *const *environment)
     return count;
 }
 
+/* What an outer tprun told a task's OpenMP runtime, and nobody changed since. */
+static bool env_is_outer(char *const *environment, const char *entry)
+{
+    static const char mark[] = "TPRUN_";
+    if (strncmp(entry, "OMP_", 4) != 0)
+        return false;
+    for (; *environment; environment++)
+        if (strncmp(*environment, mark, sizeof(mark) - 1) == 0 &&
+            strcmp(*environment + sizeof(mark) - 1, entry) == 0)
+            return true;
+    return false;
+}
+
 char **spec_env_scrub(char *const *environment)
 {
     size_t count = env_count(environment), kept = 0;
     char **result = mem_array(count + 1, sizeof(*result));
     for (size_t i = 0; i < count; i++) {
         size_t len = strcspn(environment[i], "=");
-        if (len && environment[i][len] && !spec_env_is_local(environment[i], len))
+        if (len && environment[i][len] && !spec_env_is_local(environment[i], len) &&
+            !env_is_outer(environment, environment[i]))
             result[kept++] = mem_copy_text(environment[i]);
     }
     return result;

@@ -188,6 +188,13 @@ static int set_rlimits(void *base, const struct field *field, const json_t *valu
     return 0;
 }
 
+/* The default is not written. */
+static json_t *get_memory(const void *base, const struct field *field)
+{
+    const struct spec_part *part = base;
+    return part->memory == SPEC_MEMORY_NONE ? NULL : field_get_word(base, field);
+}
+
 /* --- the tables --------------------------------------------------------------------------- */
 
 #define PART(member) offsetof(struct spec_part, member)
@@ -201,6 +208,8 @@ static const struct field part_fields[] = {
     {"order", field_get_text, field_set_text, PART(order)},
     {"mppr", field_get_text, field_set_text, PART(mppr)},
     {"oversubscribe", field_get_flag, field_set_flag, PART(oversubscribe)},
+    {"mem_bind", get_memory, field_set_word, PART(memory), spec_memory_words},
+    {"no_omp", field_get_flag, field_set_flag, PART(no_omp)},
     {"chdir", field_get_text, field_set_text, PART(chdir)},
     {"umask", field_get_umask, field_set_umask, PART(umask)},
     {"env", get_env, set_env},

@@ -41,6 +41,12 @@ const struct spec_word spec_failure_words[] = {
     {NULL, 0},
 };
 
+const struct spec_word spec_memory_words[] = {
+    {"none", SPEC_MEMORY_NONE},
+    {"local", SPEC_MEMORY_LOCAL},
+    {NULL, 0},
+};
+
 const struct spec_word spec_pmi_words[] = {
     {"pmi1", SPEC_PMI_1},
     {"pmi2", SPEC_PMI_2},

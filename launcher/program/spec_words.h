@@ -24,6 +24,7 @@ extern const struct spec_word spec_display_words[]; /* LAYOUT_SHOW_* */
 extern const struct spec_word spec_format_words[];  /* enum spec_show */
 extern const struct spec_word spec_input_words[];   /* enum spec_input */
 extern const struct spec_word spec_failure_words[]; /* enum spec_failure */
+extern const struct spec_word spec_memory_words[];  /* enum spec_memory */
 extern const struct spec_word spec_pmi_words[];     /* enum spec_pmi */
 extern const struct spec_word spec_rlimit_words[];  /* RLIMIT_* */
 

@@ -105,6 +105,24 @@ END
     has_line "$output" "*--label-io*"
 }
 
+@test "help on layout fits a terminal, and its pictures are what tprun prints" {
+    local line command picture seen=0
+    run -0 --separate-stderr tprun --help layout
+    [ "$(wc -L <<<"$output")" -le 80 ]
+    [ "${#lines[@]}" -le 24 ]
+    while IFS= read -r line; do
+        command=$(sed 's/^ *tprun \(.*[^ ]\)  *\[.*/\1/' <<<"$line")
+        picture=$(grep -o '\[.*' <<<"$line")
+        # shellcheck disable=SC2086
+        equal "$(tprun --dry-run --display map --topology 'n=package:2 core:4 pu:1' $command |
+            sed -n 's/ *socket [0-9]* / /gp' | tr -s ' ')" " ${picture//  / }"
+        seen=$((seen + 1))
+    done < <(grep '^  tprun .*\[ ' <<<"$output")
+    equal "$seen" 4
+    eval "$(grep '^  tprun --dry-run' <<<"$output")" >shown
+    grep -q '  n0: 6 tasks' shown
+}
+
 @test "version says the name and the version" {
     run -0 --separate-stderr tprun --version
     [[ "${lines[0]}" == "tprun "[0-9]* ]]

@@ -137,6 +137,8 @@ static const struct {
      "'oversubscribe':true,'env':[{'set':'A','value':'1'}]},"
      "{'argv':['b'],'map':null,'bind':null,'order':null,'mppr':null,'cores_per_task':null,"
      "'oversubscribe':null,'env':null}]}"},
+    {WORDS("--mem-bind", "local", "--no-omp", "a", ":", "--mem-bind=none", "b"),
+     "{'parts':[{'mem_bind':'local','no_omp':true},{'mem_bind':null,'no_omp':null}]}"},
     {WORDS("--rank-by", "slot", "a"), "{'parts':[{'order':'sequential'}]}"},
     {WORDS("--rank-by", "numa", "a"), "{'parts':[{'order':'natural'}]}"},
     {WORDS("-R", "-", "a"), "{'resources':'-'}"},
@@ -275,6 +277,8 @@ static const struct {
      "--time-limit: \"5x\" is not a duration: a number with ms, s, m, h or d, or inf, is"},
     {WORDS("--time-limit", "0", "a"),
      "--time-limit: \"0\" leaves no time at all: write inf for no limit"},
+    {WORDS("--mem-bind", "closest", "a"), "--mem-bind: \"closest\" is none of none, local"},
+    {WORDS("--help=maps"), "--help=maps: there is no help on that, but on layout"},
     {WORDS("--on-failure", "stop", "a"), "--on-failure: \"stop\" is none of kill, continue"},
     {WORDS("--pmi", "pmix", "a"), "--pmi: pmix is not in this build: auto, pmi1 and none are"},
     {WORDS("--pmi", "pmi1,pmi2", "a"), "--pmi: pmi2 is not in this build: auto, pmi1 and none are"},
@@ -411,6 +415,11 @@ static void test_help_version_and_print_spec_are_actions(void **state)
     (void)state;
     assert_int_equal(action_of(WORDS("--help")), OPTIONS_HELP);
     assert_int_equal(action_of(WORDS("-n", "2", "-h", "--nonsense")), OPTIONS_HELP);
+    assert_int_equal(action_of(WORDS("--help", "layout")), OPTIONS_HELP_LAYOUT);
+    assert_int_equal(action_of(WORDS("-h", "layout", "more")), OPTIONS_HELP_LAYOUT);
+    assert_int_equal(action_of(WORDS("--help=layout", "--nonsense")), OPTIONS_HELP_LAYOUT);
+    assert_int_equal(action_of(WORDS("--help", "layouts")), OPTIONS_HELP);
+    assert_int_equal(action_of(WORDS("--version", "layout")), OPTIONS_VERSION);
     assert_int_equal(action_of(WORDS("--version")), OPTIONS_VERSION);
     assert_int_equal(action_of(WORDS("--print-spec", "a")), OPTIONS_PRINT_SPEC);
     assert_int_equal(action_of(WORDS("a", "--help")), OPTIONS_RUN);
@@ -459,6 +468,23 @@ static void test_help_fits_a_screen_and_names_every_option(void **state)
     free(help);
 }
 
+static void test_help_on_layout_fits_a_terminal_and_shows_no_option_that_is_not_there(void **state)
+{
+    char *help = options_help_layout();
+    size_t lines = 0;
+    (void)state;
+    for (const char *at = help; (at = strstr(at, "--")); at += strcspn(at, " \n")) {
+        size_t len = strspn(at + 2, "abcdefghijklmnopqrstuvwxyz-");
+        const struct option *option = option_find(at + 2, len);
+        if (!option || option->flags & OPTION_LATER)
+            fail_msg("there is no %.*s", (int)len + 2, at);
+    }
+    for (char *line = help; *line; line += strcspn(line, "\n") + 1, lines++)
+        assert_true(strcspn(line, "\n") <= 80);
+    assert_in_range(lines, 10, 24);
+    free(help);
+}
+
 static void test_the_version_names_its_libraries(void **state)
 {
     char *version = options_version();
@@ -485,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_help_version_and_print_spec_are_actions),
         cmocka_unit_test(test_a_spec_file_runs_as_if_it_had_been_typed),
         cmocka_unit_test(test_help_fits_a_screen_and_names_every_option),
+        cmocka_unit_test(test_help_on_layout_fits_a_terminal_and_shows_no_option_that_is_not_there),
         cmocka_unit_test(test_the_version_names_its_libraries),
     };
     return cmocka_run_group_tests(tests, forget_environment, NULL);

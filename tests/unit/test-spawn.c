@@ -365,6 +365,54 @@ static void test_a_processor_that_is_not_there_is_refused(void **state)
     CPU_FREE(cpus);
 }
 
+static void test_memory_is_where_it_was_asked_for(void **state)
+{
+    struct spawn_memory allowed, memory = {{0}};
+    struct spawn spawn = {.umask = -1, .memory = &memory};
+    char out[256], expected[64];
+    uint32_t node = 0;
+    (void)state;
+    if (spawn_memory_allowed(&allowed) < 0)
+        skip(); /* a kernel without NUMA, or a container that forbids it */
+    while (node < SPAWN_MAX_MEMORIES - 1 && !spawn_memory_has(&allowed, node))
+        node++;
+    spawn_memory_add(&memory, node);
+    assert_int_equal(
+        shell(&spawn, (char *)"grep -m1 -o ' bind:[^ ]*' /proc/self/numa_maps", out, sizeof(out)),
+        0);
+    snprintf(expected, sizeof(expected), " bind:%u\n", node);
+    assert_string_equal(out, expected);
+    spawn.memory = NULL; /* ours is as it was */
+    assert_int_equal(
+        shell(&spawn, (char *)"! grep -q ' bind:' /proc/self/numa_maps", out, sizeof(out)), 0);
+}
+
+static void test_memory_that_is_not_there_is_refused(void **state)
+{
+    struct spawn_memory allowed, memory = {{0}};
+    struct spawn spawn = plain("/bin/true", ARGS((char *)"true"));
+    struct spawn_failure failure;
+    struct error err = ERROR_INIT;
+    (void)state;
+    if (spawn_memory_allowed(&allowed) < 0 || spawn_memory_has(&allowed, SPAWN_MAX_MEMORIES - 1))
+        skip();
+    spawn.memory = &memory;
+    spawn_memory_add(&memory, SPAWN_MAX_MEMORIES - 1);
+    assert_int_equal(spawn_start(&spawn, &failure), -1);
+    assert_int_equal(failure.step, SPAWN_MEMORY);
+    spawn_explain(&spawn, &failure, &err);
+    assert_string_equal(error_text(&err), "cannot bind the memory of /bin/true: Invalid argument; "
+                                          "leave --mem-bind out");
+    error_clear(&err);
+    for (uint32_t node = 0; node < SPAWN_MAX_MEMORIES; node++)
+        if (spawn_memory_has(&allowed, node))
+            spawn_memory_add(&memory, node);
+    assert_int_equal(spawn_start(&spawn, &failure), -1); /* the kernel would take the rest */
+    assert_int_equal(failure.step, SPAWN_MEMORY_CHECK);
+    while (waitpid(-1, NULL, 0) > 0)
+        ;
+}
+
 /* A shell that leaves a child behind in a session of its own, deaf to TERM. */
 static void test_nothing_escapes(void **state)
 {
@@ -416,6 +464,8 @@ int main(void)
         cmocka_unit_test(test_signals_are_not_inherited),
         cmocka_unit_test(test_a_soft_limit_goes_as_far_as_the_hard_one),
         cmocka_unit_test(test_a_processor_that_is_not_there_is_refused),
+        cmocka_unit_test(test_memory_is_where_it_was_asked_for),
+        cmocka_unit_test(test_memory_that_is_not_there_is_refused),
         cmocka_unit_test(test_nothing_escapes),
         cmocka_unit_test(test_children_that_are_excepted_stay),
     };

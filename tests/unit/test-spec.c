@@ -50,7 +50,9 @@ static void test_json_that_was_read_is_written_again(void **state)
     static const char *const texts[] = {
         "{" PROGRAM "}",
         ("{'version':1,'parts':[{'argv':['a','b c',''],'ntasks':3,'cores_per_task':2,'map':'numa',"
-         "'bind':'core','order':'s','mppr':'1:c','oversubscribe':true,'chdir':'/x','umask':'0027',"
+         "'bind':'core','order':'s','mppr':'1:c','oversubscribe':true,'mem_bind':'local','no_omp':"
+         "true,'chdir':'/x',"
+         "'umask':'0027',"
          "'env':[{'set':'A','value':''},{'remove':'B*'}],'rlimits':{'core':'unlimited','as':7}},"
          "{'argv':['b']}]}"),
         ("{" PROGRAM ",'nnodes':2,'resources':'R','exclude':'a[1-2]','overlap':true,"
@@ -132,6 +134,8 @@ static void test_bad_specs_are_refused_by_key(void **state)
          "parts: part 0: map: must not be empty"},
         {"{'version':1,'parts':[{'argv':['a'],'oversubscribe':1}]}",
          "parts: part 0: oversubscribe: must be true or false, not an integer"},
+        {"{'version':1,'parts':[{'argv':['a'],'mem_bind':'near'}]}",
+         "parts: part 0: mem_bind: \"near\" is none of none, local"},
         {"{'version':1,'parts':[{'argv':['a'],'umask':'8'}]}",
          "parts: part 0: umask: \"8\" is not an octal number from 0 to 0777"},
         {"{'version':1,'parts':[{'argv':['a'],'umask':18}]}",
@@ -290,6 +294,27 @@ static void test_a_scrubbed_list_keeps_its_order_and_drops_what_has_no_name(void
     spec_free_words(kept);
 }
 
+static void test_what_an_outer_launcher_told_openmp_is_scrubbed(void **state)
+{
+    const char *list[] = {"OMP_NUM_THREADS=4",
+                          "OMP_PLACES={0},{1}",
+                          "OMP_STACKSIZE=8M",
+                          "TPRUN_OMP_NUM_THREADS=4",
+                          "TPRUN_OMP_PLACES={0}",
+                          "TPRUN_OMP_STACKSIZE=8",
+                          "TPRUN_OPTIONS=A=1",
+                          "A=1",
+                          NULL};
+    static const char *const stays[] = {"OMP_PLACES={0},{1}", "OMP_STACKSIZE=8M",
+                                        "TPRUN_OPTIONS=A=1", "A=1"};
+    char **kept = spec_env_scrub((char *const *)list);
+    (void)state;
+    for (size_t i = 0; i < sizeof(stays) / sizeof(stays[0]); i++)
+        assert_string_equal(kept[i], stays[i]);
+    assert_null(kept[4]);
+    spec_free_words(kept);
+}
+
 static void test_a_spec_inherits_what_the_caller_has(void **state)
 {
     struct error err = ERROR_INIT;
@@ -384,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_bad_specs_are_refused_by_key),
         cmocka_unit_test(test_what_belongs_to_the_callers_place_is_scrubbed),
         cmocka_unit_test(test_a_scrubbed_list_keeps_its_order_and_drops_what_has_no_name),
+        cmocka_unit_test(test_what_an_outer_launcher_told_openmp_is_scrubbed),
         cmocka_unit_test(test_a_spec_inherits_what_the_caller_has),
         cmocka_unit_test(test_what_a_spec_file_says_is_not_inherited),
         cmocka_unit_test(test_a_spec_that_replaces_another_keeps_what_was_inherited),

@@ -140,6 +140,63 @@ static void test_two_memories_of_one_cpuset_count_once(void **state)
     topo_free(topo);
 }
 
+static void assert_memory(const struct topo *topo, const char *cpus, const char *expect)
+{
+    struct idset *set = idset_decode(cpus, NULL);
+    assert_set(topo_memory_of_cpus(topo, set), expect);
+    idset_free(set);
+}
+
+static void test_memory_is_that_of_the_nearest_node(void **state)
+{
+    static const struct {
+        const char *machine, *cpus, *memory;
+    } cases[] = {
+        {"package:2 numa:2 core:2 pu:2", "0-1", "0"},
+        {"package:2 numa:2 core:2 pu:2", "3-4", "0-1"},
+        {"package:2 numa:2 core:2 pu:2", "2,12-15", "0,3"},
+        {"package:2 numa:2 core:2 pu:2", "0-15", "0-3"},
+        {"package:2 numa:2 core:2 pu:2", "", ""},
+        {"package:2 numa:2 core:2 pu:2", "16", ""},
+        {"numa:2 package:2 core:2 pu:1", "3", "0"},
+        {"numa:2(indexes=5,3) core:2 pu:1", "0", "5"},
+        {"numa:2(indexes=5,3) core:2 pu:1", "1-2", "3,5"},
+        {"numa:2(indexes=1024,1) core:2 pu:1", "0-3", "1"},
+        {"core:4 pu:1", "0-3", "0"},
+        {"package:2 [numa(memory=1GB)] core:2 pu:1", "2", "1"},
+        {"package:2 [numa(memory=0)] core:2 pu:1", "2", "1"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct topo *topo = load(cases[i].machine);
+        assert_memory(topo, cases[i].cpus, cases[i].memory);
+        topo_free(topo);
+    }
+}
+
+/* Packages with HBM and DRAM, DRAM and HBM, HBM and persistent memory, none. */
+static void test_ordinary_memory_comes_before_other_kinds(void **state)
+{
+    (void)state;
+    struct topo *topo = load_file("topology-memories.xml");
+    assert_int_equal(topo->count[TOPO_NUMA], 4);
+    assert_memory(topo, "0-3", "1");
+    assert_memory(topo, "4", "2");
+    assert_memory(topo, "8-11", "4");
+    assert_memory(topo, "12-15", "");
+    assert_memory(topo, "11-12", "4");
+    assert_memory(topo, "0-15", "1-2,4");
+    topo_free(topo);
+    topo = load_file("machines/knl.xml"); /* each domain's DDR comes before its MCDRAM */
+    assert_memory(topo, "0-4", "0-1");
+    assert_memory(topo, "63", "3");
+    topo_free(topo);
+    topo = load_file("machines/grace-hopper.xml"); /* the GPUs' memory is next to no processor */
+    assert_memory(topo, "0-7", "0");
+    assert_memory(topo, "7-8", "0-1");
+    topo_free(topo);
+}
+
 static void test_xml_gives_the_machine_it_was_made_of(void **state)
 {
     (void)state;
@@ -236,6 +293,7 @@ static void assert_same(const struct topo *a, const struct topo *b)
     assert_int_equal(a->npus, b->npus);
     assert_memory_equal(a->os, b->os, a->npus * sizeof(uint32_t));
     assert_memory_equal(a->allowed, b->allowed, a->npus * sizeof(bool));
+    assert_memory_equal(a->memory, b->memory, a->npus * sizeof(uint32_t));
     for (int level = 0; level < TOPO_NLEVELS; level++) {
         assert_int_equal(a->count[level], b->count[level]);
         assert_memory_equal(a->object[level], b->object[level], a->npus * sizeof(uint32_t));
@@ -280,6 +338,9 @@ static void test_wire_form_is_short_and_loses_nothing(void **state)
     struct topo *boards = load_file("topology-boards.xml");
     check_round_trip(boards, 300);
     topo_free(boards);
+    struct topo *memories = load_file("topology-memories.xml");
+    check_round_trip(memories, 300);
+    topo_free(memories);
 }
 
 static struct topo *parse(const char *text, struct error *err)
@@ -363,6 +424,20 @@ static void test_bad_wire_forms_are_refused(void **state)
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"allowed\":\"x\"}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"allowed\":[0]}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"allowed\":\"0-2147483647\"}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":{}}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":0}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,3]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,5]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,4,1]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,4,1,1]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,4,1,0]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,-4]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[-2,4]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[1024,4]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[\"0\",4]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,4.0]}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"gpus\":{}}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"gpus\":[{}]}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"gpus\":[{\"id\":-1,\"name\":\"a\","
@@ -387,6 +462,8 @@ static void test_digest_tells_machines_and_masks_apart(void **state)
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[2,2]}}",
         "{\"version\":1,\"os\":[[0,2,2,1,2]],\"levels\":{\"core\":[1,4]}}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,4]},\"allowed\":\"0-2\"}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,4]},\"memory\":[0,4]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,4]},\"memory\":[0,2,1,2]}",
     };
     enum { N = sizeof(texts) / sizeof(texts[0]) };
     char *digests[N];
@@ -401,7 +478,7 @@ static void test_digest_tells_machines_and_masks_apart(void **state)
         topo_free(topo);
     }
     struct topo *again = parse("{\"version\":1,\"os\":[[0],[1,1,3]],\"levels\":{\"core\":"
-                               "[1,2,1,2]},\"allowed\":\"0-3\"}",
+                               "[1,2,1,2]},\"allowed\":\"0-3\",\"memory\":[-1,1,-1,3]}",
                                NULL);
     char *digest = topo_digest(again);
     assert_string_equal(digest, digests[0]);
@@ -430,6 +507,8 @@ int main(void)
         cmocka_unit_test(test_os_indexes_need_not_follow_logical_order),
         cmocka_unit_test(test_numa_inside_or_outside_a_socket_is_read_as_it_is),
         cmocka_unit_test(test_two_memories_of_one_cpuset_count_once),
+        cmocka_unit_test(test_memory_is_that_of_the_nearest_node),
+        cmocka_unit_test(test_ordinary_memory_comes_before_other_kinds),
         cmocka_unit_test(test_xml_gives_the_machine_it_was_made_of),
         cmocka_unit_test(test_boards_and_disallowed_cpus_are_read_from_xml),
         cmocka_unit_test(test_bad_sources_are_refused_with_a_sentence),

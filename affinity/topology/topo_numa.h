@@ -1,0 +1,21 @@
+/*
+ * topo_numa - which NUMA node of hwloc's holds a thread, and whose memory it has; nobody but the
+ * loader needs this.
+ */
+#ifndef AFFINITY_TOPOLOGY_TOPO_NUMA_H
+#define AFFINITY_TOPOLOGY_TOPO_NUMA_H
+
+#include "affinity/topology/topo.h"
+
+struct hwloc_obj;
+struct hwloc_topology;
+
+/* The smallest NUMA node around a thread, or NULL. Of nodes with one and the same set of threads
+ * the first stands for all: memory of two kinds is one domain. */
+struct hwloc_obj *numa_of_thread(struct hwloc_obj *pu);
+
+/* The topology's column `memory`. Nodes that have none do not count, unless no thread's node says
+ * how much it has. */
+void numa_fill_memory(struct topo *topo, struct hwloc_topology *machine);
+
+#endif

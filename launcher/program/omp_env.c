@@ -1,0 +1,73 @@
+#include "launcher/program/omp_env.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define NUM_THREADS "OMP_NUM_THREADS"
+#define PLACES "OMP_PLACES"
+
+static const char *value_of(char *const *environment, const char *name)
+{
+    size_t len = strlen(name);
+    for (; *environment; environment++)
+        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
+            return *environment + len + 1;
+    return NULL;
+}
+
+static bool wants_places(char *const *environment)
+{
+    static const char *const others[] = {PLACES, "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
+    const char *threads = value_of(environment, NUM_THREADS);
+    const char *bind = value_of(environment, "OMP_PROC_BIND");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (value_of(environment, others[i]))
+            return false;
+    return !(threads && strcmp(threads, "1") == 0) && !(bind && strcasecmp(bind, "false") == 0);
+}
+
+/* The cores of these processors as places. NULL where they are not so many. */
+static char *places_of(const struct topo *topo, const struct idset *cpus, uint32_t cores)
+{
+    struct buf out = BUF_INIT;
+    uint32_t count = 0, core = TOPO_ABSENT;
+    for (uint32_t row = 0; row < topo->npus; row++) {
+        if (!idset_has(cpus, topo->os[row]))
+            continue;
+        bool fresh = topo_core(topo, row) != core;
+        core = topo_core(topo, row);
+        count += fresh;
+        buf_printf(&out, "%s%u", !fresh ? "," : count == 1 ? "{" : "},{", topo->os[row]);
+    }
+    buf_add_char(&out, '}');
+    if (count == cores && out.len <= OMP_ENV_MAX_PLACES)
+        return buf_take_text(&out);
+    buf_free(&out);
+    return NULL;
+}
+
+/* Takes the value. */
+static size_t add_both(char **list, size_t count, const char *name, char *value)
+{
+    list[count++] = mem_format("%s=%s", name, value);
+    list[count++] = mem_format("TPRUN_%s=%s", name, value);
+    free(value);
+    return count;
+}
+
+char **omp_env_make(const struct topo *topo, const struct idset *cpus, uint32_t cores,
+                    char *const *environment)
+{
+    char **list = mem_array(OMP_ENV_MAX + 1, sizeof(*list));
+    size_t count = 0;
+    if (!value_of(environment, NUM_THREADS))
+        count = add_both(list, count, NUM_THREADS, mem_format("%u", cores));
+    char *places = wants_places(environment) ? places_of(topo, cpus, cores) : NULL;
+    if (places)
+        add_both(list, count, PLACES, places);
+    return list;
+}

@@ -1,0 +1,59 @@
+# What tprun-layout(7) shows, tprun does.
+load ../lib/common
+setup() { start_test; }
+teardown() { nothing_left; }
+
+PAGE=$ROOT/man/tprun-layout.7
+
+# The examples as a reader of the page sees them.
+examples() {
+    awk '/^\.Bd -literal/ { on = 1; next } /^\.Ed/ { on = 0 } on' "$PAGE" |
+        sed 's/\\e/\\/g; s/\\&//g; s/\\-/-/g'
+}
+
+# check COMMAND EXPECTED: in this shell, for some say how the next are to be run.
+check() {
+    [ -n "$1" ] || return 0
+    eval "$1" >got 2>&1
+    sed -i '1{/^Map: /d}' got
+    printf '%s' "$2" >expected
+    diff -u --label "the page, $1" expected --label tprun got || return 1
+    count=$((count + 1))
+}
+
+@test "every example of the page prints what the page shows" {
+    local line command='' expected='' open=no count=0
+    while IFS= read -r line; do
+        case $open$line in
+        yes*)
+            command+=$'\n'$line
+            ;;
+        "no$ "*)
+            check "$command" "$expected"
+            command=${line#'$ '} expected=
+            ;;
+        *)
+            expected+=$line$'\n'
+            ;;
+        esac
+        if [ -z "$expected" ] && [[ $line == *\\ ]]; then open=yes; else open=no; fi
+    done < <(examples)
+    check "$command" "$expected"
+    echo "$count examples"
+    [ "$count" -ge 20 ]
+}
+
+@test "each word of --map-by is the string that the page gives for it" {
+    local words word string count=0
+    local machine='n[0-2]=group:2 package:2 numa:2 l3:2 l2:2 l1:2 core:2 pu:2'
+    while IFS=$'\t' read -r words string; do
+        for word in ${words//,/}; do
+            [ "$word" != board ] || continue # synthetic machines have none
+            tprun --dry-run --format=json -n 150 --map-by "$word" --topology "$machine" true >word
+            tprun --dry-run --format=json -n 150 --map-by "$string" --topology "$machine" true >string
+            cmp word string
+            count=$((count + 1))
+        done
+    done < <(sed -n 's/^\.It \([a-z0-9, ]*\) Ta \([nbNschL123]*\)$/\1\t\2/p' "$PAGE")
+    equal "$count" 10
+}
