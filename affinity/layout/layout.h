@@ -84,7 +84,7 @@ struct layout {
     struct layout_binding *bindings;
     uint32_t nbindings;
     struct taskmap *map;
-    bool bound;          /* false: --bind-to none, tasks are left alone */
+    bool bound;          /* false: --bind-to none, each task may use all that is free on its node */
     bool oversubscribed; /* more tasks than the limits allow were placed */
 };
 
