@@ -180,6 +180,15 @@ one_by_one() {
     [ ! -e started ]
 }
 
+@test "an R that says more than there is is refused with both sets" {
+    printf '{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-9999"}}],"nodelist":["%s"]}}' "$(hostname)" >R
+    run -1 --separate-stderr tprun -R R -n 1 touch started
+    [[ "$stderr" == *0-9999*"has only cores 0"* ]]
+    run -1 --separate-stderr tprun -R R --dry-run -n 1 true
+    [[ "$stderr" == *0-9999*"has only cores 0"* ]]
+    [ ! -e started ]
+}
+
 @test "--bind-to none leaves tasks where they are" {
     run -0 --separate-stderr tprun --bind-to none "$PROGRAMS/where"
     equal "${output##* }" "$("$PROGRAMS/where" | cut -d' ' -f3)"
