@@ -112,17 +112,22 @@ static int differs(const struct found *found, uint32_t rank, struct error *err)
     return -1;
 }
 
+/* A node may keep unbound tasks to less than all, to what their program holds. */
+static bool is_right(const struct found *found, const struct idset *planned,
+                     const struct idset *real)
+{
+    return found->plan->bound ? idset_equal(planned, real) : idset_within(real, planned);
+}
+
 int found_check(const struct found *found, struct error *err)
 {
     uint32_t plan = UINT32_MAX, view = UINT32_MAX; /* the pair that was found equal last */
-    if (!found->plan->bound)
-        return 0;
     IDSET_FOREACH(rank, found->added)
     {
         uint32_t a = found->plan->tasks[rank].binding, b = found->view.tasks[rank].binding;
         if (a == plan && b == view)
             continue;
-        if (!idset_equal(found->plan->bindings[a].cpus, found->view.bindings[b].cpus))
+        if (!is_right(found, found->plan->bindings[a].cpus, found->view.bindings[b].cpus))
             return differs(found, rank, err);
         plan = a;
         view = b;

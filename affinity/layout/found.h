@@ -20,8 +20,8 @@ int found_add(struct found *found, const struct idset *ranks, const struct idset
               struct error *err);
 bool found_complete(const struct found *found); /* every rank was */
 
-/* 0 when all that was added is as planned, or the plan binds nothing; else -1 with a sentence that
- * names the first rank that differs, and both sets. */
+/* 0 when all that was added is as planned, or what is not bound is within that; else -1 with a
+ * sentence that names the first rank that differs, and both sets. */
 int found_check(const struct found *found, struct error *err);
 
 /* The plan with the bindings that were found, for drawing; of what was not added, the plan's own.

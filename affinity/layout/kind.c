@@ -93,15 +93,15 @@ static void number_levels(struct kind *kind)
     free(tag);
 }
 
+/* Each allocated core has a row at least. */
 static int check_cores(const struct kind *kind, const char *host, struct error *err)
 {
-    uint32_t ncores = topo_core(kind->topo, kind->topo->npus - 1) + 1;
-    if (idset_empty(kind->cores) || idset_last(kind->cores) < ncores)
+    if (kind->count[TOPO_CORE] == idset_count(kind->cores))
         return 0;
-    struct idset *have = topo_cores(kind->topo);
+    struct idset *have = topo_allowed_cores(kind->topo);
     char *want_text = idset_encode(kind->cores), *have_text = idset_encode(have);
     error_set(err,
-              "%s: cores %s were allocated, but this machine has only cores %s "
+              "%s: cores %s were allocated, but this machine offers only cores %s "
               "(logical numbers)",
               host, want_text, have_text);
     free(want_text);
@@ -115,16 +115,14 @@ static int kind_make(struct kind *kind, const struct layout_request *request, ui
 {
     const struct topo *topo = request->nodes[node].topo;
     *kind = (struct kind){.example = node, .topo = topo, .cores = request->nodes[node].cores};
-    if (check_cores(kind, request->nodes[node].host, err) < 0)
-        return -1;
     kind->rows = mem_array(topo->npus, sizeof(*kind->rows));
     for (uint32_t row = 0; row < topo->npus; row++)
-        if (idset_has(kind->cores, topo_core(topo, row)))
+        if (topo->allowed[row] && idset_has(kind->cores, topo_core(topo, row)))
             kind->rows[kind->nrows++] = row;
     if (kind->nrows)
         kind->rows = mem_resize(kind->rows, kind->nrows, sizeof(*kind->rows));
     number_levels(kind);
-    return 0;
+    return check_cores(kind, request->nodes[node].host, err);
 }
 
 /* ---- which nodes are of one kind ---- */

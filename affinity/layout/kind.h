@@ -2,8 +2,8 @@
  * kind - a node as the engine sees it: of its topology, what was allocated.
  *
  * Nodes with the same topo and equal cores are of one kind, so that work and memory grow with the
- * number of kinds. A row here is an allocated hardware thread; rows[] leads back to the topo's
- * table. Every level has an object for every row: one that is absent coincides with its neighbour
+ * number of kinds. A row here is a hardware thread of an allocated core, and allowed; rows[]
+ * leads back to the topo's table. Every level has an object for every row: one that is absent coincides with its neighbour
  * (b, N, s with the node, a cache with the next smaller one, the core with the thread). Numbers of
  * objects are dense and never fall along the rows. Levels with the same objects share one array.
  */

@@ -24,14 +24,16 @@
 
 #define LAYOUT_MAX_TASKS (16u << 20)
 
-/* One node that may be used; everything borrowed for the length of the call and by the layout. */
+/* One node that may be used; everything borrowed for the length of the call and by the layout. Of an
+ * allocated core, threads that topo does not allow do not exist. */
 struct layout_node {
     const char *host;
     uint32_t target; /* its rank in R */
     const struct topo *topo;
-    const struct idset *cores; /* allocated logical cores; those that topo lacks are an error */
-    const struct idset *gpus;  /* may be NULL */
-    uint32_t limit;            /* most tasks here (a hostfile's slots); 0: no limit */
+    const struct idset
+        *cores; /* allocated logical cores; one that topo does not allow is an error */
+    const struct idset *gpus; /* may be NULL */
+    uint32_t limit;           /* most tasks here (a hostfile's slots); 0: no limit */
 };
 
 struct layout_part {
@@ -84,7 +86,7 @@ struct layout {
     struct layout_binding *bindings;
     uint32_t nbindings;
     struct taskmap *map;
-    bool bound;          /* false: --bind-to none, tasks are left alone */
+    bool bound;          /* false: --bind-to none, each task may use all that is free on its node */
     bool oversubscribed; /* more tasks than the limits allow were placed */
 };
 

@@ -94,26 +94,12 @@ struct idset *topo_cores(const struct topo *topo)
     return set;
 }
 
-/* The rows of one core stand together: [row, end). */
-static uint32_t core_end(const struct topo *topo, uint32_t row)
-{
-    uint32_t end = row + 1;
-    while (end < topo->npus && topo_core(topo, end) == topo_core(topo, row))
-        end++;
-    return end;
-}
-
 struct idset *topo_allowed_cores(const struct topo *topo)
 {
     struct idset *set = idset_new();
-    for (uint32_t row = 0, end; row < topo->npus; row = end) {
-        bool all = true;
-        end = core_end(topo, row);
-        for (uint32_t i = row; i < end; i++)
-            all = all && topo->allowed[i];
-        if (all)
+    for (uint32_t row = 0; row < topo->npus; row++)
+        if (topo->allowed[row])
             idset_add(set, topo_core(topo, row));
-    }
     return set;
 }
 
@@ -130,7 +116,7 @@ struct idset *topo_cpus_of_cores(const struct topo *topo, const struct idset *co
 {
     struct idset *set = idset_new();
     for (uint32_t row = 0; row < topo->npus; row++)
-        if (idset_has(cores, topo_core(topo, row)))
+        if (topo->allowed[row] && idset_has(cores, topo_core(topo, row)))
             idset_add(set, topo->os[row]);
     return set;
 }

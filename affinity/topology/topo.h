@@ -84,12 +84,13 @@ char *topo_digest(const struct topo *topo);
 /* The logical core of a row, as R numbers it; the row itself where the machine has no cores. */
 uint32_t topo_core(const struct topo *topo, uint32_t row);
 
-/* Sets that the caller frees: all logical cores; those with every thread allowed; the OS indexes of
- * the threads that are allowed. */
+/* Sets that the caller frees: all logical cores; those with a thread that is allowed (the others of
+ * such a core then do not exist for a layout, as if they were offline); the OS indexes of the
+ * threads that are allowed. */
 struct idset *topo_cores(const struct topo *topo);
 struct idset *topo_allowed_cores(const struct topo *topo);
 struct idset *topo_allowed_cpus(const struct topo *topo);
-/* OS indexes of the threads of these cores; caller frees. */
+/* OS indexes of the threads of these cores that are allowed; caller frees. */
 struct idset *topo_cpus_of_cores(const struct topo *topo, const struct idset *cores);
 /* OS indexes of the NUMA nodes whose memory these threads (OS indexes) have; caller frees. */
 struct idset *topo_memory_of_cpus(const struct topo *topo, const struct idset *cpus);

@@ -16,18 +16,22 @@ static void confine_say(struct agent *agent, char *text)
     free(text);
 }
 
-/* Unbound tasks would run wherever this process may. Bound to their program's cores in a cgroup of
- * just those they cannot leave them, and each binding is read back as others are. */
+/* Unbound tasks have all that R has of this node, and may undo that. Bound to their program's cores
+ * in a cgroup of just those they cannot leave them. */
 static void confine_cpus(struct agent *agent)
 {
     struct launch *launch = agent->launch;
     struct error err = ERROR_INIT;
     struct idset *cpus = topo_cpus_of_cores(agent->topo, launch->claim);
     char *text = idset_encode(cpus);
-    launch->bound = *text && cgroup_confine(agent->config->cgroup, text, &err) == 0;
-    for (uint32_t i = 0; launch->bound && i < launch->ncpus; i++) {
-        idset_free(launch->cpus[i]);
-        launch->cpus[i] = idset_copy(cpus);
+    if (*text && cgroup_confine(agent->config->cgroup, text, &err) == 0) {
+        for (uint32_t i = 0; i < launch->ncpus; i++) {
+            idset_free(launch->cpus[i]);
+            launch->cpus[i] = idset_copy(cpus);
+        }
+    } else {
+        idset_free(launch->claim);
+        launch->claim = NULL;
     }
     idset_free(cpus);
     error_clear(&err);
@@ -54,14 +58,12 @@ static void confine_give_up(struct agent *agent, int number)
     confine_say(agent, mem_format("%s: no cgroup: cannot start a process in %s: %s", agent->host,
                                   cgroup_path(cgroup), strerror(number)));
     cgroup_shut(cgroup);
-    if (agent->launch->claim)
-        agent->launch->bound = false;
 }
 
 static void confine_tell(struct agent *agent)
 {
     struct launch *launch = agent->launch;
-    char *cpus = launch->claim && launch->bound ? idset_encode(launch->cpus[0]) : NULL;
+    char *cpus = launch->claim ? idset_encode(launch->cpus[0]) : NULL;
     confine_say(agent, mem_format("%s: tasks in cgroup %s%s%s", agent->host,
                                   cgroup_path(agent->config->cgroup),
                                   cpus ? ", kept to processors " : "", cpus ? cpus : ""));
@@ -75,8 +77,6 @@ void confine_begin(struct task *task, struct spawning *child, struct spawn *spaw
     spawn_begin(child, spawn);
     if (child->failure.step == SPAWN_CGROUP) {
         confine_give_up(agent, child->failure.number);
-        if (!agent->launch->bound)
-            spawn->cpus = NULL;
         spawn_finish(child);
         spawn_begin(child, spawn);
     } else if (task->what->local_rank == 0 && cgroup_dir(spawn->cgroup) >= 0) {

@@ -193,7 +193,7 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
                                  .umask = part->umask,
                                  .death_signal = SIGTERM, /* the guard does the rest */
                                  .group = true,
-                                 .cpus = launch->bound ? start->bindings[what->binding] : NULL,
+                                 .cpus = start->bindings[what->binding],
                                  .cpus_size = start->set_size,
                                  .memory = memory_of(launch, start->memory, what),
                                  .limits = part->limits};

@@ -132,11 +132,11 @@ json_t *launch_to_json(const struct launch_source *source)
         json_array_append_new(tree_nodes, json_integer(source->tree_node[i]));
     }
     char *text = hostlist_encode(hosts);
-    json_t *value = json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:b}", "spec",
-                              spec_to_json(source->spec), "program", source->program, "instance",
-                              source->instance, "taskmap", taskmap_to_json(layout->map), "sizes",
-                              part_sizes(source), "tree_nodes", tree_nodes, "hosts", text, "kinds",
-                              kinds_to_json(source), "bound", layout->bound);
+    json_t *value =
+        json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "spec", spec_to_json(source->spec),
+                  "program", source->program, "instance", source->instance, "taskmap",
+                  taskmap_to_json(layout->map), "sizes", part_sizes(source), "tree_nodes",
+                  tree_nodes, "hosts", text, "kinds", kinds_to_json(source));
     if (source->enclosing)
         json_object_set_new(value, "enclosing", json_string(source->enclosing));
     free(text);

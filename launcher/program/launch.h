@@ -41,9 +41,8 @@ struct launch {
     struct idset *input_ranks; /* of SPEC_INPUT_RANKS; else NULL */
     struct idset **cpus;       /* distinct bindings, OS indexes */
     uint32_t ncpus;
-    bool bound;
-    struct idset *claim; /* logical cores that an unbound program holds here; NULL: it is bound, or
-                            claims nothing */
+    struct idset *claim; /* logical cores that an unbound program holds here; NULL: it is bound,
+                            claims nothing, or this node cannot keep it there */
 };
 
 struct launch_source { /* what the manager knows; all borrowed */

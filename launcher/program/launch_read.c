@@ -204,14 +204,11 @@ static int read_all(struct launch *launch, const json_t *value, uint32_t tree_no
     json_t *spec, *map, *sizes, *tree_nodes, *kinds;
     const char *program, *instance, *hosts;
     json_error_t where;
-    int bound;
     if (json_unpack_ex((json_t *)(uintptr_t)value, &where, 0,
-                       "{s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:b}", "spec", &spec, "program",
+                       "{s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "spec", &spec, "program",
                        &program, "instance", &instance, "taskmap", &map, "sizes", &sizes,
-                       "tree_nodes", &tree_nodes, "hosts", &hosts, "kinds", &kinds, "bound",
-                       &bound) < 0)
+                       "tree_nodes", &tree_nodes, "hosts", &hosts, "kinds", &kinds) < 0)
         return error_set(err, "launch: %s", where.text);
-    launch->bound = bound;
     launch->program = mem_copy_text(program);
     launch->instance = mem_copy_text(instance);
     launch->enclosing = mem_copy_text(json_string_value(json_object_get(value, "enclosing")));

@@ -16,6 +16,11 @@ planned() {
     jq -e "$test" plan.json >/dev/null || { echo "not so: $test"; jq -c . plan.json; return 1; }
 }
 
+# What `where` said, a processor a line.
+one_by_one() {
+    tr , '\n' <<<"${1##* }" | while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done | sort
+}
+
 @test "64 tasks by numa on 2 nodes of 8 domains are four to a domain, each bound to its domain" {
     planned '.version == 1 and .ntasks == 64 and (.tasks | length) == 64
         and (.nodes | map([.id, .host, .target])) == [[0, "n0", 0], [1, "n1", 1]]' \
@@ -175,9 +180,31 @@ planned() {
     [ ! -e started ]
 }
 
+@test "an R that says more than there is is refused with both sets" {
+    printf '{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-9999"}}],"nodelist":["%s"]}}' "$(hostname)" >R
+    run -1 --separate-stderr tprun -R R -n 1 touch started
+    [[ "$stderr" == *0-9999*"has only cores 0"* ]]
+    run -1 --separate-stderr tprun -R R --dry-run -n 1 true
+    [[ "$stderr" == *0-9999*"has only cores 0"* ]]
+    [ ! -e started ]
+}
+
 @test "--bind-to none leaves tasks where they are" {
     run -0 --separate-stderr tprun --bind-to none "$PROGRAMS/where"
     equal "${output##* }" "$("$PROGRAMS/where" | cut -d' ' -f3)"
+}
+
+@test "but not where R has nothing, nor where another program is" {
+    need_cores 2
+    printf '{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"1"}}],"nodelist":["%s"]}}' "$(hostname)" >R
+    planned '.tasks[0].cores == "1"' -R R --bind-to none
+    equal "$(tprun -R R --bind-to none "$PROGRAMS/where" | cut -d' ' -f3)" "$(jq -r '.tasks[0].cpus' plan.json)"
+    start "$TPRUN" sh -c "$PROGRAMS/where; exec $PROGRAMS/stay"
+    wait_for 5 lines_are out 2
+    run -0 --separate-stderr tprun --bind-to none "$PROGRAMS/where"
+    kill "$job"
+    finish
+    equal "$(comm -12 <(one_by_one "$(head -n 1 out)") <(one_by_one "$output"))" ""
 }
 
 @test "a spec that was printed runs as the command line would" {

@@ -13,7 +13,7 @@ static const char good[] =
     "\"f1\","
     "\"instance\":\"/i\",\"taskmap\":{\"version\":1,\"map\":[[0,2,2,1]]},\"sizes\":[1,3],"
     "\"tree_nodes\":[7,8],\"hosts\":\"a,b\",\"kinds\":[{\"cpus\":{\"0\":\"0-1\",\"3\":\"2\"},"
-    "\"tasks\":\"0:1,3:1\",\"nodes\":\"0-1\"}],\"bound\":true}";
+    "\"tasks\":\"0:1,3:1\",\"nodes\":\"0-1\"}]}";
 
 static void check(const struct launch *launch)
 {
@@ -41,11 +41,11 @@ static void check(const struct launch *launch)
 /* "cpus" and those after it are inside the first of "kinds". */
 static json_t *variant(const uint8_t *data, size_t size)
 {
-    static const char *const keys[] = {"spec",  "taskmap", "sizes", "tree_nodes", "hosts", "kinds",
-                                       "bound", "cpus",    "tasks", "nodes",      "claim"};
+    static const char *const keys[] = {"spec",  "taskmap", "sizes", "tree_nodes", "hosts",
+                                       "kinds", "cpus",    "tasks", "nodes",      "claim"};
     json_t *value = json_loads(good, 0, NULL);
     size_t key = data[0] % (sizeof(keys) / sizeof(keys[0]));
-    json_t *into = key < 7 ? value : json_array_get(json_object_get(value, "kinds"), 0);
+    json_t *into = key < 6 ? value : json_array_get(json_object_get(value, "kinds"), 0);
     json_t *member = json_loadb((const char *)data + 1, size - 1, JSON_DECODE_ANY, NULL);
     if (!member)
         member = json_stringn((const char *)data + 1, size - 1);

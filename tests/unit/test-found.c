@@ -109,13 +109,26 @@ static void test_ranks_that_there_are_not_are_refused(void **state)
     error_clear(&err);
 }
 
-static void test_what_is_not_bound_is_shown_as_it_is(void **state)
+static void test_what_is_not_bound_may_have_less_but_not_more(void **state)
 {
     struct world *world = *state;
     struct error err = ERROR_INIT;
     world->layout->bound = false;
-    assert_int_equal(add(world->found, "0-7", "0-7,64", &err), 0);
+    assert_int_equal(add(world->found, "1", "2", &err), 0);
     assert_int_equal(found_check(world->found, &err), 0);
+    assert_int_equal(add(world->found, "2", "2-5", &err), 0);
+    assert_int_equal(found_check(world->found, &err), -1);
+    assert_non_null(strstr(err.text, "rank 2 on a"));
+    error_clear(&err);
+}
+
+static void test_what_differs_is_shown_as_it_is(void **state)
+{
+    struct world *world = *state;
+    struct error err = ERROR_INIT;
+    assert_int_equal(add(world->found, "0-7", "0-7,64", &err), 0);
+    assert_int_equal(found_check(world->found, &err), -1);
+    error_clear(&err);
     assert_true(found_complete(world->found));
     assert_string_equal(cpus_of(world->found, 3), "0-7,64");
     const struct layout *layout = found_layout(world->found);
@@ -131,7 +144,8 @@ int main(void)
         FOUND_TEST(test_a_difference_names_rank_host_and_both_sets),
         FOUND_TEST(test_a_wider_binding_is_a_difference_too),
         FOUND_TEST(test_ranks_that_there_are_not_are_refused),
-        FOUND_TEST(test_what_is_not_bound_is_shown_as_it_is),
+        FOUND_TEST(test_what_is_not_bound_may_have_less_but_not_more),
+        FOUND_TEST(test_what_differs_is_shown_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,7 +159,6 @@ static void check_whole(const struct world *world, const struct launch *launch)
     assert_string_equal(launch->instance, world->source.instance);
     assert_int_equal(launch->ntasks, world->layout->ntasks);
     assert_int_equal(launch->nnodes, world->layout->nnodes);
-    assert_int_equal(launch->bound, world->layout->bound);
     assert_int_equal(launch->spec->nparts, world->spec->nparts);
     for (size_t i = 0; i < world->spec->nparts; i++)
         assert_string_equal(launch->spec->parts[i].argv[0], world->spec->parts[i].argv[0]);
@@ -384,7 +383,6 @@ static const char *const good[][2] = {
     {"tree_nodes", "[7,8]"},
     {"hosts", "\"a,b\""},
     {"kinds", "[{\"cpus\":{\"0\":\"0-1\",\"3\":\"2\"},\"tasks\":\"0:1,3:1\",\"nodes\":\"0-1\"}]"},
-    {"bound", "true"},
 };
 #define NGOOD (sizeof(good) / sizeof(good[0]))
 
@@ -485,8 +483,6 @@ static const struct {
               "\"nodes\":\"0-1\"}]"}, /* more bindings than tasks */
     {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"claim\":\"x\"}]"},
     {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"claim\":7}]"},
-    {"bound", NULL},
-    {"bound", "\"true\""},
 };
 
 static void test_malformed_launches_are_refused(void **state)

@@ -105,22 +105,27 @@ struct placed_case {
     const char *claims; /* as describe_claims(), or NULL */
 };
 
+static void check_case(struct world *world, const struct placed_case *expect, size_t i)
+{
+    world->parts[0] = expect->part;
+    world->request.node_count = expect->node_count;
+    struct layout *layout = make(world);
+    char *text = describe(layout), *claims = describe_claims(layout);
+    if (strcmp(text, expect->expect) != 0)
+        fail_msg("case %zu: %s, not %s", i, text, expect->expect);
+    if (expect->claims && strcmp(claims, expect->claims) != 0)
+        fail_msg("case %zu: claims %s, not %s", i, claims, expect->claims);
+    free(text);
+    free(claims);
+    layout_free(layout);
+}
+
 static void check_placed(const struct placed_case *cases, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct world world;
         world_make(&world, cases[i].machines);
-        world.parts[0] = cases[i].part;
-        world.request.node_count = cases[i].node_count;
-        struct layout *layout = make(&world);
-        char *text = describe(layout), *claims = describe_claims(layout);
-        if (strcmp(text, cases[i].expect) != 0)
-            fail_msg("case %zu: %s, not %s", i, text, cases[i].expect);
-        if (cases[i].claims && strcmp(claims, cases[i].claims) != 0)
-            fail_msg("case %zu: claims %s, not %s", i, claims, cases[i].claims);
-        free(text);
-        free(claims);
-        layout_free(layout);
+        check_case(&world, &cases[i], i);
         world_free(&world);
     }
 }
@@ -170,6 +175,31 @@ static void test_unbound_tasks_claim_a_core_and_see_all_that_is_allocated(void *
     struct layout *layout = make(&world);
     assert_false(layout->bound);
     layout_free(layout);
+    world_free(&world);
+}
+
+static void test_threads_that_are_not_allowed_do_not_exist(void **state)
+{
+    static const struct placed_case cases[] = {
+        {NULL, 0, {.ntasks = 3, .map = "core"}, "0:0 0:2-3 0:4-5", "0:0-2"},
+        {NULL, 0, {.ntasks = 5, .map = "hwthread"}, "0:0 0:2 0:3 0:4 0:5", "0:0-2"},
+        {NULL, 0, {.ntasks = 2, .map = "socket"}, "0:0,2-3 0:4-5", "0:0-2"},
+        {NULL, 0, {.ntasks = 1, .cores_per_task = 2}, "0:0,2-3", "0:0-1"},
+        {NULL, 0, {.ntasks = 1, .bind = "none"}, "0:0,2-5", "0:0"},
+    };
+    struct world world;
+    struct error err = ERROR_INIT;
+    (void)state;
+    world_make(&world, SMALL "@0-2");
+    world.topos[0]->allowed[1] = world.topos[0]->allowed[6] = world.topos[0]->allowed[7] = false;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check_case(&world, &cases[i], i);
+    idset_add(world.cores[0], 3);
+    assert_null(layout_make(&world.request, &err));
+    assert_string_equal(error_text(&err),
+                        "node0: cores 0-3 were allocated, but this machine offers "
+                        "only cores 0-2 (logical numbers)");
+    error_clear(&err);
     world_free(&world);
 }
 
@@ -376,7 +406,7 @@ static void test_refusals_say_what_fits_and_what_would_do(void **state)
         {"package:1 core:4 pu:1@9",
          0,
          {0},
-         "node0: cores 9 were allocated, but this machine has only cores 0-3 (logical numbers)",
+         "node0: cores 9 were allocated, but this machine offers only cores 0-3 (logical numbers)",
          ERROR_REFUSED},
         {"package:1 core:4 pu:1@", 0, {0}, "no core is allocated on any node", ERROR_REFUSED},
         {"package:1 core:4 pu:1",
@@ -840,6 +870,7 @@ int main(void)
         cmocka_unit_test(test_default_holds_tasks_together_on_one_core_each),
         cmocka_unit_test(test_binding_follows_the_first_loop),
         cmocka_unit_test(test_unbound_tasks_claim_a_core_and_see_all_that_is_allocated),
+        cmocka_unit_test(test_threads_that_are_not_allowed_do_not_exist),
         cmocka_unit_test(test_slots_are_cut_from_the_smallest_object_that_holds_them),
         cmocka_unit_test(test_node_count_spreads_even_blocks),
         cmocka_unit_test(test_a_host_files_count_is_a_limit),

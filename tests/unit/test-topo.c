@@ -374,6 +374,23 @@ static void test_parts_of_a_machine_may_lack_a_level(void **state)
     topo_free(topo);
 }
 
+static void test_a_core_is_allowed_when_one_of_its_threads_is(void **state)
+{
+    struct error err = ERROR_INIT;
+    (void)state;
+    struct topo *topo = parse(
+        "{\"version\":1,\"os\":[[0,1,8]],\"levels\":{\"core\":[2,4]},\"allowed\":\"1-3,6\"}", &err);
+    if (!topo)
+        fail_msg("%s", error_text(&err));
+    assert_set(topo_cores(topo), "0-3");
+    assert_set(topo_allowed_cores(topo), "0-1,3");
+    assert_set(topo_allowed_cpus(topo), "1-3,6");
+    struct idset *cores = idset_decode("0,2-3", NULL);
+    assert_set(topo_cpus_of_cores(topo, cores), "1,6");
+    idset_free(cores);
+    topo_free(topo);
+}
+
 static void test_bad_wire_forms_are_refused(void **state)
 {
     static const char *const bad[] = {
@@ -516,6 +533,7 @@ int main(void)
         cmocka_unit_test(test_loading_leaves_the_environment_as_it_was),
         cmocka_unit_test(test_wire_form_is_short_and_loses_nothing),
         cmocka_unit_test(test_parts_of_a_machine_may_lack_a_level),
+        cmocka_unit_test(test_a_core_is_allowed_when_one_of_its_threads_is),
         cmocka_unit_test(test_bad_wire_forms_are_refused),
         cmocka_unit_test(test_digest_tells_machines_and_masks_apart),
         cmocka_unit_test(test_a_reference_keeps_a_topology_alive),
