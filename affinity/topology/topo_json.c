@@ -7,7 +7,9 @@
  *    "levels":  {"core": [2, 64], ...}                      length and number of the objects, in
  *                                                           pairs; length < 0: rows outside any
  *    "allowed": "0-7",                                      OS indexes; left out when all are
- *    "gpus":    [{"id": 0, "name": "cuda0", "cpus": "0-7"}]} left out when there are none
+ *    "gpus":    [{"id": 0, "name": "cuda0", "cpus": "0-7",  left out when there are none; pci,
+ *                 "pci": "0000:c1:00.0", "vendor": "nvidia",  vendor and tiles when they say nothing
+ *                 "tiles": 2}]}
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +20,6 @@
 #include "base/mem.h"
 
 #define TOPO_VERSION 1
-#define TOPO_MAX_GPUS 1024
 
 /* ---- out ---- */
 
@@ -108,8 +109,15 @@ static json_t *gpus_to_json(const struct topo *topo)
     json_t *gpus = json_array();
     for (size_t i = 0; i < topo->ngpus; i++) {
         const struct topo_gpu *gpu = &topo->gpus[i];
-        json_array_append_new(gpus, json_pack("{s:I,s:s,s:o}", "id", (json_int_t)gpu->id, "name",
-                                              gpu->name, "cpus", set_to_json(gpu->cpus)));
+        json_t *item = json_pack("{s:I,s:s,s:o}", "id", (json_int_t)gpu->id, "name", gpu->name,
+                                 "cpus", set_to_json(gpu->cpus));
+        if (gpu->pci[0])
+            json_object_set_new(item, "pci", json_string(gpu->pci));
+        if (gpu->vendor != TOPO_VENDOR_UNKNOWN)
+            json_object_set_new(item, "vendor", json_string(topo_vendor_name(gpu->vendor)));
+        if (gpu->tiles != 1)
+            json_object_set_new(item, "tiles", json_integer(gpu->tiles));
+        json_array_append_new(gpus, item);
     }
     return gpus;
 }
@@ -322,25 +330,53 @@ static int allowed_from_json(struct topo *topo, const json_t *value, struct erro
     return 0;
 }
 
+/* A short text of an object, `missing` where it has none; NULL for anything else. */
+static const char *text_of(const json_t *object, const char *key, const char *missing)
+{
+    const json_t *value = json_object_get(object, key);
+    const char *text = value ? json_string_value(value) : missing;
+    return text && strlen(text) <= 64 ? text : NULL;
+}
+
+/* False when something is missing or out of bounds; ids ascend from `least`. */
+static bool gpu_from_json(const struct topo *topo, const json_t *item, int64_t least,
+                          struct topo_gpu *gpu)
+{
+    const char *name = text_of(item, "name", NULL), *pci = text_of(item, "pci", "");
+    const char *vendor = text_of(item, "vendor", "");
+    const json_t *id = json_object_get(item, "id"), *tiles = json_object_get(item, "tiles");
+    *gpu = (struct topo_gpu){.tiles = tiles ? (uint32_t)json_integer_value(tiles) : 1,
+                             .vendor = vendor ? topo_vendor_decode(vendor) : TOPO_NVENDORS};
+    if (!json_is_integer(id) || json_integer_value(id) < least ||
+        json_integer_value(id) > IDSET_MAX || !name || !pci || gpu->vendor == TOPO_NVENDORS ||
+        (tiles && (json_integer_value(tiles) < 1 || json_integer_value(tiles) > TOPO_MAX_GPUS)))
+        return false;
+    gpu->id = (uint32_t)json_integer_value(id);
+    gpu->cpus = cpus_from_json(json_object_get(item, "cpus"), topo);
+    if (!gpu->cpus || idset_empty(gpu->cpus)) {
+        idset_free(gpu->cpus);
+        return false;
+    }
+    gpu->name = mem_copy_text(name);
+    gpu->pci = mem_copy_text(pci);
+    return true;
+}
+
 static int gpus_from_json(struct topo *topo, const json_t *value, struct error *err)
 {
     size_t count = json_array_size(value);
+    int64_t least = 0;
     if (value && (!json_is_array(value) || count > TOPO_MAX_GPUS))
         return error_set(err, "topology: 'gpus' has to be a list of at most %d", TOPO_MAX_GPUS);
     topo->gpus = mem_array(count, sizeof(*topo->gpus));
     for (; topo->ngpus < count; topo->ngpus++) {
-        const json_t *item = json_array_get(value, topo->ngpus);
-        const json_t *id = json_object_get(item, "id");
-        const char *name = json_string_value(json_object_get(item, "name"));
-        struct idset *cpus = cpus_from_json(json_object_get(item, "cpus"), topo);
-        if (!json_is_integer(id) || json_integer_value(id) < 0 ||
-            json_integer_value(id) > IDSET_MAX || !name || strlen(name) > 64 || !cpus) {
-            idset_free(cpus);
-            return error_set(err, "topology: entry %zu of 'gpus' needs id, name and cpus",
+        struct topo_gpu *gpu = &topo->gpus[topo->ngpus];
+        if (!gpu_from_json(topo, json_array_get(value, topo->ngpus), least, gpu))
+            return error_set(err,
+                             "topology: entry %zu of 'gpus' needs an id above the one before, "
+                             "name and cpus, and may have pci, vendor and tiles",
                              topo->ngpus);
-        }
-        topo->gpus[topo->ngpus] =
-            (struct topo_gpu){(uint32_t)json_integer_value(id), mem_copy_text(name), cpus};
+        least = (int64_t)gpu->id + 1;
     }
     return 0;
 }
