@@ -84,6 +84,9 @@ tests_unit_test_svg_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(
 PLAIN_LAMA = tests/unit/lama-plain.c tests/unit/lama-plain.h tests/unit/plain-machine.c \
     tests/unit/plain-machine.h tests/unit/plain-rule.c tests/unit/plain-rule.h \
     tests/unit/layout-check.c tests/unit/layout-check.h tests/unit/unit.h
+check_PROGRAMS += tests/unit/test-gpus
+tests_unit_test_gpus_SOURCES = tests/unit/test-gpus.c tests/unit/unit.h
+tests_unit_test_gpus_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-lama
 tests_unit_test_lama_SOURCES = tests/unit/test-lama.c $(PLAIN_LAMA)
 tests_unit_test_lama_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
