@@ -33,7 +33,9 @@ struct spec_part {
     char **argv;                     /* NULL-terminated, argv[0] is the program */
     uint32_t ntasks;                 /* 0: not given */
     uint32_t cores_per_task;         /* 0: not given */
+    uint32_t gpus_per_task;          /* 0: not given */
     char *map, *bind, *order, *mppr; /* NULL: not given */
+    char *per, *gpu_bind;            /* NULL: not given */
     bool oversubscribe;
     char *chdir; /* NULL: the caller's directory */
     int umask;   /* -1: the caller's */
