@@ -14,6 +14,7 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_build.h \
     affinity/topology/topo_gpu.c affinity/topology/topo_gpu.h \
     affinity/topology/topo_gpu_hwloc.c \
+    affinity/topology/topo_gpu_json.c \
     affinity/topology/topo_gpu_system.c \
     affinity/topology/topo_json.c \
     affinity/topology/topo_load.c \

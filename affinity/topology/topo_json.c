@@ -96,30 +96,12 @@ static json_t *level_to_json(const struct topo *topo, enum topo_level level)
     return pairs;
 }
 
-static json_t *set_to_json(const struct idset *set)
+json_t *topo_set_to_json(const struct idset *set)
 {
     char *text = idset_encode(set);
     json_t *value = json_string(text);
     free(text);
     return value;
-}
-
-static json_t *gpus_to_json(const struct topo *topo)
-{
-    json_t *gpus = json_array();
-    for (size_t i = 0; i < topo->ngpus; i++) {
-        const struct topo_gpu *gpu = &topo->gpus[i];
-        json_t *item = json_pack("{s:I,s:s,s:o}", "id", (json_int_t)gpu->id, "name", gpu->name,
-                                 "cpus", set_to_json(gpu->cpus));
-        if (gpu->pci[0])
-            json_object_set_new(item, "pci", json_string(gpu->pci));
-        if (gpu->vendor != TOPO_VENDOR_UNKNOWN)
-            json_object_set_new(item, "vendor", json_string(topo_vendor_name(gpu->vendor)));
-        if (gpu->tiles != 1)
-            json_object_set_new(item, "tiles", json_integer(gpu->tiles));
-        json_array_append_new(gpus, item);
-    }
-    return gpus;
 }
 
 json_t *topo_to_json(const struct topo *topo)
@@ -134,9 +116,9 @@ json_t *topo_to_json(const struct topo *topo)
     json_object_set_new(value, "os", os_to_json(topo));
     json_object_set_new(value, "levels", levels);
     if (idset_count(allowed) < topo->npus)
-        json_object_set_new(value, "allowed", set_to_json(allowed));
+        json_object_set_new(value, "allowed", topo_set_to_json(allowed));
     if (topo->ngpus)
-        json_object_set_new(value, "gpus", gpus_to_json(topo));
+        json_object_set_new(value, "gpus", topo_gpus_to_json(topo));
     idset_free(allowed);
     return value;
 }
@@ -305,8 +287,7 @@ static int check_nesting(const struct topo *topo, struct error *err)
     return 0;
 }
 
-/* A set of OS indexes of this machine, or NULL. */
-static struct idset *cpus_from_json(const json_t *value, const struct topo *topo)
+struct idset *topo_cpus_from_json(const json_t *value, const struct topo *topo)
 {
     const char *text = json_string_value(value);
     struct idset *set = text ? idset_decode(text, NULL) : NULL;
@@ -321,63 +302,12 @@ static struct idset *cpus_from_json(const json_t *value, const struct topo *topo
 
 static int allowed_from_json(struct topo *topo, const json_t *value, struct error *err)
 {
-    struct idset *set = value ? cpus_from_json(value, topo) : NULL;
+    struct idset *set = value ? topo_cpus_from_json(value, topo) : NULL;
     if (value && !set)
         return error_set(err, "topology: 'allowed' has to be a set of OS indexes out of 'os'");
     for (uint32_t row = 0; row < topo->npus; row++)
         topo->allowed[row] = !set || idset_has(set, topo->os[row]);
     idset_free(set);
-    return 0;
-}
-
-/* A short text of an object, `missing` where it has none; NULL for anything else. */
-static const char *text_of(const json_t *object, const char *key, const char *missing)
-{
-    const json_t *value = json_object_get(object, key);
-    const char *text = value ? json_string_value(value) : missing;
-    return text && strlen(text) <= 64 ? text : NULL;
-}
-
-/* False when something is missing or out of bounds; ids ascend from `least`. */
-static bool gpu_from_json(const struct topo *topo, const json_t *item, int64_t least,
-                          struct topo_gpu *gpu)
-{
-    const char *name = text_of(item, "name", NULL), *pci = text_of(item, "pci", "");
-    const char *vendor = text_of(item, "vendor", "");
-    const json_t *id = json_object_get(item, "id"), *tiles = json_object_get(item, "tiles");
-    *gpu = (struct topo_gpu){.tiles = tiles ? (uint32_t)json_integer_value(tiles) : 1,
-                             .vendor = vendor ? topo_vendor_decode(vendor) : TOPO_NVENDORS};
-    if (!json_is_integer(id) || json_integer_value(id) < least ||
-        json_integer_value(id) > IDSET_MAX || !name || !pci || gpu->vendor == TOPO_NVENDORS ||
-        (tiles && (json_integer_value(tiles) < 1 || json_integer_value(tiles) > TOPO_MAX_GPUS)))
-        return false;
-    gpu->id = (uint32_t)json_integer_value(id);
-    gpu->cpus = cpus_from_json(json_object_get(item, "cpus"), topo);
-    if (!gpu->cpus || idset_empty(gpu->cpus)) {
-        idset_free(gpu->cpus);
-        return false;
-    }
-    gpu->name = mem_copy_text(name);
-    gpu->pci = mem_copy_text(pci);
-    return true;
-}
-
-static int gpus_from_json(struct topo *topo, const json_t *value, struct error *err)
-{
-    size_t count = json_array_size(value);
-    int64_t least = 0;
-    if (value && (!json_is_array(value) || count > TOPO_MAX_GPUS))
-        return error_set(err, "topology: 'gpus' has to be a list of at most %d", TOPO_MAX_GPUS);
-    topo->gpus = mem_array(count, sizeof(*topo->gpus));
-    for (; topo->ngpus < count; topo->ngpus++) {
-        struct topo_gpu *gpu = &topo->gpus[topo->ngpus];
-        if (!gpu_from_json(topo, json_array_get(value, topo->ngpus), least, gpu))
-            return error_set(err,
-                             "topology: entry %zu of 'gpus' needs an id above the one before, "
-                             "name and cpus, and may have pci, vendor and tiles",
-                             topo->ngpus);
-        least = (int64_t)gpu->id + 1;
-    }
     return 0;
 }
 
@@ -389,7 +319,7 @@ static struct topo *topo_from_rows(const json_t *value, const uint32_t *os, uint
     if (levels_from_json(topo, json_object_get(value, "levels"), err) < 0 ||
         check_nesting(topo, err) < 0 ||
         allowed_from_json(topo, json_object_get(value, "allowed"), err) < 0 ||
-        gpus_from_json(topo, json_object_get(value, "gpus"), err) < 0) {
+        topo_gpus_from_json(topo, json_object_get(value, "gpus"), err) < 0) {
         topo_free(topo);
         return NULL;
     }
