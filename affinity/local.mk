@@ -12,6 +12,10 @@ libresource_a_SOURCES = \
 liblayout_a_SOURCES = \
     affinity/topology/topo.c affinity/topology/topo.h \
     affinity/topology/topo_build.h \
+    affinity/topology/topo_gpu.c affinity/topology/topo_gpu.h \
+    affinity/topology/topo_gpu_hwloc.c \
+    affinity/topology/topo_gpu_json.c \
+    affinity/topology/topo_gpu_system.c \
     affinity/topology/topo_json.c \
     affinity/topology/topo_load.c \
     affinity/topology/topo_memory.c \
@@ -29,8 +33,10 @@ liblayout_a_SOURCES = \
     affinity/layout/fold.c affinity/layout/fold.h \
     affinity/layout/found.c affinity/layout/found.h \
     affinity/layout/kind.c affinity/layout/kind.h \
+    affinity/layout/kind_gpus.c \
     affinity/layout/layout.c affinity/layout/layout.h \
     affinity/layout/layout_bindings.c \
+    affinity/layout/layout_gpus.c \
     affinity/layout/layout_json.c \
     affinity/layout/layout_nodes.c \
     affinity/layout/placing.c affinity/layout/placing.h \
@@ -38,9 +44,13 @@ liblayout_a_SOURCES = \
     affinity/layout/plan_coordinates.c \
     affinity/layout/plan_groups.c \
     affinity/layout/plan_key.h \
+    affinity/layout/plan_order.c \
+    affinity/layout/plan_pairs.c \
     affinity/layout/plan_units.c \
     affinity/layout/policy.c affinity/layout/policy.h \
+    affinity/layout/policy_gpus.c \
     affinity/layout/refusal.c \
+    affinity/layout/refusal_gpus.c \
     affinity/layout/run.c \
     affinity/layout/svg.c affinity/layout/svg.h \
     affinity/layout/svg_cells.c \

@@ -6,6 +6,7 @@ libspec_a_SOURCES = \
     launcher/cli/option_table.c \
     launcher/cli/options.c launcher/cli/options.h \
     launcher/cli/words.c launcher/cli/words.h \
+    launcher/program/gpu_env.c launcher/program/gpu_env.h \
     launcher/program/here.c launcher/program/here.h \
     launcher/program/hostfile.c launcher/program/hostfile.h \
     launcher/program/picture.c launcher/program/picture.h \

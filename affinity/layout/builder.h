@@ -18,11 +18,8 @@
 struct run {
     uint32_t first_part, nparts;
     uint32_t ntasks;
+    bool fill; /* --per without -n: ntasks is whatever fits, and not known before */
     struct policy policy;
-};
-
-struct rows { /* [first, end) */
-    uint32_t first, end;
 };
 
 /* A binding's rows, as runs in spans[]. They are rows of the topo, so that kinds which differ only
@@ -45,8 +42,11 @@ struct builder {
     uint32_t nspans;
     uint32_t binding_room, span_room;
     struct table binding_numbers;
-    uint32_t *node_tasks; /* by node of the request: tasks placed there so far */
-    uint32_t *chosen;     /* the nodes that the n loop goes over */
+    struct table set_numbers; /* of layout->gpu_sets */
+    uint32_t set_room;
+    struct idset **node_gpus; /* by node: GPUs that tasks there were given; NULL: none so far */
+    uint32_t *node_tasks;     /* by node of the request: tasks placed there so far */
+    uint32_t *chosen;         /* the nodes that the n loop goes over */
     uint32_t nchosen;
     uint32_t rotation; /* with node_count: whose turn it is to get one more than the rest */
 };
@@ -60,6 +60,23 @@ struct rows builder_binding_rows(const struct builder *builder, const struct kin
 /* Bind what has no binding yet: tasks bound together, and tasks that are not bound. */
 void builder_bind_rest(struct builder *builder);
 
+/* layout_gpus.c: kinds of nodes for a run that gives out GPUs: by what earlier runs left. The two
+ * are to be freed with builder_free_gpus() when the kinds are not needed any more. */
+struct run_gpus {
+    struct kind_gpus *nodes; /* by node of the request */
+    struct idset **owned;    /* the sets that were made for it, two a node; may be NULL */
+};
+int builder_find_gpus(const struct builder *builder, struct run_gpus *gpus, struct kinds *kinds,
+                      struct error *err);
+void builder_free_gpus(const struct builder *builder, struct run_gpus *gpus);
+/* The number of a set in layout->gpu_sets. */
+uint32_t builder_gpu_set(struct builder *builder, const uint32_t *ids, uint32_t n);
+/* The GPUs that a task at a position gets, which the program claims on the node from now on. */
+uint32_t builder_give_gpus(struct builder *builder, const struct policy *policy,
+                           const struct plan *plan, uint32_t position, uint32_t node);
+/* --gpu-bind closest: when all tasks are bound. */
+int builder_share_gpus(struct builder *builder, struct error *err);
+
 /* layout_nodes.c: number the nodes that are used, count local ranks, make the claims and the task
  * map; from here on tasks are as layout.h has them. */
 void builder_finish(struct builder *builder);
@@ -68,13 +85,15 @@ const struct policy *builder_policy(const struct builder *builder, const struct 
 const struct kind *builder_kind(const struct builder *builder, uint32_t node);
 
 /* run.c: place one run behind those before; 0 or -1 with a sentence. */
-int builder_place_run(struct builder *builder, const struct run *run, struct error *err);
+int builder_place_run(struct builder *builder, struct run *run, struct error *err);
 
 /* refusal.c: these all return -1 with a sentence. */
 struct placing;
 int refuse_word(const struct plans *plans, const struct policy *policy, struct error *err);
 int refuse_no_place(const struct builder *builder, const struct run *run, const struct plans *plans,
                     struct error *err);
+int refuse_gpus(const struct builder *builder, const struct run *run, const struct plans *plans,
+                struct error *err);
 int refuse_room(const struct builder *builder, const struct placing *placing, const struct run *run,
                 struct error *err);
 int refuse_node_count(const struct builder *builder, const struct placing *placing,

@@ -111,7 +111,7 @@ static int check_cores(const struct kind *kind, const char *host, struct error *
 }
 
 static int kind_make(struct kind *kind, const struct layout_request *request, uint32_t node,
-                     struct error *err)
+                     const struct kind_gpus *gpus, struct error *err)
 {
     const struct topo *topo = request->nodes[node].topo;
     *kind = (struct kind){.example = node, .topo = topo, .cores = request->nodes[node].cores};
@@ -122,48 +122,76 @@ static int kind_make(struct kind *kind, const struct layout_request *request, ui
     if (kind->nrows)
         kind->rows = mem_resize(kind->rows, kind->nrows, sizeof(*kind->rows));
     number_levels(kind);
-    return check_cores(kind, request->nodes[node].host, err);
+    if (check_cores(kind, request->nodes[node].host, err) < 0)
+        return -1;
+    kind->busy = gpus ? gpus->busy : NULL;
+    return gpus ? kind_find_gpus(kind, gpus->gpus, request->nodes[node].host, err) : 0;
 }
 
 /* ---- which nodes are of one kind ---- */
 
-static uint64_t node_hash(const struct layout_node *node)
+static uint64_t set_hash(uint64_t hash, const struct idset *set)
 {
-    uint64_t hash = table_hash(0, (uintptr_t)node->topo);
     uint32_t first, last;
-    for (size_t at = 0; idset_range(node->cores, &at, &first, &last);)
+    for (size_t at = 0; set && idset_range(set, &at, &first, &last);)
         hash = table_hash(hash, first | (uint64_t)last << 32);
     return hash;
 }
 
+static bool same_sets(const struct idset *a, const struct idset *b)
+{
+    if (!a || !b)
+        return (!a || idset_empty(a)) && (!b || idset_empty(b));
+    return a == b || idset_equal(a, b);
+}
+
 struct wanted {
     const struct kinds *kinds;
-    const struct layout_node *node;
+    const struct layout_request *request;
+    const struct kind_gpus *gpus; /* by node, or NULL */
+    uint32_t node;
 };
+
+static uint64_t node_hash(const struct wanted *wanted)
+{
+    const struct layout_node *node = &wanted->request->nodes[wanted->node];
+    uint64_t hash = set_hash(table_hash(0, (uintptr_t)node->topo), node->cores);
+    if (wanted->gpus) {
+        hash = table_hash(set_hash(hash, wanted->gpus[wanted->node].gpus), 0);
+        hash = set_hash(hash, wanted->gpus[wanted->node].busy);
+    }
+    return hash;
+}
 
 static bool is_wanted(uint32_t number, const void *arg)
 {
     const struct wanted *wanted = arg;
     const struct kind *kind = &wanted->kinds->kinds[number];
-    const struct layout_node *node = wanted->node;
-    return node->topo == kind->topo &&
-           (node->cores == kind->cores || idset_equal(node->cores, kind->cores));
+    const struct layout_node *node = &wanted->request->nodes[wanted->node];
+    if (node->topo != kind->topo || !same_sets(node->cores, kind->cores))
+        return false;
+    if (!wanted->gpus)
+        return true;
+    const struct kind_gpus *a = &wanted->gpus[wanted->node], *b = &wanted->gpus[kind->example];
+    return same_sets(a->gpus, b->gpus) && same_sets(a->busy, b->busy);
 }
 
-int kinds_make(struct kinds *kinds, const struct layout_request *request, struct error *err)
+int kinds_make(struct kinds *kinds, const struct layout_request *request,
+               const struct kind_gpus *gpus, struct error *err)
 {
     struct table numbers = {.count = 0};
     uint32_t room = 0;
     int rc = 0;
     *kinds = (struct kinds){.of = mem_array(request->nnodes, sizeof(*kinds->of))};
     for (uint32_t node = 0; node < request->nnodes && rc == 0; node++) {
-        struct wanted wanted = {kinds, &request->nodes[node]};
-        kinds->of[node] = table_number(&numbers, node_hash(wanted.node), is_wanted, &wanted);
+        struct wanted wanted = {kinds, request, gpus, node};
+        kinds->of[node] = table_number(&numbers, node_hash(&wanted), is_wanted, &wanted);
         if (kinds->of[node] < kinds->nkinds)
             continue;
         if (kinds->nkinds == room)
             kinds->kinds = mem_resize(kinds->kinds, room = room * 2 + 1, sizeof(*kinds->kinds));
-        rc = kind_make(&kinds->kinds[kinds->nkinds++], request, node, err);
+        rc = kind_make(&kinds->kinds[kinds->nkinds++], request, node, gpus ? &gpus[node] : NULL,
+                       err);
     }
     table_free(&numbers);
     return rc;
@@ -174,6 +202,7 @@ void kinds_free(struct kinds *kinds)
     for (uint32_t i = 0; i < kinds->nkinds; i++) {
         kind_free_levels(kinds->kinds[i].object);
         free(kinds->kinds[i].rows);
+        free(kinds->kinds[i].gpus);
     }
     free(kinds->kinds);
     free(kinds->of);

@@ -30,11 +30,17 @@ static int make_runs(struct builder *builder, struct error *err)
         const struct layout_part *part = &request->parts[i];
         if (i == 0 || policy_is_own(part)) {
             struct run *fresh = &builder->runs[builder->nruns++];
-            *fresh = (struct run){.first_part = i};
+            *fresh = (struct run){.first_part = i, .fill = part->per && !part->ntasks};
             if (policy_parse(part, &fresh->policy, err) < 0)
                 return -1;
+            builder->layout->gpus_assigned |= policy_uses_gpus(&fresh->policy);
         }
         struct run *run = &builder->runs[builder->nruns - 1];
+        if (run->fill && i > run->first_part)
+            return error_usage(err,
+                               "part %u: --per without -n takes all that fits, so nothing is left "
+                               "for part %u, which goes on behind it; give it a -n",
+                               run->first_part + 1, i + 1);
         builder->run_of[i] = builder->nruns - 1;
         run->nparts++;
         run->ntasks += builder->part_tasks[i];
@@ -63,26 +69,30 @@ static int count_tasks(struct builder *builder, struct error *err)
 {
     const struct layout_request *request = builder->request;
     uint64_t total = 0;
+    bool fills = false;
     if (request->nnodes == 0)
         return error_set(err, "no node is left to run on");
     for (uint32_t i = 0; i < request->nparts; i++) {
-        uint32_t ntasks = request->parts[i].ntasks;
-        if (!ntasks)
-            ntasks = request->node_count ? request->node_count : 1;
-        builder->part_tasks[i] = ntasks;
-        total += ntasks;
+        const struct layout_part *part = &request->parts[i];
+        if (part->per && !part->ntasks) {
+            fills = true;
+            continue;
+        }
+        builder->part_tasks[i] = part->ntasks          ? part->ntasks
+                                 : request->node_count ? request->node_count
+                                                       : 1;
+        total += builder->part_tasks[i];
     }
     if (total > LAYOUT_MAX_TASKS)
         return error_usage(err, "%llu tasks are more than the %u that one program may have",
                            (unsigned long long)total, LAYOUT_MAX_TASKS);
-    builder->layout->tasks = mem_array(total, sizeof(*builder->layout->tasks));
-    return check_node_count(request, total, err);
+    return check_node_count(request, fills ? UINT32_MAX : total, err);
 }
 
 static int build(struct builder *builder, struct error *err)
 {
     if (count_tasks(builder, err) < 0 || make_runs(builder, err) < 0 ||
-        kinds_make(&builder->kinds, builder->request, err) < 0)
+        kinds_make(&builder->kinds, builder->request, NULL, err) < 0)
         return -1;
     for (uint32_t i = 0; i < builder->nruns; i++)
         if (builder_place_run(builder, &builder->runs[i], err) < 0)
@@ -90,6 +100,8 @@ static int build(struct builder *builder, struct error *err)
     for (uint32_t i = 0; i < builder->nruns; i++)
         builder->layout->bound |= builder->runs[i].policy.bind != POLICY_BIND_NONE;
     builder_bind_rest(builder);
+    if (builder_share_gpus(builder, err) < 0)
+        return -1;
     builder_finish(builder);
     return 0;
 }
@@ -101,6 +113,7 @@ static void builder_start(struct builder *builder, const struct layout_request *
     builder->run_of = mem_array(request->nparts, sizeof(*builder->run_of));
     builder->part_tasks = mem_array(request->nparts, sizeof(*builder->part_tasks));
     builder->node_tasks = mem_array(request->nnodes, sizeof(*builder->node_tasks));
+    builder->node_gpus = mem_array(request->nnodes, sizeof(*builder->node_gpus));
     builder->chosen = mem_array(request->nnodes, sizeof(*builder->chosen));
     for (uint32_t node = 0; node < request->nnodes; node++)
         builder->chosen[builder->nchosen++] = node;
@@ -115,6 +128,10 @@ static void builder_end(struct builder *builder)
     free(builder->bindings);
     free(builder->spans);
     table_free(&builder->binding_numbers);
+    for (uint32_t node = 0; node < builder->request->nnodes; node++)
+        idset_free(builder->node_gpus[node]);
+    free(builder->node_gpus);
+    table_free(&builder->set_numbers);
     free(builder->node_tasks);
     free(builder->chosen);
 }
@@ -135,8 +152,13 @@ void layout_free(struct layout *layout)
 {
     if (!layout)
         return;
-    for (uint32_t i = 0; i < layout->nnodes; i++)
+    for (uint32_t i = 0; i < layout->nnodes; i++) {
         idset_free(layout->nodes[i].claim);
+        idset_free(layout->nodes[i].gpus);
+    }
+    for (uint32_t i = 0; i < layout->ngpu_sets; i++)
+        idset_free(layout->gpu_sets[i]);
+    free(layout->gpu_sets);
     for (uint32_t i = 0; i < layout->nbindings; i++) {
         idset_free(layout->bindings[i].cpus);
         idset_free(layout->bindings[i].cores);

@@ -23,6 +23,7 @@
 #include "base/error.h"
 
 #define LAYOUT_MAX_TASKS (16u << 20)
+#define LAYOUT_NO_GPUS UINT32_MAX
 
 /* One node that may be used; everything borrowed for the length of the call and by the layout. Of an
  * allocated core, threads that topo does not allow do not exist. */
@@ -32,20 +33,24 @@ struct layout_node {
     const struct topo *topo;
     const struct idset
         *cores; /* allocated logical cores; one that topo does not allow is an error */
-    const struct idset *gpus; /* may be NULL */
-    uint32_t limit;           /* most tasks here (a hostfile's slots); 0: no limit */
+    const struct idset
+        *gpus;      /* allocated GPUs, those that topo shows if it shows any; NULL: none */
+    uint32_t limit; /* most tasks here (a hostfile's slots); 0: no limit */
 };
 
 struct layout_part {
     uint32_t ntasks;         /* 0: one, or one a node with node_count, ... (CLI: -n) */
     uint32_t cores_per_task; /* -c; 0: not given */
+    uint32_t gpus_per_task;  /* -g; 0: not given */
     const char *map;         /* --map-by, or NULL */
     const char *bind;        /* --bind-to, or NULL */
     const char *order;       /* --order / --rank-by, or NULL */
     const char *mppr;        /* --mppr, or NULL */
+    const char *per;         /* --per, or NULL: with it ntasks 0 is all that fit */
+    const char *gpu_bind;    /* --gpu-bind, or NULL */
     bool oversubscribe;
     const char *program; /* for pictures; may be NULL */
-    bool local_memory; /* --mem-bind local; places nothing, but is shown */
+    bool local_memory;   /* --mem-bind local; places nothing, but is shown */
 };
 
 /* With node_count it is the first so many nodes that have room for an even share, and each gets its
@@ -70,12 +75,14 @@ struct layout_task {
     uint32_t app;     /* index of the part */
     uint32_t binding; /* index into layout->bindings */
     uint32_t place;   /* the task's place: row of the node's topo table */
+    uint32_t gpus;    /* the GPUs that it may see: index into layout->gpu_sets, or LAYOUT_NO_GPUS */
 };
 
 struct layout_used_node { /* a node that holds at least one task, ids dense from 0 */
     uint32_t source;      /* index into request->nodes */
     uint32_t ntasks;
     struct idset *claim; /* logical cores that the program claims there */
+    struct idset *gpus;  /* GPUs that it claims there; NULL where no part asked for any */
 };
 
 struct layout {
@@ -85,6 +92,9 @@ struct layout {
     uint32_t nnodes;
     struct layout_binding *bindings;
     uint32_t nbindings;
+    struct idset **gpu_sets; /* distinct sets of GPUs, logical ids as in R; many tasks share one */
+    uint32_t ngpu_sets;
+    bool gpus_assigned; /* some part asked for GPUs: a task without any is to see none */
     struct taskmap *map;
     bool bound;          /* false: --bind-to none, each task may use all that is free on its node */
     bool oversubscribed; /* more tasks than the limits allow were placed */
@@ -95,6 +105,9 @@ struct layout {
  * let it run). */
 struct layout *layout_make(const struct layout_request *request, struct error *err);
 void layout_free(struct layout *layout);
+
+/* Whether a part asks for GPUs: -g, --per N:gpu, or --gpu-bind closest. */
+bool layout_part_uses_gpus(const struct layout_part *part);
 
 /* Check the policy strings of a part without any hardware: 0, or -1 with a sentence. */
 int layout_check_part(const struct layout_part *part, struct error *err);

@@ -80,17 +80,28 @@ static const char *memory_of(struct memory_text *texts, const struct layout *lay
     return known->text;
 }
 
+/* The same of its GPUs, and for a task without any behind the last. */
+static char **gpu_texts(const struct layout *layout)
+{
+    char **texts = mem_array(layout->ngpu_sets + 1ul, sizeof(*texts));
+    for (uint32_t i = 0; i < layout->ngpu_sets; i++)
+        texts[i] = idset_encode(layout->gpu_sets[i]);
+    texts[layout->ngpu_sets] = mem_copy_text("");
+    return texts;
+}
+
 static void add_tasks(struct printer *printer, const struct layout *layout,
                       const struct layout_request *request)
 {
-    char **texts = binding_texts(layout);
+    char **texts = binding_texts(layout), **gpus = gpu_texts(layout);
     struct memory_text *memories = mem_array(layout->nbindings, sizeof(*memories));
     for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
         const struct layout_task *task = &layout->tasks[rank];
         buf_printf(
             &printer->out,
-            "%s\n  {\"rank\":%u,\"node\":%u,\"local_rank\":%u,\"app\":%u,%s,\"gpus\":\"\"%s}",
+            "%s\n  {\"rank\":%u,\"node\":%u,\"local_rank\":%u,\"app\":%u,%s,\"gpus\":\"%s\"%s}",
             rank ? "," : "", rank, task->node, task->local_rank, task->app, texts[task->binding],
+            gpus[task->gpus == LAYOUT_NO_GPUS ? layout->ngpu_sets : task->gpus],
             memory_of(memories, layout, request, task));
         if (printer->out.len > PIECE)
             flush(printer);
@@ -100,7 +111,10 @@ static void add_tasks(struct printer *printer, const struct layout *layout,
         free(memories[i].text);
     }
     free(memories);
+    for (uint32_t i = 0; i <= layout->ngpu_sets; i++)
+        free(gpus[i]);
     free(texts);
+    free(gpus);
 }
 
 void layout_print_json(const struct layout *layout, const struct layout_request *request,

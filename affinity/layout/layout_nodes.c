@@ -14,8 +14,9 @@ static uint32_t *number_nodes(struct builder *builder)
         if (!builder->node_tasks[node])
             continue;
         id[node] = layout->nnodes;
-        layout->nodes[layout->nnodes++] =
-            (struct layout_used_node){node, builder->node_tasks[node], idset_new()};
+        layout->nodes[layout->nnodes++] = (struct layout_used_node){
+            node, builder->node_tasks[node], idset_new(), builder->node_gpus[node]};
+        builder->node_gpus[node] = NULL;
     }
     return id;
 }

@@ -22,6 +22,17 @@ static size_t lay_out_counters(struct placing *placing, uint32_t plan_index)
     return size;
 }
 
+static void start_giving(struct placing *placing, uint32_t nnodes)
+{
+    size_t bits = 0;
+    placing->given_base = mem_array(nnodes, sizeof(*placing->given_base));
+    for (uint32_t node = 0; node < nnodes; node++) {
+        placing->given_base[node] = bits;
+        bits += plan_at(placing, node)->npositions;
+    }
+    placing->given = mem_array(bits / 8 + 1, 1);
+}
+
 void placing_start(struct placing *placing, const struct layout_request *request,
                    const struct kinds *kinds, const struct plans *plans,
                    const struct policy *policy, uint32_t *node_tasks)
@@ -49,6 +60,8 @@ void placing_start(struct placing *placing, const struct layout_request *request
     }
     placing->counters = mem_array(counters, sizeof(*placing->counters));
     placing->held = mem_array(bits / 8 + 1, 1);
+    if (policy->gpus_per_task)
+        start_giving(placing, request->nnodes);
     free(size);
 }
 
@@ -58,6 +71,8 @@ void placing_free(struct placing *placing)
     free(placing->counter_base);
     free(placing->limit_offset);
     free(placing->held);
+    free(placing->given);
+    free(placing->given_base);
     free(placing->held_base);
     free(placing->seats);
 }
@@ -68,16 +83,25 @@ static uint32_t *limit_counters(const struct placing *placing, uint32_t node, ui
     return placing->counters + placing->counter_base[node] + placing->limit_offset[at];
 }
 
+static bool bit_is_set(const uint8_t *bits, size_t bit)
+{
+    return bits[bit / 8] >> (bit % 8) & 1;
+}
+
+static void set_bit(uint8_t *bits, size_t bit, bool on)
+{
+    uint8_t mask = (uint8_t)(1u << (bit % 8));
+    bits[bit / 8] = on ? bits[bit / 8] | mask : bits[bit / 8] & (uint8_t)~mask;
+}
+
 static bool unit_is_held(const struct placing *placing, uint32_t node, uint32_t unit)
 {
-    size_t bit = placing->held_base[node] + unit;
-    return placing->held[bit / 8] >> (bit % 8) & 1;
+    return bit_is_set(placing->held, placing->held_base[node] + unit);
 }
 
 static void hold_unit(struct placing *placing, uint32_t node, uint32_t unit)
 {
-    size_t bit = placing->held_base[node] + unit;
-    placing->held[bit / 8] |= (uint8_t)(1u << (bit % 8));
+    set_bit(placing->held, placing->held_base[node] + unit, true);
 }
 
 /* ---- what earlier runs left ---- */
@@ -138,7 +162,9 @@ static bool seat_is_free(const struct placing *placing, struct seat seat)
     struct units busy = busy_units(placing, &plan->positions[seat.position]);
     uint32_t most = placing->nodes[seat.node].limit;
     if ((most && placing->node_tasks[seat.node] >= most) ||
-        (placing->quota && placing->quota[seat.node] == 0))
+        (placing->quota && placing->quota[seat.node] == 0) ||
+        (placing->given &&
+         bit_is_set(placing->given, placing->given_base[seat.node] + seat.position)))
         return false;
     for (uint32_t i = 0; i < placing->policy->nlimits; i++) {
         const struct policy_limit *limit = &placing->policy->limits[i];
@@ -163,6 +189,8 @@ static void seat_count(struct placing *placing, struct seat seat, uint32_t by)
             counter[o] += by;
     }
     placing->node_tasks[seat.node] += by;
+    if (placing->given)
+        set_bit(placing->given, placing->given_base[seat.node] + seat.position, by == 1);
     if (placing->quota)
         placing->quota[seat.node] -= by;
 }
@@ -223,6 +251,15 @@ static bool may_come(const struct placing *placing, uint32_t node)
     return !placing->quota || placing->quota[node] > 0;
 }
 
+/* Where GPUs are given out, those that nobody has yet come first. */
+static bool seat_is_held(const struct placing *placing, struct seat seat)
+{
+    if (placing->given)
+        return bit_is_set(placing->given, placing->given_base[seat.node] + seat.position);
+    return unit_is_held(placing, seat.node,
+                        plan_at(placing, seat.node)->positions[seat.position].unit);
+}
+
 /* Past the limits: what is not held yet, or with `again` everything. */
 static void forced_pass(struct placing *placing, const uint32_t *nodes, uint32_t nnodes,
                         uint32_t until, bool again)
@@ -231,8 +268,7 @@ static void forced_pass(struct placing *placing, const uint32_t *nodes, uint32_t
     struct seat seat;
     walk_start(&walk, placing->plans, placing->plan_of, nodes, nnodes);
     while (placing->nseats < until && walk_next(&walk, &seat.node, &seat.position)) {
-        uint32_t unit = plan_at(placing, seat.node)->positions[seat.position].unit;
-        if (!may_come(placing, seat.node) || (!again && unit_is_held(placing, seat.node, unit)))
+        if (!may_come(placing, seat.node) || (!again && seat_is_held(placing, seat)))
             continue;
         seat_take(placing, seat);
     }

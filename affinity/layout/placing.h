@@ -27,6 +27,9 @@ struct placing {
     size_t *counter_base;    /* by node */
     uint32_t *limit_offset;  /* by plan and limit, from the base */
     uint8_t *held;           /* a bit for each unit that is some task's place */
+    uint8_t *given;          /* a bit for each position whose GPUs a task of this run has; NULL:
+                                none are given out */
+    size_t *given_base;      /* by node; NULL likewise */
     size_t *held_base;       /* by node */
     struct seat *seats;
     uint32_t nseats, room;

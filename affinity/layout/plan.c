@@ -51,14 +51,6 @@ static void collect_positions(struct plan *plan, const struct policy *policy,
     }
 }
 
-static int compare_positions(const void *a, const void *b, void *arg)
-{
-    const struct position *x = a, *y = b;
-    const struct plan_key *keys = arg;
-    int order = plan_key_compare(keys[x->unit], keys[y->unit]);
-    return order ? order : x->unit < y->unit ? -1 : x->unit > y->unit;
-}
-
 /* The keys of the groups. */
 static struct plan_key *collect_groups(struct plan *plan, const struct policy *policy,
                                        const struct plan_key *keys)
@@ -68,6 +60,7 @@ static struct plan_key *collect_groups(struct plan *plan, const struct policy *p
     plan->groups = mem_array(plan->npositions + 1ul, sizeof(*plan->groups));
     for (uint32_t i = 0; i < plan->npositions; i++) {
         struct plan_key key = plan_key_outer(keys[plan->positions[i].unit], nouter);
+        key.turn = plan->pairs ? plan->pairs[i].turn : 0;
         if (i && plan_key_equal(key, outer[plan->ngroups - 1]))
             continue;
         outer[plan->ngroups] = key;
@@ -87,7 +80,9 @@ static struct plan_key *plan_make(struct plan *plan, const struct kind *kind,
     uint32_t *coordinates = plan_coordinates(plan, policy);
     struct plan_key *keys = make_keys(plan, policy, coordinates);
     collect_positions(plan, policy, coordinates);
-    qsort_r(plan->positions, plan->npositions, sizeof(*plan->positions), compare_positions, keys);
+    if (policy->gpus_per_task)
+        plan_pair_gpus(plan, policy);
+    plan_sort(plan, policy, keys);
     struct plan_key *outer = collect_groups(plan, policy, keys);
     free(coordinates);
     free(keys);
@@ -124,6 +119,9 @@ void plans_free(struct plans *plans)
     for (uint32_t i = 0; i < plans->nplans; i++) {
         plan_free_units(&plans->plans[i]);
         free(plans->plans[i].positions);
+        free(plans->plans[i].pairs);
+        free(plans->plans[i].gpus);
+        free(plans->plans[i].gpu_set);
         free(plans->plans[i].groups);
     }
     free(plans->plans);

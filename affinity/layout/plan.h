@@ -20,6 +20,13 @@ struct position {
     uint32_t bind_first, bind_end; /* units of the binding, [first, end); without one the place */
 };
 
+/* What goes with a position where GPUs are given out; it takes one task then. */
+struct pair {
+    uint32_t number; /* whose GPUs */
+    uint32_t turn;   /* positions of a later turn come behind all of an earlier one, */
+    bool remote;     /* those whose GPUs are not near behind the others of a group */
+};
+
 struct group {
     uint32_t id;
     uint32_t first; /* positions [first, next group's first) */
@@ -38,6 +45,10 @@ struct plan {
     uint32_t npositions;
     struct group *groups; /* [ngroups + 1], the last one only closes the one before */
     uint32_t ngroups;
+    struct pair *pairs; /* [npositions] beside the positions; NULL: no GPUs are given out */
+    uint32_t unpaired;  /* positions that there were before */
+    uint32_t *gpus;     /* [numbers of pairs * gpus_per_task] ids */
+    uint32_t *gpu_set;  /* [numbers of pairs] the layout's number of the set, or LAYOUT_NO_GPUS */
 };
 
 struct plans {
@@ -54,12 +65,16 @@ void plans_free(struct plans *plans); /* a zeroed one is fine */
 /* plan_units.c; `numbers` as in plans */
 void plan_cut_units(struct plan *plan, const struct policy *policy, uint32_t *numbers);
 void plan_free_units(struct plan *plan);
+struct plan_key;
+/* plan_pairs.c: of positions in the order of their units, keep those that GPUs go with. */
+void plan_pair_gpus(struct plan *plan, const struct policy *policy);
+/* plan_order.c: sort the positions; keys[] has one for each unit. */
+void plan_sort(struct plan *plan, const struct policy *policy, const struct plan_key *keys);
 /* plan_coordinates.c: [nloops][nunits], caller frees; the row of n is all 0. */
 uint32_t *plan_coordinates(const struct plan *plan, const struct policy *policy);
 /* The loop that a wide binding steps through, or nloops when there is none. */
 uint32_t plan_step_loop(const struct plan *plan, const struct policy *policy);
 /* plan_groups.c: number the groups of all plans; keys[] has one for each group of each plan. */
-struct plan_key;
 void plans_number_groups(struct plans *plans, struct plan_key *const *keys);
 
 #endif

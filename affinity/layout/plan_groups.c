@@ -35,7 +35,7 @@ static uint32_t find_key(struct entries *entries, struct plan_key key)
 {
     struct wanted wanted = {entries, key};
     uint32_t count = entries->numbers.count;
-    uint64_t hash = table_hash(table_hash(0, key.high), key.low);
+    uint64_t hash = table_hash(table_hash(key.turn, key.high), key.low);
     uint32_t number = table_number(&entries->numbers, hash, is_wanted, &wanted);
     if (number < count)
         return number;

@@ -1,7 +1,8 @@
 /*
  * plan_key - a unit's coordinates as one number that sorts as the loops run.
  *
- * Sixteen bits a loop, the slowest one highest; n has none, so the other eight fill 128 bits.
+ * Sixteen bits a loop, the slowest one highest; n has none, so the other eight fill 128 bits. Where
+ * GPUs are given out, turns are outside of all loops; else they are 0.
  */
 #ifndef AFFINITY_LAYOUT_PLAN_KEY_H
 #define AFFINITY_LAYOUT_PLAN_KEY_H
@@ -11,6 +12,7 @@
 
 struct plan_key {
     uint64_t high, low;
+    uint32_t turn;
 };
 
 /* Put a coordinate where the field-th slowest loop has its place. */
@@ -25,16 +27,18 @@ static inline struct plan_key plan_key_outer(struct plan_key key, uint32_t field
 {
     uint64_t high = fields >= 4 ? ~0ull : ~(~0ull >> (fields * 16));
     uint64_t low = fields >= 8 ? ~0ull : fields > 4 ? ~(~0ull >> ((fields - 4) * 16)) : 0;
-    return (struct plan_key){key.high & high, key.low & low};
+    return (struct plan_key){key.high & high, key.low & low, key.turn};
 }
 
 static inline bool plan_key_equal(struct plan_key a, struct plan_key b)
 {
-    return a.high == b.high && a.low == b.low;
+    return a.high == b.high && a.low == b.low && a.turn == b.turn;
 }
 
 static inline int plan_key_compare(struct plan_key a, struct plan_key b)
 {
+    if (a.turn != b.turn)
+        return a.turn < b.turn ? -1 : 1;
     if (a.high != b.high)
         return a.high < b.high ? -1 : 1;
     return a.low < b.low ? -1 : a.low > b.low;

@@ -205,7 +205,11 @@ static void bind_default(struct policy *policy, bool map_given)
     policy->bind = POLICY_BIND_OBJECTS;
     policy->bind_count = 1;
     policy->bind_level = policy->cores_per_task ? TOPO_CORE : policy->loops[0];
-    if (!policy->cores_per_task && (!map_given || policy->loops[0] == TOPO_NODE))
+    policy->bind_domain = policy_is_per_gpu(policy) && !policy->cores_per_task;
+    if (policy->bind_domain)
+        policy->bind_level = TOPO_NODE;
+    else if (!policy->cores_per_task &&
+             ((!map_given && !policy->gpus_per_task) || policy->loops[0] == TOPO_NODE))
         policy->bind = POLICY_BIND_TOGETHER;
 }
 
@@ -263,6 +267,14 @@ static int limit_parse(struct policy *policy, const char *mppr, struct error *er
     return -1;
 }
 
+/* One task a slot holds with --per, too. */
+static void limit_per(struct policy *policy)
+{
+    policy->limits[policy->nlimits++] = (struct policy_limit){policy->per_count, policy->per_level};
+    if (policy->cores_per_task && policy->per_level != TOPO_CORE)
+        policy->limits[policy->nlimits++] = (struct policy_limit){1, TOPO_CORE};
+}
+
 static void limit_default(struct policy *policy)
 {
     bool threads = policy->loops[0] == TOPO_HWTHREAD ||
@@ -298,23 +310,29 @@ int policy_parse(const struct layout_part *part, struct policy *policy, struct e
     if (part->cores_per_task > TOPO_MAX_PUS)
         return error_usage(err, "-c %u: no node has more than %d cores", part->cores_per_task,
                            TOPO_MAX_PUS);
-    if (part->map ? map_parse(policy, part->map, err) < 0
-                  : map_parse_string(policy, DEFAULT_MAP, err) < 0)
+    if (policy_parse_gpus(part, policy, err) < 0)
+        return -1;
+    bool per_level = policy->per_count && !policy_is_per_gpu(policy);
+    const char *map = per_level ? topo_level_name(policy->per_level) : part->map;
+    if (map ? map_parse(policy, map, err) < 0 : map_parse_string(policy, DEFAULT_MAP, err) < 0)
         return -1;
     if (!part->bind)
-        bind_default(policy, part->map);
+        bind_default(policy, map);
     else if (bind_parse(policy, part->bind, err) < 0)
         return -1;
-    if (!part->mppr)
+    if (per_level)
+        limit_per(policy);
+    else if (!part->mppr && !policy->bind_domain)
         limit_default(policy);
-    else if (limit_parse(policy, part->mppr, err) < 0)
+    else if (part->mppr && limit_parse(policy, part->mppr, err) < 0)
         return -1;
     return part->order ? order_parse(policy, part->order, err) : 0;
 }
 
 bool policy_is_own(const struct layout_part *part)
 {
-    return part->map || part->bind || part->order || part->mppr || part->cores_per_task;
+    return part->map || part->bind || part->order || part->mppr || part->cores_per_task ||
+           part->gpus_per_task || part->per || part->gpu_bind;
 }
 
 bool policy_is_full(const struct policy *policy)

@@ -16,6 +16,12 @@ enum policy_bind {
     POLICY_BIND_NONE
 };
 
+enum policy_gpu_bind {
+    POLICY_GPUS_OWN,     /* a task sees those that it was given */
+    POLICY_GPUS_CLOSEST, /* those nearest to what it is bound to, shared */
+    POLICY_GPUS_UNTOUCHED
+};
+
 struct policy_limit {
     uint32_t count;
     enum topo_level level;
@@ -36,6 +42,12 @@ struct policy {
     bool sequential;
     bool oversubscribe;
     uint32_t cores_per_task; /* slots of so many cores; 0: none are cut */
+    uint32_t gpus_per_task;  /* each task gets so many; 0: none are given out */
+    uint32_t gpu_tasks;      /* so many tasks share each GPU: 1, or N of --per N:gpu */
+    enum policy_gpu_bind gpu_bind;
+    bool bind_domain;   /* bound to the locality domain of its GPUs; bind_level does not count */
+    uint32_t per_count; /* of --per; 0: not given */
+    enum topo_level per_level; /* of --per; TOPO_NLEVELS: gpu */
 };
 
 /* 0, or -1 with a sentence of kind ERROR_USAGE that says which character is wrong. */
@@ -49,6 +61,12 @@ bool policy_is_full(const struct policy *policy); /* names all nine levels */
 bool policy_is_narrow(const struct policy *policy);
 /* Ranks go round the nodes: n is the first loop, or the second as in WORD:span. */
 bool policy_is_cyclic(const struct policy *policy);
+
+bool policy_is_per_gpu(const struct policy *policy); /* --per N:gpu */
+bool policy_uses_gpus(const struct policy *policy);
+
+/* policy_gpus.c: -g, --gpu-bind and --per; 0, or -1 with a sentence of kind ERROR_USAGE. */
+int policy_parse_gpus(const struct layout_part *part, struct policy *policy, struct error *err);
 
 const char *policy_letter(enum topo_level level); /* "n", "L3", ... */
 

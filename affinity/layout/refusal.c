@@ -78,7 +78,8 @@ int refuse_word(const struct plans *plans, const struct policy *policy, struct e
     if (!any_units(plans)) /* nothing would do; refuse_no_place() says why */
         return 0;
     if (policy->map_word != TOPO_NLEVELS && !level_exists(plans, policy->map_word))
-        return refuse_level(plans, policy, "--map-by", policy->map_word, err);
+        return refuse_level(plans, policy, policy->per_count ? "--per" : "--map-by",
+                            policy->map_word, err);
     if (policy->bind_word != TOPO_NLEVELS && policy->cores_per_task &&
         !level_exists(plans, policy->bind_word) && hardware_has(plans, policy->bind_word))
         return refuse_level(plans, policy, "--bind-to", policy->bind_word, err);
@@ -87,12 +88,23 @@ int refuse_word(const struct plans *plans, const struct policy *policy, struct e
 
 /* ---- no position at all ---- */
 
+/* Positions that GPUs were to go with, and did not. */
+static bool any_unpaired(const struct plans *plans)
+{
+    for (uint32_t i = 0; i < plans->nplans; i++)
+        if (plans->plans[i].unpaired)
+            return true;
+    return false;
+}
+
 int refuse_no_place(const struct builder *builder, const struct run *run, const struct plans *plans,
                     struct error *err)
 {
     const struct policy *policy = &run->policy;
     bool cut = any_units(plans);
     uint32_t best = 0, most = 0;
+    if (cut && any_unpaired(plans))
+        return refuse_gpus(builder, run, plans, err);
     for (uint32_t i = 0; i < plans->nplans; i++) {
         const struct plan *plan = &plans->plans[i];
         uint32_t count = cut ? plan->count[policy->bind_level] : plan->kind->count[TOPO_CORE];
@@ -101,7 +113,7 @@ int refuse_no_place(const struct builder *builder, const struct run *run, const 
             best = i;
         }
     }
-    const char *host = builder->request->nodes[builder->kinds.kinds[best].example].host;
+    const char *host = builder->request->nodes[plans->plans[best].kind->example].host;
     if (most == 0)
         return error_set(err, "no core is allocated on any node");
     if (!cut)
@@ -132,6 +144,8 @@ struct node_classes {
 /* For the reader two nodes are alike when the sentence would say the same about them. */
 static bool same_reason(const struct plan *a, const struct plan *b, const struct policy *policy)
 {
+    if (a->kind->ngpus != b->kind->ngpus)
+        return false;
     for (uint32_t i = 0; i < policy->nlimits; i++)
         if (a->count[policy->limits[i].level] != b->count[policy->limits[i].level])
             return false;
@@ -158,11 +172,24 @@ static void classes_add(struct node_classes *all, const struct placing *placing,
     hostlist_append(all->classes[i].hosts, host);
 }
 
+/* "8 GPUs, 2 for each task" */
+static const char *add_gpus(struct buf *out, const struct plan *plan, const struct policy *policy)
+{
+    if (!plan->pairs)
+        return "";
+    buf_printf(out, "%u GPU%s, ", plan->kind->ngpus, plan->kind->ngpus == 1 ? "" : "s");
+    if (policy_is_per_gpu(policy))
+        buf_printf(out, "%u task%s each", policy->gpu_tasks, policy->gpu_tasks == 1 ? "" : "s");
+    else
+        buf_printf(out, "%u for each task", policy->gpus_per_task);
+    return "; ";
+}
+
 /* "limit 1:c, 4 cores; limit 2:n, 1 node" */
 static void add_limits(struct buf *out, const struct plan *plan, const struct policy *policy,
                        uint32_t slots)
 {
-    const char *between = "";
+    const char *between = add_gpus(out, plan, policy);
     for (uint32_t i = 0; i < policy->nlimits; i++) {
         const struct policy_limit *limit = &policy->limits[i];
         buf_printf(out, "%slimit %u:%s", between, limit->count, policy_letter(limit->level));
@@ -179,7 +206,7 @@ static void add_limits(struct buf *out, const struct plan *plan, const struct po
         buf_printf(out, "%s%u slot%s in the host file", between, slots, slots == 1 ? "" : "s");
         between = "; ";
     }
-    if (!plan->npositions)
+    if (!plan->npositions && !plan->unpaired)
         buf_printf(out, "%sno room for %u%s", between, policy->bind_count,
                    policy_letter(policy->bind_level));
 }
@@ -233,9 +260,10 @@ static bool hosts_have_slots(const struct builder *builder)
 static bool threads_would_do(const struct builder *builder, const struct run *run)
 {
     const struct layout_part *part = &builder->request->parts[run->first_part];
-    return !part->mppr && !part->bind && !part->cores_per_task && builder->nruns == 1 &&
-           !builder->request->node_count && !hosts_have_slots(builder) &&
-           run->policy.limits[0].level == TOPO_CORE && count_threads(builder) >= run->ntasks;
+    return !part->mppr && !part->bind && !part->cores_per_task && !part->gpus_per_task &&
+           !part->per && builder->nruns == 1 && !builder->request->node_count &&
+           !hosts_have_slots(builder) && run->policy.limits[0].level == TOPO_CORE &&
+           count_threads(builder) >= run->ntasks;
 }
 
 static void add_remedies(struct buf *out, const struct builder *builder, const struct run *run,
@@ -249,7 +277,8 @@ static void add_remedies(struct buf *out, const struct builder *builder, const s
                    (unsigned long long)count_threads(builder));
     if (run->policy.limits_given && !hosts_have_slots(builder))
         buf_add_text(out, "a higher --mppr allows more, ");
-    buf_printf(out, "--oversubscribe runs %s", run->ntasks == 1 ? "it anyway" : "them all");
+    buf_printf(out, "--oversubscribe runs %s%s", run->ntasks == 1 ? "it anyway" : "them all",
+               run->policy.gpus_per_task ? ", sharing cores or GPUs" : "");
 }
 
 static void add_request(struct buf *out, const struct builder *builder, const struct run *run)

@@ -61,9 +61,9 @@ static void choose_nodes(struct builder *builder, const uint32_t *room, uint32_t
     }
 }
 
-static bool has_position(const struct builder *builder, const struct plans *plans, uint32_t node)
+static bool has_position(const struct placing *placing, uint32_t node)
 {
-    return plans->plans[builder->kinds.of[node]].npositions > 0;
+    return placing->plans->plans[placing->plan_of[node]].npositions > 0;
 }
 
 static int choose_node_count(struct builder *builder, struct placing *placing,
@@ -79,7 +79,7 @@ static int choose_node_count(struct builder *builder, struct placing *placing,
     if (builder->nchosen < request->node_count && run->policy.oversubscribe) {
         builder->nchosen = 0;
         for (uint32_t node = 0; node < request->nnodes; node++)
-            room[node] = has_position(builder, placing->plans, node) ? share + 1 : 0;
+            room[node] = has_position(placing, node) ? share + 1 : 0;
         choose_nodes(builder, room, share, rest);
     }
     int rc = 0;
@@ -162,6 +162,52 @@ static int place_counted(struct builder *builder, struct placing *placing, const
     return placed < run->ntasks ? refuse_room(builder, placing, run, err) : 0;
 }
 
+/* ---- as many as fit ---- */
+
+/* The first so many nodes that have room for one. */
+static int choose_any(struct builder *builder, struct placing *placing, struct run *run,
+                      struct error *err)
+{
+    const struct layout_request *request = builder->request;
+    uint32_t *room = mem_array(request->nnodes, sizeof(*room));
+    int rc = 0;
+    builder->nchosen = 0;
+    for (uint32_t node = 0; node < request->nnodes; node++) {
+        room[node] = placing_room(placing, node, 1);
+        if (room[node] && builder->nchosen < request->node_count)
+            builder->chosen[builder->nchosen++] = node;
+    }
+    run->ntasks = request->node_count; /* for the sentence */
+    if (builder->nchosen < request->node_count)
+        rc = refuse_node_count(builder, placing, run, room, 1, err);
+    free(room);
+    return rc;
+}
+
+static int place_fill(struct builder *builder, struct placing *placing, struct run *run,
+                      struct error *err)
+{
+    const uint32_t most = LAYOUT_MAX_TASKS - builder->layout->ntasks;
+    bool counted = builder->request->node_count,
+         blocks = counted && !policy_is_cyclic(&run->policy);
+    if (counted && run == builder->runs && choose_any(builder, placing, run, err) < 0)
+        return -1;
+    if (blocks)
+        for (uint32_t i = 0; i < builder->nchosen && placing->nseats <= most; i++)
+            placing_fit(placing, &builder->chosen[i], 1, most + 1 - placing->nseats);
+    else
+        placing_fit(placing, builder->chosen, builder->nchosen, most + 1);
+    run->ntasks = placing->nseats;
+    builder->part_tasks[run->first_part] = run->ntasks;
+    if (run->ntasks > most)
+        return error_usage(err,
+                           "--per: more tasks fit than the %u that one program may have; -n "
+                           "says how many to run",
+                           LAYOUT_MAX_TASKS);
+    run->ntasks += run->ntasks == 0;
+    return placing->nseats ? 0 : refuse_room(builder, placing, run, err);
+}
+
 /* ---- seats to tasks ---- */
 
 static uint32_t seat_row(const struct placing *placing, const struct seat *seat)
@@ -225,13 +271,16 @@ static uint32_t bind_position(struct builder *builder, const struct plan *plan,
     return binding;
 }
 
-/* Bindings made so far, by plan and first unit: all of one run are of one width. */
+/* Bindings made so far, by plan and first unit: all of one run are of one width. With GPUs they may
+ * not be, and go by position. */
 static uint32_t **binding_tables(const struct plans *plans)
 {
     uint32_t **tables = mem_array(plans->nplans, sizeof(*tables));
     for (uint32_t i = 0; i < plans->nplans; i++) {
-        tables[i] = mem_array(plans->plans[i].nunits, sizeof(**tables));
-        memset(tables[i], 0xff, plans->plans[i].nunits * sizeof(**tables));
+        const struct plan *plan = &plans->plans[i];
+        uint32_t size = plan->pairs ? plan->npositions : plan->nunits;
+        tables[i] = mem_array(size, sizeof(**tables));
+        memset(tables[i], 0xff, size * sizeof(**tables));
     }
     return tables;
 }
@@ -242,11 +291,15 @@ static struct layout_task seat_task(struct builder *builder, const struct placin
     const uint32_t plan_index = placing->plan_of[seat->node];
     const struct plan *plan = &placing->plans->plans[plan_index];
     const struct position *position = &plan->positions[seat->position];
-    uint32_t *binding = &tables[plan_index][position->bind_first];
+    uint32_t key = plan->pairs ? seat->position : position->bind_first;
+    uint32_t *binding = &tables[plan_index][key];
     if (placing->policy->bind == POLICY_BIND_OBJECTS && *binding == NO_BINDING)
         *binding = bind_position(builder, plan, position);
     return (struct layout_task){
-        .node = seat->node, .binding = *binding, .place = seat_row(placing, seat)};
+        .node = seat->node,
+        .binding = *binding,
+        .place = seat_row(placing, seat),
+        .gpus = builder_give_gpus(builder, placing->policy, plan, seat->position, seat->node)};
 }
 
 static void append_tasks(struct builder *builder, const struct placing *placing,
@@ -265,27 +318,53 @@ static void append_tasks(struct builder *builder, const struct placing *placing,
     free(tables);
 }
 
-int builder_place_run(struct builder *builder, const struct run *run, struct error *err)
+static int place_seats(struct builder *builder, struct placing *placing, struct run *run,
+                       struct error *err)
 {
+    if (run->fill)
+        return place_fill(builder, placing, run, err);
+    if (builder->request->node_count)
+        return place_counted(builder, placing, run, err);
+    return place_freely(builder, placing, run, err);
+}
+
+static int place_on(struct builder *builder, const struct kinds *kinds, struct run *run,
+                    struct error *err)
+{
+    struct layout *layout = builder->layout;
     struct plans plans;
     struct placing placing;
-    plans_make(&plans, &builder->kinds, &run->policy);
-    placing_start(&placing, builder->request, &builder->kinds, &plans, &run->policy,
-                  builder->node_tasks);
+    plans_make(&plans, kinds, &run->policy);
+    placing_start(&placing, builder->request, kinds, &plans, &run->policy, builder->node_tasks);
     if (builder->nruns > 1)
         occupy_by_earlier(&placing, builder);
     int rc = refuse_word(&plans, &run->policy, err);
     if (rc == 0 && plans.ngroups == 0)
         rc = refuse_no_place(builder, run, &plans, err);
     if (rc == 0)
-        rc = builder->request->node_count ? place_counted(builder, &placing, run, err)
-                                          : place_freely(builder, &placing, run, err);
+        rc = place_seats(builder, &placing, run, err);
     if (rc == 0) {
         if (run->policy.sequential)
             order_sequential(&placing, builder->request->nnodes);
+        layout->tasks =
+            mem_resize(layout->tasks, (size_t)layout->ntasks + run->ntasks, sizeof(*layout->tasks));
         append_tasks(builder, &placing, run);
     }
     placing_free(&placing);
     plans_free(&plans);
+    return rc;
+}
+
+int builder_place_run(struct builder *builder, struct run *run, struct error *err)
+{
+    struct run_gpus gpus;
+    struct kinds kinds;
+    if (!run->policy.gpus_per_task)
+        return place_on(builder, &builder->kinds, run, err);
+    int rc = builder_find_gpus(builder, &gpus, &kinds, err);
+    if (rc == 0)
+        rc = place_on(builder, &kinds, run, err);
+    kinds_free(&kinds);
+    builder_free_gpus(builder, &gpus);
     return rc;
 }

@@ -83,9 +83,9 @@ void rset_drop_local_properties(struct rset *set);
  * the same host differently). Nodes without cores left are dropped. */
 struct rset *rset_subtract_hosts(const struct rset *set, const struct rset *held);
 
-/* The first host (borrowed from a) on which both hold a core, with the cores in *cores (caller
- * frees) when cores is not NULL; or NULL. */
-const char *rset_overlap(const struct rset *a, const struct rset *b, struct idset **cores);
+/* The first host (borrowed from a) on which both hold a core or a GPU, with these in *common (the
+ * caller frees both sets) when common is not NULL; or NULL. */
+const char *rset_overlap(const struct rset *a, const struct rset *b, struct rset_children *common);
 
 /* All that any of these sets holds, a node a host in order of host names. Ranks are positions
  * there: sets may number hosts differently. No times, no properties. */

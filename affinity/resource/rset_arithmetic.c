@@ -142,43 +142,52 @@ struct rset *rset_subtract_hosts(const struct rset *set, const struct rset *held
     return rset_draft_done(&draft, same);
 }
 
-/* The cores that a node and the nodes at `at` of the index both hold. */
-static struct idset *rset_common(const struct rset_node *node, const struct rset_index *index,
-                                 size_t at)
+/* Add to `all` what two sets have in common. */
+static void rset_add_common(struct idset **all, const struct idset *a, const struct idset *b)
 {
-    struct idset *all = idset_new();
+    struct idset *both = idset_intersect(a, b);
+    struct idset *sum = idset_union(*all, both);
+    idset_free(both);
+    idset_free(*all);
+    *all = sum;
+}
+
+static void rset_free_children(struct rset_children *children)
+{
+    idset_free(children->cores);
+    idset_free(children->gpus);
+}
+
+/* What a node and the nodes at `at` of the index both hold. */
+static struct rset_children rset_common(const struct rset_node *node,
+                                        const struct rset_index *index, size_t at)
+{
+    struct rset_children all = {idset_new(), idset_new()};
     for (; rset_index_same(index, at, node->host); at++) {
-        struct idset *both =
-            idset_intersect(node->children->cores, index->nodes[at]->children->cores);
-        struct idset *sum = idset_union(all, both);
-        idset_free(both);
-        idset_free(all);
-        all = sum;
+        const struct rset_children *other = index->nodes[at]->children;
+        rset_add_common(&all.cores, node->children->cores, other->cores);
+        rset_add_common(&all.gpus, node->children->gpus, other->gpus);
     }
     return all;
 }
 
-const char *rset_overlap(const struct rset *a, const struct rset *b, struct idset **cores)
+const char *rset_overlap(const struct rset *a, const struct rset *b, struct rset_children *common)
 {
     struct rset_index index = rset_index_new(b);
     const char *host = NULL;
-    struct idset *common = NULL;
     for (size_t i = 0; i < a->nnodes && !host; i++) {
         size_t at = rset_index_find(&index, a->nodes[i].host);
         if (at == index.count)
             continue;
-        idset_free(common);
-        common = rset_common(&a->nodes[i], &index, at);
-        if (!idset_empty(common))
+        struct rset_children both = rset_common(&a->nodes[i], &index, at);
+        if (!idset_empty(both.cores) || !idset_empty(both.gpus))
             host = a->nodes[i].host;
+        if (host && common)
+            *common = both;
+        else
+            rset_free_children(&both);
     }
     free(index.nodes);
-    if (!host || !cores) {
-        idset_free(common);
-        common = NULL;
-    }
-    if (cores)
-        *cores = common;
     return host;
 }
 

@@ -35,6 +35,21 @@ const char *topo_level_name(enum topo_level level)
     return level < TOPO_NLEVELS ? level_words[level].word : "nothing";
 }
 
+static const char *const vendor_names[TOPO_NVENDORS] = {"", "nvidia", "amd", "intel"};
+
+const char *topo_vendor_name(enum topo_vendor vendor)
+{
+    return vendor_names[vendor];
+}
+
+enum topo_vendor topo_vendor_decode(const char *name)
+{
+    enum topo_vendor vendor = TOPO_VENDOR_UNKNOWN;
+    while (vendor < TOPO_NVENDORS && strcmp(name, vendor_names[vendor]) != 0)
+        vendor++;
+    return vendor;
+}
+
 struct topo *topo_new(uint32_t npus)
 {
     struct topo *topo = mem_alloc(sizeof(*topo));
@@ -69,6 +84,7 @@ void topo_free(struct topo *topo)
         return;
     for (size_t i = 0; i < topo->ngpus; i++) {
         free(topo->gpus[i].name);
+        free(topo->gpus[i].pci);
         idset_free(topo->gpus[i].cpus);
     }
     free(topo->gpus);

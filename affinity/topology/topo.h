@@ -44,11 +44,26 @@ enum topo_level {
 #define TOPO_ABSENT UINT32_MAX
 #define TOPO_MAX_PUS 65536
 #define TOPO_MAX_MEMORIES 1024 /* NUMA nodes; Linux can have no more */
+#define TOPO_MAX_GPUS 1024
 
+/* Who made a GPU, and so which runtime numbers it. */
+enum topo_vendor {
+    TOPO_VENDOR_UNKNOWN,
+    TOPO_VENDOR_NVIDIA,
+    TOPO_VENDOR_AMD,
+    TOPO_VENDOR_INTEL,
+    TOPO_NVENDORS
+};
+
+/* GPUs are numbered from 0 by their PCI addresses, the order in which the runtimes number those of
+ * their own vendor; display-only adapters are none. */
 struct topo_gpu {
-    uint32_t id;        /* logical, as in R */
-    char *name;         /* "cuda0", "rsmi1", ... */
-    struct idset *cpus; /* OS indexes of the threads next to it */
+    uint32_t id;        /* logical, as in R; ascending along the table */
+    char *name;         /* "cuda0", "rsmi1", ..., or the PCI address */
+    struct idset *cpus; /* OS indexes of the threads next to it; never empty */
+    char *pci;          /* "0000:c1:00.0", or "" */
+    enum topo_vendor vendor;
+    uint32_t tiles; /* parts that Level Zero may show as devices of their own; 1 elsewhere */
 };
 
 struct topo {
@@ -94,6 +109,10 @@ struct idset *topo_allowed_cpus(const struct topo *topo);
 struct idset *topo_cpus_of_cores(const struct topo *topo, const struct idset *cores);
 /* OS indexes of the NUMA nodes whose memory these threads (OS indexes) have; caller frees. */
 struct idset *topo_memory_of_cpus(const struct topo *topo, const struct idset *cpus);
+
+/* "nvidia", "amd", "intel"; "" of one that is not known. */
+const char *topo_vendor_name(enum topo_vendor vendor);
+enum topo_vendor topo_vendor_decode(const char *name); /* TOPO_NVENDORS for no such name */
 
 /* Names: "node", "board", "numa", "socket", "l3cache", "l2cache", "l1cache", "core", "hwthread"
  * (also package, slot, n b N s L3 L2 L1 c h). Returns TOPO_NLEVELS for an unknown word. */

@@ -20,5 +20,11 @@ struct topo *topo_new(uint32_t npus);
 json_t *topo_memory_to_json(const struct topo *topo);
 /* `value` may be NULL. 0, or -1 with a sentence. */
 int topo_memory_from_json(struct topo *topo, const json_t *value, struct error *err);
+/* Parts of the wire form. A set as text; a text as a set of this machine's OS indexes, or NULL. */
+json_t *topo_set_to_json(const struct idset *set);
+struct idset *topo_cpus_from_json(const json_t *value, const struct topo *topo);
+/* topo_gpu_json.c; `value` may be NULL. 0, or -1 with a sentence. */
+json_t *topo_gpus_to_json(const struct topo *topo);
+int topo_gpus_from_json(struct topo *topo, const json_t *value, struct error *err);
 
 #endif

@@ -9,7 +9,9 @@
  *    "allowed": "0-7",                                      OS indexes; left out when all are
  *    "memory":  [0, 64, 1, 64],                             NUMA node (OS index, or -1) and number
  *                                                           of rows, in pairs; left out when none
- *    "gpus":    [{"id": 0, "name": "cuda0", "cpus": "0-7"}]} left out when there are none
+ *    "gpus":    [{"id": 0, "name": "cuda0", "cpus": "0-7",  left out when there are none; pci,
+ *                 "pci": "0000:c1:00.0", "vendor": "nvidia",  vendor and tiles when they say nothing
+ *                 "tiles": 2}]}
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +22,6 @@
 #include "base/mem.h"
 
 #define TOPO_VERSION 1
-#define TOPO_MAX_GPUS 1024
 
 /* ---- out ---- */
 
@@ -97,23 +98,12 @@ static json_t *level_to_json(const struct topo *topo, enum topo_level level)
     return pairs;
 }
 
-static json_t *set_to_json(const struct idset *set)
+json_t *topo_set_to_json(const struct idset *set)
 {
     char *text = idset_encode(set);
     json_t *value = json_string(text);
     free(text);
     return value;
-}
-
-static json_t *gpus_to_json(const struct topo *topo)
-{
-    json_t *gpus = json_array();
-    for (size_t i = 0; i < topo->ngpus; i++) {
-        const struct topo_gpu *gpu = &topo->gpus[i];
-        json_array_append_new(gpus, json_pack("{s:I,s:s,s:o}", "id", (json_int_t)gpu->id, "name",
-                                              gpu->name, "cpus", set_to_json(gpu->cpus)));
-    }
-    return gpus;
 }
 
 json_t *topo_to_json(const struct topo *topo)
@@ -128,9 +118,9 @@ json_t *topo_to_json(const struct topo *topo)
     json_object_set_new(value, "os", os_to_json(topo));
     json_object_set_new(value, "levels", levels);
     if (idset_count(allowed) < topo->npus)
-        json_object_set_new(value, "allowed", set_to_json(allowed));
+        json_object_set_new(value, "allowed", topo_set_to_json(allowed));
     if (topo->ngpus)
-        json_object_set_new(value, "gpus", gpus_to_json(topo));
+        json_object_set_new(value, "gpus", topo_gpus_to_json(topo));
     json_object_set_new(value, "memory", topo_memory_to_json(topo));
     idset_free(allowed);
     return value;
@@ -300,8 +290,7 @@ static int check_nesting(const struct topo *topo, struct error *err)
     return 0;
 }
 
-/* A set of OS indexes of this machine, or NULL. */
-static struct idset *cpus_from_json(const json_t *value, const struct topo *topo)
+struct idset *topo_cpus_from_json(const json_t *value, const struct topo *topo)
 {
     const char *text = json_string_value(value);
     struct idset *set = text ? idset_decode(text, NULL) : NULL;
@@ -316,35 +305,12 @@ static struct idset *cpus_from_json(const json_t *value, const struct topo *topo
 
 static int allowed_from_json(struct topo *topo, const json_t *value, struct error *err)
 {
-    struct idset *set = value ? cpus_from_json(value, topo) : NULL;
+    struct idset *set = value ? topo_cpus_from_json(value, topo) : NULL;
     if (value && !set)
         return error_set(err, "topology: 'allowed' has to be a set of OS indexes out of 'os'");
     for (uint32_t row = 0; row < topo->npus; row++)
         topo->allowed[row] = !set || idset_has(set, topo->os[row]);
     idset_free(set);
-    return 0;
-}
-
-static int gpus_from_json(struct topo *topo, const json_t *value, struct error *err)
-{
-    size_t count = json_array_size(value);
-    if (value && (!json_is_array(value) || count > TOPO_MAX_GPUS))
-        return error_set(err, "topology: 'gpus' has to be a list of at most %d", TOPO_MAX_GPUS);
-    topo->gpus = mem_array(count, sizeof(*topo->gpus));
-    for (; topo->ngpus < count; topo->ngpus++) {
-        const json_t *item = json_array_get(value, topo->ngpus);
-        const json_t *id = json_object_get(item, "id");
-        const char *name = json_string_value(json_object_get(item, "name"));
-        struct idset *cpus = cpus_from_json(json_object_get(item, "cpus"), topo);
-        if (!json_is_integer(id) || json_integer_value(id) < 0 ||
-            json_integer_value(id) > IDSET_MAX || !name || strlen(name) > 64 || !cpus) {
-            idset_free(cpus);
-            return error_set(err, "topology: entry %zu of 'gpus' needs id, name and cpus",
-                             topo->ngpus);
-        }
-        topo->gpus[topo->ngpus] =
-            (struct topo_gpu){(uint32_t)json_integer_value(id), mem_copy_text(name), cpus};
-    }
     return 0;
 }
 
@@ -357,7 +323,7 @@ static struct topo *topo_from_rows(const json_t *value, const uint32_t *os, uint
         check_nesting(topo, err) < 0 ||
         allowed_from_json(topo, json_object_get(value, "allowed"), err) < 0 ||
         topo_memory_from_json(topo, json_object_get(value, "memory"), err) < 0 ||
-        gpus_from_json(topo, json_object_get(value, "gpus"), err) < 0) {
+        topo_gpus_from_json(topo, json_object_get(value, "gpus"), err) < 0) {
         topo_free(topo);
         return NULL;
     }

@@ -9,6 +9,7 @@
 
 #include "affinity/topology/topo.h"
 #include "affinity/topology/topo_build.h"
+#include "affinity/topology/topo_gpu.h"
 #include "affinity/topology/topo_numa.h"
 #include "base/mem.h"
 
@@ -43,15 +44,18 @@ static int init_without_plugins(hwloc_topology_t *machine)
     return rc;
 }
 
-/* Plug-ins only for XML: libxml reads what hwloc's own small parser does not, such as comments. */
-static hwloc_topology_t machine_new(bool plugins)
+/* Plug-ins only for XML: libxml reads what hwloc's own small parser does not, such as comments.
+ * There the devices are in the file, too; finding those of this machine is topo_gpu_system's. */
+static hwloc_topology_t machine_new(bool xml)
 {
     hwloc_topology_t machine;
-    if ((plugins ? hwloc_topology_init(&machine) : init_without_plugins(&machine)) < 0)
+    if ((xml ? hwloc_topology_init(&machine) : init_without_plugins(&machine)) < 0)
         return NULL;
     hwloc_topology_set_flags(machine, load_flags);
     for (size_t i = 0; i < sizeof(unused_types) / sizeof(unused_types[0]); i++)
         hwloc_topology_set_type_filter(machine, unused_types[i], HWLOC_TYPE_FILTER_KEEP_NONE);
+    if (xml)
+        hwloc_topology_set_io_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_ALL);
     return machine;
 }
 
@@ -139,8 +143,7 @@ static void fill_threads(struct topo *topo, hwloc_topology_t machine)
     hwloc_bitmap_free(mask);
 }
 
-/* Takes the machine. GPUs would be read here, from the OS devices of hwloc; they are filtered out
- * for now, so ngpus is 0. */
+/* Takes the machine. */
 static struct topo *topo_from_machine(hwloc_topology_t machine, struct error *err)
 {
     int npus = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PU);
@@ -155,6 +158,7 @@ static struct topo *topo_from_machine(hwloc_topology_t machine, struct error *er
                 fill_level(topo, machine, level);
         drop_partial_cores(topo);
         numa_fill_memory(topo, machine);
+        gpus_add_hwloc(topo, machine);
     }
     hwloc_topology_destroy(machine);
     return topo;
@@ -177,6 +181,8 @@ struct topo *topo_load_local(struct error *err)
     struct topo *topo = topo_from_machine(machine, err);
     if (!topo)
         error_prefix(err, "this machine's topology");
+    else
+        gpus_add_system(topo, "");
     return topo;
 }
 

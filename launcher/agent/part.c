@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "launcher/program/gpu_env.h"
 #include "launcher/program/spec_build.h"
 
 static const char *value_of(char *const *environment, const char *name)
@@ -15,11 +17,47 @@ static const char *value_of(char *const *environment, const char *name)
     return NULL;
 }
 
-void part_open(struct part *part, const struct spec *spec, const struct spec_part *what)
+/* What the caller saw of GPUs, on a machine that may be another one, gives way to what the tasks
+ * are given. */
+static void open_gpus(struct part *part, const struct spec_part *what)
 {
+    size_t kept = 0;
+    if (!part->launch->gpus_assigned || (what->gpu_bind && strcmp(what->gpu_bind, "none") == 0))
+        return;
+    part->gpu_views = mem_array(part->launch->ngpus + 1ul, sizeof(*part->gpu_views));
+    for (size_t i = 0; i < part->count; i++) {
+        if (gpu_env_says(part->environment[i]))
+            free(part->environment[i]);
+        else
+            part->environment[kept++] = part->environment[i];
+    }
+    part->environment[part->count = kept] = NULL;
+}
+
+char *const *part_gpus(const struct part *part, const struct launch_task *what)
+{
+    static char *const nothing[] = {NULL};
+    const struct launch *launch = part->launch;
+    if (!part->gpu_views)
+        return nothing;
+    bool none = what->gpus == LAYOUT_NO_GPUS;
+    char ***view = &part->gpu_views[none ? launch->ngpus : what->gpus];
+    if (!*view)
+        *view = gpu_env_make(part->topo, none ? NULL : launch->gpus[what->gpus], part->environment);
+    return *view;
+}
+
+void part_open(struct part *part, const struct launch *launch, size_t number,
+               const struct topo *topo)
+{
+    const struct spec *spec = launch->spec;
+    const struct spec_part *what = &spec->parts[number];
+    part->launch = launch;
+    part->topo = topo;
     part->environment = spec_part_environment(spec, what);
     while (part->environment[part->count])
         part->count++;
+    open_gpus(part, what);
     part->directory = what->chdir ? what->chdir : spec->directory;
     part->umask = what->umask >= 0 ? what->umask : spec->umask;
     for (int i = 0; i < RLIM_NLIMITS; i++)
@@ -34,6 +72,9 @@ void part_open(struct part *part, const struct spec *spec, const struct spec_par
 
 void part_close(struct part *part)
 {
+    for (uint32_t i = 0; part->gpu_views && i <= part->launch->ngpus; i++)
+        spec_free_words(part->gpu_views[i]);
+    free(part->gpu_views);
     spec_free_words(part->environment);
     free(part->path);
 }

@@ -5,8 +5,9 @@
 #ifndef LAUNCHER_AGENT_PART_H
 #define LAUNCHER_AGENT_PART_H
 
+#include "affinity/topology/topo.h"
 #include "launcher/process/spawn.h"
-#include "launcher/program/spec.h"
+#include "launcher/program/launch.h"
 
 struct part {
     char **environment; /* without the tasks' own variables */
@@ -16,10 +17,18 @@ struct part {
     const char *directory; /* the spec's */
     struct spawn_limit limits[RLIM_NLIMITS];
     int umask;
+    const struct launch *launch;
+    const struct topo *topo;
+    char ***gpu_views; /* [launch->ngpus + 1] see part_gpus(); NULL: tasks' GPUs are left alone */
 };
 
-/* The spec is borrowed. */
-void part_open(struct part *part, const struct spec *spec, const struct spec_part *what);
+/* The part of this number; both are borrowed. */
+void part_open(struct part *part, const struct launch *launch, size_t number,
+               const struct topo *topo);
 void part_close(struct part *part);
+
+/* The variables that say which GPUs a task sees, a NULL-terminated list of NAME=VALUE; owned by the
+ * part. Tasks with the same GPUs share them. */
+char *const *part_gpus(const struct part *part, const struct launch_task *what);
 
 #endif

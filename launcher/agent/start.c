@@ -335,7 +335,7 @@ static void start_open(struct start *start, struct agent *agent)
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->parts = mem_array(launch->spec->nparts, sizeof(*start->parts));
     for (size_t i = 0; i < launch->spec->nparts; i++)
-        part_open(&start->parts[i], launch->spec, &launch->spec->parts[i]);
+        part_open(&start->parts[i], launch, i, agent->topo);
     start->set_size = kernel_set_size();
     start->bindings = mem_array(launch->ncpus, sizeof(*start->bindings));
     for (uint32_t i = 0; i < launch->ncpus; i++)

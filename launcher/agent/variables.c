@@ -10,7 +10,7 @@
 
 #define TASKMAP_MAX 32768 /* bytes of TPRUN_TASKMAP; a longer one is left out */
 
-enum { TASK_VARIABLES = 18 + OMP_ENV_MAX };
+enum { TASK_VARIABLES = 26 + OMP_ENV_MAX };
 
 static bool has_variable(char *const *environment, const char *name)
 {
@@ -86,6 +86,9 @@ void variables_fill(struct variables *vars, const struct variables_source *sourc
     variable(vars, "TPRUN_ENCLOSING=%s", launch->enclosing ? launch->enclosing : launch->program);
     pmi_variables(vars, source, what);
     variables_add(vars, source->threads);
+    for (char *const *entry = part_gpus(part, what); *entry; entry++)
+        vars->list[vars->at++] = *entry;
+    vars->list[vars->at] = NULL;
     if (source->taskmap) {
         vars->list[vars->at++] = source->taskmap;
         vars->list[vars->at] = NULL;

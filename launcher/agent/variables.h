@@ -16,7 +16,7 @@ struct variables { /* zeroed at first; may be filled again */
     struct buf text; /* the task's own, NUL-separated; never moves: reserved first */
 };
 
-struct variables_source { /* all borrowed; the part's environment also by the list */
+struct variables_source { /* all borrowed; the part's environment and GPUs also by the list */
     const struct launch *launch;
     const struct part *part;
     char *taskmap;        /* "TPRUN_TASKMAP=...", or NULL */

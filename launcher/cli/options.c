@@ -98,10 +98,13 @@ static int options_check_part(const struct spec *spec, size_t index, struct erro
     struct layout_part layout = {
         .ntasks = part->ntasks,
         .cores_per_task = part->cores_per_task,
+        .gpus_per_task = part->gpus_per_task,
         .map = part->map,
         .bind = part->bind,
         .order = part->order,
         .mppr = part->mppr,
+        .per = part->per,
+        .gpu_bind = part->gpu_bind,
         .oversubscribe = part->oversubscribe,
     };
     if (layout_check_part(&layout, err) == 0)

@@ -3,8 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/manager/state.h"
+#include "launcher/program/gpu_env.h"
 #include "launcher/program/launch.h"
 #include "launcher/program/picture.h"
 
@@ -12,10 +14,47 @@
 
 /* ---- candidates ---- */
 
+static void fill_parts(struct manager *manager)
+{
+    const struct spec *spec = manager->spec;
+    if (manager->parts)
+        return;
+    manager->parts = mem_array(spec->nparts, sizeof(*manager->parts));
+    for (size_t i = 0; i < spec->nparts; i++) {
+        const struct spec_part *part = &spec->parts[i];
+        manager->parts[i] = (struct layout_part){.ntasks = part->ntasks,
+                                                 .cores_per_task = part->cores_per_task,
+                                                 .gpus_per_task = part->gpus_per_task,
+                                                 .map = part->map,
+                                                 .bind = part->bind,
+                                                 .order = part->order,
+                                                 .mppr = part->mppr,
+                                                 .per = part->per,
+                                                 .gpu_bind = part->gpu_bind,
+                                                 .oversubscribe = part->oversubscribe,
+                                                 .program = part->argv[0],
+                                                 .local_memory = part->memory == SPEC_MEMORY_LOCAL};
+    }
+}
+
+static bool uses_gpus(const struct manager *manager)
+{
+    for (size_t i = 0; i < manager->spec->nparts; i++)
+        if (layout_part_uses_gpus(&manager->parts[i]))
+            return true;
+    return false;
+}
+
+static void free_candidate(const struct layout_node *candidate)
+{
+    idset_free((struct idset *)(uintptr_t)candidate->cores);
+    idset_free((struct idset *)(uintptr_t)candidate->gpus);
+}
+
 static void free_candidates(struct manager *manager)
 {
     for (uint32_t i = 0; i < manager->ncandidates; i++)
-        idset_free((struct idset *)(uintptr_t)manager->candidates[i].cores);
+        free_candidate(&manager->candidates[i]);
     free(manager->candidates);
     free(manager->candidate_host);
     manager->candidates = NULL;
@@ -40,7 +79,53 @@ static struct idset *free_cores(const struct manager *manager, size_t index)
     return cores;
 }
 
-static void find_candidates(struct manager *manager)
+/* The GPUs that a run may use of this node, by R or by its topology; NULL where there are none. */
+static struct idset *all_gpus(const struct manager *manager, size_t index)
+{
+    const struct node *node = &manager->nodes->list[index];
+    const struct topo *topo = manager->hosts[index].topo;
+    if (node->gpus ? idset_empty(node->gpus) : !topo->ngpus)
+        return NULL;
+    if (node->gpus)
+        return idset_copy(node->gpus);
+    struct idset *gpus = idset_new();
+    for (size_t i = 0; i < topo->ngpus; i++)
+        idset_add(gpus, topo->gpus[i].id);
+    return gpus;
+}
+
+/* On this machine only those that tprun itself may see: nothing is ever widened. Takes the set. */
+static struct idset *seen_gpus(struct manager *manager, size_t index, struct idset *gpus,
+                               struct error *err)
+{
+    if (!manager->nodes->list[index].here || !uses_gpus(manager))
+        return gpus;
+    struct idset *seen = gpu_env_allowed(manager->hosts[index].topo, gpus, environ, err);
+    manager->gpus_hidden = seen && !idset_equal(seen, gpus);
+    idset_free(gpus);
+    return seen;
+}
+
+/* What of them nobody else holds: *gpus, NULL where that is nothing. */
+static int free_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err)
+{
+    const char *host = manager->nodes->list[index].host;
+    *gpus = all_gpus(manager, index);
+    if (!*gpus)
+        return 0;
+    *gpus = seen_gpus(manager, index, *gpus, err);
+    if (!*gpus)
+        return error_prefix(err, "%s", host);
+    const struct rset_node *held = manager->held ? rset_find_host(manager->held, host) : NULL;
+    if (held) {
+        struct idset *left = idset_subtract(*gpus, held->children->gpus);
+        idset_free(*gpus);
+        *gpus = left;
+    }
+    return 0;
+}
+
+static int find_candidates(struct manager *manager, struct error *err)
 {
     size_t count = manager->nodes->count;
     free_candidates(manager);
@@ -50,10 +135,14 @@ static void find_candidates(struct manager *manager)
         const struct node *node = &manager->nodes->list[i];
         if (!manager->hosts[i].topo || !manager->hosts[i].wanted)
             continue;
-        struct idset *cores = free_cores(manager, i);
+        struct idset *cores = free_cores(manager, i), *gpus;
         if (idset_empty(cores)) {
             idset_free(cores);
             continue;
+        }
+        if (free_gpus(manager, i, &gpus, err) < 0) {
+            idset_free(cores);
+            return -1;
         }
         manager->candidate_host[manager->ncandidates] = (uint32_t)i;
         manager->candidates[manager->ncandidates++] =
@@ -61,30 +150,15 @@ static void find_candidates(struct manager *manager)
                                  .target = node->target,
                                  .topo = manager->hosts[i].topo,
                                  .cores = cores,
-                                 .gpus = node->gpus,
+                                 .gpus = gpus,
                                  .limit = node->limit};
     }
+    return 0;
 }
 
 static void fill_request(struct manager *manager)
 {
     const struct spec *spec = manager->spec;
-    if (!manager->parts) {
-        manager->parts = mem_array(spec->nparts, sizeof(*manager->parts));
-        for (size_t i = 0; i < spec->nparts; i++) {
-            const struct spec_part *part = &spec->parts[i];
-            manager->parts[i] =
-                (struct layout_part){.ntasks = part->ntasks,
-                                     .cores_per_task = part->cores_per_task,
-                                     .map = part->map,
-                                     .bind = part->bind,
-                                     .order = part->order,
-                                     .mppr = part->mppr,
-                                     .oversubscribe = part->oversubscribe,
-                                     .program = part->argv[0],
-                                     .local_memory = part->memory == SPEC_MEMORY_LOCAL};
-        }
-    }
     manager->request = (struct layout_request){.nodes = manager->candidates,
                                                .nnodes = manager->ncandidates,
                                                .node_count = spec->nnodes,
@@ -94,48 +168,68 @@ static void fill_request(struct manager *manager)
 
 /* ---- the claim ---- */
 
-static size_t count_held(const struct manager *manager)
+static size_t count_held(const struct manager *manager, size_t *gpus)
 {
     size_t count = 0;
-    for (size_t i = 0; manager->held && i < manager->held->nnodes; i++)
+    *gpus = 0;
+    for (size_t i = 0; manager->held && i < manager->held->nnodes; i++) {
         count += idset_count(manager->held->nodes[i].children->cores);
+        *gpus += idset_count(manager->held->nodes[i].children->gpus);
+    }
     return count;
+}
+
+/* What was left out before anything was placed. */
+static void explain_refusal(const struct manager *manager, struct error *err)
+{
+    size_t gpus, held = count_held(manager, &gpus);
+    struct buf text = BUF_INIT;
+    if (err->kind != ERROR_REFUSED)
+        return;
+    buf_add_text(&text, error_text(err));
+    if (held)
+        buf_printf(&text, "; %zu core%s", held, held > 1 ? "s" : "");
+    if (held && gpus)
+        buf_printf(&text, " and %zu GPU%s", gpus, gpus > 1 ? "s" : "");
+    if (held)
+        buf_add_text(&text, " held by other running programs were left out (--overlap shares "
+                            "them)");
+    if (manager->gpus_hidden)
+        buf_add_text(&text, "; GPUs of this machine that tprun's own environment hides "
+                            "(CUDA_VISIBLE_DEVICES and the like) were left out");
+    error_set(err, "%s", buf_text(&text));
+    buf_free(&text);
 }
 
 static void make_claim(struct manager *manager)
 {
     struct layout *layout = manager->layout;
-    struct idset *none = idset_new();
     rset_free(manager->claim);
     manager->claim = rset_new();
     for (uint32_t i = 0; i < layout->nnodes; i++) {
         const struct layout_node *node = &manager->candidates[layout->nodes[i].source];
-        rset_append(manager->claim, node->target, node->host, layout->nodes[i].claim, none);
+        rset_append(manager->claim, node->target, node->host, layout->nodes[i].claim,
+                    layout->nodes[i].gpus);
     }
-    idset_free(none);
 }
 
 static int make_layout(struct manager *manager, struct error *err)
 {
-    find_candidates(manager);
-    fill_request(manager);
     layout_free(manager->layout);
     manager->layout = NULL;
-    size_t held = count_held(manager);
+    fill_parts(manager);
+    if (find_candidates(manager, err) < 0)
+        return -1;
+    fill_request(manager);
+    size_t gpus;
     if (!manager->ncandidates)
         return error_set(err,
                          "every core is held by other running programs (%zu of them); wait for "
                          "them to end, or share with --overlap",
-                         held);
+                         count_held(manager, &gpus));
     manager->layout = layout_make(&manager->request, err);
-    if (!manager->layout && err->kind == ERROR_REFUSED && held) {
-        char *text = mem_copy_text(error_text(err));
-        error_set(err,
-                  "%s; %zu core%s held by other running programs were left out (--overlap "
-                  "shares them)",
-                  text, held, held > 1 ? "s" : "");
-        free(text);
-    }
+    if (!manager->layout)
+        explain_refusal(manager, err);
     return manager->layout ? 0 : -1;
 }
 

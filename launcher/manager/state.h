@@ -76,6 +76,7 @@ struct manager {
     struct layout *layout;
     struct found *found; /* what --display bind shows of a run; NULL: nobody asked */
     struct rset *claim;
+    bool gpus_hidden;        /* this machine has GPUs that our own environment hides */
     uint32_t *tree_node;     /* by node id */
     const char **node_hosts; /* by node id */
 

@@ -90,12 +90,26 @@ static size_t likely_cores(const struct spec *spec)
     size_t cores = 0;
     for (size_t i = 0; i < spec->nparts; i++) {
         const struct spec_part *part = &spec->parts[i];
-        if (!fills_nodes(part->map) || part->mppr || part->bind)
+        if (!fills_nodes(part->map) || part->mppr || part->bind || part->per)
             return SIZE_MAX;
         cores += (size_t)(part->ntasks ? part->ntasks : 1) *
                  (part->cores_per_task ? part->cores_per_task : 1);
     }
     return cores;
+}
+
+/* How many of these cores a host is likely to have tasks on: with -g no more than go with its
+ * GPUs. */
+static size_t likely_share(const struct manager *manager, size_t index)
+{
+    const struct spec_part *part = &manager->spec->parts[0];
+    const struct idset *gpus = manager->nodes->list[index].gpus;
+    size_t cores = idset_count(manager->hosts[index].cores);
+    if (!gpus || !part->gpus_per_task || manager->spec->nparts > 1)
+        return cores;
+    size_t most =
+        idset_count(gpus) / part->gpus_per_task * (part->cores_per_task ? part->cores_per_task : 1);
+    return most < cores ? most : cores;
 }
 
 /* A run on a few nodes of a large R need not wake them all. */
@@ -106,10 +120,11 @@ static void want_hosts(struct manager *manager)
     size_t found = 0, count = 0;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         struct host *host = &manager->hosts[i];
-        host->wanted = !host->cores || (count < nodes && (spec->nnodes || found < cores));
+        size_t share = host->cores ? likely_share(manager, i) : 0;
+        host->wanted = !host->cores || (share && count < nodes && (spec->nnodes || found < cores));
         host->spare = !host->wanted;
-        if (host->wanted && host->cores && !idset_empty(host->cores)) {
-            found += idset_count(host->cores);
+        if (host->wanted && share) {
+            found += share;
             count++;
         }
         if (host->cores && idset_empty(host->cores))

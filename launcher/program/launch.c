@@ -9,52 +9,77 @@
 
 /* ---- writing ---- */
 
-/* The local tasks of each node as text "binding:count,..."; equal texts are one kind. */
-struct run {
-    uint32_t binding, count;
+/* What the local tasks of each node have, as text "number:count,...": bindings, and GPU sets, where
+ * numbers are one higher and 0 is none. Nodes with equal texts are one kind. */
+struct run_text {
+    struct buf text;
+    uint32_t number, count; /* of the run that goes on */
 };
 
 struct node_text {
-    struct buf text;
-    struct run last;
+    struct run_text tasks, gpus;
 };
 
-static void node_text_close(struct node_text *node)
+static void run_close(struct run_text *run)
 {
-    if (node->last.count)
-        buf_printf(&node->text, "%s%u:%u", node->text.len ? "," : "", node->last.binding,
-                   node->last.count);
-    node->last.count = 0;
+    if (run->count)
+        buf_printf(&run->text, "%s%u:%u", run->text.len ? "," : "", run->number, run->count);
+    run->count = 0;
+}
+
+static void run_add(struct run_text *run, uint32_t number)
+{
+    if (run->count && run->number != number)
+        run_close(run);
+    run->number = number;
+    run->count++;
 }
 
 static struct node_text *node_texts(const struct layout *layout)
 {
     struct node_text *nodes = mem_array(layout->nnodes, sizeof(*nodes));
     for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
-        struct node_text *node = &nodes[layout->tasks[rank].node];
-        if (node->last.count && node->last.binding != layout->tasks[rank].binding)
-            node_text_close(node);
-        node->last.binding = layout->tasks[rank].binding;
-        node->last.count++;
+        const struct layout_task *task = &layout->tasks[rank];
+        run_add(&nodes[task->node].tasks, task->binding);
+        if (layout->gpus_assigned)
+            run_add(&nodes[task->node].gpus, task->gpus + 1); /* LAYOUT_NO_GPUS becomes 0 */
     }
-    for (uint32_t i = 0; i < layout->nnodes; i++)
-        node_text_close(&nodes[i]);
+    for (uint32_t i = 0; i < layout->nnodes; i++) {
+        run_close(&nodes[i].tasks);
+        run_close(&nodes[i].gpus);
+    }
     return nodes;
 }
 
-static void add_bindings(json_t *kind, const struct layout *layout, const char *text)
+static const struct idset *binding_set(const struct layout *layout, uint32_t number)
 {
-    json_t *cpus = json_object();
+    return layout->bindings[number].cpus;
+}
+
+static const struct idset *gpu_set(const struct layout *layout, uint32_t number)
+{
+    return number ? layout->gpu_sets[number - 1] : NULL;
+}
+
+/* The runs, and what each number in them stands for. */
+static void add_runs(json_t *kind, const char *runs_key, const char *sets_key,
+                     const struct layout *layout, const char *text,
+                     const struct idset *(*find)(const struct layout *layout, uint32_t number))
+{
+    json_t *sets = json_object();
     char key[16];
     for (const char *at = text; *at; at += strcspn(at, ",") + (strchr(at, ',') ? 1 : 0)) {
-        unsigned long binding = strtoul(at, NULL, 10);
-        char *set = idset_encode(layout->bindings[binding].cpus);
-        snprintf(key, sizeof(key), "%lu", binding);
-        json_object_set_new(cpus, key, json_string(set));
-        free(set);
+        uint32_t number = (uint32_t)strtoul(at, NULL, 10);
+        const struct idset *set = find(layout, number);
+        snprintf(key, sizeof(key), "%u", number);
+        if (!set || json_object_get(sets, key))
+            continue;
+        char *members = idset_encode(set);
+        json_object_set_new(sets, key, json_string(members));
+        free(members);
     }
-    json_object_set_new(kind, "cpus", cpus);
-    json_object_set_new(kind, "tasks", json_string(text));
+    json_object_set_new(kind, sets_key, sets);
+    json_object_set_new(kind, runs_key, json_string(text));
 }
 
 /* The cores that an unbound program holds on a node, or NULL. Caller frees. */
@@ -65,16 +90,19 @@ static char *node_claim(const struct launch_source *source, uint32_t node)
     return idset_encode(source->layout->nodes[node].claim);
 }
 
-static json_t *kind_new(const struct layout *layout, const char *text, const char *claim)
+static json_t *kind_new(const struct layout *layout, const struct node_text *node,
+                        const char *claim)
 {
     json_t *kind = json_object();
-    add_bindings(kind, layout, text);
+    add_runs(kind, "tasks", "cpus", layout, buf_text(&node->tasks.text), binding_set);
+    if (layout->gpus_assigned)
+        add_runs(kind, "gpus", "gpu_sets", layout, buf_text(&node->gpus.text), gpu_set);
     if (claim)
         json_object_set_new(kind, "claim", json_string(claim));
     return kind;
 }
 
-/* {"TEXT CLAIM": kind} while building; nodes of a kind as an idset. */
+/* {"TASKS GPUS CLAIM": kind} while building; nodes of a kind as an idset. */
 static json_t *kinds_to_json(const struct launch_source *source)
 {
     const struct layout *layout = source->layout;
@@ -83,11 +111,12 @@ static json_t *kinds_to_json(const struct launch_source *source)
     struct idset **sets = mem_array(layout->nnodes, sizeof(*sets));
     size_t nkinds = 0;
     for (uint32_t i = 0; i < layout->nnodes; i++) {
-        const char *text = buf_text(&nodes[i].text);
-        char *claim = node_claim(source, i), *key = mem_format("%s %s", text, claim ? claim : "");
+        char *claim = node_claim(source, i);
+        char *key = mem_format("%s %s %s", buf_text(&nodes[i].tasks.text),
+                               buf_text(&nodes[i].gpus.text), claim ? claim : "");
         json_t *index = json_object_get(by_text, key);
         if (!index) {
-            json_array_append_new(list, kind_new(layout, text, claim));
+            json_array_append_new(list, kind_new(layout, &nodes[i], claim));
             sets[nkinds] = idset_new();
             index = json_integer((json_int_t)nkinds++);
             json_object_set_new(by_text, key, index);
@@ -95,7 +124,8 @@ static json_t *kinds_to_json(const struct launch_source *source)
         idset_add(sets[json_integer_value(index)], i);
         free(key);
         free(claim);
-        buf_free(&nodes[i].text);
+        buf_free(&nodes[i].tasks.text);
+        buf_free(&nodes[i].gpus.text);
     }
     for (size_t i = 0; i < nkinds; i++) {
         char *text = idset_encode(sets[i]);

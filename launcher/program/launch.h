@@ -21,6 +21,7 @@ struct launch_task { /* one task of this node */
     uint32_t local_rank;
     uint32_t app;     /* part of the spec */
     uint32_t binding; /* index into launch->cpus */
+    uint32_t gpus;    /* index into launch->gpus; LAYOUT_NO_GPUS: none */
 };
 
 struct launch {
@@ -43,6 +44,9 @@ struct launch {
     uint32_t ncpus;
     struct idset *claim; /* logical cores that an unbound program holds here; NULL: it is bound,
                             claims nothing, or this node cannot keep it there */
+    bool gpus_assigned;  /* false: what tasks see of GPUs is left alone */
+    struct idset **gpus; /* distinct sets, logical ids as in R */
+    uint32_t ngpus;
 };
 
 struct launch_source { /* what the manager knows; all borrowed */

@@ -82,53 +82,62 @@ static int read_apps(struct launch *launch, const json_t *sizes, struct error *e
                            (unsigned long long)end, launch->ntasks);
 }
 
-/* What "cpus" says of a binding: index into launch->cpus, the same for one that comes again. */
+/* Sets by number, as "cpus" and "gpu_sets" have them; one that comes again is the same. */
 struct seen {
-    uint32_t *bindings; /* [launch->ncpus] */
-    const json_t *cpus;
-    uint32_t most;
+    const char *what;  /* a number's name */
+    const char *where; /* the sets' */
+    const json_t *texts;
+    struct idset **sets;
+    uint32_t *numbers;
+    uint32_t count, most; /* most: tasks of this node */
 };
 
-static int read_binding(struct launch *launch, struct seen *seen, uint32_t binding, uint32_t *index,
-                        struct error *err)
+static int read_set(struct seen *seen, uint32_t number, uint32_t *index, struct error *err)
 {
     char key[16];
-    for (*index = 0; *index < launch->ncpus; ++*index)
-        if (seen->bindings[*index] == binding)
+    for (*index = 0; *index < seen->count; ++*index)
+        if (seen->numbers[*index] == number)
             return 0;
-    snprintf(key, sizeof(key), "%u", binding);
-    const char *text = json_string_value(json_object_get(seen->cpus, key));
-    if (!text || launch->ncpus == seen->most)
-        return error_set(err,
-                         text ? "launch: more bindings than tasks: binding %u"
-                              : "launch: no cpus for binding %u",
-                         binding);
+    snprintf(key, sizeof(key), "%u", number);
+    const char *text = json_string_value(json_object_get(seen->texts, key));
+    if (!text || seen->count == seen->most)
+        return text ? error_set(err, "launch: more %ss than tasks: %s %u", seen->what, seen->what,
+                                number)
+                    : error_set(err, "launch: no %s for %s %u", seen->where, seen->what, number);
     struct idset *set = idset_decode(text, err);
     if (!set)
         return error_prefix(err, "launch");
-    launch->cpus = mem_resize(launch->cpus, launch->ncpus + 1, sizeof(*launch->cpus));
-    launch->cpus[launch->ncpus++] = set;
-    seen->bindings[*index] = binding;
+    seen->sets[seen->count] = set;
+    seen->numbers[seen->count++] = number;
     return 0;
 }
 
-/* "binding:count,...", for the ranks in order. */
-static int read_runs(struct launch *launch, struct seen *seen, const char *text,
-                     const struct idset *ranks, struct error *err)
+/* One run of "number:count,..." at *at, which moves behind it. */
+static int read_run(const char **at, const struct seen *seen, uint32_t left, uint32_t *number,
+                    uint32_t *count, struct error *err)
 {
-    uint32_t rank = idset_first(ranks), binding, count, index;
+    const char *colon = read_digits(*at, number);
+    const char *end = colon && *colon == ':' ? read_digits(colon + 1, count) : NULL;
+    if (!end || !*count || (*end && (*end != ',' || !end[1])))
+        return error_set(err, "launch: malformed tasks \"%.40s\"", *at);
+    if (*count > left)
+        return error_set(err, "launch: more %ss than tasks", seen->what);
+    *at = end + (*end == ',');
+    return 0;
+}
+
+/* For the ranks in order. */
+static int read_bindings(struct launch *launch, struct seen *seen, const char *text,
+                         const struct idset *ranks, struct error *err)
+{
+    uint32_t rank = idset_first(ranks), binding = 0, count = 0, index = 0;
     for (const char *at = text; *at;) {
-        const char *colon = read_digits(at, &binding);
-        const char *end = colon && *colon == ':' ? read_digits(colon + 1, &count) : NULL;
-        if (!end || !count || (*end && (*end != ',' || !end[1])))
-            return error_set(err, "launch: malformed tasks \"%.40s\"", at);
-        if (count > seen->most - launch->nlocal)
-            return error_set(err, "launch: more bindings than tasks on node %u", launch->node);
-        if (read_binding(launch, seen, binding, &index, err) < 0)
+        if (read_run(&at, seen, seen->most - launch->nlocal, &binding, &count, err) < 0 ||
+            read_set(seen, binding, &index, err) < 0)
             return -1;
         for (; count; count--, rank = idset_next(ranks, rank), launch->nlocal++)
-            launch->tasks[launch->nlocal] = (struct launch_task){rank, launch->nlocal, 0, index};
-        at = end + (*end == ',');
+            launch->tasks[launch->nlocal] =
+                (struct launch_task){rank, launch->nlocal, 0, index, LAYOUT_NO_GPUS};
     }
     return launch->nlocal == seen->most
                ? 0
@@ -136,18 +145,59 @@ static int read_runs(struct launch *launch, struct seen *seen, const char *text,
                            seen->most, launch->node);
 }
 
+/* The same of GPU sets, where 0 is none. */
+static int read_gpu_runs(struct launch *launch, struct seen *seen, const char *text,
+                         struct error *err)
+{
+    uint32_t local = 0, set = 0, count = 0, index = 0;
+    for (const char *at = text; *at;) {
+        if (read_run(&at, seen, seen->most - local, &set, &count, err) < 0 ||
+            (set && read_set(seen, set, &index, err) < 0))
+            return -1;
+        for (; count; count--)
+            launch->tasks[local++].gpus = set ? index : LAYOUT_NO_GPUS;
+    }
+    return local == seen->most ? 0
+                               : error_set(err, "launch: GPUs of %u of %u tasks of node %u", local,
+                                           seen->most, launch->node);
+}
+
+static void seen_start(struct seen *seen, const json_t *texts, uint32_t most)
+{
+    seen->texts = texts;
+    seen->most = most;
+    seen->sets = mem_array(most, sizeof(*seen->sets));
+    seen->numbers = mem_array(most, sizeof(*seen->numbers));
+}
+
+static int read_gpus(struct launch *launch, const json_t *kind, struct error *err)
+{
+    struct seen seen = {.what = "GPU set", .where = "GPUs"};
+    const char *text = json_string_value(json_object_get(kind, "gpus"));
+    if (!text)
+        return json_object_get(kind, "gpus") ? error_set(err, "launch: gpus is not a text") : 0;
+    seen_start(&seen, json_object_get(kind, "gpu_sets"), launch->nlocal);
+    int result = read_gpu_runs(launch, &seen, text, err);
+    launch->gpus_assigned = true;
+    launch->gpus = seen.sets;
+    launch->ngpus = seen.count;
+    free(seen.numbers);
+    return result;
+}
+
 static int read_tasks(struct launch *launch, const json_t *kind, struct error *err)
 {
     const char *text = json_string_value(json_object_get(kind, "tasks"));
     struct idset *ranks = taskmap_ranks(launch->map, launch->node);
-    struct seen seen = {.cpus = json_object_get(kind, "cpus"),
-                        .most = (uint32_t)idset_count(ranks)};
-    seen.bindings = mem_array(seen.most, sizeof(*seen.bindings));
+    struct seen seen = {.what = "binding", .where = "cpus"};
+    seen_start(&seen, json_object_get(kind, "cpus"), (uint32_t)idset_count(ranks));
     launch->tasks = mem_array(seen.most, sizeof(*launch->tasks));
-    int result = read_runs(launch, &seen, text ? text : "", ranks, err);
-    free(seen.bindings);
+    int result = read_bindings(launch, &seen, text ? text : "", ranks, err);
+    launch->cpus = seen.sets;
+    launch->ncpus = seen.count;
+    free(seen.numbers);
     idset_free(ranks);
-    return result;
+    return result == 0 ? read_gpus(launch, kind, err) : -1;
 }
 
 /* The kind that this node is of. */
@@ -242,6 +292,9 @@ void launch_free(struct launch *launch)
     taskmap_free(launch->map);
     for (uint32_t i = 0; i < launch->ncpus; i++)
         idset_free(launch->cpus[i]);
+    for (uint32_t i = 0; i < launch->ngpus; i++)
+        idset_free(launch->gpus[i]);
+    free(launch->gpus);
     for (uint32_t i = 0; launch->hosts && i < launch->nnodes; i++)
         free(launch->hosts[i]);
     free(launch->hosts);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/program/store.h"
 #include "launcher/program/ledger_private.h"
@@ -125,23 +126,42 @@ int program_write(struct program *program, const char *name, const json_t *json,
     return 0;
 }
 
-/* 1 with a sentence where another live program holds a core of the claim. */
+static void program_name_set(struct buf *out, const char *what, const struct idset *set)
+{
+    char *text = idset_encode(set);
+    if (*text)
+        buf_printf(out, "%s%s%s %s", out->len ? " and " : "", what, idset_count(set) > 1 ? "s" : "",
+                   text);
+    free(text);
+}
+
+/* "cores 0-3", "GPU 2", "core 1 and GPUs 0-1". Takes the sets. */
+static char *program_name_common(const struct rset_children *common)
+{
+    struct buf out = BUF_INIT;
+    program_name_set(&out, "core", common->cores);
+    program_name_set(&out, "GPU", common->gpus);
+    idset_free(common->cores);
+    idset_free(common->gpus);
+    return buf_take_text(&out);
+}
+
+/* 1 with a sentence where another live program holds a core or a GPU of the claim. */
 static int program_check_other(struct program *program, uint64_t other, const struct rset *claim,
                                struct error *err)
 {
     struct rset *held;
-    struct idset *cores;
+    struct rset_children common;
     if (ledger_read_claim(program->instance, other, &held, err) < 0)
         return -1;
     if (!held)
         return 0;
-    const char *host = rset_overlap(claim, held, &cores);
+    const char *host = rset_overlap(claim, held, &common);
     if (host) {
-        char *text = idset_encode(cores);
-        error_set(err, "program %llu holds core%s %s of %s: wait until it ends, or ask for others",
-                  (unsigned long long)other, idset_count(cores) > 1 ? "s" : "", text, host);
+        char *text = program_name_common(&common);
+        error_set(err, "program %llu holds %s of %s: wait until it ends, or ask for others",
+                  (unsigned long long)other, text, host);
         free(text);
-        idset_free(cores);
     }
     rset_free(held);
     return host ? 1 : 0;

@@ -15,7 +15,7 @@
  * gone, however it ended, and its directory is removed by the next run that looks. All files are
  * replaced by rename, so a process killed at any point leaves a state that reads well.
  *
- * Claims are compared by host and core: programs of one instance may number hosts differently.
+ * Claims are compared by host, core and GPU: programs of one instance may number hosts differently.
  * What is free is derived: the instance's R less what instance_held() says.
  *
  * The usual order: open, new, (map, claim) until the claim stands, end.

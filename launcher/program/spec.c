@@ -50,6 +50,8 @@ static void spec_free_part(struct spec_part *part)
     free(part->bind);
     free(part->order);
     free(part->mppr);
+    free(part->per);
+    free(part->gpu_bind);
     free(part->chdir);
     for (size_t i = 0; i < part->nenv; i++) {
         free(part->env[i].name);

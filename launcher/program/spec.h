@@ -35,7 +35,9 @@ struct spec_part {
     char **argv;                     /* NULL-terminated, argv[0] is the program */
     uint32_t ntasks;                 /* 0: not given */
     uint32_t cores_per_task;         /* 0: not given */
+    uint32_t gpus_per_task;          /* 0: not given */
     char *map, *bind, *order, *mppr; /* NULL: not given */
+    char *per, *gpu_bind;            /* NULL: not given */
     bool oversubscribe;
     enum spec_memory memory;
     bool no_omp; /* OpenMP is not told of the task's cores */

@@ -51,6 +51,18 @@ planned() { # ARGUMENTS...: "RANK HOST CPUS" a task, as --dry-run says
     equal "$(sort <<<"$output")" "$(printf '0 node2 1\n1 node1 1')"
 }
 
+@test "GPUs of R go to the tasks of each host, whatever the caller sees of its own" {
+    need_cores 2
+    printf '{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-1"}},{"rank":"1-2","children":{"core":"0-1","gpu":"2-3"}}],"nodelist":["node[0-2]"]}}' >R
+    # shellcheck disable=SC2016
+    on head env CUDA_VISIBLE_DEVICES=7 "$TPRUN" -R "$PWD/R" -n 4 -g 1 \
+        sh -c 'echo "$TPRUN_RANK $(hostname) $CUDA_VISIBLE_DEVICES"' | sort >real
+    equal "$(cat real)" "$(printf '0 node1 2\n1 node1 3\n2 node2 2\n3 node2 3')"
+    # shellcheck disable=SC2016
+    tprun -R "$PWD/R" --per 1:gpu -N 2 sh -c 'echo "$(hostname) $CUDA_VISIBLE_DEVICES"' | sort >real
+    equal "$(cat real)" "$(printf 'node1 2\nnode1 3\nnode2 2\nnode2 3')"
+}
+
 @test "hello, ring and allreduce run on 1, 2 and 4 hosts, in blocks and cyclic" {
     need_mpich
     local hosts map

@@ -13,7 +13,7 @@ static const char good[] =
     "\"f1\","
     "\"instance\":\"/i\",\"taskmap\":{\"version\":1,\"map\":[[0,2,2,1]]},\"sizes\":[1,3],"
     "\"tree_nodes\":[7,8],\"hosts\":\"a,b\",\"kinds\":[{\"cpus\":{\"0\":\"0-1\",\"3\":\"2\"},"
-    "\"tasks\":\"0:1,3:1\",\"nodes\":\"0-1\"}]}";
+    "\"tasks\":\"0:1,3:1\",\"gpus\":\"2:1,0:1\",\"gpu_sets\":{\"2\":\"0,4\"},\"nodes\":\"0-1\"}]}";
 
 static void check(const struct launch *launch)
 {
@@ -23,7 +23,8 @@ static void check(const struct launch *launch)
     for (uint32_t i = 0; i < launch->nlocal; i++) {
         const struct launch_task *task = &launch->tasks[i];
         if (task->local_rank != i || task->rank >= launch->ntasks || (i && task->rank <= last) ||
-            task->app >= launch->spec->nparts || task->binding >= launch->ncpus)
+            task->app >= launch->spec->nparts || task->binding >= launch->ncpus ||
+            (task->gpus != LAYOUT_NO_GPUS && task->gpus >= launch->ngpus))
             abort();
         last = task->rank;
         launch_reads_input(launch->spec, launch->input_ranks, task->rank);
@@ -32,6 +33,8 @@ static void check(const struct launch *launch)
         free(idset_encode(launch->cpus[i]));
     if (launch->claim)
         free(idset_encode(launch->claim));
+    for (uint32_t i = 0; i < launch->ngpus; i++)
+        free(idset_encode(launch->gpus[i]));
     idset_free(launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes));
     for (uint32_t i = 0; i < launch->nnodes; i++)
         if (!launch->hosts[i])

@@ -1,4 +1,4 @@
-/* Map, bind, limit and order strings, a line each: refused with a sentence, or placed by on a small
+/* Map, bind, limit, order, per and GPU strings, a line each: refused with a sentence, or placed by on a small
  * machine without harm, each task on a processor of its own node. */
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,10 @@ static void check_layout(const struct layout *layout)
         const struct topo *topo = machine(layout->nodes[task->node].source % 2);
         if (!idset_has(layout->bindings[task->binding].cpus, topo->os[task->place]))
             abort();
+        if (task->gpus != LAYOUT_NO_GPUS &&
+            (task->gpus >= layout->ngpu_sets ||
+             !idset_within(layout->gpu_sets[task->gpus], layout->nodes[task->node].gpus)))
+            abort();
     }
 }
 
@@ -38,9 +42,10 @@ static void place(const struct layout_part *part, uint32_t node_count)
 {
     struct error err = ERROR_INIT;
     struct idset *cores[2] = {idset_decode("0-2,5-7", NULL), topo_cores(machine(1))};
-    struct layout_node nodes[] = {{"a", 0, machine(0), cores[0], NULL, 0},
+    struct idset *gpus = idset_decode("0-3,7", NULL);
+    struct layout_node nodes[] = {{"a", 0, machine(0), cores[0], gpus, 0},
                                   {"b", 1, machine(1), cores[1], NULL, 3},
-                                  {"c", 2, machine(0), cores[0], NULL, 0}};
+                                  {"c", 2, machine(0), cores[0], gpus, 0}};
     struct layout_part parts[] = {*part, {.ntasks = 2}, {.ntasks = 3, .map = "core"}};
     struct layout_request request = {nodes, 3, node_count, parts, 3};
     struct layout *layout = layout_make(&request, &err);
@@ -52,6 +57,7 @@ static void place(const struct layout_part *part, uint32_t node_count)
     error_clear(&err);
     idset_free(cores[0]);
     idset_free(cores[1]);
+    idset_free(gpus);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -60,12 +66,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     char *text = mem_copy_text_n((const char *)data + 2, size - 2), *rest = text;
     struct error err = ERROR_INIT;
-    struct layout_part part = {
-        .ntasks = data[0] % 32u, .cores_per_task = data[1] % 4u, .oversubscribe = data[1] & 4};
+    struct layout_part part = {.ntasks = data[0] % 32u,
+                               .cores_per_task = data[1] % 4u,
+                               .oversubscribe = data[1] & 4,
+                               .gpus_per_task = data[1] >> 3 & 3};
     part.map = take_line(&rest);
     part.bind = take_line(&rest);
     part.mppr = take_line(&rest);
     part.order = take_line(&rest);
+    part.per = take_line(&rest);
+    part.gpu_bind = take_line(&rest);
     if (layout_check_part(&part, &err) == 0)
         place(&part, data[1] >> 6);
     else if (!err.text || err.kind != ERROR_USAGE)

@@ -22,6 +22,24 @@ static void check_round_trip(const struct topo *topo)
     topo_free(again);
 }
 
+/* Its GPUs, if it has any, are given out. */
+static void place_gpus(const struct topo *topo, const struct idset *cores)
+{
+    static const struct layout_part parts[] = {{.ntasks = 3, .gpus_per_task = 1},
+                                               {.ntasks = 1, .gpus_per_task = 2, .map = "numa"},
+                                               {.per = "2:gpu"},
+                                               {.ntasks = 2, .gpu_bind = "closest"}};
+    struct idset *gpus = idset_new();
+    for (size_t i = 0; i < topo->ngpus; i++)
+        idset_add(gpus, topo->gpus[i].id);
+    struct layout_node node = {"a", 0, topo, cores, gpus, 0};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        struct layout_request request = {&node, 1, 0, &parts[i], 1};
+        layout_free(layout_make(&request, NULL));
+    }
+    idset_free(gpus);
+}
+
 static void place(const struct topo *topo)
 {
     static const char *const maps[] = {"numa", "hcsL1L2L3Nbn", "cNsnh", "L3L2bnh"};
@@ -37,6 +55,7 @@ static void place(const struct topo *topo)
         }
         layout_free(layout);
     }
+    place_gpus(topo, cores);
     idset_free(cores);
 }
 

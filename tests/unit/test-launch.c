@@ -16,11 +16,12 @@ struct machine {
     uint32_t count;
     const char *description;
     const char *cores; /* NULL: all */
+    const char *gpus;  /* NULL: none */
 };
 
 struct world {
     struct topo *topos[8];
-    struct idset *cores[8];
+    struct idset *cores[8], *gpus[8];
     size_t nmachines;
     struct layout_node *nodes;
     char **names; /* of the request's nodes */
@@ -42,11 +43,15 @@ static void add_machine(struct world *world, const struct machine *machine)
         fail_msg("%s", error_text(&err));
     world->topos[m] = topo;
     world->cores[m] = machine->cores ? idset_decode(machine->cores, NULL) : topo_cores(topo);
+    world->gpus[m] = machine->gpus ? idset_decode(machine->gpus, NULL) : NULL;
     for (uint32_t i = 0; i < machine->count; i++) {
         uint32_t n = world->nnodes++;
         world->names[n] = mem_format("node%u", n);
-        world->nodes[n] = (struct layout_node){
-            .host = world->names[n], .target = n, .topo = topo, .cores = world->cores[m]};
+        world->nodes[n] = (struct layout_node){.host = world->names[n],
+                                               .target = n,
+                                               .topo = topo,
+                                               .cores = world->cores[m],
+                                               .gpus = world->gpus[m]};
     }
 }
 
@@ -100,6 +105,7 @@ static void world_free(struct world *world)
     for (size_t i = 0; i < world->nmachines; i++) {
         topo_free(world->topos[i]);
         idset_free(world->cores[i]);
+        idset_free(world->gpus[i]);
     }
     free(world->nodes);
     free(world->names);
@@ -128,6 +134,7 @@ static void check_node(const struct world *world, const struct launch *launch, u
 {
     uint32_t local = 0;
     assert_int_equal(launch->node, node);
+    assert_int_equal(launch->gpus_assigned, world->layout->gpus_assigned);
     for (uint32_t rank = 0; rank < world->layout->ntasks; rank++) {
         const struct layout_task *want = &world->layout->tasks[rank];
         if (want->node != node)
@@ -140,6 +147,11 @@ static void check_node(const struct world *world, const struct launch *launch, u
         assert_true(got->binding < launch->ncpus);
         if (!idset_equal(launch->cpus[got->binding], world->layout->bindings[want->binding].cpus))
             fail_msg("rank %u: other processors", rank);
+        assert_int_equal(got->gpus == LAYOUT_NO_GPUS, want->gpus == LAYOUT_NO_GPUS);
+        assert_true(got->gpus == LAYOUT_NO_GPUS || got->gpus < launch->ngpus);
+        if (got->gpus != LAYOUT_NO_GPUS &&
+            !idset_equal(launch->gpus[got->gpus], world->layout->gpu_sets[want->gpus]))
+            fail_msg("rank %u: other GPUs", rank);
     }
     assert_int_equal(local, launch->nlocal);
 }
@@ -199,6 +211,19 @@ static const struct {
      {{2, SMALL, NULL}},
      {{.ntasks = 40, .map = "socket", .bind = "socket", .oversubscribe = true}},
      1},
+    {"GPUs", {{3, LARGE, NULL, "0-3"}}, {{.ntasks = 10, .gpus_per_task = 1}}, 1},
+    {"GPUs on nodes that differ",
+     {{1, LARGE, NULL, "0-3"}, {1, LARGE, NULL, "4-5"}, {2, SMALL, "0-2", "0-3"}},
+     {{.ntasks = 4, .gpus_per_task = 2, .map = "node"}},
+     1},
+    {"GPUs that are shared",
+     {{2, LARGE, NULL, "0-3"}, {1, LARGE, NULL, NULL}},
+     {{.ntasks = 24, .gpu_bind = "closest", .map = "core"}},
+     1},
+    {"a part with GPUs and one without",
+     {{2, LARGE, NULL, "0-3"}},
+     {{.ntasks = 3, .map = "core"}, {.ntasks = 5, .gpus_per_task = 1}},
+     2},
     {"several parts that go on",
      {{3, LARGE, NULL}},
      {{.ntasks = 1}, {.ntasks = 9}, {.ntasks = 5}},
@@ -273,10 +298,12 @@ static void test_an_agent_that_only_relays_has_no_tasks(void **state)
     world_free(&world);
 }
 
-static size_t size_of(uint32_t nodes, uint32_t per_node, const char *description, const char *map)
+static size_t size_of(uint32_t nodes, uint32_t per_node, const char *description, const char *map,
+                      uint32_t gpus)
 {
-    const struct machine machines[] = {{nodes, description, NULL}, {0}};
-    const struct layout_part part = {.ntasks = nodes * per_node, .map = map, .bind = "core"};
+    const struct machine machines[] = {{nodes, description, NULL, "0-63"}, {0}};
+    const struct layout_part part = {
+        .ntasks = nodes * per_node, .map = map, .bind = "core", .gpus_per_task = gpus};
     struct world world;
     size_t size;
     world_make(&world, machines, &part, 1);
@@ -295,10 +322,10 @@ static size_t size_of(uint32_t nodes, uint32_t per_node, const char *description
 static void test_equal_nodes_are_written_once(void **state)
 {
     (void)state;
-    for (int cyclic = 0; cyclic < 2; cyclic++) {
-        const char *map = cyclic ? "node" : "core";
-        size_t one = size_of(1, 64, "package:2 core:32 pu:1", map);
-        size_t many = size_of(1000, 64, "package:2 core:32 pu:1", map);
+    for (uint32_t i = 0; i < 4; i++) {
+        const char *map = i % 2 ? "node" : "core";
+        size_t one = size_of(1, 64, "package:2 core:32 pu:1", map, i / 2);
+        size_t many = size_of(1000, 64, "package:2 core:32 pu:1", map, i / 2);
         if (many > one + 1000 * sizeof("7000") + 200)
             fail_msg("%s: %zu bytes for one node, %zu for 1000", map, one, many);
     }
@@ -483,6 +510,15 @@ static const struct {
               "\"nodes\":\"0-1\"}]"}, /* more bindings than tasks */
     {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"claim\":\"x\"}]"},
     {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"claim\":7}]"},
+    {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"gpus\":0}]"},
+    {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"gpus\":\"\"}]"},
+    {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"gpus\":\"0:1\"}]"},
+    {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"gpus\":\"0:3\"}]"},
+    {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"gpus\":\"1:2\"}]"},
+    {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"gpus\":\"1:2\","
+              "\"gpu_sets\":{\"1\":\"x\"}}]"},
+    {"kinds", "[{\"cpus\":{\"0\":\"0\"},\"tasks\":\"0:2\",\"nodes\":\"0-1\",\"gpus\":\"1-2\","
+              "\"gpu_sets\":{\"1\":\"0\"}}]"},
 };
 
 static void test_malformed_launches_are_refused(void **state)

@@ -56,17 +56,24 @@ static struct program *new_program(struct instance *instance)
     return program;
 }
 
+static int claim_both(struct program *program, const char *host, const char *cores,
+                      const char *gpus, struct error *err)
+{
+    struct rset *claim = rset_new();
+    struct idset *ids = idset_decode(cores, NULL), *gpu_ids = idset_decode(gpus, NULL);
+    if (!idset_empty(ids))
+        rset_append(claim, 0, host, ids, gpu_ids);
+    int rc = program_claim(program, claim, err);
+    idset_free(ids);
+    idset_free(gpu_ids);
+    rset_free(claim);
+    return rc;
+}
+
 static int claim_cores(struct program *program, const char *host, const char *cores,
                        struct error *err)
 {
-    struct rset *claim = rset_new();
-    struct idset *ids = idset_decode(cores, NULL);
-    if (!idset_empty(ids))
-        rset_append(claim, 0, host, ids, NULL);
-    int rc = program_claim(program, claim, err);
-    idset_free(ids);
-    rset_free(claim);
-    return rc;
+    return claim_both(program, host, cores, "", err);
 }
 
 /* What is held, as "host:cores host:cores". */
@@ -146,6 +153,42 @@ static void test_numbers_are_never_used_twice(void **state)
         else
             program_leave(program);
     }
+    instance_close(instance);
+}
+
+static void test_two_programs_never_hold_one_gpu(void **state)
+{
+    static const struct {
+        const char *cores, *gpus, *says; /* NULL: granted */
+    } cases[] = {
+        {"2", "2-3", NULL},
+        {"2", "1-2", "holds GPU 1 of n0"},
+        {"2", "0-3", "holds GPUs 0-1 of n0"},
+        {"0-2", "1", "holds cores 0-1 and GPU 1 of n0"},
+        {"1", "2", "holds core 1 of n0"},
+        {"2", "", NULL},
+    };
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *a = new_program(instance), *b = new_program(instance);
+    assert_int_equal(claim_both(a, "n0", "0-1", "0-1", NULL), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        assert_int_equal(claim_both(b, "n0", cases[i].cores, cases[i].gpus, &err),
+                         cases[i].says != NULL);
+        if (cases[i].says && !strstr(error_text(&err), cases[i].says))
+            fail_msg("%s, not %s", error_text(&err), cases[i].says);
+        error_clear(&err);
+    }
+    assert_int_equal(claim_both(b, "n1", "0-1", "0-1", NULL), 0);
+    struct rset *held = instance_held(instance, NULL);
+    char *gpus = idset_encode(rset_find_host(held, "n0")->children->gpus);
+    assert_string_equal(gpus, "0-1");
+    free(gpus);
+    rset_free(held);
+    program_end(a);
+    assert_int_equal(claim_both(b, "n0", "0-1", "0-1", NULL), 0);
+    program_end(b);
     instance_close(instance);
 }
 
@@ -524,6 +567,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_claim_is_held_until_the_program_ends),
         cmocka_unit_test(test_programs_that_did_not_claim_hold_nothing),
+        cmocka_unit_test(test_two_programs_never_hold_one_gpu),
         cmocka_unit_test(test_numbers_are_never_used_twice),
         cmocka_unit_test(test_a_lost_counter_goes_on_above_all_live_programs),
         cmocka_unit_test(test_a_file_of_the_context_is_written_whole),

@@ -80,6 +80,13 @@ static void test_defaults_follow_the_map(void **state)
         {{.cores_per_task = 4}, POLICY_BIND_OBJECTS, 1, TOPO_CORE, TOPO_CORE},
         {{.cores_per_task = 4, .map = "numa"}, POLICY_BIND_OBJECTS, 1, TOPO_CORE, TOPO_CORE},
         {{.cores_per_task = 4, .map = "node"}, POLICY_BIND_OBJECTS, 1, TOPO_CORE, TOPO_CORE},
+        {{.gpus_per_task = 1}, POLICY_BIND_OBJECTS, 1, TOPO_CORE, TOPO_CORE},
+        {{.gpus_per_task = 1, .map = "numa"}, POLICY_BIND_OBJECTS, 1, TOPO_NUMA, TOPO_CORE},
+        {{.gpus_per_task = 1, .map = "node"}, POLICY_BIND_TOGETHER, 1, TOPO_NODE, TOPO_CORE},
+        {{.gpu_bind = "closest"}, POLICY_BIND_TOGETHER, 1, TOPO_CORE, TOPO_CORE},
+        {{.per = "1:gpu", .cores_per_task = 2}, POLICY_BIND_OBJECTS, 1, TOPO_CORE, TOPO_CORE},
+        {{.per = "1:numa"}, POLICY_BIND_OBJECTS, 1, TOPO_NUMA, TOPO_NUMA},
+        {{.per = "1:node"}, POLICY_BIND_TOGETHER, 1, TOPO_NODE, TOPO_NODE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -93,6 +100,27 @@ static void test_defaults_follow_the_map(void **state)
         assert_int_equal(policy.limits[0].count, 1);
         assert_int_equal(policy.limits[0].level, cases[i].limit);
     }
+}
+
+static void test_per_is_a_map_and_a_limit(void **state)
+{
+    (void)state;
+    struct policy policy = parsed((struct layout_part){.per = "3:L3", .cores_per_task = 2});
+    assert_int_equal(policy.map_word, TOPO_L3);
+    assert_int_equal(policy.loops[0], TOPO_L3);
+    assert_int_equal(policy.nlimits, 2);
+    assert_int_equal(policy.limits[0].count, 3);
+    assert_int_equal(policy.limits[0].level, TOPO_L3);
+    assert_int_equal(policy.limits[1].count, 1);
+    assert_int_equal(policy.limits[1].level, TOPO_CORE);
+    assert_false(policy_uses_gpus(&policy));
+
+    policy = parsed((struct layout_part){.per = "3:gpu"});
+    assert_int_equal(policy.gpus_per_task, 1);
+    assert_int_equal(policy.gpu_tasks, 3);
+    assert_int_equal(policy.nlimits, 0);
+    assert_true(policy.bind_domain && policy_uses_gpus(&policy));
+    assert_false(parsed((struct layout_part){.per = "1:gpu", .bind = "core"}).bind_domain);
 }
 
 static void test_limits_are_read_in_full(void **state)
@@ -172,6 +200,30 @@ static void test_wrong_strings_are_refused_with_the_place(void **state)
         {{.order = ""}, "natural (n) or sequential (s)"},
         {{.order = "up"}, "natural (n) or sequential (s)"},
         {{.cores_per_task = 65537}, "-c 65537"},
+        {{.gpus_per_task = 1025}, "-g 1025"},
+        {{.per = ""}, "--per \"\": right is N:LEVEL"},
+        {{.per = "2"}, "right is N:LEVEL"},
+        {{.per = "2:"}, "right is N:LEVEL"},
+        {{.per = ":numa"}, "right is N:LEVEL"},
+        {{.per = "0:numa"}, "right is N:LEVEL"},
+        {{.per = "02:numa"}, "right is N:LEVEL"},
+        {{.per = "-1:numa"}, "right is N:LEVEL"},
+        {{.per = "+1:numa"}, "right is N:LEVEL"},
+        {{.per = " 1:numa"}, "right is N:LEVEL"},
+        {{.per = "1 :numa"}, "right is N:LEVEL"},
+        {{.per = "65537:numa"}, "right is N:LEVEL"},
+        {{.per = "99999999999999999999:numa"}, "right is N:LEVEL"},
+        {{.per = "1:gpus"}, "right is N:LEVEL"},
+        {{.per = "1:GPU"}, "right is N:LEVEL"},
+        {{.per = "1:numa,1:gpu"}, "right is N:LEVEL"},
+        {{.per = "1:gpu\n"}, "\"1:gpu?\""},
+        {{.per = "1:numa", .map = "core"}, "and --map-by: --per says itself"},
+        {{.per = "1:numa", .mppr = "1:c"}, "and --mppr: --per says itself"},
+        {{.per = "1:gpu", .map = "core"}, "and --map-by: --per says itself"},
+        {{.per = "1:gpu", .gpus_per_task = 2}, "and -g 2: both say"},
+        {{.gpu_bind = ""}, "--gpu-bind \"\" is unknown; right is per-task, closest or none"},
+        {{.gpu_bind = "nearest"}, "is unknown; right is per-task, closest or none"},
+        {{.gpu_bind = "per-task"}, "--gpu-bind per-task does not say how many"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -192,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_stand_for_strings),
         cmocka_unit_test(test_defaults_follow_the_map),
+        cmocka_unit_test(test_per_is_a_map_and_a_limit),
         cmocka_unit_test(test_limits_are_read_in_full),
         cmocka_unit_test(test_orders_have_many_names),
         cmocka_unit_test(test_wrong_strings_are_refused_with_the_place),

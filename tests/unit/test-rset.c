@@ -340,30 +340,35 @@ static void test_subtraction_goes_by_host(void **state)
 static void test_overlap_finds_the_first_common_host(void **state)
 {
     static const struct {
-        const char *a, *b, *host, *cores;
+        const char *a, *b, *host, *cores, *gpus;
     } cases[] = {
-        {"a:0-3", "b:0-3", NULL, NULL},
-        {"a:0-3", "a:4-7", NULL, NULL},
-        {"a:0 b:0-3", "b:2-9 a:1", "b", "2-3"},
-        {"a:0-3", "a:0 a:3", "a", "0,3"},
-        {"", "a:0", NULL, NULL},
-        {"a:0", "", NULL, NULL},
+        {"a:0-3", "b:0-3", NULL, NULL, NULL},
+        {"a:0-3", "a:4-7", NULL, NULL, NULL},
+        {"a:0 b:0-3", "b:2-9 a:1", "b", "2-3", ""},
+        {"a:0-3", "a:0 a:3", "a", "0,3", ""},
+        {"a:0-3/0-1", "a:4-7/1-2", "a", "", "1"},
+        {"a:0-3/0-1", "a:4-7/2-3", NULL, NULL, NULL},
+        {"a:0-3/0-3", "a:3/1 a:9/3", "a", "3", "1,3"},
+        {"", "a:0", NULL, NULL, NULL},
+        {"a:0", "", NULL, NULL, NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct rset *a = make_set(cases[i].a), *b = make_set(cases[i].b);
-        struct idset *cores;
-        const char *host = rset_overlap(a, b, &cores);
+        struct rset_children common;
+        const char *host = rset_overlap(a, b, &common);
         assert_ptr_equal(rset_overlap(a, b, NULL), host);
         assert_int_equal(host != NULL, cases[i].host != NULL);
-        assert_int_equal(cores != NULL, host != NULL);
         if (host) {
-            char *text = idset_encode(cores);
+            char *cores = idset_encode(common.cores), *gpus = idset_encode(common.gpus);
             assert_string_equal(host, cases[i].host);
-            assert_string_equal(text, cases[i].cores);
-            free(text);
+            assert_string_equal(cores, cases[i].cores);
+            assert_string_equal(gpus, cases[i].gpus);
+            free(cores);
+            free(gpus);
+            idset_free(common.cores);
+            idset_free(common.gpus);
         }
-        idset_free(cores);
         rset_free(a);
         rset_free(b);
     }

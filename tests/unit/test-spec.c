@@ -52,7 +52,7 @@ static void test_json_that_was_read_is_written_again(void **state)
         ("{'version':1,'parts':[{'argv':['a','b c',''],'ntasks':3,'cores_per_task':2,'map':'numa',"
          "'bind':'core','order':'s','mppr':'1:c','oversubscribe':true,'mem_bind':'local','no_omp':"
          "true,'chdir':'/x',"
-         "'umask':'0027',"
+         "'umask':'0027','gpus_per_task':2,'per':'1:gpu','gpu_bind':'closest',"
          "'env':[{'set':'A','value':''},{'remove':'B*'}],'rlimits':{'core':'unlimited','as':7}},"
          "{'argv':['b']}]}"),
         ("{" PROGRAM ",'nnodes':2,'resources':'R','exclude':'a[1-2]','overlap':true,"
