@@ -43,7 +43,7 @@ struct layout_part {
     const char *mppr;        /* --mppr, or NULL */
     bool oversubscribe;
     const char *program; /* for pictures; may be NULL */
-    bool local_memory; /* --mem-bind local; places nothing, but is shown */
+    bool local_memory;   /* --mem-bind local; places nothing, but is shown */
 };
 
 /* With node_count it is the first so many nodes that have room for an even share, and each gets its
