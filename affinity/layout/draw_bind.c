@@ -114,14 +114,19 @@ static uint32_t lines_a_core(const struct lines *lines, uint32_t at)
     return n;
 }
 
+static bool is_same_place(const struct line *a, const struct line *b)
+{
+    return strcmp(a->column[WHERE], b->column[WHERE]) == 0 &&
+           strcmp(a->column[MEMORY], b->column[MEMORY]) == 0;
+}
+
 /* The end of the lines that go on from `at` by equal steps: of ranks and cpus from line to line, of
  * cores as often as there are lines a core; of one place only where `same_place`. */
 static uint32_t steps_end(const struct lines *lines, uint32_t at, bool same_place)
 {
-    const char *place = lines->list[at].column[WHERE];
     uint32_t period[WHERE] = {1, 1, lines_a_core(lines, at)}, step[WHERE] = {0}, end = at + 1;
     for (; end < lines->n; end++) {
-        if (same_place && strcmp(place, lines->list[end].column[WHERE]) != 0)
+        if (same_place && !is_same_place(&lines->list[at], &lines->list[end]))
             return end;
         for (size_t c = 0; c < WHERE; c++) {
             uint32_t shift, steps = (end - at) / period[c];

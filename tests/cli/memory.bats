@@ -56,6 +56,14 @@ teardown() { nothing_left; }
     [[ "$output" != *memory* ]]
 }
 
+@test "tasks that differ in nothing but their memory are not shown as going on alike" {
+    TPRUN_OPTIONS='' run -0 --separate-stderr tprun --dry-run --display bind --topology 'n0=core:32 pu:1' \
+        -n 16 --map-by core --mem-bind local a : -n 16 b
+    has_line "$output" "    15    15         15                 0"
+    has_line "$output" "    16    16         16"
+    has_line "$output" "    31    31         31"
+}
+
 @test "ordinary memory is local where there are other kinds, and none where there is none" {
     TPRUN_OPTIONS='' run -0 --separate-stderr tprun --dry-run --display bind -n 4 --map-by numa \
         --mem-bind local --topology "n0=@$ROOT/tests/data/topology-memories.xml"
