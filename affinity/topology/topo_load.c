@@ -74,7 +74,7 @@ static hwloc_obj_t find_object(hwloc_topology_t machine, hwloc_obj_t pu, enum to
     if (level == TOPO_BOARD)
         return find_board(pu);
     if (level == TOPO_NUMA)
-        return numa_of_thread(pu);
+        return numa_domain_of_thread(pu);
     return hwloc_get_ancestor_obj_by_type(machine, types[level], pu);
 }
 

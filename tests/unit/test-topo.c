@@ -197,6 +197,19 @@ static void test_ordinary_memory_comes_before_other_kinds(void **state)
     topo_free(topo);
 }
 
+/* An export of an emulated machine: of four domains, two in each socket, the inner two have none. */
+static void test_domains_without_memory_are_domains(void **state)
+{
+    (void)state;
+    struct topo *topo = load_file("topology-memoryless.xml");
+    assert_int_equal(topo->count[TOPO_SOCKET], 2);
+    assert_int_equal(topo->count[TOPO_NUMA], 4);
+    for (uint32_t row = 0; row < 8; row++)
+        assert_int_equal(topo->object[TOPO_NUMA][row], row / 2);
+    assert_memory(topo, "0-7", "0,3");
+    topo_free(topo);
+}
+
 static void test_xml_gives_the_machine_it_was_made_of(void **state)
 {
     (void)state;
@@ -526,6 +539,7 @@ int main(void)
         cmocka_unit_test(test_two_memories_of_one_cpuset_count_once),
         cmocka_unit_test(test_memory_is_that_of_the_nearest_node),
         cmocka_unit_test(test_ordinary_memory_comes_before_other_kinds),
+        cmocka_unit_test(test_domains_without_memory_are_domains),
         cmocka_unit_test(test_xml_gives_the_machine_it_was_made_of),
         cmocka_unit_test(test_boards_and_disallowed_cpus_are_read_from_xml),
         cmocka_unit_test(test_bad_sources_are_refused_with_a_sentence),
