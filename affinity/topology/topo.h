@@ -4,8 +4,8 @@
  * A row per hardware thread (PU) in hwloc's logical order, a column per level; a cell says which
  * object of that level holds the thread, numbered from 0 in logical order. A level that the
  * machine lacks has count 0 and all cells TOPO_ABSENT; a thread outside every object of a level
- * (memory-only NUMA nodes do not count; of several NUMA nodes that hold a thread the smallest
- * does) is TOPO_ABSENT too. Containment is thus read from the hardware, never assumed.
+ * is TOPO_ABSENT too (memory-only NUMA nodes do not count, those without memory do; of several that
+ * hold a thread the smallest does). Containment is thus read from the hardware, never assumed.
  *
  * The table covers the whole machine, including what this process may not use: core numbers are
  * hwloc's logical indexes there, as R has them. `allowed` says what may be used.

@@ -28,19 +28,38 @@ static const hwloc_obj_type_t unused_types[] = {
     HWLOC_OBJ_BRIDGE,   HWLOC_OBJ_PCI_DEVICE, HWLOC_OBJ_OS_DEVICE,
 };
 
-/* hwloc opens its plug-ins (OpenCL, GL, PCI, libxml) while it initialises, before anybody could say
- * that they are not wanted, and that takes longer than all the rest. Only the environment can keep
- * them out, so it says so for the length of one call; a setting of the user's own is respected. */
-static int init_without_plugins(hwloc_topology_t *machine)
+/* What only the environment can tell hwloc is told for the length of one call; a setting of the
+ * user's own is respected. */
+static bool setting_begin(const char *name, const char *value)
 {
-    bool ours = !getenv("HWLOC_PLUGINS_PATH");
-    if (ours)
-        setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
-    int rc = hwloc_topology_init(machine);
+    return !getenv(name) && setenv(name, value, 1) == 0;
+}
+
+static void setting_end(const char *name, bool ours)
+{
     int saved = errno;
     if (ours)
-        unsetenv("HWLOC_PLUGINS_PATH");
+        unsetenv(name);
     errno = saved;
+}
+
+/* hwloc opens its plug-ins (OpenCL, GL, PCI, libxml) while it initialises, before anybody could say
+ * that they are not wanted, and that takes longer than all the rest. */
+static int init_without_plugins(hwloc_topology_t *machine)
+{
+    bool ours = setting_begin("HWLOC_PLUGINS_PATH", "/nonexistent");
+    int rc = hwloc_topology_init(machine);
+    setting_end("HWLOC_PLUGINS_PATH", ours);
+    return rc;
+}
+
+/* Of a machine that contradicts itself (NUMA domains astride sockets) hwloc would say so at length
+ * on stderr, once a node, amid what tasks write there. */
+static int load_quietly(hwloc_topology_t machine)
+{
+    bool ours = setting_begin("HWLOC_HIDE_ERRORS", "2");
+    int rc = hwloc_topology_load(machine);
+    setting_end("HWLOC_HIDE_ERRORS", ours);
     return rc;
 }
 
@@ -78,7 +97,7 @@ static hwloc_obj_t find_object(hwloc_topology_t machine, hwloc_obj_t pu, enum to
     if (level == TOPO_BOARD)
         return find_board(pu);
     if (level == TOPO_NUMA)
-        return numa_of_thread(pu);
+        return numa_domain_of_thread(pu);
     return hwloc_get_ancestor_obj_by_type(machine, types[level], pu);
 }
 
@@ -173,7 +192,7 @@ struct topo *topo_load_local(struct error *err)
     }
     /* /sys says all that is needed here; asking every processor by cpuid means visiting each. */
     hwloc_topology_set_components(machine, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
-    if (hwloc_topology_load(machine) < 0) {
+    if (load_quietly(machine) < 0) {
         error_set(err, "this machine's topology: hwloc cannot read it: %s", strerror(errno));
         hwloc_topology_destroy(machine);
         return NULL;

@@ -50,6 +50,17 @@ hwloc_obj_t numa_of_thread(hwloc_obj_t pu)
     return numa;
 }
 
+hwloc_obj_t numa_domain_of_thread(hwloc_obj_t pu)
+{
+    hwloc_obj_t obj = numa_of_thread(pu);
+    if (obj)
+        return obj;
+    for (obj = pu; obj->parent; obj = obj->parent)
+        if (!hwloc_bitmap_isequal(obj->parent->complete_nodeset, pu->complete_nodeset))
+            return obj;
+    return NULL;
+}
+
 /* Of the memory that hangs where its domain does: nodes without processors hang further up. */
 static hwloc_obj_t memory_of_thread(hwloc_obj_t pu, bool sized)
 {

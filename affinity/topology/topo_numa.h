@@ -14,6 +14,11 @@ struct hwloc_topology;
  * the first stands for all: memory of two kinds is one domain. */
 struct hwloc_obj *numa_of_thread(struct hwloc_obj *pu);
 
+/* What stands for a thread's domain, or NULL: its NUMA node, or else the largest object that is of
+ * that domain alone. A domain without memory has no NUMA node in an export, nor where only what is
+ * allowed is seen. */
+struct hwloc_obj *numa_domain_of_thread(struct hwloc_obj *pu);
+
 /* The topology's column `memory`. Nodes that have none do not count, unless no thread's node says
  * how much it has. */
 void numa_fill_memory(struct topo *topo, struct hwloc_topology *machine);

@@ -197,6 +197,19 @@ static void test_ordinary_memory_comes_before_other_kinds(void **state)
     topo_free(topo);
 }
 
+/* An export of an emulated machine: of four domains, two in each socket, the inner two have none. */
+static void test_domains_without_memory_are_domains(void **state)
+{
+    (void)state;
+    struct topo *topo = load_file("topology-memoryless.xml");
+    assert_int_equal(topo->count[TOPO_SOCKET], 2);
+    assert_int_equal(topo->count[TOPO_NUMA], 4);
+    for (uint32_t row = 0; row < 8; row++)
+        assert_int_equal(topo->object[TOPO_NUMA][row], row / 2);
+    assert_memory(topo, "0-7", "0,3");
+    topo_free(topo);
+}
+
 static void test_xml_gives_the_machine_it_was_made_of(void **state)
 {
     (void)state;
@@ -278,14 +291,17 @@ static void test_this_machine_allows_what_the_mask_leaves(void **state)
 
 static void test_loading_leaves_the_environment_as_it_was(void **state)
 {
+    static const char *const names[] = {"HWLOC_PLUGINS_PATH", "HWLOC_HIDE_ERRORS"};
     (void)state;
-    unsetenv("HWLOC_PLUGINS_PATH");
-    topo_free(topo_load_local(NULL));
-    assert_null(getenv("HWLOC_PLUGINS_PATH"));
-    setenv("HWLOC_PLUGINS_PATH", "/somewhere", 1);
-    topo_free(topo_load_local(NULL));
-    assert_string_equal(getenv("HWLOC_PLUGINS_PATH"), "/somewhere");
-    unsetenv("HWLOC_PLUGINS_PATH");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        unsetenv(names[i]);
+        topo_free(topo_load_local(NULL));
+        assert_null(getenv(names[i]));
+        setenv(names[i], "1", 1);
+        topo_free(topo_load_local(NULL));
+        assert_string_equal(getenv(names[i]), "1");
+        unsetenv(names[i]);
+    }
 }
 
 static void assert_same(const struct topo *a, const struct topo *b)
@@ -526,6 +542,7 @@ int main(void)
         cmocka_unit_test(test_two_memories_of_one_cpuset_count_once),
         cmocka_unit_test(test_memory_is_that_of_the_nearest_node),
         cmocka_unit_test(test_ordinary_memory_comes_before_other_kinds),
+        cmocka_unit_test(test_domains_without_memory_are_domains),
         cmocka_unit_test(test_xml_gives_the_machine_it_was_made_of),
         cmocka_unit_test(test_boards_and_disallowed_cpus_are_read_from_xml),
         cmocka_unit_test(test_bad_sources_are_refused_with_a_sentence),
