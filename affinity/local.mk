@@ -33,6 +33,7 @@ liblayout_a_SOURCES = \
     affinity/layout/layout_bindings.c \
     affinity/layout/layout_json.c \
     affinity/layout/layout_nodes.c \
+    affinity/layout/misspelt.c affinity/layout/misspelt.h \
     affinity/layout/placing.c affinity/layout/placing.h \
     affinity/layout/plan.c affinity/layout/plan.h \
     affinity/layout/plan_coordinates.c \
