@@ -16,6 +16,7 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_load.c \
     affinity/topology/topo_memory.c \
     affinity/topology/topo_numa.c affinity/topology/topo_numa.h \
+    affinity/topology/topo_xml.c \
     affinity/layout/builder.h \
     affinity/layout/draw.c affinity/layout/draw.h \
     affinity/layout/draw_alloc.c \
