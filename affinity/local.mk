@@ -42,7 +42,8 @@ liblayout_a_SOURCES = \
     affinity/layout/plan_key.h \
     affinity/layout/plan_units.c \
     affinity/layout/policy.c affinity/layout/policy.h \
-    affinity/layout/refusal.c \
+    affinity/layout/refusal.c affinity/layout/refusal.h \
+    affinity/layout/refusal_room.c \
     affinity/layout/run.c \
     affinity/layout/svg.c affinity/layout/svg.h \
     affinity/layout/svg_cells.c \

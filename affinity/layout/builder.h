@@ -70,7 +70,7 @@ const struct kind *builder_kind(const struct builder *builder, uint32_t node);
 /* run.c: place one run behind those before; 0 or -1 with a sentence. */
 int builder_place_run(struct builder *builder, const struct run *run, struct error *err);
 
-/* refusal.c: these all return -1 with a sentence. */
+/* refusal.c and refusal_room.c: these all return -1 with a sentence. */
 struct placing;
 int refuse_word(const struct plans *plans, const struct policy *policy, struct error *err);
 int refuse_no_place(const struct builder *builder, const struct run *run, const struct plans *plans,

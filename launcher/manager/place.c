@@ -131,9 +131,10 @@ static int make_layout(struct manager *manager, struct error *err)
     if (!manager->layout && err->kind == ERROR_REFUSED && held) {
         char *text = mem_copy_text(error_text(err));
         error_set(err,
-                  "%s; %zu core%s held by other running programs were left out (--overlap "
-                  "shares them)",
-                  text, held, held > 1 ? "s" : "");
+                  "%s; %zu core%s held by other running programs %s left out (--overlap shares "
+                  "%s)",
+                  text, held, held > 1 ? "s" : "", held > 1 ? "were" : "was",
+                  held > 1 ? "them" : "it");
         free(text);
     }
     return manager->layout ? 0 : -1;
