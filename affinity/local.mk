@@ -42,6 +42,9 @@ liblayout_a_SOURCES = \
     affinity/layout/plan_key.h \
     affinity/layout/plan_units.c \
     affinity/layout/policy.c affinity/layout/policy.h \
+    affinity/layout/rankfile.c affinity/layout/rankfile.h \
+    affinity/layout/rankfile_hosts.c \
+    affinity/layout/rankfile_slots.c \
     affinity/layout/refusal.c affinity/layout/refusal.h \
     affinity/layout/refusal_room.c \
     affinity/layout/run.c \

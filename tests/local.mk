@@ -83,6 +83,9 @@ tests_unit_test_draw_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $
 check_PROGRAMS += tests/unit/test-svg
 tests_unit_test_svg_SOURCES = tests/unit/test-svg.c tests/unit/picture-world.h tests/unit/unit.h
 tests_unit_test_svg_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-rankfile
+tests_unit_test_rankfile_SOURCES = tests/unit/test-rankfile.c tests/unit/unit.h
+tests_unit_test_rankfile_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 PLAIN_LAMA = tests/unit/lama-plain.c tests/unit/lama-plain.h tests/unit/plain-machine.c \
     tests/unit/plain-machine.h tests/unit/plain-rule.c tests/unit/plain-rule.h \
     tests/unit/layout-check.c tests/unit/layout-check.h tests/unit/unit.h
