@@ -86,6 +86,14 @@ tests_unit_test_svg_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(
 check_PROGRAMS += tests/unit/test-rankfile
 tests_unit_test_rankfile_SOURCES = tests/unit/test-rankfile.c tests/unit/unit.h
 tests_unit_test_rankfile_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-rankfile-place
+tests_unit_test_rankfile_place_SOURCES = tests/unit/test-rankfile-place.c tests/unit/exact-cases.h \
+    tests/unit/unit.h tests/unit/world.h
+tests_unit_test_rankfile_place_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-deal
+tests_unit_test_deal_SOURCES = tests/unit/test-deal.c tests/unit/exact-cases.h tests/unit/unit.h \
+    tests/unit/vectors.h tests/unit/world.h
+tests_unit_test_deal_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 PLAIN_LAMA = tests/unit/lama-plain.c tests/unit/lama-plain.h tests/unit/plain-machine.c \
     tests/unit/plain-machine.h tests/unit/plain-rule.c tests/unit/plain-rule.h \
     tests/unit/layout-check.c tests/unit/layout-check.h tests/unit/unit.h
@@ -211,6 +219,10 @@ noinst_PROGRAMS += tests/fuzz/fuzz-policy
 tests_fuzz_fuzz_policy_SOURCES = tests/fuzz/fuzz-policy.c
 tests_fuzz_fuzz_policy_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_policy_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-rankfile
+tests_fuzz_fuzz_rankfile_SOURCES = tests/fuzz/fuzz-rankfile.c
+tests_fuzz_fuzz_rankfile_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_rankfile_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-topo-xml
 tests_fuzz_fuzz_topo_xml_SOURCES = tests/fuzz/fuzz-topo-xml.c
 tests_fuzz_fuzz_topo_xml_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm

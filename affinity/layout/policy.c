@@ -235,6 +235,12 @@ int policy_parse(const struct layout_part *part, struct policy *policy, struct e
                               .bind_word = TOPO_NLEVELS,
                               .oversubscribe = part->oversubscribe,
                               .cores_per_task = part->cores_per_task};
+    if (part->rankfile) { /* each rank occupies the threads that it names */
+        policy->bind = POLICY_BIND_OBJECTS;
+        policy->bind_count = 1;
+        policy->bind_level = TOPO_HWTHREAD;
+        return 0;
+    }
     if (part->cores_per_task > TOPO_MAX_PUS)
         return error_usage(err, "-c %u: no node has more than %d cores", part->cores_per_task,
                            TOPO_MAX_PUS);
@@ -254,7 +260,8 @@ int policy_parse(const struct layout_part *part, struct policy *policy, struct e
 
 bool policy_is_own(const struct layout_part *part)
 {
-    return part->map || part->bind || part->order || part->mppr || part->cores_per_task;
+    return part->map || part->bind || part->order || part->mppr || part->cores_per_task ||
+           part->taskmap || part->rankfile;
 }
 
 bool policy_is_full(const struct policy *policy)

@@ -309,3 +309,19 @@ int refuse_node_count(const struct builder *builder, const struct placing *placi
     buf_free(&fits);
     return -1;
 }
+
+int refuse_map_share(const struct builder *builder, const struct placing *placing,
+                     const struct run *run, uint32_t node, uint32_t count, uint32_t fit,
+                     struct error *err)
+{
+    const struct layout_node *given = &builder->request->nodes[node];
+    struct buf out = BUF_INIT;
+    buf_printf(&out, "--taskmap: the map has %u task%s on %s", count, plural(count), given->host);
+    add_has(&out, &placing->plans->plans[placing->plan_of[node]], &run->policy, given->limit);
+    buf_printf(&out, ", where %u fit%s", fit, fit == 1 ? "s" : "");
+    add_limits(&out, &run->policy);
+    buf_add_text(&out, "; --oversubscribe runs them all");
+    error_set(err, "%s", buf_text(&out));
+    buf_free(&out);
+    return -1;
+}
