@@ -7,6 +7,7 @@
 #include "launcher/manager/state.h"
 #include "launcher/program/launch.h"
 #include "launcher/program/picture.h"
+#include "launcher/program/spec_build.h"
 
 #define PLACE_TRIES 100 /* races for the same cores that may be lost before it is given up */
 
@@ -72,24 +73,18 @@ static void fill_request(struct manager *manager)
     if (!manager->parts) {
         manager->parts = mem_array(spec->nparts, sizeof(*manager->parts));
         for (size_t i = 0; i < spec->nparts; i++) {
-            const struct spec_part *part = &spec->parts[i];
-            manager->parts[i] =
-                (struct layout_part){.ntasks = part->ntasks,
-                                     .cores_per_task = part->cores_per_task,
-                                     .map = part->map,
-                                     .bind = part->bind,
-                                     .order = part->order,
-                                     .mppr = part->mppr,
-                                     .oversubscribe = part->oversubscribe,
-                                     .program = part->argv[0],
-                                     .local_memory = part->memory == SPEC_MEMORY_LOCAL};
+            manager->parts[i] = spec_part_layout(&spec->parts[i]);
+            manager->parts[i].rankfile = manager->rankfiles[i];
         }
     }
     manager->request = (struct layout_request){.nodes = manager->candidates,
                                                .nnodes = manager->ncandidates,
                                                .node_count = spec->nnodes,
                                                .parts = manager->parts,
-                                               .nparts = (uint32_t)spec->nparts};
+                                               .nparts = (uint32_t)spec->nparts,
+                                               .hosts = manager->host_names,
+                                               .nhosts = (uint32_t)manager->nodes->count,
+                                               .positions = manager->candidate_host};
 }
 
 /* ---- the claim ---- */
@@ -122,7 +117,7 @@ static int make_layout(struct manager *manager, struct error *err)
     layout_free(manager->layout);
     manager->layout = NULL;
     size_t held = count_held(manager);
-    if (!manager->ncandidates)
+    if (!manager->ncandidates && !manager->named)
         return error_set(err,
                          "every core is held by other running programs (%zu of them); wait for "
                          "them to end, or share with --overlap",
