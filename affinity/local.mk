@@ -20,7 +20,9 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_load.c \
     affinity/topology/topo_memory.c \
     affinity/topology/topo_numa.c affinity/topology/topo_numa.h \
+    affinity/topology/topo_xml.c \
     affinity/layout/builder.h \
+    affinity/layout/deal.c affinity/layout/deal.h \
     affinity/layout/draw.c affinity/layout/draw.h \
     affinity/layout/draw_alloc.c \
     affinity/layout/draw_bind.c \
@@ -30,6 +32,7 @@ liblayout_a_SOURCES = \
     affinity/layout/draw_map.c \
     affinity/layout/draw_seats.c \
     affinity/layout/draw_words.c \
+    affinity/layout/exact.c \
     affinity/layout/fold.c affinity/layout/fold.h \
     affinity/layout/found.c affinity/layout/found.h \
     affinity/layout/kind.c affinity/layout/kind.h \
@@ -39,6 +42,8 @@ liblayout_a_SOURCES = \
     affinity/layout/layout_gpus.c \
     affinity/layout/layout_json.c \
     affinity/layout/layout_nodes.c \
+    affinity/layout/misspelt.c affinity/layout/misspelt.h \
+    affinity/layout/pick.c affinity/layout/pick.h \
     affinity/layout/placing.c affinity/layout/placing.h \
     affinity/layout/plan.c affinity/layout/plan.h \
     affinity/layout/plan_coordinates.c \
@@ -49,9 +54,15 @@ liblayout_a_SOURCES = \
     affinity/layout/plan_units.c \
     affinity/layout/policy.c affinity/layout/policy.h \
     affinity/layout/policy_gpus.c \
-    affinity/layout/refusal.c \
+    affinity/layout/rankfile.c affinity/layout/rankfile.h \
+    affinity/layout/rankfile_hosts.c \
+    affinity/layout/rankfile_slots.c \
+    affinity/layout/refusal.c affinity/layout/refusal.h \
     affinity/layout/refusal_gpus.c \
+    affinity/layout/refusal_room.c \
     affinity/layout/run.c \
+    affinity/layout/run_deal.c \
+    affinity/layout/run_rankfile.c \
     affinity/layout/svg.c affinity/layout/svg.h \
     affinity/layout/svg_cells.c \
     affinity/layout/svg_gpus.c \

@@ -4,7 +4,8 @@
  * A function that can fail returns -1 or NULL and fills the struct error it was given with one
  * sentence: the subject, what happened, the reason, and what would work, as in
  *     "node3: cannot bind rank 5: core 12 is not in this cgroup (0-7)"
- * No trailing period, no newline, no "tprun:" in front (main() adds that when it prints).
+ * No trailing period, no newline, no "tprun:" in front (main() adds that when it prints). Behind
+ * the sentence may stand, on two lines of their own, a text and a caret under a place in it.
  *
  * The caller owns the struct, starts it as ERROR_INIT, and frees its text with error_clear().
  * Every function here accepts a NULL struct error and keeps errno.

@@ -5,4 +5,5 @@ libbase_a_SOURCES = \
     base/file.c base/file.h \
     base/fsd.c base/fsd.h \
     base/mem.c base/mem.h \
+    base/near.c base/near.h \
     base/table.c base/table.h

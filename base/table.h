@@ -29,4 +29,12 @@ static inline uint64_t table_hash(uint64_t hash, uint64_t part)
     return (hash ^ hash >> 32 ^ part) * 0x9e3779b97f4a7c15u;
 }
 
+static inline uint64_t table_hash_text(const char *text)
+{
+    uint64_t hash = 0;
+    for (; *text; text++)
+        hash = table_hash(hash, (unsigned char)*text);
+    return hash;
+}
+
 #endif

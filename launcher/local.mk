@@ -7,6 +7,7 @@ libspec_a_SOURCES = \
     launcher/cli/options.c launcher/cli/options.h \
     launcher/cli/words.c launcher/cli/words.h \
     launcher/program/gpu_env.c launcher/program/gpu_env.h \
+    launcher/program/file_text.c launcher/program/file_text.h \
     launcher/program/here.c launcher/program/here.h \
     launcher/program/hostfile.c launcher/program/hostfile.h \
     launcher/program/picture.c launcher/program/picture.h \
@@ -62,6 +63,7 @@ liblauncher_a_SOURCES = \
     launcher/manager/gather.c launcher/manager/orders.c launcher/manager/reports.c \
     launcher/manager/started.c launcher/manager/supply.c launcher/manager/viewer.c \
     launcher/manager/manager.c launcher/manager/manager.h launcher/manager/state.h \
+    launcher/manager/named.c \
     launcher/manager/place.c \
     launcher/manager/verdict.c launcher/manager/verdict.h
 

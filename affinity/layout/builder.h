@@ -7,6 +7,7 @@
 #ifndef AFFINITY_LAYOUT_BUILDER_H
 #define AFFINITY_LAYOUT_BUILDER_H
 
+#include "affinity/layout/deal.h"
 #include "affinity/layout/kind.h"
 #include "affinity/layout/plan.h"
 #include "affinity/layout/policy.h"
@@ -20,6 +21,8 @@ struct run {
     uint32_t ntasks;
     bool fill; /* --per without -n: ntasks is whatever fits, and not known before */
     struct policy policy;
+    const struct rankfile *rankfile; /* of the first part; or NULL */
+    struct deal deal;                /* of the first part */
 };
 
 /* A binding's rows, as runs in spans[]. They are rows of the topo, so that kinds which differ only
@@ -85,10 +88,42 @@ const struct policy *builder_policy(const struct builder *builder, const struct 
 const struct kind *builder_kind(const struct builder *builder, uint32_t node);
 
 /* run.c: place one run behind those before; 0 or -1 with a sentence. */
-int builder_place_run(struct builder *builder, struct run *run, struct error *err);
-
-/* refusal.c: these all return -1 with a sentence. */
 struct placing;
+int builder_place_run(struct builder *builder, struct run *run, struct error *err);
+/* With node_count: choose so many nodes for the first run; tasks by node, which the caller frees. */
+int builder_choose_nodes(struct builder *builder, struct placing *placing, const struct run *run,
+                         struct error *err);
+uint32_t *builder_share_out(struct builder *builder, struct placing *placing,
+                            const struct run *run);
+
+/* run_deal.c: seats for a run with a task map, in the order of its ranks. */
+int builder_deal(struct builder *builder, struct placing *placing, const struct run *run,
+                 struct error *err);
+/* run_rankfile.c: the same as builder_place_run for a run with a rank file. */
+int builder_place_rankfile(struct builder *builder, const struct run *run, struct error *err);
+
+/* exact.c: what is allocated, as rank files and task maps count it. */
+struct allocated {
+    const char *const *hosts;
+    uint32_t nhosts;
+    uint32_t *node; /* of the request, for each host; NO_NODE where it is not to be used */
+    const char **own;
+};
+#define NO_NODE UINT32_MAX
+void allocated_make(struct allocated *allocated, const struct layout_request *request);
+void allocated_free(struct allocated *allocated);
+
+/* Options that stand against each other, and counts that no hardware can mend. */
+int exact_check_part(const struct layout_part *part, const struct deal *deal, struct error *err);
+/* The number of tasks that a rank file or a task map gives; 0: neither does. */
+uint32_t exact_ntasks(const struct run *run);
+/* Does the number of tasks agree with them? */
+int exact_check_ntasks(const struct run *run, struct error *err);
+/* A run took exactly these nodes (used[node of the request]): do they agree with node_count? */
+int exact_check_nodes(struct builder *builder, const struct run *run, const bool *used,
+                      struct error *err);
+
+/* refusal.c and refusal_room.c: these all return -1 with a sentence. */
 int refuse_word(const struct plans *plans, const struct policy *policy, struct error *err);
 int refuse_no_place(const struct builder *builder, const struct run *run, const struct plans *plans,
                     struct error *err);
@@ -99,5 +134,9 @@ int refuse_room(const struct builder *builder, const struct placing *placing, co
 int refuse_node_count(const struct builder *builder, const struct placing *placing,
                       const struct run *run, const uint32_t *room, uint32_t share,
                       struct error *err);
+/* A task map has `count` tasks on this node, where `fit` fit. */
+int refuse_map_share(const struct builder *builder, const struct placing *placing,
+                     const struct run *run, uint32_t node, uint32_t count, uint32_t fit,
+                     struct error *err);
 
 #endif

@@ -130,11 +130,16 @@ static void say_binding(struct buf *out, const struct policy *policy)
 
 char *words_policy(const struct drawing *drawing, uint32_t part)
 {
-    const char *map = drawing->request->parts[drawing->parts[part].owner].map;
+    const struct layout_part *asked = &drawing->request->parts[drawing->parts[part].owner];
     const struct policy *policy = &drawing->parts[part].policy;
     struct buf out = BUF_INIT;
-    buf_printf(&out, "by %s, ", map ? map : "slot");
+    if (asked->rankfile)
+        return mem_format("as rank file %.40s says", asked->rankfile->name);
+    buf_printf(&out, "by %s, ", asked->map ? asked->map : "slot");
     say_binding(&out, policy);
+    if (asked->taskmap)
+        buf_printf(&out, ", nodes by task map %.24s%s", asked->taskmap,
+                   strlen(asked->taskmap) > 24 ? "..." : "");
     if (policy->sequential)
         buf_add_text(&out, ", in sequential order");
     return buf_take_text(&out);

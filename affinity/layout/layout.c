@@ -19,7 +19,21 @@ const struct kind *builder_kind(const struct builder *builder, uint32_t node)
 int layout_check_part(const struct layout_part *part, struct error *err)
 {
     struct policy policy;
-    return policy_parse(part, &policy, err);
+    struct deal deal;
+    if (deal_parse(part->taskmap, &deal, err) < 0)
+        return -1;
+    int rc = exact_check_part(part, &deal, err);
+    deal_free(&deal);
+    return rc < 0 ? -1 : policy_parse(part, &policy, err);
+}
+
+static int run_start(struct run *run, const struct layout_part *part, struct error *err)
+{
+    run->rankfile = part->rankfile;
+    if (deal_parse(part->taskmap, &run->deal, err) < 0 ||
+        exact_check_part(part, &run->deal, err) < 0)
+        return -1;
+    return policy_parse(part, &run->policy, err);
 }
 
 /* A part without layout options joins the run before it. */
@@ -31,7 +45,7 @@ static int make_runs(struct builder *builder, struct error *err)
         if (i == 0 || policy_is_own(part)) {
             struct run *fresh = &builder->runs[builder->nruns++];
             *fresh = (struct run){.first_part = i, .fill = part->per && !part->ntasks};
-            if (policy_parse(part, &fresh->policy, err) < 0)
+            if (run_start(fresh, part, err) < 0)
                 return -1;
             builder->layout->gpus_assigned |= policy_uses_gpus(&fresh->policy);
         }
@@ -43,16 +57,24 @@ static int make_runs(struct builder *builder, struct error *err)
                                run->first_part + 1, i + 1);
         builder->run_of[i] = builder->nruns - 1;
         run->nparts++;
-        run->ntasks += builder->part_tasks[i];
         run->policy.oversubscribe = run->policy.oversubscribe || part->oversubscribe;
     }
     return 0;
 }
 
-static int check_node_count(const struct layout_request *request, uint64_t ntasks,
-                            struct error *err)
+/* Where every run says which nodes it takes, these are all that is asked for. */
+static bool all_are_exact(const struct builder *builder)
 {
-    if (request->node_count > request->nnodes)
+    for (uint32_t i = 0; i < builder->nruns; i++)
+        if (!exact_ntasks(&builder->runs[i]))
+            return false;
+    return true;
+}
+
+static int check_node_count(const struct builder *builder, uint64_t ntasks, struct error *err)
+{
+    const struct layout_request *request = builder->request;
+    if (request->node_count > request->nnodes && !all_are_exact(builder))
         return error_set(err, "-N %u: there %s only %u node%s to choose from", request->node_count,
                          request->nnodes == 1 ? "is" : "are", request->nnodes,
                          request->nnodes == 1 ? "" : "s");
@@ -65,33 +87,48 @@ static int check_node_count(const struct layout_request *request, uint64_t ntask
     return 0;
 }
 
+/* What a part has where -n was not given. */
+static uint32_t default_tasks(const struct builder *builder, uint32_t part)
+{
+    const struct run *run = &builder->runs[builder->run_of[part]];
+    uint32_t exact = run->nparts == 1 ? exact_ntasks(run) : 0;
+    if (exact)
+        return exact;
+    return builder->request->node_count ? builder->request->node_count : 1;
+}
+
 static int count_tasks(struct builder *builder, struct error *err)
 {
     const struct layout_request *request = builder->request;
     uint64_t total = 0;
     bool fills = false;
-    if (request->nnodes == 0)
-        return error_set(err, "no node is left to run on");
     for (uint32_t i = 0; i < request->nparts; i++) {
         const struct layout_part *part = &request->parts[i];
         if (part->per && !part->ntasks) {
             fills = true;
             continue;
         }
-        builder->part_tasks[i] = part->ntasks          ? part->ntasks
-                                 : request->node_count ? request->node_count
-                                                       : 1;
-        total += builder->part_tasks[i];
+        uint32_t ntasks = part->ntasks ? part->ntasks : default_tasks(builder, i);
+        builder->part_tasks[i] = ntasks;
+        builder->runs[builder->run_of[i]].ntasks += ntasks;
+        total += ntasks;
     }
     if (total > LAYOUT_MAX_TASKS)
         return error_usage(err, "%llu tasks are more than the %u that one program may have",
                            (unsigned long long)total, LAYOUT_MAX_TASKS);
-    return check_node_count(request, fills ? UINT32_MAX : total, err);
+    for (uint32_t i = 0; i < builder->nruns; i++)
+        if (exact_check_ntasks(&builder->runs[i], err) < 0)
+            return -1;
+    return check_node_count(builder, fills ? UINT32_MAX : total, err);
 }
 
 static int build(struct builder *builder, struct error *err)
 {
-    if (count_tasks(builder, err) < 0 || make_runs(builder, err) < 0 ||
+    if (make_runs(builder, err) < 0)
+        return -1;
+    if (builder->request->nnodes == 0 && !all_are_exact(builder)) /* those say what is wrong */
+        return error_set(err, "no node is left to run on");
+    if (count_tasks(builder, err) < 0 ||
         kinds_make(&builder->kinds, builder->request, NULL, err) < 0)
         return -1;
     for (uint32_t i = 0; i < builder->nruns; i++)
@@ -122,6 +159,8 @@ static void builder_start(struct builder *builder, const struct layout_request *
 static void builder_end(struct builder *builder)
 {
     kinds_free(&builder->kinds);
+    for (uint32_t i = 0; i < builder->nruns; i++)
+        deal_free(&builder->runs[i].deal);
     free(builder->runs);
     free(builder->run_of);
     free(builder->part_tasks);

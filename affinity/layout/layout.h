@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "affinity/layout/rankfile.h"
 #include "affinity/layout/taskmap.h"
 #include "affinity/resource/idset.h"
 #include "affinity/topology/topo.h"
@@ -48,6 +49,9 @@ struct layout_part {
     const char *mppr;        /* --mppr, or NULL */
     const char *per;         /* --per, or NULL: with it ntasks 0 is all that fit */
     const char *gpu_bind;    /* --gpu-bind, or NULL */
+    const char *taskmap;     /* --taskmap, or NULL */
+    /* --rankfile, or NULL; borrowed. Its rank 0, like that of the task map, is the part's first. */
+    const struct rankfile *rankfile;
     bool oversubscribe;
     const char *program; /* for pictures; may be NULL */
     bool local_memory;   /* --mem-bind local; places nothing, but is shown */
@@ -62,6 +66,11 @@ struct layout_request {
     uint32_t node_count; /* -N: exactly so many nodes; 0: as needed. See below */
     const struct layout_part *parts;
     uint32_t nparts;
+    /* Where some of the nodes that were allocated are not to be used: the names of all, in order,
+     * and which of them each node is. Rank files and task maps count these. NULL: nodes are all. */
+    const char *const *hosts;
+    uint32_t nhosts;
+    const uint32_t *positions; /* [nnodes] */
 };
 
 struct layout_binding {  /* one distinct processor set; many tasks share it */

@@ -1,12 +1,11 @@
 #include "affinity/layout/policy.h"
 
-#include <stdlib.h>
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
+#include "affinity/layout/misspelt.h"
 
-#define LETTERS "n b N s L3 L2 L1 c h"
 #define DEFAULT_MAP "csL1L2L3Nbnh"
 #define SPAN ":span"
 
@@ -22,18 +21,6 @@ static const char *const letters[TOPO_NLEVELS] = {"n", "b", "N", "s", "L3", "L2"
 const char *policy_letter(enum topo_level level)
 {
     return letters[level];
-}
-
-/* User's text in a sentence: at most 40 characters, nothing that would upset a terminal. */
-static char *quote(const char *text)
-{
-    struct buf out = BUF_INIT;
-    size_t len = 0;
-    buf_add_char(&out, '\'');
-    for (; text[len] && len < 40; len++)
-        buf_add_char(&out, text[len] < ' ' || text[len] > '~' ? '?' : text[len]);
-    buf_add_text(&out, text[len] ? "...'" : "'");
-    return buf_take_text(&out);
 }
 
 /* The level whose letter begins here, and how long the letter is. */
@@ -62,34 +49,14 @@ static bool has_loop(const struct policy *policy, enum topo_level level)
     return false;
 }
 
-static int map_refuse(const char *map, size_t at, struct error *err)
-{
-    char *quoted = quote(map);
-    char letter[8] = "?";
-    if (map[at] > ' ' && map[at] <= '~')
-        letter[0] = map[at];
-    if (map[at] == 'L')
-        error_usage(err, "--map-by %s: L (character %zu) has to be followed by 1, 2 or 3", quoted,
-                    at + 1);
-    else
-        error_usage(err,
-                    "--map-by %s: '%s' (character %zu) is no level letter; a map string is made of "
-                    "the letters " LETTERS ", a map word is one of slot, hwthread, core, l1cache, "
-                    "l2cache, l3cache, numa, socket, package, board, node",
-                    quoted, letter, at + 1);
-    free(quoted);
-    return -1;
-}
-
 static int map_add(struct policy *policy, const char *map, size_t at, enum topo_level level,
                    struct error *err)
 {
     if (has_loop(policy, level)) {
-        char *quoted = quote(map);
-        error_usage(err, "--map-by %s: %s (character %zu) is named twice; each level stands once",
-                    quoted, letters[level], at + 1);
-        free(quoted);
-        return -1;
+        char why[80];
+        snprintf(why, sizeof(why), "%s (character %zu) is named twice; each level stands once",
+                 letters[level], at + 1);
+        return misspelt_map_string(map, at, why, err);
     }
     if (level == TOPO_NODE)
         policy->node_loop = policy->nloops;
@@ -103,20 +70,18 @@ static int map_parse_string(struct policy *policy, const char *map, struct error
     for (size_t at = 0; map[at]; at += len) {
         enum topo_level level = take_letter(map + at, &len);
         if (level == TOPO_NLEVELS)
-            return map_refuse(map, at, err);
+            return misspelt_map(map, at, err);
         if (map_add(policy, map, at, level, err) < 0)
             return -1;
     }
     bool node = has_loop(policy, TOPO_NODE), thread = has_loop(policy, TOPO_HWTHREAD);
     if (node && thread)
         return 0;
-    char *quoted = quote(map);
-    error_usage(err, "--map-by %s: a map string names n and h, and %s missing", quoted,
-                node     ? "h is"
-                : thread ? "n is"
-                         : "both are");
-    free(quoted);
-    return -1;
+    return misspelt_map_string(map, strlen(map),
+                               node     ? "a map string names n and h, and h is missing"
+                               : thread ? "a map string names n and h, and n is missing"
+                                        : "a map string names n and h, and both are missing",
+                               err);
 }
 
 /* n goes right behind the first letter. */
@@ -155,31 +120,21 @@ static uint32_t take_count(const char *text, size_t *len)
     return count <= TOPO_MAX_PUS ? count : 0;
 }
 
-static int bind_refuse(const char *bind, const char *why, struct error *err)
-{
-    char *quoted = quote(bind);
-    error_usage(err,
-                "--bind-to %s: %s; right is a count from 1 to %d and a level letter, such as 1s "
-                "or 2c (" LETTERS "), or one of none, hwthread, core, slot, l1cache, l2cache, "
-                "l3cache, numa, socket, package, board, node",
-                quoted, why, TOPO_MAX_PUS);
-    free(quoted);
-    return -1;
-}
-
 static int bind_parse_string(struct policy *policy, const char *bind, struct error *err)
 {
     size_t digits, letter;
     policy->bind_count = take_count(bind, &digits);
     if (digits == 0)
-        return bind_refuse(bind, "no such width", err);
+        return misspelt_bind(bind, 0, "no such width", err);
     if (policy->bind_count == 0)
-        return bind_refuse(bind, "the count is out of range", err);
+        return misspelt_bind(bind, 0, "the count is out of range", err);
     policy->bind_level = take_letter(bind + digits, &letter);
-    if (letter == 0 || bind[digits + letter])
-        return bind_refuse(bind, "what follows the count is no level letter", err);
+    if (letter == 0)
+        return misspelt_bind(bind, digits, "what follows the count is no level letter", err);
+    if (bind[digits + letter])
+        return misspelt_bind(bind, digits + letter, "one level letter only follows the count", err);
     if (policy->bind_level == TOPO_NODE && policy->bind_count > 1)
-        return bind_refuse(bind, "a task runs on one node", err);
+        return misspelt_bind(bind, 0, "a task runs on one node", err);
     return 0;
 }
 
@@ -213,17 +168,6 @@ static void bind_default(struct policy *policy, bool map_given)
         policy->bind = POLICY_BIND_TOGETHER;
 }
 
-static int limit_refuse(const char *mppr, size_t at, const char *why, struct error *err)
-{
-    char *quoted = quote(mppr);
-    error_usage(err,
-                "--mppr %s: %s at character %zu; right is COUNT:LEVEL[,COUNT:LEVEL...], such as "
-                "1:c or 1:s,2:n, with counts from 1 to %d and the letters " LETTERS ", or none",
-                quoted, why, at + 1, TOPO_MAX_PUS);
-    free(quoted);
-    return -1;
-}
-
 static bool has_limit(const struct policy *policy, enum topo_level level)
 {
     for (uint32_t i = 0; i < policy->nlimits; i++)
@@ -238,16 +182,18 @@ static int limit_parse_one(struct policy *policy, const char *mppr, size_t *at, 
     size_t len;
     struct policy_limit limit = {take_count(mppr + *at, &len), TOPO_NLEVELS};
     if (limit.count == 0)
-        return limit_refuse(mppr, *at, len ? "count out of range" : "a count is missing", err);
+        return misspelt_limits(mppr, *at, len ? "count out of range" : "a count is missing", err);
     *at += len;
     if (mppr[*at] != ':')
-        return limit_refuse(mppr, *at, "a colon is missing", err);
+        return misspelt_limits(mppr, *at, "a colon is missing", err);
     *at += 1;
     limit.level = take_letter(mppr + *at, &len);
-    if (len == 0 || (mppr[*at + len] && mppr[*at + len] != ','))
-        return limit_refuse(mppr, *at, "no level letter", err);
+    if (len == 0 || isalnum((unsigned char)mppr[*at + len]))
+        return misspelt_limits(mppr, *at, "no level letter", err);
+    if (mppr[*at + len] && mppr[*at + len] != ',')
+        return misspelt_limits(mppr, *at + len, "a comma has to stand between limits", err);
     if (has_limit(policy, limit.level))
-        return limit_refuse(mppr, *at, "a level limited twice", err);
+        return misspelt_limits(mppr, *at, "a level limited twice", err);
     policy->limits[policy->nlimits++] = limit;
     *at += len;
     return 0;
@@ -292,13 +238,7 @@ static int order_parse(struct policy *policy, const char *order, struct error *e
     if (policy->sequential || strcmp(order, "natural") == 0 ||
         topo_level_decode(order, strlen(order)) != TOPO_NLEVELS)
         return 0;
-    char *quoted = quote(order);
-    error_usage(err,
-                "--order %s is unknown; right is natural (n) or sequential (s), or as --rank-by "
-                "slot (sequential) or any level word (natural)",
-                quoted);
-    free(quoted);
-    return -1;
+    return misspelt_order(order, err);
 }
 
 int policy_parse(const struct layout_part *part, struct policy *policy, struct error *err)
@@ -307,6 +247,12 @@ int policy_parse(const struct layout_part *part, struct policy *policy, struct e
                               .bind_word = TOPO_NLEVELS,
                               .oversubscribe = part->oversubscribe,
                               .cores_per_task = part->cores_per_task};
+    if (part->rankfile) { /* each rank occupies the threads that it names */
+        policy->bind = POLICY_BIND_OBJECTS;
+        policy->bind_count = 1;
+        policy->bind_level = TOPO_HWTHREAD;
+        return 0;
+    }
     if (part->cores_per_task > TOPO_MAX_PUS)
         return error_usage(err, "-c %u: no node has more than %d cores", part->cores_per_task,
                            TOPO_MAX_PUS);
@@ -332,7 +278,7 @@ int policy_parse(const struct layout_part *part, struct policy *policy, struct e
 bool policy_is_own(const struct layout_part *part)
 {
     return part->map || part->bind || part->order || part->mppr || part->cores_per_task ||
-           part->gpus_per_task || part->per || part->gpu_bind;
+           part->gpus_per_task || part->per || part->gpu_bind || part->taskmap || part->rankfile;
 }
 
 bool policy_is_full(const struct policy *policy)

@@ -66,8 +66,8 @@ static bool has_position(const struct placing *placing, uint32_t node)
     return placing->plans->plans[placing->plan_of[node]].npositions > 0;
 }
 
-static int choose_node_count(struct builder *builder, struct placing *placing,
-                             const struct run *run, struct error *err)
+int builder_choose_nodes(struct builder *builder, struct placing *placing, const struct run *run,
+                         struct error *err)
 {
     const struct layout_request *request = builder->request;
     uint32_t share = run->ntasks / request->node_count, rest = run->ntasks % request->node_count;
@@ -105,7 +105,7 @@ static uint32_t share_rest(const struct builder *builder, struct placing *placin
 
 /* Shares by node. Where they do not divide evenly, the ones over go to the first nodes with room
  * for them; the next run goes on behind those, so that the whole program stays even. */
-static uint32_t *share_out(struct builder *builder, struct placing *placing, const struct run *run)
+uint32_t *builder_share_out(struct builder *builder, struct placing *placing, const struct run *run)
 {
     uint32_t n = builder->nchosen, share = run->ntasks / n, rest = run->ntasks % n;
     uint32_t *quota = mem_array(builder->request->nnodes, sizeof(*quota));
@@ -148,9 +148,9 @@ static uint32_t place_cyclic(const struct builder *builder, struct placing *plac
 static int place_counted(struct builder *builder, struct placing *placing, const struct run *run,
                          struct error *err)
 {
-    if (run == builder->runs && choose_node_count(builder, placing, run, err) < 0)
+    if (run == builder->runs && builder_choose_nodes(builder, placing, run, err) < 0)
         return -1;
-    uint32_t *share = share_out(builder, placing, run), placed;
+    uint32_t *share = builder_share_out(builder, placing, run), placed;
     if (policy_is_cyclic(&run->policy)) {
         placing->quota = share;
         placed = place_cyclic(builder, placing, run);
@@ -318,9 +318,11 @@ static void append_tasks(struct builder *builder, const struct placing *placing,
     free(tables);
 }
 
-static int place_seats(struct builder *builder, struct placing *placing, struct run *run,
-                       struct error *err)
+static int take_seats(struct builder *builder, struct placing *placing, struct run *run,
+                      struct error *err)
 {
+    if (run->deal.scheme != DEAL_NONE)
+        return builder_deal(builder, placing, run, err);
     if (run->fill)
         return place_fill(builder, placing, run, err);
     if (builder->request->node_count)
@@ -339,10 +341,10 @@ static int place_on(struct builder *builder, const struct kinds *kinds, struct r
     if (builder->nruns > 1)
         occupy_by_earlier(&placing, builder);
     int rc = refuse_word(&plans, &run->policy, err);
-    if (rc == 0 && plans.ngroups == 0)
+    if (rc == 0 && plans.ngroups == 0 && run->deal.scheme != DEAL_MAP) /* its nodes come first */
         rc = refuse_no_place(builder, run, &plans, err);
     if (rc == 0)
-        rc = place_seats(builder, &placing, run, err);
+        rc = take_seats(builder, &placing, run, err);
     if (rc == 0) {
         if (run->policy.sequential)
             order_sequential(&placing, builder->request->nnodes);
@@ -359,6 +361,8 @@ int builder_place_run(struct builder *builder, struct run *run, struct error *er
 {
     struct run_gpus gpus;
     struct kinds kinds;
+    if (run->rankfile)
+        return builder_place_rankfile(builder, run, err);
     if (!run->policy.gpus_per_task)
         return place_on(builder, &builder->kinds, run, err);
     int rc = builder_find_gpus(builder, &gpus, &kinds, err);

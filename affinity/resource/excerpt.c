@@ -26,3 +26,21 @@ struct excerpt excerpt(const char *text, size_t len)
     strcpy(out.text + at, cut < len ? "..." : "");
     return out;
 }
+
+struct pointer pointer(const char *text, size_t len, size_t at)
+{
+    static const char cut[] = "...", indent[] = "\n  ";
+    struct pointer out;
+    size_t first = len <= POINTER_WIDTH || at <= POINTER_WIDTH / 2 ? 0 : at - POINTER_WIDTH / 2;
+    if (first + POINTER_WIDTH > len)
+        first = len <= POINTER_WIDTH ? 0 : len - POINTER_WIDTH;
+    size_t end = first + POINTER_WIDTH < len ? first + POINTER_WIDTH : len;
+    char *to = stpcpy(stpcpy(out.text, indent), first ? cut : "");
+    for (size_t i = first; i < end; i++)
+        *to++ = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
+    to = stpcpy(stpcpy(to, end < len ? cut : ""), indent);
+    size_t column = at - first + (first ? strlen(cut) : 0);
+    memset(to, ' ', column);
+    strcpy(to + column, "^");
+    return out;
+}

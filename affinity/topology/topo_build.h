@@ -11,6 +11,7 @@
 #define AFFINITY_TOPOLOGY_TOPO_BUILD_H
 
 #include "affinity/topology/topo.h"
+#include "base/buf.h"
 
 /* One reference; the node and the hardware threads filled in, all other levels and all memory
  * absent, nothing allowed. */
@@ -26,5 +27,16 @@ struct idset *topo_cpus_from_json(const json_t *value, const struct topo *topo);
 /* topo_gpu_json.c; `value` may be NULL. 0, or -1 with a sentence. */
 json_t *topo_gpus_to_json(const struct topo *topo);
 int topo_gpus_from_json(struct topo *topo, const json_t *value, struct error *err);
+
+/* topo_xml.c: may hwloc be given this XML? 0, or -1 with a sentence that does not name the file. */
+#define TOPO_XML_MAX_BYTES (32 << 20)
+#define TOPO_XML_MAX_DEPTH 128
+#define TOPO_XML_MAX_ELEMENTS (1 << 19)
+int topo_xml_check(const char *text, size_t len, struct error *err);
+/* Such a text from a file. */
+int topo_xml_read(const char *path, struct buf *text, struct error *err);
+
+/* topo_load.c: from such a text. */
+struct topo *topo_from_xml(const char *text, size_t len, struct error *err);
 
 #endif

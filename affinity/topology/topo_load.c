@@ -1,19 +1,19 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
+#include "affinity/resource/excerpt.h"
 #include "affinity/topology/topo.h"
 #include "affinity/topology/topo_build.h"
 #include "affinity/topology/topo_gpu.h"
 #include "affinity/topology/topo_numa.h"
 #include "base/mem.h"
 
-#define XML_MAX_BYTES (64l << 20)
+#define SYNTHETIC_MAX_BYTES 65536
+#define SYNTHETIC_MAX_WORK UINT64_C(5000000000) /* some ten seconds */
 
 /* Disallowed threads are wanted too, since core numbers are those of the whole machine. The rest
  * is never looked at here, and takes longer to find than everything else together. */
@@ -205,72 +205,95 @@ struct topo *topo_load_local(struct error *err)
     return topo;
 }
 
-/* How many threads a description multiplies out to, at most; hwloc would build them all before
- * anybody could count them. Attributes in parentheses and memory in brackets do not multiply. */
-static uint64_t synthetic_size(const char *text)
+/* What a description multiplies out to, at most: hwloc would build it all before anybody could count.
+ * It finds the place of each object among all of its neighbours, comparing sets of all threads. */
+struct synthetic_size {
+    uint64_t threads;
+    uint64_t work; /* words of sets that are compared, about */
+};
+
+/* Attributes in parentheses do not multiply, memory in brackets comes with each object before it. */
+static struct synthetic_size synthetic_size(const char *text)
 {
-    uint64_t total = 1;
+    struct synthetic_size size = {1, 0};
+    uint64_t neighbours = 0, memories = 0;
     int depth = 0;
-    for (const char *at = text; *at && total <= TOPO_MAX_PUS; at++) {
+    for (const char *at = text; *at && size.threads <= TOPO_MAX_PUS; at++) {
+        memories += *at == '[' ? size.threads : 0;
         depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
         bool starts = at == text || at[-1] == ':' || at[-1] == ' ' || at[-1] == ']';
         if (depth || !starts || *at < '0' || *at > '9')
             continue;
         uint64_t arity = strtoull(at, NULL, 0);
-        total *= arity > TOPO_MAX_PUS ? TOPO_MAX_PUS + 1u : arity ? arity : 1;
+        arity = arity > TOPO_MAX_PUS ? TOPO_MAX_PUS + 1u : arity ? arity : 1;
+        size.threads *= arity;
+        neighbours += arity;
+        size.work += size.threads * neighbours;
     }
-    return total;
+    size.work *= size.threads / 64 + 1;
+    size.work += memories > 1u << 24 ? UINT64_MAX / 2 : memories * memories * 32;
+    return size;
+}
+
+static int synthetic_check(const char *description, struct error *err)
+{
+    size_t len = strlen(description);
+    struct synthetic_size size = synthetic_size(description);
+    if (len > SYNTHETIC_MAX_BYTES)
+        return error_usage(err, "topology %s: %zu bytes are more than any description has",
+                           excerpt(description, len).text, len);
+    if (size.threads > TOPO_MAX_PUS)
+        return error_usage(err, "topology %s: more than %d hardware threads",
+                           excerpt(description, len).text, TOPO_MAX_PUS);
+    if (size.work > SYNTHETIC_MAX_WORK)
+        return error_usage(err,
+                           "topology %s: so many objects side by side take minutes to build; put "
+                           "levels between, such as package, numa and l3",
+                           excerpt(description, len).text);
+    return 0;
 }
 
 struct topo *topo_load_synthetic(const char *description, struct error *err)
 {
-    if (strlen(description) > 65536 || synthetic_size(description) > TOPO_MAX_PUS) {
-        error_usage(err, "topology '%.60s': more than %d hardware threads", description,
-                    TOPO_MAX_PUS);
+    const struct excerpt quoted = excerpt(description, strlen(description));
+    if (synthetic_check(description, err) < 0)
         return NULL;
-    }
     hwloc_topology_t machine = machine_new(false);
     if (!machine || hwloc_topology_set_synthetic(machine, description) < 0 ||
         hwloc_topology_load(machine) < 0) {
         if (machine)
             hwloc_topology_destroy(machine);
         error_usage(err,
-                    "topology '%.60s' is not an hwloc synthetic description, such as "
-                    "'package:2 numa:4 core:4 pu:2' (outermost level first, pu last)",
-                    description);
+                    "topology %s is not an hwloc synthetic description, such as "
+                    "\"package:2 numa:4 core:4 pu:2\" (outermost level first, pu last)",
+                    quoted.text);
         return NULL;
     }
     struct topo *topo = topo_from_machine(machine, err);
     if (!topo)
-        error_prefix(err, "topology '%.60s'", description);
+        error_prefix(err, "topology %s", quoted.text);
     return topo;
 }
 
-static int xml_check(const char *path, struct error *err)
+struct topo *topo_from_xml(const char *text, size_t len, struct error *err)
 {
-    struct stat st;
-    if (stat(path, &st) < 0)
-        return error_set(err, "topology file %s: %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return error_set(err, "topology file %s is not a regular file", path);
-    if (st.st_size > XML_MAX_BYTES)
-        return error_set(err, "topology file %s is larger than %ld MiB", path, XML_MAX_BYTES >> 20);
-    return 0;
+    hwloc_topology_t machine = machine_new(true);
+    if (machine && hwloc_topology_set_xmlbuffer(machine, text, (int)len + 1) == 0 &&
+        hwloc_topology_load(machine) == 0)
+        return topo_from_machine(machine, err);
+    if (machine)
+        hwloc_topology_destroy(machine);
+    error_set(err, "it is not an hwloc XML export; `lstopo FILE.xml` writes one");
+    return NULL;
 }
 
 struct topo *topo_load_xml(const char *path, struct error *err)
 {
-    if (xml_check(path, err) < 0)
-        return NULL;
-    hwloc_topology_t machine = machine_new(true);
-    if (!machine || hwloc_topology_set_xml(machine, path) < 0 || hwloc_topology_load(machine) < 0) {
-        if (machine)
-            hwloc_topology_destroy(machine);
-        error_set(err, "topology file %s is not an hwloc XML export; `lstopo FILE.xml` writes one",
-                  path);
-        return NULL;
-    }
-    struct topo *topo = topo_from_machine(machine, err);
+    struct buf text = BUF_INIT;
+    struct topo *topo = NULL;
+    if (topo_xml_read(path, &text, err) == 0)
+        topo = topo_from_xml(buf_text(&text), text.len, err);
+    buf_free(&text);
     if (!topo)
         error_prefix(err, "topology file %s", path);
     return topo;

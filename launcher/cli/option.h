@@ -89,6 +89,8 @@ int option_set_duration(const struct option *option, const char *value,
                         struct option_target *target, struct error *err);
 int option_set_hosts(const struct option *option, const char *value, struct option_target *target,
                      struct error *err);
+int option_set_rankfile(const struct option *option, const char *value,
+                        struct option_target *target, struct error *err);
 int option_set_rank_by(const struct option *option, const char *value, struct option_target *target,
                        struct error *err);
 int option_set_display(const struct option *option, const char *value, struct option_target *target,

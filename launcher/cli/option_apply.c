@@ -2,11 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/layout/rankfile.h"
+#include "affinity/resource/excerpt.h"
 #include "base/fsd.h"
 #include "base/mem.h"
 #include "launcher/cli/option.h"
 #include "launcher/cli/options.h"
 #include "launcher/cli/words.h"
+#include "launcher/program/file_text.h"
 #include "launcher/program/spec_build.h"
 #include "launcher/program/spec_words.h"
 
@@ -75,7 +78,8 @@ int option_set_duration(const struct option *option, const char *value,
     if (fsd_decode(value, &seconds, err) < 0)
         return -1;
     if (option->detail && seconds <= 0)
-        return error_set(err, "\"%s\" leaves no time at all: write inf for no limit", value);
+        return error_set(err, "%s leaves no time at all: write inf for no limit",
+                         excerpt(value, strlen(value)).text);
     *(double *)option_member(option, target) = seconds;
     return 0;
 }
@@ -87,6 +91,26 @@ int option_set_hosts(const struct option *option, const char *value, struct opti
         return -1;
     option_replace(option_member(option, target), value);
     return 0;
+}
+
+/* What the file says goes into the spec, not where it is. A relative name is one of this directory,
+ * and the messages name it as it was written. */
+int option_set_rankfile(const struct option *option, const char *value,
+                        struct option_target *target, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    struct spec_part *part = target->part;
+    const char *name = strcmp(value, "-") == 0 ? "stdin" : value;
+    (void)option;
+    int rc = file_text_read(value, name, RANKFILE_MAX_TEXT, &text, err);
+    if (rc == 0 && strlen(buf_text(&text)) != text.len)
+        rc = error_set(err, "%s holds a zero byte: this is not a text of ranks", name);
+    if (rc == 0) {
+        option_replace(&part->rankfile, buf_text(&text));
+        option_replace(&part->rankfile_name, name);
+    }
+    buf_free(&text);
+    return rc;
 }
 
 /* Other launchers' way to say --order: by slot, ranks run along the hardware; by a level they
@@ -102,7 +126,7 @@ int option_set_rank_by(const struct option *option, const char *value, struct op
     unsigned sequential;
     if (!spec_word_find(words, value, strlen(value), &sequential)) {
         char *list = spec_words_list(words);
-        error_set(err, "\"%s\" is none of %s", value, list);
+        error_set(err, "%s is none of %s", excerpt(value, strlen(value)).text, list);
         free(list);
         return -1;
     }
@@ -116,7 +140,7 @@ static int option_word(const struct spec_word *words, const char *text, size_t l
     if (spec_word_find(words, text, len, value))
         return 0;
     char *list = spec_words_list(words);
-    error_set(err, "\"%.*s\" is none of %s", (int)len, text, list);
+    error_set(err, "%s is none of %s", excerpt(text, len).text, list);
     free(list);
     return -1;
 }
@@ -173,7 +197,8 @@ int option_set_pmi(const struct option *option, const char *value, struct option
         return 0;
     }
     if (option_words(spec_pmi_words, value, &set, err) < 0)
-        return error_set(err, "\"%s\" is not auto, none or a list of pmi1, pmi2, pmix", value);
+        return error_set(err, "%s is not auto, none or a list of pmi1, pmi2, pmix",
+                         excerpt(value, strlen(value)).text);
     if (set & ~(unsigned)SPEC_PMI_1)
         return error_set(err, "%s is not in this build: auto, pmi1 and none are",
                          set & SPEC_PMI_2 ? "pmi2" : "pmix");
@@ -215,7 +240,8 @@ int option_add_env(const struct option *option, const char *value, struct option
     size_t len = strcspn(value, "=");
     (void)option;
     if (!len)
-        return error_set(err, "\"%s\" names no variable: write VAR or VAR=VALUE", value);
+        return error_set(err, "%s names no variable: write VAR or VAR=VALUE",
+                         excerpt(value, strlen(value)).text);
     const char *text = value[len] ? value + len + 1 : getenv(value);
     if (!text)
         return error_set(err, "%s is not set here: write %s=VALUE", value, value);
@@ -228,7 +254,8 @@ int option_remove_env(const struct option *option, const char *value, struct opt
 {
     (void)option;
     if (strchr(value, '='))
-        return error_set(err, "\"%s\" holds a '=': the pattern is of names only", value);
+        return error_set(err, "%s holds a '=': the pattern is of names only",
+                         excerpt(value, strlen(value)).text);
     spec_add_env(target->part, SPEC_ENV_REMOVE, value, strlen(value), NULL);
     return 0;
 }
@@ -247,7 +274,8 @@ int option_add_rlimit(const struct option *option, const char *value, struct opt
     uint64_t soft;
     (void)option;
     if (!value[len])
-        return error_set(err, "\"%s\" is not NAME=SOFT, such as core=unlimited", value);
+        return error_set(err, "%s is not NAME=SOFT, such as core=unlimited",
+                         excerpt(value, strlen(value)).text);
     if (option_word(spec_rlimit_words, value, len, &resource, err) < 0 ||
         spec_limit_decode(value + len + 1, &soft, err) < 0)
         return -1;
@@ -264,9 +292,9 @@ int option_set_bootstrap(const struct option *option, const char *value,
         return error_set(err, "slurm is not in this build: auto, local, ssh or a template is");
     if (!name && (!strstr(value, "{host}") || !strstr(value, "{agent}")))
         return error_set(err,
-                         "\"%s\" is not auto, local, ssh or a command template such as "
+                         "%s is not auto, local, ssh or a command template such as "
                          "\"lxc exec {host} -- {agent}\"",
-                         value);
+                         excerpt(value, strlen(value)).text);
     option_replace(option_member(option, target), value);
     return 0;
 }

@@ -1,12 +1,8 @@
 /* What a user may have meant by a name that is not an option here. */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/near.h"
 #include "launcher/cli/option.h"
-
-#define HINT_MAX_NAME 64
 
 /* Options of mpiexec, mpirun and srun that users bring along. */
 static const struct option_hint {
@@ -57,36 +53,11 @@ const char *option_elsewhere(const char *name, size_t len)
     return NULL;
 }
 
-static size_t min3(size_t a, size_t b, size_t c)
-{
-    size_t least = a < b ? a : b;
-    return least < c ? least : c;
-}
-
-/* How many letters to insert, remove or change [Levenshtein 1966], one row of the table at a
- * time. */
-static size_t hint_distance(const char *a, size_t alen, const char *b, size_t blen)
-{
-    size_t row[HINT_MAX_NAME + 1];
-    for (size_t j = 0; j <= blen; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= alen; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= blen; j++) {
-            size_t above = row[j];
-            row[j] = min3(above + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1]));
-            corner = above;
-        }
-    }
-    return row[blen];
-}
-
 const struct option *option_nearest(const char *name, size_t len)
 {
     const struct option *nearest = NULL;
-    size_t least = len / 3 + 1; /* further off it is another word */
-    if (!len || len > HINT_MAX_NAME)
+    size_t least = near_bound(len);
+    if (!len || len > NEAR_MAX)
         return NULL;
     for (const struct option *option = option_table; option->name; option++) {
         size_t own = strlen(option->name);
@@ -94,7 +65,7 @@ const struct option *option_nearest(const char *name, size_t len)
             continue;
         if (len > 2 && own > len && memcmp(option->name, name, len) == 0)
             return option;
-        size_t distance = hint_distance(name, len, option->name, own);
+        size_t distance = near_distance(name, len, option->name, own);
         if (distance < least || (distance == least && !nearest)) {
             nearest = option;
             least = distance;

@@ -95,19 +95,14 @@ static int options_check_program(const struct spec *spec, size_t part, struct er
 static int options_check_part(const struct spec *spec, size_t index, struct error *err)
 {
     const struct spec_part *part = &spec->parts[index];
-    struct layout_part layout = {
-        .ntasks = part->ntasks,
-        .cores_per_task = part->cores_per_task,
-        .gpus_per_task = part->gpus_per_task,
-        .map = part->map,
-        .bind = part->bind,
-        .order = part->order,
-        .mppr = part->mppr,
-        .per = part->per,
-        .gpu_bind = part->gpu_bind,
-        .oversubscribe = part->oversubscribe,
-    };
-    if (layout_check_part(&layout, err) == 0)
+    struct layout_part layout = spec_part_layout(part);
+    struct rankfile *rankfile = NULL;
+    int rc = spec_part_rankfile(part, &rankfile, err);
+    layout.rankfile = rankfile;
+    if (rc == 0)
+        rc = layout_check_part(&layout, err);
+    rankfile_free(rankfile);
+    if (rc == 0)
         return 0;
     return spec->nparts > 1 ? error_prefix(err, "part %zu", index + 1) : -1;
 }

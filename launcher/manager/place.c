@@ -9,6 +9,7 @@
 #include "launcher/program/gpu_env.h"
 #include "launcher/program/launch.h"
 #include "launcher/program/picture.h"
+#include "launcher/program/spec_build.h"
 
 #define PLACE_TRIES 100 /* races for the same cores that may be lost before it is given up */
 
@@ -21,19 +22,8 @@ static void fill_parts(struct manager *manager)
         return;
     manager->parts = mem_array(spec->nparts, sizeof(*manager->parts));
     for (size_t i = 0; i < spec->nparts; i++) {
-        const struct spec_part *part = &spec->parts[i];
-        manager->parts[i] = (struct layout_part){.ntasks = part->ntasks,
-                                                 .cores_per_task = part->cores_per_task,
-                                                 .gpus_per_task = part->gpus_per_task,
-                                                 .map = part->map,
-                                                 .bind = part->bind,
-                                                 .order = part->order,
-                                                 .mppr = part->mppr,
-                                                 .per = part->per,
-                                                 .gpu_bind = part->gpu_bind,
-                                                 .oversubscribe = part->oversubscribe,
-                                                 .program = part->argv[0],
-                                                 .local_memory = part->memory == SPEC_MEMORY_LOCAL};
+        manager->parts[i] = spec_part_layout(&spec->parts[i]);
+        manager->parts[i].rankfile = manager->rankfiles[i];
     }
 }
 
@@ -163,7 +153,10 @@ static void fill_request(struct manager *manager)
                                                .nnodes = manager->ncandidates,
                                                .node_count = spec->nnodes,
                                                .parts = manager->parts,
-                                               .nparts = (uint32_t)spec->nparts};
+                                               .nparts = (uint32_t)spec->nparts,
+                                               .hosts = manager->host_names,
+                                               .nhosts = (uint32_t)manager->nodes->count,
+                                               .positions = manager->candidate_host};
 }
 
 /* ---- the claim ---- */
@@ -192,8 +185,8 @@ static void explain_refusal(const struct manager *manager, struct error *err)
     if (held && gpus)
         buf_printf(&text, " and %zu GPU%s", gpus, gpus > 1 ? "s" : "");
     if (held)
-        buf_add_text(&text, " held by other running programs were left out (--overlap shares "
-                            "them)");
+        buf_printf(&text, " held by other running programs %s left out (--overlap shares %s)",
+                   held + gpus > 1 ? "were" : "was", held + gpus > 1 ? "them" : "it");
     if (manager->gpus_hidden)
         buf_add_text(&text, "; GPUs of this machine that tprun's own environment hides "
                             "(CUDA_VISIBLE_DEVICES and the like) were left out");
@@ -222,7 +215,7 @@ static int make_layout(struct manager *manager, struct error *err)
         return -1;
     fill_request(manager);
     size_t gpus;
-    if (!manager->ncandidates)
+    if (!manager->ncandidates && !manager->named)
         return error_set(err,
                          "every core is held by other running programs (%zu of them); wait for "
                          "them to end, or share with --overlap",

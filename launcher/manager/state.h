@@ -9,6 +9,7 @@
  *   place.c    layout, claim, what is shown, the launch
  *   gather.c   agents: started, heard of, or not reached
  *   supply.c   nodes, instance, what is free there
+ *   named.c    hosts that rank files and task maps name
  *   fence.c    the exchange
  *   finish.c   the end
  *   viewer.c   the front end, as the manager sees it
@@ -68,6 +69,10 @@ struct manager {
     struct tree *tree;
     struct cgroup *cgroup; /* of the agent of this machine */
 
+    struct rankfile **rankfiles; /* by part; NULL where it has none */
+    const char **host_names;     /* beside nodes->list */
+    bool named;                  /* every part says which hosts it uses */
+
     struct layout_node *candidates;
     uint32_t *candidate_host; /* [ncandidates] index into nodes->list */
     uint32_t ncandidates;
@@ -120,6 +125,12 @@ int supply_open(struct manager *manager, struct error *err);
 /* What others hold may have changed: read it again, and what each node has left. */
 int supply_free(struct manager *manager, struct error *err);
 void supply_close(struct manager *manager);
+
+/* named.c */
+int named_open(struct manager *manager, struct error *err); /* once the nodes are known */
+/* Where every part says which hosts it uses, want those and no others; false where not. */
+bool named_want(struct manager *manager);
+void named_close(struct manager *manager);
 
 /* gather.c: every function leaves manager->waiting right; whoever calls looks at it. */
 int gather_start(struct manager *manager, struct error *err);

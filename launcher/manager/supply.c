@@ -90,7 +90,8 @@ static size_t likely_cores(const struct spec *spec)
     size_t cores = 0;
     for (size_t i = 0; i < spec->nparts; i++) {
         const struct spec_part *part = &spec->parts[i];
-        if (!fills_nodes(part->map) || part->mppr || part->bind || part->per)
+        if (!fills_nodes(part->map) || part->mppr || part->bind || part->per || part->taskmap ||
+            part->rankfile)
             return SIZE_MAX;
         cores += (size_t)(part->ntasks ? part->ntasks : 1) *
                  (part->cores_per_task ? part->cores_per_task : 1);
@@ -177,9 +178,10 @@ int supply_open(struct manager *manager, struct error *err)
     } else if (open_instance(manager, err) < 0) {
         return -1;
     }
-    if (supply_free(manager, err) < 0)
+    if (supply_free(manager, err) < 0 || named_open(manager, err) < 0)
         return -1;
-    want_hosts(manager);
+    if (!named_want(manager))
+        want_hosts(manager);
     if (!imagined && !only_here(manager))
         manager->atlas = atlas_open(manager->instance);
     return 0;
@@ -201,5 +203,6 @@ void supply_close(struct manager *manager)
     rset_free(manager->held);
     topo_free(manager->here);
     atlas_free(manager->atlas);
+    named_close(manager);
     nodes_free(manager->nodes);
 }

@@ -152,6 +152,20 @@ static json_t *part_sizes(const struct launch_source *source)
     return sizes;
 }
 
+/* What agents need of the spec: where tasks go is said by the bindings, and a rank file is large. */
+static json_t *spec_of_launch(const struct spec *spec)
+{
+    static const char *const places[] = {"taskmap", "rankfile", "rankfile_name"};
+    json_t *value = spec_to_json(spec), *part;
+    size_t i;
+    json_array_foreach(json_object_get(value, "parts"), i, part)
+    {
+        for (size_t j = 0; j < sizeof(places) / sizeof(places[0]); j++)
+            json_object_del(part, places[j]);
+    }
+    return value;
+}
+
 json_t *launch_to_json(const struct launch_source *source)
 {
     const struct layout *layout = source->layout;
@@ -163,7 +177,7 @@ json_t *launch_to_json(const struct launch_source *source)
     }
     char *text = hostlist_encode(hosts);
     json_t *value =
-        json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "spec", spec_to_json(source->spec),
+        json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "spec", spec_of_launch(source->spec),
                   "program", source->program, "instance", source->instance, "taskmap",
                   taskmap_to_json(layout->map), "sizes", part_sizes(source), "tree_nodes",
                   tree_nodes, "hosts", text, "kinds", kinds_to_json(source));

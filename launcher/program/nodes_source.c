@@ -1,49 +1,14 @@
 /* From -R, --hosts, --hostfile, --topology or nothing to a list of nodes. */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "launcher/program/file_text.h"
 #include "launcher/program/here.h"
 #include "launcher/program/hostfile.h"
 #include "launcher/program/nodes.h"
 #include "launcher/program/nodes_build.h"
-
-static int stream_read(FILE *stream, const char *name, size_t max, struct buf *text,
-                       struct error *err)
-{
-    while (!feof(stream)) {
-        buf_added(text, fread(buf_reserve(text, BUFSIZ), 1, BUFSIZ, stream));
-        if (ferror(stream))
-            return error_set(err, "%s: cannot be read: %s", name, strerror(errno));
-        if (text->len > max)
-            return error_set(err, "%s: is larger than %zu MiB, the most that is read", name,
-                             max >> 20);
-    }
-    return 0;
-}
-
-/* A whole file, or stdin for "-". `name` is for messages. */
-static int file_read(const char *path, const char *name, size_t max, struct buf *text,
-                     struct error *err)
-{
-    if (strcmp(path, "-") == 0)
-        return stream_read(stdin, name, max, text, err);
-    FILE *stream = fopen(path, "re");
-    if (!stream)
-        return error_set(err, "%s: cannot be opened: %s", name, strerror(errno));
-    int rc = stream_read(stream, name, max, text, err);
-    fclose(stream);
-    return rc;
-}
-
-static char *source_name(const char *kind, const char *path)
-{
-    return strcmp(path, "-") == 0 ? mem_format("%s on stdin", kind)
-                                  : mem_format("%s %s", kind, path);
-}
 
 /* --- R ------------------------------------------------------------------------------------ */
 
@@ -51,7 +16,7 @@ static struct rset *R_read(const char *path, const char *name, double now, struc
 {
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
-    if (file_read(path, name, RSET_MAX_TEXT, &text, err) == 0) {
+    if (file_text_read(path, name, RSET_MAX_TEXT, &text, err) == 0) {
         R = rset_decode(buf_bytes(&text), text.len, err);
         if (!R || rset_check_time(R, now, err) < 0) {
             error_prefix(err, "%s", name);
@@ -65,7 +30,7 @@ static struct rset *R_read(const char *path, const char *name, double now, struc
 
 static struct nodes *nodes_from_R(const char *path, double now, struct error *err)
 {
-    struct nodes *nodes = nodes_new(source_name("R file", path));
+    struct nodes *nodes = nodes_new(file_text_name("R file", path));
     nodes->R = R_read(path, nodes->source, now, err);
     if (!nodes->R) {
         nodes_free(nodes);
@@ -130,8 +95,8 @@ static struct nodes *nodes_from_hostfile(const char *path, struct error *err)
     struct buf text = BUF_INIT;
     struct nodes *nodes = NULL;
     struct hostfile *file = NULL;
-    char *name = source_name("hostfile", path);
-    if (file_read(path, name, HOSTFILE_MAX_TEXT, &text, err) == 0)
+    char *name = file_text_name("hostfile", path);
+    if (file_text_read(path, name, HOSTFILE_MAX_TEXT, &text, err) == 0)
         file = hostfile_parse(name, buf_bytes(&text), text.len, err);
     if (file)
         nodes = nodes_from_entries(file, mem_copy_text(name));

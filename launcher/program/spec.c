@@ -52,6 +52,9 @@ static void spec_free_part(struct spec_part *part)
     free(part->mppr);
     free(part->per);
     free(part->gpu_bind);
+    free(part->taskmap);
+    free(part->rankfile);
+    free(part->rankfile_name);
     free(part->chdir);
     for (size_t i = 0; i < part->nenv; i++) {
         free(part->env[i].name);
@@ -119,6 +122,33 @@ void spec_add_topology(struct spec *spec, const char *text)
     spec->topologies =
         mem_resize(spec->topologies, spec->ntopologies + 1, sizeof(spec->topologies[0]));
     spec->topologies[spec->ntopologies++] = mem_copy_text(text);
+}
+
+struct layout_part spec_part_layout(const struct spec_part *part)
+{
+    return (struct layout_part){.ntasks = part->ntasks,
+                                .cores_per_task = part->cores_per_task,
+                                .gpus_per_task = part->gpus_per_task,
+                                .map = part->map,
+                                .bind = part->bind,
+                                .order = part->order,
+                                .mppr = part->mppr,
+                                .per = part->per,
+                                .gpu_bind = part->gpu_bind,
+                                .taskmap = part->taskmap,
+                                .oversubscribe = part->oversubscribe,
+                                .program = part->argv ? part->argv[0] : NULL,
+                                .local_memory = part->memory == SPEC_MEMORY_LOCAL};
+}
+
+int spec_part_rankfile(const struct spec_part *part, struct rankfile **file, struct error *err)
+{
+    const char *name = part->rankfile_name ? part->rankfile_name : "rank file";
+    *file = NULL;
+    if (!part->rankfile)
+        return 0;
+    *file = rankfile_parse(name, part->rankfile, strlen(part->rankfile), err);
+    return *file ? 0 : -1;
 }
 
 bool spec_has_rlimit(const struct spec *spec, int resource)

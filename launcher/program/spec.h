@@ -38,6 +38,9 @@ struct spec_part {
     uint32_t gpus_per_task;          /* 0: not given */
     char *map, *bind, *order, *mppr; /* NULL: not given */
     char *per, *gpu_bind;            /* NULL: not given */
+    char *taskmap;                   /* NULL: not given */
+    char *rankfile;                  /* the text of the file; NULL: not given */
+    char *rankfile_name;             /* for messages */
     bool oversubscribe;
     enum spec_memory memory;
     bool no_omp; /* OpenMP is not told of the task's cores */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "affinity/layout/layout.h"
 #include "launcher/program/spec.h"
 
 /* A new last part without a program; the pointer holds until the next one is added. */
@@ -26,6 +27,11 @@ bool spec_has_rlimit(const struct spec *spec, int resource);
 /* `with` (taken, and freed) takes the place of all that spec says, but for what tasks inherit:
  * that stays where `with` says nothing about it. */
 void spec_replace(struct spec *spec, struct spec *with);
+
+/* What the part says of its layout, borrowed; its rank file is not looked into. */
+struct layout_part spec_part_layout(const struct spec_part *part);
+/* The part's rank file as a table, which the caller frees; NULL where there is none. */
+int spec_part_rankfile(const struct spec_part *part, struct rankfile **file, struct error *err);
 
 /* Free what a spec holds, not the struct. */
 void spec_clear(struct spec *spec);

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "affinity/layout/layout.h"
+#include "affinity/resource/excerpt.h"
 #include "affinity/resource/hostlist.h"
 #include "affinity/resource/idset.h"
 #include "base/buf.h"
@@ -108,7 +109,8 @@ int spec_number_decode(const char *text, uint32_t max, uint32_t *value, struct e
     for (; isdigit((unsigned char)*at) && number <= max; at++)
         number = number * 10 + (uint64_t)(*at - '0');
     if (at == text || *at || !number || number > max)
-        return error_set(err, "\"%s\" is not a number from 1 to %u", text, max);
+        return error_set(err, "%s is not a number from 1 to %u", excerpt(text, strlen(text)).text,
+                         max);
     *value = (uint32_t)number;
     return 0;
 }
@@ -120,7 +122,8 @@ int spec_umask_decode(const char *text, int *value, struct error *err)
     for (const char *at = text; *at >= '0' && *at <= '7' && len <= 4; at++, len--)
         mask = mask * 8 + (*at - '0');
     if (len || !text[0] || mask > 0777)
-        return error_set(err, "\"%s\" is not an octal number from 0 to 0777", text);
+        return error_set(err, "%s is not an octal number from 0 to 0777",
+                         excerpt(text, strlen(text)).text);
     *value = mask;
     return 0;
 }
@@ -128,9 +131,9 @@ int spec_umask_decode(const char *text, int *value, struct error *err)
 static int spec_limit_bad(const char *text, struct error *err)
 {
     return error_set(err,
-                     "\"%s\" is not a limit: a number, with K, M, G or T for powers of 1024, or "
+                     "%s is not a limit: a number, with K, M, G or T for powers of 1024, or "
                      "unlimited, is",
-                     text);
+                     excerpt(text, strlen(text)).text);
 }
 
 int spec_limit_decode(const char *text, uint64_t *soft, struct error *err)
@@ -165,7 +168,9 @@ int spec_hosts_check(const char *text, struct error *err)
         return -1;
     size_t count = hostlist_count(list);
     hostlist_free(list);
-    return count ? 0 : error_set(err, "\"%s\" names no host: a list such as node[0-3] does", text);
+    return count ? 0
+                 : error_set(err, "%s names no host: a list such as node[0-3] does",
+                             excerpt(text, strlen(text)).text);
 }
 
 int spec_topology_check(const char *text, struct error *err)
@@ -173,9 +178,9 @@ int spec_topology_check(const char *text, struct error *err)
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1] || strcmp(equals, "=@") == 0)
         return error_set(err,
-                         "\"%s\" is not HOSTLIST=DESCRIPTION or HOSTLIST=@FILE.xml, such as "
+                         "%s is not HOSTLIST=DESCRIPTION or HOSTLIST=@FILE.xml, such as "
                          "\"n[0-1]=package:2 core:4 pu:2\"",
-                         text);
+                         excerpt(text, strlen(text)).text);
     char *hosts = mem_copy_text_n(text, (size_t)(equals - text));
     int rc = spec_hosts_check(hosts, err);
     free(hosts);
@@ -189,5 +194,7 @@ int spec_ranks_check(const char *text, struct error *err)
         return -1;
     bool empty = idset_empty(ranks);
     idset_free(ranks);
-    return empty ? error_set(err, "\"%s\" holds no rank: ranks such as 0 or 0-3,7 do", text) : 0;
+    return empty ? error_set(err, "%s holds no rank: ranks such as 0 or 0-3,7 do",
+                             excerpt(text, strlen(text)).text)
+                 : 0;
 }

@@ -1,5 +1,5 @@
-/* Map, bind, limit, order, per and GPU strings, a line each: refused with a sentence, or placed by on a small
- * machine without harm, each task on a processor of its own node. */
+/* Map, bind, limit, order, per and GPU strings and a task map, a line each: refused with a sentence,
+ * or placed by on a small machine without harm, each task on a processor of its own node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     part.order = take_line(&rest);
     part.per = take_line(&rest);
     part.gpu_bind = take_line(&rest);
+    part.taskmap = take_line(&rest);
     if (layout_check_part(&part, &err) == 0)
         place(&part, data[1] >> 6);
     else if (!err.text || err.kind != ERROR_USAGE)

@@ -59,12 +59,38 @@ static void place(const struct topo *topo)
     idset_free(cores);
 }
 
+/* Small numbers behind each other, as a list of JSON; the next byte says how many. */
+static json_t *numbers(const uint8_t **at, const uint8_t *end)
+{
+    json_t *list = json_array();
+    size_t count = *at < end ? *(*at)++ % 8u : 0;
+    for (; count && *at < end; count--)
+        json_array_append_new(list, json_integer((int8_t) * (*at)++));
+    return list;
+}
+
+/* Bytes that are no JSON become the members of a topology, so that its rules are reached. */
+static json_t *topology_of(const uint8_t *at, const uint8_t *end)
+{
+    static const char *const levels[] = {"board",   "numa",    "socket", "l3cache",
+                                         "l2cache", "l1cache", "core"};
+    json_t *os = json_array(), *all = json_object();
+    size_t blocks = at < end ? *at++ % 4u : 0;
+    for (; blocks; blocks--)
+        json_array_append_new(os, numbers(&at, end));
+    while (at < end) {
+        const char *name = levels[*at++ % 7u];
+        json_object_set_new(all, name, numbers(&at, end));
+    }
+    return json_pack("{s:i, s:o, s:o}", "version", 1, "os", os, "levels", all);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error err = ERROR_INIT;
     json_t *value = json_loadb((const char *)data, size, JSON_DECODE_ANY, NULL);
     if (!value)
-        return 0;
+        value = topology_of(data, data + size);
     struct topo *topo = topo_from_json(value, &err);
     if (topo) {
         check_round_trip(topo);

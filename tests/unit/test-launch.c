@@ -362,6 +362,24 @@ static const struct {
     {SPEC_INPUT_FILE, "/etc/passwd", "7000", "0"},
 };
 
+/* A rank file may have megabytes, and agents have no use for it. */
+static void test_a_rank_file_does_not_travel(void **state)
+{
+    static const struct machine machines[] = {{1, "core:2 pu:1", NULL}, {0}};
+    static const struct layout_part part = {.ntasks = 1};
+    struct world world;
+    size_t size, more;
+    (void)state;
+    world_make(&world, machines, &part, 1);
+    json_decref(travel(&world, &size));
+    world.spec->parts[0].rankfile = mem_copy_text("0 node0 0\n");
+    world.spec->parts[0].rankfile_name = mem_copy_text("ranks");
+    world.spec->parts[0].taskmap = mem_copy_text("block");
+    json_decref(travel(&world, &more));
+    assert_int_equal(size, more);
+    world_free(&world);
+}
+
 static void test_input_goes_where_it_is_read(void **state)
 {
     static const struct machine machines[] = {{3, SMALL, NULL}, {0}};
@@ -551,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_an_agent_that_only_relays_has_no_tasks),
         cmocka_unit_test(test_equal_nodes_are_written_once),
         cmocka_unit_test(test_tasks_that_share_a_binding_cost_nothing),
+        cmocka_unit_test(test_a_rank_file_does_not_travel),
         cmocka_unit_test(test_input_goes_where_it_is_read),
         cmocka_unit_test(test_the_good_one_is_good),
         cmocka_unit_test(test_malformed_launches_are_refused),

@@ -3,99 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/layout/layout.h"
 #include "base/buf.h"
 #include "base/mem.h"
-
-#define MAX_NODES 16
-#define SMALL "package:2 core:2 pu:2"
-
-struct world {
-    struct topo *topos[MAX_NODES];
-    struct idset *cores[MAX_NODES];
-    struct layout_node nodes[MAX_NODES];
-    uint32_t nnodes;
-    struct layout_part parts[4];
-    struct layout_request request;
-};
-
-static void world_add(struct world *world, struct topo *topo, const char *cores, uint32_t limit)
-{
-    static const char *const hosts[MAX_NODES] = {"node0", "node1", "node2", "node3",
-                                                 "node4", "node5", "node6", "node7"};
-    uint32_t i = world->nnodes++;
-    world->topos[i] = topo;
-    world->cores[i] = cores ? idset_decode(cores, NULL) : topo_cores(topo);
-    world->nodes[i] = (struct layout_node){
-        .host = hosts[i], .target = 10 + i, .topo = topo, .cores = world->cores[i], .limit = limit};
-}
-
-/* Machines parted by "|", "MACHINE@CORES" where not all of it is allocated, "3*MACHINE" for equal
- * ones, and "MACHINE#2" where a host file says 2 slots. */
-static void world_make(struct world *world, const char *machines)
-{
-    struct error err = ERROR_INIT;
-    char *text = mem_copy_text(machines), *rest = text, *machine;
-    *world = (struct world){.nnodes = 0};
-    while ((machine = strsep(&rest, "|"))) {
-        char *star = strchr(machine, '*'), *limit = strchr(machine, '#');
-        uint32_t times = star ? (uint32_t)atoi(machine) : 1;
-        if (limit)
-            *limit++ = '\0';
-        char *cores = strchr(machine, '@');
-        if (cores)
-            *cores++ = '\0';
-        struct topo *topo = topo_load_synthetic(star ? star + 1 : machine, &err);
-        if (!topo)
-            fail_msg("%s", error_text(&err));
-        for (uint32_t i = 0; i < times; i++)
-            world_add(world, i ? topo_ref(topo) : topo, cores, limit ? (uint32_t)atoi(limit) : 0);
-    }
-    free(text);
-    world->request = (struct layout_request){
-        .nodes = world->nodes, .nnodes = world->nnodes, .parts = world->parts, .nparts = 1};
-}
-
-static void world_free(struct world *world)
-{
-    for (uint32_t i = 0; i < world->nnodes; i++) {
-        topo_free(world->topos[i]);
-        idset_free(world->cores[i]);
-    }
-}
-
-/* "0:0-1 0:2-3 1:0-1", node of the request and OS indexes by rank. */
-static char *describe(const struct layout *layout)
-{
-    struct buf out = BUF_INIT;
-    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
-        const struct layout_task *task = &layout->tasks[rank];
-        char *cpus = idset_encode(layout->bindings[task->binding].cpus);
-        buf_printf(&out, "%s%u:%s", rank ? " " : "", layout->nodes[task->node].source, cpus);
-        free(cpus);
-    }
-    return buf_take_text(&out);
-}
-
-static char *describe_claims(const struct layout *layout)
-{
-    struct buf out = BUF_INIT;
-    for (uint32_t i = 0; i < layout->nnodes; i++) {
-        char *cores = idset_encode(layout->nodes[i].claim);
-        buf_printf(&out, "%s%u:%s", i ? " " : "", layout->nodes[i].source, cores);
-        free(cores);
-    }
-    return buf_take_text(&out);
-}
-
-static struct layout *make(const struct world *world)
-{
-    struct error err = ERROR_INIT;
-    struct layout *layout = layout_make(&world->request, &err);
-    if (!layout)
-        fail_msg("refused: %s", error_text(&err));
-    return layout;
-}
+#include "tests/unit/world.h"
 
 struct placed_case {
     const char *machines;
@@ -358,40 +268,45 @@ static void test_refusals_say_what_fits_and_what_would_do(void **state)
         {"2*package:1 core:4 pu:1",
          0,
          {.ntasks = 9},
-         "asked for 9 tasks, 8 fit: 4 on each of node[0-1] (limit 1:c, 4 cores); -n 8 would run, "
-         "--oversubscribe runs them all",
+         "asked for 9 tasks, 8 fit under the limit of 1 task for each core: 4 on each of node[0-1] "
+         "(4 cores); -n 8 would run, --oversubscribe runs them all",
          ERROR_REFUSED},
         {"package:1 core:4 pu:2",
          0,
          {.ntasks = 7, .map = "core"},
-         "asked for 7 tasks, 4 fit: 4 on node0 (limit 1:c, 4 cores); -n 4 would run, --map-by "
-         "hwthread would run one on each of 8 hardware threads, --oversubscribe runs them all",
+         "asked for 7 tasks, 4 fit under the limit of 1 task for each core: 4 on node0 (4 cores); "
+         "-n "
+         "4 would run, --map-by hwthread would run them on 8 hardware threads, --oversubscribe "
+         "runs "
+         "them all",
          ERROR_REFUSED},
         {"package:2 core:4 pu:1|package:1 core:4 pu:1",
          0,
          {.ntasks = 9, .map = "socket", .mppr = "2:s,3:n"},
-         "asked for 9 tasks, 5 fit: 3 on node0 (limit 2:s, 2 sockets; limit 3:n), 2 on node1 "
-         "(limit 2:s, 1 socket; limit 3:n); -n 5 would run, a higher --mppr allows more, "
-         "--oversubscribe runs them all",
+         "asked for 9 tasks, 5 fit under --mppr 2:s,3:n (2 tasks for each socket, 3 for each "
+         "node): "
+         "3 on node0 (2 sockets), 2 on node1 (1 socket); -n 5 would run, a higher --mppr allows "
+         "more, --oversubscribe runs them all",
          ERROR_REFUSED},
         {"package:1 core:4 pu:1#2",
          0,
          {.ntasks = 3},
-         "asked for 3 tasks, 2 fit: 2 on node0 (limit 1:c, 4 cores; 2 slots in the host file); -n "
-         "2 "
-         "would run, --oversubscribe runs them all",
+         "asked for 3 tasks, 2 fit under the limit of 1 task for each core: 2 on node0 (4 cores; 2 "
+         "slots in the host file); -n 2 would run, more slots in the host file may allow more, "
+         "--oversubscribe runs them all",
          ERROR_REFUSED},
         {"package:1 core:4 pu:1",
          0,
          {.ntasks = 3, .bind = "2c"},
-         "asked for 3 tasks, 2 fit: 2 on node0 (limit 1:c, 4 cores, 2 for each task); -n 2 would "
-         "run, --oversubscribe runs them all",
+         "asked for 3 tasks, 2 fit under the limit of 1 task for each core: 2 on node0 (4 cores, 2 "
+         "for each task); -n 2 would run, --oversubscribe runs them all",
          ERROR_REFUSED},
         {"package:1 core:4 pu:1",
          0,
          {.ntasks = 2, .cores_per_task = 3},
-         "asked for 2 tasks, 1 fits: 1 on node0 (limit 1:c, 1 slot of 3 cores); -n 1 would run, "
-         "--oversubscribe runs them all",
+         "asked for 2 tasks, 1 fits under the limit of 1 task for each slot of 3 cores: 1 on node0 "
+         "(1 slot of 3 cores, out of 4 cores); -n 1 would run, a smaller -c may, --oversubscribe "
+         "runs them all",
          ERROR_REFUSED},
         {"2*package:1 core:4 pu:1",
          0,
@@ -441,8 +356,43 @@ static void test_refusals_say_what_fits_and_what_would_do(void **state)
         {"package:1 core:1 pu:1|2*package:1 core:4 pu:1",
          3,
          {.ntasks = 6},
-         "-N 3: 6 tasks make 2 a node, for which 2 of 3 nodes have room: 1 on node0 (limit 1:c, 1 "
-         "core), 2 on each of node[1-2] (limit 1:c, 4 cores); --oversubscribe runs them all",
+         "-N 3: 6 tasks make 2 on a node, and only 2 of 3 nodes have room for so many under the "
+         "limit of 1 task for each core: 1 on node0 (1 core), 2 on each of node[1-2] (4 cores); "
+         "without -N they would fit, -n 3 would run, --oversubscribe runs them all",
+         ERROR_REFUSED},
+        {"2*package:1 core:4 pu:1",
+         2,
+         {.ntasks = 9},
+         "-N 2: 9 tasks make 5 on a node, and no node has room for so many under the limit of 1 "
+         "task for each core: 4 on each of node[0-1] (4 cores); -n 8 would run, --oversubscribe "
+         "runs them all",
+         ERROR_REFUSED},
+        {"package:2 core:4 pu:1|package:1 core:2 pu:1",
+         0,
+         {.ntasks = 4, .cores_per_task = 3},
+         "asked for 4 tasks, 2 fit under the limit of 1 task for each slot of 3 cores: 2 on node0 "
+         "(2 slots of 3 cores, out of 8 cores), none on node1 (0 slots of 3 cores, out of 2 "
+         "cores); -n 2 would run, a smaller -c may, --oversubscribe runs them all",
+         ERROR_REFUSED},
+        {"package:2 core:4 pu:1|package:1 core:2 pu:1",
+         0,
+         {.ntasks = 9, .bind = "2s"},
+         "asked for 9 tasks, 4 fit under the limit of 1 task for each core: 4 on node0 (8 cores; a "
+         "task needs 2 sockets from its place on), none on node1 (2 cores; a task needs 2 sockets "
+         "from its place on); -n 4 would run, --oversubscribe runs them all",
+         ERROR_REFUSED},
+        {"core:8 pu:1|core:6 pu:1|core:4 pu:1|core:3 pu:1|core:2 pu:1|core:1 pu:1",
+         0,
+         {.ntasks = 99},
+         "asked for 99 tasks, 24 fit under the limit of 1 task for each core: 8 on node0 (8 "
+         "cores), 6 on node1 (6 cores), 4 on node2 (4 cores), 3 on node3 (3 cores), and 3 on 2 "
+         "more nodes; -n 24 would run, --oversubscribe runs them all",
+         ERROR_REFUSED},
+        {"package:1 core:4 pu:1#2",
+         0,
+         {.ntasks = 3, .mppr = "none"},
+         "asked for 3 tasks, 2 fit: 2 on node0 (2 slots in the host file); -n 2 would run, more "
+         "slots in the host file may allow more, --oversubscribe runs them all",
          ERROR_REFUSED},
         {"package:1 core:4 pu:1",
          0,
@@ -605,9 +555,11 @@ static void test_a_later_part_that_does_not_fit_is_named(void **state)
     world.parts[1] = (struct layout_part){.ntasks = 2, .map = "core"};
     world.request.nparts = 2;
     assert_null(layout_make(&world.request, &err));
-    assert_string_equal(error_text(&err),
-                        "part 2 of the command line: asked for 2 tasks, 1 fits: 1 on node0 (limit "
-                        "1:c, 4 cores), beside the parts before; --oversubscribe runs them all");
+    assert_string_equal(
+        error_text(&err),
+        "part 2 of the command line: asked for 2 tasks, 1 fits under the limit of 1 "
+        "task for each core beside the parts before: 1 on node0 (4 cores); -n 1 "
+        "for this part would run, --oversubscribe runs them all");
     error_clear(&err);
     world_free(&world);
 }

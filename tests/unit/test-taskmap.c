@@ -1,5 +1,6 @@
 #include "tests/unit/vectors.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,8 @@ static struct taskmap *deal(json_t *counts, uint32_t chunk)
 {
     struct taskmap *map = taskmap_new();
     size_t nnodes = json_array_size(counts), i;
-    uint32_t left[8], total = 0;
+    uint32_t left[4096], total = 0;
+    assert_true(nnodes <= 4096);
     for (i = 0; i < nnodes; i++)
         total += left[i] = (uint32_t)json_integer_value(json_array_get(counts, i));
     for (i = 0; total; i = (i + 1) % nnodes) {
@@ -117,6 +119,47 @@ static void test_distributions_have_the_maps_of_the_rfc(void **state)
         taskmap_free(again);
         free(pmi);
         taskmap_free(map);
+    }
+    json_decref(table);
+}
+
+/* "2*2 + 2*4": two nodes of two tasks each, then two of four. */
+static json_t *layout_counts(const char *text)
+{
+    json_t *counts = json_array();
+    for (const char *at = text; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        int nnodes = 0, ppn = 0;
+        assert_int_equal(sscanf(at, " %d*%d", &nnodes, &ppn), 2);
+        for (int i = 0; i < nnodes; i++)
+            json_array_append_new(counts, json_integer(ppn));
+    }
+    return counts;
+}
+
+static void expect_pmi(json_t *counts, uint32_t chunk, const char *want)
+{
+    struct taskmap *map = deal(counts, chunk), *again = read_map(want);
+    char *pmi = taskmap_encode_pmi(map), *back = taskmap_encode_pmi(again);
+    assert_string_equal(pmi, want);
+    assert_string_equal(back, want);
+    free(pmi);
+    free(back);
+    taskmap_free(map);
+    taskmap_free(again);
+}
+
+static void test_process_mappings_are_those_of_the_pmi_rfc(void **state)
+{
+    (void)state;
+    json_t *table = vectors_load("rfc34_taskmap"), *item;
+    size_t i;
+    json_array_foreach(vectors_list(table, "rfc13_pmi"), i, item)
+    {
+        json_t *counts = layout_counts(vectors_text(item, "layout"));
+        expect_pmi(counts, 0, vectors_text(item, "block"));
+        if (!json_is_null(json_object_get(item, "cyclic")))
+            expect_pmi(counts, 1, vectors_text(item, "cyclic"));
+        json_decref(counts);
     }
     json_decref(table);
 }
@@ -349,6 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors_convert_between_all_forms),
         cmocka_unit_test(test_distributions_have_the_maps_of_the_rfc),
+        cmocka_unit_test(test_process_mappings_are_those_of_the_pmi_rfc),
         cmocka_unit_test(test_lenient_pmi_strings_are_read),
         cmocka_unit_test(test_wrong_vectors_are_refused),
         cmocka_unit_test(test_other_bad_texts_are_refused),

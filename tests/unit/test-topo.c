@@ -6,6 +6,8 @@
 #include <time.h>
 
 #include "affinity/topology/topo.h"
+#include "affinity/topology/topo_build.h"
+#include "base/buf.h"
 #include "base/mem.h"
 
 #ifndef TEST_DATA_DIR
@@ -244,7 +246,10 @@ static void test_bad_sources_are_refused_with_a_sentence(void **state)
                                       "package:65536 core:65536",
                                       "core:300 pu:300",
                                       "package:2 (",
-                                      "2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2"};
+                                      "2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2",
+                                      "core:65536 pu:1",
+                                      "core:2048 pu:32",
+                                      "package:2048 core:32 pu:1"};
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct error err = ERROR_INIT;
@@ -260,6 +265,78 @@ static void test_bad_sources_are_refused_with_a_sentence(void **state)
     assert_null(topo_load_xml("/", &err));
     assert_non_null(strstr(error_text(&err), "not a regular file"));
     error_clear(&err);
+}
+
+static char *repeated(const char *before, const char *text, size_t times, const char *behind)
+{
+    struct buf out = BUF_INIT;
+    buf_add_text(&out, before);
+    for (size_t i = 0; i < times; i++)
+        buf_add_text(&out, text);
+    buf_add_text(&out, behind);
+    return buf_take_text(&out);
+}
+
+/* What hwloc would take minutes and gigabytes for, or overflow its stack by. */
+static void test_endless_descriptions_are_refused_at_once(void **state)
+{
+    char *bad[] = {repeated("", "x", 65537, ""),
+                   repeated("", "(", 60000, ""),
+                   repeated("", "[", 60000, ""),
+                   repeated("", "group:1 ", 8000, "pu:2"),
+                   repeated("package:2 ", "[numa] ", 9000, "core:2 pu:1"),
+                   repeated("package:1000 ", "[numa] ", 9000, "core:2 pu:1")};
+    clock_t start = clock();
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct error err = ERROR_INIT;
+        if (topo_load_synthetic(bad[i], &err))
+            fail_msg("'%.60s' was taken", bad[i]);
+        assert_int_equal(err.kind, ERROR_USAGE);
+        assert_true(strlen(error_text(&err)) < 300);
+        error_clear(&err);
+        free(bad[i]);
+    }
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 10);
+}
+
+static void test_xml_is_looked_over_before_it_is_read(void **state)
+{
+    char *deep = repeated("<topology>", "<object type='Group'>", 200000, "");
+    char *many = repeated("<topology>", "<info/>", TOPO_XML_MAX_ELEMENTS, "</topology>");
+    char *large = repeated("<!--", "x", TOPO_XML_MAX_BYTES, "-->");
+    const struct {
+        const char *text, *says;
+    } cases[] = {
+        {deep, "nested more than 128 deep"},
+        {many, "more than 524288 elements"},
+        {large, "larger than 32 MiB"},
+        {"<!DOCTYPE t [<!ENTITY a \"b\">]><t/>", "a document type of its own"},
+        {"<!DOCTYPE t [", "a document type of its own"},
+        {"", NULL},
+        {"<", NULL},
+        {"<a b='>", NULL},
+        {"</a></a><a>", NULL},
+        {"<!-- <!DOCTYPE t [ ]> -->", NULL},
+        {"<a b='<!DOCTYPE t ['/>", NULL},
+        {"<!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><a b=\"[\"/>", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        int rc = topo_xml_check(cases[i].text, strlen(cases[i].text), &err);
+        if (rc == 0 ? cases[i].says != NULL
+                    : !cases[i].says || !strstr(error_text(&err), cases[i].says))
+            fail_msg("case %zu: %d, %s", i, rc, error_text(&err));
+        error_clear(&err);
+    }
+    char *wide = repeated("", "<a/><b></b>", 200, ""); /* next to one another is not nested */
+    assert_int_equal(topo_xml_check(wide, strlen(wide), NULL), 0);
+    assert_int_equal(topo_xml_check("a\0b", 3, NULL), -1);
+    free(wide);
+    free(deep);
+    free(many);
+    free(large);
 }
 
 static void test_this_machine_allows_what_the_mask_leaves(void **state)
@@ -546,6 +623,8 @@ int main(void)
         cmocka_unit_test(test_xml_gives_the_machine_it_was_made_of),
         cmocka_unit_test(test_boards_and_disallowed_cpus_are_read_from_xml),
         cmocka_unit_test(test_bad_sources_are_refused_with_a_sentence),
+        cmocka_unit_test(test_endless_descriptions_are_refused_at_once),
+        cmocka_unit_test(test_xml_is_looked_over_before_it_is_read),
         cmocka_unit_test(test_this_machine_allows_what_the_mask_leaves),
         cmocka_unit_test(test_loading_leaves_the_environment_as_it_was),
         cmocka_unit_test(test_wire_form_is_short_and_loses_nothing),

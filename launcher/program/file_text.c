@@ -1,0 +1,40 @@
+#include "launcher/program/file_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static int stream_read(FILE *stream, const char *name, size_t max, struct buf *text,
+                       struct error *err)
+{
+    while (!feof(stream)) {
+        buf_added(text, fread(buf_reserve(text, BUFSIZ), 1, BUFSIZ, stream));
+        if (ferror(stream))
+            return error_set(err, "%s: cannot be read: %s", name, strerror(errno));
+        if (text->len > max)
+            return error_set(err, "%s: is larger than %zu MiB, the most that is read", name,
+                             max >> 20);
+    }
+    return 0;
+}
+
+int file_text_read(const char *path, const char *name, size_t max, struct buf *text,
+                   struct error *err)
+{
+    if (strcmp(path, "-") == 0)
+        return stream_read(stdin, name, max, text, err);
+    FILE *stream = fopen(path, "re");
+    if (!stream)
+        return error_set(err, "%.300s: cannot be opened: %s", name, strerror(errno));
+    int rc = stream_read(stream, name, max, text, err);
+    fclose(stream);
+    return rc;
+}
+
+char *file_text_name(const char *kind, const char *path)
+{
+    return strcmp(path, "-") == 0 ? mem_format("%s on stdin", kind)
+                                  : mem_format("%s %s", kind, path);
+}
