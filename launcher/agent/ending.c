@@ -28,7 +28,6 @@ static void ending_all(struct agent *agent, int number)
     ending_descend(agent, number);
 }
 
-/* Look again, from the loop. */
 /* What a task left running may still be writing for it (`exec > >(tee log)`): while it holds the
  * task's output and says something now and then, it goes on. */
 static bool ending_lingers(struct agent *agent)
@@ -170,9 +169,8 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
     for (uint32_t i = 0; i < agent->ntasks && !task; i++)
         if (agent->tasks[i].pid == pid)
             task = &agent->tasks[i];
-    if (!task) { /* an orphan that was adopted: they may come too fast to look each time */
+    if (!task) /* an orphan that was adopted: they may come too fast to look each time */
         return;
-    }
     task->status = status;
     task->victim = agent->terminating;
     task->ended = true;
