@@ -62,7 +62,6 @@ static void ending_over(struct agent *agent)
         if (!streams_drain(&agent->tasks[i]) && agent->parent)
             return; /* the rest comes when there is room for it */
     agent->over = true;
-    cgroup_remove(agent->config->cgroup);
     ev_timer_stop(agent->loop, &agent->killer);
     for (uint32_t i = 0; i < agent->ntasks; i++)
         streams_close(&agent->tasks[i]);
@@ -91,6 +90,9 @@ void ending_check(struct agent *agent)
     if (!agent->over || agent->stalled || (agent->below && !idset_empty(agent->below)))
         return;
     report_done(agent);
+    if (agent->parent)
+        link_flush(agent->parent, 0);
+    cgroup_remove(agent->config->cgroup); /* this process is waited for: tprun ends later */
 }
 
 /* ---- ending them ---- */
