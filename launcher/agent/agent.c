@@ -221,6 +221,8 @@ static void take_welcome(struct agent *agent, const struct frame *frame)
         start_below(agent, below); /* the long way first */
         say_hello(agent, cores, digest);
         link_watch(agent->parent, agent->boot.node_timeout);
+        link_flush(agent->parent, 0);
+        cgroup_find(agent->config->cgroup); /* while others map */
     }
     error_clear(&err);
     json_decref(value);

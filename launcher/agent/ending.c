@@ -28,7 +28,6 @@ static void ending_all(struct agent *agent, int number)
     ending_descend(agent, number);
 }
 
-/* Look again, from the loop. */
 /* What a task left running may still be writing for it (`exec > >(tee log)`): while it holds the
  * task's output and says something now and then, it goes on. */
 static bool ending_lingers(struct agent *agent)
@@ -63,7 +62,6 @@ static void ending_over(struct agent *agent)
         if (!streams_drain(&agent->tasks[i]) && agent->parent)
             return; /* the rest comes when there is room for it */
     agent->over = true;
-    cgroup_remove(agent->config->cgroup);
     ev_timer_stop(agent->loop, &agent->killer);
     for (uint32_t i = 0; i < agent->ntasks; i++)
         streams_close(&agent->tasks[i]);
@@ -92,6 +90,9 @@ void ending_check(struct agent *agent)
     if (!agent->over || agent->stalled || (agent->below && !idset_empty(agent->below)))
         return;
     report_done(agent);
+    if (agent->parent)
+        link_flush(agent->parent, 0);
+    cgroup_remove(agent->config->cgroup); /* this process is waited for: tprun ends later */
 }
 
 /* ---- ending them ---- */
@@ -170,9 +171,8 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
     for (uint32_t i = 0; i < agent->ntasks && !task; i++)
         if (agent->tasks[i].pid == pid)
             task = &agent->tasks[i];
-    if (!task) { /* an orphan that was adopted: they may come too fast to look each time */
+    if (!task) /* an orphan that was adopted: they may come too fast to look each time */
         return;
-    }
     task->status = status;
     task->victim = agent->terminating;
     task->ended = true;

@@ -23,6 +23,7 @@ struct cgroup {
     pid_t maker;
     int dir; /* in the maker */
     char path[PATH_MAX];
+    char own[PATH_MAX]; /* the maker's own, if that was looked for */
 };
 
 struct cgroup *cgroup_new(void)
@@ -207,12 +208,20 @@ static int cgroup_fill(struct cgroup *cgroup, const char *own, struct error *err
     return -1;
 }
 
+void cgroup_find(struct cgroup *cgroup)
+{
+    char *own = cgroup ? cgroup_own(NULL) : NULL;
+    if (own && strlen(own) < sizeof(cgroup->own))
+        memcpy(cgroup->own, own, strlen(own) + 1);
+    free(own);
+}
+
 int cgroup_make(struct cgroup *cgroup, const char *program, struct error *err)
 {
     int result = -1;
     if (!cgroup)
         return error_set(err, "no memory to share");
-    char *own = cgroup_own(err);
+    char *own = cgroup->own[0] ? mem_copy_text(cgroup->own) : cgroup_own(err);
     if (own && cgroup_note(cgroup, own, program) < 0)
         error_set(err, "cannot name one in %s: %s", own, strerror(errno));
     else if (own)
