@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "launcher/program/gpu_env.h"
 #include "launcher/program/omp_env.h"
 
 #define TASKMAP_MAX 32768 /* bytes of TPRUN_TASKMAP; a longer one is left out */
 
-enum { TASK_VARIABLES = 26 + OMP_ENV_MAX };
+enum { TASK_VARIABLES = 18 + GPU_ENV_MAX + OMP_ENV_MAX };
 
 static bool has_variable(char *const *environment, const char *name)
 {
@@ -86,9 +87,7 @@ void variables_fill(struct variables *vars, const struct variables_source *sourc
     variable(vars, "TPRUN_ENCLOSING=%s", launch->enclosing ? launch->enclosing : launch->program);
     pmi_variables(vars, source, what);
     variables_add(vars, source->threads);
-    for (char *const *entry = part_gpus(part, what); *entry; entry++)
-        vars->list[vars->at++] = *entry;
-    vars->list[vars->at] = NULL;
+    variables_add(vars, part_gpus(part, what));
     if (source->taskmap) {
         vars->list[vars->at++] = source->taskmap;
         vars->list[vars->at] = NULL;

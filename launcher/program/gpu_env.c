@@ -83,7 +83,7 @@ static bool has_vendor(const struct topo *topo, enum topo_vendor vendor, const s
 }
 
 struct entries {
-    char *list[8];
+    char *list[GPU_ENV_MAX];
     size_t count;
 };
 

@@ -19,6 +19,8 @@
 #include "affinity/topology/topo.h"
 #include "base/error.h"
 
+enum { GPU_ENV_MAX = 5 }; /* entries of gpu_env_make() */
+
 /* What a task that is to see exactly these GPUs of its node (NULL: none) has set, a NULL-terminated
  * list of NAME=VALUE; caller frees with spec_free_words(). `environment` is what it inherits. */
 char **gpu_env_make(const struct topo *topo, const struct idset *gpus, char *const *environment);
