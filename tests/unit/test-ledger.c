@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -541,25 +542,30 @@ static void test_an_unreadable_claim_of_a_live_program_is_named(void **state)
     instance_close(instance);
 }
 
-static void test_open_and_claim_cost_less_than_a_millisecond(void **state)
+static double clock_now(void)
 {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* The best of many rounds, and a loose limit: machines that test are busy. */
+static void test_open_and_claim_cost_milliseconds(void **state)
+{
+    double best = INFINITY;
     (void)state;
-    struct timespec start, end;
-    const int rounds = 200;
     instance_close(open_instance());
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    for (int i = 0; i < rounds; i++) {
+    for (int i = 0; i < 200; i++) {
+        double start = clock_now();
         struct instance *instance = instance_open("this machine", NULL);
         struct program *program = program_new(instance, NULL);
         assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
         program_end(program);
         instance_close(instance);
+        best = fmin(best, clock_now() - start);
     }
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    double seconds =
-        (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
-    print_message("%.0f us a round\n", seconds / rounds * 1e6);
-    assert_true(seconds / rounds < 0.02); /* loose: machines that test are busy */
+    print_message("%.0f us\n", best * 1e6);
+    assert_true(best < 0.01);
 }
 
 int main(void)
@@ -583,7 +589,7 @@ int main(void)
         cmocka_unit_test(test_a_directory_of_another_user_is_refused),
         cmocka_unit_test(test_tmpdir_serves_where_there_is_no_runtime_directory),
         cmocka_unit_test(test_an_unreadable_claim_of_a_live_program_is_named),
-        cmocka_unit_test(test_open_and_claim_cost_less_than_a_millisecond),
+        cmocka_unit_test(test_open_and_claim_cost_milliseconds),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);
 }
