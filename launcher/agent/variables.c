@@ -86,9 +86,7 @@ void variables_fill(struct variables *vars, const struct variables_source *sourc
     variable(vars, "TPRUN_ENCLOSING=%s", launch->enclosing ? launch->enclosing : launch->program);
     pmi_variables(vars, source, what);
     variables_add(vars, source->threads);
-    for (char *const *entry = part_gpus(part, what); *entry; entry++)
-        vars->list[vars->at++] = *entry;
-    vars->list[vars->at] = NULL;
+    variables_add(vars, part_gpus(part, what));
     if (source->taskmap) {
         vars->list[vars->at++] = source->taskmap;
         vars->list[vars->at] = NULL;
