@@ -115,6 +115,10 @@ static void say_binding(struct buf *out, const struct policy *policy)
         buf_add_text(out, "not bound");
         return;
     }
+    if (policy->bind_domain) {
+        buf_add_text(out, "each bound to the domain of its GPUs");
+        return;
+    }
     if (policy->bind == POLICY_BIND_TOGETHER) {
         buf_add_text(out, "tasks of a node bound together");
         return;
@@ -128,6 +132,16 @@ static void say_binding(struct buf *out, const struct policy *policy)
                    level_noun(policy->bind_level));
 }
 
+static void say_map(struct buf *out, const char *map, const struct policy *policy)
+{
+    if (policy_is_per_gpu(policy))
+        buf_printf(out, "%u per GPU, ", policy->per_count);
+    else if (policy->per_count)
+        buf_printf(out, "%u per %s, ", policy->per_count, level_noun(policy->per_level));
+    else
+        buf_printf(out, "by %s, ", map ? map : "slot");
+}
+
 char *words_policy(const struct drawing *drawing, uint32_t part)
 {
     const struct layout_part *asked = &drawing->request->parts[drawing->parts[part].owner];
@@ -135,7 +149,7 @@ char *words_policy(const struct drawing *drawing, uint32_t part)
     struct buf out = BUF_INIT;
     if (asked->rankfile)
         return mem_format("as rank file %.40s says", asked->rankfile->name);
-    buf_printf(&out, "by %s, ", asked->map ? asked->map : "slot");
+    say_map(&out, asked->map, policy);
     say_binding(&out, policy);
     if (asked->taskmap)
         buf_printf(&out, ", nodes by task map %.24s%s", asked->taskmap,

@@ -18,6 +18,7 @@ static const char help[] =
     "                 of --map-by; 2c is two cores; with none it is not bound\n"
     "--order WHICH    natural ranks follow the placing, sequential ones the hardware\n"
     "-c N             N cores next to each other for each task; OpenMP is told so\n"
+    "--per N:LEVEL    N tasks on each LEVEL that there is: 1:numa, 8:node, 1:gpu\n"
     "--mppr LIMITS    2:s,1:c: at most two a socket and one a core (default 1:c)\n"
     "--oversubscribe  more than that\n"
     "\n"

@@ -3,7 +3,8 @@
  *     nodes: HOSTLIST=SYNTHETIC or =@FILE.xml (from there), then " @ CORES" where not all are allocated
  *     gpu: ID NAME CPUS        of the nodes before it (OS indexes)
  *     granted: IDS             GPUs that are allocated there
- *     part: [-n N] [-c N] [--map-by X] [--bind-to X] [--order X] [--mppr X] [--oversubscribe] [NAME]
+ *     part: [-n N] [-c N] [--map-by X] [--bind-to X] [--order X] [--mppr X] [--per X]
+ *           [--oversubscribe] [NAME]
  *     show: any of alloc, topo, map, bind
  *
  * and behind a blank line the text. */
@@ -104,6 +105,7 @@ static inline void world_part(struct picture_world *world, char *value)
                             : strcmp(word, "--bind-to") == 0 ? &part->bind
                             : strcmp(word, "--order") == 0   ? &part->order
                             : strcmp(word, "--mppr") == 0    ? &part->mppr
+                            : strcmp(word, "--per") == 0     ? &part->per
                                                              : NULL;
         if (text)
             *text = strsep(&value, " ");
