@@ -63,7 +63,7 @@ is_picture() {
 	directory/ it is a directory
 	/dev/null not a regular file
 	link link to nothing
-	/proc/map.svg directory /proc:
+	/proc/map.svg
 	END
     [ -c /dev/null ]
 }
