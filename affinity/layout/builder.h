@@ -74,7 +74,7 @@ int builder_find_gpus(const struct builder *builder, struct run_gpus *gpus, stru
 void builder_free_gpus(const struct builder *builder, struct run_gpus *gpus);
 /* The number of a set in layout->gpu_sets. */
 uint32_t builder_gpu_set(struct builder *builder, const uint32_t *ids, uint32_t n);
-/* The GPUs that a task at a position gets, which the program claims on the node from now on. */
+/* The GPUs that a task at a position of a paired plan gets, which the program claims on the node from now on. */
 uint32_t builder_give_gpus(struct builder *builder, const struct policy *policy,
                            const struct plan *plan, uint32_t position, uint32_t node);
 /* --gpu-bind closest: when all tasks are bound. */

@@ -66,6 +66,11 @@ int exact_check_part(const struct layout_part *part, const struct deal *deal, st
         return check_rankfile(part, err);
     if (deal->scheme != DEAL_NONE && part->order)
         return refuse_beside("--taskmap", "how ranks are numbered", "--order (or --rank-by)", err);
+    if ((deal->scheme == DEAL_BLOCK || deal->scheme == DEAL_CYCLIC) && part->per && !part->ntasks)
+        return error_usage(err,
+                           "--per without -n takes all that fits, which --taskmap %s cannot deal "
+                           "out; give a -n",
+                           part->taskmap);
     return 0;
 }
 

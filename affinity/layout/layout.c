@@ -33,6 +33,7 @@ static int run_start(struct run *run, const struct layout_part *part, struct err
     if (deal_parse(part->taskmap, &run->deal, err) < 0 ||
         exact_check_part(part, &run->deal, err) < 0)
         return -1;
+    run->fill = part->per && !part->ntasks && !exact_ntasks(run);
     return policy_parse(part, &run->policy, err);
 }
 
@@ -44,7 +45,7 @@ static int make_runs(struct builder *builder, struct error *err)
         const struct layout_part *part = &request->parts[i];
         if (i == 0 || policy_is_own(part)) {
             struct run *fresh = &builder->runs[builder->nruns++];
-            *fresh = (struct run){.first_part = i, .fill = part->per && !part->ntasks};
+            *fresh = (struct run){.first_part = i};
             if (run_start(fresh, part, err) < 0)
                 return -1;
             builder->layout->gpus_assigned |= policy_uses_gpus(&fresh->policy);
@@ -103,15 +104,15 @@ static int count_tasks(struct builder *builder, struct error *err)
     uint64_t total = 0;
     bool fills = false;
     for (uint32_t i = 0; i < request->nparts; i++) {
-        const struct layout_part *part = &request->parts[i];
-        if (part->per && !part->ntasks) {
+        struct run *run = &builder->runs[builder->run_of[i]];
+        if (run->fill) {
             fills = true;
             continue;
         }
-        uint32_t ntasks = part->ntasks ? part->ntasks : default_tasks(builder, i);
-        builder->part_tasks[i] = ntasks;
-        builder->runs[builder->run_of[i]].ntasks += ntasks;
-        total += ntasks;
+        uint32_t ntasks = request->parts[i].ntasks;
+        builder->part_tasks[i] = ntasks ? ntasks : default_tasks(builder, i);
+        run->ntasks += builder->part_tasks[i];
+        total += builder->part_tasks[i];
     }
     if (total > LAYOUT_MAX_TASKS)
         return error_usage(err, "%llu tasks are more than the %u that one program may have",

@@ -123,8 +123,6 @@ static void claim_gpus(struct builder *builder, uint32_t node, uint32_t set)
 uint32_t builder_give_gpus(struct builder *builder, const struct policy *policy,
                            const struct plan *plan, uint32_t position, uint32_t node)
 {
-    if (!plan->pairs)
-        return LAYOUT_NO_GPUS;
     uint32_t number = plan->pairs[position].number, *set = &plan->gpu_set[number];
     if (*set == LAYOUT_NO_GPUS)
         *set = builder_gpu_set(builder, plan->gpus + (size_t)number * policy->gpus_per_task,

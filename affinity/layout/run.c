@@ -299,7 +299,9 @@ static struct layout_task seat_task(struct builder *builder, const struct placin
         .node = seat->node,
         .binding = *binding,
         .place = seat_row(placing, seat),
-        .gpus = builder_give_gpus(builder, placing->policy, plan, seat->position, seat->node)};
+        .gpus = plan->pairs
+                    ? builder_give_gpus(builder, placing->policy, plan, seat->position, seat->node)
+                    : LAYOUT_NO_GPUS};
 }
 
 static void append_tasks(struct builder *builder, const struct placing *placing,

@@ -138,6 +138,13 @@ static void test_a_task_map_says_which_rank_is_on_which_node(void **state)
          NULL,
          "0:0 0:1 0:2 0:3 0:0",
          NULL},
+        {"2*" FLAT,
+         0,
+         {.ntasks = 3, .taskmap = "cyclic", .per = "2:node", .bind = "core"},
+         NULL,
+         "0:0 1:0 0:1",
+         NULL},
+        {"2*" FLAT, 0, {.taskmap = "1;0", .per = "2:node", .bind = "core"}, NULL, "1:0 0:0", NULL},
     };
     (void)state;
     check_placed(cases, COUNT(cases));
@@ -227,6 +234,12 @@ static void test_a_map_that_does_not_fit_is_refused(void **state)
          {.taskmap = "[[0,1,1,1]]", .cores_per_task = 5},
          NULL,
          "-c 5: no node has so many cores; the largest, node0, has 4 allocated",
+         NULL},
+        {FLAT,
+         0,
+         {.taskmap = "cyclic", .per = "2:node"},
+         NULL,
+         "--per without -n takes all that fits, which --taskmap cyclic cannot deal out; give a -n",
          NULL},
     };
     (void)state;
