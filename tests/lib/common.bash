@@ -68,7 +68,7 @@ lines_are() { [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE N: it has N lines at least
 # sets $job; its output goes to files out and err.
 start() {
     rm -f out err
-    env --default-signal=INT,QUIT,PIPE "$@" >out 2>err 3>&- &
+    env --default-signal "$@" >out 2>err 3>&- &
     job=$!
 }
 finish() { # sets $status
