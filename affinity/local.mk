@@ -1,5 +1,8 @@
 noinst_LIBRARIES += libresource.a liblayout.a
 libresource_a_SOURCES = \
+    affinity/resource/count.c affinity/resource/count.h affinity/resource/count_private.h \
+    affinity/resource/count_json.c \
+    affinity/resource/count_text.c \
     affinity/resource/excerpt.c affinity/resource/excerpt.h \
     affinity/resource/hostlist.c affinity/resource/hostlist.h \
     affinity/resource/hostlist_text.c \

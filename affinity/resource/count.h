@@ -20,6 +20,7 @@
 #include "base/error.h"
 
 #define COUNT_UNBOUNDED UINT32_MAX
+#define COUNT_MAX IDSET_MAX /* the largest number there may be */
 
 struct count {
     uint32_t min, max; /* equal: exactly so many; max may be COUNT_UNBOUNDED; both 0: not given */
