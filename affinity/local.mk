@@ -11,7 +11,14 @@ libresource_a_SOURCES = \
     affinity/resource/rset.c affinity/resource/rset.h affinity/resource/rset_private.h \
     affinity/resource/rset_arithmetic.c \
     affinity/resource/rset_decode.c \
-    affinity/resource/rset_encode.c
+    affinity/resource/rset_encode.c \
+    affinity/resource/shape.c affinity/resource/shape.h affinity/resource/shape_private.h \
+    affinity/resource/shape_encode.c \
+    affinity/resource/shape_json.c \
+    affinity/resource/shape_key.c \
+    affinity/resource/shape_text.c \
+    affinity/resource/shape_value.c \
+    affinity/resource/shape_word.c
 liblayout_a_SOURCES = \
     affinity/topology/topo.c affinity/topology/topo.h \
     affinity/topology/topo_build.h \

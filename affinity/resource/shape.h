@@ -29,7 +29,7 @@ enum shape_exclusive { SHAPE_UNSAID = -1, SHAPE_SHARED = 0, SHAPE_EXCLUSIVE = 1 
 struct shape_vertex {
     char *type; /* never empty */
     struct count count;
-    char *label; /* every slot has one; NULL for all else */
+    char *label; /* every slot has one; all else may, or NULL */
     enum shape_exclusive exclusive;
     char *unit;         /* of the count (RFC 14), or NULL */
     json_t *attributes; /* other keys and their values; NULL: none */
@@ -49,6 +49,10 @@ struct shape *shape_decode(const char *text, struct error *err);
 /* The value of `resources` (borrowed): an array of vertices. NULL with a sentence. */
 struct shape *shape_from_json(const json_t *resources, struct error *err);
 void shape_free(struct shape *shape); /* NULL is fine */
+
+/* The sentence about a vertex, with "shape: " in front and a caret where there is text. Returns -1. */
+int shape_refuse(const struct shape *shape, const struct shape_vertex *vertex, struct error *err,
+                 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Canonical text: decode(encode(x)) equals x. Caller frees. */
 char *shape_encode(const struct shape *shape);
