@@ -117,6 +117,16 @@ static struct count_text count_inside(const char *text, size_t len)
     return in;
 }
 
+/* The set is taken. One without holes is written as a range is, and so it is one. */
+static struct count count_of_set(struct idset *set)
+{
+    uint32_t first = idset_first(set), last = idset_last(set);
+    if (idset_count(set) <= last - first)
+        return (struct count){.min = first, .max = last, .set = set};
+    idset_free(set);
+    return (struct count){first, last, '+', 1, NULL};
+}
+
 static int count_decode_set(const struct count_text *in, struct count *count, struct error *err)
 {
     size_t len = (size_t)(in->end - in->at);
@@ -133,7 +143,7 @@ static int count_decode_set(const struct count_text *in, struct count *count, st
         idset_free(set);
         return count_bad(in->at, len, "zero is no count", err);
     }
-    *count = (struct count){.min = idset_first(set), .max = idset_last(set), .set = set};
+    *count = count_of_set(set);
     return 0;
 }
 
