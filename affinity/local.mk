@@ -1,5 +1,10 @@
 noinst_LIBRARIES += libresource.a liblayout.a
 libresource_a_SOURCES = \
+    affinity/resource/constraint.c affinity/resource/constraint.h \
+    affinity/resource/constraint_private.h \
+    affinity/resource/constraint_json.c \
+    affinity/resource/constraint_match.c \
+    affinity/resource/constraint_text.c \
     affinity/resource/count.c affinity/resource/count.h affinity/resource/count_private.h \
     affinity/resource/count_json.c \
     affinity/resource/count_text.c \
