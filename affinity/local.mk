@@ -1,4 +1,4 @@
-noinst_LIBRARIES += libresource.a liblayout.a
+noinst_LIBRARIES += libresource.a liblayout.a libpool.a
 libresource_a_SOURCES = \
     affinity/resource/constraint.c affinity/resource/constraint.h \
     affinity/resource/constraint_private.h \
@@ -24,6 +24,11 @@ libresource_a_SOURCES = \
     affinity/resource/shape_text.c \
     affinity/resource/shape_value.c \
     affinity/resource/shape_word.c
+libpool_a_SOURCES = \
+    affinity/pool/request.c affinity/pool/request.h affinity/pool/request_private.h \
+    affinity/pool/request_kind.c \
+    affinity/pool/request_memory.c \
+    affinity/pool/request_slot.c
 liblayout_a_SOURCES = \
     affinity/topology/topo.c affinity/topology/topo.h \
     affinity/topology/topo_build.h \
