@@ -1,9 +1,10 @@
-/* Any text is refused with a sentence, or is a shape that its text and its JSON give again. */
+/* Any text is refused with a sentence, or is a shape that its text and its JSON give again, and
+ * that can be asked of a pool or is refused with a sentence. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/resource/shape.h"
+#include "affinity/pool/request.h"
 #include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,6 +22,18 @@ static void expect_same(struct shape *shape, const char *text, json_t *value)
     shape_free(shape);
 }
 
+static void check_request(const struct shape *shape)
+{
+    struct error err = ERROR_INIT;
+    struct request *request = request_from_shape(shape, &err);
+    if (!request == !err.text)
+        abort();
+    if (request && (!request->slots.max || request->slot.count.max != 1))
+        abort();
+    request_free(request);
+    error_clear(&err);
+}
+
 static void check_shape(const struct shape *shape)
 {
     char *text = shape_encode(shape);
@@ -30,6 +43,7 @@ static void check_shape(const struct shape *shape)
     expect_same(shape_from_json(value, NULL), text, value);
     json_decref(value);
     free(text);
+    check_request(shape);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
