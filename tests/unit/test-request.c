@@ -290,6 +290,41 @@ static void test_the_label_of_the_slot_is_kept(void **state)
     }
 }
 
+/* Whether the page's shape can be asked for is as the page says. */
+static void expect_page_line(const char *text, bool right)
+{
+    struct error err = ERROR_INIT;
+    struct shape *shape = read_shape(text);
+    struct request *request = request_from_shape(shape, &err);
+    if (!request == right)
+        fail_msg("the page has %s: %s", text, right ? error_text(&err) : "it is taken");
+    request_free(request);
+    error_clear(&err);
+    shape_free(shape);
+}
+
+static void test_the_shapes_of_the_page_are_right_or_refused_as_it_says(void **state)
+{
+    (void)state;
+    char line[512];
+    bool right = true;
+    size_t taken = 0, refused = 0;
+    FILE *page = fopen(TEST_DATA_DIR "/../../man/tprun-shape.7", "re");
+    assert_non_null(page);
+    while (fgets(line, sizeof(line), page)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strcmp(line, ".Sh WHAT IS REFUSED") == 0)
+            right = false;
+        if (strncmp(line, ".It Li ", 7) != 0)
+            continue;
+        expect_page_line(line + 7, right);
+        *(right ? &taken : &refused) += 1;
+    }
+    fclose(page);
+    assert_true(taken >= 16);
+    assert_true(refused >= 12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_what_a_pool_cannot_honour_is_refused_by_name),
         cmocka_unit_test(test_the_use_cases_of_rfc_14_can_be_asked_for),
         cmocka_unit_test(test_the_label_of_the_slot_is_kept),
+        cmocka_unit_test(test_the_shapes_of_the_page_are_right_or_refused_as_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
