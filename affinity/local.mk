@@ -1,5 +1,13 @@
-noinst_LIBRARIES += libresource.a liblayout.a
+noinst_LIBRARIES += libresource.a liblayout.a libpool.a
 libresource_a_SOURCES = \
+    affinity/resource/constraint.c affinity/resource/constraint.h \
+    affinity/resource/constraint_private.h \
+    affinity/resource/constraint_json.c \
+    affinity/resource/constraint_match.c \
+    affinity/resource/constraint_text.c \
+    affinity/resource/count.c affinity/resource/count.h affinity/resource/count_private.h \
+    affinity/resource/count_json.c \
+    affinity/resource/count_text.c \
     affinity/resource/excerpt.c affinity/resource/excerpt.h \
     affinity/resource/hostlist.c affinity/resource/hostlist.h \
     affinity/resource/hostlist_text.c \
@@ -8,7 +16,19 @@ libresource_a_SOURCES = \
     affinity/resource/rset.c affinity/resource/rset.h affinity/resource/rset_private.h \
     affinity/resource/rset_arithmetic.c \
     affinity/resource/rset_decode.c \
-    affinity/resource/rset_encode.c
+    affinity/resource/rset_encode.c \
+    affinity/resource/shape.c affinity/resource/shape.h affinity/resource/shape_private.h \
+    affinity/resource/shape_encode.c \
+    affinity/resource/shape_json.c \
+    affinity/resource/shape_key.c \
+    affinity/resource/shape_text.c \
+    affinity/resource/shape_value.c \
+    affinity/resource/shape_word.c
+libpool_a_SOURCES = \
+    affinity/pool/request.c affinity/pool/request.h affinity/pool/request_private.h \
+    affinity/pool/request_kind.c \
+    affinity/pool/request_memory.c \
+    affinity/pool/request_slot.c
 liblayout_a_SOURCES = \
     affinity/topology/topo.c affinity/topology/topo.h \
     affinity/topology/topo_build.h \

@@ -1,4 +1,5 @@
 # files of man
 dist_man_MANS += man/tprun.1
 dist_man_MANS += man/tprun-layout.7
+dist_man_MANS += man/tprun-shape.7
 dist_man_MANS += man/tprun-R.5
