@@ -154,6 +154,11 @@ flux_job() { # [CORES]
     has_line "$stderr" 'tprun: every core is held by other running programs*'
     given -0 "${job[@]}" -- --overlap -n 1 true
     given -0 -- -n 1 true
+    job=() # as if two had been granted: one of them is left
+    slurm_job 2
+    given -0 "${job[@]}" -- -n 1 --mppr 2:c true
+    given -1 "${job[@]}" -- -n 2 --mppr 2:c true
+    has_line "$stderr" 'tprun: asked for 2 tasks, 1 fits*'
     touch go
     wait "$first"
     given -0 "${job[@]}" -- -n 1 true
