@@ -6,6 +6,8 @@ libspec_a_SOURCES = \
     launcher/cli/option_table.c \
     launcher/cli/options.c launcher/cli/options.h \
     launcher/cli/words.c launcher/cli/words.h \
+    launcher/process/capture.c launcher/process/capture.h \
+    launcher/program/batch.c launcher/program/batch.h \
     launcher/program/gpu_env.c launcher/program/gpu_env.h \
     launcher/program/file_text.c launcher/program/file_text.h \
     launcher/program/here.c launcher/program/here.h \
@@ -15,6 +17,9 @@ libspec_a_SOURCES = \
     launcher/program/nodes.c launcher/program/nodes.h launcher/program/nodes_build.h \
     launcher/program/nodes_index.c launcher/program/nodes_index.h \
     launcher/program/nodes_source.c \
+    launcher/program/source.c launcher/program/source.h launcher/program/source_build.h \
+    launcher/program/source_batch.c launcher/program/source_enclosing.c \
+    launcher/program/source_flux.c \
     launcher/program/spec.c launcher/program/spec.h launcher/program/spec_build.h \
     launcher/program/spec_env.c launcher/program/spec_env.h \
     launcher/program/spec_json.c \

@@ -63,7 +63,8 @@ struct layout_part {
 struct layout_request {
     const struct layout_node *nodes;
     uint32_t nnodes;
-    uint32_t node_count; /* -N: exactly so many nodes; 0: as needed. See below */
+    const char *slots_where; /* what the nodes' limits stand in; NULL: "in the host file" */
+    uint32_t node_count;     /* -N: exactly so many nodes; 0: as needed. See below */
     const struct layout_part *parts;
     uint32_t nparts;
     /* Where some of the nodes that were allocated are not to be used: the names of all, in order,

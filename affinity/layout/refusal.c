@@ -133,3 +133,8 @@ int refuse_no_place(const struct builder *builder, const struct run *run, const 
     buf_free(&have);
     return -1;
 }
+
+const char *refusal_where(const struct layout_request *request)
+{
+    return request->slots_where ? request->slots_where : "in the host file";
+}

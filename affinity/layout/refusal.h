@@ -4,6 +4,7 @@
 #ifndef AFFINITY_LAYOUT_REFUSAL_H
 #define AFFINITY_LAYOUT_REFUSAL_H
 
+#include "affinity/layout/layout.h"
 #include "affinity/layout/policy.h"
 #include "base/buf.h"
 
@@ -12,5 +13,7 @@ void refusal_add_object(struct buf *out, const struct policy *policy, enum topo_
 /* "1 core", "2 NUMA domains", "3 slots of 4 cores" */
 void refusal_add_objects(struct buf *out, const struct policy *policy, enum topo_level level,
                          uint32_t count);
+/* Behind "4 slots": "in the host file", or as the request says. */
+const char *refusal_where(const struct layout_request *request);
 
 #endif

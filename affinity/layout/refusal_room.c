@@ -130,13 +130,13 @@ static bool has_limit(const struct policy *policy, enum topo_level level)
 }
 
 static void add_has(struct buf *out, const struct plan *plan, const struct policy *policy,
-                    uint32_t slots)
+                    uint32_t slots, const char *where)
 {
     struct buf has = BUF_INIT;
     add_gpus(&has, plan, policy);
     add_objects(&has, plan, policy);
     if (slots)
-        buf_printf(&has, "%s%u slot%s in the host file", has.len ? "; " : "", slots, plural(slots));
+        buf_printf(&has, "%s%u slot%s %s", has.len ? "; " : "", slots, plural(slots), where);
     if (policy->bind_count > 1 && !has_limit(policy, policy->bind_level)) {
         buf_add_text(&has, has.len ? "; a task needs " : "a task needs ");
         refusal_add_objects(&has, policy, policy->bind_level, policy->bind_count);
@@ -148,7 +148,7 @@ static void add_has(struct buf *out, const struct plan *plan, const struct polic
 }
 
 static void add_classes(struct buf *out, struct node_classes *all, const struct plans *plans,
-                        const struct policy *policy)
+                        const struct policy *policy, const char *where)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         const struct node_class *class = &all->classes[i];
@@ -160,7 +160,7 @@ static void add_classes(struct buf *out, struct node_classes *all, const struct 
             buf_add_text(out, "none");
         buf_printf(out, " on %s%.200s%s", hostlist_count(class->hosts) > 1 ? "each of " : "", hosts,
                    strlen(hosts) > 200 ? "..." : "");
-        add_has(out, &plans->plans[class->plan], policy, class->limit);
+        add_has(out, &plans->plans[class->plan], policy, class->limit, where);
         hostlist_free(class->hosts);
         free(hosts);
     }
@@ -206,7 +206,7 @@ static void add_remedies(struct buf *out, const struct builder *builder, const s
         buf_printf(out, "--map-by hwthread would run them on %llu hardware threads, ",
                    (unsigned long long)count_threads(builder));
     if (hosts_have_slots(builder))
-        buf_add_text(out, "more slots in the host file may allow more, ");
+        buf_printf(out, "more slots %s may allow more, ", refusal_where(builder->request));
     else if (run->policy.limits_given)
         buf_add_text(out, "a higher --mppr allows more, ");
     if (run->policy.cores_per_task > 1)
@@ -259,7 +259,7 @@ int refuse_room(const struct builder *builder, const struct placing *placing, co
     add_limits(&out, &run->policy);
     if (builder->nruns > 1 && run != builder->runs)
         buf_add_text(&out, " beside the parts before");
-    add_classes(&out, &classes, placing->plans, &run->policy);
+    add_classes(&out, &classes, placing->plans, &run->policy, refusal_where(builder->request));
     buf_add_text(&out, "; ");
     add_remedies(&out, builder, run, placing->nseats);
     error_set(err, "%s", buf_text(&out));
@@ -316,7 +316,7 @@ int refuse_node_count(const struct builder *builder, const struct placing *placi
     buf_printf(&out, "-N %u: %u task%s make %u on a node, and %s room for so many",
                request->node_count, run->ntasks, plural(run->ntasks), share, buf_text(&fits));
     add_limits(&out, &run->policy);
-    add_classes(&out, &classes, placing->plans, &run->policy);
+    add_classes(&out, &classes, placing->plans, &run->policy, refusal_where(builder->request));
     buf_add_text(&out, "; ");
     if (builder->nruns == 1 && total_room(request, room) >= run->ntasks)
         buf_add_text(&out, "without -N they would fit, ");
@@ -334,7 +334,8 @@ int refuse_map_share(const struct builder *builder, const struct placing *placin
     const struct layout_node *given = &builder->request->nodes[node];
     struct buf out = BUF_INIT;
     buf_printf(&out, "--taskmap: the map has %u task%s on %s", count, plural(count), given->host);
-    add_has(&out, &placing->plans->plans[placing->plan_of[node]], &run->policy, given->limit);
+    add_has(&out, &placing->plans->plans[placing->plan_of[node]], &run->policy, given->limit,
+            refusal_where(builder->request));
     buf_printf(&out, ", where %u fit%s", fit, fit == 1 ? "s" : "");
     add_limits(&out, &run->policy);
     buf_add_text(&out, "; --oversubscribe runs them all");

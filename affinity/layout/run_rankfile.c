@@ -6,6 +6,7 @@
 
 #include "affinity/layout/builder.h"
 #include "affinity/layout/pick.h"
+#include "affinity/layout/refusal.h"
 #include "base/mem.h"
 
 /* What all lists of a file may cost together, beyond what the largest machines need: a bound on time.
@@ -104,10 +105,9 @@ static int check_limit(struct scene *scene, uint32_t node, struct error *err)
     if (!given->limit || scene->builder->node_tasks[node] < given->limit)
         return 0;
     if (!scene->run->policy.oversubscribe)
-        return error_set(err,
-                         "%s has %u slot%s in the host file, and %s taken; --oversubscribe permits "
-                         "more",
+        return error_set(err, "%s has %u slot%s %s, and %s taken; --oversubscribe permits more",
                          given->host, given->limit, given->limit == 1 ? "" : "s",
+                         refusal_where(scene->builder->request),
                          given->limit == 1 ? "that is" : "all are");
     scene->builder->layout->oversubscribed = true;
     return 0;

@@ -166,9 +166,6 @@ static int options_defaults(const struct command_part *typed, const struct comma
                             struct spec *spec, struct error *err)
 {
     const size_t limit = offsetof(struct spec, time_limit);
-    const char *R = getenv("TPRUN_R");
-    if (!spec->resources && !spec->hosts && !spec->hostfile && !spec->ntopologies && R && R[0])
-        spec->resources = mem_copy_text(R);
     if (isfinite(spec->time_limit) || options_has(typed, option_set_duration, limit) ||
         options_has(before, option_set_duration, limit))
         return 0;

@@ -115,6 +115,28 @@ static int free_gpus(struct manager *manager, size_t index, struct idset **gpus,
     return 0;
 }
 
+/* Most tasks that a node takes; 0: as many as fit, or with *full none. Where cores were granted,
+ * tasks with -c take several, and those that other programs hold are gone. */
+static uint32_t task_limit(const struct manager *manager, size_t index, bool *full)
+{
+    const struct node *node = &manager->nodes->list[index];
+    const struct rset_node *held = manager->held ? rset_find_host(manager->held, node->host) : NULL;
+    size_t taken = held ? idset_count(held->children->cores) : 0;
+    uint32_t widest = 1;
+    bool more = false;
+    *full = false;
+    if (!manager->nodes->limits_cores || !node->limit)
+        return node->limit;
+    for (size_t i = 0; i < manager->spec->nparts; i++) {
+        const struct spec_part *part = &manager->spec->parts[i];
+        widest = part->cores_per_task > widest ? part->cores_per_task : widest;
+        more = more || part->oversubscribe;
+    }
+    uint32_t limit = taken < node->limit ? (uint32_t)(node->limit - taken) / widest : 0;
+    *full = !limit && !more;
+    return limit || !more ? limit : 1;
+}
+
 static int find_candidates(struct manager *manager, struct error *err)
 {
     size_t count = manager->nodes->count;
@@ -126,7 +148,9 @@ static int find_candidates(struct manager *manager, struct error *err)
         if (!manager->hosts[i].topo || !manager->hosts[i].wanted)
             continue;
         struct idset *cores = free_cores(manager, i), *gpus;
-        if (idset_empty(cores)) {
+        bool full;
+        uint32_t limit = task_limit(manager, i, &full);
+        if (full || idset_empty(cores)) {
             idset_free(cores);
             continue;
         }
@@ -141,7 +165,7 @@ static int find_candidates(struct manager *manager, struct error *err)
                                  .topo = manager->hosts[i].topo,
                                  .cores = cores,
                                  .gpus = gpus,
-                                 .limit = node->limit};
+                                 .limit = limit};
     }
     return 0;
 }
@@ -151,6 +175,7 @@ static void fill_request(struct manager *manager)
     const struct spec *spec = manager->spec;
     manager->request = (struct layout_request){.nodes = manager->candidates,
                                                .nnodes = manager->ncandidates,
+                                               .slots_where = manager->slots_where,
                                                .node_count = spec->nnodes,
                                                .parts = manager->parts,
                                                .nparts = (uint32_t)spec->nparts,
@@ -215,6 +240,12 @@ static int make_layout(struct manager *manager, struct error *err)
         return -1;
     fill_request(manager);
     size_t gpus;
+    if (!manager->ncandidates && !manager->named && manager->nodes->limits_cores &&
+        !count_held(manager, &gpus))
+        return error_set(err,
+                         "-c: %s grants fewer cores on each node than a task is to have; "
+                         "--oversubscribe runs one there",
+                         manager->nodes->source);
     if (!manager->ncandidates && !manager->named)
         return error_set(err,
                          "every core is held by other running programs (%zu of them); wait for "

@@ -71,6 +71,7 @@ struct manager {
 
     struct rankfile **rankfiles; /* by part; NULL where it has none */
     const char **host_names;     /* beside nodes->list */
+    char *slots_where;           /* what set the nodes' limits; NULL: a host file */
     bool named;                  /* every part says which hosts it uses */
 
     struct layout_node *candidates;

@@ -15,11 +15,10 @@ static double wall_clock(void)
 
 /* ---- the instance ---- */
 
-/* One instance for each R file; this machine and named hosts share the user's own. */
+/* One instance for each R file, each batch job, and this machine. */
 static int open_instance(struct manager *manager, struct error *err)
 {
-    const char *identity = manager->nodes->R ? manager->nodes->source : "this machine";
-    manager->instance = instance_open(identity, err);
+    manager->instance = instance_open(manager->nodes->identity, err);
     if (!manager->instance)
         return -1;
     const char *outer = getenv("TPRUN_INSTANCE"), *enclosing = getenv("TPRUN_ENCLOSING");
@@ -154,6 +153,31 @@ static int open_topologies(struct manager *manager, struct error *err)
     return 0;
 }
 
+/* A program's claim may have more cores of this machine than the task of it that we are. */
+static int keep_to_mask(struct manager *manager, struct error *err)
+{
+    struct nodes *nodes = manager->nodes;
+    for (size_t i = 0; nodes->enclosed && i < nodes->count; i++) {
+        struct node *node = &nodes->list[i];
+        if (!node->here || !node->cores)
+            continue;
+        if (!manager->here)
+            manager->here = topo_load_local(err);
+        if (!manager->here)
+            return -1;
+        struct idset *allowed = topo_allowed_cores(manager->here), *all = node->cores;
+        node->cores = idset_intersect(all, allowed);
+        idset_free(allowed);
+        idset_free(all);
+        if (idset_empty(node->cores) && nodes->count == 1)
+            return error_set(err,
+                             "%s holds no core of this machine that this task may use: run where "
+                             "its tasks run, or name nodes with --hosts or -R",
+                             nodes->source);
+    }
+    return 0;
+}
+
 static bool only_here(const struct manager *manager)
 {
     for (size_t i = 0; i < manager->nodes->count; i++)
@@ -172,6 +196,10 @@ int supply_open(struct manager *manager, struct error *err)
     if (!manager->nodes)
         return -1;
     manager->hosts = mem_array(manager->nodes->count, sizeof(*manager->hosts));
+    if (!imagined && keep_to_mask(manager, err) < 0)
+        return -1;
+    if (!spec->hostfile && !imagined)
+        manager->slots_where = mem_format("granted by %s", manager->nodes->identity);
     if (imagined) {
         if (open_topologies(manager, err) < 0)
             return -1;
@@ -201,6 +229,7 @@ void supply_close(struct manager *manager)
     free(manager->descriptions);
     free(manager->hosts);
     rset_free(manager->held);
+    free(manager->slots_where);
     topo_free(manager->here);
     atlas_free(manager->atlas);
     named_close(manager);

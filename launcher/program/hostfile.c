@@ -43,6 +43,16 @@ static bool hostfile_good_name(const char *login)
     return true;
 }
 
+int hostfile_add(struct hostfile *file, const char *login, uint32_t limit, struct error *err)
+{
+    if (file->count == HOSTLIST_MAX)
+        return error_set(err, "here are more than %d hosts, the most that are read", HOSTLIST_MAX);
+    if (!hostfile_good_name(login))
+        return error_set(err, "\"%s\" is not the name of a host: host or user@host is", login);
+    hostfile_append(file, login, limit);
+    return 0;
+}
+
 static int hostfile_expand(struct hostfile *file, const char *text, uint32_t limit,
                            struct error *err)
 {
@@ -50,15 +60,8 @@ static int hostfile_expand(struct hostfile *file, const char *text, uint32_t lim
     if (!list)
         return -1;
     int rc = 0;
-    if (file->count + hostlist_count(list) > HOSTLIST_MAX)
-        rc = error_set(err, "here are more than %d hosts, the most that are read", HOSTLIST_MAX);
-    for (size_t i = 0; i < hostlist_count(list) && rc == 0; i++) {
-        const char *login = hostlist_nth(list, i);
-        if (hostfile_good_name(login))
-            hostfile_append(file, login, limit);
-        else
-            rc = error_set(err, "\"%s\" is not the name of a host: host or user@host is", login);
-    }
+    for (size_t i = 0; i < hostlist_count(list) && rc == 0; i++)
+        rc = hostfile_add(file, hostlist_nth(list, i), limit, err);
     hostlist_free(list);
     return rc;
 }

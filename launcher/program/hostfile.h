@@ -30,6 +30,8 @@ struct hostfile {
 
 /* `name` is for messages, which begin "NAME:LINE: ". NULL with a sentence. */
 struct hostfile *hostfile_parse(const char *name, const char *text, size_t len, struct error *err);
+/* One host more, whose name is checked: it goes to ssh and into messages. 0 or -1. */
+int hostfile_add(struct hostfile *file, const char *login, uint32_t limit, struct error *err);
 /* A hostlist, as --hosts has it. */
 struct hostfile *hostfile_from_hostlist(const char *text, struct error *err);
 void hostfile_free(struct hostfile *file);

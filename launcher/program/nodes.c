@@ -40,6 +40,7 @@ void nodes_free(struct nodes *nodes)
         free(nodes->list);
         rset_free(nodes->R);
         free(nodes->source);
+        free(nodes->identity);
     }
     free(nodes);
     errno = saved;

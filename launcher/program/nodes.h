@@ -2,7 +2,8 @@
  * nodes - the nodes that a run may use, in order, from whatever named them.
  *
  * -R FILE gives ranks, hosts and cores; --hosts and --hostfile give hosts (and limits), their
- * cores are whatever each node says later; with neither, this machine. --exclude takes nodes away.
+ * cores are whatever each node says later; with neither, launcher/program/source.h says what.
+ * --exclude takes nodes away.
  * A host named twice is one node (limits add up). This machine is recognised by any of its names
  * or addresses.
  */
@@ -20,7 +21,7 @@ struct node {
     char *host;          /* as it is shown and written into R, without user@ */
     char *login;         /* what ssh is told: user@host or host */
     uint32_t target;     /* rank in R; position where there is no R */
-    uint32_t limit;      /* most tasks (a hostfile's slots); 0: none */
+    uint32_t limit;      /* most tasks (a hostfile's slots), or see nodes->limits_cores; 0: none */
     bool here;           /* this machine */
     struct idset *cores; /* allocated logical cores; NULL: all that the node allows */
     struct idset *gpus;  /* NULL: likewise */
@@ -29,13 +30,20 @@ struct node {
 struct nodes {
     struct node *list;
     size_t count;
-    struct rset *R; /* where -R was given (times checked, `now` from the caller); else NULL */
-    char *source;   /* "R file /path", "--hosts", "hostfile /path", "this machine": for messages
-                       and for the instance's identity */
+    struct rset *R;    /* where -R was given (times checked, `now` from the caller); else NULL */
+    bool enclosed;     /* of this machine's cores only those that its mask allows are meant */
+    bool limits_cores; /* limits count cores, of which a task with -c takes as many */
+    char *source;      /* "R file /path", "--hosts", "hostfile /path", "this machine",
+                          "Slurm job 17 (SLURM_JOB_NODELIST)": for messages */
+    char *identity;    /* of the instance: an R file by its real path, a batch job, this machine;
+                          hosts named inside of one of these belong to it */
 };
 
 /* NULL with a sentence; kind ERROR_USAGE where the command line is at fault. */
 struct nodes *nodes_from_spec(const struct spec *spec, double now, struct error *err);
+/* The same of the first source of these kinds (enum source_kind) that is there; NULL with
+ * no sentence where none is. */
+struct nodes *nodes_from_source(unsigned kinds, double now, struct error *err);
 /* For --topology: the hosts and descriptions of the spec's topologies, in order of appearance;
  * descriptions[i] (caller frees array and texts) belongs to list[i]. With -R only its cores. */
 struct nodes *nodes_from_topologies(const struct spec *spec, double now, char ***descriptions,

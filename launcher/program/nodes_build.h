@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "launcher/program/hostfile.h"
 #include "launcher/program/nodes.h"
 #include "launcher/program/nodes_index.h"
 
@@ -28,6 +29,15 @@ void nodes_join_here(struct nodes *nodes); /* two names of this machine are one 
  * and where none would be left. Caller frees. */
 bool *nodes_excluded(const struct nodes *nodes, const char *hostlist, struct error *err);
 void nodes_drop(struct nodes *nodes, const bool *drop);
+
+/* All that a list of hosts names; takes the source. */
+struct nodes *nodes_from_entries(const struct hostfile *file, char *source);
+
+/* R from text, checked against the time. NULL with a sentence. */
+struct rset *nodes_decode_R(const char *text, size_t len, double now, struct error *err);
+struct nodes *nodes_from_rset(struct rset *R, char *source); /* takes both */
+struct nodes *nodes_read_R(const char *path, double now, struct error *err);
+char *nodes_R_identity(const char *path); /* "R file /real/path"; caller frees */
 
 /* The host of user@host; borrowed. */
 const char *nodes_host_of(const char *login);

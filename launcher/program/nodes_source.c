@@ -1,49 +1,63 @@
-/* From -R, --hosts, --hostfile, --topology or nothing to a list of nodes. */
+/* From -R, --hosts, --hostfile, --topology or a source to a list of nodes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/program/file_text.h"
-#include "launcher/program/here.h"
 #include "launcher/program/hostfile.h"
 #include "launcher/program/nodes.h"
 #include "launcher/program/nodes_build.h"
+#include "launcher/program/source.h"
 
 /* --- R ------------------------------------------------------------------------------------ */
 
-static struct rset *R_read(const char *path, const char *name, double now, struct error *err)
+struct rset *nodes_decode_R(const char *text, size_t len, double now, struct error *err)
 {
-    struct buf text = BUF_INIT;
-    struct rset *R = NULL;
-    if (file_text_read(path, name, RSET_MAX_TEXT, &text, err) == 0) {
-        R = rset_decode(buf_bytes(&text), text.len, err);
-        if (!R || rset_check_time(R, now, err) < 0) {
-            error_prefix(err, "%s", name);
-            rset_free(R);
-            R = NULL;
-        }
-    }
-    buf_free(&text);
-    return R;
+    struct rset *R = rset_decode(text, len, err);
+    if (!R || rset_check_time(R, now, err) == 0)
+        return R;
+    rset_free(R);
+    return NULL;
 }
 
-static struct nodes *nodes_from_R(const char *path, double now, struct error *err)
+struct nodes *nodes_from_rset(struct rset *R, char *source)
 {
-    struct nodes *nodes = nodes_new(file_text_name("R file", path));
-    nodes->R = R_read(path, nodes->source, now, err);
-    if (!nodes->R) {
-        nodes_free(nodes);
-        return NULL;
-    }
-    struct nodes_index *index = nodes_index_new(nodes->R->nnodes);
-    for (size_t i = 0; i < nodes->R->nnodes; i++) {
-        const struct rset_node *from = &nodes->R->nodes[i];
+    struct nodes *nodes = nodes_new(source);
+    struct nodes_index *index = nodes_index_new(R->nnodes);
+    nodes->R = R;
+    for (size_t i = 0; i < R->nnodes; i++) {
+        const struct rset_node *from = &R->nodes[i];
         struct node *node = nodes_add(nodes, index, from->host, from->rank, 0);
         nodes_add_cores(node, from->children->cores, from->children->gpus);
     }
     nodes_index_free(index);
     return nodes;
+}
+
+struct nodes *nodes_read_R(const char *path, double now, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    struct rset *R = NULL;
+    char *name = file_text_name("R file", path);
+    if (file_text_read(path, name, RSET_MAX_TEXT, &text, err) == 0) {
+        R = nodes_decode_R(buf_bytes(&text), text.len, now, err);
+        if (!R)
+            error_prefix(err, "%s", name);
+    }
+    buf_free(&text);
+    if (R)
+        return nodes_from_rset(R, name);
+    free(name);
+    return NULL;
+}
+
+char *nodes_R_identity(const char *path)
+{
+    char *real = strcmp(path, "-") == 0 ? NULL : realpath(path, NULL);
+    char *identity = file_text_name("R file", real ? real : path);
+    free(real);
+    return identity;
 }
 
 static bool R_keeps(const struct rset_node *node, void *arg)
@@ -67,7 +81,7 @@ static void R_follow(struct nodes *nodes)
 
 /* --- hosts -------------------------------------------------------------------------------- */
 
-static struct nodes *nodes_from_entries(const struct hostfile *file, char *source)
+struct nodes *nodes_from_entries(const struct hostfile *file, char *source)
 {
     struct nodes *nodes = nodes_new(source);
     struct nodes_index *index = nodes_index_new(file->count);
@@ -106,24 +120,15 @@ static struct nodes *nodes_from_hostfile(const char *path, struct error *err)
     return nodes;
 }
 
-static struct nodes *nodes_from_nothing(void)
-{
-    struct hostfile_entry own = {.login = here_name()};
-    struct hostfile file = {.entries = &own, .count = 1};
-    struct nodes *nodes = nodes_from_entries(&file, mem_copy_text("this machine"));
-    free(own.login);
-    return nodes;
-}
-
 static struct nodes *nodes_named(const struct spec *spec, double now, struct error *err)
 {
     if (spec->resources)
-        return nodes_from_R(spec->resources, now, err);
+        return nodes_read_R(spec->resources, now, err);
     if (spec->hosts)
         return nodes_from_hosts(spec->hosts, err);
     if (spec->hostfile)
         return nodes_from_hostfile(spec->hostfile, err);
-    return nodes_from_nothing();
+    return source_nodes(source_find(SOURCE_ALL), now, err);
 }
 
 static int nodes_leave_out(struct nodes *nodes, const char *exclude, struct error *err)
@@ -141,13 +146,13 @@ static int nodes_leave_out(struct nodes *nodes, const char *exclude, struct erro
     return 0;
 }
 
-struct nodes *nodes_from_spec(const struct spec *spec, double now, struct error *err)
+/* Takes the nodes, which may be NULL, and gives them back ready for use. */
+static struct nodes *nodes_finish(struct nodes *nodes, const char *exclude, struct error *err)
 {
-    struct nodes *nodes = nodes_named(spec, now, err);
     if (!nodes)
         return NULL;
     nodes_find_here(nodes);
-    if (nodes_leave_out(nodes, spec->exclude, err) < 0) {
+    if (nodes_leave_out(nodes, exclude, err) < 0) {
         nodes_free(nodes);
         return NULL;
     }
@@ -156,6 +161,29 @@ struct nodes *nodes_from_spec(const struct spec *spec, double now, struct error 
     for (size_t i = 0; i < nodes->count && !nodes->R; i++)
         nodes->list[i].target = (uint32_t)i;
     return nodes;
+}
+
+/* An R file has an instance of its own; hosts that were named are taken for a part of what there
+ * is without their being named. */
+static char *nodes_identity(const struct spec *spec)
+{
+    return spec->resources
+               ? nodes_R_identity(spec->resources)
+               : source_identity(source_find(SOURCE_ENCLOSING | SOURCE_BATCH | SOURCE_MACHINE));
+}
+
+struct nodes *nodes_from_spec(const struct spec *spec, double now, struct error *err)
+{
+    struct nodes *nodes = nodes_finish(nodes_named(spec, now, err), spec->exclude, err);
+    if (nodes && !nodes->identity)
+        nodes->identity = nodes_identity(spec);
+    return nodes;
+}
+
+struct nodes *nodes_from_source(unsigned kinds, double now, struct error *err)
+{
+    const struct source *source = source_find(kinds);
+    return source ? nodes_finish(source_nodes(source, now, err), NULL, err) : NULL;
 }
 
 /* --- topologies --------------------------------------------------------------------------- */
@@ -247,7 +275,7 @@ static int topologies_leave_out(struct topologies *all, const char *exclude, str
 static int topologies_make(struct topologies *all, const struct spec *spec, double now,
                            struct error *err)
 {
-    if (spec->resources && !(all->from = nodes_from_R(spec->resources, now, err)))
+    if (spec->resources && !(all->from = nodes_read_R(spec->resources, now, err)))
         return -1;
     if (topologies_read(all, spec, err) < 0 || topologies_build(all, spec, err) < 0)
         return -1;

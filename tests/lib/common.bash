@@ -10,6 +10,7 @@ export TPRUN=${TPRUN:-$ROOT/build/gcc/tprun}
 export PROGRAMS=${PROGRAMS:-$(dirname "$TPRUN")/programs}
 export LC_ALL=C.UTF-8
 unset PMI_FD PMI_RANK PMI_SIZE PMI_PORT MPIEXEC_TIMEOUT TPRUN_R TPRUN_RANK TPRUN_PROGRAM TPRUN_INSTANCE
+unset SLURM_JOB_ID SLURM_JOBID PBS_JOBID LSB_JOBID FLUX_JOB_ID FLUX_URI PE_HOSTFILE
 
 build_programs() {
     [ -x "$TPRUN" ] || { echo "$TPRUN is not there: make it, or set TPRUN" >&2; return 1; }

@@ -153,16 +153,6 @@ static void test_this_machine_is_known_by_its_names_and_addresses(void **state)
     free(label);
 }
 
-static void test_without_any_source_this_machine_is_the_node(void **state)
-{
-    char *own = here_name();
-    char *want = mem_format("%s*:0/0=all", own);
-    (void)state;
-    assert_nodes(spec_new(), want, "this machine");
-    free(want);
-    free(own);
-}
-
 #define R_OF(execution, times) "{\"version\":1,\"execution\":{" times "\"R_lite\":" execution "}}"
 #define R_THREE                                                                                    \
     "[{\"rank\":\"3,5\",\"children\":{\"core\":\"0-3\"}},"                                         \
@@ -334,7 +324,6 @@ int main(void)
         cmocka_unit_test(test_a_host_named_twice_is_one_node),
         cmocka_unit_test(test_names_of_this_machine_are_one_node),
         cmocka_unit_test(test_this_machine_is_known_by_its_names_and_addresses),
-        cmocka_unit_test(test_without_any_source_this_machine_is_the_node),
         cmocka_unit_test(test_R_gives_targets_and_cores),
         cmocka_unit_test(test_R_loses_what_is_excluded),
         cmocka_unit_test(test_an_R_out_of_its_time_is_refused_by_name),

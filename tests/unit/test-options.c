@@ -408,16 +408,6 @@ static void test_mpiexec_timeout_is_a_time_limit_unless_one_is_given(void **stat
     forget_environment(NULL);
 }
 
-static void test_an_R_of_the_environment_is_used_where_nothing_else_is_named(void **state)
-{
-    (void)state;
-    setenv("TPRUN_R", "/some/R", 1);
-    assert_parses(WORDS("a"), "{\"resources\":\"/some/R\"}");
-    assert_parses(WORDS("--hosts", "x", "a"), "{\"resources\":null,\"hosts\":\"x\"}");
-    assert_parses(WORDS("--dry-run", "--topology", "n=core:2"), "{\"resources\":null}");
-    forget_environment(NULL);
-}
-
 static int action_of(const char *const *words)
 {
     struct error err = ERROR_INIT;
@@ -524,7 +514,6 @@ int main(void)
         cmocka_unit_test(test_options_of_the_environment_come_first_and_reach_every_part),
         cmocka_unit_test(test_bad_options_of_the_environment_are_refused_by_name),
         cmocka_unit_test(test_mpiexec_timeout_is_a_time_limit_unless_one_is_given),
-        cmocka_unit_test(test_an_R_of_the_environment_is_used_where_nothing_else_is_named),
         cmocka_unit_test(test_help_version_and_print_spec_are_actions),
         cmocka_unit_test(test_a_spec_file_runs_as_if_it_had_been_typed),
         cmocka_unit_test(test_help_fits_a_screen_and_names_every_option),

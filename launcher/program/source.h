@@ -1,0 +1,51 @@
+/*
+ * source - where the nodes of a run come from when no option names any.
+ *
+ * The first of these that is there is used:
+ *
+ *     enclosing   the program that this process is a task of    TPRUN_INSTANCE, TPRUN_PROGRAM
+ *     file        an R file                                     TPRUN_R
+ *     batch       Slurm                                         SLURM_JOB_ID
+ *                 PBS (OpenPBS, Torque)                         PBS_JOBID
+ *                 LSF                                           LSB_JOBID
+ *                 Flux                                          FLUX_JOB_ID or FLUX_URI
+ *                 Grid Engine                                   PE_HOSTFILE
+ *     machine     this machine                                  always
+ *
+ * What is there but cannot be used (a job without its list of nodes, a file that is gone) is
+ * refused by the name of its variable; nothing is passed over in silence. Only the enclosing
+ * program is: one that holds nothing, or whose instance lives on another host, names no nodes.
+ *
+ * A batch system says how much of each node the job was granted, and seldom which cores: that is
+ * for the cgroup and the mask of each node to say. The count becomes the node's limit.
+ */
+#ifndef LAUNCHER_PROGRAM_SOURCE_H
+#define LAUNCHER_PROGRAM_SOURCE_H
+
+#include "base/error.h"
+#include "launcher/program/nodes.h"
+
+enum source_kind { /* a set of them */
+                   SOURCE_ENCLOSING = 1,
+                   SOURCE_FILE = 2,
+                   SOURCE_BATCH = 4,
+                   SOURCE_MACHINE = 8,
+                   SOURCE_ALL = 15,
+};
+
+struct source;
+
+/* The first of these kinds that is there; NULL: none is. Static. */
+const struct source *source_find(unsigned kinds);
+const char *source_name(const struct source *source);     /* "Slurm", "this machine" */
+const char *source_variable(const struct source *source); /* "SLURM_JOB_ID"; NULL: this machine */
+
+/* The nodes as the source names them: nodes_from_source() of nodes.h puts them in order for use.
+ * NULL with a sentence that names the variable and what would do. */
+struct nodes *source_nodes(const struct source *source, double now, struct error *err);
+
+/* What the instance of a run on these resources is for, also where options name hosts inside of
+ * them: "Slurm job 17", "this machine". An R file's is its real path. Caller frees. */
+char *source_identity(const struct source *source);
+
+#endif

@@ -1,0 +1,147 @@
+# Inside of jobs of a real Slurm, on hosts node0 and node1 of two CPUs each.
+load common
+setup_file() {
+    local tool
+    for tool in munged slurmctld slurmd sbatch salloc srun; do
+        PATH=$PATH:/usr/sbin command -v $tool >/dev/null || {
+            export NO_CLUSTER="no $tool here: Slurm and munge are not installed"
+            return
+        }
+    done
+    start_cluster 2
+    [ -n "${NO_CLUSTER:-}" ] || start_slurm
+}
+teardown_file() { stop_cluster; }
+setup() {
+    start_cluster_test
+    unset TPRUN_OPTIONS
+    need_cores 2
+}
+teardown() {
+    [ -z "${NO_CLUSTER:-}" ] || return 0
+    slurm scancel --user=root
+    hosts_clean 8
+}
+
+start_slurm() {
+    export SLURM_CONF=$CLUSTER_DIR/slurm.conf
+    local host
+    export PATH=$PATH:/usr/sbin
+    cat >"$SLURM_CONF" <<-END
+	ClusterName=rack
+	SlurmctldHost=head
+	SlurmUser=root
+	AuthType=auth/munge
+	CredType=cred/munge
+	StateSaveLocation=/tmp/slurm.state
+	SlurmdSpoolDir=/tmp/slurm.spool
+	SlurmctldPidFile=/run/slurmctld.pid
+	SlurmdPidFile=/run/slurmd.pid
+	SlurmctldLogFile=/tmp/slurmctld.log
+	SlurmdLogFile=/tmp/slurmd.log
+	SlurmdParameters=config_overrides
+	ProctrackType=proctrack/linuxproc
+	TaskPlugin=task/affinity
+	SelectType=select/cons_tres
+	SelectTypeParameters=CR_CPU
+	JobAcctGatherType=jobacct_gather/none
+	SwitchType=switch/none
+	MpiDefault=none
+	KillWait=5
+	SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
+	MinJobAge=2
+	NodeName=node[0-1] CPUs=2
+	PartitionName=all Nodes=ALL Default=YES State=UP
+	END
+    (umask 077 && head -c 1024 /dev/urandom >"$CLUSTER_DIR/munge.key")
+    for host in head node0 node1; do
+        "$CLUSTER" exec $host mkdir -p /run/munge
+        "$CLUSTER" exec $host munged --force --key-file="$CLUSTER_DIR/munge.key" \
+            --log-file=/run/munge/log --pid-file=/run/munge/pid --seed-file=/run/munge/seed
+    done 3>&- >/dev/null 2>&1
+    "$CLUSTER" exec head slurmctld 3>&- >/dev/null 2>&1
+    for host in node0 node1; do "$CLUSTER" exec $host slurmd -N $host 3>&- >/dev/null 2>&1; done
+    wait_for 30 both_idle
+    # What runs now is part of the hosts.
+    for host in head node0 node1; do "$CLUSTER" pids $host >"$CLUSTER_DIR/$host/base"; done
+}
+both_idle() { [ "$(slurm sinfo -h -t idle -o %D)" = 2 ]; }
+slurm() { timeout -k 5 60 "$CLUSTER" exec head "$@"; }
+
+# OPTIONS... -- COMMAND...: as a batch job, to its end and with its status; job.out and job.err are
+# its output.
+batch() {
+    local options=()
+    while [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    rm -f job.rc
+    printf '#!/bin/bash\n%s\necho $? >%s\n' "${*:2}" "$PWD/job.rc" >job
+    slurm sbatch --quiet -o "$PWD/job.out" -e "$PWD/job.err" "${options[@]}" "$PWD/job"
+    wait_for 40 test -s job.rc
+    return "$(cat job.rc)"
+}
+WHERE="sh -c 'echo \$TPRUN_RANK \$(hostname)'"
+
+@test "in a batch job tprun uses the nodes of the job, each for as many tasks as it has CPUs" {
+    batch -N 2 -n 3 -- "$TPRUN -v -n 3 $WHERE"
+    local busy
+    busy=$(sort job.out)
+    [ "$busy" = "$(printf '0 node0\n1 node0\n2 node1')" ] || [ "$busy" = "$(printf '0 node0\n1 node1\n2 node1')" ]
+    has_line "$(cat job.err)" 'tprun: resources: Slurm job * (SLURM_JOB_NODELIST), 2 nodes; *'
+}
+
+@test "more tasks than CPUs were granted are refused, and the job is named" {
+    run ! batch -N 2 -n 2 --ntasks-per-node 1 -- "$TPRUN -n 3 $WHERE"
+    has_line "$(cat job.err)" 'tprun: asked for 3 tasks, 2 fit * 1 slot granted by Slurm job *'
+    equal "$(cat job.out)" ""
+    batch -N 2 -n 2 --ntasks-per-node 1 -- "$TPRUN --oversubscribe -n 3 $WHERE"
+    equal "$(wc -l <job.out)" 3
+}
+
+@test "a task of several cores takes as many of those granted" {
+    batch -N 1 -n 2 -- "$TPRUN -n 1 -c 2 $WHERE"
+    equal "$(cat job.out)" "0 node0"
+    run ! batch -N 2 -n 2 --ntasks-per-node 1 -- "$TPRUN -n 1 -c 2 $WHERE"
+    has_line "$(cat job.err)" 'tprun: -c: Slurm job * grants fewer cores on each node *'
+}
+
+@test "two jobs on one node run on the CPUs that Slurm gave each" {
+    printf '#!/bin/bash\n%s\n' "$TPRUN -n 1 sh -c '\"$PROGRAMS/where\"; sleep 2'" >job
+    local i
+    for i in 1 2; do slurm sbatch --quiet -w node0 -n 1 -o "$PWD/out.$i" "$PWD/job"; done
+    wait_for 30 lines_are out.1 1
+    wait_for 30 lines_are out.2 1
+    cat out.1 out.2
+    equal "$(cut -d' ' -f2 out.1 out.2)" "$(printf 'node0\nnode0')"
+    [ "$(cut -d' ' -f3 out.1)" != "$(cut -d' ' -f3 out.2)" ]
+}
+
+@test "runs of one job do not get each other's CPUs" {
+    batch -N 1 -n 2 -- "$TPRUN -n 1 sh -c 'until [ -e $PWD/go ]; do sleep 0.05; done' & sleep 1
+        $TPRUN -n 2 true; $TPRUN -n 1 $WHERE; touch $PWD/go; wait"
+    has_line "$(cat job.err)" 'tprun: asked for 2 tasks, 1 fits *1 core held by other running programs was left out*'
+    equal "$(cat job.out)" "0 node0"
+}
+
+@test "under salloc the nodes are those of the job, not the one where it was asked for" {
+    equal "$(slurm salloc --quiet -N 2 -n 2 "$TPRUN" -n 2 sh -c 'hostname' | sort)" "$(printf 'node0\nnode1')"
+}
+
+@test "under srun on one node of the job it is still the job's nodes" {
+    equal "$(slurm srun -w node1 -N 1 -n 1 -c 2 "$TPRUN" -n 2 hostname)" "$(printf 'node1\nnode1')"
+}
+
+@test "hosts may be named inside of a job" {
+    batch -N 2 -n 2 -- "$TPRUN --hosts node1 -n 1 hostname"
+    equal "$(cat job.out)" node1
+}
+
+@test "a job that is cancelled leaves nothing on any of its nodes" {
+    printf '#!/bin/bash\n%s\n' "exec $TPRUN -N 2 -n 2 sh -c 'echo up; exec sleep 1000'" >job
+    slurm sbatch --quiet -N 2 -n 2 --ntasks-per-node 1 -o "$PWD/out" "$PWD/job"
+    wait_for 30 lines_are out 2
+    slurm scancel --user=root
+    hosts_clean 20
+}
