@@ -2,12 +2,17 @@ noinst_LIBRARIES += libpmiserver.a
 libpmiserver_a_SOURCES = \
     pmi-server/kvs/exchange.c pmi-server/kvs/exchange.h \
     pmi-server/kvs/kvs.c pmi-server/kvs/kvs.h \
-    pmi-server/pmi1/barrier.h \
-    pmi-server/pmi1/client.c pmi-server/pmi1/client.h \
+    pmi-server/dialects.c pmi-server/dialects.h \
     pmi-server/pmi1/command.c pmi-server/pmi1/command.h \
-    pmi-server/pmi1/server.c pmi-server/pmi1/server.h \
+    pmi-server/pmi1/pmi1.c pmi-server/pmi1/pmi1.h \
     pmi-server/pmi1/spawn.c pmi-server/pmi1/spawn.h \
-    pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h
+    pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h \
+    pmi-server/server/barrier.c pmi-server/server/barrier.h \
+    pmi-server/server/client.c pmi-server/server/client.h \
+    pmi-server/server/dialect.h \
+    pmi-server/server/quote.c pmi-server/server/quote.h \
+    pmi-server/server/request.c pmi-server/server/request.h \
+    pmi-server/server/server.c pmi-server/server/server.h
 
 # What programs link: nothing but libc, and nothing exported but the API.
 lib_LTLIBRARIES += libpmi.la

@@ -52,9 +52,9 @@ tests_unit_test_kvs_SOURCES = tests/unit/test-kvs.c tests/unit/unit.h
 tests_unit_test_kvs_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_exchange_SOURCES = tests/unit/test-exchange.c tests/unit/unit.h
 tests_unit_test_exchange_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
-tests_unit_test_pmi1_SOURCES = tests/unit/test-pmi1.c tests/unit/pmi1-node.h tests/unit/unit.h
+tests_unit_test_pmi1_SOURCES = tests/unit/test-pmi1.c tests/unit/pmi-node.h tests/unit/unit.h
 tests_unit_test_pmi1_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
-tests_unit_test_pmi1_barrier_SOURCES = tests/unit/test-pmi1-barrier.c tests/unit/pmi1-node.h \
+tests_unit_test_pmi1_barrier_SOURCES = tests/unit/test-pmi1-barrier.c tests/unit/pmi-node.h \
     tests/unit/unit.h
 tests_unit_test_pmi1_barrier_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_libpmi_SOURCES = tests/unit/test-libpmi.c tests/unit/libpmi-task.h tests/unit/unit.h

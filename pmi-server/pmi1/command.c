@@ -6,18 +6,20 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "pmi-server/pmi1/wire.h"
+#include "pmi-server/server/quote.h"
 
 #define TEXT_OF(number) #number
 #define TEXT(macro) TEXT_OF(macro)
 
 /* In which states of the client a command may come. */
-#define SILENT (1u << PMI1_SILENT)
-#define RUNNING (1u << PMI1_RUNNING)
+#define SILENT (1u << PMI_SILENT)
+#define RUNNING (1u << PMI_RUNNING)
 #define ALWAYS (~0u)
 
 struct request {
-    struct pmi1_client *client;
+    struct pmi_client *client;
     struct pmi1_line line;
     const char *text; /* the whole line, for error messages */
     size_t len;
@@ -32,18 +34,18 @@ struct command {
 
 static int request_fail(const struct request *request, const char *what, struct error *err)
 {
-    char quote[PMI1_QUOTE_SIZE];
-    return error_set(err, "%s: \"%s\"", what, pmi1_quote(quote, request->text, request->len));
+    char quote[QUOTE_SIZE];
+    return error_set(err, "%s: \"%s\"", what, quote_text(quote, request->text, request->len));
 }
 
 static const struct pmi1_field *request_field(const struct request *request, const char *name,
                                               struct error *err)
 {
     const struct pmi1_field *field = pmi1_line_field(&request->line, name);
-    char quote[PMI1_QUOTE_SIZE];
+    char quote[QUOTE_SIZE];
     if (!field)
         error_set(err, "no %s= in a PMI-1 request: \"%s\"", name,
-                  pmi1_quote(quote, request->text, request->len));
+                  quote_text(quote, request->text, request->len));
     return field;
 }
 
@@ -51,41 +53,41 @@ static const struct pmi1_field *request_field(const struct request *request, con
 static bool is_other_kvs(const struct request *request)
 {
     const char *name = pmi1_line_value(&request->line, "kvsname");
-    return name && strcmp(name, kvs_name(request->client->server->config.kvs)) != 0;
+    return name && strcmp(name, kvs_name(client_kvs(request->client))) != 0;
 }
 
 static int run_get(struct request *request, struct error *err)
 {
-    struct pmi1_client *client = request->client;
+    struct pmi_client *client = request->client;
     const struct pmi1_field *key = request_field(request, "key", err);
     if (!key)
         return -1;
     const char *refusal = NULL;
     if (is_other_kvs(request))
         refusal = "cmd=get_result rc=-1 msg=kvs_not_found value=unknown\n";
-    else if (key->value_len >= PMI1_KEYLEN_MAX)
+    else if (key->value_len >= PMI_KEYLEN_MAX)
         refusal = "cmd=get_result rc=-1 msg=key_too_long value=unknown\n";
     if (refusal) {
-        pmi1_client_reply(client, refusal);
+        client_reply(client, refusal);
         return 0;
     }
-    const char *value = kvs_get(client->server->config.kvs, key->value);
+    const char *value = kvs_get(client_kvs(client), key->value);
     if (!value) {
-        pmi1_client_reply(client, "cmd=get_result rc=-1 msg=key_");
-        pmi1_client_reply_bytes(client, key->value, key->value_len);
-        pmi1_client_reply(client, "_not_found value=unknown\n");
+        client_reply(client, "cmd=get_result rc=-1 msg=key_");
+        client_reply_bytes(client, key->value, key->value_len);
+        client_reply(client, "_not_found value=unknown\n");
         return 0;
     }
-    pmi1_client_reply(client, "cmd=get_result rc=0 msg=success value=");
-    pmi1_client_reply(client, value);
-    pmi1_client_reply(client, "\n");
+    client_reply(client, "cmd=get_result rc=0 msg=success value=");
+    client_reply(client, value);
+    client_reply(client, "\n");
     return 0;
 }
 
 /* An empty key is put by MPICH's singletons; it is a key like any other. */
 static int run_put(struct request *request, struct error *err)
 {
-    struct pmi1_client *client = request->client;
+    struct pmi_client *client = request->client;
     const struct pmi1_field *key = request_field(request, "key", err);
     const struct pmi1_field *value = key ? request_field(request, "value", err) : NULL;
     if (!value)
@@ -93,13 +95,13 @@ static int run_put(struct request *request, struct error *err)
     const char *reply = "cmd=put_result rc=0 msg=success\n";
     if (is_other_kvs(request))
         reply = "cmd=put_result rc=-1 msg=kvs_not_found\n";
-    else if (key->value_len >= PMI1_KEYLEN_MAX)
+    else if (key->value_len >= PMI_KEYLEN_MAX)
         reply = "cmd=put_result rc=-1 msg=key_too_long\n";
-    else if (value->value_len >= PMI1_VALLEN_MAX)
+    else if (value->value_len >= PMI_VALLEN_MAX)
         reply = "cmd=put_result rc=-1 msg=value_too_long\n";
     else
-        kvs_put(client->server->config.kvs, key->value, value->value);
-    pmi1_client_reply(client, reply);
+        kvs_put(client_kvs(client), key->value, value->value);
+    client_reply(client, reply);
     return 0;
 }
 
@@ -108,35 +110,39 @@ static int run_barrier_in(struct request *request, struct error *err)
 {
     (void)err;
     if (pmi1_line_value(&request->line, "group"))
-        pmi1_client_reply(request->client,
-                          "cmd=barrier_out rc=-1 msg=group_barriers_are_not_supported\n");
+        client_reply(request->client,
+                     "cmd=barrier_out rc=-1 msg=group_barriers_are_not_supported\n");
     else
-        pmi1_client_enter(request->client);
+        client_enter(request->client);
     return 0;
 }
 
 static int run_init(struct request *request, struct error *err)
 {
     (void)err;
-    struct pmi1_client *client = request->client;
+    struct pmi_client *client = request->client;
     int version;
-    if (!pmi1_line_int(&request->line, "pmi_version", &version) || version != 1) {
-        pmi1_client_reply(client, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
+    if (!pmi1_line_int(&request->line, "pmi_version", &version))
+        version = 0;
+    if (version == 2 && client->state == PMI_SILENT && client_speak(client, version)) {
+        client_reply(client, "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n");
         return 0;
     }
-    client->state = PMI1_RUNNING;
-    pmi1_client_reply(client, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+    if (version != 1) {
+        client_reply(client, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
+        return 0;
+    }
+    client->state = PMI_RUNNING;
+    client_reply(client, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
     return 0;
 }
 
 static int run_finalize(struct request *request, struct error *err)
 {
     (void)err;
-    struct pmi1_client *client = request->client;
-    client->state = PMI1_FINALIZED;
-    pmi1_client_reply(client, "cmd=finalize_ack\n");
-    pmi1_client_leave(client);
-    pmi1_server_tell_stuck(client->server);
+    struct pmi_client *client = request->client;
+    client_reply(client, "cmd=finalize_ack\n");
+    client_finalize(client);
     return 0;
 }
 
@@ -144,60 +150,63 @@ static int run_finalize(struct request *request, struct error *err)
 static int run_abort(struct request *request, struct error *err)
 {
     (void)err;
-    struct pmi1_client *client = request->client;
+    struct pmi_client *client = request->client;
     int exitcode;
     if (!pmi1_line_int(&request->line, "exitcode", &exitcode))
         exitcode = 1;
-    pmi1_client_reply(client, "\n");
-    client->server->ops->abort(client->server->arg, client, exitcode,
-                               pmi1_line_value(&request->line, "message"));
+    client_reply(client, "\n");
+    client_abort(client, exitcode, pmi1_line_value(&request->line, "message"));
     return 0;
 }
 
 static int run_kvsname(struct request *request, struct error *err)
 {
     (void)err;
-    buf_printf(&request->client->output, "cmd=my_kvsname kvsname=%s\n",
-               kvs_name(request->client->server->config.kvs));
-    request->client->has_news = true;
+    client_printf(request->client, "cmd=my_kvsname kvsname=%s\n",
+                  kvs_name(client_kvs(request->client)));
     return 0;
 }
 
 static int run_appnum(struct request *request, struct error *err)
 {
     (void)err;
-    buf_printf(&request->client->output, "cmd=appnum appnum=%u\n", request->client->appnum);
-    request->client->has_news = true;
+    client_printf(request->client, "cmd=appnum appnum=%u\n", request->client->appnum);
     return 0;
 }
 
 static int run_universe_size(struct request *request, struct error *err)
 {
     (void)err;
-    buf_printf(&request->client->output, "cmd=universe_size size=%d\n",
-               request->client->server->config.universe_size);
-    request->client->has_news = true;
+    client_printf(request->client, "cmd=universe_size size=%d\n",
+                  request->client->server->config.universe_size);
     return 0;
+}
+
+static struct pmi1_memory *memory_of(struct pmi_client *client)
+{
+    if (!client->memory)
+        client->memory = mem_alloc(sizeof(struct pmi1_memory));
+    return client->memory;
 }
 
 /* The iteration of PMI 1.0: from idx=, else from where the last one stopped. */
 static int run_getbyidx(struct request *request, struct error *err)
 {
     (void)err;
-    struct pmi1_client *client = request->client;
+    struct pmi_client *client = request->client;
+    struct pmi1_memory *memory = memory_of(client);
     const char *key, *value;
     int index;
     if (pmi1_line_int(&request->line, "idx", &index) && index >= 0)
-        client->index = (size_t)index;
+        memory->index = (size_t)index;
     else if (strcmp(pmi1_line_value(&request->line, "cmd"), "getbyidx_next") != 0)
-        client->index = 0;
-    if (!kvs_at(client->server->config.kvs, client->index, &key, &value)) {
-        pmi1_client_reply(client, "cmd=getbyidx_results rc=-1 reason=no_more_keyvals\n");
+        memory->index = 0;
+    if (!kvs_at(client_kvs(client), memory->index, &key, &value)) {
+        client_reply(client, "cmd=getbyidx_results rc=-1 reason=no_more_keyvals\n");
         return 0;
     }
-    client->has_news = true;
-    buf_printf(&client->output, "cmd=getbyidx_results rc=0 nextidx=%zu key=%s val=%s\n",
-               ++client->index, key, value);
+    client_printf(client, "cmd=getbyidx_results rc=0 nextidx=%zu key=%s val=%s\n", ++memory->index,
+                  key, value);
     return 0;
 }
 
@@ -208,8 +217,8 @@ static const struct command commands[] = {
     {"barrier_in", RUNNING, .run = run_barrier_in},
     {"init", SILENT | RUNNING, .run = run_init},
     {"get_maxes", RUNNING,
-     "cmd=maxes kvsname_max=" TEXT(PMI1_KVSNAME_MAX) " keylen_max=" TEXT(
-         PMI1_KEYLEN_MAX) " vallen_max=" TEXT(PMI1_VALLEN_MAX) "\n"},
+     "cmd=maxes kvsname_max=" TEXT(PMI_KVSNAME_MAX) " keylen_max=" TEXT(
+         PMI_KEYLEN_MAX) " vallen_max=" TEXT(PMI_VALLEN_MAX) "\n"},
     {"get_my_kvsname", RUNNING, .run = run_kvsname},
     {"get_appnum", RUNNING, .run = run_appnum},
     {"get_universe_size", RUNNING, .run = run_universe_size},
@@ -239,8 +248,8 @@ static int request_check_state(const struct request *request, unsigned states, s
     if (states & (1u << request->client->state))
         return 0;
     return request_fail(request,
-                        request->client->state == PMI1_SILENT ? "PMI-1 request before cmd=init"
-                                                              : "PMI-1 request after cmd=finalize",
+                        request->client->state == PMI_SILENT ? "PMI-1 request before cmd=init"
+                                                             : "PMI-1 request after cmd=finalize",
                         err);
 }
 
@@ -256,7 +265,7 @@ static int request_run(struct request *request, struct error *err)
         return -1;
     if (command->run)
         return command->run(request, err);
-    pmi1_client_reply(request->client, command->reply);
+    client_reply(request->client, command->reply);
     return 0;
 }
 
@@ -264,19 +273,20 @@ static int request_spawn(struct request *request, struct error *err)
 {
     if (request_check_state(request, RUNNING, err) < 0)
         return -1;
-    int rc = pmi1_spawn_line(&request->client->spawn, request->text, err);
+    int rc = pmi1_spawn_line(&memory_of(request->client)->spawn, request->text, err);
     if (rc > 0)
-        pmi1_client_reply(request->client, "cmd=spawn_result rc=-1 msg=spawn_is_not_supported\n");
+        client_reply(request->client, "cmd=spawn_result rc=-1 msg=spawn_is_not_supported\n");
     return rc < 0 ? -1 : 0;
 }
 
-int pmi1_command_line(struct pmi1_client *client, char *text, size_t len, struct error *err)
+int pmi1_command_line(struct pmi_client *client, char *text, size_t len, struct error *err)
 {
     struct request request = {.client = client, .text = text, .len = len};
     if (memchr(text, '\0', len))
         return request_fail(&request, "a NUL in a PMI-1 request", err);
     text[len] = '\0';
-    if (pmi1_spawn_open(&client->spawn) || !strcmp(text, "mcmd=spawn"))
+    const struct pmi1_memory *memory = client->memory;
+    if ((memory && pmi1_spawn_open(&memory->spawn)) || !strcmp(text, "mcmd=spawn"))
         return request_spawn(&request, err);
     pmi1_line_parse(&request.line, text, len);
     return request_run(&request, err);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "pmi-server/pmi1/wire.h"
+#include "pmi-server/server/quote.h"
 
 enum { NPROCS, TOTSPAWNS, SPAWNSSOFAR, ARGCNT, PREPUT_NUM, INFO_NUM };
 
@@ -32,9 +33,9 @@ bool pmi1_spawn_open(const struct pmi1_spawn *spawn)
 
 static int spawn_fail(const char *text, const char *what, struct error *err)
 {
-    char quote[PMI1_QUOTE_SIZE];
+    char quote[QUOTE_SIZE];
     return error_set(err, "%s in a spawn request: \"%s\"", what,
-                     pmi1_quote(quote, text, strlen(text)));
+                     quote_text(quote, text, strlen(text)));
 }
 
 static int spawn_begin(struct pmi1_spawn *spawn, const char *text, struct error *err)

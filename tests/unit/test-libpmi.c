@@ -5,42 +5,43 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "pmi-server/pmi1/server.h"
+#include "pmi-server/dialects.h"
+#include "pmi-server/server/server.h"
 
 #define MAX_TASKS 8
 
 struct task {
     pid_t pid;
     int fd;
-    struct pmi1_client *client;
+    struct pmi_client *client;
 };
 
 struct program {
     struct kvs *kvs;
-    struct pmi1_server *server;
+    struct pmi_server *server;
     struct task tasks[MAX_TASKS];
     int size;
     int aborted; /* exit code of an abort, or -1 */
     bool refused;
 };
 
-static void on_barrier(void *arg, uint64_t sequence, const void *bytes, size_t len)
+static void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *bytes, size_t len)
 {
     struct program *program = arg;
-    (void)sequence;
-    assert_int_equal(pmi1_server_barrier_out(program->server, bytes, len, NULL), 0);
+    (void)nnodes;
+    assert_int_equal(pmi_server_exchanged(program->server, id, bytes, len, NULL), 0);
 }
 
-static void on_abort(void *arg, struct pmi1_client *client, int exitcode, const char *message)
+static void on_abort(void *arg, struct pmi_client *client, int exitcode, const char *message)
 {
     (void)client, (void)message;
     ((struct program *)arg)->aborted = exitcode;
 }
 
-static void on_output(void *arg, struct pmi1_client *client)
+static void on_output(void *arg, struct pmi_client *client)
 {
-    struct task *task = pmi1_client_data(client);
-    struct buf *output = pmi1_client_output(client);
+    struct task *task = pmi_client_data(client);
+    struct buf *output = pmi_client_output(client);
     (void)arg;
     while (output->len) {
         ssize_t sent = send(task->fd, buf_bytes(output), output->len, MSG_NOSIGNAL);
@@ -51,14 +52,14 @@ static void on_output(void *arg, struct pmi1_client *client)
     buf_clear(output);
 }
 
-static const struct pmi1_ops ops = {.barrier = on_barrier, .abort = on_abort, .output = on_output};
+static const struct pmi_ops ops = {.exchange = on_exchange, .abort = on_abort, .output = on_output};
 
 static void task_start(struct program *program, int rank, int (*run)(void))
 {
     struct task *task = &program->tasks[rank];
     int fds[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    task->client = pmi1_client_new(program->server, (uint32_t)rank, (uint32_t)rank * 10, task);
+    task->client = pmi_client_new(program->server, (uint32_t)rank, (uint32_t)rank * 10, task);
     task->pid = task_fork(run, fds[1], rank, program->size);
     close(fds[1]);
     task->fd = fds[0];
@@ -69,7 +70,7 @@ static void task_read(struct program *program, struct task *task)
     char bytes[700]; /* cuts requests in odd places */
     struct error err = ERROR_INIT;
     ssize_t got = read(task->fd, bytes, sizeof(bytes));
-    if (got > 0 && pmi1_client_input(task->client, bytes, (size_t)got, &err) < 0) {
+    if (got > 0 && pmi_client_input(task->client, bytes, (size_t)got, &err) < 0) {
         fprintf(stderr, "%s\n", error_text(&err));
         program->refused = true;
         got = 0;
@@ -106,16 +107,19 @@ static int run_program(int size, const char *mapping, int (*run)(void), int stat
     program.kvs = kvs_new("kvs_test");
     if (mapping)
         kvs_preset(program.kvs, "PMI_process_mapping", mapping);
-    struct pmi1_config config = {
-        .size = (uint32_t)size, .universe_size = 64, .nlocal = (uint32_t)size, .kvs = program.kvs};
-    program.server = pmi1_server_new(&config, &ops, &program);
+    struct pmi_config config = {.size = (uint32_t)size,
+                                .universe_size = 64,
+                                .nlocal = (uint32_t)size,
+                                .kvs = program.kvs,
+                                .dialects = pmi_dialects};
+    program.server = pmi_server_new(&config, &ops, &program);
     for (int i = 0; i < size; i++)
         task_start(&program, i, run);
     program_serve(&program);
     for (int i = 0; i < size; i++)
         assert_int_equal(status_of(program.tasks[i].pid), status);
     assert_false(program.refused);
-    pmi1_server_free(program.server);
+    pmi_server_free(program.server);
     kvs_free(program.kvs);
     return program.aborted;
 }

@@ -1,6 +1,6 @@
-/* A PMI-1 server with its clients, in one process, for the tests of both. */
-#ifndef TESTS_UNIT_PMI1_NODE_H
-#define TESTS_UNIT_PMI1_NODE_H
+/* A PMI server with its clients, in one process, for the tests of both. */
+#ifndef TESTS_UNIT_PMI_NODE_H
+#define TESTS_UNIT_PMI_NODE_H
 
 #include "tests/unit/unit.h"
 
@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmi-server/pmi1/server.h"
+#include "pmi-server/dialects.h"
+#include "pmi-server/server/server.h"
 
 #define MAX_CLIENTS 4
 
 /* A node: a server, its clients, and what it told its owner. */
 struct node {
     struct kvs *kvs;
-    struct pmi1_server *server;
-    struct pmi1_client *clients[MAX_CLIENTS];
+    struct pmi_server *server;
+    struct pmi_client *clients[MAX_CLIENTS];
     bool direct; /* answer a barrier from inside the op */
     unsigned nbarriers;
     uint64_t sequence;  /* of the last one */
@@ -27,32 +28,33 @@ struct node {
     uint32_t missing, waiting;
 };
 
-static inline void on_barrier(void *arg, uint64_t sequence, const void *bytes, size_t len)
+static inline void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *bytes,
+                               size_t len)
 {
     struct node *node = arg;
-    assert_int_equal(sequence, node->nbarriers);
+    assert_int_equal(id, node->nbarriers);
+    assert_int_equal(nnodes, 0);
     node->nbarriers++;
-    node->sequence = sequence;
+    node->sequence = id;
     buf_clear(&node->carried);
     buf_add(&node->carried, bytes, len);
     if (node->direct)
-        assert_int_equal(pmi1_server_barrier_out(node->server, bytes, len, NULL), 0);
+        assert_int_equal(pmi_server_exchanged(node->server, id, bytes, len, NULL), 0);
 }
 
-static inline void on_abort(void *arg, struct pmi1_client *client, int exitcode,
-                            const char *message)
+static inline void on_abort(void *arg, struct pmi_client *client, int exitcode, const char *message)
 {
     struct node *node = arg;
-    assert_ptr_equal(pmi1_client_data(client), node);
+    assert_ptr_equal(pmi_client_data(client), node);
     node->naborts++;
     node->exitcode = exitcode;
     snprintf(node->message, sizeof(node->message), "%s", message ? message : "(none)");
 }
 
-static inline void on_output(void *arg, struct pmi1_client *client)
+static inline void on_output(void *arg, struct pmi_client *client)
 {
     struct node *node = arg;
-    assert_int_not_equal(pmi1_client_output(client)->len, 0);
+    assert_int_not_equal(pmi_client_output(client)->len, 0);
     node->nnews++;
 }
 
@@ -64,8 +66,15 @@ static inline void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
     node->waiting = waiting;
 }
 
-static const struct pmi1_ops ops = {
-    .barrier = on_barrier, .abort = on_abort, .output = on_output, .stuck = on_stuck};
+/* The exchange of the last barrier is done. */
+static inline int node_end_barrier(struct node *node, const void *bytes, size_t len,
+                                   struct error *err)
+{
+    return pmi_server_exchanged(node->server, node->sequence, bytes, len, err);
+}
+
+static const struct pmi_ops ops = {
+    .exchange = on_exchange, .abort = on_abort, .output = on_output, .stuck = on_stuck};
 
 /* Ranks from `first` on. */
 static inline struct node *node_new(uint32_t first, uint32_t nlocal)
@@ -74,17 +83,20 @@ static inline struct node *node_new(uint32_t first, uint32_t nlocal)
     assert_non_null(node);
     node->kvs = kvs_new("kvs_7");
     kvs_preset(node->kvs, "PMI_process_mapping", "(vector,(0,1,4))");
-    struct pmi1_config config = {
-        .size = 4, .universe_size = -1, .nlocal = nlocal, .kvs = node->kvs};
-    node->server = pmi1_server_new(&config, &ops, node);
+    struct pmi_config config = {.size = 4,
+                                .universe_size = -1,
+                                .nlocal = nlocal,
+                                .kvs = node->kvs,
+                                .dialects = pmi_dialects};
+    node->server = pmi_server_new(&config, &ops, node);
     for (uint32_t i = 0; i < nlocal; i++)
-        node->clients[i] = pmi1_client_new(node->server, first + i, 3, node);
+        node->clients[i] = pmi_client_new(node->server, first + i, 3, node);
     return node;
 }
 
 static inline void node_free(struct node *node)
 {
-    pmi1_server_free(node->server);
+    pmi_server_free(node->server);
     kvs_free(node->kvs);
     buf_free(&node->carried);
     free(node);
@@ -93,13 +105,13 @@ static inline void node_free(struct node *node)
 static inline void say(struct node *node, int client, const char *text)
 {
     struct error err = ERROR_INIT;
-    if (pmi1_client_input(node->clients[client], text, strlen(text), &err) < 0)
+    if (pmi_client_input(node->clients[client], text, strlen(text), &err) < 0)
         fail_msg("%s", error_text(&err));
 }
 
 static inline void hear(struct node *node, int client, const char *text)
 {
-    struct buf *output = pmi1_client_output(node->clients[client]);
+    struct buf *output = pmi_client_output(node->clients[client]);
     assert_string_equal(buf_text(output), text);
     buf_clear(output);
 }

@@ -1,0 +1,14 @@
+/*
+ * pmi1 - RFC 13's wire protocol as a dialect: lines of text, one reply for each.
+ *
+ * PMI 1.1 is spoken, and an init for PMI-2 is heard and passed on. An init for another version is
+ * answered with rc=-1 and leaves the client PMI_SILENT, so that it may try again.
+ */
+#ifndef PMI_SERVER_PMI1_PMI1_H
+#define PMI_SERVER_PMI1_PMI1_H
+
+struct dialect;
+
+extern const struct dialect pmi1_dialect;
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * client - one task as its server sees it: what dialects are made of.
+ *
+ * Not for owners of a server: these see server.h.
+ */
+#ifndef PMI_SERVER_SERVER_CLIENT_H
+#define PMI_SERVER_SERVER_CLIENT_H
+
+#include "pmi-server/server/barrier.h"
+#include "pmi-server/server/dialect.h"
+#include "pmi-server/server/server.h"
+
+struct pmi_server {
+    struct pmi_config config;
+    const struct pmi_ops *ops;
+    void *arg;
+    struct pmi_client **clients;
+    size_t nclients;
+    struct barrier world;
+    struct pmi_request *requests, *last; /* that wait, oldest first */
+    struct buf fresh;                    /* what the exchange of a barrier carries */
+    bool told_stuck;
+};
+
+struct pmi_client {
+    struct pmi_server *server;
+    void *data;
+    size_t index; /* in its server */
+    uint32_t rank, appnum;
+    enum pmi_state state;
+    const struct dialect *dialect;
+    void *memory; /* the dialect's, with malloc */
+    struct buf input, output;
+    size_t searched; /* input bytes known to hold no end of a request before here */
+    uint32_t waits;  /* requests that what it sends now has to wait for */
+    bool running;    /* its input is being answered, further up the stack */
+    bool has_news;   /* output that the owner has not been told of */
+    bool broken;     /* it broke the protocol */
+    bool gone;
+};
+
+/* A request that waits for its answer. */
+struct pmi_request {
+    struct pmi_request *before, *next;
+    struct pmi_client *client;
+    struct barrier *barrier;
+    uint64_t round; /* of the barrier */
+    bool blocks;    /* the client's next requests wait for it */
+};
+
+/* ---- for dialects ---- */
+
+void client_reply_bytes(struct pmi_client *client, const char *bytes, size_t len);
+void client_reply(struct pmi_client *client, const char *text); /* whole replies, in pieces */
+void client_printf(struct pmi_client *client, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+struct kvs *client_kvs(const struct pmi_client *client);
+
+/* From the next byte on; false when that version is not served here. */
+bool client_speak(struct pmi_client *client, int version);
+/* Into the barrier of all; barrier_out answers. */
+void client_enter(struct pmi_client *client);
+void client_finalize(struct pmi_client *client); /* it will enter no barrier more */
+void client_abort(struct pmi_client *client, int exitcode, const char *message);
+
+/* ---- for the server ---- */
+
+/* Answer what is there and may be answered now. */
+int client_run(struct pmi_client *client, struct error *err);
+/* The same for what a client sent ahead, once its server has let it out of a wait, and tell the
+ * owner of the replies. One that is running goes on by itself. */
+int client_resume(struct pmi_client *client, struct error *err);
+void client_leave(struct pmi_client *client);
+void client_free(struct pmi_client *client);
+void server_tell_stuck(struct pmi_server *server); /* if it is, and nobody was told */
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * server - the PMI server of one node's tasks of one group (a program, or what it spawned at once).
+ *
+ * A group has a key-value space, ranks and barriers of its own, so it has a server of its own. What
+ * a client speaks its first line decides (RFC 13's text for all: `cmd=init pmi_version=2` goes on
+ * in PMI-2 on the same descriptor); the owner gives the dialects it wants served. Programs may mix
+ * them: a PMI-2 fence and a PMI-1 barrier are one thing.
+ *
+ * Bytes in, bytes out: whoever owns the sockets feeds what tasks wrote and sends what stands in
+ * each client's output. A client that breaks the protocol is an error of that client, told to the
+ * owner, never a crash nor a hang of others.
+ *
+ * Requests are answered in the order they came in, but for those a dialect marks as a thread's
+ * own. What a client sends while its request waits is kept and answered after it; only an abort is
+ * heard at once. An owner that stops reading from a client while that client's output is long
+ * bounds the memory of both.
+ *
+ * A barrier can complete only while every member may still enter it. One that has left (finalized,
+ * or gone: even one that never spoke) is missing from every barrier that it has not entered. When
+ * others wait in such a barrier the server is stuck, and the owner hears of it in one of three
+ * ways: pmi_client_gone() returns true, ops->stuck is called (a later barrier, or a finalize
+ * beside an open one), or pmi_server_missing() returns true. A program that never uses PMI is
+ * never stuck.
+ */
+#ifndef PMI_SERVER_SERVER_SERVER_H
+#define PMI_SERVER_SERVER_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "pmi-server/kvs/kvs.h"
+
+/* What clients are told, and what is enforced (PMI-1 clients clamp; these are everybody's). */
+#define PMI_KVSNAME_MAX 256
+#define PMI_KEYLEN_MAX 64
+#define PMI_VALLEN_MAX 1024
+#define PMI_MAX_REQUEST 65536 /* a longer line or frame is a protocol error */
+
+struct pmi_client;
+struct pmi_server;
+struct dialect;
+
+struct pmi_config {
+    uint32_t size;     /* tasks of the group, all nodes */
+    int universe_size; /* or -1: unknown */
+    uint32_t nlocal;   /* clients that take part in a barrier here */
+    struct kvs *kvs;   /* borrowed; name and presets (PMI_process_mapping) made by the owner */
+    const struct dialect *const *dialects; /* the first hears the first line; NULL ends them */
+};
+
+struct pmi_ops {
+    /* Every local member is in a barrier: these bytes are what the exchange has to carry between
+     * the group's nodes. The owner answers
+     * later (or from inside) with pmi_server_exchanged(). */
+    void (*exchange)(void *arg, uint64_t id, uint32_t nnodes, const void *bytes, size_t len);
+    /* A task asked for the end of the program. */
+    void (*abort)(void *arg, struct pmi_client *client, int exitcode, const char *message);
+    /* There is something in this client's output. */
+    void (*output)(void *arg, struct pmi_client *client);
+    /* The program hangs: `waiting` waits for `missing`, who has left. May be NULL; called from
+     * pmi_client_input() and pmi_server_exchanged(), once in a server's life. */
+    void (*stuck)(void *arg, uint32_t missing, uint32_t waiting);
+};
+
+/* Whether a client can hold this PMI_process_mapping: MPICH's reads values into a buffer of what
+ * its 1024-byte line leaves beside the longest name and key, and crashes on a longer one; an empty
+ * one makes its MPI_Init fail. The owner presets only a mapping that fits: clients to whom the key
+ * is absent find out by other means. */
+bool pmi_mapping_fits(const char *mapping);
+
+/* config is copied, ops is borrowed. From inside an op, pmi_server_exchanged() and the queries
+ * may be called, and pmi_client_gone() from output alone; pmi_client_input() and freeing the
+ * server have to wait. */
+struct pmi_server *pmi_server_new(const struct pmi_config *config, const struct pmi_ops *ops,
+                                  void *arg);
+void pmi_server_free(struct pmi_server *server); /* clients too */
+
+enum pmi_state { PMI_SILENT, PMI_RUNNING, PMI_FINALIZED };
+
+struct pmi_client *pmi_client_new(struct pmi_server *server, uint32_t rank, uint32_t appnum,
+                                  void *owner_data);
+uint32_t pmi_client_rank(const struct pmi_client *client);
+void *pmi_client_data(const struct pmi_client *client);
+enum pmi_state pmi_client_state(const struct pmi_client *client);
+struct buf *pmi_client_output(struct pmi_client *client); /* the owner consumes it */
+
+/* Bytes from the client, cut anywhere. -1 with a sentence ("unknown PMI-1 command: \"cmd=x\"", ...)
+ * on a protocol error; the owner then ends the program and names rank and host. What comes after
+ * a protocol error is dropped. */
+int pmi_client_input(struct pmi_client *client, const void *bytes, size_t len, struct error *err);
+
+/* The exchange is done: merge, and let everybody out. -1 with a sentence when no barrier is being
+ * exchanged, when the bytes are malformed (nobody is let out then), or when what a client had sent
+ * ahead is a protocol error (the sentence names the rank). */
+int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *bytes, size_t len,
+                         struct error *err);
+
+/* The client is gone (its process ended, and what it had written has been fed: its last words may
+ * be a finalize). Returns true when others wait for ever in a barrier that it never entered: it has
+ * not finalized and a barrier is open. Its output is dropped. */
+bool pmi_client_gone(struct pmi_client *client);
+/* True while some client waits in a barrier; *waiting is one that does. */
+bool pmi_server_in_barrier(const struct pmi_server *server, uint32_t *waiting);
+
+/* True when the server is stuck: `waiting` waits in a barrier that `missing` will never enter. */
+bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32_t *waiting);
+/* True when some rank has left: the first barrier that can't complete any more. This is what other
+ * nodes have to know; an agent sends it to them when it becomes true or the number falls. */
+bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *sequence);
+/* A rank of another node will never enter barrier `sequence`, nor a later one. Returns true when
+ * a client here waits in such a barrier; ops->stuck tells when one begins to later. Numbers make
+ * this safe against the order of messages: who finalizes after barrier n is missing from n + 1
+ * on, and no trouble to a node that has yet to hear that n is done. */
+bool pmi_server_missing(struct pmi_server *server, uint32_t rank, uint64_t sequence);
+
+#endif
