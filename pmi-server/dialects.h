@@ -5,8 +5,11 @@
 #ifndef PMI_SERVER_DIALECTS_H
 #define PMI_SERVER_DIALECTS_H
 
+#include <stdbool.h>
+
 struct dialect;
 
-extern const struct dialect *const pmi_dialects[]; /* all there are */
+/* The list for these; NULL for none. */
+const struct dialect *const *dialects_of(bool pmi1, bool pmi2);
 
 #endif

@@ -198,6 +198,14 @@ static void on_output(void *arg, struct pmi_client *client)
         pmi_write(task);
 }
 
+static void on_broken(void *arg, struct pmi_client *client, const struct error *err)
+{
+    struct task *task = pmi_client_data(client);
+    (void)arg;
+    pmi_broken(task, err);
+    pmi_close(task);
+}
+
 static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
 {
     struct agent *agent = arg;
@@ -205,7 +213,7 @@ static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
         tell_stuck(agent, missing, waiting);
 }
 
-static const struct pmi_ops pmi_ops = {on_exchange, on_abort, on_output, on_stuck};
+static const struct pmi_ops pmi_ops = {on_exchange, on_abort, on_output, on_broken, on_stuck};
 
 /* ---- the exchange ---- */
 
@@ -302,7 +310,9 @@ void rendezvous_start(struct agent *agent)
 {
     const struct launch *launch = agent->launch;
     agent->exchange = exchange_new(&exchange_ops, agent, launch->nnodes, subtree_weight(agent));
-    if (!(launch->spec->pmi & SPEC_PMI_1) || !launch->nlocal)
+    const struct dialect *const *dialects =
+        dialects_of(launch->spec->pmi & SPEC_PMI_1, launch->spec->pmi & SPEC_PMI_2);
+    if (!dialects || !launch->nlocal)
         return;
     char *name = mem_format("kvs_%s_0", launch->program);
     char *mapping = taskmap_encode_pmi(launch->map);
@@ -313,7 +323,7 @@ void rendezvous_start(struct agent *agent)
                                 .universe_size = (int)launch->ntasks,
                                 .nlocal = launch->nlocal,
                                 .kvs = agent->kvs,
-                                .dialects = pmi_dialects};
+                                .dialects = dialects};
     agent->pmi = pmi_server_new(&config, &pmi_ops, agent);
     free(mapping);
     free(name);

@@ -113,7 +113,7 @@ static int run_barrier_in(struct request *request, struct error *err)
         client_reply(request->client,
                      "cmd=barrier_out rc=-1 msg=group_barriers_are_not_supported\n");
     else
-        client_enter(request->client);
+        client_enter(request->client, NULL, true);
     return 0;
 }
 
@@ -124,12 +124,13 @@ static int run_init(struct request *request, struct error *err)
     int version;
     if (!pmi1_line_int(&request->line, "pmi_version", &version))
         version = 0;
-    if (version == 2 && client->state == PMI_SILENT && client_speak(client, version)) {
-        client_reply(client, "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n");
+    bool later = version == 2 && client->state == PMI_SILENT;
+    if (!(version == 1 || later) || !client_speak(client, version)) {
+        client_reply(client, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
         return 0;
     }
-    if (version != 1) {
-        client_reply(client, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
+    if (later) {
+        client_reply(client, "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n");
         return 0;
     }
     client->state = PMI_RUNNING;

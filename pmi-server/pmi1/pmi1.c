@@ -52,3 +52,10 @@ const struct dialect pmi1_dialect = {
     .barrier_out = pmi1_barrier_out,
     .forget = pmi1_forget,
 };
+
+const struct dialect pmi1_greeting = {
+    .version = 0,
+    .next = pmi1_next,
+    .run = pmi1_run,
+    .forget = pmi1_forget,
+};

@@ -10,5 +10,7 @@
 struct dialect;
 
 extern const struct dialect pmi1_dialect;
+/* Hears the first line, and speaks no PMI-1 itself. */
+extern const struct dialect pmi1_greeting;
 
 #endif

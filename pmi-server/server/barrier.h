@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct barrier {
+    uint64_t id;       /* of its round 0 in the exchange; the others follow */
     uint32_t nlocal;   /* members of this node */
     uint64_t *entered; /* [room] rounds that each client has entered, by its index */
     size_t room;

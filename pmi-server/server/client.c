@@ -1,6 +1,5 @@
 #include "pmi-server/server/client.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,8 +103,9 @@ void client_abort(struct pmi_client *client, int exitcode, const char *message)
 
 void client_leave(struct pmi_client *client)
 {
-    struct barrier *world = &client->server->world;
-    barrier_leave(world, client->rank, barrier_entered(world, client->index));
+    struct barrier *all[] = {&client->server->world, &client->server->ring};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        barrier_leave(all[i], client->rank, barrier_entered(all[i], client->index));
 }
 
 void client_finalize(struct pmi_client *client)
@@ -173,14 +173,20 @@ int pmi_client_input(struct pmi_client *client, const void *bytes, size_t len, s
     buf_add(&client->input, bytes, len);
     int rc = client_run(client, err);
     client_flush(client);
+    if (client->server->let_go)
+        server_resume(client->server);
     return rc;
 }
 
-int client_resume(struct pmi_client *client, struct error *err)
+void client_resume(struct pmi_client *client)
 {
+    struct pmi_server *server = client->server;
+    struct error err = ERROR_INIT;
     if (client->running)
-        return 0;
-    int rc = client->input.len ? client_run(client, err) : 0;
+        return;
+    int rc = client->input.len ? client_run(client, &err) : 0;
     client_flush(client);
-    return rc < 0 ? error_prefix(err, "rank %" PRIu32, client->rank) : 0;
+    if (rc < 0)
+        server->ops->broken(server->arg, client, &err);
+    error_clear(&err);
 }

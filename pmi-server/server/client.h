@@ -17,9 +17,12 @@ struct pmi_server {
     struct pmi_client **clients;
     size_t nclients;
     struct barrier world;
+    struct barrier ring;
+    struct kvs *attributes;              /* of this node; NULL: none yet */
     struct pmi_request *requests, *last; /* that wait, oldest first */
     struct buf fresh;                    /* what the exchange of a barrier carries */
     bool told_stuck;
+    bool let_go; /* somebody may go on who is not being answered now */
 };
 
 struct pmi_client {
@@ -43,9 +46,11 @@ struct pmi_client {
 struct pmi_request {
     struct pmi_request *before, *next;
     struct pmi_client *client;
+    bool blocks; /* the client's next requests wait for it */
+    char *tag;   /* what the dialect wants in the reply; or NULL */
     struct barrier *barrier;
     uint64_t round; /* of the barrier */
-    bool blocks;    /* the client's next requests wait for it */
+    char *texts[2]; /* the attribute's key; left and right of a ring */
 };
 
 /* ---- for dialects ---- */
@@ -58,8 +63,18 @@ struct kvs *client_kvs(const struct pmi_client *client);
 
 /* From the next byte on; false when that version is not served here. */
 bool client_speak(struct pmi_client *client, int version);
+/* What has to wait: `blocks` makes what the client sends next wait for the answer. The tag is copied
+ * and comes back with the reply; it may be NULL. */
 /* Into the barrier of all; barrier_out answers. */
-void client_enter(struct pmi_client *client);
+void client_enter(struct pmi_client *client, const char *tag, bool blocks);
+/* Into the ring of all; ring_out answers. */
+void client_enter_ring(struct pmi_client *client, const char *left, const char *right,
+                       const char *tag, bool blocks);
+/* Attributes of this node, of this group's tasks. */
+void client_put_attribute(struct pmi_client *client, const char *key, const char *value);
+const char *client_get_attribute(struct pmi_client *client, const char *key); /* or NULL */
+void client_await_attribute(struct pmi_client *client, const char *key, const char *tag,
+                            bool blocks);
 void client_finalize(struct pmi_client *client); /* it will enter no barrier more */
 void client_abort(struct pmi_client *client, int exitcode, const char *message);
 
@@ -69,9 +84,10 @@ void client_abort(struct pmi_client *client, int exitcode, const char *message);
 int client_run(struct pmi_client *client, struct error *err);
 /* The same for what a client sent ahead, once its server has let it out of a wait, and tell the
  * owner of the replies. One that is running goes on by itself. */
-int client_resume(struct pmi_client *client, struct error *err);
+void client_resume(struct pmi_client *client);
 void client_leave(struct pmi_client *client);
 void client_free(struct pmi_client *client);
 void server_tell_stuck(struct pmi_server *server); /* if it is, and nobody was told */
+void server_resume(struct pmi_server *server);     /* whoever was let out of a wait */
 
 #endif

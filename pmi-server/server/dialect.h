@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -23,8 +24,12 @@ struct dialect {
     /* Answer that request: `text` is the start of the input and may be written over. -1 with a
      * sentence on a protocol error. */
     int (*run)(struct pmi_client *client, char *text, size_t len, struct error *err);
-    /* The replies to what had to wait. */
+    /* The replies to what had to wait; those to what a dialect cannot ask for are NULL. */
     void (*barrier_out)(struct pmi_client *client, const struct pmi_request *request);
+    void (*attribute)(struct pmi_client *client, const struct pmi_request *request,
+                      const char *value);
+    void (*ring_out)(struct pmi_client *client, const struct pmi_request *request, uint32_t place,
+                     const char *left, const char *right);
     void (*forget)(struct pmi_client *client); /* client->memory */
 };
 

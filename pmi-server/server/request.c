@@ -4,12 +4,13 @@
 
 #include "base/mem.h"
 
-struct pmi_request *request_new(struct pmi_client *client, bool blocks)
+struct pmi_request *request_new(struct pmi_client *client, const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
     struct pmi_request *request = mem_alloc(sizeof(*request));
     request->client = client;
     request->blocks = blocks;
+    request->tag = mem_copy_text(tag);
     request->before = server->last;
     if (server->last)
         server->last->next = request;
@@ -32,6 +33,9 @@ void request_done(struct pmi_request *request)
     else
         server->last = request->before;
     request->client->waits -= request->blocks;
+    free(request->tag);
+    free(request->texts[0]);
+    free(request->texts[1]);
     free(request);
 }
 

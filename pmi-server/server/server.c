@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "pmi-server/server/client.h"
 #include "pmi-server/server/request.h"
+#include "pmi-server/server/ring.h"
 
 struct pmi_server *pmi_server_new(const struct pmi_config *config, const struct pmi_ops *ops,
                                   void *arg)
@@ -15,7 +16,8 @@ struct pmi_server *pmi_server_new(const struct pmi_config *config, const struct 
     server->config = *config;
     server->ops = ops;
     server->arg = arg;
-    server->world.nlocal = config->nlocal;
+    server->world.nlocal = server->ring.nlocal = config->nlocal;
+    server->ring.id = RING_ROUNDS;
     return server;
 }
 
@@ -28,6 +30,8 @@ void pmi_server_free(struct pmi_server *server)
         client_free(server->clients[i]);
     free(server->clients);
     barrier_free(&server->world);
+    barrier_free(&server->ring);
+    kvs_free(server->attributes);
     buf_free(&server->fresh);
     free(server);
 }
@@ -45,19 +49,37 @@ static void server_exchange(struct pmi_server *server, struct barrier *barrier)
     if (!barrier_begin_exchange(barrier))
         return;
     buf_clear(&server->fresh);
-    kvs_take_fresh(server->config.kvs, &server->fresh);
-    server->ops->exchange(server->arg, barrier->sequence, 0, buf_bytes(&server->fresh),
-                          server->fresh.len);
+    if (barrier == &server->ring)
+        ring_pack(server, &server->fresh);
+    else
+        kvs_take_fresh(server->config.kvs, &server->fresh);
+    server->ops->exchange(server->arg, barrier->id + barrier->sequence, 0,
+                          buf_bytes(&server->fresh), server->fresh.len);
 }
 
-void client_enter(struct pmi_client *client)
+static void barrier_take(struct pmi_server *server, struct pmi_request *request,
+                         struct barrier *barrier)
+{
+    request->barrier = barrier;
+    request->round = barrier_enter(barrier, request->client->index);
+    server_exchange(server, barrier);
+    server_tell_stuck(server);
+}
+
+void client_enter(struct pmi_client *client, const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
-    struct pmi_request *request = request_new(client, true);
-    request->barrier = &server->world;
-    request->round = barrier_enter(request->barrier, client->index);
-    server_exchange(server, request->barrier);
-    server_tell_stuck(server);
+    barrier_take(server, request_new(client, tag, blocks), &server->world);
+}
+
+void client_enter_ring(struct pmi_client *client, const char *left, const char *right,
+                       const char *tag, bool blocks)
+{
+    struct pmi_server *server = client->server;
+    struct pmi_request *request = request_new(client, tag, blocks);
+    request->texts[0] = mem_copy_text(left);
+    request->texts[1] = mem_copy_text(right);
+    barrier_take(server, request, &server->ring);
 }
 
 /* Everybody is let out before anybody's next request is looked at, which may be the next round. */
@@ -68,7 +90,7 @@ static void server_release(struct pmi_server *server, struct barrier *barrier)
         struct pmi_request *next = request->next;
         struct pmi_client *client = request->client;
         if (request->barrier == barrier && request->round == barrier->sequence) {
-            if (!client->gone)
+            if (!client->gone && barrier != &server->ring)
                 client->dialect->barrier_out(client, request);
             request_done(request);
         }
@@ -77,31 +99,40 @@ static void server_release(struct pmi_server *server, struct barrier *barrier)
     barrier_next(barrier);
 }
 
-/* What clients sent ahead. */
-static int server_resume(struct pmi_server *server, struct error *err)
+void server_resume(struct pmi_server *server)
 {
-    int rc = 0;
-    for (size_t i = 0; i < server->nclients; i++)
-        if (client_resume(server->clients[i], rc ? NULL : err) < 0)
-            rc = -1;
-    return rc;
+    do {
+        server->let_go = false;
+        for (size_t i = 0; i < server->nclients; i++)
+            client_resume(server->clients[i]);
+    } while (server->let_go);
+}
+
+static struct barrier *server_barrier(struct pmi_server *server, uint64_t id)
+{
+    struct barrier *barrier = id < RING_ROUNDS ? &server->world : &server->ring;
+    return barrier->exchanging && barrier->id + barrier->sequence == id ? barrier : NULL;
 }
 
 int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *bytes, size_t len,
                          struct error *err)
 {
-    struct barrier *barrier = &server->world;
-    if (!barrier->exchanging || barrier->sequence != id)
+    struct barrier *barrier = server_barrier(server, id);
+    if (!barrier)
         return error_set(err, "a barrier's end came, but no barrier is complete here");
-    if (kvs_merge(server->config.kvs, bytes, len, err) < 0)
+    int rc = barrier == &server->ring ? ring_take(server, bytes, len, err)
+                                      : kvs_merge(server->config.kvs, bytes, len, err);
+    if (rc < 0)
         return error_prefix(err, "barrier %" PRIu64, barrier->sequence);
     server_release(server, barrier);
     server_exchange(server, barrier);
-    return server_resume(server, err);
+    server_resume(server);
+    return 0;
 }
 
 /* ---- who waits in vain ---- */
 
+/* Who has the lowest rank of those that wait in that barrier, or in any. */
 static const struct pmi_request *barrier_waiting(const struct pmi_server *server,
                                                  const struct barrier *barrier)
 {
@@ -121,9 +152,9 @@ bool pmi_server_in_barrier(const struct pmi_server *server, uint32_t *waiting)
     return request;
 }
 
-bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32_t *waiting)
+static bool barrier_stuck(const struct pmi_server *server, const struct barrier *barrier,
+                          uint32_t *missing, uint32_t *waiting)
 {
-    const struct barrier *barrier = &server->world;
     if (!barrier_is_stuck(barrier))
         return false;
     const struct pmi_request *request = barrier_waiting(server, barrier);
@@ -132,6 +163,12 @@ bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32
     *missing = barrier->missing_rank;
     *waiting = request->client->rank;
     return true;
+}
+
+bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32_t *waiting)
+{
+    return barrier_stuck(server, &server->world, missing, waiting) ||
+           barrier_stuck(server, &server->ring, missing, waiting);
 }
 
 void server_tell_stuck(struct pmi_server *server)
@@ -147,7 +184,7 @@ void server_tell_stuck(struct pmi_server *server)
 bool pmi_client_gone(struct pmi_client *client)
 {
     struct pmi_server *server = client->server;
-    bool in_time = client->gone || client->waits || client->state == PMI_FINALIZED;
+    bool in_time = client->gone || client->state == PMI_FINALIZED;
     if (!client->gone)
         client_leave(client);
     client->gone = true;

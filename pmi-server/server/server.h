@@ -44,10 +44,11 @@ struct pmi_server;
 struct dialect;
 
 struct pmi_config {
-    uint32_t size;     /* tasks of the group, all nodes */
-    int universe_size; /* or -1: unknown */
-    uint32_t nlocal;   /* clients that take part in a barrier here */
-    struct kvs *kvs;   /* borrowed; name and presets (PMI_process_mapping) made by the owner */
+    uint32_t size;       /* tasks of the group, all nodes */
+    int universe_size;   /* or -1: unknown */
+    uint32_t nlocal;     /* clients that take part in a barrier here */
+    struct kvs *kvs;     /* borrowed; name and presets (PMI_process_mapping) made by the owner */
+    const char *spawner; /* job id (a kvs name) of who spawned the group; NULL: nobody. Borrowed */
     const struct dialect *const *dialects; /* the first hears the first line; NULL ends them */
 };
 
@@ -60,6 +61,8 @@ struct pmi_ops {
     void (*abort)(void *arg, struct pmi_client *client, int exitcode, const char *message);
     /* There is something in this client's output. */
     void (*output)(void *arg, struct pmi_client *client);
+    /* What this client had sent ahead of a wait's end is a protocol error. */
+    void (*broken)(void *arg, struct pmi_client *client, const struct error *err);
     /* The program hangs: `waiting` waits for `missing`, who has left. May be NULL; called from
      * pmi_client_input() and pmi_server_exchanged(), once in a server's life. */
     void (*stuck)(void *arg, uint32_t missing, uint32_t waiting);
@@ -92,9 +95,8 @@ struct buf *pmi_client_output(struct pmi_client *client); /* the owner consumes 
  * a protocol error is dropped. */
 int pmi_client_input(struct pmi_client *client, const void *bytes, size_t len, struct error *err);
 
-/* The exchange is done: merge, and let everybody out. -1 with a sentence when no barrier is being
- * exchanged, when the bytes are malformed (nobody is let out then), or when what a client had sent
- * ahead is a protocol error (the sentence names the rank). */
+/* The exchange is done: merge, and let everybody out. -1 with a sentence when no such
+ * barrier is being exchanged, or when the bytes are malformed; nobody is let out then. */
 int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *bytes, size_t len,
                          struct error *err);
 

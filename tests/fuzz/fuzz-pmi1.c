@@ -57,14 +57,23 @@ static void on_output(void *arg, struct pmi_client *client)
     check(output->len && buf_bytes(output)[output->len - 1] == '\n');
 }
 
+static void on_broken(void *arg, struct pmi_client *client, const struct error *err)
+{
+    (void)arg;
+    check(pmi_client_rank(client) < NCLIENTS && *error_text(err));
+}
+
 static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
 {
     (void)arg;
     check(missing < NCLIENTS && waiting < NCLIENTS && missing != waiting);
 }
 
-static const struct pmi_ops ops = {
-    .exchange = on_exchange, .abort = on_abort, .output = on_output, .stuck = on_stuck};
+static const struct pmi_ops ops = {.exchange = on_exchange,
+                                   .abort = on_abort,
+                                   .output = on_output,
+                                   .broken = on_broken,
+                                   .stuck = on_stuck};
 
 static void node_open(struct node *node, uint32_t nclients)
 {
@@ -73,7 +82,7 @@ static void node_open(struct node *node, uint32_t nclients)
                                 .universe_size = -1,
                                 .nlocal = nclients,
                                 .kvs = node->kvs,
-                                .dialects = pmi_dialects};
+                                .dialects = dialects_of(true, true)};
     node->server = pmi_server_new(&config, &ops, node);
     for (uint32_t i = 0; i < nclients; i++) {
         node->clients[i] = pmi_client_new(node->server, i, i, NULL);

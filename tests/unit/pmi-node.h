@@ -24,15 +24,15 @@ struct node {
     struct buf carried; /* what its exchange carries */
     int exitcode;       /* of the last abort */
     char message[64];
-    unsigned naborts, nnews, nstuck;
-    uint32_t missing, waiting;
+    unsigned naborts, nnews, nstuck, nbroken;
+    uint32_t missing, waiting, broken;
 };
 
 static inline void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *bytes,
                                size_t len)
 {
     struct node *node = arg;
-    assert_int_equal(id, node->nbarriers);
+    assert_int_equal(id & 0xffff, node->nbarriers);
     assert_int_equal(nnodes, 0);
     node->nbarriers++;
     node->sequence = id;
@@ -58,6 +58,14 @@ static inline void on_output(void *arg, struct pmi_client *client)
     node->nnews++;
 }
 
+static inline void on_broken(void *arg, struct pmi_client *client, const struct error *err)
+{
+    struct node *node = arg;
+    node->nbroken++;
+    node->broken = pmi_client_rank(client);
+    snprintf(node->message, sizeof(node->message), "%s", error_text(err));
+}
+
 static inline void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
 {
     struct node *node = arg;
@@ -73,8 +81,11 @@ static inline int node_end_barrier(struct node *node, const void *bytes, size_t 
     return pmi_server_exchanged(node->server, node->sequence, bytes, len, err);
 }
 
-static const struct pmi_ops ops = {
-    .exchange = on_exchange, .abort = on_abort, .output = on_output, .stuck = on_stuck};
+static const struct pmi_ops ops = {.exchange = on_exchange,
+                                   .abort = on_abort,
+                                   .output = on_output,
+                                   .broken = on_broken,
+                                   .stuck = on_stuck};
 
 /* Ranks from `first` on. */
 static inline struct node *node_new(uint32_t first, uint32_t nlocal)
@@ -87,7 +98,7 @@ static inline struct node *node_new(uint32_t first, uint32_t nlocal)
                                 .universe_size = -1,
                                 .nlocal = nlocal,
                                 .kvs = node->kvs,
-                                .dialects = pmi_dialects};
+                                .dialects = dialects_of(true, true)};
     node->server = pmi_server_new(&config, &ops, node);
     for (uint32_t i = 0; i < nlocal; i++)
         node->clients[i] = pmi_client_new(node->server, first + i, 3, node);

@@ -111,7 +111,7 @@ static int run_program(int size, const char *mapping, int (*run)(void), int stat
                                 .universe_size = 64,
                                 .nlocal = (uint32_t)size,
                                 .kvs = program.kvs,
-                                .dialects = pmi_dialects};
+                                .dialects = dialects_of(true, true)};
     program.server = pmi_server_new(&config, &ops, &program);
     for (int i = 0; i < size; i++)
         task_start(&program, i, run);

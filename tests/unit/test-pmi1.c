@@ -19,8 +19,8 @@ static const struct {
     {"", "", PMI_SILENT, NULL, true},
     {"cmd=init", "", PMI_SILENT, NULL, true}, /* no newline yet */
     {"cmd=init pmi_version=1 pmi_subversion=2\n", INIT_OK, PMI_RUNNING, NULL, true},
-    {"cmd=init pmi_version=2 pmi_subversion=0\n", INIT_NO, PMI_SILENT, NULL, true},
-    {"cmd=init pmi_version=2 pmi_subversion=0\n" INIT, INIT_NO INIT_OK, PMI_RUNNING, NULL, true},
+    {"cmd=init pmi_version=3 pmi_subversion=0\n", INIT_NO, PMI_SILENT, NULL, true},
+    {"cmd=init pmi_version=3 pmi_subversion=0\n" INIT, INIT_NO INIT_OK, PMI_RUNNING, NULL, true},
     {"cmd=init pmi_version=x\n", INIT_NO, PMI_SILENT, NULL, true},
     {"cmd=init\n", INIT_NO, PMI_SILENT, NULL, true},
     {" pmi_subversion=1\tcmd=init  word pmi_version=1 extra=1 \n", INIT_OK, PMI_RUNNING, NULL,
