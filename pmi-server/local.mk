@@ -26,13 +26,31 @@ libpmi_la_SOURCES = \
     pmi-server/client/clique.c pmi-server/client/clique.h \
     pmi-server/client/conn.c pmi-server/client/conn.h \
     pmi-server/client/dynamic.c \
+    pmi-server/client/line.c pmi-server/client/line.h \
+    pmi-server/client/pairs.c pmi-server/client/pairs.h \
     pmi-server/client/pmi.c \
     pmi-server/client/session.c pmi-server/client/session.h \
     pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h
 libpmi_la_CFLAGS = $(AM_CFLAGS) -pthread
 libpmi_la_LDFLAGS = $(AM_LDFLAGS) -pthread -version-info 0:0:0 -export-symbols-regex '^PMI_'
 
-# A directory of its own: other packages install a pmi.h too. tprun-pmi.pc points at it.
-tpruninclude_HEADERS = pmi-server/client/pmi.h
+lib_LTLIBRARIES += libpmi2.la
+libpmi2_la_SOURCES = \
+    pmi-server/client/conn.c pmi-server/client/conn.h \
+    pmi-server/client/dynamic2.c \
+    pmi-server/client/frame.c pmi-server/client/frame.h \
+    pmi-server/client/line.c pmi-server/client/line.h \
+    pmi-server/client/pairs.c pmi-server/client/pairs.h \
+    pmi-server/client/pmi2.c \
+    pmi-server/client/session2.c pmi-server/client/session2.h \
+    pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h \
+    pmi-server/pmi2/wire.c pmi-server/pmi2/wire.h
+libpmi2_la_CFLAGS = $(AM_CFLAGS) -pthread
+libpmi2_la_LDFLAGS = $(AM_LDFLAGS) -pthread -version-info 0:0:0 \
+    -export-symbols-regex '^PMI2_|^PMIX_Ring$$'
+
+# A directory of its own: other packages install headers of these names too. The .pc files point at
+# it.
+tpruninclude_HEADERS = pmi-server/client/pmi.h pmi-server/client/pmi2.h
 tprunincludedir = $(includedir)/tprun
-pkgconfig_DATA += pmi-server/client/tprun-pmi.pc
+pkgconfig_DATA += pmi-server/client/tprun-pmi.pc pmi-server/client/tprun-pmi2.pc

@@ -60,8 +60,13 @@ tests_unit_test_pmi1_barrier_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-pmi2
 tests_unit_test_pmi2_SOURCES = tests/unit/test-pmi2.c tests/unit/pmi-node.h tests/unit/unit.h
 tests_unit_test_pmi2_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
-tests_unit_test_libpmi_SOURCES = tests/unit/test-libpmi.c tests/unit/libpmi-task.h tests/unit/unit.h
+tests_unit_test_libpmi_SOURCES = tests/unit/test-libpmi.c tests/unit/libpmi-program.h \
+    tests/unit/libpmi-task.h tests/unit/unit.h
 tests_unit_test_libpmi_LDADD = libpmi.la libpmiserver.a libbase.a $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-libpmi2
+tests_unit_test_libpmi2_SOURCES = tests/unit/test-libpmi2.c tests/unit/libpmi-program.h \
+    tests/unit/libpmi-task.h tests/unit/unit.h
+tests_unit_test_libpmi2_LDADD = libpmi2.la libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_libpmi_alone_SOURCES = tests/unit/test-libpmi-alone.c tests/unit/libpmi-task.h \
     tests/unit/unit.h
 tests_unit_test_libpmi_alone_LDADD = libpmi.la $(CMOCKA_LIBS)
