@@ -10,15 +10,19 @@ libpmiserver_a_SOURCES = \
     pmi-server/pmi2/command.c pmi-server/pmi2/command.h \
     pmi-server/pmi2/pmi2.c pmi-server/pmi2/pmi2.h \
     pmi-server/pmi2/reply.c pmi-server/pmi2/reply.h \
+    pmi-server/pmi2/spawn.c pmi-server/pmi2/spawn.h \
     pmi-server/pmi2/wire.c pmi-server/pmi2/wire.h \
+    pmi-server/server/ask.c \
     pmi-server/server/attribute.c \
     pmi-server/server/barrier.c pmi-server/server/barrier.h \
     pmi-server/server/client.c pmi-server/server/client.h \
     pmi-server/server/dialect.h \
+    pmi-server/server/hosts.c \
     pmi-server/server/quote.c pmi-server/server/quote.h \
     pmi-server/server/request.c pmi-server/server/request.h \
     pmi-server/server/ring.c pmi-server/server/ring.h \
-    pmi-server/server/server.c pmi-server/server/server.h
+    pmi-server/server/server.c pmi-server/server/server.h \
+    pmi-server/server/spawn.c pmi-server/server/spawn.h
 
 # What programs link: nothing but libc, and nothing exported but the API.
 lib_LTLIBRARIES += libpmi.la

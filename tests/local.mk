@@ -57,7 +57,9 @@ tests_unit_test_pmi1_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_pmi1_barrier_SOURCES = tests/unit/test-pmi1-barrier.c tests/unit/pmi-node.h \
     tests/unit/unit.h
 tests_unit_test_pmi1_barrier_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
-check_PROGRAMS += tests/unit/test-pmi2
+check_PROGRAMS += tests/unit/test-pmi2 tests/unit/test-pmi-ask
+tests_unit_test_pmi_ask_SOURCES = tests/unit/test-pmi-ask.c tests/unit/pmi-node.h tests/unit/unit.h
+tests_unit_test_pmi_ask_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_pmi2_SOURCES = tests/unit/test-pmi2.c tests/unit/pmi-node.h tests/unit/unit.h
 tests_unit_test_pmi2_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_libpmi_SOURCES = tests/unit/test-libpmi.c tests/unit/libpmi-program.h \

@@ -213,7 +213,27 @@ static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
         tell_stuck(agent, missing, waiting);
 }
 
-static const struct pmi_ops pmi_ops = {on_exchange, on_abort, on_output, on_broken, on_stuck};
+static uint32_t node_of(void *arg, uint32_t rank)
+{
+    const struct agent *agent = arg;
+    return taskmap_node(agent->launch->map, rank);
+}
+
+static const char *host_of(void *arg, uint32_t node)
+{
+    const struct agent *agent = arg;
+    return node < agent->launch->nnodes ? agent->launch->hosts[node] : "unknown";
+}
+
+static const struct pmi_ops pmi_ops = {
+    .exchange = on_exchange,
+    .abort = on_abort,
+    .output = on_output,
+    .broken = on_broken,
+    .stuck = on_stuck,
+    .node_of = node_of,
+    .host_of = host_of,
+};
 
 /* ---- the exchange ---- */
 

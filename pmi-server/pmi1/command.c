@@ -25,6 +25,12 @@ struct request {
     size_t len;
 };
 
+const char *const pmi1_name_replies[] = {
+    [PMI_NAME_PUBLISH] = "publish_result",
+    [PMI_NAME_UNPUBLISH] = "unpublish_result",
+    [PMI_NAME_LOOKUP] = "lookup_result",
+};
+
 struct command {
     const char *name;
     unsigned states;
@@ -211,6 +217,61 @@ static int run_getbyidx(struct request *request, struct error *err)
     return 0;
 }
 
+/* A service is one word; what MPICH sends of a name with spaces are words without '='. */
+static int ask_name(struct request *request, enum pmi_name name, struct error *err)
+{
+    struct pmi_client *client = request->client;
+    const char *port = NULL;
+    if (!client_can_name(client)) {
+        client_printf(client, "cmd=%s rc=-1 msg=names_are_not_supported\n",
+                      pmi1_name_replies[name]);
+        return 0;
+    }
+    const struct pmi1_field *service = request_field(request, "service", err);
+    if (!service)
+        return -1;
+    if (name == PMI_NAME_PUBLISH) {
+        const struct pmi1_field *field = request_field(request, "port", err);
+        if (!field)
+            return -1;
+        port = field->value;
+    }
+    if (service->value_len < PMI_VALLEN_MAX && (!port || strlen(port) < PMI_VALLEN_MAX))
+        client_name(client, name, service->value, port, NULL, true);
+    else
+        client_printf(client, "cmd=%s info=ok rc=1 msg=name_too_long\n", pmi1_name_replies[name]);
+    return 0;
+}
+
+static int run_publish(struct request *request, struct error *err)
+{
+    return ask_name(request, PMI_NAME_PUBLISH, err);
+}
+
+static int run_unpublish(struct request *request, struct error *err)
+{
+    return ask_name(request, PMI_NAME_UNPUBLISH, err);
+}
+
+static int run_lookup(struct request *request, struct error *err)
+{
+    return ask_name(request, PMI_NAME_LOOKUP, err);
+}
+
+/* Of two lines; the first has what is in the second, its newline and one more. */
+static int run_ranks2hosts(struct request *request, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    size_t nhosts = client_hosts(request->client, &text);
+    (void)err;
+    client_printf(request->client, "cmd=put_ranks2hosts %zu %zu\n", nhosts ? text.len + 2 : 0,
+                  nhosts);
+    if (nhosts)
+        client_printf(request->client, "%s\n", buf_text(&text));
+    buf_free(&text);
+    return 0;
+}
+
 /* The frequent ones first. */
 static const struct command commands[] = {
     {"get", RUNNING, .run = run_get},
@@ -225,15 +286,15 @@ static const struct command commands[] = {
     {"get_universe_size", RUNNING, .run = run_universe_size},
     {"finalize", RUNNING, .run = run_finalize},
     {"abort", ALWAYS, .run = run_abort},
-    {"publish_name", RUNNING, "cmd=publish_result rc=-1 msg=names_are_not_supported\n"},
-    {"unpublish_name", RUNNING, "cmd=unpublish_result rc=-1 msg=names_are_not_supported\n"},
-    {"lookup_name", RUNNING, "cmd=lookup_result rc=-1 msg=names_are_not_supported\n"},
+    {"publish_name", RUNNING, .run = run_publish},
+    {"unpublish_name", RUNNING, .run = run_unpublish},
+    {"lookup_name", RUNNING, .run = run_lookup},
     {"create_kvs", RUNNING, "cmd=newkvs rc=-1 msg=create_kvs_is_not_supported\n"},
     {"destroy_kvs", RUNNING, "cmd=kvs_destroyed rc=-1 msg=destroy_kvs_is_not_supported\n"},
     {"getbyidx", RUNNING, .run = run_getbyidx},
     {"getbyidx_first", RUNNING, .run = run_getbyidx},
     {"getbyidx_next", RUNNING, .run = run_getbyidx},
-    {"get_ranks2hosts", RUNNING, "cmd=put_ranks2hosts 0 0\n"}, /* Intel MPI; "no answer" */
+    {"get_ranks2hosts", RUNNING, .run = run_ranks2hosts}, /* Intel MPI */
 };
 
 static const struct command *command_find(const char *name)
@@ -272,11 +333,16 @@ static int request_run(struct request *request, struct error *err)
 
 static int request_spawn(struct request *request, struct error *err)
 {
+    struct pmi_client *client = request->client;
+    struct pmi_spawn *spawn = NULL;
     if (request_check_state(request, RUNNING, err) < 0)
         return -1;
-    int rc = pmi1_spawn_line(&memory_of(request->client)->spawn, request->text, err);
-    if (rc > 0)
-        client_reply(request->client, "cmd=spawn_result rc=-1 msg=spawn_is_not_supported\n");
+    int rc = pmi1_spawn_line(&memory_of(client)->spawn, request->text, &spawn, err);
+    if (rc > 0 && client_can_spawn(client))
+        client_spawn(client, spawn, NULL, true);
+    else if (rc > 0)
+        client_reply(client, "cmd=spawn_result rc=-1 msg=spawn_is_not_supported\n");
+    pmi_spawn_free(spawn);
     return rc < 0 ? -1 : 0;
 }
 

@@ -13,6 +13,8 @@ struct pmi1_memory {
     size_t index; /* of the next pair for getbyidx_next */
 };
 
+extern const char *const pmi1_name_replies[]; /* by enum pmi_name */
+
 /* One line without its newline, to be written over. -1 with a sentence on a protocol error. */
 int pmi1_command_line(struct pmi_client *client, char *text, size_t len, struct error *err);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pmi-server/pmi2/reply.h"
+#include "pmi-server/pmi2/spawn.h"
 #include "pmi-server/pmi2/wire.h"
 #include "pmi-server/server/quote.h"
 
@@ -182,6 +183,54 @@ static void run_finalize(struct request *request)
     client_finalize(request->client);
 }
 
+static void ask_name(struct request *request, enum pmi_name name)
+{
+    struct pmi_client *client = request->client;
+    const char *port = NULL;
+    if (!client_can_name(client)) {
+        answer(request, PMI2_RC_OTHER, "names are not supported");
+        return;
+    }
+    if (refuse_text(request, "name", PMI_VALLEN_MAX, PMI2_RC_INVALID_VAL_LENGTH))
+        return;
+    if (name == PMI_NAME_PUBLISH) {
+        if (refuse_text(request, "port", PMI_VALLEN_MAX, PMI2_RC_INVALID_VAL_LENGTH))
+            return;
+        port = value_of(request, "port");
+    }
+    client_name(client, name, value_of(request, "name"), port, request->thrid, !request->thrid);
+}
+
+static void run_publish(struct request *request)
+{
+    ask_name(request, PMI_NAME_PUBLISH);
+}
+
+static void run_unpublish(struct request *request)
+{
+    ask_name(request, PMI_NAME_UNPUBLISH);
+}
+
+static void run_lookup(struct request *request)
+{
+    ask_name(request, PMI_NAME_LOOKUP);
+}
+
+static void run_spawn(struct request *request)
+{
+    struct pmi_client *client = request->client;
+    struct error err = ERROR_INIT;
+    struct pmi_spawn *spawn = pmi2_spawn_parse(&request->frame, &err);
+    if (!spawn)
+        answer(request, PMI2_RC_INVALID_ARG, error_text(&err));
+    else if (!client_can_spawn(client))
+        answer(request, PMI2_RC_OTHER, "spawn is not supported");
+    else
+        client_spawn(client, spawn, request->thrid, !request->thrid);
+    error_clear(&err);
+    pmi_spawn_free(spawn);
+}
+
 /* Nobody waits for a reply. isworld=FALSE is a task's own end, which its process makes known;
  * later libraries say exitcode= and message= instead. */
 static void run_abort(struct request *request)
@@ -208,10 +257,10 @@ static const struct command commands[] = {
     {"ring", RUNNING, .run = run_ring},
     {"finalize", RUNNING, .run = run_finalize},
     {"abort", ALWAYS, .run = run_abort},
-    {"name-publish", RUNNING, "names are not supported"},
-    {"name-unpublish", RUNNING, "names are not supported"},
-    {"name-lookup", RUNNING, "names are not supported"},
-    {"spawn", RUNNING, "spawn is not supported"},
+    {"name-publish", RUNNING, .run = run_publish},
+    {"name-unpublish", RUNNING, .run = run_unpublish},
+    {"name-lookup", RUNNING, .run = run_lookup},
+    {"spawn", RUNNING, .run = run_spawn},
     {"job-connect", RUNNING, "jobs cannot be connected"},
     {"job-disconnect", RUNNING, "jobs cannot be connected"},
 };

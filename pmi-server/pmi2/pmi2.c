@@ -61,6 +61,48 @@ static void pmi2_ring_out(struct pmi_client *client, const struct pmi_request *r
     pmi2_reply_end(&reply, PMI2_RC_OK, NULL);
 }
 
+static void pmi2_named(struct pmi_client *client, const struct pmi_request *request, bool good,
+                       const char *port)
+{
+    static const struct {
+        const char *name, *wrong;
+    } replies[] = {
+        [PMI_NAME_PUBLISH] = {"name-publish", "key_already_present"},
+        [PMI_NAME_UNPUBLISH] = {"name-unpublish", "service_not_found"},
+        [PMI_NAME_LOOKUP] = {"name-lookup", "service_not_found"},
+    };
+    struct pmi2_reply reply = pmi2_reply_begin(client, replies[request->name].name, request->tag);
+    if (request->name == PMI_NAME_LOOKUP)
+        pmi2_reply_found(&reply, good ? port : NULL);
+    if (request->name == PMI_NAME_LOOKUP && good)
+        pmi2_reply_text(&reply, "port", port);
+    pmi2_reply_end(&reply, good ? PMI2_RC_OK : PMI2_RC_OTHER,
+                   good ? NULL : replies[request->name].wrong);
+}
+
+/* Libraries have room for so much of a value: error codes that do not fit are left out. */
+static void reply_errcodes(struct pmi2_reply *reply, const struct pmi_spawned *spawned)
+{
+    struct buf codes = BUF_INIT;
+    for (size_t i = 0; i < spawned->nerrcodes && codes.len < PMI_VALLEN_MAX; i++)
+        buf_printf(&codes, "%s%d", i ? "," : "", spawned->errcodes[i]);
+    if (codes.len && codes.len < PMI_VALLEN_MAX)
+        pmi2_reply_text(reply, "errcodes", buf_text(&codes));
+    buf_free(&codes);
+}
+
+static void pmi2_spawned(struct pmi_client *client, const struct pmi_request *request,
+                         const struct pmi_spawned *spawned)
+{
+    struct pmi2_reply reply = pmi2_reply_begin(client, "spawn", request->tag);
+    if (spawned->job)
+        pmi2_reply_text(&reply, "jobid", spawned->job);
+    pmi2_reply_int(&reply, "nerrs", (long)spawned->nerrcodes);
+    if (spawned->errcodes)
+        reply_errcodes(&reply, spawned);
+    pmi2_reply_end(&reply, spawned->rc ? PMI2_RC_OTHER : PMI2_RC_OK, spawned->why);
+}
+
 const struct dialect pmi2_dialect = {
     .version = 2,
     .next = pmi2_next,
@@ -68,4 +110,6 @@ const struct dialect pmi2_dialect = {
     .barrier_out = pmi2_barrier_out,
     .attribute = pmi2_attribute,
     .ring_out = pmi2_ring_out,
+    .named = pmi2_named,
+    .spawned = pmi2_spawned,
 };

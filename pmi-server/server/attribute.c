@@ -14,13 +14,13 @@ const char *client_get_attribute(struct pmi_client *client, const char *key)
 void client_await_attribute(struct pmi_client *client, const char *key, const char *tag,
                             bool blocks)
 {
-    struct pmi_request *request = request_new(client, tag, blocks);
+    struct pmi_request *request = request_new(client, WAITS_ATTRIBUTE, tag, blocks);
     request->texts[0] = mem_copy_text(key);
 }
 
 static bool awaits(const struct pmi_request *request, const char *key)
 {
-    return !request->barrier && !strcmp(request->texts[0], key);
+    return request->waits == WAITS_ATTRIBUTE && !strcmp(request->texts[0], key);
 }
 
 /* Those who waited for it go on once the client's own input is dealt with. */

@@ -42,14 +42,18 @@ struct pmi_client {
     bool gone;
 };
 
+enum waits { WAITS_BARRIER, WAITS_ATTRIBUTE, WAITS_NAME, WAITS_SPAWN };
+
 /* A request that waits for its answer. */
 struct pmi_request {
     struct pmi_request *before, *next;
     struct pmi_client *client;
+    enum waits waits;
     bool blocks; /* the client's next requests wait for it */
     char *tag;   /* what the dialect wants in the reply; or NULL */
     struct barrier *barrier;
     uint64_t round; /* of the barrier */
+    enum pmi_name name;
     char *texts[2]; /* the attribute's key; left and right of a ring */
 };
 
@@ -77,6 +81,18 @@ void client_await_attribute(struct pmi_client *client, const char *key, const ch
                             bool blocks);
 void client_finalize(struct pmi_client *client); /* it will enter no barrier more */
 void client_abort(struct pmi_client *client, int exitcode, const char *message);
+
+/* What the owner answers; where it can't, the dialect refuses. */
+bool client_can_name(const struct pmi_client *client);
+void client_name(struct pmi_client *client, enum pmi_name name, const char *service,
+                 const char *port, const char *tag, bool blocks);
+bool client_can_spawn(const struct pmi_client *client);
+void client_spawn(struct pmi_client *client, const struct pmi_spawn *spawn, const char *tag,
+                  bool blocks);
+
+/* Append "LENGTH HOST RANK,RANK,... " for each node of the group; returns how many that is, 0 when
+ * it is not known. */
+size_t client_hosts(const struct pmi_client *client, struct buf *text);
 
 /* ---- for the server ---- */
 

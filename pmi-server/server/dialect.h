@@ -15,6 +15,7 @@
 
 struct pmi_client;
 struct pmi_request;
+struct pmi_spawned;
 
 struct dialect {
     int version;
@@ -30,6 +31,10 @@ struct dialect {
                       const char *value);
     void (*ring_out)(struct pmi_client *client, const struct pmi_request *request, uint32_t place,
                      const char *left, const char *right);
+    void (*named)(struct pmi_client *client, const struct pmi_request *request, bool good,
+                  const char *port);
+    void (*spawned)(struct pmi_client *client, const struct pmi_request *request,
+                    const struct pmi_spawned *spawned);
     void (*forget)(struct pmi_client *client); /* client->memory */
 };
 

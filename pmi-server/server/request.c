@@ -4,11 +4,13 @@
 
 #include "base/mem.h"
 
-struct pmi_request *request_new(struct pmi_client *client, const char *tag, bool blocks)
+struct pmi_request *request_new(struct pmi_client *client, enum waits waits, const char *tag,
+                                bool blocks)
 {
     struct pmi_server *server = client->server;
     struct pmi_request *request = mem_alloc(sizeof(*request));
     request->client = client;
+    request->waits = waits;
     request->blocks = blocks;
     request->tag = mem_copy_text(tag);
     request->before = server->last;

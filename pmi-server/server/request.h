@@ -9,7 +9,8 @@
 #include "pmi-server/server/client.h"
 
 /* The client waits, and what it sends now with it if `blocks`. */
-struct pmi_request *request_new(struct pmi_client *client, const char *tag, bool blocks);
+struct pmi_request *request_new(struct pmi_client *client, enum waits waits, const char *tag,
+                                bool blocks);
 /* It is answered: free it, and let the client go on (with client_resume()). */
 void request_done(struct pmi_request *request);
 void requests_free(struct pmi_server *server);

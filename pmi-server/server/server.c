@@ -69,14 +69,14 @@ static void barrier_take(struct pmi_server *server, struct pmi_request *request,
 void client_enter(struct pmi_client *client, const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
-    barrier_take(server, request_new(client, tag, blocks), &server->world);
+    barrier_take(server, request_new(client, WAITS_BARRIER, tag, blocks), &server->world);
 }
 
 void client_enter_ring(struct pmi_client *client, const char *left, const char *right,
                        const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
-    struct pmi_request *request = request_new(client, tag, blocks);
+    struct pmi_request *request = request_new(client, WAITS_BARRIER, tag, blocks);
     request->texts[0] = mem_copy_text(left);
     request->texts[1] = mem_copy_text(right);
     barrier_take(server, request, &server->ring);

@@ -32,6 +32,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "pmi-server/kvs/kvs.h"
+#include "pmi-server/server/spawn.h"
 
 /* What clients are told, and what is enforced (PMI-1 clients clamp; these are everybody's). */
 #define PMI_KVSNAME_MAX 256
@@ -41,7 +42,10 @@
 
 struct pmi_client;
 struct pmi_server;
+struct pmi_request; /* one that the owner answers: once, from inside the op or later */
 struct dialect;
+
+enum pmi_name { PMI_NAME_PUBLISH, PMI_NAME_UNPUBLISH, PMI_NAME_LOOKUP };
 
 struct pmi_config {
     uint32_t size;       /* tasks of the group, all nodes */
@@ -66,6 +70,17 @@ struct pmi_ops {
     /* The program hangs: `waiting` waits for `missing`, who has left. May be NULL; called from
      * pmi_client_input() and pmi_server_exchanged(), once in a server's life. */
     void (*stuck)(void *arg, uint32_t missing, uint32_t waiting);
+    /* A service is published with a port, or taken back, or looked up (port is NULL for these);
+     * pmi_request_named() answers. NULL: the server refuses. */
+    void (*name)(void *arg, struct pmi_request *request, enum pmi_name name, const char *service,
+                 const char *port);
+    /* Start this; pmi_request_spawned() answers. What is asked for goes with the call. NULL: the
+     * server refuses. */
+    void (*spawn)(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn);
+    /* The node of a rank, and a node's host name: for clients that ask where all others are. NULL:
+     * they are not told. */
+    uint32_t (*node_of)(void *arg, uint32_t rank);
+    const char *(*host_of)(void *arg, uint32_t node);
 };
 
 /* Whether a client can hold this PMI_process_mapping: MPICH's reads values into a buffer of what
@@ -74,8 +89,8 @@ struct pmi_ops {
  * is absent find out by other means. */
 bool pmi_mapping_fits(const char *mapping);
 
-/* config is copied, ops is borrowed. From inside an op, pmi_server_exchanged() and the queries
- * may be called, and pmi_client_gone() from output alone; pmi_client_input() and freeing the
+/* config is copied, ops is borrowed. From inside an op, pmi_server_exchanged(), answers and
+ * the queries may be called, and pmi_client_gone() from output alone; pmi_client_input() and freeing the
  * server have to wait. */
 struct pmi_server *pmi_server_new(const struct pmi_config *config, const struct pmi_ops *ops,
                                   void *arg);
@@ -99,6 +114,13 @@ int pmi_client_input(struct pmi_client *client, const void *bytes, size_t len, s
  * barrier is being exchanged, or when the bytes are malformed; nobody is let out then. */
 int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *bytes, size_t len,
                          struct error *err);
+
+/* The answers of the owner; the request ends with them. They may come when the client has gone, but
+ * not after the server. A name is good if it was not published before, is there to take back, or is
+ * found, with its port then. */
+void pmi_request_named(struct pmi_request *request, bool good, const char *port);
+void pmi_request_spawned(struct pmi_request *request, const struct pmi_spawned *spawned);
+struct pmi_client *pmi_request_client(const struct pmi_request *request);
 
 /* The client is gone (its process ended, and what it had written has been fed: its last words may
  * be a finalize). Returns true when others wait for ever in a barrier that it never entered: it has
