@@ -17,6 +17,7 @@ libpmiserver_a_SOURCES = \
     pmi-server/server/barrier.c pmi-server/server/barrier.h \
     pmi-server/server/client.c pmi-server/server/client.h \
     pmi-server/server/dialect.h \
+    pmi-server/server/group.c pmi-server/server/group.h \
     pmi-server/server/hosts.c \
     pmi-server/server/quote.c pmi-server/server/quote.h \
     pmi-server/server/request.c pmi-server/server/request.h \

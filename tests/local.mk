@@ -57,7 +57,10 @@ tests_unit_test_pmi1_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_pmi1_barrier_SOURCES = tests/unit/test-pmi1-barrier.c tests/unit/pmi-node.h \
     tests/unit/unit.h
 tests_unit_test_pmi1_barrier_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
-check_PROGRAMS += tests/unit/test-pmi2 tests/unit/test-pmi-ask
+check_PROGRAMS += tests/unit/test-pmi2 tests/unit/test-pmi-ask tests/unit/test-pmi-group
+tests_unit_test_pmi_group_SOURCES = tests/unit/test-pmi-group.c tests/unit/pmi-node.h \
+    tests/unit/unit.h
+tests_unit_test_pmi_group_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_pmi_ask_SOURCES = tests/unit/test-pmi-ask.c tests/unit/pmi-node.h tests/unit/unit.h
 tests_unit_test_pmi_ask_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_pmi2_SOURCES = tests/unit/test-pmi2.c tests/unit/pmi-node.h tests/unit/unit.h

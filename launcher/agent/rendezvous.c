@@ -115,24 +115,36 @@ static void tell_stuck(struct agent *agent, uint32_t missing, uint32_t waiting)
     idset_free(one);
 }
 
-/* Other nodes may wait for a rank of this one: they are told from which barrier on in vain. */
-static void tell_missing(struct agent *agent)
+static void send_missing(struct agent *agent, uint32_t rank, uint64_t sequence, uint16_t flags)
 {
-    uint32_t rank;
-    uint64_t sequence;
     unsigned char number[8];
-    if (agent->launch->nnodes == 1 || !pmi_server_left(agent->pmi, &rank, &sequence) ||
-        (agent->missing_told && sequence >= agent->missing))
-        return;
-    agent->missing_told = true;
-    agent->missing = sequence;
     frame_put_u64(number, sequence);
     struct frame frame = {.type = FRAME_MISSING,
+                          .flags = flags,
                           .node = agent->node,
                           .rank = rank,
                           .bytes = number,
                           .len = sizeof(number)};
     report_send(agent, &frame);
+}
+
+/* Other nodes may wait for a rank of this one: they are told from which barrier on in vain, and of
+ * one that has barriers with some of them whatever the others here did. */
+static void tell_missing(struct agent *agent, const struct pmi_client *client)
+{
+    uint32_t rank;
+    uint64_t sequence;
+    if (agent->launch->nnodes == 1)
+        return;
+    if (pmi_client_in_groups(client))
+        send_missing(agent, pmi_client_rank(client), pmi_client_barriers(client),
+                     FRAME_MISSING_GROUPS);
+    if (!pmi_server_left(agent->pmi, &rank, &sequence) ||
+        (agent->missing_told && sequence >= agent->missing))
+        return;
+    agent->missing_told = true;
+    agent->missing = sequence;
+    send_missing(agent, rank, sequence, 0);
 }
 
 void rendezvous_missing(struct agent *agent, const struct frame *frame)
@@ -157,7 +169,7 @@ void rendezvous_gone(struct task *task)
     if (pmi_client_gone(task->client) && pmi_server_stuck(agent->pmi, &missing, &waiting))
         tell_stuck(agent, missing, waiting);
     else
-        tell_missing(agent);
+        tell_missing(agent, task->client);
 }
 
 /* What no single task is to blame for. */
@@ -175,8 +187,9 @@ static void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *byt
 {
     struct agent *agent = arg;
     struct error err = ERROR_INIT;
-    (void)nnodes;
-    if (exchange_enter(agent->exchange, id, 1, bytes, len, &err) < 0)
+    int rc = nnodes ? exchange_enter_part(agent->exchange, id, nnodes, bytes, len, &err)
+                    : exchange_enter(agent->exchange, id, 1, bytes, len, &err);
+    if (rc < 0)
         tell_node(agent, &err);
     error_clear(&err);
 }

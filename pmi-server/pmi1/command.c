@@ -69,6 +69,7 @@ static int run_get(struct request *request, struct error *err)
     if (!key)
         return -1;
     const char *refusal = NULL;
+    bool later = client->subversion >= 2;
     if (is_other_kvs(request))
         refusal = "cmd=get_result rc=-1 msg=kvs_not_found value=unknown\n";
     else if (key->value_len >= PMI_KEYLEN_MAX)
@@ -81,10 +82,12 @@ static int run_get(struct request *request, struct error *err)
     if (!value) {
         client_reply(client, "cmd=get_result rc=-1 msg=key_");
         client_reply_bytes(client, key->value, key->value_len);
-        client_reply(client, "_not_found value=unknown\n");
+        client_reply(client, later ? "_not_found found=FALSE value=unknown\n"
+                                   : "_not_found value=unknown\n");
         return 0;
     }
-    client_reply(client, "cmd=get_result rc=0 msg=success value=");
+    client_reply(client, later ? "cmd=get_result rc=0 msg=success found=TRUE value="
+                               : "cmd=get_result rc=0 msg=success value=");
     client_reply(client, value);
     client_reply(client, "\n");
     return 0;
@@ -114,13 +117,18 @@ static int run_put(struct request *request, struct error *err)
 /* Barriers of a part of the tasks are PMI 1.2; to take one for a barrier of all would hang it. */
 static int run_barrier_in(struct request *request, struct error *err)
 {
-    (void)err;
-    if (pmi1_line_value(&request->line, "group"))
-        client_reply(request->client,
-                     "cmd=barrier_out rc=-1 msg=group_barriers_are_not_supported\n");
-    else
-        client_enter(request->client, NULL, true);
-    return 0;
+    struct pmi_client *client = request->client;
+    const char *group = pmi1_line_value(&request->line, "group");
+    if (!group) {
+        client_enter(client, client->subversion >= 2 ? "0" : NULL, true);
+        return 0;
+    }
+    if (client->subversion < 2) {
+        client_reply(client, "cmd=barrier_out rc=-1 msg=group_barriers_are_not_supported\n");
+        return 0;
+    }
+    const char *why = client_enter_group(client, group);
+    return why ? request_fail(request, why, err) : 0;
 }
 
 static int run_init(struct request *request, struct error *err)
@@ -139,8 +147,12 @@ static int run_init(struct request *request, struct error *err)
         client_reply(client, "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n");
         return 0;
     }
+    int subversion;
+    bool second = pmi1_line_int(&request->line, "pmi_subversion", &subversion) && subversion >= 2;
     client->state = PMI_RUNNING;
-    client_reply(client, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+    client->subversion = second ? 2 : 1;
+    client_printf(client, "cmd=response_to_init pmi_version=1 pmi_subversion=%d rc=0\n",
+                  client->subversion);
     return 0;
 }
 

@@ -36,8 +36,10 @@ static int pmi1_run(struct pmi_client *client, char *text, size_t len, struct er
 
 static void pmi1_barrier_out(struct pmi_client *client, const struct pmi_request *request)
 {
-    (void)request;
-    client_reply(client, "cmd=barrier_out\n");
+    client_reply(client, "cmd=barrier_out");
+    if (request->tag)
+        client_printf(client, " tag=%s", request->tag);
+    client_reply(client, "\n");
 }
 
 /* A port with a space would be two words to the client. */

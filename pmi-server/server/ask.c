@@ -6,6 +6,8 @@ static void request_answered(struct pmi_request *request)
     struct pmi_client *client = request->client;
     request_done(request);
     client_resume(client);
+    if (client->server->let_go)
+        server_resume(client->server);
 }
 
 bool client_can_name(const struct pmi_client *client)

@@ -8,6 +8,7 @@
 void barrier_free(struct barrier *barrier)
 {
     free(barrier->entered);
+    free(barrier->name);
     *barrier = (struct barrier){0};
 }
 

@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 struct barrier {
+    char *name;        /* of its group; NULL: all take part */
+    uint32_t nnodes;   /* that have members; 0: all */
     uint64_t id;       /* of its round 0 in the exchange; the others follow */
     uint32_t nlocal;   /* members of this node */
     uint64_t *entered; /* [room] rounds that each client has entered, by its index */

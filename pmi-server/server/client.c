@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/server/group.h"
 #include "pmi-server/server/quote.h"
 #include "pmi-server/server/request.h"
 
@@ -103,9 +104,11 @@ void client_abort(struct pmi_client *client, int exitcode, const char *message)
 
 void client_leave(struct pmi_client *client)
 {
-    struct barrier *all[] = {&client->server->world, &client->server->ring};
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        barrier_leave(all[i], client->rank, barrier_entered(all[i], client->index));
+    const struct pmi_server *server = client->server;
+    struct barrier *at = NULL;
+    while ((at = server_next_barrier(server, at)))
+        if (!at->name || group_has((struct group *)at, client->rank))
+            barrier_leave(at, client->rank, barrier_entered(at, client->index));
 }
 
 void client_finalize(struct pmi_client *client)
@@ -126,11 +129,16 @@ static int client_check_ahead(const struct pmi_client *client, struct error *err
                      quote_text(quote, buf_bytes(&client->input), len));
 }
 
+/* Threads may have requests open side by side, but not without end. */
+#define MAX_OPEN 4096
+
 /* The length of the request that may be answered now, 0 for none. */
 static long client_next(struct pmi_client *client, struct error *err)
 {
     bool urgent = false;
     long len = client->input.len ? client->dialect->next(client, &urgent, err) : 0;
+    if (len > 0 && client->open >= MAX_OPEN && !urgent)
+        return error_set(err, "%d requests wait for an answer, and one more came", MAX_OPEN);
     return len > 0 && client->waits && !urgent ? 0 : len;
 }
 

@@ -18,6 +18,9 @@ struct pmi_server {
     size_t nclients;
     struct barrier world;
     struct barrier ring;
+    struct group *groups;
+    uint32_t *left; /* ranks of other nodes that are known to have left */
+    size_t nleft;
     struct kvs *attributes;              /* of this node; NULL: none yet */
     struct pmi_request *requests, *last; /* that wait, oldest first */
     struct buf fresh;                    /* what the exchange of a barrier carries */
@@ -31,11 +34,13 @@ struct pmi_client {
     size_t index; /* in its server */
     uint32_t rank, appnum;
     enum pmi_state state;
+    int subversion; /* that it asked for and got; of PMI-1 */
     const struct dialect *dialect;
     void *memory; /* the dialect's, with malloc */
     struct buf input, output;
     size_t searched; /* input bytes known to hold no end of a request before here */
-    uint32_t waits;  /* requests that what it sends now has to wait for */
+    uint32_t open;   /* requests that wait for an answer */
+    uint32_t waits;  /* those of them that what it sends now has to wait for */
     bool running;    /* its input is being answered, further up the stack */
     bool has_news;   /* output that the owner has not been told of */
     bool broken;     /* it broke the protocol */
@@ -71,6 +76,9 @@ bool client_speak(struct pmi_client *client, int version);
  * and comes back with the reply; it may be NULL. */
 /* Into the barrier of all; barrier_out answers. */
 void client_enter(struct pmi_client *client, const char *tag, bool blocks);
+/* Into the barrier of a group, and the client goes on; NULL, or a few words on why not. The reply's
+ * tag is the group's. */
+const char *client_enter_group(struct pmi_client *client, const char *name);
 /* Into the ring of all; ring_out answers. */
 void client_enter_ring(struct pmi_client *client, const char *left, const char *right,
                        const char *tag, bool blocks);
@@ -102,6 +110,8 @@ int client_run(struct pmi_client *client, struct error *err);
  * owner of the replies. One that is running goes on by itself. */
 void client_resume(struct pmi_client *client);
 void client_leave(struct pmi_client *client);
+/* All barriers of a server: *at begins as NULL, and is NULL after the last. */
+struct barrier *server_next_barrier(const struct pmi_server *server, const struct barrier *at);
 void client_free(struct pmi_client *client);
 void server_tell_stuck(struct pmi_server *server); /* if it is, and nobody was told */
 void server_resume(struct pmi_server *server);     /* whoever was let out of a wait */

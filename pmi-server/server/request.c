@@ -19,6 +19,7 @@ struct pmi_request *request_new(struct pmi_client *client, enum waits waits, con
     else
         server->requests = request;
     server->last = request;
+    client->open++;
     client->waits += blocks;
     return request;
 }
@@ -34,6 +35,7 @@ void request_done(struct pmi_request *request)
         request->next->before = request->before;
     else
         server->last = request->before;
+    request->client->open--;
     request->client->waits -= request->blocks;
     free(request->tag);
     free(request->texts[0]);

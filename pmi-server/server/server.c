@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/kvs/exchange.h"
 #include "pmi-server/server/client.h"
+#include "pmi-server/server/group.h"
 #include "pmi-server/server/request.h"
 #include "pmi-server/server/ring.h"
 
@@ -31,6 +33,8 @@ void pmi_server_free(struct pmi_server *server)
     free(server->clients);
     barrier_free(&server->world);
     barrier_free(&server->ring);
+    groups_free(server);
+    free(server->left);
     kvs_free(server->attributes);
     buf_free(&server->fresh);
     free(server);
@@ -44,17 +48,44 @@ bool pmi_mapping_fits(const char *mapping)
 
 /* ---- barriers ---- */
 
+static void server_release(struct pmi_server *server, struct barrier *barrier);
+
+struct barrier *server_next_barrier(const struct pmi_server *server, const struct barrier *at)
+{
+    if (!at)
+        return (struct barrier *)&server->world;
+    if (at == &server->world)
+        return (struct barrier *)&server->ring;
+    const struct group *group = at == &server->ring ? server->groups : ((struct group *)at)->next;
+    return (struct barrier *)group;
+}
+
+/* What this node has to say in the open round. */
+static void barrier_pack(const struct pmi_server *server, const struct barrier *barrier,
+                         struct buf *out)
+{
+    if (barrier == &server->ring)
+        ring_pack(server, out);
+    else if (barrier->name)
+        group_pack((const struct group *)barrier, server->config.kvs, out);
+    else
+        kvs_take_fresh(server->config.kvs, out);
+}
+
+/* A group that is all here needs no exchange. */
 static void server_exchange(struct pmi_server *server, struct barrier *barrier)
 {
-    if (!barrier_begin_exchange(barrier))
-        return;
-    buf_clear(&server->fresh);
-    if (barrier == &server->ring)
-        ring_pack(server, &server->fresh);
-    else
-        kvs_take_fresh(server->config.kvs, &server->fresh);
-    server->ops->exchange(server->arg, barrier->id + barrier->sequence, 0,
-                          buf_bytes(&server->fresh), server->fresh.len);
+    while (barrier_begin_exchange(barrier)) {
+        if (barrier->nnodes != 1) {
+            buf_clear(&server->fresh);
+            barrier_pack(server, barrier, &server->fresh);
+            server->ops->exchange(server->arg, barrier->id + barrier->sequence, barrier->nnodes,
+                                  buf_bytes(&server->fresh), server->fresh.len);
+            return;
+        }
+        server_release(server, barrier);
+        server->let_go = true;
+    }
 }
 
 static void barrier_take(struct pmi_server *server, struct pmi_request *request,
@@ -70,6 +101,17 @@ void client_enter(struct pmi_client *client, const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
     barrier_take(server, request_new(client, WAITS_BARRIER, tag, blocks), &server->world);
+}
+
+const char *client_enter_group(struct pmi_client *client, const char *name)
+{
+    struct pmi_server *server = client->server;
+    const char *why;
+    struct group *group = group_of(client, name, &why);
+    if (group)
+        barrier_take(server, request_new(client, WAITS_BARRIER, group->tag, false),
+                     &group->barrier);
+    return why;
 }
 
 void client_enter_ring(struct pmi_client *client, const char *left, const char *right,
@@ -110,23 +152,37 @@ void server_resume(struct pmi_server *server)
 
 static struct barrier *server_barrier(struct pmi_server *server, uint64_t id)
 {
-    struct barrier *barrier = id < RING_ROUNDS ? &server->world : &server->ring;
-    return barrier->exchanging && barrier->id + barrier->sequence == id ? barrier : NULL;
+    struct barrier *at = NULL;
+    while ((at = server_next_barrier(server, at)))
+        if (at->exchanging && at->id + at->sequence == id)
+            return at;
+    return NULL;
 }
 
+static int barrier_unpack(struct pmi_server *server, const struct barrier *barrier,
+                          const void *bytes, size_t len, struct error *err)
+{
+    if (barrier == &server->ring)
+        return ring_take(server, bytes, len, err);
+    if (!barrier || barrier->name)
+        return group_take((const struct group *)barrier, server->config.kvs, bytes, len, err);
+    return kvs_merge(server->config.kvs, bytes, len, err);
+}
+
+/* Of a round of other nodes what they publish is all there is. */
 int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *bytes, size_t len,
                          struct error *err)
 {
     struct barrier *barrier = server_barrier(server, id);
-    if (!barrier)
+    if (!barrier && !(id & EXCHANGE_PART))
         return error_set(err, "a barrier's end came, but no barrier is complete here");
-    int rc = barrier == &server->ring ? ring_take(server, bytes, len, err)
-                                      : kvs_merge(server->config.kvs, bytes, len, err);
-    if (rc < 0)
-        return error_prefix(err, "barrier %" PRIu64, barrier->sequence);
-    server_release(server, barrier);
-    server_exchange(server, barrier);
-    server_resume(server);
+    if (barrier_unpack(server, barrier, bytes, len, err) < 0)
+        return error_prefix(err, "barrier %" PRIu64, barrier ? barrier->sequence : 0);
+    if (barrier) {
+        server_release(server, barrier);
+        server_exchange(server, barrier);
+        server_resume(server);
+    }
     return 0;
 }
 
@@ -167,8 +223,11 @@ static bool barrier_stuck(const struct pmi_server *server, const struct barrier 
 
 bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32_t *waiting)
 {
-    return barrier_stuck(server, &server->world, missing, waiting) ||
-           barrier_stuck(server, &server->ring, missing, waiting);
+    struct barrier *at = NULL;
+    while ((at = server_next_barrier(server, at)))
+        if (barrier_stuck(server, at, missing, waiting))
+            return true;
+    return false;
 }
 
 void server_tell_stuck(struct pmi_server *server)
@@ -205,10 +264,28 @@ bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *
     return server->world.missing;
 }
 
+bool pmi_client_in_groups(const struct pmi_client *client)
+{
+    return client->subversion >= 2;
+}
+
+uint64_t pmi_client_barriers(const struct pmi_client *client)
+{
+    return barrier_entered(&client->server->world, client->index);
+}
+
+/* The world's barriers have numbers that all nodes know. In a ring or a group, whose last round
+ * went down the same way before this message, the open round is the one that is missed. */
 bool pmi_server_missing(struct pmi_server *server, uint32_t rank, uint64_t sequence)
 {
     uint32_t missing, waiting;
-    barrier_leave(&server->world, rank, sequence);
+    struct barrier *at = &server->world;
+    barrier_leave(at, rank, sequence);
+    while ((at = server_next_barrier(server, at)))
+        if (!at->name || group_has((struct group *)at, rank))
+            barrier_leave(at, rank, at->sequence);
+    server->left = mem_resize(server->left, server->nleft + 1, sizeof(*server->left));
+    server->left[server->nleft++] = rank;
     if (server->told_stuck || !pmi_server_stuck(server, &missing, &waiting))
         return false;
     server->told_stuck = true;

@@ -77,8 +77,8 @@ struct pmi_ops {
     /* Start this; pmi_request_spawned() answers. What is asked for goes with the call. NULL: the
      * server refuses. */
     void (*spawn)(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn);
-    /* The node of a rank, and a node's host name: for clients that ask where all others are. NULL:
-     * they are not told. */
+    /* The node of a rank, of which groups' barriers are made (NULL: all are here), and a node's host
+     * name, for clients that ask where all others are (NULL: they are not told). */
     uint32_t (*node_of)(void *arg, uint32_t rank);
     const char *(*host_of)(void *arg, uint32_t node);
 };
@@ -110,7 +110,7 @@ struct buf *pmi_client_output(struct pmi_client *client); /* the owner consumes 
  * a protocol error is dropped. */
 int pmi_client_input(struct pmi_client *client, const void *bytes, size_t len, struct error *err);
 
-/* The exchange is done: merge, and let everybody out. -1 with a sentence when no such
+/* The exchange is done, this node's or one of other nodes: merge, and let everybody out. -1 with a sentence when no such
  * barrier is being exchanged, or when the bytes are malformed; nobody is let out then. */
 int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *bytes, size_t len,
                          struct error *err);
@@ -134,6 +134,10 @@ bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32
 /* True when some rank has left: the first barrier that can't complete any more. This is what other
  * nodes have to know; an agent sends it to them when it becomes true or the number falls. */
 bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *sequence);
+/* This one may be in barriers of its own with ranks of other nodes, which have to know of it when it
+ * has left, whatever others did: number and rank, to pmi_server_missing() everywhere. */
+bool pmi_client_in_groups(const struct pmi_client *client);
+uint64_t pmi_client_barriers(const struct pmi_client *client); /* of all, that it entered */
 /* A rank of another node will never enter barrier `sequence`, nor a later one. Returns true when
  * a client here waits in such a barrier; ops->stuck tells when one begins to later. Numbers make
  * this safe against the order of messages: who finalizes after barrier n is missing from n + 1

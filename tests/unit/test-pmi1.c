@@ -18,7 +18,9 @@ static const struct {
     {INIT, INIT_OK, PMI_RUNNING, NULL, true},
     {"", "", PMI_SILENT, NULL, true},
     {"cmd=init", "", PMI_SILENT, NULL, true}, /* no newline yet */
-    {"cmd=init pmi_version=1 pmi_subversion=2\n", INIT_OK, PMI_RUNNING, NULL, true},
+    {INIT12, INIT12_OK, PMI_RUNNING, NULL, true},
+    {"cmd=init pmi_version=1 pmi_subversion=7\n", INIT12_OK, PMI_RUNNING, NULL, true},
+    {"cmd=init pmi_version=1 pmi_subversion=0\n", INIT_OK, PMI_RUNNING, NULL, true},
     {"cmd=init pmi_version=3 pmi_subversion=0\n", INIT_NO, PMI_SILENT, NULL, true},
     {"cmd=init pmi_version=3 pmi_subversion=0\n" INIT, INIT_NO INIT_OK, PMI_RUNNING, NULL, true},
     {"cmd=init pmi_version=x\n", INIT_NO, PMI_SILENT, NULL, true},
@@ -76,6 +78,31 @@ static const struct {
      PUT_OK OUT GOT "b\n" OUT OUT, PMI_RUNNING},
     {"cmd=barrier_in group=0,1:77\n",
      "cmd=barrier_out rc=-1 msg=group_barriers_are_not_supported\n", PMI_RUNNING},
+    /* PMI 1.2 */
+    {INIT12 "cmd=barrier_in\n", INIT12_OK "cmd=barrier_out tag=0\n", PMI_RUNNING, NULL, true},
+    {INIT12 "cmd=put key=a value=b\ncmd=get key=a\ncmd=get key=c\n",
+     INIT12_OK PUT_OK "cmd=get_result rc=0 msg=success found=TRUE value=b\n"
+                      "cmd=get_result rc=-1 msg=key_c_not_found found=FALSE value=unknown\n",
+     PMI_RUNNING, NULL, true},
+    {INIT12 "cmd=barrier_in group=NODE:5\ncmd=barrier_in group=WORLD:6\ncmd=barrier_in "
+            "group=0:7\ncmd=barrier_in group=0,0:7\n",
+     INIT12_OK "cmd=barrier_out tag=5\ncmd=barrier_out tag=6\ncmd=barrier_out tag=7\n"
+               "cmd=barrier_out tag=7\n",
+     PMI_RUNNING, NULL, true},
+    {INIT12 "cmd=barrier_in group=0,4:7\n", INIT12_OK, PMI_RUNNING,
+     "a bad group: \"cmd=barrier_in group=0,4:7\"", true},
+    {INIT12 "cmd=barrier_in group=1,2:7\n", INIT12_OK, PMI_RUNNING, "a group without its asker",
+     true},
+    {INIT12 "cmd=barrier_in group=0,1\n", INIT12_OK, PMI_RUNNING, "a bad group", true},
+    {INIT12 "cmd=barrier_in group=0,:1\n", INIT12_OK, PMI_RUNNING, "a bad group", true},
+    {INIT12 "cmd=barrier_in group=:1\n", INIT12_OK, PMI_RUNNING, "a bad group", true},
+    {INIT12 "cmd=barrier_in group=0:\n", INIT12_OK, PMI_RUNNING, "a bad group", true},
+    {INIT12 "cmd=barrier_in group=0:-1\n", INIT12_OK, PMI_RUNNING, "a bad group", true},
+    {INIT12 "cmd=barrier_in group=0:1:2\n", INIT12_OK, PMI_RUNNING, "a bad group", true},
+    {INIT12 "cmd=barrier_in group=0:12345678901\n", INIT12_OK, PMI_RUNNING, "a bad group", true},
+    {INIT12 "cmd=barrier_in group=WORLD\n", INIT12_OK, PMI_RUNNING, "a bad group", true},
+    {INIT12 "cmd=barrier_in group=99999999999999999999:1\n", INIT12_OK, PMI_RUNNING, "a bad group",
+     true},
     /* the pairs one by one */
     {"cmd=getbyidx kvsname=kvs_7 idx=0\ncmd=getbyidx kvsname=kvs_7 idx=1\n",
      "cmd=getbyidx_results rc=0 nextidx=1 key=PMI_process_mapping val=(vector,(0,1,4))\n"
