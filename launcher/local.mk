@@ -43,6 +43,7 @@ libagent_a_SOURCES = \
     launcher/agent/agent.c launcher/agent/agent.h launcher/agent/state.h \
     launcher/agent/confine.c \
     launcher/agent/ending.c \
+    launcher/agent/group.c \
     launcher/agent/memory.c launcher/agent/memory.h \
     launcher/agent/rendezvous.c launcher/agent/report.c \
     launcher/agent/part.c launcher/agent/part.h launcher/agent/start.c \
@@ -56,6 +57,7 @@ libagent_a_SOURCES = \
     launcher/program/atlas.c launcher/program/atlas.h \
     launcher/program/allowed.c launcher/program/allowed.h \
     launcher/program/launch.c launcher/program/launch_read.c launcher/program/launch.h \
+    launcher/program/launch_group.c launcher/program/launch_group.h \
     launcher/program/omp_env.c launcher/program/omp_env.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \
     launcher/tree/child.c launcher/tree/child.h \

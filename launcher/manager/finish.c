@@ -32,7 +32,7 @@ void finish_terminate(struct manager *manager, double grace)
         finish_end(manager);
     if (manager->phase != PHASE_RUN)
         return;
-    struct frame frame = {.type = FRAME_TERMINATE, .rank = frame_grace(grace)};
+    struct frame frame = {.type = FRAME_TERMINATE, .rank = frame_grace(grace), .group = FRAME_ALL};
     tree_send(manager->tree, &frame);
     ev_timer_stop(manager->loop, &manager->patience);
     if (frame.rank != FRAME_ALL) {

@@ -6,6 +6,7 @@
 #include "affinity/resource/hostlist.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "launcher/program/launch_group.h"
 
 /* ---- writing ---- */
 
@@ -183,6 +184,7 @@ json_t *launch_to_json(const struct launch_source *source)
                   tree_nodes, "hosts", text, "kinds", kinds_to_json(source));
     if (source->enclosing)
         json_object_set_new(value, "enclosing", json_string(source->enclosing));
+    launch_group_to_json(value, source);
     free(text);
     hostlist_free(hosts);
     return value;

@@ -1,5 +1,6 @@
 /*
- * launch - the one message that tells every agent what to run.
+ * launch - the one message that tells every agent what to run: a group of tasks, the program's
+ * first, or one that is added while others run.
  *
  * It holds the spec, the task map, and the layouts of the nodes, of which equal ones are written
  * once: its size depends on the number of distinct node layouts, not on the number of tasks.
@@ -16,8 +17,14 @@
 #include "base/error.h"
 #include "launcher/program/spec.h"
 
+#define LAUNCH_MAX_PREPUT 1024 /* pairs */
+
+struct launch_pair { /* what a group's key-value space holds at its start */
+    char *key, *value;
+};
+
 struct launch_task { /* one task of this node */
-    uint32_t rank;
+    uint32_t rank;   /* in its group */
     uint32_t local_rank;
     uint32_t app;     /* part of the spec */
     uint32_t binding; /* index into launch->cpus */
@@ -25,11 +32,16 @@ struct launch_task { /* one task of this node */
 };
 
 struct launch {
-    struct spec *spec;
-    char *program;   /* id */
-    char *instance;  /* directory */
-    char *enclosing; /* numbers of this program and of those it runs in, as an idset */
-    uint32_t ntasks;
+    uint32_t group;
+    uint32_t first_rank; /* of the program: of this group's rank 0 */
+    bool spawned;        /* by a task */
+    struct launch_pair *preput;
+    size_t npreput;
+    struct spec *spec; /* its parts are the group's */
+    char *program;     /* id */
+    char *instance;    /* directory */
+    char *enclosing;   /* numbers of this program and of those it runs in, as an idset */
+    uint32_t ntasks;   /* of the group */
     struct taskmap *map;
     uint32_t nnodes;
     uint32_t *tree_node; /* [nnodes] where each node id is in the tree */
@@ -50,6 +62,11 @@ struct launch {
 };
 
 struct launch_source { /* what the manager knows; all borrowed */
+    uint32_t group;
+    uint32_t first_rank;
+    bool spawned;
+    const struct launch_pair *preput;
+    size_t npreput;
     const struct spec *spec;
     const struct layout *layout;
     const char *program;
