@@ -23,10 +23,13 @@ libspec_a_SOURCES = \
     launcher/program/spec.c launcher/program/spec.h launcher/program/spec_build.h \
     launcher/program/spec_env.c launcher/program/spec_env.h \
     launcher/program/spec_json.c \
+    launcher/program/spec_blocks.c launcher/program/spec_blocks.h \
+    launcher/program/ask.c launcher/program/ask.h \
+    launcher/program/pair.c launcher/program/pair.h \
     launcher/program/spec_words.c launcher/program/spec_words.h
 libspec_a_SOURCES += \
     launcher/program/ledger.c launcher/program/ledger.h launcher/program/ledger_private.h \
-    launcher/program/ledger_instance.c \
+    launcher/program/ledger_instance.c launcher/program/ledger_files.c \
     launcher/program/store.c launcher/program/store.h
 libstdio_a_SOURCES = \
     launcher/stdio/dest.c launcher/stdio/dest.h \
@@ -41,7 +44,7 @@ libstdio_a_SOURCES = \
 noinst_LIBRARIES += liblauncher.a libagent.a
 libagent_a_SOURCES = \
     launcher/agent/agent.c launcher/agent/agent.h launcher/agent/state.h \
-    launcher/agent/confine.c \
+    launcher/agent/asking.c launcher/agent/confine.c \
     launcher/agent/ending.c \
     launcher/agent/group.c \
     launcher/agent/memory.c launcher/agent/memory.h \
@@ -66,6 +69,8 @@ libagent_a_SOURCES = \
     launcher/tree/target.c launcher/tree/target.h \
     launcher/tree/tree.c launcher/tree/tree.h
 liblauncher_a_SOURCES = \
+    launcher/manager/adding.c launcher/manager/asked.c launcher/manager/names.c \
+    launcher/manager/groups.c launcher/manager/room.c \
     launcher/manager/course.c launcher/manager/fence.c launcher/manager/finish.c \
     launcher/manager/gather.c launcher/manager/orders.c launcher/manager/reports.c \
     launcher/manager/started.c launcher/manager/supply.c launcher/manager/viewer.c \
@@ -77,7 +82,8 @@ liblauncher_a_SOURCES = \
 STOREYS = libagent.a libstdio.a libspec.a liblayout.a libpmiserver.a libresource.a libbase.a
 
 bin_PROGRAMS += tprun
-tprun_SOURCES = launcher/cli/tprun.c launcher/cli/frontend.c launcher/cli/frontend.h
+tprun_SOURCES = launcher/cli/tprun.c launcher/cli/frontend.c launcher/cli/frontend.h \
+    launcher/cli/mapped.c launcher/cli/mapped.h
 tprun_LDADD = liblauncher.a $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
 
 pkglibexec_PROGRAMS += tpagent

@@ -285,6 +285,7 @@ static void (*const from_above[FRAME_NTYPES])(struct agent *, const struct frame
     [FRAME_SIGNAL] = take_signal,         [FRAME_TERMINATE] = take_terminate,
     [FRAME_STDIN] = streams_input,        [FRAME_STDIN_END] = streams_input,
     [FRAME_FENCE_DOWN] = rendezvous_down, [FRAME_MISSING] = rendezvous_missing,
+    [FRAME_ANSWER] = asking_answer,
 };
 
 static void on_parent_frame(struct link *link, void *arg, const struct frame *frame)

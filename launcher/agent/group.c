@@ -113,6 +113,7 @@ void group_free(struct group *group)
     for (uint32_t i = 0; i < group->ntasks; i++)
         streams_close(&group->tasks[i]);
     rendezvous_free(group);
+    asking_free(group);
     launch_free(group->launch);
     idset_free(group->nodes);
     idset_free(group->below);

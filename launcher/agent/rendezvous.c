@@ -245,6 +245,8 @@ static const struct pmi_ops pmi_ops = {
     .output = on_output,
     .broken = on_broken,
     .stuck = on_stuck,
+    .name = asking_name,
+    .spawn = asking_spawn,
     .node_of = node_of,
     .host_of = host_of,
 };
@@ -342,7 +344,7 @@ static uint32_t subtree_weight(const struct group *group)
 
 static struct kvs *make_kvs(const struct launch *launch)
 {
-    char *name = mem_format("kvs_%s_%u", launch->program, launch->group);
+    char *name = asking_kvsname(launch, launch->group);
     char *mapping = taskmap_encode_pmi(launch->map);
     struct kvs *kvs = kvs_new(name);
     if (mapping && pmi_mapping_fits(mapping))
@@ -363,10 +365,12 @@ void rendezvous_start(struct group *group)
     if (!dialects || !launch->nlocal)
         return;
     group->kvs = make_kvs(launch);
+    group->spawner = launch->spawned ? asking_kvsname(launch, launch->spawner) : NULL;
     struct pmi_config config = {.size = launch->ntasks,
                                 .universe_size = (int)(launch->first_rank + launch->ntasks),
                                 .nlocal = launch->nlocal,
                                 .kvs = group->kvs,
+                                .spawner = group->spawner,
                                 .dialects = dialects};
     group->pmi = pmi_server_new(&config, &pmi_ops, group);
 }
@@ -375,5 +379,6 @@ void rendezvous_free(struct group *group)
 {
     pmi_server_free(group->pmi);
     kvs_free(group->kvs);
+    free(group->spawner);
     exchange_free(group->exchange);
 }

@@ -4,6 +4,7 @@
  *   agent.c       life: frames from above and below
  *   ending.c      exits, TERM and KILL, the proof that nothing is left
  *   start.c       a group's start: binding, exec
+ *   asking.c      what tasks ask of their program
  *   confine.c     the cgroup that tasks are started in
  *   streams.c     what tasks write and read
  *   rendezvous.c  PMI and the exchange
@@ -93,10 +94,14 @@ struct group {
     struct idset *below; /* those of them that have not reported their end */
 
     struct kvs *kvs;
+    char *spawner; /* name of the key-value space of who spawned it; NULL: nobody */
     struct pmi_server *pmi;
     struct exchange *exchange;
     bool missing_told; /* that some rank here will enter no barrier from number `missing` on */
     uint64_t missing;
+
+    struct asking *asking; /* questions that are not answered yet */
+    uint32_t asked;        /* how many there ever were */
 
     bool terminating; /* it alone: it could not be started as a whole */
     double heard;     /* when a task last wrote or ended */
@@ -197,6 +202,14 @@ void rendezvous_missing(struct agent *agent, const struct frame *frame);
 void rendezvous_up(struct agent *agent, const struct frame *frame);
 void rendezvous_down(struct agent *agent, const struct frame *frame);
 void rendezvous_free(struct group *group);
+
+/* asking.c */
+void asking_name(void *arg, struct pmi_request *request, enum pmi_name name, const char *service,
+                 const char *port);
+void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn);
+void asking_answer(struct agent *agent, const struct frame *frame); /* or pass it on */
+void asking_free(struct group *group);
+char *asking_kvsname(const struct launch *launch, uint32_t group); /* of a group; caller frees */
 
 /* ending.c */
 void ending_open(struct agent *agent);

@@ -15,13 +15,8 @@
 #include "affinity/layout/layout.h"
 #include "affinity/layout/taskmap.h"
 #include "base/error.h"
+#include "launcher/program/pair.h"
 #include "launcher/program/spec.h"
-
-#define LAUNCH_MAX_PREPUT 1024 /* pairs */
-
-struct launch_pair { /* what a group's key-value space holds at its start */
-    char *key, *value;
-};
 
 struct launch_task { /* one task of this node */
     uint32_t rank;   /* in its group */
@@ -35,7 +30,8 @@ struct launch {
     uint32_t group;
     uint32_t first_rank; /* of the program: of this group's rank 0 */
     bool spawned;        /* by a task */
-    struct launch_pair *preput;
+    uint32_t spawner;    /* that task's group */
+    struct pair *preput; /* what its key-value space holds at the start */
     size_t npreput;
     struct spec *spec; /* its parts are the group's */
     char *program;     /* id */
@@ -65,7 +61,8 @@ struct launch_source { /* what the manager knows; all borrowed */
     uint32_t group;
     uint32_t first_rank;
     bool spawned;
-    const struct launch_pair *preput;
+    uint32_t spawner;
+    const struct pair *preput;
     size_t npreput;
     const struct spec *spec;
     const struct layout *layout;

@@ -11,6 +11,5 @@
 void launch_group_to_json(json_t *value, const struct launch_source *source);
 /* Once the number of its tasks is known. 0, or -1 with a sentence. */
 int launch_group_read(struct launch *launch, const json_t *value, struct error *err);
-void launch_group_free(struct launch *launch);
 
 #endif

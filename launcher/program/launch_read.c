@@ -290,7 +290,7 @@ void launch_free(struct launch *launch)
 {
     if (!launch)
         return;
-    launch_group_free(launch);
+    pairs_free(launch->preput, launch->npreput);
     spec_free(launch->spec);
     taskmap_free(launch->map);
     for (uint32_t i = 0; i < launch->ncpus; i++)
