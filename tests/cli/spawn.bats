@@ -1,3 +1,4 @@
+# shellcheck disable=SC2154 # bats sets stderr
 # Tasks that are added to a running program: PMI spawn, and names.
 load ../lib/common
 setup_file() { build_programs; }
@@ -20,7 +21,7 @@ depth 2 rank 0 of 1, 0 of the program, parent unknown
 EOF
 )"
     # TPRUN_RANK goes on counting
-    equal "$(sed 's/.*, \([0-9]*\) of the program.*/\1/' <<<"$output" | sort -n | tr '\n' ' ')" "0 1 2 3 4 5 6 "
+    equal "$(grep -o '[0-9]* of the program' <<<"$output" | cut -d' ' -f1 | sort -n | tr '\n' ' ')" "0 1 2 3 4 5 6 "
 }
 
 @test "labels and files of spawned tasks have the program's ranks" {
@@ -129,7 +130,7 @@ EOF
     wait_for 5 test -e ended
     run -0 tprun -n 1 true
     wait
-    ! grep -q "uses already" err
+    equal "$(grep "uses already" err)" ""
 }
 
 @test "names are known to all groups of a program until they are taken back" {
