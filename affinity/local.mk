@@ -25,6 +25,20 @@ libresource_a_SOURCES = \
     affinity/resource/shape_value.c \
     affinity/resource/shape_word.c
 libpool_a_SOURCES = \
+    affinity/pool/locality.c affinity/pool/locality.h \
+    affinity/pool/locality_carve.c \
+    affinity/pool/locality_topo.c \
+    affinity/pool/pool.c affinity/pool/pool.h affinity/pool/pool_private.h \
+    affinity/pool/pool_ask.c \
+    affinity/pool/pool_board.c \
+    affinity/pool/pool_choose.c \
+    affinity/pool/pool_fill.c \
+    affinity/pool/pool_grant.c \
+    affinity/pool/pool_nodes.c \
+    affinity/pool/pool_plan.c \
+    affinity/pool/pool_room.c \
+    affinity/pool/pool_seat.c \
+    affinity/pool/pool_why.c \
     affinity/pool/request.c affinity/pool/request.h affinity/pool/request_private.h \
     affinity/pool/request_kind.c \
     affinity/pool/request_memory.c \

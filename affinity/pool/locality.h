@@ -28,13 +28,12 @@
 #define LOCALITY_MAX_ALL_DOMAINS 1048576u /* in all trees that differ */
 
 struct locality_domain {
-    char *name;            /* NULL for the node itself */
-    uint32_t up;           /* index of the domain around it; its own for the node */
-    uint32_t end;          /* those below it are the next ones, up to here */
-    uint32_t height;       /* 0: none smaller below; one more where it has more than any below */
-    struct idset *cores;   /* at and below it */
-    struct idset *gpus;    /* likewise */
-    struct idset *unnamed; /* cores that no domain below it has */
+    char *name;          /* NULL for the node itself */
+    uint32_t up;         /* index of the domain around it; its own for the node */
+    uint32_t end;        /* those below it are the next ones, up to here */
+    uint32_t height;     /* 0: none smaller below; one more where it has more than any below */
+    struct idset *cores; /* at and below it */
+    struct idset *gpus;  /* likewise */
 };
 
 /* The node, then every domain in document order, those below a domain right behind it. */
