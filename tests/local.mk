@@ -88,6 +88,13 @@ tests_unit_test_request_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS
 check_PROGRAMS += tests/unit/test-rset
 tests_unit_test_rset_SOURCES = tests/unit/test-rset.c tests/unit/unit.h tests/unit/vectors.h
 tests_unit_test_rset_LDADD = libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-pool
+tests_unit_test_pool_SOURCES = tests/unit/test-pool.c tests/unit/unit.h tests/unit/vectors.h
+tests_unit_test_pool_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-pool-random
+tests_unit_test_pool_random_SOURCES = tests/unit/test-pool-random.c tests/unit/pool-brute.c \
+    tests/unit/pool-brute.h tests/unit/unit.h
+tests_unit_test_pool_random_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-topo
 tests_unit_test_topo_SOURCES = tests/unit/test-topo.c tests/unit/unit.h
 tests_unit_test_topo_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
@@ -205,6 +212,10 @@ endif HAVE_CMOCKA
 noinst_PROGRAMS += tests/bench/layout
 tests_bench_layout_SOURCES = tests/bench/layout.c
 tests_bench_layout_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+
+noinst_PROGRAMS += tests/bench/pool-time
+tests_bench_pool_time_SOURCES = tests/bench/pool-time.c
+tests_bench_pool_time_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) -lm
 
 if FUZZING
 # Fuzz targets (LLVMFuzzerTestOneInput):

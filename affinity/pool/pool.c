@@ -5,15 +5,15 @@
 #include "affinity/pool/pool_private.h"
 #include "base/mem.h"
 
-/* The same nodes and slots with another number in the slot. */
+/* As many slots, on as many nodes where these are counted, with another number in the slot. */
 static bool pool_holds(struct pool_nodes *nodes, struct pool_ask *ask,
                        const struct pool_chosen *least)
 {
     struct pool_chosen chosen;
     if (pool_ask_update(ask, NULL) < 0)
         return false;
-    bool same = pool_choose(nodes, ask, &chosen) && chosen.nchoices >= least->nchoices &&
-                chosen.nslots >= least->nslots;
+    bool same = pool_choose(nodes, ask, &chosen) && chosen.nslots >= least->nslots &&
+                (!ask->request->nodes.max || chosen.nchoices >= least->nchoices);
     pool_chosen_clear(&chosen);
     return same;
 }
