@@ -119,6 +119,20 @@ static const char *topo_odd_key(const json_t *object, const char *const *known)
     return NULL;
 }
 
+static int topo_read_unit(const struct topo_reader *in, const struct topo_place *place,
+                          const json_t *unit, double *factor)
+{
+    const char *name = json_string_value(unit);
+    if (!name)
+        return topo_bad(in, place, "unit is no text: MB, GiB, TiB and the like are known");
+    const struct topo_unit *found = topo_find_unit(name);
+    if (!found)
+        return topo_bad(in, place, "unit %s is not known: MB, GiB, TiB and the like are",
+                        excerpt(name, strlen(name)).text);
+    *factor = found->bytes;
+    return 0;
+}
+
 static int topo_read_store(const struct topo_reader *in, const struct topo_place *place,
                            const json_t *store, uint64_t *bytes)
 {
@@ -133,14 +147,8 @@ static int topo_read_store(const struct topo_reader *in, const struct topo_place
                         excerpt(odd, strlen(odd)).text);
     if (!json_is_string(json_object_get(store, "path")))
         return topo_bad(in, place, "path is missing or no text: a mount point is right there");
-    if (unit) {
-        const char *name = json_string_value(unit);
-        const struct topo_unit *found = name ? topo_find_unit(name) : NULL;
-        if (!found)
-            return topo_bad(in, place, "unit %s is not known: MB, GiB, TiB and the like are",
-                            excerpt(name ? name : "", name ? strlen(name) : 0).text);
-        factor = found->bytes;
-    }
+    if (unit && topo_read_unit(in, place, unit, &factor) < 0)
+        return -1;
     return topo_read_amount(in, place, "capacity", json_object_get(store, "capacity"), factor,
                             bytes);
 }

@@ -9,6 +9,8 @@
 #include "affinity/pool/pool_private.h"
 #include "base/mem.h"
 
+#define FILL_MAX_GPUS 65536u /* of more than these the lowest are taken */
+
 struct filler {
     const struct pool_class *class;
     struct pool_fill *fill;
@@ -43,6 +45,11 @@ static const struct idset *fill_domain_cores(const struct filler *f, uint32_t do
     return domain ? f->class->tree->domains[domain].cores : NULL;
 }
 
+static const struct idset *fill_domain_gpus(const struct filler *f, uint32_t domain)
+{
+    return domain ? f->class->tree->domains[domain].gpus : NULL;
+}
+
 /* The finest domain at or below `domain` that has this GPU. */
 static uint32_t fill_home_of_gpu(const struct filler *f, uint32_t domain, uint32_t gpu)
 {
@@ -73,9 +80,8 @@ static int fill_compare_gpus(const void *a, const void *b)
 static struct fill_gpu *fill_list_gpus(const struct filler *f, const struct pool_share *share,
                                        size_t *n)
 {
-    const struct locality_domain *domain = &f->class->tree->domains[share->domain];
-    struct idset *here =
-        share->domain ? idset_intersect(f->gpus, domain->gpus) : idset_copy(f->gpus);
+    const struct idset *gpus = fill_domain_gpus(f, share->domain);
+    struct idset *here = gpus ? idset_intersect(f->gpus, gpus) : idset_copy(f->gpus);
     struct fill_gpu *list = mem_array(idset_count(here), sizeof(*list));
     *n = 0;
     IDSET_FOREACH(id, here)
@@ -112,6 +118,11 @@ static void fill_with_gpus(struct filler *f, const struct pool_share *share, str
                            struct idset *gpus)
 {
     size_t n;
+    if (f->class->ngpus > FILL_MAX_GPUS) {
+        fill_lowest(&f->gpus, fill_domain_gpus(f, share->domain), share->gpus, gpus);
+        fill_lowest(&f->cores, fill_domain_cores(f, share->domain), share->cores, cores);
+        return;
+    }
     struct fill_gpu *list = fill_list_gpus(f, share, &n);
     for (uint32_t i = 0; i < share->gpus && i < n; i++) {
         idset_add(gpus, list[i].id);
