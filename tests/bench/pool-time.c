@@ -1,5 +1,5 @@
 /*
- * pool-time - what an allocation costs.
+ * pool-time [SHAPE] - what an allocation costs: of a table of shapes, or of this one.
  *
  * A pool of 16,384 nodes of 2 sockets x 4 NUMA domains x 16 cores with a GPU each, half of it held
  * by 1,000 programs: by whole NUMA domains here and there, or by cores so that no two nodes are
@@ -195,8 +195,13 @@ static const struct job jobs[] = {
     {"node=512/slot=4/core=15, all nodes differ", ODD_CORES, "node=512/slot=4/core=15"},
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) {
+        for (int i = NOTHING; i <= ODD_CORES; i++)
+            time_job(&(struct job){argv[1], (enum holding)i, argv[1]});
+        return broken;
+    }
     measure_memory();
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
         time_job(&jobs[i]);

@@ -598,6 +598,7 @@ static uint32_t number_of_requests(void)
 static void test_random_requests_are_met_where_they_fit_and_only_there(void **state)
 {
     (void)state;
+    assert_true(number_of_requests() > 0);
     for (uint32_t i = 0; i < number_of_requests(); i++) {
         uint64_t seed = table_hash(49, i);
         struct world world;
