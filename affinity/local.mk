@@ -52,6 +52,7 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_gpu_system.c \
     affinity/topology/topo_json.c \
     affinity/topology/topo_load.c \
+    affinity/topology/topo_localities.c affinity/topology/topo_localities.h \
     affinity/topology/topo_memory.c \
     affinity/topology/topo_numa.c affinity/topology/topo_numa.h \
     affinity/topology/topo_xml.c \
