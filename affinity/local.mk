@@ -17,6 +17,7 @@ libresource_a_SOURCES = \
     affinity/resource/rset_arithmetic.c \
     affinity/resource/rset_decode.c \
     affinity/resource/rset_encode.c \
+    affinity/resource/rset_join.c \
     affinity/resource/shape.c affinity/resource/shape.h affinity/resource/shape_private.h \
     affinity/resource/shape_encode.c \
     affinity/resource/shape_json.c \

@@ -91,4 +91,25 @@ const char *rset_overlap(const struct rset *a, const struct rset *b, struct rset
  * there: sets may number hosts differently. No times, no properties. */
 struct rset *rset_union_hosts(const struct rset *const *sets, size_t nsets);
 
+/* What both hold, matched by HOST name. Ranks and properties are those of `set`; it is valid while
+ * both are. Nodes without common cores are dropped. NULL with a sentence where the two are never
+ * valid together. */
+struct rset *rset_intersect_hosts(const struct rset *set, const struct rset *other,
+                                  struct error *err);
+
+/* All of `set` and all of `more`, where they hold nothing in common. A host that both have is one
+ * node, with the rank that it has in `set`. The other hosts of `more` keep their ranks where none of
+ * these is taken; else they come behind the last rank of `set`, in order. Properties are those of
+ * either; it is valid while both are.
+ *
+ * ranks[i] (caller frees) becomes the rank of the i-th node of `more`. What is under `scheduling`
+ * goes by ranks, and is left out. NULL with a sentence: what both hold of which host, or times
+ * without a common moment. */
+struct rset *rset_append_set(const struct rset *set, const struct rset *more, uint32_t **ranks,
+                             struct error *err);
+
+/* The same nodes, properties, times and slots, where the i-th node has rank ranks[i]; all of these
+ * are different. What is under `scheduling` is left out. */
+struct rset *rset_renumber(const struct rset *set, const uint32_t *ranks);
+
 #endif
