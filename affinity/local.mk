@@ -109,3 +109,5 @@ liblayout_a_SOURCES = \
     affinity/layout/walk.c affinity/layout/walk.h \
     affinity/layout/taskmap.c affinity/layout/taskmap.h \
     affinity/layout/taskmap_text.c
+libpool_a_SOURCES += \
+    affinity/pool/locality_join.c affinity/pool/locality_join.h

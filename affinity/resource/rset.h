@@ -63,6 +63,11 @@ json_t *rset_to_json(const struct rset *set);
 void rset_append(struct rset *set, uint32_t rank, const char *host, const struct idset *cores,
                  const struct idset *gpus);
 
+#define RSET_TIME_SIZE 64
+
+/* "2023-02-16T16:39:02Z", or plain seconds for a year that no calendar has. */
+void rset_write_time(double seconds, char text[RSET_TIME_SIZE]);
+
 /* 0 when `now` lies within [starttime, expiration); -1 with a sentence otherwise. */
 int rset_check_time(const struct rset *set, double now, struct error *err);
 
