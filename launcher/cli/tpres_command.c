@@ -72,6 +72,8 @@ static int scan_option(struct tpres_call *call, char *const *words, size_t *at, 
     const struct tpres_option_row *row = &tpres_options[option];
     if (name[len])
         value = name + len + is_long;
+    if (value && !row->argument && !is_long)
+        return say_unknown(call->method, word, name, whole, err);
     if (value && !row->argument)
         return error_usage(err, "--%s takes no value", row->name);
     if (!value && row->argument)

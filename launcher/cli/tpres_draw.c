@@ -68,7 +68,7 @@ static void say_set(struct buf *out, const char *noun, const struct idset *there
     struct idset *ours = idset_intersect(there, owned);
     char *all = words_set(there, 32), *some = words_set(ours, 32);
     if (!idset_empty(there))
-        buf_printf(out, "%s%s %s", out->len ? "  " : "", noun, *some ? some : "-");
+        buf_printf(out, "%s%s %s", out->len ? "  " : "", noun, *some ? some : "none");
     if (!idset_equal(ours, there))
         buf_printf(out, " of %s", all);
     free(all);

@@ -158,6 +158,17 @@ static void choice_clear(struct choice *choice)
     idset_free(choice->matching);
 }
 
+static int check_chosen(const struct tpres_call *call, const struct rset *some, uint32_t wanted,
+                        struct error *err)
+{
+    if (!some->nnodes)
+        return error_set(err, "no node of the resource set matches");
+    if (!tpres_value(call, TPRES_COUNT) || some->nnodes == wanted)
+        return 0;
+    return error_set(err, "--count %u: only %zu node%s %s", wanted, some->nnodes,
+                     some->nnodes == 1 ? "" : "s", some->nnodes == 1 ? "matches" : "match");
+}
+
 static struct rset *choose(const struct tpres_call *call, const struct rset *R, struct error *err)
 {
     struct choice choice;
@@ -165,9 +176,7 @@ static struct rset *choose(const struct tpres_call *call, const struct rset *R, 
     if (read_choice(call, R, &choice, err) == 0) {
         uint32_t wanted = choice.count;
         some = rset_select(R, keeps, &choice);
-        if (tpres_value(call, TPRES_COUNT) && choice.count) {
-            error_set(err, "--count %u: only %zu node%s %s", wanted, some->nnodes,
-                      some->nnodes == 1 ? "" : "s", some->nnodes == 1 ? "matches" : "match");
+        if (check_chosen(call, some, wanted, err) < 0) {
             rset_free(some);
             some = NULL;
         }

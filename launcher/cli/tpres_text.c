@@ -7,7 +7,7 @@
 #include "affinity/resource/hostlist.h"
 #include "affinity/resource/idset.h"
 #include "affinity/resource/shape.h"
-#include "base/mem.h"
+#include "base/buf.h"
 #include "launcher/cli/tpres.h"
 
 #define TEXT_MAX (128u << 20) /* bytes from stdin, where the reader has no limit of its own */
