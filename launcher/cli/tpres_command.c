@@ -136,12 +136,11 @@ static int check_operands(const struct tpres_call *call, struct error *err)
     const struct tpres_method *method = call->method;
     if (call->nwords > method->most)
         return error_usage(
-            err, "%s is one operand too many: usage is tpres %s %s",
+            err, "%s is more than tpres %s %s takes",
             excerpt(call->words[method->most], strlen(call->words[method->most])).text,
             method->name, method->usage);
     if (call->nwords < method->least)
-        return error_usage(err, "an operand is missing: usage is tpres %s %s", method->name,
-                           method->usage);
+        return error_usage(err, "tpres %s %s: an operand is missing", method->name, method->usage);
     return 0;
 }
 
@@ -220,8 +219,7 @@ char *tpres_help(const struct tpres_method *method)
                         "Resource sets (tprun-R(5)): find, make, look at, cut and join them.\n\n");
     for (const struct tpres_method *each = tpres_methods; each->name; each++)
         buf_printf(&help, "  %-10s %s\n", each->name, each->about);
-    buf_add_text(&help,
-                 "\nA FILE of - is stdin, which is also read where a FILE is left out; R goes "
-                 "to stdout.\n'tpres METHOD --help' says more; tpres(1) all.\n");
+    buf_add_text(&help, "\nA FILE of - is stdin, which is also read where a FILE is left out.\n"
+                        "'tpres METHOD --help' says more; tpres(1) all.\n");
     return buf_take_text(&help);
 }

@@ -23,19 +23,29 @@ static int read_file(struct tpres_call *call, const char *path, const char *name
     return file_text_read(path, name, most, text, err);
 }
 
+static struct rset *decode(const struct buf *text, struct error *err)
+{
+    if (!text->len) {
+        error_set(err, "it is empty; what was to make it may have failed");
+        return NULL;
+    }
+    struct rset *R = rset_decode(buf_bytes(text), text->len, err);
+    if (R && locality_check(R, err) < 0) {
+        rset_free(R);
+        R = NULL;
+    }
+    return R;
+}
+
 struct rset *tpres_read(struct tpres_call *call, const char *path, struct error *err)
 {
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
     char *name = file_text_name("R file", path);
     if (read_file(call, path, name, RSET_MAX_TEXT, &text, err) == 0) {
-        R = rset_decode(buf_bytes(&text), text.len, err);
-        buf_free(&text);
-        if (!R || locality_check(R, err) < 0) {
+        R = decode(&text, err);
+        if (!R)
             error_prefix(err, "%s", name);
-            rset_free(R);
-            R = NULL;
-        }
     }
     buf_free(&text);
     free(name);

@@ -175,7 +175,7 @@ static int add_topology(struct making *making, const char *spec, const struct no
 {
     const char *description = description_of(spec);
     if (description == spec && !named)
-        return error_usage(err, "--topology %s is for no host: HOSTLIST=... or --hosts names them",
+        return error_usage(err, "--topology %s is for no host: HOSTLIST=SPEC or --hosts names them",
                            excerpt(spec, strlen(spec)).text);
     if (description != spec && named)
         return error_usage(err,
@@ -210,7 +210,7 @@ static int add_all(struct making *making, const struct nodes *named, struct erro
             return -1;
     if (!count && !named)
         return error_usage(err,
-                           "hosts are missing: --hosts, --hostfile or --topology HOSTLIST=...");
+                           "hosts are missing: --hosts, --hostfile or --topology HOSTLIST=SPEC");
     return count ? check_hosts(making->R, err) : add_counted(making, named, err);
 }
 

@@ -76,8 +76,9 @@ const struct tpres_method tpres_methods[] = {
     {"select", "[OPTION...] [FILE]", "R of some of the nodes of R",
      "Ranks stay. Several conditions have to hold together.\n", 0, 1, select_offers, tpres_select},
     {"append", "FILE FILE...", "R of all of them",
-     "Hosts are told apart by their names; what two of them hold is refused. Ranks of the\n"
-     "first stay; those of another stay where all are free, else they come behind.\n",
+     "Hosts are told apart by their names; what two of them hold is refused.\n"
+     "Ranks of the first stay; those of another stay where all are free, else they\n"
+     "come behind.\n",
      1, ANY, no_offers, tpres_append},
     {"subtract", "FILE FILE...", "The first R less what the others hold",
      "By host names. Ranks stay; nodes without cores are left out.\n", 1, ANY, no_offers,
@@ -88,7 +89,7 @@ const struct tpres_method tpres_methods[] = {
     {"rerank", "[OPTION...] [FILE]", "R with ranks from 0, in order", NULL, 0, 1, rerank_offers,
      tpres_rerank},
     {"alloc", "[OPTION...] SHAPE", "R allocated for a shape (tprun-shape(7))",
-     "Nothing is claimed. Exit status 1 when it does not fit now, 3 when it never could.\n", 1, 1,
+     "Nothing is claimed. Exit status 1 when it does not fit now, 3 when never.\n", 1, 1,
      alloc_offers, tpres_alloc},
     {"idset", "[--to FORM] [TEXT]", "Set of numbers: 0-3,7 (RFC 22)",
      "Forms: list (a number a line), count.\n", 0, 1, text_offers, tpres_idset},

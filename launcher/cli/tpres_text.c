@@ -162,7 +162,7 @@ static const struct form taskmap_forms[] = {
 /* A shape in one line may begin with a bracket, as JSON does, but not with a brace. */
 static void *read_shape(const char *text, struct error *err)
 {
-    json_error_t bad;
+    json_error_t bad = {.line = 0};
     const char *start = text + strspn(text, " \t\n");
     json_t *value = NULL;
     if (*start == '[' || *start == '{')
