@@ -87,6 +87,7 @@ tpres_SOURCES = launcher/cli/tpres.c launcher/cli/tpres.h \
     launcher/cli/tpres_alloc.c \
     launcher/cli/tpres_command.c \
     launcher/cli/tpres_draw.c \
+    launcher/cli/tpres_from.c \
     launcher/cli/tpres_io.c \
     launcher/cli/tpres_kinds.c launcher/cli/tpres_kinds.h \
     launcher/cli/tpres_make.c \

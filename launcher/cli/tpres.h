@@ -128,6 +128,11 @@ void tpres_write_json(struct tpres_call *call, json_t *value); /* takes it; a li
 /* This machine as an R with one node of rank 0. */
 struct rset *tpres_this_machine(struct error *err);
 
+/* tpres_from.c: what a batch system gave the job that this process is in; "auto": whichever there
+ * is. NULL with a sentence. */
+struct nodes;
+struct nodes *tpres_from(const char *word, struct error *err);
+
 /* "N" or an idset, in a value of --cores or --gpus. */
 struct tpres_amount {
     struct idset *ids; /* NULL: the first `count` */

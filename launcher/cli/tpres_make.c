@@ -118,9 +118,22 @@ static int add_alike(struct making *making, const struct nodes *nodes, const str
     return rc;
 }
 
+/* Some batch systems say all: their R as it is. */
+static bool take_R(struct making *making, const struct nodes *nodes)
+{
+    if (!nodes->R || tpres_value(making->call, TPRES_CORES) ||
+        tpres_value(making->call, TPRES_GPUS))
+        return false;
+    rset_free(making->R);
+    making->R = rset_copy(nodes->R);
+    return true;
+}
+
 /* Hosts without topology: as many cores as --cores or the hostfile says. */
 static int add_counted(struct making *making, const struct nodes *nodes, struct error *err)
 {
+    if (take_R(making, nodes))
+        return 0;
     bool given = tpres_value(making->call, TPRES_CORES);
     struct idset *gpus = tpres_amount_of(&making->gpus, NULL), *ranks = idset_new();
     int rc = 0;
@@ -209,8 +222,8 @@ static int add_all(struct making *making, const struct nodes *named, struct erro
         if (add_topology(making, spec, named, err) < 0)
             return -1;
     if (!count && !named)
-        return error_usage(err,
-                           "hosts are missing: --hosts, --hostfile or --topology HOSTLIST=SPEC");
+        return error_usage(
+            err, "hosts are missing: --hosts, --hostfile, --from or --topology HOSTLIST=SPEC");
     return count ? check_hosts(making->R, err) : add_counted(making, named, err);
 }
 
@@ -270,23 +283,30 @@ static int make(struct making *making, const struct nodes *named, struct error *
     return 0;
 }
 
-static struct hostfile *read_named(const struct tpres_call *call, struct error *err)
+/* The nodes that --hosts, --hostfile or --from names; *count becomes how many of these there are. */
+static struct nodes *read_named(const struct tpres_call *call, size_t *count, struct error *err)
 {
     const char *hosts = tpres_value(call, TPRES_HOSTS), *path = tpres_value(call, TPRES_HOSTFILE);
-    if (hosts && path) {
-        error_usage(err, "--hosts and --hostfile both name the hosts: one of them is right");
+    const char *from = tpres_value(call, TPRES_FROM);
+    *count = (size_t) !!hosts + !!path + !!from;
+    if (*count > 1)
+        error_usage(err, "--hosts, --hostfile and --from all name the hosts: one of them is right");
+    if (*count != 1)
         return NULL;
-    }
-    return hosts ? read_hosts("--hosts", hosts, err) : read_hostfile(path, err);
+    if (from)
+        return tpres_from(from, err);
+    struct hostfile *file = hosts ? read_hosts("--hosts", hosts, err) : read_hostfile(path, err);
+    struct nodes *nodes = file ? collect(file) : NULL;
+    hostfile_free(file);
+    return nodes;
 }
 
 int tpres_make(struct tpres_call *call, struct error *err)
 {
     struct making making = {.call = call, .R = rset_new()};
-    bool names = tpres_value(call, TPRES_HOSTS) || tpres_value(call, TPRES_HOSTFILE);
-    struct hostfile *file = names ? read_named(call, err) : NULL;
-    struct nodes *named = file ? collect(file) : NULL;
-    int rc = names && !file ? -1 : make(&making, named, err);
+    size_t count;
+    struct nodes *named = read_named(call, &count, err);
+    int rc = count && !named ? -1 : make(&making, named, err);
     if (rc < 0) {
         rset_free(making.R);
         making.R = NULL;
@@ -296,6 +316,5 @@ int tpres_make(struct tpres_call *call, struct error *err)
     idset_free(making.cores.ids);
     idset_free(making.gpus.ids);
     nodes_free(named);
-    hostfile_free(file);
     return rc;
 }

@@ -2,6 +2,7 @@
 load ../lib/common
 setup() {
     start_test
+    unset "${!SLURM_@}" "${!PBS_@}" "${!LSB_@}" "${!FLUX_@}" PE_HOSTFILE TPRUN_R
     TPRES=$(dirname "$TPRUN")/tpres
 }
 teardown() { nothing_left; }
@@ -77,6 +78,8 @@ missing|alloc
 --cores|make --hosts a
 hosts are missing|make --cores 3
 --hostfile|make --hosts a --hostfile b --cores 3
+--from|make --hosts a --from auto
+slurm|make --from slrm
 --topology|make --hosts a --topology nonsense
 for no host|make --topology 'core:2 pu:1'
 twice|make --topology 'a=core:2 pu:1' --topology 'b,a=core:2 pu:1'
@@ -103,6 +106,8 @@ n6|select --exclude n[6-7],n0 four.json
 no node|select --requires nosuch four.json
 only 2 nodes match|select --requires fast --count 3 four.json
 nothing is left|subtract four.json four.json
+SLURM_JOB_ID|make --from slurm
+no batch|make --from auto
 n0: cores 0-7 are in both|append four.json four.json
 a0 has one topology|append <(tpres select --cores 0-3 numa.json) <(tpres select --cores 4-7 other.json)
 another writer|append four.json fluxion.json
@@ -141,6 +146,15 @@ END
     equal "$(tpres make --hostfile hosts | brief)" "0,2=0-3/ 1=0-1/ x,y,z"
     equal "$(tpres make --hostfile hosts --cores 1 | brief)" "0-2=0/ x,y,z"
     equal "$(four | jq -c .execution.properties)" '{"fast":"2-3"}'
+}
+
+@test "an R is made of what a batch system granted" {
+    export SLURM_JOB_ID=7 SLURM_JOB_NODELIST='n[1-2],x' SLURM_JOB_CPUS_PER_NODE='8(x2),4'
+    equal "$(tpres make --from slurm | brief)" "0-1=0-7/ 2=0-3/ n[1-2],x"
+    equal "$(tpres make --from auto --cores 2 --gpus 1 | brief)" "0-2=0-1/0 n[1-2],x"
+    equal "$(tpres make --from slurm --topology 'core:4 pu:1' | jq -c '.scheduling.children[].ranks')" '"0-2"'
+    printf 'a\na\nb\n' >nodes
+    equal "$(PBS_JOBID=3 PBS_NODEFILE=nodes tpres make --from pbs | brief)" "0=0-1/ 1=0/ a,b"
 }
 
 @test "a made R has the topology that it was given" {
