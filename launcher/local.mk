@@ -81,3 +81,18 @@ tprun_LDADD = liblauncher.a $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
 pkglibexec_PROGRAMS += tpagent
 tpagent_SOURCES = launcher/agent/tpagent.c
 tpagent_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
+
+bin_PROGRAMS += tpres
+tpres_SOURCES = launcher/cli/tpres.c launcher/cli/tpres.h \
+    launcher/cli/tpres_alloc.c \
+    launcher/cli/tpres_command.c \
+    launcher/cli/tpres_draw.c \
+    launcher/cli/tpres_from.c \
+    launcher/cli/tpres_io.c \
+    launcher/cli/tpres_kinds.c launcher/cli/tpres_kinds.h \
+    launcher/cli/tpres_make.c \
+    launcher/cli/tpres_methods.c \
+    launcher/cli/tpres_sets.c \
+    launcher/cli/tpres_show.c \
+    launcher/cli/tpres_text.c
+tpres_LDADD = libspec.a liblayout.a libpool.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
