@@ -25,8 +25,10 @@ libspec_a_SOURCES = \
     launcher/program/spec_json.c \
     launcher/program/spec_words.c launcher/program/spec_words.h
 libspec_a_SOURCES += \
+    launcher/program/claims.c launcher/program/claims.h \
     launcher/program/ledger.c launcher/program/ledger.h launcher/program/ledger_private.h \
-    launcher/program/ledger_instance.c \
+    launcher/program/ledger_book.c launcher/program/ledger_instance.c \
+    launcher/program/ledger_lock.c launcher/program/ledger_queue.c \
     launcher/program/store.c launcher/program/store.h
 libstdio_a_SOURCES = \
     launcher/stdio/dest.c launcher/stdio/dest.h \

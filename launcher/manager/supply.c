@@ -28,7 +28,7 @@ static int open_instance(struct manager *manager, struct error *err)
     }
     if (manager->spec->dry_run)
         return 0;
-    manager->program = program_new(manager->instance, err);
+    manager->program = program_new(manager->instance, manager->spec->parts[0].argv[0], err);
     if (!manager->program)
         return -1;
     json_t *spec = spec_to_json(manager->spec);

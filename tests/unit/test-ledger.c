@@ -51,7 +51,7 @@ static struct instance *open_instance(void)
 static struct program *new_program(struct instance *instance)
 {
     struct error err = ERROR_INIT;
-    struct program *program = program_new(instance, &err);
+    struct program *program = program_new(instance, "./app", &err);
     if (!program)
         fail_msg("%s", error_text(&err));
     return program;
@@ -193,11 +193,11 @@ static void test_two_programs_never_hold_one_gpu(void **state)
     instance_close(instance);
 }
 
-/* Writes `text` over the instance's `next`, or removes it. */
-static void break_next(struct instance *instance, const char *text)
+/* Writes `text` over the instance's claims, or removes them. */
+static void break_claims(struct instance *instance, const char *text)
 {
     char path[512];
-    snprintf(path, sizeof(path), "%s/next", instance_path(instance));
+    snprintf(path, sizeof(path), "%s/claims", instance_path(instance));
     unlink(path);
     if (!text)
         return;
@@ -207,21 +207,29 @@ static void break_next(struct instance *instance, const char *text)
     fclose(file);
 }
 
-static void test_a_lost_counter_goes_on_above_all_live_programs(void **state)
+static void test_lost_claims_are_made_anew_from_the_programs_that_live(void **state)
 {
-    static const char *const broken[] = {NULL,   "",  "x\n",  "0\n",
-                                         "-3\n", "7", "7 \n", "99999999999999999999999\n"};
+    static const char *const broken[] = {NULL, "", "x\n", "tprun-claims 1 9\n",
+                                         "tprun-claims 1 9\n7 h 1 -\tapp\tn0 0-3 -\n"};
     (void)state;
     struct instance *instance = open_instance();
-    struct program *old = new_program(instance);
+    struct program *old = new_program(instance), *idle = new_program(instance);
+    assert_int_equal(claim_cores(old, "n0", "0-3", NULL), 0);
     for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
-        break_next(instance, broken[i]);
+        break_claims(instance, broken[i]);
+        if (i & 1)
+            expect_held(instance, "n0:0-7");
         struct program *program = new_program(instance);
-        assert_true(atol(program_id(program)) > atol(program_id(old)));
-        program_end(old);
-        old = program;
+        assert_true(atol(program_id(program)) > atol(program_id(idle)));
+        assert_int_equal(claim_cores(program, "n0", "3", NULL), 1);
+        program_end(idle);
+        assert_int_equal(claim_cores(program, "n0", "4-7", NULL), 0);
+        expect_held(instance, "n0:0-7");
+        idle = program;
     }
     program_end(old);
+    program_end(idle);
+    expect_held(instance, "");
     instance_close(instance);
 }
 
@@ -280,7 +288,7 @@ static pid_t start_holder(const char *cores, int *result)
     pid_t pid = fork();
     if (pid == 0) {
         struct instance *instance = instance_open("this machine", NULL);
-        struct program *program = instance ? program_new(instance, NULL) : NULL;
+        struct program *program = instance ? program_new(instance, "./app", NULL) : NULL;
         int rc = program ? claim_cores(program, "n0", cores, NULL) : -1;
         if (write(pipefd[1], &rc, sizeof(rc)) != sizeof(rc))
             _exit(1);
@@ -395,7 +403,7 @@ static void test_kills_at_any_moment_leave_a_ledger_that_works(void **state)
         if (pid == 0) {
             for (;;) {
                 struct instance *own = instance_open("this machine", NULL);
-                struct program *program = program_new(own, NULL);
+                struct program *program = program_new(own, "./app", NULL);
                 claim_cores(program, "n0", "0-3", NULL);
                 program_end(program);
                 instance_close(own);
@@ -523,7 +531,7 @@ static void test_tmpdir_serves_where_there_is_no_runtime_directory(void **state)
     setenv("XDG_RUNTIME_DIR", world, 1);
 }
 
-static void test_an_unreadable_claim_of_a_live_program_is_named(void **state)
+static void test_what_cannot_be_made_anew_is_named(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
@@ -531,10 +539,12 @@ static void test_an_unreadable_claim_of_a_live_program_is_named(void **state)
     json_t *wrong = json_pack("{s:i}", "version", 2);
     struct error err = ERROR_INIT;
     assert_int_equal(program_write(a, "R.json", wrong, NULL), 0);
+    break_claims(instance, NULL);
     assert_null(instance_held(instance, &err));
     assert_non_null(strstr(err.text, program_path(a)));
     error_clear(&err);
     assert_int_equal(claim_cores(b, "n0", "0", &err), -1);
+    assert_non_null(strstr(err.text, program_path(a)));
     error_clear(&err);
     json_decref(wrong);
     program_end(a);
@@ -558,7 +568,7 @@ static void test_open_and_claim_cost_milliseconds(void **state)
     for (int i = 0; i < 200; i++) {
         double start = clock_now();
         struct instance *instance = instance_open("this machine", NULL);
-        struct program *program = program_new(instance, NULL);
+        struct program *program = program_new(instance, "./app", NULL);
         assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
         program_end(program);
         instance_close(instance);
@@ -575,7 +585,7 @@ int main(void)
         cmocka_unit_test(test_programs_that_did_not_claim_hold_nothing),
         cmocka_unit_test(test_two_programs_never_hold_one_gpu),
         cmocka_unit_test(test_numbers_are_never_used_twice),
-        cmocka_unit_test(test_a_lost_counter_goes_on_above_all_live_programs),
+        cmocka_unit_test(test_lost_claims_are_made_anew_from_the_programs_that_live),
         cmocka_unit_test(test_a_file_of_the_context_is_written_whole),
         cmocka_unit_test(test_ending_removes_whatever_the_directory_holds),
         cmocka_unit_test(test_of_many_that_want_a_core_exactly_one_gets_it),
@@ -588,7 +598,7 @@ int main(void)
         cmocka_unit_test(test_a_symbolic_link_is_refused),
         cmocka_unit_test(test_a_directory_of_another_user_is_refused),
         cmocka_unit_test(test_tmpdir_serves_where_there_is_no_runtime_directory),
-        cmocka_unit_test(test_an_unreadable_claim_of_a_live_program_is_named),
+        cmocka_unit_test(test_what_cannot_be_made_anew_is_named),
         cmocka_unit_test(test_open_and_claim_cost_milliseconds),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);
