@@ -25,6 +25,7 @@ void claims_free(struct claims *claims)
     if (claims) {
         free(claims->rows);
         free(claims->text);
+        free(claims->lines);
     }
     free(claims);
 }
@@ -95,12 +96,15 @@ static int claims_read_rows(struct claims *claims, char *at, struct error *err)
 {
     uint64_t last = 0;
     for (size_t line = 2; strcmp(at, CLAIMS_TAIL) != 0; line++) {
+        size_t begin = (size_t)(at - claims->text);
         char *text = claims_read_text(&at, '\n');
         if (!text)
             return error_set(err, "it ends in line %zu, before its \"end\"", line);
         struct claims_row *row = claims_grow(claims);
         if (!claims_read_row(text, row) || row->number <= last || row->number >= claims->next)
             return error_set(err, "line %zu is no row of a program", line);
+        row->line = begin;
+        row->len = (size_t)(at - claims->text) - begin;
         last = row->number;
     }
     return 0;
@@ -125,7 +129,9 @@ struct claims *claims_decode(const char *text, size_t len, struct error *err)
 {
     struct claims *claims = claims_new();
     claims->text = mem_alloc(len + 1);
+    claims->lines = mem_alloc(len + 1);
     memcpy(claims->text, text, len);
+    memcpy(claims->lines, text, len);
     if (claims_read(claims, len, err) == 0)
         return claims;
     claims_free(claims);
@@ -140,6 +146,10 @@ char *claims_encode(const struct claims *claims, size_t *len)
     buf_printf(&text, CLAIMS_HEAD "%llu\n", (unsigned long long)claims->next);
     for (size_t i = 0; i < claims->count; i++) {
         const struct claims_row *row = &claims->rows[i];
+        if (row->len) {
+            buf_add(&text, claims->lines + row->line, row->len);
+            continue;
+        }
         buf_printf(&text, "%llu %c %llu ", (unsigned long long)row->number, row->state,
                    (unsigned long long)row->since);
         buf_add_text(&text, row->within);
@@ -202,6 +212,7 @@ static void claims_own(struct claims_row *row, const char *within, const char *n
     char *own = buf_take_text(&texts);
     free(row->own);
     row->own = own;
+    row->len = 0;
     row->within = own;
     row->name = own + strlen(own) + 1;
     row->sets = row->name + strlen(row->name) + 1;

@@ -25,7 +25,7 @@
 #include "base/error.h"
 
 #define CLAIMS_MAX_TEXT (64u << 20)
-#define CLAIMS_MAX_NAME 64 /* bytes of a program's name that are kept */
+#define CLAIMS_MAX_NAME 256 /* bytes of a program's name that are kept */
 
 enum claims_state { CLAIMS_NOTHING = 'n', CLAIMS_HOLDS = 'h', CLAIMS_WAITS = 'w' };
 
@@ -36,14 +36,16 @@ struct claims_row { /* texts are borrowed from the claims */
     const char *within; /* "-": none */
     const char *name;
     const char *sets; /* "": none */
-    char *own;        /* bytes of a text above that is not part of what was read, or NULL */
+    char *own;        /* bytes of the texts above where they are not part of what was read */
+    size_t line, len; /* where it stood in what was read; len 0: it is new */
 };
 
 struct claims {
     uint64_t next; /* program number */
     struct claims_row *rows;
     size_t count, room;
-    char *text;
+    char *text;  /* what was read, its fields cut apart */
+    char *lines; /* the same, as it was */
 };
 
 struct claims *claims_new(void);

@@ -59,7 +59,7 @@ static int program_make_alive(struct program *program, char *draft, size_t size,
         snprintf(draft, size, ".new-%d-%llx", (int)getpid(), (unsigned long long)chance);
         program->alive = openat(instance->alive, draft, flags, 0600);
     } while (program->alive < 0 && errno == EEXIST);
-    if (program->alive >= 0 && store_lock(program->alive) == 0)
+    if (program->alive >= 0 && store_lock(program->alive, false) == 0)
         return 0;
     return error_set(err, "unable to lock a file in %s/alive: %s", instance->path, strerror(errno));
 }
@@ -203,16 +203,24 @@ bool program_yields(const struct program *program, const struct claims_row *row)
              idset_has(instance->enclosing, (uint32_t)row->number));
 }
 
-/* 1 with a sentence where another live program has some of the claim, or comes first. */
-static int program_check_others(struct program *program, struct ledger_change *change,
-                                const struct claims_probe *probe, struct error *err)
+/* The row was looked at before, and is as it was. */
+static bool program_knows(const struct claims *before, const struct claims_row *row)
 {
-    struct claims *claims = change->claims;
+    const struct claims_row *old = before ? claims_find(before, row->number) : NULL;
+    return old && old->state == row->state && strcmp(old->sets, row->sets) == 0;
+}
+
+/* 1 with a sentence where another live program has some of the claim, or comes first. Rows that
+ * were looked at `before` (or NULL) are not again. */
+static int program_check_others(struct program *program, struct claims *claims,
+                                const struct claims *before, const struct claims_probe *probe,
+                                struct error *err)
+{
     for (size_t i = 0; i < claims->count;) {
         struct claims_row *row = &claims->rows[i++];
         struct rset_children common;
         const char *host;
-        if (!program_yields(program, row))
+        if (!program_yields(program, row) || program_knows(before, row))
             continue;
         if (claims_probe_row(probe, row, &host, &common, err) < 0)
             return error_prefix(err, "%s/claims: program %llu", program->instance->path,
@@ -252,13 +260,28 @@ static void program_poke(struct program *program)
     futimens(program->alive, NULL);
 }
 
+/* Most of the work, and the news of a race that is lost already, without the lock. */
+static int program_check_unlocked(struct program *program, struct claims **before,
+                                  const struct claims_probe *probe, struct error *err)
+{
+    *before = ledger_read(program->instance, err);
+    return *before ? program_check_others(program, *before, NULL, probe, err) : -1;
+}
+
 int program_put(struct program *program, enum claims_state state, const struct rset *set,
                 const struct claims_probe *probe, struct error *err)
 {
     struct ledger_change change;
-    if (ledger_begin(program->instance, &change, err) < 0)
-        return -1;
-    int rc = probe ? program_check_others(program, &change, probe, err) : 0;
+    struct claims *before = NULL;
+    int rc = probe ? program_check_unlocked(program, &before, probe, err) : 0;
+    if (rc == 0 && ledger_begin(program->instance, &change, err) < 0)
+        rc = -1;
+    if (rc) {
+        claims_free(before);
+        return rc;
+    }
+    if (probe)
+        rc = program_check_others(program, change.claims, before, probe, err);
     bool had = false;
     if (rc == 0) {
         struct claims_row *row = claims_find(change.claims, program->number);
@@ -270,6 +293,7 @@ int program_put(struct program *program, enum claims_state state, const struct r
         rc = ledger_commit(&change, err);
     }
     ledger_end(&change);
+    claims_free(before);
     if (rc == 0 && had)
         program_poke(program);
     return rc;

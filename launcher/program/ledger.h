@@ -49,7 +49,8 @@ struct program;
  * $XDG_RUNTIME_DIR is unset or not usable by this user. NULL with a sentence, also where a
  * directory on the way belongs to somebody else or lets others in. */
 struct instance *instance_open(const char *identity, struct error *err);
-/* The instance at this path, if it is there and is the one of that id; else NULL. */
+/* The instance at this path, if it is there and is the one of that id, behind which a colon and more
+ * may stand; else NULL. */
 struct instance *instance_open_outer(const char *path, const char *id);
 /* Programs of the instance must have been left or ended. NULL is fine. */
 void instance_close(struct instance *instance);
@@ -79,6 +80,11 @@ int program_claim(struct program *program, const struct rset *claim, struct erro
 /* The same without regard to others, who see it all the same. 0 or -1. */
 int program_share(struct program *program, const struct rset *claim, struct error *err);
 
+/* Who has lost a race looks again, maps and claims when it is its turn, so that many that want the
+ * same get on: those that have not lost one do not heed it. A descriptor to close when done, or
+ * -1; nothing depends on it. */
+int instance_turn(struct instance *instance);
+
 /* Wait in line for any of these resources (the scope) from now on; what was held is given back. An
  * empty scope leaves the line. 0 or -1. */
 int program_queue(struct program *program, const struct rset *scope, struct error *err);
@@ -95,6 +101,12 @@ int instance_watch(struct instance *instance);
  * before this one". Caller frees; "" where it is nobody. */
 char *instance_rivals(struct instance *instance, const struct program *program,
                       const struct rset *wanted);
+
+/* For a register, in which a program's name is "FAMILY WORDS" and ids are processors: who of another
+ * family has some of these, "processors 0-1 are also bound by program 17 (WORDS, since 12:03)".
+ * Caller frees; "" where it is nobody. */
+char *instance_strangers(struct instance *instance, const struct program *program,
+                         const struct rset *wanted, const char *family);
 
 /* Write a file of the program's directory, atomically. `name` has no slash. 0 or -1. */
 int program_write(struct program *program, const char *name, const json_t *json, struct error *err);

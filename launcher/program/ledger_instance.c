@@ -188,7 +188,7 @@ struct instance *instance_open_outer(const char *path, const char *id)
         return NULL;
     }
     struct instance *instance = ledger_open_dir(dir, mem_copy_text(path), NULL, NULL);
-    if (instance && strcmp(instance->id, id) == 0)
+    if (instance && strncmp(instance->id, id, LEDGER_ID) == 0)
         return instance;
     instance_close(instance);
     return NULL;

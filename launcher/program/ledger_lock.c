@@ -1,7 +1,9 @@
 /* The ledger's lock. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -9,8 +11,7 @@
 #include "launcher/program/store.h"
 
 #define LEDGER_PATIENCE 30.0 /* seconds for a lock that is held for less than milliseconds */
-#define LEDGER_PAUSE_MIN 50000
-#define LEDGER_PAUSE_MAX 8000000 /* ns between tries: many that wait must not take the processors */
+#define LEDGER_TURN 5.0      /* seconds for a turn, which is a courtesy */
 
 static double ledger_clock(void)
 {
@@ -19,31 +20,55 @@ static double ledger_clock(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* By trying, not by waiting in the kernel: a holder that was stopped must not stop all others. The
- * sleep before has a good side, too: who slept is not soon sent to sleep again with the lock. */
-static int ledger_wait_lock(int fd)
+static void ledger_wake(int number)
 {
-    double deadline = ledger_clock() + LEDGER_PATIENCE;
-    long pause = LEDGER_PAUSE_MIN;
-    while (store_lock(fd) < 0) {
-        if (errno != EAGAIN && errno != EINTR)
-            return -1;
-        if (ledger_clock() > deadline) {
-            errno = ETIMEDOUT;
-            return -1;
-        }
-        nanosleep(&(struct timespec){0, pause}, NULL);
-        if (pause < LEDGER_PAUSE_MAX)
-            pause += pause / 2;
-    }
-    return 0;
+    (void)number;
+}
+
+/* In the kernel's line, which wakes one at a time; a timer ends the wait for a holder that was
+ * stopped. No loop of ours uses this timer or its signal. */
+static int ledger_wait_in_line(int fd, double patience)
+{
+    struct sigaction wake = {.sa_handler = ledger_wake}, before;
+    struct itimerval tick = {{1, 0}, {1, 0}}, none = {{0, 0}, {0, 0}};
+    double deadline = ledger_clock() + patience;
+    int rc;
+    sigaction(SIGALRM, &wake, &before);
+    setitimer(ITIMER_REAL, &tick, NULL);
+    do {
+        rc = store_lock(fd, true);
+    } while (rc < 0 && errno == EINTR && ledger_clock() < deadline);
+    int saved = rc < 0 && errno == EINTR ? ETIMEDOUT : errno;
+    setitimer(ITIMER_REAL, &none, NULL);
+    sigaction(SIGALRM, &before, NULL);
+    errno = saved;
+    return rc;
+}
+
+static int ledger_wait_lock(int fd, double patience)
+{
+    int rc = store_lock(fd, false);
+    return rc < 0 && errno == EAGAIN ? ledger_wait_in_line(fd, patience) : rc;
+}
+
+static int ledger_open_lock(struct instance *instance, const char *name)
+{
+    return openat(instance->dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+int instance_turn(struct instance *instance)
+{
+    int fd = ledger_open_lock(instance, "turn");
+    if (fd >= 0)
+        ledger_wait_lock(fd, LEDGER_TURN);
+    return fd;
 }
 
 int ledger_lock(struct instance *instance, const char *name, struct ledger_lock *lock,
                 struct error *err)
 {
-    int fd = openat(instance->dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd >= 0 && ledger_wait_lock(fd) == 0) {
+    int fd = ledger_open_lock(instance, name);
+    if (fd >= 0 && ledger_wait_lock(fd, LEDGER_PATIENCE) == 0) {
         *lock = (struct ledger_lock){instance, fd, ledger_clock()};
         return 0;
     }
@@ -59,7 +84,7 @@ void ledger_unlock(struct ledger_lock *lock)
     double held;
     close(lock->fd);
     held = ledger_clock() - lock->since;
-    lock->instance->locks++;
+    lock->instance->held[lock->instance->locks++ % LEDGER_RECALL] = (float)held;
     if (held > lock->instance->longest)
         lock->instance->longest = held;
 }

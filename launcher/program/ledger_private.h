@@ -8,6 +8,7 @@
 #include "launcher/program/claims.h"
 #include "launcher/program/ledger.h"
 
+#define LEDGER_RECALL 64
 #define LEDGER_ID 16 /* letters of an instance's id */
 
 struct instance {
@@ -20,7 +21,8 @@ struct instance {
     char *within;            /* the same as claims have it; NULL: none */
     struct idset *gone;      /* numbers of programs that were seen to be gone: they stay so */
     size_t locks;
-    double longest; /* seconds that a lock was held */
+    double longest;            /* seconds that a lock was held */
+    float held[LEDGER_RECALL]; /* of the last locks, by their number modulo this */
 };
 
 struct program {

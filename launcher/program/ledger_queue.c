@@ -148,3 +148,46 @@ char *instance_rivals(struct instance *instance, const struct program *program,
     claims_free(claims);
     return buf_take_text(&rivals.text);
 }
+
+/* ---- strangers ---- */
+
+static bool strangers_same_family(const struct claims_row *row, const char *family)
+{
+    size_t len = strlen(family);
+    return strncmp(row->name, family, len) == 0 && row->name[len] == ' ';
+}
+
+static void strangers_add(struct buf *text, const struct claims_row *row,
+                          const struct rset_children *common)
+{
+    const char *words = strchr(row->name, ' ');
+    char *ids = idset_encode(common->cores);
+    bool several = idset_count(common->cores) > 1;
+    buf_printf(text, "processor%s %s %s also bound by a run of %s", several ? "s" : "", ids,
+               several ? "are" : "is", words ? words + 1 : row->name);
+    rivals_add_time(text, row->since);
+    free(ids);
+}
+
+char *instance_strangers(struct instance *instance, const struct program *program,
+                         const struct rset *wanted, const char *family)
+{
+    struct claims *claims = ledger_read(instance, NULL);
+    struct claims_probe *probe = claims_probe_new(wanted);
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; claims && i < claims->count && !text.len; i++) {
+        const struct claims_row *row = &claims->rows[i];
+        struct rset_children common;
+        const char *host;
+        if (row->number == program->number || strangers_same_family(row, family) ||
+            claims_probe_row(probe, row, &host, &common, NULL) < 0 || !host)
+            continue;
+        if (ledger_counts(instance, row))
+            strangers_add(&text, row, &common);
+        idset_free(common.cores);
+        idset_free(common.gpus);
+    }
+    claims_probe_free(probe);
+    claims_free(claims);
+    return buf_take_text(&text);
+}
