@@ -16,7 +16,7 @@ libspec_a_SOURCES = \
     launcher/program/json_field.c launcher/program/json_field.h \
     launcher/program/nodes.c launcher/program/nodes.h launcher/program/nodes_build.h \
     launcher/program/nodes_index.c launcher/program/nodes_index.h \
-    launcher/program/nodes_source.c \
+    launcher/program/nodes_part.c launcher/program/nodes_source.c \
     launcher/program/source.c launcher/program/source.h launcher/program/source_build.h \
     launcher/program/source_batch.c launcher/program/source_enclosing.c \
     launcher/program/source_flux.c \
@@ -25,8 +25,10 @@ libspec_a_SOURCES = \
     launcher/program/spec_json.c \
     launcher/program/spec_words.c launcher/program/spec_words.h
 libspec_a_SOURCES += \
+    launcher/program/claims.c launcher/program/claims.h \
     launcher/program/ledger.c launcher/program/ledger.h launcher/program/ledger_private.h \
-    launcher/program/ledger_instance.c \
+    launcher/program/ledger_book.c launcher/program/ledger_instance.c \
+    launcher/program/ledger_lock.c launcher/program/ledger_queue.c \
     launcher/program/store.c launcher/program/store.h
 libstdio_a_SOURCES = \
     launcher/stdio/dest.c launcher/stdio/dest.h \
@@ -44,7 +46,7 @@ libagent_a_SOURCES = \
     launcher/agent/confine.c \
     launcher/agent/ending.c \
     launcher/agent/memory.c launcher/agent/memory.h \
-    launcher/agent/rendezvous.c launcher/agent/report.c \
+    launcher/agent/register.c launcher/agent/rendezvous.c launcher/agent/report.c \
     launcher/agent/part.c launcher/agent/part.h launcher/agent/start.c \
     launcher/agent/variables.c launcher/agent/variables.h \
     launcher/agent/streams.c \
@@ -68,7 +70,7 @@ liblauncher_a_SOURCES = \
     launcher/manager/gather.c launcher/manager/orders.c launcher/manager/reports.c \
     launcher/manager/started.c launcher/manager/supply.c launcher/manager/viewer.c \
     launcher/manager/manager.c launcher/manager/manager.h launcher/manager/state.h \
-    launcher/manager/named.c \
+    launcher/manager/enclosed.c launcher/manager/named.c launcher/manager/queue.c \
     launcher/manager/place.c \
     launcher/manager/verdict.c launcher/manager/verdict.h
 

@@ -177,6 +177,9 @@ tests_unit_test_table_LDADD = libbase.a $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-file
 tests_unit_test_file_SOURCES = tests/unit/test-file.c tests/unit/unit.h
 tests_unit_test_file_LDADD = libbase.a $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-claims
+tests_unit_test_claims_SOURCES = tests/unit/test-claims.c tests/unit/unit.h
+tests_unit_test_claims_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-ledger
 tests_unit_test_ledger_SOURCES = tests/unit/test-ledger.c tests/unit/unit.h
 tests_unit_test_ledger_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
@@ -221,6 +224,9 @@ tests_unit_test_descend_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
 
 endif HAVE_CMOCKA
 
+noinst_PROGRAMS += tests/scale/ledger-storm
+tests_scale_ledger_storm_SOURCES = tests/scale/ledger-storm.c
+tests_scale_ledger_storm_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) -lm
 noinst_PROGRAMS += tests/bench/layout
 tests_bench_layout_SOURCES = tests/bench/layout.c
 tests_bench_layout_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
@@ -247,6 +253,10 @@ noinst_PROGRAMS += tests/fuzz/fuzz-hostfile
 tests_fuzz_fuzz_hostfile_SOURCES = tests/fuzz/fuzz-hostfile.c
 tests_fuzz_fuzz_hostfile_LDADD = libspec.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_hostfile_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-claims
+tests_fuzz_fuzz_claims_SOURCES = tests/fuzz/fuzz-claims.c
+tests_fuzz_fuzz_claims_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_claims_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-lines
 tests_fuzz_fuzz_lines_SOURCES = tests/fuzz/fuzz-lines.c
 tests_fuzz_fuzz_lines_LDADD = libstdio.a libbase.a -lm

@@ -328,6 +328,7 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
 
 static void agent_close(struct agent *agent)
 {
+    register_close(agent);
     start_free(agent);
     for (uint32_t i = 0; i < agent->ntasks; i++)
         streams_close(&agent->tasks[i]);

@@ -61,7 +61,7 @@ struct start {
     struct start_found *found; /* where that is to be shown */
     size_t nfound;
     size_t set_size; /* bytes of a set of processors that the kernel answers into */
-    char *taskmap;
+    char *texts[VARIABLES_LONG];
     int null;
 };
 
@@ -180,7 +180,7 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
     const struct part *part = &start->parts[what->app];
     const struct launch *launch = start->agent->launch;
     const struct ends *ends = &slot->ends;
-    struct variables_source source = {launch, part, start->taskmap, start->agent->pmi,
+    struct variables_source source = {launch, part, start->texts, start->agent->pmi,
                                       threads_of(&start->threads, part, what)};
     variables_fill(&slot->vars, &source, what);
     slot->task = task;
@@ -331,7 +331,8 @@ static void start_open(struct start *start, struct agent *agent)
         setrlimit(RLIMIT_NOFILE, &files);
     }
     start->agent = agent;
-    start->taskmap = variables_taskmap(launch);
+    start->texts[0] = variables_taskmap(launch);
+    start->texts[1] = variables_resources(launch);
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->parts = mem_array(launch->spec->nparts, sizeof(*start->parts));
     for (size_t i = 0; i < launch->spec->nparts; i++)
@@ -366,7 +367,8 @@ void start_free(struct agent *agent)
     threads_close(&start->threads);
     free(start->bindings);
     free(start->memory);
-    free(start->taskmap);
+    for (size_t i = 0; i < VARIABLES_LONG; i++)
+        free(start->texts[i]);
     close(start->null);
     free(start);
     agent->start = NULL;
@@ -440,6 +442,7 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
     start_free(agent);
     agent->launched = true;
     report_started(agent, bindings);
+    register_open(agent, agent->unbound);
 }
 
 int start_begin(struct agent *agent, struct error *err)
@@ -450,6 +453,7 @@ int start_begin(struct agent *agent, struct error *err)
         launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes);
     if (bindings_check(agent, err) < 0 || memory_open(launch, agent->topo, &memory, err) < 0)
         return -1;
+    agent->unbound = launch->claim != NULL;
     confine_open(agent);
     rendezvous_start(agent);
     agent->ntasks = launch->nlocal;

@@ -5,6 +5,7 @@
  *   ending.c      exits, TERM and KILL, the proof that nothing is left
  *   start.c       the launch: binding, exec
  *   confine.c     the cgroup that tasks are started in
+ *   register.c    which processors of this host are bound to, for runs of other instances
  *   streams.c     what tasks write and read
  *   rendezvous.c  PMI and the exchange
  *   report.c      what is told upwards
@@ -84,8 +85,11 @@ struct agent {
     bool tree_empty;     /* after tree_end(): all children are gone */
     struct idset *below; /* nodes below that have not reported their end */
     struct launch *launch;
-    struct start *start; /* under way */
-    bool launched;       /* that is over; launch is NULL if it was malformed */
+    struct start *start;                /* under way */
+    struct instance *register_instance; /* NULL: nothing is written down */
+    struct program *register_entry;
+    bool unbound;  /* as mapped; a cgroup may keep its tasks all the same */
+    bool launched; /* that is over; launch is NULL if it was malformed */
     struct task *tasks;
     uint32_t ntasks;
     uint32_t live, undrained;
@@ -128,6 +132,10 @@ int start_begin(struct agent *agent, struct error *err);
 /* This process has ended: if it was on its way, it counts as started now, or as failed. */
 void start_settle(struct agent *agent, pid_t pid);
 void start_free(struct agent *agent);
+
+/* register.c */
+void register_open(struct agent *agent, bool unbound); /* once tasks run */
+void register_close(struct agent *agent);
 
 /* confine.c */
 void confine_open(struct agent *agent); /* where none can be made all goes on without */

@@ -26,6 +26,7 @@ static void fill_bootstrap(struct manager *manager)
 static void manager_close(struct manager *manager)
 {
     tree_free(manager->tree);
+    queue_leave(manager);
     place_close(manager);
     supply_close(manager);
     program_end(manager->program);

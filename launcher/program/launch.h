@@ -26,8 +26,10 @@ struct launch_task { /* one task of this node */
 
 struct launch {
     struct spec *spec;
-    char *program;   /* id */
-    char *instance;  /* directory */
+    char *program;  /* id */
+    char *instance; /* directory */
+    char *instance_id;
+    char *resources; /* what the program holds, an R as text; NULL: too long to be handed on */
     char *enclosing; /* numbers of this program and of those it runs in, as an idset */
     uint32_t ntasks;
     struct taskmap *map;
@@ -54,6 +56,8 @@ struct launch_source { /* what the manager knows; all borrowed */
     const struct layout *layout;
     const char *program;
     const char *instance;
+    const char *instance_id;
+    const char *resources; /* or NULL */
     const char *enclosing;
     const uint32_t *tree_node; /* [layout->nnodes] */
     const char *const *hosts;  /* [layout->nnodes] */
