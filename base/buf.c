@@ -55,24 +55,27 @@ void buf_add_char(struct buf *buf, char c)
     buf_add(buf, &c, 1);
 }
 
+void buf_vprintf(struct buf *buf, const char *fmt, va_list args)
+{
+    va_list again;
+    char small[256];
+    va_copy(again, args);
+    int len = vsnprintf(small, sizeof(small), fmt, args);
+    if (len >= 0 && (size_t)len < sizeof(small)) {
+        buf_add(buf, small, (size_t)len);
+    } else if (len >= 0) {
+        vsnprintf(buf_reserve(buf, (size_t)len), (size_t)len + 1, fmt, again);
+        buf_added(buf, (size_t)len);
+    }
+    va_end(again);
+}
+
 void buf_printf(struct buf *buf, const char *fmt, ...)
 {
     va_list args;
-    char small[256];
     va_start(args, fmt);
-    int len = vsnprintf(small, sizeof(small), fmt, args);
+    buf_vprintf(buf, fmt, args);
     va_end(args);
-    if (len < 0)
-        return;
-    if ((size_t)len < sizeof(small)) {
-        buf_add(buf, small, (size_t)len);
-        return;
-    }
-    char *room = buf_reserve(buf, (size_t)len);
-    va_start(args, fmt);
-    vsnprintf(room, (size_t)len + 1, fmt, args);
-    va_end(args);
-    buf_added(buf, (size_t)len);
 }
 
 const char *buf_bytes(const struct buf *buf)

@@ -28,6 +28,8 @@ void buf_add(struct buf *buf, const void *bytes, size_t len);
 void buf_add_text(struct buf *buf, const char *text);
 void buf_add_char(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *buf, const char *fmt, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 /* Room for at least len more bytes; returns where they go. buf_added() then counts them in. */
 char *buf_reserve(struct buf *buf, size_t len);

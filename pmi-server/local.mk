@@ -2,12 +2,28 @@ noinst_LIBRARIES += libpmiserver.a
 libpmiserver_a_SOURCES = \
     pmi-server/kvs/exchange.c pmi-server/kvs/exchange.h \
     pmi-server/kvs/kvs.c pmi-server/kvs/kvs.h \
-    pmi-server/pmi1/barrier.h \
-    pmi-server/pmi1/client.c pmi-server/pmi1/client.h \
+    pmi-server/dialects.c pmi-server/dialects.h \
     pmi-server/pmi1/command.c pmi-server/pmi1/command.h \
-    pmi-server/pmi1/server.c pmi-server/pmi1/server.h \
+    pmi-server/pmi1/pmi1.c pmi-server/pmi1/pmi1.h \
     pmi-server/pmi1/spawn.c pmi-server/pmi1/spawn.h \
-    pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h
+    pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h \
+    pmi-server/pmi2/command.c pmi-server/pmi2/command.h \
+    pmi-server/pmi2/pmi2.c pmi-server/pmi2/pmi2.h \
+    pmi-server/pmi2/reply.c pmi-server/pmi2/reply.h \
+    pmi-server/pmi2/spawn.c pmi-server/pmi2/spawn.h \
+    pmi-server/pmi2/wire.c pmi-server/pmi2/wire.h \
+    pmi-server/server/ask.c \
+    pmi-server/server/attribute.c \
+    pmi-server/server/barrier.c pmi-server/server/barrier.h \
+    pmi-server/server/client.c pmi-server/server/client.h \
+    pmi-server/server/dialect.h \
+    pmi-server/server/group.c pmi-server/server/group.h \
+    pmi-server/server/hosts.c \
+    pmi-server/server/quote.c pmi-server/server/quote.h \
+    pmi-server/server/request.c pmi-server/server/request.h \
+    pmi-server/server/ring.c pmi-server/server/ring.h \
+    pmi-server/server/server.c pmi-server/server/server.h \
+    pmi-server/server/spawn.c pmi-server/server/spawn.h
 
 # What programs link: nothing but libc, and nothing exported but the API.
 lib_LTLIBRARIES += libpmi.la
@@ -15,13 +31,31 @@ libpmi_la_SOURCES = \
     pmi-server/client/clique.c pmi-server/client/clique.h \
     pmi-server/client/conn.c pmi-server/client/conn.h \
     pmi-server/client/dynamic.c \
+    pmi-server/client/line.c pmi-server/client/line.h \
+    pmi-server/client/pairs.c pmi-server/client/pairs.h \
     pmi-server/client/pmi.c \
     pmi-server/client/session.c pmi-server/client/session.h \
     pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h
 libpmi_la_CFLAGS = $(AM_CFLAGS) -pthread
 libpmi_la_LDFLAGS = $(AM_LDFLAGS) -pthread -version-info 0:0:0 -export-symbols-regex '^PMI_'
 
-# A directory of its own: other packages install a pmi.h too. tprun-pmi.pc points at it.
-tpruninclude_HEADERS = pmi-server/client/pmi.h
+lib_LTLIBRARIES += libpmi2.la
+libpmi2_la_SOURCES = \
+    pmi-server/client/conn.c pmi-server/client/conn.h \
+    pmi-server/client/dynamic2.c \
+    pmi-server/client/frame.c pmi-server/client/frame.h \
+    pmi-server/client/line.c pmi-server/client/line.h \
+    pmi-server/client/pairs.c pmi-server/client/pairs.h \
+    pmi-server/client/pmi2.c \
+    pmi-server/client/session2.c pmi-server/client/session2.h \
+    pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h \
+    pmi-server/pmi2/wire.c pmi-server/pmi2/wire.h
+libpmi2_la_CFLAGS = $(AM_CFLAGS) -pthread
+libpmi2_la_LDFLAGS = $(AM_LDFLAGS) -pthread -version-info 0:0:0 \
+    -export-symbols-regex '^PMI2_|^PMIX_Ring$$'
+
+# A directory of its own: other packages install headers of these names too. The .pc files point at
+# it.
+tpruninclude_HEADERS = pmi-server/client/pmi.h pmi-server/client/pmi2.h
 tprunincludedir = $(includedir)/tprun
-pkgconfig_DATA += pmi-server/client/tprun-pmi.pc
+pkgconfig_DATA += pmi-server/client/tprun-pmi.pc pmi-server/client/tprun-pmi2.pc

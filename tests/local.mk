@@ -52,13 +52,26 @@ tests_unit_test_kvs_SOURCES = tests/unit/test-kvs.c tests/unit/unit.h
 tests_unit_test_kvs_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_exchange_SOURCES = tests/unit/test-exchange.c tests/unit/unit.h
 tests_unit_test_exchange_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
-tests_unit_test_pmi1_SOURCES = tests/unit/test-pmi1.c tests/unit/pmi1-node.h tests/unit/unit.h
+tests_unit_test_pmi1_SOURCES = tests/unit/test-pmi1.c tests/unit/pmi-node.h tests/unit/unit.h
 tests_unit_test_pmi1_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
-tests_unit_test_pmi1_barrier_SOURCES = tests/unit/test-pmi1-barrier.c tests/unit/pmi1-node.h \
+tests_unit_test_pmi1_barrier_SOURCES = tests/unit/test-pmi1-barrier.c tests/unit/pmi-node.h \
     tests/unit/unit.h
 tests_unit_test_pmi1_barrier_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
-tests_unit_test_libpmi_SOURCES = tests/unit/test-libpmi.c tests/unit/libpmi-task.h tests/unit/unit.h
+check_PROGRAMS += tests/unit/test-pmi2 tests/unit/test-pmi-ask tests/unit/test-pmi-group
+tests_unit_test_pmi_group_SOURCES = tests/unit/test-pmi-group.c tests/unit/pmi-node.h \
+    tests/unit/unit.h
+tests_unit_test_pmi_group_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_pmi_ask_SOURCES = tests/unit/test-pmi-ask.c tests/unit/pmi-node.h tests/unit/unit.h
+tests_unit_test_pmi_ask_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_pmi2_SOURCES = tests/unit/test-pmi2.c tests/unit/pmi-node.h tests/unit/unit.h
+tests_unit_test_pmi2_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_libpmi_SOURCES = tests/unit/test-libpmi.c tests/unit/libpmi-program.h \
+    tests/unit/libpmi-task.h tests/unit/unit.h
 tests_unit_test_libpmi_LDADD = libpmi.la libpmiserver.a libbase.a $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-libpmi2
+tests_unit_test_libpmi2_SOURCES = tests/unit/test-libpmi2.c tests/unit/libpmi-program.h \
+    tests/unit/libpmi-task.h tests/unit/unit.h
+tests_unit_test_libpmi2_LDADD = libpmi2.la libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_libpmi_alone_SOURCES = tests/unit/test-libpmi-alone.c tests/unit/libpmi-task.h \
     tests/unit/unit.h
 tests_unit_test_libpmi_alone_LDADD = libpmi.la $(CMOCKA_LIBS)

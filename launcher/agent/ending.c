@@ -159,7 +159,7 @@ static const char *ending_why(const struct task *task)
         return "signal";
     if (WEXITSTATUS(task->status))
         return "exit";
-    if (task->client && pmi1_client_state(task->client) == PMI1_RUNNING)
+    if (task->client && pmi_client_state(task->client) == PMI_RUNNING)
         return "unfinalized";
     return NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "launcher/agent/state.h"
+#include "pmi-server/dialects.h"
 
 /* ---- a task's socket ---- */
 
@@ -31,7 +32,7 @@ static void pmi_close(struct task *task)
 
 static void pmi_write(struct task *task)
 {
-    struct buf *out = pmi1_client_output(task->client);
+    struct buf *out = pmi_client_output(task->client);
     while (out->len && task->pmi >= 0) {
         ssize_t n = write(task->pmi, buf_bytes(out), out->len);
         if (n < 0 && errno == EINTR)
@@ -62,7 +63,7 @@ static bool pmi_read(struct task *task)
         pmi_close(task);
         return false;
     }
-    if (pmi1_client_input(task->client, bytes, (size_t)n, &err) < 0) {
+    if (pmi_client_input(task->client, bytes, (size_t)n, &err) < 0) {
         pmi_broken(task, &err);
         error_clear(&err);
         pmi_close(task);
@@ -88,7 +89,7 @@ static void pmi_writable(struct ev_loop *loop, ev_io *io, int events)
 void rendezvous_open(struct task *task, int fd)
 {
     task->pmi = fd;
-    task->client = pmi1_client_new(task->agent->pmi, task->what->rank, task->what->app, task);
+    task->client = pmi_client_new(task->agent->pmi, task->what->rank, task->what->app, task);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     ev_io_init(&task->pmi_reader, pmi_readable, fd, EV_READ);
     ev_io_init(&task->pmi_writer, pmi_writable, fd, EV_WRITE);
@@ -114,24 +115,36 @@ static void tell_stuck(struct agent *agent, uint32_t missing, uint32_t waiting)
     idset_free(one);
 }
 
-/* Other nodes may wait for a rank of this one: they are told from which barrier on in vain. */
-static void tell_missing(struct agent *agent)
+static void send_missing(struct agent *agent, uint32_t rank, uint64_t sequence, uint16_t flags)
 {
-    uint32_t rank;
-    uint64_t sequence;
     unsigned char number[8];
-    if (agent->launch->nnodes == 1 || !pmi1_server_left(agent->pmi, &rank, &sequence) ||
-        (agent->missing_told && sequence >= agent->missing))
-        return;
-    agent->missing_told = true;
-    agent->missing = sequence;
     frame_put_u64(number, sequence);
     struct frame frame = {.type = FRAME_MISSING,
+                          .flags = flags,
                           .node = agent->node,
                           .rank = rank,
                           .bytes = number,
                           .len = sizeof(number)};
     report_send(agent, &frame);
+}
+
+/* Other nodes may wait for a rank of this one: they are told from which barrier on in vain, and of
+ * one that has barriers with some of them whatever the others here did. */
+static void tell_missing(struct agent *agent, const struct pmi_client *client)
+{
+    uint32_t rank;
+    uint64_t sequence;
+    if (agent->launch->nnodes == 1)
+        return;
+    if (pmi_client_in_groups(client))
+        send_missing(agent, pmi_client_rank(client), pmi_client_barriers(client),
+                     FRAME_MISSING_GROUPS);
+    if (!pmi_server_left(agent->pmi, &rank, &sequence) ||
+        (agent->missing_told && sequence >= agent->missing))
+        return;
+    agent->missing_told = true;
+    agent->missing = sequence;
+    send_missing(agent, rank, sequence, 0);
 }
 
 void rendezvous_missing(struct agent *agent, const struct frame *frame)
@@ -141,8 +154,8 @@ void rendezvous_missing(struct agent *agent, const struct frame *frame)
         tree_send(agent->tree, frame);
     if (!agent->pmi || frame->len != 8 || agent->terminating)
         return;
-    if (pmi1_server_missing(agent->pmi, frame->rank, frame_get_u64(frame->bytes)) &&
-        pmi1_server_stuck(agent->pmi, &missing, &waiting))
+    if (pmi_server_missing(agent->pmi, frame->rank, frame_get_u64(frame->bytes)) &&
+        pmi_server_stuck(agent->pmi, &missing, &waiting))
         tell_stuck(agent, missing, waiting);
 }
 
@@ -153,10 +166,10 @@ void rendezvous_gone(struct task *task)
     pmi_close(task);
     if (!task->client || agent->terminating)
         return;
-    if (pmi1_client_gone(task->client) && pmi1_server_stuck(agent->pmi, &missing, &waiting))
+    if (pmi_client_gone(task->client) && pmi_server_stuck(agent->pmi, &missing, &waiting))
         tell_stuck(agent, missing, waiting);
     else
-        tell_missing(agent);
+        tell_missing(agent, task->client);
 }
 
 /* What no single task is to blame for. */
@@ -170,30 +183,40 @@ static void tell_node(struct agent *agent, const struct error *err)
 
 /* ---- what the PMI server asks for ---- */
 
-static void on_barrier(void *arg, uint64_t sequence, const void *bytes, size_t len)
+static void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *bytes, size_t len)
 {
     struct agent *agent = arg;
     struct error err = ERROR_INIT;
-    if (exchange_enter(agent->exchange, sequence, 1, bytes, len, &err) < 0)
+    int rc = nnodes ? exchange_enter_part(agent->exchange, id, nnodes, bytes, len, &err)
+                    : exchange_enter(agent->exchange, id, 1, bytes, len, &err);
+    if (rc < 0)
         tell_node(agent, &err);
     error_clear(&err);
 }
 
-static void on_abort(void *arg, struct pmi1_client *client, int exitcode, const char *message)
+static void on_abort(void *arg, struct pmi_client *client, int exitcode, const char *message)
 {
     struct agent *agent = arg;
     struct idset *one = idset_new();
-    idset_add(one, pmi1_client_rank(client));
+    idset_add(one, pmi_client_rank(client));
     report_ended(agent, one, "abort", W_EXITCODE(exitcode & 0xff, 0), message);
     idset_free(one);
 }
 
-static void on_output(void *arg, struct pmi1_client *client)
+static void on_output(void *arg, struct pmi_client *client)
 {
-    struct task *task = pmi1_client_data(client);
+    struct task *task = pmi_client_data(client);
     (void)arg;
     if (task->pmi >= 0)
         pmi_write(task);
+}
+
+static void on_broken(void *arg, struct pmi_client *client, const struct error *err)
+{
+    struct task *task = pmi_client_data(client);
+    (void)arg;
+    pmi_broken(task, err);
+    pmi_close(task);
 }
 
 static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
@@ -203,7 +226,27 @@ static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
         tell_stuck(agent, missing, waiting);
 }
 
-static const struct pmi1_ops pmi_ops = {on_barrier, on_abort, on_output, on_stuck};
+static uint32_t node_of(void *arg, uint32_t rank)
+{
+    const struct agent *agent = arg;
+    return taskmap_node(agent->launch->map, rank);
+}
+
+static const char *host_of(void *arg, uint32_t node)
+{
+    const struct agent *agent = arg;
+    return node < agent->launch->nnodes ? agent->launch->hosts[node] : "unknown";
+}
+
+static const struct pmi_ops pmi_ops = {
+    .exchange = on_exchange,
+    .abort = on_abort,
+    .output = on_output,
+    .broken = on_broken,
+    .stuck = on_stuck,
+    .node_of = node_of,
+    .host_of = host_of,
+};
 
 /* ---- the exchange ---- */
 
@@ -245,8 +288,7 @@ static void exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
 {
     struct agent *agent = arg;
     struct error err = ERROR_INIT;
-    (void)id;
-    if (agent->pmi && pmi1_server_barrier_out(agent->pmi, bytes, len, &err) < 0)
+    if (agent->pmi && pmi_server_exchanged(agent->pmi, id, bytes, len, &err) < 0)
         tell_node(agent, &err);
     error_clear(&err);
 }
@@ -301,25 +343,28 @@ void rendezvous_start(struct agent *agent)
 {
     const struct launch *launch = agent->launch;
     agent->exchange = exchange_new(&exchange_ops, agent, launch->nnodes, subtree_weight(agent));
-    if (!(launch->spec->pmi & SPEC_PMI_1) || !launch->nlocal)
+    const struct dialect *const *dialects =
+        dialects_of(launch->spec->pmi & SPEC_PMI_1, launch->spec->pmi & SPEC_PMI_2);
+    if (!dialects || !launch->nlocal)
         return;
     char *name = mem_format("kvs_%s_0", launch->program);
     char *mapping = taskmap_encode_pmi(launch->map);
     agent->kvs = kvs_new(name);
-    if (mapping && pmi1_mapping_fits(mapping))
+    if (mapping && pmi_mapping_fits(mapping))
         kvs_preset(agent->kvs, "PMI_process_mapping", mapping);
-    struct pmi1_config config = {.size = launch->ntasks,
-                                 .universe_size = (int)launch->ntasks,
-                                 .nlocal = launch->nlocal,
-                                 .kvs = agent->kvs};
-    agent->pmi = pmi1_server_new(&config, &pmi_ops, agent);
+    struct pmi_config config = {.size = launch->ntasks,
+                                .universe_size = (int)launch->ntasks,
+                                .nlocal = launch->nlocal,
+                                .kvs = agent->kvs,
+                                .dialects = dialects};
+    agent->pmi = pmi_server_new(&config, &pmi_ops, agent);
     free(mapping);
     free(name);
 }
 
 void rendezvous_free(struct agent *agent)
 {
-    pmi1_server_free(agent->pmi);
+    pmi_server_free(agent->pmi);
     kvs_free(agent->kvs);
     exchange_free(agent->exchange);
 }

@@ -29,7 +29,7 @@
 #include "launcher/tree/tree.h"
 #include "pmi-server/kvs/exchange.h"
 #include "pmi-server/kvs/kvs.h"
-#include "pmi-server/pmi1/server.h"
+#include "pmi-server/server/server.h"
 
 struct agent;
 struct task;
@@ -60,7 +60,7 @@ struct task {
     struct buf input_bytes;
     ev_io input_io;
     int pmi; /* our end of its PMI socket, -1: none */
-    struct pmi1_client *client;
+    struct pmi_client *client;
     ev_io pmi_reader, pmi_writer;
 };
 
@@ -98,7 +98,7 @@ struct agent {
     struct idset *input_nodes; /* of the tree: where stdin is read */
 
     struct kvs *kvs;
-    struct pmi1_server *pmi;
+    struct pmi_server *pmi;
     struct exchange *exchange;
     bool missing_told; /* that some rank here will enter no barrier from number `missing` on */
     uint64_t missing;

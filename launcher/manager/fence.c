@@ -47,9 +47,14 @@ void fence_take(struct manager *manager, const struct frame *frame)
                        (const char *)frame->bytes + 8, frame->len - 8, NULL);
 }
 
-/* The earliest number is what everybody needs to know. */
+/* The earliest number is what everybody needs to know, and of one with barriers of its own that one
+ * itself. */
 void fence_take_missing(struct manager *manager, const struct frame *frame)
 {
+    if (frame->len == 8 && frame->flags & FRAME_MISSING_GROUPS) {
+        tree_send(manager->tree, frame);
+        return;
+    }
     if (frame->len != 8 ||
         (manager->missing_told && frame_get_u64(frame->bytes) >= manager->missing))
         return;

@@ -45,7 +45,8 @@ enum frame_type {
                            status, text. Whoever passes it on turns the time into its own clock */
     FRAME_DONE,      /* bulk; everything of node's subtree has ended: JSON, statuses merged */
     FRAME_FENCE_UP,  /* rank: weight; u64 id, then bytes */
-    FRAME_MISSING,   /* both ways; rank will enter no PMI barrier from a number on: u64 number */
+    FRAME_MISSING,   /* both ways; rank will enter no PMI barrier from a number on: u64 number.
+                           flags: FRAME_MISSING_GROUPS */
     FRAME_LOST,      /* JSON: nodes (idset), text: their link is gone */
     FRAME_NOTE,      /* text for people, to stderr */
     /* manager to front end */
@@ -55,7 +56,7 @@ enum frame_type {
     FRAME_NTYPES
 };
 
-enum { FRAME_STDERR = 1, FRAME_UNFINISHED = 2 };
+enum { FRAME_STDERR = 1, FRAME_UNFINISHED = 2, FRAME_MISSING_GROUPS = 4 };
 
 struct frame {
     enum frame_type type;

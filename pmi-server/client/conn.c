@@ -56,6 +56,18 @@ void conn_add(struct conn *conn, const char *fmt, ...)
     conn->out.len += (size_t)len;
 }
 
+void conn_add_bytes(struct conn *conn, const char *bytes, size_t len)
+{
+    if (!len)
+        return;
+    if (!bytes_room(&conn->out, len)) {
+        conn->broken = true;
+        return;
+    }
+    memcpy(conn->out.data + conn->out.len, bytes, len);
+    conn->out.len += len;
+}
+
 /* A launcher that has gone must not raise SIGPIPE in somebody's program. PMI_FD is a socket with
  * every launcher known; write() serves the rest. */
 static ssize_t fd_send(int fd, const char *bytes, size_t len)
@@ -86,6 +98,14 @@ static bool fd_send_all(int fd, const char *bytes, size_t len)
     return true;
 }
 
+bool conn_send(struct conn *conn)
+{
+    if (!conn->broken && !fd_send_all(conn->fd, conn->out.data, conn->out.len))
+        conn->broken = true;
+    conn->out.len = 0;
+    return !conn->broken;
+}
+
 static bool conn_read(struct conn *conn)
 {
     struct conn_bytes *in = &conn->in;
@@ -104,57 +124,26 @@ static bool conn_read(struct conn *conn)
     }
 }
 
-/* The next line into conn->reply. */
-static bool conn_read_line(struct conn *conn)
+bool conn_receive(struct conn *conn)
+{
+    if (!conn->broken && !conn_read(conn))
+        conn->broken = true;
+    return !conn->broken;
+}
+
+void conn_next(struct conn *conn)
 {
     struct conn_bytes *in = &conn->in;
-    if (conn->used) {
+    if (conn->used)
         memmove(in->data, in->data + conn->used, in->len - conn->used);
-        in->len -= conn->used;
-        conn->used = 0;
-    }
-    size_t searched = 0;
-    for (;;) {
-        char *end = NULL;
-        if (in->len > searched)
-            end = memchr(in->data + searched, '\n', in->len - searched);
-        if (end) {
-            conn->used = (size_t)(end - in->data) + 1;
-            return pmi1_line_parse(&conn->reply, in->data, conn->used - 1);
-        }
-        searched = in->len;
-        if (!conn_read(conn))
-            return false;
-    }
+    in->len -= conn->used;
+    conn->used = 0;
 }
 
-static bool conn_is_reply(const struct conn *conn, const char *expect)
-{
-    const char *name = pmi1_line_value(&conn->reply, "cmd");
-    return name && !strcmp(name, expect);
-}
-
-int conn_ask(struct conn *conn, const char *expect)
-{
-    bool ok = !conn->broken && fd_send_all(conn->fd, conn->out.data, conn->out.len) &&
-              conn_read_line(conn) && conn_is_reply(conn, expect);
-    conn->out.len = 0;
-    conn->broken = !ok;
-    return ok ? 0 : -1;
-}
-
-bool conn_succeeded(const struct conn *conn)
-{
-    int rc;
-    if (!pmi1_line_field(&conn->reply, "rc"))
-        return true;
-    return pmi1_line_int(&conn->reply, "rc", &rc) && rc == 0;
-}
-
-void conn_shout(struct conn *conn, const char *line)
+void conn_shout(struct conn *conn, const char *bytes, size_t len)
 {
     if (!conn->broken)
-        fd_send_all(conn->fd, line, strlen(line));
+        fd_send_all(conn->fd, bytes, len);
 }
 
 void conn_wait(struct conn *conn, int milliseconds)

@@ -49,7 +49,7 @@ int PMI_Lookup_name(const char service_name[], char port[])
     rc = session_ask("lookup_result");
     if (rc)
         return session_leave(rc);
-    const char *found = pmi1_line_value(&pmi_session.conn.reply, "port");
+    const char *found = pmi1_line_value(&pmi_session.reply, "port");
     if (!found || strlen(found) >= (size_t)pmi_session.value_max)
         return session_leave(PMI_FAIL);
     strcpy(port, found);
@@ -163,8 +163,7 @@ int PMI_Spawn_multiple(int count, const char *cmds[], const char **argvs[], cons
     }
     rc = session_ask("spawn_result");
     bool heard = !pmi_session.conn.broken;
-    copy_errors(errors, nprocs, rc,
-                heard ? pmi1_line_value(&pmi_session.conn.reply, "errcodes") : NULL);
+    copy_errors(errors, nprocs, rc, heard ? pmi1_line_value(&pmi_session.reply, "errcodes") : NULL);
     return session_leave(rc);
 }
 

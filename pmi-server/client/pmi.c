@@ -43,7 +43,7 @@ int PMI_Abort(int exit_code, const char error_msg[])
     bool alone = session_lock(false);
     if (pmi_session.state == SESSION_WIRE) {
         snprintf(line, sizeof(line), "cmd=abort exitcode=%d\n", exit_code);
-        conn_shout(&pmi_session.conn, line);
+        conn_shout(&pmi_session.conn, line, strlen(line));
         if (alone)
             conn_wait(&pmi_session.conn, 2000);
     }
@@ -109,7 +109,7 @@ static int ask_number(int *to, int single, const char *command, const char *repl
     }
     conn_add(&pmi_session.conn, "cmd=%s\n", command);
     rc = session_ask(reply);
-    if (!rc && !pmi1_line_int(&pmi_session.conn.reply, field, to))
+    if (!rc && !pmi1_line_int(&pmi_session.reply, field, to))
         rc = PMI_FAIL;
     return session_leave(rc);
 }

@@ -8,11 +8,6 @@
 
 #include "pmi-server/client/pmi.h"
 
-struct session_pair {
-    struct session_pair *next;
-    char *key, *value;
-};
-
 struct session pmi_session;
 static pthread_mutex_t session_mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -46,9 +41,9 @@ int session_enter_wire(void)
 int session_ask(const char *expect)
 {
     struct session *session = &pmi_session;
-    if (conn_ask(&session->conn, expect) < 0)
+    if (line_ask(&session->conn, expect, &session->reply) < 0)
         return PMI_FAIL;
-    return conn_succeeded(&session->conn) ? PMI_SUCCESS : PMI_FAIL;
+    return line_succeeded(&session->reply) ? PMI_SUCCESS : PMI_FAIL;
 }
 
 static int environment_int(const char *name, int min, int *value)
@@ -64,14 +59,14 @@ static int session_greet(void)
     conn_add(&session->conn, "cmd=init pmi_version=1 pmi_subversion=1\n");
     if (session_ask("response_to_init"))
         return PMI_FAIL;
-    if (pmi1_line_int(&session->conn.reply, "pmi_version", &version) && version != 1)
+    if (pmi1_line_int(&session->reply, "pmi_version", &version) && version != 1)
         return PMI_FAIL;
     return PMI_SUCCESS;
 }
 
 static int reply_max(const char *name, int *max)
 {
-    return pmi1_line_int(&pmi_session.conn.reply, name, max) && *max > 1 ? PMI_SUCCESS : PMI_FAIL;
+    return pmi1_line_int(&pmi_session.reply, name, max) && *max > 1 ? PMI_SUCCESS : PMI_FAIL;
 }
 
 static int session_ask_maxes(void)
@@ -90,7 +85,7 @@ static int session_ask_name(void)
     conn_add(&session->conn, "cmd=get_my_kvsname\n");
     if (session_ask("my_kvsname"))
         return PMI_FAIL;
-    const char *name = pmi1_line_value(&session->conn.reply, "kvsname");
+    const char *name = pmi1_line_value(&session->reply, "kvsname");
     if (!name || strlen(name) >= (size_t)session->name_max)
         return PMI_FAIL;
     session->name = strdup(name);
@@ -145,19 +140,6 @@ int session_start(void)
     return getenv("PMI_FD") ? session_start_wire() : session_start_single();
 }
 
-static void session_drop_pairs(void)
-{
-    struct session_pair *pair = pmi_session.pairs;
-    while (pair) {
-        struct session_pair *next = pair->next;
-        free(pair->key);
-        free(pair->value);
-        free(pair);
-        pair = next;
-    }
-    pmi_session.pairs = NULL;
-}
-
 int session_end(void)
 {
     struct session *session = &pmi_session;
@@ -168,55 +150,17 @@ int session_end(void)
         conn_close(&session->conn);
     }
     session->state = session->state == SESSION_WIRE ? SESSION_ENDED : SESSION_NONE;
-    session_drop_pairs();
+    pairs_free(&session->pairs);
     free(session->name);
     session->name = NULL;
     return rc;
-}
-
-static struct session_pair *single_find(const char *key)
-{
-    struct session_pair *pair = pmi_session.pairs;
-    while (pair && strcmp(pair->key, key) != 0)
-        pair = pair->next;
-    return pair;
-}
-
-static struct session_pair *single_add(const char *key)
-{
-    struct session_pair *pair = calloc(1, sizeof(*pair));
-    if (!pair)
-        return NULL;
-    pair->key = strdup(key);
-    if (!pair->key) {
-        free(pair);
-        return NULL;
-    }
-    pair->next = pmi_session.pairs;
-    pmi_session.pairs = pair;
-    return pair;
-}
-
-static int single_put(const char *key, const char *value)
-{
-    char *copy = strdup(value);
-    struct session_pair *pair = single_find(key);
-    if (copy && !pair)
-        pair = single_add(key);
-    if (!copy || !pair) {
-        free(copy);
-        return PMI_FAIL;
-    }
-    free(pair->value);
-    pair->value = copy;
-    return PMI_SUCCESS;
 }
 
 int session_put(const char *key, const char *value)
 {
     struct session *session = &pmi_session;
     if (session->state == SESSION_SINGLE)
-        return single_put(key, value);
+        return pairs_put(&session->pairs, key, value) ? PMI_SUCCESS : PMI_FAIL;
     conn_add(&session->conn, "cmd=put kvsname=%s key=%s value=%s\n", session->name, key, value);
     return session_ask("put_result");
 }
@@ -225,13 +169,12 @@ int session_get(const char *key, const char **value)
 {
     struct session *session = &pmi_session;
     if (session->state == SESSION_SINGLE) {
-        const struct session_pair *pair = single_find(key);
-        *value = pair ? pair->value : NULL;
-        return pair ? PMI_SUCCESS : PMI_FAIL;
+        *value = pairs_get(session->pairs, key);
+        return *value ? PMI_SUCCESS : PMI_FAIL;
     }
     conn_add(&session->conn, "cmd=get kvsname=%s key=%s\n", session->name, key);
     if (session_ask("get_result"))
         return PMI_FAIL;
-    *value = pmi1_line_value(&session->conn.reply, "value");
+    *value = pmi1_line_value(&session->reply, "value");
     return *value ? PMI_SUCCESS : PMI_FAIL;
 }

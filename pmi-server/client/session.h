@@ -8,9 +8,8 @@
 
 #include <stdbool.h>
 
-#include "pmi-server/client/conn.h"
-
-struct session_pair; /* of a singleton's space */
+#include "pmi-server/client/line.h"
+#include "pmi-server/client/pairs.h"
 
 struct session {
     enum session_state { SESSION_NONE, SESSION_SINGLE, SESSION_WIRE, SESSION_ENDED } state;
@@ -19,7 +18,8 @@ struct session {
     int name_max, key_max, value_max; /* with the NUL */
     char *name;                       /* of the key-value space */
     struct conn conn;
-    struct session_pair *pairs;
+    struct pmi1_line reply; /* the last one; points into conn */
+    struct pair *pairs;     /* of a singleton */
 };
 
 extern struct session pmi_session;
@@ -36,7 +36,7 @@ int session_leave(int rc);
 /* These are for whoever is inside; PMI_ codes are returned. */
 int session_start(void); /* as the environment says (PMI_FD, ...), if it has not been started */
 int session_end(void);
-/* conn_ask(), and the reply says success. Not in a singleton. */
+/* line_ask(), and the reply says success. Not in a singleton. */
 int session_ask(const char *expect);
 
 int session_put(const char *key, const char *value);

@@ -13,6 +13,7 @@
 struct round {
     uint64_t id;
     uint32_t weight;  /* gathered so far */
+    uint32_t nnodes;  /* of a round of some nodes: how many */
     bool sent;        /* gathered whole and sent up: waits for the whole to come down */
     struct buf bytes; /* gathered so far */
 };
@@ -119,9 +120,80 @@ static int exchange_check_entry(const struct exchange *exchange, const struct ro
     return 0;
 }
 
+/* ---- rounds of some nodes ---- */
+
+#define PART_HEAD 4
+
+static uint32_t part_nnodes(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static int part_check(const struct exchange *exchange, const struct round *round, uint64_t id,
+                      uint32_t weight, const void *bytes, size_t len, struct error *err)
+{
+    if (!round && exchange_is_over(exchange, id))
+        return error_set(err, "exchange round 0x%" PRIx64 ": entered after it was over", id);
+    if (len < PART_HEAD || !exchange->subtree)
+        return error_set(err, "exchange round 0x%" PRIx64 ": a malformed part of it came", id);
+    uint32_t nnodes = part_nnodes(bytes);
+    if (nnodes > exchange->total || (round && round->nnodes != nnodes))
+        return error_set(err,
+                         "exchange round 0x%" PRIx64 ": one node says that %" PRIu32
+                         " take part, others something else",
+                         id, nnodes);
+    uint32_t have = round ? round->weight : 0;
+    if (!weight || weight > nnodes - have)
+        return error_set(err,
+                         "exchange round 0x%" PRIx64 ": weight %" PRIu32 " entered, but %" PRIu32
+                         " of %" PRIu32 " nodes are missing",
+                         id, weight, nnodes - have, nnodes);
+    return 0;
+}
+
+/* At the root alone is anything gathered. */
+static int part_enter(struct exchange *exchange, uint64_t id, uint32_t weight, const void *bytes,
+                      size_t len, struct error *err)
+{
+    struct round *round = exchange_find(exchange, id);
+    if (part_check(exchange, round, id, weight, bytes, len, err) < 0)
+        return -1;
+    if (exchange->subtree < exchange->total) {
+        exchange->ops->up(exchange->arg, id, weight, bytes, len);
+        return 0;
+    }
+    if (!round)
+        round = exchange_open(exchange, id);
+    round->nnodes = part_nnodes(bytes);
+    round->weight += weight;
+    buf_add(&round->bytes, (const char *)bytes + PART_HEAD, len - PART_HEAD);
+    if (round->weight < round->nnodes)
+        return 0;
+    struct buf gathered = round->bytes;
+    round->bytes = (struct buf)BUF_INIT;
+    exchange_close(exchange, round);
+    exchange_finish(exchange, id, buf_bytes(&gathered), gathered.len);
+    buf_free(&gathered);
+    return 0;
+}
+
+int exchange_enter_part(struct exchange *exchange, uint64_t id, uint32_t nnodes, const void *bytes,
+                        size_t len, struct error *err)
+{
+    struct buf part = BUF_INIT;
+    for (int shift = 24; shift >= 0; shift -= 8)
+        buf_add_char(&part, (char)(nnodes >> shift));
+    buf_add(&part, bytes, len);
+    int rc = part_enter(exchange, id, 1, buf_bytes(&part), part.len, err);
+    buf_free(&part);
+    return rc;
+}
+
 int exchange_enter(struct exchange *exchange, uint64_t id, uint32_t weight, const void *bytes,
                    size_t len, struct error *err)
 {
+    if (id & EXCHANGE_PART)
+        return part_enter(exchange, id, weight, bytes, len, err);
     struct round *round = exchange_find(exchange, id);
     if (exchange_check_entry(exchange, round, id, weight, err) < 0)
         return -1;
@@ -149,6 +221,11 @@ int exchange_complete(struct exchange *exchange, uint64_t id, const void *bytes,
     struct round *round = exchange_find(exchange, id);
     if (!round && exchange_is_over(exchange, id))
         return error_set(err, "exchange round 0x%" PRIx64 ": came down after it was over", id);
+    if (id & EXCHANGE_PART && exchange->subtree < exchange->total) {
+        exchange->over[exchange->nover++ % MEMORY] = id;
+        exchange_finish(exchange, id, bytes, len);
+        return 0;
+    }
     if (exchange->subtree ? !round || !round->sent : exchange->total == 0)
         return error_set(
             err, "exchange round 0x%" PRIx64 ": came down, but was never sent up from here", id);

@@ -8,6 +8,11 @@
  * down to all: so a program on one node never leaves its agent. Bytes arrive as entered, in any
  * order of nodes, and everybody receives all of them, its own included.
  *
+ * A round may be one of some nodes only: its id has EXCHANGE_PART, and whoever enters says how many
+ * take part, all the same number. Nobody but the members knows of it beforehand, so nothing is
+ * gathered on the way: each part goes up to the root by itself, with that number in its first four
+ * bytes, and the whole goes down to everybody, to nodes that do not take part as well.
+ *
  * Several rounds may be open at once. PMI-1 barriers, PMI-2 and PMIx fences all go through here.
  * The vertex knows nothing about links; whoever owns it carries its messages.
  */
@@ -18,6 +23,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+
+#define EXCHANGE_PART (1ull << 63)
 
 struct exchange_ops {
     /* To the parent: `weight` nodes are in these bytes. */
@@ -45,8 +52,13 @@ void exchange_free(struct exchange *exchange);
  * when more weight arrives than the subtree has, or the round is over already. */
 int exchange_enter(struct exchange *exchange, uint64_t id, uint32_t weight, const void *bytes,
                    size_t len, struct error *err);
+/* This node enters a round of `nnodes` nodes, itself included. -1 with a sentence when the others
+ * say another number, or more enter than that. */
+int exchange_enter_part(struct exchange *exchange, uint64_t id, uint32_t nnodes, const void *bytes,
+                        size_t len, struct error *err);
 /* The whole came down from the parent. -1 when this round was not sent up from here, and this is
- * not a vertex with subtree 0 (which relays any round), or when it is over already. The last 64
+ * not a vertex with subtree 0 (which relays any round) nor a round of some nodes, or when it is over
+ * already. The last 64
  * finished rounds are remembered for that. */
 int exchange_complete(struct exchange *exchange, uint64_t id, const void *bytes, size_t len,
                       struct error *err);

@@ -1,14 +1,21 @@
 /*
  * command - the requests of PMI-1 as a table.
- *
- * Not for owners of a server: these see server.h.
  */
 #ifndef PMI_SERVER_PMI1_COMMAND_H
 #define PMI_SERVER_PMI1_COMMAND_H
 
-#include "pmi-server/pmi1/client.h"
+#include "pmi-server/pmi1/spawn.h"
+#include "pmi-server/server/client.h"
+
+/* What is known of a client beside what every dialect knows; made when first needed. */
+struct pmi1_memory {
+    struct pmi1_spawn spawn;
+    size_t index; /* of the next pair for getbyidx_next */
+};
+
+extern const char *const pmi1_name_replies[]; /* by enum pmi_name */
 
 /* One line without its newline, to be written over. -1 with a sentence on a protocol error. */
-int pmi1_command_line(struct pmi1_client *client, char *text, size_t len, struct error *err);
+int pmi1_command_line(struct pmi_client *client, char *text, size_t len, struct error *err);
 
 #endif

@@ -1,9 +1,7 @@
 #include "pmi-server/pmi1/wire.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,25 +97,4 @@ bool pmi1_parse_int(const char *text, int *value)
         return false;
     *value = (int)number;
     return true;
-}
-
-const char *pmi1_quote(char quote[PMI1_QUOTE_SIZE], const char *text, size_t len)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (used + 8 > PMI1_QUOTE_SIZE) { /* "\xNN", "..." and the NUL */
-            memcpy(quote + used, "...", 3);
-            used += 3;
-            break;
-        }
-        if (c == '"' || c == '\\')
-            used += (size_t)sprintf(quote + used, "\\%c", c);
-        else if (c && (c < ' ' || c > '~'))
-            used += (size_t)sprintf(quote + used, "\\x%02x", c);
-        else
-            quote[used++] = c ? (char)c : ' '; /* a NUL is where parsing found white space */
-    }
-    quote[used] = '\0';
-    return quote;
 }

@@ -42,8 +42,4 @@ bool pmi1_line_int(const struct pmi1_line *line, const char *name, int *value);
 /* The whole text as a decimal integer, one sign allowed. */
 bool pmi1_parse_int(const char *text, int *value);
 
-/* A line, parsed or not, for an error message: escaped, and cut with "..." after a while. */
-#define PMI1_QUOTE_SIZE 160
-const char *pmi1_quote(char quote[PMI1_QUOTE_SIZE], const char *text, size_t len);
-
 #endif

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmi-server/pmi1/server.h"
+#include "pmi-server/dialects.h"
+#include "pmi-server/server/server.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,9 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct node {
     struct kvs *kvs;
-    struct pmi1_server *server;
-    struct pmi1_client *clients[NCLIENTS];
+    struct pmi_server *server;
+    struct pmi_client *clients[NCLIENTS];
     bool direct, exchanging;
+    uint64_t id;
     struct buf carried;
 };
 
@@ -27,31 +29,38 @@ static void check(bool holds)
         abort();
 }
 
-static void on_barrier(void *arg, uint64_t sequence, const void *bytes, size_t len)
+static void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *bytes, size_t len)
 {
     struct node *node = arg;
-    (void)sequence;
+    (void)nnodes;
     check(!node->exchanging);
     if (node->direct) {
-        pmi1_server_barrier_out(node->server, bytes, len, NULL);
+        pmi_server_exchanged(node->server, id, bytes, len, NULL);
         return;
     }
     node->exchanging = true;
+    node->id = id;
     buf_clear(&node->carried);
     buf_add(&node->carried, bytes, len);
 }
 
-static void on_abort(void *arg, struct pmi1_client *client, int exitcode, const char *message)
+static void on_abort(void *arg, struct pmi_client *client, int exitcode, const char *message)
 {
     (void)arg, (void)exitcode;
-    check(pmi1_client_rank(client) < NCLIENTS && (!message || strlen(message) <= PMI1_MAX_LINE));
+    check(pmi_client_rank(client) < NCLIENTS && (!message || strlen(message) <= PMI_MAX_REQUEST));
 }
 
-static void on_output(void *arg, struct pmi1_client *client)
+static void on_output(void *arg, struct pmi_client *client)
 {
-    const struct buf *output = pmi1_client_output(client);
+    const struct buf *output = pmi_client_output(client);
     (void)arg;
     check(output->len && buf_bytes(output)[output->len - 1] == '\n');
+}
+
+static void on_broken(void *arg, struct pmi_client *client, const struct error *err)
+{
+    (void)arg;
+    check(pmi_client_rank(client) < NCLIENTS && *error_text(err));
 }
 
 static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
@@ -60,24 +69,30 @@ static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
     check(missing < NCLIENTS && waiting < NCLIENTS && missing != waiting);
 }
 
-static const struct pmi1_ops ops = {
-    .barrier = on_barrier, .abort = on_abort, .output = on_output, .stuck = on_stuck};
+static const struct pmi_ops ops = {.exchange = on_exchange,
+                                   .abort = on_abort,
+                                   .output = on_output,
+                                   .broken = on_broken,
+                                   .stuck = on_stuck};
 
 static void node_open(struct node *node, uint32_t nclients)
 {
     *node = (struct node){.kvs = kvs_new("kvs_f"), .direct = nclients == 1};
-    struct pmi1_config config = {
-        .size = nclients, .universe_size = -1, .nlocal = nclients, .kvs = node->kvs};
-    node->server = pmi1_server_new(&config, &ops, node);
+    struct pmi_config config = {.size = nclients,
+                                .universe_size = -1,
+                                .nlocal = nclients,
+                                .kvs = node->kvs,
+                                .dialects = dialects_of(true, true)};
+    node->server = pmi_server_new(&config, &ops, node);
     for (uint32_t i = 0; i < nclients; i++) {
-        node->clients[i] = pmi1_client_new(node->server, i, i, NULL);
-        check(!pmi1_client_input(node->clients[i], GREETING, strlen(GREETING), NULL));
+        node->clients[i] = pmi_client_new(node->server, i, i, NULL);
+        check(!pmi_client_input(node->clients[i], GREETING, strlen(GREETING), NULL));
     }
 }
 
 static void node_close(struct node *node)
 {
-    pmi1_server_free(node->server);
+    pmi_server_free(node->server);
     kvs_free(node->kvs);
     buf_free(&node->carried);
 }
@@ -88,15 +103,15 @@ static void fuzz_cuts(const uint8_t *data, size_t size)
     int rc, cut_rc = 0;
     node_open(&whole, 1);
     node_open(&cut, 1);
-    rc = pmi1_client_input(whole.clients[0], data, size, NULL);
+    rc = pmi_client_input(whole.clients[0], data, size, NULL);
     for (size_t at = 0, step = 1; at < size && !cut_rc; at += step) {
         step = 1 + data[at] % 5;
         if (step > size - at)
             step = size - at;
-        cut_rc = pmi1_client_input(cut.clients[0], data + at, step, NULL);
+        cut_rc = pmi_client_input(cut.clients[0], data + at, step, NULL);
     }
-    const struct buf *a = pmi1_client_output(whole.clients[0]);
-    const struct buf *b = pmi1_client_output(cut.clients[0]);
+    const struct buf *a = pmi_client_output(whole.clients[0]);
+    const struct buf *b = pmi_client_output(cut.clients[0]);
     check(rc == cut_rc && a->len == b->len && !memcmp(buf_bytes(a), buf_bytes(b), a->len));
     node_close(&whole);
     node_close(&cut);
@@ -108,21 +123,22 @@ static void fuzz_turns(const uint8_t *data, size_t size)
     struct node node;
     node_open(&node, NCLIENTS);
     for (size_t at = 0; at + 1 < size;) {
-        struct pmi1_client *client = node.clients[data[at] % NCLIENTS];
+        struct pmi_client *client = node.clients[data[at] % NCLIENTS];
         unsigned what = data[at++] / NCLIENTS % 8;
         if (what == 0) {
-            pmi1_client_gone(client);
+            pmi_client_gone(client);
         } else if (what == 1 && node.exchanging) {
             node.exchanging = false;
-            pmi1_server_barrier_out(node.server, buf_bytes(&node.carried), node.carried.len, NULL);
+            pmi_server_exchanged(node.server, node.id, buf_bytes(&node.carried), node.carried.len,
+                                 NULL);
         } else {
             size_t len = data[at] < size - at - 1 ? data[at] : size - at - 1;
-            pmi1_client_input(client, data + at + 1, len, NULL);
+            pmi_client_input(client, data + at + 1, len, NULL);
             at += len + 1;
         }
     }
     if (!node.exchanging)
-        check(pmi1_server_barrier_out(node.server, "", 0, NULL) < 0);
+        check(pmi_server_exchanged(node.server, node.id, "", 0, NULL) < 0);
     node_close(&node);
 }
 

@@ -369,6 +369,111 @@ static void test_what_comes_down_must_have_gone_up(void **state)
     tree_free(tree);
 }
 
+#define PART(number) (EXCHANGE_PART | (number))
+
+static void vertex_enter_part(struct tree *tree, int vertex, uint64_t id, uint32_t nnodes)
+{
+    char bytes[32];
+    int len = snprintf(bytes, sizeof(bytes), "<%d/%d>", vertex, (int)id);
+    assert_int_equal(
+        exchange_enter_part(tree->vertices[vertex].exchange, id, nnodes, bytes, (size_t)len, NULL),
+        0);
+}
+
+/* Every third node and the last take part; no other knows. */
+static uint32_t part_members(const struct tree *tree, int members[])
+{
+    uint32_t count = 0;
+    for (int i = 0; i < tree->count; i++)
+        if (tree->vertices[i].takes_part && (i % 3 == 1 || i == tree->count - 1))
+            members[count++] = i;
+    return count;
+}
+
+static void check_part(const struct tree *tree, int vertex, uint64_t id, const int members[],
+                       uint32_t count)
+{
+    size_t len = 0;
+    assert_true(tree->vertices[vertex].last_id == id);
+    for (uint32_t i = 0; i < count; i++) {
+        char bytes[32];
+        snprintf(bytes, sizeof(bytes), "<%d/%d>", members[i], (int)id);
+        assert_non_null(strstr(buf_text(&tree->vertices[vertex].got), bytes));
+        len += strlen(bytes);
+    }
+    assert_int_equal(tree->vertices[vertex].got.len, len);
+}
+
+static void test_a_round_of_some_nodes_tells_all(void **state)
+{
+    (void)state;
+    int members[MAX_VERTICES];
+    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
+        for (int mode = 0; mode < 3; mode++) {
+            struct tree *tree = tree_new(shapes[s]);
+            uint32_t count = part_members(tree, members);
+            tree->direct = mode == 1;
+            tree->reverse = mode == 2;
+            for (unsigned round = 0; count && round < 100; round++) {
+                for (uint32_t i = count; i-- > 0;)
+                    vertex_enter_part(tree, members[i], PART(round), count);
+                tree_run(tree);
+                for (int i = 0; i < tree->count; i++)
+                    if (!is_above_root(tree, i))
+                        check_part(tree, i, PART(round), members, count);
+            }
+            for (int i = 0; count && i < tree->count; i++)
+                assert_int_equal(tree->vertices[i].ndone, is_above_root(tree, i) ? 0 : 100);
+            tree_free(tree);
+        }
+    }
+}
+
+static void test_rounds_of_all_and_of_some_overlap(void **state)
+{
+    (void)state;
+    struct tree *tree = tree_new("-: 0 0 0 1 1 2 2");
+    vertex_enter_part(tree, 4, PART(1), 2);
+    for (int i = 1; i < tree->count - 1; i++)
+        vertex_enter(tree, i, 1);
+    vertex_enter_part(tree, 7, PART(2), 2);
+    tree_run(tree);
+    assert_int_equal(tree->vertices[3].ndone, 0);
+    vertex_enter_part(tree, 6, PART(2), 2);
+    tree_run(tree);
+    check_part(tree, 3, PART(2), (int[]){6, 7}, 2);
+    vertex_enter(tree, 7, 1);
+    tree_run(tree);
+    check_whole(tree, 3, 1);
+    vertex_enter_part(tree, 5, PART(1), 2);
+    tree_run(tree);
+    check_part(tree, 0, PART(1), (int[]){4, 5}, 2);
+    tree_free(tree);
+}
+
+static void test_parts_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    struct tree *tree = tree_new("-: 0 0 0 1:");
+    struct exchange *root = tree->vertices[0].exchange, *relay = tree->vertices[4].exchange;
+    refuse(exchange_enter(root, PART(1), 1, "\0\0\2", 3, &err), &err, "malformed");
+    refuse(exchange_enter(relay, PART(1), 1, "\0\0\0\2", 4, &err), &err, "malformed");
+    refuse(exchange_enter(root, PART(1), 1, "\0\0\0\4", 4, &err), &err, "says that 4");
+    refuse(exchange_enter(root, PART(1), 1, "\0\0\0\0", 4, &err), &err, "0 of 0 nodes");
+    assert_int_equal(exchange_enter(root, PART(1), 1, "\0\0\0\2a", 5, NULL), 0);
+    refuse(exchange_enter(root, PART(1), 1, "\0\0\0\3b", 5, &err), &err, "says that 3");
+    refuse(exchange_enter(root, PART(1), 2, "\0\0\0\2b", 5, &err), &err, "1 of 2 nodes");
+    refuse(exchange_enter(root, PART(1), 0, "\0\0\0\2b", 5, &err), &err, "weight 0");
+    assert_int_equal(exchange_enter(root, PART(1), 1, "\0\0\0\2b", 5, NULL), 0);
+    assert_string_equal(buf_text(&tree->vertices[0].got), "ab");
+    refuse(exchange_enter(root, PART(1), 1, "\0\0\0\2c", 5, &err), &err, "over");
+    tree_run(tree);
+    refuse(exchange_complete(tree->vertices[1].exchange, PART(1), "x", 1, &err), &err, "over");
+    refuse(exchange_complete(root, PART(2), "x", 1, &err), &err, "never sent up");
+    tree_free(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +486,9 @@ int main(void)
         cmocka_unit_test(test_wrong_weights_are_refused),
         cmocka_unit_test(test_rounds_that_are_over_stay_over),
         cmocka_unit_test(test_what_comes_down_must_have_gone_up),
+        cmocka_unit_test(test_a_round_of_some_nodes_tells_all),
+        cmocka_unit_test(test_rounds_of_all_and_of_some_overlap),
+        cmocka_unit_test(test_parts_that_do_not_fit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

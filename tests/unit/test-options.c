@@ -111,11 +111,12 @@ static const struct {
     const char *const *words;
     const char *spec;
 } good[] = {
-    {WORDS("a"), "{'version':1,'parts':[{'argv':['a'],'ntasks':null,'umask':null,'env':null}],"
-                 "'input':'ranks','input_arg':'0','time_limit':'inf','kill_grace':'5s',"
-                 "'start_timeout':'30s','node_timeout':'10s','on_failure':'kill','pmi':['pmi1'],"
-                 "'bootstrap':'auto','ssh':'ssh','fanout':32,'display':[],'format':'text',"
-                 "'nnodes':null,'label':null,'environment':null,'rlimits':null}"},
+    {WORDS("a"),
+     "{'version':1,'parts':[{'argv':['a'],'ntasks':null,'umask':null,'env':null}],"
+     "'input':'ranks','input_arg':'0','time_limit':'inf','kill_grace':'5s',"
+     "'start_timeout':'30s','node_timeout':'10s','on_failure':'kill','pmi':['pmi1','pmi2'],"
+     "'bootstrap':'auto','ssh':'ssh','fanout':32,'display':[],'format':'text',"
+     "'nnodes':null,'label':null,'environment':null,'rlimits':null}"},
     {WORDS("-n", "4", "a", "-n", "5", "--hosts"),
      "{'parts':[{'argv':['a','-n','5','--hosts'],'ntasks':4}],'hosts':null}"},
     {WORDS("-n4", "a"), "{'parts':[{'ntasks':4}]}"},
@@ -177,6 +178,7 @@ static const struct {
      "'on_failure':'continue'}"},
     {WORDS("--pmi", "none", "a"), "{'pmi':[]}"},
     {WORDS("--pmi", "pmi1", "a"), "{'pmi':['pmi1']}"},
+    {WORDS("--pmi", "pmi2", "a"), "{'pmi':['pmi2']}"},
     {WORDS("--bootstrap", "lxc exec {host} -- {agent}", "--ssh", "ssh -p 22", "--fanout", "8",
            "--agent", "/opt/tpagent", "a"),
      "{'bootstrap':'lxc exec {host} -- {agent}','ssh':'ssh -p 22','fanout':8,"
@@ -305,8 +307,10 @@ static const struct {
     {WORDS("--mem-bind", "closest", "a"), "--mem-bind: \"closest\" is none of none, local"},
     {WORDS("--help=maps"), "--help=maps: there is no help on that, but on layout"},
     {WORDS("--on-failure", "stop", "a"), "--on-failure: \"stop\" is none of kill, continue"},
-    {WORDS("--pmi", "pmix", "a"), "--pmi: pmix is not in this build: auto, pmi1 and none are"},
-    {WORDS("--pmi", "pmi1,pmi2", "a"), "--pmi: pmi2 is not in this build: auto, pmi1 and none are"},
+    {WORDS("--pmi", "pmix", "a"),
+     "--pmi: pmix is not in this build: auto, pmi1, pmi2 and none are"},
+    {WORDS("--pmi", "pmi1,pmix", "a"),
+     "--pmi: pmix is not in this build: auto, pmi1, pmi2 and none are"},
     {WORDS("--pmi", "auto,none", "a"),
      "--pmi: \"auto,none\" is not auto, none or a list of pmi1, pmi2, pmix"},
     {WORDS("--bootstrap", "slurm", "a"),

@@ -1,4 +1,4 @@
-#include "tests/unit/pmi1-node.h"
+#include "tests/unit/pmi-node.h"
 
 static void test_a_barrier_waits_for_all_and_lets_all_out(void **state)
 {
@@ -6,9 +6,9 @@ static void test_a_barrier_waits_for_all_and_lets_all_out(void **state)
     uint32_t waiting;
     struct node *node = node_running(0, 3);
     for (int round = 0; round < 3; round++) {
-        assert_false(pmi1_server_in_barrier(node->server, &waiting));
+        assert_false(pmi_server_in_barrier(node->server, &waiting));
         say(node, 2, "cmd=barrier_in\n");
-        assert_true(pmi1_server_in_barrier(node->server, &waiting));
+        assert_true(pmi_server_in_barrier(node->server, &waiting));
         assert_int_equal(waiting, 2);
         say(node, 0, "cmd=barrier_in\n");
         assert_int_equal(node->nbarriers, round);
@@ -16,7 +16,7 @@ static void test_a_barrier_waits_for_all_and_lets_all_out(void **state)
         assert_int_equal(node->nbarriers, round + 1);
         hear(node, 0, "");
         node->nnews = 0;
-        assert_int_equal(pmi1_server_barrier_out(node->server, NULL, 0, NULL), 0);
+        assert_int_equal(node_end_barrier(node, NULL, 0, NULL), 0);
         assert_int_equal(node->nnews, 3);
         for (int i = 0; i < 3; i++)
             hear(node, i, OUT);
@@ -34,8 +34,8 @@ static void test_a_barrier_carries_what_was_put(void **state)
     say(right, 0, "cmd=put key=c value=3\ncmd=barrier_in\n");
     buf_add(&all, buf_bytes(&right->carried), right->carried.len);
     buf_add(&all, buf_bytes(&left->carried), left->carried.len);
-    assert_int_equal(pmi1_server_barrier_out(left->server, buf_bytes(&all), all.len, NULL), 0);
-    assert_int_equal(pmi1_server_barrier_out(right->server, buf_bytes(&all), all.len, NULL), 0);
+    assert_int_equal(node_end_barrier(left, buf_bytes(&all), all.len, NULL), 0);
+    assert_int_equal(node_end_barrier(right, buf_bytes(&all), all.len, NULL), 0);
     hear(right, 0, PUT_OK OUT);
     say(right, 0, "cmd=get key=a\ncmd=get key=b\ncmd=get key=c\n");
     hear(right, 0, GOT "1\n" GOT "two words\n" GOT "3\n");
@@ -78,24 +78,24 @@ static void test_a_barriers_end_may_begin_the_next(void **state)
         say(node, i, "cmd=barrier_in\ncmd=barrier_in\ncmd=barrier_in\ncmd=finalize\n");
     assert_int_equal(node->nbarriers, 1);
     node->direct = true;
-    assert_int_equal(pmi1_server_barrier_out(node->server, NULL, 0, NULL), 0);
+    assert_int_equal(node_end_barrier(node, NULL, 0, NULL), 0);
     assert_int_equal(node->nbarriers, 3);
     for (int i = 0; i < 3; i++)
         hear(node, i, OUT OUT OUT "cmd=finalize_ack\n");
     node_free(node);
 }
 
-static void test_an_error_sent_ahead_names_its_rank(void **state)
+static void test_an_error_sent_ahead_is_told_of_its_client(void **state)
 {
     (void)state;
-    struct error err = ERROR_INIT;
     struct node *node = node_running(4, 2);
     say(node, 1, "cmd=barrier_in\ncmd=frob\n");
     say(node, 0, "cmd=barrier_in\ncmd=get_appnum\n");
-    assert_int_equal(pmi1_server_barrier_out(node->server, NULL, 0, &err), -1);
-    assert_string_equal(error_text(&err), "rank 5: unknown PMI-1 command: \"cmd=frob\"");
+    assert_int_equal(node_end_barrier(node, NULL, 0, NULL), 0);
+    assert_int_equal(node->nbroken, 1);
+    assert_int_equal(node->broken, 5);
+    assert_string_equal(node->message, "unknown PMI-1 command: \"cmd=frob\"");
     hear(node, 0, OUT "cmd=appnum appnum=3\n");
-    error_clear(&err);
     node_free(node);
 }
 
@@ -107,7 +107,7 @@ static void test_too_much_sent_ahead_is_refused(void **state)
     int rc = 0;
     say(node, 0, "cmd=barrier_in\n");
     for (int i = 0; i < 5000 && !rc; i++)
-        rc = pmi1_client_input(node->clients[0], "cmd=get_appnum\n", 15, &err);
+        rc = pmi_client_input(node->clients[0], "cmd=get_appnum\n", 15, &err);
     assert_int_equal(rc, -1);
     assert_string_equal(error_text(&err),
                         "input during a barrier of more than 65536 bytes: \"cmd=get_appnum\"");
@@ -131,12 +131,12 @@ static void test_a_barriers_end_must_fit(void **state)
     (void)state;
     struct error err = ERROR_INIT;
     struct node *node = node_running(0, 2);
-    assert_int_equal(pmi1_server_barrier_out(node->server, "", 0, &err), -1);
+    assert_int_equal(node_end_barrier(node, "", 0, &err), -1);
     say(node, 0, "cmd=barrier_in\n");
-    assert_int_equal(pmi1_server_barrier_out(node->server, "", 0, &err), -1);
+    assert_int_equal(node_end_barrier(node, "", 0, &err), -1);
     assert_string_equal(error_text(&err), "a barrier's end came, but no barrier is complete here");
     say(node, 1, "cmd=barrier_in\n");
-    assert_int_equal(pmi1_server_barrier_out(node->server, "\5", 1, &err), -1);
+    assert_int_equal(node_end_barrier(node, "\5", 1, &err), -1);
     assert_non_null(strstr(error_text(&err), "barrier 0: packed key-value pairs"));
     hear(node, 0, "");
     error_clear(&err);
@@ -150,9 +150,9 @@ static void test_who_goes_without_finalizing_strands_those_who_wait(void **state
     uint32_t missing, waiting;
     struct node *node = node_running(0, 3);
     say(node, 1, "cmd=barrier_in\n");
-    assert_false(pmi1_server_stuck(node->server, &missing, &waiting));
-    assert_true(pmi1_client_gone(node->clients[2]));
-    assert_true(pmi1_server_stuck(node->server, &missing, &waiting));
+    assert_false(pmi_server_stuck(node->server, &missing, &waiting));
+    assert_true(pmi_client_gone(node->clients[2]));
+    assert_true(pmi_server_stuck(node->server, &missing, &waiting));
     assert_int_equal(missing, 2);
     assert_int_equal(waiting, 1);
     assert_int_equal(node->nstuck, 0); /* told once, by the return value */
@@ -166,10 +166,10 @@ static void test_who_never_spoke_strands_a_later_barrier(void **state)
     (void)state;
     uint32_t missing, waiting;
     struct node *node = node_new(0, 3);
-    assert_false(pmi1_client_gone(node->clients[0]));
+    assert_false(pmi_client_gone(node->clients[0]));
     say(node, 1, INIT);
     say(node, 1, "cmd=put key=a value=b\n");
-    assert_false(pmi1_server_stuck(node->server, &missing, &waiting));
+    assert_false(pmi_server_stuck(node->server, &missing, &waiting));
     assert_int_equal(node->nstuck, 0);
     say(node, 1, "cmd=barrier_in\n");
     assert_int_equal(node->nstuck, 1);
@@ -185,7 +185,7 @@ static void test_who_finalized_strands_a_later_barrier(void **state)
     (void)state;
     struct node *node = node_running(0, 2);
     say(node, 0, "cmd=finalize\n");
-    assert_false(pmi1_client_gone(node->clients[0]));
+    assert_false(pmi_client_gone(node->clients[0]));
     say(node, 1, "cmd=barrier_in\n");
     assert_int_equal(node->nstuck, 1);
     assert_int_equal(node->missing, 0);
@@ -199,7 +199,7 @@ static void test_who_finalizes_beside_an_open_barrier_strands_it(void **state)
     say(node, 1, "cmd=barrier_in\n");
     say(node, 0, "cmd=finalize\n");
     assert_int_equal(node->nstuck, 1);
-    assert_false(pmi1_client_gone(node->clients[0]));
+    assert_false(pmi_client_gone(node->clients[0]));
     assert_int_equal(node->nstuck, 1);
     node_free(node);
 }
@@ -209,11 +209,11 @@ static void test_who_dies_inside_a_barrier_strands_only_the_next(void **state)
     (void)state;
     struct node *node = node_running(0, 2);
     say(node, 0, "cmd=barrier_in\n");
-    assert_false(pmi1_client_gone(node->clients[0]));
+    assert_false(pmi_client_gone(node->clients[0]));
     say(node, 1, "cmd=barrier_in\n");
     assert_int_equal(node->nbarriers, 1);
     assert_int_equal(node->nstuck, 0);
-    assert_int_equal(pmi1_server_barrier_out(node->server, "", 0, NULL), 0);
+    assert_int_equal(node_end_barrier(node, "", 0, NULL), 0);
     hear(node, 1, OUT);
     hear(node, 0, "");
     say(node, 1, "cmd=barrier_in\n");
@@ -227,18 +227,18 @@ static void test_a_program_that_ends_in_order_is_never_stuck(void **state)
     uint32_t missing, waiting, rank;
     uint64_t sequence;
     struct node *node = node_running(4, 2);
-    assert_false(pmi1_server_left(node->server, &rank, &sequence));
+    assert_false(pmi_server_left(node->server, &rank, &sequence));
     for (int i = 0; i < 2; i++)
         say(node, i, "cmd=barrier_in\n");
-    assert_int_equal(pmi1_server_barrier_out(node->server, "", 0, NULL), 0);
+    assert_int_equal(node_end_barrier(node, "", 0, NULL), 0);
     say(node, 1, "cmd=finalize\n");
-    assert_false(pmi1_client_gone(node->clients[1]));
+    assert_false(pmi_client_gone(node->clients[1]));
     say(node, 0, "cmd=finalize\n");
-    assert_false(pmi1_client_gone(node->clients[0]));
-    assert_false(pmi1_client_gone(node->clients[0]));
+    assert_false(pmi_client_gone(node->clients[0]));
+    assert_false(pmi_client_gone(node->clients[0]));
     assert_int_equal(node->nstuck, 0);
-    assert_false(pmi1_server_stuck(node->server, &missing, &waiting));
-    assert_true(pmi1_server_left(node->server, &rank, &sequence));
+    assert_false(pmi_server_stuck(node->server, &missing, &waiting));
+    assert_true(pmi_server_left(node->server, &rank, &sequence));
     assert_int_equal(rank, 5);
     assert_int_equal(sequence, 1);
     node_free(node);
@@ -249,7 +249,7 @@ static void test_a_program_without_pmi_is_never_stuck(void **state)
     (void)state;
     struct node *node = node_new(0, 4);
     for (int i = 0; i < 4; i++)
-        assert_false(pmi1_client_gone(node->clients[i]));
+        assert_false(pmi_client_gone(node->clients[i]));
     assert_int_equal(node->nstuck, 0);
     node_free(node);
 }
@@ -259,8 +259,8 @@ static void test_a_rank_of_another_node_strands_a_barrier_by_its_number(void **s
     (void)state;
     struct node *node = node_running(0, 1);
     say(node, 0, "cmd=barrier_in\n");
-    assert_false(pmi1_server_missing(node->server, 9, 1)); /* it was in this one, number 0 */
-    assert_int_equal(pmi1_server_barrier_out(node->server, "", 0, NULL), 0);
+    assert_false(pmi_server_missing(node->server, 9, 1)); /* it was in this one, number 0 */
+    assert_int_equal(node_end_barrier(node, "", 0, NULL), 0);
     assert_int_equal(node->nstuck, 0);
     say(node, 0, "cmd=barrier_in\n");
     assert_int_equal(node->nstuck, 1);
@@ -269,8 +269,8 @@ static void test_a_rank_of_another_node_strands_a_barrier_by_its_number(void **s
 
     node = node_running(0, 1);
     say(node, 0, "cmd=barrier_in\n");
-    assert_true(pmi1_server_missing(node->server, 8, 0));
-    assert_false(pmi1_server_missing(node->server, 7, 0));
+    assert_true(pmi_server_missing(node->server, 8, 0));
+    assert_false(pmi_server_missing(node->server, 7, 0));
     assert_int_equal(node->nstuck, 0);
     node_free(node);
 }
@@ -282,7 +282,7 @@ int main(void)
         cmocka_unit_test(test_a_barrier_carries_what_was_put),
         cmocka_unit_test(test_what_is_sent_ahead_of_a_barriers_end_is_answered_after_it),
         cmocka_unit_test(test_a_barriers_end_may_begin_the_next),
-        cmocka_unit_test(test_an_error_sent_ahead_names_its_rank),
+        cmocka_unit_test(test_an_error_sent_ahead_is_told_of_its_client),
         cmocka_unit_test(test_too_much_sent_ahead_is_refused),
         cmocka_unit_test(test_abort_is_heard_in_a_barrier),
         cmocka_unit_test(test_a_barriers_end_must_fit),

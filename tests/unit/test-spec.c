@@ -40,7 +40,7 @@ static void test_a_new_spec_has_the_defaults_of_the_command_line(void **state)
     assert_string_equal(spec->input_arg, "0");
     assert_int_equal(spec->input, SPEC_INPUT_RANKS);
     assert_int_equal(spec->on_failure, SPEC_FAILURE_KILL);
-    assert_int_equal(spec->pmi, SPEC_PMI_1);
+    assert_int_equal(spec->pmi, SPEC_PMI_1 | SPEC_PMI_2);
     assert_int_equal(spec->umask, -1);
     spec_free(spec);
 }

@@ -1,0 +1,14 @@
+/* line - PMI-1 over a connection: a request that conn_add() built, and one line in reply. */
+#ifndef PMI_SERVER_CLIENT_LINE_H
+#define PMI_SERVER_CLIENT_LINE_H
+
+#include "pmi-server/client/conn.h"
+#include "pmi-server/pmi1/wire.h"
+
+/* Send what was added and wait for the reply to it, whose cmd= is to be `expect`. 0, or -1 when the
+ * connection is broken. The reply points into the connection. */
+int line_ask(struct conn *conn, const char *expect, struct pmi1_line *reply);
+/* The reply says success: rc= is 0, or absent (RFC 13, Error Handling). */
+bool line_succeeded(const struct pmi1_line *reply);
+
+#endif

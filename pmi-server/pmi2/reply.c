@@ -1,0 +1,53 @@
+#include "pmi-server/pmi2/reply.h"
+
+#include <string.h>
+
+#include "pmi-server/pmi2/wire.h"
+
+struct pmi2_reply pmi2_reply_begin(struct pmi_client *client, const char *name, const char *thrid)
+{
+    struct pmi2_reply reply = {.client = client, .start = client->output.len};
+    client_printf(client, "%*scmd=%s-response;", PMI2_HEAD, "", name);
+    if (thrid)
+        pmi2_reply_text(&reply, "thrid", thrid);
+    return reply;
+}
+
+void pmi2_reply_text(struct pmi2_reply *reply, const char *name, const char *value)
+{
+    struct pmi_client *client = reply->client;
+    client_reply(client, name);
+    client_reply_bytes(client, "=", 1);
+    while (*value) {
+        size_t len = strcspn(value, ";");
+        client_reply_bytes(client, value, len);
+        value += len;
+        if (*value) {
+            client_reply_bytes(client, ";;", 2);
+            value++;
+        }
+    }
+    client_reply_bytes(client, ";", 1);
+}
+
+void pmi2_reply_int(struct pmi2_reply *reply, const char *name, long value)
+{
+    client_printf(reply->client, "%s=%ld;", name, value);
+}
+
+void pmi2_reply_found(struct pmi2_reply *reply, const char *value)
+{
+    client_reply(reply->client, value ? "found=TRUE;" : "found=FALSE;");
+    if (value)
+        pmi2_reply_text(reply, "value", value);
+}
+
+void pmi2_reply_end(struct pmi2_reply *reply, enum pmi2_rc rc, const char *errmsg)
+{
+    struct buf *output = &reply->client->output;
+    pmi2_reply_int(reply, "rc", rc);
+    if (errmsg)
+        pmi2_reply_text(reply, "errmsg", errmsg);
+    pmi2_put_length(output->data + output->start + reply->start,
+                    output->len - reply->start - PMI2_HEAD);
+}

@@ -1,0 +1,200 @@
+#include "pmi-server/server/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pmi-server/server/group.h"
+#include "pmi-server/server/quote.h"
+#include "pmi-server/server/request.h"
+
+struct pmi_client *pmi_client_new(struct pmi_server *server, uint32_t rank, uint32_t appnum,
+                                  void *owner_data)
+{
+    struct pmi_client *client = mem_alloc(sizeof(*client));
+    client->server = server;
+    client->rank = rank;
+    client->appnum = appnum;
+    client->data = owner_data;
+    client->index = server->nclients;
+    client->dialect = server->config.dialects[0];
+    server->clients =
+        mem_resize(server->clients, server->nclients + 1, sizeof(struct pmi_client *));
+    server->clients[server->nclients++] = client;
+    return client;
+}
+
+static void client_forget(struct pmi_client *client)
+{
+    if (client->memory)
+        client->dialect->forget(client);
+    client->memory = NULL;
+}
+
+void client_free(struct pmi_client *client)
+{
+    client_forget(client);
+    buf_free(&client->input);
+    buf_free(&client->output);
+    free(client);
+}
+
+uint32_t pmi_client_rank(const struct pmi_client *client)
+{
+    return client->rank;
+}
+
+void *pmi_client_data(const struct pmi_client *client)
+{
+    return client->data;
+}
+
+enum pmi_state pmi_client_state(const struct pmi_client *client)
+{
+    return client->state;
+}
+
+struct buf *pmi_client_output(struct pmi_client *client)
+{
+    return &client->output;
+}
+
+struct kvs *client_kvs(const struct pmi_client *client)
+{
+    return client->server->config.kvs;
+}
+
+void client_reply_bytes(struct pmi_client *client, const char *bytes, size_t len)
+{
+    buf_add(&client->output, bytes, len);
+    client->has_news = true;
+}
+
+void client_reply(struct pmi_client *client, const char *text)
+{
+    client_reply_bytes(client, text, strlen(text));
+}
+
+void client_printf(struct pmi_client *client, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    buf_vprintf(&client->output, fmt, args);
+    va_end(args);
+    client->has_news = true;
+}
+
+bool client_speak(struct pmi_client *client, int version)
+{
+    const struct dialect *const *dialect = client->server->config.dialects;
+    while (*dialect && (*dialect)->version != version)
+        dialect++;
+    if (!*dialect)
+        return false;
+    client_forget(client);
+    client->dialect = *dialect;
+    return true;
+}
+
+void client_abort(struct pmi_client *client, int exitcode, const char *message)
+{
+    struct pmi_server *server = client->server;
+    server->ops->abort(server->arg, client, exitcode, message);
+}
+
+void client_leave(struct pmi_client *client)
+{
+    const struct pmi_server *server = client->server;
+    struct barrier *at = NULL;
+    while ((at = server_next_barrier(server, at)))
+        if (!at->name || group_has((struct group *)at, client->rank))
+            barrier_leave(at, client->rank, barrier_entered(at, client->index));
+}
+
+void client_finalize(struct pmi_client *client)
+{
+    client->state = PMI_FINALIZED;
+    client_leave(client);
+    server_tell_stuck(client->server);
+}
+
+/* More than one request's worth sent ahead of a wait's end. */
+static int client_check_ahead(const struct pmi_client *client, struct error *err)
+{
+    if (!client->waits || client->input.len <= PMI_MAX_REQUEST)
+        return 0;
+    char quote[QUOTE_SIZE];
+    size_t len = client->searched ? client->searched : client->input.len;
+    return error_set(err, "input during a barrier of more than %d bytes: \"%s\"", PMI_MAX_REQUEST,
+                     quote_text(quote, buf_bytes(&client->input), len));
+}
+
+/* Threads may have requests open side by side, but not without end. */
+#define MAX_OPEN 4096
+
+/* The length of the request that may be answered now, 0 for none. */
+static long client_next(struct pmi_client *client, struct error *err)
+{
+    bool urgent = false;
+    long len = client->input.len ? client->dialect->next(client, &urgent, err) : 0;
+    if (len > 0 && client->open >= MAX_OPEN && !urgent)
+        return error_set(err, "%d requests wait for an answer, and one more came", MAX_OPEN);
+    return len > 0 && client->waits && !urgent ? 0 : len;
+}
+
+int client_run(struct pmi_client *client, struct error *err)
+{
+    int rc = 0;
+    long len;
+    client->running = true;
+    while (!rc && (len = client_next(client, err)) != 0) {
+        rc = len < 0 ? -1 : 0;
+        if (!rc)
+            rc = client->dialect->run(client, client->input.data + client->input.start, (size_t)len,
+                                      err);
+        if (!rc)
+            buf_consume(&client->input, (size_t)len);
+        client->searched = 0;
+    }
+    if (!rc)
+        rc = client_check_ahead(client, err);
+    client->running = false;
+    if (rc < 0)
+        client->broken = true;
+    if (rc < 0 || !client->input.len) /* a task that is silent needs no room */
+        buf_free(&client->input);
+    return rc;
+}
+
+static void client_flush(struct pmi_client *client)
+{
+    if (!client->has_news)
+        return;
+    client->has_news = false;
+    client->server->ops->output(client->server->arg, client);
+}
+
+int pmi_client_input(struct pmi_client *client, const void *bytes, size_t len, struct error *err)
+{
+    if (client->broken || client->gone)
+        return 0;
+    buf_add(&client->input, bytes, len);
+    int rc = client_run(client, err);
+    client_flush(client);
+    if (client->server->let_go)
+        server_resume(client->server);
+    return rc;
+}
+
+void client_resume(struct pmi_client *client)
+{
+    struct pmi_server *server = client->server;
+    struct error err = ERROR_INIT;
+    if (client->running)
+        return;
+    int rc = client->input.len ? client_run(client, &err) : 0;
+    client_flush(client);
+    if (rc < 0)
+        server->ops->broken(server->arg, client, &err);
+    error_clear(&err);
+}

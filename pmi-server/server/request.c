@@ -1,0 +1,50 @@
+#include "pmi-server/server/request.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct pmi_request *request_new(struct pmi_client *client, enum waits waits, const char *tag,
+                                bool blocks)
+{
+    struct pmi_server *server = client->server;
+    struct pmi_request *request = mem_alloc(sizeof(*request));
+    request->client = client;
+    request->waits = waits;
+    request->blocks = blocks;
+    request->tag = mem_copy_text(tag);
+    request->before = server->last;
+    if (server->last)
+        server->last->next = request;
+    else
+        server->requests = request;
+    server->last = request;
+    client->open++;
+    client->waits += blocks;
+    return request;
+}
+
+void request_done(struct pmi_request *request)
+{
+    struct pmi_server *server = request->client->server;
+    if (request->before)
+        request->before->next = request->next;
+    else
+        server->requests = request->next;
+    if (request->next)
+        request->next->before = request->before;
+    else
+        server->last = request->before;
+    request->client->open--;
+    request->client->waits -= request->blocks;
+    free(request->tag);
+    free(request->texts[0]);
+    free(request->texts[1]);
+    free(request);
+}
+
+void requests_free(struct pmi_server *server)
+{
+    while (server->requests)
+        request_done(server->requests);
+}

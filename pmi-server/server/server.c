@@ -1,0 +1,293 @@
+#include "pmi-server/server/server.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pmi-server/kvs/exchange.h"
+#include "pmi-server/server/client.h"
+#include "pmi-server/server/group.h"
+#include "pmi-server/server/request.h"
+#include "pmi-server/server/ring.h"
+
+struct pmi_server *pmi_server_new(const struct pmi_config *config, const struct pmi_ops *ops,
+                                  void *arg)
+{
+    struct pmi_server *server = mem_alloc(sizeof(*server));
+    server->config = *config;
+    server->ops = ops;
+    server->arg = arg;
+    server->world.nlocal = server->ring.nlocal = config->nlocal;
+    server->ring.id = RING_ROUNDS;
+    return server;
+}
+
+void pmi_server_free(struct pmi_server *server)
+{
+    if (!server)
+        return;
+    requests_free(server);
+    for (size_t i = 0; i < server->nclients; i++)
+        client_free(server->clients[i]);
+    free(server->clients);
+    barrier_free(&server->world);
+    barrier_free(&server->ring);
+    groups_free(server);
+    free(server->left);
+    kvs_free(server->attributes);
+    buf_free(&server->fresh);
+    free(server);
+}
+
+bool pmi_mapping_fits(const char *mapping)
+{
+    size_t len = strlen(mapping);
+    return len && len < 1024 - PMI_KVSNAME_MAX - PMI_KEYLEN_MAX - 30;
+}
+
+/* ---- barriers ---- */
+
+static void server_release(struct pmi_server *server, struct barrier *barrier);
+
+struct barrier *server_next_barrier(const struct pmi_server *server, const struct barrier *at)
+{
+    if (!at)
+        return (struct barrier *)&server->world;
+    if (at == &server->world)
+        return (struct barrier *)&server->ring;
+    const struct group *group = at == &server->ring ? server->groups : ((struct group *)at)->next;
+    return (struct barrier *)group;
+}
+
+/* What this node has to say in the open round. */
+static void barrier_pack(const struct pmi_server *server, const struct barrier *barrier,
+                         struct buf *out)
+{
+    if (barrier == &server->ring)
+        ring_pack(server, out);
+    else if (barrier->name)
+        group_pack((const struct group *)barrier, server->config.kvs, out);
+    else
+        kvs_take_fresh(server->config.kvs, out);
+}
+
+/* A group that is all here needs no exchange. */
+static void server_exchange(struct pmi_server *server, struct barrier *barrier)
+{
+    while (barrier_begin_exchange(barrier)) {
+        if (barrier->nnodes != 1) {
+            buf_clear(&server->fresh);
+            barrier_pack(server, barrier, &server->fresh);
+            server->ops->exchange(server->arg, barrier->id + barrier->sequence, barrier->nnodes,
+                                  buf_bytes(&server->fresh), server->fresh.len);
+            return;
+        }
+        server_release(server, barrier);
+        server->let_go = true;
+    }
+}
+
+static void barrier_take(struct pmi_server *server, struct pmi_request *request,
+                         struct barrier *barrier)
+{
+    request->barrier = barrier;
+    request->round = barrier_enter(barrier, request->client->index);
+    server_exchange(server, barrier);
+    server_tell_stuck(server);
+}
+
+void client_enter(struct pmi_client *client, const char *tag, bool blocks)
+{
+    struct pmi_server *server = client->server;
+    barrier_take(server, request_new(client, WAITS_BARRIER, tag, blocks), &server->world);
+}
+
+const char *client_enter_group(struct pmi_client *client, const char *name)
+{
+    struct pmi_server *server = client->server;
+    const char *why;
+    struct group *group = group_of(client, name, &why);
+    if (group)
+        barrier_take(server, request_new(client, WAITS_BARRIER, group->tag, false),
+                     &group->barrier);
+    return why;
+}
+
+void client_enter_ring(struct pmi_client *client, const char *left, const char *right,
+                       const char *tag, bool blocks)
+{
+    struct pmi_server *server = client->server;
+    struct pmi_request *request = request_new(client, WAITS_BARRIER, tag, blocks);
+    request->texts[0] = mem_copy_text(left);
+    request->texts[1] = mem_copy_text(right);
+    barrier_take(server, request, &server->ring);
+}
+
+/* Everybody is let out before anybody's next request is looked at, which may be the next round. */
+static void server_release(struct pmi_server *server, struct barrier *barrier)
+{
+    struct pmi_request *request = server->requests;
+    while (request) {
+        struct pmi_request *next = request->next;
+        struct pmi_client *client = request->client;
+        if (request->barrier == barrier && request->round == barrier->sequence) {
+            if (!client->gone && barrier != &server->ring)
+                client->dialect->barrier_out(client, request);
+            request_done(request);
+        }
+        request = next;
+    }
+    barrier_next(barrier);
+}
+
+void server_resume(struct pmi_server *server)
+{
+    do {
+        server->let_go = false;
+        for (size_t i = 0; i < server->nclients; i++)
+            client_resume(server->clients[i]);
+    } while (server->let_go);
+}
+
+static struct barrier *server_barrier(struct pmi_server *server, uint64_t id)
+{
+    struct barrier *at = NULL;
+    while ((at = server_next_barrier(server, at)))
+        if (at->exchanging && at->id + at->sequence == id)
+            return at;
+    return NULL;
+}
+
+static int barrier_unpack(struct pmi_server *server, const struct barrier *barrier,
+                          const void *bytes, size_t len, struct error *err)
+{
+    if (barrier == &server->ring)
+        return ring_take(server, bytes, len, err);
+    if (!barrier || barrier->name)
+        return group_take((const struct group *)barrier, server->config.kvs, bytes, len, err);
+    return kvs_merge(server->config.kvs, bytes, len, err);
+}
+
+/* Of a round of other nodes what they publish is all there is. */
+int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *bytes, size_t len,
+                         struct error *err)
+{
+    struct barrier *barrier = server_barrier(server, id);
+    if (!barrier && !(id & EXCHANGE_PART))
+        return error_set(err, "a barrier's end came, but no barrier is complete here");
+    if (barrier_unpack(server, barrier, bytes, len, err) < 0)
+        return error_prefix(err, "barrier %" PRIu64, barrier ? barrier->sequence : 0);
+    if (barrier) {
+        server_release(server, barrier);
+        server_exchange(server, barrier);
+        server_resume(server);
+    }
+    return 0;
+}
+
+/* ---- who waits in vain ---- */
+
+/* Who has the lowest rank of those that wait in that barrier, or in any. */
+static const struct pmi_request *barrier_waiting(const struct pmi_server *server,
+                                                 const struct barrier *barrier)
+{
+    const struct pmi_request *lowest = NULL;
+    for (const struct pmi_request *at = server->requests; at; at = at->next)
+        if (at->barrier && (!barrier || at->barrier == barrier) && !at->client->gone &&
+            (!lowest || at->client->rank < lowest->client->rank))
+            lowest = at;
+    return lowest;
+}
+
+bool pmi_server_in_barrier(const struct pmi_server *server, uint32_t *waiting)
+{
+    const struct pmi_request *request = barrier_waiting(server, NULL);
+    if (request)
+        *waiting = request->client->rank;
+    return request;
+}
+
+static bool barrier_stuck(const struct pmi_server *server, const struct barrier *barrier,
+                          uint32_t *missing, uint32_t *waiting)
+{
+    if (!barrier_is_stuck(barrier))
+        return false;
+    const struct pmi_request *request = barrier_waiting(server, barrier);
+    if (!request)
+        return false;
+    *missing = barrier->missing_rank;
+    *waiting = request->client->rank;
+    return true;
+}
+
+bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32_t *waiting)
+{
+    struct barrier *at = NULL;
+    while ((at = server_next_barrier(server, at)))
+        if (barrier_stuck(server, at, missing, waiting))
+            return true;
+    return false;
+}
+
+void server_tell_stuck(struct pmi_server *server)
+{
+    uint32_t missing, waiting;
+    if (server->told_stuck || !pmi_server_stuck(server, &missing, &waiting))
+        return;
+    server->told_stuck = true;
+    if (server->ops->stuck)
+        server->ops->stuck(server->arg, missing, waiting);
+}
+
+bool pmi_client_gone(struct pmi_client *client)
+{
+    struct pmi_server *server = client->server;
+    bool in_time = client->gone || client->state == PMI_FINALIZED;
+    if (!client->gone)
+        client_leave(client);
+    client->gone = true;
+    buf_free(&client->input);
+    buf_free(&client->output);
+    client->searched = 0;
+    uint32_t missing, waiting;
+    if (in_time || !pmi_server_stuck(server, &missing, &waiting))
+        return false;
+    server->told_stuck = true;
+    return true;
+}
+
+bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *sequence)
+{
+    *rank = server->world.missing_rank;
+    *sequence = server->world.missing_from;
+    return server->world.missing;
+}
+
+bool pmi_client_in_groups(const struct pmi_client *client)
+{
+    return client->subversion >= 2;
+}
+
+uint64_t pmi_client_barriers(const struct pmi_client *client)
+{
+    return barrier_entered(&client->server->world, client->index);
+}
+
+/* The world's barriers have numbers that all nodes know. In a ring or a group, whose last round
+ * went down the same way before this message, the open round is the one that is missed. */
+bool pmi_server_missing(struct pmi_server *server, uint32_t rank, uint64_t sequence)
+{
+    uint32_t missing, waiting;
+    struct barrier *at = &server->world;
+    barrier_leave(at, rank, sequence);
+    while ((at = server_next_barrier(server, at)))
+        if (!at->name || group_has((struct group *)at, rank))
+            barrier_leave(at, rank, at->sequence);
+    server->left = mem_resize(server->left, server->nleft + 1, sizeof(*server->left));
+    server->left[server->nleft++] = rank;
+    if (server->told_stuck || !pmi_server_stuck(server, &missing, &waiting))
+        return false;
+    server->told_stuck = true;
+    return true;
+}

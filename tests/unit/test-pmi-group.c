@@ -1,0 +1,292 @@
+/* PMI 1.2: barriers of groups, on one node and on several. */
+#include "tests/unit/pmi-node.h"
+
+#include "pmi-server/kvs/exchange.h"
+
+#define TAG(number) "cmd=barrier_out tag=" #number "\n"
+
+static uint32_t node_of(void *arg, uint32_t rank)
+{
+    (void)arg;
+    return rank / 2; /* two ranks a node */
+}
+
+/* Two nodes with ranks 0, 1 and 2, 3; those who join what the exchange carries. */
+struct pair {
+    struct node *nodes[2];
+};
+
+static const struct pmi_ops group_ops = {.exchange = on_exchange,
+                                         .abort = on_abort,
+                                         .output = on_output,
+                                         .broken = on_broken,
+                                         .stuck = on_stuck,
+                                         .node_of = node_of};
+
+static struct node *grouped_node(uint32_t first, uint32_t nlocal)
+{
+    struct node *node = calloc(1, sizeof(*node));
+    assert_non_null(node);
+    node->kvs = kvs_new("kvs_7");
+    struct pmi_config config = {.size = 4,
+                                .universe_size = -1,
+                                .nlocal = nlocal,
+                                .kvs = node->kvs,
+                                .dialects = dialects_of(true, true)};
+    node->server = pmi_server_new(&config, &group_ops, node);
+    for (uint32_t i = 0; i < nlocal; i++) {
+        node->clients[i] = pmi_client_new(node->server, first + i, 0, node);
+        say(node, (int)i, INIT12);
+        hear(node, (int)i, INIT12_OK);
+    }
+    return node;
+}
+
+static struct pair pair_new(void)
+{
+    return (struct pair){{grouped_node(0, 2), grouped_node(2, 2)}};
+}
+
+static void pair_free(struct pair *pair)
+{
+    node_free(pair->nodes[0]);
+    node_free(pair->nodes[1]);
+}
+
+static void say_rank(struct pair *pair, int rank, const char *text)
+{
+    say(pair->nodes[rank / 2], rank % 2, text);
+}
+
+static void hear_rank(struct pair *pair, int rank, const char *text)
+{
+    hear(pair->nodes[rank / 2], rank % 2, text);
+}
+
+/* The round that both nodes are in is over. */
+static void pair_exchange(struct pair *pair, const struct node *left, const struct node *right)
+{
+    struct buf all = BUF_INIT;
+    assert_true(left->sequence == right->sequence);
+    buf_add(&all, buf_bytes(&left->carried), left->carried.len);
+    buf_add(&all, buf_bytes(&right->carried), right->carried.len);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pmi_server_exchanged(pair->nodes[i]->server, left->sequence,
+                                              buf_bytes(&all), all.len, NULL),
+                         0);
+    buf_free(&all);
+}
+
+static void test_a_group_of_one_node_is_the_nodes_own(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new();
+    say_rank(&pair, 0, "cmd=barrier_in group=0,1:77\ncmd=get_appnum\n");
+    hear_rank(&pair, 0, "cmd=appnum appnum=0\n"); /* a thread's barrier holds up no other */
+    say_rank(&pair, 1, "cmd=barrier_in group=1,0:77\n");
+    hear_rank(&pair, 0, TAG(77));
+    hear_rank(&pair, 1, TAG(77));
+    say_rank(&pair, 2, "cmd=barrier_in group=NODE:3\n");
+    hear_rank(&pair, 2, "");
+    say_rank(&pair, 3, "cmd=barrier_in group=NODE:3\n");
+    hear_rank(&pair, 2, TAG(3));
+    hear_rank(&pair, 3, TAG(3));
+    assert_int_equal(pair.nodes[0]->nbarriers + pair.nodes[1]->nbarriers, 0);
+    pair_free(&pair);
+}
+
+static void test_a_group_of_two_nodes_publishes_and_lets_out_its_members(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new();
+    for (int round = 0; round < 3; round++) {
+        say_rank(&pair, 0, "cmd=put key=a value=1\ncmd=barrier_in group=0,3:5\n");
+        say_rank(&pair, 2, "cmd=put key=b value=2\n");
+        say_rank(&pair, 3, "cmd=barrier_in group=3,0,3:5\n");
+        assert_int_equal(pair.nodes[0]->nbarriers, round + 1);
+        assert_true(pair.nodes[0]->sequence & EXCHANGE_PART);
+        pair_exchange(&pair, pair.nodes[0], pair.nodes[1]);
+        hear_rank(&pair, 0, PUT_OK TAG(5));
+        hear_rank(&pair, 3, TAG(5));
+        hear_rank(&pair, 2, PUT_OK);
+        hear_rank(&pair, 1, "");
+    }
+    say_rank(&pair, 1, "cmd=get key=b\n");
+    hear_rank(&pair, 1, "cmd=get_result rc=0 msg=success found=TRUE value=2\n");
+    pair_free(&pair);
+}
+
+static void test_nodes_without_members_hear_what_is_published(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new();
+    struct node *other = grouped_node(0, 1);
+    say_rank(&pair, 0, "cmd=put key=a value=1\ncmd=barrier_in group=0,2:5\n");
+    struct node *left = pair.nodes[0];
+    assert_int_equal(pmi_server_exchanged(other->server, left->sequence, buf_bytes(&left->carried),
+                                          left->carried.len, NULL),
+                     0);
+    assert_string_equal(kvs_get(other->kvs, "a"), "1");
+    node_free(other);
+    pair_free(&pair);
+}
+
+static void test_several_groups_are_open_at_once(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new();
+    struct node first = {0}, second = {0};
+    say_rank(&pair, 0, "cmd=barrier_in group=0,2:1\n");
+    buf_add(&first.carried, buf_bytes(&pair.nodes[0]->carried), pair.nodes[0]->carried.len);
+    first.sequence = pair.nodes[0]->sequence;
+    say_rank(&pair, 0, "cmd=barrier_in group=0,2:2\ncmd=barrier_in group=NODE:9\n");
+    second.sequence = pair.nodes[0]->sequence;
+    assert_true(first.sequence != second.sequence);
+    say_rank(&pair, 2, "cmd=barrier_in group=0,2:2\n");
+    pair_exchange(&pair, pair.nodes[0], pair.nodes[1]);
+    hear_rank(&pair, 0, TAG(2));
+    hear_rank(&pair, 2, TAG(2));
+    say_rank(&pair, 2, "cmd=barrier_in group=0,2:1\n");
+    pair_exchange(&pair, &first, pair.nodes[1]);
+    hear_rank(&pair, 0, TAG(1));
+    hear_rank(&pair, 2, TAG(1));
+    say_rank(&pair, 1, "cmd=barrier_in group=NODE:9\n");
+    hear_rank(&pair, 0, TAG(9));
+    buf_free(&first.carried);
+    pair_free(&pair);
+}
+
+static void test_threads_may_enter_one_group_twice(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new();
+    say_rank(&pair, 0, "cmd=barrier_in group=0,1:4\ncmd=barrier_in group=0,1:4\n");
+    say_rank(&pair, 1, "cmd=barrier_in group=0,1:4\n");
+    hear_rank(&pair, 0, TAG(4));
+    say_rank(&pair, 1, "cmd=barrier_in group=0,1:4\n");
+    hear_rank(&pair, 0, TAG(4));
+    hear_rank(&pair, 1, TAG(4) TAG(4));
+    pair_free(&pair);
+}
+
+static void test_a_barrier_of_all_with_a_tag_is_one_of_all_nodes(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new();
+    for (int rank = 0; rank < 4; rank++)
+        say_rank(&pair, rank, "cmd=barrier_in group=WORLD:8\n");
+    assert_false(pair.nodes[0]->sequence & EXCHANGE_PART);
+    pair_exchange(&pair, pair.nodes[0], pair.nodes[1]);
+    for (int rank = 0; rank < 4; rank++)
+        hear_rank(&pair, rank, TAG(8));
+    pair_free(&pair);
+}
+
+static void test_what_comes_back_of_a_group_is_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t len;
+        const char *error;
+    } bad[] = {
+        {"0,2:1", 5, "malformed"},
+        {"0,2:1\0\0\0\0", 9, "malformed"},
+        {"0,2:1\0\0\0\0\1", 10, "malformed"},
+        {"0,2:1\0\377\377\377\377", 10, "malformed"},
+        {"0,2:2\0\0\0\0\0", 10, "two groups of tasks go by one number: 0,2:1 and 0,2:2"},
+        {"0,2:1\0\0\0\0\1\5", 11, "packed key-value pairs"},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct error err = ERROR_INIT;
+        struct pair pair = pair_new();
+        say_rank(&pair, 0, "cmd=barrier_in group=0,2:1\n");
+        assert_int_equal(pmi_server_exchanged(pair.nodes[0]->server, pair.nodes[0]->sequence,
+                                              bad[i].bytes, bad[i].len, &err),
+                         -1);
+        if (!strstr(error_text(&err), bad[i].error))
+            fail_msg("case %zu: %s", i, error_text(&err));
+        hear_rank(&pair, 0, "");
+        error_clear(&err);
+        pair_free(&pair);
+    }
+}
+
+static void test_who_leaves_strands_the_groups_it_is_in(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new();
+    say_rank(&pair, 0, "cmd=barrier_in group=0,1:1\n");
+    say_rank(&pair, 1, "cmd=finalize\n");
+    assert_int_equal(pair.nodes[0]->nstuck, 1);
+    assert_int_equal(pair.nodes[0]->missing, 1);
+    assert_int_equal(pair.nodes[0]->waiting, 0);
+    pair_free(&pair);
+    pair = pair_new(); /* the group is new when the other has left */
+    say_rank(&pair, 1, "cmd=finalize\n");
+    say_rank(&pair, 0, "cmd=barrier_in group=0,2:1\n");
+    assert_int_equal(pair.nodes[0]->nstuck, 0);
+    say_rank(&pair, 0, "cmd=barrier_in group=0,1:1\n");
+    assert_int_equal(pair.nodes[0]->nstuck, 1);
+    pair_free(&pair);
+}
+
+static void test_who_leaves_on_another_node_strands_them_too(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new();
+    struct node *here = pair.nodes[0];
+    say_rank(&pair, 3, "cmd=finalize\n");
+    pmi_client_gone(pair.nodes[1]->clients[1]);
+    assert_true(pmi_client_in_groups(pair.nodes[1]->clients[1]));
+    assert_int_equal(pmi_client_barriers(pair.nodes[1]->clients[1]), 0);
+    say_rank(&pair, 0, "cmd=barrier_in group=0,2:1\n");
+    assert_false(pmi_server_missing(here->server, 3, 0));
+    say_rank(&pair, 0, "cmd=barrier_in group=0,3:1\n");
+    assert_int_equal(here->nstuck, 1);
+    assert_int_equal(here->missing, 3);
+    pair_free(&pair);
+    pair = pair_new();
+    say_rank(&pair, 0, "cmd=barrier_in group=0,3:1\n");
+    assert_true(pmi_server_missing(pair.nodes[0]->server, 3, 0));
+    pair_free(&pair);
+}
+
+static void test_groups_and_open_requests_have_a_limit(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    struct pair pair = pair_new();
+    char line[64];
+    int rc = 0, count = 0;
+    for (; count < 5000 && !rc; count++) {
+        int len = snprintf(line, sizeof(line), "cmd=barrier_in group=0:%d\n", count);
+        rc = pmi_client_input(pair.nodes[0]->clients[0], line, (size_t)len, &err);
+    }
+    assert_int_equal(count, 4097);
+    assert_non_null(strstr(error_text(&err), "one group too many"));
+    static const char wait[] = "cmd=barrier_in group=2,0:1\n";
+    for (rc = count = 0; count < 5000 && !rc; count++)
+        rc = pmi_client_input(pair.nodes[1]->clients[0], wait, sizeof(wait) - 1, &err);
+    assert_int_equal(count, 4097);
+    assert_non_null(strstr(error_text(&err), "4096 requests wait for an answer"));
+    error_clear(&err);
+    pair_free(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_group_of_one_node_is_the_nodes_own),
+        cmocka_unit_test(test_a_group_of_two_nodes_publishes_and_lets_out_its_members),
+        cmocka_unit_test(test_nodes_without_members_hear_what_is_published),
+        cmocka_unit_test(test_several_groups_are_open_at_once),
+        cmocka_unit_test(test_threads_may_enter_one_group_twice),
+        cmocka_unit_test(test_a_barrier_of_all_with_a_tag_is_one_of_all_nodes),
+        cmocka_unit_test(test_what_comes_back_of_a_group_is_checked),
+        cmocka_unit_test(test_who_leaves_strands_the_groups_it_is_in),
+        cmocka_unit_test(test_who_leaves_on_another_node_strands_them_too),
+        cmocka_unit_test(test_groups_and_open_requests_have_a_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
