@@ -57,7 +57,11 @@ tests_unit_test_pmi1_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_pmi1_barrier_SOURCES = tests/unit/test-pmi1-barrier.c tests/unit/pmi-node.h \
     tests/unit/unit.h
 tests_unit_test_pmi1_barrier_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
-check_PROGRAMS += tests/unit/test-pmi2 tests/unit/test-pmi-ask tests/unit/test-pmi-group
+check_PROGRAMS += tests/unit/test-pmi2 tests/unit/test-pmi-ask tests/unit/test-pmi-group \
+    tests/unit/test-pmi-wire
+tests_unit_test_pmi_wire_SOURCES = tests/unit/test-pmi-wire.c tests/programs/pmi-script.h \
+    tests/unit/pmi-node.h tests/unit/unit.h
+tests_unit_test_pmi_wire_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_pmi_group_SOURCES = tests/unit/test-pmi-group.c tests/unit/pmi-node.h \
     tests/unit/unit.h
 tests_unit_test_pmi_group_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
@@ -275,13 +279,16 @@ tests_fuzz_fuzz_lines_SOURCES = tests/fuzz/fuzz-lines.c
 tests_fuzz_fuzz_lines_LDADD = libstdio.a libbase.a -lm
 tests_fuzz_fuzz_lines_LDFLAGS = $(FUZZER_FLAGS)
 
-noinst_PROGRAMS += tests/fuzz/fuzz-kvs tests/fuzz/fuzz-pmi1
+noinst_PROGRAMS += tests/fuzz/fuzz-kvs tests/fuzz/fuzz-pmi1 tests/fuzz/fuzz-pmi2
 tests_fuzz_fuzz_kvs_SOURCES = tests/fuzz/fuzz-kvs.c
 tests_fuzz_fuzz_kvs_LDADD = libpmiserver.a libbase.a
 tests_fuzz_fuzz_kvs_LDFLAGS = $(FUZZER_FLAGS)
-tests_fuzz_fuzz_pmi1_SOURCES = tests/fuzz/fuzz-pmi1.c
+tests_fuzz_fuzz_pmi1_SOURCES = tests/fuzz/fuzz-pmi1.c tests/fuzz/pmi-turns.h
 tests_fuzz_fuzz_pmi1_LDADD = libpmiserver.a libbase.a
 tests_fuzz_fuzz_pmi1_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_pmi2_SOURCES = tests/fuzz/fuzz-pmi2.c tests/fuzz/pmi-turns.h
+tests_fuzz_fuzz_pmi2_LDADD = libpmiserver.a libbase.a
+tests_fuzz_fuzz_pmi2_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-idset
 tests_fuzz_fuzz_idset_SOURCES = tests/fuzz/fuzz-idset.c
 tests_fuzz_fuzz_idset_LDADD = libresource.a libbase.a $(JANSSON_LIBS) -lm

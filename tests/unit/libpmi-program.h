@@ -18,6 +18,8 @@ struct task {
     struct pmi_client *client;
 };
 
+static bool program_drip; /* replies go out byte by byte */
+
 struct program {
     struct kvs *kvs;
     struct pmi_server *server;
@@ -47,7 +49,8 @@ static inline void on_output(void *arg, struct pmi_client *client)
     struct buf *output = pmi_client_output(client);
     (void)arg;
     while (output->len) {
-        ssize_t sent = send(task->fd, buf_bytes(output), output->len, MSG_NOSIGNAL);
+        size_t piece = program_drip ? 1 : output->len;
+        ssize_t sent = send(task->fd, buf_bytes(output), piece, MSG_NOSIGNAL);
         if (sent <= 0)
             break;
         buf_consume(output, (size_t)sent);

@@ -20,6 +20,7 @@ struct node {
     struct pmi_client *clients[MAX_CLIENTS];
     bool direct; /* answer a barrier from inside the op */
     unsigned nbarriers;
+    uint64_t nworld; /* those of them that were of all tasks */
     uint64_t sequence;  /* of the last one */
     struct buf carried; /* what its exchange carries */
     int exitcode;       /* of the last abort */
@@ -32,7 +33,7 @@ static inline void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const vo
                                size_t len)
 {
     struct node *node = arg;
-    assert_true(id >> 62 || (id & 0xffff) == node->nbarriers);
+    assert_true(id >> 56 || id == node->nworld++);
     assert_true(!nnodes || id >> 63);
     node->nbarriers++;
     node->sequence = id;
@@ -87,22 +88,28 @@ static const struct pmi_ops ops = {.exchange = on_exchange,
                                    .broken = on_broken,
                                    .stuck = on_stuck};
 
-/* Ranks from `first` on. */
-static inline struct node *node_new(uint32_t first, uint32_t nlocal)
+/* Ranks from `first` on, of `size`. */
+static inline struct node *node_new_of(uint32_t first, uint32_t nlocal, uint32_t size,
+                                       uint32_t appnum)
 {
     struct node *node = calloc(1, sizeof(*node));
     assert_non_null(node);
     node->kvs = kvs_new("kvs_7");
     kvs_preset(node->kvs, "PMI_process_mapping", "(vector,(0,1,4))");
-    struct pmi_config config = {.size = 4,
+    struct pmi_config config = {.size = size,
                                 .universe_size = -1,
                                 .nlocal = nlocal,
                                 .kvs = node->kvs,
                                 .dialects = dialects_of(true, true)};
     node->server = pmi_server_new(&config, &ops, node);
     for (uint32_t i = 0; i < nlocal; i++)
-        node->clients[i] = pmi_client_new(node->server, first + i, 3, node);
+        node->clients[i] = pmi_client_new(node->server, first + i, appnum, node);
     return node;
+}
+
+static inline struct node *node_new(uint32_t first, uint32_t nlocal)
+{
+    return node_new_of(first, nlocal, 4, 3);
 }
 
 static inline void node_free(struct node *node)

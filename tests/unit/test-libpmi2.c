@@ -110,6 +110,9 @@ static void test_after_a_fence_all_cards_are_there(void **state)
 {
     (void)state;
     run_program(MAX_TASKS, NULL, task_exchanges_cards, 0);
+    program_drip = true;
+    run_program(3, NULL, task_exchanges_cards, 0);
+    program_drip = false;
 }
 
 static int task_shares_attributes(void)

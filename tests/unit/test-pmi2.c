@@ -299,7 +299,6 @@ static void test_a_ring_goes_round_all_nodes(void **state)
     (void)state;
     struct node *left = node_speaking(0, 2), *right = node_speaking(2, 2);
     struct buf all = BUF_INIT;
-    left->nbarriers = right->nbarriers = 0;
     say_bodies(left, 1, "cmd=ring;ring-count=1;ring-left=l1;ring-right=r1;");
     say_bodies(left, 0, "cmd=ring;ring-count=1;ring-left=l0;ring-right=r0;");
     say_bodies(right, 0, "cmd=ring;ring-count=1;ring-left=l2;ring-right=r2;");
