@@ -17,6 +17,7 @@ libresource_a_SOURCES = \
     affinity/resource/rset_arithmetic.c \
     affinity/resource/rset_decode.c \
     affinity/resource/rset_encode.c \
+    affinity/resource/rset_join.c \
     affinity/resource/shape.c affinity/resource/shape.h affinity/resource/shape_private.h \
     affinity/resource/shape_encode.c \
     affinity/resource/shape_json.c \
@@ -25,6 +26,20 @@ libresource_a_SOURCES = \
     affinity/resource/shape_value.c \
     affinity/resource/shape_word.c
 libpool_a_SOURCES = \
+    affinity/pool/locality.c affinity/pool/locality.h \
+    affinity/pool/locality_carve.c \
+    affinity/pool/locality_topo.c \
+    affinity/pool/pool.c affinity/pool/pool.h affinity/pool/pool_private.h \
+    affinity/pool/pool_ask.c \
+    affinity/pool/pool_board.c \
+    affinity/pool/pool_choose.c \
+    affinity/pool/pool_fill.c \
+    affinity/pool/pool_grant.c \
+    affinity/pool/pool_nodes.c \
+    affinity/pool/pool_plan.c \
+    affinity/pool/pool_room.c \
+    affinity/pool/pool_seat.c \
+    affinity/pool/pool_why.c \
     affinity/pool/request.c affinity/pool/request.h affinity/pool/request_private.h \
     affinity/pool/request_kind.c \
     affinity/pool/request_memory.c \
@@ -38,6 +53,7 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_gpu_system.c \
     affinity/topology/topo_json.c \
     affinity/topology/topo_load.c \
+    affinity/topology/topo_localities.c affinity/topology/topo_localities.h \
     affinity/topology/topo_memory.c \
     affinity/topology/topo_numa.c affinity/topology/topo_numa.h \
     affinity/topology/topo_xml.c \
@@ -93,3 +109,5 @@ liblayout_a_SOURCES = \
     affinity/layout/walk.c affinity/layout/walk.h \
     affinity/layout/taskmap.c affinity/layout/taskmap.h \
     affinity/layout/taskmap_text.c
+libpool_a_SOURCES += \
+    affinity/pool/locality_join.c affinity/pool/locality_join.h

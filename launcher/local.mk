@@ -16,7 +16,7 @@ libspec_a_SOURCES = \
     launcher/program/json_field.c launcher/program/json_field.h \
     launcher/program/nodes.c launcher/program/nodes.h launcher/program/nodes_build.h \
     launcher/program/nodes_index.c launcher/program/nodes_index.h \
-    launcher/program/nodes_source.c \
+    launcher/program/nodes_part.c launcher/program/nodes_source.c \
     launcher/program/source.c launcher/program/source.h launcher/program/source_build.h \
     launcher/program/source_batch.c launcher/program/source_enclosing.c \
     launcher/program/source_flux.c \
@@ -28,8 +28,11 @@ libspec_a_SOURCES = \
     launcher/program/pair.c launcher/program/pair.h \
     launcher/program/spec_words.c launcher/program/spec_words.h
 libspec_a_SOURCES += \
+    launcher/program/claims.c launcher/program/claims.h \
     launcher/program/ledger.c launcher/program/ledger.h launcher/program/ledger_private.h \
-    launcher/program/ledger_instance.c launcher/program/ledger_files.c \
+    launcher/program/ledger_book.c launcher/program/ledger_files.c \
+    launcher/program/ledger_instance.c \
+    launcher/program/ledger_lock.c launcher/program/ledger_queue.c \
     launcher/program/store.c launcher/program/store.h
 libstdio_a_SOURCES = \
     launcher/stdio/dest.c launcher/stdio/dest.h \
@@ -48,7 +51,7 @@ libagent_a_SOURCES = \
     launcher/agent/ending.c \
     launcher/agent/group.c \
     launcher/agent/memory.c launcher/agent/memory.h \
-    launcher/agent/rendezvous.c launcher/agent/report.c \
+    launcher/agent/register.c launcher/agent/rendezvous.c launcher/agent/report.c \
     launcher/agent/part.c launcher/agent/part.h launcher/agent/start.c \
     launcher/agent/variables.c launcher/agent/variables.h \
     launcher/agent/streams.c \
@@ -75,7 +78,7 @@ liblauncher_a_SOURCES = \
     launcher/manager/gather.c launcher/manager/orders.c launcher/manager/reports.c \
     launcher/manager/started.c launcher/manager/supply.c launcher/manager/viewer.c \
     launcher/manager/manager.c launcher/manager/manager.h launcher/manager/state.h \
-    launcher/manager/named.c \
+    launcher/manager/enclosed.c launcher/manager/named.c launcher/manager/queue.c \
     launcher/manager/place.c \
     launcher/manager/verdict.c launcher/manager/verdict.h
 
@@ -89,3 +92,18 @@ tprun_LDADD = liblauncher.a $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
 pkglibexec_PROGRAMS += tpagent
 tpagent_SOURCES = launcher/agent/tpagent.c
 tpagent_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
+
+bin_PROGRAMS += tpres
+tpres_SOURCES = launcher/cli/tpres.c launcher/cli/tpres.h \
+    launcher/cli/tpres_alloc.c \
+    launcher/cli/tpres_command.c \
+    launcher/cli/tpres_draw.c \
+    launcher/cli/tpres_from.c \
+    launcher/cli/tpres_io.c \
+    launcher/cli/tpres_kinds.c launcher/cli/tpres_kinds.h \
+    launcher/cli/tpres_make.c \
+    launcher/cli/tpres_methods.c \
+    launcher/cli/tpres_sets.c \
+    launcher/cli/tpres_show.c \
+    launcher/cli/tpres_text.c
+tpres_LDADD = libspec.a liblayout.a libpool.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)

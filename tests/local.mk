@@ -110,10 +110,29 @@ tests_unit_test_request_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS
 check_PROGRAMS += tests/unit/test-rset
 tests_unit_test_rset_SOURCES = tests/unit/test-rset.c tests/unit/unit.h tests/unit/vectors.h
 tests_unit_test_rset_LDADD = libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-pool
+tests_unit_test_pool_SOURCES = tests/unit/test-pool.c tests/unit/unit.h tests/unit/vectors.h
+tests_unit_test_pool_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-locality
+tests_unit_test_locality_SOURCES = tests/unit/test-locality.c tests/unit/unit.h tests/unit/vectors.h
+tests_unit_test_locality_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-pool-random
+tests_unit_test_pool_random_SOURCES = tests/unit/test-pool-random.c tests/unit/pool-brute.c \
+    tests/unit/pool-brute.h tests/unit/unit.h
+tests_unit_test_pool_random_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-topo
 tests_unit_test_topo_SOURCES = tests/unit/test-topo.c tests/unit/unit.h
 tests_unit_test_topo_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-topo-gpu
+check_PROGRAMS += tests/unit/test-rset-join
+tests_unit_test_rset_join_SOURCES = tests/unit/test-rset-join.c tests/unit/unit.h
+tests_unit_test_rset_join_LDADD = libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-locality-join
+tests_unit_test_locality_join_SOURCES = tests/unit/test-locality-join.c tests/unit/unit.h
+tests_unit_test_locality_join_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-localities
+tests_unit_test_localities_SOURCES = tests/unit/test-localities.c tests/unit/unit.h
+tests_unit_test_localities_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 tests_unit_test_topo_gpu_SOURCES = tests/unit/test-topo-gpu.c tests/unit/unit.h
 tests_unit_test_topo_gpu_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-policy
@@ -180,6 +199,9 @@ tests_unit_test_table_LDADD = libbase.a $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-file
 tests_unit_test_file_SOURCES = tests/unit/test-file.c tests/unit/unit.h
 tests_unit_test_file_LDADD = libbase.a $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-claims
+tests_unit_test_claims_SOURCES = tests/unit/test-claims.c tests/unit/unit.h
+tests_unit_test_claims_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-ledger
 tests_unit_test_ledger_SOURCES = tests/unit/test-ledger.c tests/unit/unit.h
 tests_unit_test_ledger_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
@@ -224,9 +246,16 @@ tests_unit_test_descend_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
 
 endif HAVE_CMOCKA
 
+noinst_PROGRAMS += tests/scale/ledger-storm
+tests_scale_ledger_storm_SOURCES = tests/scale/ledger-storm.c
+tests_scale_ledger_storm_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) -lm
 noinst_PROGRAMS += tests/bench/layout
 tests_bench_layout_SOURCES = tests/bench/layout.c
 tests_bench_layout_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+
+noinst_PROGRAMS += tests/bench/pool-time
+tests_bench_pool_time_SOURCES = tests/bench/pool-time.c
+tests_bench_pool_time_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) -lm
 
 if FUZZING
 # Fuzz targets (LLVMFuzzerTestOneInput):
@@ -250,6 +279,10 @@ noinst_PROGRAMS += tests/fuzz/fuzz-hostfile
 tests_fuzz_fuzz_hostfile_SOURCES = tests/fuzz/fuzz-hostfile.c
 tests_fuzz_fuzz_hostfile_LDADD = libspec.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_hostfile_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-claims
+tests_fuzz_fuzz_claims_SOURCES = tests/fuzz/fuzz-claims.c
+tests_fuzz_fuzz_claims_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_claims_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-lines
 tests_fuzz_fuzz_lines_SOURCES = tests/fuzz/fuzz-lines.c
 tests_fuzz_fuzz_lines_LDADD = libstdio.a libbase.a -lm
@@ -285,6 +318,10 @@ noinst_PROGRAMS += tests/fuzz/fuzz-rset
 tests_fuzz_fuzz_rset_SOURCES = tests/fuzz/fuzz-rset.c
 tests_fuzz_fuzz_rset_LDADD = libresource.a libbase.a $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_rset_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-locality
+tests_fuzz_fuzz_locality_SOURCES = tests/fuzz/fuzz-locality.c
+tests_fuzz_fuzz_locality_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_locality_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-policy
 tests_fuzz_fuzz_policy_SOURCES = tests/fuzz/fuzz-policy.c
 tests_fuzz_fuzz_policy_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm

@@ -245,3 +245,20 @@ struct idset *idset_intersect(const struct idset *a, const struct idset *b)
     }
     return both;
 }
+
+size_t idset_count_both(const struct idset *a, const struct idset *b)
+{
+    size_t i = 0, j = 0, count = 0;
+    while (i < a->count && j < b->count) {
+        struct idset_span x = a->spans[i], y = b->spans[j];
+        uint32_t first = x.first > y.first ? x.first : y.first;
+        uint32_t last = x.last < y.last ? x.last : y.last;
+        if (first <= last)
+            count += (size_t)last - first + 1;
+        if (x.last < y.last)
+            i++;
+        else
+            j++;
+    }
+    return count;
+}

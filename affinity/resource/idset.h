@@ -40,6 +40,7 @@ size_t idset_count(const struct idset *set);
 bool idset_empty(const struct idset *set);
 bool idset_equal(const struct idset *a, const struct idset *b);
 bool idset_within(const struct idset *inner, const struct idset *outer); /* subset test */
+size_t idset_count_both(const struct idset *a, const struct idset *b);   /* ids in common */
 
 uint32_t idset_first(const struct idset *set);
 uint32_t idset_next(const struct idset *set, uint32_t id); /* smallest id > id */

@@ -203,28 +203,28 @@ const struct rset_node *rset_find_host(const struct rset *set, const char *host)
     return NULL;
 }
 
-/* "2023-02-16T16:39:02Z", or plain seconds for a year that no calendar has. */
-static void rset_write_time(double seconds, char *text, size_t size)
+void rset_write_time(double seconds, char text[RSET_TIME_SIZE])
 {
     struct tm tm;
     time_t whole = seconds < 1e13 ? (time_t)floor(seconds) : 0;
-    if (!whole || !gmtime_r(&whole, &tm) || !strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &tm))
-        snprintf(text, size, "%.0f s after 1970", seconds);
+    if (!whole || !gmtime_r(&whole, &tm) ||
+        !strftime(text, RSET_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm))
+        snprintf(text, RSET_TIME_SIZE, "%.0f s after 1970", seconds);
 }
 
 int rset_check_time(const struct rset *set, double now, struct error *err)
 {
-    char bound[64], current[64];
-    rset_write_time(now, current, sizeof(current));
+    char bound[RSET_TIME_SIZE], current[RSET_TIME_SIZE];
+    rset_write_time(now, current);
     if (set->starttime != 0 && now < set->starttime) {
-        rset_write_time(set->starttime, bound, sizeof(bound));
+        rset_write_time(set->starttime, bound);
         return error_set(err,
                          "the resource set is not valid before %s (execution.starttime %.15g) and "
                          "it is %s: wait, or use one that is valid",
                          bound, set->starttime, current);
     }
     if (set->expiration != 0 && now >= set->expiration) {
-        rset_write_time(set->expiration, bound, sizeof(bound));
+        rset_write_time(set->expiration, bound);
         return error_set(err,
                          "the resource set expired at %s (execution.expiration %.15g) and it is "
                          "%s: use one that is still valid",

@@ -63,6 +63,11 @@ json_t *rset_to_json(const struct rset *set);
 void rset_append(struct rset *set, uint32_t rank, const char *host, const struct idset *cores,
                  const struct idset *gpus);
 
+#define RSET_TIME_SIZE 64
+
+/* "2023-02-16T16:39:02Z", or plain seconds for a year that no calendar has. */
+void rset_write_time(double seconds, char text[RSET_TIME_SIZE]);
+
 /* 0 when `now` lies within [starttime, expiration); -1 with a sentence otherwise. */
 int rset_check_time(const struct rset *set, double now, struct error *err);
 
@@ -90,5 +95,26 @@ const char *rset_overlap(const struct rset *a, const struct rset *b, struct rset
 /* All that any of these sets holds, a node a host in order of host names. Ranks are positions
  * there: sets may number hosts differently. No times, no properties. */
 struct rset *rset_union_hosts(const struct rset *const *sets, size_t nsets);
+
+/* What both hold, matched by HOST name. Ranks and properties are those of `set`; it is valid while
+ * both are. Nodes without common cores are dropped. NULL with a sentence where the two are never
+ * valid together. */
+struct rset *rset_intersect_hosts(const struct rset *set, const struct rset *other,
+                                  struct error *err);
+
+/* All of `set` and all of `more`, where they hold nothing in common. A host that both have is one
+ * node, with the rank that it has in `set`. The other hosts of `more` keep their ranks where none of
+ * these is taken; else they come behind the last rank of `set`, in order. Properties are those of
+ * either; it is valid while both are.
+ *
+ * ranks[i] (caller frees) becomes the rank of the i-th node of `more`. What is under `scheduling`
+ * goes by ranks, and is left out. NULL with a sentence: what both hold of which host, or times
+ * without a common moment. */
+struct rset *rset_append_set(const struct rset *set, const struct rset *more, uint32_t **ranks,
+                             struct error *err);
+
+/* The same nodes, properties, times and slots, where the i-th node has rank ranks[i]; all of these
+ * are different. What is under `scheduling` is left out. */
+struct rset *rset_renumber(const struct rset *set, const uint32_t *ranks);
 
 #endif

@@ -6,21 +6,13 @@
 #include "affinity/resource/rset.h"
 #include "base/mem.h"
 
-/* A set under construction from the nodes of another; children that were shared stay so, at the
- * cost of one look. */
-struct rset_draft {
-    const struct rset *from;
-    struct rset *set;
-    const struct rset_children **twins; /* by index in `from` */
-};
-
-static struct rset_draft rset_draft_new(const struct rset *from)
+struct rset_draft rset_draft_new(const struct rset *from)
 {
     return (struct rset_draft){from, rset_new(),
                                mem_array(from->priv->nshared, sizeof(struct rset_children *))};
 }
 
-static void rset_draft_keep(struct rset_draft *draft, const struct rset_node *node)
+void rset_draft_keep(struct rset_draft *draft, const struct rset_node *node)
 {
     const struct rset_children **twin = &draft->twins[rset_children_index(node->children)];
     if (!*twin)
@@ -30,8 +22,7 @@ static void rset_draft_keep(struct rset_draft *draft, const struct rset_node *no
     rset_push(draft->set, node->rank, host, *twin);
 }
 
-/* `same`: the set is still the whole of what it came from, and nslots still counts its slots. */
-static struct rset *rset_draft_done(struct rset_draft *draft, bool same)
+struct rset *rset_draft_done(struct rset_draft *draft, bool same)
 {
     struct rset *set = draft->set;
     set->starttime = draft->from->starttime;
@@ -59,12 +50,6 @@ struct rset *rset_copy(const struct rset *set)
     return rset_select(set, NULL, NULL);
 }
 
-/* The nodes of a set in order of their hosts. */
-struct rset_index {
-    const struct rset_node **nodes;
-    size_t count;
-};
-
 static int rset_compare_hosts(const void *a, const void *b)
 {
     const struct rset_node *x = *(const struct rset_node *const *)a;
@@ -73,7 +58,7 @@ static int rset_compare_hosts(const void *a, const void *b)
     return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static struct rset_index rset_index_new(const struct rset *set)
+struct rset_index rset_index_new(const struct rset *set)
 {
     struct rset_index index = {mem_array(set->nnodes, sizeof(*index.nodes)), set->nnodes};
     for (size_t i = 0; i < set->nnodes; i++)
@@ -82,8 +67,7 @@ static struct rset_index rset_index_new(const struct rset *set)
     return index;
 }
 
-/* Where the nodes of a host start; `count` where it has none. */
-static size_t rset_index_find(const struct rset_index *index, const char *host)
+size_t rset_index_find(const struct rset_index *index, const char *host)
 {
     size_t low = 0, high = index->count;
     while (low < high) {
@@ -96,7 +80,7 @@ static size_t rset_index_find(const struct rset_index *index, const char *host)
     return low < index->count && strcmp(index->nodes[low]->host, host) == 0 ? low : index->count;
 }
 
-static bool rset_index_same(const struct rset_index *index, size_t at, const char *host)
+bool rset_index_same(const struct rset_index *index, size_t at, const char *host)
 {
     return at < index->count && strcmp(index->nodes[at]->host, host) == 0;
 }
@@ -152,15 +136,14 @@ static void rset_add_common(struct idset **all, const struct idset *a, const str
     *all = sum;
 }
 
-static void rset_free_children(struct rset_children *children)
+void rset_free_children(struct rset_children *children)
 {
     idset_free(children->cores);
     idset_free(children->gpus);
 }
 
-/* What a node and the nodes at `at` of the index both hold. */
-static struct rset_children rset_common(const struct rset_node *node,
-                                        const struct rset_index *index, size_t at)
+struct rset_children rset_common(const struct rset_node *node, const struct rset_index *index,
+                                 size_t at)
 {
     struct rset_children all = {idset_new(), idset_new()};
     for (; rset_index_same(index, at, node->host); at++) {

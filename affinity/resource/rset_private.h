@@ -2,6 +2,8 @@
 #ifndef AFFINITY_RESOURCE_RSET_PRIVATE_H
 #define AFFINITY_RESOURCE_RSET_PRIVATE_H
 
+#include <stdbool.h>
+
 #include "affinity/resource/rset.h"
 
 /* A distinct pair of sets; `sets` is first, so that a node's pointer leads here. */
@@ -34,5 +36,35 @@ void rset_push(struct rset *set, uint32_t rank, const char *host,
 json_t *rset_trim_properties(const struct rset *set, const struct rset *kept);
 
 struct idset *rset_ranks(const struct rset *set); /* caller frees */
+
+/* A set under construction from the nodes of another; children that were shared stay so, at the
+ * cost of one look. */
+struct rset_draft {
+    const struct rset *from;
+    struct rset *set;
+    const struct rset_children **twins; /* by index in `from` */
+};
+
+struct rset_draft rset_draft_new(const struct rset *from);
+/* A node as it is, at the end. */
+void rset_draft_keep(struct rset_draft *draft, const struct rset_node *node);
+/* `same`: the set is still the whole of what it came from, and nslots still counts its slots. */
+struct rset *rset_draft_done(struct rset_draft *draft, bool same);
+
+/* The nodes of a set in order of their hosts. */
+struct rset_index {
+    const struct rset_node **nodes; /* the caller frees */
+    size_t count;
+};
+
+struct rset_index rset_index_new(const struct rset *set);
+/* Where the nodes of a host start; `count` where it has none. */
+size_t rset_index_find(const struct rset_index *index, const char *host);
+/* Whether there is one more of the host. */
+bool rset_index_same(const struct rset_index *index, size_t at, const char *host);
+/* What a node and the nodes at `at` of the index both hold; the caller frees both sets. */
+struct rset_children rset_common(const struct rset_node *node, const struct rset_index *index,
+                                 size_t at);
+void rset_free_children(struct rset_children *children); /* the sets */
 
 #endif

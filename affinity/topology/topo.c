@@ -58,6 +58,7 @@ struct topo *topo_new(uint32_t npus)
     topo->os = mem_array(npus, sizeof(*topo->os));
     topo->allowed = mem_array(npus, sizeof(*topo->allowed));
     topo->memory = mem_array(npus, sizeof(*topo->memory));
+    topo->gib = mem_array(npus, sizeof(*topo->gib));
     memset(topo->memory, 0xff, npus * sizeof(*topo->memory));
     for (int level = 0; level < TOPO_NLEVELS; level++) {
         topo->object[level] = mem_array(npus, sizeof(*topo->object[level]));
@@ -92,6 +93,7 @@ void topo_free(struct topo *topo)
         free(topo->object[level]);
     free(topo->allowed);
     free(topo->memory);
+    free(topo->gib);
     free(topo->os);
     free(topo);
 }

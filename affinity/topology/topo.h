@@ -45,6 +45,7 @@ enum topo_level {
 #define TOPO_MAX_PUS 65536
 #define TOPO_MAX_MEMORIES 1024 /* NUMA nodes; Linux can have no more */
 #define TOPO_MAX_GPUS 1024
+#define TOPO_MAX_GIB (1u << 24)
 
 /* Who made a GPU, and so which runtime numbers it. */
 enum topo_vendor {
@@ -71,6 +72,8 @@ struct topo {
     uint32_t *os;                   /* [npus] OS index of each thread */
     bool *allowed;                  /* [npus] cgroup, inherited mask, online */
     uint32_t *memory;               /* [npus] OS index of its NUMA node, or TOPO_ABSENT */
+    uint32_t *gib;                  /* [npus] the size of that, in whole GiB, so that it is the same
+                                       at every boot; 0: less, or not known */
     uint32_t *object[TOPO_NLEVELS]; /* [npus] each */
     uint32_t count[TOPO_NLEVELS];   /* objects of each level */
     struct topo_gpu *gpus;

@@ -17,9 +17,9 @@
  * absent, nothing allowed. */
 struct topo *topo_new(uint32_t npus);
 
-/* topo_memory.c: the key "memory" of the wire form; NULL where no thread has any. */
-json_t *topo_memory_to_json(const struct topo *topo);
-/* `value` may be NULL. 0, or -1 with a sentence. */
+/* topo_memory.c: the keys "memory" and "gib" of the wire form, where any thread has memory. */
+void topo_memory_to_json(const struct topo *topo, json_t *value);
+/* 0, or -1 with a sentence. */
 int topo_memory_from_json(struct topo *topo, const json_t *value, struct error *err);
 /* Parts of the wire form. A set as text; a text as a set of this machine's OS indexes, or NULL. */
 json_t *topo_set_to_json(const struct idset *set);

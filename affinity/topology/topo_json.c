@@ -9,6 +9,7 @@
  *    "allowed": "0-7",                                      OS indexes; left out when all are
  *    "memory":  [0, 64, 1, 64],                             NUMA node (OS index, or -1) and number
  *                                                           of rows, in pairs; left out when none
+ *    "gib":     [62, 64, 63, 64],                           its size and number of rows, likewise
  *    "gpus":    [{"id": 0, "name": "cuda0", "cpus": "0-7",  left out when there are none; pci,
  *                 "pci": "0000:c1:00.0", "vendor": "nvidia",  vendor and tiles when they say nothing
  *                 "tiles": 2}]}
@@ -121,7 +122,7 @@ json_t *topo_to_json(const struct topo *topo)
         json_object_set_new(value, "allowed", topo_set_to_json(allowed));
     if (topo->ngpus)
         json_object_set_new(value, "gpus", topo_gpus_to_json(topo));
-    json_object_set_new(value, "memory", topo_memory_to_json(topo));
+    topo_memory_to_json(topo, value);
     idset_free(allowed);
     return value;
 }
@@ -322,7 +323,7 @@ static struct topo *topo_from_rows(const json_t *value, const uint32_t *os, uint
     if (levels_from_json(topo, json_object_get(value, "levels"), err) < 0 ||
         check_nesting(topo, err) < 0 ||
         allowed_from_json(topo, json_object_get(value, "allowed"), err) < 0 ||
-        topo_memory_from_json(topo, json_object_get(value, "memory"), err) < 0 ||
+        topo_memory_from_json(topo, value, err) < 0 ||
         topo_gpus_from_json(topo, json_object_get(value, "gpus"), err) < 0) {
         topo_free(topo);
         return NULL;

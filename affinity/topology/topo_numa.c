@@ -83,7 +83,10 @@ void numa_fill_memory(struct topo *topo, hwloc_topology_t machine)
     for (uint32_t row = 0; row < topo->npus; row++) {
         hwloc_obj_t pu = hwloc_get_obj_by_type(machine, HWLOC_OBJ_PU, row);
         hwloc_obj_t numa = memory_of_thread(pu, sized);
-        if (numa && numa->os_index < TOPO_MAX_MEMORIES)
-            topo->memory[row] = numa->os_index;
+        if (!numa || numa->os_index >= TOPO_MAX_MEMORIES)
+            continue;
+        uint64_t gib = numa->attr->numanode.local_memory >> 30;
+        topo->memory[row] = numa->os_index;
+        topo->gib[row] = gib < TOPO_MAX_GIB ? (uint32_t)gib : TOPO_MAX_GIB;
     }
 }

@@ -19,7 +19,7 @@ struct hwloc_obj *numa_of_thread(struct hwloc_obj *pu);
  * allowed is seen. */
 struct hwloc_obj *numa_domain_of_thread(struct hwloc_obj *pu);
 
-/* The topology's column `memory`. Nodes that have none do not count, unless no thread's node says
+/* The topology's columns `memory` and `gib`. Nodes that have none do not count, unless no thread's node says
  * how much it has. */
 void numa_fill_memory(struct topo *topo, struct hwloc_topology *machine);
 

@@ -340,6 +340,7 @@ static void agent_close(struct agent *agent)
 {
     while (agent->groups)
         group_free(agent->groups);
+    register_remove(agent);
     link_free(agent->parent);
     tree_free(agent->tree);
     topo_free(agent->topo);

@@ -100,6 +100,7 @@ static void ending_over(struct group *group)
     for (uint32_t i = 0; i < group->ntasks; i++)
         streams_close(&group->tasks[i]);
     confine_close(group);
+    register_close(group);
 }
 
 static void ending_drain(struct group *group)

@@ -62,7 +62,7 @@ struct start {
     struct start_found *found; /* where that is to be shown */
     size_t nfound;
     size_t set_size; /* bytes of a set of processors that the kernel answers into */
-    char *taskmap;
+    char *texts[VARIABLES_LONG];
     int null;
 };
 
@@ -182,7 +182,7 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
     const struct part *part = &start->parts[what->app];
     const struct launch *launch = start->group->launch;
     const struct ends *ends = &slot->ends;
-    struct variables_source source = {launch, part, start->taskmap, start->group->pmi,
+    struct variables_source source = {launch, part, start->texts, start->group->pmi,
                                       threads_of(&start->threads, part, what)};
     variables_fill(&slot->vars, &source, what);
     slot->task = task;
@@ -345,7 +345,8 @@ static void start_open(struct start *start, struct group *group)
         setrlimit(RLIMIT_NOFILE, &files);
     }
     start->group = group;
-    start->taskmap = variables_taskmap(launch);
+    start->texts[0] = variables_taskmap(launch);
+    start->texts[1] = variables_resources(launch);
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->parts = mem_array(launch->spec->nparts, sizeof(*start->parts));
     for (size_t i = 0; i < launch->spec->nparts; i++)
@@ -380,7 +381,8 @@ void start_free(struct group *group)
     threads_close(&start->threads);
     free(start->bindings);
     free(start->memory);
-    free(start->taskmap);
+    for (size_t i = 0; i < VARIABLES_LONG; i++)
+        free(start->texts[i]);
     close(start->null);
     free(start);
     group->start = NULL;
@@ -467,6 +469,7 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
     start_free(group);
     group->phase = GROUP_RUNNING;
     report_started(group, failed, bindings);
+    register_open(group);
 }
 
 void start_refuse(struct group *group, const struct error *err)
@@ -492,6 +495,7 @@ static int start_begin(struct group *group, struct error *err)
             launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes);
     if (bindings_check(group, err) < 0 || memory_open(launch, agent->topo, &memory, err) < 0)
         return -1;
+    group->unbound = launch->claim != NULL;
     confine_open(group);
     rendezvous_start(group);
     group->phase = GROUP_STARTING;

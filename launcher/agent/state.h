@@ -6,6 +6,7 @@
  *   start.c       a group's start: binding, exec
  *   asking.c      what tasks ask of their program
  *   confine.c     the cgroup that tasks are started in
+ *   register.c    which processors of this host are bound to, for runs of other instances
  *   streams.c     what tasks write and read
  *   rendezvous.c  PMI and the exchange
  *   report.c      what is told upwards
@@ -103,6 +104,7 @@ struct group {
     struct asking *asking; /* questions that are not answered yet */
     uint32_t asked;        /* how many there ever were */
 
+    bool unbound;     /* as mapped; a cgroup may keep its tasks all the same */
     bool terminating; /* it alone: it could not be started as a whole */
     double heard;     /* when a task last wrote or ended */
     struct end_set *ends;
@@ -128,7 +130,10 @@ struct agent {
     struct idset
         *confined; /* OS processors that the cgroup keeps tasks to; NULL: nothing is kept */
     bool caged;    /* there was an attempt at making the cgroup */
-    bool stalled;  /* output waits for credit */
+    struct instance *register_instance; /* NULL: nothing is written down */
+    struct program *register_entry;
+    struct idset *registered; /* what is written down */
+    bool stalled;             /* output waits for credit */
     size_t input_owed;
     struct idset *input_nodes; /* of the tree: where stdin is read */
 
@@ -177,6 +182,11 @@ void start_refuse(struct group *group, const struct error *err); /* it cannot be
 /* This process has ended: if it was on its way, it counts as started now, or as failed. */
 void start_settle(struct agent *agent, pid_t pid);
 void start_free(struct group *group);
+
+/* register.c */
+void register_open(struct group *group);   /* its tasks run */
+void register_close(struct group *group);  /* they have ended */
+void register_remove(struct agent *agent); /* nothing is bound any more */
 
 /* confine.c: where no cgroup can be made all goes on without */
 void confine_open(struct group *group);   /* before its first task */

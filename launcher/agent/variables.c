@@ -11,7 +11,7 @@
 
 #define TASKMAP_MAX 32768 /* bytes of TPRUN_TASKMAP; a longer one is left out */
 
-enum { TASK_VARIABLES = 20 + GPU_ENV_MAX + OMP_ENV_MAX };
+enum { TASK_VARIABLES = 22 + GPU_ENV_MAX + OMP_ENV_MAX };
 
 static bool has_variable(char *const *environment, const char *name)
 {
@@ -89,13 +89,15 @@ void variables_fill(struct variables *vars, const struct variables_source *sourc
     variable(vars, "TPRUN_PROGRAM=%s", launch->program);
     variable(vars, "TPRUN_INSTANCE=%s", launch->instance);
     variable(vars, "TPRUN_ENCLOSING=%s", launch->enclosing ? launch->enclosing : launch->program);
+    if (launch->instance_id)
+        variable(vars, "TPRUN_INSTANCE_ID=%s", launch->instance_id);
     pmi_variables(vars, source, what);
     variables_add(vars, source->threads);
     variables_add(vars, part_gpus(part, what));
-    if (source->taskmap) {
-        vars->list[vars->at++] = source->taskmap;
-        vars->list[vars->at] = NULL;
-    }
+    for (size_t i = 0; i < VARIABLES_LONG; i++)
+        if (source->texts[i])
+            vars->list[vars->at++] = source->texts[i];
+    vars->list[vars->at] = NULL;
 }
 
 char *variables_taskmap(const struct launch *launch)
@@ -106,6 +108,11 @@ char *variables_taskmap(const struct launch *launch)
     json_decref(wrapped);
     free(map);
     return text;
+}
+
+char *variables_resources(const struct launch *launch)
+{
+    return launch->resources ? mem_format("TPRUN_ENCLOSING_R=%s", launch->resources) : NULL;
 }
 
 void variables_free(struct variables *vars)

@@ -16,10 +16,12 @@ struct variables { /* zeroed at first; may be filled again */
     struct buf text; /* the task's own, NUL-separated; never moves: reserved first */
 };
 
+enum { VARIABLES_LONG = 2 };
+
 struct variables_source { /* all borrowed; the part's environment and GPUs also by the list */
     const struct launch *launch;
     const struct part *part;
-    char *taskmap;        /* "TPRUN_TASKMAP=...", or NULL */
+    char *const *texts;   /* [VARIABLES_LONG] that may be long, the same for all tasks; or NULL */
     bool pmi;             /* descriptor 3 is its PMI socket */
     char *const *threads; /* what it is told of its cores, or NULL; see threads.h */
 };
@@ -30,5 +32,7 @@ void variables_free(struct variables *vars);
 
 /* "TPRUN_TASKMAP=..." for this program (caller frees), NULL where it would be too long. */
 char *variables_taskmap(const struct launch *launch);
+/* "TPRUN_ENCLOSING_R=..." likewise: a run of its own draws from that, on whatever node it is. */
+char *variables_resources(const struct launch *launch);
 
 #endif

@@ -90,7 +90,8 @@ static int scan_option(struct scan *scan, const struct option *option, const cha
         return -1;
     if (!option->argument && attached && !(option->flags & OPTION_TOPIC))
         return error_set(scan->err, "%s takes no value: write it without =%s", spelling, attached);
-    if (option->argument && !(value = scan_value(scan, option, spelling, attached)))
+    bool needed = option->argument && (attached || !(option->flags & OPTION_MAYBE));
+    if (needed && !(value = scan_value(scan, option, spelling, attached)))
         return -1;
     struct command_part *part = scan_part(scan);
     part->options = mem_resize(part->options, part->noptions + 1, sizeof(part->options[0]));

@@ -35,7 +35,7 @@ static void help_spelling(struct buf *line, const struct option *option)
         buf_printf(line, "-%s, ", option->alias);
     buf_printf(line, "%s%s", option->flags & OPTION_DASH ? "-" : "--", option->name);
     if (option->argument && !again)
-        buf_printf(line, " %s", option->argument);
+        buf_printf(line, option->flags & OPTION_MAYBE ? "[=%s]" : " %s", option->argument);
 }
 
 /* The left half of a line: an option and those that share its line. */

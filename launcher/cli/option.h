@@ -31,6 +31,7 @@ enum {
     OPTION_DASH = 8,    /* also written with one dash, as other launchers' users do */
     OPTION_SOURCE = 16, /* names the nodes: one such option stands in place of the others */
     OPTION_STOPS = 32,  /* nothing behind it is looked at; `detail` is the action */
+    OPTION_MAYBE = 128, /* its value may be left out; it stands behind "=" */
     OPTION_TOPIC = 64   /* a topic of help_topic() may follow, which says the action */
 };
 
@@ -87,6 +88,9 @@ int option_set_number(const struct option *option, const char *value, struct opt
                       struct error *err);
 int option_set_duration(const struct option *option, const char *value,
                         struct option_target *target, struct error *err);
+/* For others' resources: how long, for ever without a value; detail 1: not at all. */
+int option_set_wait(const struct option *option, const char *value, struct option_target *target,
+                    struct error *err);
 int option_set_hosts(const struct option *option, const char *value, struct option_target *target,
                      struct error *err);
 int option_set_rankfile(const struct option *option, const char *value,

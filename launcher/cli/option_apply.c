@@ -84,6 +84,16 @@ int option_set_duration(const struct option *option, const char *value,
     return 0;
 }
 
+int option_set_wait(const struct option *option, const char *value, struct option_target *target,
+                    struct error *err)
+{
+    double seconds = option->detail ? 0 : INFINITY;
+    if (value && fsd_decode(value, &seconds, err) < 0)
+        return -1;
+    target->spec->wait = seconds;
+    return 0;
+}
+
 int option_set_hosts(const struct option *option, const char *value, struct option_target *target,
                      struct error *err)
 {

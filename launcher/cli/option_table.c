@@ -42,6 +42,11 @@ const struct option option_table[] = {
     {"exclude", 0, NULL, "HOSTLIST", OPTION_NODES, OPTION_WHOLE,
      "nodes to leave out; share what is held", option_set_hosts, SPEC(exclude)},
     {"overlap", 0, NULL, NULL, OPTION_NODES, OPTION_WHOLE, NULL, option_set_flag, SPEC(overlap)},
+    {"on", 0, NULL, "FILE", OPTION_NODES, OPTION_WHOLE, "exactly the resources of this R",
+     option_set_text, SPEC(on)},
+    {"wait", 0, NULL, "FSD", OPTION_NODES, OPTION_WHOLE | OPTION_MAYBE,
+     "queue for what is held (default), or fail", option_set_wait, SPEC(wait)},
+    {"no-wait", 0, NULL, NULL, OPTION_NODES, OPTION_WHOLE, NULL, option_set_wait, SPEC(wait), 1},
 
     {"map-by", 0, NULL, "POLICY", OPTION_LAYOUT, 0, "slot, core, numa, socket, node, ...",
      option_set_text, PART(map)},
@@ -126,9 +131,6 @@ const struct option option_table[] = {
 
     LATER("shape", 0, "-n, -N and -c"),
     LATER("requires", 0, "--exclude HOSTLIST"),
-    LATER("on", 0, "-R FILE"),
-    LATER("wait", 0, NULL),
-    LATER("no-wait", 0, NULL),
     LATER("pty", 0, NULL),
     LATER("env-file", 0, "-x VAR=VALUE"),
     LATER("stage", 0, NULL),

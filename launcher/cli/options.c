@@ -114,6 +114,10 @@ static int options_check_seen(const struct spec *spec, struct error *err)
                               "name a file");
     if (spec->ntopologies && !spec->dry_run)
         return error_set(err, "--topology is for --dry-run: nodes that need not exist run nothing");
+    if (spec->ntopologies && spec->on)
+        return error_set(err,
+                         "--topology tells of nodes that need not exist: leave out --on, whose "
+                         "resources have to");
     if (spec->ntopologies && (spec->hosts || spec->hostfile))
         return error_set(err, "--topology names the nodes itself: leave %s out",
                          spec->hosts ? "--hosts" : "--hostfile");

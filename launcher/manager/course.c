@@ -11,6 +11,10 @@ static void run(struct manager *manager)
     viewer_say(manager, "program %s: %u task%s on %u node%s", program_id(manager->program),
                manager->layout->ntasks, manager->layout->ntasks > 1 ? "s" : "",
                manager->layout->nnodes, manager->layout->nnodes > 1 ? "s" : "");
+    double longest;
+    size_t locks = instance_locks(manager->instance, &longest);
+    viewer_say(manager, "instance %s: locked %zu times, for %.3f ms at most",
+               instance_path(manager->instance), locks, longest * 1e3);
     started_open(manager);
     verdict_set_hosts(manager->verdict, manager->host_names);
     place_launch(manager);
@@ -28,15 +32,19 @@ static int show_and_run(struct manager *manager, struct error *err)
     return 0;
 }
 
+static void retry(struct manager *manager);
+
 /* Every host that was asked has settled: there may be others to ask. */
 static int next(struct manager *manager, struct error *err)
 {
     if (gather_check(manager, err) < 0)
         return -1;
-    if (place_map(manager, err) == 0)
+    if (place_map(manager, err) == 0) {
+        queue_leave(manager);
         return show_and_run(manager, err);
+    }
     if (!gather_more(manager))
-        return -1;
+        return queue_wait(manager, retry, err) < 0 ? -1 : 1;
     error_clear(err);
     return gather_start(manager, err);
 }
@@ -48,6 +56,18 @@ static void go_on(struct manager *manager, int result, struct error *err)
     if (result < 0)
         finish_refuse(manager, err);
     error_clear(err);
+}
+
+/* From the front, with what is free now; hosts that are there already are not asked again. */
+static void retry(struct manager *manager)
+{
+    struct error err = ERROR_INIT;
+    int result = supply_free(manager, &err);
+    if (result == 0) {
+        supply_want(manager);
+        result = gather_start(manager, &err);
+    }
+    go_on(manager, result, &err);
 }
 
 void course_begin(struct manager *manager)

@@ -88,8 +88,9 @@ int gather_start(struct manager *manager, struct error *err)
             result = 0;
     }
     manager->waiting = idset_count(nodes);
-    viewer_say(manager, "resources: %s, %zu node%s; %zu of them asked", manager->nodes->source,
-               manager->nodes->count, manager->nodes->count > 1 ? "s" : "", manager->waiting);
+    if (manager->waiting || !manager->queue)
+        viewer_say(manager, "resources: %s, %zu node%s; %zu of them asked", manager->nodes->source,
+                   manager->nodes->count, manager->nodes->count > 1 ? "s" : "", manager->waiting);
     if (result == 0)
         start_targets(manager, nodes, TREE_FIRST);
     idset_free(nodes);

@@ -6,6 +6,8 @@
 #include "launcher/manager/state.h"
 #include "launcher/program/launch.h"
 
+#define GROUPS_MAX_R 65536 /* bytes of an R in a task's environment */
+
 /* ---- what is known of one ---- */
 
 struct group *groups_find(const struct manager *manager, uint32_t number)
@@ -122,10 +124,24 @@ static char *enclosing_programs(const struct manager *manager)
     return text;
 }
 
+/* What goes into the environment of every task has to be short enough for the kernel. */
+static char *resources_text(const struct group *group)
+{
+    struct rset *held = group->number ? room_held(group->manager) : NULL;
+    json_t *R = rset_to_json(held ? held : group->manager->claim);
+    char *text = json_dumps(R, JSON_COMPACT);
+    json_decref(R);
+    rset_free(held);
+    if (text && strlen(text) <= GROUPS_MAX_R)
+        return text;
+    free(text);
+    return NULL;
+}
+
 static void launch(struct group *group, const struct group_plan *plan)
 {
     struct manager *manager = group->manager;
-    char *enclosing = enclosing_programs(manager);
+    char *enclosing = enclosing_programs(manager), *resources = resources_text(group);
     const char **hosts = mem_array(group->nnodes, sizeof(*hosts));
     for (uint32_t i = 0; i < group->nnodes; i++)
         hosts[i] = manager->host_names[group->tree_node[i]];
@@ -139,6 +155,9 @@ static void launch(struct group *group, const struct group_plan *plan)
                                    .layout = plan->layout,
                                    .program = program_id(manager->program),
                                    .instance = instance_path(manager->instance),
+                                   .instance_id = manager->family ? manager->family
+                                                                  : instance_id(manager->instance),
+                                   .resources = resources,
                                    .enclosing = enclosing,
                                    .tree_node = group->tree_node,
                                    .hosts = hosts};
@@ -150,6 +169,7 @@ static void launch(struct group *group, const struct group_plan *plan)
     free(hosts);
     free(text);
     free(enclosing);
+    free(resources);
 }
 
 struct group *groups_start(struct manager *manager, const struct group_plan *plan)

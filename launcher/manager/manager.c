@@ -29,6 +29,7 @@ static void manager_close(struct manager *manager)
     while (manager->groups)
         groups_drop(manager->groups);
     pairs_free(manager->names, manager->nnames);
+    queue_leave(manager);
     place_close(manager);
     supply_close(manager);
     program_end(manager->program);

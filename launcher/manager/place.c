@@ -145,7 +145,7 @@ static int find_candidates(struct manager *manager, struct error *err)
     manager->candidate_host = mem_array(count, sizeof(*manager->candidate_host));
     for (size_t i = 0; i < count; i++) {
         const struct node *node = &manager->nodes->list[i];
-        if (!manager->hosts[i].topo || !manager->hosts[i].wanted)
+        if (!manager->hosts[i].topo || !(manager->hosts[i].wanted || manager->wishing))
             continue;
         struct idset *cores = free_cores(manager, i), *gpus;
         bool full;
@@ -186,21 +186,10 @@ static void fill_request(struct manager *manager)
 
 /* ---- the claim ---- */
 
-static size_t count_held(const struct manager *manager, size_t *gpus)
-{
-    size_t count = 0;
-    *gpus = 0;
-    for (size_t i = 0; manager->held && i < manager->held->nnodes; i++) {
-        count += idset_count(manager->held->nodes[i].children->cores);
-        *gpus += idset_count(manager->held->nodes[i].children->gpus);
-    }
-    return count;
-}
-
 /* What was left out before anything was placed. */
 static void explain_refusal(const struct manager *manager, struct error *err)
 {
-    size_t gpus, held = count_held(manager, &gpus);
+    size_t held = manager->wishing ? 0 : manager->held_cores, gpus = manager->held_gpus;
     struct buf text = BUF_INIT;
     if (err->kind != ERROR_REFUSED)
         return;
@@ -223,7 +212,9 @@ static void make_claim(struct manager *manager)
 {
     struct layout *layout = manager->layout;
     rset_free(manager->claim);
-    manager->claim = rset_new();
+    manager->claim = manager->on ? rset_copy(manager->on) : rset_new();
+    if (manager->on)
+        return;
     for (uint32_t i = 0; i < layout->nnodes; i++) {
         const struct layout_node *node = &manager->candidates[layout->nodes[i].source];
         rset_append(manager->claim, node->target, node->host, layout->nodes[i].claim,
@@ -231,26 +222,36 @@ static void make_claim(struct manager *manager)
     }
 }
 
+/* Of --on all has to be free. */
+static int check_on(const struct manager *manager, struct error *err)
+{
+    const char *host =
+        manager->on && manager->held ? rset_overlap(manager->on, manager->held, NULL) : NULL;
+    if (!host)
+        return 0;
+    return error_set(err, "--on %s: not all of it is free: some of %s is held by others",
+                     manager->spec->on, host);
+}
+
 static int make_layout(struct manager *manager, struct error *err)
 {
     layout_free(manager->layout);
     manager->layout = NULL;
     fill_parts(manager);
-    if (find_candidates(manager, err) < 0)
+    if (check_on(manager, err) < 0 || find_candidates(manager, err) < 0)
         return -1;
     fill_request(manager);
-    size_t gpus;
     if (!manager->ncandidates && !manager->named && manager->nodes->limits_cores &&
-        !count_held(manager, &gpus))
+        !manager->held_cores)
         return error_set(err,
                          "-c: %s grants fewer cores on each node than a task is to have; "
                          "--oversubscribe runs one there",
                          manager->nodes->source);
     if (!manager->ncandidates && !manager->named)
         return error_set(err,
-                         "every core is held by other running programs (%zu of them); wait for "
-                         "them to end, or share with --overlap",
-                         count_held(manager, &gpus));
+                         "every core is held by other running programs (%zu of them) or by those "
+                         "that wait; wait for them to end, or share with --overlap",
+                         manager->held_cores);
     manager->layout = layout_make(&manager->request, err);
     if (!manager->layout)
         explain_refusal(manager, err);
@@ -271,7 +272,7 @@ static int check_input(const struct manager *manager, struct error *err)
     return result;
 }
 
-int place_map(struct manager *manager, struct error *err)
+static int map_and_claim(struct manager *manager, int *turn, struct error *err)
 {
     for (int tries = 0; tries < PLACE_TRIES; tries++) {
         error_clear(err);
@@ -283,10 +284,69 @@ int place_map(struct manager *manager, struct error *err)
         int lost = program_claim(manager->program, manager->claim, err);
         if (lost <= 0)
             return lost;
+        if (*turn < 0)
+            *turn = instance_turn(manager->instance);
         if (supply_free(manager, err) < 0)
             return -1;
     }
     return error_prefix(err, "lost the race for free cores %d times", PLACE_TRIES);
+}
+
+int place_map(struct manager *manager, struct error *err)
+{
+    int turn = -1, result = map_and_claim(manager, &turn, err);
+    if (turn >= 0)
+        close(turn);
+    return result;
+}
+
+/* Hosts that were not asked are as the instance remembers them. */
+static bool lend_topologies(struct manager *manager, bool *lent)
+{
+    bool all = true;
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        const struct node *node = &manager->nodes->list[i];
+        struct host *host = &manager->hosts[i];
+        struct topo *known = node->here       ? manager->here
+                             : manager->atlas ? atlas_topo(manager->atlas, node->host)
+                                              : NULL;
+        lent[i] = !host->topo && !host->settled && known;
+        if (lent[i])
+            host->topo = topo_ref(known);
+        all &= host->topo || host->settled;
+    }
+    return all;
+}
+
+static void return_topologies(struct manager *manager, const bool *lent)
+{
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        if (!lent[i])
+            continue;
+        topo_free(manager->hosts[i].topo);
+        manager->hosts[i].topo = NULL;
+    }
+}
+
+struct rset *place_wish(struct manager *manager, bool *known, struct error *err)
+{
+    struct rset *held = manager->held, *wish = NULL;
+    bool *lent = mem_array(manager->nodes->count, sizeof(*lent));
+    *known = lend_topologies(manager, lent);
+    manager->held = NULL;
+    manager->wishing = true;
+    supply_share(manager);
+    if (make_layout(manager, err) == 0) {
+        make_claim(manager);
+        wish = manager->claim;
+        manager->claim = NULL;
+    }
+    manager->held = held;
+    manager->wishing = false;
+    supply_share(manager);
+    return_topologies(manager, lent);
+    free(lent);
+    return wish;
 }
 
 /* ---- what is shown ---- */

@@ -38,13 +38,29 @@ static struct rset *both_of(const struct rset *a, const struct rset *b)
     return rset_union_hosts((const struct rset *const[]){a, b}, 2);
 }
 
-/* Cores of hosts whose agents are up that no program holds. GPUs are not given out later. */
+/* Less what others hold, or wait for and came before. Takes the set; NULL: it cannot be told. */
+static struct rset *without_others(const struct manager *manager, struct rset *all,
+                                   struct error *err)
+{
+    struct rset *held = instance_held(manager->instance, err);
+    struct rset *barred = held ? program_barred(manager->program, err) : NULL;
+    struct rset *others = barred ? both_of(held, barred) : NULL;
+    struct rset *left = others ? rset_subtract_hosts(all, others) : NULL;
+    rset_free(others);
+    rset_free(barred);
+    rset_free(held);
+    rset_free(all);
+    return left;
+}
+
+/* Cores of hosts whose agents are up that no program holds. GPUs are not given out later; what was
+ * asked for by name (--on) is all there is. */
 static struct rset *free_in_instance(const struct manager *manager, struct error *err)
 {
     struct rset *all = rset_new();
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
-        if (!manager->hosts[i].topo)
+        if (!manager->hosts[i].topo || manager->on)
             continue;
         struct idset *cores =
             node->cores ? idset_copy(node->cores) : topo_allowed_cores(manager->hosts[i].topo);
@@ -53,11 +69,7 @@ static struct rset *free_in_instance(const struct manager *manager, struct error
     }
     if (manager->spec->overlap)
         return all;
-    struct rset *held = instance_held(manager->instance, err);
-    struct rset *left = held ? rset_subtract_hosts(all, held) : NULL;
-    rset_free(held);
-    rset_free(all);
-    return left;
+    return without_others(manager, all, err);
 }
 
 /* ---- candidates ---- */

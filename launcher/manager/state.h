@@ -8,7 +8,9 @@
  *   started.c  what runs, as the kernel has it
  *   place.c    layout, claim, what is shown, the launch
  *   gather.c   agents: started, heard of, or not reached
+ *   queue.c    the wait for what others hold
  *   supply.c   nodes, instance, what is free there
+ *   enclosed.c the program that this run is a task of
  *   named.c    hosts that rank files and task maps name
  *   asked.c    what tasks ask, and the answers
  *   adding.c   groups that tasks ask for
@@ -115,10 +117,17 @@ struct manager {
     char **descriptions; /* of --topology, beside the nodes */
 
     struct instance *instance;
-    struct atlas *atlas;   /* of the instance; NULL: nothing needs it */
-    const char *enclosing; /* programs that this run is a task of (idset), or NULL */
+    struct atlas *atlas;        /* of the instance; NULL: nothing needs it */
+    const char *enclosing;      /* programs that this run is a task of (idset), or NULL */
+    struct rset *enclosing_set; /* what the innermost of them holds: the most that there is */
+    char *enclosing_name;       /* for messages */
+    char *family; /* id of this instance and, after a colon, of the outermost; NULL: they are one */
     struct program *program;
-    struct rset *held;
+    struct rset *held;            /* what others hold, or stand in line for: not for this run */
+    size_t held_cores, held_gpus; /* of these, what running programs hold */
+    struct rset *on;              /* --on: all of it is claimed; NULL: not given */
+    struct queue *queue;          /* NULL: it does not wait */
+    bool wishing;                 /* placing as if nothing were held */
 
     struct bootstrap boot;
     struct tree *tree;
@@ -177,7 +186,19 @@ void finish_refuse(struct manager *manager, const struct error *err);
 int supply_open(struct manager *manager, struct error *err);
 /* What others hold may have changed: read it again, and what each node has left. */
 int supply_free(struct manager *manager, struct error *err);
+void supply_share(struct manager *manager); /* what each node has left of what is not held */
+void supply_want(struct manager *manager);  /* the hosts that are likely to be needed */
 void supply_close(struct manager *manager);
+
+/* enclosed.c */
+int enclosed_open(struct manager *manager, struct error *err); /* its instance, if there is one */
+void enclosed_close(struct manager *manager);
+
+/* queue.c: what cannot be placed now, for the reason in err, waits; retry() is called when there
+ * may be more, and calls this again where that was not so. -1 with a sentence: it does not wait,
+ * being told so, or because it could never be placed. */
+int queue_wait(struct manager *manager, void (*retry)(struct manager *), struct error *err);
+void queue_leave(struct manager *manager); /* also where it is not in it */
 
 /* named.c */
 int named_open(struct manager *manager, struct error *err); /* once the nodes are known */
@@ -196,6 +217,9 @@ int gather_check(struct manager *manager, struct error *err);
 
 /* place.c */
 int place_map(struct manager *manager, struct error *err); /* layout made, and claimed if it runs */
+/* What it would claim were nothing held; caller frees. NULL with the reason why not; *known is
+ * false where that cannot be told, some host's hardware not being known. */
+struct rset *place_wish(struct manager *manager, bool *known, struct error *err);
 int place_show(struct manager *manager, struct error *err); /* what is planned; and --draw */
 void place_show_found(struct manager *manager);             /* what runs */
 void place_launch(struct manager *manager);

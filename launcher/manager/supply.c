@@ -15,26 +15,27 @@ static double wall_clock(void)
 
 /* ---- the instance ---- */
 
-/* One instance for each R file, each batch job, and this machine. */
-static int open_instance(struct manager *manager, struct error *err)
+static int open_program(struct manager *manager, struct error *err)
 {
-    manager->instance = instance_open(manager->nodes->identity, err);
-    if (!manager->instance)
-        return -1;
-    const char *outer = getenv("TPRUN_INSTANCE"), *enclosing = getenv("TPRUN_ENCLOSING");
-    if (outer && enclosing && strcmp(outer, instance_path(manager->instance)) == 0) {
-        manager->enclosing = enclosing;
-        instance_draw_from(manager->instance, enclosing);
-    }
-    if (manager->spec->dry_run)
+    const struct spec *spec = manager->spec;
+    if (spec->dry_run)
         return 0;
-    manager->program = program_new(manager->instance, err);
+    manager->program = program_new(manager->instance, spec->parts[0].argv[0], err);
     if (!manager->program)
         return -1;
-    json_t *spec = spec_to_json(manager->spec);
-    int result = program_write(manager->program, "spec.json", spec, err);
-    json_decref(spec);
+    json_t *value = spec_to_json(spec);
+    int result = program_write(manager->program, "spec.json", value, err);
+    json_decref(value);
     return result;
+}
+
+/* One instance for each R file, each batch job, and this machine; a task's run is in the instance
+ * of its program. */
+static int open_instance(struct manager *manager, struct error *err)
+{
+    if (!manager->instance)
+        manager->instance = instance_open(manager->nodes->identity, err);
+    return manager->instance ? 0 : -1;
 }
 
 /* Cores of R less what others hold there. */
@@ -52,6 +53,39 @@ static int free_of_R(struct manager *manager, size_t index)
     return !idset_empty(host->cores);
 }
 
+void supply_share(struct manager *manager)
+{
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        bool free = free_of_R(manager, i);
+        manager->hosts[i].wanted &= free;
+        manager->hosts[i].spare &= free;
+    }
+}
+
+static void count_held(struct manager *manager)
+{
+    manager->held_cores = manager->held_gpus = 0;
+    for (size_t i = 0; i < manager->held->nnodes; i++) {
+        manager->held_cores += idset_count(manager->held->nodes[i].children->cores);
+        manager->held_gpus += idset_count(manager->held->nodes[i].children->gpus);
+    }
+}
+
+/* What stands before this run in line is as good as held. */
+static int add_barred(struct manager *manager, struct error *err)
+{
+    struct rset *barred = program_barred(manager->program, err);
+    if (!barred)
+        return -1;
+    const struct rset *both[] = {manager->held, barred};
+    struct rset *all = barred->nnodes ? rset_union_hosts(both, 2) : manager->held;
+    if (all != manager->held)
+        rset_free(manager->held);
+    manager->held = all;
+    rset_free(barred);
+    return 0;
+}
+
 int supply_free(struct manager *manager, struct error *err)
 {
     rset_free(manager->held);
@@ -60,12 +94,11 @@ int supply_free(struct manager *manager, struct error *err)
         manager->held = instance_held(manager->instance, err);
         if (!manager->held)
             return -1;
+        count_held(manager);
+        if (manager->program && add_barred(manager, err) < 0)
+            return -1;
     }
-    for (size_t i = 0; i < manager->nodes->count; i++) {
-        bool free = free_of_R(manager, i);
-        manager->hosts[i].wanted &= free;
-        manager->hosts[i].spare &= free;
-    }
+    supply_share(manager);
     return 0;
 }
 
@@ -186,30 +219,65 @@ static bool only_here(const struct manager *manager)
     return true;
 }
 
+void supply_want(struct manager *manager)
+{
+    if (!named_want(manager))
+        want_hosts(manager);
+}
+
+/* Exactly what --on says, as the nodes call it. */
+static int keep_on(struct manager *manager, struct error *err)
+{
+    const char *path = manager->spec->on;
+    char *name = mem_format("--on %s", path);
+    struct rset *on = nodes_read_set(path, name, wall_clock(), err);
+    int rc = on ? nodes_keep(manager->nodes, on, name, err) : -1;
+    if (rc == 0)
+        manager->on = rset_copy(manager->nodes->R);
+    rset_free(on);
+    free(name);
+    return rc;
+}
+
+/* The nodes that there are, and what of them this run may use. */
+static int open_real(struct manager *manager, struct error *err)
+{
+    if (enclosed_open(manager, err) < 0)
+        return -1;
+    manager->nodes = nodes_from_spec(manager->spec, wall_clock(), err);
+    if (!manager->nodes)
+        return -1;
+    if (open_instance(manager, err) < 0)
+        return -1;
+    if (manager->enclosing &&
+        nodes_bound(manager->nodes, manager->enclosing_set, manager->enclosing_name, err) < 0)
+        return -1;
+    if (keep_to_mask(manager, err) < 0 || (manager->spec->on && keep_on(manager, err) < 0))
+        return -1;
+    return open_program(manager, err);
+}
+
+static int open_imagined(struct manager *manager, struct error *err)
+{
+    manager->nodes =
+        nodes_from_topologies(manager->spec, wall_clock(), &manager->descriptions, err);
+    return manager->nodes ? 0 : -1;
+}
+
 int supply_open(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
     bool imagined = spec->dry_run && spec->ntopologies;
-    manager->nodes = imagined
-                         ? nodes_from_topologies(spec, wall_clock(), &manager->descriptions, err)
-                         : nodes_from_spec(spec, wall_clock(), err);
-    if (!manager->nodes)
+    if ((imagined ? open_imagined(manager, err) : open_real(manager, err)) < 0)
         return -1;
     manager->hosts = mem_array(manager->nodes->count, sizeof(*manager->hosts));
-    if (!imagined && keep_to_mask(manager, err) < 0)
-        return -1;
     if (!spec->hostfile && !imagined)
         manager->slots_where = mem_format("granted by %s", manager->nodes->identity);
-    if (imagined) {
-        if (open_topologies(manager, err) < 0)
-            return -1;
-    } else if (open_instance(manager, err) < 0) {
+    if (imagined && open_topologies(manager, err) < 0)
         return -1;
-    }
     if (supply_free(manager, err) < 0 || named_open(manager, err) < 0)
         return -1;
-    if (!named_want(manager))
-        want_hosts(manager);
+    supply_want(manager);
     if (!imagined && !only_here(manager))
         manager->atlas = atlas_open(manager->instance);
     return 0;
@@ -217,7 +285,7 @@ int supply_open(struct manager *manager, struct error *err)
 
 void supply_close(struct manager *manager)
 {
-    for (size_t i = 0; manager->nodes && i < manager->nodes->count; i++) {
+    for (size_t i = 0; manager->hosts && i < manager->nodes->count; i++) {
         topo_free(manager->hosts[i].topo);
         idset_free(manager->hosts[i].cores);
         free(manager->hosts[i].failure);
@@ -230,6 +298,8 @@ void supply_close(struct manager *manager)
     free(manager->hosts);
     rset_free(manager->held);
     free(manager->slots_where);
+    rset_free(manager->on);
+    enclosed_close(manager);
     topo_free(manager->here);
     atlas_free(manager->atlas);
     named_close(manager);

@@ -125,8 +125,8 @@ int atlas_save(struct atlas *atlas, struct error *err)
 {
     if (!atlas->changed)
         return 0;
-    int lock = ledger_lock(atlas->instance, err);
-    if (lock < 0)
+    struct ledger_lock lock; /* not the one of the claims: this takes its time */
+    if (ledger_lock(atlas->instance, "topologies.lock", &lock, err) < 0)
         return -1;
     read_file(atlas);
     json_t *value = to_json(atlas);
@@ -136,7 +136,7 @@ int atlas_save(struct atlas *atlas, struct error *err)
         error_set(err, "%s/%s: cannot write: %s", atlas->instance->path, ATLAS_FILE,
                   strerror(errno));
     atlas->changed = false;
-    close(lock);
+    ledger_unlock(&lock);
     json_decref(value);
     free(text);
     return result;

@@ -182,6 +182,10 @@ json_t *launch_to_json(const struct launch_source *source)
                   "program", source->program, "instance", source->instance, "taskmap",
                   taskmap_to_json(layout->map), "sizes", part_sizes(source), "tree_nodes",
                   tree_nodes, "hosts", text, "kinds", kinds_to_json(source));
+    if (source->instance_id)
+        json_object_set_new(value, "instance_id", json_string(source->instance_id));
+    if (source->resources)
+        json_object_set_new(value, "resources", json_string(source->resources));
     if (source->enclosing)
         json_object_set_new(value, "enclosing", json_string(source->enclosing));
     launch_group_to_json(value, source);

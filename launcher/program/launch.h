@@ -36,8 +36,10 @@ struct launch {
     struct spec *spec; /* its parts are the group's */
     char *program;     /* id */
     char *instance;    /* directory */
-    char *enclosing;   /* numbers of this program and of those it runs in, as an idset */
-    uint32_t ntasks;   /* of the group */
+    char *instance_id;
+    char *resources; /* what the program holds, an R as text; NULL: too long to be handed on */
+    char *enclosing; /* numbers of this program and of those it runs in, as an idset */
+    uint32_t ntasks; /* of the group */
     struct taskmap *map;
     uint32_t nnodes;
     uint32_t *tree_node; /* [nnodes] where each node id is in the tree */
@@ -68,6 +70,8 @@ struct launch_source { /* what the manager knows; all borrowed */
     const struct layout *layout;
     const char *program;
     const char *instance;
+    const char *instance_id;
+    const char *resources; /* or NULL */
     const char *enclosing;
     const uint32_t *tree_node; /* [layout->nnodes] */
     const char *const *hosts;  /* [layout->nnodes] */

@@ -261,6 +261,8 @@ static int read_all(struct launch *launch, const json_t *value, uint32_t tree_no
         return error_set(err, "launch: %s", where.text);
     launch->program = mem_copy_text(program);
     launch->instance = mem_copy_text(instance);
+    launch->instance_id = mem_copy_text(json_string_value(json_object_get(value, "instance_id")));
+    launch->resources = mem_copy_text(json_string_value(json_object_get(value, "resources")));
     launch->enclosing = mem_copy_text(json_string_value(json_object_get(value, "enclosing")));
     launch->spec = spec_from_json(spec, err);
     launch->map = launch->spec ? taskmap_from_json(map, err) : NULL;
@@ -308,6 +310,8 @@ void launch_free(struct launch *launch)
     free(launch->tasks);
     free(launch->program);
     free(launch->instance);
+    free(launch->instance_id);
+    free(launch->resources);
     free(launch->enclosing);
     free(launch);
 }

@@ -6,95 +6,127 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "launcher/program/store.h"
 #include "launcher/program/ledger_private.h"
+#include "launcher/program/store.h"
 
-struct program {
-    struct instance *instance;
-    uint64_t number;
-    char id[24];
-    char *path;
-    int dir;
-    int alive; /* the open file description that holds the lock on `alive` */
-};
+#define PROGRAM_LOOKS 4 /* rows that each new program looks at, so that those of the dead go */
 
-/* The number in `next`; one above all that are there where the file is missing or unreadable, as
- * a machine that lost power may leave it. */
-static int program_read_next(struct instance *instance, uint64_t *next, struct error *err)
+/* ---- what is held ---- */
+
+struct rset *instance_held(struct instance *instance, struct error *err)
 {
-    struct ledger_live live = {0};
-    size_t len;
-    char *text = store_read(instance->dir, "next", 64, &len), *end = NULL;
-    errno = 0;
-    *next = text ? strtoull(text, &end, 10) : 0;
-    bool good = text && *text >= '1' && *text <= '9' && !errno && strcmp(end, "\n") == 0;
-    free(text);
+    struct claims *claims = ledger_read(instance, err);
+    if (!claims)
+        return NULL;
+    struct rset **sets = mem_array(claims->count, sizeof(*sets)), *sum = NULL;
+    size_t count = 0;
+    bool good = true;
+    for (size_t i = 0; good && i < claims->count; i++) {
+        const struct claims_row *row = &claims->rows[i];
+        if (!ledger_counts(instance, row) || row->state != CLAIMS_HOLDS)
+            continue;
+        sets[count] = claims_set(row, err);
+        good = sets[count] != NULL;
+        count += good;
+    }
     if (good)
-        return 0;
-    if (ledger_sweep(instance, &live, err) < 0)
-        return -1;
-    *next = live.count ? live.numbers[live.count - 1] + 1 : 1;
-    free(live.numbers);
-    return 0;
+        sum = rset_union_hosts((const struct rset *const *)sets, count);
+    else
+        error_prefix(err, "%s/claims", instance->path);
+    for (size_t i = 0; i < count; i++)
+        rset_free(sets[i]);
+    free(sets);
+    claims_free(claims);
+    return sum;
 }
 
-/* Under the lock. The number is used up before its directory is made: a process killed in between
- * wastes one, and none is used twice. */
+/* ---- a new program ---- */
+
+/* Its lock is there before anybody can know of it. */
+static int program_make_alive(struct program *program, char *draft, size_t size, struct error *err)
+{
+    struct instance *instance = program->instance;
+    int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    do {
+        uint64_t chance = 0;
+        (void)!getrandom(&chance, sizeof(chance), 0);
+        snprintf(draft, size, ".new-%d-%llx", (int)getpid(), (unsigned long long)chance);
+        program->alive = openat(instance->alive, draft, flags, 0600);
+    } while (program->alive < 0 && errno == EEXIST);
+    if (program->alive >= 0 && store_lock(program->alive, false) == 0)
+        return 0;
+    return error_set(err, "unable to lock a file in %s/alive: %s", instance->path, strerror(errno));
+}
+
+/* A few rows in turn: what the dead left in the table stays a fraction of it, whoever looks. */
+static void program_look_round(struct ledger_change *change, uint64_t number)
+{
+    struct claims *claims = change->claims;
+    for (uint64_t i = 0; i < PROGRAM_LOOKS && claims->count; i++) {
+        uint64_t other = claims->rows[(number * PROGRAM_LOOKS + i) % claims->count].number;
+        if (ledger_is_alive(change->instance, other))
+            continue;
+        ledger_bury(change->instance, other);
+        claims_drop(claims, other);
+    }
+}
+
+static int program_take_number(struct program *program, const char *draft, struct error *err)
+{
+    struct instance *instance = program->instance;
+    struct ledger_change change;
+    if (ledger_begin(instance, &change, err) < 0)
+        return -1;
+    program->number = change.claims->next;
+    program_look_round(&change, program->number);
+    snprintf(program->id, sizeof(program->id), "%llu", (unsigned long long)program->number);
+    claims_add(change.claims, program->number, ledger_now(), ledger_within(instance),
+               program->name);
+    int rc = renameat(instance->alive, draft, instance->alive, program->id);
+    if (rc < 0)
+        error_set(err, "unable to make %s/alive/%s: %s", instance->path, program->id,
+                  strerror(errno));
+    else if ((rc = ledger_commit(&change, err)) < 0)
+        unlinkat(instance->alive, program->id, 0);
+    if (rc < 0)
+        program->number = 0; /* the next one gets it */
+    ledger_end(&change);
+    return rc;
+}
+
 static int program_make_dir(struct program *program, struct error *err)
 {
     struct instance *instance = program->instance;
-    char text[32];
-    if (program_read_next(instance, &program->number, err) < 0)
-        return -1;
-    for (;; program->number++) {
-        int len = snprintf(text, sizeof(text), "%llu\n", (unsigned long long)program->number + 1);
-        snprintf(program->id, sizeof(program->id), "%llu", (unsigned long long)program->number);
-        if (store_write(instance->dir, "next", text, (size_t)len) < 0)
-            return error_set(err, "unable to write %s/next: %s", instance->path, strerror(errno));
-        if (mkdirat(instance->programs, program->id, 0700) == 0)
-            break;
-        if (errno != EEXIST)
-            return error_set(err, "unable to make %s/programs/%s: %s", instance->path, program->id,
-                             strerror(errno));
-    }
     program->path = mem_format("%s/programs/%s", instance->path, program->id);
+    int rc = mkdirat(instance->programs, program->id, 0700);
+    if (rc < 0 && errno == EEXIST && store_remove(instance->programs, program->id) == 0)
+        rc = mkdirat(instance->programs, program->id, 0700);
+    if (rc < 0)
+        return error_set(err, "unable to make %s: %s", program->path, strerror(errno));
     program->dir = store_open_private(instance->programs, program->id, program->path, err);
     return program->dir < 0 ? -1 : 0;
 }
 
-static int program_make_alive(struct program *program, struct error *err)
+struct program *program_new(struct instance *instance, const char *name, struct error *err)
 {
-    int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    program->alive = openat(program->dir, "alive", flags, 0600);
-    if (program->alive >= 0 && store_lock(program->alive) == 0)
-        return 0;
-    return error_set(err, "unable to lock %s/alive: %s", program->path, strerror(errno));
-}
-
-struct program *program_new(struct instance *instance, struct error *err)
-{
-    int lock = ledger_lock(instance, err);
-    if (lock < 0)
-        return NULL;
+    char draft[64];
     struct program *program = mem_alloc(sizeof(*program));
     program->instance = instance;
+    program->name = mem_copy_text(name);
     program->dir = program->alive = -1;
-    int rc = program_make_dir(program, err);
-    if (rc == 0)
-        rc = program_make_alive(program, err);
-    if (rc < 0) {
-        if (program->path)
-            store_remove(instance->programs, program->id);
-        program_leave(program);
-        program = NULL;
-    }
-    close(lock);
-    return program;
+    if (program_make_alive(program, draft, sizeof(draft), err) == 0 &&
+        program_take_number(program, draft, err) == 0 && program_make_dir(program, err) == 0)
+        return program;
+    if (program->alive >= 0)
+        unlinkat(instance->alive, draft, 0);
+    program_end(program);
+    return NULL;
 }
 
 const char *program_id(const struct program *program)
@@ -126,6 +158,8 @@ int program_write(struct program *program, const char *name, const json_t *json,
     return 0;
 }
 
+/* ---- a claim ---- */
+
 static void program_name_set(struct buf *out, const char *what, const struct idset *set)
 {
     char *text = idset_encode(set);
@@ -135,8 +169,7 @@ static void program_name_set(struct buf *out, const char *what, const struct ids
     free(text);
 }
 
-/* "cores 0-3", "GPU 2", "core 1 and GPUs 0-1". Takes the sets. */
-static char *program_name_common(const struct rset_children *common)
+char *ledger_name_common(const struct rset_children *common)
 {
     struct buf out = BUF_INIT;
     program_name_set(&out, "core", common->cores);
@@ -146,40 +179,69 @@ static char *program_name_common(const struct rset_children *common)
     return buf_take_text(&out);
 }
 
-/* 1 with a sentence where another live program holds a core or a GPU of the claim. */
-static int program_check_other(struct program *program, uint64_t other, const struct rset *claim,
-                               struct error *err)
+static void program_refuse(const struct claims_row *row, const char *host,
+                           const struct rset_children *common, struct error *err)
 {
-    struct rset *held;
-    struct rset_children common;
-    if (ledger_read_claim(program->instance, other, &held, err) < 0)
-        return -1;
-    if (!held)
-        return 0;
-    const char *host = rset_overlap(claim, held, &common);
-    if (host) {
-        char *text = program_name_common(&common);
+    char *text = ledger_name_common(common);
+    if (row->state == CLAIMS_HOLDS)
         error_set(err, "program %llu holds %s of %s: wait until it ends, or ask for others",
-                  (unsigned long long)other, text, host);
-        free(text);
-    }
-    rset_free(held);
-    return host ? 1 : 0;
+                  (unsigned long long)row->number, text, host);
+    else
+        error_set(err, "program %llu waits for %s of %s, and came first",
+                  (unsigned long long)row->number, text, host);
+    free(text);
 }
 
-static int program_check_others(struct program *program, const struct rset *claim,
+bool program_yields(const struct program *program, const struct claims_row *row)
+{
+    const struct instance *instance = program->instance;
+    if (row->number == program->number || row->state == CLAIMS_NOTHING)
+        return false;
+    if (row->state == CLAIMS_WAITS)
+        return row->number < program->number && strcmp(row->within, ledger_within(instance)) == 0;
+    return !(instance->enclosing && row->number < IDSET_MAX &&
+             idset_has(instance->enclosing, (uint32_t)row->number));
+}
+
+/* The row was looked at before, and is as it was. */
+static bool program_knows(const struct claims *before, const struct claims_row *row)
+{
+    const struct claims_row *old = before ? claims_find(before, row->number) : NULL;
+    return old && old->state == row->state && strcmp(old->sets, row->sets) == 0;
+}
+
+/* 1 with a sentence where another live program has some of the claim, or comes first. Rows that
+ * were looked at `before` (or NULL) are not again. */
+static int program_check_others(struct program *program, struct claims *claims,
+                                const struct claims *before, const struct claims_probe *probe,
                                 struct error *err)
 {
-    struct ledger_live live = {0};
-    int rc = ledger_sweep(program->instance, &live, err);
-    for (size_t i = 0; rc == 0 && i < live.count; i++)
-        if (live.numbers[i] != program->number)
-            rc = program_check_other(program, live.numbers[i], claim, err);
-    free(live.numbers);
-    return rc;
+    for (size_t i = 0; i < claims->count;) {
+        struct claims_row *row = &claims->rows[i++];
+        struct rset_children common;
+        const char *host;
+        if (!program_yields(program, row) || program_knows(before, row))
+            continue;
+        if (claims_probe_row(probe, row, &host, &common, err) < 0)
+            return error_prefix(err, "%s/claims: program %llu", program->instance->path,
+                                (unsigned long long)row->number);
+        if (!host)
+            continue;
+        if (ledger_is_alive(program->instance, row->number)) {
+            program_refuse(row, host, &common, err);
+            return 1;
+        }
+        idset_free(common.cores);
+        idset_free(common.gpus);
+        ledger_bury(program->instance, row->number);
+        claims_drop(claims, row->number);
+        i--;
+    }
+    return 0;
 }
 
-static int program_write_claim(struct program *program, const struct rset *claim, struct error *err)
+/* The claim as a file of the program, for those who look at it. */
+static int program_tell(struct program *program, const struct rset *claim, struct error *err)
 {
     if (!claim->nnodes) {
         if (store_remove(program->dir, "R.json") == 0)
@@ -192,17 +254,77 @@ static int program_write_claim(struct program *program, const struct rset *claim
     return rc;
 }
 
-int program_claim(struct program *program, const struct rset *claim, struct error *err)
+/* Waiters that watch the instance look again. */
+static void program_poke(struct program *program)
 {
-    int lock = ledger_lock(program->instance, err);
-    if (lock < 0)
-        return -1;
-    int rc = program_check_others(program, claim, err);
-    if (rc == 0)
-        rc = program_write_claim(program, claim, err);
-    close(lock);
+    futimens(program->alive, NULL);
+}
+
+/* Most of the work, and the news of a race that is lost already, without the lock. */
+static int program_check_unlocked(struct program *program, struct claims **before,
+                                  const struct claims_probe *probe, struct error *err)
+{
+    *before = ledger_read(program->instance, err);
+    return *before ? program_check_others(program, *before, NULL, probe, err) : -1;
+}
+
+int program_put(struct program *program, enum claims_state state, const struct rset *set,
+                const struct claims_probe *probe, struct error *err)
+{
+    struct ledger_change change;
+    struct claims *before = NULL;
+    int rc = probe ? program_check_unlocked(program, &before, probe, err) : 0;
+    if (rc == 0 && ledger_begin(program->instance, &change, err) < 0)
+        rc = -1;
+    if (rc) {
+        claims_free(before);
+        return rc;
+    }
+    if (probe)
+        rc = program_check_others(program, change.claims, before, probe, err);
+    bool had = false;
+    if (rc == 0) {
+        struct claims_row *row = claims_find(change.claims, program->number);
+        if (!row)
+            row = claims_add(change.claims, program->number, ledger_now(),
+                             ledger_within(program->instance), program->name);
+        had = row->state != CLAIMS_NOTHING;
+        claims_put(row, state, set);
+        rc = ledger_commit(&change, err);
+    }
+    ledger_end(&change);
+    claims_free(before);
+    if (rc == 0 && had)
+        program_poke(program);
     return rc;
 }
+
+static int program_settle(struct program *program, const struct rset *claim, int rc,
+                          struct error *err)
+{
+    if (rc || program_tell(program, claim, err) == 0)
+        return rc;
+    struct rset *none = rset_new();
+    program_put(program, CLAIMS_NOTHING, none, NULL, NULL);
+    rset_free(none);
+    return -1;
+}
+
+int program_claim(struct program *program, const struct rset *claim, struct error *err)
+{
+    struct claims_probe *probe = claims_probe_new(claim);
+    int rc = program_put(program, CLAIMS_HOLDS, claim, probe, err);
+    claims_probe_free(probe);
+    return program_settle(program, claim, rc, err);
+}
+
+int program_share(struct program *program, const struct rset *claim, struct error *err)
+{
+    return program_settle(program, claim, program_put(program, CLAIMS_HOLDS, claim, NULL, err),
+                          err);
+}
+
+/* ---- the end ---- */
 
 void program_leave(struct program *program)
 {
@@ -213,19 +335,16 @@ void program_leave(struct program *program)
     if (program->dir >= 0)
         close(program->dir);
     free(program->path);
+    free(program->name);
     free(program);
 }
 
+/* Without the lock: its row does not count once `alive` is gone, and goes with a later change. */
 void program_end(struct program *program)
 {
     if (!program)
         return;
-    /* Without the lock the claim goes all the same; the rest waits for a sweep. */
-    int lock = ledger_lock(program->instance, NULL);
-    store_remove(program->dir, "R.json");
-    if (lock >= 0) {
-        store_remove(program->instance->programs, program->id);
-        close(lock);
-    }
+    if (program->number)
+        ledger_bury(program->instance, program->number);
     program_leave(program);
 }

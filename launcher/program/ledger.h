@@ -1,29 +1,42 @@
 /*
- * ledger - the instance: which programs there are, and what each holds.
+ * ledger - the instance: which programs there are, what each holds, and who waits for it.
  *
  * An instance is a directory of mode 0700 that only its owner may enter:
  *
  *     identity        what the instance is for, in words
- *     lock            locked for milliseconds, while anything below changes
- *     next            the next program number; a number is never used twice
+ *     id              a number by chance: another machine's instance may have the same path
+ *     lock            locked for less than milliseconds, while `claims` is replaced
+ *     claims          the next program number, and what each program holds or waits for (claims.h)
+ *     alive/<n>       locked by the program's processes for as long as one of them lives
  *     programs/<n>/   a program's context
- *         alive       locked by the program's processes for as long as one of them lives
- *         R.json      what the program holds (RFC 20); absent: nothing
+ *         R.json      what the program holds (RFC 20), written once it does; absent: nothing
  *         ...         whatever program_write() puts there
  *
- * There is no daemon: every run reads what is there. A program whose `alive` nobody holds is
- * gone, however it ended, and its directory is removed by the next run that looks. All files are
- * replaced by rename, so a process killed at any point leaves a state that reads well.
+ * There is no daemon: every run reads what is there. `claims` is what counts; it is replaced by
+ * rename under the lock, so that a reader needs none, and a process killed at any point leaves a
+ * whole one. A program whose `alive` nobody holds is gone, however it ended: its row does not count,
+ * and whoever sees that removes what is left of it. Where `claims` is missing or not whole (a
+ * machine that lost power) it is made anew from the programs that are alive and their R.json.
+ * Locks are open file description locks (fcntl(2)), which local disks and NFSv4 have.
  *
  * Claims are compared by host, core and GPU: programs of one instance may number hosts differently.
- * What is free is derived: the instance's R less what instance_held() says.
+ * What is free is derived: the instance's R less what instance_held() and program_barred() say.
  *
- * The usual order: open, new, (map, claim) until the claim stands, end.
+ * The queue: programs are numbered in order of arrival. One that waits says what it could use, its
+ * scope, and no later program gets any of that, even where it would fit, until the earlier one has
+ * its claim or is gone: nobody starves, and runs on other hosts do not wait for it. Programs that
+ * are tasks of others (instance_draw_from) queue with those of the same task only: what they share
+ * is held already, and whoever waits outside could not get it before they end.
+ *
+ * The usual order: open, new, (look, map, claim) until the claim stands, end. A run that waits
+ * does so between watch, queue and claim.
  */
 #ifndef LAUNCHER_PROGRAM_LEDGER_H
 #define LAUNCHER_PROGRAM_LEDGER_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "affinity/resource/rset.h"
 #include "base/error.h"
@@ -36,9 +49,13 @@ struct program;
  * $XDG_RUNTIME_DIR is unset or not usable by this user. NULL with a sentence, also where a
  * directory on the way belongs to somebody else or lets others in. */
 struct instance *instance_open(const char *identity, struct error *err);
+/* The instance at this path, if it is there and is the one of that id, behind which a colon and more
+ * may stand; else NULL. */
+struct instance *instance_open_outer(const char *path, const char *id);
 /* Programs of the instance must have been left or ended. NULL is fine. */
 void instance_close(struct instance *instance);
 const char *instance_path(const struct instance *instance); /* borrowed */
+const char *instance_id(const struct instance *instance);   /* borrowed */
 
 /* This process is a task of these programs (idset text): a run of its own draws from what they
  * hold, which therefore does not count as held by others. Text that is no idset is passed over. */
@@ -48,17 +65,48 @@ void instance_draw_from(struct instance *instance, const char *programs);
  * frees; NULL with a sentence. */
 struct rset *instance_held(struct instance *instance, struct error *err);
 
-/* A new program with a number of its own. It lives as long as this process or any that it forks
- * does (the lock does not pass an exec). The instance is borrowed and must outlive the handle. */
-struct program *program_new(struct instance *instance, struct error *err);
+/* A new program with a number of its own, and the name by which others are told of it. It lives as
+ * long as this process or any that it forks does (the lock does not pass an exec). The instance is
+ * borrowed and must outlive the handle. */
+struct program *program_new(struct instance *instance, const char *name, struct error *err);
 const char *program_id(const struct program *program);   /* "17"; borrowed */
 const char *program_path(const struct program *program); /* of its directory; borrowed */
 int program_dir(const struct program *program); /* its directory; borrowed, close-on-exec */
 
-/* Claim these resources in place of what the program held. 0: they are held now. 1: another
- * program has some of them, which err names; nothing changed. -1: failure. An empty claim gives
- * everything back. */
+/* Claim these resources in place of what the program held; it waits no longer. 0: they are held
+ * now. 1: another program has some of them, or waits for them and came first, which err names;
+ * nothing changed. -1: failure. An empty claim gives everything back. */
 int program_claim(struct program *program, const struct rset *claim, struct error *err);
+/* The same without regard to others, who see it all the same. 0 or -1. */
+int program_share(struct program *program, const struct rset *claim, struct error *err);
+
+/* Who has lost a race looks again, maps and claims when it is its turn, so that many that want the
+ * same get on: those that have not lost one do not heed it. A descriptor to close when done, or
+ * -1; nothing depends on it. */
+int instance_turn(struct instance *instance);
+
+/* Wait in line for any of these resources (the scope) from now on; what was held is given back. An
+ * empty scope leaves the line. 0 or -1. */
+int program_queue(struct program *program, const struct rset *scope, struct error *err);
+/* What earlier programs wait for: none of it can be claimed. NULL with a sentence. */
+struct rset *program_barred(struct program *program, struct error *err);
+/* Whether an earlier program waits for just the same: then there is no use in looking further. */
+bool program_is_behind(struct program *program);
+/* A descriptor that is readable when something of the instance may have become free; closing it is
+ * the caller's. -1: this cannot be told here (NFS tells nothing of what other hosts do, either). */
+int instance_watch(struct instance *instance);
+
+/* Who holds of these resources, and how many wait for some of them and came before `program`
+ * (NULL: all that wait): "program 17 (./app, since 12:03) holds cores 0-3 of node0; 2 runs wait
+ * before this one". Caller frees; "" where it is nobody. */
+char *instance_rivals(struct instance *instance, const struct program *program,
+                      const struct rset *wanted);
+
+/* For a register, in which a program's name is "FAMILY WORDS" and ids are processors: who of another
+ * family has some of these, "processors 0-1 are also bound by program 17 (WORDS, since 12:03)".
+ * Caller frees; "" where it is nobody. */
+char *instance_strangers(struct instance *instance, const struct program *program,
+                         const struct rset *wanted, const char *family);
 
 /* Write a file of the program's directory, atomically. `name` has no slash. 0 or -1. */
 int program_write(struct program *program, const char *name, const json_t *json, struct error *err);
@@ -71,5 +119,8 @@ json_t *instance_read(struct instance *instance, const char *name, struct error 
 void program_leave(struct program *program); /* NULL is fine */
 /* The program is over: its claim is given back, its directory removed, the handle freed. */
 void program_end(struct program *program); /* NULL is fine */
+
+/* How often this handle has locked the instance, and for how long at most (seconds). */
+size_t instance_locks(const struct instance *instance, double *longest);
 
 #endif

@@ -1,15 +1,13 @@
-/* The ledger's instance: where it is, its lock, who is alive in it. */
+/* The ledger's instance: where it is, and what it is. */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -17,8 +15,7 @@
 #include "launcher/program/ledger_private.h"
 #include "launcher/program/ledger.h"
 
-#define LEDGER_PATIENCE 30.0 /* seconds for a lock that is held for milliseconds */
-#define LEDGER_SLUG 24       /* readable bytes of an instance's name; sockets want short paths */
+#define LEDGER_SLUG 24 /* readable bytes of an instance's name; sockets want short paths */
 
 /* A directory of this user that it can make entries in. */
 static int ledger_open_runtime(const char *path)
@@ -91,13 +88,8 @@ static char *ledger_name(const char *identity)
                       (unsigned long long)(ledger_hash(identity) & 0xffffffffffffu));
 }
 
-static int ledger_fill(struct instance *instance, const char *identity, struct error *err)
+static int ledger_fill_identity(struct instance *instance, const char *identity, struct error *err)
 {
-    char *path = mem_format("%s/programs", instance->path);
-    instance->programs = store_open_private(instance->dir, "programs", path, err);
-    free(path);
-    if (instance->programs < 0)
-        return -1;
     if (faccessat(instance->dir, "identity", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return 0;
     /* Two may write this at once: both write the same, and the loser of a rename is no failure. */
@@ -109,6 +101,63 @@ static int ledger_fill(struct instance *instance, const char *identity, struct e
     return 0;
 }
 
+static bool ledger_read_id(struct instance *instance)
+{
+    size_t len = 0;
+    char *text = store_read(instance->dir, "id", LEDGER_ID, &len);
+    bool good = text && len == LEDGER_ID && strspn(text, "0123456789abcdef") == LEDGER_ID;
+    if (good)
+        memcpy(instance->id, text, LEDGER_ID + 1);
+    free(text);
+    return good;
+}
+
+static int ledger_fill_id(struct instance *instance, struct error *err)
+{
+    struct ledger_lock lock;
+    uint64_t number;
+    int rc = 0;
+    if (ledger_read_id(instance))
+        return 0;
+    if (ledger_lock(instance, "lock", &lock, err) < 0)
+        return -1;
+    if (!ledger_read_id(instance)) {
+        if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+            number = ((uint64_t)getpid() << 32) ^ ledger_now();
+        snprintf(instance->id, sizeof(instance->id), "%016llx", (unsigned long long)number);
+        rc = store_write(instance->dir, "id", instance->id, LEDGER_ID);
+    }
+    if (rc < 0)
+        error_set(err, "unable to write %s/id: %s", instance->path, strerror(errno));
+    ledger_unlock(&lock);
+    return rc;
+}
+
+static int ledger_open_part(struct instance *instance, const char *name, int *dir,
+                            struct error *err)
+{
+    char *path = mem_format("%s/%s", instance->path, name);
+    *dir = store_open_private(instance->dir, name, path, err);
+    free(path);
+    return *dir < 0 ? -1 : 0;
+}
+
+/* The instance of a directory that is open (taken over, as the path is), with all in it. */
+static struct instance *ledger_open_dir(int dir, char *path, const char *identity,
+                                        struct error *err)
+{
+    struct instance *instance = mem_alloc(sizeof(*instance));
+    *instance = (struct instance){
+        .path = path, .dir = dir, .programs = -1, .alive = -1, .gone = idset_new()};
+    if (dir >= 0 && ledger_open_part(instance, "programs", &instance->programs, err) == 0 &&
+        ledger_open_part(instance, "alive", &instance->alive, err) == 0 &&
+        (!identity || ledger_fill_identity(instance, identity, err) == 0) &&
+        ledger_fill_id(instance, err) == 0)
+        return instance;
+    instance_close(instance);
+    return NULL;
+}
+
 struct instance *instance_open(const char *identity, struct error *err)
 {
     char *root_path = NULL;
@@ -116,19 +165,33 @@ struct instance *instance_open(const char *identity, struct error *err)
     struct instance *instance = NULL;
     if (root >= 0) {
         char *name = ledger_name(identity);
-        instance = mem_alloc(sizeof(*instance));
-        instance->path = mem_format("%s/%s", root_path, name);
-        instance->programs = -1;
-        instance->dir = store_open_private(root, name, instance->path, err);
+        char *path = mem_format("%s/%s", root_path, name);
+        int dir = store_open_private(root, name, path, err);
+        instance = ledger_open_dir(dir, path, identity, err);
         free(name);
         close(root);
-        if (instance->dir < 0 || ledger_fill(instance, identity, err) < 0) {
-            instance_close(instance);
-            instance = NULL;
-        }
     }
     free(root_path);
     return instance;
+}
+
+struct instance *instance_open_outer(const char *path, const char *id)
+{
+    struct stat st;
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0)
+        return NULL;
+    bool own = fstat(dir, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077) &&
+               faccessat(dir, "id", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!own) {
+        close(dir);
+        return NULL;
+    }
+    struct instance *instance = ledger_open_dir(dir, mem_copy_text(path), NULL, NULL);
+    if (instance && strncmp(instance->id, id, LEDGER_ID) == 0)
+        return instance;
+    instance_close(instance);
+    return NULL;
 }
 
 void instance_close(struct instance *instance)
@@ -137,9 +200,13 @@ void instance_close(struct instance *instance)
         return;
     if (instance->programs >= 0)
         close(instance->programs);
+    if (instance->alive >= 0)
+        close(instance->alive);
     if (instance->dir >= 0)
         close(instance->dir);
     idset_free(instance->enclosing);
+    idset_free(instance->gone);
+    free(instance->within);
     free(instance->path);
     free(instance);
 }
@@ -147,7 +214,13 @@ void instance_close(struct instance *instance)
 void instance_draw_from(struct instance *instance, const char *programs)
 {
     idset_free(instance->enclosing);
+    free(instance->within);
     instance->enclosing = idset_decode(programs, NULL);
+    instance->within = instance->enclosing ? idset_encode(instance->enclosing) : NULL;
+    if (instance->within && !*instance->within) {
+        free(instance->within);
+        instance->within = NULL;
+    }
 }
 
 const char *instance_path(const struct instance *instance)
@@ -155,161 +228,7 @@ const char *instance_path(const struct instance *instance)
     return instance->path;
 }
 
-static double ledger_clock(void)
+const char *instance_id(const struct instance *instance)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* By trying, not by waiting in the kernel: a holder that was stopped must not stop all others. */
-static int ledger_wait_lock(int fd)
-{
-    double deadline = ledger_clock() + LEDGER_PATIENCE;
-    long pause = 50000;
-    while (store_lock(fd) < 0) {
-        if (errno != EAGAIN && errno != EINTR)
-            return -1;
-        if (ledger_clock() > deadline) {
-            errno = ETIMEDOUT;
-            return -1;
-        }
-        nanosleep(&(struct timespec){0, pause}, NULL);
-        if (pause < 2000000)
-            pause *= 2;
-    }
-    return 0;
-}
-
-int ledger_lock(struct instance *instance, struct error *err)
-{
-    int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(instance->dir, "lock", flags, 0600);
-    if (fd >= 0 && ledger_wait_lock(fd) == 0)
-        return fd;
-    error_set(err, "unable to lock %s/lock: %s%s", instance->path, strerror(errno),
-              errno == ETIMEDOUT ? " after 30 s: is a tprun of yours stopped?" : "");
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-/* A program's number from its directory's name; false for anything else. */
-static bool ledger_read_number(const char *name, uint64_t *number)
-{
-    char *end;
-    if (name[0] < '1' || name[0] > '9')
-        return false;
-    errno = 0;
-    *number = strtoull(name, &end, 10);
-    return !*end && !errno;
-}
-
-static bool ledger_is_alive(struct instance *instance, const char *name)
-{
-    char file[NAME_MAX + sizeof("/alive")];
-    snprintf(file, sizeof(file), "%s/alive", name);
-    int fd = openat(instance->programs, file, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return errno != ENOENT;
-    bool alive = store_locked(fd);
-    close(fd);
-    return alive;
-}
-
-static int ledger_compare_numbers(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void ledger_add_live(struct ledger_live *live, uint64_t number)
-{
-    if (live->count == live->room) {
-        live->room = live->room ? live->room * 2 : 16;
-        live->numbers = mem_resize(live->numbers, live->room, sizeof(*live->numbers));
-    }
-    live->numbers[live->count++] = number;
-}
-
-int ledger_sweep(struct instance *instance, struct ledger_live *live, struct error *err)
-{
-    int fd = openat(instance->programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-    if (!stream) {
-        error_set(err, "unable to read %s/programs: %s", instance->path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    for (struct dirent *entry; (entry = readdir(stream));) {
-        uint64_t number;
-        if (!ledger_read_number(entry->d_name, &number))
-            continue;
-        if (ledger_is_alive(instance, entry->d_name))
-            ledger_add_live(live, number);
-        else
-            store_remove(instance->programs, entry->d_name); /* what resists holds nothing */
-    }
-    closedir(stream);
-    if (live->count)
-        qsort(live->numbers, live->count, sizeof(*live->numbers), ledger_compare_numbers);
-    return 0;
-}
-
-int ledger_read_claim(struct instance *instance, uint64_t number, struct rset **held,
-                      struct error *err)
-{
-    char name[64];
-    size_t len;
-    *held = NULL;
-    if (instance->enclosing && number < IDSET_MAX &&
-        idset_has(instance->enclosing, (uint32_t)number))
-        return 0;
-    snprintf(name, sizeof(name), "%llu/R.json", (unsigned long long)number);
-    char *text = store_read(instance->programs, name, RSET_MAX_TEXT, &len);
-    if (!text && errno == ENOENT)
-        return 0;
-    if (!text)
-        error_set(err, "%s", strerror(errno));
-    else
-        *held = rset_decode(text, len, err);
-    free(text);
-    if (*held)
-        return 0;
-    return error_prefix(err, "unable to tell what program %llu holds: %s/programs/%s",
-                        (unsigned long long)number, instance->path, name);
-}
-
-static struct rset *ledger_sum(struct instance *instance, const struct ledger_live *live,
-                               struct error *err)
-{
-    struct rset **sets = mem_array(live->count, sizeof(*sets));
-    struct rset *sum = NULL;
-    size_t count = 0;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < live->count; i++) {
-        rc = ledger_read_claim(instance, live->numbers[i], &sets[count], err);
-        count += sets[count] != NULL;
-    }
-    if (rc == 0)
-        sum = rset_union_hosts((const struct rset *const *)sets, count);
-    for (size_t i = 0; i < count; i++)
-        rset_free(sets[i]);
-    free(sets);
-    return sum;
-}
-
-struct rset *instance_held(struct instance *instance, struct error *err)
-{
-    struct ledger_live live = {0};
-    struct rset *sum = NULL;
-    int lock = ledger_lock(instance, err);
-    if (lock < 0)
-        return NULL;
-    if (ledger_sweep(instance, &live, err) == 0)
-        sum = ledger_sum(instance, &live, err);
-    close(lock);
-    free(live.numbers);
-    return sum;
+    return instance->id;
 }

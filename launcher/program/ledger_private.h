@@ -2,31 +2,80 @@
 #ifndef LAUNCHER_PROGRAM_LEDGER_PRIVATE_H
 #define LAUNCHER_PROGRAM_LEDGER_PRIVATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "launcher/program/claims.h"
 #include "launcher/program/ledger.h"
+
+#define LEDGER_RECALL 64
+#define LEDGER_ID 16 /* letters of an instance's id */
 
 struct instance {
     char *path;
+    char id[LEDGER_ID + 1];
     int dir;                 /* of path */
     int programs;            /* of path/programs */
+    int alive;               /* of path/alive */
     struct idset *enclosing; /* numbers of programs this process is a task of; NULL: none */
+    char *within;            /* the same as claims have it; NULL: none */
+    struct idset *gone;      /* numbers of programs that were seen to be gone: they stay so */
+    size_t locks;
+    double longest;            /* seconds that a lock was held */
+    float held[LEDGER_RECALL]; /* of the last locks, by their number modulo this */
 };
 
-struct ledger_live { /* numbers of the live programs, ascending */
-    uint64_t *numbers;
-    size_t count, room;
+struct program {
+    struct instance *instance;
+    uint64_t number;
+    char id[24];
+    char *path;
+    char *name;
+    int dir;
+    int alive; /* the open file description that holds the lock on alive/<n> */
 };
 
-/* Wait for the instance's lock: a descriptor to close when done, or -1 with a sentence. It is
- * opened anew each time, so that no process forked meanwhile can keep it. */
-int ledger_lock(struct instance *instance, struct error *err);
+enum { LEDGER_NUMBER = 24 }; /* room for a program's number as text */
 
-/* Under the lock: find the live programs and remove what others left. */
-int ledger_sweep(struct instance *instance, struct ledger_live *live, struct error *err);
+/* ledger_lock.c. The instance's lock, or another of its files that serves as one. */
+struct ledger_lock {
+    struct instance *instance;
+    int fd;
+    double since;
+};
+/* 0, or -1 with a sentence. It is opened anew each time, so that no process forked meanwhile can
+ * keep it. */
+int ledger_lock(struct instance *instance, const char *name, struct ledger_lock *lock,
+                struct error *err);
+void ledger_unlock(struct ledger_lock *lock);
 
-/* Under the lock: what a live program holds into *held; NULL there when it holds nothing. */
-int ledger_read_claim(struct instance *instance, uint64_t number, struct rset **held,
-                      struct error *err);
+/* ledger_book.c: the claims, and who lives. */
+struct ledger_change { /* of the claims, under the lock */
+    struct ledger_lock lock;
+    struct instance *instance;
+    struct claims *claims;
+};
+/* The claims as they are now, without a lock; NULL with a sentence. Caller frees. */
+struct claims *ledger_read(struct instance *instance, struct error *err);
+/* Lock, and read what can be changed then; ledger_end() in any case, once ledger_begin() gave 0. */
+int ledger_begin(struct instance *instance, struct ledger_change *change, struct error *err);
+int ledger_commit(struct ledger_change *change, struct error *err);
+void ledger_end(struct ledger_change *change);
+
+bool ledger_is_alive(struct instance *instance, uint64_t number);
+/* The program of this row is alive, and has or waits for something; programs that this process is a
+ * task of do not count. What is gone is cleared away. */
+bool ledger_counts(struct instance *instance, const struct claims_row *row);
+/* ledger.c: "cores 0-3", "GPU 2", "core 1 and GPUs 0-1". Takes the sets; caller frees. */
+char *ledger_name_common(const struct rset_children *common);
+/* What this row has or waits for is not for the program. */
+bool program_yields(const struct program *program, const struct claims_row *row);
+/* Its row is that from now on; 1 where the probe (NULL: nobody is asked) meets others. */
+int program_put(struct program *program, enum claims_state state, const struct rset *set,
+                const struct claims_probe *probe, struct error *err);
+/* Remove what a program that is gone left. */
+void ledger_bury(struct instance *instance, uint64_t number);
+const char *ledger_within(const struct instance *instance);
+uint64_t ledger_now(void); /* seconds since the epoch */
 
 #endif

@@ -50,6 +50,16 @@ struct nodes *nodes_from_topologies(const struct spec *spec, double now, char **
                                     struct error *err);
 void nodes_free(struct nodes *nodes);
 
+/* nodes_part.c: parts of a list of nodes; `name` is what the set is called in messages. Both leave
+ * an R, where there is one, that names what is left. */
+/* R from a file, its times checked. NULL with a sentence. */
+struct rset *nodes_read_set(const char *path, const char *name, double now, struct error *err);
+/* Keep exactly what the set has: -1 with both sets where it has more than the nodes do. */
+int nodes_keep(struct nodes *nodes, const struct rset *set, const char *name, struct error *err);
+/* Keep what the set has of these nodes, whose cores are all there where they do not say. -1 where
+ * they say more than it has, or name other hosts. */
+int nodes_bound(struct nodes *nodes, const struct rset *set, const char *name, struct error *err);
+
 /* True for any name or address of this machine. */
 bool nodes_is_here(const char *host);
 

@@ -35,17 +35,23 @@ struct nodes *nodes_from_rset(struct rset *R, char *source)
     return nodes;
 }
 
-struct nodes *nodes_read_R(const char *path, double now, struct error *err)
+struct rset *nodes_read_set(const char *path, const char *name, double now, struct error *err)
 {
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
-    char *name = file_text_name("R file", path);
     if (file_text_read(path, name, RSET_MAX_TEXT, &text, err) == 0) {
         R = nodes_decode_R(buf_bytes(&text), text.len, now, err);
         if (!R)
             error_prefix(err, "%s", name);
     }
     buf_free(&text);
+    return R;
+}
+
+struct nodes *nodes_read_R(const char *path, double now, struct error *err)
+{
+    char *name = file_text_name("R file", path);
+    struct rset *R = nodes_read_set(path, name, now, err);
     if (R)
         return nodes_from_rset(R, name);
     free(name);

@@ -80,13 +80,25 @@ const char *source_variable(const struct source *source)
     return source->variables[0];
 }
 
+bool source_is_there(const struct source *source)
+{
+    const char *variable = source_variable(source);
+    return !variable || source_get(variable);
+}
+
 const struct source *source_find(unsigned kinds)
 {
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-        const char *variable = source_variable(&sources[i]);
-        if ((sources[i].kind & kinds) && (!variable || source_get(variable)))
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+        if ((sources[i].kind & kinds) && source_is_there(&sources[i]))
             return &sources[i];
-    }
+    return NULL;
+}
+
+const struct source *source_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+        if (strcmp(sources[i].name, name) == 0)
+            return &sources[i];
     return NULL;
 }
 

@@ -22,6 +22,8 @@
 #ifndef LAUNCHER_PROGRAM_SOURCE_H
 #define LAUNCHER_PROGRAM_SOURCE_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "launcher/program/nodes.h"
 
@@ -37,6 +39,9 @@ struct source;
 
 /* The first of these kinds that is there; NULL: none is. Static. */
 const struct source *source_find(unsigned kinds);
+/* The one of this name, whether it is there or not; NULL: there is no such name. */
+const struct source *source_named(const char *name);
+bool source_is_there(const struct source *source);
 const char *source_name(const struct source *source);     /* "Slurm", "this machine" */
 const char *source_variable(const struct source *source); /* "SLURM_JOB_ID"; NULL: this machine */
 

@@ -20,6 +20,17 @@ static bool enclosing_read(const char *name, size_t max, struct buf *text)
     return read;
 }
 
+/* Another host may have an instance of the same path, which is another one. */
+static bool enclosing_is_it(void)
+{
+    struct buf text = BUF_INIT;
+    const char *id = source_get("TPRUN_INSTANCE_ID");
+    bool it = !id || (enclosing_read("id", ENCLOSING_MAX_IDENTITY, &text) && text.len &&
+                      strncmp(buf_text(&text), id, text.len) == 0);
+    buf_free(&text);
+    return it;
+}
+
 /* What the program holds; NULL where that is nothing (--overlap), or not known here. A number is
  * one of an instance, and another host may have an instance of the same name: there a program of
  * this number is another, and as a rule not one of as many nodes. */
@@ -28,7 +39,8 @@ static struct rset *enclosing_claim(const char *program)
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
     char *name = mem_format("programs/%s/R.json", program);
-    if (!program[strspn(program, "0123456789")] && enclosing_read(name, RSET_MAX_TEXT, &text))
+    if (!program[strspn(program, "0123456789")] && enclosing_is_it() &&
+        enclosing_read(name, RSET_MAX_TEXT, &text))
         R = rset_decode(buf_bytes(&text), text.len, NULL);
     const char *nnodes = source_get("TPRUN_NNODES");
     if (R && nnodes && strtoull(nnodes, NULL, 10) != R->nnodes) {

@@ -19,6 +19,7 @@ struct spec *spec_new(void)
     struct spec *spec = mem_alloc(sizeof(*spec));
     spec->input = SPEC_INPUT_RANKS;
     spec->input_arg = mem_copy_text("0");
+    spec->wait = INFINITY;
     spec->time_limit = INFINITY;
     spec->kill_grace = 5;
     spec->start_timeout = 30;
@@ -68,7 +69,8 @@ void spec_clear(struct spec *spec)
 {
     char *texts[] = {spec->resources, spec->hosts,     spec->hostfile,  spec->exclude,
                      spec->output,    spec->error,     spec->input_arg, spec->bootstrap,
-                     spec->ssh,       spec->directory, spec->agent,     spec->draw};
+                     spec->ssh,       spec->directory, spec->agent,     spec->draw,
+                     spec->on};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         free(texts[i]);
     for (size_t i = 0; i < spec->nparts; i++)

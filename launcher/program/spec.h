@@ -69,6 +69,8 @@ struct spec {
     char *hostfile;  /* --hostfile; NULL */
     char *exclude;   /* --exclude: hostlist text; NULL */
     bool overlap;    /* neither claim nor avoid what is claimed */
+    char *on;        /* --on: a file name or "-"; NULL */
+    double wait;     /* seconds for what others hold; INFINITY, and 0: not at all */
 
     /* seen */
     bool dry_run;

@@ -236,6 +236,8 @@ static const struct field spec_fields[] = {
     {"hostfile", field_get_text, field_set_text, SPEC(hostfile)},
     {"exclude", field_get_text, field_set_text, SPEC(exclude), .check = spec_hosts_check},
     {"overlap", field_get_flag, field_set_flag, SPEC(overlap)},
+    {"on", field_get_text, field_set_text, SPEC(on)},
+    {"wait", field_get_duration, field_set_duration, SPEC(wait)},
     {"dry_run", field_get_flag, field_set_flag, SPEC(dry_run)},
     {"display", field_get_words, field_set_words, SPEC(display), spec_display_words},
     {"draw", field_get_text, field_set_text, SPEC(draw)},

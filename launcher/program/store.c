@@ -162,10 +162,10 @@ int store_remove(int dir, const char *name)
     return store_remove_deep(dir, name, 0);
 }
 
-int store_lock(int fd)
+int store_lock(int fd, bool wait)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int rc = fcntl(fd, F_OFD_SETLK, &lock);
+    int rc = fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
     if (rc < 0 && errno == EACCES)
         errno = EAGAIN;
     return rc;

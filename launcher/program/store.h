@@ -25,8 +25,9 @@ int store_write(int dir, const char *name, const void *bytes, size_t len);
 int store_remove(int dir, const char *name);
 
 /* Take the write lock of an open file (open file description lock: it holds until the last copy
- * of the descriptor is closed). 0, or -1 with errno: EAGAIN where another has it. */
-int store_lock(int fd);
+ * of the descriptor is closed). 0, or -1 with errno: EAGAIN where another has it,
+ * or EINTR while waiting for that. */
+int store_lock(int fd, bool wait);
 bool store_locked(int fd); /* by another open file description */
 
 #endif

@@ -134,8 +134,9 @@ static void link_put(struct link *link, const struct frame *frame)
         buf_add(&link->sending, header + done, FRAME_HEADER - done);
         done = FRAME_HEADER;
     }
-    buf_add(&link->sending, (const char *)frame->bytes + (done - FRAME_HEADER),
-            frame->len - (done - FRAME_HEADER));
+    done -= FRAME_HEADER;
+    if (done < frame->len)
+        buf_add(&link->sending, (const char *)frame->bytes + done, frame->len - done);
     if (link->sending.len && !ev_is_active(&link->writer))
         ev_io_start(link->loop, &link->writer);
 }

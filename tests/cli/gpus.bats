@@ -160,7 +160,7 @@ SEEN='echo "$TPRUN_RANK ${CUDA_VISIBLE_DEVICES-unset} ${ZE_AFFINITY_MASK-unset} 
     start "$TPRUN" -R R -g 2 sh -c "$SEEN; exec $PROGRAMS/stay"
     wait_for 5 lines_are out 2
     equal "$(tprun -R R -g 1 sh -c "$SEEN")" "0 2 2 unset"
-    run -1 --separate-stderr tprun -R R -g 2 true
+    run -1 --separate-stderr tprun --no-wait -R R -g 2 true
     [[ "$stderr" == *"has 1; -g 1 would run"*"2 GPUs held by other running programs"* ]]
     equal "$(tprun -R R --overlap -g 3 sh -c "$SEEN")" "0 0,1,2 0,1,2 unset"
     kill "$job"

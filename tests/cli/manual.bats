@@ -1,26 +1,28 @@
-# What tprun-layout(7) shows, tprun does.
+# What tprun-layout(7) and tpres(1) show, tprun and tpres do.
 load ../lib/common
 setup() { start_test; }
 teardown() { nothing_left; }
 
 PAGE=$ROOT/man/tprun-layout.7
+tpres() { timeout --foreground -k 5 60 "$(dirname "$TPRUN")/tpres" "$@"; }
 
 # The examples as a reader of the page sees them.
-examples() {
-    awk '/^\.Bd -literal/ { on = 1; next } /^\.Ed/ { on = 0 } on' "$PAGE" |
+examples() { # PAGE
+    awk '/^\.Bd -literal/ { on = 1; next } /^\.Ed/ { on = 0 } on' "$1" |
         sed 's/\\e/\\/g; s/\\&//g; s/\\-/-/g'
 }
 
 # check COMMAND EXPECTED: in this shell, for some say how the next are to be run.
 check() {
     [ -n "$1" ] || return 0
-    eval "$1" >got 2>&1
+    eval "$1" >got 2>&1 || true # a refusal is an example, too
     printf '%s' "$2" >expected
     diff -u --label "the page, $1" expected --label tprun got || return 1
     count=$((count + 1))
 }
 
-@test "every example of the page prints what the page shows" {
+# page_holds PAGE LEAST: every example prints what the page shows; there are so many at least.
+page_holds() {
     local line command='' expected='' open=no count=0
     while IFS= read -r line; do
         case $open$line in
@@ -36,11 +38,14 @@ check() {
             ;;
         esac
         if [ -z "$expected" ] && [[ $line == *\\ ]]; then open=yes; else open=no; fi
-    done < <(examples)
+    done < <(examples "$1")
     check "$command" "$expected"
     echo "$count examples"
-    [ "$count" -ge 20 ]
+    [ "$count" -ge "$2" ]
 }
+
+@test "every example of tprun-layout(7) prints what the page shows" { page_holds "$PAGE" 20; }
+@test "every example of tpres(1) prints what the page shows" { page_holds "$ROOT/man/tpres.1" 14; }
 
 @test "each word of --map-by is the string that the page gives for it" {
     local words word string count=0

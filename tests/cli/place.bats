@@ -149,7 +149,7 @@ one_by_one() {
 @test "a run that does not fit beside another is told so, unless it overlaps" {
     start "$TPRUN" -n "$(nproc)" "$PROGRAMS/stay"
     wait_for 5 lines_are out "$(nproc)"
-    run -1 --separate-stderr tprun true
+    run -1 --separate-stderr tprun --no-wait true
     [[ "$stderr" == *held* ]]
     run -0 --separate-stderr tprun --overlap true
     kill "$job"

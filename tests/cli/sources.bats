@@ -22,7 +22,7 @@ given() { # -STATUS ...
 }
 # shellcheck disable=SC2154 # bats sets it
 used() { has_line "$stderr" "tprun: resources: $1, *"; }
-instances() { cat "$XDG_RUNTIME_DIR"/tprun/*/identity | sort; }
+instances() { cat "$XDG_RUNTIME_DIR"/tprun/*/identity | grep -v "^register of this host" | sort; }
 
 R() { # CORES
     printf '{"version":1,"execution":{"R_lite":[{"rank":"4","children":{"core":"%s"}}],"nodelist":["%s"]}}\n' "$1" "$host"
@@ -150,14 +150,14 @@ flux_job() { # [CORES]
     env "${job[@]}" "$TPRUN" -n 1 sh -c 'echo up; until [ -e go ]; do sleep 0.05; done' >out 3>&- &
     local first=$!
     wait_for 20 lines_are out 1
-    given -1 "${job[@]}" -- -n 1 true
+    given -1 "${job[@]}" -- --no-wait -n 1 true
     has_line "$stderr" 'tprun: every core is held by other running programs*'
     given -0 "${job[@]}" -- --overlap -n 1 true
     given -0 -- -n 1 true
     job=() # as if two had been granted: one of them is left
     slurm_job 2
     given -0 "${job[@]}" -- -n 1 --mppr 2:c true
-    given -1 "${job[@]}" -- -n 2 --mppr 2:c true
+    given -1 "${job[@]}" -- --no-wait -n 2 --mppr 2:c true
     has_line "$stderr" 'tprun: asked for 2 tasks, 1 fits*'
     touch go
     wait "$first"

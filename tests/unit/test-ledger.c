@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -51,7 +53,7 @@ static struct instance *open_instance(void)
 static struct program *new_program(struct instance *instance)
 {
     struct error err = ERROR_INIT;
-    struct program *program = program_new(instance, &err);
+    struct program *program = program_new(instance, "./app", &err);
     if (!program)
         fail_msg("%s", error_text(&err));
     return program;
@@ -193,11 +195,11 @@ static void test_two_programs_never_hold_one_gpu(void **state)
     instance_close(instance);
 }
 
-/* Writes `text` over the instance's `next`, or removes it. */
-static void break_next(struct instance *instance, const char *text)
+/* Writes `text` over the instance's claims, or removes them. */
+static void break_claims(struct instance *instance, const char *text)
 {
     char path[512];
-    snprintf(path, sizeof(path), "%s/next", instance_path(instance));
+    snprintf(path, sizeof(path), "%s/claims", instance_path(instance));
     unlink(path);
     if (!text)
         return;
@@ -207,21 +209,29 @@ static void break_next(struct instance *instance, const char *text)
     fclose(file);
 }
 
-static void test_a_lost_counter_goes_on_above_all_live_programs(void **state)
+static void test_lost_claims_are_made_anew_from_the_programs_that_live(void **state)
 {
-    static const char *const broken[] = {NULL,   "",  "x\n",  "0\n",
-                                         "-3\n", "7", "7 \n", "99999999999999999999999\n"};
+    static const char *const broken[] = {NULL, "", "x\n", "tprun-claims 1 9\n",
+                                         "tprun-claims 1 9\n7 h 1 -\tapp\tn0 0-3 -\n"};
     (void)state;
     struct instance *instance = open_instance();
-    struct program *old = new_program(instance);
+    struct program *old = new_program(instance), *idle = new_program(instance);
+    assert_int_equal(claim_cores(old, "n0", "0-3", NULL), 0);
     for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
-        break_next(instance, broken[i]);
+        break_claims(instance, broken[i]);
+        if (i & 1)
+            expect_held(instance, "n0:0-7");
         struct program *program = new_program(instance);
-        assert_true(atol(program_id(program)) > atol(program_id(old)));
-        program_end(old);
-        old = program;
+        assert_true(atol(program_id(program)) > atol(program_id(idle)));
+        assert_int_equal(claim_cores(program, "n0", "3", NULL), 1);
+        program_end(idle);
+        assert_int_equal(claim_cores(program, "n0", "4-7", NULL), 0);
+        expect_held(instance, "n0:0-7");
+        idle = program;
     }
     program_end(old);
+    program_end(idle);
+    expect_held(instance, "");
     instance_close(instance);
 }
 
@@ -280,7 +290,7 @@ static pid_t start_holder(const char *cores, int *result)
     pid_t pid = fork();
     if (pid == 0) {
         struct instance *instance = instance_open("this machine", NULL);
-        struct program *program = instance ? program_new(instance, NULL) : NULL;
+        struct program *program = instance ? program_new(instance, "./app", NULL) : NULL;
         int rc = program ? claim_cores(program, "n0", cores, NULL) : -1;
         if (write(pipefd[1], &rc, sizeof(rc)) != sizeof(rc))
             _exit(1);
@@ -395,7 +405,7 @@ static void test_kills_at_any_moment_leave_a_ledger_that_works(void **state)
         if (pid == 0) {
             for (;;) {
                 struct instance *own = instance_open("this machine", NULL);
-                struct program *program = program_new(own, NULL);
+                struct program *program = program_new(own, "./app", NULL);
                 claim_cores(program, "n0", "0-3", NULL);
                 program_end(program);
                 instance_close(own);
@@ -523,7 +533,7 @@ static void test_tmpdir_serves_where_there_is_no_runtime_directory(void **state)
     setenv("XDG_RUNTIME_DIR", world, 1);
 }
 
-static void test_an_unreadable_claim_of_a_live_program_is_named(void **state)
+static void test_what_cannot_be_made_anew_is_named(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
@@ -531,15 +541,276 @@ static void test_an_unreadable_claim_of_a_live_program_is_named(void **state)
     json_t *wrong = json_pack("{s:i}", "version", 2);
     struct error err = ERROR_INIT;
     assert_int_equal(program_write(a, "R.json", wrong, NULL), 0);
+    break_claims(instance, NULL);
     assert_null(instance_held(instance, &err));
     assert_non_null(strstr(err.text, program_path(a)));
     error_clear(&err);
     assert_int_equal(claim_cores(b, "n0", "0", &err), -1);
+    assert_non_null(strstr(err.text, program_path(a)));
     error_clear(&err);
     json_decref(wrong);
     program_end(a);
     program_end(b);
     instance_close(instance);
+}
+
+/* ---- the queue ---- */
+
+static int queue_cores(struct program *program, const char *host, const char *cores)
+{
+    struct rset *scope = rset_new();
+    struct idset *ids = idset_decode(cores, NULL);
+    if (!idset_empty(ids))
+        rset_append(scope, 0, host, ids, NULL);
+    int rc = program_queue(program, scope, NULL);
+    idset_free(ids);
+    rset_free(scope);
+    return rc;
+}
+
+static void expect_claim_error(struct program *program, const char *host, const char *cores,
+                               const char *says)
+{
+    struct error err = ERROR_INIT;
+    assert_int_equal(claim_cores(program, host, cores, &err), 1);
+    if (!strstr(error_text(&err), says))
+        fail_msg("\"%s\" does not say \"%s\"", error_text(&err), says);
+    error_clear(&err);
+}
+
+static void expect_rivals(struct instance *instance, struct program *program, const char *cores,
+                          const char *says)
+{
+    struct rset *wanted = rset_new();
+    struct idset *ids = idset_decode(cores, NULL);
+    rset_append(wanted, 0, "n0", ids, NULL);
+    char *text = instance_rivals(instance, program, wanted);
+    if (*says ? !strstr(text, says) : *text)
+        fail_msg("\"%s\" does not say \"%s\"", text, says);
+    free(text);
+    idset_free(ids);
+    rset_free(wanted);
+}
+
+static void test_nobody_overtakes_who_waits(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *a = new_program(instance), *b = new_program(instance);
+    struct program *c = new_program(instance), *d = new_program(instance);
+    assert_int_equal(claim_cores(a, "n0", "0-2", NULL), 0);
+    assert_int_equal(queue_cores(b, "n0", "0-3"), 0); /* wants all four */
+    expect_claim_error(c, "n0", "3", "waits for core 3 of n0, and came first");
+    assert_int_equal(claim_cores(c, "n1", "3", NULL), 0); /* is not in its way */
+    assert_int_equal(queue_cores(d, "n0", "0-3"), 0);
+    assert_false(program_is_behind(b));
+    assert_true(program_is_behind(d));
+    struct rset *barred = program_barred(d, NULL);
+    assert_int_equal(barred->nnodes, 1);
+    rset_free(barred);
+    barred = program_barred(b, NULL);
+    assert_int_equal(barred->nnodes, 0);
+    rset_free(barred);
+    expect_rivals(instance, d, "0-3", "(./app, since ");
+    expect_rivals(instance, d, "0-3", ") holds cores 0-2 of n0; 1 run waits before this one");
+    expect_rivals(instance, b, "3", "");
+    program_end(a);
+    expect_claim_error(d, "n0", "0", "came first");
+    assert_int_equal(claim_cores(b, "n0", "0-1", NULL), 0); /* and waits no longer */
+    assert_false(program_is_behind(d));
+    assert_int_equal(claim_cores(d, "n0", "2-3", NULL), 0);
+    program_end(b);
+    program_end(c);
+    program_end(d);
+    instance_close(instance);
+}
+
+static void test_a_waiter_that_was_killed_is_in_nobodys_way(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct program *waiter = program_new(instance_open("this machine", NULL), "w", NULL);
+        if (queue_cores(waiter, "n0", "0-3") < 0 || write(ready[1], "x", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    struct program *program = new_program(instance);
+    expect_claim_error(program, "n0", "0", "came first");
+    kill_holder(pid);
+    assert_int_equal(claim_cores(program, "n0", "0", NULL), 0);
+    program_end(program);
+    close(ready[0]);
+    close(ready[1]);
+    instance_close(instance);
+}
+
+static void test_who_leaves_the_line_gives_its_place_away(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *a = new_program(instance), *b = new_program(instance);
+    assert_int_equal(queue_cores(a, "n0", "0-3"), 0);
+    expect_claim_error(b, "n0", "0", "came first");
+    assert_int_equal(queue_cores(a, "", ""), 0);
+    assert_int_equal(claim_cores(b, "n0", "0", NULL), 0);
+    program_end(a);
+    program_end(b);
+    instance_close(instance);
+}
+
+/* A program that waits outside cannot have what a program holds: its tasks' runs pass it by. */
+static void test_tasks_runs_do_not_stand_in_line_behind_those_outside(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance(), *inner = open_instance();
+    struct program *outer = new_program(instance), *waiter = new_program(instance);
+    instance_draw_from(inner, program_id(outer));
+    assert_int_equal(claim_cores(outer, "n0", "0-1", NULL), 0);
+    assert_int_equal(queue_cores(waiter, "n0", "0-3"), 0);
+    struct program *first = new_program(inner), *second = new_program(inner);
+    expect_held(inner, "");
+    assert_int_equal(claim_cores(first, "n0", "0", NULL), 0);
+    expect_claim_error(second, "n0", "0", "holds core 0");
+    assert_int_equal(queue_cores(first, "n0", "0-1"), 0);
+    expect_claim_error(second, "n0", "1", "came first");
+    program_end(first);
+    assert_int_equal(claim_cores(second, "n0", "1", NULL), 0);
+    program_end(second);
+    program_end(outer);
+    program_end(waiter);
+    instance_close(inner);
+    instance_close(instance);
+}
+
+static bool has_sign(int watch, int milliseconds)
+{
+    char bytes[4096];
+    struct pollfd one = {.fd = watch, .events = POLLIN};
+    bool any = poll(&one, 1, milliseconds) > 0;
+    while (read(watch, bytes, sizeof(bytes)) > 0)
+        ;
+    return any;
+}
+
+static void test_whatever_frees_something_gives_a_sign(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *a = new_program(instance), *b = new_program(instance);
+    int result;
+    pid_t pid = start_holder("4-5", &result);
+    assert_int_equal(read_result(result), 0);
+    assert_int_equal(claim_cores(a, "n0", "0-3", NULL), 0);
+    int watch = instance_watch(instance);
+    assert_true(watch >= 0);
+    expect_held(instance, "n0:0-5"); /* looking is no sign */
+    assert_false(has_sign(watch, 0));
+    assert_int_equal(claim_cores(a, "n0", "0-1", NULL), 0);
+    assert_true(has_sign(watch, 1000));
+    assert_int_equal(queue_cores(b, "n0", "0-3"), 0);
+    assert_false(has_sign(watch, 0));
+    assert_int_equal(claim_cores(b, "n0", "2", NULL), 0); /* the next one in line may look */
+    assert_true(has_sign(watch, 1000));
+    program_end(b);
+    assert_true(has_sign(watch, 1000));
+    kill_holder(pid);
+    assert_true(has_sign(watch, 1000));
+    program_end(a);
+    close(watch);
+    instance_close(instance);
+}
+
+static void test_strangers_are_told_apart_by_their_family(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct rset *set = rset_new();
+    struct idset *ids = idset_decode("0-1", NULL);
+    rset_append(set, 0, "here", ids, NULL);
+    struct program *a = program_new(instance, "f00 ./app in /x", NULL);
+    struct program *b = program_new(instance, "f00 b in /x", NULL);
+    assert_int_equal(program_share(a, set, NULL), 0);
+    assert_int_equal(program_share(b, set, NULL), 0);
+    char *text = instance_strangers(instance, b, set, "f00");
+    assert_string_equal(text, "");
+    free(text);
+    text = instance_strangers(instance, b, set, "f0");
+    const char *want = "processors 0-1 are also bound by a run of ./app in /x, since ";
+    assert_int_equal(strncmp(text, want, strlen(want)), 0);
+    free(text);
+    program_end(a);
+    program_end(b);
+    idset_free(ids);
+    rset_free(set);
+    instance_close(instance);
+}
+
+static void test_another_instance_of_the_same_path_is_not_taken_for_the_outer_one(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance(), *outer;
+    char id[64];
+    assert_int_equal(strlen(instance_id(instance)), 16);
+    outer = instance_open_outer(instance_path(instance), instance_id(instance));
+    assert_non_null(outer);
+    instance_close(outer);
+    snprintf(id, sizeof(id), "%s:0123456789abcdef", instance_id(instance));
+    outer = instance_open_outer(instance_path(instance), id);
+    assert_non_null(outer);
+    instance_close(outer);
+    assert_null(instance_open_outer(instance_path(instance), "0123456789abcdef"));
+    assert_null(instance_open_outer(instance_path(instance), ""));
+    assert_null(instance_open_outer(world, instance_id(instance)));
+    assert_null(instance_open_outer("/nonexistent", instance_id(instance)));
+    instance_close(instance);
+}
+
+/* What cannot be written is refused before anything is started. */
+static void test_a_full_disk_is_told_in_one_sentence(void **state)
+{
+    char path[512], options[] = "size=64k,mode=700";
+    struct error err = ERROR_INIT;
+    (void)state;
+    snprintf(path, sizeof(path), "%s/full", world);
+    mkdir(path, 0700);
+    if (mount("tmpfs", path, "tmpfs", 0, options) < 0)
+        skip();
+    setenv("XDG_RUNTIME_DIR", path, 1);
+    struct instance *instance = instance_open("this machine", &err);
+    assert_non_null(instance);
+    struct program *a = program_new(instance, "a", NULL);
+    assert_non_null(a);
+    assert_int_equal(claim_cores(a, "n0", "0", NULL), 0);
+    char file[600];
+    snprintf(file, sizeof(file), "%s/ballast", path);
+    int fd = open(file, O_WRONLY | O_CREAT, 0600);
+    static const char zeros[4096];
+    while (write(fd, zeros, sizeof(zeros)) > 0)
+        ;
+    close(fd);
+    assert_null(program_new(instance, "b", &err));
+    assert_non_null(strstr(error_text(&err), "No space left on device"));
+    assert_int_equal(claim_cores(a, "n0", "0-1", &err), -1);
+    assert_non_null(strstr(error_text(&err), "No space left on device"));
+    expect_held(instance, "n0:0"); /* as before */
+    unlink(file);
+    struct program *b = program_new(instance, "b", &err);
+    assert_non_null(b);
+    assert_int_equal(atol(program_id(b)), atol(program_id(a)) + 1);
+    program_end(b);
+    program_end(a);
+    expect_held(instance, "");
+    instance_close(instance);
+    umount(path);
+    setenv("XDG_RUNTIME_DIR", world, 1);
+    error_clear(&err);
 }
 
 static double clock_now(void)
@@ -558,7 +829,7 @@ static void test_open_and_claim_cost_milliseconds(void **state)
     for (int i = 0; i < 200; i++) {
         double start = clock_now();
         struct instance *instance = instance_open("this machine", NULL);
-        struct program *program = program_new(instance, NULL);
+        struct program *program = program_new(instance, "./app", NULL);
         assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
         program_end(program);
         instance_close(instance);
@@ -575,7 +846,7 @@ int main(void)
         cmocka_unit_test(test_programs_that_did_not_claim_hold_nothing),
         cmocka_unit_test(test_two_programs_never_hold_one_gpu),
         cmocka_unit_test(test_numbers_are_never_used_twice),
-        cmocka_unit_test(test_a_lost_counter_goes_on_above_all_live_programs),
+        cmocka_unit_test(test_lost_claims_are_made_anew_from_the_programs_that_live),
         cmocka_unit_test(test_a_file_of_the_context_is_written_whole),
         cmocka_unit_test(test_ending_removes_whatever_the_directory_holds),
         cmocka_unit_test(test_of_many_that_want_a_core_exactly_one_gets_it),
@@ -588,7 +859,15 @@ int main(void)
         cmocka_unit_test(test_a_symbolic_link_is_refused),
         cmocka_unit_test(test_a_directory_of_another_user_is_refused),
         cmocka_unit_test(test_tmpdir_serves_where_there_is_no_runtime_directory),
-        cmocka_unit_test(test_an_unreadable_claim_of_a_live_program_is_named),
+        cmocka_unit_test(test_what_cannot_be_made_anew_is_named),
+        cmocka_unit_test(test_nobody_overtakes_who_waits),
+        cmocka_unit_test(test_a_waiter_that_was_killed_is_in_nobodys_way),
+        cmocka_unit_test(test_who_leaves_the_line_gives_its_place_away),
+        cmocka_unit_test(test_tasks_runs_do_not_stand_in_line_behind_those_outside),
+        cmocka_unit_test(test_whatever_frees_something_gives_a_sign),
+        cmocka_unit_test(test_strangers_are_told_apart_by_their_family),
+        cmocka_unit_test(test_another_instance_of_the_same_path_is_not_taken_for_the_outer_one),
+        cmocka_unit_test(test_a_full_disk_is_told_in_one_sentence),
         cmocka_unit_test(test_open_and_claim_cost_milliseconds),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);

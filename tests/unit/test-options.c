@@ -149,6 +149,9 @@ static const struct {
     {WORDS("--rank-by", "slot", "a"), "{'parts':[{'order':'sequential'}]}"},
     {WORDS("--rank-by", "numa", "a"), "{'parts':[{'order':'natural'}]}"},
     {WORDS("-R", "-", "a"), "{'resources':'-'}"},
+    {WORDS("--wait=90s", "--on", "R", "a"), "{'wait':'90s','on':'R'}"},
+    {WORDS("--no-wait", "a"), "{'wait':'0s'}"},
+    {WORDS("--no-wait", "--wait", "a"), "{'wait':'inf'}"},
     {WORDS("--hosts", "me@n[0-3]", "--exclude=n2", "--overlap", "a"),
      "{'hosts':'me@n[0-3]','exclude':'n2','overlap':true}"},
     {WORDS("--hostfile", "f", "a"), "{'hostfile':'f'}"},
@@ -264,7 +267,12 @@ static const struct {
     {WORDS("--gpu-bind", "near", "a"),
      "--gpu-bind \"near\" is unknown; right is per-task, closest or none"},
     {WORDS("-d", "a"), NOT_HERE("-d")},
-    {WORDS("--wait=3s", "a"), NOT_HERE("--wait")},
+    {WORDS("--wait=x", "a"),
+     "--wait: \"x\" is not a duration: a number with ms, s, m, h or d, or inf, is"},
+    {WORDS("--wait=", "a"), "--wait needs a value: --wait FSD, not an empty text"},
+    {WORDS("--no-wait=1", "a"), "--no-wait takes no value: write it without =1"},
+    {WORDS("--dry-run", "--topology", "n=core:2", "--on", "R", "a"),
+     "--topology tells of nodes that need not exist: leave out --on, whose resources have to"},
     {WORDS("--hosts", "x", "-R", "y", "a"),
      "--hosts and -R both say which nodes to use: give one of them"},
     {WORDS("--rank-by", "foo", "a"), "--rank-by: \"foo\" is none of slot, hwthread, core, l1cache, "
@@ -475,7 +483,7 @@ static void test_help_fits_a_screen_and_names_every_option(void **state)
     for (char *line = help; *line; line += strcspn(line, "\n") + 1, lines++)
         if (strcspn(line, "\n") > 80)
             fail_msg("too wide: %.100s", line);
-    assert_in_range(lines, 30, 45);
+    assert_in_range(lines, 30, 48);
     free(help);
 }
 

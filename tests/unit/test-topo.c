@@ -387,6 +387,7 @@ static void assert_same(const struct topo *a, const struct topo *b)
     assert_memory_equal(a->os, b->os, a->npus * sizeof(uint32_t));
     assert_memory_equal(a->allowed, b->allowed, a->npus * sizeof(bool));
     assert_memory_equal(a->memory, b->memory, a->npus * sizeof(uint32_t));
+    assert_memory_equal(a->gib, b->gib, a->npus * sizeof(uint32_t));
     for (int level = 0; level < TOPO_NLEVELS; level++) {
         assert_int_equal(a->count[level], b->count[level]);
         assert_memory_equal(a->object[level], b->object[level], a->npus * sizeof(uint32_t));
@@ -548,6 +549,12 @@ static void test_bad_wire_forms_are_refused(void **state)
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[1024,4]}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[\"0\",4]}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,4.0]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"gib\":[1,4]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,4],\"gib\":[1,3]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,4],\"gib\":[-1,4]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,4],\"gib\":[1,2,2,2]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[-1,1,0,3],\"gib\":[1,4]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,4],\"gib\":[16777217,4]}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"gpus\":{}}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"gpus\":[{}]}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"gpus\":[{\"id\":-1,\"name\":\"a\","
@@ -574,6 +581,8 @@ static void test_digest_tells_machines_and_masks_apart(void **state)
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,4]},\"allowed\":\"0-2\"}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,4]},\"memory\":[0,4]}",
         "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{\"core\":[1,4]},\"memory\":[0,2,1,2]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,4]}",
+        "{\"version\":1,\"os\":[[0,1,4]],\"levels\":{},\"memory\":[0,4],\"gib\":[3,4]}",
     };
     enum { N = sizeof(texts) / sizeof(texts[0]) };
     char *digests[N];

@@ -1,0 +1,328 @@
+/* One topology of RFC 49, a tree of domains, from its JSON form. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/pool/locality.h"
+#include "affinity/resource/excerpt.h"
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define GIB ((double)(1u << 30))
+#define BYTES_MAX 9e18
+
+/* Where in the topology the reader is, outermost last. */
+struct topo_place {
+    const struct topo_place *up;
+    const char *name;
+    size_t index;
+    uint32_t depth;
+};
+
+struct topo_reader {
+    struct locality_tree *tree;
+    const char *ranks;
+    uint32_t room;
+    struct error *err;
+};
+
+static void topo_write_place(struct buf *out, const struct topo_place *place)
+{
+    if (!place->up) {
+        buf_add_text(out, "topo");
+        return;
+    }
+    struct excerpt name = excerpt(place->name, strlen(place->name));
+    topo_write_place(out, place->up);
+    buf_printf(out, ".%.*s[%zu]", (int)strlen(name.text) - 2, name.text + 1, place->index);
+}
+
+/* "ranks 0-15: topo.socket[1].numa[0]: SENTENCE". */
+static int topo_bad(const struct topo_reader *in, const struct topo_place *place, const char *fmt,
+                    ...) __attribute__((format(printf, 3, 4)));
+
+static int topo_bad(const struct topo_reader *in, const struct topo_place *place, const char *fmt,
+                    ...)
+{
+    struct buf where = BUF_INIT;
+    char *sentence;
+    va_list args;
+    va_start(args, fmt);
+    int rc = vasprintf(&sentence, fmt, args);
+    va_end(args);
+    topo_write_place(&where, place);
+    error_set(in->err, "ranks %s: %s: %s", excerpt(in->ranks, strlen(in->ranks)).text,
+              buf_text(&where), rc < 0 ? "not right" : sentence);
+    buf_free(&where);
+    if (rc >= 0)
+        free(sentence);
+    return -1;
+}
+
+static int topo_read_ids(const struct topo_reader *in, const struct topo_place *place,
+                         const char *key, const json_t *value, struct idset **ids)
+{
+    struct error bad = ERROR_INIT;
+    if (!json_is_string(value))
+        return topo_bad(in, place, "%s is no text: an idset in a string is right there", key);
+    struct idset *set = idset_decode(json_string_value(value), &bad);
+    if (!set) {
+        topo_bad(in, place, "%s: %s", key, error_text(&bad));
+        error_clear(&bad);
+        return -1;
+    }
+    idset_free(*ids);
+    *ids = set;
+    return 0;
+}
+
+/* ---- memory and storage ---- */
+
+static const struct topo_unit {
+    const char *name;
+    double bytes;
+} topo_units[] = {
+    {"B", 1},        {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},
+    {"GB", 1e9},     {"TB", 1e12},    {"PB", 1e15},    {"KiB", 1024.0},
+    {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"PiB", 0x1p50},
+};
+
+static const struct topo_unit *topo_find_unit(const char *name)
+{
+    for (size_t i = 0; i < sizeof(topo_units) / sizeof(topo_units[0]); i++)
+        if (strcmp(topo_units[i].name, name) == 0)
+            return &topo_units[i];
+    return NULL;
+}
+
+static int topo_read_amount(const struct topo_reader *in, const struct topo_place *place,
+                            const char *key, const json_t *value, double unit, uint64_t *bytes)
+{
+    double amount = json_number_value(value) * unit;
+    if (!json_is_number(value) || !(amount >= 0) || amount > BYTES_MAX)
+        return topo_bad(in, place, "%s is no amount: a number from 0 on is right there", key);
+    *bytes = (uint64_t)amount;
+    return 0;
+}
+
+static const char *topo_odd_key(const json_t *object, const char *const *known)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        size_t i = 0;
+        while (known[i] && strcmp(known[i], key) != 0)
+            i++;
+        if (!known[i])
+            return key;
+    }
+    return NULL;
+}
+
+static int topo_read_unit(const struct topo_reader *in, const struct topo_place *place,
+                          const json_t *unit, double *factor)
+{
+    const char *name = json_string_value(unit);
+    if (!name)
+        return topo_bad(in, place, "unit is no text: MB, GiB, TiB and the like are known");
+    const struct topo_unit *found = topo_find_unit(name);
+    if (!found)
+        return topo_bad(in, place, "unit %s is not known: MB, GiB, TiB and the like are",
+                        excerpt(name, strlen(name)).text);
+    *factor = found->bytes;
+    return 0;
+}
+
+static int topo_read_store(const struct topo_reader *in, const struct topo_place *place,
+                           const json_t *store, uint64_t *bytes)
+{
+    static const char *const known[] = {"path", "capacity", "unit", NULL};
+    const json_t *unit = json_object_get(store, "unit");
+    double factor = GIB;
+    if (!json_is_object(store))
+        return topo_bad(in, place, "this is no object: one with path and capacity is right there");
+    const char *odd = topo_odd_key(store, known);
+    if (odd)
+        return topo_bad(in, place, "there is no key %s in a storage: path, capacity and unit are",
+                        excerpt(odd, strlen(odd)).text);
+    if (!json_is_string(json_object_get(store, "path")))
+        return topo_bad(in, place, "path is missing or no text: a mount point is right there");
+    if (unit && topo_read_unit(in, place, unit, &factor) < 0)
+        return -1;
+    return topo_read_amount(in, place, "capacity", json_object_get(store, "capacity"), factor,
+                            bytes);
+}
+
+static int topo_read_storage(const struct topo_reader *in, const struct topo_place *place,
+                             const json_t *list)
+{
+    if (!json_is_array(list))
+        return topo_bad(in, place, "storage is no list: an array of objects is right there");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const struct topo_place here = {place, "storage", i, place->depth + 1};
+        uint64_t bytes = 0;
+        if (topo_read_store(in, &here, json_array_get(list, i), &bytes) < 0)
+            return -1;
+        if (bytes > in->tree->storage)
+            in->tree->storage = bytes;
+    }
+    return 0;
+}
+
+/* ---- domains ---- */
+
+static int topo_read_domain(struct topo_reader *in, const struct topo_place *place, uint32_t up,
+                            const json_t *value, uint64_t *memory);
+
+/* The index of a new domain; everything is moved when there is no room. */
+static uint32_t topo_add_domain(struct topo_reader *in, const struct topo_place *place, uint32_t up)
+{
+    struct locality_tree *tree = in->tree;
+    if (tree->ndomains == in->room) {
+        in->room = in->room ? in->room * 2 : 16;
+        tree->domains = mem_resize(tree->domains, in->room, sizeof(*tree->domains));
+    }
+    tree->domains[tree->ndomains] = (struct locality_domain){
+        .name = mem_copy_text(place->name), .up = up, .cores = idset_new(), .gpus = idset_new()};
+    return tree->ndomains++;
+}
+
+static void topo_join(struct idset **sum, const struct idset *more)
+{
+    struct idset *both = idset_union(*sum, more);
+    idset_free(*sum);
+    *sum = both;
+}
+
+static int topo_read_list(struct topo_reader *in, const struct topo_place *place, uint32_t up,
+                          const char *name, const json_t *list, uint64_t *memory)
+{
+    if (!*name)
+        return topo_bad(in, place,
+                        "a name of a domain is empty: socket, numa or one of the site's "
+                        "own is right there");
+    if (!json_is_array(list))
+        return topo_bad(in, place,
+                        "%s is no list: a locality is an array of domains; the keys of a domain "
+                        "are cores, gpus, memory and storage",
+                        excerpt(name, strlen(name)).text);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const struct topo_place here = {place, name, i, place->depth + 1};
+        if (topo_read_domain(in, &here, up, json_array_get(list, i), memory) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Two domains side by side may not have anything in common. */
+static int topo_check_apart(const struct topo_reader *in, const struct topo_place *place,
+                            const char *what, const struct idset *have, const struct idset *fresh)
+{
+    struct idset *both = idset_intersect(have, fresh);
+    uint32_t id = idset_first(both);
+    idset_free(both);
+    if (id == IDSET_NONE)
+        return 0;
+    return topo_bad(in, place,
+                    "%s %u is in two domains side by side: domains that lie within one another, or "
+                    "apart, are right",
+                    what, id);
+}
+
+/* What the domains right below `index` have, which goes into it. */
+static int topo_gather(const struct topo_reader *in, const struct topo_place *place, uint32_t index)
+{
+    struct locality_domain *domains = in->tree->domains, *here = &domains[index];
+    struct idset *cores = idset_new(), *gpus = idset_new();
+    int rc = 0;
+    for (uint32_t i = index + 1; rc == 0 && i < in->tree->ndomains; i = domains[i].end) {
+        rc = topo_check_apart(in, place, "core", cores, domains[i].cores);
+        if (rc == 0)
+            rc = topo_check_apart(in, place, "GPU", gpus, domains[i].gpus);
+        topo_join(&cores, domains[i].cores);
+        topo_join(&gpus, domains[i].gpus);
+    }
+    topo_join(&here->cores, cores);
+    topo_join(&here->gpus, gpus);
+    idset_free(cores);
+    idset_free(gpus);
+    return rc;
+}
+
+/* A domain that has no more than one below it is on that one's level. */
+static uint32_t topo_height(const struct locality_tree *tree, uint32_t index)
+{
+    const struct locality_domain *here = &tree->domains[index];
+    uint32_t height = 0;
+    for (uint32_t i = index + 1; i < here->end; i = tree->domains[i].end) {
+        const struct locality_domain *below = &tree->domains[i];
+        if (idset_empty(below->cores) && idset_empty(below->gpus))
+            continue;
+        bool same = idset_equal(below->cores, here->cores) && idset_equal(below->gpus, here->gpus);
+        if (below->height + !same > height)
+            height = below->height + !same;
+    }
+    return height;
+}
+
+/* A key of a domain: one that RFC 49 has, or the name of a locality. */
+static int topo_read_key(struct topo_reader *in, const struct topo_place *place, uint32_t index,
+                         const char *key, const json_t *value, uint64_t *own, uint64_t *below)
+{
+    if (strcmp(key, "cores") == 0)
+        return topo_read_ids(in, place, key, value, &in->tree->domains[index].cores);
+    if (strcmp(key, "gpus") == 0)
+        return topo_read_ids(in, place, key, value, &in->tree->domains[index].gpus);
+    if (strcmp(key, "memory") == 0)
+        return topo_read_amount(in, place, key, value, GIB, own);
+    if (strcmp(key, "storage") == 0)
+        return topo_read_storage(in, place, value);
+    return topo_read_list(in, place, index, key, value, below);
+}
+
+static int topo_read_domain(struct topo_reader *in, const struct topo_place *place, uint32_t up,
+                            const json_t *value, uint64_t *memory)
+{
+    uint64_t own = 0, below = 0;
+    const char *key;
+    json_t *item;
+    if (!json_is_object(value))
+        return topo_bad(in, place, "this is no object: a domain is one");
+    if (place->depth > LOCALITY_MAX_DEPTH)
+        return topo_bad(in, place, "this is deeper than %d levels, the most that is read",
+                        LOCALITY_MAX_DEPTH);
+    if (in->tree->ndomains == LOCALITY_MAX_DOMAINS)
+        return topo_bad(in, place, "these are more than %d domains, the most a node may have",
+                        LOCALITY_MAX_DOMAINS);
+    uint32_t index = topo_add_domain(in, place, up);
+    json_object_foreach((json_t *)value, key, item)
+    {
+        if (topo_read_key(in, place, index, key, item, &own, &below) < 0)
+            return -1;
+    }
+    in->tree->domains[index].end = in->tree->ndomains;
+    if (topo_gather(in, place, index) < 0)
+        return -1;
+    in->tree->domains[index].height = topo_height(in->tree, index);
+    *memory += own > below ? own : below;
+    return 0;
+}
+
+int locality_read_topo(const json_t *topo, const char *ranks, struct locality_tree *tree,
+                       struct error *err)
+{
+    const struct topo_place top = {NULL, NULL, 0, 0};
+    struct topo_reader in = {.tree = tree, .ranks = ranks, .err = err};
+    return topo_read_domain(&in, &top, 0, topo, &tree->memory);
+}
+
+void locality_tree_clear(struct locality_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->ndomains; i++) {
+        free(tree->domains[i].name);
+        idset_free(tree->domains[i].cores);
+        idset_free(tree->domains[i].gpus);
+    }
+    free(tree->domains);
+    *tree = (struct locality_tree){0};
+}

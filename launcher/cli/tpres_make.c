@@ -1,0 +1,320 @@
+/* tpres discover and make. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/pool/locality.h"
+#include "affinity/resource/excerpt.h"
+#include "affinity/topology/topo.h"
+#include "affinity/topology/topo_localities.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "launcher/cli/tpres.h"
+#include "launcher/program/file_text.h"
+#include "launcher/program/hostfile.h"
+#include "launcher/program/nodes_build.h"
+
+int tpres_discover(struct tpres_call *call, struct error *err)
+{
+    return tpres_write(call, tpres_this_machine(err), err);
+}
+
+/* What is made: nodes in order, each with the description of its topology. */
+struct making {
+    const struct tpres_call *call;
+    struct tpres_amount cores, gpus;
+    struct rset *R;
+    json_t *children; /* of `scheduling`; NULL: no topology was given */
+};
+
+/* ---- hosts ---- */
+
+static struct hostfile *read_hostfile(const char *path, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    struct hostfile *file = NULL;
+    char *name = file_text_name("hostfile", path);
+    if (file_text_read(path, name, HOSTFILE_MAX_TEXT, &text, err) == 0)
+        file = hostfile_parse(name, buf_bytes(&text), text.len, err);
+    buf_free(&text);
+    free(name);
+    return file;
+}
+
+static struct hostfile *read_hosts(const char *option, const char *text, struct error *err)
+{
+    struct hostfile *file = hostfile_from_hostlist(text, err);
+    if (!file)
+        error_usage(err, "%s: %s", option, error_text(err));
+    return file;
+}
+
+/* Hosts that the options name, in order; a name once more adds to its limit. */
+static struct nodes *collect(const struct hostfile *file)
+{
+    struct nodes *nodes = nodes_new(mem_copy_text("make"));
+    struct nodes_index *index = nodes_index_new(file->count);
+    for (size_t i = 0; i < file->count; i++)
+        nodes_add(nodes, index, file->entries[i].login, (uint32_t)nodes->count,
+                  file->entries[i].limit);
+    nodes_index_free(index);
+    return nodes;
+}
+
+/* ---- what a node has ---- */
+
+static int say_empty(const char *host, struct error *err)
+{
+    return error_usage(err, "%s: no core is left of --cores; its topology has others", host);
+}
+
+static struct idset *gpus_of_topo(const struct topo *topo)
+{
+    struct idset *gpus = idset_new();
+    for (size_t i = 0; i < topo->ngpus; i++)
+        idset_add(gpus, topo->gpus[i].id);
+    return gpus;
+}
+
+static void add_localities(struct making *making, const struct topo *topo,
+                           const struct idset *ranks, const struct idset *cores,
+                           const struct idset *gpus)
+{
+    char *text = idset_encode(ranks);
+    if (!making->children)
+        making->children = json_array();
+    json_array_append_new(making->children, json_pack("{s:s,s:o}", "ranks", text, "topo",
+                                                      topo_localities(topo, cores, gpus)));
+    free(text);
+}
+
+static int add_node(struct making *making, const char *host, const struct idset *cores,
+                    const struct idset *gpus, struct idset *ranks, struct error *err)
+{
+    uint32_t rank = (uint32_t)making->R->nnodes;
+    if (idset_empty(cores))
+        return say_empty(host, err);
+    rset_append(making->R, rank, host, cores, gpus);
+    idset_add(ranks, rank);
+    return 0;
+}
+
+/* All hosts of a list with one topology. */
+static int add_alike(struct making *making, const struct nodes *nodes, const struct topo *topo,
+                     struct error *err)
+{
+    struct idset *all = topo_allowed_cores(topo), *there = gpus_of_topo(topo);
+    struct idset *cores = tpres_amount_of(&making->cores, all);
+    struct idset *gpus = tpres_amount_of(&making->gpus, there), *ranks = idset_new();
+    int rc = 0;
+    for (size_t i = 0; i < nodes->count && rc == 0; i++)
+        rc = add_node(making, nodes->list[i].host, cores, gpus, ranks, err);
+    if (rc == 0)
+        add_localities(making, topo, ranks, cores, gpus);
+    idset_free(ranks);
+    idset_free(gpus);
+    idset_free(cores);
+    idset_free(there);
+    idset_free(all);
+    return rc;
+}
+
+/* Some batch systems say all: their R as it is. */
+static bool take_R(struct making *making, const struct nodes *nodes)
+{
+    if (!nodes->R || tpres_value(making->call, TPRES_CORES) ||
+        tpres_value(making->call, TPRES_GPUS))
+        return false;
+    rset_free(making->R);
+    making->R = rset_copy(nodes->R);
+    return true;
+}
+
+/* Hosts without topology: as many cores as --cores or the hostfile says. */
+static int add_counted(struct making *making, const struct nodes *nodes, struct error *err)
+{
+    if (take_R(making, nodes))
+        return 0;
+    bool given = tpres_value(making->call, TPRES_CORES);
+    struct idset *gpus = tpres_amount_of(&making->gpus, NULL), *ranks = idset_new();
+    int rc = 0;
+    for (size_t i = 0; i < nodes->count && rc == 0; i++) {
+        const struct node *node = &nodes->list[i];
+        struct tpres_amount slots = {NULL, node->limit};
+        struct idset *cores = tpres_amount_of(given ? &making->cores : &slots, NULL);
+        if (!given && !node->limit)
+            rc =
+                error_usage(err, "%s: how many cores it has is not known: --cores N, or --topology",
+                            node->host);
+        else
+            rc = add_node(making, node->host, cores, gpus, ranks, err);
+        idset_free(cores);
+    }
+    idset_free(ranks);
+    idset_free(gpus);
+    return rc;
+}
+
+/* ---- topologies ---- */
+
+/* Where the description begins in [HOSTLIST=]DESCRIPTION, whose attributes have = too. */
+static const char *description_of(const char *spec)
+{
+    size_t end = strcspn(spec, "=:( @");
+    return spec[end] == '=' || (spec[end] == '@' && strchr(spec, '=') && end > 0)
+               ? strchr(spec, '=') + 1
+               : spec;
+}
+
+static struct topo *load_topology(const char *description, struct error *err)
+{
+    struct topo *topo = description[0] == '@' ? topo_load_xml(description + 1, err)
+                                              : topo_load_synthetic(description, err);
+    if (!topo)
+        error_usage(err, "--topology: %s", error_text(err));
+    return topo;
+}
+
+static struct hostfile *hosts_of_spec(const char *spec, const char *description, struct error *err)
+{
+    char *hosts = mem_copy_text_n(spec, (size_t)(description - spec) - 1);
+    struct hostfile *file = read_hosts("--topology", hosts, err);
+    free(hosts);
+    return file;
+}
+
+/* `named`: of --hosts or --hostfile, which a description without hosts is for; or NULL. */
+static int add_topology(struct making *making, const char *spec, const struct nodes *named,
+                        struct error *err)
+{
+    const char *description = description_of(spec);
+    if (description == spec && !named)
+        return error_usage(err, "--topology %s is for no host: HOSTLIST=SPEC or --hosts names them",
+                           excerpt(spec, strlen(spec)).text);
+    if (description != spec && named)
+        return error_usage(err,
+                           "--topology names hosts, and so does --hosts: one of them is right");
+    struct hostfile *file = description == spec ? NULL : hosts_of_spec(spec, description, err);
+    struct topo *topo = file || description == spec ? load_topology(description, err) : NULL;
+    struct nodes *own = topo && file ? collect(file) : NULL;
+    int rc = topo ? add_alike(making, own ? own : named, topo, err) : -1;
+    nodes_free(own);
+    hostfile_free(file);
+    topo_free(topo);
+    return rc;
+}
+
+static int check_hosts(const struct rset *R, struct error *err)
+{
+    struct nodes_index *index = nodes_index_new(R->nnodes);
+    int rc = 0;
+    for (size_t i = 0; i < R->nnodes && rc == 0; i++)
+        if (nodes_index_add(index, R->nodes[i].host, i) != NODES_INDEX_NONE)
+            rc = error_usage(err, "--topology: %s is described twice", R->nodes[i].host);
+    nodes_index_free(index);
+    return rc;
+}
+
+static int add_all(struct making *making, const struct nodes *named, struct error *err)
+{
+    const char *spec;
+    size_t count = 0;
+    for (size_t at = 0; (spec = tpres_next(making->call, TPRES_TOPOLOGY, &at)); count++)
+        if (add_topology(making, spec, named, err) < 0)
+            return -1;
+    if (!count && !named)
+        return error_usage(
+            err, "hosts are missing: --hosts, --hostfile, --from or --topology HOSTLIST=SPEC");
+    return count ? check_hosts(making->R, err) : add_counted(making, named, err);
+}
+
+/* ---- properties ---- */
+
+static int add_property(struct making *making, const char *text, struct error *err)
+{
+    size_t len = strcspn(text, ":");
+    char *name = mem_copy_text_n(text, len);
+    struct idset *ranks = text[len] ? idset_decode(text + len + 1, err) : idset_new();
+    if (!text[len])
+        idset_add_range(ranks, 0, (uint32_t)making->R->nnodes - 1);
+    int rc = ranks ? 0 : error_usage(err, "--property %s: %s", name, error_text(err));
+    if (ranks) {
+        char *set = idset_encode(ranks);
+        if (!making->R->properties)
+            making->R->properties = json_object();
+        if (json_object_set_new(making->R->properties, name, json_string(set)) < 0)
+            rc = error_usage(err, "--property: %s is not UTF-8", excerpt(name, len).text);
+        free(set);
+    }
+    idset_free(ranks);
+    free(name);
+    return rc;
+}
+
+/* What was put together is held to what any R is held to. */
+static int check_made(const struct rset *R, struct error *err)
+{
+    json_t *value = rset_to_json(R);
+    struct rset *again = rset_from_json(value, err);
+    json_decref(value);
+    rset_free(again);
+    return again ? 0 : -1;
+}
+
+static int add_properties(struct making *making, struct error *err)
+{
+    const char *text;
+    for (size_t at = 0; (text = tpres_next(making->call, TPRES_PROPERTY, &at));)
+        if (add_property(making, text, err) < 0)
+            return -1;
+    return check_made(making->R, err);
+}
+
+/* ---- make ---- */
+
+static int make(struct making *making, const struct nodes *named, struct error *err)
+{
+    if (tpres_amount_decode(making->call, TPRES_CORES, false, &making->cores, err) < 0 ||
+        tpres_amount_decode(making->call, TPRES_GPUS, true, &making->gpus, err) < 0 ||
+        add_all(making, named, err) < 0 || add_properties(making, err) < 0)
+        return -1;
+    if (making->children)
+        making->R->scheduling =
+            json_pack("{s:s,s:O}", "writer", LOCALITY_WRITER, "children", making->children);
+    return 0;
+}
+
+/* The nodes that --hosts, --hostfile or --from names; *count becomes how many of these there are. */
+static struct nodes *read_named(const struct tpres_call *call, size_t *count, struct error *err)
+{
+    const char *hosts = tpres_value(call, TPRES_HOSTS), *path = tpres_value(call, TPRES_HOSTFILE);
+    const char *from = tpres_value(call, TPRES_FROM);
+    *count = (size_t) !!hosts + !!path + !!from;
+    if (*count > 1)
+        error_usage(err, "--hosts, --hostfile and --from all name the hosts: one of them is right");
+    if (*count != 1)
+        return NULL;
+    if (from)
+        return tpres_from(from, err);
+    struct hostfile *file = hosts ? read_hosts("--hosts", hosts, err) : read_hostfile(path, err);
+    struct nodes *nodes = file ? collect(file) : NULL;
+    hostfile_free(file);
+    return nodes;
+}
+
+int tpres_make(struct tpres_call *call, struct error *err)
+{
+    struct making making = {.call = call, .R = rset_new()};
+    size_t count;
+    struct nodes *named = read_named(call, &count, err);
+    int rc = count && !named ? -1 : make(&making, named, err);
+    if (rc < 0) {
+        rset_free(making.R);
+        making.R = NULL;
+    }
+    rc = tpres_write(call, making.R, err);
+    json_decref(making.children);
+    idset_free(making.cores.ids);
+    idset_free(making.gpus.ids);
+    nodes_free(named);
+    return rc;
+}

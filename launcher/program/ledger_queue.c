@@ -1,0 +1,193 @@
+/* The ledger's queue: waiting in order of arrival, and for whom. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "launcher/program/ledger_private.h"
+
+#define RIVALS_SHOWN 3
+
+int program_queue(struct program *program, const struct rset *scope, struct error *err)
+{
+    return program_put(program, CLAIMS_WAITS, scope, NULL, err);
+}
+
+/* A waiter that this program has to let go first. */
+static bool program_is_before(struct program *program, const struct claims_row *row)
+{
+    return row->state == CLAIMS_WAITS && program_yields(program, row) &&
+           ledger_counts(program->instance, row);
+}
+
+struct rset *program_barred(struct program *program, struct error *err)
+{
+    struct claims *claims = ledger_read(program->instance, err);
+    if (!claims)
+        return NULL;
+    struct rset **sets = mem_array(claims->count, sizeof(*sets)), *sum;
+    size_t count = 0;
+    for (size_t i = 0; i < claims->count && claims->rows[i].number < program->number; i++) {
+        if (program_is_before(program, &claims->rows[i]))
+            sets[count] = claims_set(&claims->rows[i], NULL);
+        count += sets[count] != NULL;
+    }
+    sum = rset_union_hosts((const struct rset *const *)sets, count);
+    for (size_t i = 0; i < count; i++)
+        rset_free(sets[i]);
+    free(sets);
+    claims_free(claims);
+    return sum;
+}
+
+bool program_is_behind(struct program *program)
+{
+    struct claims *claims = ledger_read(program->instance, NULL);
+    const struct claims_row *own = claims ? claims_find(claims, program->number) : NULL;
+    bool behind = false;
+    for (size_t i = 0; own && own->state == CLAIMS_WAITS && !behind && &claims->rows[i] != own; i++)
+        behind = strcmp(claims->rows[i].sets, own->sets) == 0 &&
+                 program_is_before(program, &claims->rows[i]);
+    claims_free(claims);
+    return behind;
+}
+
+/* The end of a program, however it comes, closes or removes its file there; one that has its claim
+ * touches it. */
+int instance_watch(struct instance *instance)
+{
+    int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    char *path = mem_format("%s/alive", instance->path);
+    if (fd >= 0 &&
+        inotify_add_watch(fd, path, IN_CLOSE_WRITE | IN_DELETE | IN_ATTRIB | IN_ONLYDIR) < 0) {
+        close(fd);
+        fd = -1;
+    }
+    free(path);
+    return fd;
+}
+
+/* ---- who it is that one waits for ---- */
+
+struct rivals {
+    struct buf text;
+    size_t shown, more, before;
+};
+
+/* The time of day, and the day where that is not today. */
+static void rivals_add_time(struct buf *text, uint64_t since)
+{
+    time_t then = (time_t)since, now = (time_t)ledger_now();
+    struct tm at, today;
+    char words[64];
+    if (!localtime_r(&then, &at) || !localtime_r(&now, &today))
+        return;
+    bool same = at.tm_yday == today.tm_yday && at.tm_year == today.tm_year;
+    if (strftime(words, sizeof(words), same ? "%H:%M" : "%b %e %H:%M", &at))
+        buf_printf(text, ", since %s", words);
+}
+
+static void rivals_add_holder(struct rivals *rivals, const struct claims_row *row, const char *host,
+                              const struct rset_children *common)
+{
+    char *what = ledger_name_common(common);
+    if (rivals->shown++ < RIVALS_SHOWN) {
+        buf_printf(&rivals->text, "%sprogram %llu (%s", rivals->text.len ? ", " : "",
+                   (unsigned long long)row->number, *row->name ? row->name : "?");
+        rivals_add_time(&rivals->text, row->since);
+        buf_printf(&rivals->text, ") holds %s of %s", what, host);
+    } else {
+        rivals->more++;
+    }
+    free(what);
+}
+
+static void rivals_look(struct rivals *rivals, const struct claims_probe *probe,
+                        const struct claims_row *row)
+{
+    struct rset_children common;
+    const char *host;
+    if (claims_probe_row(probe, row, &host, &common, NULL) < 0 || !host)
+        return;
+    if (row->state == CLAIMS_HOLDS) {
+        rivals_add_holder(rivals, row, host, &common);
+        return;
+    }
+    rivals->before += row->state == CLAIMS_WAITS;
+    idset_free(common.cores);
+    idset_free(common.gpus);
+}
+
+static void rivals_finish(struct rivals *rivals)
+{
+    struct buf *text = &rivals->text;
+    if (rivals->more)
+        buf_printf(text, " and %zu other%s", rivals->more, rivals->more > 1 ? "s" : "");
+    if (rivals->before)
+        buf_printf(text, "%s%zu run%s wait%s before this one", text->len ? "; " : "",
+                   rivals->before, rivals->before > 1 ? "s" : "", rivals->before > 1 ? "" : "s");
+}
+
+char *instance_rivals(struct instance *instance, const struct program *program,
+                      const struct rset *wanted)
+{
+    struct claims *claims = ledger_read(instance, NULL);
+    struct claims_probe *probe = claims_probe_new(wanted);
+    const struct program last = {.instance = instance, .number = UINT64_MAX};
+    struct rivals rivals = {0};
+    for (size_t i = 0; claims && i < claims->count; i++) {
+        const struct claims_row *row = &claims->rows[i];
+        if (program_yields(program ? program : &last, row) && ledger_counts(instance, row))
+            rivals_look(&rivals, probe, row);
+    }
+    rivals_finish(&rivals);
+    claims_probe_free(probe);
+    claims_free(claims);
+    return buf_take_text(&rivals.text);
+}
+
+/* ---- strangers ---- */
+
+static bool strangers_same_family(const struct claims_row *row, const char *family)
+{
+    size_t len = strlen(family);
+    return strncmp(row->name, family, len) == 0 && row->name[len] == ' ';
+}
+
+static void strangers_add(struct buf *text, const struct claims_row *row,
+                          const struct rset_children *common)
+{
+    const char *words = strchr(row->name, ' ');
+    char *ids = idset_encode(common->cores);
+    bool several = idset_count(common->cores) > 1;
+    buf_printf(text, "processor%s %s %s also bound by a run of %s", several ? "s" : "", ids,
+               several ? "are" : "is", words ? words + 1 : row->name);
+    rivals_add_time(text, row->since);
+    free(ids);
+}
+
+char *instance_strangers(struct instance *instance, const struct program *program,
+                         const struct rset *wanted, const char *family)
+{
+    struct claims *claims = ledger_read(instance, NULL);
+    struct claims_probe *probe = claims_probe_new(wanted);
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; claims && i < claims->count && !text.len; i++) {
+        const struct claims_row *row = &claims->rows[i];
+        struct rset_children common;
+        const char *host;
+        if (row->number == program->number || strangers_same_family(row, family) ||
+            claims_probe_row(probe, row, &host, &common, NULL) < 0 || !host)
+            continue;
+        if (ledger_counts(instance, row))
+            strangers_add(&text, row, &common);
+        idset_free(common.cores);
+        idset_free(common.gpus);
+    }
+    claims_probe_free(probe);
+    claims_free(claims);
+    return buf_take_text(&text);
+}
