@@ -38,6 +38,31 @@ static struct rset *both_of(const struct rset *a, const struct rset *b)
     return rset_union_hosts((const struct rset *const[]){a, b}, 2);
 }
 
+/* Where so many cores of each node were granted, and not which: no more than are left of them. Takes
+ * the set. */
+static struct rset *within_grant(const struct manager *manager, struct rset *all,
+                                 const struct rset *held)
+{
+    struct rset *left = manager->nodes->limits_cores ? rset_new() : all;
+    for (size_t i = 0; i < all->nnodes && left != all; i++) {
+        const struct rset_node *node = &all->nodes[i], *had = rset_find_host(held, node->host);
+        size_t taken = had ? idset_count(had->children->cores) : 0;
+        uint32_t limit = manager->nodes->list[node->rank].limit;
+        struct idset *cores = idset_new();
+        IDSET_FOREACH(core, node->children->cores)
+        {
+            if (!limit || taken++ < limit)
+                idset_add(cores, core);
+        }
+        if (!idset_empty(cores))
+            rset_append(left, node->rank, node->host, cores, NULL);
+        idset_free(cores);
+    }
+    if (left != all)
+        rset_free(all);
+    return left;
+}
+
 /* Less what others hold, or wait for and came before. Takes the set; NULL: it cannot be told. */
 static struct rset *without_others(const struct manager *manager, struct rset *all,
                                    struct error *err)
@@ -46,6 +71,8 @@ static struct rset *without_others(const struct manager *manager, struct rset *a
     struct rset *barred = held ? program_barred(manager->program, err) : NULL;
     struct rset *others = barred ? both_of(held, barred) : NULL;
     struct rset *left = others ? rset_subtract_hosts(all, others) : NULL;
+    if (left)
+        left = within_grant(manager, left, held);
     rset_free(others);
     rset_free(barred);
     rset_free(held);
@@ -99,8 +126,9 @@ static void add_candidate(struct room *room, uint32_t host, const struct rset_ch
 {
     const struct manager *manager = room->manager;
     const struct node *node = &manager->nodes->list[host];
-    uint32_t used = node->limit && !shared ? tasks_on(manager, host) : 0;
-    if (used && used >= node->limit)
+    uint32_t limit = shared || manager->nodes->limits_cores ? 0 : node->limit;
+    uint32_t used = limit ? tasks_on(manager, host) : 0;
+    if (used && used >= limit)
         return;
     room->candidate_host[room->ncandidates] = host;
     room->candidates[room->ncandidates++] =
@@ -109,7 +137,7 @@ static void add_candidate(struct room *room, uint32_t host, const struct rset_ch
                              .topo = manager->hosts[host].topo,
                              .cores = what->cores,
                              .gpus = idset_empty(what->gpus) ? NULL : what->gpus,
-                             .limit = shared || !node->limit ? 0 : node->limit - used};
+                             .limit = limit - used};
 }
 
 /* In the order of the program's hosts. */

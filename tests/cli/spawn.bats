@@ -125,10 +125,10 @@ EOF
     tprun -v -n 1 sh -c '"$0" run -- 1 sh -c "grep Cpus_allowed_list /proc/self/status; sleep 1"
         sleep 2; touch ended; sleep 2' "$SPAWN" >log 2>err &
     wait_for 5 grep -q Cpus log
-    run -1 tprun -n 1 true
+    run -1 tprun --no-wait -n 1 true
     has_line "$output" "*every core is held*"
     wait_for 5 test -e ended
-    run -0 tprun -n 1 true
+    run -0 tprun --no-wait -n 1 true
     wait
     equal "$(grep "uses already" err)" ""
 }
