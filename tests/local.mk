@@ -149,6 +149,9 @@ check_PROGRAMS += tests/unit/test-rankfile-place
 tests_unit_test_rankfile_place_SOURCES = tests/unit/test-rankfile-place.c tests/unit/exact-cases.h \
     tests/unit/unit.h tests/unit/world.h
 tests_unit_test_rankfile_place_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-slots
+tests_unit_test_slots_SOURCES = tests/unit/test-slots.c tests/unit/unit.h tests/unit/world.h
+tests_unit_test_slots_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-deal
 tests_unit_test_deal_SOURCES = tests/unit/test-deal.c tests/unit/exact-cases.h tests/unit/unit.h \
     tests/unit/vectors.h tests/unit/world.h
