@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "affinity/layout/builder.h"
+#include "affinity/layout/refusal.h"
 #include "base/mem.h"
 
 /* ---- what stands against a shape ---- */
@@ -118,9 +119,10 @@ static int check_limit(struct builder *builder, const struct layout_slot *slot, 
         return 0;
     if (!permitted)
         return error_set(err,
-                         "%s has %u slot%s in the host file, and no more tasks may run there; "
-                         "--oversubscribe permits more",
-                         node->host, node->limit, node->limit == 1 ? "" : "s");
+                         "%s has %u slot%s %s, and no more tasks may run there; --oversubscribe "
+                         "permits more",
+                         node->host, node->limit, node->limit == 1 ? "" : "s",
+                         refusal_where(builder->request));
     builder->layout->oversubscribed = true;
     return 0;
 }
