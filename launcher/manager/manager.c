@@ -28,6 +28,7 @@ static void manager_close(struct manager *manager)
     tree_free(manager->tree);
     queue_leave(manager);
     place_close(manager);
+    grant_close(manager);
     supply_close(manager);
     program_end(manager->program);
     instance_close(manager->instance);
