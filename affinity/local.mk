@@ -99,6 +99,7 @@ liblayout_a_SOURCES = \
     affinity/layout/run.c \
     affinity/layout/run_deal.c \
     affinity/layout/run_rankfile.c \
+    affinity/layout/run_slots.c \
     affinity/layout/svg.c affinity/layout/svg.h \
     affinity/layout/svg_cells.c \
     affinity/layout/svg_gpus.c \

@@ -7,6 +7,7 @@ libspec_a_SOURCES = \
     launcher/cli/options.c launcher/cli/options.h \
     launcher/cli/words.c launcher/cli/words.h \
     launcher/process/capture.c launcher/process/capture.h \
+    launcher/program/allotment.c launcher/program/allotment.h \
     launcher/program/batch.c launcher/program/batch.h \
     launcher/program/gpu_env.c launcher/program/gpu_env.h \
     launcher/program/file_text.c launcher/program/file_text.h \
@@ -16,7 +17,8 @@ libspec_a_SOURCES = \
     launcher/program/json_field.c launcher/program/json_field.h \
     launcher/program/nodes.c launcher/program/nodes.h launcher/program/nodes_build.h \
     launcher/program/nodes_index.c launcher/program/nodes_index.h \
-    launcher/program/nodes_part.c launcher/program/nodes_source.c \
+    launcher/program/nodes_part.c launcher/program/nodes_requires.c \
+    launcher/program/nodes_source.c \
     launcher/program/source.c launcher/program/source.h launcher/program/source_build.h \
     launcher/program/source_batch.c launcher/program/source_enclosing.c \
     launcher/program/source_flux.c \
@@ -26,6 +28,7 @@ libspec_a_SOURCES = \
     launcher/program/spec_blocks.c launcher/program/spec_blocks.h \
     launcher/program/ask.c launcher/program/ask.h \
     launcher/program/pair.c launcher/program/pair.h \
+    launcher/program/spec_shape.c launcher/program/spec_shape.h \
     launcher/program/spec_words.c launcher/program/spec_words.h
 libspec_a_SOURCES += \
     launcher/program/claims.c launcher/program/claims.h \
@@ -78,11 +81,13 @@ liblauncher_a_SOURCES = \
     launcher/manager/gather.c launcher/manager/orders.c launcher/manager/reports.c \
     launcher/manager/started.c launcher/manager/supply.c launcher/manager/viewer.c \
     launcher/manager/manager.c launcher/manager/manager.h launcher/manager/state.h \
-    launcher/manager/enclosed.c launcher/manager/named.c launcher/manager/queue.c \
+    launcher/manager/enclosed.c launcher/manager/grant.c launcher/manager/named.c \
+    launcher/manager/queue.c \
     launcher/manager/place.c \
+    launcher/manager/stock.c \
     launcher/manager/verdict.c launcher/manager/verdict.h
 
-STOREYS = libagent.a libstdio.a libspec.a liblayout.a libpmiserver.a libresource.a libbase.a
+STOREYS = libagent.a libstdio.a libspec.a libpool.a liblayout.a libpmiserver.a libresource.a libbase.a
 
 bin_PROGRAMS += tprun
 tprun_SOURCES = launcher/cli/tprun.c launcher/cli/frontend.c launcher/cli/frontend.h \

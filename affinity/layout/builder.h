@@ -22,6 +22,7 @@ struct run {
     bool fill; /* --per without -n: ntasks is whatever fits, and not known before */
     struct policy policy;
     const struct rankfile *rankfile; /* of the first part; or NULL */
+    const struct layout_slot *slots; /* likewise */
     struct deal deal;                /* of the first part */
 };
 
@@ -77,6 +78,8 @@ uint32_t builder_gpu_set(struct builder *builder, const uint32_t *ids, uint32_t 
 /* The GPUs that a task at a position of a paired plan gets, which the program claims on the node from now on. */
 uint32_t builder_give_gpus(struct builder *builder, const struct policy *policy,
                            const struct plan *plan, uint32_t position, uint32_t node);
+/* The same for a set. */
+uint32_t builder_give_set(struct builder *builder, const struct idset *gpus, uint32_t node);
 /* --gpu-bind closest: when all tasks are bound. */
 int builder_share_gpus(struct builder *builder, struct error *err);
 
@@ -102,6 +105,12 @@ int builder_deal(struct builder *builder, struct placing *placing, const struct 
 /* run_rankfile.c: the same as builder_place_run for a run with a rank file. */
 int builder_place_rankfile(struct builder *builder, const struct run *run, struct error *err);
 
+/* run_slots.c: the same for a run with slots. */
+int builder_place_slots(struct builder *builder, const struct run *run, struct error *err);
+/* Options that stand against a shape. */
+int slots_check_part(const struct layout_part *part, struct error *err);
+int slots_check_ntasks(const struct layout_part *part, struct error *err);
+
 /* exact.c: what is allocated, as rank files and task maps count it. */
 struct allocated {
     const char *const *hosts;
@@ -115,6 +124,8 @@ void allocated_free(struct allocated *allocated);
 
 /* Options that stand against each other, and counts that no hardware can mend. */
 int exact_check_part(const struct layout_part *part, const struct deal *deal, struct error *err);
+/* One sentence for two options that say the same. */
+int exact_refuse_beside(const char *exact, const char *says, const char *other, struct error *err);
 /* The number of tasks that a rank file or a task map gives; 0: neither does. */
 uint32_t exact_ntasks(const struct run *run);
 /* Does the number of tasks agree with them? */

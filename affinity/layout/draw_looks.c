@@ -201,7 +201,8 @@ char *look_hosts(const struct drawing *drawing, uint32_t look, size_t max)
 char *words_shift(const struct drawing *drawing, const struct look *look)
 {
     if (look->shifted)
-        return mem_format("ranks %lld higher%s", (long long)look->shift,
+        return mem_format("ranks %lld %s%s", llabs(look->shift),
+                          look->shift < 0 ? "lower" : "higher",
                           look->count > 2 ? " from node to node" : "");
     uint32_t index = drawing->look_of[look->first];
     struct idset *ranks = look_ranks(drawing, index, look->first + 1, look->last);

@@ -149,6 +149,8 @@ char *words_policy(const struct drawing *drawing, uint32_t part)
     struct buf out = BUF_INIT;
     if (asked->rankfile)
         return mem_format("as rank file %.40s says", asked->rankfile->name);
+    if (asked->slots)
+        return mem_format("each bound to its slot of %.60s", asked->shape);
     say_map(&out, asked->map, policy);
     say_binding(&out, policy);
     if (asked->taskmap)
@@ -156,6 +158,8 @@ char *words_policy(const struct drawing *drawing, uint32_t part)
                    strlen(asked->taskmap) > 24 ? "..." : "");
     if (policy->sequential)
         buf_add_text(&out, ", in sequential order");
+    if (asked->shape)
+        buf_printf(&out, ", over what %.60s gives", asked->shape);
     return buf_take_text(&out);
 }
 

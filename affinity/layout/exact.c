@@ -31,7 +31,7 @@ void allocated_free(struct allocated *allocated)
 
 /* ---- what they stand against ---- */
 
-static int refuse_beside(const char *exact, const char *says, const char *other, struct error *err)
+int exact_refuse_beside(const char *exact, const char *says, const char *other, struct error *err)
 {
     return error_usage(err, "%s says %s: leave out %s", exact, says, other);
 }
@@ -48,8 +48,8 @@ static int check_rankfile(const struct layout_part *part, struct error *err)
                   {part->gpu_bind, "--gpu-bind"}};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (others[i].given)
-            return refuse_beside("--rankfile", "where each rank runs and what it is bound to",
-                                 others[i].option, err);
+            return exact_refuse_beside("--rankfile", "where each rank runs and what it is bound to",
+                                       others[i].option, err);
     const struct rankfile *file = part->rankfile;
     if (part->ntasks > file->nranks)
         return error_usage(err,
@@ -62,10 +62,13 @@ static int check_rankfile(const struct layout_part *part, struct error *err)
 
 int exact_check_part(const struct layout_part *part, const struct deal *deal, struct error *err)
 {
+    if (part->shape && slots_check_part(part, err) < 0)
+        return -1;
     if (part->rankfile)
         return check_rankfile(part, err);
     if (deal->scheme != DEAL_NONE && part->order)
-        return refuse_beside("--taskmap", "how ranks are numbered", "--order (or --rank-by)", err);
+        return exact_refuse_beside("--taskmap", "how ranks are numbered", "--order (or --rank-by)",
+                                   err);
     if ((deal->scheme == DEAL_BLOCK || deal->scheme == DEAL_CYCLIC) && part->per && !part->ntasks)
         return error_usage(err,
                            "--per without -n takes all that fits, which --taskmap %s cannot deal "

@@ -30,6 +30,7 @@ int layout_check_part(const struct layout_part *part, struct error *err)
 static int run_start(struct run *run, const struct layout_part *part, struct error *err)
 {
     run->rankfile = part->rankfile;
+    run->slots = part->slots;
     if (deal_parse(part->taskmap, &run->deal, err) < 0 ||
         exact_check_part(part, &run->deal, err) < 0)
         return -1;
@@ -95,6 +96,8 @@ static uint32_t default_tasks(const struct builder *builder, uint32_t part)
     uint32_t exact = run->nparts == 1 ? exact_ntasks(run) : 0;
     if (exact)
         return exact;
+    if (builder->request->parts[part].nslots)
+        return builder->request->parts[part].nslots;
     return builder->request->node_count ? builder->request->node_count : 1;
 }
 
@@ -119,6 +122,9 @@ static int count_tasks(struct builder *builder, struct error *err)
                            (unsigned long long)total, LAYOUT_MAX_TASKS);
     for (uint32_t i = 0; i < builder->nruns; i++)
         if (exact_check_ntasks(&builder->runs[i], err) < 0)
+            return -1;
+    for (uint32_t i = 0; i < request->nparts; i++)
+        if (slots_check_ntasks(&request->parts[i], err) < 0)
             return -1;
     return check_node_count(builder, fills ? UINT32_MAX : total, err);
 }

@@ -39,6 +39,12 @@ struct layout_node {
     uint32_t limit; /* most tasks here (a hostfile's slots); 0: no limit */
 };
 
+/* What one task of a part with a shape gets, exactly: of what its node was allocated. */
+struct layout_slot {
+    uint32_t node; /* index into the nodes of the request */
+    const struct idset *cores, *gpus;
+};
+
 struct layout_part {
     uint32_t ntasks;         /* 0: one, or one a node with node_count, ... (CLI: -n) */
     uint32_t cores_per_task; /* -c; 0: not given */
@@ -52,6 +58,9 @@ struct layout_part {
     const char *taskmap;     /* --taskmap, or NULL */
     /* --rankfile, or NULL; borrowed. Its rank 0, like that of the task map, is the part's first. */
     const struct rankfile *rankfile;
+    const char *shape; /* --shape, or NULL: what was allocated */
+    uint32_t nslots;   /* it gave so many slots, of which each task is to have one; 0: no shape */
+    const struct layout_slot *slots; /* rank i of the part is bound to slot i; NULL: it is mapped */
     bool oversubscribe;
     const char *program; /* for pictures; may be NULL */
     bool local_memory;   /* --mem-bind local; places nothing, but is shown */
@@ -64,6 +73,7 @@ struct layout_request {
     const struct layout_node *nodes;
     uint32_t nnodes;
     const char *slots_where; /* what the nodes' limits stand in; NULL: "in the host file" */
+    bool claim_all;          /* what the nodes have is the program's, used or not */
     uint32_t node_count;     /* -N: exactly so many nodes; 0: as needed. See below */
     const struct layout_part *parts;
     uint32_t nparts;

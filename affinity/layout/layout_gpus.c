@@ -131,6 +131,16 @@ uint32_t builder_give_gpus(struct builder *builder, const struct policy *policy,
     return *set;
 }
 
+uint32_t builder_give_set(struct builder *builder, const struct idset *gpus, uint32_t node)
+{
+    uint32_t ids[TOPO_MAX_GPUS], n = 0;
+    IDSET_FOREACH(id, gpus)
+    ids[n++] = id;
+    uint32_t set = builder_gpu_set(builder, ids, n);
+    claim_gpus(builder, node, set);
+    return set;
+}
+
 /* ---- the closest ---- */
 
 static bool rows_meet(const struct builder *builder, const struct kind *kind, uint32_t binding,

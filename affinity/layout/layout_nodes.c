@@ -114,10 +114,26 @@ static void make_map(struct layout *layout)
     }
 }
 
+/* All that the nodes have. */
+static void claim_all(struct builder *builder)
+{
+    for (uint32_t i = 0; i < builder->layout->nnodes; i++) {
+        struct layout_used_node *node = &builder->layout->nodes[i];
+        const struct layout_node *source = &builder->request->nodes[node->source];
+        idset_free(node->claim);
+        idset_free(node->gpus);
+        node->claim = idset_copy(source->cores);
+        node->gpus = source->gpus ? idset_copy(source->gpus) : NULL;
+    }
+}
+
 void builder_finish(struct builder *builder)
 {
     uint32_t *id = number_nodes(builder);
-    make_claims(builder, id);
+    if (builder->request->claim_all)
+        claim_all(builder);
+    else
+        make_claims(builder, id);
     finish_tasks(builder, id);
     make_map(builder->layout);
     free(id);

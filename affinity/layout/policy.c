@@ -247,7 +247,7 @@ int policy_parse(const struct layout_part *part, struct policy *policy, struct e
                               .bind_word = TOPO_NLEVELS,
                               .oversubscribe = part->oversubscribe,
                               .cores_per_task = part->cores_per_task};
-    if (part->rankfile) { /* each rank occupies the threads that it names */
+    if (part->rankfile || part->slots) { /* each rank occupies the threads that it names */
         policy->bind = POLICY_BIND_OBJECTS;
         policy->bind_count = 1;
         policy->bind_level = TOPO_HWTHREAD;
@@ -278,7 +278,8 @@ int policy_parse(const struct layout_part *part, struct policy *policy, struct e
 bool policy_is_own(const struct layout_part *part)
 {
     return part->map || part->bind || part->order || part->mppr || part->cores_per_task ||
-           part->gpus_per_task || part->per || part->gpu_bind || part->taskmap || part->rankfile;
+           part->gpus_per_task || part->per || part->gpu_bind || part->taskmap || part->rankfile ||
+           part->shape;
 }
 
 bool policy_is_full(const struct policy *policy)

@@ -21,11 +21,23 @@ static const char *plural(uint32_t count)
 
 /* ---- the limits ---- */
 
+/* " with 2 GPUs for each task", " with 2 tasks for each GPU" */
+static void add_gpus(struct buf *out, const struct policy *policy)
+{
+    if (policy_is_per_gpu(policy))
+        buf_printf(out, " with %u task%s for each GPU", policy->gpu_tasks,
+                   plural(policy->gpu_tasks));
+    else if (policy->gpus_per_task)
+        buf_printf(out, " with %u GPU%s for each task", policy->gpus_per_task,
+                   plural(policy->gpus_per_task));
+}
+
 /* " under the limit of 1 task for each core"; " under --mppr 2:s,3:n (2 tasks for each socket, 3 for
  * each node)" where that was said. Nothing where there is no limit but slots of a host file. */
 static void add_limits(struct buf *out, const struct policy *policy)
 {
     struct buf option = BUF_INIT, words = BUF_INIT;
+    add_gpus(out, policy);
     for (uint32_t i = 0; i < policy->nlimits; i++) {
         const struct policy_limit *limit = &policy->limits[i];
         buf_printf(&option, "%s%u:%s", i ? "," : "", limit->count, policy_letter(limit->level));
@@ -61,12 +73,10 @@ struct node_classes {
 /* For the reader two nodes are alike when the sentence would say the same about them. */
 static bool same_reason(const struct plan *a, const struct plan *b, const struct policy *policy)
 {
-    if (a->kind->ngpus != b->kind->ngpus)
-        return false;
     for (uint32_t i = 0; i < policy->nlimits; i++)
         if (a->count[policy->limits[i].level] != b->count[policy->limits[i].level])
             return false;
-    return (a->npositions == 0) == (b->npositions == 0) &&
+    return a->kind->ngpus == b->kind->ngpus && (a->npositions == 0) == (b->npositions == 0) &&
            (!policy->cores_per_task || a->kind->count[TOPO_CORE] == b->kind->count[TOPO_CORE]);
 }
 
@@ -109,18 +119,6 @@ static void add_objects(struct buf *out, const struct plan *plan, const struct p
     }
 }
 
-/* "8 GPUs, 2 for each task" */
-static void add_gpus(struct buf *out, const struct plan *plan, const struct policy *policy)
-{
-    if (!plan->pairs)
-        return;
-    buf_printf(out, "%u GPU%s, ", plan->kind->ngpus, plural(plan->kind->ngpus));
-    if (policy_is_per_gpu(policy))
-        buf_printf(out, "%u task%s each", policy->gpu_tasks, plural(policy->gpu_tasks));
-    else
-        buf_printf(out, "%u for each task", policy->gpus_per_task);
-}
-
 static bool has_limit(const struct policy *policy, enum topo_level level)
 {
     for (uint32_t i = 0; i < policy->nlimits; i++)
@@ -133,7 +131,8 @@ static void add_has(struct buf *out, const struct plan *plan, const struct polic
                     uint32_t slots, const char *where)
 {
     struct buf has = BUF_INIT;
-    add_gpus(&has, plan, policy);
+    if (plan->pairs)
+        buf_printf(&has, "%u GPU%s", plan->kind->ngpus, plural(plan->kind->ngpus));
     add_objects(&has, plan, policy);
     if (slots)
         buf_printf(&has, "%s%u slot%s %s", has.len ? "; " : "", slots, plural(slots), where);
@@ -255,7 +254,10 @@ int refuse_room(const struct builder *builder, const struct placing *placing, co
     for (uint32_t i = 0; i < builder->nchosen; i++)
         add_node(&classes, builder, placing, builder->chosen[i], seats[builder->chosen[i]]);
     add_request(&out, builder, run);
-    buf_printf(&out, ", %u fit%s", placing->nseats, placing->nseats == 1 ? "s" : "");
+    if (placing->nseats)
+        buf_printf(&out, ", %u fit%s", placing->nseats, placing->nseats == 1 ? "s" : "");
+    else
+        buf_add_text(&out, ", none fits");
     add_limits(&out, &run->policy);
     if (builder->nruns > 1 && run != builder->runs)
         buf_add_text(&out, " beside the parts before");

@@ -365,6 +365,8 @@ int builder_place_run(struct builder *builder, struct run *run, struct error *er
     struct kinds kinds;
     if (run->rankfile)
         return builder_place_rankfile(builder, run, err);
+    if (run->slots)
+        return builder_place_slots(builder, run, err);
     if (!run->policy.gpus_per_task)
         return place_on(builder, &builder->kinds, run, err);
     int rc = builder_find_gpus(builder, &gpus, &kinds, err);

@@ -93,6 +93,10 @@ int option_set_wait(const struct option *option, const char *value, struct optio
                     struct error *err);
 int option_set_hosts(const struct option *option, const char *value, struct option_target *target,
                      struct error *err);
+int option_set_shape(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err);
+int option_set_requires(const struct option *option, const char *value,
+                        struct option_target *target, struct error *err);
 int option_set_rankfile(const struct option *option, const char *value,
                         struct option_target *target, struct error *err);
 int option_set_rank_by(const struct option *option, const char *value, struct option_target *target,

@@ -11,6 +11,7 @@
 #include "launcher/cli/words.h"
 #include "launcher/program/file_text.h"
 #include "launcher/program/spec_build.h"
+#include "launcher/program/spec_shape.h"
 #include "launcher/program/spec_words.h"
 
 static void *option_member(const struct option *option, const struct option_target *target)
@@ -98,6 +99,24 @@ int option_set_hosts(const struct option *option, const char *value, struct opti
                      struct error *err)
 {
     if (spec_hosts_check(value, err) < 0)
+        return -1;
+    option_replace(option_member(option, target), value);
+    return 0;
+}
+
+int option_set_shape(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err)
+{
+    if (spec_shape_check(value, err) < 0)
+        return -1;
+    option_replace(option_member(option, target), value);
+    return 0;
+}
+
+int option_set_requires(const struct option *option, const char *value,
+                        struct option_target *target, struct error *err)
+{
+    if (spec_requires_check(value, err) < 0)
         return -1;
     option_replace(option_member(option, target), value);
     return 0;

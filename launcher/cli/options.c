@@ -11,6 +11,7 @@
 #include "launcher/cli/option.h"
 #include "launcher/cli/words.h"
 #include "launcher/program/spec_build.h"
+#include "launcher/program/spec_shape.h"
 #include "launcher/program/spec_words.h"
 
 /* Apply what is of the whole program (or what is of a part) of one part's options. */
@@ -138,7 +139,7 @@ static int options_check(const struct spec *spec, struct error *err)
     if (ntasks > SPEC_MAX_NUMBER)
         return error_set(err, "-n: the parts ask for %llu tasks together: %u is the most",
                          (unsigned long long)ntasks, SPEC_MAX_NUMBER);
-    return options_check_seen(spec, err);
+    return spec_check_shapes(spec, err) < 0 ? -1 : options_check_seen(spec, err);
 }
 
 /* Set by MPICH's test suite, in seconds; 0 and -1 are none there. */

@@ -58,6 +58,16 @@ static void go_on(struct manager *manager, int result, struct error *err)
     error_clear(err);
 }
 
+/* What a shape asks for is allocated before any host is asked, where R tells enough. */
+static int begin(struct manager *manager, struct error *err)
+{
+    if (grant_early(manager, err) < 0)
+        return queue_wait(manager, retry, err) < 0 ? -1 : 1;
+    if (grant_R(manager))
+        queue_leave(manager);
+    return gather_start(manager, err);
+}
+
 /* From the front, with what is free now; hosts that are there already are not asked again. */
 static void retry(struct manager *manager)
 {
@@ -65,7 +75,7 @@ static void retry(struct manager *manager)
     int result = supply_free(manager, &err);
     if (result == 0) {
         supply_want(manager);
-        result = gather_start(manager, &err);
+        result = begin(manager, &err);
     }
     go_on(manager, result, &err);
 }
@@ -74,7 +84,9 @@ void course_begin(struct manager *manager)
 {
     struct error err = ERROR_INIT;
     int result = supply_open(manager, &err);
-    go_on(manager, result < 0 ? result : gather_start(manager, &err), &err);
+    if (result == 0)
+        result = grant_open(manager, &err);
+    go_on(manager, result < 0 ? result : begin(manager, &err), &err);
 }
 
 void course_settled(struct manager *manager)

@@ -57,15 +57,34 @@ static void group_append(struct manager *manager, struct group *group)
     *last = group;
 }
 
-/* What its tasks occupy, by R. */
+/* Cores of a node that its tasks are bound to. */
+static struct idset **bound_cores(const struct layout *layout)
+{
+    struct idset **cores = mem_array(layout->nnodes, sizeof(*cores));
+    for (uint32_t i = 0; i < layout->nnodes; i++)
+        cores[i] = idset_new();
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
+        const struct layout_task *task = &layout->tasks[rank];
+        IDSET_FOREACH(core, layout->bindings[task->binding].cores)
+        idset_add(cores[task->node], core);
+    }
+    return cores;
+}
+
+/* By R. Of what was allocated by a shape all is claimed, and some may be idle. */
 struct rset *groups_claim(const struct group_plan *plan)
 {
     const struct layout *layout = plan->layout;
+    struct idset **bound = plan->idle && layout->bound ? bound_cores(layout) : NULL;
     struct rset *claim = rset_new();
     for (uint32_t i = 0; i < layout->nnodes; i++) {
         const struct layout_node *node = &plan->candidates[layout->nodes[i].source];
-        rset_append(claim, node->target, node->host, layout->nodes[i].claim, layout->nodes[i].gpus);
+        rset_append(claim, node->target, node->host, bound ? bound[i] : layout->nodes[i].claim,
+                    layout->nodes[i].gpus);
+        if (bound)
+            idset_free(bound[i]);
     }
+    free(bound);
     return claim;
 }
 

@@ -31,6 +31,7 @@ static void manager_close(struct manager *manager)
     pairs_free(manager->names, manager->nnames);
     queue_leave(manager);
     place_close(manager);
+    grant_close(manager);
     supply_close(manager);
     program_end(manager->program);
     instance_close(manager->instance);

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/manager/state.h"
-#include "launcher/program/gpu_env.h"
 #include "launcher/program/launch.h"
 #include "launcher/program/picture.h"
 #include "launcher/program/spec_build.h"
@@ -27,14 +26,6 @@ static void fill_parts(struct manager *manager)
     }
 }
 
-static bool uses_gpus(const struct manager *manager)
-{
-    for (size_t i = 0; i < manager->spec->nparts; i++)
-        if (layout_part_uses_gpus(&manager->parts[i]))
-            return true;
-    return false;
-}
-
 static void free_candidate(const struct layout_node *candidate)
 {
     idset_free((struct idset *)(uintptr_t)candidate->cores);
@@ -52,69 +43,6 @@ static void free_candidates(struct manager *manager)
     manager->ncandidates = 0;
 }
 
-/* What of this node a run may use now. */
-static struct idset *free_cores(const struct manager *manager, size_t index)
-{
-    const struct node *node = &manager->nodes->list[index];
-    const struct host *host = &manager->hosts[index];
-    if (host->cores)
-        return idset_copy(host->cores);
-    struct idset *cores = topo_allowed_cores(host->topo);
-    const struct rset_node *held = manager->held ? rset_find_host(manager->held, node->host) : NULL;
-    if (held) {
-        struct idset *left = idset_subtract(cores, held->children->cores);
-        idset_free(cores);
-        cores = left;
-    }
-    return cores;
-}
-
-/* The GPUs that a run may use of this node, by R or by its topology; NULL where there are none. */
-static struct idset *all_gpus(const struct manager *manager, size_t index)
-{
-    const struct node *node = &manager->nodes->list[index];
-    const struct topo *topo = manager->hosts[index].topo;
-    if (node->gpus ? idset_empty(node->gpus) : !topo->ngpus)
-        return NULL;
-    if (node->gpus)
-        return idset_copy(node->gpus);
-    struct idset *gpus = idset_new();
-    for (size_t i = 0; i < topo->ngpus; i++)
-        idset_add(gpus, topo->gpus[i].id);
-    return gpus;
-}
-
-/* On this machine only those that tprun itself may see: nothing is ever widened. Takes the set. */
-static struct idset *seen_gpus(struct manager *manager, size_t index, struct idset *gpus,
-                               struct error *err)
-{
-    if (!manager->nodes->list[index].here || !uses_gpus(manager))
-        return gpus;
-    struct idset *seen = gpu_env_allowed(manager->hosts[index].topo, gpus, environ, err);
-    manager->gpus_hidden = seen && !idset_equal(seen, gpus);
-    idset_free(gpus);
-    return seen;
-}
-
-/* What of them nobody else holds: *gpus, NULL where that is nothing. */
-static int free_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err)
-{
-    const char *host = manager->nodes->list[index].host;
-    *gpus = all_gpus(manager, index);
-    if (!*gpus)
-        return 0;
-    *gpus = seen_gpus(manager, index, *gpus, err);
-    if (!*gpus)
-        return error_prefix(err, "%s", host);
-    const struct rset_node *held = manager->held ? rset_find_host(manager->held, host) : NULL;
-    if (held) {
-        struct idset *left = idset_subtract(*gpus, held->children->gpus);
-        idset_free(*gpus);
-        *gpus = left;
-    }
-    return 0;
-}
-
 /* Most tasks that a node takes; 0: as many as fit, or with *full none. Where cores were granted,
  * tasks with -c take several, and those that other programs hold are gone. */
 static uint32_t task_limit(const struct manager *manager, size_t index, bool *full)
@@ -125,6 +53,8 @@ static uint32_t task_limit(const struct manager *manager, size_t index, bool *fu
     uint32_t widest = 1;
     bool more = false;
     *full = false;
+    if (manager->nodes->limits_cores && manager->grant) /* what was allocated keeps to it */
+        return 0;
     if (!manager->nodes->limits_cores || !node->limit)
         return node->limit;
     for (size_t i = 0; i < manager->spec->nparts; i++) {
@@ -147,14 +77,14 @@ static int find_candidates(struct manager *manager, struct error *err)
         const struct node *node = &manager->nodes->list[i];
         if (!manager->hosts[i].topo || !(manager->hosts[i].wanted || manager->wishing))
             continue;
-        struct idset *cores = free_cores(manager, i), *gpus;
+        struct idset *cores = stock_free_cores(manager, i), *gpus;
         bool full;
         uint32_t limit = task_limit(manager, i, &full);
         if (full || idset_empty(cores)) {
             idset_free(cores);
             continue;
         }
-        if (free_gpus(manager, i, &gpus, err) < 0) {
+        if (stock_free_gpus(manager, i, &gpus, err) < 0) {
             idset_free(cores);
             return -1;
         }
@@ -176,6 +106,7 @@ static void fill_request(struct manager *manager)
     manager->request = (struct layout_request){.nodes = manager->candidates,
                                                .nnodes = manager->ncandidates,
                                                .slots_where = manager->slots_where,
+                                               .claim_all = manager->grant,
                                                .node_count = spec->nnodes,
                                                .parts = manager->parts,
                                                .nparts = (uint32_t)spec->nparts,
@@ -191,7 +122,7 @@ static void explain_refusal(const struct manager *manager, struct error *err)
 {
     size_t held = manager->wishing ? 0 : manager->held_cores, gpus = manager->held_gpus;
     struct buf text = BUF_INIT;
-    if (err->kind != ERROR_REFUSED)
+    if (err->kind != ERROR_REFUSED || manager->grant)
         return;
     buf_add_text(&text, error_text(err));
     if (held)
@@ -212,9 +143,12 @@ static void make_claim(struct manager *manager)
 {
     struct layout *layout = manager->layout;
     rset_free(manager->claim);
-    manager->claim = manager->on ? rset_copy(manager->on) : rset_new();
-    if (manager->on)
+    manager->claim = NULL;
+    if (manager->grant || manager->on)
+        manager->claim = rset_copy(manager->grant ? grant_R(manager) : manager->on);
+    if (manager->claim)
         return;
+    manager->claim = rset_new();
     for (uint32_t i = 0; i < layout->nnodes; i++) {
         const struct layout_node *node = &manager->candidates[layout->nodes[i].source];
         rset_append(manager->claim, node->target, node->host, layout->nodes[i].claim,
@@ -238,7 +172,8 @@ static int make_layout(struct manager *manager, struct error *err)
     layout_free(manager->layout);
     manager->layout = NULL;
     fill_parts(manager);
-    if (check_on(manager, err) < 0 || find_candidates(manager, err) < 0)
+    if (check_on(manager, err) < 0 || find_candidates(manager, err) < 0 ||
+        grant_fill_parts(manager, err) < 0)
         return -1;
     fill_request(manager);
     if (!manager->ncandidates && !manager->named && manager->nodes->limits_cores &&
@@ -274,12 +209,15 @@ static int check_input(const struct manager *manager, struct error *err)
 
 static int map_and_claim(struct manager *manager, int *turn, struct error *err)
 {
+    fill_parts(manager);
+    if (grant_take(manager, err) < 0)
+        return -1;
     for (int tries = 0; tries < PLACE_TRIES; tries++) {
         error_clear(err);
         if (make_layout(manager, err) < 0 || check_input(manager, err) < 0)
             return -1;
         make_claim(manager);
-        if (!manager->program || manager->spec->overlap)
+        if (!manager->program || manager->spec->overlap || manager->grant)
             return 0;
         int lost = program_claim(manager->program, manager->claim, err);
         if (lost <= 0)
@@ -331,6 +269,8 @@ static void return_topologies(struct manager *manager, const bool *lent)
 struct rset *place_wish(struct manager *manager, bool *known, struct error *err)
 {
     struct rset *held = manager->held, *wish = NULL;
+    if (manager->grant)
+        return grant_wish(manager, known, err);
     bool *lent = mem_array(manager->nodes->count, sizeof(*lent));
     *known = lend_topologies(manager, lent);
     manager->held = NULL;
@@ -420,7 +360,8 @@ void place_launch(struct manager *manager)
     struct group_plan plan = {.spec = manager->spec,
                               .layout = manager->layout,
                               .candidates = manager->candidates,
-                              .candidate_host = manager->candidate_host};
+                              .candidate_host = manager->candidate_host,
+                              .idle = manager->grant};
     struct group *group = groups_start(manager, &plan);
     manager->input_nodes =
         launch_input_nodes(manager->spec, group->map, group->tree_node, group->nnodes);

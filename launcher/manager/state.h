@@ -7,6 +7,8 @@
  *   course.c   from hosts that are there to a program that runs
  *   started.c  what runs, as the kernel has it
  *   place.c    layout, claim, what is shown, the launch
+ *   grant.c    what is allocated by shape, and who runs in which slot
+ *   stock.c    what hosts have for this run
  *   gather.c   agents: started, heard of, or not reached
  *   queue.c    the wait for what others hold
  *   supply.c   nodes, instance, what is free there
@@ -81,6 +83,7 @@ struct group_plan { /* what a group is made of; all borrowed */
     const struct layout *layout;
     const struct layout_node *candidates; /* the layout's nodes */
     const uint32_t *candidate_host;       /* beside them: index into nodes->list */
+    bool idle;                            /* the layout claims more than its tasks use */
     bool spawned;
     uint32_t spawner; /* group of the task that asked */
     const struct pair *preput;
@@ -137,6 +140,8 @@ struct manager {
     const char **host_names;     /* beside nodes->list */
     char *slots_where;           /* what set the nodes' limits; NULL: a host file */
     bool named;                  /* every part says which hosts it uses */
+
+    struct grant *grant; /* NULL: no part has a shape */
 
     struct layout_node *candidates;
     uint32_t *candidate_host; /* [ncandidates] index into nodes->list */
@@ -214,6 +219,25 @@ void gather_hello(struct manager *manager, const struct frame *frame);
 void gather_unreached(struct manager *manager, const struct tree_unreached *what, bool direct);
 /* All have settled: the hosts that failed, as one sentence; 0 when none did. */
 int gather_check(struct manager *manager, struct error *err);
+
+/* stock.c: sets that the caller frees. What of this host the run may use now; of GPUs NULL where
+ * that is none. */
+struct idset *stock_free_cores(const struct manager *manager, size_t index);
+int stock_free_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err);
+/* All that the hosts whose topology is known have, free or not, as an R that says where it is. */
+struct rset *stock_R(struct manager *manager, struct error *err);
+
+/* grant.c: nothing to do, and nothing there, where no part has a shape. */
+int grant_open(struct manager *manager, struct error *err);
+/* What R tells enough for is taken now, and only its hosts are wanted; else all are. */
+int grant_early(struct manager *manager, struct error *err);
+/* What the shapes ask for is allocated and claimed, if it was not before. */
+int grant_take(struct manager *manager, struct error *err);
+struct rset *grant_wish(struct manager *manager, bool *known, struct error *err); /* place_wish() */
+const struct rset *grant_R(const struct manager *manager);                        /* or NULL */
+const struct rset_node *grant_node(const struct manager *manager, size_t index);  /* of a host */
+int grant_fill_parts(struct manager *manager, struct error *err); /* once there are candidates */
+void grant_close(struct manager *manager);
 
 /* place.c */
 int place_map(struct manager *manager, struct error *err); /* layout made, and claimed if it runs */

@@ -270,6 +270,8 @@ int supply_open(struct manager *manager, struct error *err)
     bool imagined = spec->dry_run && spec->ntopologies;
     if ((imagined ? open_imagined(manager, err) : open_real(manager, err)) < 0)
         return -1;
+    if (manager->nodes->note)
+        viewer_note(manager, manager->nodes->note);
     manager->hosts = mem_array(manager->nodes->count, sizeof(*manager->hosts));
     if (!spec->hostfile && !imagined)
         manager->slots_where = mem_format("granted by %s", manager->nodes->identity);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +14,8 @@
 #include "launcher/program/ledger_private.h"
 #include "launcher/program/store.h"
 
-#define PROGRAM_LOOKS 4 /* rows that each new program looks at, so that those of the dead go */
+#define PROGRAM_TIDIES 64 /* every so many programs drafts are looked for */
+#define PROGRAM_LOOKS 4   /* rows that each new program looks at, so that those of the dead go */
 
 /* ---- what is held ---- */
 
@@ -52,13 +52,7 @@ struct rset *instance_held(struct instance *instance, struct error *err)
 static int program_make_alive(struct program *program, char *draft, size_t size, struct error *err)
 {
     struct instance *instance = program->instance;
-    int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    do {
-        uint64_t chance = 0;
-        (void)!getrandom(&chance, sizeof(chance), 0);
-        snprintf(draft, size, ".new-%d-%llx", (int)getpid(), (unsigned long long)chance);
-        program->alive = openat(instance->alive, draft, flags, 0600);
-    } while (program->alive < 0 && errno == EEXIST);
+    program->alive = store_open_draft(instance->alive, draft, size);
     if (program->alive >= 0 && store_lock(program->alive, false) == 0)
         return 0;
     return error_set(err, "unable to lock a file in %s/alive: %s", instance->path, strerror(errno));
@@ -77,26 +71,33 @@ static void program_look_round(struct ledger_change *change, uint64_t number)
     }
 }
 
+static int program_try_number(struct program *program, const char *draft, int tries,
+                              struct error *err)
+{
+    struct ledger_change change;
+    if (ledger_begin(program->instance, tries, &change, err) < 0)
+        return -1;
+    uint64_t number = change.claims->next;
+    program_look_round(&change, number);
+    snprintf(program->id, sizeof(program->id), "%llu", (unsigned long long)number);
+    claims_add(change.claims, number, ledger_now(), ledger_within(program->instance),
+               program->name);
+    change.draft = draft;
+    change.id = program->id;
+    int rc = ledger_commit(&change, err);
+    if (rc == 0)
+        program->number = number;
+    ledger_end(&change);
+    return rc;
+}
+
 static int program_take_number(struct program *program, const char *draft, struct error *err)
 {
-    struct instance *instance = program->instance;
-    struct ledger_change change;
-    if (ledger_begin(instance, &change, err) < 0)
-        return -1;
-    program->number = change.claims->next;
-    program_look_round(&change, program->number);
-    snprintf(program->id, sizeof(program->id), "%llu", (unsigned long long)program->number);
-    claims_add(change.claims, program->number, ledger_now(), ledger_within(instance),
-               program->name);
-    int rc = renameat(instance->alive, draft, instance->alive, program->id);
-    if (rc < 0)
-        error_set(err, "unable to make %s/alive/%s: %s", instance->path, program->id,
-                  strerror(errno));
-    else if ((rc = ledger_commit(&change, err)) < 0)
-        unlinkat(instance->alive, program->id, 0);
-    if (rc < 0)
-        program->number = 0; /* the next one gets it */
-    ledger_end(&change);
+    int rc = 1;
+    for (int tries = 0; rc == 1; tries++)
+        rc = program_try_number(program, draft, tries, err);
+    if (rc == 0 && program->number % PROGRAM_TIDIES == 0)
+        ledger_tidy(program->instance);
     return rc;
 }
 
@@ -260,42 +261,44 @@ static void program_poke(struct program *program)
     futimens(program->alive, NULL);
 }
 
-/* Most of the work, and the news of a race that is lost already, without the lock. */
-static int program_check_unlocked(struct program *program, struct claims **before,
-                                  const struct claims_probe *probe, struct error *err)
-{
-    *before = ledger_read(program->instance, err);
-    return *before ? program_check_others(program, *before, NULL, probe, err) : -1;
-}
-
-int program_put(struct program *program, enum claims_state state, const struct rset *set,
-                const struct claims_probe *probe, struct error *err)
+/* 2: others were quicker, try again. */
+static int program_try_put(struct program *program, enum claims_state state, const struct rset *set,
+                           const struct claims_probe *probe, struct claims **before, int tries,
+                           struct error *err)
 {
     struct ledger_change change;
-    struct claims *before = NULL;
-    int rc = probe ? program_check_unlocked(program, &before, probe, err) : 0;
-    if (rc == 0 && ledger_begin(program->instance, &change, err) < 0)
-        rc = -1;
-    if (rc) {
-        claims_free(before);
-        return rc;
-    }
-    if (probe)
-        rc = program_check_others(program, change.claims, before, probe, err);
-    bool had = false;
+    if (ledger_begin(program->instance, tries, &change, err) < 0)
+        return -1;
+    int rc = probe ? program_check_others(program, change.claims, *before, probe, err) : 0;
     if (rc == 0) {
         struct claims_row *row = claims_find(change.claims, program->number);
         if (!row)
             row = claims_add(change.claims, program->number, ledger_now(),
                              ledger_within(program->instance), program->name);
-        had = row->state != CLAIMS_NOTHING;
+        bool had = row->state != CLAIMS_NOTHING;
         claims_put(row, state, set);
         rc = ledger_commit(&change, err);
+        if (rc == 0 && had)
+            program_poke(program);
+        rc = rc == 1 ? 2 : rc;
+    }
+    if (rc == 2) { /* what was looked at need not be again */
+        claims_free(*before);
+        *before = change.claims;
+        change.claims = NULL;
     }
     ledger_end(&change);
+    return rc;
+}
+
+int program_put(struct program *program, enum claims_state state, const struct rset *set,
+                const struct claims_probe *probe, struct error *err)
+{
+    struct claims *before = NULL;
+    int rc = 2;
+    for (int tries = 0; rc == 2; tries++)
+        rc = program_try_put(program, state, set, probe, &before, tries, err);
     claims_free(before);
-    if (rc == 0 && had)
-        program_poke(program);
     return rc;
 }
 

@@ -14,7 +14,7 @@
 #include "launcher/program/store.h"
 
 #define LEDGER_CLAIMS "claims"
-#define LEDGER_DRAFT_AGE 60 /* seconds after which an unlocked draft in alive/ is nobody's */
+#define LEDGER_DRAFT_AGE 60 /* seconds after which a draft is nobody's */
 
 uint64_t ledger_now(void)
 {
@@ -112,14 +112,27 @@ static int ledger_recall(struct instance *instance, struct claims *claims, uint6
     return 0;
 }
 
-/* Drafts of runs that were killed within microseconds of their beginning. */
-static void ledger_drop_draft(struct instance *instance, const char *name)
+static void ledger_tidy_dir(struct instance *instance, int dir)
 {
     struct stat st;
-    if (strncmp(name, ".new-", 5) == 0 &&
-        fstatat(instance->alive, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-        st.st_mtime + LEDGER_DRAFT_AGE < (time_t)ledger_now() && !ledger_is_locked(instance, name))
-        unlinkat(instance->alive, name, 0);
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *entry; stream && (entry = readdir(stream));)
+        if (strncmp(entry->d_name, ".new-", 5) == 0 &&
+            fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            st.st_mtime + LEDGER_DRAFT_AGE < (time_t)ledger_now() &&
+            !(dir == instance->alive && ledger_is_locked(instance, entry->d_name)))
+            unlinkat(dir, entry->d_name, 0);
+    if (stream)
+        closedir(stream);
+    else if (fd >= 0)
+        close(fd);
+}
+
+void ledger_tidy(struct instance *instance)
+{
+    ledger_tidy_dir(instance, instance->alive);
+    ledger_tidy_dir(instance, instance->programs);
 }
 
 /* Numbers go on above all that are there. */
@@ -136,10 +149,8 @@ static int ledger_recall_all(struct instance *instance, int dir, struct claims *
     }
     for (struct dirent *entry; rc == 0 && (entry = readdir(stream));) {
         uint64_t number;
-        if (!ledger_read_number(entry->d_name, &number)) {
-            ledger_drop_draft(instance, entry->d_name);
+        if (!ledger_read_number(entry->d_name, &number))
             continue;
-        }
         if (claims->next <= number)
             claims->next = number + 1;
         if (ledger_is_alive(instance, number))
@@ -165,11 +176,12 @@ static struct claims *ledger_rebuild(struct instance *instance, struct error *er
 
 /* ---- reading and changing ---- */
 
-/* NULL without a sentence where they have to be made anew. */
-static struct claims *ledger_load(struct instance *instance, struct error *err)
+/* NULL without a sentence where they have to be made anew. The file stays open as *seen. */
+static struct claims *ledger_load(struct instance *instance, int *seen, struct error *err)
 {
     size_t len;
-    char *text = store_read(instance->dir, LEDGER_CLAIMS, CLAIMS_MAX_TEXT, &len);
+    *seen = openat(instance->dir, LEDGER_CLAIMS, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    char *text = *seen < 0 ? NULL : store_read_open(*seen, CLAIMS_MAX_TEXT, &len);
     if (!text && errno != ENOENT)
         error_set(err, "unable to read %s/%s: %s", instance->path, LEDGER_CLAIMS, strerror(errno));
     struct claims *claims = text ? claims_decode(text, len, NULL) : NULL;
@@ -177,57 +189,118 @@ static struct claims *ledger_load(struct instance *instance, struct error *err)
     return claims;
 }
 
-int ledger_begin(struct instance *instance, struct ledger_change *change, struct error *err)
+static void ledger_close_seen(struct ledger_change *change)
+{
+    if (change->seen >= 0)
+        close(change->seen);
+    change->seen = -1;
+}
+
+/* All under the lock; what is not whole is made anew. */
+static int ledger_begin_locked(struct ledger_change *change, struct error *err)
 {
     struct error why = ERROR_INIT;
-    *change = (struct ledger_change){.instance = instance};
-    if (ledger_lock(instance, "lock", &change->lock, err) < 0)
+    if (ledger_lock(change->instance, "lock", &change->lock, err) < 0)
         return -1;
-    change->claims = ledger_load(instance, &why);
+    change->locked = true;
+    change->claims = ledger_load(change->instance, &change->seen, &why);
+    ledger_close_seen(change);
     if (!change->claims && !why.text)
-        change->claims = ledger_rebuild(instance, &why);
-    if (change->claims) {
-        IDSET_FOREACH(number, instance->gone)
-        claims_drop(change->claims, number);
+        change->claims = ledger_rebuild(change->instance, &why);
+    if (change->claims)
         return 0;
-    }
     error_set(err, "%s", error_text(&why));
     error_clear(&why);
     ledger_unlock(&change->lock);
     return -1;
 }
 
+int ledger_begin(struct instance *instance, int tries, struct ledger_change *change,
+                 struct error *err)
+{
+    *change = (struct ledger_change){.instance = instance, .seen = -1};
+    if (tries < LEDGER_TRIES)
+        change->claims = ledger_load(instance, &change->seen, NULL);
+    if (!change->claims) {
+        ledger_close_seen(change);
+        if (ledger_begin_locked(change, err) < 0)
+            return -1;
+    }
+    IDSET_FOREACH(number, instance->gone)
+    claims_drop(change->claims, number);
+    return 0;
+}
+
+/* An open file's number is not given away. */
+static bool ledger_is_as_seen(const struct ledger_change *change)
+{
+    struct stat seen, now;
+    return fstat(change->seen, &seen) == 0 &&
+           fstatat(change->instance->dir, LEDGER_CLAIMS, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+           seen.st_ino == now.st_ino && seen.st_dev == now.st_dev && seen.st_size == now.st_size &&
+           seen.st_mtim.tv_sec == now.st_mtim.tv_sec && seen.st_mtim.tv_nsec == now.st_mtim.tv_nsec;
+}
+
+/* Under the lock. */
+static int ledger_swap(struct ledger_change *change, const char *draft, struct error *err)
+{
+    struct instance *instance = change->instance;
+    if (!change->locked && !ledger_is_as_seen(change))
+        return 1;
+    if (change->draft && renameat(instance->alive, change->draft, instance->alive, change->id) < 0)
+        return error_set(err, "unable to make %s/alive/%s: %s", instance->path, change->id,
+                         strerror(errno));
+    if (renameat(instance->programs, draft, instance->dir, LEDGER_CLAIMS) == 0)
+        return 0;
+    error_set(err, "unable to write %s/%s: %s", instance->path, LEDGER_CLAIMS, strerror(errno));
+    if (change->draft)
+        unlinkat(instance->alive, change->id, 0);
+    return -1;
+}
+
 int ledger_commit(struct ledger_change *change, struct error *err)
 {
     struct instance *instance = change->instance;
+    char draft[64];
     size_t len;
     char *text = claims_encode(change->claims, &len);
-    int rc = store_write(instance->dir, LEDGER_CLAIMS, text, len);
-    if (rc < 0)
-        error_set(err, "unable to write %s/%s: %s", instance->path, LEDGER_CLAIMS, strerror(errno));
+    int rc = store_draft(instance->programs, draft, sizeof(draft), text, len);
     free(text);
+    if (rc < 0)
+        return error_set(err, "unable to write %s/%s: %s", instance->path, LEDGER_CLAIMS,
+                         strerror(errno));
+    if (!change->locked && !ledger_is_as_seen(change))
+        rc = 1; /* no use to stand in line for the lock */
+    else if (!change->locked && ledger_lock(instance, "lock", &change->lock, err) < 0)
+        rc = -1;
+    if (rc == 0) {
+        rc = ledger_swap(change, draft, err);
+        if (!change->locked)
+            ledger_unlock(&change->lock);
+    }
+    if (rc)
+        unlinkat(instance->programs, draft, 0);
     return rc;
 }
 
 void ledger_end(struct ledger_change *change)
 {
-    ledger_unlock(&change->lock);
+    if (change->locked)
+        ledger_unlock(&change->lock);
+    ledger_close_seen(change);
     claims_free(change->claims);
 }
 
 struct claims *ledger_read(struct instance *instance, struct error *err)
 {
-    struct error why = ERROR_INIT;
     struct ledger_change change;
-    struct claims *claims = ledger_load(instance, &why);
+    int seen;
+    struct claims *claims = ledger_load(instance, &seen, NULL);
+    if (seen >= 0)
+        close(seen);
     if (claims)
         return claims;
-    if (why.text) {
-        error_set(err, "%s", why.text);
-        error_clear(&why);
-        return NULL;
-    }
-    if (ledger_begin(instance, &change, err) < 0)
+    if (ledger_begin(instance, LEDGER_TRIES, &change, err) < 0)
         return NULL;
     claims = ledger_commit(&change, err) < 0 ? NULL : change.claims;
     if (claims)

@@ -50,16 +50,29 @@ int ledger_lock(struct instance *instance, const char *name, struct ledger_lock 
 void ledger_unlock(struct ledger_lock *lock);
 
 /* ledger_book.c: the claims, and who lives. */
-struct ledger_change { /* of the claims, under the lock */
-    struct ledger_lock lock;
+#define LEDGER_TRIES 10 /* without the lock before it is taken for all of a change */
+
+/* A change of the claims. The claims are read, changed and written into a draft without the lock,
+ * which is taken to see that they are as they were, and to put the draft in their place: those are
+ * microseconds. Where others are quicker again and again all is done under the lock. */
+struct ledger_change {
     struct instance *instance;
+    bool locked; /* from the beginning */
+    struct ledger_lock lock;
+    int seen; /* the file that was read, open; -1: under the lock */
     struct claims *claims;
+    const char *draft, *id; /* set by who begins it: to be renamed in alive/ along with it */
 };
 /* The claims as they are now, without a lock; NULL with a sentence. Caller frees. */
 struct claims *ledger_read(struct instance *instance, struct error *err);
-/* Lock, and read what can be changed then; ledger_end() in any case, once ledger_begin() gave 0. */
-int ledger_begin(struct instance *instance, struct ledger_change *change, struct error *err);
+/* Read what can be changed then; ledger_end() in any case, once ledger_begin() gave 0. The tries
+ * that were in vain so far say how. */
+int ledger_begin(struct instance *instance, int tries, struct ledger_change *change,
+                 struct error *err);
+/* 0; 1: others changed them meanwhile, begin anew; -1 with a sentence. */
 int ledger_commit(struct ledger_change *change, struct error *err);
+/* Remove drafts of runs that were killed. */
+void ledger_tidy(struct instance *instance);
 void ledger_end(struct ledger_change *change);
 
 bool ledger_is_alive(struct instance *instance, uint64_t number);

@@ -41,6 +41,7 @@ void nodes_free(struct nodes *nodes)
         rset_free(nodes->R);
         free(nodes->source);
         free(nodes->identity);
+        free(nodes->note);
     }
     free(nodes);
     errno = saved;

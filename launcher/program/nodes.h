@@ -3,7 +3,7 @@
  *
  * -R FILE gives ranks, hosts and cores; --hosts and --hostfile give hosts (and limits), their
  * cores are whatever each node says later; with neither, launcher/program/source.h says what.
- * --exclude takes nodes away.
+ * --exclude and --requires take nodes away.
  * A host named twice is one node (limits add up). This machine is recognised by any of its names
  * or addresses.
  */
@@ -33,6 +33,7 @@ struct nodes {
     struct rset *R;    /* where -R was given (times checked, `now` from the caller); else NULL */
     bool enclosed;     /* of this machine's cores only those that its mask allows are meant */
     bool limits_cores; /* limits count cores, of which a task with -c takes as many */
+    char *note;        /* what a user may not expect of --requires, to be told; or NULL */
     char *source;      /* "R file /path", "--hosts", "hostfile /path", "this machine",
                           "Slurm job 17 (SLURM_JOB_NODELIST)": for messages */
     char *identity;    /* of the instance: an R file by its real path, a batch job, this machine;

@@ -28,6 +28,10 @@ void nodes_join_here(struct nodes *nodes); /* two names of this machine are one 
 /* drop[i] for each node that a hostlist names; NULL with a sentence for a host that is not there,
  * and where none would be left. Caller frees. */
 bool *nodes_excluded(const struct nodes *nodes, const char *hostlist, struct error *err);
+/* nodes_requires.c: likewise each node that a constraint does not match is marked, and the nodes are
+ * given the note. `R` (or NULL) has the properties. -1 with a sentence where none would be left. */
+int nodes_require(struct nodes *nodes, const struct rset *R, const char *constraint, bool *drop,
+                  struct error *err);
 void nodes_drop(struct nodes *nodes, const bool *drop);
 
 /* All that a list of hosts names; takes the source. */

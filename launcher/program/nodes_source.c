@@ -137,28 +137,39 @@ static struct nodes *nodes_named(const struct spec *spec, double now, struct err
     return source_nodes(source_find(SOURCE_ALL), now, err);
 }
 
-static int nodes_leave_out(struct nodes *nodes, const char *exclude, struct error *err)
+/* drop[i] for each node that is not to be used; NULL with a sentence. */
+static bool *nodes_unwanted(struct nodes *nodes, const struct rset *R, const struct spec *spec,
+                            struct error *err)
+{
+    bool *drop = nodes_excluded(nodes, spec->exclude, err);
+    if (!drop || !spec->requires || nodes_require(nodes, R, spec->requires, drop, err) == 0)
+        return drop;
+    free(drop);
+    return NULL;
+}
+
+static int nodes_leave_out(struct nodes *nodes, const struct spec *spec, struct error *err)
 {
     if (!nodes->count)
         return error_set(err, "%s names no host", nodes->source);
-    bool *drop = exclude ? nodes_excluded(nodes, exclude, err) : NULL;
-    if (exclude && !drop)
+    if (!spec || (!spec->exclude && !spec->requires))
+        return 0;
+    bool *drop = nodes_unwanted(nodes, nodes->R, spec, err);
+    if (!drop)
         return -1;
-    if (drop) {
-        nodes_drop(nodes, drop);
-        R_follow(nodes);
-    }
+    nodes_drop(nodes, drop);
+    R_follow(nodes);
     free(drop);
     return 0;
 }
 
 /* Takes the nodes, which may be NULL, and gives them back ready for use. */
-static struct nodes *nodes_finish(struct nodes *nodes, const char *exclude, struct error *err)
+static struct nodes *nodes_finish(struct nodes *nodes, const struct spec *spec, struct error *err)
 {
     if (!nodes)
         return NULL;
     nodes_find_here(nodes);
-    if (nodes_leave_out(nodes, exclude, err) < 0) {
+    if (nodes_leave_out(nodes, spec, err) < 0) {
         nodes_free(nodes);
         return NULL;
     }
@@ -180,7 +191,7 @@ static char *nodes_identity(const struct spec *spec)
 
 struct nodes *nodes_from_spec(const struct spec *spec, double now, struct error *err)
 {
-    struct nodes *nodes = nodes_finish(nodes_named(spec, now, err), spec->exclude, err);
+    struct nodes *nodes = nodes_finish(nodes_named(spec, now, err), spec, err);
     if (nodes && !nodes->identity)
         nodes->identity = nodes_identity(spec);
     return nodes;
@@ -260,10 +271,10 @@ static int topologies_build(struct topologies *all, const struct spec *spec, str
     return rc;
 }
 
-static int topologies_leave_out(struct topologies *all, const char *exclude, struct error *err)
+static int topologies_leave_out(struct topologies *all, const struct spec *spec, struct error *err)
 {
     size_t kept = 0;
-    bool *drop = nodes_excluded(all->nodes, exclude, err);
+    bool *drop = nodes_unwanted(all->nodes, all->from ? all->from->R : NULL, spec, err);
     if (!drop)
         return -1;
     for (size_t i = 0; i < all->nodes->count; i++) {
@@ -285,7 +296,7 @@ static int topologies_make(struct topologies *all, const struct spec *spec, doub
         return -1;
     if (topologies_read(all, spec, err) < 0 || topologies_build(all, spec, err) < 0)
         return -1;
-    if (topologies_leave_out(all, spec->exclude, err) < 0)
+    if (topologies_leave_out(all, spec, err) < 0)
         return -1;
     if (all->from) {
         all->nodes->R = all->from->R;

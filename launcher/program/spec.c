@@ -54,6 +54,7 @@ static void spec_free_part(struct spec_part *part)
     free(part->per);
     free(part->gpu_bind);
     free(part->taskmap);
+    free(part->shape);
     free(part->rankfile);
     free(part->rankfile_name);
     free(part->chdir);
@@ -70,7 +71,7 @@ void spec_clear(struct spec *spec)
     char *texts[] = {spec->resources, spec->hosts,     spec->hostfile,  spec->exclude,
                      spec->output,    spec->error,     spec->input_arg, spec->bootstrap,
                      spec->ssh,       spec->directory, spec->agent,     spec->draw,
-                     spec->on};
+                     spec->on,        spec->requires};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         free(texts[i]);
     for (size_t i = 0; i < spec->nparts; i++)
@@ -138,6 +139,7 @@ struct layout_part spec_part_layout(const struct spec_part *part)
                                 .per = part->per,
                                 .gpu_bind = part->gpu_bind,
                                 .taskmap = part->taskmap,
+                                .shape = part->shape,
                                 .oversubscribe = part->oversubscribe,
                                 .program = part->argv ? part->argv[0] : NULL,
                                 .local_memory = part->memory == SPEC_MEMORY_LOCAL};

@@ -39,6 +39,7 @@ struct spec_part {
     char *map, *bind, *order, *mppr; /* NULL: not given */
     char *per, *gpu_bind;            /* NULL: not given */
     char *taskmap;                   /* NULL: not given */
+    char *shape;                     /* RFC 46; NULL: not given */
     char *rankfile;                  /* the text of the file; NULL: not given */
     char *rankfile_name;             /* for messages */
     bool oversubscribe;
@@ -68,6 +69,7 @@ struct spec {
     char *hosts;     /* --hosts: hostlist text; NULL */
     char *hostfile;  /* --hostfile; NULL */
     char *exclude;   /* --exclude: hostlist text; NULL */
+    char *requires;  /* --requires: a constraint as text or RFC 31 JSON; NULL */
     bool overlap;    /* neither claim nor avoid what is claimed */
     char *on;        /* --on: a file name or "-"; NULL */
     double wait;     /* seconds for what others hold; INFINITY, and 0: not at all */

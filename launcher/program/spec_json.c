@@ -7,6 +7,7 @@
 #include "launcher/program/json_field.h"
 #include "launcher/program/spec.h"
 #include "launcher/program/spec_build.h"
+#include "launcher/program/spec_shape.h"
 #include "launcher/program/spec_words.h"
 
 #define SPEC_VERSION 1
@@ -211,6 +212,7 @@ static const struct field part_fields[] = {
     {"per", field_get_text, field_set_text, PART(per)},
     {"gpu_bind", field_get_text, field_set_text, PART(gpu_bind)},
     {"taskmap", field_get_text, field_set_text, PART(taskmap)},
+    {"shape", field_get_text, field_set_text, PART(shape), .check = spec_shape_check},
     {"rankfile", field_get_text, field_set_text, PART(rankfile)},
     {"rankfile_name", field_get_text, field_set_text, PART(rankfile_name)},
     {"oversubscribe", field_get_flag, field_set_flag, PART(oversubscribe)},
@@ -235,6 +237,7 @@ static const struct field spec_fields[] = {
     {"hosts", field_get_text, field_set_text, SPEC(hosts), .check = spec_hosts_check},
     {"hostfile", field_get_text, field_set_text, SPEC(hostfile)},
     {"exclude", field_get_text, field_set_text, SPEC(exclude), .check = spec_hosts_check},
+    {"requires", field_get_text, field_set_text, SPEC(requires), .check = spec_requires_check},
     {"overlap", field_get_flag, field_set_flag, SPEC(overlap)},
     {"on", field_get_text, field_set_text, SPEC(on)},
     {"wait", field_get_duration, field_set_duration, SPEC(wait)},

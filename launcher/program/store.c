@@ -3,9 +3,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,7 +48,7 @@ int store_open_private(int dir, const char *name, const char *path, struct error
     return -1;
 }
 
-static char *store_read_fd(int fd, size_t max, size_t *len)
+char *store_read_open(int fd, size_t max, size_t *len)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
@@ -78,7 +80,7 @@ char *store_read(int dir, const char *name, size_t max, size_t *len)
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    char *text = store_read_fd(fd, max, len);
+    char *text = store_read_open(fd, max, len);
     int saved = errno;
     close(fd);
     errno = saved;
@@ -118,6 +120,34 @@ int store_write(int dir, const char *name, const void *bytes, size_t len)
     unlinkat(dir, draft, 0);
     errno = saved;
     return -1;
+}
+
+int store_open_draft(int dir, char *name, size_t size)
+{
+    int fd;
+    do {
+        uint64_t chance = 0;
+        (void)!getrandom(&chance, sizeof(chance), 0);
+        snprintf(name, size, ".new-%d-%llx", (int)getpid(), (unsigned long long)chance);
+        fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    } while (fd < 0 && errno == EEXIST);
+    return fd;
+}
+
+int store_draft(int dir, char *name, size_t size, const void *bytes, size_t len)
+{
+    int fd = store_open_draft(dir, name, size);
+    if (fd < 0)
+        return -1;
+    int rc = store_write_fd(fd, bytes, len), saved = errno;
+    if (close(fd) < 0 && rc == 0) {
+        rc = -1;
+        saved = errno;
+    }
+    if (rc < 0)
+        unlinkat(dir, name, 0);
+    errno = saved;
+    return rc;
 }
 
 static int store_remove_deep(int dir, const char *name, int depth);

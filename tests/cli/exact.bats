@@ -109,6 +109,8 @@ tprun:                     ^'
     has_line "$output" "Map: 2 tasks on 2 nodes, as rank file ranks says"
     run -0 --separate-stderr tprun --dry-run -n 4 --topology "$TWO" --taskmap cyclic --map-by core true
     has_line "$output" "Map: 4 tasks on 2 nodes, by core, each bound to a core, nodes by task map cyclic"
+    run -0 --separate-stderr tprun --dry-run --topology "$TWO" --taskmap '2-3;0-1' true
+    has_line "$output" "  n1: as n0, ranks 2 lower"
 }
 
 @test "tasks of a rank file run where it says" {

@@ -80,7 +80,7 @@ SEEN='echo "$TPRUN_RANK ${CUDA_VISIBLE_DEVICES-unset} ${ZE_AFFINITY_MASK-unset} 
 
 @test "more GPUs than there are: the message says how many each node has and what would run" {
     run -1 --separate-stderr tprun --dry-run --topology "$AMD" -g 1 -n 9
-    [[ "$stderr" == *"8 on n0 (8 GPUs, 1 for each task"*"-n 8 would run"* ]]
+    [[ "$stderr" == *"8 fit with 1 GPU for each task"*"8 on n0 (8 GPUs"*"-n 8 would run"* ]]
     run -1 --separate-stderr tprun --dry-run --topology "$AMD" -g 9
     [[ "$stderr" == *"n0, has 8; -g 8 would run"* ]]
     run -1 --separate-stderr tprun --dry-run --topology 'n0=core:4 pu:1' -g 1

@@ -133,6 +133,15 @@ EOF
     equal "$(grep "uses already" err)" ""
 }
 
+@test "cores that a shape was given and no task uses are for spawned tasks" {
+    need_cores 2
+    unset TPRUN_OPTIONS
+    # shellcheck disable=SC2016
+    run -0 --separate-stderr tprun -v -n 1 --shape 'slot=2/core' "$SPAWN" run -- 1 sh -c 'sed -n "s/Cpus_allowed_list://p" /proc/self/status'
+    equal "$(grep "uses already" <<<"$stderr")" ""
+    has_line "$stderr" "tprun: group 1: ranks 1-1 on 1 node"
+}
+
 @test "names are known to all groups of a program until they are taken back" {
     run -0 tprun "$SPAWN" ask 'cmd=lookup_name service=s' 'cmd=publish_name service=s port=tag#0$x' \
         'cmd=publish_name service=s port=other' 'cmd=lookup_name service=s' \

@@ -509,20 +509,22 @@ static const struct {
      0,
      {{.ntasks = 9, .gpus_per_task = 1}},
      ERROR_REFUSED,
-     "asked for 9 tasks, 8 fit under the limit of 1 task for each core: 8 on n0 (8 GPUs, 1 for "
-     "each task; 64 cores); -n 8 would run, --oversubscribe runs them all, sharing cores or GPUs"},
+     "asked for 9 tasks, 8 fit with 1 GPU for each task under the limit of 1 task for each core: 8 "
+     "on n0 (8 GPUs; 64 cores); -n 8 would run, --oversubscribe runs them all, sharing cores or "
+     "GPUs"},
     {"2*core:4 pu:1/0-2|core:4 pu:1/0",
      0,
      {{.ntasks = 4, .gpus_per_task = 2}},
      ERROR_REFUSED,
-     "asked for 4 tasks, 2 fit under the limit of 1 task for each core: 1 on each of n[0-1] (3 "
-     "GPUs, 2 for each task; 4 cores), none on n2 (1 GPU, 2 for each task; 4 cores); -n 2 would "
+     "asked for 4 tasks, 2 fit with 2 GPUs for each task under the limit of 1 task for each core: "
+     "1 on each of n[0-1] (3 GPUs; 4 cores), none on n2 (1 GPU; 4 cores); -n 2 would "
      "run, --oversubscribe runs them all, sharing cores or GPUs"},
     {"amd",
      0,
      {{.ntasks = 9, .per = "1:gpu"}},
      ERROR_REFUSED,
-     "asked for 9 tasks, 8 fit: 8 on n0 (8 GPUs, 1 task each); -n 8 would run, --oversubscribe "
+     "asked for 9 tasks, 8 fit with 1 task for each GPU: 8 on n0 (8 GPUs); -n 8 would run, "
+     "--oversubscribe "
      "runs them all, sharing cores or GPUs"},
     {"core:4 pu:1/0-1|core:4 pu:1/0-2",
      0,
@@ -548,23 +550,25 @@ static const struct {
      0,
      {{.ntasks = 2, .map = "core"}, {.ntasks = 1, .gpus_per_task = 1}},
      ERROR_REFUSED,
-     "part 2 of the command line: asked for 1 task, 0 fit under the limit of 1 task for each core "
-     "beside the parts before: none on n0 (2 GPUs, 1 for each task; 2 cores); --oversubscribe runs "
+     "part 2 of the command line: asked for 1 task, none fits with 1 GPU for each task under the "
+     "limit of 1 task for each core beside the parts before: none on n0 (2 GPUs; 2 cores); "
+     "--oversubscribe runs "
      "it anyway, sharing cores or GPUs"},
     {"core:4 pu:1/0-1|core:4 pu:1",
      2,
      {{.gpus_per_task = 1}},
      ERROR_REFUSED,
-     "-N 2: 2 tasks make 1 on a node, and only 1 of 2 nodes has room for so many under the limit "
-     "of 1 task for each core: 1 on n0 (2 GPUs, 1 for each task; 4 cores), none on n1 (0 GPUs, 1 "
-     "for each task; 4 cores); without -N they would fit, --oversubscribe runs them all, sharing "
+     "-N 2: 2 tasks make 1 on a node, and only 1 of 2 nodes has room for so many with 1 GPU for "
+     "each task under the limit of 1 task for each core: 1 on n0 (2 GPUs; 4 cores), none on n1 (0 "
+     "GPUs; 4 cores); without -N they would fit, --oversubscribe runs them all, sharing "
      "cores or GPUs"},
     {"core:4 pu:1/0-1|core:4 pu:1",
      2,
      {{.per = "1:gpu"}},
      ERROR_REFUSED,
-     "-N 2: 2 tasks make 1 on a node, and only 1 of 2 nodes has room for so many: 1 on n0 (2 GPUs, "
-     "1 task each), none on n1 (0 GPUs, 1 task each); --oversubscribe runs them all, sharing cores "
+     "-N 2: 2 tasks make 1 on a node, and only 1 of 2 nodes has room for so many with 1 task for "
+     "each GPU: 1 on n0 (2 GPUs), none on n1 (0 GPUs); --oversubscribe runs them all, sharing "
+     "cores "
      "or GPUs"},
     {"amd/8",
      0,

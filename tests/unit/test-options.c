@@ -155,6 +155,10 @@ static const struct {
     {WORDS("--hosts", "me@n[0-3]", "--exclude=n2", "--overlap", "a"),
      "{'hosts':'me@n[0-3]','exclude':'n2','overlap':true}"},
     {WORDS("--hostfile", "f", "a"), "{'hostfile':'f'}"},
+    {WORDS("--requires", "ssd and not host:n7", "--shape", "slot/core=2", "a", ":",
+           "--shape=slot=3/numa{x}", "-n2", "b"),
+     "{'requires':'ssd and not host:n7','parts':[{'shape':'slot/core=2'},"
+     "{'shape':'slot=3/numa{x}','ntasks':2}]}"},
     {WORDS("--dry-run", "--format=json", "-n", "64", "--map-by", "numa", "--topology",
            "n[0-1]=package:2 numa:4 core:4 pu:2", "--topology", "m=@x.xml"),
      "{'dry_run':true,'format':'json','parts':[{'argv':[],'ntasks':64,'map':'numa'}],"
@@ -347,6 +351,18 @@ static void test_what_others_parse_is_refused_with_the_name_of_its_option(void *
     (void)state;
     assert_usage(WORDS("--hosts", "a[1-", "p"), "--hosts: ");
     assert_usage(WORDS("--exclude", "a b", "p"), "--exclude: ");
+    assert_usage(WORDS("--requires", "(ssd", "p"), "--requires: ");
+    assert_usage(WORDS("--shape", "slot=0/core", "p"), "--shape: ");
+    assert_usage(WORDS("--shape", "slot/node=2/core", "p"), "--shape: ");
+    assert_usage(WORDS("--shape", "slot/core", "-c", "2", "p"), "--shape says");
+    assert_usage(WORDS("-N", "2", "--shape", "slot/core", "p"), "-N 2: --shape says");
+    assert_usage(WORDS("--shape", "slot/core", "p", ":", "p"),
+                 "--shape says what part 1 gets, and part 2 has none");
+    assert_usage(WORDS("p", ":", "--shape", "slot/core", "p"),
+                 "--shape says what part 2 gets, and part 1 has none");
+    assert_usage(
+        WORDS("--shape", "slot/core", "p", ":", "--shape", "slot/core", "--bind-to", "none", "p"),
+        "part 2: --bind-to beside --shape");
     assert_usage(WORDS("-i", "3-1", "p"), "-i: ");
     assert_usage(WORDS("--map-by", "nmua", "p"), "--map-by");
     assert_usage(WORDS("--bind-to", "0c", "p"), "--bind-to");
@@ -371,7 +387,7 @@ static void test_every_option_that_is_not_offered_says_so(void **state)
         error_clear(&err);
         count++;
     }
-    assert_in_range(count, 15, 40);
+    assert_in_range(count, 5, 40);
 }
 
 static void test_options_of_the_environment_come_first_and_reach_every_part(void **state)

@@ -55,6 +55,8 @@ static void test_json_that_was_read_is_written_again(void **state)
          "'umask':'0027','gpus_per_task':2,'per':'1:gpu','gpu_bind':'closest',"
          "'env':[{'set':'A','value':''},{'remove':'B*'}],'rlimits':{'core':'unlimited','as':7}},"
          "{'argv':['b']}]}"),
+        ("{'version':1,'parts':[{'argv':['a'],'shape':'node=2/slot=2/[core=3;gpu=1]'}],"
+         "'requires':'ssd and not host:n7'}"),
         ("{" PROGRAM ",'nnodes':2,'resources':'R','exclude':'a[1-2]','overlap':true,"
          "'display':['map','bind'],'format':'json','label':true,'unbuffered':true,'output':'o%r',"
          "'error':'e','input':'file','input_arg':'in','time_limit':'90m','kill_grace':'500ms',"
@@ -154,6 +156,9 @@ static void test_bad_specs_are_refused_by_key(void **state)
         {"{" PROGRAM ",'resources':'a','hosts':'b'}",
          "resources, hosts, hostfile: only one of them may be given"},
         {"{" PROGRAM ",'exclude':',,'}", NULL},
+        {"{" PROGRAM ",'requires':'ssd and'}", NULL},
+        {"{'version':1,'parts':[{'argv':['a'],'shape':'slot=2'}]}", NULL},
+        {"{'version':1,'parts':[{'argv':['a'],'shape':'slot/node=2/core'}]}", NULL},
         {"{" PROGRAM ",'display':['map','x']}",
          "display: \"x\" is none of alloc, topo, map, bind, all"},
         {"{" PROGRAM ",'display':'map'}", "display: must be an array of words, not a string"},
