@@ -20,7 +20,7 @@ struct node {
     struct pmi_client *clients[MAX_CLIENTS];
     bool direct; /* answer a barrier from inside the op */
     unsigned nbarriers;
-    uint64_t nworld; /* those of them that were of all tasks */
+    uint64_t nworld;    /* those of them that were of all tasks */
     uint64_t sequence;  /* of the last one */
     struct buf carried; /* what its exchange carries */
     int exitcode;       /* of the last abort */
