@@ -163,7 +163,7 @@ static size_t allocated(void)
 
 static void put_card(struct pmi_client *client, uint32_t rank)
 {
-    char line[80];
+    char line[160];
     int len =
         snprintf(line, sizeof(line), INIT "cmd=put key=P%u-card value=0123456789abcdef\n", rank);
     assert_int_equal(pmi_client_input(client, line, (size_t)len, NULL), 0);
