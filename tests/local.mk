@@ -3,7 +3,7 @@ AM_CPPFLAGS += -DTEST_DATA_DIR='"$(abs_top_srcdir)/tests/data"'
 FUZZER_FLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 
 EXTRA_DIST += tests/README.md tests/check tests/setup tests/lib tests/programs \
-    tests/bench/run tests/bench/nothing.c tests/bench/spawn-loop.c tests/cli tests/cluster \
+    tests/bench/run tests/bench/nothing.c tests/bench/pmibench.c tests/bench/spawn-loop.c tests/cli tests/cluster \
     tests/numa tests/data
 
 if HAVE_CMOCKA

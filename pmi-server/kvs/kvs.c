@@ -18,7 +18,7 @@ struct pair {
     uint32_t hash;
     uint32_t key_len;
     uint32_t value_len;
-    bool fresh;
+    uint32_t fresh; /* the number of the put that made it so; 0: it is not */
 };
 
 struct kvs {
@@ -29,6 +29,7 @@ struct kvs {
     size_t nslots;   /* a power of two, more than twice count */
     uint32_t *fresh; /* indices of the fresh pairs, in the order of their puts */
     size_t nfresh, fresh_room;
+    uint32_t puts; /* since the beginning */
 };
 
 struct kvs *kvs_new(const char *name)
@@ -135,13 +136,14 @@ static void pair_set(struct pair *pair, const char *key, const char *value, size
 
 static void kvs_mark_fresh(struct kvs *kvs, struct pair *pair)
 {
-    if (pair->fresh)
+    bool listed = pair->fresh;
+    pair->fresh = ++kvs->puts;
+    if (listed)
         return;
     if (kvs->nfresh == kvs->fresh_room) {
         kvs->fresh_room = kvs->fresh_room ? kvs->fresh_room * 2 : 32;
         kvs->fresh = mem_resize(kvs->fresh, kvs->fresh_room, sizeof(*kvs->fresh));
     }
-    pair->fresh = true;
     kvs->fresh[kvs->nfresh++] = (uint32_t)(pair - kvs->pairs);
 }
 
@@ -185,15 +187,27 @@ static void pack_text(struct buf *out, const char *text, uint32_t len)
     buf_add(out, text, len);
 }
 
-void kvs_take_fresh(struct kvs *kvs, struct buf *out)
+uint32_t kvs_pack_fresh(struct kvs *kvs, struct buf *out)
 {
     for (size_t i = 0; i < kvs->nfresh; i++) {
-        struct pair *pair = &kvs->pairs[kvs->fresh[i]];
+        const struct pair *pair = &kvs->pairs[kvs->fresh[i]];
         pack_text(out, pair->text, pair->key_len);
         pack_text(out, pair->text + pair->key_len + 1, pair->value_len);
-        pair->fresh = false;
     }
-    kvs->nfresh = 0;
+    return kvs->puts;
+}
+
+void kvs_published(struct kvs *kvs, uint32_t stamp)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < kvs->nfresh; i++) {
+        struct pair *pair = &kvs->pairs[kvs->fresh[i]];
+        if (pair->fresh > stamp)
+            kvs->fresh[kept++] = kvs->fresh[i];
+        else
+            pair->fresh = 0;
+    }
+    kvs->nfresh = kept;
 }
 
 struct cursor {

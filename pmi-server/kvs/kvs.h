@@ -1,8 +1,9 @@
 /*
  * kvs - a key-value space (RFC 13): text keys, text values.
  *
- * The pairs put here since the last kvs_take_fresh() are the "fresh" ones: what an exchange has
- * to carry to the other nodes. A packed set of pairs is the exchange's payload; packed sets may be
+ * The pairs put here that no exchange has brought to the other nodes yet are the "fresh" ones. Each
+ * exchange carries those that are fresh when it begins; they are so until one of them is over, as
+ * exchanges may be under way side by side. A packed set of pairs is the exchange's payload; packed sets may be
  * concatenated, and are untrusted when unpacked.
  */
 #ifndef PMI_SERVER_KVS_KVS_H
@@ -10,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -32,8 +34,10 @@ const char *kvs_get(const struct kvs *kvs, const char *key); /* borrowed; NULL i
  * until the next put. */
 bool kvs_at(const struct kvs *kvs, size_t index, const char **key, const char **value);
 
-/* Append the fresh pairs, packed, to `out`; they are fresh no longer. */
-void kvs_take_fresh(struct kvs *kvs, struct buf *out);
+/* Append the fresh pairs, packed, to `out`. They stay fresh until kvs_published() is given what this
+ * returns; those put again meanwhile stay so. */
+uint32_t kvs_pack_fresh(struct kvs *kvs, struct buf *out);
+void kvs_published(struct kvs *kvs, uint32_t stamp);
 /* Put every pair of a packed set (not fresh); a pair that is fresh here is newer, and stays. -1
  * with a sentence if it is malformed; pairs before the bad place stay. */
 int kvs_merge(struct kvs *kvs, const void *packed, size_t len, struct error *err);

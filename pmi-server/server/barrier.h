@@ -22,6 +22,7 @@ struct barrier {
     uint32_t ready; /* members that have entered the open round */
     uint64_t sequence;
     bool exchanging; /* all are in; the owner has been asked for the exchange */
+    uint32_t stamp;  /* of the pairs that it carries */
     bool missing;    /* missing_rank will not enter missing_from, nor what follows */
     uint32_t missing_rank;
     uint64_t missing_from;

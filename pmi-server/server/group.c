@@ -198,15 +198,16 @@ struct group *group_of(struct pmi_client *client, const char *name, const char *
 
 /* ---- what the exchange carries ---- */
 
-void group_pack(const struct group *group, struct kvs *kvs, struct buf *out)
+uint32_t group_pack(const struct group *group, struct kvs *kvs, struct buf *out)
 {
     struct buf pairs = BUF_INIT;
-    kvs_take_fresh(kvs, &pairs);
+    uint32_t stamp = kvs_pack_fresh(kvs, &pairs);
     buf_add(out, group->barrier.name, strlen(group->barrier.name) + 1);
     for (int shift = 24; shift >= 0; shift -= 8)
         buf_add_char(out, (char)(pairs.len >> shift));
     buf_add(out, buf_bytes(&pairs), pairs.len);
     buf_free(&pairs);
+    return stamp;
 }
 
 static bool unpack_length(const char **at, const char *end, size_t *len)

@@ -35,7 +35,7 @@ void groups_free(struct pmi_server *server);
 
 bool group_has(const struct group *group, uint32_t rank);
 
-void group_pack(const struct group *group, struct kvs *kvs, struct buf *out);
+uint32_t group_pack(const struct group *group, struct kvs *kvs, struct buf *out); /* a stamp */
 /* Merge what came back. -1 with a sentence. */
 int group_take(const struct group *group, struct kvs *kvs, const char *bytes, size_t len,
                struct error *err);

@@ -24,6 +24,14 @@ struct pmi_request *request_new(struct pmi_client *client, enum waits waits, con
     return request;
 }
 
+static void request_free(struct pmi_request *request)
+{
+    free(request->tag);
+    free(request->texts[0]);
+    free(request->texts[1]);
+    free(request);
+}
+
 void request_done(struct pmi_request *request)
 {
     struct pmi_server *server = request->client->server;
@@ -37,14 +45,15 @@ void request_done(struct pmi_request *request)
         server->last = request->before;
     request->client->open--;
     request->client->waits -= request->blocks;
-    free(request->tag);
-    free(request->texts[0]);
-    free(request->texts[1]);
-    free(request);
+    request_free(request);
 }
 
 void requests_free(struct pmi_server *server)
 {
-    while (server->requests)
-        request_done(server->requests);
+    struct pmi_request *next;
+    for (struct pmi_request *request = server->requests; request; request = next) {
+        next = request->next;
+        request_free(request);
+    }
+    server->requests = server->last = NULL;
 }

@@ -61,15 +61,14 @@ struct barrier *server_next_barrier(const struct pmi_server *server, const struc
 }
 
 /* What this node has to say in the open round. */
-static void barrier_pack(const struct pmi_server *server, const struct barrier *barrier,
-                         struct buf *out)
+static void barrier_pack(const struct pmi_server *server, struct barrier *barrier, struct buf *out)
 {
     if (barrier == &server->ring)
         ring_pack(server, out);
     else if (barrier->name)
-        group_pack((const struct group *)barrier, server->config.kvs, out);
+        barrier->stamp = group_pack((const struct group *)barrier, server->config.kvs, out);
     else
-        kvs_take_fresh(server->config.kvs, out);
+        barrier->stamp = kvs_pack_fresh(server->config.kvs, out);
 }
 
 /* A group that is all here needs no exchange. */
@@ -164,6 +163,8 @@ static int barrier_unpack(struct pmi_server *server, const struct barrier *barri
 {
     if (barrier == &server->ring)
         return ring_take(server, bytes, len, err);
+    if (barrier) /* what another node put under one of these names counts, as it does there */
+        kvs_published(server->config.kvs, barrier->stamp);
     if (!barrier || barrier->name)
         return group_take((const struct group *)barrier, server->config.kvs, bytes, len, err);
     return kvs_merge(server->config.kvs, bytes, len, err);

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_equal(first, first);
     for (size_t i = 0; kvs_at(first, i, &key, &value); i++)
         kvs_put(second, key, value);
-    kvs_take_fresh(second, &packed);
+    kvs_published(second, kvs_pack_fresh(second, &packed));
     check(kvs_merge(third, buf_bytes(&packed), packed.len, NULL) == 0);
     check_equal(first, third);
     check_equal(third, second);

@@ -73,7 +73,7 @@ static inline bool script_read(FILE *file, char ahead[256], struct script *scrip
     return true;
 }
 
-/* %r, %n, %s and %k. */
+/* %r, %n, %p, %s and %k. */
 static inline void script_expand(const struct script_self *self, const char *text, char *to)
 {
     for (; *text; text++) {
@@ -82,9 +82,10 @@ static inline void script_expand(const struct script_self *self, const char *tex
             continue;
         }
         text++;
+        int rank = self->rank + (*text == 'n') + (*text == 'p') * (self->size - 1);
         to += *text == 'k'   ? sprintf(to, "%s", self->space)
               : *text == 's' ? sprintf(to, "%d", self->size)
-                             : sprintf(to, "%d", (self->rank + (*text == 'n')) % self->size);
+                             : sprintf(to, "%d", rank % self->size);
     }
     *to = '\0';
 }

@@ -5,6 +5,12 @@
 
 #include "pmi-server/kvs/kvs.h"
 
+/* An exchange that is over as soon as it begins. */
+static void take_fresh(struct kvs *kvs, struct buf *out)
+{
+    kvs_published(kvs, kvs_pack_fresh(kvs, out));
+}
+
 static void test_what_was_put_is_got(void **state)
 {
     (void)state;
@@ -68,19 +74,19 @@ static void test_fresh_pairs_travel_once_and_presets_never(void **state)
     kvs_put(from, "a", "1");
     kvs_put(from, "a", "2");
     kvs_put(from, "b", "with space");
-    kvs_take_fresh(from, &packed);
+    take_fresh(from, &packed);
     assert_int_equal(kvs_merge(to, buf_bytes(&packed), packed.len, NULL), 0);
     assert_int_equal(kvs_count(to), 2);
     assert_string_equal(kvs_get(to, "a"), "2");
     assert_string_equal(kvs_get(to, "b"), "with space");
 
     buf_clear(&packed);
-    kvs_take_fresh(from, &packed);
+    take_fresh(from, &packed);
     assert_int_equal(packed.len, 0);
-    kvs_take_fresh(to, &packed); /* merged pairs are not fresh */
+    take_fresh(to, &packed); /* merged pairs are not fresh */
     assert_int_equal(packed.len, 0);
     kvs_put(from, "a", "3");
-    kvs_take_fresh(from, &packed);
+    take_fresh(from, &packed);
     assert_int_equal(kvs_merge(to, buf_bytes(&packed), packed.len, NULL), 0);
     assert_string_equal(kvs_get(to, "a"), "3");
     buf_free(&packed);
@@ -102,7 +108,7 @@ static void test_packed_sets_concatenate(void **state)
         snprintf(key, sizeof(key), "node-%d", node);
         kvs_put(one, key, value);
         value[node * 170] = 'v';
-        kvs_take_fresh(one, &packed);
+        take_fresh(one, &packed);
         kvs_free(one);
     }
     assert_int_equal(kvs_merge(all, buf_bytes(&packed), packed.len, NULL), 0);
@@ -120,14 +126,39 @@ static void test_a_put_after_the_exchange_began_is_newer(void **state)
     struct buf packed = BUF_INIT;
     struct kvs *kvs = kvs_new("k");
     kvs_put(kvs, "a", "old");
-    kvs_take_fresh(kvs, &packed);
+    uint32_t stamp = kvs_pack_fresh(kvs, &packed);
     kvs_put(kvs, "a", "new");
+    kvs_published(kvs, stamp);
     assert_int_equal(kvs_merge(kvs, buf_bytes(&packed), packed.len, NULL), 0);
     assert_string_equal(kvs_get(kvs, "a"), "new");
     buf_clear(&packed);
-    kvs_take_fresh(kvs, &packed);
+    take_fresh(kvs, &packed);
     assert_int_not_equal(packed.len, 0);
     buf_free(&packed);
+    kvs_free(kvs);
+}
+
+static void test_pairs_are_fresh_until_an_exchange_is_over(void **state)
+{
+    (void)state;
+    struct buf first = BUF_INIT, second = BUF_INIT;
+    struct kvs *kvs = kvs_new("k");
+    kvs_put(kvs, "a", "1");
+    uint32_t one = kvs_pack_fresh(kvs, &first);
+    kvs_put(kvs, "b", "2");
+    uint32_t two = kvs_pack_fresh(kvs, &second); /* beside the first */
+    assert_int_equal(first.len, 4);
+    assert_int_equal(second.len, 8);
+    kvs_published(kvs, one);
+    buf_clear(&second);
+    kvs_pack_fresh(kvs, &second);
+    assert_int_equal(second.len, 4);
+    kvs_published(kvs, two);
+    buf_clear(&second);
+    kvs_pack_fresh(kvs, &second);
+    assert_int_equal(second.len, 0);
+    buf_free(&first);
+    buf_free(&second);
     kvs_free(kvs);
 }
 
@@ -177,6 +208,7 @@ int main(void)
         cmocka_unit_test(test_fresh_pairs_travel_once_and_presets_never),
         cmocka_unit_test(test_packed_sets_concatenate),
         cmocka_unit_test(test_a_put_after_the_exchange_began_is_newer),
+        cmocka_unit_test(test_pairs_are_fresh_until_an_exchange_is_over),
         cmocka_unit_test(test_malformed_packed_sets_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

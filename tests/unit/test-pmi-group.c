@@ -274,6 +274,180 @@ static void test_groups_and_open_requests_have_a_limit(void **state)
     pair_free(&pair);
 }
 
+/* Four nodes with a task each, below one who gathers. */
+#define NNODES 4
+
+struct tree_node {
+    struct tree_world *world;
+    struct kvs *kvs;
+    struct pmi_server *server;
+    struct pmi_client *client;
+    struct exchange *exchange;
+};
+
+struct tree_world {
+    struct exchange *root;
+    struct tree_node nodes[NNODES];
+    struct {
+        bool down;
+        uint64_t id;
+        uint32_t weight;
+        struct buf bytes;
+    } queue[64];
+    size_t count;
+};
+
+static void world_send(struct tree_world *world, bool down, uint64_t id, uint32_t weight,
+                       const void *bytes, size_t len)
+{
+    assert_true(world->count < 64);
+    world->queue[world->count].down = down;
+    world->queue[world->count].id = id;
+    world->queue[world->count].weight = weight;
+    world->queue[world->count].bytes = (struct buf)BUF_INIT;
+    buf_add(&world->queue[world->count++].bytes, bytes, len);
+}
+
+static void leaf_up(void *arg, uint64_t id, uint32_t weight, const void *bytes, size_t len)
+{
+    struct tree_node *node = arg;
+    world_send(node->world, false, id, weight, bytes, len);
+}
+
+static void leaf_down(void *arg, uint64_t id, const void *bytes, size_t len)
+{
+    (void)arg, (void)id, (void)bytes, (void)len;
+}
+
+static void leaf_done(void *arg, uint64_t id, const void *bytes, size_t len)
+{
+    struct tree_node *node = arg;
+    assert_int_equal(pmi_server_exchanged(node->server, id, bytes, len, NULL), 0);
+}
+
+static void root_down(void *arg, uint64_t id, const void *bytes, size_t len)
+{
+    world_send(arg, true, id, 0, bytes, len);
+}
+
+static void root_done(void *arg, uint64_t id, const void *bytes, size_t len)
+{
+    (void)arg, (void)id, (void)bytes, (void)len;
+}
+
+static void leaf_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *bytes, size_t len)
+{
+    struct tree_node *node = arg;
+    assert_int_equal(nnodes ? exchange_enter_part(node->exchange, id, nnodes, bytes, len, NULL)
+                            : exchange_enter(node->exchange, id, 1, bytes, len, NULL),
+                     0);
+}
+
+static void leaf_output(void *arg, struct pmi_client *client)
+{
+    (void)arg, (void)client;
+}
+
+static uint32_t rank_is_node(void *arg, uint32_t rank)
+{
+    (void)arg;
+    return rank;
+}
+
+static void world_run(struct tree_world *world)
+{
+    for (size_t at = 0; at < world->count; at++) {
+        struct buf bytes = world->queue[at].bytes;
+        uint64_t id = world->queue[at].id;
+        if (!world->queue[at].down)
+            assert_int_equal(exchange_enter(world->root, id, world->queue[at].weight,
+                                            buf_bytes(&bytes), bytes.len, NULL),
+                             0);
+        for (int i = 0; world->queue[at].down && i < NNODES; i++)
+            assert_int_equal(
+                exchange_complete(world->nodes[i].exchange, id, buf_bytes(&bytes), bytes.len, NULL),
+                0);
+        buf_free(&bytes);
+    }
+    world->count = 0;
+}
+
+static void world_open(struct tree_world *world)
+{
+    static const struct exchange_ops leaf_ops = {leaf_up, leaf_down, leaf_done};
+    static const struct exchange_ops root_ops = {NULL, root_down, root_done};
+    static const struct pmi_ops server_ops = {
+        .exchange = leaf_exchange, .output = leaf_output, .node_of = rank_is_node};
+    world->root = exchange_new(&root_ops, world, NNODES, NNODES);
+    for (uint32_t i = 0; i < NNODES; i++) {
+        struct tree_node *node = &world->nodes[i];
+        node->world = world;
+        node->kvs = kvs_new("kvs_7");
+        struct pmi_config config = {
+            .size = NNODES, .nlocal = 1, .kvs = node->kvs, .dialects = dialects_of(true, true)};
+        node->server = pmi_server_new(&config, &server_ops, node);
+        node->client = pmi_client_new(node->server, i, 0, node);
+        node->exchange = exchange_new(&leaf_ops, node, NNODES, 1);
+        assert_int_equal(pmi_client_input(node->client, INIT12, strlen(INIT12), NULL), 0);
+        buf_clear(pmi_client_output(node->client));
+    }
+}
+
+static void world_close(struct tree_world *world)
+{
+    for (int i = 0; i < NNODES; i++) {
+        pmi_server_free(world->nodes[i].server);
+        kvs_free(world->nodes[i].kvs);
+        exchange_free(world->nodes[i].exchange);
+    }
+    exchange_free(world->root);
+}
+
+static void test_neighbours_on_many_nodes_meet_in_twos(void **state)
+{
+    (void)state;
+    struct tree_world world = {.count = 0};
+    world_open(&world);
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < NNODES; i++) {
+            char text[160];
+            int next = (i + 1) % NNODES, last = (i + NNODES - 1) % NNODES;
+            int len = snprintf(text, sizeof(text),
+                               "cmd=put key=k-%d-%d value=%d\ncmd=barrier_in group=%d,%d:5\n"
+                               "cmd=barrier_in group=%d,%d:5\n",
+                               round, i, i, i, next, last, i);
+            assert_int_equal(pmi_client_input(world.nodes[i].client, text, (size_t)len, NULL), 0);
+            if (round % 2)
+                world_run(&world);
+        }
+        world_run(&world);
+        for (int i = 0; i < NNODES; i++) {
+            struct buf *output = pmi_client_output(world.nodes[i].client);
+            assert_string_equal(buf_text(output), PUT_OK TAG(5) TAG(5));
+            buf_clear(output);
+        }
+    }
+    world_close(&world);
+}
+
+/* A group is let out with all that its members had put, though an earlier exchange that carries it
+ * too is still under way. */
+static void test_what_is_put_is_there_whichever_exchange_is_over_first(void **state)
+{
+    (void)state;
+    struct tree_world world = {.count = 0};
+    world_open(&world);
+    static const char first[] = "cmd=put key=a value=1\ncmd=barrier_in group=0,1:1\n"
+                                "cmd=barrier_in group=0,2:1\n";
+    static const char second[] = "cmd=barrier_in group=0,2:1\n";
+    assert_int_equal(pmi_client_input(world.nodes[0].client, first, sizeof(first) - 1, NULL), 0);
+    assert_int_equal(pmi_client_input(world.nodes[2].client, second, sizeof(second) - 1, NULL), 0);
+    world_run(&world);
+    assert_string_equal(buf_text(pmi_client_output(world.nodes[2].client)), TAG(1));
+    assert_string_equal(kvs_get(world.nodes[2].kvs, "a"), "1");
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +460,8 @@ int main(void)
         cmocka_unit_test(test_what_comes_back_of_a_group_is_checked),
         cmocka_unit_test(test_who_leaves_strands_the_groups_it_is_in),
         cmocka_unit_test(test_who_leaves_on_another_node_strands_them_too),
+        cmocka_unit_test(test_neighbours_on_many_nodes_meet_in_twos),
+        cmocka_unit_test(test_what_is_put_is_there_whichever_exchange_is_over_first),
         cmocka_unit_test(test_groups_and_open_requests_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

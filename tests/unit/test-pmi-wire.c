@@ -1,6 +1,8 @@
 /* The cases of tests/data/pmi-wire.txt, spoken to a server in this process. */
 #include "tests/unit/pmi-node.h"
 
+#include <malloc.h>
+
 #include "tests/programs/pmi-script.h"
 
 #define NTASKS 3
@@ -153,6 +155,39 @@ static void test_replies_are_told_apart(void **state)
     }
 }
 
+/* What the allocator gave out and has not got back; 0 under a sanitizer, whose own it is not. */
+static size_t allocated(void)
+{
+    return mallinfo2().uordblks;
+}
+
+static void put_card(struct pmi_client *client, uint32_t rank)
+{
+    char line[160];
+    int len =
+        snprintf(line, sizeof(line), INIT "cmd=put key=P%u-card value=0123456789abcdef\n", rank);
+    assert_int_equal(pmi_client_input(client, line, (size_t)len, NULL), 0);
+    buf_clear(pmi_client_output(client));
+}
+
+static void test_a_task_costs_less_than_2_kib_of_memory(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    struct node node = {.kvs = kvs_new("kvs_7"), .direct = true};
+    size_t before = allocated();
+    struct pmi_config config = {
+        .size = MANY, .nlocal = MANY, .kvs = node.kvs, .dialects = dialects_of(true, true)};
+    node.server = pmi_server_new(&config, &ops, &node);
+    for (uint32_t i = 0; i < MANY; i++)
+        put_card(pmi_client_new(node.server, i, 0, &node), i);
+    size_t each = (allocated() - before) / MANY;
+    if (each >= 2048)
+        fail_msg("a task costs %zu bytes", each);
+    pmi_server_free(node.server);
+    kvs_free(node.kvs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_each_case_is_answered_byte_by_byte),
         cmocka_unit_test(test_each_case_is_answered_when_all_is_sent_ahead),
         cmocka_unit_test(test_replies_are_told_apart),
+        cmocka_unit_test(test_a_task_costs_less_than_2_kib_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
