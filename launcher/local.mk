@@ -25,12 +25,16 @@ libspec_a_SOURCES = \
     launcher/program/spec.c launcher/program/spec.h launcher/program/spec_build.h \
     launcher/program/spec_env.c launcher/program/spec_env.h \
     launcher/program/spec_json.c \
+    launcher/program/spec_blocks.c launcher/program/spec_blocks.h \
+    launcher/program/ask.c launcher/program/ask.h \
+    launcher/program/pair.c launcher/program/pair.h \
     launcher/program/spec_shape.c launcher/program/spec_shape.h \
     launcher/program/spec_words.c launcher/program/spec_words.h
 libspec_a_SOURCES += \
     launcher/program/claims.c launcher/program/claims.h \
     launcher/program/ledger.c launcher/program/ledger.h launcher/program/ledger_private.h \
-    launcher/program/ledger_book.c launcher/program/ledger_instance.c \
+    launcher/program/ledger_book.c launcher/program/ledger_files.c \
+    launcher/program/ledger_instance.c \
     launcher/program/ledger_lock.c launcher/program/ledger_queue.c \
     launcher/program/store.c launcher/program/store.h
 libstdio_a_SOURCES = \
@@ -46,8 +50,9 @@ libstdio_a_SOURCES = \
 noinst_LIBRARIES += liblauncher.a libagent.a
 libagent_a_SOURCES = \
     launcher/agent/agent.c launcher/agent/agent.h launcher/agent/state.h \
-    launcher/agent/confine.c \
+    launcher/agent/asking.c launcher/agent/confine.c \
     launcher/agent/ending.c \
+    launcher/agent/group.c \
     launcher/agent/memory.c launcher/agent/memory.h \
     launcher/agent/register.c launcher/agent/rendezvous.c launcher/agent/report.c \
     launcher/agent/part.c launcher/agent/part.h launcher/agent/start.c \
@@ -61,6 +66,7 @@ libagent_a_SOURCES = \
     launcher/program/atlas.c launcher/program/atlas.h \
     launcher/program/allowed.c launcher/program/allowed.h \
     launcher/program/launch.c launcher/program/launch_read.c launcher/program/launch.h \
+    launcher/program/launch_group.c launcher/program/launch_group.h \
     launcher/program/omp_env.c launcher/program/omp_env.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \
     launcher/tree/child.c launcher/tree/child.h \
@@ -69,6 +75,8 @@ libagent_a_SOURCES = \
     launcher/tree/target.c launcher/tree/target.h \
     launcher/tree/tree.c launcher/tree/tree.h
 liblauncher_a_SOURCES = \
+    launcher/manager/adding.c launcher/manager/asked.c launcher/manager/names.c \
+    launcher/manager/groups.c launcher/manager/room.c \
     launcher/manager/course.c launcher/manager/fence.c launcher/manager/finish.c \
     launcher/manager/gather.c launcher/manager/orders.c launcher/manager/reports.c \
     launcher/manager/started.c launcher/manager/supply.c launcher/manager/viewer.c \
@@ -82,7 +90,8 @@ liblauncher_a_SOURCES = \
 STOREYS = libagent.a libstdio.a libspec.a libpool.a liblayout.a libpmiserver.a libresource.a libbase.a
 
 bin_PROGRAMS += tprun
-tprun_SOURCES = launcher/cli/tprun.c launcher/cli/frontend.c launcher/cli/frontend.h
+tprun_SOURCES = launcher/cli/tprun.c launcher/cli/frontend.c launcher/cli/frontend.h \
+    launcher/cli/mapped.c launcher/cli/mapped.h
 tprun_LDADD = liblauncher.a $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
 
 pkglibexec_PROGRAMS += tpagent

@@ -22,6 +22,14 @@ void taskmap_free(struct taskmap *map)
     free(map);
 }
 
+struct taskmap *taskmap_copy(const struct taskmap *map)
+{
+    struct taskmap *copy = taskmap_new();
+    for (size_t i = 0; i < map->nblocks; i++)
+        taskmap_append_block(copy, map->blocks[i], NULL);
+    return copy;
+}
+
 static struct taskmap_block *taskmap_last(const struct taskmap *map)
 {
     return map->nblocks ? &map->blocks[map->nblocks - 1] : NULL;

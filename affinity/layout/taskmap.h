@@ -37,6 +37,7 @@ struct taskmap {
 };
 
 struct taskmap *taskmap_new(void);
+struct taskmap *taskmap_copy(const struct taskmap *map);
 void taskmap_free(struct taskmap *map); /* NULL is fine */
 
 /* Canonical encoding is by construction: append the next `count` ranks, all on `node`. The caller

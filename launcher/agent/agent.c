@@ -20,7 +20,7 @@
 
 static bool is_busy(const struct agent *agent)
 {
-    return (agent->start || agent->launched) && !agent->told;
+    return agent->groups;
 }
 
 static void on_tree_empty(void *arg)
@@ -35,8 +35,11 @@ static void parent_lost(struct agent *agent)
     agent->parent = NULL;
     agent->stalled = false;
     if (agent->below) {
-        idset_free(agent->below);
-        agent->below = NULL;
+        struct idset *all = agent->below;
+        agent->below = idset_new();
+        for (struct group *group = agent->groups; group; group = group->next)
+            group_without(group, all);
+        idset_free(all);
     }
     if (agent->tree)
         tree_end(agent->tree, AGENT_LOST_GRACE * 2);
@@ -50,6 +53,7 @@ static void on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
     struct agent *agent = watcher->data;
     (void)events;
     ending_check(agent);
+    start_next(agent);
     if (!agent->parent && !is_busy(agent) && (!agent->tree || agent->tree_empty))
         ev_break(loop, EVBREAK_ALL);
 }
@@ -89,6 +93,13 @@ static void pass_ended(struct agent *agent, uint32_t child, const struct frame *
     buf_free(&copy);
 }
 
+static void take_done(struct agent *agent, const struct frame *frame)
+{
+    struct group *group = group_find(agent, frame->group);
+    if (group)
+        report_merge(group, frame);
+}
+
 static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
 {
     struct agent *agent = arg;
@@ -97,7 +108,7 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
         rendezvous_up(agent, frame);
         break;
     case FRAME_DONE:
-        report_merge(agent, frame);
+        take_done(agent, frame);
         tree_consumed(agent->tree, child, link_weight(frame));
         break;
     case FRAME_ENDED:
@@ -113,6 +124,8 @@ static void forget_below(struct agent *agent, const struct idset *nodes)
     struct idset *left = idset_subtract(agent->below, nodes);
     idset_free(agent->below);
     agent->below = left;
+    for (struct group *group = agent->groups; group; group = group->next)
+        group_without(group, nodes);
 }
 
 static void on_tree_unreached(void *arg, const struct tree_unreached *what)
@@ -230,28 +243,17 @@ static void take_welcome(struct agent *agent, const struct frame *frame)
 
 /* ---- the launch ---- */
 
-static void launch_failed(struct agent *agent, const struct error *err)
-{
-    struct idset *none = idset_new();
-    report_ended(agent, none, "start", W_EXITCODE(1, 0), error_text(err));
-    idset_free(none);
-}
-
+/* What goes wrong with it is told as what goes wrong with tasks. */
 static void take_launch(struct agent *agent, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    if (agent->launched || agent->launch)
+    if (frame->group < agent->next_group || frame->group == FRAME_ALL)
         return;
-    if (agent->tree)
-        tree_send(agent->tree, frame);
-    json_t *value = frame_json(frame, &err);
-    agent->launch = value ? launch_from_json(value, agent->node, &err) : NULL;
-    json_decref(value);
-    if (!agent->launch || start_begin(agent, &err) < 0) {
-        launch_failed(agent, &err);
-        agent->launched = true;
-        report_started(agent, NULL);
-    }
+    struct group *group = group_add(agent, frame, &err);
+    if (group->launch)
+        start_next(agent);
+    else
+        start_refuse(group, &err);
     error_clear(&err);
 }
 
@@ -266,6 +268,13 @@ static void take_signal(struct agent *agent, const struct frame *frame)
 
 static void take_terminate(struct agent *agent, const struct frame *frame)
 {
+    struct group *group = group_find(agent, frame->group);
+    if (frame->group != FRAME_ALL && group) {
+        group_send(group, frame);
+        ending_terminate_group(group);
+    }
+    if (frame->group != FRAME_ALL)
+        return;
     if (agent->tree)
         tree_send(agent->tree, frame);
     ending_terminate(agent, frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0);
@@ -276,6 +285,7 @@ static void (*const from_above[FRAME_NTYPES])(struct agent *, const struct frame
     [FRAME_SIGNAL] = take_signal,         [FRAME_TERMINATE] = take_terminate,
     [FRAME_STDIN] = streams_input,        [FRAME_STDIN_END] = streams_input,
     [FRAME_FENCE_DOWN] = rendezvous_down, [FRAME_MISSING] = rendezvous_missing,
+    [FRAME_ANSWER] = asking_answer,
 };
 
 static void on_parent_frame(struct link *link, void *arg, const struct frame *frame)
@@ -328,22 +338,16 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
 
 static void agent_close(struct agent *agent)
 {
-    register_close(agent);
-    start_free(agent);
-    for (uint32_t i = 0; i < agent->ntasks; i++)
-        streams_close(&agent->tasks[i]);
-    rendezvous_free(agent);
+    while (agent->groups)
+        group_free(agent->groups);
+    register_remove(agent);
     link_free(agent->parent);
     tree_free(agent->tree);
-    launch_free(agent->launch);
     topo_free(agent->topo);
     idset_free(agent->below);
     idset_free(agent->input_nodes);
     bootstrap_clear(&agent->boot);
-    for (size_t i = 0; i < agent->nends; i++)
-        idset_free(agent->ends[i].ranks);
-    free(agent->ends);
-    free(agent->tasks);
+    idset_free(agent->confined);
     free(agent->host);
 }
 

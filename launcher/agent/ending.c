@@ -30,69 +30,121 @@ static void ending_all(struct agent *agent, int number)
 
 /* What a task left running may still be writing for it (`exec > >(tee log)`): while it holds the
  * task's output and says something now and then, it goes on. */
-static bool ending_lingers(struct agent *agent)
+static bool ending_lingers(struct group *group)
 {
+    struct agent *agent = group->agent;
     bool open = false;
-    for (uint32_t i = 0; i < agent->ntasks && !open; i++)
-        open = agent->tasks[i].streams[0].fd >= 0 || agent->tasks[i].streams[1].fd >= 0;
-    double rest = agent->heard + LINGER - ev_now(agent->loop);
-    if (!open || agent->terminating || !agent->parent)
+    for (uint32_t i = 0; i < group->ntasks && !open; i++)
+        open = group->tasks[i].streams[0].fd >= 0 || group->tasks[i].streams[1].fd >= 0;
+    double rest = group->heard + LINGER - ev_now(agent->loop);
+    if (!open || agent->terminating || group->terminating || !agent->parent)
         return false;
     if (agent->stalled) /* it is not silent: nobody listens for the moment */
         return true;
     if (rest <= 0)
         return false;
+    if (ev_is_active(&agent->linger) && ev_timer_remaining(agent->loop, &agent->linger) <= rest)
+        return true;
     ev_timer_stop(agent->loop, &agent->linger);
     ev_timer_set(&agent->linger, rest, 0);
     ev_timer_start(agent->loop, &agent->linger);
     return true;
 }
 
-/* Own tasks have ended and their output is read: what they left behind goes too. */
-static void ending_over(struct agent *agent)
+static bool ending_is_last(const struct group *group)
 {
-    if (ending_descend(agent, 0) || cgroup_populated(agent->config->cgroup)) {
-        if (ending_lingers(agent))
-            return;
-        if (!agent->terminating)
-            ending_terminate(agent, agent->launch ? agent->launch->spec->kill_grace : 0);
-        return;
-    }
-    for (uint32_t i = 0; i < agent->ntasks; i++)
-        if (!streams_drain(&agent->tasks[i]) && agent->parent)
-            return; /* the rest comes when there is room for it */
-    agent->over = true;
-    ev_timer_stop(agent->loop, &agent->killer);
-    for (uint32_t i = 0; i < agent->ntasks; i++)
-        streams_close(&agent->tasks[i]);
+    for (const struct group *other = group->agent->groups; other; other = other->next)
+        if (other != group && (other->phase == GROUP_STARTING || other->phase == GROUP_RUNNING))
+            return false;
+    return true;
 }
 
-static void ending_drain(struct agent *agent)
+static bool ending_left(const struct agent *agent)
 {
-    if (agent->undrained == agent->live)
+    return ending_descend((struct agent *)(uintptr_t)agent, 0) ||
+           cgroup_populated(agent->config->cgroup);
+}
+
+/* Where no other group has tasks, what this one's left behind goes too; else it belongs to the
+ * program, and goes with the last. True when nothing is to be waited for. */
+static bool ending_swept(struct group *group)
+{
+    struct agent *agent = group->agent;
+    if (!ending_is_last(group))
+        return !ending_lingers(group);
+    if (ending_left(agent)) {
+        if (ending_lingers(group))
+            return false;
+        if (!agent->terminating) {
+            ending_terminate(agent, group->launch ? group->launch->spec->kill_grace : 0);
+            agent->sweeping = true;
+        }
+        return false;
+    }
+    ev_timer_stop(agent->loop, &agent->killer);
+    if (agent->sweeping)
+        agent->sweeping = agent->terminating = false;
+    return true;
+}
+
+/* Own tasks have ended and their output is read. */
+static void ending_over(struct group *group)
+{
+    struct agent *agent = group->agent;
+    if (!ending_swept(group))
         return;
-    for (uint32_t i = 0; i < agent->ntasks && agent->undrained && !agent->stalled; i++) {
-        struct task *task = &agent->tasks[i];
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        if (!streams_drain(&group->tasks[i]) && agent->parent)
+            return; /* the rest comes when there is room for it */
+    group->phase = GROUP_OVER;
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        streams_close(&group->tasks[i]);
+    confine_close(group);
+    register_close(group);
+}
+
+static void ending_drain(struct group *group)
+{
+    if (group->undrained == group->live)
+        return;
+    for (uint32_t i = 0; i < group->ntasks && group->undrained && !group->agent->stalled; i++) {
+        struct task *task = &group->tasks[i];
         if (!task->ended || task->drained || !streams_drain(task))
             continue;
         task->drained = true;
-        agent->undrained--;
+        group->undrained--;
     }
+}
+
+/* True when it has said its last word, and is gone. */
+static bool ending_check_group(struct group *group)
+{
+    struct agent *agent = group->agent;
+    if (group->phase == GROUP_RUNNING) {
+        ending_drain(group);
+        if (!group->live && (!group->undrained || !agent->parent))
+            ending_over(group);
+    }
+    if (group->phase != GROUP_OVER || agent->stalled || !idset_empty(group->below))
+        return false;
+    report_done(group);
+    group_free(group);
+    return true;
 }
 
 void ending_check(struct agent *agent)
 {
-    if (!agent->launched || agent->told)
+    struct group *next;
+    bool told = false;
+    for (struct group *group = agent->groups; group; group = next) {
+        next = group->next;
+        told |= ending_check_group(group);
+    }
+    if (!told || agent->groups)
         return;
-    ending_drain(agent);
-    if (!agent->over && !agent->live && (!agent->undrained || !agent->parent))
-        ending_over(agent);
-    if (!agent->over || agent->stalled || (agent->below && !idset_empty(agent->below)))
-        return;
-    report_done(agent);
     if (agent->parent)
         link_flush(agent->parent, 0);
-    cgroup_remove(agent->config->cgroup); /* this process is waited for: tprun ends later */
+    confine_remove(agent); /* this process is waited for: tprun ends later */
 }
 
 /* ---- ending them ---- */
@@ -122,10 +174,13 @@ void ending_open(struct agent *agent)
 void ending_terminate(struct agent *agent, double grace)
 {
     double at = ev_now(agent->loop) + grace;
-    if (agent->terminating && at >= agent->kill_at)
+    if (agent->terminating && at >= agent->kill_at) {
+        agent->sweeping = false;
         return;
+    }
     bool first = !agent->terminating;
     agent->terminating = true;
+    agent->sweeping = false;
     agent->kill_at = at;
     if (first && grace > 0) {
         ending_all(agent, SIGTERM);
@@ -143,11 +198,23 @@ static int signal_for(const struct task *task, int number)
     return number == SIGTSTP && !descend_catches(task->pid, SIGTSTP) ? SIGSTOP : number;
 }
 
+static void signal_group(const struct group *group, int number)
+{
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        if (group->tasks[i].pid > 0)
+            kill(-group->tasks[i].pid, signal_for(&group->tasks[i], number));
+}
+
 void ending_signal(struct agent *agent, int number)
 {
-    for (uint32_t i = 0; i < agent->ntasks; i++)
-        if (agent->tasks[i].pid > 0)
-            kill(-agent->tasks[i].pid, signal_for(&agent->tasks[i], number));
+    for (const struct group *group = agent->groups; group; group = group->next)
+        signal_group(group, number);
+}
+
+void ending_terminate_group(struct group *group)
+{
+    group->terminating = true;
+    signal_group(group, SIGKILL);
 }
 
 /* ---- one by one ---- */
@@ -164,30 +231,33 @@ static const char *ending_why(const struct task *task)
     return NULL;
 }
 
+static struct task *ending_find(const struct agent *agent, pid_t pid)
+{
+    for (const struct group *group = agent->groups; group; group = group->next)
+        for (uint32_t i = 0; i < group->ntasks; i++)
+            if (group->tasks[i].pid == pid)
+                return &group->tasks[i];
+    return NULL;
+}
+
 void ending_reaped(struct agent *agent, pid_t pid, int status)
 {
-    struct task *task = NULL;
     start_settle(agent, pid);
-    for (uint32_t i = 0; i < agent->ntasks && !task; i++)
-        if (agent->tasks[i].pid == pid)
-            task = &agent->tasks[i];
+    struct task *task = ending_find(agent, pid);
     if (!task) /* an orphan that was adopted: they may come too fast to look each time */
         return;
+    struct group *group = task->group;
     task->status = status;
-    task->victim = agent->terminating;
+    task->victim = agent->terminating || group->terminating;
     task->ended = true;
-    agent->heard = ev_now(agent->loop);
-    agent->live--;
+    group->heard = ev_now(agent->loop);
+    group->live--;
     rendezvous_drain(task);
     const char *why = ending_why(task);
     task->pid = 0;
-    report_add_rank(agent, status, task->victim, task->what->rank);
-    if (why && !task->victim) {
-        struct idset *one = idset_new();
-        idset_add(one, task->what->rank);
-        report_ended(agent, one, why, status, NULL);
-        idset_free(one);
-    }
+    report_add_rank(group, status, task->victim, task_rank(task));
+    if (why && !task->victim)
+        report_ended_rank(group, task_rank(task), why, status, NULL);
     rendezvous_gone(task);
     if (task->reads)
         streams_input_settle(agent);

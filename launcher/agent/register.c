@@ -11,20 +11,28 @@
 #include "launcher/agent/state.h"
 #include "launcher/program/ledger.h"
 
-static struct rset *bound_processors(const struct agent *agent)
+/* Whether what its tasks are bound to is written down. */
+static bool is_bound(const struct group *group)
 {
-    const struct launch *launch = agent->launch;
-    struct rset *set = rset_new();
+    const struct launch *launch = group->launch;
+    return launch && !launch->spec->overlap && launch->nlocal && launch->instance_id &&
+           (!group->unbound || launch->claim);
+}
+
+/* Of all groups whose tasks run. */
+static struct idset *bound_processors(const struct agent *agent)
+{
     struct idset *all = idset_new();
-    for (uint32_t i = 0; i < launch->ncpus; i++) {
-        struct idset *more = idset_union(all, launch->cpus[i]);
-        idset_free(all);
-        all = more;
+    for (const struct group *group = agent->groups; group; group = group->next) {
+        if (group->phase != GROUP_RUNNING || !is_bound(group))
+            continue;
+        for (uint32_t i = 0; i < group->launch->ncpus; i++) {
+            struct idset *more = idset_union(all, group->launch->cpus[i]);
+            idset_free(all);
+            all = more;
+        }
     }
-    if (!idset_empty(all))
-        rset_append(set, 0, "here", all, NULL);
-    idset_free(all);
-    return set;
+    return all;
 }
 
 static void tell_strangers(struct agent *agent, const struct rset *set, const char *family)
@@ -41,30 +49,70 @@ static void tell_strangers(struct agent *agent, const struct rset *set, const ch
     free(who);
 }
 
-/* What fails here is nobody's loss. */
-void register_open(struct agent *agent, bool unbound)
+/* 0: what is bound is written down now. */
+static int write_down(struct agent *agent, const struct idset *cpus, struct rset **set)
 {
-    const struct launch *launch = agent->launch;
-    if (launch->spec->overlap || !launch->nlocal || !launch->instance_id ||
-        (unbound && !launch->claim))
-        return;
+    *set = rset_new();
+    if (!idset_empty(cpus))
+        rset_append(*set, 0, "here", cpus, NULL);
+    if (!agent->register_entry || program_share(agent->register_entry, *set, NULL) < 0)
+        return -1;
+    idset_free(agent->registered);
+    agent->registered = idset_copy(cpus);
+    return 0;
+}
+
+static const char *family_of(const struct launch *launch)
+{
     const char *colon = strchr(launch->instance_id, ':');
-    const char *family = colon ? colon + 1 : launch->instance_id;
+    return colon ? colon + 1 : launch->instance_id;
+}
+
+static void open_entry(struct agent *agent, const struct launch *launch)
+{
     agent->register_instance = instance_open("register of this host", NULL);
     if (!agent->register_instance)
         return;
-    char *name =
-        mem_format("%s %s in %s", family, launch->spec->parts[0].argv[0], launch->instance);
-    struct rset *set = bound_processors(agent);
+    char *name = mem_format("%s %s in %s", family_of(launch), launch->spec->parts[0].argv[0],
+                            launch->instance);
     agent->register_entry = program_new(agent->register_instance, name, NULL);
-    if (agent->register_entry && program_share(agent->register_entry, set, NULL) == 0)
-        tell_strangers(agent, set, family);
-    rset_free(set);
     free(name);
 }
 
-void register_close(struct agent *agent)
+/* What fails here is nobody's loss. */
+void register_open(struct group *group)
+{
+    struct agent *agent = group->agent;
+    struct rset *set = NULL;
+    if (!is_bound(group))
+        return;
+    if (!agent->register_instance)
+        open_entry(agent, group->launch);
+    struct idset *cpus = bound_processors(agent);
+    if (agent->register_instance && !(agent->registered && idset_within(cpus, agent->registered)) &&
+        write_down(agent, cpus, &set) == 0)
+        tell_strangers(agent, set, family_of(group->launch));
+    rset_free(set);
+    idset_free(cpus);
+}
+
+void register_close(struct group *group)
+{
+    struct agent *agent = group->agent;
+    struct rset *set = NULL;
+    if (!agent->registered || !is_bound(group))
+        return;
+    struct idset *cpus = bound_processors(agent);
+    if (!idset_empty(cpus) &&
+        !idset_equal(cpus, agent->registered)) /* else it goes with this process */
+        write_down(agent, cpus, &set);
+    rset_free(set);
+    idset_free(cpus);
+}
+
+void register_remove(struct agent *agent)
 {
     program_end(agent->register_entry);
     instance_close(agent->register_instance);
+    idset_free(agent->registered);
 }

@@ -14,18 +14,15 @@
 
 static void pmi_broken(struct task *task, const struct error *err)
 {
-    struct idset *one = idset_new();
-    idset_add(one, task->what->rank);
-    report_ended(task->agent, one, "pmi", W_EXITCODE(1, 0), error_text(err));
-    idset_free(one);
+    report_ended_rank(task->group, task_rank(task), "pmi", W_EXITCODE(1, 0), error_text(err));
 }
 
 static void pmi_close(struct task *task)
 {
     if (task->pmi < 0)
         return;
-    ev_io_stop(task->agent->loop, &task->pmi_reader);
-    ev_io_stop(task->agent->loop, &task->pmi_writer);
+    ev_io_stop(task->group->agent->loop, &task->pmi_reader);
+    ev_io_stop(task->group->agent->loop, &task->pmi_writer);
     close(task->pmi);
     task->pmi = -1;
 }
@@ -42,9 +39,9 @@ static void pmi_write(struct task *task)
         buf_consume(out, (size_t)n);
     }
     if (out->len && task->pmi >= 0)
-        ev_io_start(task->agent->loop, &task->pmi_writer);
+        ev_io_start(task->group->agent->loop, &task->pmi_writer);
     else
-        ev_io_stop(task->agent->loop, &task->pmi_writer);
+        ev_io_stop(task->group->agent->loop, &task->pmi_writer);
 }
 
 /* Returns true while there may be more. */
@@ -89,12 +86,12 @@ static void pmi_writable(struct ev_loop *loop, ev_io *io, int events)
 void rendezvous_open(struct task *task, int fd)
 {
     task->pmi = fd;
-    task->client = pmi_client_new(task->agent->pmi, task->what->rank, task->what->app, task);
+    task->client = pmi_client_new(task->group->pmi, task->what->rank, task->what->app, task);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     ev_io_init(&task->pmi_reader, pmi_readable, fd, EV_READ);
     ev_io_init(&task->pmi_writer, pmi_writable, fd, EV_WRITE);
     task->pmi_reader.data = task->pmi_writer.data = task;
-    ev_io_start(task->agent->loop, &task->pmi_reader);
+    ev_io_start(task->group->agent->loop, &task->pmi_reader);
 }
 
 void rendezvous_drain(struct task *task)
@@ -103,81 +100,87 @@ void rendezvous_drain(struct task *task)
         ;
 }
 
-static void tell_stuck(struct agent *agent, uint32_t missing, uint32_t waiting)
+static void tell_stuck(struct group *group, uint32_t missing, uint32_t waiting)
 {
-    struct idset *one = idset_new();
+    uint32_t first = group->launch->first_rank;
     char *text = mem_format("ended without entering the PMI barrier that rank %u waits in: every "
                             "rank has to call MPI_Init, or none",
-                            waiting);
-    idset_add(one, missing);
-    report_ended(agent, one, "pmi", W_EXITCODE(1, 0), text);
+                            first + waiting);
+    report_ended_rank(group, first + missing, "pmi", W_EXITCODE(1, 0), text);
     free(text);
-    idset_free(one);
 }
 
-static void send_missing(struct agent *agent, uint32_t rank, uint64_t sequence, uint16_t flags)
+static bool is_ending(const struct group *group)
+{
+    return group->terminating || group->agent->terminating;
+}
+
+static void send_missing(struct group *group, uint32_t rank, uint64_t sequence, uint16_t flags)
 {
     unsigned char number[8];
     frame_put_u64(number, sequence);
     struct frame frame = {.type = FRAME_MISSING,
                           .flags = flags,
-                          .node = agent->node,
+                          .node = group->agent->node,
                           .rank = rank,
+                          .group = group->number,
                           .bytes = number,
                           .len = sizeof(number)};
-    report_send(agent, &frame);
+    report_send(group->agent, &frame);
 }
 
 /* Other nodes may wait for a rank of this one: they are told from which barrier on in vain, and of
  * one that has barriers with some of them whatever the others here did. */
-static void tell_missing(struct agent *agent, const struct pmi_client *client)
+static void tell_missing(struct group *group, const struct pmi_client *client)
 {
     uint32_t rank;
     uint64_t sequence;
-    if (agent->launch->nnodes == 1)
+    if (group->launch->nnodes == 1)
         return;
     if (pmi_client_in_groups(client))
-        send_missing(agent, pmi_client_rank(client), pmi_client_barriers(client),
+        send_missing(group, pmi_client_rank(client), pmi_client_barriers(client),
                      FRAME_MISSING_GROUPS);
-    if (!pmi_server_left(agent->pmi, &rank, &sequence) ||
-        (agent->missing_told && sequence >= agent->missing))
+    if (!pmi_server_left(group->pmi, &rank, &sequence) ||
+        (group->missing_told && sequence >= group->missing))
         return;
-    agent->missing_told = true;
-    agent->missing = sequence;
-    send_missing(agent, rank, sequence, 0);
+    group->missing_told = true;
+    group->missing = sequence;
+    send_missing(group, rank, sequence, 0);
 }
 
 void rendezvous_missing(struct agent *agent, const struct frame *frame)
 {
     uint32_t missing, waiting;
-    if (agent->tree)
-        tree_send(agent->tree, frame);
-    if (!agent->pmi || frame->len != 8 || agent->terminating)
+    struct group *group = group_find(agent, frame->group);
+    if (!group)
         return;
-    if (pmi_server_missing(agent->pmi, frame->rank, frame_get_u64(frame->bytes)) &&
-        pmi_server_stuck(agent->pmi, &missing, &waiting))
-        tell_stuck(agent, missing, waiting);
+    group_send(group, frame);
+    if (!group->pmi || frame->len != 8 || is_ending(group))
+        return;
+    if (pmi_server_missing(group->pmi, frame->rank, frame_get_u64(frame->bytes)) &&
+        pmi_server_stuck(group->pmi, &missing, &waiting))
+        tell_stuck(group, missing, waiting);
 }
 
 void rendezvous_gone(struct task *task)
 {
-    struct agent *agent = task->agent;
+    struct group *group = task->group;
     uint32_t missing, waiting;
     pmi_close(task);
-    if (!task->client || agent->terminating)
+    if (!task->client || is_ending(group))
         return;
-    if (pmi_client_gone(task->client) && pmi_server_stuck(agent->pmi, &missing, &waiting))
-        tell_stuck(agent, missing, waiting);
+    if (pmi_client_gone(task->client) && pmi_server_stuck(group->pmi, &missing, &waiting))
+        tell_stuck(group, missing, waiting);
     else
-        tell_missing(agent, task->client);
+        tell_missing(group, task->client);
 }
 
 /* What no single task is to blame for. */
-static void tell_node(struct agent *agent, const struct error *err)
+static void tell_node(struct group *group, const struct error *err)
 {
     struct idset *none = idset_new();
-    if (!agent->terminating)
-        report_ended(agent, none, "pmi", W_EXITCODE(1, 0), error_text(err));
+    if (!is_ending(group))
+        report_ended(group, none, "pmi", W_EXITCODE(1, 0), error_text(err));
     idset_free(none);
 }
 
@@ -185,22 +188,20 @@ static void tell_node(struct agent *agent, const struct error *err)
 
 static void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *bytes, size_t len)
 {
-    struct agent *agent = arg;
+    struct group *group = arg;
     struct error err = ERROR_INIT;
-    int rc = nnodes ? exchange_enter_part(agent->exchange, id, nnodes, bytes, len, &err)
-                    : exchange_enter(agent->exchange, id, 1, bytes, len, &err);
+    int rc = nnodes ? exchange_enter_part(group->exchange, id, nnodes, bytes, len, &err)
+                    : exchange_enter(group->exchange, id, 1, bytes, len, &err);
     if (rc < 0)
-        tell_node(agent, &err);
+        tell_node(group, &err);
     error_clear(&err);
 }
 
 static void on_abort(void *arg, struct pmi_client *client, int exitcode, const char *message)
 {
-    struct agent *agent = arg;
-    struct idset *one = idset_new();
-    idset_add(one, pmi_client_rank(client));
-    report_ended(agent, one, "abort", W_EXITCODE(exitcode & 0xff, 0), message);
-    idset_free(one);
+    struct group *group = arg;
+    report_ended_rank(group, group->launch->first_rank + pmi_client_rank(client), "abort",
+                      W_EXITCODE(exitcode & 0xff, 0), message);
 }
 
 static void on_output(void *arg, struct pmi_client *client)
@@ -221,21 +222,21 @@ static void on_broken(void *arg, struct pmi_client *client, const struct error *
 
 static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
 {
-    struct agent *agent = arg;
-    if (!agent->terminating)
-        tell_stuck(agent, missing, waiting);
+    struct group *group = arg;
+    if (!is_ending(group))
+        tell_stuck(group, missing, waiting);
 }
 
 static uint32_t node_of(void *arg, uint32_t rank)
 {
-    const struct agent *agent = arg;
-    return taskmap_node(agent->launch->map, rank);
+    const struct group *group = arg;
+    return taskmap_node(group->launch->map, rank);
 }
 
 static const char *host_of(void *arg, uint32_t node)
 {
-    const struct agent *agent = arg;
-    return node < agent->launch->nnodes ? agent->launch->hosts[node] : "unknown";
+    const struct group *group = arg;
+    return node < group->launch->nnodes ? group->launch->hosts[node] : "unknown";
 }
 
 static const struct pmi_ops pmi_ops = {
@@ -244,52 +245,53 @@ static const struct pmi_ops pmi_ops = {
     .output = on_output,
     .broken = on_broken,
     .stuck = on_stuck,
+    .name = asking_name,
+    .spawn = asking_spawn,
     .node_of = node_of,
     .host_of = host_of,
 };
 
 /* ---- the exchange ---- */
 
-static void fence_frame(enum frame_type type, uint32_t weight, uint64_t id, const void *bytes,
-                        size_t len, struct agent *agent,
-                        void (*send)(struct agent *, const struct frame *))
+/* As frames have them: the number, then the bytes. */
+static void fence_frame(struct group *group, struct frame frame, uint64_t id, const void *bytes,
+                        size_t len, void (*send)(struct group *, const struct frame *))
 {
     struct buf payload = BUF_INIT;
     unsigned char head[8];
     frame_put_u64(head, id);
     buf_add(&payload, head, sizeof(head));
     buf_add(&payload, bytes, len);
-    struct frame frame = {.type = type,
-                          .node = agent->node,
-                          .rank = weight,
-                          .bytes = buf_bytes(&payload),
-                          .len = payload.len};
-    send(agent, &frame);
+    frame.node = group->agent->node;
+    frame.group = group->number;
+    frame.bytes = buf_bytes(&payload);
+    frame.len = payload.len;
+    send(group, &frame);
     buf_free(&payload);
 }
 
-static void send_down(struct agent *agent, const struct frame *frame)
+static void send_up(struct group *group, const struct frame *frame)
 {
-    if (agent->tree)
-        tree_send(agent->tree, frame);
+    report_send(group->agent, frame);
 }
 
 static void exchange_up(void *arg, uint64_t id, uint32_t weight, const void *bytes, size_t len)
 {
-    fence_frame(FRAME_FENCE_UP, weight, id, bytes, len, arg, report_send);
+    fence_frame(arg, (struct frame){.type = FRAME_FENCE_UP, .rank = weight}, id, bytes, len,
+                send_up);
 }
 
 static void exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
 {
-    fence_frame(FRAME_FENCE_DOWN, 0, id, bytes, len, arg, send_down);
+    fence_frame(arg, (struct frame){.type = FRAME_FENCE_DOWN}, id, bytes, len, group_send);
 }
 
 static void exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
 {
-    struct agent *agent = arg;
+    struct group *group = arg;
     struct error err = ERROR_INIT;
-    if (agent->pmi && pmi_server_exchanged(agent->pmi, id, bytes, len, &err) < 0)
-        tell_node(agent, &err);
+    if (group->pmi && pmi_server_exchanged(group->pmi, id, bytes, len, &err) < 0)
+        tell_node(group, &err);
     error_clear(&err);
 }
 
@@ -301,11 +303,12 @@ static void exchange_frame(struct agent *agent, const struct frame *frame,
                                        struct error *))
 {
     struct error err = ERROR_INIT;
-    if (frame->len < 8 || !agent->exchange)
+    struct group *group = group_find(agent, frame->group);
+    if (frame->len < 8 || !group || !group->exchange)
         return;
-    if (give(agent->exchange, frame_get_u64(frame->bytes), frame->rank,
+    if (give(group->exchange, frame_get_u64(frame->bytes), frame->rank,
              (const char *)frame->bytes + 8, frame->len - 8, &err) < 0)
-        tell_node(agent, &err);
+        tell_node(group, &err);
     error_clear(&err);
 }
 
@@ -329,42 +332,53 @@ void rendezvous_down(struct agent *agent, const struct frame *frame)
 /* ---- life ---- */
 
 /* Nodes with tasks at or below this one. */
-static uint32_t subtree_weight(const struct agent *agent)
+static uint32_t subtree_weight(const struct group *group)
 {
     uint32_t weight = 0;
-    for (uint32_t i = 0; i < agent->launch->nnodes; i++) {
-        uint32_t at = agent->launch->tree_node[i];
-        weight += at == agent->node || (agent->below && idset_has(agent->below, at));
+    for (uint32_t i = 0; i < group->launch->nnodes; i++) {
+        uint32_t at = group->launch->tree_node[i];
+        weight += at == group->agent->node || idset_has(group->nodes, at);
     }
     return weight;
 }
 
-void rendezvous_start(struct agent *agent)
+static struct kvs *make_kvs(const struct launch *launch)
 {
-    const struct launch *launch = agent->launch;
-    agent->exchange = exchange_new(&exchange_ops, agent, launch->nnodes, subtree_weight(agent));
+    char *name = asking_kvsname(launch, launch->group);
+    char *mapping = taskmap_encode_pmi(launch->map);
+    struct kvs *kvs = kvs_new(name);
+    if (mapping && pmi_mapping_fits(mapping))
+        kvs_preset(kvs, "PMI_process_mapping", mapping);
+    for (size_t i = 0; i < launch->npreput; i++)
+        kvs_preset(kvs, launch->preput[i].key, launch->preput[i].value);
+    free(mapping);
+    free(name);
+    return kvs;
+}
+
+void rendezvous_start(struct group *group)
+{
+    const struct launch *launch = group->launch;
+    group->exchange = exchange_new(&exchange_ops, group, launch->nnodes, subtree_weight(group));
     const struct dialect *const *dialects =
         dialects_of(launch->spec->pmi & SPEC_PMI_1, launch->spec->pmi & SPEC_PMI_2);
     if (!dialects || !launch->nlocal)
         return;
-    char *name = mem_format("kvs_%s_0", launch->program);
-    char *mapping = taskmap_encode_pmi(launch->map);
-    agent->kvs = kvs_new(name);
-    if (mapping && pmi_mapping_fits(mapping))
-        kvs_preset(agent->kvs, "PMI_process_mapping", mapping);
+    group->kvs = make_kvs(launch);
+    group->spawner = launch->spawned ? asking_kvsname(launch, launch->spawner) : NULL;
     struct pmi_config config = {.size = launch->ntasks,
-                                .universe_size = (int)launch->ntasks,
+                                .universe_size = (int)(launch->first_rank + launch->ntasks),
                                 .nlocal = launch->nlocal,
-                                .kvs = agent->kvs,
+                                .kvs = group->kvs,
+                                .spawner = group->spawner,
                                 .dialects = dialects};
-    agent->pmi = pmi_server_new(&config, &pmi_ops, agent);
-    free(mapping);
-    free(name);
+    group->pmi = pmi_server_new(&config, &pmi_ops, group);
 }
 
-void rendezvous_free(struct agent *agent)
+void rendezvous_free(struct group *group)
 {
-    pmi_server_free(agent->pmi);
-    kvs_free(agent->kvs);
-    exchange_free(agent->exchange);
+    pmi_server_free(group->pmi);
+    kvs_free(group->kvs);
+    free(group->spawner);
+    exchange_free(group->exchange);
 }

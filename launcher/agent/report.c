@@ -11,7 +11,7 @@ void report_send(struct agent *agent, const struct frame *frame)
         link_send(agent->parent, frame);
 }
 
-void report_ended(struct agent *agent, const struct idset *ranks, const char *why, int status,
+void report_ended(struct group *group, const struct idset *ranks, const char *why, int status,
                   const char *text)
 {
     char *set = idset_encode(ranks);
@@ -24,20 +24,32 @@ void report_ended(struct agent *agent, const struct idset *ranks, const char *wh
     frame_put_u64(time, link_clock());
     buf_add(&payload, time, sizeof(time));
     buf_add_text(&payload, json ? json : "{}");
-    struct frame frame = {
-        .type = FRAME_ENDED, .node = agent->node, .bytes = buf_bytes(&payload), .len = payload.len};
-    report_send(agent, &frame);
+    struct frame frame = {.type = FRAME_ENDED,
+                          .node = group->agent->node,
+                          .group = group->number,
+                          .bytes = buf_bytes(&payload),
+                          .len = payload.len};
+    report_send(group->agent, &frame);
     buf_free(&payload);
     free(json);
     json_decref(value);
     free(set);
 }
 
-/* Ranks of one fate are one set. */
-void report_add(struct agent *agent, int status, bool victim, const struct idset *ranks)
+void report_ended_rank(struct group *group, uint32_t rank, const char *why, int status,
+                       const char *text)
 {
-    for (size_t i = 0; i < agent->nends; i++) {
-        struct end_set *end = &agent->ends[i];
+    struct idset *one = idset_new();
+    idset_add(one, rank);
+    report_ended(group, one, why, status, text);
+    idset_free(one);
+}
+
+/* Ranks of one fate are one set. */
+void report_add(struct group *group, int status, bool victim, const struct idset *ranks)
+{
+    for (size_t i = 0; i < group->nends; i++) {
+        struct end_set *end = &group->ends[i];
         if (end->status != status || end->victim != victim)
             continue;
         struct idset *both = idset_union(end->ranks, ranks);
@@ -45,25 +57,25 @@ void report_add(struct agent *agent, int status, bool victim, const struct idset
         end->ranks = both;
         return;
     }
-    agent->ends = mem_resize(agent->ends, agent->nends + 1, sizeof(*agent->ends));
-    agent->ends[agent->nends++] = (struct end_set){status, victim, idset_copy(ranks)};
+    group->ends = mem_resize(group->ends, group->nends + 1, sizeof(*group->ends));
+    group->ends[group->nends++] = (struct end_set){status, victim, idset_copy(ranks)};
 }
 
-void report_add_rank(struct agent *agent, int status, bool victim, uint32_t rank)
+void report_add_rank(struct group *group, int status, bool victim, uint32_t rank)
 {
-    for (size_t i = 0; i < agent->nends; i++) {
-        if (agent->ends[i].status == status && agent->ends[i].victim == victim) {
-            idset_add(agent->ends[i].ranks, rank);
+    for (size_t i = 0; i < group->nends; i++) {
+        if (group->ends[i].status == status && group->ends[i].victim == victim) {
+            idset_add(group->ends[i].ranks, rank);
             return;
         }
     }
     struct idset *one = idset_new();
     idset_add(one, rank);
-    report_add(agent, status, victim, one);
+    report_add(group, status, victim, one);
     idset_free(one);
 }
 
-void report_merge(struct agent *agent, const struct frame *frame)
+void report_merge(struct group *group, const struct frame *frame)
 {
     json_t *value = frame_json(frame, NULL), *end;
     size_t i;
@@ -77,46 +89,53 @@ void report_merge(struct agent *agent, const struct frame *frame)
             continue;
         struct idset *ranks = idset_decode(text, NULL);
         if (ranks)
-            report_add(agent, status, victim, ranks);
+            report_add(group, status, victim, ranks);
         idset_free(ranks);
     }
-    if (nodes && agent->below) {
-        struct idset *left = idset_subtract(agent->below, nodes);
-        idset_free(agent->below);
-        agent->below = left;
-    }
+    if (nodes)
+        group_without(group, nodes);
     idset_free(nodes);
     json_decref(value);
 }
 
-void report_done(struct agent *agent)
+/* A frame of JSON about this group; takes the value. */
+static void report_json(struct group *group, enum frame_type type, json_t *value)
+{
+    struct agent *agent = group->agent;
+    char *text = json_dumps(value, JSON_COMPACT);
+    struct frame frame = {.type = type,
+                          .node = agent->node,
+                          .group = group->number,
+                          .bytes = text,
+                          .len = text ? strlen(text) : 0};
+    report_send(agent, &frame);
+    json_decref(value);
+    free(text);
+}
+
+void report_done(struct group *group)
 {
     json_t *ends = json_array();
-    struct idset *nodes = idset_new();
-    idset_add(nodes, agent->node);
-    size_t count;
-    if (agent->tree && tree_pids(agent->tree, &count) && count)
-        tree_add_nodes(agent->tree, nodes);
-    for (size_t i = 0; i < agent->nends; i++) {
-        char *ranks = idset_encode(agent->ends[i].ranks);
+    struct idset *nodes = idset_copy(group->nodes);
+    idset_add(nodes, group->agent->node);
+    for (size_t i = 0; i < group->nends; i++) {
+        char *ranks = idset_encode(group->ends[i].ranks);
         json_array_append_new(
-            ends, json_pack("[i, b, s]", agent->ends[i].status, agent->ends[i].victim, ranks));
+            ends, json_pack("[i, b, s]", group->ends[i].status, group->ends[i].victim, ranks));
         free(ranks);
     }
     char *set = idset_encode(nodes);
-    json_t *value = json_pack("{s:o, s:s}", "ends", ends, "nodes", set);
-    if (agent->parent)
-        link_send_json(agent->parent, FRAME_DONE, agent->node, 0, value);
-    json_decref(value);
+    report_json(group, FRAME_DONE, json_pack("{s:o, s:s}", "ends", ends, "nodes", set));
     free(set);
     idset_free(nodes);
-    agent->told = true;
 }
 
-void report_started(struct agent *agent, json_t *bindings)
+void report_started(struct group *group, json_t *failed, json_t *bindings)
 {
-    json_t *started = bindings ? json_pack("{s:o}", "bindings", bindings) : json_object();
-    if (agent->parent)
-        link_send_json(agent->parent, FRAME_STARTED, agent->node, 0, started);
-    json_decref(started);
+    json_t *started = json_object();
+    if (bindings)
+        json_object_set_new(started, "bindings", bindings);
+    if (failed)
+        json_object_set_new(started, "failed", failed);
+    report_json(group, FRAME_STARTED, started);
 }

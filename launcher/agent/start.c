@@ -1,5 +1,6 @@
-/* The launch: each task's descriptors, binding and program. It goes in turns, so that the loop hears
- * what comes meanwhile, however many tasks there are and however long an exec takes. */
+/* A group's start: each task's descriptors, binding and program. It goes in turns, so that the loop
+ * hears what comes meanwhile, however many tasks there are and however long an exec takes. One group
+ * is started at a time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -47,7 +48,7 @@ struct start_slot { /* a task on its way; several are, so that all processors ta
 enum { START_SLOTS = 8 };
 
 struct start {
-    struct agent *agent;
+    struct group *group;
     struct start_slot slots[START_SLOTS];
     uint32_t next; /* task to begin */
     bool stop;     /* begin no more for now: one has failed */
@@ -90,12 +91,12 @@ static cpu_set_t *binding_open(const struct idset *cpus, size_t size)
 }
 
 /* What was mapped must lie within what this process may use: nothing is ever widened. */
-static int bindings_check(const struct agent *agent, struct error *err)
+static int bindings_check(const struct group *group, struct error *err)
 {
-    struct idset *allowed = topo_allowed_cpus(agent->topo);
+    struct idset *allowed = topo_allowed_cpus(group->agent->topo);
     int result = 0;
-    for (uint32_t i = 0; i < agent->launch->ncpus && !result; i++) {
-        const struct idset *cpus = agent->launch->cpus[i];
+    for (uint32_t i = 0; i < group->launch->ncpus && !result; i++) {
+        const struct idset *cpus = group->launch->cpus[i];
         if (idset_within(cpus, allowed))
             continue;
         char *want = idset_encode(cpus), *have = idset_encode(allowed);
@@ -135,14 +136,15 @@ static int ends_open(const struct task *task, struct ends *ends)
     *ends = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
     if (pipe_for(ends->out, 1) < 0 || pipe_for(ends->err, 1) < 0 ||
         (task->reads && pipe_for(ends->in, 0) < 0) ||
-        (task->agent->pmi && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->pmi) < 0))
+        (task->group->pmi && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->pmi) < 0))
         return -1;
     return 0;
 }
 
 /* Takes text. */
-static void start_failed(struct start *start, uint32_t rank, int status, char *text)
+static void start_failed(struct start *start, const struct task *task, int status, char *text)
 {
+    uint32_t rank = task_rank(task);
     start->stop = true;
     for (size_t i = 0; i < start->nfailures; i++) {
         if (strcmp(start->failures[i].text, text) == 0) {
@@ -156,15 +158,15 @@ static void start_failed(struct start *start, uint32_t rank, int status, char *t
     idset_add(start->failures[start->nfailures++].ranks, rank);
 }
 
-static void start_missing(struct start *start, const struct launch_task *what)
+static void start_missing(struct start *start, const struct task *task)
 {
-    const struct part *part = &start->parts[what->app];
-    const char *name = start->agent->launch->spec->parts[what->app].argv[0];
+    const struct part *part = &start->parts[task->what->app];
+    const char *name = start->group->launch->spec->parts[task->what->app].argv[0];
     char *text = part->missing == EACCES
                      ? mem_format("cannot run %s: found, but not executable", name)
                  : strchr(name, '/') ? mem_format("cannot run %s: no such file", name)
                                      : mem_format("cannot run %s: not found along PATH", name);
-    start_failed(start, what->rank, W_EXITCODE(part->missing == EACCES ? 126 : 127, 0), text);
+    start_failed(start, task, W_EXITCODE(part->missing == EACCES ? 126 : 127, 0), text);
 }
 
 static int failure_status(const struct spawn_failure *failure)
@@ -178,9 +180,9 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
 {
     const struct launch_task *what = task->what;
     const struct part *part = &start->parts[what->app];
-    const struct launch *launch = start->agent->launch;
+    const struct launch *launch = start->group->launch;
     const struct ends *ends = &slot->ends;
-    struct variables_source source = {launch, part, start->texts, start->agent->pmi,
+    struct variables_source source = {launch, part, start->texts, start->group->pmi,
                                       threads_of(&start->threads, part, what)};
     variables_fill(&slot->vars, &source, what);
     slot->task = task;
@@ -212,7 +214,7 @@ static void slot_failed(struct start *start, struct start_slot *slot, struct tas
 {
     struct error err = ERROR_INIT;
     spawn_explain(&slot->spawn, &slot->child.failure, &err);
-    start_failed(start, task->what->rank, failure_status(&slot->child.failure),
+    start_failed(start, task, failure_status(&slot->child.failure),
                  mem_copy_text(error_text(&err)));
     error_clear(&err);
     ends_close(&slot->ends, 1);
@@ -223,7 +225,7 @@ static void slot_found(struct start *start, const struct start_slot *slot, uint3
 {
     const cpu_set_t *set = spawn_cpus(&slot->child);
     size_t i = 0;
-    if (!(start->agent->launch->spec->display & LAYOUT_SHOW_BIND) || !set)
+    if (!(start->group->launch->spec->display & LAYOUT_SHOW_BIND) || !set)
         return;
     while (i < start->nfound && !CPU_EQUAL_S(start->set_size, start->found[i].set, set))
         i++;
@@ -237,19 +239,19 @@ static void slot_found(struct start *start, const struct start_slot *slot, uint3
 
 static void slot_started(struct start *start, struct start_slot *slot, struct task *task, pid_t pid)
 {
-    struct agent *agent = task->agent;
+    struct group *group = task->group;
     struct ends *ends = &slot->ends;
     task->pid = pid;
     task->started = true;
     task->drained = false;
-    agent->live++;
-    agent->undrained++;
+    group->live++;
+    group->undrained++;
     streams_open(task, ends->out[1], ends->err[1], ends->in[1]);
     if (ends->pmi[1] >= 0)
         rendezvous_open(task, ends->pmi[1]);
-    slot_found(start, slot, task->what->rank);
-    if (agent->terminating) /* the others have heard it already */
-        kill(-pid, SIGTERM);
+    slot_found(start, slot, task_rank(task));
+    if (group->terminating || group->agent->terminating) /* the others have heard it already */
+        kill(-pid, group->terminating ? SIGKILL : SIGTERM);
 }
 
 /* The task that was begun in this slot runs now, or has failed to; false: not yet. Several that
@@ -278,11 +280,11 @@ static bool slot_finish(struct start *start, struct start_slot *slot)
 static void start_task(struct start *start, struct start_slot *slot, struct task *task)
 {
     if (start->parts[task->what->app].missing) {
-        start_missing(start, task->what);
+        start_missing(start, task);
         return;
     }
     if (ends_open(task, &slot->ends) < 0) {
-        start_failed(start, task->what->rank, W_EXITCODE(1, 0),
+        start_failed(start, task, W_EXITCODE(1, 0),
                      mem_format("cannot make its pipes: %s", strerror(errno)));
         ends_close(&slot->ends, 0);
         ends_close(&slot->ends, 1);
@@ -293,16 +295,27 @@ static void start_task(struct start *start, struct start_slot *slot, struct task
 
 /* ---- all of them ---- */
 
-static void start_report(struct start *start)
+/* What ends the program, but for a group that a task spawned: then it is that task's to know. */
+static json_t *start_report(struct start *start)
 {
+    struct group *group = start->group;
+    bool spawned = group->launch->spawned;
+    json_t *failed = spawned && start->nfailures ? json_array() : NULL;
     for (size_t i = 0; i < start->nfailures; i++) {
         struct start_failure *failure = &start->failures[i];
-        report_ended(start->agent, failure->ranks, "start", failure->status, failure->text);
-        report_add(start->agent, failure->status, false, failure->ranks);
+        char *ranks = idset_encode(failure->ranks);
+        if (spawned)
+            json_array_append_new(
+                failed, json_pack("[i, o, s]", failure->status, frame_text(failure->text), ranks));
+        else
+            report_ended(group, failure->ranks, "start", failure->status, failure->text);
+        report_add(group, failure->status, false, failure->ranks);
         idset_free(failure->ranks);
         free(failure->text);
+        free(ranks);
     }
     free(start->failures);
+    return failed;
 }
 
 static json_t *found_to_json(const struct start *start)
@@ -322,37 +335,38 @@ static json_t *found_to_json(const struct start *start)
     return list;
 }
 
-static void start_open(struct start *start, struct agent *agent)
+static void start_open(struct start *start, struct group *group)
 {
-    const struct launch *launch = agent->launch;
+    const struct launch *launch = group->launch;
+    const struct topo *topo = group->agent->topo;
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max; /* four descriptors a task; tasks get theirs back */
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    start->agent = agent;
+    start->group = group;
     start->texts[0] = variables_taskmap(launch);
     start->texts[1] = variables_resources(launch);
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->parts = mem_array(launch->spec->nparts, sizeof(*start->parts));
     for (size_t i = 0; i < launch->spec->nparts; i++)
-        part_open(&start->parts[i], launch, i, agent->topo);
+        part_open(&start->parts[i], launch, i, topo);
     start->set_size = kernel_set_size();
     start->bindings = mem_array(launch->ncpus, sizeof(*start->bindings));
     for (uint32_t i = 0; i < launch->ncpus; i++)
         start->bindings[i] = binding_open(launch->cpus[i], start->set_size);
-    threads_open(&start->threads, launch, agent->topo);
+    threads_open(&start->threads, launch, topo);
 }
 
-void start_free(struct agent *agent)
+void start_free(struct group *group)
 {
-    struct start *start = agent->start;
+    struct start *start = group->start;
     if (!start)
         return;
-    ev_timer_stop(agent->loop, &start->turn);
-    for (size_t i = 0; i < agent->launch->spec->nparts; i++)
+    ev_timer_stop(group->agent->loop, &start->turn);
+    for (size_t i = 0; i < group->launch->spec->nparts; i++)
         part_close(&start->parts[i]);
-    for (uint32_t i = 0; i < agent->launch->ncpus; i++)
+    for (uint32_t i = 0; i < group->launch->ncpus; i++)
         free(start->bindings[i]);
     for (uint32_t i = 0; i < START_SLOTS; i++) {
         variables_free(&start->slots[i].vars);
@@ -371,20 +385,25 @@ void start_free(struct agent *agent)
         free(start->texts[i]);
     close(start->null);
     free(start);
-    agent->start = NULL;
+    group->start = NULL;
+}
+
+static bool start_is_vain(const struct start *start)
+{
+    return start->group->terminating || start->group->agent->terminating;
 }
 
 /* Begin what is left. False when the turn is over, or a child takes its time. */
 static bool start_rest(struct start *start)
 {
-    struct agent *agent = start->agent;
+    struct group *group = start->group;
     uint64_t end = link_clock() + (uint64_t)(TURN * 1e9);
-    while (start->next < agent->ntasks && !start->stop && !agent->terminating) {
+    while (start->next < group->ntasks && !start->stop && !start_is_vain(start)) {
         struct start_slot *slot = &start->slots[start->next % START_SLOTS];
         if (!slot_finish(start, slot) || link_clock() > end)
             return false;
         if (!start->stop)
-            start_task(start, slot, &agent->tasks[start->next++]);
+            start_task(start, slot, &group->tasks[start->next++]);
     }
     for (uint32_t i = 0; i < START_SLOTS; i++)
         if (!slot_finish(start, &start->slots[i]))
@@ -414,64 +433,89 @@ static bool start_turn(struct start *start)
         if (!start_rest(start) || !start_suspects(start))
             return false;
         start->stop = start->nfailures;
-    } while (start->next < start->agent->ntasks && !start->stop && !start->agent->terminating);
+    } while (start->next < start->group->ntasks && !start->stop && !start_is_vain(start));
     return true;
+}
+
+static struct group *start_find(const struct agent *agent, enum group_phase phase)
+{
+    struct group *group = agent->groups;
+    while (group && group->phase != phase)
+        group = group->next;
+    return group;
 }
 
 void start_settle(struct agent *agent, pid_t pid)
 {
-    for (uint32_t i = 0; agent->start && i < START_SLOTS; i++) {
-        struct start_slot *slot = &agent->start->slots[i];
+    struct group *group = start_find(agent, GROUP_STARTING);
+    for (uint32_t i = 0; group && i < START_SLOTS; i++) {
+        struct start_slot *slot = &group->start->slots[i];
         if (slot->task && slot->child.pid == pid)
-            slot_finish(agent->start, slot);
+            slot_finish(group->start, slot);
     }
 }
 
 static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct start *start = timer->data;
-    struct agent *agent = start->agent;
+    struct group *group = start->group;
     (void)events;
     if (!start_turn(start)) {
         ev_timer_set(&start->turn, 0, 0);
         ev_timer_start(loop, &start->turn);
         return;
     }
-    json_t *bindings = found_to_json(start);
-    start_report(start);
-    start_free(agent);
-    agent->launched = true;
-    report_started(agent, bindings);
-    register_open(agent, agent->unbound);
+    json_t *bindings = found_to_json(start), *failed = start_report(start);
+    start_free(group);
+    group->phase = GROUP_RUNNING;
+    report_started(group, failed, bindings);
+    register_open(group);
 }
 
-int start_begin(struct agent *agent, struct error *err)
+void start_refuse(struct group *group, const struct error *err)
 {
-    const struct launch *launch = agent->launch;
+    json_t *failed = NULL;
+    struct idset *none = idset_new();
+    if (group->launch && group->launch->spawned)
+        failed = json_pack("[[i, o, s]]", W_EXITCODE(1, 0), frame_text(error_text(err)), "");
+    else
+        report_ended(group, none, "start", W_EXITCODE(1, 0), error_text(err));
+    idset_free(none);
+    group->phase = GROUP_RUNNING;
+    report_started(group, failed, NULL);
+}
+
+static int start_begin(struct group *group, struct error *err)
+{
+    const struct launch *launch = group->launch;
+    struct agent *agent = group->agent;
     struct spawn_memory *memory;
-    agent->input_nodes =
-        launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes);
-    if (bindings_check(agent, err) < 0 || memory_open(launch, agent->topo, &memory, err) < 0)
+    if (!group->number)
+        agent->input_nodes =
+            launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes);
+    if (bindings_check(group, err) < 0 || memory_open(launch, agent->topo, &memory, err) < 0)
         return -1;
-    agent->unbound = launch->claim != NULL;
-    confine_open(agent);
-    rendezvous_start(agent);
-    agent->ntasks = launch->nlocal;
-    agent->tasks = mem_array(agent->ntasks, sizeof(*agent->tasks));
-    for (uint32_t i = 0; i < agent->ntasks; i++) {
-        struct task *task = &agent->tasks[i];
-        task->agent = agent;
-        task->what = &launch->tasks[i];
-        task->reads = launch_reads_input(launch->spec, launch->input_ranks, task->what->rank);
-        task->input = task->pmi = -1;
-        task->streams[0].fd = task->streams[1].fd = -1;
-        task->drained = true;
-    }
-    agent->start = mem_alloc(sizeof(*agent->start));
-    agent->start->memory = memory;
-    start_open(agent->start, agent);
-    ev_timer_init(&agent->start->turn, on_turn, 0, 0);
-    agent->start->turn.data = agent->start;
-    on_turn(agent->loop, &agent->start->turn, 0);
+    group->unbound = launch->claim != NULL;
+    confine_open(group);
+    rendezvous_start(group);
+    group->phase = GROUP_STARTING;
+    group->start = mem_alloc(sizeof(*group->start));
+    group->start->memory = memory;
+    start_open(group->start, group);
+    ev_timer_init(&group->start->turn, on_turn, 0, 0);
+    group->start->turn.data = group->start;
+    on_turn(agent->loop, &group->start->turn, 0);
     return 0;
+}
+
+void start_next(struct agent *agent)
+{
+    struct error err = ERROR_INIT;
+    struct group *group;
+    while (!agent->sweeping && !start_find(agent, GROUP_STARTING) &&
+           (group = start_find(agent, GROUP_WAITING))) {
+        if (start_begin(group, &err) < 0)
+            start_refuse(group, &err);
+        error_clear(&err);
+    }
 }

@@ -3,12 +3,14 @@
  *
  *   agent.c       life: frames from above and below
  *   ending.c      exits, TERM and KILL, the proof that nothing is left
- *   start.c       the launch: binding, exec
+ *   start.c       a group's start: binding, exec
+ *   asking.c      what tasks ask of their program
  *   confine.c     the cgroup that tasks are started in
  *   register.c    which processors of this host are bound to, for runs of other instances
  *   streams.c     what tasks write and read
  *   rendezvous.c  PMI and the exchange
  *   report.c      what is told upwards
+ *   group.c       groups: added, found, freed
  *
  * Each calls those below it and none above. Whatever happens in a turn of the loop, at its end
  * agent.c looks whether that was the end.
@@ -32,6 +34,7 @@
 #include "pmi-server/server/server.h"
 
 struct agent;
+struct group;
 struct task;
 struct start;
 
@@ -45,7 +48,7 @@ struct stream { /* a task's stdout or stderr */
 };
 
 struct task {
-    struct agent *agent;
+    struct group *group;
     const struct launch_task *what;
     pid_t pid;  /* 0: not started, or reaped */
     int status; /* as of waitpid, once it has ended */
@@ -70,6 +73,44 @@ struct end_set { /* ranks with one fate */
     struct idset *ranks;
 };
 
+enum group_phase {
+    GROUP_WAITING, /* another one is being started */
+    GROUP_STARTING,
+    GROUP_RUNNING, /* what could be started was */
+    GROUP_OVER     /* its tasks here are; those below need not be */
+};
+
+/* Tasks that are started together: the launch, or what some task spawned. */
+struct group {
+    struct agent *agent;
+    struct group *next; /* younger */
+    uint32_t number;
+    enum group_phase phase;
+    struct launch *launch; /* NULL if it was malformed */
+    struct start *start;   /* while it starts */
+    struct task *tasks;
+    uint32_t ntasks;
+    uint32_t live, undrained;
+    struct idset *nodes; /* below this one, that take part */
+    struct idset *below; /* those of them that have not reported their end */
+
+    struct kvs *kvs;
+    char *spawner; /* name of the key-value space of who spawned it; NULL: nobody */
+    struct pmi_server *pmi;
+    struct exchange *exchange;
+    bool missing_told; /* that some rank here will enter no barrier from number `missing` on */
+    uint64_t missing;
+
+    struct asking *asking; /* questions that are not answered yet */
+    uint32_t asked;        /* how many there ever were */
+
+    bool unbound;     /* as mapped; a cgroup may keep its tasks all the same */
+    bool terminating; /* it alone: it could not be started as a whole */
+    double heard;     /* when a task last wrote or ended */
+    struct end_set *ends;
+    size_t nends;
+};
+
 struct agent {
     struct ev_loop *loop;
     const struct agent_config *config;
@@ -81,64 +122,76 @@ struct agent {
     char *host;
     struct topo *topo;
     struct bootstrap boot;
-    struct tree *tree;   /* NULL: nobody below */
-    bool tree_empty;     /* after tree_end(): all children are gone */
-    struct idset *below; /* nodes below that have not reported their end */
-    struct launch *launch;
-    struct start *start;                /* under way */
+    struct tree *tree;    /* NULL: nobody below */
+    bool tree_empty;      /* after tree_end(): all children are gone */
+    struct idset *below;  /* nodes below that are not lost */
+    struct group *groups; /* that have not reported their end, the oldest first */
+    uint32_t next_group;  /* the next one has this number or a higher one */
+    struct idset
+        *confined; /* OS processors that the cgroup keeps tasks to; NULL: nothing is kept */
+    bool caged;    /* there was an attempt at making the cgroup */
     struct instance *register_instance; /* NULL: nothing is written down */
     struct program *register_entry;
-    bool unbound;  /* as mapped; a cgroup may keep its tasks all the same */
-    bool launched; /* that is over; launch is NULL if it was malformed */
-    struct task *tasks;
-    uint32_t ntasks;
-    uint32_t live, undrained;
-    bool stalled; /* output waits for credit */
+    struct idset *registered; /* what is written down */
+    bool stalled;             /* output waits for credit */
     size_t input_owed;
     struct idset *input_nodes; /* of the tree: where stdin is read */
 
-    struct kvs *kvs;
-    struct pmi_server *pmi;
-    struct exchange *exchange;
-    bool missing_told; /* that some rank here will enter no barrier from number `missing` on */
-    uint64_t missing;
-
     bool terminating;
-    bool over;    /* own tasks and all they started are gone */
-    bool told;    /* FRAME_DONE was sent */
-    double heard; /* when a task last wrote or ended */
+    bool sweeping; /* only because of what tasks left behind */
     ev_timer linger;
     ev_timer killer;
     double kill_at;
-    struct end_set *ends;
-    size_t nends;
 };
+
+/* Of the program; what->rank is the group's. */
+static inline uint32_t task_rank(const struct task *task)
+{
+    return task->group->launch->first_rank + task->what->rank;
+}
+
+/* group.c */
+struct group *group_add(struct agent *agent, const struct frame *frame, struct error *err);
+struct group *group_find(const struct agent *agent, uint32_t number); /* NULL: there is none */
+/* To the agents below that take part in it. */
+void group_send(struct group *group, const struct frame *frame);
+/* These nodes below have ended, or are lost. */
+void group_without(struct group *group, const struct idset *nodes);
+void group_free(struct group *group); /* and take it out of the agent's */
 
 /* report.c: nothing is sent once the parent is lost */
 void report_send(struct agent *agent, const struct frame *frame);
-/* What could be started was; with what the kernel says of it, or NULL (taken over). */
-void report_started(struct agent *agent, json_t *bindings);
-/* Ranks ended badly: why is "exit", "signal", "unfinalized", "start", "abort", "pmi". */
-void report_ended(struct agent *agent, const struct idset *ranks, const char *why, int status,
+/* What could be started was, and `failed` not (taken over); with what the kernel says of the
+ * bindings, or NULL (taken over). */
+void report_started(struct group *group, json_t *failed, json_t *bindings);
+/* Ranks of the program ended badly: why is "exit", "signal", "unfinalized", "start", "abort", "pmi". */
+void report_ended(struct group *group, const struct idset *ranks, const char *why, int status,
                   const char *text);
-/* How ranks ended, kept for the last word; and what those below say in theirs. */
-void report_add(struct agent *agent, int status, bool victim, const struct idset *ranks);
-void report_add_rank(struct agent *agent, int status, bool victim, uint32_t rank);
-void report_merge(struct agent *agent, const struct frame *frame);
-void report_done(struct agent *agent); /* the last word */
+void report_ended_rank(struct group *group, uint32_t rank, const char *why, int status,
+                       const char *text);
+/* How ranks of the program ended, kept for the last word; and what those below say in theirs. */
+void report_add(struct group *group, int status, bool victim, const struct idset *ranks);
+void report_add_rank(struct group *group, int status, bool victim, uint32_t rank);
+void report_merge(struct group *group, const struct frame *frame);
+void report_done(struct group *group); /* the last word */
 
-/* start.c: begins, and goes on from the loop until agent->launched. */
-int start_begin(struct agent *agent, struct error *err);
+/* start.c: goes on from the loop until the group's phase is GROUP_RUNNING. */
+/* Start the oldest group that waits, unless one is being started or what others left is swept. */
+void start_next(struct agent *agent);
+void start_refuse(struct group *group, const struct error *err); /* it cannot be started at all */
 /* This process has ended: if it was on its way, it counts as started now, or as failed. */
 void start_settle(struct agent *agent, pid_t pid);
-void start_free(struct agent *agent);
+void start_free(struct group *group);
 
 /* register.c */
-void register_open(struct agent *agent, bool unbound); /* once tasks run */
-void register_close(struct agent *agent);
+void register_open(struct group *group);   /* its tasks run */
+void register_close(struct group *group);  /* they have ended */
+void register_remove(struct agent *agent); /* nothing is bound any more */
 
-/* confine.c */
-void confine_open(struct agent *agent); /* where none can be made all goes on without */
+/* confine.c: where no cgroup can be made all goes on without */
+void confine_open(struct group *group);   /* before its first task */
+void confine_close(struct group *group);  /* its tasks have ended */
+void confine_remove(struct agent *agent); /* nothing lives in it any more */
 /* spawn_begin(), in the cgroup if there is one. */
 void confine_begin(struct task *task, struct spawning *child, struct spawn *spawn);
 
@@ -151,19 +204,29 @@ void streams_input(struct agent *agent, const struct frame *frame);
 void streams_input_settle(struct agent *agent);
 
 /* rendezvous.c */
-void rendezvous_start(struct agent *agent);
+void rendezvous_start(struct group *group);
 void rendezvous_open(struct task *task, int fd);
 void rendezvous_drain(struct task *task); /* read what the task said before it ended */
 void rendezvous_gone(struct task *task);
 void rendezvous_missing(struct agent *agent, const struct frame *frame);
 void rendezvous_up(struct agent *agent, const struct frame *frame);
 void rendezvous_down(struct agent *agent, const struct frame *frame);
-void rendezvous_free(struct agent *agent);
+void rendezvous_free(struct group *group);
+
+/* asking.c */
+void asking_name(void *arg, struct pmi_request *request, enum pmi_name name, const char *service,
+                 const char *port);
+void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn);
+void asking_answer(struct agent *agent, const struct frame *frame); /* or pass it on */
+void asking_free(struct group *group);
+char *asking_kvsname(const struct launch *launch, uint32_t group); /* of a group; caller frees */
 
 /* ending.c */
 void ending_open(struct agent *agent);
 void ending_reaped(struct agent *agent, pid_t pid, int status);
 void ending_terminate(struct agent *agent, double grace);
+/* At once, and without what its tasks left behind: that belongs to the program. */
+void ending_terminate_group(struct group *group);
 void ending_signal(struct agent *agent, int number);
 void ending_check(struct agent *agent); /* is everything of this subtree over? */
 

@@ -16,11 +16,12 @@
 static void stream_emit(void *arg, const char *bytes, size_t len, bool unfinished)
 {
     struct stream *stream = arg;
-    struct agent *agent = stream->task->agent;
+    struct agent *agent = stream->task->group->agent;
     struct frame frame = {.type = FRAME_OUTPUT,
                           .flags = (uint16_t)(stream->flag | (unfinished ? FRAME_UNFINISHED : 0)),
                           .node = agent->node,
-                          .rank = stream->task->what->rank,
+                          .rank = task_rank(stream->task),
+                          .group = stream->task->group->number,
                           .bytes = bytes,
                           .len = len};
     stream->open_line = unfinished;
@@ -33,7 +34,7 @@ static void stream_end(struct stream *stream)
 {
     if (stream->fd < 0)
         return;
-    ev_io_stop(stream->task->agent->loop, &stream->io);
+    ev_io_stop(stream->task->group->agent->loop, &stream->io);
     close(stream->fd);
     stream->fd = -1;
     if (!stream->open_line)
@@ -51,22 +52,28 @@ static void stream_close(struct stream *stream)
     lines_free(&stream->lines);
 }
 
+static void streams_watch(struct group *group, void (*watch)(struct ev_loop *, ev_io *))
+{
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        for (int s = 0; s < 2; s++)
+            if (group->tasks[i].streams[s].fd >= 0)
+                watch(group->agent->loop, &group->tasks[i].streams[s].io);
+}
+
 static void streams_stall(struct agent *agent)
 {
     agent->stalled = true;
-    for (uint32_t i = 0; i < agent->ntasks; i++)
-        for (int s = 0; s < 2; s++)
-            if (agent->tasks[i].streams[s].fd >= 0)
-                ev_io_stop(agent->loop, &agent->tasks[i].streams[s].io);
+    for (struct group *group = agent->groups; group; group = group->next)
+        streams_watch(group, ev_io_stop);
 }
 
 /* Returns true while there may be more to read at once. */
 static bool stream_read(struct stream *stream)
 {
     static char bytes[STREAM_READ];
-    if (stream->fd < 0 || stream->task->agent->stalled)
+    if (stream->fd < 0 || stream->task->group->agent->stalled)
         return false;
-    struct agent *agent = stream->task->agent;
+    struct agent *agent = stream->task->group->agent;
     ssize_t n = read(stream->fd, bytes, sizeof(bytes));
     if (n < 0 && errno == EINTR)
         return true;
@@ -76,7 +83,7 @@ static bool stream_read(struct stream *stream)
         stream_end(stream);
         return false;
     }
-    agent->heard = ev_now(agent->loop);
+    stream->task->group->heard = ev_now(agent->loop);
     lines_feed(&stream->lines, bytes, (size_t)n, stream_emit, stream);
     if (agent->parent && !link_room(agent->parent))
         streams_stall(agent);
@@ -96,7 +103,7 @@ bool streams_drain(struct task *task)
     for (int s = 0; s < 2; s++)
         while (stream_read(&task->streams[s]))
             ;
-    return !task->agent->stalled;
+    return !task->group->agent->stalled;
 }
 
 void streams_resume(struct agent *agent)
@@ -104,11 +111,10 @@ void streams_resume(struct agent *agent)
     if (!agent->stalled)
         return;
     agent->stalled = false;
-    agent->heard = ev_now(agent->loop); /* until now nobody could say anything */
-    for (uint32_t i = 0; i < agent->ntasks; i++)
-        for (int s = 0; s < 2; s++)
-            if (agent->tasks[i].streams[s].fd >= 0)
-                ev_io_start(agent->loop, &agent->tasks[i].streams[s].io);
+    for (struct group *group = agent->groups; group; group = group->next) {
+        group->heard = ev_now(agent->loop); /* until now nobody could say anything */
+        streams_watch(group, ev_io_start);
+    }
 }
 
 static void stream_open(struct stream *stream, struct task *task, int fd, uint16_t flag)
@@ -116,15 +122,15 @@ static void stream_open(struct stream *stream, struct task *task, int fd, uint16
     stream->task = task;
     stream->fd = fd;
     stream->flag = flag;
-    lines_init(&stream->lines, task->agent->launch->spec->unbuffered);
+    lines_init(&stream->lines, task->group->launch->spec->unbuffered);
     fcntl(fd, F_SETFL, O_NONBLOCK);
     ev_io_init(&stream->io, stream_readable, fd, EV_READ);
     stream->io.data = stream;
-    if (!task->agent->stalled)
-        ev_io_start(task->agent->loop, &stream->io);
+    if (!task->group->agent->stalled)
+        ev_io_start(task->group->agent->loop, &stream->io);
 }
 
-/* ---- input ---- */
+/* ---- input: of the first group ---- */
 
 static void input_close(struct task *task)
 {
@@ -132,7 +138,7 @@ static void input_close(struct task *task)
     buf_free(&task->input_bytes);
     if (task->input < 0)
         return;
-    ev_io_stop(task->agent->loop, &task->input_io);
+    ev_io_stop(task->group->agent->loop, &task->input_io);
     close(task->input);
     task->input = -1;
 }
@@ -154,9 +160,9 @@ static void input_write(struct task *task)
         buf_consume(&task->input_bytes, (size_t)n);
     }
     if (task->input_bytes.len)
-        ev_io_start(task->agent->loop, &task->input_io);
+        ev_io_start(task->group->agent->loop, &task->input_io);
     else
-        ev_io_stop(task->agent->loop, &task->input_io);
+        ev_io_stop(task->group->agent->loop, &task->input_io);
     if (!task->input_bytes.len && task->input_ended)
         input_close(task);
 }
@@ -167,15 +173,16 @@ static void input_writable(struct ev_loop *loop, ev_io *io, int events)
     (void)loop;
     (void)events;
     input_write(task);
-    streams_input_settle(task->agent);
+    streams_input_settle(task->group->agent);
 }
 
 void streams_input_settle(struct agent *agent)
 {
     if (!agent->input_owed || !agent->parent)
         return;
-    for (uint32_t i = 0; i < agent->ntasks; i++)
-        if (agent->tasks[i].reads && agent->tasks[i].input_bytes.len > INPUT_PATIENCE)
+    const struct group *first = group_find(agent, 0);
+    for (uint32_t i = 0; first && i < first->ntasks; i++)
+        if (first->tasks[i].reads && first->tasks[i].input_bytes.len > INPUT_PATIENCE)
             return;
     if (agent->tree && !tree_room(agent->tree, agent->input_nodes))
         return;
@@ -187,8 +194,9 @@ void streams_input(struct agent *agent, const struct frame *frame)
 {
     if (agent->tree && agent->input_nodes)
         tree_send_nodes(agent->tree, agent->input_nodes, frame);
-    for (uint32_t i = 0; i < agent->ntasks; i++) {
-        struct task *task = &agent->tasks[i];
+    const struct group *first = group_find(agent, 0);
+    for (uint32_t i = 0; first && i < first->ntasks; i++) {
+        struct task *task = &first->tasks[i];
         if (!task->reads)
             continue;
         buf_add(&task->input_bytes, frame->bytes, frame->len);

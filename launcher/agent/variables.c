@@ -11,7 +11,7 @@
 
 #define TASKMAP_MAX 32768 /* bytes of TPRUN_TASKMAP; a longer one is left out */
 
-enum { TASK_VARIABLES = 20 + GPU_ENV_MAX + OMP_ENV_MAX };
+enum { TASK_VARIABLES = 22 + GPU_ENV_MAX + OMP_ENV_MAX };
 
 static bool has_variable(char *const *environment, const char *name)
 {
@@ -55,6 +55,8 @@ static void pmi_variables(struct variables *vars, const struct variables_source 
     variable(vars, "PMI_FD=3");
     variable(vars, "PMI_RANK=%u", what->rank);
     variable(vars, "PMI_SIZE=%u", launch->ntasks);
+    if (launch->spawned)
+        variable(vars, "PMI_SPAWNED=1");
     variable(vars, "MPI_LOCALNRANKS=%u", launch->nlocal);
     variable(vars, "MPI_LOCALRANKID=%u", what->local_rank);
     /* MPICH's ch3 device takes it for the name that others reach it by. */
@@ -76,12 +78,14 @@ void variables_fill(struct variables *vars, const struct variables_source *sourc
     }
     memcpy(vars->list, part->environment, part->count * sizeof(char *));
     vars->at = part->count;
-    variable(vars, "TPRUN_RANK=%u", what->rank);
+    variable(vars, "TPRUN_RANK=%u", launch->first_rank + what->rank);
     variable(vars, "TPRUN_SIZE=%u", launch->ntasks);
     variable(vars, "TPRUN_LOCAL_RANK=%u", what->local_rank);
     variable(vars, "TPRUN_LOCAL_SIZE=%u", launch->nlocal);
     variable(vars, "TPRUN_NODE_ID=%u", launch->node);
     variable(vars, "TPRUN_NNODES=%u", launch->nnodes);
+    if (launch->group)
+        variable(vars, "TPRUN_GROUP=%u", launch->group);
     variable(vars, "TPRUN_PROGRAM=%s", launch->program);
     variable(vars, "TPRUN_INSTANCE=%s", launch->instance);
     variable(vars, "TPRUN_ENCLOSING=%s", launch->enclosing ? launch->enclosing : launch->program);

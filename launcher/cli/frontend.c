@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "affinity/layout/taskmap.h"
 #include "base/mem.h"
+#include "launcher/cli/mapped.h"
 #include "launcher/stdio/input.h"
 #include "launcher/stdio/output.h"
 #include "launcher/tree/link.h"
@@ -36,8 +36,7 @@ struct frontend {
     size_t unpaid; /* bulk bytes taken for which no credit was given back */
     size_t asked;  /* bytes of stdin asked for and not yet come */
     bool input_over;
-    struct taskmap *map;
-    json_t *mapped;
+    struct mapped *mapped;
     ev_signal signals[NSIGNALS];
     double interrupted; /* when the last SIGINT or SIGTERM came */
     bool dropping;      /* told twice to end: output that nobody takes is not waited for */
@@ -113,15 +112,12 @@ static const struct output_ops output_ops = {on_drained, on_output_closed, on_ou
 
 static uint32_t node_of(void *arg, uint32_t rank)
 {
-    return taskmap_node(((struct frontend *)arg)->map, rank);
+    return mapped_node(((struct frontend *)arg)->mapped, rank);
 }
 
 static const char *host_of(void *arg, uint32_t rank)
 {
-    struct frontend *front = arg;
-    const char *host = json_string_value(
-        json_array_get(json_object_get(front->mapped, "hosts"), node_of(arg, rank)));
-    return host ? host : "unknown";
+    return mapped_host(((struct frontend *)arg)->mapped, rank);
 }
 
 static void take_output(struct frontend *front, const struct frame *frame)
@@ -199,21 +195,31 @@ static int start_input(struct frontend *front, struct error *err)
 
 /* ---- from the manager ---- */
 
+static int open_output(struct frontend *front, struct error *err)
+{
+    struct output_config config = {.label = front->spec->label,
+                                   .templates = {front->spec->output, front->spec->error},
+                                   .ntasks = mapped_ntasks(front->mapped),
+                                   .program = mapped_program(front->mapped),
+                                   .host = host_of,
+                                   .node = node_of};
+    front->output = output_new(front->loop, &config, &output_ops, front, err);
+    return front->output ? start_input(front, err) : -1;
+}
+
+/* The first group, or one that is added. */
 static void take_mapped(struct frontend *front, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    front->mapped = frame_json(frame, &err);
-    front->map = taskmap_from_json(json_object_get(front->mapped, "taskmap"), &err);
-    struct output_config config = {.label = front->spec->label,
-                                   .templates = {front->spec->output, front->spec->error},
-                                   .ntasks = front->map ? (uint32_t)front->map->ntasks : 0,
-                                   .program =
-                                       json_string_value(json_object_get(front->mapped, "program")),
-                                   .host = host_of,
-                                   .node = node_of};
-    if (front->map)
-        front->output = output_new(front->loop, &config, &output_ops, front, &err);
-    if (!front->output || start_input(front, &err) < 0)
+    json_t *value = frame_json(frame, &err);
+    int rc = value
+                 ? mapped_add(front->mapped, value, front->spec->output || front->spec->error, &err)
+                 : -1;
+    if (rc == 0 && front->output)
+        output_grow(front->output, mapped_ntasks(front->mapped));
+    else if (rc == 0)
+        rc = open_output(front, &err);
+    if (rc < 0)
         on_output_failed(front, &err);
     error_clear(&err);
 }
@@ -354,8 +360,7 @@ static void frontend_close(struct frontend *front)
     output_free(front->output);
     link_free(front->manager);
     front->manager = NULL;
-    taskmap_free(front->map);
-    json_decref(front->mapped);
+    mapped_free(front->mapped);
 }
 
 int frontend_run(const struct spec *spec, int fd, struct frontend_result *result, struct error *err)
@@ -363,6 +368,7 @@ int frontend_run(const struct spec *spec, int fd, struct frontend_result *result
     struct frontend front = {.spec = spec, .result = result, .err = err, .interrupted = -INFINITY};
     signal(SIGPIPE, SIG_IGN);
     front.loop = ev_default_loop(0);
+    front.mapped = mapped_new();
     front.manager = link_new(front.loop, fd, fd, &manager_ops, &front);
     watch_signals(&front);
     ev_run(front.loop, 0);

@@ -8,8 +8,6 @@ static void run(struct manager *manager)
     manager->phase = PHASE_RUN;
     prctl(PR_SET_PDEATHSIG,
           0); /* from now on the link tells of the front end, and tasks are ended */
-    fence_open(manager);
-    tree_add_nodes(manager->tree, manager->pending);
     viewer_say(manager, "program %s: %u task%s on %u node%s", program_id(manager->program),
                manager->layout->ntasks, manager->layout->ntasks > 1 ? "s" : "",
                manager->layout->nnodes, manager->layout->nnodes > 1 ? "s" : "");
@@ -18,6 +16,7 @@ static void run(struct manager *manager)
     viewer_say(manager, "instance %s: locked %zu times, for %.3f ms at most",
                instance_path(manager->instance), locks, longest * 1e3);
     started_open(manager);
+    verdict_set_hosts(manager->verdict, manager->host_names);
     place_launch(manager);
     finish_start_limit(manager);
 }

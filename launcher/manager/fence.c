@@ -12,7 +12,7 @@ static void exchange_up(void *arg, uint64_t id, uint32_t weight, const void *byt
 
 static void exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
 {
-    struct manager *manager = arg;
+    struct group *group = arg;
     struct buf payload = BUF_INIT;
     unsigned char head[8];
     frame_put_u64(head, id);
@@ -20,7 +20,7 @@ static void exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
     buf_add(&payload, bytes, len);
     struct frame frame = {
         .type = FRAME_FENCE_DOWN, .bytes = buf_bytes(&payload), .len = payload.len};
-    tree_send(manager->tree, &frame);
+    groups_send(group, &frame);
     buf_free(&payload);
 }
 
@@ -34,16 +34,16 @@ static void exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
 
 static const struct exchange_ops exchange_ops = {exchange_up, exchange_down, exchange_done};
 
-void fence_open(struct manager *manager)
+void fence_open(struct group *group)
 {
-    uint32_t nnodes = manager->layout->nnodes;
-    manager->exchange = exchange_new(&exchange_ops, manager, nnodes, nnodes);
+    group->exchange = exchange_new(&exchange_ops, group, group->nnodes, group->nnodes);
 }
 
 void fence_take(struct manager *manager, const struct frame *frame)
 {
-    if (manager->exchange && frame->len >= 8)
-        exchange_enter(manager->exchange, frame_get_u64(frame->bytes), frame->rank,
+    struct group *group = groups_find(manager, frame->group);
+    if (group && frame->len >= 8)
+        exchange_enter(group->exchange, frame_get_u64(frame->bytes), frame->rank,
                        (const char *)frame->bytes + 8, frame->len - 8, NULL);
 }
 
@@ -51,14 +51,16 @@ void fence_take(struct manager *manager, const struct frame *frame)
  * itself. */
 void fence_take_missing(struct manager *manager, const struct frame *frame)
 {
-    if (frame->len == 8 && frame->flags & FRAME_MISSING_GROUPS) {
-        tree_send(manager->tree, frame);
+    struct group *group = groups_find(manager, frame->group);
+    if (!group || frame->len != 8)
+        return;
+    if (frame->flags & FRAME_MISSING_GROUPS) {
+        groups_send(group, frame);
         return;
     }
-    if (frame->len != 8 ||
-        (manager->missing_told && frame_get_u64(frame->bytes) >= manager->missing))
+    if (group->missing_told && frame_get_u64(frame->bytes) >= group->missing)
         return;
-    manager->missing_told = true;
-    manager->missing = frame_get_u64(frame->bytes);
-    tree_send(manager->tree, frame);
+    group->missing_told = true;
+    group->missing = frame_get_u64(frame->bytes);
+    groups_send(group, frame);
 }

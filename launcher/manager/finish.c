@@ -32,7 +32,7 @@ void finish_terminate(struct manager *manager, double grace)
         finish_end(manager);
     if (manager->phase != PHASE_RUN)
         return;
-    struct frame frame = {.type = FRAME_TERMINATE, .rank = frame_grace(grace)};
+    struct frame frame = {.type = FRAME_TERMINATE, .rank = frame_grace(grace), .group = FRAME_ALL};
     tree_send(manager->tree, &frame);
     ev_timer_stop(manager->loop, &manager->patience);
     if (frame.rank != FRAME_ALL) {
@@ -42,19 +42,43 @@ void finish_terminate(struct manager *manager, double grace)
     manager->terminating = true;
 }
 
-void finish_without(struct manager *manager, const struct idset *nodes)
+/* What it alone used is free again. */
+static void group_over(struct manager *manager, struct group *group)
 {
-    struct idset *left = idset_subtract(manager->pending, nodes);
-    idset_free(manager->pending);
-    manager->pending = left;
+    struct rset *claim = rset_copy(group->claim);
+    if (group->number)
+        viewer_say(manager, "group %u: all its tasks have ended", group->number);
+    groups_drop(group);
+    if (manager->groups)
+        room_give_back(manager, claim);
+    rset_free(claim);
 }
 
 void finish_check(struct manager *manager)
 {
-    if (manager->phase != PHASE_RUN || !idset_empty(manager->pending))
+    struct group *next;
+    if (manager->phase != PHASE_RUN)
+        return;
+    for (struct group *group = manager->groups; group; group = next) {
+        next = group->next;
+        if (idset_empty(group->pending))
+            group_over(manager, group);
+    }
+    if (manager->groups)
         return;
     viewer_say(manager, "all tasks have ended, and nothing of them is left");
     finish_end(manager);
+}
+
+static struct idset *all_pending(const struct manager *manager)
+{
+    struct idset *all = idset_new();
+    for (const struct group *group = manager->groups; group; group = group->next) {
+        struct idset *both = idset_union(all, group->pending);
+        idset_free(all);
+        all = both;
+    }
+    return all;
 }
 
 /* ---- patience and limits ---- */
@@ -62,9 +86,10 @@ void finish_check(struct manager *manager)
 static void give_up(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
+    struct idset *pending = all_pending(manager);
     (void)loop;
     (void)events;
-    IDSET_FOREACH(node, manager->pending)
+    IDSET_FOREACH(node, pending)
     {
         char *line = mem_format("%s: its agent did not say that its tasks have ended; what is "
                                 "left there has to be ended by hand",
@@ -72,6 +97,7 @@ static void give_up(struct ev_loop *loop, ev_timer *timer, int events)
         verdict_other(manager->verdict, UINT64_MAX, ERROR_REFUSED, line);
         free(line);
     }
+    idset_free(pending);
     finish_end(manager);
 }
 

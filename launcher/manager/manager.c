@@ -26,14 +26,15 @@ static void fill_bootstrap(struct manager *manager)
 static void manager_close(struct manager *manager)
 {
     tree_free(manager->tree);
+    while (manager->groups)
+        groups_drop(manager->groups);
+    pairs_free(manager->names, manager->nnames);
     queue_leave(manager);
     place_close(manager);
     grant_close(manager);
     supply_close(manager);
     program_end(manager->program);
     instance_close(manager->instance);
-    exchange_free(manager->exchange);
-    idset_free(manager->pending);
     idset_free(manager->input_nodes);
     verdict_free(manager->verdict);
     bootstrap_clear(&manager->boot);
@@ -53,7 +54,6 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup)
     manager.loop = ev_default_loop(0);
     manager.front = link_new(manager.loop, fd, fd, &orders_ops, &manager);
     manager.verdict = verdict_new();
-    manager.pending = idset_new();
     fill_bootstrap(&manager);
     manager.tree = tree_new(manager.loop, &manager.boot, &reports_ops, &manager);
     finish_open(&manager);

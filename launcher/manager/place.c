@@ -10,8 +10,7 @@
 #include "launcher/program/picture.h"
 #include "launcher/program/spec_build.h"
 
-#define PLACE_MAX_R 65536 /* bytes of an R in a task's environment */
-#define PLACE_TRIES 100   /* races for the same cores that may be lost before it is given up */
+#define PLACE_TRIES 100 /* races for the same cores that may be lost before it is given up */
 
 /* ---- candidates ---- */
 
@@ -356,73 +355,16 @@ void place_show_found(struct manager *manager)
 
 /* ---- the launch ---- */
 
-/* What goes into the environment of every task has to be short enough for the kernel. */
-static char *resources_text(const struct manager *manager)
-{
-    json_t *R = rset_to_json(manager->claim);
-    char *text = json_dumps(R, JSON_COMPACT);
-    json_decref(R);
-    if (text && strlen(text) <= PLACE_MAX_R)
-        return text;
-    free(text);
-    return NULL;
-}
-
-/* This program and those that it runs in. */
-static char *enclosing_programs(const struct manager *manager)
-{
-    struct idset *all = manager->enclosing ? idset_decode(manager->enclosing, NULL) : NULL;
-    if (!all)
-        all = idset_new();
-    idset_add(all, (uint32_t)strtoul(program_id(manager->program), NULL, 10));
-    char *text = idset_encode(all);
-    idset_free(all);
-    return text;
-}
-
 void place_launch(struct manager *manager)
 {
-    const struct layout *layout = manager->layout;
-    manager->tree_node = mem_array(layout->nnodes, sizeof(*manager->tree_node));
-    manager->node_hosts = mem_array(layout->nnodes, sizeof(*manager->node_hosts));
-    for (uint32_t i = 0; i < layout->nnodes; i++) {
-        uint32_t source = layout->nodes[i].source;
-        manager->tree_node[i] = manager->candidate_host[source];
-        manager->node_hosts[i] = manager->candidates[source].host;
-    }
+    struct group_plan plan = {.spec = manager->spec,
+                              .layout = manager->layout,
+                              .candidates = manager->candidates,
+                              .candidate_host = manager->candidate_host,
+                              .idle = manager->grant};
+    struct group *group = groups_start(manager, &plan);
     manager->input_nodes =
-        launch_input_nodes(manager->spec, layout->map, manager->tree_node, layout->nnodes);
-    verdict_set_map(manager->verdict, layout->map, manager->node_hosts);
-
-    json_t *hosts = json_array();
-    for (uint32_t i = 0; i < layout->nnodes; i++)
-        json_array_append_new(hosts, json_string(manager->node_hosts[i]));
-    json_t *mapped =
-        json_pack("{s:s, s:i, s:o, s:o}", "program", program_id(manager->program), "ntasks",
-                  (int)layout->ntasks, "hosts", hosts, "taskmap", taskmap_to_json(layout->map));
-    if (manager->front)
-        link_send_json(manager->front, FRAME_MAPPED, 0, 0, mapped);
-    json_decref(mapped);
-
-    char *enclosing = enclosing_programs(manager), *resources = resources_text(manager);
-    struct launch_source source = {.spec = manager->spec,
-                                   .layout = layout,
-                                   .program = program_id(manager->program),
-                                   .instance = instance_path(manager->instance),
-                                   .instance_id = manager->family ? manager->family
-                                                                  : instance_id(manager->instance),
-                                   .resources = resources,
-                                   .enclosing = enclosing,
-                                   .tree_node = manager->tree_node,
-                                   .hosts = manager->node_hosts};
-    json_t *launch = launch_to_json(&source);
-    char *text = json_dumps(launch, JSON_COMPACT);
-    struct frame frame = {.type = FRAME_LAUNCH, .bytes = text, .len = text ? strlen(text) : 0};
-    tree_send(manager->tree, &frame);
-    free(text);
-    free(enclosing);
-    free(resources);
-    json_decref(launch);
+        launch_input_nodes(manager->spec, group->map, group->tree_node, group->nnodes);
 }
 
 void place_close(struct manager *manager)
@@ -432,6 +374,4 @@ void place_close(struct manager *manager)
     free_candidates(manager);
     rset_free(manager->claim);
     free(manager->parts);
-    free(manager->tree_node);
-    free(manager->node_hosts);
 }

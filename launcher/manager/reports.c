@@ -9,25 +9,27 @@
 #include "launcher/manager/state.h"
 #include "launcher/process/descend.h"
 
-static void take_ended(struct manager *manager, uint32_t child, const struct frame *frame)
+static void ended_badly(struct manager *manager, const struct group *group, uint64_t time,
+                        uint32_t node, const char *why, int status, const char *words,
+                        const struct idset *ranks)
 {
-    struct frame text = *frame;
-    if (frame->len < 8)
-        return;
-    text.bytes = (const char *)frame->bytes + 8;
-    text.len -= 8;
-    json_t *value = frame_json(&text, NULL);
+    struct idset *nodes = group ? groups_nodes_of(group, ranks) : idset_new();
+    if (idset_empty(nodes) && node < manager->nodes->count)
+        idset_add(nodes, node);
+    verdict_ended(manager->verdict, time, why, status, words, ranks, nodes);
+    idset_free(nodes);
+}
+
+void reports_ended(struct manager *manager, const struct group *group, uint64_t time, uint32_t node,
+                   const json_t *value)
+{
     const char *set, *why, *words = NULL;
     int status;
-    if (json_unpack(value, "{s:s, s:s, s:i, s?s}", "ranks", &set, "why", &why, "status", &status,
-                    "text", &words) == 0) {
+    if (json_unpack((json_t *)(uintptr_t)value, "{s:s, s:s, s:i, s?s}", "ranks", &set, "why", &why,
+                    "status", &status, "text", &words) == 0) {
         struct idset *ranks = idset_decode(set, NULL);
-        uint64_t time =
-            frame_get_u64(frame->bytes) - (uint64_t)tree_clock_offset(manager->tree, child);
-        const char *host =
-            frame->node < manager->nodes->count ? manager->nodes->list[frame->node].host : NULL;
         if (ranks)
-            verdict_ended(manager->verdict, time, why, status, words, ranks, host);
+            ended_badly(manager, group, time, node, why, status, words, ranks);
         idset_free(ranks);
         bool keeps = manager->spec->on_failure == SPEC_FAILURE_CONTINUE &&
                      (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0);
@@ -38,24 +40,39 @@ static void take_ended(struct manager *manager, uint32_t child, const struct fra
                       "a task failed, and its agent's message about it is malformed");
         finish_terminate(manager, manager->spec->kill_grace);
     }
+}
+
+static void take_ended(struct manager *manager, uint32_t child, const struct frame *frame)
+{
+    struct frame text = *frame;
+    struct group *group = groups_find(manager, frame->group);
+    if (frame->len < 8)
+        return;
+    text.bytes = (const char *)frame->bytes + 8;
+    text.len -= 8;
+    json_t *value = frame_json(&text, NULL);
+    uint64_t time = frame_get_u64(frame->bytes) - (uint64_t)tree_clock_offset(manager->tree, child);
+    if (!adding_holds(group, time, frame->node, value))
+        reports_ended(manager, group, time, frame->node, value);
     json_decref(value);
 }
 
 static void take_done(struct manager *manager, uint32_t child, const struct frame *frame)
 {
     json_t *value = frame_json(frame, NULL), *end;
+    struct group *group = groups_find(manager, frame->group);
     size_t i;
     const char *text = json_string_value(json_object_get(value, "nodes"));
     struct idset *nodes = text ? idset_decode(text, NULL) : NULL;
     json_array_foreach(json_object_get(value, "ends"), i, end)
     {
         struct idset *ranks = idset_decode(json_string_value(json_array_get(end, 2)) ?: "", NULL);
-        if (ranks && json_is_true(json_array_get(end, 1)))
+        if (ranks && !(group && group->failed) && json_is_true(json_array_get(end, 1)))
             verdict_victims(manager->verdict, ranks);
         idset_free(ranks);
     }
-    if (nodes)
-        finish_without(manager, nodes);
+    if (nodes && group)
+        groups_without(group, nodes);
     idset_free(nodes);
     json_decref(value);
     tree_consumed(manager->tree, child, link_weight(frame));
@@ -76,7 +93,8 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
         buf_printf(&line, " (and with it %zu host%s behind it)", others, others > 1 ? "s" : "");
     verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, buf_text(&line));
     buf_free(&line);
-    finish_without(manager, nodes);
+    for (struct group *group = manager->groups; group; group = group->next)
+        groups_without(group, nodes);
     if (manager->phase == PHASE_GATHER)
         finish_end(manager);
     else
@@ -132,6 +150,10 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
         break;
     case FRAME_STARTED:
         started_take(manager, frame);
+        adding_started(groups_find(manager, frame->group), frame);
+        break;
+    case FRAME_ASK:
+        asked_take(manager, frame);
         break;
     case FRAME_OUTPUT:
     case FRAME_NOTE:

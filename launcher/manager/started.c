@@ -33,7 +33,7 @@ void started_take(struct manager *manager, const struct frame *frame)
     struct error err = ERROR_INIT;
     size_t i;
     json_t *pair, *value = frame->len ? frame_json(frame, NULL) : NULL;
-    if (!manager->found || !value || manager->phase != PHASE_RUN) {
+    if (!manager->found || frame->group || !value || manager->phase != PHASE_RUN) {
         json_decref(value);
         return;
     }

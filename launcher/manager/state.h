@@ -14,7 +14,12 @@
  *   supply.c   nodes, instance, what is free there
  *   enclosed.c the program that this run is a task of
  *   named.c    hosts that rank files and task maps name
- *   fence.c    the exchange
+ *   asked.c    what tasks ask, and the answers
+ *   adding.c   groups that tasks ask for
+ *   room.c     where their tasks may run
+ *   names.c    names that tasks publish
+ *   groups.c   groups of tasks: launched, found, over
+ *   fence.c    the exchange of a group
  *   finish.c   the end
  *   viewer.c   the front end, as the manager sees it
  *
@@ -33,6 +38,7 @@
 #include "launcher/manager/verdict.h"
 #include "launcher/program/atlas.h"
 #include "launcher/program/ledger.h"
+#include "launcher/program/ask.h"
 #include "launcher/program/nodes.h"
 #include "launcher/tree/link.h"
 #include "launcher/tree/tree.h"
@@ -49,6 +55,56 @@ struct host { /* beside nodes->list, by the same index: its number in the tree *
     char *machine;       /* the same for two names of one host */
     bool settled;        /* up or failed */
     char *failure;       /* the whole line */
+};
+
+/* Tasks that were launched together: the first, by the command line, has number 0. */
+struct group {
+    struct manager *manager;
+    struct group *next; /* younger */
+    uint32_t number;
+    uint32_t first_rank, ntasks; /* of the program's ranks */
+    struct spec *spec;           /* of one that was added; NULL: the program's */
+    struct taskmap *map;
+    uint32_t nnodes;
+    uint32_t *tree_node;  /* [nnodes] by node id */
+    uint32_t *node_tasks; /* [nnodes] */
+    struct rset *claim;   /* what its tasks use */
+    struct idset *nodes;  /* of the tree, that heard of the launch */
+    struct exchange *exchange;
+    bool missing_told; /* some rank will enter no PMI barrier from number `missing` on */
+    uint64_t missing;
+    struct idset *pending; /* nodes of the tree that have not said that they are done */
+    struct adding *adding; /* not all of its tasks have been started; NULL: they have */
+    bool failed;           /* nor will they be, and how the others end is of no interest */
+};
+
+struct group_plan { /* what a group is made of; all borrowed */
+    const struct spec *spec;
+    const struct layout *layout;
+    const struct layout_node *candidates; /* the layout's nodes */
+    const uint32_t *candidate_host;       /* beside them: index into nodes->list */
+    bool idle;                            /* the layout claims more than its tasks use */
+    bool spawned;
+    uint32_t spawner; /* group of the task that asked */
+    const struct pair *preput;
+    size_t npreput;
+};
+
+struct asker { /* the task that waits for an answer */
+    uint32_t node, group;
+    uint32_t number; /* of its question */
+};
+
+struct room { /* for tasks that are added */
+    struct manager *manager;
+    const struct spec *spec;
+    const struct hostlist *hosts; /* that may be used; NULL: all. Borrowed, like the spec */
+    struct layout_node *candidates;
+    uint32_t *candidate_host;
+    uint32_t ncandidates;
+    struct rset *cores; /* of the candidates */
+    struct layout *layout;
+    bool shared; /* with other tasks of the program */
 };
 
 struct manager {
@@ -95,14 +151,12 @@ struct manager {
     struct layout *layout;
     struct found *found; /* what --display bind shows of a run; NULL: nobody asked */
     struct rset *claim;
-    bool gpus_hidden;        /* this machine has GPUs that our own environment hides */
-    uint32_t *tree_node;     /* by node id */
-    const char **node_hosts; /* by node id */
+    bool gpus_hidden; /* this machine has GPUs that our own environment hides */
 
-    struct exchange *exchange;
-    bool missing_told; /* some rank will enter no PMI barrier from number `missing` on */
-    uint64_t missing;
-    struct idset *pending; /* nodes of the tree that have not said that they are done */
+    struct group *groups; /* that are not over, the oldest first */
+    uint32_t next_group, next_rank;
+    struct pair *names; /* that tasks have published */
+    size_t nnames;
     struct verdict *verdict;
     struct idset *input_nodes; /* of the tree: where stdin is read */
     size_t input_owed;         /* bulk bytes of stdin that have not gone down */
@@ -127,8 +181,7 @@ void viewer_settle_input(struct manager *manager);
 void finish_open(struct manager *manager);
 void finish_start_limit(struct manager *manager);
 void finish_terminate(struct manager *manager, double grace);
-/* These nodes have nothing left, or are lost; then: is it the end? */
-void finish_without(struct manager *manager, const struct idset *nodes);
+/* Some node is done with a group, or lost: what is over, and is it the end? */
 void finish_check(struct manager *manager);
 void finish_end(struct manager *manager);
 /* Nothing can run: say why, and end. */
@@ -196,8 +249,51 @@ void place_show_found(struct manager *manager);             /* what runs */
 void place_launch(struct manager *manager);
 void place_close(struct manager *manager);
 
+/* asked.c */
+void asked_take(struct manager *manager, const struct frame *frame);
+void asked_answer(struct manager *manager, const struct asker *asker, const struct answer *answer);
+
+/* adding.c */
+/* Begin to add a group; its answer follows. -1 with a sentence: that is the answer. */
+int adding_begin(struct manager *manager, const struct ask *ask, const struct asker *asker,
+                 struct error *err);
+/* How tasks of a group ended, by the agent's JSON: true where that is kept until all are started. */
+bool adding_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value);
+void adding_started(struct group *group, const struct frame *frame);
+void adding_free(struct adding *adding);
+
+/* room.c */
+/* NULL with a sentence. Nothing is claimed yet. */
+struct room *room_find(struct manager *manager, const struct spec *spec,
+                       const struct hostlist *hosts, struct error *err);
+void room_free(struct room *room);
+/* What the program holds: what was claimed for its first group, and what its groups use. Caller
+ * frees. */
+struct rset *room_held(const struct manager *manager);
+/* Hold this as well. As program_claim(). */
+int room_claim(struct manager *manager, const struct rset *more, struct error *err);
+/* A group that used this is over. */
+void room_give_back(struct manager *manager, const struct rset *less);
+
+/* names.c */
+int names_publish(struct manager *manager, const char *name, const char *port, struct error *err);
+char *names_lookup(struct manager *manager, const char *name, struct error *err); /* caller frees */
+int names_unpublish(struct manager *manager, const char *name, struct error *err);
+
+/* groups.c */
+struct group *groups_start(struct manager *manager, const struct group_plan *plan);
+struct rset *
+groups_claim(const struct group_plan *plan); /* what its tasks will use; caller frees */
+struct group *groups_find(const struct manager *manager, uint32_t number); /* or NULL */
+/* Where these of the program's ranks are, as nodes of the tree; caller frees. */
+struct idset *groups_nodes_of(const struct group *group, const struct idset *ranks);
+void groups_send(struct group *group, const struct frame *frame); /* to its agents, as its own */
+/* These nodes have nothing left of it. */
+void groups_without(struct group *group, const struct idset *nodes);
+void groups_drop(struct group *group); /* and take it out of the manager's */
+
 /* fence.c */
-void fence_open(struct manager *manager);
+void fence_open(struct group *group);
 void fence_take(struct manager *manager, const struct frame *frame);
 void fence_take_missing(struct manager *manager, const struct frame *frame);
 
@@ -208,6 +304,11 @@ void started_take(struct manager *manager, const struct frame *frame);
 /* course.c */
 void course_begin(struct manager *manager);
 void course_settled(struct manager *manager); /* some host is up, or has failed */
+
+/* reports.c */
+/* Ranks of a group (NULL: it is over) ended badly, by an agent's JSON. */
+void reports_ended(struct manager *manager, const struct group *group, uint64_t time, uint32_t node,
+                   const json_t *value);
 
 /* reports.c and orders.c: what comes from the agents, and from the front end */
 extern const struct tree_ops reports_ops;

@@ -12,15 +12,14 @@ struct ending {
     char *why; /* NULL: text is the whole line */
     int status;
     char *text;
-    char *host;
     struct idset *ranks;
+    struct idset *nodes; /* that they were on; or the one that it was */
 };
 
 struct verdict {
     struct ending *endings;
     size_t count;
     struct idset *victims;
-    const struct taskmap *map;
     const char *const *hosts;
 };
 
@@ -38,17 +37,16 @@ void verdict_free(struct verdict *verdict)
     for (size_t i = 0; i < verdict->count; i++) {
         free(verdict->endings[i].why);
         free(verdict->endings[i].text);
-        free(verdict->endings[i].host);
         idset_free(verdict->endings[i].ranks);
+        idset_free(verdict->endings[i].nodes);
     }
     free(verdict->endings);
     idset_free(verdict->victims);
     free(verdict);
 }
 
-void verdict_set_map(struct verdict *verdict, const struct taskmap *map, const char *const *hosts)
+void verdict_set_hosts(struct verdict *verdict, const char *const *hosts)
 {
-    verdict->map = map;
     verdict->hosts = hosts;
 }
 
@@ -60,7 +58,8 @@ static bool same_text(const char *a, const char *b)
 static bool same_fate(const struct ending *a, const struct ending *b)
 {
     return a->why && b->why && strcmp(a->why, b->why) == 0 && a->status == b->status &&
-           same_text(a->text, b->text) && (!idset_empty(a->ranks) || same_text(a->host, b->host));
+           same_text(a->text, b->text) &&
+           (!idset_empty(a->ranks) || idset_equal(a->nodes, b->nodes));
 }
 
 static void verdict_add(struct verdict *verdict, const struct ending *ending)
@@ -71,26 +70,32 @@ static void verdict_add(struct verdict *verdict, const struct ending *ending)
                         mem_copy_text(ending->why),
                         ending->status,
                         mem_copy_text(ending->text),
-                        mem_copy_text(ending->host),
-                        ending->ranks ? idset_copy(ending->ranks) : idset_new()};
+                        ending->ranks ? idset_copy(ending->ranks) : idset_new(),
+                        ending->nodes ? idset_copy(ending->nodes) : idset_new()};
+}
+
+static void add_to(struct idset **set, const struct idset *more)
+{
+    struct idset *both = idset_union(*set, more);
+    idset_free(*set);
+    *set = both;
 }
 
 void verdict_ended(struct verdict *verdict, uint64_t time, const char *why, int status,
-                   const char *text, const struct idset *ranks, const char *host)
+                   const char *text, const struct idset *ranks, const struct idset *nodes)
 {
     struct ending ending = {time,
                             (char *)(uintptr_t)why,
                             status,
                             (char *)(uintptr_t)text,
-                            (char *)(uintptr_t)host,
-                            (struct idset *)(uintptr_t)ranks};
+                            (struct idset *)(uintptr_t)ranks,
+                            (struct idset *)(uintptr_t)nodes};
     for (size_t i = 0; i < verdict->count; i++) {
         struct ending *known = &verdict->endings[i];
         if (!same_fate(known, &ending) || idset_empty(known->ranks) != idset_empty(ranks))
             continue;
-        struct idset *both = idset_union(known->ranks, ranks);
-        idset_free(known->ranks);
-        known->ranks = both;
+        add_to(&known->ranks, ranks);
+        add_to(&known->nodes, nodes);
         if (time < known->time)
             known->time = time;
         return;
@@ -106,9 +111,7 @@ void verdict_other(struct verdict *verdict, uint64_t time, int status, const cha
 
 void verdict_victims(struct verdict *verdict, const struct idset *ranks)
 {
-    struct idset *both = idset_union(verdict->victims, ranks);
-    idset_free(verdict->victims);
-    verdict->victims = both;
+    add_to(&verdict->victims, ranks);
 }
 
 int verdict_empty(const struct verdict *verdict)
@@ -122,24 +125,16 @@ int verdict_empty(const struct verdict *verdict)
 static void say_who(const struct verdict *verdict, const struct ending *ending, struct buf *out)
 {
     struct hostlist *hosts = hostlist_new();
-    struct idset *nodes = idset_new();
     char *ranks = idset_encode(ending->ranks);
-    IDSET_FOREACH(rank, ending->ranks)
-    {
-        uint32_t node = verdict->map ? taskmap_node(verdict->map, rank) : UINT32_MAX;
-        if (node != UINT32_MAX)
-            idset_add(nodes, node);
-    }
-    IDSET_FOREACH(node, nodes)
+    IDSET_FOREACH(node, ending->nodes)
     hostlist_append(hosts, verdict->hosts[node]);
     char *where = hostlist_encode(hosts);
     if (idset_empty(ending->ranks))
-        buf_add_text(out, ending->host ? ending->host : "a node");
+        buf_add_text(out, *where ? where : "a node");
     else
         buf_printf(out, "rank%s %s on %s", idset_count(ending->ranks) > 1 ? "s" : "", ranks, where);
     free(where);
     free(ranks);
-    idset_free(nodes);
     hostlist_free(hosts);
 }
 
@@ -225,11 +220,8 @@ static size_t count_victims(const struct verdict *verdict)
 static size_t count_later(const struct verdict *verdict, const struct ending *first)
 {
     struct idset *later = idset_new();
-    for (size_t i = 0; i < verdict->count; i++) {
-        struct idset *both = idset_union(later, verdict->endings[i].ranks);
-        idset_free(later);
-        later = both;
-    }
+    for (size_t i = 0; i < verdict->count; i++)
+        add_to(&later, verdict->endings[i].ranks);
     struct idset *others = idset_subtract(later, first->ranks);
     size_t count = idset_count(others);
     idset_free(others);

@@ -9,7 +9,6 @@
 
 #include <stdint.h>
 
-#include "affinity/layout/taskmap.h"
 #include "affinity/resource/idset.h"
 #include "base/buf.h"
 
@@ -17,15 +16,16 @@
 
 struct verdict;
 
-/* hosts: by node id; both borrowed. */
 struct verdict *verdict_new(void);
 void verdict_free(struct verdict *verdict);
-void verdict_set_map(struct verdict *verdict, const struct taskmap *map, const char *const *hosts);
+/* Names by number of the node; borrowed. Before anything is told. */
+void verdict_set_hosts(struct verdict *verdict, const char *const *hosts);
 
 /* Tasks ended badly at `time` (ns, this machine's clock). `why` as agents say it: exit, signal,
- * unfinalized, start, abort, pmi. `host` names the node where ranks is empty. All are copied. */
+ * unfinalized, start, abort, pmi. `nodes` is where they were; with no ranks it is a node that is
+ * to blame. All are copied. */
 void verdict_ended(struct verdict *verdict, uint64_t time, const char *why, int status,
-                   const char *text, const struct idset *ranks, const char *host);
+                   const char *text, const struct idset *ranks, const struct idset *nodes);
 /* Something else ended the program: the exit status and the whole line. */
 void verdict_other(struct verdict *verdict, uint64_t time, int status, const char *line);
 /* From an agent's last word: tasks that ended after they were told to. */

@@ -6,6 +6,7 @@
 #include "affinity/resource/hostlist.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "launcher/program/launch_group.h"
 
 /* ---- writing ---- */
 
@@ -187,6 +188,7 @@ json_t *launch_to_json(const struct launch_source *source)
         json_object_set_new(value, "resources", json_string(source->resources));
     if (source->enclosing)
         json_object_set_new(value, "enclosing", json_string(source->enclosing));
+    launch_group_to_json(value, source);
     free(text);
     hostlist_free(hosts);
     return value;

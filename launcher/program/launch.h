@@ -1,5 +1,6 @@
 /*
- * launch - the one message that tells every agent what to run.
+ * launch - the one message that tells every agent what to run: a group of tasks, the program's
+ * first, or one that is added while others run.
  *
  * It holds the spec, the task map, and the layouts of the nodes, of which equal ones are written
  * once: its size depends on the number of distinct node layouts, not on the number of tasks.
@@ -14,10 +15,11 @@
 #include "affinity/layout/layout.h"
 #include "affinity/layout/taskmap.h"
 #include "base/error.h"
+#include "launcher/program/pair.h"
 #include "launcher/program/spec.h"
 
 struct launch_task { /* one task of this node */
-    uint32_t rank;
+    uint32_t rank;   /* in its group */
     uint32_t local_rank;
     uint32_t app;     /* part of the spec */
     uint32_t binding; /* index into launch->cpus */
@@ -25,13 +27,19 @@ struct launch_task { /* one task of this node */
 };
 
 struct launch {
-    struct spec *spec;
-    char *program;  /* id */
-    char *instance; /* directory */
+    uint32_t group;
+    uint32_t first_rank; /* of the program: of this group's rank 0 */
+    bool spawned;        /* by a task */
+    uint32_t spawner;    /* that task's group */
+    struct pair *preput; /* what its key-value space holds at the start */
+    size_t npreput;
+    struct spec *spec; /* its parts are the group's */
+    char *program;     /* id */
+    char *instance;    /* directory */
     char *instance_id;
     char *resources; /* what the program holds, an R as text; NULL: too long to be handed on */
     char *enclosing; /* numbers of this program and of those it runs in, as an idset */
-    uint32_t ntasks;
+    uint32_t ntasks; /* of the group */
     struct taskmap *map;
     uint32_t nnodes;
     uint32_t *tree_node; /* [nnodes] where each node id is in the tree */
@@ -52,6 +60,12 @@ struct launch {
 };
 
 struct launch_source { /* what the manager knows; all borrowed */
+    uint32_t group;
+    uint32_t first_rank;
+    bool spawned;
+    uint32_t spawner;
+    const struct pair *preput;
+    size_t npreput;
     const struct spec *spec;
     const struct layout *layout;
     const char *program;

@@ -4,7 +4,7 @@
 
 #include "affinity/resource/hostlist.h"
 #include "base/mem.h"
-#include "launcher/program/launch.h"
+#include "launcher/program/launch_group.h"
 
 /* An integer from 0 to `max`; false otherwise. */
 static bool read_number(const json_t *value, uint32_t max, uint32_t *number)
@@ -272,6 +272,8 @@ static int read_all(struct launch *launch, const json_t *value, uint32_t tree_no
     if (!launch->map || read_nodes(launch, tree_nodes, hosts, tree_node, err) < 0)
         return -1;
     launch->ntasks = (uint32_t)launch->map->ntasks;
+    if (launch_group_read(launch, value, err) < 0)
+        return -1;
     launch->input_ranks = launch_input_ranks(launch->spec);
     return read_part(launch, kinds, sizes, err);
 }
@@ -290,6 +292,7 @@ void launch_free(struct launch *launch)
 {
     if (!launch)
         return;
+    pairs_free(launch->preput, launch->npreput);
     spec_free(launch->spec);
     taskmap_free(launch->map);
     for (uint32_t i = 0; i < launch->ncpus; i++)

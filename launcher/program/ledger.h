@@ -111,6 +111,10 @@ char *instance_strangers(struct instance *instance, const struct program *progra
 /* Write a file of the program's directory, atomically. `name` has no slash. 0 or -1. */
 int program_write(struct program *program, const char *name, const json_t *json, struct error *err);
 
+/* The files of that name which live programs of the instance have written (new reference to an array,
+ * in no order); NULL with a sentence. */
+json_t *instance_read(struct instance *instance, const char *name, struct error *err);
+
 /* Free this process's handle. The program goes on as long as another process has inherited it. */
 void program_leave(struct program *program); /* NULL is fine */
 /* The program is over: its claim is given back, its directory removed, the handle freed. */

@@ -16,6 +16,7 @@ struct output {
     void *arg;
     struct files files;
     struct file *own[2];   /* by stream: stdout and stderr, where there is no template */
+    uint32_t width;        /* as many tasks say how wide %R is */
     struct file **task[2]; /* by stream and rank, where there is; NULL until first used */
     size_t pending;
 };
@@ -112,6 +113,7 @@ struct output *output_new(struct ev_loop *loop, const struct output_config *conf
         return NULL;
     struct output *output = mem_alloc(sizeof(*output));
     output->config = *config;
+    output->width = config->ntasks;
     output->config.program = mem_copy_text(config->program);
     output->ops = *ops;
     output->arg = arg;
@@ -125,6 +127,21 @@ struct output *output_new(struct ev_loop *loop, const struct output_config *conf
                 files_descriptor(&output->files, stream + 1, output_names[stream]);
     }
     return output;
+}
+
+void output_grow(struct output *output, uint32_t ntasks)
+{
+    uint32_t had = output->config.ntasks;
+    if (ntasks <= had)
+        return;
+    for (int stream = 0; stream < 2; stream++) {
+        if (!output->task[stream])
+            continue;
+        output->task[stream] =
+            mem_resize(output->task[stream], ntasks, sizeof(*output->task[stream]));
+        memset(output->task[stream] + had, 0, (ntasks - had) * sizeof(*output->task[stream]));
+    }
+    output->config.ntasks = ntasks;
 }
 
 void output_free(struct output *output)
@@ -146,7 +163,7 @@ static struct file *output_open(struct output *output, uint32_t rank, enum outpu
     const struct output_config *config = &output->config;
     struct template_fields fields = {
         .rank = rank,
-        .ntasks = config->ntasks,
+        .ntasks = output->width,
         .node = config->node(output->arg, rank),
         .host = config->host(output->arg, rank),
         .program = config->program,

@@ -64,6 +64,8 @@ int output_check_template(const char *text, struct error *err);
 struct output *output_new(struct ev_loop *loop, const struct output_config *config,
                           const struct output_ops *ops, void *arg, struct error *err);
 void output_free(struct output *output);
+/* There are so many tasks now, not fewer than before. %R stays as wide as it was. */
+void output_grow(struct output *output, uint32_t ntasks);
 
 /* Take bytes (copied). `unfinished` as in lines.h. Files are opened here: -1 with a sentence. */
 int output_write(struct output *output, uint32_t rank, enum output_stream stream, const void *bytes,

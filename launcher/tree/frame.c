@@ -54,6 +54,7 @@ void frame_encode_header(const struct frame *frame, unsigned char header[FRAME_H
     put_u32(header + 4, (uint32_t)frame->type | (uint32_t)frame->flags << 16);
     put_u32(header + 8, frame->node);
     put_u32(header + 12, frame->rank);
+    put_u32(header + 16, frame->group);
 }
 
 int frame_decode(const struct buf *in, struct frame *frame, struct error *err)
@@ -73,6 +74,7 @@ int frame_decode(const struct buf *in, struct frame *frame, struct error *err)
     frame->flags = (uint16_t)(get_u32(header + 4) >> 16);
     frame->node = get_u32(header + 8);
     frame->rank = get_u32(header + 12);
+    frame->group = get_u32(header + 16);
     frame->bytes = header + FRAME_HEADER;
     frame->len = len;
     return 1;

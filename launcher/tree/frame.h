@@ -2,9 +2,12 @@
  * frame - the one message format between front end, manager and agents.
  *
  * A header of FRAME_HEADER bytes (little endian: payload length u32, type u16, flags u16, node
- * u32, rank u32), then the payload: JSON for what people could have written, plain bytes for
- * what tasks wrote. What node, rank and flags mean is said beside each type. Frames come from
+ * u32, rank u32, group u32), then the payload: JSON for what people could have written, plain bytes
+ * for what tasks wrote. What node, rank and flags mean is said beside each type. Frames come from
  * other machines: the reader checks type and length before anything is kept.
+ *
+ * A program's tasks are started in groups, numbered from 0 (the launch of the command line). A frame
+ * about one of them has its number; in the others it is 0.
  */
 #ifndef LAUNCHER_TREE_FRAME_H
 #define LAUNCHER_TREE_FRAME_H
@@ -16,9 +19,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-#define FRAME_HEADER 16
+#define FRAME_HEADER 20
 #define FRAME_MAX (64u << 20) /* payload bytes */
-#define FRAME_ALL UINT32_MAX  /* in node or rank: every one */
+#define FRAME_ALL UINT32_MAX  /* in node, rank or group: every one */
 
 enum frame_type {
     /* every link */
@@ -27,28 +30,34 @@ enum frame_type {
     FRAME_CREDIT,   /* rank: bytes of bulk payload that may be sent again */
     /* down the tree */
     FRAME_WELCOME,    /* JSON: who the agent is, what it starts below itself; first frame */
-    FRAME_LAUNCH,     /* JSON: see launcher/program/launch.h */
+    FRAME_LAUNCH,     /* group; JSON: see launcher/program/launch.h */
     FRAME_SIGNAL,     /* flags: signal number, to every task */
-    FRAME_TERMINATE,  /* rank: grace in ms; TERM, grace, KILL. Of a front end, flags: the signal
+    FRAME_TERMINATE,  /* rank: grace in ms; TERM, grace, KILL. group: FRAME_ALL ends the program;
+                         one that failed to start goes at once. Of a front end, flags: the signal
                          that asked for it, or 0 */
     FRAME_STDIN,      /* bulk; bytes for the tasks that read input */
     FRAME_STDIN_END,  /* bulk */
-    FRAME_FENCE_DOWN, /* u64 id, then bytes */
+    FRAME_FENCE_DOWN, /* group; u64 id, then bytes */
+    FRAME_ANSWER,     /* to a FRAME_ASK of this node and number; JSON */
     /* up the tree; node: the agent it is from */
     FRAME_HELLO,     /* JSON: version, topology or its digest */
     FRAME_UNREACHED, /* JSON: a host that did not start: stage, text; node: which */
-    FRAME_STARTED,   /* every task of the node has been started; with what the kernel bound them to
-                       {"bindings": [[CPUS, RANKS], ...]} where that is to be shown */
+    FRAME_STARTED,   /* group; every task of it has been started on the node, or has failed to; with
+                       what the kernel bound them to {"bindings": [[CPUS, RANKS], ...]} where that
+                       is to be shown, and of a spawned group {"failed": [[STATUS, TEXT, RANKS]]} */
     FRAME_OUTPUT,    /* bulk; rank; flags: FRAME_STDERR, FRAME_UNFINISHED; without bytes: that
                            stream has ended inside a line */
-    FRAME_ENDED,     /* ranks ended badly, told at once; u64 time, then JSON: ranks, why,
+    FRAME_ENDED,     /* group; ranks ended badly, told at once; u64 time, then JSON: ranks, why,
                            status, text. Whoever passes it on turns the time into its own clock */
-    FRAME_DONE,      /* bulk; everything of node's subtree has ended: JSON, statuses merged */
-    FRAME_FENCE_UP,  /* rank: weight; u64 id, then bytes */
-    FRAME_MISSING,   /* both ways; rank will enter no PMI barrier from a number on: u64 number.
-                           flags: FRAME_MISSING_GROUPS */
-    FRAME_LOST,      /* JSON: nodes (idset), text: their link is gone */
-    FRAME_NOTE,      /* text for people, to stderr */
+    FRAME_DONE,     /* bulk; group; its tasks of node's subtree have ended, and where no other group
+                           was left nothing is: JSON, statuses merged */
+    FRAME_FENCE_UP, /* group; rank: weight; u64 id, then bytes */
+    FRAME_MISSING,  /* both ways; group; its rank will enter no PMI barrier from a number on: u64
+                           number. flags: FRAME_MISSING_GROUPS */
+    FRAME_ASK,      /* group; a task asks something of its program; rank: number of the question;
+                           JSON: see launcher/program/ask.h */
+    FRAME_LOST,     /* JSON: nodes (idset), text: their link is gone */
+    FRAME_NOTE,     /* text for people, to stderr */
     /* manager to front end */
     FRAME_SHOW,   /* text; flags: FRAME_STDERR */
     FRAME_MAPPED, /* JSON: program, ntasks, hosts, taskmap */
@@ -63,6 +72,7 @@ struct frame {
     uint16_t flags;
     uint32_t node;
     uint32_t rank;
+    uint32_t group;
     const void *bytes; /* borrowed */
     size_t len;
 };

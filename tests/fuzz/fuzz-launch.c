@@ -9,7 +9,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char good[] =
-    "{\"spec\":{\"version\":1,\"parts\":[{\"argv\":[\"a\"]},{\"argv\":[\"b\"]}]},\"program\":"
+    "{\"group\":2,\"first_rank\":4,\"spawner\":0,\"preput\":[[\"k\",\"v\"]],"
+    "\"spec\":{\"version\":1,\"parts\":[{\"argv\":[\"a\"]},{\"argv\":[\"b\"]}]},\"program\":"
     "\"f1\","
     "\"instance\":\"/i\",\"taskmap\":{\"version\":1,\"map\":[[0,2,2,1]]},\"sizes\":[1,3],"
     "\"tree_nodes\":[7,8],\"hosts\":\"a,b\",\"kinds\":[{\"cpus\":{\"0\":\"0-1\",\"3\":\"2\"},"
@@ -31,6 +32,11 @@ static void check(const struct launch *launch)
     }
     for (uint32_t i = 0; i < launch->ncpus; i++)
         free(idset_encode(launch->cpus[i]));
+    for (size_t i = 0; i < launch->npreput; i++)
+        if (!launch->preput[i].key || !launch->preput[i].value)
+            abort();
+    if (launch->first_rank > INT32_MAX - launch->ntasks)
+        abort();
     if (launch->claim)
         free(idset_encode(launch->claim));
     for (uint32_t i = 0; i < launch->ngpus; i++)
@@ -44,11 +50,12 @@ static void check(const struct launch *launch)
 /* "cpus" and those after it are inside the first of "kinds". */
 static json_t *variant(const uint8_t *data, size_t size)
 {
-    static const char *const keys[] = {"spec",  "taskmap", "sizes", "tree_nodes", "hosts",
-                                       "kinds", "cpus",    "tasks", "nodes",      "claim"};
+    static const char *const keys[] = {"spec",  "taskmap", "sizes",      "tree_nodes", "hosts",
+                                       "kinds", "group",   "first_rank", "spawner",    "preput",
+                                       "cpus",  "tasks",   "nodes",      "claim"};
     json_t *value = json_loads(good, 0, NULL);
     size_t key = data[0] % (sizeof(keys) / sizeof(keys[0]));
-    json_t *into = key < 6 ? value : json_array_get(json_object_get(value, "kinds"), 0);
+    json_t *into = key < 10 ? value : json_array_get(json_object_get(value, "kinds"), 0);
     json_t *member = json_loadb((const char *)data + 1, size - 1, JSON_DECODE_ANY, NULL);
     if (!member)
         member = json_stringn((const char *)data + 1, size - 1);

@@ -16,12 +16,12 @@ static void add_frame(struct buf *out, const struct frame *frame)
 }
 
 static const struct frame samples[] = {
-    {FRAME_PING, 0, 0, 0, "12345678", 8},
-    {FRAME_OUTPUT, FRAME_STDERR | FRAME_UNFINISHED, 7, 4711, "a line", 6},
-    {FRAME_OUTPUT, 0, 0, 0, "a\0b", 3},
-    {FRAME_SIGNAL, 15, FRAME_ALL, FRAME_ALL, "", 0},
-    {FRAME_CREDIT, 0xffff, 0x12345678, 0x89abcdef, "", 0},
-    {FRAME_END, 0, 0, 0, "{}", 2},
+    {FRAME_PING, 0, 0, 0, 0, "12345678", 8},
+    {FRAME_OUTPUT, FRAME_STDERR | FRAME_UNFINISHED, 7, 4711, 3, "a line", 6},
+    {FRAME_OUTPUT, 0, 0, 0, 0, "a\0b", 3},
+    {FRAME_SIGNAL, 15, FRAME_ALL, FRAME_ALL, FRAME_ALL, "", 0},
+    {FRAME_CREDIT, 0xffff, 0x12345678, 0x89abcdef, 0x76543210, "", 0},
+    {FRAME_END, 0, 0, 0, 0, "{}", 2},
 };
 #define NSAMPLES (sizeof(samples) / sizeof(samples[0]))
 
@@ -31,6 +31,7 @@ static void check_same(const struct frame *got, const struct frame *want)
     assert_int_equal(got->flags, want->flags);
     assert_int_equal(got->node, want->node);
     assert_int_equal(got->rank, want->rank);
+    assert_int_equal(got->group, want->group);
     assert_int_equal(got->len, want->len);
     assert_memory_equal(got->bytes, want->bytes, want->len);
 }
@@ -66,9 +67,11 @@ static void test_every_type_travels(void **state)
 static void test_the_header_is_little_endian_on_every_machine(void **state)
 {
     static const unsigned char expect[FRAME_HEADER] = {
-        4, 3, 2, 1, FRAME_OUTPUT, 0, 2, 1, 0x44, 0x33, 0x22, 0x11, 0x88, 0x77, 0x66, 0x55};
+        4,    3,    2,    1,    FRAME_OUTPUT, 0,    2,    1,    0x44, 0x33,
+        0x22, 0x11, 0x88, 0x77, 0x66,         0x55, 0xcc, 0xbb, 0xaa, 0x99};
     unsigned char header[FRAME_HEADER];
-    struct frame frame = {FRAME_OUTPUT, 0x0102, 0x11223344, 0x55667788, NULL, 0x01020304};
+    struct frame frame = {FRAME_OUTPUT, 0x0102, 0x11223344, 0x55667788,
+                          0x99aabbcc,   NULL,   0x01020304};
     (void)state;
     frame_encode_header(&frame, header);
     assert_memory_equal(header, expect, FRAME_HEADER);

@@ -298,6 +298,81 @@ static void test_an_agent_that_only_relays_has_no_tasks(void **state)
     world_free(&world);
 }
 
+static void test_a_group_that_is_added_says_what_sets_it_apart(void **state)
+{
+    static const struct machine machines[] = {{2, SMALL, NULL}, {0}};
+    static const struct layout_part part = {.ntasks = 4};
+    char texts[4][16] = {"PORT", "tag#0$ = \xff", "empty", ""};
+    struct pair preput[] = {{texts[0], texts[1]}, {texts[2], texts[3]}};
+    struct world world;
+    (void)state;
+    world_make(&world, machines, &part, 1);
+    world.source.group = 7;
+    world.source.first_rank = 1000;
+    world.source.spawned = true;
+    world.source.spawner = 3;
+    world.source.preput = preput;
+    world.source.npreput = 2;
+    json_t *value = travel(&world, NULL);
+    struct launch *launch = launch_from_json(value, world.tree_node[0], NULL);
+    assert_non_null(launch);
+    assert_int_equal(launch->group, 7);
+    assert_int_equal(launch->first_rank, 1000);
+    assert_true(launch->spawned);
+    assert_int_equal(launch->spawner, 3);
+    assert_int_equal(launch->npreput, 2);
+    assert_string_equal(launch->preput[0].value, "tag#0$ = \xff");
+    assert_string_equal(launch->preput[1].key, "empty");
+    assert_int_equal(launch->tasks[0].rank, 0); /* in the group */
+    check_node(&world, launch, 0);
+    launch_free(launch);
+    json_decref(value);
+    world_free(&world);
+}
+
+static const struct {
+    const char *key, *value, *words;
+} bad_groups[] = {
+    {"group", "0", "no group has the number 0"},
+    {"group", "-1", "no group has the number -1"},
+    {"group", "4294967295", "no group has the number 4294967295"},
+    {"group", "\"7\"", "launch"},
+    {"first_rank", "-1", "ranks from -1 on"},
+    {"first_rank", "2147483644", "ranks from 2147483644 on"},
+    {"first_rank", "9223372036854775807", "ranks from 9223372036854775807 on"},
+    {"first_rank", "null", "launch"},
+    {"spawner", "7", "no older group has spawned group 7"},
+    {"spawner", "-1", "no older group has spawned group 7"},
+    {"spawner", "\"0\"", "no older group has spawned group 7"},
+    {"preput", "{}", "launch: preput"},
+    {"preput", "[[\"a\"]]", "launch: preput"},
+    {"preput", "[[\"a\", 1]]", "launch: preput"},
+};
+
+static void test_a_group_that_cannot_be_is_refused(void **state)
+{
+    static const struct machine machines[] = {{2, SMALL, NULL}, {0}};
+    static const struct layout_part part = {.ntasks = 4};
+    struct world world;
+    (void)state;
+    world_make(&world, machines, &part, 1);
+    world.source.group = 7;
+    world.source.spawned = true;
+    for (size_t i = 0; i < sizeof(bad_groups) / sizeof(bad_groups[0]); i++) {
+        struct error err = ERROR_INIT;
+        json_t *value = travel(&world, NULL);
+        json_object_set_new(value, bad_groups[i].key,
+                            json_loads(bad_groups[i].value, JSON_DECODE_ANY, NULL));
+        if (launch_from_json(value, world.tree_node[0], &err))
+            fail_msg("case %zu was taken", i);
+        if (!strstr(error_text(&err), bad_groups[i].words))
+            fail_msg("case %zu: %s", i, error_text(&err));
+        error_clear(&err);
+        json_decref(value);
+    }
+    world_free(&world);
+}
+
 static size_t size_of(uint32_t nodes, uint32_t per_node, const char *description, const char *map,
                       uint32_t gpus)
 {
@@ -567,6 +642,8 @@ int main(void)
         cmocka_unit_test(test_every_node_reads_its_part_of_the_layout),
         cmocka_unit_test(test_a_program_that_overlaps_claims_nothing),
         cmocka_unit_test(test_an_agent_that_only_relays_has_no_tasks),
+        cmocka_unit_test(test_a_group_that_is_added_says_what_sets_it_apart),
+        cmocka_unit_test(test_a_group_that_cannot_be_is_refused),
         cmocka_unit_test(test_equal_nodes_are_written_once),
         cmocka_unit_test(test_tasks_that_share_a_binding_cost_nothing),
         cmocka_unit_test(test_a_rank_file_does_not_travel),

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "affinity/layout/taskmap.h"
 #include "launcher/manager/verdict.h"
 
 #define EXITED(n) ((n) << 8) /* as wait() has it */
@@ -16,7 +17,7 @@ struct ended {
     int status;
     const char *text;
     const char *ranks;
-    const char *host;
+    const char *node; /* where ranks is empty */
 };
 
 static const struct {
@@ -86,7 +87,7 @@ static const struct {
      NULL,
      1,
      "rank 8 on node2: PMI: bad command\n"},
-    {{{1, "start", EXITED(1), "no memory", "", "node2"}}, NULL, 1, "node2: no memory\n"},
+    {{{1, "start", EXITED(1), "no memory", "", "2"}}, NULL, 1, "node2: no memory\n"},
     {{{1, NULL, VERDICT_TIME_LIMIT, "time limit of 2 s reached", "", NULL}},
      "0-15",
      124,
@@ -103,14 +104,18 @@ static const struct {
      "14 other tasks were ended by tprun then\n"},
 };
 
-static void tell_one(struct verdict *verdict, const struct ended *ended)
+static void tell_one(struct verdict *verdict, const struct taskmap *map, const struct ended *ended)
 {
     if (!ended->why) {
         verdict_other(verdict, ended->time, ended->status, ended->text);
         return;
     }
     struct idset *ranks = idset_decode(ended->ranks, NULL);
-    verdict_ended(verdict, ended->time, ended->why, ended->status, ended->text, ranks, ended->host);
+    struct idset *nodes = idset_decode(ended->node ? ended->node : "", NULL);
+    IDSET_FOREACH(rank, ranks)
+    idset_add(nodes, taskmap_node(map, rank));
+    verdict_ended(verdict, ended->time, ended->why, ended->status, ended->text, ranks, nodes);
+    idset_free(nodes);
     idset_free(ranks);
 }
 
@@ -136,9 +141,9 @@ static void test_the_first_bad_end_decides_and_all_are_told_in_few_lines(void **
     assert_non_null(map);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct verdict *verdict = verdict_new();
-        verdict_set_map(verdict, map, hosts);
+        verdict_set_hosts(verdict, hosts);
         for (size_t k = 0; k < 4 && cases[i].ended[k].ranks; k++)
-            tell_one(verdict, &cases[i].ended[k]);
+            tell_one(verdict, map, &cases[i].ended[k]);
         if (cases[i].victims)
             tell_victims(verdict, cases[i].victims);
         check_lines(verdict, cases[i].status, cases[i].lines);
@@ -161,15 +166,15 @@ static void test_without_a_bad_end_there_is_nothing_to_say(void **state)
     verdict_free(NULL);
 }
 
-static void test_hosts_are_named_from_the_map_and_not_from_the_order_of_ranks(void **state)
+static void test_hosts_are_named_in_the_order_of_nodes_and_each_once(void **state)
 {
     (void)state;
     struct taskmap *map = taskmap_decode("0,2;1,3", NULL);
     struct ended ended = {1, "exit", EXITED(2), NULL, "1,3", NULL};
     struct verdict *verdict = verdict_new();
     assert_non_null(map);
-    verdict_set_map(verdict, map, hosts);
-    tell_one(verdict, &ended);
+    verdict_set_hosts(verdict, hosts);
+    tell_one(verdict, map, &ended);
     check_lines(verdict, 2, "ranks 1,3 on node1: exited with status 2\n");
     verdict_free(verdict);
     taskmap_free(map);
@@ -190,12 +195,14 @@ static void test_victims_told_twice_count_once(void **state)
 static void test_what_is_told_is_copied(void **state)
 {
     (void)state;
-    char why[] = "start", text[] = "no room", host[] = "node1";
+    char why[] = "start", text[] = "no room";
     struct verdict *verdict = verdict_new();
-    struct idset *none = idset_new();
-    verdict_ended(verdict, 1, why, EXITED(1), text, none, host);
+    struct idset *none = idset_new(), *node = idset_decode("1", NULL);
+    verdict_set_hosts(verdict, hosts);
+    verdict_ended(verdict, 1, why, EXITED(1), text, none, node);
     idset_free(none);
-    why[0] = text[0] = host[0] = 'X';
+    idset_free(node);
+    why[0] = text[0] = 'X';
     check_lines(verdict, 1, "node1: no room\n");
     verdict_free(verdict);
 }
@@ -205,7 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first_bad_end_decides_and_all_are_told_in_few_lines),
         cmocka_unit_test(test_without_a_bad_end_there_is_nothing_to_say),
-        cmocka_unit_test(test_hosts_are_named_from_the_map_and_not_from_the_order_of_ranks),
+        cmocka_unit_test(test_hosts_are_named_in_the_order_of_nodes_and_each_once),
         cmocka_unit_test(test_victims_told_twice_count_once),
         cmocka_unit_test(test_what_is_told_is_copied),
     };

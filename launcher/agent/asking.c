@@ -1,0 +1,143 @@
+/* What tasks ask of their program by PMI: the questions go up, the answers come down. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/agent/state.h"
+#include "launcher/program/ask.h"
+
+struct asking {
+    struct asking *next;
+    uint32_t number;
+    enum ask_kind kind;
+    struct pmi_request *request;
+};
+
+char *asking_kvsname(const struct launch *launch, uint32_t group)
+{
+    return mem_format("kvs_%s_%u", launch->program, group);
+}
+
+/* ---- questions ---- */
+
+static void ask_above(struct group *group, struct pmi_request *request, struct ask *ask)
+{
+    const struct task *task = pmi_client_data(pmi_request_client(request));
+    struct asking *asking = mem_alloc(sizeof(*asking));
+    *asking = (struct asking){group->asking, group->asked++, ask->kind, request};
+    group->asking = asking;
+    ask->app = task->what->app;
+    json_t *value = ask_to_json(ask);
+    char *text = json_dumps(value, JSON_COMPACT);
+    struct frame frame = {.type = FRAME_ASK,
+                          .node = group->agent->node,
+                          .rank = asking->number,
+                          .group = group->number,
+                          .bytes = text,
+                          .len = text ? strlen(text) : 0};
+    report_send(group->agent, &frame);
+    json_decref(value);
+    free(text);
+}
+
+void asking_name(void *arg, struct pmi_request *request, enum pmi_name name, const char *service,
+                 const char *port)
+{
+    static const enum ask_kind kinds[] = {[PMI_NAME_PUBLISH] = ASK_PUBLISH,
+                                          [PMI_NAME_UNPUBLISH] = ASK_UNPUBLISH,
+                                          [PMI_NAME_LOOKUP] = ASK_LOOKUP};
+    struct ask ask = {
+        .kind = kinds[name], .name = (char *)(uintptr_t)service, .port = (char *)(uintptr_t)port};
+    ask_above(arg, request, &ask);
+}
+
+/* The texts stay the request's. */
+static struct pair *borrow_pairs(const struct pmi_pairs *pairs)
+{
+    struct pair *list = mem_array(pairs->count, sizeof(*list));
+    for (size_t i = 0; i < pairs->count; i++)
+        list[i] = (struct pair){pairs->list[i].key, pairs->list[i].value};
+    return list;
+}
+
+void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn)
+{
+    struct ask ask = {.kind = ASK_SPAWN,
+                      .blocks = mem_array(spawn->nblocks, sizeof(*ask.blocks)),
+                      .nblocks = spawn->nblocks,
+                      .preput = borrow_pairs(&spawn->preputs),
+                      .npreput = spawn->preputs.count};
+    for (size_t i = 0; i < spawn->nblocks; i++) {
+        const struct pmi_spawn_block *from = &spawn->blocks[i];
+        ask.blocks[i] = (struct ask_block){.argv = from->argv,
+                                           .ntasks = from->maxprocs,
+                                           .info = borrow_pairs(&from->infos),
+                                           .ninfo = from->infos.count};
+    }
+    ask_above(arg, request, &ask);
+    for (size_t i = 0; i < ask.nblocks; i++)
+        free(ask.blocks[i].info);
+    free(ask.blocks);
+    free(ask.preput);
+}
+
+/* ---- answers ---- */
+
+static void give_answer(const struct group *group, const struct asking *asking,
+                        const struct answer *answer)
+{
+    if (asking->kind != ASK_SPAWN) {
+        pmi_request_named(asking->request, !answer->refusal, answer->port);
+        return;
+    }
+    char *job = asking_kvsname(group->launch, answer->group);
+    struct pmi_spawned spawned = {
+        .rc = answer->refusal ? 1 : 0, .why = answer->refusal, .job = answer->refusal ? NULL : job};
+    pmi_request_spawned(asking->request, &spawned);
+    free(job);
+}
+
+static struct asking *take_asking(struct group *group, uint32_t number)
+{
+    struct asking **at = &group->asking;
+    while (*at && (*at)->number != number)
+        at = &(*at)->next;
+    struct asking *asking = *at;
+    if (asking)
+        *at = asking->next;
+    return asking;
+}
+
+static void take_answer(struct group *group, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    struct answer answer = {0};
+    struct asking *asking = take_asking(group, frame->rank);
+    json_t *value = asking ? frame_json(frame, &err) : NULL;
+    if (!value || answer_from_json(&answer, value, &err) < 0)
+        answer.refusal = mem_copy_text(error_text(&err));
+    if (asking)
+        give_answer(group, asking, &answer);
+    answer_clear(&answer);
+    error_clear(&err);
+    json_decref(value);
+    free(asking);
+}
+
+void asking_answer(struct agent *agent, const struct frame *frame)
+{
+    struct group *group = group_find(agent, frame->group);
+    if (frame->node == agent->node && group)
+        take_answer(group, frame);
+    else if (frame->node != agent->node && agent->tree)
+        tree_send_node(agent->tree, frame->node, frame);
+}
+
+void asking_free(struct group *group)
+{
+    struct asking *next;
+    for (struct asking *asking = group->asking; asking; asking = next) {
+        next = asking->next;
+        free(asking);
+    }
+}

@@ -1,0 +1,192 @@
+/* Groups that a task asks for: placed, launched, and answered for once every task of them has been
+ * executed, or one has not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/resource/hostlist.h"
+#include "base/mem.h"
+#include "launcher/manager/state.h"
+#include "launcher/program/file_text.h"
+#include "launcher/program/hostfile.h"
+#include "launcher/program/spec_blocks.h"
+
+#define ADDING_TRIES 100 /* races for the same cores that may be lost before it is given up */
+
+struct adding { /* from the launch of a group until all its agents have said what became of it */
+    struct asker asker;
+    struct idset *starting; /* nodes that have not said so */
+    char *refusal;          /* the first reason why some task was not started */
+    json_t *ends; /* told meanwhile, and told on if all have started: [time, node, value] */
+};
+
+void adding_free(struct adding *adding)
+{
+    if (!adding)
+        return;
+    idset_free(adding->starting);
+    json_decref(adding->ends);
+    free(adding->refusal);
+    free(adding);
+}
+
+/* ---- where ---- */
+
+static struct hostlist *read_hostfile(const char *path, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    char *name = file_text_name("hostfile", path);
+    struct hostfile *file = file_text_read(path, name, HOSTFILE_MAX_TEXT, &text, err) == 0
+                                ? hostfile_parse(name, buf_bytes(&text), text.len, err)
+                                : NULL;
+    struct hostlist *list = file ? hostlist_new() : NULL;
+    for (size_t i = 0; file && i < file->count; i++) {
+        const char *at = strchr(file->entries[i].login, '@');
+        hostlist_append(list, at ? at + 1 : file->entries[i].login);
+    }
+    hostfile_free(file);
+    buf_free(&text);
+    free(name);
+    return list;
+}
+
+/* Of these there must be one that is there; *hosts is NULL where nothing is said. */
+static int find_hosts(const struct blocks *blocks, struct hostlist **hosts, struct error *err)
+{
+    *hosts = NULL;
+    if (blocks->hosts)
+        *hosts = hostlist_decode(blocks->hosts, err);
+    else if (blocks->hostfile)
+        *hosts = read_hostfile(blocks->hostfile, err);
+    return *hosts || (!blocks->hosts && !blocks->hostfile) ? 0 : -1;
+}
+
+/* ---- placed and launched ---- */
+
+static void add_group(struct manager *manager, struct blocks *blocks, const struct room *room,
+                      const struct ask *ask, const struct asker *asker)
+{
+    struct group_plan plan = {.spec = blocks->spec,
+                              .layout = room->layout,
+                              .candidates = room->candidates,
+                              .candidate_host = room->candidate_host,
+                              .spawned = true,
+                              .spawner = asker->group,
+                              .preput = ask->preput,
+                              .npreput = ask->npreput};
+    struct group *group = groups_start(manager, &plan);
+    group->spec = blocks->spec;
+    blocks->spec = NULL;
+    group->adding = mem_alloc(sizeof(*group->adding));
+    group->adding->asker = *asker;
+    group->adding->starting = idset_copy(group->nodes);
+    viewer_say(manager, "group %u: ranks %u-%u on %u node%s%s", group->number, group->first_rank,
+               group->first_rank + group->ntasks - 1, group->nnodes, group->nnodes > 1 ? "s" : "",
+               room->shared ? ", on cores that the program uses already" : "");
+}
+
+static struct room *claim_room(struct manager *manager, const struct spec *spec,
+                               const struct hostlist *hosts, struct error *err)
+{
+    for (int tries = 0; tries < ADDING_TRIES; tries++) {
+        struct room *room = room_find(manager, spec, hosts, err);
+        if (!room)
+            return NULL;
+        struct group_plan plan = {.layout = room->layout, .candidates = room->candidates};
+        struct rset *claim = groups_claim(&plan);
+        int lost = room_claim(manager, claim, err);
+        rset_free(claim);
+        if (lost == 0)
+            return room;
+        room_free(room);
+        if (lost < 0)
+            return NULL;
+    }
+    error_prefix(err, "lost the race for free cores %d times", ADDING_TRIES);
+    return NULL;
+}
+
+static int add(struct manager *manager, struct blocks *blocks, const struct ask *ask,
+               const struct asker *asker, struct error *err)
+{
+    struct hostlist *hosts;
+    if (blocks->unknown.len)
+        viewer_say(manager, "spawn: info keys that mean nothing here: %s",
+                   buf_text(&blocks->unknown));
+    if (find_hosts(blocks, &hosts, err) < 0)
+        return -1;
+    struct room *room = claim_room(manager, blocks->spec, hosts, err);
+    if (room && room->layout->ntasks <= INT32_MAX - manager->next_rank)
+        add_group(manager, blocks, room, ask, asker);
+    else if (room)
+        error_set(err, "the program has no ranks left");
+    hostlist_free(hosts);
+    room_free(room);
+    return err->text ? -1 : 0;
+}
+
+int adding_begin(struct manager *manager, const struct ask *ask, const struct asker *asker,
+                 struct error *err)
+{
+    struct group *group = groups_find(manager, asker->group);
+    struct blocks blocks;
+    if (manager->terminating || !group)
+        return error_set(err, "the program is ending");
+    error_clear(err);
+    if (blocks_make(&blocks, group->spec ? group->spec : manager->spec, ask, err) < 0)
+        return -1;
+    int rc = add(manager, &blocks, ask, asker, err);
+    blocks_clear(&blocks);
+    return rc;
+}
+
+/* ---- what became of it ---- */
+
+bool adding_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value)
+{
+    struct adding *adding = group ? group->adding : NULL;
+    if (!adding)
+        return group && group->failed;
+    if (!adding->ends)
+        adding->ends = json_array();
+    json_array_append_new(adding->ends, json_pack("[I, I, O]", (json_int_t)time, (json_int_t)node,
+                                                  (json_t *)(uintptr_t)value));
+    return true;
+}
+
+static void finish(struct group *group)
+{
+    struct manager *manager = group->manager;
+    struct adding *adding = group->adding;
+    struct answer answer = {.refusal = adding->refusal, .group = group->number};
+    group->adding = NULL;
+    group->failed = adding->refusal;
+    asked_answer(manager, &adding->asker, &answer);
+    size_t i;
+    json_t *end;
+    if (group->failed) {
+        struct frame frame = {.type = FRAME_TERMINATE};
+        viewer_say(manager, "group %u: not started: %s", group->number, adding->refusal);
+        groups_send(group, &frame);
+    } else {
+        json_array_foreach(adding->ends, i, end) reports_ended(
+            manager, group, (uint64_t)json_integer_value(json_array_get(end, 0)),
+            (uint32_t)json_integer_value(json_array_get(end, 1)), json_array_get(end, 2));
+    }
+    adding_free(adding);
+}
+
+void adding_started(struct group *group, const struct frame *frame)
+{
+    struct adding *adding = group ? group->adding : NULL;
+    if (!adding)
+        return;
+    json_t *value = frame_json(frame, NULL);
+    const char *text =
+        json_string_value(json_array_get(json_array_get(json_object_get(value, "failed"), 0), 1));
+    if (!adding->refusal && (text || json_object_get(value, "failed")))
+        adding->refusal = mem_copy_text(text ? text : "it was not started");
+    json_decref(value);
+    idset_remove(adding->starting, frame->node);
+    if (idset_empty(adding->starting))
+        finish(group);
+}

@@ -1,0 +1,81 @@
+/* What tasks ask of their program, and the answers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/manager/state.h"
+#include "launcher/program/ask.h"
+
+void asked_answer(struct manager *manager, const struct asker *asker, const struct answer *answer)
+{
+    json_t *value = answer_to_json(answer);
+    char *text = json_dumps(value, JSON_COMPACT);
+    struct frame frame = {.type = FRAME_ANSWER,
+                          .node = asker->node,
+                          .rank = asker->number,
+                          .group = asker->group,
+                          .bytes = text,
+                          .len = text ? strlen(text) : 0};
+    tree_send_node(manager->tree, asker->node, &frame);
+    json_decref(value);
+    free(text);
+}
+
+static int publish(struct manager *manager, const struct ask *ask, struct answer *answer,
+                   struct error *err)
+{
+    (void)answer;
+    return names_publish(manager, ask->name, ask->port, err);
+}
+
+static int lookup(struct manager *manager, const struct ask *ask, struct answer *answer,
+                  struct error *err)
+{
+    answer->port = names_lookup(manager, ask->name, err);
+    return answer->port ? 0 : -1;
+}
+
+static int unpublish(struct manager *manager, const struct ask *ask, struct answer *answer,
+                     struct error *err)
+{
+    (void)answer;
+    return names_unpublish(manager, ask->name, err);
+}
+
+static int (*const at_once[ASK_NKINDS])(struct manager *, const struct ask *, struct answer *,
+                                        struct error *) = {
+    [ASK_PUBLISH] = publish, [ASK_LOOKUP] = lookup, [ASK_UNPUBLISH] = unpublish};
+
+static void take(struct manager *manager, const struct ask *ask, const struct asker *asker)
+{
+    struct error err = ERROR_INIT;
+    struct answer answer = {0};
+    if (ask->kind == ASK_SPAWN) {
+        if (adding_begin(manager, ask, asker, &err) == 0)
+            return; /* it is answered once it has started */
+        viewer_say(manager, "spawn refused: %s", error_text(&err));
+        answer.refusal = mem_copy_text(error_text(&err));
+    } else if (at_once[ask->kind](manager, ask, &answer, &err) < 0) {
+        answer.refusal = mem_copy_text(error_text(&err));
+    }
+    asked_answer(manager, asker, &answer);
+    answer_clear(&answer);
+    error_clear(&err);
+}
+
+void asked_take(struct manager *manager, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    struct asker asker = {frame->node, frame->group, frame->rank};
+    struct ask ask;
+    json_t *value = frame_json(frame, &err);
+    if (value && ask_from_json(&ask, value, &err) == 0) {
+        take(manager, &ask, &asker);
+        ask_clear(&ask);
+    } else {
+        struct answer answer = {.refusal = err.text};
+        asked_answer(manager, &asker, &answer);
+    }
+    error_clear(&err);
+    json_decref(value);
+}

@@ -1,0 +1,267 @@
+/* Room for tasks that are added: on cores that the program holds and nobody of it uses; else on what
+ * is free in the instance; else beside tasks of the program itself, never of another. */
+#include <stdlib.h>
+
+#include "affinity/resource/hostlist.h"
+#include "base/mem.h"
+#include "launcher/manager/state.h"
+#include "launcher/program/here.h"
+#include "launcher/program/nodes_index.h"
+#include "launcher/program/spec_build.h"
+
+/* ---- what is held, used and free ---- */
+
+/* What the groups' tasks use, and `also`. */
+static struct rset *union_of_groups(const struct manager *manager, const struct rset *also)
+{
+    size_t count = 0;
+    for (const struct group *group = manager->groups; group; group = group->next)
+        count++;
+    const struct rset **sets = mem_array(count + 1, sizeof(*sets));
+    count = 0;
+    for (const struct group *group = manager->groups; group; group = group->next)
+        sets[count++] = group->claim;
+    if (also)
+        sets[count++] = also;
+    struct rset *all = rset_union_hosts(sets, count);
+    free(sets);
+    return all;
+}
+
+struct rset *room_held(const struct manager *manager)
+{
+    return union_of_groups(manager, manager->claim);
+}
+
+static struct rset *both_of(const struct rset *a, const struct rset *b)
+{
+    return rset_union_hosts((const struct rset *const[]){a, b}, 2);
+}
+
+/* Where so many cores of each node were granted, and not which: no more than are left of them. Takes
+ * the set. */
+static struct rset *within_grant(const struct manager *manager, struct rset *all,
+                                 const struct rset *held)
+{
+    struct rset *left = manager->nodes->limits_cores ? rset_new() : all;
+    for (size_t i = 0; i < all->nnodes && left != all; i++) {
+        const struct rset_node *node = &all->nodes[i], *had = rset_find_host(held, node->host);
+        size_t taken = had ? idset_count(had->children->cores) : 0;
+        uint32_t limit = manager->nodes->list[node->rank].limit;
+        struct idset *cores = idset_new();
+        IDSET_FOREACH(core, node->children->cores)
+        {
+            if (!limit || taken++ < limit)
+                idset_add(cores, core);
+        }
+        if (!idset_empty(cores))
+            rset_append(left, node->rank, node->host, cores, NULL);
+        idset_free(cores);
+    }
+    if (left != all)
+        rset_free(all);
+    return left;
+}
+
+/* Less what others hold, or wait for and came before. Takes the set; NULL: it cannot be told. */
+static struct rset *without_others(const struct manager *manager, struct rset *all,
+                                   struct error *err)
+{
+    struct rset *held = instance_held(manager->instance, err);
+    struct rset *barred = held ? program_barred(manager->program, err) : NULL;
+    struct rset *others = barred ? both_of(held, barred) : NULL;
+    struct rset *left = others ? rset_subtract_hosts(all, others) : NULL;
+    if (left)
+        left = within_grant(manager, left, held);
+    rset_free(others);
+    rset_free(barred);
+    rset_free(held);
+    rset_free(all);
+    return left;
+}
+
+/* Cores of hosts whose agents are up that no program holds. GPUs are not given out later; what was
+ * asked for by name (--on) is all there is. */
+static struct rset *free_in_instance(const struct manager *manager, struct error *err)
+{
+    struct rset *all = rset_new();
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        const struct node *node = &manager->nodes->list[i];
+        if (!manager->hosts[i].topo || manager->on)
+            continue;
+        struct idset *cores =
+            node->cores ? idset_copy(node->cores) : topo_allowed_cores(manager->hosts[i].topo);
+        rset_append(all, (uint32_t)i, node->host, cores, NULL);
+        idset_free(cores);
+    }
+    if (manager->spec->overlap)
+        return all;
+    return without_others(manager, all, err);
+}
+
+/* ---- candidates ---- */
+
+static uint32_t tasks_on(const struct manager *manager, uint32_t host)
+{
+    uint32_t count = 0;
+    for (const struct group *group = manager->groups; group; group = group->next)
+        for (uint32_t i = 0; i < group->nnodes; i++)
+            if (group->tree_node[i] == host)
+                count += group->node_tasks[i];
+    return count;
+}
+
+static bool is_named(const struct node *node, const struct hostlist *hosts)
+{
+    if (!hosts || hostlist_find(hosts, node->host) >= 0)
+        return true;
+    for (size_t i = 0; node->here && i < hostlist_count(hosts); i++)
+        if (here_is_literal(hostlist_nth(hosts, i)))
+            return true;
+    return false;
+}
+
+static void add_candidate(struct room *room, uint32_t host, const struct rset_children *what,
+                          bool shared)
+{
+    const struct manager *manager = room->manager;
+    const struct node *node = &manager->nodes->list[host];
+    uint32_t limit = shared || manager->nodes->limits_cores ? 0 : node->limit;
+    uint32_t used = limit ? tasks_on(manager, host) : 0;
+    if (used && used >= limit)
+        return;
+    room->candidate_host[room->ncandidates] = host;
+    room->candidates[room->ncandidates++] =
+        (struct layout_node){.host = node->host,
+                             .target = node->target,
+                             .topo = manager->hosts[host].topo,
+                             .cores = what->cores,
+                             .gpus = idset_empty(what->gpus) ? NULL : what->gpus,
+                             .limit = limit - used};
+}
+
+/* In the order of the program's hosts. */
+static void find_candidates(struct room *room, const struct rset *from, bool shared)
+{
+    struct manager *manager = room->manager;
+    struct nodes_index *index = nodes_index_new(from->nnodes);
+    for (size_t i = 0; i < from->nnodes; i++)
+        nodes_index_add(index, from->nodes[i].host, i);
+    room->ncandidates = 0;
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        const struct node *node = &manager->nodes->list[i];
+        size_t at = nodes_index_find(index, node->host);
+        if (at != NODES_INDEX_NONE && manager->hosts[i].topo && is_named(node, room->hosts))
+            add_candidate(room, (uint32_t)i, from->nodes[at].children, shared);
+    }
+    nodes_index_free(index);
+}
+
+/* ---- layout ---- */
+
+static int try_layout(struct room *room, const struct rset *from, bool shared, struct error *err)
+{
+    const struct spec *spec = room->spec;
+    struct layout_part *parts = mem_array(spec->nparts, sizeof(*parts));
+    for (size_t i = 0; i < spec->nparts; i++) {
+        parts[i] = spec_part_layout(&spec->parts[i]);
+        parts[i].oversubscribe |= shared;
+    }
+    find_candidates(room, from, shared);
+    struct layout_request request = {.nodes = room->candidates,
+                                     .nnodes = room->ncandidates,
+                                     .parts = parts,
+                                     .nparts = (uint32_t)spec->nparts};
+    error_clear(err);
+    room->layout = room->ncandidates
+                       ? layout_make(&request, err)
+                       : (error_set(err, "the program has no core on such a host"), NULL);
+    free(parts);
+    return room->layout ? 0 : -1;
+}
+
+static int try_all(struct room *room, struct error *err)
+{
+    struct manager *manager = room->manager;
+    struct rset *busy = union_of_groups(manager, NULL), *held = room_held(manager);
+    struct rset *idle = rset_subtract_hosts(held, busy), *more = NULL;
+    int rc = try_layout(room, idle, false, err);
+    if (rc < 0 && (more = free_in_instance(manager, NULL))) {
+        struct rset *unused = rset_subtract_hosts(more, busy), *wide = both_of(idle, unused);
+        rc = try_layout(room, wide, false, err);
+        rset_free(room->cores);
+        room->cores = wide; /* candidates borrow from it */
+        rset_free(unused);
+    } else {
+        room->cores = idle;
+        idle = NULL;
+    }
+    rset_free(more);
+    rset_free(idle);
+    rset_free(busy);
+    if (rc == 0) {
+        rset_free(held);
+        return 0;
+    }
+    room->shared = true;
+    rset_free(room->cores);
+    room->cores = held;
+    return try_layout(room, held, true, err);
+}
+
+struct room *room_find(struct manager *manager, const struct spec *spec,
+                       const struct hostlist *hosts, struct error *err)
+{
+    struct room *room = mem_alloc(sizeof(*room));
+    room->manager = manager;
+    room->spec = spec;
+    room->hosts = hosts;
+    room->candidates = mem_array(manager->nodes->count, sizeof(*room->candidates));
+    room->candidate_host = mem_array(manager->nodes->count, sizeof(*room->candidate_host));
+    if (try_all(room, err) == 0)
+        return room;
+    room_free(room);
+    return NULL;
+}
+
+void room_free(struct room *room)
+{
+    if (!room)
+        return;
+    layout_free(room->layout);
+    rset_free(room->cores);
+    free(room->candidates);
+    free(room->candidate_host);
+    free(room);
+}
+
+/* ---- the claim ---- */
+
+static bool is_within(const struct rset *inner, const struct rset *outer)
+{
+    struct rset *left = rset_subtract_hosts(inner, outer);
+    bool within = !left->nnodes;
+    rset_free(left);
+    return within;
+}
+
+int room_claim(struct manager *manager, const struct rset *more, struct error *err)
+{
+    struct rset *held = room_held(manager);
+    int lost = 0;
+    if (!manager->spec->overlap && !is_within(more, held)) {
+        struct rset *all = both_of(held, more);
+        lost = program_claim(manager->program, all, err);
+        rset_free(all);
+    }
+    rset_free(held);
+    return lost;
+}
+
+void room_give_back(struct manager *manager, const struct rset *less)
+{
+    struct rset *held = room_held(manager);
+    if (!manager->spec->overlap && !is_within(less, held))
+        program_claim(manager->program, held, NULL); /* what stays claimed goes with the program */
+    rset_free(held);
+}

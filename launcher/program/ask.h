@@ -1,0 +1,58 @@
+/*
+ * ask - what a task asks of its program, and the answer: on its way between agent and manager.
+ *
+ * All text is owned by the struct. Text may be any bytes without a zero.
+ */
+#ifndef LAUNCHER_PROGRAM_ASK_H
+#define LAUNCHER_PROGRAM_ASK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "launcher/program/pair.h"
+
+#define ASK_MAX_BLOCKS 4096
+
+enum ask_kind {
+    ASK_SPAWN,   /* start these blocks as one group */
+    ASK_PUBLISH, /* name, port */
+    ASK_LOOKUP,  /* name; the answer has the port */
+    ASK_UNPUBLISH,
+    ASK_NKINDS
+};
+
+struct ask_block { /* some tasks that run one program */
+    char **argv;   /* NULL-terminated, argv[0] is the program; arguments may be empty */
+    uint32_t ntasks;
+    struct pair *info; /* path, wdir, host, hosts, hostfile, map_by, bind_to, env; others */
+    size_t ninfo;
+};
+
+struct ask {
+    enum ask_kind kind;
+    uint32_t app; /* the asking task's part of its group */
+    struct ask_block *blocks;
+    size_t nblocks;
+    struct pair *preput; /* what the new group's key-value space holds at its start */
+    size_t npreput;
+    char *name, *port;
+};
+
+struct answer {
+    char *refusal; /* why not; NULL: it was done */
+    char *port;
+    uint32_t group; /* of ASK_SPAWN: the new one */
+};
+
+json_t *ask_to_json(const struct ask *ask); /* new reference */
+int ask_from_json(struct ask *ask, const json_t *value, struct error *err);
+void ask_clear(struct ask *ask);
+
+json_t *answer_to_json(const struct answer *answer); /* new reference */
+int answer_from_json(struct answer *answer, const json_t *value, struct error *err);
+void answer_clear(struct answer *answer);
+
+#endif

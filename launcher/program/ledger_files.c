@@ -1,0 +1,49 @@
+/* Files that programs of the instance have written, for others to read. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "launcher/program/ledger_private.h"
+#include "launcher/program/store.h"
+
+#define FILE_MAX (8u << 20) /* bytes */
+
+/* Appends what program `number` has there, if it lives and has. */
+static void add_file(struct instance *instance, uint64_t number, const char *name, json_t *list)
+{
+    char path[320];
+    size_t len;
+    int size = snprintf(path, sizeof(path), "%llu/%s", (unsigned long long)number, name);
+    if (size < 0 || size >= (int)sizeof(path))
+        return;
+    char *text = store_read(instance->programs, path, FILE_MAX, &len);
+    json_t *value = text && ledger_is_alive(instance, number)
+                        ? json_loadb(text, len, JSON_ALLOW_NUL, NULL)
+                        : NULL;
+    if (value)
+        json_array_append_new(list, value);
+    free(text);
+}
+
+json_t *instance_read(struct instance *instance, const char *name, struct error *err)
+{
+    int fd = openat(instance->programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    json_t *list = dir ? json_array() : NULL;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        error_set(err, "unable to read %s/programs", instance->path);
+        return NULL;
+    }
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        char *end;
+        unsigned long long number = strtoull(entry->d_name, &end, 10);
+        if (end != entry->d_name && !*end)
+            add_file(instance, number, name, list);
+    }
+    closedir(dir);
+    return list;
+}

@@ -1,0 +1,189 @@
+#include "launcher/program/spec_blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/program/json_field.h"
+
+/* What is being made: the part of one block. */
+struct making {
+    struct blocks *blocks;
+    const struct spec *base;
+    json_t *part;
+    const struct ask_block *block;
+};
+
+static int set_text(struct making *making, const char *key, const char *text, struct error *err)
+{
+    if (!*text)
+        return error_set(err, "must not be empty");
+    json_object_set_new(making->part, key, text_to_json(text));
+    return 0;
+}
+
+static int take_path(struct making *making, const char *value, struct error *err)
+{
+    const char *name = making->block->argv[0];
+    (void)err;
+    if (!*value || *name == '/')
+        return 0;
+    char *path = mem_format("%s/%s", value, name);
+    json_array_set_new(json_object_get(making->part, "argv"), 0, text_to_json(path));
+    free(path);
+    return 0;
+}
+
+static int take_wdir(struct making *making, const char *value, struct error *err)
+{
+    const char *base = making->base->directory ? making->base->directory : "/";
+    char *path = *value == '/' ? mem_copy_text(value) : mem_format("%s/%s", base, value);
+    int rc = set_text(making, "chdir", *value ? path : "", err);
+    free(path);
+    return rc;
+}
+
+static int take_map(struct making *making, const char *value, struct error *err)
+{
+    json_object_del(making->part, "order");
+    return set_text(making, "map", value, err);
+}
+
+static int take_bind(struct making *making, const char *value, struct error *err)
+{
+    return set_text(making, "bind", value, err);
+}
+
+static int take_env(struct making *making, const char *value, struct error *err)
+{
+    json_t *list = json_object_get(making->part, "env");
+    if (!list)
+        json_object_set_new(making->part, "env", list = json_array());
+    for (const char *at = value; *at; at += at[0] == '\n') {
+        size_t len = strcspn(at, "\n"), name = strcspn(at, "=");
+        if (len && (!name || name >= len))
+            return error_set(err, "\"%.*s\" is not NAME=VALUE", (int)len, at);
+        char *key = mem_copy_text_n(at, name),
+             *text = mem_copy_text_n(at + name + 1, len - name - 1);
+        json_array_append_new(
+            list, json_pack("{s:o, s:o}", "set", text_to_json(key), "value", text_to_json(text)));
+        free(key);
+        free(text);
+        at += len;
+    }
+    return 0;
+}
+
+/* One group is placed as a whole: its blocks can't go to different hosts. */
+static int take_where(char **where, const char *value, struct error *err)
+{
+    if (!*value)
+        return error_set(err, "must not be empty");
+    if (*where && strcmp(*where, value) != 0)
+        return error_set(err,
+                         "blocks of one spawn cannot name different hosts (%s and %s): spawn "
+                         "them one after the other",
+                         *where, value);
+    free(*where);
+    *where = mem_copy_text(value);
+    return 0;
+}
+
+static int take_hosts(struct making *making, const char *value, struct error *err)
+{
+    return take_where(&making->blocks->hosts, value, err);
+}
+
+static int take_hostfile(struct making *making, const char *value, struct error *err)
+{
+    const char *base = making->base->directory ? making->base->directory : "/";
+    char *path = *value == '/' || !*value ? mem_copy_text(value) : mem_format("%s/%s", base, value);
+    int rc = take_where(&making->blocks->hostfile, path, err);
+    free(path);
+    return rc;
+}
+
+static const struct {
+    const char *key;
+    int (*take)(struct making *making, const char *value, struct error *err);
+} keys[] = {{"path", take_path},         {"wdir", take_wdir},  {"host", take_hosts},
+            {"hosts", take_hosts},       {"map_by", take_map}, {"bind_to", take_bind},
+            {"hostfile", take_hostfile}, {"env", take_env}};
+
+static int take_info(struct making *making, const struct pair *info, struct error *err)
+{
+    struct buf *unknown = &making->blocks->unknown;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (strcmp(keys[i].key, info->key) == 0)
+            return keys[i].take(making, info->value, err) < 0
+                       ? error_prefix(err, "info key %s", info->key)
+                       : 0;
+    buf_printf(unknown, "%s%s", unknown->len ? ", " : "", info->key);
+    return 0;
+}
+
+/* Of what the asking part has, what other tasks can have, too. */
+static json_t *inherit(const json_t *from)
+{
+    static const char *const own[] = {"taskmap", "rankfile", "rankfile_name",
+                                      "mppr",    "per",      "shape"};
+    json_t *part = json_deep_copy(from);
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        json_object_del(part, own[i]);
+    return part;
+}
+
+static json_t *make_part(struct making *making, const json_t *from, struct error *err)
+{
+    const struct ask_block *block = making->block;
+    json_t *part = making->part = inherit(from), *argv = json_array();
+    for (char **word = block->argv; *word; word++)
+        json_array_append_new(argv, text_to_json(*word));
+    json_object_set_new(part, "argv", argv);
+    json_object_set_new(part, "ntasks", json_integer(block->ntasks));
+    for (size_t i = 0; i < block->ninfo; i++)
+        if (take_info(making, &block->info[i], err) < 0) {
+            json_decref(part);
+            return NULL;
+        }
+    return part;
+}
+
+static int make_parts(struct blocks *blocks, const struct spec *base, const struct ask *ask,
+                      json_t *value, struct error *err)
+{
+    json_t *from = json_array_get(json_object_get(value, "parts"), ask->app);
+    json_t *parts = json_array();
+    int rc = from ? 0 : error_set(err, "there is no part %u that could ask", ask->app);
+    for (size_t i = 0; i < ask->nblocks && rc == 0; i++) {
+        struct making making = {.blocks = blocks, .base = base, .block = &ask->blocks[i]};
+        json_t *part = make_part(&making, from, err);
+        rc = part ? json_array_append_new(parts, part) : -1;
+    }
+    json_object_set_new(value, "parts", parts);
+    return rc;
+}
+
+int blocks_make(struct blocks *blocks, const struct spec *base, const struct ask *ask,
+                struct error *err)
+{
+    json_t *value = spec_to_json(base);
+    *blocks = (struct blocks){0};
+    json_object_del(value, "display");
+    int rc = make_parts(blocks, base, ask, value, err);
+    blocks->spec = rc == 0 ? spec_from_json(value, err) : NULL;
+    json_decref(value);
+    if (blocks->spec)
+        return 0;
+    blocks_clear(blocks);
+    return -1;
+}
+
+void blocks_clear(struct blocks *blocks)
+{
+    spec_free(blocks->spec);
+    free(blocks->hosts);
+    free(blocks->hostfile);
+    buf_free(&blocks->unknown);
+    *blocks = (struct blocks){0};
+}

@@ -1,0 +1,28 @@
+/*
+ * spec_blocks - the spec of tasks that are added to a running program.
+ *
+ * It is the program's own, with new parts: what a task inherits (environment, directory, umask,
+ * limits, --map-by, --bind-to, -c, -g) is that of the part whose task asks. Task maps, rank files,
+ * --per, --mppr and shapes say where certain ranks go, and are not inherited.
+ */
+#ifndef LAUNCHER_PROGRAM_SPEC_BLOCKS_H
+#define LAUNCHER_PROGRAM_SPEC_BLOCKS_H
+
+#include "base/buf.h"
+#include "launcher/program/ask.h"
+#include "launcher/program/spec.h"
+
+struct blocks {
+    struct spec *spec;
+    char *hosts;        /* hostlist text, all that may be used; NULL: not said */
+    char *hostfile;     /* a path, likewise */
+    struct buf unknown; /* keys of info that mean nothing here, "soft, file" */
+};
+
+/* Keys of info: path (of the program, if its name is no absolute path), wdir, host, hosts, hostfile,
+ * map_by, bind_to, env (NAME=VALUE lines). -1 with a sentence. */
+int blocks_make(struct blocks *blocks, const struct spec *base, const struct ask *ask,
+                struct error *err);
+void blocks_clear(struct blocks *blocks);
+
+#endif

@@ -1,0 +1,165 @@
+# shellcheck disable=SC2154 # bats sets stderr
+# Tasks that are added to a running program: PMI spawn, and names.
+load ../lib/common
+setup_file() { build_programs; }
+setup() { start_test; }
+teardown() { nothing_left; }
+
+SPAWN=$PROGRAMS/pmi-spawn
+
+@test "a tree of spawns: each level has ranks, barriers and keys of its own" {
+    run -0 --separate-stderr tprun "$SPAWN" tree 2 2
+    equal "$stderr" ""
+    equal "$(sort <<<"$output" | sed 's/kvs_[0-9]*/kvs/; s/, its=.*//; s/, [1-9][0-9]* of the/, N of the/')" "$(cat <<'EOF'
+depth 0 rank 0 of 2, N of the program, parent of kvs_1
+depth 0 rank 0 of 2, N of the program, parent of kvs_1
+depth 0 rank 1 of 2, N of the program, parent of kvs_1
+depth 0 rank 1 of 2, N of the program, parent of kvs_1
+depth 1 rank 0 of 2, N of the program, parent of kvs_0
+depth 1 rank 1 of 2, N of the program, parent of kvs_0
+depth 2 rank 0 of 1, 0 of the program, parent unknown
+EOF
+)"
+    # TPRUN_RANK goes on counting
+    equal "$(grep -o '[0-9]* of the program' <<<"$output" | cut -d' ' -f1 | sort -n | tr '\n' ' ')" "0 1 2 3 4 5 6 "
+}
+
+@test "labels and files of spawned tasks have the program's ranks" {
+    tprun -l --output 'out.%R.%n' "$SPAWN" run -- 2 sh -c 'echo hello' >log
+    equal "$(cat log)" ""
+    equal "$(cat out.1.0 out.2.0)" "$(printf '1: hello\n2: hello')"
+}
+
+@test "blocks of one spawn are one group, and tell their number as appnum" {
+    run -0 tprun "$SPAWN" several 2 "$SPAWN" "$SPAWN"
+    has_line "$output" "cmd=spawn_result rc=0"
+    equal "$(grep ^rank <<<"$output" | sed 's/PARENT.*//' | sort)" "$(cat <<'EOF'
+rank 0 of 4 spawned 1 appnum 0 
+rank 1 of 4 spawned 1 appnum 0 
+rank 2 of 4 spawned 1 appnum 1 
+rank 3 of 4 spawned 1 appnum 1 
+EOF
+)"
+}
+
+@test "arguments with blanks and equal signs, and empty ones, arrive as they are" {
+    # shellcheck disable=SC2016
+    run -0 tprun "$SPAWN" run -- 1 sh -c 'for a in "$@"; do echo "[$a]"; done' sh 'a b' x=y '' '  '
+    equal "$(grep '^\[' <<<"$output")" "$(printf '[a b]\n[x=y]\n[]\n[  ]')"
+}
+
+@test "a preset key is there at once, with blanks and equal signs" {
+    run -0 tprun "$SPAWN" run -- 1 "$SPAWN" show PARENT
+    has_line "$output" "*PARENT: of kvs_*_0, its=0#1\$*"
+}
+
+@test "info keys say where and with what; unknown ones are told with -v" {
+    mkdir sub
+    printf '#!/bin/sh\npwd\necho "$COLOUR"\n' >sub/tool
+    chmod +x sub/tool
+    run -0 --separate-stderr tprun -v "$SPAWN" run wdir=sub path="$PWD/sub" env='COLOUR=deep red' soft=1:2 colour=red -- 1 tool
+    has_line "$output" "$PWD/sub"
+    has_line "$output" "deep red"
+    has_line "$stderr" "tprun: spawn: info keys that mean nothing here: soft, colour"
+}
+
+@test "what a task inherits a spawned one has, too: --env, --umask, --chdir" {
+    mkdir sub
+    run -0 tprun --env A=1 --umask 027 --chdir sub "$SPAWN" run -- 1 sh -c 'echo "$A $(umask) $(basename "$PWD")"'
+    has_line "$output" "1 0027 sub"
+}
+
+@test "a program that is not there fails its spawn, and nothing else" {
+    run -0 --separate-stderr tprun "$SPAWN" run -- 2 /no/such/program
+    has_line "$output" "cmd=spawn_result rc=[1-9-]*"
+    equal "$stderr" ""
+    run -0 --separate-stderr tprun "$SPAWN" several 1 "$SPAWN" ./nosuch
+    has_line "$output" "*cmd=spawn_result rc=[1-9-]*"
+    equal "$stderr" ""
+}
+
+@test "a spawn that can't be placed or understood is refused with the reason under -v" {
+    run -0 --separate-stderr tprun -v "$SPAWN" run host=elsewhere -- 1 true
+    has_line "$output" "cmd=spawn_result rc=1*"
+    has_line "$stderr" "tprun: spawn refused: *"
+    run -0 --separate-stderr tprun -v "$SPAWN" run map_by=nonsense -- 1 true
+    has_line "$output" "cmd=spawn_result rc=1*"
+    has_line "$stderr" "tprun: spawn refused: *nonsense*"
+}
+
+@test "a spawned task that fails ends the program, and is named by its rank" {
+    run -3 --separate-stderr tprun "$SPAWN" run -- 1 sh -c 'sleep 0.2; exit 3'
+    has_line "$stderr" "tprun: rank 1 on $(hostname): exited with status 3"
+}
+
+@test "the program goes on until its last group is over" {
+    run -0 tprun "$SPAWN" run -- 1 sh -c 'sleep 0.5; echo late'
+    equal "$(tail -1 <<<"$output")" "late"
+}
+
+@test "when the first group fails, those that it spawned go too" {
+    # shellcheck disable=SC2016
+    run -7 --separate-stderr tprun sh -c '"$0" run -- 2 sleep 100; exit 7' "$SPAWN"
+    has_line "$stderr" "tprun: rank 0 on *: exited with status 7"
+    nothing_left
+}
+
+@test "1000 spawns leave no descriptor, no memory and no process" {
+    LIMIT=300 run -0 tprun "$SPAWN" loop 1000 true
+    equal "$(sed -n '1p;4p' <<<"$output")" "$(printf 'after 100\nafter 1000')"
+    local who first last
+    for who in agent manager; do
+        read -r _ fds1 _ kib1 _ kids1 _ <<<"$(grep "^$who" <<<"$output" | head -1)"
+        read -r _ fds2 _ kib2 _ kids2 _ <<<"$(grep "^$who" <<<"$output" | tail -1)"
+        echo "$who: $fds1 $kib1 $kids1 -> $fds2 $kib2 $kids2"
+        [ "$fds2" -le "$fds1" ] && [ "$fds1" -gt 3 ]
+        [ "$kids2" -le "$kids1" ] && [ "$kids1" -gt 0 ]
+        [ "$((kib2 - kib1))" -lt 256 ] && [ "$kib1" -gt 500 ]
+    done
+}
+
+@test "spawned tasks take free cores, which are given back when they have ended" {
+    need_cores 2
+    unset TPRUN_OPTIONS
+    # shellcheck disable=SC2016
+    tprun -v -n 1 sh -c '"$0" run -- 1 sh -c "grep Cpus_allowed_list /proc/self/status; sleep 1"
+        sleep 2; touch ended; sleep 2' "$SPAWN" >log 2>err &
+    wait_for 5 grep -q Cpus log
+    run -1 tprun --no-wait -n 1 true
+    has_line "$output" "*every core is held*"
+    wait_for 5 test -e ended
+    run -0 tprun --no-wait -n 1 true
+    wait
+    equal "$(grep "uses already" err)" ""
+}
+
+@test "cores that a shape was given and no task uses are for spawned tasks" {
+    need_cores 2
+    unset TPRUN_OPTIONS
+    # shellcheck disable=SC2016
+    run -0 --separate-stderr tprun -v -n 1 --shape 'slot=2/core' "$SPAWN" run -- 1 sh -c 'sed -n "s/Cpus_allowed_list://p" /proc/self/status'
+    equal "$(grep "uses already" <<<"$stderr")" ""
+    has_line "$stderr" "tprun: group 1: ranks 1-1 on 1 node"
+}
+
+@test "names are known to all groups of a program until they are taken back" {
+    run -0 tprun "$SPAWN" ask 'cmd=lookup_name service=s' 'cmd=publish_name service=s port=tag#0$x' \
+        'cmd=publish_name service=s port=other' 'cmd=lookup_name service=s' \
+        'cmd=unpublish_name service=s' 'cmd=unpublish_name service=s' 'cmd=lookup_name service=s'
+    equal "$(grep -o 'rc=[-0-9]*' <<<"$output" | sed 's/rc=[^0].*/bad/' | tr '\n' ' ')" "bad rc=0 bad rc=0 rc=0 bad bad "
+    has_line "$output" "*port=tag#0\$x*"
+}
+
+@test "another program of the instance finds a name, for as long as its publisher runs" {
+    # shellcheck disable=SC2016
+    tprun sh -c '"$0" ask "cmd=publish_name service=far port=here"; until [ -e enough ]; do sleep 0.05; done' "$SPAWN" >log &
+    wait_for 5 grep -q publish_result log
+    run -0 tprun --overlap "$SPAWN" ask 'cmd=lookup_name service=far' 'cmd=publish_name service=far port=mine' \
+        'cmd=unpublish_name service=far'
+    has_line "$output" "*port=here*"
+    equal "$(grep -c 'rc=0' <<<"$output")" 1
+    touch enough
+    wait
+    run -0 tprun "$SPAWN" ask 'cmd=lookup_name service=far'
+    equal "$(grep -c 'rc=0' <<<"$output")" 0
+}
