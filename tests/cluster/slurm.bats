@@ -120,7 +120,7 @@ WHERE="sh -c 'echo \$TPRUN_RANK \$(hostname)'"
 
 @test "runs of one job do not get each other's CPUs" {
     batch -N 1 -n 2 -- "$TPRUN -n 1 sh -c 'until [ -e $PWD/go ]; do sleep 0.05; done' & sleep 1
-        $TPRUN -n 2 true; $TPRUN -n 1 $WHERE; touch $PWD/go; wait"
+        $TPRUN --no-wait -n 2 true; $TPRUN -n 1 $WHERE; touch $PWD/go; wait"
     has_line "$(cat job.err)" 'tprun: asked for 2 tasks, 1 fits *1 core held by other running programs was left out*'
     equal "$(cat job.out)" "0 node0"
 }
