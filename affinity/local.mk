@@ -56,14 +56,16 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_localities.c affinity/topology/topo_localities.h \
     affinity/topology/topo_memory.c \
     affinity/topology/topo_numa.c affinity/topology/topo_numa.h \
+    affinity/topology/topo_set_json.c \
     affinity/topology/topo_xml.c \
-    affinity/layout/builder.h \
+    affinity/layout/builder.c affinity/layout/builder.h \
     affinity/layout/deal.c affinity/layout/deal.h \
     affinity/layout/draw.c affinity/layout/draw.h \
     affinity/layout/draw_alloc.c \
     affinity/layout/draw_bind.c \
     affinity/layout/draw_boxes.c \
     affinity/layout/draw_levels.c \
+    affinity/layout/draw_lists.c \
     affinity/layout/draw_looks.c \
     affinity/layout/draw_map.c \
     affinity/layout/draw_seats.c \
@@ -90,6 +92,7 @@ liblayout_a_SOURCES = \
     affinity/layout/plan_units.c \
     affinity/layout/policy.c affinity/layout/policy.h \
     affinity/layout/policy_gpus.c \
+    affinity/layout/policy_letters.c \
     affinity/layout/rankfile.c affinity/layout/rankfile.h \
     affinity/layout/rankfile_hosts.c \
     affinity/layout/rankfile_slots.c \
@@ -98,10 +101,12 @@ liblayout_a_SOURCES = \
     affinity/layout/refusal_room.c \
     affinity/layout/run.c \
     affinity/layout/run_deal.c \
+    affinity/layout/run_nodes.c \
     affinity/layout/run_rankfile.c \
     affinity/layout/run_slots.c \
     affinity/layout/svg.c affinity/layout/svg.h \
     affinity/layout/svg_cells.c \
+    affinity/layout/svg_colour.c \
     affinity/layout/svg_gpus.c \
     affinity/layout/svg_head.c \
     affinity/layout/svg_machine.c \

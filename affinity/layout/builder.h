@@ -55,6 +55,13 @@ struct builder {
     uint32_t rotation; /* with node_count: whose turn it is to get one more than the rest */
 };
 
+/* With room for all runs, and all nodes chosen; end() frees all but the layout. */
+void builder_start(struct builder *builder, const struct layout_request *request);
+void builder_end(struct builder *builder);
+
+const struct policy *builder_policy(const struct builder *builder, const struct layout_task *task);
+const struct kind *builder_kind(const struct builder *builder, uint32_t node);
+
 /* layout_bindings.c: number of the binding made of these rows of a kind. */
 uint32_t builder_bind(struct builder *builder, const struct kind *kind, const struct rows *spans,
                       uint32_t nspans);
@@ -87,15 +94,17 @@ int builder_share_gpus(struct builder *builder, struct error *err);
  * map; from here on tasks are as layout.h has them. */
 void builder_finish(struct builder *builder);
 
-const struct policy *builder_policy(const struct builder *builder, const struct layout_task *task);
-const struct kind *builder_kind(const struct builder *builder, uint32_t node);
-
 /* run.c: place one run behind those before; 0 or -1 with a sentence. */
 struct placing;
 int builder_place_run(struct builder *builder, struct run *run, struct error *err);
-/* With node_count: choose so many nodes for the first run; tasks by node, which the caller frees. */
+
+/* run_nodes.c: with node_count, choose so many nodes for the first run, each with room for its share;
+ * or for one task, where as many as fit are to come. */
 int builder_choose_nodes(struct builder *builder, struct placing *placing, const struct run *run,
                          struct error *err);
+int builder_choose_any(struct builder *builder, struct placing *placing, struct run *run,
+                       struct error *err);
+/* Tasks by node, which the caller frees. */
 uint32_t *builder_share_out(struct builder *builder, struct placing *placing,
                             const struct run *run);
 
@@ -107,9 +116,6 @@ int builder_place_rankfile(struct builder *builder, const struct run *run, struc
 
 /* run_slots.c: the same for a run with slots. */
 int builder_place_slots(struct builder *builder, const struct run *run, struct error *err);
-/* Options that stand against a shape. */
-int slots_check_part(const struct layout_part *part, struct error *err);
-int slots_check_ntasks(const struct layout_part *part, struct error *err);
 
 /* exact.c: what is allocated, as rank files and task maps count it. */
 struct allocated {
@@ -124,12 +130,12 @@ void allocated_free(struct allocated *allocated);
 
 /* Options that stand against each other, and counts that no hardware can mend. */
 int exact_check_part(const struct layout_part *part, const struct deal *deal, struct error *err);
-/* One sentence for two options that say the same. */
-int exact_refuse_beside(const char *exact, const char *says, const char *other, struct error *err);
 /* The number of tasks that a rank file or a task map gives; 0: neither does. */
 uint32_t exact_ntasks(const struct run *run);
 /* Does the number of tasks agree with them? */
 int exact_check_ntasks(const struct run *run, struct error *err);
+/* And with the slots that a shape gave? */
+int exact_check_slots(const struct layout_part *part, struct error *err);
 /* A run took exactly these nodes (used[node of the request]): do they agree with node_count? */
 int exact_check_nodes(struct builder *builder, const struct run *run, const bool *used,
                       struct error *err);
