@@ -50,6 +50,8 @@ const struct layout_node *drawing_node(const struct drawing *drawing, uint32_t n
 /* The i-th task of a node, by local rank. */
 const struct layout_task *drawing_task(const struct drawing *drawing, uint32_t node, uint32_t i);
 uint32_t drawing_rank(const struct drawing *drawing, uint32_t node, uint32_t i);
+/* Those that it was given; NULL: none. */
+const struct idset *drawing_gpus(const struct drawing *drawing, const struct layout_task *task);
 
 /* ---- draw_looks.c: folding ---- */
 

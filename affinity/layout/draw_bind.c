@@ -2,27 +2,30 @@
 #include <string.h>
 
 #include "affinity/layout/draw.h"
+#include "affinity/layout/fold.h"
 #include "base/mem.h"
 
 #define MAX_SET 40    /* characters of a set in the table */
 #define MAX_LINES 200 /* of one node */
 #define MIN_RUN 8     /* lines that go on alike and are worth an ellipsis */
 
-/* The GPUs of each task would stand before WHERE, as one more set. */
-enum { RANKS, CPUS, CORES, WHERE, MEMORY, COLUMNS };
+enum { RANKS, CPUS, CORES, GPUS, WHERE, MEMORY, COLUMNS };
 
-struct line { /* one distinct binding of a node, and who has it */
+struct line { /* tasks of a node that are bound alike, and who they are */
+    const struct layout_task *first;
     struct idset *set[WHERE];
     char *column[COLUMNS];
 };
 
 struct lines {
+    const struct drawing *drawing;
+    uint32_t node;
     struct line *list;
     uint32_t n;
 };
 
-static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)", "in",
-                                           "memory of (OS)"};
+static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)",
+                                           "gpus", "in",        "memory of (OS)"};
 
 static char *memory_of(const struct topo *topo, const struct idset *cpus)
 {
@@ -32,40 +35,65 @@ static char *memory_of(const struct topo *topo, const struct idset *cpus)
     return text;
 }
 
-static void fill_columns(struct line *line, const struct topo *topo, bool local)
+static bool with_memory(const struct drawing *drawing, const struct layout_task *task)
 {
+    return drawing->request->parts[task->app].local_memory;
+}
+
+static void fill_columns(const struct drawing *drawing, struct line *line, const struct topo *topo)
+{
+    bool local = with_memory(drawing, line->first);
     for (size_t c = 0; c < WHERE; c++)
         line->column[c] = words_set(line->set[c], MAX_SET);
+    if (drawing->layout->gpus_assigned && idset_empty(line->set[GPUS])) {
+        free(line->column[GPUS]);
+        line->column[GPUS] = mem_copy_text("none");
+    }
     line->column[WHERE] = levels_where(topo, line->set[CORES]);
     line->column[MEMORY] = local ? memory_of(topo, line->set[CPUS]) : mem_copy_text("");
 }
 
-/* One line a distinct binding, and whether it is one of memory too, in the order of its first
- * rank. */
+static bool is_on_line(const void *arg, uint32_t number, uint32_t i)
+{
+    const struct lines *lines = arg;
+    const struct drawing *drawing = lines->drawing;
+    const struct layout_task *a = lines->list[number].first;
+    const struct layout_task *b = drawing_task(drawing, lines->node, i);
+    return drawing->same[a->binding] == drawing->same[b->binding] && a->gpus == b->gpus &&
+           with_memory(drawing, a) == with_memory(drawing, b);
+}
+
+static struct line new_line(const struct drawing *drawing, const struct layout_task *task)
+{
+    const struct layout_binding *bound = &drawing->layout->bindings[task->binding];
+    const struct idset *gpus = drawing_gpus(drawing, task);
+    return (struct line){.first = task,
+                         .set = {[RANKS] = idset_new(),
+                                 [CPUS] = idset_copy(bound->cpus),
+                                 [CORES] = idset_copy(bound->cores),
+                                 [GPUS] = gpus ? idset_copy(gpus) : idset_new()}};
+}
+
+/* A line for all that have the same cpus, the same GPUs, and memory bound or not, in the order of
+ * its first rank. */
 static struct lines collect_lines(const struct drawing *drawing, uint32_t node)
 {
     uint32_t ntasks = drawing->layout->nodes[node].ntasks;
-    uint32_t *line_of = mem_array(drawing->layout->nbindings * 2ul, sizeof(*line_of));
-    bool *local = mem_array(ntasks, sizeof(*local));
-    struct lines lines = {.list = mem_array(ntasks, sizeof(*lines.list))};
+    struct fold fold = fold_new(ntasks);
+    struct lines lines = {drawing, node, mem_array(ntasks, sizeof(*lines.list)), 0};
     for (uint32_t i = 0; i < ntasks; i++) {
         const struct layout_task *task = drawing_task(drawing, node, i);
-        uint32_t binding = drawing->same[task->binding];
-        bool with_memory = drawing->request->parts[task->app].local_memory;
-        uint32_t *number = &line_of[binding * 2ul + with_memory];
+        uint64_t hash = fold_hash(fold_hash(0, drawing->same[task->binding]), task->gpus);
+        uint32_t *number = fold_find(&fold, hash, is_on_line, &lines, i);
         if (!*number) {
-            const struct layout_binding *bound = &drawing->layout->bindings[binding];
+            lines.list[lines.n] = new_line(drawing, task);
             *number = ++lines.n;
-            local[lines.n - 1] = with_memory;
-            lines.list[lines.n - 1] = (struct line){
-                {idset_new(), idset_copy(bound->cpus), idset_copy(bound->cores)}, {NULL}};
         }
         idset_add(lines.list[*number - 1].set[RANKS], drawing_rank(drawing, node, i));
     }
-    free(line_of);
+    fold_free(&fold);
     for (uint32_t i = 0; i < lines.n; i++)
-        fill_columns(&lines.list[i], drawing_node(drawing, node)->topo, local[i]);
-    free(local);
+        fill_columns(drawing, &lines.list[i], drawing_node(drawing, node)->topo);
     return lines;
 }
 
@@ -104,12 +132,12 @@ static bool find_shift(const struct lines *lines, uint32_t a, uint32_t b, size_t
     return is_shifted(x, y, *shift);
 }
 
-/* How many lines from `at` on are of the same cores: the tasks of a core. */
-static uint32_t lines_a_core(const struct lines *lines, uint32_t at)
+/* How many lines from `at` on have the same in a column: the tasks of a core, of a GPU. */
+static uint32_t lines_alike(const struct lines *lines, uint32_t at, size_t column)
 {
     uint32_t n = 1;
     while (at + n < lines->n &&
-           idset_equal(lines->list[at].set[CORES], lines->list[at + n].set[CORES]))
+           idset_equal(lines->list[at].set[column], lines->list[at + n].set[column]))
         n++;
     return n;
 }
@@ -121,10 +149,14 @@ static bool is_same_place(const struct line *a, const struct line *b)
 }
 
 /* The end of the lines that go on from `at` by equal steps: of ranks and cpus from line to line, of
- * cores as often as there are lines a core; of one place only where `same_place`. */
+ * cores and GPUs as often as there are lines a core or GPU; of one place only where `same_place`. */
 static uint32_t steps_end(const struct lines *lines, uint32_t at, bool same_place)
 {
-    uint32_t period[WHERE] = {1, 1, lines_a_core(lines, at)}, step[WHERE] = {0}, end = at + 1;
+    uint32_t period[WHERE] = {[RANKS] = 1,
+                              [CPUS] = 1,
+                              [CORES] = lines_alike(lines, at, CORES),
+                              [GPUS] = lines_alike(lines, at, GPUS)};
+    uint32_t step[WHERE] = {0}, end = at + 1;
     for (; end < lines->n; end++) {
         if (same_place && !is_same_place(&lines->list[at], &lines->list[end]))
             return end;
@@ -150,11 +182,13 @@ static uint32_t run_end(const struct lines *lines, uint32_t at)
     return far - at >= 2 * MIN_RUN ? far : at + 1;
 }
 
+/* A column of no width is not there. */
 static void draw_line(struct buf *out, const char *const *columns, const size_t *widths)
 {
     buf_add_text(out, "    ");
     for (size_t c = 0; c < COLUMNS; c++)
-        buf_printf(out, "%-*s  ", (int)widths[c], columns[c]);
+        if (widths[c])
+            buf_printf(out, "%-*s  ", (int)widths[c], columns[c]);
     while (buf_text(out)[out->len - 1] == ' ')
         out->len--;
     buf_add_char(out, '\n');
@@ -162,8 +196,7 @@ static void draw_line(struct buf *out, const char *const *columns, const size_t 
 
 static void draw_lines(struct buf *out, const struct lines *lines, const size_t *widths)
 {
-    const char *const going_on[COLUMNS] = {"...", "...", "...", widths[WHERE] ? "..." : "",
-                                           widths[MEMORY] ? "..." : ""};
+    static const char *const going_on[COLUMNS] = {"...", "...", "...", "...", "...", "..."};
     uint32_t drawn = 0;
     for (uint32_t at = 0, end; at < lines->n && drawn < MAX_LINES; at = end) {
         end = run_end(lines, at);
@@ -192,7 +225,7 @@ static void draw_bind_node(struct drawing *drawing, uint32_t node)
     size_t widths[COLUMNS];
     const char *titles[COLUMNS];
     for (size_t c = 0; c < COLUMNS; c++) {
-        titles[c] = c >= WHERE && all_empty(&lines, c) ? "" : heads[c];
+        titles[c] = c >= GPUS && all_empty(&lines, c) ? "" : heads[c];
         widths[c] = strlen(titles[c]);
         for (uint32_t i = 0; i < lines.n; i++)
             if (strlen(lines.list[i].column[c]) > widths[c])

@@ -19,6 +19,11 @@ uint32_t drawing_rank(const struct drawing *drawing, uint32_t node, uint32_t i)
     return drawing->ranks[drawing->at[node] + i];
 }
 
+const struct idset *drawing_gpus(const struct drawing *drawing, const struct layout_task *task)
+{
+    return task->gpus == LAYOUT_NO_GPUS ? NULL : drawing->layout->gpu_sets[task->gpus];
+}
+
 /* ---- equal bindings ---- */
 
 static bool same_binding(const void *arg, uint32_t number, uint32_t wanted)
@@ -86,6 +91,7 @@ static uint64_t look_hash(const struct drawing *drawing, uint32_t node)
     for (uint32_t i = 0; i < n; i++) {
         const struct layout_task *task = drawing_task(drawing, node, i);
         hash = fold_hash(hash, task->place ^ (uint64_t)drawing->same[task->binding] << 32);
+        hash = fold_hash(hash, task->gpus);
     }
     return hash;
 }
@@ -106,7 +112,7 @@ static bool look_alike(const void *arg, uint32_t number, uint32_t b)
         return false;
     for (uint32_t i = 0; i < n; i++) {
         const struct layout_task *s = drawing_task(drawing, a, i), *t = drawing_task(drawing, b, i);
-        if (s->place != t->place || s->app != t->app ||
+        if (s->place != t->place || s->app != t->app || s->gpus != t->gpus ||
             drawing->same[s->binding] != drawing->same[t->binding])
             return false;
     }

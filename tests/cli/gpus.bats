@@ -116,6 +116,16 @@ SEEN='echo "$TPRUN_RANK ${CUDA_VISIBLE_DEVICES-unset} ${ZE_AFFINITY_MASK-unset} 
     equal "$(cat real)" "$(printf '0 0,1,2,3 0,1,2,3 unset\n1 -1 -1 unset')"
 }
 
+@test "what each task of a run is bound to is shown with its GPUs" {
+    need_cores 2
+    need_no_gpus 0-3
+    tprun -R R -n 1 -g 3 --display bind true : -n 1 --map-by core true 2>shown
+    equal "$(awk '$1 == "rank" || $1 ~ /^[01]$/ { print $1, $($1 == "rank" ? 6 : 4) }' shown)" \
+        "$(printf 'rank gpus\n0 0-2\n1 none')"
+    tprun -R R -n 2 --map-by core --display bind true 2>shown
+    run ! grep gpus shown
+}
+
 @test "without -g, and with --gpu-bind none, the variables are left alone" {
     need_no_gpus 0-3
     export CUDA_VISIBLE_DEVICES=0,1 ZE_AFFINITY_MASK=7

@@ -3,8 +3,8 @@
  *     nodes: HOSTLIST=SYNTHETIC or =@FILE.xml (from there), then " @ CORES" where not all are allocated
  *     gpu: ID NAME CPUS        of the nodes before it (OS indexes)
  *     granted: IDS             GPUs that are allocated there
- *     part: [-n N] [-c N] [--map-by X] [--bind-to X] [--order X] [--mppr X] [--per X]
- *           [--oversubscribe] [NAME]
+ *     part: [-n N] [-c N] [-g N] [--map-by X] [--bind-to X] [--order X] [--mppr X] [--per X]
+ *           [--gpu-bind X] [--mem-bind local] [--oversubscribe] [NAME]
  *     show: any of alloc, topo, map, bind
  *
  * and behind a blank line the text. */
@@ -101,18 +101,23 @@ static inline void world_part(struct picture_world *world, char *value)
 {
     struct layout_part *part = &world->parts[world->request.nparts++];
     for (char *word; (word = strsep(&value, " "));) {
-        const char **text = strcmp(word, "--map-by") == 0    ? &part->map
-                            : strcmp(word, "--bind-to") == 0 ? &part->bind
-                            : strcmp(word, "--order") == 0   ? &part->order
-                            : strcmp(word, "--mppr") == 0    ? &part->mppr
-                            : strcmp(word, "--per") == 0     ? &part->per
-                                                             : NULL;
+        const char **text = strcmp(word, "--map-by") == 0     ? &part->map
+                            : strcmp(word, "--bind-to") == 0  ? &part->bind
+                            : strcmp(word, "--order") == 0    ? &part->order
+                            : strcmp(word, "--mppr") == 0     ? &part->mppr
+                            : strcmp(word, "--per") == 0      ? &part->per
+                            : strcmp(word, "--gpu-bind") == 0 ? &part->gpu_bind
+                                                              : NULL;
         if (text)
             *text = strsep(&value, " ");
         else if (strcmp(word, "-n") == 0)
             part->ntasks = (uint32_t)atoi(strsep(&value, " "));
         else if (strcmp(word, "-c") == 0)
             part->cores_per_task = (uint32_t)atoi(strsep(&value, " "));
+        else if (strcmp(word, "-g") == 0)
+            part->gpus_per_task = (uint32_t)atoi(strsep(&value, " "));
+        else if (strcmp(word, "--mem-bind") == 0)
+            part->local_memory = strcmp(strsep(&value, " "), "local") == 0;
         else if (strcmp(word, "--oversubscribe") == 0)
             part->oversubscribe = true;
         else
