@@ -25,10 +25,14 @@ struct size {
     uint32_t w, h;
 };
 
-/* The box that a GPU belongs to. */
-struct gpu_home {
-    size_t depth; /* 0 is the machine */
-    uint32_t row; /* the first of the box */
+/* A GPU, in the box that it belongs to. */
+struct chip {
+    uint32_t id;
+    const char *name;    /* NULL: not known */
+    bool ours;           /* allocated */
+    size_t depth;        /* of the box; 0 is the machine */
+    uint32_t row;        /* the first of the box */
+    struct idset *ranks; /* that were given it */
 };
 
 /* One node, about to be drawn. */
@@ -43,10 +47,10 @@ struct machine {
     bool cores; /* drawn core by core; otherwise box by box */
     bool l2;    /* with outlines around cores that share an L2 */
     struct size cell;
-    uint32_t caption;       /* lines above the cores of an innermost box */
-    uint32_t narrow;        /* least width of such a box inside */
-    struct gpu_home *homes; /* of the GPUs that are drawn */
-    size_t ngpus;
+    uint32_t caption;   /* lines above the cores of an innermost box */
+    uint32_t narrow;    /* least width of such a box inside */
+    struct chip *chips; /* the GPUs that are drawn */
+    size_t nchips;
     unsigned signs; /* for the legend */
 };
 
@@ -58,9 +62,10 @@ struct size machine_size(const struct machine *machine, uint32_t room);
 void machine_draw(struct buf *out, const struct machine *machine, uint32_t x, uint32_t y,
                   uint32_t room);
 
-/* svg_gpus.c: as chips in a row below what a box holds; the smallest box has them that has all the
- * cores beside them. */
-void gpus_open(struct machine *machine);
+/* svg_gpus.c: as chips in a row below what a box holds, with the ranks that have them; the smallest
+ * box has them that has all the cores beside them. */
+void gpus_open(struct machine *machine, uint32_t node);
+void gpus_close(struct machine *machine);
 struct size gpus_size(const struct machine *machine, size_t depth, uint32_t first);
 void gpus_draw(struct buf *out, const struct machine *machine, size_t depth, uint32_t first,
                uint32_t x, uint32_t y);

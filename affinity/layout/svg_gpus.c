@@ -5,48 +5,70 @@
 
 #define CHIP_H 22
 #define CHIP_GAP 8
-#define MAX_GPUS 32 /* of one machine; more would leave the page */
+#define MAX_GPUS 32  /* of one machine; more would leave the page */
+#define MAX_RANKS 18 /* characters of the ranks on a chip */
 
 /* The smallest box that has all the cpus of a GPU. */
-static struct gpu_home find_home(const struct machine *machine, const struct topo_gpu *gpu)
+static void find_home(struct chip *chip, const struct machine *machine, const struct idset *cpus)
 {
     const struct topo *topo = machine->topo;
-    struct gpu_home home = {0, 0};
     uint32_t first = 0, last;
-    while (first < topo->npus && !idset_has(gpu->cpus, topo->os[first]))
+    while (first < topo->npus && !idset_has(cpus, topo->os[first]))
         first++;
     if (first == topo->npus)
-        return home;
-    for (last = topo->npus - 1; !idset_has(gpu->cpus, topo->os[last]);)
+        return;
+    for (last = topo->npus - 1; !idset_has(cpus, topo->os[last]);)
         last--;
-    while (home.depth < machine->nlevels &&
-           levels_same(topo, machine->levels, home.depth + 1, first, last))
-        home.depth++;
-    for (home.row = first; home.depth && home.row > 0 &&
-                           levels_same(topo, machine->levels, home.depth, home.row - 1, first);)
-        home.row--;
-    home.row = home.depth ? home.row : 0;
-    return home;
+    while (chip->depth < machine->nlevels &&
+           levels_same(topo, machine->levels, chip->depth + 1, first, last))
+        chip->depth++;
+    for (chip->row = first; chip->depth && chip->row > 0 &&
+                            levels_same(topo, machine->levels, chip->depth, chip->row - 1, first);)
+        chip->row--;
+    chip->row = chip->depth ? chip->row : 0;
 }
 
-static bool is_home(const struct gpu_home *home, size_t depth, uint32_t first)
+static bool is_home(const struct chip *chip, size_t depth, uint32_t first)
 {
-    return home->depth == depth && home->row == first;
+    return chip->depth == depth && chip->row == first;
 }
 
-/* What stands on a GPU: the place to say whose it is, once GPUs are given to tasks. */
-static char *chip_text(const struct topo_gpu *gpu)
+/* "gpu 0", "gpu 0: rank 3", "gpu 0: ranks 0-3": what stands on it. */
+static char *chip_text(const struct chip *chip)
 {
-    return mem_format("gpu %u", gpu->id);
+    if (idset_empty(chip->ranks))
+        return mem_format("gpu %u", chip->id);
+    char *ranks = words_set(chip->ranks, MAX_RANKS);
+    char *text = mem_format("gpu %u: rank%s %s", chip->id,
+                            words_count((uint32_t)idset_count(chip->ranks)), ranks);
+    free(ranks);
+    return text;
+}
+
+/* "GPU 0 (cuda0) of ranks 0-3", "GPU 1 (cuda1), not allocated" */
+static char *chip_title(const struct chip *chip)
+{
+    struct buf out = BUF_INIT;
+    buf_printf(&out, "GPU %u", chip->id);
+    if (chip->name)
+        buf_printf(&out, " (%s)", chip->name);
+    if (!chip->ours)
+        buf_add_text(&out, ", not allocated");
+    if (!idset_empty(chip->ranks)) {
+        char *ranks = words_set(chip->ranks, 60);
+        buf_printf(&out, " of rank%s %s", words_count((uint32_t)idset_count(chip->ranks)), ranks);
+        free(ranks);
+    }
+    return buf_take_text(&out);
 }
 
 struct size gpus_size(const struct machine *machine, size_t depth, uint32_t first)
 {
     struct size size = {0, 0};
-    for (size_t i = 0; i < machine->ngpus; i++) {
-        if (!is_home(&machine->homes[i], depth, first))
+    for (size_t i = 0; i < machine->nchips; i++) {
+        if (!is_home(&machine->chips[i], depth, first))
             continue;
-        char *text = chip_text(&machine->topo->gpus[i]);
+        char *text = chip_text(&machine->chips[i]);
         size.w += (size.w ? CHIP_GAP : 0) + pen_width(PEN_CELL, text) + 8;
         size.h = CHIP_H;
         free(text);
@@ -54,40 +76,77 @@ struct size gpus_size(const struct machine *machine, size_t depth, uint32_t firs
     return size;
 }
 
-static bool has_gpu(const struct machine *machine, const struct topo_gpu *gpu)
+/* In the colour of the first rank that has it. */
+static void chip_draw(struct buf *out, const struct machine *machine, const struct chip *chip,
+                      const char *text, struct area area)
 {
-    return machine->source->gpus && idset_has(machine->source->gpus, gpu->id);
+    char *title = chip_title(chip);
+    pen_begin(out, title);
+    if (idset_empty(chip->ranks)) {
+        pen_shape(out, chip->ours ? "chip" : "absent", area);
+        pen_in(out, area, text);
+    } else {
+        uint32_t colour = machine_colour(machine, idset_first(chip->ranks));
+        pen_colour(out, area, colour);
+        pen_on_colour(out, area, colour, text);
+    }
+    pen_end(out);
+    free(title);
 }
 
 void gpus_draw(struct buf *out, const struct machine *machine, size_t depth, uint32_t first,
                uint32_t x, uint32_t y)
 {
-    for (size_t i = 0; i < machine->ngpus; i++) {
-        const struct topo_gpu *gpu = &machine->topo->gpus[i];
-        if (!is_home(&machine->homes[i], depth, first))
+    for (size_t i = 0; i < machine->nchips; i++) {
+        if (!is_home(&machine->chips[i], depth, first))
             continue;
-        bool ours = has_gpu(machine, gpu);
-        char *text = chip_text(gpu);
-        char *title =
-            mem_format("GPU %u (%s)%s", gpu->id, gpu->name, ours ? "" : ", not allocated");
+        char *text = chip_text(&machine->chips[i]);
         struct area area = {x, y, pen_width(PEN_CELL, text) + 8, CHIP_H};
-        pen_begin(out, title);
-        pen_shape(out, ours ? "chip" : "absent", area);
-        pen_in(out, area, text);
-        pen_end(out);
+        chip_draw(out, machine, &machine->chips[i], text, area);
         x += area.w + CHIP_GAP;
-        free(title);
         free(text);
     }
 }
 
-void gpus_open(struct machine *machine)
+/* ---- which there are, and whose ---- */
+
+/* The GPUs of the machine; those that were allocated where it shows none. */
+static void find_chips(struct machine *machine)
 {
     const struct topo *topo = machine->topo;
-    machine->ngpus = topo->ngpus < MAX_GPUS ? topo->ngpus : MAX_GPUS;
-    machine->homes = mem_array(machine->ngpus, sizeof(*machine->homes));
-    for (size_t i = 0; i < machine->ngpus; i++) {
-        machine->homes[i] = find_home(machine, &topo->gpus[i]);
-        machine->signs |= has_gpu(machine, &topo->gpus[i]) ? 0 : SIGN_ABSENT;
+    const struct idset *granted = machine->source->gpus;
+    for (size_t i = 0; i < topo->ngpus && machine->nchips < MAX_GPUS; i++) {
+        const struct topo_gpu *gpu = &topo->gpus[i];
+        struct chip *chip = &machine->chips[machine->nchips++];
+        *chip = (struct chip){gpu->id, gpu->name, granted && idset_has(granted, gpu->id)};
+        find_home(chip, machine, gpu->cpus);
+        machine->signs |= chip->ours ? 0 : SIGN_ABSENT;
     }
+    if (topo->ngpus || !granted)
+        return;
+    IDSET_FOREACH(id, granted)
+    if (machine->nchips < MAX_GPUS)
+        machine->chips[machine->nchips++] = (struct chip){.id = id, .ours = true};
+}
+
+void gpus_open(struct machine *machine, uint32_t node)
+{
+    const struct drawing *drawing = machine->drawing;
+    machine->chips = mem_array(MAX_GPUS, sizeof(*machine->chips));
+    find_chips(machine);
+    for (size_t i = 0; i < machine->nchips; i++)
+        machine->chips[i].ranks = idset_new();
+    for (uint32_t i = 0; i < drawing->layout->nodes[node].ntasks && machine->nchips; i++) {
+        const struct idset *gpus = drawing_gpus(drawing, drawing_task(drawing, node, i));
+        for (size_t chip = 0; gpus && chip < machine->nchips; chip++)
+            if (idset_has(gpus, machine->chips[chip].id))
+                idset_add(machine->chips[chip].ranks, drawing_rank(drawing, node, i));
+    }
+}
+
+void gpus_close(struct machine *machine)
+{
+    for (size_t i = 0; i < machine->nchips; i++)
+        idset_free(machine->chips[i].ranks);
+    free(machine->chips);
 }

@@ -265,12 +265,12 @@ void machine_open(struct machine *machine, const struct drawing *drawing, uint32
     machine->seats = drawing_seats(drawing, node);
     choose_detail(machine);
     fit_captions(machine);
-    gpus_open(machine);
+    gpus_open(machine, node);
     machine->signs |= collect_signs(machine);
 }
 
 void machine_close(struct machine *machine)
 {
     seats_free(machine->seats, machine->topo->npus);
-    free(machine->homes);
+    gpus_close(machine);
 }

@@ -170,10 +170,12 @@ static void make(struct picture_world *world, const char *hosts, const char *mac
 
 static void test_every_case_gives_a_picture_that_names_its_hosts(void **state)
 {
-    static const char *const cases[] = {
-        "one-core.txt", "folded.txt",       "l3.txt",      "slots.txt",       "unbound.txt",
-        "parts.txt",    "threads.txt",      "tiles.txt",   "holes.txt",       "gpus.txt",
-        "crowded.txt",  "unlike-cores.txt", "unbound.txt", "unlike-nodes.txt"};
+    static const char *const cases[] = {"one-core.txt",    "folded.txt",       "l3.txt",
+                                        "slots.txt",       "unbound.txt",      "parts.txt",
+                                        "threads.txt",     "tiles.txt",        "holes.txt",
+                                        "gpus.txt",        "crowded.txt",      "unlike-cores.txt",
+                                        "unbound.txt",     "unlike-nodes.txt", "gpu-tasks.txt",
+                                        "gpu-domains.txt", "gpu-sharing.txt",  "gpu-closest.txt"};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct picture_world world;
@@ -282,6 +284,57 @@ static void test_gpus_stand_in_the_boxes_that_they_belong_to(void **state)
     assert_true(strstr(text, "gpu 0<") < strstr(text, "numa 1<"));
     assert_true(strstr(text, "gpu 1<") > strstr(text, "numa 1<"));
     assert_true(strstr(text, "gpu 2<") > strstr(text, "numa 3<"));
+    free(text);
+    world_end(&world);
+}
+
+static void test_a_gpu_says_which_ranks_have_it_in_their_colour(void **state)
+{
+    struct picture_world world;
+    (void)state;
+    world_load(&world, "gpu-tasks.txt");
+    char *text = draw(&world);
+    check_holds(text, "<title>GPU 0 (cuda0) of rank 0</title><rect");
+    assert_int_equal(count(text, ">gpu 1: rank 0<"), 1);
+    assert_int_equal(count(text, ">gpu 3: rank 1<"), 1);
+    assert_int_equal(count(text, ">gpu 2: rank 5<"), 1);
+    assert_int_equal(count(text, "fill=\"#0072b2\""), 6 + 12 + 1); /* bars, chips, part 1 */
+    free(text);
+    world_end(&world);
+    world_load(&world, "gpu-domains.txt");
+    text = draw(&world);
+    check_holds(text, "<title>GPU 3 (cuda3) of ranks 7,19</title>");
+    check_holds(text, ">gpu 3: ranks 7,19<");
+    free(text);
+    world_end(&world);
+}
+
+static void test_gpus_that_were_not_given_out_stand_alone(void **state)
+{
+    struct picture_world world;
+    (void)state;
+    world_load(&world, "gpus.txt");
+    world.parts[0].gpus_per_task = 1;
+    world.parts[0].ntasks = 1;
+    char *text = draw(&world);
+    check_holds(text, ">gpu 0: rank 0<");
+    check_holds(text, "<title>GPU 1 (cuda1)</title>");
+    check_holds(text, ">gpu 1<");
+    free(text);
+    world_end(&world);
+}
+
+static void test_gpus_that_only_r_knows_belong_to_the_machine(void **state)
+{
+    struct picture_world world;
+    (void)state;
+    make(&world, "n0", "package:2 core:4 pu:1", (struct layout_part){2, .gpus_per_task = 1});
+    world_granted(&world, (char[]){"3,5,7"});
+    char *text = draw(&world);
+    check_holds(text, "<title>GPU 3 of rank 0</title>");
+    check_holds(text, "<title>GPU 5 of rank 1</title>");
+    check_holds(text, "<title>GPU 7</title>");
+    assert_true(strstr(text, "gpu 3: ") > strstr(text, "socket 1<"));
     free(text);
     world_end(&world);
 }
@@ -441,6 +494,9 @@ int main(void)
         cmocka_unit_test(test_parts_have_a_colour_each),
         cmocka_unit_test(test_a_ranks_cores_are_one_bar),
         cmocka_unit_test(test_gpus_stand_in_the_boxes_that_they_belong_to),
+        cmocka_unit_test(test_a_gpu_says_which_ranks_have_it_in_their_colour),
+        cmocka_unit_test(test_gpus_that_were_not_given_out_stand_alone),
+        cmocka_unit_test(test_gpus_that_only_r_knows_belong_to_the_machine),
         cmocka_unit_test(test_names_of_any_bytes_give_well_formed_text),
         cmocka_unit_test(test_a_long_path_is_told_by_its_end),
         cmocka_unit_test(test_a_million_tasks_fold),
