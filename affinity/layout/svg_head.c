@@ -8,23 +8,31 @@
 #define SAMPLE_W 28
 #define SAMPLE_H 20
 
-/* words_policy() tells the other order only. */
-static const char *order_words(const struct drawing *drawing, uint32_t part)
+/* How the ranks were placed; where nothing was said of their order it is the natural one, of which
+ * words_policy() is silent. Caller frees. */
+static char *placing_words(const struct drawing *drawing, uint32_t part)
 {
-    return drawing->parts[part].policy.sequential ? "" : ", in natural order";
+    const struct layout_part *asked = &drawing->request->parts[drawing->parts[part].owner];
+    bool natural = !drawing->parts[part].policy.sequential && !asked->rankfile && !asked->taskmap &&
+                   !asked->shape;
+    char *policy = words_policy(drawing, part);
+    char *text = mem_format("%s%s%s", asked->slots ? "" : "mapped ", policy,
+                            natural ? ", in natural order" : "");
+    free(policy);
+    return text;
 }
 
 static uint32_t parts_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
 {
     uint32_t nparts = drawing->request->nparts, h = 0;
     for (uint32_t part = 0; part < nparts && part < MAX_PARTS; part++) {
-        char *ranks = words_part(drawing, part), *policy = words_policy(drawing, part);
-        char *line = mem_format("%s; mapped %s%s", ranks, policy, order_words(drawing, part));
+        char *ranks = words_part(drawing, part), *placing = placing_words(drawing, part);
+        char *line = mem_format("%s; %s", ranks, placing);
         if (out)
             pen_colour(out, (struct area){SVG_MARGIN, y + h + 3, 14, 14}, part);
         h += pen_wrapped(out, PEN_TEXT, SVG_MARGIN + 22, y + h, SVG_ROOM - 22, line) + 3;
         free(line);
-        free(policy);
+        free(placing);
         free(ranks);
     }
     if (nparts > MAX_PARTS) {
@@ -38,12 +46,12 @@ static uint32_t parts_draw(struct buf *out, const struct drawing *drawing, uint3
 static uint32_t policy_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
 {
     const char *program = drawing->request->parts[0].program;
-    char *policy = words_policy(drawing, 0);
-    char *line = mem_format("%s%smapped %s%s", program ? words_program(program) : "",
-                            program ? ": " : "", policy, order_words(drawing, 0));
+    char *placing = placing_words(drawing, 0);
+    char *line =
+        mem_format("%s%s%s", program ? words_program(program) : "", program ? ": " : "", placing);
     uint32_t h = pen_wrapped(out, PEN_TEXT, SVG_MARGIN, y, SVG_ROOM, line);
     free(line);
-    free(policy);
+    free(placing);
     return h;
 }
 

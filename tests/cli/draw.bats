@@ -35,6 +35,25 @@ is_picture() {
     has_line "$(cat err)" "Map: 4 tasks on 1 of 4 nodes*"
 }
 
+# says HOW...: what stands below the title of the picture, and in the head of the text.
+says() {
+    tprun --dry-run --topology "$FOUR" --display map --draw map.svg "${@:2}" ./app >map.txt
+    grep -o '>\./app: [^<]*<' map.svg >head
+    equal "$(cat head)" ">./app: $1<"
+}
+
+@test "the picture says what decided where ranks are" {
+    printf '0 n1 0\n1 n0 4\n' >ranks
+    says 'mapped by core, each bound to a core, in natural order' -n 2 --map-by core
+    says 'mapped by core, each bound to a core, in sequential order' -n 2 --map-by core --order s
+    says 'mapped as rank file ranks says' --rankfile ranks
+    says 'mapped by core, each bound to a core, nodes by task map 0;1' --map-by core --taskmap "0;1"
+    says 'each bound to its slot of slot=2/core=2' --shape slot=2/core=2
+    grep -q '^Map: 2 tasks on 1 node, each bound to its slot of slot=2/core=2$' map.txt
+    says 'mapped by core, each bound to a core, over what slot=2/core=2 gives' -n 2 --map-by core \
+        --shape slot=2/core=2
+}
+
 @test "--draw - without --dry-run is refused" {
     run -2 --separate-stderr tprun --draw - touch started
     [[ "$stderr" == *--draw*--dry-run* ]]
