@@ -57,7 +57,7 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_memory.c \
     affinity/topology/topo_numa.c affinity/topology/topo_numa.h \
     affinity/topology/topo_xml.c \
-    affinity/layout/builder.h \
+    affinity/layout/builder.c affinity/layout/builder.h \
     affinity/layout/deal.c affinity/layout/deal.h \
     affinity/layout/draw.c affinity/layout/draw.h \
     affinity/layout/draw_alloc.c \

@@ -55,6 +55,13 @@ struct builder {
     uint32_t rotation; /* with node_count: whose turn it is to get one more than the rest */
 };
 
+/* With room for all runs, and all nodes chosen; end() frees all but the layout. */
+void builder_start(struct builder *builder, const struct layout_request *request);
+void builder_end(struct builder *builder);
+
+const struct policy *builder_policy(const struct builder *builder, const struct layout_task *task);
+const struct kind *builder_kind(const struct builder *builder, uint32_t node);
+
 /* layout_bindings.c: number of the binding made of these rows of a kind. */
 uint32_t builder_bind(struct builder *builder, const struct kind *kind, const struct rows *spans,
                       uint32_t nspans);
@@ -86,9 +93,6 @@ int builder_share_gpus(struct builder *builder, struct error *err);
 /* layout_nodes.c: number the nodes that are used, count local ranks, make the claims and the task
  * map; from here on tasks are as layout.h has them. */
 void builder_finish(struct builder *builder);
-
-const struct policy *builder_policy(const struct builder *builder, const struct layout_task *task);
-const struct kind *builder_kind(const struct builder *builder, uint32_t node);
 
 /* run.c: place one run behind those before; 0 or -1 with a sentence. */
 struct placing;
