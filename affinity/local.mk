@@ -98,6 +98,7 @@ liblayout_a_SOURCES = \
     affinity/layout/refusal_room.c \
     affinity/layout/run.c \
     affinity/layout/run_deal.c \
+    affinity/layout/run_nodes.c \
     affinity/layout/run_rankfile.c \
     affinity/layout/run_slots.c \
     affinity/layout/svg.c affinity/layout/svg.h \

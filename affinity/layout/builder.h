@@ -97,9 +97,14 @@ void builder_finish(struct builder *builder);
 /* run.c: place one run behind those before; 0 or -1 with a sentence. */
 struct placing;
 int builder_place_run(struct builder *builder, struct run *run, struct error *err);
-/* With node_count: choose so many nodes for the first run; tasks by node, which the caller frees. */
+
+/* run_nodes.c: with node_count, choose so many nodes for the first run, each with room for its share;
+ * or for one task, where as many as fit are to come. */
 int builder_choose_nodes(struct builder *builder, struct placing *placing, const struct run *run,
                          struct error *err);
+int builder_choose_any(struct builder *builder, struct placing *placing, struct run *run,
+                       struct error *err);
+/* Tasks by node, which the caller frees. */
 uint32_t *builder_share_out(struct builder *builder, struct placing *placing,
                             const struct run *run);
 
@@ -111,9 +116,6 @@ int builder_place_rankfile(struct builder *builder, const struct run *run, struc
 
 /* run_slots.c: the same for a run with slots. */
 int builder_place_slots(struct builder *builder, const struct run *run, struct error *err);
-/* Options that stand against a shape. */
-int slots_check_part(const struct layout_part *part, struct error *err);
-int slots_check_ntasks(const struct layout_part *part, struct error *err);
 
 /* exact.c: what is allocated, as rank files and task maps count it. */
 struct allocated {
@@ -128,12 +130,12 @@ void allocated_free(struct allocated *allocated);
 
 /* Options that stand against each other, and counts that no hardware can mend. */
 int exact_check_part(const struct layout_part *part, const struct deal *deal, struct error *err);
-/* One sentence for two options that say the same. */
-int exact_refuse_beside(const char *exact, const char *says, const char *other, struct error *err);
 /* The number of tasks that a rank file or a task map gives; 0: neither does. */
 uint32_t exact_ntasks(const struct run *run);
 /* Does the number of tasks agree with them? */
 int exact_check_ntasks(const struct run *run, struct error *err);
+/* And with the slots that a shape gave? */
+int exact_check_slots(const struct layout_part *part, struct error *err);
 /* A run took exactly these nodes (used[node of the request]): do they agree with node_count? */
 int exact_check_nodes(struct builder *builder, const struct run *run, const bool *used,
                       struct error *err);

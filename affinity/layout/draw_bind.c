@@ -149,7 +149,7 @@ static bool is_same_place(const struct line *a, const struct line *b)
 }
 
 /* The end of the lines that go on from `at` by equal steps: of ranks and cpus from line to line, of
- * cores and GPUs as often as there are lines a core or GPU; of one place only where `same_place`. */
+ * cores and GPUs as often as there are lines of each; of one place only where `same_place`. */
 static uint32_t steps_end(const struct lines *lines, uint32_t at, bool same_place)
 {
     uint32_t period[WHERE] = {[RANKS] = 1,

@@ -1,4 +1,4 @@
-/* What rank files and task maps have in common: what they count, and what they stand against. */
+/* What rank files, task maps and shapes have in common: what they count, what stands against it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ void allocated_free(struct allocated *allocated)
 
 /* ---- what they stand against ---- */
 
-int exact_refuse_beside(const char *exact, const char *says, const char *other, struct error *err)
+static int refuse_beside(const char *exact, const char *says, const char *other, struct error *err)
 {
     return error_usage(err, "%s says %s: leave out %s", exact, says, other);
 }
@@ -48,8 +48,8 @@ static int check_rankfile(const struct layout_part *part, struct error *err)
                   {part->gpu_bind, "--gpu-bind"}};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (others[i].given)
-            return exact_refuse_beside("--rankfile", "where each rank runs and what it is bound to",
-                                       others[i].option, err);
+            return refuse_beside("--rankfile", "where each rank runs and what it is bound to",
+                                 others[i].option, err);
     const struct rankfile *file = part->rankfile;
     if (part->ntasks > file->nranks)
         return error_usage(err,
@@ -60,15 +60,43 @@ static int check_rankfile(const struct layout_part *part, struct error *err)
     return 0;
 }
 
+static int check_shape(const struct layout_part *part, struct error *err)
+{
+    const struct {
+        bool given;
+        const char *option;
+    } never[] = {{part->cores_per_task, "-c"},
+                 {part->gpus_per_task, "-g"},
+                 {part->per, "--per"},
+                 {part->rankfile, "--rankfile"},
+                 {part->taskmap, "--taskmap"}};
+    bool ordered = part->order && strcmp(part->order, "natural") != 0;
+    const struct {
+        bool given;
+        const char *option;
+    } mapped[] = {{ordered, "--order (or --rank-by)"},
+                  {part->mppr, "--mppr"},
+                  {part->gpu_bind, "--gpu-bind"}};
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+        if (never[i].given)
+            return refuse_beside("--shape", "what each task gets", never[i].option, err);
+    for (size_t i = 0; i < sizeof(mapped) / sizeof(mapped[0]) && !part->map && !part->bind; i++)
+        if (mapped[i].given)
+            return error_usage(err,
+                               "--shape binds each task to a slot of its own: leave out %s, or "
+                               "have tasks placed over what is allocated, by --map-by or --bind-to",
+                               mapped[i].option);
+    return 0;
+}
+
 int exact_check_part(const struct layout_part *part, const struct deal *deal, struct error *err)
 {
-    if (part->shape && slots_check_part(part, err) < 0)
+    if (part->shape && check_shape(part, err) < 0)
         return -1;
     if (part->rankfile)
         return check_rankfile(part, err);
     if (deal->scheme != DEAL_NONE && part->order)
-        return exact_refuse_beside("--taskmap", "how ranks are numbered", "--order (or --rank-by)",
-                                   err);
+        return refuse_beside("--taskmap", "how ranks are numbered", "--order (or --rank-by)", err);
     if ((deal->scheme == DEAL_BLOCK || deal->scheme == DEAL_CYCLIC) && part->per && !part->ntasks)
         return error_usage(err,
                            "--per without -n takes all that fits, which --taskmap %s cannot deal "
@@ -101,6 +129,14 @@ int exact_check_ntasks(const struct run *run, struct error *err)
                        "or make them agree",
                        placed, placed == 1 ? "" : "s", run->ntasks,
                        run->ntasks == 1 ? "is" : "are");
+}
+
+int exact_check_slots(const struct layout_part *part, struct error *err)
+{
+    if (!part->nslots || part->ntasks <= part->nslots)
+        return 0;
+    return error_usage(err, "-n %u: the shape gave %u slot%s, and there is one task a slot at most",
+                       part->ntasks, part->nslots, part->nslots == 1 ? "" : "s");
 }
 
 static uint32_t count_used(const struct builder *builder, const bool *used)

@@ -112,7 +112,7 @@ static int count_tasks(struct builder *builder, struct error *err)
         if (exact_check_ntasks(&builder->runs[i], err) < 0)
             return -1;
     for (uint32_t i = 0; i < request->nparts; i++)
-        if (slots_check_ntasks(&request->parts[i], err) < 0)
+        if (exact_check_slots(&request->parts[i], err) < 0)
             return -1;
     return check_node_count(builder, fills ? UINT32_MAX : total, err);
 }

@@ -1,5 +1,5 @@
 /*
- * Placing one run: which nodes, how many on each, in which order the tasks are numbered.
+ * Placing one run: how many tasks on each node, in which order they are numbered.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,78 +44,6 @@ static int place_freely(const struct builder *builder, struct placing *placing,
 }
 
 /* ---- on exactly node_count nodes ---- */
-
-/* The first nodes with room for their share: the share, or one more on `rest` of them. Those with
- * room for the smaller share only may be so many that the larger ones still find a node. */
-static void choose_nodes(struct builder *builder, const uint32_t *room, uint32_t share,
-                         uint32_t rest)
-{
-    uint32_t small = builder->request->node_count - rest;
-    for (uint32_t node = 0; node < builder->request->nnodes; node++) {
-        if (builder->nchosen == builder->request->node_count)
-            return;
-        if (room[node] < share || (room[node] == share && small == 0))
-            continue;
-        small -= room[node] == share;
-        builder->chosen[builder->nchosen++] = node;
-    }
-}
-
-static bool has_position(const struct placing *placing, uint32_t node)
-{
-    return placing->plans->plans[placing->plan_of[node]].npositions > 0;
-}
-
-int builder_choose_nodes(struct builder *builder, struct placing *placing, const struct run *run,
-                         struct error *err)
-{
-    const struct layout_request *request = builder->request;
-    uint32_t share = run->ntasks / request->node_count, rest = run->ntasks % request->node_count;
-    uint32_t *room = mem_array(request->nnodes, sizeof(*room));
-    for (uint32_t node = 0; node < request->nnodes; node++)
-        room[node] = placing_room(placing, node, share + 1);
-    builder->nchosen = 0;
-    choose_nodes(builder, room, share, rest);
-    if (builder->nchosen < request->node_count && run->policy.oversubscribe) {
-        builder->nchosen = 0;
-        for (uint32_t node = 0; node < request->nnodes; node++)
-            room[node] = has_position(placing, node) ? share + 1 : 0;
-        choose_nodes(builder, room, share, rest);
-    }
-    int rc = 0;
-    if (builder->nchosen < request->node_count)
-        rc = refuse_node_count(builder, placing, run, room, share + (rest > 0), err);
-    free(room);
-    return rc;
-}
-
-/* One task more for `left` of the nodes, in turn: those with the room, or any that got none. */
-static uint32_t share_rest(const struct builder *builder, struct placing *placing, uint32_t *quota,
-                           uint32_t share, uint32_t left, bool any)
-{
-    for (uint32_t i = 0; i < builder->nchosen && left; i++) {
-        uint32_t node = builder->chosen[(builder->rotation + i) % builder->nchosen];
-        if (quota[node] > share || (!any && placing_room(placing, node, share + 1) <= share))
-            continue;
-        quota[node]++;
-        left--;
-    }
-    return left;
-}
-
-/* Shares by node. Where they do not divide evenly, the ones over go to the first nodes with room
- * for them; the next run goes on behind those, so that the whole program stays even. */
-uint32_t *builder_share_out(struct builder *builder, struct placing *placing, const struct run *run)
-{
-    uint32_t n = builder->nchosen, share = run->ntasks / n, rest = run->ntasks % n;
-    uint32_t *quota = mem_array(builder->request->nnodes, sizeof(*quota));
-    for (uint32_t i = 0; i < n; i++)
-        quota[builder->chosen[i]] = share;
-    uint32_t left = share_rest(builder, placing, quota, share, rest, false);
-    share_rest(builder, placing, quota, share, left, true);
-    builder->rotation = (builder->rotation + rest) % n;
-    return quota;
-}
 
 /* Blocks: each node is filled by itself, whatever the map says about n. */
 static uint32_t place_blocks(const struct builder *builder, struct placing *placing,
@@ -164,33 +92,13 @@ static int place_counted(struct builder *builder, struct placing *placing, const
 
 /* ---- as many as fit ---- */
 
-/* The first so many nodes that have room for one. */
-static int choose_any(struct builder *builder, struct placing *placing, struct run *run,
-                      struct error *err)
-{
-    const struct layout_request *request = builder->request;
-    uint32_t *room = mem_array(request->nnodes, sizeof(*room));
-    int rc = 0;
-    builder->nchosen = 0;
-    for (uint32_t node = 0; node < request->nnodes; node++) {
-        room[node] = placing_room(placing, node, 1);
-        if (room[node] && builder->nchosen < request->node_count)
-            builder->chosen[builder->nchosen++] = node;
-    }
-    run->ntasks = request->node_count; /* for the sentence */
-    if (builder->nchosen < request->node_count)
-        rc = refuse_node_count(builder, placing, run, room, 1, err);
-    free(room);
-    return rc;
-}
-
 static int place_fill(struct builder *builder, struct placing *placing, struct run *run,
                       struct error *err)
 {
     const uint32_t most = LAYOUT_MAX_TASKS - builder->layout->ntasks;
     bool counted = builder->request->node_count,
          blocks = counted && !policy_is_cyclic(&run->policy);
-    if (counted && run == builder->runs && choose_any(builder, placing, run, err) < 0)
+    if (counted && run == builder->runs && builder_choose_any(builder, placing, run, err) < 0)
         return -1;
     if (blocks)
         for (uint32_t i = 0; i < builder->nchosen && placing->nseats <= most; i++)

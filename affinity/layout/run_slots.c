@@ -1,51 +1,11 @@
 /*
- * Placing a run by slots: each task in its own, bound to it. What stands against a shape.
+ * Placing a run by slots: each task in its own, bound to it.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "affinity/layout/builder.h"
 #include "affinity/layout/refusal.h"
 #include "base/mem.h"
-
-/* ---- what stands against a shape ---- */
-
-int slots_check_part(const struct layout_part *part, struct error *err)
-{
-    const struct {
-        bool given;
-        const char *option;
-    } never[] = {{part->cores_per_task, "-c"},
-                 {part->gpus_per_task, "-g"},
-                 {part->per, "--per"},
-                 {part->rankfile, "--rankfile"},
-                 {part->taskmap, "--taskmap"}};
-    bool ordered = part->order && strcmp(part->order, "natural") != 0;
-    const struct {
-        bool given;
-        const char *option;
-    } mapped[] = {{ordered, "--order (or --rank-by)"},
-                  {part->mppr, "--mppr"},
-                  {part->gpu_bind, "--gpu-bind"}};
-    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
-        if (never[i].given)
-            return exact_refuse_beside("--shape", "what each task gets", never[i].option, err);
-    for (size_t i = 0; i < sizeof(mapped) / sizeof(mapped[0]) && !part->map && !part->bind; i++)
-        if (mapped[i].given)
-            return error_usage(err,
-                               "--shape binds each task to a slot of its own: leave out %s, or "
-                               "have tasks placed over what is allocated, by --map-by or --bind-to",
-                               mapped[i].option);
-    return 0;
-}
-
-int slots_check_ntasks(const struct layout_part *part, struct error *err)
-{
-    if (!part->nslots || part->ntasks <= part->nslots)
-        return 0;
-    return error_usage(err, "-n %u: the shape gave %u slot%s, and there is one task a slot at most",
-                       part->ntasks, part->nslots, part->nslots == 1 ? "" : "s");
-}
 
 /* ---- one task ---- */
 
