@@ -64,6 +64,7 @@ liblayout_a_SOURCES = \
     affinity/layout/draw_bind.c \
     affinity/layout/draw_boxes.c \
     affinity/layout/draw_levels.c \
+    affinity/layout/draw_lists.c \
     affinity/layout/draw_looks.c \
     affinity/layout/draw_map.c \
     affinity/layout/draw_seats.c \
@@ -90,6 +91,7 @@ liblayout_a_SOURCES = \
     affinity/layout/plan_units.c \
     affinity/layout/policy.c affinity/layout/policy.h \
     affinity/layout/policy_gpus.c \
+    affinity/layout/policy_letters.c \
     affinity/layout/rankfile.c affinity/layout/rankfile.h \
     affinity/layout/rankfile_hosts.c \
     affinity/layout/rankfile_slots.c \
@@ -103,6 +105,7 @@ liblayout_a_SOURCES = \
     affinity/layout/run_slots.c \
     affinity/layout/svg.c affinity/layout/svg.h \
     affinity/layout/svg_cells.c \
+    affinity/layout/svg_colour.c \
     affinity/layout/svg_gpus.c \
     affinity/layout/svg_head.c \
     affinity/layout/svg_machine.c \

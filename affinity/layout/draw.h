@@ -111,20 +111,23 @@ bool seat_is_owned(const struct seat *seat);
 /* "3", "3,7", "0,2..398"; "(3)" for a rank that is not bound. Caller frees. */
 char *seat_ranks(const struct seat *seat);
 
-/* ---- draw_words.c: phrases ---- */
+/* ---- draw_lists.c: how many, and which ---- */
 
+const char *words_count(uint32_t n); /* "s" where n is not 1 */
 /* "0-3,8" where that has at most `max` characters, or is a range or two ids; else "0,2..398" for even steps, or
  * "0..398 (17)" with how many there are. Caller frees. */
 char *words_set(const struct idset *set, size_t max);
 /* A hostlist of at most about `max` characters: "a[0-3],b7,... (40 nodes)". Caller frees. */
 char *words_hosts(const struct hostlist *hosts, size_t max);
+
+/* ---- draw_words.c: phrases ---- */
+
 /* "64 tasks on 4 of 8 nodes" */
 char *words_title(const struct drawing *drawing);
 /* "2 sockets, 8 NUMA domains, 32 cores, 64 hardware threads" */
 char *words_machine(const struct topo *topo);
 /* "by numa, each bound to a NUMA domain": what a part asked for. */
 char *words_policy(const struct drawing *drawing, uint32_t part);
-const char *words_count(uint32_t n); /* "s" where n is not 1 */
 /* "8 tasks, ranks 0-7" */
 char *words_ranks(const struct drawing *drawing, uint32_t node);
 const char *words_program(const char *program);

@@ -16,25 +16,6 @@ static const char *const word_maps[TOPO_NLEVELS] = {
     [TOPO_L1] = "L1sL2L3Nbnch",     [TOPO_CORE] = DEFAULT_MAP,     [TOPO_HWTHREAD] = "hcsL1L2L3Nbn",
 };
 
-static const char *const letters[TOPO_NLEVELS] = {"n", "b", "N", "s", "L3", "L2", "L1", "c", "h"};
-
-const char *policy_letter(enum topo_level level)
-{
-    return letters[level];
-}
-
-/* The level whose letter begins here, and how long the letter is. */
-static enum topo_level take_letter(const char *text, size_t *len)
-{
-    for (enum topo_level level = TOPO_NODE; level < TOPO_NLEVELS; level++) {
-        *len = strlen(letters[level]);
-        if (strncmp(text, letters[level], *len) == 0)
-            return level;
-    }
-    *len = 0;
-    return TOPO_NLEVELS;
-}
-
 /* A level's whole word, not its letter. */
 static enum topo_level take_word(const char *text, size_t len)
 {
@@ -55,7 +36,7 @@ static int map_add(struct policy *policy, const char *map, size_t at, enum topo_
     if (has_loop(policy, level)) {
         char why[80];
         snprintf(why, sizeof(why), "%s (character %zu) is named twice; each level stands once",
-                 letters[level], at + 1);
+                 policy_letter(level), at + 1);
         return misspelt_map_string(map, at, why, err);
     }
     if (level == TOPO_NODE)
@@ -68,7 +49,7 @@ static int map_parse_string(struct policy *policy, const char *map, struct error
 {
     size_t len;
     for (size_t at = 0; map[at]; at += len) {
-        enum topo_level level = take_letter(map + at, &len);
+        enum topo_level level = policy_take_letter(map + at, &len);
         if (level == TOPO_NLEVELS)
             return misspelt_map(map, at, err);
         if (map_add(policy, map, at, level, err) < 0)
@@ -128,7 +109,7 @@ static int bind_parse_string(struct policy *policy, const char *bind, struct err
         return misspelt_bind(bind, 0, "no such width", err);
     if (policy->bind_count == 0)
         return misspelt_bind(bind, 0, "the count is out of range", err);
-    policy->bind_level = take_letter(bind + digits, &letter);
+    policy->bind_level = policy_take_letter(bind + digits, &letter);
     if (letter == 0)
         return misspelt_bind(bind, digits, "what follows the count is no level letter", err);
     if (bind[digits + letter])
@@ -187,7 +168,7 @@ static int limit_parse_one(struct policy *policy, const char *mppr, size_t *at, 
     if (mppr[*at] != ':')
         return misspelt_limits(mppr, *at, "a colon is missing", err);
     *at += 1;
-    limit.level = take_letter(mppr + *at, &len);
+    limit.level = policy_take_letter(mppr + *at, &len);
     if (len == 0 || isalnum((unsigned char)mppr[*at + len]))
         return misspelt_limits(mppr, *at, "no level letter", err);
     if (mppr[*at + len] && mppr[*at + len] != ',')

@@ -78,7 +78,6 @@ uint32_t cells_across(const struct machine *machine, uint32_t first, uint32_t en
 struct size cells_one(const struct machine *machine); /* of one core: as large as any needs */
 /* Columns for so many things in at least so many rows: all rows full where a few less do that. */
 uint32_t spread_evenly(uint32_t things, uint32_t rows);
-uint32_t machine_colour(const struct machine *machine, uint32_t rank);
 
 /* svg_head.c: title, parts, legend; return the height, draw nothing with out NULL. */
 uint32_t head_draw(struct buf *out, const struct drawing *drawing, uint32_t y);
@@ -87,8 +86,10 @@ uint32_t legend_draw(struct buf *out, const struct drawing *drawing, unsigned si
 /* svg_strip.c: a square a node, in the order of the nodes. */
 uint32_t strip_draw(struct buf *out, const struct drawing *drawing, uint32_t y);
 
-/* The colour of a look; where there are several parts, of the one that all its ranks are of. Grey
- * where there is no such part, and for looks too many to be drawn. */
+/* svg_colour.c: the colour of a look; where there are several parts, of the one that all its ranks
+ * are of. Grey where there is no such part, and for looks too many to be drawn. */
 uint32_t look_colour(const struct drawing *drawing, uint32_t look);
+/* Of a rank on a machine. */
+uint32_t machine_colour(const struct machine *machine, uint32_t rank);
 
 #endif

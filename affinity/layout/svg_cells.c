@@ -8,12 +8,6 @@
 #define L2_GAP 7
 #define THREAD_HEIGHT 18
 
-uint32_t machine_colour(const struct machine *machine, uint32_t rank)
-{
-    const struct drawing *drawing = machine->drawing;
-    return drawing->request->nparts > 1 ? drawing->layout->tasks[rank].app : machine->colour;
-}
-
 static uint32_t seat_colour(const struct machine *machine, const struct seat *seat)
 {
     bool placed = seat->placed && !seat_is_owned(seat);
