@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "affinity/resource/constraint_private.h"
-#include "affinity/resource/excerpt.h"
 #include "base/mem.h"
 #include "base/table.h"
 
@@ -121,30 +120,4 @@ void constraint_settle(struct constraint *leaf)
 bool constraint_has_host(const struct constraint_hosts *hosts, const char *host)
 {
     return *constraint_host_slot(hosts, host) != 0;
-}
-
-static struct constraint *constraint_decode_json(const char *text, size_t len, struct error *err)
-{
-    json_error_t bad;
-    json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &bad);
-    if (!value) {
-        size_t at = bad.position < 0 || (size_t)bad.position > len ? len : (size_t)bad.position;
-        error_set(err, "constraint: this is no JSON: %s%s", bad.text, pointer(text, len, at).text);
-        return NULL;
-    }
-    struct constraint *constraint = constraint_from_json(value, err);
-    json_decref(value);
-    return constraint;
-}
-
-struct constraint *constraint_decode(const char *text, struct error *err)
-{
-    size_t len = strnlen(text, CONSTRAINT_MAX_TEXT + 1);
-    if (len > CONSTRAINT_MAX_TEXT) {
-        error_set(err, "constraint: the text is longer than %u bytes", CONSTRAINT_MAX_TEXT);
-        return NULL;
-    }
-    if (text[strspn(text, " \t\r\n")] == '{')
-        return constraint_decode_json(text, len, err);
-    return constraint_parse(text, len, err);
 }

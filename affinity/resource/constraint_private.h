@@ -45,7 +45,4 @@ void constraint_settle(struct constraint *leaf);
 
 bool constraint_has_host(const struct constraint_hosts *hosts, const char *host);
 
-/* Text that is not JSON. */
-struct constraint *constraint_parse(const char *text, size_t len, struct error *err);
-
 #endif

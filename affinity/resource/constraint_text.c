@@ -1,4 +1,4 @@
-/* Constraints from one line of text: the query syntax of RFC 35. */
+/* Constraints from text: the query syntax of RFC 35, or JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,7 +256,7 @@ static bool constraint_is_shallow(const struct constraint *constraint, size_t le
     return true;
 }
 
-struct constraint *constraint_parse(const char *text, size_t len, struct error *err)
+static struct constraint *constraint_parse(const char *text, size_t len, struct error *err)
 {
     struct constraint_text in = {.text = text, .len = len, .err = err};
     json_t *valid = json_stringn(text, len);
@@ -273,4 +273,30 @@ struct constraint *constraint_parse(const char *text, size_t len, struct error *
         return all;
     constraint_free(all);
     return constraint_bad(&in, in.at, why);
+}
+
+static struct constraint *constraint_decode_json(const char *text, size_t len, struct error *err)
+{
+    json_error_t bad;
+    json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &bad);
+    if (!value) {
+        size_t at = bad.position < 0 || (size_t)bad.position > len ? len : (size_t)bad.position;
+        error_set(err, "constraint: this is no JSON: %s%s", bad.text, pointer(text, len, at).text);
+        return NULL;
+    }
+    struct constraint *constraint = constraint_from_json(value, err);
+    json_decref(value);
+    return constraint;
+}
+
+struct constraint *constraint_decode(const char *text, struct error *err)
+{
+    size_t len = strnlen(text, CONSTRAINT_MAX_TEXT + 1);
+    if (len > CONSTRAINT_MAX_TEXT) {
+        error_set(err, "constraint: the text is longer than %u bytes", CONSTRAINT_MAX_TEXT);
+        return NULL;
+    }
+    if (text[strspn(text, " \t\r\n")] == '{')
+        return constraint_decode_json(text, len, err);
+    return constraint_parse(text, len, err);
 }
