@@ -56,6 +56,7 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_localities.c affinity/topology/topo_localities.h \
     affinity/topology/topo_memory.c \
     affinity/topology/topo_numa.c affinity/topology/topo_numa.h \
+    affinity/topology/topo_set_json.c \
     affinity/topology/topo_xml.c \
     affinity/layout/builder.c affinity/layout/builder.h \
     affinity/layout/deal.c affinity/layout/deal.h \

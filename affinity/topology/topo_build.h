@@ -21,7 +21,7 @@ struct topo *topo_new(uint32_t npus);
 void topo_memory_to_json(const struct topo *topo, json_t *value);
 /* 0, or -1 with a sentence. */
 int topo_memory_from_json(struct topo *topo, const json_t *value, struct error *err);
-/* Parts of the wire form. A set as text; a text as a set of this machine's OS indexes, or NULL. */
+/* topo_set_json.c: a set as text; a text as a set of this machine's OS indexes, or NULL. */
 json_t *topo_set_to_json(const struct idset *set);
 struct idset *topo_cpus_from_json(const json_t *value, const struct topo *topo);
 /* topo_gpu_json.c; `value` may be NULL. 0, or -1 with a sentence. */

@@ -99,14 +99,6 @@ static json_t *level_to_json(const struct topo *topo, enum topo_level level)
     return pairs;
 }
 
-json_t *topo_set_to_json(const struct idset *set)
-{
-    char *text = idset_encode(set);
-    json_t *value = json_string(text);
-    free(text);
-    return value;
-}
-
 json_t *topo_to_json(const struct topo *topo)
 {
     json_t *value = json_object();
@@ -289,19 +281,6 @@ static int check_nesting(const struct topo *topo, struct error *err)
                 return error_set(err, "topology: objects of %s and %s overlap in part",
                                  topo_level_name(a), topo_level_name(b));
     return 0;
-}
-
-struct idset *topo_cpus_from_json(const json_t *value, const struct topo *topo)
-{
-    const char *text = json_string_value(value);
-    struct idset *set = text ? idset_decode(text, NULL) : NULL;
-    size_t found = 0;
-    for (uint32_t row = 0; set && row < topo->npus; row++)
-        found += idset_has(set, topo->os[row]);
-    if (set && found == idset_count(set))
-        return set;
-    idset_free(set);
-    return NULL;
 }
 
 static int allowed_from_json(struct topo *topo, const json_t *value, struct error *err)
