@@ -85,6 +85,7 @@ liblauncher_a_SOURCES = \
     launcher/manager/queue.c \
     launcher/manager/place.c \
     launcher/manager/stock.c \
+    launcher/manager/stock_free.c \
     launcher/manager/verdict.c launcher/manager/verdict.h
 
 STOREYS = libagent.a libstdio.a libspec.a libpool.a liblayout.a libpmiserver.a libresource.a libbase.a

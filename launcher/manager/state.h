@@ -220,12 +220,17 @@ void gather_unreached(struct manager *manager, const struct tree_unreached *what
 /* All have settled: the hosts that failed, as one sentence; 0 when none did. */
 int gather_check(struct manager *manager, struct error *err);
 
-/* stock.c: sets that the caller frees. What of this host the run may use now; of GPUs NULL where
- * that is none. */
-struct idset *stock_free_cores(const struct manager *manager, size_t index);
-int stock_free_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err);
+/* stock.c: what a host has; sets that the caller frees. Of GPUs those that tprun may give out, NULL
+ * where there are none. */
+struct idset *stock_cores(const struct manager *manager, size_t index);
+int stock_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err);
+const struct rset_node *stock_held(const struct manager *manager, size_t index); /* by others */
 /* All that the hosts whose topology is known have, free or not, as an R that says where it is. */
 struct rset *stock_R(struct manager *manager, struct error *err);
+
+/* stock_free.c: the same sets, of what the run may use now. */
+struct idset *stock_free_cores(const struct manager *manager, size_t index);
+int stock_free_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err);
 
 /* grant.c: nothing to do, and nothing there, where no part has a shape. */
 int grant_open(struct manager *manager, struct error *err);

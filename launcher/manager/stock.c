@@ -8,34 +8,17 @@
 #include "launcher/manager/state.h"
 #include "launcher/program/gpu_env.h"
 
-static const struct rset_node *held_on(const struct manager *manager, size_t index)
+const struct rset_node *stock_held(const struct manager *manager, size_t index)
 {
     return manager->held ? rset_find_host(manager->held, manager->nodes->list[index].host) : NULL;
 }
 
 /* ---- cores ---- */
 
-static struct idset *all_cores(const struct manager *manager, size_t index)
+struct idset *stock_cores(const struct manager *manager, size_t index)
 {
     const struct node *node = &manager->nodes->list[index];
     return node->cores ? idset_copy(node->cores) : topo_allowed_cores(manager->hosts[index].topo);
-}
-
-struct idset *stock_free_cores(const struct manager *manager, size_t index)
-{
-    const struct host *host = &manager->hosts[index];
-    const struct rset_node *granted = grant_node(manager, index), *held = held_on(manager, index);
-    if (manager->grant)
-        return granted ? idset_copy(granted->children->cores) : idset_new();
-    if (host->cores)
-        return idset_copy(host->cores);
-    struct idset *cores = all_cores(manager, index);
-    if (held) {
-        struct idset *left = idset_subtract(cores, held->children->cores);
-        idset_free(cores);
-        cores = left;
-    }
-    return cores;
 }
 
 /* ---- GPUs ---- */
@@ -75,51 +58,13 @@ static struct idset *seen_gpus(struct manager *manager, size_t index, struct ids
     return seen ? seen : (error_prefix(err, "%s", manager->nodes->list[index].host), NULL);
 }
 
-/* All that tprun may give out. */
-static int stock_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err)
+int stock_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err)
 {
     *gpus = all_gpus(manager, index);
     if (!*gpus)
         return 0;
     *gpus = seen_gpus(manager, index, *gpus, err);
     return *gpus ? 0 : -1;
-}
-
-/* R told what there is before it was known what tprun's own environment hides. */
-static int granted_gpus(struct manager *manager, size_t index, struct idset **gpus,
-                        struct error *err)
-{
-    const struct rset_node *granted = grant_node(manager, index);
-    struct idset *seen;
-    *gpus = NULL;
-    if (!granted || idset_empty(granted->children->gpus))
-        return 0;
-    if (stock_gpus(manager, index, &seen, err) < 0)
-        return -1;
-    bool all = seen && idset_within(granted->children->gpus, seen);
-    idset_free(seen);
-    if (!all)
-        return error_set(err,
-                         "%s: the shape was given GPUs that tprun's own environment hides "
-                         "(CUDA_VISIBLE_DEVICES and the like): unset it, or take them out of R",
-                         granted->host);
-    *gpus = idset_copy(granted->children->gpus);
-    return 0;
-}
-
-int stock_free_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err)
-{
-    const struct rset_node *held = held_on(manager, index);
-    if (manager->grant)
-        return granted_gpus(manager, index, gpus, err);
-    if (stock_gpus(manager, index, gpus, err) < 0)
-        return -1;
-    if (*gpus && held) {
-        struct idset *left = idset_subtract(*gpus, held->children->gpus);
-        idset_free(*gpus);
-        *gpus = left;
-    }
-    return 0;
 }
 
 /* ---- all of it, as an R ---- */
@@ -152,7 +97,7 @@ static struct ranked *rank_hosts(const struct manager *manager, size_t *count)
 static struct idset *granted_cores(const struct manager *manager, size_t index, struct idset *all)
 {
     const struct node *node = &manager->nodes->list[index];
-    const struct rset_node *held = held_on(manager, index);
+    const struct rset_node *held = stock_held(manager, index);
     if (!manager->nodes->limits_cores || !node->limit || idset_count(all) <= node->limit)
         return all;
     struct idset *cores = held ? idset_intersect(all, held->children->cores) : idset_new();
@@ -172,7 +117,7 @@ static int add_host(struct manager *manager, struct rset *R, const struct ranked
     struct idset *gpus;
     if (stock_gpus(manager, host->index, &gpus, err) < 0)
         return -1;
-    struct idset *cores = granted_cores(manager, host->index, all_cores(manager, host->index));
+    struct idset *cores = granted_cores(manager, host->index, stock_cores(manager, host->index));
     if (!idset_empty(cores))
         rset_append(R, host->rank, manager->nodes->list[host->index].host, cores, gpus);
     idset_free(cores);
