@@ -17,7 +17,7 @@ libspec_a_SOURCES = \
     launcher/program/json_field.c launcher/program/json_field.h \
     launcher/program/nodes.c launcher/program/nodes.h launcher/program/nodes_build.h \
     launcher/program/nodes_index.c launcher/program/nodes_index.h \
-    launcher/program/nodes_part.c launcher/program/nodes_requires.c \
+    launcher/program/nodes_part.c launcher/program/nodes_read.c launcher/program/nodes_requires.c \
     launcher/program/nodes_source.c \
     launcher/program/source.c launcher/program/source.h launcher/program/source_build.h \
     launcher/program/source_batch.c launcher/program/source_enclosing.c \

@@ -34,7 +34,7 @@ int nodes_require(struct nodes *nodes, const struct rset *R, const char *constra
                   struct error *err);
 void nodes_drop(struct nodes *nodes, const bool *drop);
 
-/* All that a list of hosts names; takes the source. */
+/* nodes_read.c: all that a list of hosts names; takes the source. */
 struct nodes *nodes_from_entries(const struct hostfile *file, char *source);
 
 /* R from text, checked against the time. NULL with a sentence. */
