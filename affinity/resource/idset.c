@@ -228,37 +228,38 @@ struct idset *idset_subtract(const struct idset *a, const struct idset *b)
     return rest;
 }
 
+/* The next ids that are in both, from spans *i of a and *j of b on; false at the end. */
+static bool idset_next_common(const struct idset *a, const struct idset *b, size_t *i, size_t *j,
+                              struct idset_span *common)
+{
+    while (*i < a->count && *j < b->count) {
+        struct idset_span x = a->spans[*i], y = b->spans[*j];
+        common->first = x.first > y.first ? x.first : y.first;
+        common->last = x.last < y.last ? x.last : y.last;
+        if (x.last < y.last)
+            (*i)++;
+        else
+            (*j)++;
+        if (common->first <= common->last)
+            return true;
+    }
+    return false;
+}
+
 struct idset *idset_intersect(const struct idset *a, const struct idset *b)
 {
     struct idset *both = idset_new();
-    size_t i = 0, j = 0;
-    while (i < a->count && j < b->count) {
-        struct idset_span x = a->spans[i], y = b->spans[j];
-        uint32_t first = x.first > y.first ? x.first : y.first;
-        uint32_t last = x.last < y.last ? x.last : y.last;
-        if (first <= last)
-            idset_push(both, (struct idset_span){first, last});
-        if (x.last < y.last)
-            i++;
-        else
-            j++;
-    }
+    struct idset_span common;
+    for (size_t i = 0, j = 0; idset_next_common(a, b, &i, &j, &common);)
+        idset_push(both, common);
     return both;
 }
 
 size_t idset_count_both(const struct idset *a, const struct idset *b)
 {
-    size_t i = 0, j = 0, count = 0;
-    while (i < a->count && j < b->count) {
-        struct idset_span x = a->spans[i], y = b->spans[j];
-        uint32_t first = x.first > y.first ? x.first : y.first;
-        uint32_t last = x.last < y.last ? x.last : y.last;
-        if (first <= last)
-            count += (size_t)last - first + 1;
-        if (x.last < y.last)
-            i++;
-        else
-            j++;
-    }
+    struct idset_span common;
+    size_t count = 0;
+    for (size_t i = 0, j = 0; idset_next_common(a, b, &i, &j, &common);)
+        count += (size_t)common.last - common.first + 1;
     return count;
 }
