@@ -2,8 +2,12 @@ noinst_LIBRARIES += libspec.a libstdio.a
 libspec_a_SOURCES = \
     launcher/cli/command.c launcher/cli/command.h \
     launcher/cli/help.c launcher/cli/help_layout.c \
+    launcher/cli/mpiexec.c launcher/cli/mpiexec.h launcher/cli/mpiexec_private.h \
+    launcher/cli/mpiexec_help.c launcher/cli/mpiexec_hosts.c launcher/cli/mpiexec_layout.c \
+    launcher/cli/mpiexec_table.c launcher/cli/mpiexec_values.c \
     launcher/cli/option.h launcher/cli/option_apply.c launcher/cli/option_hints.c \
     launcher/cli/option_table.c \
+    launcher/cli/singleton.c launcher/cli/singleton.h \
     launcher/cli/options.c launcher/cli/options.h \
     launcher/cli/words.c launcher/cli/words.h \
     launcher/process/capture.c launcher/process/capture.h \
@@ -99,6 +103,10 @@ pkglibexec_PROGRAMS += tpagent
 tpagent_SOURCES = launcher/agent/tpagent.c
 tpagent_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
 
+pkglibexec_PROGRAMS += tpsingleton
+tpsingleton_SOURCES = launcher/cli/tpsingleton.c
+tpsingleton_LDADD = libspec.a libpmiserver.a libresource.a libbase.a $(JANSSON_LIBS)
+
 bin_PROGRAMS += tpres
 tpres_SOURCES = launcher/cli/tpres.c launcher/cli/tpres.h \
     launcher/cli/tpres_alloc.c \
@@ -113,3 +121,17 @@ tpres_SOURCES = launcher/cli/tpres.c launcher/cli/tpres.h \
     launcher/cli/tpres_show.c \
     launcher/cli/tpres_text.c
 tpres_LDADD = libspec.a liblayout.a libpool.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
+
+# By the name of mpiexec tprun takes the options of others. The link is always beside the agent: put
+# that directory first in PATH; in bindir only where it was asked for, since others install one too.
+MPIEXEC_DIRS = $(pkglibexecdir)
+if MPIEXEC
+MPIEXEC_DIRS += $(bindir)
+endif
+install-exec-hook:
+	for dir in $(MPIEXEC_DIRS); do \
+	    $(MKDIR_P) "$(DESTDIR)$$dir" && \
+	    ln -srf "$(DESTDIR)$(bindir)/tprun" "$(DESTDIR)$$dir/mpiexec" || exit; \
+	done
+uninstall-hook:
+	for dir in $(MPIEXEC_DIRS); do rm -f "$(DESTDIR)$$dir/mpiexec"; done

@@ -1,4 +1,5 @@
 /* tprun - start a parallel program: options in, exit status out. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +12,9 @@
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/cli/frontend.h"
+#include "launcher/cli/mpiexec.h"
 #include "launcher/cli/options.h"
+#include "launcher/cli/singleton.h"
 #include "launcher/manager/manager.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descend.h"
@@ -32,29 +35,31 @@ static int refuse(struct error *err)
     int status = err->kind == ERROR_USAGE ? 2 : 1;
     complain(error_text(err));
     if (status == 2)
-        fprintf(stderr, "tprun: 'tprun --help' lists the options\n");
+        fprintf(stderr, "tprun: '%s --help' lists the options\n",
+                mpiexec_is_name(program_invocation_name) ? "mpiexec" : "tprun");
     error_clear(err);
     return status;
 }
 
-/* In the build tree and in a moved installation the agent is beside this program or under its
- * prefix; where it was installed otherwise. Caller frees. */
-static char *find_agent(void)
+/* A program of ours. In the build tree and in a moved installation it is beside this one or under
+ * its prefix; else where it was installed. Caller frees. */
+static char *find_program(const char *name)
 {
-    static const char *const places[] = {"tpagent", "../libexec/tprun/tpagent"};
+    static const char *const places[] = {"", "../libexec/tprun/"};
+    static const char agent[] = TPRUN_AGENT_PATH;
     char self[4096];
     ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
     if (len > 0) {
         self[len] = '\0';
         *(strrchr(self, '/') + 1) = '\0';
         for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-            char *path = mem_format("%s%s", self, places[i]);
+            char *path = mem_format("%s%s%s", self, places[i], name);
             if (access(path, X_OK) == 0)
                 return path;
             free(path);
         }
     }
-    return mem_copy_text(TPRUN_AGENT_PATH);
+    return mem_format("%.*s/%s", (int)(strrchr(agent, '/') - agent), agent, name);
 }
 
 static int print_and_free(char *text)
@@ -146,26 +151,61 @@ static int check_files(const struct spec *spec, struct error *err)
     return 0;
 }
 
-int main(int argc, char *argv[])
+static int count_words(char *const *words)
 {
-    open_standard();
-    clear_mask();
+    int count = 0;
+    while (words && words[count])
+        count++;
+    return count;
+}
+
+/* By the name of mpiexec, its options are said in our own words first; a process that waits for a
+ * launcher at *port becomes a program of ours. */
+static int parse(int argc, char *argv[], struct spec *spec, int *port, struct error *err)
+{
+    if (!mpiexec_is_name(argv[0]))
+        return options_parse(argc, argv, spec, err);
+    char *stand_in = find_program("tpsingleton");
+    *port = singleton_port(argv, err);
+    char **words = *port < 0 ? NULL
+                   : *port   ? singleton_words(argv, *port, stand_in)
+                             : mpiexec_translate(argv, err);
+    int action = words ? options_parse(count_words(words), words, spec, err) : -1;
+    spec_free_words(words);
+    free(stand_in);
+    return action;
+}
+
+static int start(int argc, char *argv[], int *port)
+{
     struct error err = ERROR_INIT;
     struct spec *spec = spec_new();
-    int action = options_parse(argc, argv, spec, &err);
+    int action = parse(argc, argv, spec, port, &err);
     if (action < 0 || check_files(spec, &err) < 0 ||
         (action == OPTIONS_RUN && spec_inherit(spec, &err) < 0)) {
         spec_free(spec);
         return refuse(&err);
     }
     if (!spec->agent)
-        spec->agent = find_agent();
+        spec->agent = find_program("tpagent");
     if (action == OPTIONS_RUN)
         return run(spec);
-    int status = action == OPTIONS_HELP          ? print_and_free(options_help())
-                 : action == OPTIONS_HELP_LAYOUT ? print_and_free(options_help_layout())
-                 : action == OPTIONS_VERSION     ? print_and_free(options_version())
-                                                 : print_spec(spec);
+    int status = action == OPTIONS_HELP           ? print_and_free(options_help())
+                 : action == OPTIONS_HELP_LAYOUT  ? print_and_free(options_help_layout())
+                 : action == OPTIONS_HELP_MPIEXEC ? print_and_free(mpiexec_help())
+                 : action == OPTIONS_VERSION      ? print_and_free(options_version())
+                                                  : print_spec(spec);
     spec_free(spec);
+    return status;
+}
+
+int main(int argc, char *argv[])
+{
+    int port = 0;
+    open_standard();
+    clear_mask();
+    int status = start(argc, argv, &port);
+    if (port > 0)
+        singleton_release(port);
     return status;
 }
