@@ -55,11 +55,13 @@ noinst_LIBRARIES += liblauncher.a libagent.a
 libagent_a_SOURCES = \
     launcher/agent/agent.c launcher/agent/agent.h launcher/agent/state.h \
     launcher/agent/asking.c launcher/agent/confine.c \
-    launcher/agent/ending.c \
+    launcher/agent/bindings.c launcher/agent/bindings.h \
+    launcher/agent/ending.c launcher/agent/failures.c \
     launcher/agent/group.c \
     launcher/agent/memory.c launcher/agent/memory.h \
     launcher/agent/register.c launcher/agent/rendezvous.c launcher/agent/report.c \
-    launcher/agent/part.c launcher/agent/part.h launcher/agent/start.c \
+    launcher/agent/part.c launcher/agent/part.h launcher/agent/slots.c \
+    launcher/agent/start.c launcher/agent/start.h \
     launcher/agent/variables.c launcher/agent/variables.h \
     launcher/agent/streams.c \
     launcher/agent/threads.c launcher/agent/threads.h \

@@ -3,7 +3,9 @@
  *
  *   agent.c       life: frames from above and below
  *   ending.c      exits, TERM and KILL, the proof that nothing is left
- *   start.c       a group's start: binding, exec
+ *   start.c       a group's start, in turns
+ *   slots.c       a task on its way: descriptors, variables, exec
+ *   failures.c    tasks that did not start
  *   asking.c      what tasks ask of their program
  *   confine.c     the cgroup that tasks are started in
  *   register.c    which processors of this host are bound to, for runs of other instances

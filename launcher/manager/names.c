@@ -1,13 +1,16 @@
 /* Names that tasks publish: for the groups of this program, and for the other programs of the
- * instance. They are in the program's directory, and so gone with it. */
+ * instance. They are in the program's directory, and so gone with it. One program at a time looks
+ * for a name and publishes it; who looks one up waits for nobody. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "launcher/manager/state.h"
 #include "launcher/program/json_field.h"
 
 #define NAMES_FILE "names.json"
+#define NAMES_LOCK "names"
 
 static struct pair *find(const struct manager *manager, const char *name)
 {
@@ -54,18 +57,39 @@ static char *find_elsewhere(const struct manager *manager, const char *name)
     return port;
 }
 
-int names_publish(struct manager *manager, const char *name, const char *port, struct error *err)
+static void drop(struct manager *manager, struct pair *own)
+{
+    free(own->key);
+    free(own->value);
+    *own = manager->names[--manager->nnames];
+}
+
+/* While no other program does. */
+static int publish(struct manager *manager, const char *name, const char *port, struct error *err)
 {
     char *elsewhere = find(manager, name) ? NULL : find_elsewhere(manager, name);
     bool there = elsewhere || find(manager, name);
     free(elsewhere);
     if (there)
         return error_set(err, "the name \"%s\" is published already", name);
-    if (manager->nnames == PAIRS_MAX)
-        return error_set(err, "more than %d names are published", PAIRS_MAX);
     manager->names = mem_resize(manager->names, manager->nnames + 1, sizeof(*manager->names));
     manager->names[manager->nnames++] = (struct pair){mem_copy_text(name), mem_copy_text(port)};
-    return save(manager, err);
+    if (save(manager, err) == 0)
+        return 0;
+    drop(manager, &manager->names[manager->nnames - 1]);
+    return -1;
+}
+
+int names_publish(struct manager *manager, const char *name, const char *port, struct error *err)
+{
+    if (manager->nnames == PAIRS_MAX)
+        return error_set(err, "more than %d names are published", PAIRS_MAX);
+    int lock = instance_exclude(manager->instance, NAMES_LOCK, err);
+    if (lock < 0)
+        return -1;
+    int rc = publish(manager, name, port, err);
+    close(lock);
+    return rc;
 }
 
 char *names_lookup(struct manager *manager, const char *name, struct error *err)
@@ -82,8 +106,6 @@ int names_unpublish(struct manager *manager, const char *name, struct error *err
     struct pair *own = find(manager, name);
     if (!own)
         return error_set(err, "this program did not publish the name \"%s\"", name);
-    free(own->key);
-    free(own->value);
-    *own = manager->names[--manager->nnames];
+    drop(manager, own);
     return save(manager, err);
 }

@@ -6,6 +6,7 @@
  *     identity        what the instance is for, in words
  *     id              a number by chance: another machine's instance may have the same path
  *     lock            locked for less than milliseconds, while `claims` is replaced
+ *     names           locked while a program looks for a name at the others and writes it down
  *     claims          the next program number, and what each program holds or waits for (claims.h)
  *     alive/<n>       locked by the program's processes for as long as one of them lives
  *     programs/<n>/   a program's context
@@ -114,6 +115,11 @@ int program_write(struct program *program, const char *name, const json_t *json,
 /* The files of that name which live programs of the instance have written (new reference to an array,
  * in no order); NULL with a sentence. */
 json_t *instance_read(struct instance *instance, const char *name, struct error *err);
+
+/* Between this and closing the descriptor no other process is, for the lock file `name` of the
+ * instance: for what depends on others' files that are read and is written then. Who is killed has
+ * closed it. -1 with a sentence. */
+int instance_exclude(struct instance *instance, const char *name, struct error *err);
 
 /* Free this process's handle. The program goes on as long as another process has inherited it. */
 void program_leave(struct program *program); /* NULL is fine */

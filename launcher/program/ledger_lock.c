@@ -79,6 +79,12 @@ int ledger_lock(struct instance *instance, const char *name, struct ledger_lock 
     return -1;
 }
 
+int instance_exclude(struct instance *instance, const char *name, struct error *err)
+{
+    struct ledger_lock lock;
+    return ledger_lock(instance, name, &lock, err) < 0 ? -1 : lock.fd;
+}
+
 void ledger_unlock(struct ledger_lock *lock)
 {
     double held;

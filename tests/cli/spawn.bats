@@ -163,3 +163,16 @@ EOF
     run -0 tprun "$SPAWN" ask 'cmd=lookup_name service=far'
     equal "$(grep -c 'rc=0' <<<"$output")" 0
 }
+
+@test "of two programs that publish a name in one instant exactly one succeeds, 500 times" {
+    local start=$(($(date +%s) + 2)) ended=$PWD/ended
+    # both live until both are through: a name goes with its program
+    # shellcheck disable=SC2016
+    local task='"$0" race "$1" 500 && echo >>"$2" && until [ "$(wc -l <"$2")" = 2 ]; do sleep 0.05; done'
+    tprun --overlap sh -c "$task" "$SPAWN" "$start" "$ended" >one &
+    run -0 --separate-stderr tprun --overlap sh -c "$task" "$SPAWN" "$start" "$ended"
+    wait $!
+    echo "$(wc -l <one) and $(wc -l <<<"$output")"
+    equal "$(sort -n one - <<<"$output")" "$(seq 0 499)"
+    [ -s one ] && [ -n "$output" ]
+}

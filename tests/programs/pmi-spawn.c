@@ -11,11 +11,14 @@
  *     several COUNT PROGRAM...   spawn each of these programs in one request
  *     show KEY                   print what PMI and the environment say of this task
  *     ask LINE...                send each line as it is, and print the replies
+ *     race SECOND COUNT          from that second since the epoch on, each 4 ms publish the next
+ *                                of so many names, and print the numbers of those published
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static char reply[65536];
@@ -237,6 +240,18 @@ static int show(const char *key)
     return stop();
 }
 
+static int race(time_t second, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct timespec tick = {second + i / 250, i % 250 * 4000000L};
+        clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &tick, NULL);
+        send_text("cmd=publish_name service=race-%d port=p\n", i);
+        if (strstr(hear(), "rc=0"))
+            printf("%d\n", i);
+    }
+    return stop();
+}
+
 int main(int argc, char *argv[])
 {
     start();
@@ -246,6 +261,8 @@ int main(int argc, char *argv[])
         return run_loop(atoi(argv[2]), argv + 3);
     if (argc > 3 && strcmp(argv[1], "several") == 0)
         return run_several(atoi(argv[2]), argv + 3);
+    if (argc > 3 && strcmp(argv[1], "race") == 0)
+        return race(atol(argv[2]), atoi(argv[3]));
     if (argc > 2 && strcmp(argv[1], "show") == 0)
         return show(argv[2]);
     if (argc > 2 && strcmp(argv[1], "run") == 0)

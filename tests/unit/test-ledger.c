@@ -353,6 +353,52 @@ static void test_a_killed_holder_frees_at_once(void **state)
     instance_close(instance);
 }
 
+/* Adds one to the number in the file, `times` times, and is killed while it has the lock. */
+static pid_t start_adder(const char *file, int times)
+{
+    pid_t pid = fork();
+    if (pid)
+        return pid;
+    struct instance *instance = instance_open("this machine", NULL);
+    for (int i = 0; instance && i < times; i++) {
+        int number = 0, lock = instance_exclude(instance, "names", NULL);
+        int fd = open(file, O_RDWR | O_CREAT, 0600);
+        if (lock < 0 || fd < 0 || pread(fd, &number, sizeof(number), 0) < 0)
+            _exit(1);
+        number++;
+        if (pwrite(fd, &number, sizeof(number), 0) != sizeof(number))
+            _exit(1);
+        if (i + 1 == times)
+            raise(SIGKILL);
+        close(fd);
+        close(lock);
+    }
+    _exit(1);
+}
+
+static void test_one_process_at_a_time_has_a_lock_file_and_a_killed_one_leaves_it(void **state)
+{
+    enum { ADDERS = 4, TIMES = 500 };
+    (void)state;
+    struct instance *instance = open_instance();
+    char *path;
+    pid_t pids[ADDERS];
+    int number = 0, status;
+    assert_true(asprintf(&path, "%s/number", instance_path(instance)) > 0);
+    for (int i = 0; i < ADDERS; i++)
+        pids[i] = start_adder(path, TIMES);
+    for (int i = 0; i < ADDERS; i++) {
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    }
+    int fd = open(path, O_RDONLY);
+    assert_int_equal(read(fd, &number, sizeof(number)), sizeof(number));
+    assert_int_equal(number, ADDERS * TIMES);
+    close(fd);
+    free(path);
+    instance_close(instance);
+}
+
 static void test_a_program_lives_on_in_a_forked_process(void **state)
 {
     (void)state;
@@ -851,6 +897,7 @@ int main(void)
         cmocka_unit_test(test_ending_removes_whatever_the_directory_holds),
         cmocka_unit_test(test_of_many_that_want_a_core_exactly_one_gets_it),
         cmocka_unit_test(test_a_killed_holder_frees_at_once),
+        cmocka_unit_test(test_one_process_at_a_time_has_a_lock_file_and_a_killed_one_leaves_it),
         cmocka_unit_test(test_a_program_lives_on_in_a_forked_process),
         cmocka_unit_test(test_a_program_does_not_live_on_behind_an_exec),
         cmocka_unit_test(test_kills_at_any_moment_leave_a_ledger_that_works),
