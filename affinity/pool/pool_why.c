@@ -192,13 +192,20 @@ static void why_states_less(const struct pool_nodes *nodes, const struct request
 {
     const double GiB = 0x1p30;
     bool memory = request->memory > nodes->memory || request->storage <= nodes->storage;
-    error_set(err, "no node states as much %s as %g GiB: the most is %g GiB",
+    error_set(err, "no node states as much %s as %.10g GiB: the most is %.10g GiB",
               memory ? "memory" : "storage",
               (double)(memory ? request->memory : request->storage) / GiB,
               (double)(memory ? nodes->memory : nodes->storage) / GiB);
 }
 
 /* ---- sentences ---- */
+
+/* More nodes are asked for than there are. */
+static bool why_all_do(const struct pool_nodes *nodes, const struct pool_ask *ask,
+                       const struct pool_chosen *found)
+{
+    return ask->request->nodes.max && found->found == nodes->nnodes;
+}
 
 /* How far it goes: "4 nodes with ... each: 3 have room for that". */
 static void why_short(const struct pool_nodes *nodes, const struct pool_ask *ask,
@@ -208,12 +215,18 @@ static void why_short(const struct pool_nodes *nodes, const struct pool_ask *ask
     if (request->nodes.max) {
         char *count = count_encode(&request->nodes);
         bool one = strcmp(count, "1") == 0;
-        buf_printf(out, "%s node%s with ", count, one ? "" : "s");
-        why_slots(out, ask);
-        if (!one)
-            buf_add_text(out, " each");
-        buf_printf(out, ": %llu of %zu %s room for that", (unsigned long long)found->found,
-                   nodes->nnodes, found->found == 1 ? "has" : "have");
+        buf_printf(out, "%s %snode%s", count, ask->whole_slot ? "whole " : "", one ? "" : "s");
+        if (!ask->whole_slot) {
+            buf_add_text(out, " with ");
+            why_slots(out, ask);
+            buf_add_text(out, one ? "" : " each");
+        }
+        if (why_all_do(nodes, ask, found))
+            buf_printf(out, ": there %s only %zu", nodes->nnodes == 1 ? "is" : "are",
+                       nodes->nnodes);
+        else
+            buf_printf(out, ": %llu of %zu %s room for that", (unsigned long long)found->found,
+                       nodes->nnodes, found->found == 1 ? "has" : "have");
         free(count);
     } else {
         why_slots(out, ask);
@@ -239,7 +252,8 @@ void pool_why_never(const struct pool_nodes *nodes, const struct pool_ask *ask,
         why_short(nodes, ask, found, &text);
         if (ask->request->nodes.max && !found->found && found->best)
             buf_printf(&text, "; the most that a node holds is %u", found->best);
-        error_set(err, "%s, even with all of it free", buf_text(&text));
+        error_set(err, "%s%s", buf_text(&text),
+                  why_all_do(nodes, ask, found) ? "" : ", even with all of it free");
     }
     buf_free(&text);
 }

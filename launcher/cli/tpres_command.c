@@ -200,7 +200,8 @@ static void help_option(struct buf *help, const struct tpres_offer *offer)
 static char *help_of_method(const struct tpres_method *method)
 {
     struct buf help = BUF_INIT;
-    buf_printf(&help, "usage: tpres %s %s\n%s.\n", method->name, method->usage, method->about);
+    buf_printf(&help, "usage: tpres %s%s%s\n%s.\n", method->name, *method->usage ? " " : "",
+               method->usage, method->about);
     if (method->help)
         buf_printf(&help, "\n%s", method->help);
     if (method->offers->help)

@@ -57,7 +57,7 @@ static const struct tpres_offer select_offers[] = {
 static const struct tpres_offer rerank_offers[] = {
     {TPRES_HOSTS, "nodes in this order, all others behind them"}, END};
 static const struct tpres_offer alloc_offers[] = {
-    {TPRES_RESOURCES, "R to allocate from; else stdin, on a terminal"},
+    {TPRES_RESOURCES, "R; without it stdin, or this machine on a terminal"},
     {TPRES_HELD, "R that others hold; may come again"},
     {TPRES_REQUIRES, "only nodes that match"},
     {TPRES_SLOTS, "print {\"R\": ..., \"slots\": [...]}"},

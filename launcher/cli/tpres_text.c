@@ -21,7 +21,8 @@ struct form {
 /* The first form is the one without --to. */
 struct kind {
     const struct form *forms;
-    size_t most; /* bytes */
+    size_t most;       /* bytes */
+    bool line_by_line; /* a line ends an element, as a comma does: --to list can be read */
     void *(*read)(const char *text, struct error *err);
     void (*drop)(void *what);
 };
@@ -31,6 +32,12 @@ static int put_and_free(struct tpres_call *call, char *text)
     fprintf(call->out, "%s\n", text);
     free(text);
     return 0;
+}
+
+static void join_lines(char *text)
+{
+    while ((text = strchr(text, '\n')))
+        *text = ',';
 }
 
 /* ---- idset ---- */
@@ -226,6 +233,8 @@ static int convert(struct tpres_call *call, const struct kind *kind, struct erro
 {
     const struct form *form = find_form(call, kind->forms, err);
     char *text = form ? tpres_read_text(call, kind->most, err) : NULL;
+    if (text && kind->line_by_line)
+        join_lines(text);
     void *what = text ? kind->read(text, err) : NULL;
     int rc = what ? form->put(call, what, err) : -1;
     if (what)
@@ -236,22 +245,23 @@ static int convert(struct tpres_call *call, const struct kind *kind, struct erro
 
 int tpres_idset(struct tpres_call *call, struct error *err)
 {
-    return convert(call, &(struct kind){idset_forms, TEXT_MAX, read_idset, drop_idset}, err);
+    return convert(call, &(struct kind){idset_forms, TEXT_MAX, true, read_idset, drop_idset}, err);
 }
 
 int tpres_hostlist(struct tpres_call *call, struct error *err)
 {
-    return convert(call, &(struct kind){hostlist_forms, TEXT_MAX, read_hostlist, drop_hostlist},
-                   err);
+    return convert(
+        call, &(struct kind){hostlist_forms, TEXT_MAX, true, read_hostlist, drop_hostlist}, err);
 }
 
 int tpres_taskmap(struct tpres_call *call, struct error *err)
 {
     return convert(
-        call, &(struct kind){taskmap_forms, TASKMAP_MAX_TEXT, read_taskmap, drop_taskmap}, err);
+        call, &(struct kind){taskmap_forms, TASKMAP_MAX_TEXT, false, read_taskmap, drop_taskmap},
+        err);
 }
 
 int tpres_shape(struct tpres_call *call, struct error *err)
 {
-    return convert(call, &(struct kind){shape_forms, TEXT_MAX, read_shape, drop_shape}, err);
+    return convert(call, &(struct kind){shape_forms, TEXT_MAX, false, read_shape, drop_shape}, err);
 }

@@ -143,15 +143,22 @@ static char *enclosing_programs(const struct manager *manager)
     return text;
 }
 
-/* What goes into the environment of every task has to be short enough for the kernel. */
+/* What goes into the environment of every task has to be short enough for the kernel: properties and
+ * topology are left out first. */
 static char *resources_text(const struct group *group)
 {
     struct rset *held = group->number ? room_held(group->manager) : NULL;
     json_t *R = rset_to_json(held ? held : group->manager->claim);
     char *text = json_dumps(R, JSON_COMPACT);
+    if (strlen(text) > GROUPS_MAX_R) {
+        free(text);
+        json_object_del(R, "scheduling");
+        json_object_del(json_object_get(R, "execution"), "properties");
+        text = json_dumps(R, JSON_COMPACT);
+    }
     json_decref(R);
     rset_free(held);
-    if (text && strlen(text) <= GROUPS_MAX_R)
+    if (strlen(text) <= GROUPS_MAX_R)
         return text;
     free(text);
     return NULL;

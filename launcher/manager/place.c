@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/manager/state.h"
+#include "launcher/program/allotment.h"
 #include "launcher/program/launch.h"
 #include "launcher/program/picture.h"
 #include "launcher/program/spec_build.h"
@@ -146,14 +147,17 @@ static void make_claim(struct manager *manager)
     manager->claim = NULL;
     if (manager->grant || manager->on)
         manager->claim = rset_copy(manager->grant ? grant_R(manager) : manager->on);
-    if (manager->claim)
+    if (manager->grant)
         return;
-    manager->claim = rset_new();
-    for (uint32_t i = 0; i < layout->nnodes; i++) {
+    if (!manager->claim)
+        manager->claim = rset_new();
+    for (uint32_t i = 0; i < layout->nnodes && !manager->on; i++) {
         const struct layout_node *node = &manager->candidates[layout->nodes[i].source];
         rset_append(manager->claim, node->target, node->host, layout->nodes[i].claim,
                     layout->nodes[i].gpus);
     }
+    if (manager->nodes->R)
+        allotment_describe(manager->claim, manager->nodes->R);
 }
 
 /* Of --on all has to be free. */

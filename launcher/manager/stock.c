@@ -6,6 +6,7 @@
 #include "affinity/topology/topo_localities.h"
 #include "base/mem.h"
 #include "launcher/manager/state.h"
+#include "launcher/program/allotment.h"
 #include "launcher/program/gpu_env.h"
 
 const struct rset_node *stock_held(const struct manager *manager, size_t index)
@@ -161,9 +162,10 @@ struct rset *stock_R(struct manager *manager, struct error *err)
     for (size_t i = 0; i < count && rc == 0; i++)
         rc = add_host(manager, R, &hosts[i], err);
     if (rc == 0) {
+        if (from)
+            allotment_describe(R, from);
+        json_decref(R->scheduling);
         R->scheduling = describe_hosts(manager, hosts, count);
-        R->starttime = from ? from->starttime : 0;
-        R->expiration = from ? from->expiration : 0;
     } else {
         rset_free(R);
         R = NULL;

@@ -24,6 +24,10 @@ enum pool_answer allotment_make(const struct rset *R, const struct rset *held,
                                 struct allotment **allotment, struct error *err);
 void allotment_free(struct allotment *allotment); /* NULL is fine */
 
+/* `given` has nodes of R: with it go the times of R, and of properties and topology what is about
+ * these nodes. */
+void allotment_describe(struct rset *given, const struct rset *R);
+
 /* Which cores and GPUs belong together; a new reference:
  *     {"version": 1, "slots": [{"part": 0, "rank": 3, "host": "n3", "cores": "0-7", "gpus": "1"}, ...]}
  * In order of parts and of their slots; rank is that in R. */

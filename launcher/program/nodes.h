@@ -30,7 +30,8 @@ struct node {
 struct nodes {
     struct node *list;
     size_t count;
-    struct rset *R;    /* where -R was given (times checked, `now` from the caller); else NULL */
+    struct rset *R;    /* of -R or a source that has one (times checked, `now` from the caller), or
+                          what the enclosing program holds; else NULL */
     bool enclosed;     /* of this machine's cores only those that its mask allows are meant */
     bool limits_cores; /* limits count cores, of which a task with -c takes as many */
     char *note;        /* what a user may not expect of --requires, to be told; or NULL */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "launcher/program/allotment.h"
 #include "launcher/program/nodes.h"
 #include "launcher/program/nodes_build.h"
 
@@ -36,13 +37,10 @@ static void part_settle(struct nodes *nodes, const struct rset *set)
             node->target = (uint32_t)i;
         rset_append(R, node->target, node->host, node->cores, node->gpus);
     }
-    R->expiration = set->expiration;
-    if (old && old->expiration > 0 && (!(R->expiration > 0) || old->expiration < R->expiration))
-        R->expiration = old->expiration;
-    if (old) {
-        R->properties = json_incref(old->properties);
-        R->scheduling = json_incref(old->scheduling);
-    }
+    if (old)
+        allotment_describe(R, old);
+    if (!(R->expiration > 0) || (set->expiration > 0 && set->expiration < R->expiration))
+        R->expiration = set->expiration;
     rset_free(old);
     nodes->R = R;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/pool/locality.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/program/file_text.h"
@@ -52,8 +53,8 @@ static struct rset *enclosing_claim(const char *program)
     return R;
 }
 
-/* Where nobody says what the program holds, its task is given what this machine lets it have: the
- * mask that it was bound with. The ranks of a claim are not those of an R that users know. */
+/* What the program holds, with its properties and topology; ranks are counted anew from 0. Where
+ * nobody says, its task is given what this machine lets it have: the mask that it was bound with. */
 struct nodes *enclosing_nodes(const struct source *source, double now, struct error *err)
 {
     const char *program = source_get(source->variables[0]);
@@ -61,9 +62,8 @@ struct nodes *enclosing_nodes(const struct source *source, double now, struct er
     struct rset *R = enclosing_claim(program);
     (void)now;
     (void)err;
-    struct nodes *nodes = R ? nodes_from_rset(R, name) : source_machine(name);
-    rset_free(nodes->R);
-    nodes->R = NULL;
+    struct nodes *nodes = R ? nodes_from_rset(locality_rerank(R), name) : source_machine(name);
+    rset_free(R);
     nodes->enclosed = true;
     return nodes;
 }

@@ -303,3 +303,30 @@ END
     equal "${#stderr_lines[@]}" 1
     [[ "$stderr" == *"Read-only file system"* ]]
 }
+
+# Ranks 3 and 7, of which the first is another host.
+write_site() {
+    printf '{"version":1,"execution":{"R_lite":[{"rank":"3,7","children":{"core":"0"}}],
+        "nodelist":["elsewhere","%s"],"properties":{"ssd@9":"3,7","+own":"3,7"}},
+        "scheduling":{"writer":"TreePool","children":[{"ranks":"3,7","topo":{"tile":[{"cores":"0"}]}}]}}' \
+        "$HOST" >site.json
+}
+
+@test "a task's run knows properties and topology of what its program holds, ranks counted from 0" {
+    write_site
+    # shellcheck disable=SC2016 # for the task
+    run -0 tprun -R site.json --requires "host:$HOST" sh -c 'echo "$TPRUN_ENCLOSING_R"'
+    [[ "$output" == *'"properties":{"ssd@9":"7"}'*'"ranks":"7"'*tile* ]]
+    run -0 tprun -R site.json --requires "host:$HOST" "$TPRUN" --requires 'ssd and rank:0' \
+        --shape 'slot/tile{x}' echo inside
+    equal "$output" inside
+    run ! tprun -R site.json --requires "host:$HOST" "$TPRUN" --requires '+own' echo inside
+    [[ "$output" == *'has the property "+own"; there are "ssd@9"'* ]]
+}
+
+@test "what --on leaves of an R has the properties of the nodes that it leaves" {
+    write_site
+    "$(dirname "$TPRUN")/tpres" select --hosts "$HOST" site.json >part.json
+    run -0 tprun -R site.json --on part.json "$TPRUN" --requires ssd echo inside
+    equal "$output" inside
+}

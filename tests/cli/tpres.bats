@@ -315,7 +315,9 @@ a1: 8 cores
     [ -z "$output" ]
     [[ "$stderr" == "tpres: "* ]]
     run -3 --separate-stderr tpres alloc -R numa.json --held held.json 'slot=5/node{x}'
-    [[ "$stderr" == "tpres: "* ]]
+    equal "$stderr" "tpres: 5 whole nodes: there are only 4"
+    run -3 --separate-stderr tpres alloc -R numa.json 'slot/[core;memory=9999999]'
+    [[ "$stderr" == "tpres: no node states as much memory as 9999999 GiB: "* ]]
     run -3 --separate-stderr tpres alloc -R numa.json 'slot/core=17'
     run -3 --separate-stderr tpres alloc -R numa.json --requires host:a0 'node=2/slot/core'
     run -2 --separate-stderr tpres alloc -R numa.json 'node=0/slot/core'
@@ -337,6 +339,8 @@ a1: 8 cores
     equal "$(echo n1,n2 | tpres hostlist)" "n[1-2]"
     equal "$(tpres hostlist --to list 'n[08-10],x' | paste -sd ' ')" "n08 n09 n10 x"
     equal "$(tpres hostlist --to count 'n[0-99],x')" 101
+    equal "$(tpres hostlist --to list 'n[08-10],x' | tpres hostlist)" "n[08-10],x"
+    equal "$(tpres idset --to list 0-3,7 | tpres idset)" 0-3,7
     equal "$(tpres taskmap '0-3;4-7')" '[[0,2,4,1]]'
     equal "$(tpres taskmap --to wrapped '(vector,(0,2,4))')" '{"version":1,"map":[[0,2,4,1]]}'
     equal "$(tpres taskmap --to raw '[[0,2,1,2]]')" '0,2;1,3'
