@@ -2,6 +2,7 @@
  * executed, or one has not. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "affinity/resource/hostlist.h"
 #include "base/mem.h"
@@ -15,7 +16,7 @@
 struct adding { /* from the launch of a group until all its agents have said what became of it */
     struct asker asker;
     struct idset *starting; /* nodes that have not said so */
-    char *refusal;          /* the first reason why some task was not started */
+    struct answer answer;   /* its refusal is the first reason why some task was not started */
     json_t *ends; /* told meanwhile, and told on if all have started: [time, node, value] */
 };
 
@@ -25,7 +26,7 @@ void adding_free(struct adding *adding)
         return;
     idset_free(adding->starting);
     json_decref(adding->ends);
-    free(adding->refusal);
+    answer_clear(&adding->answer);
     free(adding);
 }
 
@@ -157,15 +158,15 @@ static void finish(struct group *group)
 {
     struct manager *manager = group->manager;
     struct adding *adding = group->adding;
-    struct answer answer = {.refusal = adding->refusal, .group = group->number};
     group->adding = NULL;
-    group->failed = adding->refusal;
-    asked_answer(manager, &adding->asker, &answer);
+    group->failed = adding->answer.refusal;
+    adding->answer.group = group->number;
+    asked_answer(manager, &adding->asker, &adding->answer);
     size_t i;
     json_t *end;
     if (group->failed) {
         struct frame frame = {.type = FRAME_TERMINATE};
-        viewer_say(manager, "group %u: not started: %s", group->number, adding->refusal);
+        viewer_say(manager, "group %u: not started: %s", group->number, adding->answer.refusal);
         groups_send(group, &frame);
     } else {
         json_array_foreach(adding->ends, i, end) reports_ended(
@@ -175,16 +176,34 @@ static void finish(struct group *group)
     adding_free(adding);
 }
 
+/* One of an agent's [status, text, ranks of the program]. */
+static void take_failure(const struct group *group, struct answer *answer, const json_t *failure)
+{
+    const char *text = json_string_value(json_array_get(failure, 1));
+    int status = (int)json_integer_value(json_array_get(failure, 0));
+    struct idset *said = idset_decode(json_string_value(json_array_get(failure, 2)) ?: "", NULL);
+    struct idset *ranks = idset_new();
+    for (uint32_t rank = said ? idset_first(said) : IDSET_NONE; rank != IDSET_NONE;
+         rank = idset_next(said, rank))
+        if (rank >= group->first_rank && rank - group->first_rank < group->ntasks)
+            idset_add(ranks, rank - group->first_rank);
+    if (!answer->refusal)
+        answer->refusal = mem_copy_text(text ? text : "it was not started");
+    if (WIFEXITED(status) && WEXITSTATUS(status))
+        answer_fail(answer, (uint32_t)WEXITSTATUS(status), ranks);
+    idset_free(ranks);
+    idset_free(said);
+}
+
 void adding_started(struct group *group, const struct frame *frame)
 {
     struct adding *adding = group ? group->adding : NULL;
     if (!adding)
         return;
-    json_t *value = frame_json(frame, NULL);
-    const char *text =
-        json_string_value(json_array_get(json_array_get(json_object_get(value, "failed"), 0), 1));
-    if (!adding->refusal && (text || json_object_get(value, "failed")))
-        adding->refusal = mem_copy_text(text ? text : "it was not started");
+    json_t *value = frame_json(frame, NULL), *failure;
+    size_t i;
+    json_array_foreach(json_object_get(value, "failed"), i, failure)
+        take_failure(group, &adding->answer, failure);
     json_decref(value);
     idset_remove(adding->starting, frame->node);
     if (idset_empty(adding->starting))
