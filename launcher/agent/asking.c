@@ -103,8 +103,10 @@ static int *make_codes(const struct asking *asking, const struct answer *answer)
         codes[i] = 1;
     for (size_t i = 0; codes && i < answer->nfailed; i++)
         IDSET_FOREACH(rank, answer->failed[i].ranks)
-    if (rank < asking->ntasks)
-        codes[rank] = (int)answer->failed[i].code;
+        {
+            if (rank < asking->ntasks)
+                codes[rank] = (int)answer->failed[i].code;
+        }
     return codes;
 }
 

@@ -51,14 +51,33 @@ static struct hostlist *read_hostfile(const char *path, struct error *err)
 }
 
 /* Of these there must be one that is there; *hosts is NULL where nothing is said. */
-static int find_hosts(const struct blocks *blocks, struct hostlist **hosts, struct error *err)
+static int find_hosts(const struct block_place *place, struct hostlist **hosts, struct error *err)
 {
-    *hosts = NULL;
-    if (blocks->hosts)
-        *hosts = hostlist_decode(blocks->hosts, err);
-    else if (blocks->hostfile)
-        *hosts = read_hostfile(blocks->hostfile, err);
-    return *hosts || (!blocks->hosts && !blocks->hostfile) ? 0 : -1;
+    if (place->hosts)
+        *hosts = hostlist_decode(place->hosts, err);
+    else if (place->hostfile)
+        *hosts = read_hostfile(place->hostfile, err);
+    return *hosts || (!place->hosts && !place->hostfile) ? 0 : -1;
+}
+
+static void free_hosts(struct hostlist **hosts, size_t count)
+{
+    for (size_t i = 0; hosts && i < count; i++)
+        hostlist_free(hosts[i]);
+    free(hosts);
+}
+
+/* By block, which is by part. */
+static struct hostlist **find_all_hosts(const struct blocks *blocks, struct error *err)
+{
+    struct hostlist **hosts = mem_array(blocks->nplaces, sizeof(struct hostlist *));
+    for (size_t i = 0; i < blocks->nplaces; i++) {
+        if (find_hosts(&blocks->places[i], &hosts[i], err) == 0)
+            continue;
+        free_hosts(hosts, blocks->nplaces);
+        return NULL;
+    }
+    return hosts;
 }
 
 /* ---- placed and launched ---- */
@@ -86,7 +105,7 @@ static void add_group(struct manager *manager, struct blocks *blocks, const stru
 }
 
 static struct room *claim_room(struct manager *manager, const struct spec *spec,
-                               const struct hostlist *hosts, struct error *err)
+                               struct hostlist *const *hosts, struct error *err)
 {
     for (int tries = 0; tries < ADDING_TRIES; tries++) {
         struct room *room = room_find(manager, spec, hosts, err);
@@ -109,18 +128,18 @@ static struct room *claim_room(struct manager *manager, const struct spec *spec,
 static int add(struct manager *manager, struct blocks *blocks, const struct ask *ask,
                const struct asker *asker, struct error *err)
 {
-    struct hostlist *hosts;
     if (blocks->unknown.len)
         viewer_say(manager, "spawn: info keys that mean nothing here: %s",
                    buf_text(&blocks->unknown));
-    if (find_hosts(blocks, &hosts, err) < 0)
+    struct hostlist **hosts = find_all_hosts(blocks, err);
+    if (!hosts)
         return -1;
     struct room *room = claim_room(manager, blocks->spec, hosts, err);
     if (room && room->layout->ntasks <= INT32_MAX - manager->next_rank)
         add_group(manager, blocks, room, ask, asker);
     else if (room)
         error_set(err, "the program has no ranks left");
-    hostlist_free(hosts);
+    free_hosts(hosts, blocks->nplaces);
     room_free(room);
     return err->text ? -1 : 0;
 }

@@ -91,6 +91,12 @@ EOF
     run -0 --separate-stderr tprun -v "$SPAWN" run host=elsewhere -- 1 true
     has_line "$output" "cmd=spawn_result rc=1*"
     has_line "$stderr" "tprun: spawn refused: *"
+    run -0 --separate-stderr tprun -v "$SPAWN" spread 1 - elsewhere
+    equal "$output" "cmd=spawn_result rc=1"
+    has_line "$stderr" "tprun: spawn refused: *"
+    run -0 --separate-stderr tprun "$SPAWN" spread 1 - "$(hostname)"
+    has_line "$output" "0 on $(hostname)"
+    has_line "$output" "1 on $(hostname)"
     run -0 --separate-stderr tprun -v "$SPAWN" run map_by=nonsense -- 1 true
     has_line "$output" "cmd=spawn_result rc=1*"
     has_line "$stderr" "tprun: spawn refused: *nonsense*"
