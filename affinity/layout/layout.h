@@ -58,6 +58,8 @@ struct layout_part {
     const char *taskmap;     /* --taskmap, or NULL */
     /* --rankfile, or NULL; borrowed. Its rank 0, like that of the task map, is the part's first. */
     const struct rankfile *rankfile;
+    /* Nodes of the request that may be used; NULL: all. Borrowed; not with node_count. */
+    const struct idset *only;
     const char *shape; /* --shape, or NULL: what was allocated */
     uint32_t nslots;   /* it gave so many slots, of which each task is to have one; 0: no shape */
     const struct layout_slot *slots; /* rank i of the part is bound to slot i; NULL: it is mapped */

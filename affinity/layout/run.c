@@ -267,10 +267,21 @@ static int place_on(struct builder *builder, const struct kinds *kinds, struct r
     return rc;
 }
 
+/* The nodes that the run may use. */
+static void choose_allowed(struct builder *builder, const struct idset *only)
+{
+    builder->nchosen = 0;
+    for (uint32_t node = 0; node < builder->request->nnodes; node++)
+        if (!only || idset_has(only, node))
+            builder->chosen[builder->nchosen++] = node;
+}
+
 int builder_place_run(struct builder *builder, struct run *run, struct error *err)
 {
     struct run_gpus gpus;
     struct kinds kinds;
+    if (!builder->request->node_count)
+        choose_allowed(builder, builder->request->parts[run->first_part].only);
     if (run->rankfile)
         return builder_place_rankfile(builder, run, err);
     if (run->slots)

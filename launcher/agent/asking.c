@@ -6,10 +6,13 @@
 #include "launcher/agent/state.h"
 #include "launcher/program/ask.h"
 
+#define ASKING_MAX_CODES 1024 /* no dialect's reply has room for more */
+
 struct asking {
     struct asking *next;
     uint32_t number;
     enum ask_kind kind;
+    uint32_t ntasks; /* of ASK_SPAWN, if they are few enough to be answered for one by one; or 0 */
     struct pmi_request *request;
 };
 
@@ -20,11 +23,19 @@ char *asking_kvsname(const struct launch *launch, uint32_t group)
 
 /* ---- questions ---- */
 
+static uint32_t count_tasks(const struct ask *ask)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < ask->nblocks; i++)
+        count += ask->blocks[i].ntasks;
+    return count <= ASKING_MAX_CODES ? (uint32_t)count : 0;
+}
+
 static void ask_above(struct group *group, struct pmi_request *request, struct ask *ask)
 {
     const struct task *task = pmi_client_data(pmi_request_client(request));
     struct asking *asking = mem_alloc(sizeof(*asking));
-    *asking = (struct asking){group->asking, group->asked++, ask->kind, request};
+    *asking = (struct asking){group->asking, group->asked++, ask->kind, count_tasks(ask), request};
     group->asking = asking;
     ask->app = task->what->app;
     json_t *value = ask_to_json(ask);
@@ -83,6 +94,22 @@ void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn
 
 /* ---- answers ---- */
 
+/* One for each task: none of them runs, and some are why. NULL where that is not known. */
+static int *make_codes(const struct asking *asking, const struct answer *answer)
+{
+    int *codes =
+        answer->nfailed && asking->ntasks ? mem_array(asking->ntasks, sizeof(*codes)) : NULL;
+    for (uint32_t i = 0; codes && i < asking->ntasks; i++)
+        codes[i] = 1;
+    for (size_t i = 0; codes && i < answer->nfailed; i++)
+        IDSET_FOREACH(rank, answer->failed[i].ranks)
+        {
+            if (rank < asking->ntasks)
+                codes[rank] = (int)answer->failed[i].code;
+        }
+    return codes;
+}
+
 static void give_answer(const struct group *group, const struct asking *asking,
                         const struct answer *answer)
 {
@@ -91,9 +118,14 @@ static void give_answer(const struct group *group, const struct asking *asking,
         return;
     }
     char *job = asking_kvsname(group->launch, answer->group);
-    struct pmi_spawned spawned = {
-        .rc = answer->refusal ? 1 : 0, .why = answer->refusal, .job = answer->refusal ? NULL : job};
+    int *codes = make_codes(asking, answer);
+    struct pmi_spawned spawned = {.rc = answer->refusal ? 1 : 0,
+                                  .why = answer->refusal,
+                                  .job = answer->refusal ? NULL : job,
+                                  .errcodes = codes,
+                                  .nerrcodes = codes ? asking->ntasks : 0};
     pmi_request_spawned(asking->request, &spawned);
+    free(codes);
     free(job);
 }
 

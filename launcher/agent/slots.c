@@ -50,6 +50,14 @@ static void slot_missing(struct start *start, const struct task *task)
     failures_add(start, task, W_EXITCODE(part->missing == EACCES ? 126 : 127, 0), text);
 }
 
+void slot_missing_rest(struct start *start)
+{
+    const struct group *group = start->group;
+    for (uint32_t i = start->next; start->nfailures && i < group->ntasks; i++)
+        if (start->parts[group->tasks[i].what->app].missing)
+            slot_missing(start, &group->tasks[i]);
+}
+
 static int failure_status(const struct spawn_failure *failure)
 {
     if (failure->step == SPAWN_EXEC)

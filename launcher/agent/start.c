@@ -125,6 +125,8 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
         ev_timer_start(loop, &start->turn);
         return;
     }
+    if (group->launch->spawned)
+        slot_missing_rest(start);
     json_t *bindings = bindings_found_to_json(&start->bindings), *failed = failures_report(start);
     start_free(group);
     group->phase = GROUP_RUNNING;

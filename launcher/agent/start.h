@@ -58,6 +58,8 @@ void slot_start(struct start *start, struct start_slot *slot, struct task *task)
 bool slot_finish(struct start *start, struct start_slot *slot);
 /* Begin it once more, if it is suspect. */
 void slot_retry(struct start_slot *slot);
+/* Where it has failed already: of what was not begun, tasks whose program is not there. */
+void slot_missing_rest(struct start *start);
 void slot_free(struct start_slot *slot);
 
 /* failures.c */

@@ -2,6 +2,7 @@
  * executed, or one has not. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "affinity/resource/hostlist.h"
 #include "base/mem.h"
@@ -15,7 +16,7 @@
 struct adding { /* from the launch of a group until all its agents have said what became of it */
     struct asker asker;
     struct idset *starting; /* nodes that have not said so */
-    char *refusal;          /* the first reason why some task was not started */
+    struct answer answer;   /* its refusal is the first reason why some task was not started */
     json_t *ends; /* told meanwhile, and told on if all have started: [time, node, value] */
 };
 
@@ -25,7 +26,7 @@ void adding_free(struct adding *adding)
         return;
     idset_free(adding->starting);
     json_decref(adding->ends);
-    free(adding->refusal);
+    answer_clear(&adding->answer);
     free(adding);
 }
 
@@ -50,14 +51,33 @@ static struct hostlist *read_hostfile(const char *path, struct error *err)
 }
 
 /* Of these there must be one that is there; *hosts is NULL where nothing is said. */
-static int find_hosts(const struct blocks *blocks, struct hostlist **hosts, struct error *err)
+static int find_hosts(const struct block_place *place, struct hostlist **hosts, struct error *err)
 {
-    *hosts = NULL;
-    if (blocks->hosts)
-        *hosts = hostlist_decode(blocks->hosts, err);
-    else if (blocks->hostfile)
-        *hosts = read_hostfile(blocks->hostfile, err);
-    return *hosts || (!blocks->hosts && !blocks->hostfile) ? 0 : -1;
+    if (place->hosts)
+        *hosts = hostlist_decode(place->hosts, err);
+    else if (place->hostfile)
+        *hosts = read_hostfile(place->hostfile, err);
+    return *hosts || (!place->hosts && !place->hostfile) ? 0 : -1;
+}
+
+static void free_hosts(struct hostlist **hosts, size_t count)
+{
+    for (size_t i = 0; hosts && i < count; i++)
+        hostlist_free(hosts[i]);
+    free(hosts);
+}
+
+/* By block, which is by part. */
+static struct hostlist **find_all_hosts(const struct blocks *blocks, struct error *err)
+{
+    struct hostlist **hosts = mem_array(blocks->nplaces, sizeof(struct hostlist *));
+    for (size_t i = 0; i < blocks->nplaces; i++) {
+        if (find_hosts(&blocks->places[i], &hosts[i], err) == 0)
+            continue;
+        free_hosts(hosts, blocks->nplaces);
+        return NULL;
+    }
+    return hosts;
 }
 
 /* ---- placed and launched ---- */
@@ -85,7 +105,7 @@ static void add_group(struct manager *manager, struct blocks *blocks, const stru
 }
 
 static struct room *claim_room(struct manager *manager, const struct spec *spec,
-                               const struct hostlist *hosts, struct error *err)
+                               struct hostlist *const *hosts, struct error *err)
 {
     for (int tries = 0; tries < ADDING_TRIES; tries++) {
         struct room *room = room_find(manager, spec, hosts, err);
@@ -108,18 +128,18 @@ static struct room *claim_room(struct manager *manager, const struct spec *spec,
 static int add(struct manager *manager, struct blocks *blocks, const struct ask *ask,
                const struct asker *asker, struct error *err)
 {
-    struct hostlist *hosts;
     if (blocks->unknown.len)
         viewer_say(manager, "spawn: info keys that mean nothing here: %s",
                    buf_text(&blocks->unknown));
-    if (find_hosts(blocks, &hosts, err) < 0)
+    struct hostlist **hosts = find_all_hosts(blocks, err);
+    if (!hosts)
         return -1;
     struct room *room = claim_room(manager, blocks->spec, hosts, err);
     if (room && room->layout->ntasks <= INT32_MAX - manager->next_rank)
         add_group(manager, blocks, room, ask, asker);
     else if (room)
         error_set(err, "the program has no ranks left");
-    hostlist_free(hosts);
+    free_hosts(hosts, blocks->nplaces);
     room_free(room);
     return err->text ? -1 : 0;
 }
@@ -157,15 +177,15 @@ static void finish(struct group *group)
 {
     struct manager *manager = group->manager;
     struct adding *adding = group->adding;
-    struct answer answer = {.refusal = adding->refusal, .group = group->number};
     group->adding = NULL;
-    group->failed = adding->refusal;
-    asked_answer(manager, &adding->asker, &answer);
+    group->failed = adding->answer.refusal;
+    adding->answer.group = group->number;
+    asked_answer(manager, &adding->asker, &adding->answer);
     size_t i;
     json_t *end;
     if (group->failed) {
         struct frame frame = {.type = FRAME_TERMINATE};
-        viewer_say(manager, "group %u: not started: %s", group->number, adding->refusal);
+        viewer_say(manager, "group %u: not started: %s", group->number, adding->answer.refusal);
         groups_send(group, &frame);
     } else {
         json_array_foreach(adding->ends, i, end) reports_ended(
@@ -175,16 +195,34 @@ static void finish(struct group *group)
     adding_free(adding);
 }
 
+/* One of an agent's [status, text, ranks of the program]. */
+static void take_failure(const struct group *group, struct answer *answer, const json_t *failure)
+{
+    const char *text = json_string_value(json_array_get(failure, 1));
+    int status = (int)json_integer_value(json_array_get(failure, 0));
+    struct idset *said = idset_decode(json_string_value(json_array_get(failure, 2)) ?: "", NULL);
+    struct idset *ranks = idset_new();
+    for (uint32_t rank = said ? idset_first(said) : IDSET_NONE; rank != IDSET_NONE;
+         rank = idset_next(said, rank))
+        if (rank >= group->first_rank && rank - group->first_rank < group->ntasks)
+            idset_add(ranks, rank - group->first_rank);
+    if (!answer->refusal)
+        answer->refusal = mem_copy_text(text ? text : "it was not started");
+    if (WIFEXITED(status) && WEXITSTATUS(status))
+        answer_fail(answer, (uint32_t)WEXITSTATUS(status), ranks);
+    idset_free(ranks);
+    idset_free(said);
+}
+
 void adding_started(struct group *group, const struct frame *frame)
 {
     struct adding *adding = group ? group->adding : NULL;
     if (!adding)
         return;
-    json_t *value = frame_json(frame, NULL);
-    const char *text =
-        json_string_value(json_array_get(json_array_get(json_object_get(value, "failed"), 0), 1));
-    if (!adding->refusal && (text || json_object_get(value, "failed")))
-        adding->refusal = mem_copy_text(text ? text : "it was not started");
+    json_t *value = frame_json(frame, NULL), *failure;
+    size_t i;
+    json_array_foreach(json_object_get(value, "failed"), i, failure)
+        take_failure(group, &adding->answer, failure);
     json_decref(value);
     idset_remove(adding->starting, frame->node);
     if (idset_empty(adding->starting))

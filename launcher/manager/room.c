@@ -111,6 +111,7 @@ static uint32_t tasks_on(const struct manager *manager, uint32_t host)
     return count;
 }
 
+/* One of these; NULL: whatever it is. */
 static bool is_named(const struct node *node, const struct hostlist *hosts)
 {
     if (!hosts || hostlist_find(hosts, node->host) >= 0)
@@ -119,6 +120,50 @@ static bool is_named(const struct node *node, const struct hostlist *hosts)
         if (here_is_literal(hostlist_nth(hosts, i)))
             return true;
     return false;
+}
+
+static bool is_wanted(const struct room *room, const struct node *node)
+{
+    for (size_t i = 0; i < room->spec->nparts; i++)
+        if (is_named(node, room->hosts[i]))
+            return true;
+    return false;
+}
+
+static bool is_anything_named(const struct room *room)
+{
+    for (size_t i = 0; i < room->spec->nparts; i++)
+        if (room->hosts[i])
+            return true;
+    return false;
+}
+
+static void free_only(struct room *room)
+{
+    for (size_t i = 0; room->only && i < room->spec->nparts; i++)
+        idset_free(room->only[i]);
+    free(room->only);
+    room->only = NULL;
+}
+
+/* Which of the candidates each part may use, once any part says: then every part starts over, and
+ * does not go on where the one before stopped. False where a part has none. */
+static bool divide_candidates(struct room *room)
+{
+    const struct manager *manager = room->manager;
+    bool each_has = room->ncandidates;
+    free_only(room);
+    if (!is_anything_named(room))
+        return each_has;
+    room->only = mem_array(room->spec->nparts, sizeof(struct idset *));
+    for (size_t i = 0; i < room->spec->nparts; i++) {
+        struct idset *only = room->only[i] = idset_new();
+        for (uint32_t c = 0; c < room->ncandidates; c++)
+            if (is_named(&manager->nodes->list[room->candidate_host[c]], room->hosts[i]))
+                idset_add(only, c);
+        each_has = each_has && !idset_empty(only);
+    }
+    return each_has;
 }
 
 static void add_candidate(struct room *room, uint32_t host, const struct rset_children *what,
@@ -151,7 +196,7 @@ static void find_candidates(struct room *room, const struct rset *from, bool sha
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
         size_t at = nodes_index_find(index, node->host);
-        if (at != NODES_INDEX_NONE && manager->hosts[i].topo && is_named(node, room->hosts))
+        if (at != NODES_INDEX_NONE && manager->hosts[i].topo && is_wanted(room, node))
             add_candidate(room, (uint32_t)i, from->nodes[at].children, shared);
     }
     nodes_index_free(index);
@@ -162,20 +207,21 @@ static void find_candidates(struct room *room, const struct rset *from, bool sha
 static int try_layout(struct room *room, const struct rset *from, bool shared, struct error *err)
 {
     const struct spec *spec = room->spec;
+    find_candidates(room, from, shared);
+    bool possible = divide_candidates(room);
     struct layout_part *parts = mem_array(spec->nparts, sizeof(*parts));
     for (size_t i = 0; i < spec->nparts; i++) {
         parts[i] = spec_part_layout(&spec->parts[i]);
         parts[i].oversubscribe |= shared;
+        parts[i].only = room->only ? room->only[i] : NULL;
     }
-    find_candidates(room, from, shared);
     struct layout_request request = {.nodes = room->candidates,
                                      .nnodes = room->ncandidates,
                                      .parts = parts,
                                      .nparts = (uint32_t)spec->nparts};
     error_clear(err);
-    room->layout = room->ncandidates
-                       ? layout_make(&request, err)
-                       : (error_set(err, "the program has no core on such a host"), NULL);
+    room->layout = possible ? layout_make(&request, err)
+                            : (error_set(err, "the program has no core on such a host"), NULL);
     free(parts);
     return room->layout ? 0 : -1;
 }
@@ -210,7 +256,7 @@ static int try_all(struct room *room, struct error *err)
 }
 
 struct room *room_find(struct manager *manager, const struct spec *spec,
-                       const struct hostlist *hosts, struct error *err)
+                       struct hostlist *const *hosts, struct error *err)
 {
     struct room *room = mem_alloc(sizeof(*room));
     room->manager = manager;
@@ -229,6 +275,7 @@ void room_free(struct room *room)
     if (!room)
         return;
     layout_free(room->layout);
+    free_only(room);
     rset_free(room->cores);
     free(room->candidates);
     free(room->candidate_host);

@@ -98,7 +98,9 @@ struct asker { /* the task that waits for an answer */
 struct room { /* for tasks that are added */
     struct manager *manager;
     const struct spec *spec;
-    const struct hostlist *hosts; /* that may be used; NULL: all. Borrowed, like the spec */
+    struct hostlist *const
+        *hosts;          /* by part, that may be used; NULL: all. Borrowed, like the spec */
+    struct idset **only; /* by part, of the candidates; NULL: all */
     struct layout_node *candidates;
     uint32_t *candidate_host;
     uint32_t ncandidates;
@@ -270,7 +272,7 @@ void adding_free(struct adding *adding);
 /* room.c */
 /* NULL with a sentence. Nothing is claimed yet. */
 struct room *room_find(struct manager *manager, const struct spec *spec,
-                       const struct hostlist *hosts, struct error *err);
+                       struct hostlist *const *hosts, struct error *err);
 void room_free(struct room *room);
 /* What the program holds: what was claimed for its first group, and what its groups use. Caller
  * frees. */

@@ -135,6 +135,62 @@ void ask_clear(struct ask *ask)
 
 /* ---- the answer ---- */
 
+void answer_fail(struct answer *answer, uint32_t code, const struct idset *ranks)
+{
+    size_t i = 0;
+    while (i < answer->nfailed && answer->failed[i].code != code)
+        i++;
+    if (i == answer->nfailed) {
+        answer->failed = mem_resize(answer->failed, ++answer->nfailed, sizeof(*answer->failed));
+        answer->failed[i] = (struct answer_failure){code, idset_copy(ranks)};
+        return;
+    }
+    struct idset *both = idset_union(answer->failed[i].ranks, ranks);
+    idset_free(answer->failed[i].ranks);
+    answer->failed[i].ranks = both;
+}
+
+static json_t *failed_to_json(const struct answer *answer)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < answer->nfailed; i++) {
+        char *ranks = idset_encode(answer->failed[i].ranks);
+        json_array_append_new(list, json_pack("[i, s]", (int)answer->failed[i].code, ranks));
+        free(ranks);
+    }
+    return list;
+}
+
+static int read_failure(struct answer *answer, const json_t *value, struct error *err)
+{
+    const json_t *code = json_array_get(value, 0);
+    const char *text = json_string_value(json_array_get(value, 1));
+    json_int_t number = json_integer_value(code);
+    if (!text || number < 1 || number > ASK_MAX_CODE)
+        return error_set(err, "failed must be pairs of a code from 1 to %d and ranks",
+                         ASK_MAX_CODE);
+    struct idset *ranks = idset_decode(text, err);
+    if (!ranks)
+        return error_prefix(err, "failed");
+    answer_fail(answer, (uint32_t)number, ranks);
+    idset_free(ranks);
+    return 0;
+}
+
+static int read_failed(struct answer *answer, const json_t *list, struct error *err)
+{
+    size_t i;
+    json_t *value;
+    if (list && (!json_is_array(list) || json_array_size(list) > ASK_MAX_CODE))
+        return error_set(err, "failed must be an array of at most %d", ASK_MAX_CODE);
+    json_array_foreach(list, i, value)
+    {
+        if (read_failure(answer, value, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 json_t *answer_to_json(const struct answer *answer)
 {
     json_t *value = json_object();
@@ -144,6 +200,8 @@ json_t *answer_to_json(const struct answer *answer)
         json_object_set_new(value, "port", text_to_json(answer->port));
     if (answer->group)
         json_object_set_new(value, "group", json_integer(answer->group));
+    if (answer->nfailed)
+        json_object_set_new(value, "failed", failed_to_json(answer));
     return value;
 }
 
@@ -152,7 +210,8 @@ int answer_from_json(struct answer *answer, const json_t *value, struct error *e
     *answer = (struct answer){0};
     if (json_is_object(value) && read_text(&answer->refusal, value, "refusal", err) == 0 &&
         read_text(&answer->port, value, "port", err) == 0 &&
-        read_number(&answer->group, value, "group", err) == 0)
+        read_number(&answer->group, value, "group", err) == 0 &&
+        read_failed(answer, json_object_get(value, "failed"), err) == 0)
         return 0;
     answer_clear(answer);
     return error_prefix(err, "an answer to a task");
@@ -162,5 +221,8 @@ void answer_clear(struct answer *answer)
 {
     free(answer->refusal);
     free(answer->port);
+    for (size_t i = 0; i < answer->nfailed; i++)
+        idset_free(answer->failed[i].ranks);
+    free(answer->failed);
     *answer = (struct answer){0};
 }

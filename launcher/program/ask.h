@@ -11,10 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "affinity/resource/idset.h"
 #include "base/error.h"
 #include "launcher/program/pair.h"
 
 #define ASK_MAX_BLOCKS 4096
+#define ASK_MAX_CODE 255
 
 enum ask_kind {
     ASK_SPAWN,   /* start these blocks as one group */
@@ -41,10 +43,17 @@ struct ask {
     char *name, *port;
 };
 
+struct answer_failure {  /* tasks that could not be started */
+    uint32_t code;       /* as of a task that exits with it: 127, 126, 1 */
+    struct idset *ranks; /* of their group */
+};
+
 struct answer {
     char *refusal; /* why not; NULL: it was done */
     char *port;
-    uint32_t group; /* of ASK_SPAWN: the new one */
+    uint32_t group;                /* of ASK_SPAWN: the new one */
+    struct answer_failure *failed; /* because of which ASK_SPAWN was refused, one for a code */
+    size_t nfailed;
 };
 
 json_t *ask_to_json(const struct ask *ask); /* new reference */
@@ -53,6 +62,8 @@ void ask_clear(struct ask *ask);
 
 json_t *answer_to_json(const struct answer *answer); /* new reference */
 int answer_from_json(struct answer *answer, const json_t *value, struct error *err);
+/* These ranks, which are borrowed, failed with this code as well. */
+void answer_fail(struct answer *answer, uint32_t code, const struct idset *ranks);
 void answer_clear(struct answer *answer);
 
 #endif

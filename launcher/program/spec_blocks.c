@@ -12,6 +12,7 @@ struct making {
     const struct spec *base;
     json_t *part;
     const struct ask_block *block;
+    struct block_place *place;
 };
 
 static int set_text(struct making *making, const char *key, const char *text, struct error *err)
@@ -74,15 +75,14 @@ static int take_env(struct making *making, const char *value, struct error *err)
     return 0;
 }
 
-/* One group is placed as a whole: its blocks can't go to different hosts. */
 static int take_where(char **where, const char *value, struct error *err)
 {
     if (!*value)
         return error_set(err, "must not be empty");
     if (*where && strcmp(*where, value) != 0)
         return error_set(err,
-                         "blocks of one spawn cannot name different hosts (%s and %s): spawn "
-                         "them one after the other",
+                         "one block cannot name different hosts (%s and %s): put them into one "
+                         "list",
                          *where, value);
     free(*where);
     *where = mem_copy_text(value);
@@ -91,14 +91,14 @@ static int take_where(char **where, const char *value, struct error *err)
 
 static int take_hosts(struct making *making, const char *value, struct error *err)
 {
-    return take_where(&making->blocks->hosts, value, err);
+    return take_where(&making->place->hosts, value, err);
 }
 
 static int take_hostfile(struct making *making, const char *value, struct error *err)
 {
     const char *base = making->base->directory ? making->base->directory : "/";
     char *path = *value == '/' || !*value ? mem_copy_text(value) : mem_format("%s/%s", base, value);
-    int rc = take_where(&making->blocks->hostfile, path, err);
+    int rc = take_where(&making->place->hostfile, path, err);
     free(path);
     return rc;
 }
@@ -154,9 +154,12 @@ static int make_parts(struct blocks *blocks, const struct spec *base, const stru
 {
     json_t *from = json_array_get(json_object_get(value, "parts"), ask->app);
     json_t *parts = json_array();
+    blocks->places = mem_array(ask->nblocks, sizeof(*blocks->places));
+    blocks->nplaces = ask->nblocks;
     int rc = from ? 0 : error_set(err, "there is no part %u that could ask", ask->app);
     for (size_t i = 0; i < ask->nblocks && rc == 0; i++) {
-        struct making making = {.blocks = blocks, .base = base, .block = &ask->blocks[i]};
+        struct making making = {
+            .blocks = blocks, .base = base, .block = &ask->blocks[i], .place = &blocks->places[i]};
         json_t *part = make_part(&making, from, err);
         rc = part ? json_array_append_new(parts, part) : -1;
     }
@@ -182,8 +185,11 @@ int blocks_make(struct blocks *blocks, const struct spec *base, const struct ask
 void blocks_clear(struct blocks *blocks)
 {
     spec_free(blocks->spec);
-    free(blocks->hosts);
-    free(blocks->hostfile);
+    for (size_t i = 0; i < blocks->nplaces; i++) {
+        free(blocks->places[i].hosts);
+        free(blocks->places[i].hostfile);
+    }
+    free(blocks->places);
     buf_free(&blocks->unknown);
     *blocks = (struct blocks){0};
 }

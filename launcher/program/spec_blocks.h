@@ -12,10 +12,15 @@
 #include "launcher/program/ask.h"
 #include "launcher/program/spec.h"
 
+struct block_place { /* where the tasks of a part may be */
+    char *hosts;     /* hostlist text; NULL: not said */
+    char *hostfile;  /* a path, likewise */
+};
+
 struct blocks {
     struct spec *spec;
-    char *hosts;        /* hostlist text, all that may be used; NULL: not said */
-    char *hostfile;     /* a path, likewise */
+    struct block_place *places; /* by part of the spec */
+    size_t nplaces;
     struct buf unknown; /* keys of info that mean nothing here, "soft, file" */
 };
 

@@ -33,7 +33,8 @@ struct pmi_spawned {
     int rc;              /* 0: started */
     const char *why;     /* a few words where it was not; may be NULL */
     const char *job;     /* where it was: the name of the new group's key-value space */
-    const int *errcodes; /* one for each task, 0 where it runs; may be NULL */
+    const int *errcodes; /* one for each task, 0 where it runs, and of those with a fault
+                          * of their own what it was; may be NULL */
     size_t nerrcodes;
 };
 

@@ -78,10 +78,25 @@ EOF
     equal "$stderr" ""
 }
 
+@test "a failed spawn has an error code for each task: 127, 126, or 1 for those that fail with them" {
+    echo data >plain
+    run -0 --separate-stderr tprun "$SPAWN" several 2 "$SPAWN" ./nosuch ./plain
+    has_line "$output" "cmd=spawn_result rc=1 errcodes=1,1,127,127,126,126"
+    # more than a reply has room for: none at all, rather than some
+    run -0 --separate-stderr tprun "$SPAWN" run -- 600 ./nosuch
+    has_line "$output" "cmd=spawn_result rc=1"
+}
+
 @test "a spawn that can't be placed or understood is refused with the reason under -v" {
     run -0 --separate-stderr tprun -v "$SPAWN" run host=elsewhere -- 1 true
     has_line "$output" "cmd=spawn_result rc=1*"
     has_line "$stderr" "tprun: spawn refused: *"
+    run -0 --separate-stderr tprun -v "$SPAWN" spread 1 - elsewhere
+    equal "$output" "cmd=spawn_result rc=1"
+    has_line "$stderr" "tprun: spawn refused: *"
+    run -0 --separate-stderr tprun "$SPAWN" spread 1 - "$(hostname)"
+    has_line "$output" "0 on $(hostname)"
+    has_line "$output" "1 on $(hostname)"
     run -0 --separate-stderr tprun -v "$SPAWN" run map_by=nonsense -- 1 true
     has_line "$output" "cmd=spawn_result rc=1*"
     has_line "$stderr" "tprun: spawn refused: *nonsense*"

@@ -42,6 +42,29 @@ ranks_are() { # LAST: TPRUN_RANK of each line of $output, each once
     equal "$(grep '^on ' <<<"$output" | sort)" "$(printf 'on node0 rank 3\non node1 rank 4\non node2 rank 5')"
 }
 
+@test "blocks of one spawn may name different hosts, and still are one group" {
+    run_tprun -0 -n 3 --map-by node --oversubscribe --hosts 'node[0-2]' sh -c \
+        "[ \$TPRUN_RANK != 0 ] || $SPAWN spread 2 node2 node0,node1 node2"
+    equal "$stderr" ""
+    has_line "$output" "cmd=spawn_result rc=0"
+    equal "$(grep ' on ' <<<"$output" | sort)" "$(cat <<'EOF'
+0 on node2
+1 on node2
+2 on node0
+3 on node1
+4 on node2
+5 on node2
+EOF
+)"
+    run_tprun -0 -n 3 --map-by node --oversubscribe --hosts 'node[0-2]' sh -c \
+        "[ \$TPRUN_RANK != 0 ] || $SPAWN spread 1 node2 - node1"
+    equal "$(grep ' on ' <<<"$output" | sort)" "$(printf '0 on node2\n1 on node0\n2 on node1')"
+    run_tprun -0 -v -n 2 --map-by node --oversubscribe --hosts 'node[0-2]' sh -c \
+        "[ \$TPRUN_RANK != 0 ] || $SPAWN spread 1 node0 elsewhere"
+    has_line "$output" "cmd=spawn_result rc=1"
+    has_line "$stderr" "tprun: spawn refused: *"
+}
+
 @test "what cannot be started on one host is not started on any" {
     on node0 sh -c "printf '#!/bin/sh\nexec sleep 1000\n' >/tmp/only-here && chmod +x /tmp/only-here"
     run_tprun -0 -v -n 2 --map-by node --oversubscribe --hosts 'node[0-1]' sh -c \

@@ -9,6 +9,8 @@
  *     run KEY=VALUE... -- COUNT PROGRAM ARG...
  *                                spawn it once with these pairs of info, and print the reply
  *     several COUNT PROGRAM...   spawn each of these programs in one request
+ *     spread COUNT HOST...       spawn in one request a block for each of these hosts ("-": it names
+ *                                none), whose tasks say the rank in their group and where they are
  *     show KEY                   print what PMI and the environment say of this task
  *     ask LINE...                send each line as it is, and print the replies
  *     race SECOND COUNT          from that second since the epoch on, each 4 ms publish the next
@@ -229,6 +231,20 @@ static int run_several(int count, char *programs[])
     return stop();
 }
 
+static int run_spread(int count, char *hosts[])
+{
+    char *argv[] = {"sh", "-c", "echo \"$PMI_RANK on $(hostname)\"", NULL}, info[300];
+    int total = 0;
+    while (hosts[total])
+        total++;
+    for (int i = 0; i < total; i++) {
+        snprintf(info, sizeof(info), "host=%s", hosts[i]);
+        send_block(count, total, i + 1, argv, (char *[]){info}, strcmp(hosts[i], "-") != 0);
+    }
+    puts(hear());
+    return stop();
+}
+
 static int show(const char *key)
 {
     const char *spawned = getenv("PMI_SPAWNED"), *size = getenv("PMI_SIZE");
@@ -263,6 +279,8 @@ int main(int argc, char *argv[])
         return run_several(atoi(argv[2]), argv + 3);
     if (argc > 3 && strcmp(argv[1], "race") == 0)
         return race(atol(argv[2]), atoi(argv[3]));
+    if (argc > 3 && strcmp(argv[1], "spread") == 0)
+        return run_spread(atoi(argv[2]), argv + 3);
     if (argc > 2 && strcmp(argv[1], "show") == 0)
         return show(argv[2]);
     if (argc > 2 && strcmp(argv[1], "run") == 0)

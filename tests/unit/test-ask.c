@@ -150,10 +150,48 @@ static void test_an_answer_arrives(void **state)
     }
 }
 
+static void test_an_answer_tells_which_tasks_failed_and_how(void **state)
+{
+    struct idset *some = idset_decode("1-2", NULL), *more = idset_decode("5", NULL);
+    struct answer answer = {.refusal = text("no")}, got;
+    (void)state;
+    answer_fail(&answer, 127, some);
+    answer_fail(&answer, 126, more);
+    answer_fail(&answer, 127, more);
+    json_t *value = travel(answer_to_json(&answer));
+    assert_int_equal(answer_from_json(&got, value, NULL), 0);
+    json_decref(value);
+    assert_int_equal(got.nfailed, 2);
+    static const struct {
+        uint32_t code;
+        const char *ranks;
+    } want[] = {{127, "1-2,5"}, {126, "5"}};
+    for (size_t i = 0; i < 2; i++) {
+        char *ranks = idset_encode(got.failed[i].ranks);
+        assert_int_equal(got.failed[i].code, want[i].code);
+        assert_string_equal(ranks, want[i].ranks);
+        free(ranks);
+    }
+    answer.refusal = NULL;
+    answer_clear(&answer);
+    answer_clear(&got);
+    idset_free(some);
+    idset_free(more);
+}
+
 static void test_a_malformed_answer_is_refused(void **state)
 {
-    static const char *const texts[] = {"[]", "{\"port\":1}", "{\"group\":\"x\"}", "{\"group\":-1}",
-                                        "{\"refusal\":[]}"};
+    static const char *const texts[] = {"[]",
+                                        "{\"port\":1}",
+                                        "{\"group\":\"x\"}",
+                                        "{\"group\":-1}",
+                                        "{\"refusal\":[]}",
+                                        "{\"failed\":7}",
+                                        "{\"failed\":[7]}",
+                                        "{\"failed\":[[0,\"1\"]]}",
+                                        "{\"failed\":[[256,\"1\"]]}",
+                                        "{\"failed\":[[1]]}",
+                                        "{\"failed\":[[1,\"2-1\"]]}"};
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct error err = ERROR_INIT;
@@ -173,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_names_arrive_as_they_were_asked),
         cmocka_unit_test(test_what_nobody_can_ask_is_refused_with_the_reason),
         cmocka_unit_test(test_an_answer_arrives),
+        cmocka_unit_test(test_an_answer_tells_which_tasks_failed_and_how),
         cmocka_unit_test(test_a_malformed_answer_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

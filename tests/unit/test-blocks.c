@@ -67,7 +67,7 @@ static void test_a_block_inherits_from_the_part_that_asks(void **state)
     assert_string_equal(blocks.spec->environment[0], "HOME=/h");
     assert_int_equal(blocks.spec->verbose, 2);
     assert_int_equal(blocks.spec->display, 0);
-    assert_null(blocks.hosts);
+    assert_null(blocks.places[0].hosts);
     blocks_clear(&blocks);
 }
 
@@ -89,7 +89,7 @@ static void test_info_says_otherwise(void **state)
     assert_string_equal(part->env[1].value, "2");
     assert_string_equal(part->env[2].name, "B");
     assert_string_equal(part->env[2].value, "x=y");
-    assert_string_equal(blocks.hosts, "n1,n[3-4]");
+    assert_string_equal(blocks.places[0].hosts, "n1,n[3-4]");
     assert_string_equal(buf_text(&blocks.unknown), "soft, colour");
     blocks_clear(&blocks);
 }
@@ -101,7 +101,7 @@ static void test_an_absolute_name_needs_no_path(void **state)
     (void)state;
     assert_int_equal(make(&blocks, 0, "/bin/tool", info, 2, NULL), 0);
     assert_string_equal(blocks.spec->parts[0].argv[0], "/bin/tool");
-    assert_string_equal(blocks.hostfile, "/base/hosts");
+    assert_string_equal(blocks.places[0].hostfile, "/base/hosts");
     blocks_clear(&blocks);
 }
 
@@ -117,7 +117,7 @@ static const struct {
     {0, {{"env", "A=1\n=2"}}, "info key env: \"=2\""},
     {0, {{"env", "A\nB=1"}}, "info key env: \"A\""},
     {0, {{"host", ""}}, "info key host"},
-    {0, {{"host", "a"}, {"hosts", "b"}}, "cannot name different hosts (a and b)"},
+    {0, {{"host", "a"}, {"hosts", "b"}}, "one block cannot name different hosts (a and b)"},
 };
 
 static void test_what_info_cannot_say_is_refused(void **state)

@@ -435,6 +435,31 @@ struct parts_case {
     const char *claims;
 };
 
+static void check_parts(const struct parts_case *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct world world;
+        world_make(&world, cases[i].machines);
+        memcpy(world.parts, cases[i].parts, sizeof(cases[i].parts));
+        world.request.nparts = cases[i].nparts;
+        world.request.node_count = cases[i].node_count;
+        struct layout *layout = make(&world);
+        char *text = describe(layout), *claims = describe_claims(layout);
+        if (strcmp(text, cases[i].expect) != 0)
+            fail_msg("case %zu: %s, not %s", i, text, cases[i].expect);
+        if (cases[i].claims && strcmp(claims, cases[i].claims) != 0)
+            fail_msg("case %zu: claims %s, not %s", i, claims, cases[i].claims);
+        uint32_t rank = 0;
+        for (uint32_t part = 0; part < cases[i].nparts; part++)
+            for (uint32_t j = 0; j < cases[i].parts[part].ntasks; j++)
+                assert_int_equal(layout->tasks[rank++].app, part);
+        free(text);
+        free(claims);
+        layout_free(layout);
+        world_free(&world);
+    }
+}
+
 static void test_parts_go_on_or_start_over(void **state)
 {
     static const struct parts_case cases[] = {
@@ -522,27 +547,48 @@ static void test_parts_go_on_or_start_over(void **state)
          NULL},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct world world;
-        world_make(&world, cases[i].machines);
-        memcpy(world.parts, cases[i].parts, sizeof(cases[i].parts));
-        world.request.nparts = cases[i].nparts;
-        world.request.node_count = cases[i].node_count;
-        struct layout *layout = make(&world);
-        char *text = describe(layout), *claims = describe_claims(layout);
-        if (strcmp(text, cases[i].expect) != 0)
-            fail_msg("case %zu: %s, not %s", i, text, cases[i].expect);
-        if (cases[i].claims && strcmp(claims, cases[i].claims) != 0)
-            fail_msg("case %zu: claims %s, not %s", i, claims, cases[i].claims);
-        uint32_t rank = 0;
-        for (uint32_t part = 0; part < cases[i].nparts; part++)
-            for (uint32_t j = 0; j < cases[i].parts[part].ntasks; j++)
-                assert_int_equal(layout->tasks[rank++].app, part);
-        free(text);
-        free(claims);
-        layout_free(layout);
-        world_free(&world);
-    }
+    check_parts(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void test_a_part_may_be_kept_to_some_nodes(void **state)
+{
+    struct idset *last = idset_decode("2", NULL), *two = idset_decode("0,2", NULL);
+    const struct parts_case cases[] = {
+        {"3*" SMALL,
+         0,
+         2,
+         {{.ntasks = 1, .map = "core", .only = last},
+          {.ntasks = 3, .map = "node", .bind = "core", .only = two}},
+         "2:0-1 0:0-1 0:4-5 2:4-5",
+         NULL},
+        /* one that is kept does not go on behind the one before */
+        {"3*" SMALL,
+         0,
+         3,
+         {{.ntasks = 3, .map = "core"},
+          {.ntasks = 1, .map = "core", .only = last},
+          {.ntasks = 2, .map = "core"}},
+         "0:0-1 0:2-3 0:4-5 2:0-1 0:6-7 1:0-1",
+         NULL},
+        {"3*" SMALL,
+         0,
+         1,
+         {{.ntasks = 5, .map = "core", .only = last, .oversubscribe = true}},
+         "2:0-1 2:2-3 2:4-5 2:6-7 2:0-1",
+         NULL},
+    };
+    struct error err = ERROR_INIT;
+    struct world world;
+    (void)state;
+    check_parts(cases, sizeof(cases) / sizeof(cases[0]));
+    world_make(&world, "3*" SMALL);
+    world.parts[0] = (struct layout_part){.ntasks = 5, .only = last};
+    assert_null(layout_make(&world.request, &err));
+    assert_non_null(strstr(error_text(&err), "4"));
+    error_clear(&err);
+    world_free(&world);
+    idset_free(last);
+    idset_free(two);
 }
 
 static void test_a_later_part_that_does_not_fit_is_named(void **state)
@@ -830,6 +876,7 @@ int main(void)
         cmocka_unit_test(test_refusals_say_what_fits_and_what_would_do),
         cmocka_unit_test(test_no_nodes_are_refused),
         cmocka_unit_test(test_parts_go_on_or_start_over),
+        cmocka_unit_test(test_a_part_may_be_kept_to_some_nodes),
         cmocka_unit_test(test_a_later_part_that_does_not_fit_is_named),
         cmocka_unit_test(test_unused_nodes_have_no_id),
         cmocka_unit_test(test_json_is_as_the_command_line_promises),
