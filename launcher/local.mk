@@ -2,6 +2,9 @@ noinst_LIBRARIES += libspec.a libstdio.a
 libspec_a_SOURCES = \
     launcher/cli/command.c launcher/cli/command.h \
     launcher/cli/help.c launcher/cli/help_layout.c \
+    launcher/cli/mpiexec.c launcher/cli/mpiexec.h launcher/cli/mpiexec_private.h \
+    launcher/cli/mpiexec_help.c launcher/cli/mpiexec_hosts.c launcher/cli/mpiexec_layout.c \
+    launcher/cli/mpiexec_table.c launcher/cli/mpiexec_values.c \
     launcher/cli/option.h launcher/cli/option_apply.c launcher/cli/option_hints.c \
     launcher/cli/option_table.c \
     launcher/cli/options.c launcher/cli/options.h \

@@ -76,8 +76,10 @@ static int scan_stop(struct scan *scan, const struct option *option, const char 
     const char *topic = attached ? attached : *scan->at;
     int action = option->flags & OPTION_TOPIC && topic ? help_topic(topic) : OPTIONS_RUN;
     if (attached && action == OPTIONS_RUN)
-        return error_set(scan->err, "%s=%s: there is no help on that, but on layout", spelling,
-                         attached);
+        return error_set(scan->err,
+                         "%s=%s: there is no help on that, but on layout and "
+                         "on mpiexec",
+                         spelling, attached);
     scan->command->action = action == OPTIONS_RUN ? option->detail : action;
     return 0;
 }

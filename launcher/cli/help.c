@@ -95,7 +95,9 @@ char *options_help(void)
 
 int help_topic(const char *word)
 {
-    return strcmp(word, "layout") == 0 ? OPTIONS_HELP_LAYOUT : OPTIONS_RUN;
+    return strcmp(word, "layout") == 0    ? OPTIONS_HELP_LAYOUT
+           : strcmp(word, "mpiexec") == 0 ? OPTIONS_HELP_MPIEXEC
+                                          : OPTIONS_RUN;
 }
 
 char *options_version(void)

@@ -16,6 +16,7 @@ enum options_action {
     OPTIONS_PRINT_SPEC, /* print the spec as JSON, start nothing */
     OPTIONS_HELP,       /* options_help() was asked for */
     OPTIONS_HELP_LAYOUT,
+    OPTIONS_HELP_MPIEXEC,
     OPTIONS_VERSION,
 };
 

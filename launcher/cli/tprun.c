@@ -1,4 +1,5 @@
 /* tprun - start a parallel program: options in, exit status out. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/cli/frontend.h"
+#include "launcher/cli/mpiexec.h"
 #include "launcher/cli/options.h"
 #include "launcher/manager/manager.h"
 #include "launcher/process/cgroup.h"
@@ -32,7 +34,8 @@ static int refuse(struct error *err)
     int status = err->kind == ERROR_USAGE ? 2 : 1;
     complain(error_text(err));
     if (status == 2)
-        fprintf(stderr, "tprun: 'tprun --help' lists the options\n");
+        fprintf(stderr, "tprun: '%s --help' lists the options\n",
+                mpiexec_is_name(program_invocation_name) ? "mpiexec" : "tprun");
     error_clear(err);
     return status;
 }
@@ -146,13 +149,27 @@ static int check_files(const struct spec *spec, struct error *err)
     return 0;
 }
 
+/* By the name of mpiexec, its options are said in our own words first. */
+static int parse(int argc, char *argv[], struct spec *spec, struct error *err)
+{
+    if (!mpiexec_is_name(argv[0]))
+        return options_parse(argc, argv, spec, err);
+    char **words = mpiexec_translate(argv, err);
+    int count = 0;
+    while (words && words[count])
+        count++;
+    int action = words ? options_parse(count, words, spec, err) : -1;
+    spec_free_words(words);
+    return action;
+}
+
 int main(int argc, char *argv[])
 {
     open_standard();
     clear_mask();
     struct error err = ERROR_INIT;
     struct spec *spec = spec_new();
-    int action = options_parse(argc, argv, spec, &err);
+    int action = parse(argc, argv, spec, &err);
     if (action < 0 || check_files(spec, &err) < 0 ||
         (action == OPTIONS_RUN && spec_inherit(spec, &err) < 0)) {
         spec_free(spec);
@@ -162,10 +179,11 @@ int main(int argc, char *argv[])
         spec->agent = find_agent();
     if (action == OPTIONS_RUN)
         return run(spec);
-    int status = action == OPTIONS_HELP          ? print_and_free(options_help())
-                 : action == OPTIONS_HELP_LAYOUT ? print_and_free(options_help_layout())
-                 : action == OPTIONS_VERSION     ? print_and_free(options_version())
-                                                 : print_spec(spec);
+    int status = action == OPTIONS_HELP           ? print_and_free(options_help())
+                 : action == OPTIONS_HELP_LAYOUT  ? print_and_free(options_help_layout())
+                 : action == OPTIONS_HELP_MPIEXEC ? print_and_free(mpiexec_help())
+                 : action == OPTIONS_VERSION      ? print_and_free(options_version())
+                                                  : print_spec(spec);
     spec_free(spec);
     return status;
 }

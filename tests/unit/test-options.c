@@ -309,7 +309,7 @@ static const struct {
     {WORDS("--time-limit", "0", "a"),
      "--time-limit: \"0\" leaves no time at all: write inf for no limit"},
     {WORDS("--mem-bind", "closest", "a"), "--mem-bind: \"closest\" is none of none, local"},
-    {WORDS("--help=maps"), "--help=maps: there is no help on that, but on layout"},
+    {WORDS("--help=maps"), "--help=maps: there is no help on that, but on layout and on mpiexec"},
     {WORDS("--on-failure", "stop", "a"), "--on-failure: \"stop\" is none of kill, continue"},
     {WORDS("--pmi", "pmix", "a"),
      "--pmi: pmix is not in this build: auto, pmi1, pmi2 and none are"},

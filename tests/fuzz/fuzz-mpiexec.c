@@ -1,0 +1,47 @@
+/* The command line of mpiexec; words end at newlines. What it becomes, tprun reads or refuses. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/cli/mpiexec.h"
+#include "launcher/cli/options.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void fuzz_native(char **words)
+{
+    struct error err = ERROR_INIT;
+    struct spec *spec = spec_new();
+    int count = 0;
+    while (words[count])
+        count++;
+    if (options_parse(count, words, spec, &err) < 0 && !err.text)
+        abort();
+    error_clear(&err);
+    spec_free(spec);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = mem_copy_text_n((const char *)data, size), *rest = text;
+    char *words[64] = {(char *)(uintptr_t) "mpiexec"};
+    int count = 1;
+    struct error err = ERROR_INIT;
+    for (char *word; count < 63 && (word = strsep(&rest, "\n"));)
+        words[count++] = word;
+    for (int i = 1; i < count; i++) /* no files are read */
+        if (strstr(words[i], "file") || strstr(words[i], "rf") || strstr(words[i], "spec"))
+            count = i;
+    words[count] = NULL;
+    char **native = mpiexec_translate(words, &err);
+    if (!native && (!err.text || err.kind != ERROR_USAGE))
+        abort();
+    if (native)
+        fuzz_native(native);
+    spec_free_words(native);
+    error_clear(&err);
+    free(text);
+    return 0;
+}
