@@ -116,3 +116,17 @@ tpres_SOURCES = launcher/cli/tpres.c launcher/cli/tpres.h \
     launcher/cli/tpres_show.c \
     launcher/cli/tpres_text.c
 tpres_LDADD = libspec.a liblayout.a libpool.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
+
+# By the name of mpiexec tprun takes the options of others. The link is always beside the agent: put
+# that directory first in PATH; in bindir only where it was asked for, since others install one too.
+MPIEXEC_DIRS = $(pkglibexecdir)
+if MPIEXEC
+MPIEXEC_DIRS += $(bindir)
+endif
+install-exec-hook:
+	for dir in $(MPIEXEC_DIRS); do \
+	    $(MKDIR_P) "$(DESTDIR)$$dir" && \
+	    ln -srf "$(DESTDIR)$(bindir)/tprun" "$(DESTDIR)$$dir/mpiexec" || exit; \
+	done
+uninstall-hook:
+	for dir in $(MPIEXEC_DIRS); do rm -f "$(DESTDIR)$$dir/mpiexec"; done
