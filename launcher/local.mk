@@ -7,6 +7,7 @@ libspec_a_SOURCES = \
     launcher/cli/mpiexec_table.c launcher/cli/mpiexec_values.c \
     launcher/cli/option.h launcher/cli/option_apply.c launcher/cli/option_hints.c \
     launcher/cli/option_table.c \
+    launcher/cli/singleton.c launcher/cli/singleton.h \
     launcher/cli/options.c launcher/cli/options.h \
     launcher/cli/words.c launcher/cli/words.h \
     launcher/process/capture.c launcher/process/capture.h \
@@ -101,6 +102,10 @@ tprun_LDADD = liblauncher.a $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
 pkglibexec_PROGRAMS += tpagent
 tpagent_SOURCES = launcher/agent/tpagent.c
 tpagent_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
+
+pkglibexec_PROGRAMS += tpsingleton
+tpsingleton_SOURCES = launcher/cli/tpsingleton.c
+tpsingleton_LDADD = libspec.a libpmiserver.a libresource.a libbase.a $(JANSSON_LIBS)
 
 bin_PROGRAMS += tpres
 tpres_SOURCES = launcher/cli/tpres.c launcher/cli/tpres.h \

@@ -14,6 +14,7 @@
 #include "launcher/cli/frontend.h"
 #include "launcher/cli/mpiexec.h"
 #include "launcher/cli/options.h"
+#include "launcher/cli/singleton.h"
 #include "launcher/manager/manager.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descend.h"
@@ -40,24 +41,25 @@ static int refuse(struct error *err)
     return status;
 }
 
-/* In the build tree and in a moved installation the agent is beside this program or under its
- * prefix; where it was installed otherwise. Caller frees. */
-static char *find_agent(void)
+/* A program of ours. In the build tree and in a moved installation it is beside this one or under
+ * its prefix; else where it was installed. Caller frees. */
+static char *find_program(const char *name)
 {
-    static const char *const places[] = {"tpagent", "../libexec/tprun/tpagent"};
+    static const char *const places[] = {"", "../libexec/tprun/"};
+    static const char agent[] = TPRUN_AGENT_PATH;
     char self[4096];
     ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
     if (len > 0) {
         self[len] = '\0';
         *(strrchr(self, '/') + 1) = '\0';
         for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-            char *path = mem_format("%s%s", self, places[i]);
+            char *path = mem_format("%s%s%s", self, places[i], name);
             if (access(path, X_OK) == 0)
                 return path;
             free(path);
         }
     }
-    return mem_copy_text(TPRUN_AGENT_PATH);
+    return mem_format("%.*s/%s", (int)(strrchr(agent, '/') - agent), agent, name);
 }
 
 static int print_and_free(char *text)
@@ -149,34 +151,43 @@ static int check_files(const struct spec *spec, struct error *err)
     return 0;
 }
 
-/* By the name of mpiexec, its options are said in our own words first. */
-static int parse(int argc, char *argv[], struct spec *spec, struct error *err)
+static int count_words(char *const *words)
 {
-    if (!mpiexec_is_name(argv[0]))
-        return options_parse(argc, argv, spec, err);
-    char **words = mpiexec_translate(argv, err);
     int count = 0;
     while (words && words[count])
         count++;
-    int action = words ? options_parse(count, words, spec, err) : -1;
+    return count;
+}
+
+/* By the name of mpiexec, its options are said in our own words first; a process that waits for a
+ * launcher at *port becomes a program of ours. */
+static int parse(int argc, char *argv[], struct spec *spec, int *port, struct error *err)
+{
+    if (!mpiexec_is_name(argv[0]))
+        return options_parse(argc, argv, spec, err);
+    char *stand_in = find_program("tpsingleton");
+    *port = singleton_port(argv, err);
+    char **words = *port < 0 ? NULL
+                   : *port   ? singleton_words(argv, *port, stand_in)
+                             : mpiexec_translate(argv, err);
+    int action = words ? options_parse(count_words(words), words, spec, err) : -1;
     spec_free_words(words);
+    free(stand_in);
     return action;
 }
 
-int main(int argc, char *argv[])
+static int start(int argc, char *argv[], int *port)
 {
-    open_standard();
-    clear_mask();
     struct error err = ERROR_INIT;
     struct spec *spec = spec_new();
-    int action = parse(argc, argv, spec, &err);
+    int action = parse(argc, argv, spec, port, &err);
     if (action < 0 || check_files(spec, &err) < 0 ||
         (action == OPTIONS_RUN && spec_inherit(spec, &err) < 0)) {
         spec_free(spec);
         return refuse(&err);
     }
     if (!spec->agent)
-        spec->agent = find_agent();
+        spec->agent = find_program("tpagent");
     if (action == OPTIONS_RUN)
         return run(spec);
     int status = action == OPTIONS_HELP           ? print_and_free(options_help())
@@ -185,5 +196,16 @@ int main(int argc, char *argv[])
                  : action == OPTIONS_VERSION      ? print_and_free(options_version())
                                                   : print_spec(spec);
     spec_free(spec);
+    return status;
+}
+
+int main(int argc, char *argv[])
+{
+    int port = 0;
+    open_standard();
+    clear_mask();
+    int status = start(argc, argv, &port);
+    if (port > 0)
+        singleton_release(port);
     return status;
 }

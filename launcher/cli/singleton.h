@@ -1,0 +1,30 @@
+/*
+ * singleton - an MPI process that was started without a launcher, and now wants one: to spawn, to
+ * publish a name, to know the size of its universe.
+ *
+ * MPICH's client listens at a port of this machine, runs
+ *     mpiexec [-v] -pmi_args PORT INTERFACE KEY PID
+ * and waits until somebody connects. Here that becomes a program of one task: tpsingleton, which
+ * stands in for the process. It speaks the client's singinit exchange and passes on what the two
+ * say, so that agent and manager know of nothing special. Whoever does not come has to connect and
+ * close, or the process waits for ever.
+ */
+#ifndef LAUNCHER_CLI_SINGLETON_H
+#define LAUNCHER_CLI_SINGLETON_H
+
+#include "base/error.h"
+
+/* The port, 0 where this is no such command line, -1 with a sentence of kind ERROR_USAGE. */
+int singleton_port(char *const argv[], struct error *err);
+
+/* tprun's command line for it, ending at a NULL; caller frees with spec_free_words(). `stand_in` is
+ * the path of tpsingleton. */
+char **singleton_words(char *const argv[], int port, const char *stand_in);
+
+/* A connection to this port of this machine, or -1 with errno. */
+int singleton_connect(int port);
+
+/* Let go who still waits there; whether somebody does is not known. */
+void singleton_release(int port);
+
+#endif
