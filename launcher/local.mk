@@ -14,9 +14,14 @@ libspec_a_SOURCES = \
     launcher/program/allotment.c launcher/program/allotment.h \
     launcher/program/batch.c launcher/program/batch.h \
     launcher/program/gpu_env.c launcher/program/gpu_env.h \
+    launcher/program/elf.c launcher/program/elf.h \
     launcher/program/file_text.c launcher/program/file_text.h \
     launcher/program/here.c launcher/program/here.h \
     launcher/program/hostfile.c launcher/program/hostfile.h \
+    launcher/program/library_search.c launcher/program/library_search.h \
+    launcher/program/linkage.c launcher/program/linkage.h \
+    launcher/program/loader_cache.c launcher/program/loader_cache.h \
+    launcher/program/mpi_use.c launcher/program/mpi_use.h \
     launcher/program/picture.c launcher/program/picture.h \
     launcher/program/json_field.c launcher/program/json_field.h \
     launcher/program/nodes.c launcher/program/nodes.h launcher/program/nodes_build.h \
