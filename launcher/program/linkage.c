@@ -16,6 +16,8 @@
 
 static char *absolute(const char *path, const char *directory)
 {
+    if (strncmp(path, "./", 2) == 0)
+        path += 2;
     return path[0] == '/' ? mem_copy_text(path) : mem_format("%s/%s", directory, path);
 }
 
