@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "launcher/program/spec.h"
 
-/* Append which MPI and PMI the parts' programs have, what is served of that, and what is missing, as
- * text or JSON. True when all would run, as far as can be told. Nothing is started. */
+/* Append which MPI and PMI the parts' programs have, what is served of that, and what is missing,
+ * as text or JSON. True when all would run, as far as can be told. Nothing is started. */
 bool check_programs(const struct spec *spec, struct buf *out);
 
 #endif

@@ -28,7 +28,8 @@ struct elf {
 };
 
 /* 0, or -1 with what it is instead: "an ELF file whose headers are cut off or wrong". *elf may be
- * anything before, and is to be cleared after 0 only. The descriptor may be at any position and stays there. */
+ * anything before, and is to be cleared after 0 only. Where the descriptor stands does not matter,
+ * and does not change. */
 int elf_read(int fd, struct elf *elf, struct error *err);
 void elf_clear(struct elf *elf);
 

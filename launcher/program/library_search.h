@@ -1,6 +1,6 @@
 /*
- * library_search - the places where a dynamic loader looks for one library, in its order. Private to
- * linkage.
+ * library_search - the places where a dynamic loader looks for one library, in its order. Private
+ * to linkage.
  */
 #ifndef LAUNCHER_PROGRAM_LIBRARY_SEARCH_H
 #define LAUNCHER_PROGRAM_LIBRARY_SEARCH_H

@@ -15,8 +15,8 @@ struct rule {
     bool alone; /* of an MPI: libraries of PMI that are there too say nothing about it */
 };
 
-/* Names as the projects' own builds give them. Open MPI 1.x called its library libmpi.so.12, as MPICH's
- * family does since 2016 (the MPICH ABI Compatibility Initiative), but has libopen-pal beside it. */
+/* Names as the projects' own builds give them. Open MPI 1.x had a libmpi.so.12, as MPICH's family has
+ * (the MPICH ABI Compatibility Initiative), but also libopen-pal. */
 static const struct rule mpis[] = {
     {"libmpi_ibm*.so*", NULL, NULL, "IBM Spectrum MPI", SPEC_PMI_X, true},
     {"libmpi.so.[24]0", NULL, NULL, "Open MPI", SPEC_PMI_X, true},

@@ -21,8 +21,9 @@ struct mpi_use {
 /* All is borrowed, names for ever and libraries from the linkage. */
 struct mpi_use mpi_use_of(const struct linkage *linkage);
 
-/* Append what becomes of that where `offered` (a set of enum spec_pmi) is served: "this tprun does not
- * serve it" and the like; true when the program's tasks will find each other. For use->how only. */
+/* Append what becomes of that where `offered` (a set of enum spec_pmi) is served: "this tprun does
+ * not serve it" and the like; true when the tasks will find each other. Only where there is a
+ * use->how. */
 bool mpi_use_say(const struct mpi_use *use, unsigned offered, struct buf *out);
 
 #endif
