@@ -138,6 +138,14 @@ static void test_an_rpath_is_for_what_libraries_need_too(void **state)
     struct linkage *linkage = link_of("app/inherits", NULL, NULL);
     assert_string_equal(place(linkage, "libz.so"), "c/libz.so");
     linkage_free(linkage);
+    /* of the program's two lists, its RUNPATH is for what it needs itself */
+    const struct elf_file both = {.needs = {"liby.so"}, .rpath = "c", .runpath = "c"};
+    elf_file_write("app/inherits", &both);
+    linkage = link_of("app/inherits", NULL, NULL);
+    assert_string_equal(place(linkage, "liby.so"), "c/liby.so");
+    assert_string_equal(place(linkage, "libz.so"), "");
+    linkage_free(linkage);
+    elf_file_write("app/inherits", &program);
     elf_file_write("c/liby.so", &closed);
     linkage = link_of("app/inherits", NULL, NULL);
     assert_string_equal(place(linkage, "libz.so"), "");
