@@ -14,9 +14,14 @@ libspec_a_SOURCES = \
     launcher/program/allotment.c launcher/program/allotment.h \
     launcher/program/batch.c launcher/program/batch.h \
     launcher/program/gpu_env.c launcher/program/gpu_env.h \
+    launcher/program/elf.c launcher/program/elf.h \
     launcher/program/file_text.c launcher/program/file_text.h \
     launcher/program/here.c launcher/program/here.h \
     launcher/program/hostfile.c launcher/program/hostfile.h \
+    launcher/program/library_search.c launcher/program/library_search.h \
+    launcher/program/linkage.c launcher/program/linkage.h \
+    launcher/program/loader_cache.c launcher/program/loader_cache.h \
+    launcher/program/mpi_use.c launcher/program/mpi_use.h \
     launcher/program/picture.c launcher/program/picture.h \
     launcher/program/json_field.c launcher/program/json_field.h \
     launcher/program/nodes.c launcher/program/nodes.h launcher/program/nodes_build.h \
@@ -74,6 +79,7 @@ libagent_a_SOURCES = \
     launcher/program/launch.c launcher/program/launch_read.c launcher/program/launch.h \
     launcher/program/launch_group.c launcher/program/launch_group.h \
     launcher/program/omp_env.c launcher/program/omp_env.h \
+    launcher/program/part_linkage.c launcher/program/part_linkage.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \
     launcher/tree/child.c launcher/tree/child.h \
     launcher/tree/frame.c launcher/tree/frame.h \
@@ -90,6 +96,7 @@ liblauncher_a_SOURCES = \
     launcher/manager/enclosed.c launcher/manager/grant.c launcher/manager/named.c \
     launcher/manager/queue.c \
     launcher/manager/place.c \
+    launcher/manager/silent.c \
     launcher/manager/stock.c \
     launcher/manager/stock_free.c \
     launcher/manager/verdict.c launcher/manager/verdict.h
@@ -97,7 +104,7 @@ liblauncher_a_SOURCES = \
 STOREYS = libagent.a libstdio.a libspec.a libpool.a liblayout.a libpmiserver.a libresource.a libbase.a
 
 bin_PROGRAMS += tprun
-tprun_SOURCES = launcher/cli/tprun.c launcher/cli/frontend.c launcher/cli/frontend.h \
+tprun_SOURCES = launcher/cli/tprun.c launcher/cli/check.c launcher/cli/check.h launcher/cli/frontend.c launcher/cli/frontend.h \
     launcher/cli/mapped.c launcher/cli/mapped.h
 tprun_LDADD = liblauncher.a $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
 

@@ -254,6 +254,8 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
     group->live--;
     rendezvous_drain(task);
     const char *why = ending_why(task);
+    if (!why && task->client && pmi_client_state(task->client) == PMI_SILENT)
+        idset_add(group->silent, task_rank(task));
     task->pid = 0;
     report_add_rank(group, status, task->victim, task_rank(task));
     if (why && !task->victim)

@@ -62,6 +62,7 @@ struct group *group_add(struct agent *agent, const struct frame *frame, struct e
     struct group *group = mem_alloc(sizeof(*group));
     group->agent = agent;
     group->number = frame->group;
+    group->silent = idset_new();
     agent->next_group = frame->group + 1;
     group_append(agent, group);
     if (!group->number && agent->tree) /* it may be large: it is passed on before it is read */
@@ -116,6 +117,7 @@ void group_free(struct group *group)
     asking_free(group);
     launch_free(group->launch);
     idset_free(group->nodes);
+    idset_free(group->silent);
     idset_free(group->below);
     for (size_t i = 0; i < group->nends; i++)
         idset_free(group->ends[i].ranks);

@@ -75,6 +75,18 @@ void report_add_rank(struct group *group, int status, bool victim, uint32_t rank
     idset_free(one);
 }
 
+/* Of those below. */
+static void report_silent(struct group *group, const char *text)
+{
+    struct idset *ranks = text ? idset_decode(text, NULL) : NULL;
+    struct idset *both = ranks ? idset_union(group->silent, ranks) : NULL;
+    idset_free(ranks);
+    if (!both)
+        return;
+    idset_free(group->silent);
+    group->silent = both;
+}
+
 void report_merge(struct group *group, const struct frame *frame)
 {
     json_t *value = frame_json(frame, NULL), *end;
@@ -92,6 +104,7 @@ void report_merge(struct group *group, const struct frame *frame)
             report_add(group, status, victim, ranks);
         idset_free(ranks);
     }
+    report_silent(group, json_string_value(json_object_get(value, "silent")));
     if (nodes)
         group_without(group, nodes);
     idset_free(nodes);
@@ -124,8 +137,10 @@ void report_done(struct group *group)
             ends, json_pack("[i, b, s]", group->ends[i].status, group->ends[i].victim, ranks));
         free(ranks);
     }
-    char *set = idset_encode(nodes);
-    report_json(group, FRAME_DONE, json_pack("{s:o, s:s}", "ends", ends, "nodes", set));
+    char *set = idset_encode(nodes), *silent = idset_encode(group->silent);
+    report_json(group, FRAME_DONE,
+                json_pack("{s:o, s:s, s:s}", "ends", ends, "nodes", set, "silent", silent));
+    free(silent);
     free(set);
     idset_free(nodes);
 }

@@ -111,6 +111,7 @@ struct group {
     double heard;     /* when a task last wrote or ended */
     struct end_set *ends;
     size_t nends;
+    struct idset *silent; /* ranks that ended well and never spoke the PMI they were offered */
 };
 
 struct agent {

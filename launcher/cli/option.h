@@ -125,6 +125,8 @@ int option_set_pmi(const struct option *option, const char *value, struct option
                    struct error *err);
 int option_set_bootstrap(const struct option *option, const char *value,
                          struct option_target *target, struct error *err);
+int option_set_check(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err);
 int option_set_spec_file(const struct option *option, const char *value,
                          struct option_target *target, struct error *err);
 

@@ -327,6 +327,24 @@ int option_set_bootstrap(const struct option *option, const char *value,
     return 0;
 }
 
+/* Its part is one without a program that would be run. */
+int option_set_check(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err)
+{
+    struct spec_part *part = target->part;
+    (void)option;
+    if (!value[0])
+        return error_set(err, "the name of the program is empty");
+    if (part->argv[0])
+        return error_set(err, "%s is what is looked at, and nothing is run: leave out %s", value,
+                         part->argv[0]);
+    free(part->argv);
+    part->argv = mem_array(2, sizeof(char *));
+    part->argv[0] = mem_copy_text(value);
+    target->action = OPTIONS_CHECK;
+    return 0;
+}
+
 int option_set_spec_file(const struct option *option, const char *value,
                          struct option_target *target, struct error *err)
 {

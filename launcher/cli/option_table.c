@@ -125,6 +125,8 @@ const struct option option_table[] = {
      "run a spec; show it as JSON", option_set_spec_file},
     {"print-spec", 0, NULL, NULL, OPTION_OTHER, OPTION_WHOLE | OPTION_TYPED, NULL,
      option_set_action, 0, OPTIONS_PRINT_SPEC},
+    {"check", 0, NULL, "PROGRAM", OPTION_OTHER, OPTION_TYPED, "its MPI, its PMI, what is missing",
+     option_set_check},
     {"verbose", 'v', NULL, NULL, OPTION_OTHER, OPTION_WHOLE, "say more; may be repeated",
      option_count, SPEC(verbose)},
     {"help", 'h', NULL, NULL, OPTION_OTHER, OPTION_TYPED | OPTION_STOPS | OPTION_TOPIC,
@@ -143,7 +145,6 @@ const struct option option_table[] = {
     LATER("keep-agents", 0, NULL),
     LATER("pset", 0, NULL),
     LATER("tools", 0, NULL),
-    LATER("check", 0, NULL),
     LATER("progress", 0, "-v"),
     {NULL},
 };

@@ -14,6 +14,7 @@
 enum options_action {
     OPTIONS_RUN,        /* run (or show) the spec */
     OPTIONS_PRINT_SPEC, /* print the spec as JSON, start nothing */
+    OPTIONS_CHECK,      /* look at the programs of the parts, start nothing */
     OPTIONS_HELP,       /* options_help() was asked for */
     OPTIONS_HELP_LAYOUT,
     OPTIONS_HELP_MPIEXEC,

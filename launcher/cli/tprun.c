@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
+#include "launcher/cli/check.h"
 #include "launcher/cli/frontend.h"
 #include "launcher/cli/mpiexec.h"
 #include "launcher/cli/options.h"
@@ -91,6 +92,13 @@ static int finish(struct frontend_result *result)
     complain(buf_text(&result->messages));
     buf_free(&result->messages);
     return result->status;
+}
+
+static int check(const struct spec *spec)
+{
+    struct buf out = BUF_INIT;
+    bool runs = check_programs(spec, &out);
+    return print_and_free(buf_take_text(&out)) || !runs;
 }
 
 /* The manager is this very program: forked, not executed. Closing our copies of what the caller
@@ -182,7 +190,7 @@ static int start(int argc, char *argv[], int *port)
     struct spec *spec = spec_new();
     int action = parse(argc, argv, spec, port, &err);
     if (action < 0 || check_files(spec, &err) < 0 ||
-        (action == OPTIONS_RUN && spec_inherit(spec, &err) < 0)) {
+        ((action == OPTIONS_RUN || action == OPTIONS_CHECK) && spec_inherit(spec, &err) < 0)) {
         spec_free(spec);
         return refuse(&err);
     }
@@ -190,7 +198,8 @@ static int start(int argc, char *argv[], int *port)
         spec->agent = find_program("tpagent");
     if (action == OPTIONS_RUN)
         return run(spec);
-    int status = action == OPTIONS_HELP           ? print_and_free(options_help())
+    int status = action == OPTIONS_CHECK          ? check(spec)
+                 : action == OPTIONS_HELP         ? print_and_free(options_help())
                  : action == OPTIONS_HELP_LAYOUT  ? print_and_free(options_help_layout())
                  : action == OPTIONS_HELP_MPIEXEC ? print_and_free(mpiexec_help())
                  : action == OPTIONS_VERSION      ? print_and_free(options_version())

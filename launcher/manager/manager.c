@@ -37,6 +37,7 @@ static void manager_close(struct manager *manager)
     instance_close(manager->instance);
     idset_free(manager->input_nodes);
     verdict_free(manager->verdict);
+    idset_free(manager->silent);
     bootstrap_clear(&manager->boot);
     link_free(manager->front);
     spec_free(manager->spec);
@@ -54,6 +55,7 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup)
     manager.loop = ev_default_loop(0);
     manager.front = link_new(manager.loop, fd, fd, &orders_ops, &manager);
     manager.verdict = verdict_new();
+    manager.silent = idset_new();
     fill_bootstrap(&manager);
     manager.tree = tree_new(manager.loop, &manager.boot, &reports_ops, &manager);
     finish_open(&manager);

@@ -71,6 +71,7 @@ static void take_done(struct manager *manager, uint32_t child, const struct fram
             verdict_victims(manager->verdict, ranks);
         idset_free(ranks);
     }
+    silent_take(manager, json_string_value(json_object_get(value, "silent")));
     if (nodes && group)
         groups_without(group, nodes);
     idset_free(nodes);

@@ -22,6 +22,7 @@
  *   fence.c    the exchange of a group
  *   finish.c   the end
  *   viewer.c   the front end, as the manager sees it
+ *   silent.c   tasks that never spoke PMI
  *
  * Each calls those below it and none above.
  */
@@ -160,6 +161,7 @@ struct manager {
     struct pair *names; /* that tasks have published */
     size_t nnames;
     struct verdict *verdict;
+    struct idset *silent;      /* ranks that ended well and never spoke the PMI they were offered */
     struct idset *input_nodes; /* of the tree: where stdin is read */
     size_t input_owed;         /* bulk bytes of stdin that have not gone down */
     bool terminating;
@@ -178,6 +180,11 @@ void viewer_note(struct manager *manager, const char *text); /* in any case */
 void viewer_tell_end(struct manager *manager);
 /* It may send more stdin once every link that stdin goes down has room. */
 void viewer_settle_input(struct manager *manager);
+
+/* silent.c */
+void silent_take(struct manager *manager, const char *ranks); /* NULL: none */
+/* Where nothing else is to be said, the line about them, if there is one. */
+void silent_say(const struct manager *manager, struct buf *lines);
 
 /* finish.c */
 void finish_open(struct manager *manager);

@@ -36,6 +36,7 @@ void viewer_tell_end(struct manager *manager)
 {
     struct buf lines = BUF_INIT;
     int status = verdict_give(manager->verdict, &lines);
+    silent_say(manager, &lines);
     json_t *end =
         json_pack("{s:i, s:o}", "status", status, "messages", frame_text(buf_text(&lines)));
     link_send_json(manager->front, FRAME_END, 0, 0, end);

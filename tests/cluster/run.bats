@@ -44,6 +44,12 @@ planned() { # ARGUMENTS...: "RANK HOST CPUS" a task, as --dry-run says
     done
 }
 
+@test "tasks that never spoke PMI are counted on all hosts, those behind others too" {
+    linked_with libmpi.so.40
+    run_tprun -0 -n 6 --hosts 'node[0-2]' --fanout 1 --map-by node ./app
+    has_line "$stderr" "tprun: 6 tasks of ./app ran without speaking PMI, *"
+}
+
 @test "only the cores of R are used" {
     need_cores 2
     printf '{"version":1,"execution":{"R_lite":[{"rank":"5,7","children":{"core":"1"}}],"nodelist":["node2","node1"]}}' >R

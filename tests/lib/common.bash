@@ -94,6 +94,17 @@ equal() {
     [ "$1" = "$2" ] || { printf 'expected:\n%s\ngot:\n%s\n' "$2" "$1"; return 1; }
 }
 
+# ./app is linked with a library of that name, in ./lib, and does nothing but exit.
+linked_with() { # SONAME [STATUS]
+    mkdir -p lib
+    echo 'int MPI_Init(void *c, void *v) { return c != v; }' >lib.c
+    echo "int MPI_Init(void *c, void *v);
+        int main(int c, char **v) { return c > 9 ? MPI_Init(&c, v) : ${2:-0}; }" >app.c
+    "${CC:-cc}" -shared -fPIC -o "lib/$1" -Wl,-soname,"$1" lib.c
+    # shellcheck disable=SC2016
+    "${CC:-cc}" -o app app.c "lib/$1" -Wl,-rpath,'$ORIGIN/lib'
+}
+
 need_mpich() { command -v mpicc.mpich >/dev/null || skip "no mpicc.mpich here"; }
 need_cores() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 cores, has $(nproc)"; }
 

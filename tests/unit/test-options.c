@@ -218,6 +218,11 @@ static const struct {
     {(const char *const[]){"tprun", NULL}, NO_PROGRAM},
     {WORDS("-n", "3"), NO_PROGRAM},
     {WORDS("--print-spec"), NO_PROGRAM},
+    {WORDS("--check", "a", "b"),
+     "--check: a is what is looked at, and nothing is run: leave out b"},
+    {WORDS("--check", "a", "--check", "b"),
+     "--check: b is what is looked at, and nothing is run: leave out a"},
+    {WORDS("--check="), "--check needs a value: --check PROGRAM, not an empty text"},
     {WORDS("-n", "3", "--"), NO_PROGRAM},
     {WORDS(""), "no program to run: its name is empty"},
     {WORDS("a", ":"), "no program to run in part 2: write one on each side of a \":\""},
@@ -457,6 +462,9 @@ static void test_help_version_and_print_spec_are_actions(void **state)
     assert_int_equal(action_of(WORDS("--version", "layout")), OPTIONS_VERSION);
     assert_int_equal(action_of(WORDS("--version")), OPTIONS_VERSION);
     assert_int_equal(action_of(WORDS("--print-spec", "a")), OPTIONS_PRINT_SPEC);
+    assert_int_equal(action_of(WORDS("--check", "a")), OPTIONS_CHECK);
+    assert_int_equal(action_of(WORDS("--check", "a", "-n2", ":", "--check=b")), OPTIONS_CHECK);
+    assert_int_equal(action_of(WORDS("a", "--check")), OPTIONS_RUN);
     assert_int_equal(action_of(WORDS("a", "--help")), OPTIONS_RUN);
     setenv("TPRUN_OPTIONS", "--nonsense", 1);
     assert_int_equal(action_of(WORDS("--help")), OPTIONS_HELP);

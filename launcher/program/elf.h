@@ -1,0 +1,43 @@
+/*
+ * elf - what an ELF file says about the libraries it needs (System V ABI, "Dynamic Linking").
+ *
+ * The file is anybody's: every offset, size and count is checked against bounds and against the
+ * file, which is read in pieces and not mapped, so that a file that shrinks meanwhile is an error
+ * and not a signal. 32 and 64 bits; this machine's byte order.
+ */
+#ifndef LAUNCHER_PROGRAM_ELF_H
+#define LAUNCHER_PROGRAM_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define ELF_MAX_NAMES (64u << 10) /* bytes of all that is needed */
+#define ELF_MAX_TEXT 4095         /* bytes of a name or of a list of directories */
+
+struct elf {
+    int bits;          /* 32 or 64 */
+    uint16_t machine;  /* EM_* */
+    char *interpreter; /* the dynamic loader; NULL: none */
+    char *rpath;       /* directories between colons, as they stand there; NULL: none */
+    char *runpath;
+    char **needed;
+    size_t nneeded;
+};
+
+/* 0, or -1 with what it is instead: "an ELF file whose headers are cut off or wrong". *elf may be
+ * anything before, and is to be cleared after 0 only. Where the descriptor stands does not matter,
+ * and does not change. */
+int elf_read(int fd, struct elf *elf, struct error *err);
+void elf_clear(struct elf *elf);
+
+/* Open for reading what is a regular file: nothing that could block or act. -1 with errno, which is
+ * ENOEXEC for what is none. */
+int elf_open(const char *path);
+
+/* Whether programs of this machine may load it: same class and machine. */
+bool elf_fits(const struct elf *elf, const struct elf *program);
+
+#endif

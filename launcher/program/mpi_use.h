@@ -1,0 +1,29 @@
+/*
+ * mpi_use - which MPI a program is linked with, and which PMI that will speak.
+ *
+ * What is known of libraries' names is one table in mpi_use.c. MPIs that open their PMI library
+ * themselves (Open MPI), or have it built in (MPICH), are known by their own name.
+ */
+#ifndef LAUNCHER_PROGRAM_MPI_USE_H
+#define LAUNCHER_PROGRAM_MPI_USE_H
+
+#include "base/buf.h"
+#include "launcher/program/linkage.h"
+
+struct mpi_use {
+    const char *mpi; /* "MPICH"; NULL: none that is known */
+    const struct library *mpi_library;
+    const char *how;                   /* "PMI-1", "Slurm's own PMI"; NULL: no PMI that is known */
+    const struct library *pmi_library; /* NULL: it is built in, or opened at run time */
+    unsigned speaks; /* set of enum spec_pmi, any of which will do; 0: none that tprun may know */
+};
+
+/* All is borrowed, names for ever and libraries from the linkage. */
+struct mpi_use mpi_use_of(const struct linkage *linkage);
+
+/* Append what becomes of that where `offered` (a set of enum spec_pmi) is served: "this tprun does
+ * not serve it" and the like; true when the tasks will find each other. Only where there is a
+ * use->how. */
+bool mpi_use_say(const struct mpi_use *use, unsigned offered, struct buf *out);
+
+#endif

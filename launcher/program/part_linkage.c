@@ -1,0 +1,48 @@
+#include "launcher/program/part_linkage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/process/spawn.h"
+
+static const char *value_of(char *const *environment, const char *name)
+{
+    size_t len = strlen(name);
+    for (; *environment; environment++)
+        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
+            return *environment + len + 1;
+    return NULL;
+}
+
+/* A part's own directory may be relative to the caller's. */
+static char *part_directory(const struct spec *spec, const struct spec_part *part)
+{
+    const char *caller = spec->directory ? spec->directory : "/";
+    if (!part->chdir)
+        return mem_copy_text(caller);
+    return part->chdir[0] == '/' ? mem_copy_text(part->chdir)
+                                 : mem_format("%s/%s", caller, part->chdir);
+}
+
+struct linkage *part_linkage_read(const struct spec *spec, const struct spec_part *part,
+                                  struct error *err)
+{
+    char **environment = spec_part_environment(spec, part);
+    char *directory = part_directory(spec, part);
+    char *path = spawn_find(part->argv[0], value_of(environment, "PATH"), directory);
+    struct linkage *linkage = NULL;
+    struct linkage_source source = {path, directory, value_of(environment, "LD_LIBRARY_PATH"),
+                                    NULL};
+    if (path)
+        linkage = linkage_read(&source, err);
+    else
+        error_set(err, "%s cannot be run: %s", part->argv[0],
+                  errno == ENOENT && !strchr(part->argv[0], '/') ? "it is not found along PATH"
+                                                                 : strerror(errno));
+    free(path);
+    free(directory);
+    spec_free_words(environment);
+    return linkage;
+}

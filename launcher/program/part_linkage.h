@@ -1,0 +1,15 @@
+/*
+ * part_linkage - the libraries of a part's program, as its tasks would have them on this machine.
+ */
+#ifndef LAUNCHER_PROGRAM_PART_LINKAGE_H
+#define LAUNCHER_PROGRAM_PART_LINKAGE_H
+
+#include "launcher/program/linkage.h"
+#include "launcher/program/spec.h"
+
+/* The program is looked up with the tasks' PATH, from their directory; libraries with their
+ * LD_LIBRARY_PATH. NULL with a sentence when there is none. */
+struct linkage *part_linkage_read(const struct spec *spec, const struct spec_part *part,
+                                  struct error *err);
+
+#endif
