@@ -67,6 +67,8 @@ int main(void)
     check(PMI2_Info_GetJobAttr("PMI_process_mapping", map, sizeof(map), &found),
           "PMI2_Info_GetJobAttr");
     const char *local = getenv("MPI_LOCALRANKID");
+    if (!local)
+        local = getenv("SLURM_LOCALID"); /* srun's name for it */
     share_secret(rank, local ? !atoi(local) : !rank, secret);
     printf("%d of %d: read %d cards; secret %s; mapping %s\n", rank, size, size, secret, map);
     check(PMI2_Finalize(), "PMI2_Finalize");

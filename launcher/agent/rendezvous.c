@@ -367,7 +367,7 @@ void rendezvous_start(struct group *group)
     group->kvs = make_kvs(launch);
     group->spawner = launch->spawned ? asking_kvsname(launch, launch->spawner) : NULL;
     struct pmi_config config = {.size = launch->ntasks,
-                                .universe_size = (int)(launch->first_rank + launch->ntasks),
+                                .universe_size = -1, /* a spawn may always go beside our own */
                                 .nlocal = launch->nlocal,
                                 .kvs = group->kvs,
                                 .spawner = group->spawner,

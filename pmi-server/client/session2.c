@@ -71,8 +71,10 @@ static int session2_greet(void)
 static int session2_fullinit(void)
 {
     struct session2 *session = &pmi2_session;
-    const char *rank = getenv("PMI_RANK");
+    const char *job = getenv("PMI_JOBID"), *rank = getenv("PMI_RANK");
     session2_begin("fullinit");
+    if (job) /* srun gives one, and ends a task that does not tell it again */
+        frame_text(&session->conn, "pmijobid", job);
     if (rank)
         frame_text(&session->conn, "pmirank", rank);
     frame_text(&session->conn, "threaded", "FALSE");

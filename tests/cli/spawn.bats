@@ -157,6 +157,12 @@ EOF
     has_line "$stderr" "tprun: group 1: ranks 1-1 on 1 node"
 }
 
+# A number would be a limit: programs that find it reached do not even try.
+@test "how many tasks a program may have is not limited: its universe has no size" {
+    run -0 tprun -n 2 "$SPAWN" ask cmd=get_universe_size
+    equal "$(grep -o 'size=.*' <<<"$output")" "$(printf 'size=-1\nsize=-1')"
+}
+
 @test "names are known to all groups of a program until they are taken back" {
     run -0 tprun "$SPAWN" ask 'cmd=lookup_name service=s' 'cmd=publish_name service=s port=tag#0$x' \
         'cmd=publish_name service=s port=other' 'cmd=lookup_name service=s' \

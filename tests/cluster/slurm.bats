@@ -1,4 +1,4 @@
-# Inside of jobs of a real Slurm, on hosts node0 and node1 of two CPUs each.
+# Inside of jobs of a real Slurm, on hosts node0 and node1 of two CPUs each; and beside its srun.
 load common
 setup_file() {
     local tool
@@ -144,4 +144,36 @@ WHERE="sh -c 'echo \$TPRUN_RANK \$(hostname)'"
     wait_for 30 lines_are out 2
     slurm scancel --user=root
     hosts_clean 20
+}
+
+# Four tasks of a PMI program on both hosts: "ok", or the end of what was said.
+cell() { # COMMAND...
+    local said status=0
+    said=$(slurm "$@" 2>&1 </dev/null) || status=$?
+    if [ "$status" = 0 ] && [ "$(grep -o '[0-3] of 4' <<<"$said" | sort -u | wc -l)" = 4 ]; then
+        echo ok
+    else
+        echo "not ($status: $(grep -v '^ *$' <<<"$said" | tail -n 1 | cut -c1-70))"
+    fi
+}
+launchers() { # NAME PROGRAM: a line of the table
+    local ours hydras sruns
+    ours=$(cell "$TPRUN" --hosts node0,node1 -n 4 "$2")
+    hydras=$(cell mpiexec.hydra -launcher ssh -hosts node0:2,node1:2 -n 4 "$2")
+    sruns=$(cell srun --mpi=pmi2 -N 2 -n 4 "$2")
+    printf '# %-22s tprun: %s; mpiexec.hydra: %s; srun: %s\n' "$1" "$ours" "$hydras" "$sruns" >&3
+    equal "$ours $hydras $sruns" "ok ok ok"
+}
+
+@test "PMI programs run under tprun, mpiexec.hydra and srun" {
+    [ -f /usr/include/slurm/pmi2.h ] || skip "no libpmi2-0-dev"
+    need_mpich
+    local built slurms=$BATS_TEST_TMPDIR/hello
+    built=$(dirname "$TPRUN")/examples
+    [ -x "$built/pmi-hello" ] || skip "no examples/pmi-hello beside tprun"
+    "${CC:-cc}" -o "$slurms" -I/usr/include/slurm "$ROOT/examples/pmi2-hello.c" -lpmi2
+    launchers "libpmi" "$built/pmi-hello"
+    launchers "libpmi2" "$built/pmi2-hello"
+    launchers "libpmi2 of Slurm" "$slurms"
+    launchers "MPICH (PMI-1 built in)" "$PROGRAMS/mpi-ring"
 }

@@ -32,8 +32,8 @@ static inline void set_number(const char *name, int number)
 
 static inline void clear_environment(void)
 {
-    static const char *const names[] = {"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_SPAWNED",
-                                        "PMI_PORT"};
+    static const char *const names[] = {"PMI_FD",      "PMI_RANK", "PMI_SIZE",
+                                        "PMI_SPAWNED", "PMI_PORT", "PMI_JOBID"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
 }

@@ -281,6 +281,38 @@ static void test_a_bad_reply_is_a_failed_init(void **state)
     }
 }
 
+static int task_has_a_job(void)
+{
+    setenv("PMI_JOBID", "12.3", 1);
+    return task_hears_garbage();
+}
+
+/* What a task says first to a server that takes it no further. */
+static void hear_first(int (*run)(void), char said[512])
+{
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    pid_t pid = task_fork(run, fds[1], 0, 1);
+    close(fds[1]);
+    assert_int_equal(send(fds[0], GOOD, strlen(GOOD), MSG_NOSIGNAL), (ssize_t)strlen(GOOD));
+    shutdown(fds[0], SHUT_WR);
+    assert_int_equal(status_of(pid), 0);
+    ssize_t len = recv(fds[0], said, 511, MSG_WAITALL);
+    assert_true(len > 0);
+    said[len] = '\0';
+    close(fds[0]);
+}
+
+static void test_the_job_that_srun_gives_is_told_again(void **state)
+{
+    (void)state;
+    char said[512];
+    hear_first(task_has_a_job, said);
+    assert_non_null(strstr(said, "cmd=fullinit;pmijobid=12.3;pmirank=0;"));
+    hear_first(task_hears_garbage, said);
+    assert_non_null(strstr(said, "cmd=fullinit;pmirank=0;"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_abort_asks_for_the_end),
         cmocka_unit_test(test_without_a_launcher_a_task_is_alone),
         cmocka_unit_test(test_a_bad_reply_is_a_failed_init),
+        cmocka_unit_test(test_the_job_that_srun_gives_is_told_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
