@@ -55,6 +55,9 @@ const struct idset *drawing_gpus(const struct drawing *drawing, const struct lay
 
 /* ---- draw_looks.c: folding ---- */
 
+/* Both were allocated the same of the same machine. */
+bool drawing_same_grant(const struct layout_node *a, const struct layout_node *b);
+
 /* Fill all but `out` from layout, request and folded, which are there. */
 void drawing_fold(struct drawing *drawing);
 void drawing_free(struct drawing *drawing); /* all but `out` */

@@ -16,16 +16,10 @@ struct grants {
     const struct layout_request *request;
 };
 
-static bool same_sets(const struct idset *a, const struct idset *b)
-{
-    return a == b || (a && b && idset_equal(a, b));
-}
-
 static bool same_grant(const void *arg, uint32_t number, uint32_t wanted)
 {
     const struct grants *grants = arg;
-    const struct layout_node *a = grants->list[number].node, *b = &grants->request->nodes[wanted];
-    return a->topo == b->topo && same_sets(a->cores, b->cores) && same_sets(a->gpus, b->gpus);
+    return drawing_same_grant(grants->list[number].node, &grants->request->nodes[wanted]);
 }
 
 /* Each kind of grant once, in the order of its first node. */

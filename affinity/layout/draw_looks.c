@@ -24,6 +24,16 @@ const struct idset *drawing_gpus(const struct drawing *drawing, const struct lay
     return task->gpus == LAYOUT_NO_GPUS ? NULL : drawing->layout->gpu_sets[task->gpus];
 }
 
+static bool same_sets(const struct idset *a, const struct idset *b)
+{
+    return a == b || (a && b && idset_equal(a, b));
+}
+
+bool drawing_same_grant(const struct layout_node *a, const struct layout_node *b)
+{
+    return a->topo == b->topo && same_sets(a->cores, b->cores) && same_sets(a->gpus, b->gpus);
+}
+
 /* ---- equal bindings ---- */
 
 static bool same_binding(const void *arg, uint32_t number, uint32_t wanted)
@@ -96,19 +106,13 @@ static uint64_t look_hash(const struct drawing *drawing, uint32_t node)
     return hash;
 }
 
-static bool equal_gpus(const struct layout_node *a, const struct layout_node *b)
-{
-    return a->gpus == b->gpus || (a->gpus && b->gpus && idset_equal(a->gpus, b->gpus));
-}
-
 static bool look_alike(const void *arg, uint32_t number, uint32_t b)
 {
     const struct drawing *drawing = arg;
     uint32_t a = drawing->looks[number].first;
     const struct layout_node *x = drawing_node(drawing, a), *y = drawing_node(drawing, b);
     uint32_t n = drawing->layout->nodes[a].ntasks;
-    if (!drawing->folded || x->topo != y->topo || n != drawing->layout->nodes[b].ntasks ||
-        !idset_equal(x->cores, y->cores) || !equal_gpus(x, y))
+    if (!drawing->folded || n != drawing->layout->nodes[b].ntasks || !drawing_same_grant(x, y))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         const struct layout_task *s = drawing_task(drawing, a, i), *t = drawing_task(drawing, b, i);

@@ -289,6 +289,11 @@ uint32_t placing_force(struct placing *placing, const uint32_t *nodes, uint32_t 
     return placing->nseats - begin;
 }
 
+bool placing_has_position(const struct placing *placing, uint32_t node)
+{
+    return plan_at(placing, node)->npositions > 0;
+}
+
 uint32_t placing_room(struct placing *placing, uint32_t node, uint32_t most)
 {
     uint32_t before = placing->nseats, *quota = placing->quota;

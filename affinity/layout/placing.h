@@ -52,6 +52,8 @@ uint32_t placing_fit(struct placing *placing, const uint32_t *nodes, uint32_t nn
 uint32_t placing_force(struct placing *placing, const uint32_t *nodes, uint32_t nnodes,
                        uint32_t ntasks);
 
+/* Whether a task fits there at all, were the node empty. */
+bool placing_has_position(const struct placing *placing, uint32_t node);
 /* How many tasks, at most `most`, this node would take under the limits. Takes no seat. */
 uint32_t placing_room(struct placing *placing, uint32_t node, uint32_t most);
 

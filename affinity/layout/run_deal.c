@@ -22,11 +22,6 @@ static uint64_t least64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static bool has_position(const struct placing *placing, uint32_t node)
-{
-    return placing->plans->plans[placing->plan_of[node]].npositions > 0;
-}
-
 /* ---- how many each node gets ---- */
 
 /* Under the limits, as far as that goes; returns how many. */
@@ -72,7 +67,7 @@ static uint32_t deal_beyond(const struct run *run, const struct placing *placing
     uint32_t *again = mem_array(hand->n, sizeof(*again)), before;
     uint32_t *order = mem_array(run->ntasks, sizeof(*order));
     for (uint32_t i = 0; i < hand->n; i++)
-        if (has_position(placing, hand->nodes[i]))
+        if (placing_has_position(placing, hand->nodes[i]))
             again[i] = hand->count[i] ? hand->count[i] : 1;
     do {
         before = dealt;

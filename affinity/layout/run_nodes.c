@@ -23,11 +23,6 @@ static void choose_nodes(struct builder *builder, const uint32_t *room, uint32_t
     }
 }
 
-static bool has_position(const struct placing *placing, uint32_t node)
-{
-    return placing->plans->plans[placing->plan_of[node]].npositions > 0;
-}
-
 int builder_choose_nodes(struct builder *builder, struct placing *placing, const struct run *run,
                          struct error *err)
 {
@@ -41,7 +36,7 @@ int builder_choose_nodes(struct builder *builder, struct placing *placing, const
     if (builder->nchosen < request->node_count && run->policy.oversubscribe) {
         builder->nchosen = 0;
         for (uint32_t node = 0; node < request->nnodes; node++)
-            room[node] = has_position(placing, node) ? share + 1 : 0;
+            room[node] = placing_has_position(placing, node) ? share + 1 : 0;
         choose_nodes(builder, room, share, rest);
     }
     int rc = 0;
