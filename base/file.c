@@ -39,3 +39,17 @@ int file_write(const char *path, const char *text)
         errno = EIO;
     return file_close(fd, n == (ssize_t)len ? 0 : -1);
 }
+
+int file_write_all(int fd, const char *bytes, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}

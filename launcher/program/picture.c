@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 #define TRIES 100 /* names for the draft */
@@ -83,27 +84,13 @@ static int open_draft(const char *real, char **draft)
     return fd;
 }
 
-static int write_all(int fd, const char *bytes, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return 0;
-}
-
 static int fill_draft(int fd, const char *real, const char *bytes, size_t len)
 {
     struct stat st;
     int rc = 0;
     if (stat(real, &st) == 0)
         rc = fchmod(fd, st.st_mode & 0777);
-    return rc == 0 ? write_all(fd, bytes, len) : -1;
+    return rc == 0 ? file_write_all(fd, bytes, len) : -1;
 }
 
 int picture_write(const char *path, const char *bytes, size_t len, struct error *err)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 #define STORE_MAX_DEPTH 64
@@ -87,20 +88,6 @@ char *store_read(int dir, const char *name, size_t max, size_t *len)
     return text;
 }
 
-static int store_write_fd(int fd, const char *bytes, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return 0;
-}
-
 int store_write(int dir, const char *name, const void *bytes, size_t len)
 {
     char draft[256];
@@ -111,7 +98,7 @@ int store_write(int dir, const char *name, const void *bytes, size_t len)
     int fd = openat(dir, draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -1;
-    int rc = store_write_fd(fd, bytes, len);
+    int rc = file_write_all(fd, bytes, len);
     if (close(fd) < 0)
         rc = -1;
     if (rc == 0 && renameat(dir, draft, dir, name) == 0)
@@ -139,7 +126,7 @@ int store_draft(int dir, char *name, size_t size, const void *bytes, size_t len)
     int fd = store_open_draft(dir, name, size);
     if (fd < 0)
         return -1;
-    int rc = store_write_fd(fd, bytes, len), saved = errno;
+    int rc = file_write_all(fd, bytes, len), saved = errno;
     if (close(fd) < 0 && rc == 0) {
         rc = -1;
         saved = errno;
