@@ -118,7 +118,8 @@ static void find_chips(struct machine *machine)
     for (size_t i = 0; i < topo->ngpus && machine->nchips < MAX_GPUS; i++) {
         const struct topo_gpu *gpu = &topo->gpus[i];
         struct chip *chip = &machine->chips[machine->nchips++];
-        *chip = (struct chip){gpu->id, gpu->name, granted && idset_has(granted, gpu->id)};
+        *chip = (struct chip){
+            .id = gpu->id, .name = gpu->name, .ours = granted && idset_has(granted, gpu->id)};
         find_home(chip, machine, gpu->cpus);
         machine->signs |= chip->ours ? 0 : SIGN_ABSENT;
     }
