@@ -59,7 +59,7 @@ teardown() { nothing_left; }
 @test "tasks that differ in nothing but their memory are not shown as going on alike" {
     TPRUN_OPTIONS='' run -0 --separate-stderr tprun --dry-run --display bind --topology 'n0=core:32 pu:1' \
         -n 16 --map-by core --mem-bind local a : -n 16 b
-    has_line "$output" "    15    15         15                 0"
+    has_line "$output" "    15    15         15               0"
     has_line "$output" "    16    16         16"
     has_line "$output" "    31    31         31"
 }
