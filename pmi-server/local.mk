@@ -19,6 +19,7 @@ libpmiserver_a_SOURCES = \
     pmi-server/server/dialect.h \
     pmi-server/server/group.c pmi-server/server/group.h \
     pmi-server/server/hosts.c \
+    pmi-server/server/number.c pmi-server/server/number.h \
     pmi-server/server/quote.c pmi-server/server/quote.h \
     pmi-server/server/request.c pmi-server/server/request.h \
     pmi-server/server/ring.c pmi-server/server/ring.h \
@@ -35,7 +36,8 @@ libpmi_la_SOURCES = \
     pmi-server/client/pairs.c pmi-server/client/pairs.h \
     pmi-server/client/pmi.c \
     pmi-server/client/session.c pmi-server/client/session.h \
-    pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h
+    pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h \
+    pmi-server/server/number.c pmi-server/server/number.h
 libpmi_la_CFLAGS = $(AM_CFLAGS) -pthread
 libpmi_la_LDFLAGS = $(AM_LDFLAGS) -pthread -version-info 0:0:0 -export-symbols-regex '^PMI_'
 
@@ -49,7 +51,8 @@ libpmi2_la_SOURCES = \
     pmi-server/client/pmi2.c \
     pmi-server/client/session2.c pmi-server/client/session2.h \
     pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h \
-    pmi-server/pmi2/wire.c pmi-server/pmi2/wire.h
+    pmi-server/pmi2/wire.c pmi-server/pmi2/wire.h \
+    pmi-server/server/number.c pmi-server/server/number.h
 libpmi2_la_CFLAGS = $(AM_CFLAGS) -pthread
 libpmi2_la_LDFLAGS = $(AM_LDFLAGS) -pthread -version-info 0:0:0 \
     -export-symbols-regex '^PMI2_|^PMIX_Ring$$'

@@ -7,15 +7,7 @@
 #include "base/mem.h"
 #include "launcher/program/gpu_env.h"
 #include "launcher/program/spec_build.h"
-
-static const char *value_of(char *const *environment, const char *name)
-{
-    size_t len = strlen(name);
-    for (; *environment; environment++)
-        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
-            return *environment + len + 1;
-    return NULL;
-}
+#include "launcher/program/spec_env.h"
 
 /* What the caller saw of GPUs, on a machine that may be another one, gives way to what the tasks
  * are given. */
@@ -66,7 +58,8 @@ void part_open(struct part *part, const struct launch *launch, size_t number,
     for (size_t i = 0; i < what->nrlimits; i++)
         spawn_limit(&part->limits[what->rlimits[i].resource], what->rlimits[i].resource,
                     (rlim_t)what->rlimits[i].soft);
-    part->path = spawn_find(what->argv[0], value_of(part->environment, "PATH"), part->directory);
+    part->path =
+        spawn_find(what->argv[0], spec_env_value(part->environment, "PATH"), part->directory);
     part->missing = part->path ? 0 : errno;
 }
 

@@ -48,18 +48,6 @@ static struct hostfile *read_hosts(const char *option, const char *text, struct 
     return file;
 }
 
-/* Hosts that the options name, in order; a name once more adds to its limit. */
-static struct nodes *collect(const struct hostfile *file)
-{
-    struct nodes *nodes = nodes_new(mem_copy_text("make"));
-    struct nodes_index *index = nodes_index_new(file->count);
-    for (size_t i = 0; i < file->count; i++)
-        nodes_add(nodes, index, file->entries[i].login, (uint32_t)nodes->count,
-                  file->entries[i].limit);
-    nodes_index_free(index);
-    return nodes;
-}
-
 /* ---- what a node has ---- */
 
 static int say_empty(const char *host, struct error *err)
@@ -195,7 +183,7 @@ static int add_topology(struct making *making, const char *spec, const struct no
                            "--topology names hosts, and so does --hosts: one of them is right");
     struct hostfile *file = description == spec ? NULL : hosts_of_spec(spec, description, err);
     struct topo *topo = file || description == spec ? load_topology(description, err) : NULL;
-    struct nodes *own = topo && file ? collect(file) : NULL;
+    struct nodes *own = topo && file ? nodes_from_entries(file, mem_copy_text("make")) : NULL;
     int rc = topo ? add_alike(making, own ? own : named, topo, err) : -1;
     nodes_free(own);
     hostfile_free(file);
@@ -296,7 +284,7 @@ static struct nodes *read_named(const struct tpres_call *call, size_t *count, st
     if (from)
         return tpres_from(from, err);
     struct hostfile *file = hosts ? read_hosts("--hosts", hosts, err) : read_hostfile(path, err);
-    struct nodes *nodes = file ? collect(file) : NULL;
+    struct nodes *nodes = file ? nodes_from_entries(file, mem_copy_text("make")) : NULL;
     hostfile_free(file);
     return nodes;
 }

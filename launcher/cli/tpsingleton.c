@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "launcher/cli/singleton.h"
 #include "pmi-server/pmi1/wire.h"
+#include "pmi-server/server/number.h"
 
 #define MAX_LINE 1024  /* of the client; and no line of ours here is longer */
 #define PATIENCE 30000 /* ms for an answer before it is given up */
@@ -161,8 +162,8 @@ int main(int argc, char *argv[])
 {
     const char *fd = getenv("PMI_FD");
     int port, own;
-    if (argc != 2 || !pmi1_parse_int(argv[1], &port) || port < 1 || port > 65535 || !fd ||
-        !pmi1_parse_int(fd, &own))
+    if (argc != 2 || !pmi_parse_int(argv[1], &port) || port < 1 || port > 65535 || !fd ||
+        !pmi_parse_int(fd, &own))
         return fail("this program", "is started by tprun only"), 2;
     signal(SIGPIPE, SIG_IGN);
     struct side launcher = {.name = "the agent", .fd = own};

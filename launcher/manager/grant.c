@@ -224,16 +224,6 @@ static bool has_gpus(const struct pool_grant *given)
     return false;
 }
 
-struct ranked {
-    uint32_t rank, candidate;
-};
-
-static int by_rank(const void *a, const void *b)
-{
-    const struct ranked *one = a, *other = b;
-    return (one->rank > other->rank) - (one->rank < other->rank);
-}
-
 /* Two names of one machine, in an R that was allocated from before anybody looked. */
 static int refuse_node(const struct pool_grant *given, uint32_t rank, struct error *err)
 {
@@ -252,14 +242,14 @@ static int place_slots(const struct manager *manager, const struct pool_grant *g
     struct ranked *ranked = mem_array(manager->ncandidates, sizeof(*ranked));
     for (uint32_t i = 0; i < manager->ncandidates; i++)
         ranked[i] = (struct ranked){manager->candidates[i].target, i};
-    qsort(ranked, manager->ncandidates, sizeof(*ranked), by_rank);
+    qsort(ranked, manager->ncandidates, sizeof(*ranked), ranked_compare);
     for (size_t i = 0; i < given->nslots && rc == 0; i++) {
         const struct pool_slot *slot = &given->slots[i];
         struct ranked wanted = {.rank = slot->rank};
         const struct ranked *found =
-            bsearch(&wanted, ranked, manager->ncandidates, sizeof(*ranked), by_rank);
+            bsearch(&wanted, ranked, manager->ncandidates, sizeof(*ranked), ranked_compare);
         if (found)
-            slots[i] = (struct layout_slot){found->candidate, slot->cores, slot->gpus};
+            slots[i] = (struct layout_slot){(uint32_t)found->index, slot->cores, slot->gpus};
         else
             rc = refuse_node(given, slot->rank, err);
     }

@@ -236,6 +236,11 @@ int stock_gpus(struct manager *manager, size_t index, struct idset **gpus, struc
 const struct rset_node *stock_held(const struct manager *manager, size_t index); /* by others */
 /* All that the hosts whose topology is known have, free or not, as an R that says where it is. */
 struct rset *stock_R(struct manager *manager, struct error *err);
+struct ranked { /* nodes in order of their rank in R */
+    uint32_t rank;
+    size_t index; /* of what is ranked */
+};
+int ranked_compare(const void *a, const void *b); /* of two struct ranked */
 
 /* stock_free.c: the same sets, of what the run may use now. */
 struct idset *stock_free_cores(const struct manager *manager, size_t index);

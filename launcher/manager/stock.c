@@ -70,12 +70,7 @@ int stock_gpus(struct manager *manager, size_t index, struct idset **gpus, struc
 
 /* ---- all of it, as an R ---- */
 
-struct ranked {
-    uint32_t rank;
-    size_t index; /* of the host */
-};
-
-static int by_rank(const void *a, const void *b)
+int ranked_compare(const void *a, const void *b)
 {
     const struct ranked *one = a, *other = b;
     return (one->rank > other->rank) - (one->rank < other->rank);
@@ -89,7 +84,7 @@ static struct ranked *rank_hosts(const struct manager *manager, size_t *count)
     for (size_t i = 0; i < manager->nodes->count; i++)
         if (manager->hosts[i].topo)
             hosts[(*count)++] = (struct ranked){manager->nodes->list[i].target, i};
-    qsort(hosts, *count, sizeof(*hosts), by_rank);
+    qsort(hosts, *count, sizeof(*hosts), ranked_compare);
     return hosts;
 }
 

@@ -1,4 +1,5 @@
 #include "launcher/program/gpu_env.h"
+#include "launcher/program/spec_env.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,19 +15,10 @@
 #define ZE "ZE_AFFINITY_MASK"
 #define ZE_HIERARCHY "ZE_FLAT_DEVICE_HIERARCHY"
 
-static const char *value_of(char *const *environment, const char *name)
-{
-    size_t len = strlen(name);
-    for (; *environment; environment++)
-        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
-            return *environment + len + 1;
-    return NULL;
-}
-
 /* Whether the numbers of ZE_AFFINITY_MASK are of cards; where nothing is said, `otherwise`. */
 static bool counts_cards(char *const *environment, bool otherwise)
 {
-    const char *hierarchy = value_of(environment, ZE_HIERARCHY);
+    const char *hierarchy = spec_env_value(environment, ZE_HIERARCHY);
     return hierarchy ? strcmp(hierarchy, "COMPOSITE") == 0 : otherwise;
 }
 
@@ -109,7 +101,7 @@ static void add_cuda(struct entries *entries, const struct topo *topo, const str
 static void add_ze(struct entries *entries, char *numbers, char *const *environment)
 {
     add_entry(entries, ZE, numbers, "-1");
-    if (!value_of(environment, ZE_HIERARCHY))
+    if (!spec_env_value(environment, ZE_HIERARCHY))
         entries->list[entries->count++] = mem_copy_text(ZE_HIERARCHY "=COMPOSITE");
 }
 
@@ -195,7 +187,7 @@ static int seen_only(struct seen *seen, const char *name, const char *text, stru
 static int seen_limit(struct seen *seen, const char *name, bool empty, char *const *environment,
                       struct error *err)
 {
-    const char *text = value_of(environment, name);
+    const char *text = spec_env_value(environment, name);
     return text && (*text || empty) ? seen_only(seen, name, text, err) : 0;
 }
 
@@ -212,7 +204,7 @@ static void seen_add(struct idset *allowed, struct seen *seen, const struct idse
 static int limit_ze(struct seen *seen, const struct topo *topo, char *const *environment,
                     struct error *err)
 {
-    const char *mask = value_of(environment, ZE);
+    const char *mask = spec_env_value(environment, ZE);
     bool cards = counts_cards(environment, false) || (mask && strchr(mask, '.'));
     *seen = seen_all(topo, TOPO_VENDOR_INTEL, !cards);
     return seen_limit(seen, ZE, false, environment, err);

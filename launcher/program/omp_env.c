@@ -1,4 +1,5 @@
 #include "launcher/program/omp_env.h"
+#include "launcher/program/spec_env.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,22 +11,13 @@
 #define NUM_THREADS "OMP_NUM_THREADS"
 #define PLACES "OMP_PLACES"
 
-static const char *value_of(char *const *environment, const char *name)
-{
-    size_t len = strlen(name);
-    for (; *environment; environment++)
-        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
-            return *environment + len + 1;
-    return NULL;
-}
-
 static bool wants_places(char *const *environment)
 {
     static const char *const others[] = {PLACES, "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
-    const char *threads = value_of(environment, NUM_THREADS);
-    const char *bind = value_of(environment, "OMP_PROC_BIND");
+    const char *threads = spec_env_value(environment, NUM_THREADS);
+    const char *bind = spec_env_value(environment, "OMP_PROC_BIND");
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (value_of(environment, others[i]))
+        if (spec_env_value(environment, others[i]))
             return false;
     return !(threads && strcmp(threads, "1") == 0) && !(bind && strcasecmp(bind, "false") == 0);
 }
@@ -64,7 +56,7 @@ char **omp_env_make(const struct topo *topo, const struct idset *cpus, uint32_t 
 {
     char **list = mem_array(OMP_ENV_MAX + 1, sizeof(*list));
     size_t count = 0;
-    if (!value_of(environment, NUM_THREADS))
+    if (!spec_env_value(environment, NUM_THREADS))
         count = add_both(list, count, NUM_THREADS, mem_format("%u", cores));
     char *places = wants_places(environment) ? places_of(topo, cpus, cores) : NULL;
     if (places)

@@ -6,15 +6,7 @@
 
 #include "base/mem.h"
 #include "launcher/process/spawn.h"
-
-static const char *value_of(char *const *environment, const char *name)
-{
-    size_t len = strlen(name);
-    for (; *environment; environment++)
-        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
-            return *environment + len + 1;
-    return NULL;
-}
+#include "launcher/program/spec_env.h"
 
 /* A part's own directory may be relative to the caller's. */
 static char *part_directory(const struct spec *spec, const struct spec_part *part)
@@ -31,9 +23,9 @@ struct linkage *part_linkage_read(const struct spec *spec, const struct spec_par
 {
     char **environment = spec_part_environment(spec, part);
     char *directory = part_directory(spec, part);
-    char *path = spawn_find(part->argv[0], value_of(environment, "PATH"), directory);
+    char *path = spawn_find(part->argv[0], spec_env_value(environment, "PATH"), directory);
     struct linkage *linkage = NULL;
-    struct linkage_source source = {path, directory, value_of(environment, "LD_LIBRARY_PATH"),
+    struct linkage_source source = {path, directory, spec_env_value(environment, "LD_LIBRARY_PATH"),
                                     NULL};
     if (path)
         linkage = linkage_read(&source, err);

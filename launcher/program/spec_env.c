@@ -173,3 +173,12 @@ char **spec_part_environment(const struct spec *spec, const struct spec_part *pa
     list[count] = NULL;
     return list;
 }
+
+const char *spec_env_value(char *const *environment, const char *name)
+{
+    size_t len = strlen(name);
+    for (; *environment; environment++)
+        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
+            return *environment + len + 1;
+    return NULL;
+}

@@ -15,4 +15,7 @@ bool spec_env_is_local(const char *name, size_t len);
  * spec_free_words()). Entries without a name are dropped. */
 char **spec_env_scrub(char *const *environment);
 
+/* The value of a variable in such a list, borrowed; NULL where it is not set. */
+const char *spec_env_value(char *const *environment, const char *name);
+
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "pmi-server/client/pmi.h"
+#include "pmi-server/server/number.h"
 
 struct session pmi_session;
 static pthread_mutex_t session_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -49,7 +50,7 @@ int session_ask(const char *expect)
 static int environment_int(const char *name, int min, int *value)
 {
     const char *text = getenv(name);
-    return text && pmi1_parse_int(text, value) && *value >= min ? PMI_SUCCESS : PMI_FAIL;
+    return text && pmi_parse_int(text, value) && *value >= min ? PMI_SUCCESS : PMI_FAIL;
 }
 
 static int session_greet(void)

@@ -6,6 +6,7 @@
 
 #include "pmi-server/client/line.h"
 #include "pmi-server/client/pmi2.h"
+#include "pmi-server/server/number.h"
 
 struct session2 pmi2_session;
 static pthread_mutex_t session2_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -91,7 +92,7 @@ static int session2_start_wire(const char *text)
 {
     struct session2 *session = &pmi2_session;
     int fd;
-    if (!pmi2_parse_int(text, &fd) || fd < 0)
+    if (!pmi_parse_int(text, &fd) || fd < 0)
         return PMI2_FAIL;
     conn_open(&session->conn, fd);
     if (!session2_greet() && !session2_fullinit()) {

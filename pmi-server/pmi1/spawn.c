@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "pmi-server/pmi1/wire.h"
+#include "pmi-server/server/number.h"
 #include "pmi-server/server/quote.h"
 
 enum { NPROCS, TOTSPAWNS, SPAWNSSOFAR, ARGCNT, PREPUT_NUM, INFO_NUM };
@@ -110,7 +111,7 @@ static int spawn_field(struct pmi1_spawn *spawn, const char *text, struct error 
     for (size_t i = 0; i < PMI1_SPAWN_NUMBERS; i++) {
         if (strlen(numbers[i].name) != len || strncmp(text, numbers[i].name, len) != 0)
             continue;
-        if (!pmi1_parse_int(equals + 1, &spawn->numbers[i]) || spawn->numbers[i] < numbers[i].min)
+        if (!pmi_parse_int(equals + 1, &spawn->numbers[i]) || spawn->numbers[i] < numbers[i].min)
             return spawn_fail(text, "a bad number", err);
     }
     return 0;

@@ -1,9 +1,8 @@
 #include "pmi-server/pmi1/wire.h"
 
-#include <ctype.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "pmi-server/server/number.h"
 
 /* Fields that run to the end of the line, once one of the name `after` is there. */
 static const struct {
@@ -83,18 +82,5 @@ const char *pmi1_line_value(const struct pmi1_line *line, const char *name)
 bool pmi1_line_int(const struct pmi1_line *line, const char *name, int *value)
 {
     const char *text = pmi1_line_value(line, name);
-    return text && pmi1_parse_int(text, value);
-}
-
-bool pmi1_parse_int(const char *text, int *value)
-{
-    const char *digits = text + (*text == '-' || *text == '+');
-    if (!isdigit((unsigned char)*digits) || strlen(digits) > 10)
-        return false;
-    char *end;
-    long long number = strtoll(text, &end, 10);
-    if (*end || number < INT_MIN || number > INT_MAX)
-        return false;
-    *value = (int)number;
-    return true;
+    return text && pmi_parse_int(text, value);
 }

@@ -39,7 +39,4 @@ const char *pmi1_line_value(const struct pmi1_line *line, const char *name);
 /* Its value as a decimal integer; false when it is absent, no number, or none that an int holds. */
 bool pmi1_line_int(const struct pmi1_line *line, const char *name, int *value);
 
-/* The whole text as a decimal integer, one sign allowed. */
-bool pmi1_parse_int(const char *text, int *value);
-
 #endif

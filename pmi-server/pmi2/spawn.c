@@ -1,4 +1,5 @@
 #include "pmi-server/pmi2/spawn.h"
+#include "pmi-server/server/number.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ static int take_program(struct parse *parse, const char *value)
 static int take_maxprocs(struct parse *parse, const char *value)
 {
     int number;
-    if (!parse->block || !pmi2_parse_int(value, &number) || number < 1)
+    if (!parse->block || !pmi_parse_int(value, &number) || number < 1)
         return -1;
     parse->block->maxprocs = (uint32_t)number;
     return 0;
@@ -28,7 +29,7 @@ static int take_maxprocs(struct parse *parse, const char *value)
 
 static int take_count(int *count, const char *value)
 {
-    return pmi2_parse_int(value, count) && *count >= 0 ? 0 : -1;
+    return pmi_parse_int(value, count) && *count >= 0 ? 0 : -1;
 }
 
 static int take_argc(struct parse *parse, const char *value)

@@ -1,9 +1,9 @@
 #include "pmi-server/pmi2/wire.h"
 
 #include <ctype.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "pmi-server/server/number.h"
 
 long pmi2_length(const char head[PMI2_HEAD])
 {
@@ -80,23 +80,10 @@ const char *pmi2_value(const struct pmi2_frame *frame, const char *name)
     return NULL;
 }
 
-bool pmi2_parse_int(const char *text, int *value)
-{
-    const char *digits = text + (*text == '-' || *text == '+');
-    if (!isdigit((unsigned char)*digits) || strlen(digits) > 10)
-        return false;
-    char *end;
-    long long number = strtoll(text, &end, 10);
-    if (*end || number < INT_MIN || number > INT_MAX)
-        return false;
-    *value = (int)number;
-    return true;
-}
-
 bool pmi2_int(const struct pmi2_frame *frame, const char *name, int *value)
 {
     const char *text = pmi2_value(frame, name);
-    return text && pmi2_parse_int(text, value);
+    return text && pmi_parse_int(text, value);
 }
 
 bool pmi2_bool(const struct pmi2_frame *frame, const char *name, bool absent)

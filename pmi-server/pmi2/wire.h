@@ -35,7 +35,4 @@ bool pmi2_int(const struct pmi2_frame *frame, const char *name, int *value);
 /* The same as TRUE or FALSE; anything else is `absent`. */
 bool pmi2_bool(const struct pmi2_frame *frame, const char *name, bool absent);
 
-/* The whole text as a decimal integer, one sign allowed. */
-bool pmi2_parse_int(const char *text, int *value);
-
 #endif

@@ -1,6 +1,7 @@
 #include "tests/unit/pmi-node.h"
 
 #include "pmi-server/pmi1/wire.h"
+#include "pmi-server/server/number.h"
 
 #define V16 "0123456789abcdef"
 #define V256 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16
@@ -369,7 +370,7 @@ static void test_numbers_are_whole_and_bounded(void **state)
     };
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         int value = 99;
-        assert_int_equal(pmi1_parse_int(numbers[i].text, &value), numbers[i].good);
+        assert_int_equal(pmi_parse_int(numbers[i].text, &value), numbers[i].good);
         assert_int_equal(value, numbers[i].good ? numbers[i].value : 99);
     }
 }
