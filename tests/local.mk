@@ -263,6 +263,14 @@ endif HAVE_CMOCKA
 noinst_PROGRAMS += tests/scale/ledger-storm
 tests_scale_ledger_storm_SOURCES = tests/scale/ledger-storm.c
 tests_scale_ledger_storm_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) -lm
+# Through the libraries, and no wrapper scripts: they spawn themselves.
+noinst_PROGRAMS += tests/steps/libpmi-steps tests/steps/libpmi2-steps
+tests_steps_libpmi_steps_SOURCES = tests/steps/libpmi-steps.c tests/steps/steps.h
+tests_steps_libpmi_steps_LDADD = libpmi.la
+tests_steps_libpmi_steps_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_steps_libpmi2_steps_SOURCES = tests/steps/libpmi2-steps.c tests/steps/steps.h
+tests_steps_libpmi2_steps_LDADD = libpmi2.la
+tests_steps_libpmi2_steps_LDFLAGS = $(AM_LDFLAGS) -no-install
 noinst_PROGRAMS += tests/bench/layout
 tests_bench_layout_SOURCES = tests/bench/layout.c
 tests_bench_layout_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm

@@ -82,7 +82,8 @@ static bool are_lines(const PMI_keyval_t pairs[], int count)
 
 static bool part_is_good(const struct part *part)
 {
-    if (!is_line(part->cmd) || part->maxprocs < 1 || !are_lines(part->info, part->ninfo))
+    if (!is_line(part->cmd) || !*part->cmd || part->maxprocs < 1 ||
+        !are_lines(part->info, part->ninfo))
         return false;
     for (int i = 0; part->argv && part->argv[i]; i++)
         if (!is_line(part->argv[i]))

@@ -21,9 +21,29 @@ static bool line_read(struct conn *conn, struct pmi1_line *reply)
     }
 }
 
+/* A request of one or several lines that no server takes for an error by its length alone. */
+static bool lines_fit(const struct conn_bytes *out)
+{
+    if (out->len > LINES_MAX)
+        return false;
+    for (size_t at = 0; at < out->len;) {
+        const char *line = out->data + at, *end = memchr(line, '\n', out->len - at);
+        size_t len = end ? (size_t)(end - line) + 1 : out->len - at;
+        if (len > LINES_LINE_MAX)
+            return false;
+        at += len;
+    }
+    return true;
+}
+
 int line_ask(struct conn *conn, const char *expect, struct pmi1_line *reply)
 {
     const char *name = NULL;
+    if (!lines_fit(&conn->out)) {
+        conn->out.len = 0;
+        reply->count = 0;
+        return -1;
+    }
     if (conn_send(conn) && line_read(conn, reply))
         name = pmi1_line_value(reply, "cmd");
     conn->broken = !name || strcmp(name, expect) != 0;

@@ -5,8 +5,12 @@
 #include "pmi-server/client/conn.h"
 #include "pmi-server/pmi1/wire.h"
 
+#define LINES_LINE_MAX 65536 /* a request with a longer line is not sent, */
+#define LINES_MAX (1u << 20) /* nor a longer one of several lines */
+
 /* Send what was added and wait for the reply to it, whose cmd= is to be `expect`. 0, or -1 when the
- * connection is broken. The reply points into the connection. */
+ * connection is broken, or the request too long: it is dropped, and the reply has no fields. The
+ * reply points into the connection. */
 int line_ask(struct conn *conn, const char *expect, struct pmi1_line *reply);
 /* The reply says success: rc= is 0, or absent (RFC 13, Error Handling). */
 bool line_succeeded(const struct pmi1_line *reply);

@@ -197,3 +197,83 @@ EOF
     equal "$(sort -n one - <<<"$output")" "$(seq 0 499)"
     [ -s one ] && [ -n "$output" ]
 }
+
+# ---- the same through libpmi.so.0 and libpmi2.so.0 ----
+
+each_library() { # FUNCTION: with $STEPS of one, then of the other
+    local library
+    for library in libpmi libpmi2; do
+        steps_of "$library"
+        echo "# $library"
+        "$1" || return
+    done
+}
+
+libraries_spawn() {
+    run -0 --separate-stderr tprun "$STEPS" spawn 2 "$STEPS" put k v meet get k show 'a b' '' x=y , \
+        1 "$STEPS" put k2 v meet get k show ';' spawn 1 ./nosuch , 2 true ';' show || return
+    has_line "$output" "spawn: 0 errors 0 0 0 job *" || return
+    has_line "$output" "spawn: * errors 127 1 1 job *" || return
+    equal "$(sed -n 's/ job .* from / from /; s/kvs_[0-9_]*/KVS/; /^rank/p' <<<"$output" | sort)" "$(cat <<'EOF'
+rank 0 of 1 spawned 0 appnum 0 from nobody:
+rank 0 of 3 spawned 1 appnum 0 from rank 0 of KVS; its=a: [a b] [] [x=y]
+rank 1 of 3 spawned 1 appnum 0 from rank 0 of KVS; its=a: [a b] [] [x=y]
+rank 2 of 3 spawned 1 appnum 1 from rank 0 of KVS; its=a:
+EOF
+)" || return
+    equal "$(grep -cx 'get k: 0 v' <<<"$output")" 3
+}
+@test "PMI_Spawn_multiple and PMI2_Job_Spawn start blocks, and say what could not be started" {
+    each_library libraries_spawn
+}
+
+libraries_name() {
+    run -0 --separate-stderr tprun "$STEPS" lookup parent publish parent 'tag#0$x=1' publish parent other \
+        spawn 1 "$STEPS" lookup parent publish child 'its=2' await enough ';' await child \
+        unpublish parent lookup parent unpublish parent publish enough x || return
+    equal "$stderr" "" || return
+    equal "$(grep -v '^spawn' <<<"$output" | sed 's/: [^0 ][^ ]* */: bad/' | sort)" "$(sort <<'EOF'
+lookup parent: bad
+publish parent: 0
+publish parent: bad
+lookup parent: 0 tag#0$x=1
+publish child: 0
+await child: 0 its=2
+unpublish parent: 0
+lookup parent: bad
+unpublish parent: bad
+publish enough: 0
+await enough: 0 x
+EOF
+)"
+}
+@test "PMI_Publish_name and PMI2_Nameserv_publish: what one group publishes another finds" {
+    each_library libraries_name
+}
+
+@test "names that one library publishes the other finds, in another program of the instance" {
+    local there here
+    for there in libpmi libpmi2; do
+        [ "$there" = libpmi ] && here=libpmi2 || here=libpmi
+        steps_of "$there"
+        tprun "$STEPS" publish far 'tag#0$x' until "$PWD/enough" unpublish far lookup far until "$PWD/over" >log &
+        steps_of "$here"
+        run -0 --separate-stderr tprun --overlap "$STEPS" await far publish far mine unpublish far lookup far
+        equal "$stderr" ""
+        equal "$(sed 's/: [^0 ][^ ]* */: bad/' <<<"$output")" "$(cat <<'EOF'
+await far: 0 tag#0$x
+publish far: bad
+unpublish far: bad
+lookup far: 0 tag#0$x
+EOF
+)"
+        touch enough
+        wait_for 5 grep -q '^lookup' log
+        run -0 tprun --overlap "$STEPS" lookup far
+        equal "$(sed 's/: [^0 ][^ ]* */: bad/' <<<"$output")" "lookup far: bad"
+        touch over
+        wait
+        equal "$(sed 's/: [^0 ][^ ]* */: bad/' log)" "$(printf 'publish far: 0\nunpublish far: 0\nlookup far: bad')"
+        rm enough over
+    done
+}

@@ -65,6 +65,29 @@ EOF
     has_line "$stderr" "tprun: spawn refused: *"
 }
 
+@test "PMI_Spawn_multiple and PMI2_Job_Spawn over 2 hosts: blocks where they are wanted, keys, names" {
+    local library
+    for library in libpmi libpmi2; do
+        steps_of "$library"
+        run_tprun -0 -n 2 --map-by node --oversubscribe --hosts 'node[0-1]' sh -c \
+            '[ $TPRUN_RANK = 1 ] || exec "$0" "$@"; exec "$0" await done' "$STEPS" publish top 'tag#0$x' spawn \
+            host=node1 1 sh -c 'exec "$0" "$@" $(hostname)' "$STEPS" put one 1 meet get two await top publish sub x show , \
+            hosts=node0 2 sh -c 'exec "$0" "$@" $(hostname)' "$STEPS" put two 2 meet get one show ';' \
+            await sub spawn host=node1 1 ./nosuch ';' publish done x
+        equal "$stderr" ""
+        has_line "$output" "spawn: 0 errors 0 0 0 job *"
+        has_line "$output" "spawn: * errors 127 job *"
+        equal "$(grep -c '^get one: 0 1$\|^get two: 0 2$\|^await ...: 0 \|^await done: 0 x' <<<"$output")" 6
+        equal "$(sed -n 's/ job .* from / from /; s/kvs_[0-9_]*/KVS/; /^rank/p' <<<"$output" | sort)" "$(cat <<'EOF'
+rank 0 of 3 spawned 1 appnum 0 from rank 0 of KVS; its=a: [node1]
+rank 1 of 3 spawned 1 appnum 1 from rank 0 of KVS; its=a: [node0]
+rank 2 of 3 spawned 1 appnum 1 from rank 0 of KVS; its=a: [node0]
+EOF
+)"
+        hosts_clean
+    done
+}
+
 @test "what cannot be started on one host is not started on any" {
     on node0 sh -c "printf '#!/bin/sh\nexec sleep 1000\n' >/tmp/only-here && chmod +x /tmp/only-here"
     run_tprun -0 -v -n 2 --map-by node --oversubscribe --hosts 'node[0-1]' sh -c \

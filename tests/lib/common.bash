@@ -105,6 +105,12 @@ linked_with() { # SONAME [STATUS]
     "${CC:-cc}" -o app app.c "lib/$1" -Wl,-rpath,'$ORIGIN/lib'
 }
 
+# What takes steps in PMI through this tree's libpmi or libpmi2; tests/steps says which.
+steps_of() { # libpmi|libpmi2: sets $STEPS
+    STEPS=$(dirname "$TPRUN")/tests/steps/$1-steps
+    [ -x "$STEPS" ] || skip "no $STEPS: make it"
+}
+
 need_mpich() { command -v mpicc.mpich >/dev/null || skip "no mpicc.mpich here"; }
 need_cores() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 cores, has $(nproc)"; }
 

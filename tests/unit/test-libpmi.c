@@ -234,6 +234,39 @@ static void test_refused_dynamic_processes_leave_all_in_step(void **state)
     run_program(2, NULL, task_tries_dynamic_processes, 0);
 }
 
+/* What a server would end the program for is not sent. */
+static int task_spawns_without_measure(void)
+{
+    static char line[65536], longer[70000];
+    static const char *args[21], **argvs[] = {args};
+    const char *cmds[] = {"b"}, *none[] = {""};
+    int spawned, error = 7, maxprocs[] = {1};
+    char value[8], name[256];
+    memset(line, 'x', sizeof(line) - 100);
+    memset(longer, 'x', sizeof(longer) - 1);
+    CHECK(PMI_Init(&spawned) == PMI_SUCCESS);
+    CHECK(PMI_Spawn_multiple(1, none, NULL, maxprocs, NULL, NULL, 0, NULL, &error) ==
+          PMI_ERR_INVALID_ARG);
+    args[0] = longer;
+    CHECK(PMI_Spawn_multiple(1, cmds, argvs, maxprocs, NULL, NULL, 0, NULL, &error) == PMI_FAIL);
+    CHECK(error == PMI_FAIL);
+    for (int i = 0; i < 20; i++)
+        args[i] = line;
+    CHECK(PMI_Spawn_multiple(1, cmds, argvs, maxprocs, NULL, NULL, 0, NULL, &error) == PMI_FAIL);
+    CHECK(PMI_Publish_name("svc", longer) == PMI_FAIL);
+    CHECK(PMI_KVS_Get_my_name(name, sizeof(name)) == PMI_SUCCESS);
+    CHECK(PMI_KVS_Put(name, "key", "here") == PMI_SUCCESS);
+    CHECK(PMI_KVS_Get(name, "key", value, sizeof(value)) == PMI_SUCCESS);
+    CHECK(!strcmp(value, "here"));
+    return PMI_Finalize();
+}
+
+static void test_a_request_that_is_too_long_is_not_sent(void **state)
+{
+    (void)state;
+    run_program(1, NULL, task_spawns_without_measure, 0);
+}
+
 static int task_aborts(void)
 {
     int spawned, rank;
@@ -308,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_after_a_barrier_all_cards_are_there),
         cmocka_unit_test(test_the_clique_is_what_the_mapping_says),
         cmocka_unit_test(test_refused_dynamic_processes_leave_all_in_step),
+        cmocka_unit_test(test_a_request_that_is_too_long_is_not_sent),
         cmocka_unit_test(test_abort_exits_and_tells_the_server),
         cmocka_unit_test(test_abort_does_not_wait_for_another_threads_barrier),
         cmocka_unit_test(test_threads_take_turns),
