@@ -7,6 +7,7 @@ libspec_a_SOURCES = \
     launcher/cli/mpiexec_table.c launcher/cli/mpiexec_values.c \
     launcher/cli/option.h launcher/cli/option_apply.c launcher/cli/option_hints.c \
     launcher/cli/option_table.c \
+    launcher/cli/relay.c launcher/cli/relay.h \
     launcher/cli/singleton.c launcher/cli/singleton.h \
     launcher/cli/options.c launcher/cli/options.h \
     launcher/cli/words.c launcher/cli/words.h \

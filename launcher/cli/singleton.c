@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -40,20 +41,42 @@ int singleton_port(char *const argv[], struct error *err)
     return (int)port;
 }
 
-/* Its terminal, and its output, stay its own. */
-char **singleton_words(char *const argv[], int port, const char *stand_in)
+/* 1, 0, or -1 with a sentence. */
+static int wants_stdio(struct error *err)
 {
-    const char *const options[] = {"--oversubscribe", "--input=none", "--ntasks=1"};
-    char **words = mem_array(8, sizeof(*words));
+    static const char name[] = "TPRUN_SINGLETON_STDIO";
+    const char *text = getenv(name);
+    if (!text || strcmp(text, "no") == 0)
+        return 0;
+    if (strcmp(text, "yes") == 0)
+        return 1;
+    return error_usage(err, "%s: %s is neither yes nor no", name, excerpt(text, strlen(text)).text);
+}
+
+/* Its terminal, and its output, stay its own unless it is said otherwise: its caller, who waits for
+ * the process and not for us, must find all that it wrote. */
+char **singleton_words(char *const argv[], int port, const char *stand_in, struct error *err)
+{
+    int stdio = wants_stdio(err);
+    if (stdio < 0)
+        return NULL;
+    const char *const options[] = {"--oversubscribe", "--ntasks=1", stdio ? NULL : "--input=none",
+                                   is_verbose(argv) ? "--verbose" : NULL, stand_in};
+    char **words = mem_array(9, sizeof(*words));
     size_t count = 0;
     words[count++] = mem_copy_text(argv[0]);
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-        words[count++] = mem_copy_text(options[i]);
-    if (is_verbose(argv))
-        words[count++] = mem_copy_text("--verbose");
-    words[count++] = mem_copy_text(stand_in);
-    words[count] = mem_format("%d", port);
+        if (options[i])
+            words[count++] = mem_copy_text(options[i]);
+    words[count++] = mem_format("%d", port);
+    if (stdio)
+        words[count] = mem_copy_text(SINGLETON_STDIO);
     return words;
+}
+
+void singleton_close_inherited(void)
+{
+    close_range(3, ~0U, 0);
 }
 
 int singleton_connect(int port)

@@ -17,9 +17,16 @@
 /* The port, 0 where this is no such command line, -1 with a sentence of kind ERROR_USAGE. */
 int singleton_port(char *const argv[], struct error *err);
 
+#define SINGLETON_STDIO "stdio" /* tpsingleton's word for: its input and output are ours */
+
 /* tprun's command line for it, ending at a NULL; caller frees with spec_free_words(). `stand_in` is
- * the path of tpsingleton. */
-char **singleton_words(char *const argv[], int port, const char *stand_in);
+ * the path of tpsingleton. NULL with a sentence of kind ERROR_USAGE where TPRUN_SINGLETON_STDIO of
+ * the environment is neither yes nor no. */
+char **singleton_words(char *const argv[], int port, const char *stand_in, struct error *err);
+
+/* The process runs mpiexec with whatever it has open, the port that it listens at included; which
+ * then would stay open when it is gone. */
+void singleton_close_inherited(void);
 
 /* A connection to this port of this machine, or -1 with errno. */
 int singleton_connect(int port);

@@ -175,8 +175,10 @@ static int parse(int argc, char *argv[], struct spec *spec, int *port, struct er
         return options_parse(argc, argv, spec, err);
     char *stand_in = find_program("tpsingleton");
     *port = singleton_port(argv, err);
+    if (*port > 0)
+        singleton_close_inherited();
     char **words = *port < 0 ? NULL
-                   : *port   ? singleton_words(argv, *port, stand_in)
+                   : *port   ? singleton_words(argv, *port, stand_in, err)
                              : mpiexec_translate(argv, err);
     int action = words ? options_parse(count_words(words), words, spec, err) : -1;
     spec_free_words(words);

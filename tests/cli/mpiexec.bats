@@ -114,6 +114,16 @@ end
 
 singleton() { timeout -s KILL 30 "$PROGRAMS/singleton" "$@"; }
 
+# part_of PID WHAT: the process of a singleton's launcher that this is: each is the next one's parent.
+part_of() {
+    local pid=$1 part
+    for part in mpiexec manager agent tpsingleton; do
+        pid=$(pgrep -P "$pid") || return
+        [ "$part" != "$2" ] || break
+    done
+    echo "$pid"
+}
+
 @test "a process without a launcher gets one when it asks" {
     run -0 --separate-stderr singleton finalize
     equal "$output" "cmd=singinit authtype=none
@@ -145,6 +155,74 @@ mpiexec ended with 0"
     equal "$output" closed
 }
 
+@test "a process that ends at any point leaves nothing behind, nor what it spawned" {
+    for stdio in no yes; do
+        for how in deaf silent stay; do
+            TPRUN_SINGLETON_STDIO=$stdio "$PROGRAMS/singleton" "$how" </dev/null >said 2>&1 3>&- &
+            local pid=$!
+            wait_for 10 part_of $pid tpsingleton
+            [ "$how" != stay ] || wait_for 10 grep -q universe_size said
+            kill -KILL $pid
+            nothing_left 6
+        done
+        TPRUN_SINGLETON_STDIO=$stdio run -0 --separate-stderr singleton spawn
+        has_line "$output" "cmd=spawn_result rc=0*"
+        nothing_left 6
+    done
+}
+
+@test "the process is told when its launcher ends, and goes on" {
+    mkfifo input
+    sleep 60 >input 3>&- &
+    local writer=$!
+    for victim in mpiexec agent tpsingleton; do
+        TPRUN_SINGLETON_STDIO=yes "$PROGRAMS/singleton" leave <input >said 2>&1 3>&- &
+        local pid=$!
+        wait_for 10 grep -q universe_size said
+        kill -KILL "$(part_of $pid $victim)"
+        local status=0
+        wait $pid || status=$?
+        equal $status 5 # its input has ended
+    done
+    kill $writer
+}
+
+@test "input and output of such a process are its own, or the launcher's where that is asked for" {
+    TPRUN_OPTIONS=-l run -5 --separate-stderr singleton talk <<<$'a\nb'
+    has_line "$output" "cmd=singinit_info versionok=yes stdio=no kvsname"
+    equal "$(tail -n 2 <<<"$output")" $'out a\nout b'
+    equal "$stderr" $'err a\nerr b'
+    TPRUN_SINGLETON_STDIO=yes TPRUN_OPTIONS=-l run -5 --separate-stderr singleton talk <<<$'a\nb'
+    has_line "$output" "cmd=singinit_info versionok=yes stdio=yes kvsname"
+    equal "$(tail -n 2 <<<"$output")" $'0: out a\n0: out b'
+    equal "$stderr" $'0: err a\n0: err b'
+    TPRUN_SINGLETON_STDIO=yes TPRUN_OPTIONS=-l run -0 --separate-stderr singleton shy
+    has_line "$output" "cmd=singinit_info versionok=yes stdio=no kvsname"
+    TPRUN_SINGLETON_STDIO=maybe run -3 --separate-stderr singleton finalize
+    equal "$output" closed
+    has_line "$stderr" "tprun: TPRUN_SINGLETON_STDIO: \"maybe\" is neither yes nor no"
+}
+
+@test "what such a process says last is not lost, and what it does not read keeps nobody waiting" {
+    seq 200000 >numbers
+    for how in talk leave; do
+        TPRUN_SINGLETON_STDIO=yes run -5 --separate-stderr singleton $how <numbers
+        cmp <(sed -n 's/^out //p' <<<"$output") numbers
+        cmp <(grep '^err' <<<"$stderr" | cut -c 5-) numbers
+    done
+}
+
+@test "such a process gets PMI 1.2 when it asks, and no PMI-2" {
+    run -0 --separate-stderr singleton later
+    has_line "$output" "cmd=response_to_init pmi_version=1 pmi_subversion=2 rc=0"
+    has_line "$output" "cmd=barrier_out tag=0"
+    run -3 --separate-stderr singleton second
+    equal "$output" "cmd=singinit authtype=none
+cmd=singinit_info versionok=no stdio=no kvsname
+closed"
+    has_line "$stderr" "tprun: singleton: the process speaks another version than PMI-1"
+}
+
 @test "what is no port is refused" {
     run -2 --separate-stderr mpiexec -pmi_args 65536 default_interface default_key 1
     has_line "$stderr" "tprun: -pmi_args: \"65536\" is no port: 1 to 65535 are"
@@ -157,4 +235,7 @@ mpiexec ended with 0"
     need_mpich
     run -0 --separate-stderr timeout -s KILL 30 "$PROGRAMS/mpi-alone"
     equal "$output$stderr" "1 of mine, no universe, the name is here"
+    TPRUN_SINGLETON_STDIO=yes TPRUN_OPTIONS=-l \
+        run -0 --separate-stderr timeout -s KILL 30 "$PROGRAMS/mpi-alone"
+    equal "$output$stderr" "0: 1 of mine, no universe, the name is here"
 }
