@@ -101,16 +101,27 @@ static void add_group(struct manager *manager, struct blocks *blocks, const stru
     group->adding->starting = idset_copy(group->nodes);
     viewer_say(manager, "group %u: ranks %u-%u on %u node%s%s", group->number, group->first_rank,
                group->first_rank + group->ntasks - 1, group->nnodes, group->nnodes > 1 ? "s" : "",
-               room->shared ? ", on cores that the program uses already" : "");
+               room->shared    ? ", on cores that the program uses already"
+               : room->crowded ? ", on fewer cores than they ask for"
+                               : "");
 }
 
+/* NULL with a sentence, or without one where hosts were woken. */
 static struct room *claim_room(struct manager *manager, const struct spec *spec,
-                               struct hostlist *const *hosts, struct error *err)
+                               struct hostlist *const *hosts, struct idset *woken,
+                               struct error *err)
 {
     for (int tries = 0; tries < ADDING_TRIES; tries++) {
         struct room *room = room_find(manager, spec, hosts, err);
-        if (!room)
+        if ((!room || room->shared || room->crowded) && dormant_wake(manager, spec, hosts, woken)) {
+            room_free(room);
+            error_clear(err);
             return NULL;
+        }
+        if (!room) {
+            dormant_explain(manager, woken, err);
+            return NULL;
+        }
         struct group_plan plan = {.layout = room->layout, .candidates = room->candidates};
         struct rset *claim = groups_claim(&plan);
         int lost = room_claim(manager, claim, err);
@@ -126,26 +137,27 @@ static struct room *claim_room(struct manager *manager, const struct spec *spec,
 }
 
 static int add(struct manager *manager, struct blocks *blocks, const struct ask *ask,
-               const struct asker *asker, struct error *err)
+               const struct asker *asker, struct idset *woken, struct error *err)
 {
-    if (blocks->unknown.len)
+    if (blocks->unknown.len && idset_empty(woken))
         viewer_say(manager, "spawn: info keys that mean nothing here: %s",
                    buf_text(&blocks->unknown));
     struct hostlist **hosts = find_all_hosts(blocks, err);
     if (!hosts)
         return -1;
-    struct room *room = claim_room(manager, blocks->spec, hosts, err);
+    struct room *room = claim_room(manager, blocks->spec, hosts, woken, err);
+    bool waits = !room && !err->text;
     if (room && room->layout->ntasks <= INT32_MAX - manager->next_rank)
         add_group(manager, blocks, room, ask, asker);
     else if (room)
         error_set(err, "the program has no ranks left");
     free_hosts(hosts, blocks->nplaces);
     room_free(room);
-    return err->text ? -1 : 0;
+    return waits ? 1 : err->text ? -1 : 0;
 }
 
 int adding_begin(struct manager *manager, const struct ask *ask, const struct asker *asker,
-                 struct error *err)
+                 struct idset *woken, struct error *err)
 {
     struct group *group = groups_find(manager, asker->group);
     struct blocks blocks;
@@ -154,7 +166,7 @@ int adding_begin(struct manager *manager, const struct ask *ask, const struct as
     error_clear(err);
     if (blocks_make(&blocks, group->spec ? group->spec : manager->spec, ask, err) < 0)
         return -1;
-    int rc = add(manager, &blocks, ask, asker, err);
+    int rc = add(manager, &blocks, ask, asker, woken, err);
     blocks_clear(&blocks);
     return rc;
 }

@@ -51,13 +51,11 @@ static void take(struct manager *manager, const struct ask *ask, const struct as
     struct error err = ERROR_INIT;
     struct answer answer = {0};
     if (ask->kind == ASK_SPAWN) {
-        if (adding_begin(manager, ask, asker, &err) == 0)
-            return; /* it is answered once it has started */
-        viewer_say(manager, "spawn refused: %s", error_text(&err));
-        answer.refusal = mem_copy_text(error_text(&err));
-    } else if (at_once[ask->kind](manager, ask, &answer, &err) < 0) {
-        answer.refusal = mem_copy_text(error_text(&err));
+        parked_take(manager, ask, asker); /* it is answered once it has started */
+        return;
     }
+    if (at_once[ask->kind](manager, ask, &answer, &err) < 0)
+        answer.refusal = mem_copy_text(error_text(&err));
     asked_answer(manager, asker, &answer);
     answer_clear(&answer);
     error_clear(&err);

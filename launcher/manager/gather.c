@@ -97,6 +97,45 @@ int gather_start(struct manager *manager, struct error *err)
     return result;
 }
 
+static void host_failed(struct manager *manager, uint32_t index, char *line);
+
+/* On its way now; false where that cannot be. */
+static bool start_late(struct manager *manager, uint32_t index)
+{
+    struct error err = ERROR_INIT;
+    struct host *host = &manager->hosts[index];
+    free(host->failure);
+    host->failure = NULL;
+    host->settled = false;
+    host->wanted = true;
+    manager->waiting++;
+    bool alone = settle_alone(manager, index, &err) < 0;
+    if (alone)
+        host_failed(manager, index, mem_copy_text(error_text(&err)));
+    error_clear(&err);
+    return !alone;
+}
+
+void gather_late(struct manager *manager, const struct idset *nodes)
+{
+    struct idset *start = idset_new();
+    IDSET_FOREACH(node, nodes)
+    {
+        if (!gather_awaits(manager, node) && start_late(manager, node))
+            idset_add(start, node);
+    }
+    viewer_say(manager, "resources: %zu node%s more asked, for tasks that are added",
+               idset_count(start), idset_count(start) == 1 ? "" : "s");
+    tree_forget(manager->tree, start); /* it may have had an agent that was of no use */
+    start_targets(manager, start, TREE_LATE);
+    idset_free(start);
+}
+
+bool gather_awaits(const struct manager *manager, uint32_t index)
+{
+    return manager->hosts[index].wanted && !manager->hosts[index].settled;
+}
+
 bool gather_more(struct manager *manager)
 {
     bool spare = false;
@@ -231,13 +270,18 @@ void gather_unreached(struct manager *manager, const struct tree_unreached *what
     idset_free(again);
 }
 
+void gather_keep(struct manager *manager)
+{
+    struct error err = ERROR_INIT;
+    if (manager->atlas && atlas_save(manager->atlas, &err) < 0)
+        viewer_note(manager, error_text(&err)); /* the next run asks again */
+    error_clear(&err);
+}
+
 int gather_check(struct manager *manager, struct error *err)
 {
     size_t failed = 0, tried = 0;
-    if (manager->atlas && atlas_save(manager->atlas, err) < 0) {
-        viewer_note(manager, error_text(err)); /* the next run asks again */
-        error_clear(err);
-    }
+    gather_keep(manager);
     struct buf lines = BUF_INIT;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         tried += manager->hosts[i].wanted;

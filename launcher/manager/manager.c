@@ -28,6 +28,7 @@ static void manager_close(struct manager *manager)
     tree_free(manager->tree);
     while (manager->groups)
         groups_drop(manager->groups);
+    parked_close(manager);
     pairs_free(manager->names, manager->nnames);
     queue_leave(manager);
     place_close(manager);

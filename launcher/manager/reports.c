@@ -80,6 +80,31 @@ static void take_done(struct manager *manager, uint32_t child, const struct fram
     finish_check(manager);
 }
 
+/* Some group has tasks there, or had and has not ended there. */
+static bool is_used(const struct manager *manager, const struct idset *nodes)
+{
+    for (const struct group *group = manager->groups; group; group = group->next)
+        if (idset_count_both(group->nodes, nodes))
+            return true;
+    return false;
+}
+
+/* They are of no use to groups that may still be added; those that run do not need them. */
+static void idle_lost(struct manager *manager, const struct idset *nodes, const char *why)
+{
+    IDSET_FOREACH(node, nodes)
+    {
+        if (node >= manager->nodes->count)
+            break;
+        struct host *host = &manager->hosts[node];
+        free(host->failure);
+        host->failure = mem_format("%s: lost: %s", manager->nodes->list[node].host, why);
+        host->lost = true;
+        viewer_say(manager, "%s; nothing ran there", host->failure);
+    }
+    tree_forget(manager->tree, nodes);
+}
+
 static void nodes_lost(struct manager *manager, const char *host, const struct idset *nodes,
                        const char *why)
 {
@@ -87,6 +112,10 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     size_t others = 0;
     if (manager->phase == PHASE_END)
         return;
+    if (manager->phase == PHASE_RUN && !is_used(manager, nodes)) {
+        idle_lost(manager, nodes, why);
+        return;
+    }
     IDSET_FOREACH(node, nodes)
     others += node < manager->nodes->count && strcmp(manager->nodes->list[node].host, host) != 0;
     buf_printf(&line, "%s: lost: %s", host, why);
@@ -137,13 +166,22 @@ static void take_unreached(struct manager *manager, const struct frame *frame)
     json_decref(value);
 }
 
+/* Before the program runs, or late. */
+static void host_settled(struct manager *manager)
+{
+    if (manager->phase == PHASE_RUN)
+        parked_settled(manager);
+    else
+        course_settled(manager);
+}
+
 static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
 {
     struct manager *manager = arg;
     switch (frame->type) {
     case FRAME_HELLO:
         gather_hello(manager, frame);
-        course_settled(manager);
+        host_settled(manager);
         break;
     case FRAME_UNREACHED:
         take_unreached(manager, frame);
@@ -185,10 +223,10 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
 static void on_tree_unreached(void *arg, const struct tree_unreached *what)
 {
     struct manager *manager = arg;
-    if (manager->phase != PHASE_GATHER)
+    if (manager->phase == PHASE_END)
         return;
     gather_unreached(manager, what, true);
-    course_settled(manager);
+    host_settled(manager);
 }
 
 static void on_tree_lost(void *arg, const char *host, const struct idset *nodes, const char *why)

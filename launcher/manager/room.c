@@ -80,23 +80,42 @@ static struct rset *without_others(const struct manager *manager, struct rset *a
     return left;
 }
 
-/* Cores of hosts whose agents are up that no program holds. GPUs are not given out later; what was
- * asked for by name (--on) is all there is. */
+bool room_host_up(const struct manager *manager, size_t index)
+{
+    return manager->hosts[index].topo && !manager->hosts[index].lost;
+}
+
+/* Cores that no program holds. GPUs are not given out later; what was asked for by name (--on) is
+ * all there is. */
 static struct rset *free_in_instance(const struct manager *manager, struct error *err)
 {
     struct rset *all = rset_new();
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
-        if (!manager->hosts[i].topo || manager->on)
+        const struct topo *topo = manager->hosts[i].topo;
+        if (manager->hosts[i].lost || manager->on || (!node->cores && !topo))
             continue;
-        struct idset *cores =
-            node->cores ? idset_copy(node->cores) : topo_allowed_cores(manager->hosts[i].topo);
+        struct idset *cores = node->cores ? idset_copy(node->cores) : topo_allowed_cores(topo);
         rset_append(all, (uint32_t)i, node->host, cores, NULL);
         idset_free(cores);
     }
     if (manager->spec->overlap)
         return all;
     return without_others(manager, all, err);
+}
+
+struct rset *room_unused(const struct manager *manager)
+{
+    struct rset *more = free_in_instance(manager, NULL);
+    if (!more)
+        return NULL;
+    struct rset *busy = union_of_groups(manager, NULL), *held = room_held(manager);
+    struct rset *all = both_of(held, more), *unused = rset_subtract_hosts(all, busy);
+    rset_free(all);
+    rset_free(held);
+    rset_free(busy);
+    rset_free(more);
+    return unused;
 }
 
 /* ---- candidates ---- */
@@ -111,8 +130,7 @@ static uint32_t tasks_on(const struct manager *manager, uint32_t host)
     return count;
 }
 
-/* One of these; NULL: whatever it is. */
-static bool is_named(const struct node *node, const struct hostlist *hosts)
+bool room_host_named(const struct node *node, const struct hostlist *hosts)
 {
     if (!hosts || hostlist_find(hosts, node->host) >= 0)
         return true;
@@ -125,7 +143,7 @@ static bool is_named(const struct node *node, const struct hostlist *hosts)
 static bool is_wanted(const struct room *room, const struct node *node)
 {
     for (size_t i = 0; i < room->spec->nparts; i++)
-        if (is_named(node, room->hosts[i]))
+        if (room_host_named(node, room->hosts[i]))
             return true;
     return false;
 }
@@ -159,7 +177,7 @@ static bool divide_candidates(struct room *room)
     for (size_t i = 0; i < room->spec->nparts; i++) {
         struct idset *only = room->only[i] = idset_new();
         for (uint32_t c = 0; c < room->ncandidates; c++)
-            if (is_named(&manager->nodes->list[room->candidate_host[c]], room->hosts[i]))
+            if (room_host_named(&manager->nodes->list[room->candidate_host[c]], room->hosts[i]))
                 idset_add(only, c);
         each_has = each_has && !idset_empty(only);
     }
@@ -196,7 +214,7 @@ static void find_candidates(struct room *room, const struct rset *from, bool sha
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
         size_t at = nodes_index_find(index, node->host);
-        if (at != NODES_INDEX_NONE && manager->hosts[i].topo && is_wanted(room, node))
+        if (at != NODES_INDEX_NONE && room_host_up(manager, i) && is_wanted(room, node))
             add_candidate(room, (uint32_t)i, from->nodes[at].children, shared);
     }
     nodes_index_free(index);
@@ -204,9 +222,12 @@ static void find_candidates(struct room *room, const struct rset *from, bool sha
 
 /* ---- layout ---- */
 
-static int try_layout(struct room *room, const struct rset *from, bool shared, struct error *err)
+/* Takes the set, from which candidates borrow. */
+static int try_layout(struct room *room, struct rset *from, bool shared, struct error *err)
 {
     const struct spec *spec = room->spec;
+    rset_free(room->cores);
+    room->cores = from;
     find_candidates(room, from, shared);
     bool possible = divide_candidates(room);
     struct layout_part *parts = mem_array(spec->nparts, sizeof(*parts));
@@ -226,33 +247,45 @@ static int try_layout(struct room *room, const struct rset *from, bool shared, s
     return room->layout ? 0 : -1;
 }
 
+static int try_idle(struct room *room, struct error *err)
+{
+    struct rset *held = room_held(room->manager), *busy = union_of_groups(room->manager, NULL);
+    struct rset *idle = rset_subtract_hosts(held, busy);
+    rset_free(busy);
+    rset_free(held);
+    return try_layout(room, idle, false, err);
+}
+
+static int try_unused(struct room *room, struct error *err)
+{
+    struct rset *unused = room_unused(room->manager);
+    return unused ? try_layout(room, unused, false, err) : -1;
+}
+
+static int try_shared(struct room *room, struct error *err)
+{
+    return try_layout(room, room_held(room->manager), true, err);
+}
+
+/* Hosts that were named may have something free, but too little, and nothing of the program. */
+static int try_crowded(struct room *room, struct error *err)
+{
+    struct rset *held = room_held(room->manager), *unused = room_unused(room->manager);
+    struct rset *all = unused ? both_of(held, unused) : NULL;
+    rset_free(unused);
+    rset_free(held);
+    return all ? try_layout(room, all, true, err) : -1;
+}
+
 static int try_all(struct room *room, struct error *err)
 {
-    struct manager *manager = room->manager;
-    struct rset *busy = union_of_groups(manager, NULL), *held = room_held(manager);
-    struct rset *idle = rset_subtract_hosts(held, busy), *more = NULL;
-    int rc = try_layout(room, idle, false, err);
-    if (rc < 0 && (more = free_in_instance(manager, NULL))) {
-        struct rset *unused = rset_subtract_hosts(more, busy), *wide = both_of(idle, unused);
-        rc = try_layout(room, wide, false, err);
-        rset_free(room->cores);
-        room->cores = wide; /* candidates borrow from it */
-        rset_free(unused);
-    } else {
-        room->cores = idle;
-        idle = NULL;
-    }
-    rset_free(more);
-    rset_free(idle);
-    rset_free(busy);
-    if (rc == 0) {
-        rset_free(held);
+    if (try_idle(room, err) == 0 || try_unused(room, err) == 0)
         return 0;
-    }
-    room->shared = true;
-    rset_free(room->cores);
-    room->cores = held;
-    return try_layout(room, held, true, err);
+    room->shared = try_shared(room, err) == 0;
+    if (room->shared)
+        return 0;
+    room->crowded = try_crowded(room, err) == 0;
+    return room->crowded ? 0 : -1;
 }
 
 struct room *room_find(struct manager *manager, const struct spec *spec,

@@ -15,7 +15,9 @@
  *   enclosed.c the program that this run is a task of
  *   named.c    hosts that rank files and task maps name
  *   asked.c    what tasks ask, and the answers
+ *   parked.c   what they ask for, until the hosts for it are up
  *   adding.c   groups that tasks ask for
+ *   dormant.c  hosts that have no agent yet, and may be needed for these
  *   room.c     where their tasks may run
  *   names.c    names that tasks publish
  *   groups.c   groups of tasks: launched, found, over
@@ -55,6 +57,7 @@ struct host { /* beside nodes->list, by the same index: its number in the tree *
     char *digest;        /* of its topology */
     char *machine;       /* the same for two names of one host */
     bool settled;        /* up or failed */
+    bool lost;           /* it was up; since then the failure is why not */
     char *failure;       /* the whole line */
 };
 
@@ -107,7 +110,8 @@ struct room { /* for tasks that are added */
     uint32_t ncandidates;
     struct rset *cores; /* of the candidates */
     struct layout *layout;
-    bool shared; /* with other tasks of the program */
+    bool shared;  /* with other tasks of the program */
+    bool crowded; /* more of them than cores, on what was free */
 };
 
 struct manager {
@@ -158,7 +162,8 @@ struct manager {
 
     struct group *groups; /* that are not over, the oldest first */
     uint32_t next_group, next_rank;
-    struct pair *names; /* that tasks have published */
+    struct parked *parked; /* questions that wait for hosts */
+    struct pair *names;    /* that tasks have published */
     size_t nnames;
     struct verdict *verdict;
     struct idset *silent;      /* ranks that ended well and never spoke the PMI they were offered */
@@ -226,6 +231,10 @@ int gather_start(struct manager *manager, struct error *err);
 bool gather_more(struct manager *manager);
 void gather_hello(struct manager *manager, const struct frame *frame);
 void gather_unreached(struct manager *manager, const struct tree_unreached *what, bool direct);
+/* Start agents on these too, while the program runs. */
+void gather_late(struct manager *manager, const struct idset *nodes);
+bool gather_awaits(const struct manager *manager, uint32_t index); /* it is on its way */
+void gather_keep(struct manager *manager); /* what was learned, for the next run */
 /* All have settled: the hosts that failed, as one sentence; 0 when none did. */
 int gather_check(struct manager *manager, struct error *err);
 
@@ -272,16 +281,35 @@ void place_close(struct manager *manager);
 void asked_take(struct manager *manager, const struct frame *frame);
 void asked_answer(struct manager *manager, const struct asker *asker, const struct answer *answer);
 
+/* parked.c */
+void parked_take(struct manager *manager, const struct ask *ask, const struct asker *asker);
+void parked_settled(struct manager *manager); /* some host is up, or has failed */
+void parked_close(struct manager *manager);
+
 /* adding.c */
-/* Begin to add a group; its answer follows. -1 with a sentence: that is the answer. */
+/* Begin to add a group; its answer follows: 0. 1: it has to wait for hosts, which are in *woken
+ * now, and is tried again with them. -1 with a sentence: that is the answer. */
 int adding_begin(struct manager *manager, const struct ask *ask, const struct asker *asker,
-                 struct error *err);
+                 struct idset *woken, struct error *err);
 /* How tasks of a group ended, by the agent's JSON: true where that is kept until all are started. */
 bool adding_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value);
 void adding_started(struct group *group, const struct frame *frame);
 void adding_free(struct adding *adding);
 
+/* dormant.c: hosts that are the run's and have no agent yet */
+/* Start agents on those that tasks like these are likely to need, and add them to *woken, which has
+ * those that were tried for them already. False where there are none. */
+bool dormant_wake(struct manager *manager, const struct spec *spec, struct hostlist *const *hosts,
+                  struct idset *woken);
+/* Where some of these failed, that is why there is no room. */
+void dormant_explain(const struct manager *manager, const struct idset *woken, struct error *err);
+
 /* room.c */
+bool room_host_up(const struct manager *manager, size_t index); /* tasks may be added to it */
+bool room_host_named(const struct node *node, const struct hostlist *hosts); /* NULL names all */
+/* Cores that no task uses, and no other program: of hosts that have no agent as far as that is
+ * known. Caller frees; NULL: it cannot be told. */
+struct rset *room_unused(const struct manager *manager);
 /* NULL with a sentence. Nothing is claimed yet. */
 struct room *room_find(struct manager *manager, const struct spec *spec,
                        struct hostlist *const *hosts, struct error *err);

@@ -110,11 +110,12 @@ static void tree_add(struct tree *tree, const struct child_group *group)
 void tree_start(struct tree *tree, const struct tree_target *targets, size_t count,
                 enum tree_try how)
 {
-    size_t groups = how == TREE_AGAIN || count < tree->boot->fanout ? count : tree->boot->fanout;
+    bool directly = how == TREE_AGAIN || how == TREE_LATE;
+    size_t groups = directly || count < tree->boot->fanout ? count : tree->boot->fanout;
     size_t at = 0;
     for (size_t i = 0; i < groups; i++) {
         size_t size = (count - at) / (groups - i); /* the rest, shared evenly */
-        double share = how == TREE_FIRST && size == 1 ? 1 : 0.5;
+        double share = how == TREE_LATE || (how == TREE_FIRST && size == 1) ? 1 : 0.5;
         struct child_group group = {&targets[at], &targets[at + 1], size - 1,
                                     share * tree->boot->start_timeout};
         tree_add(tree, &group);

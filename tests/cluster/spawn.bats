@@ -112,3 +112,119 @@ EOF
     has_line "$(cat err)" "tprun: node1: lost: *"
     "$CLUSTER" heal
 }
+
+# ---- hosts that have no agent yet: an R wakes only what is needed ----
+
+cores() { lscpu -p=CORE | grep -v '^#' | sort -u | wc -l; }
+asked_of() { grep -o 'node[0-9]: agent is up' <<<"$1" | cut -d: -f1 | sort | xargs; }
+reaches() { [ -n "$(processes head ssh "$1")" ]; } # HOST: an ssh to it runs
+claims_all() { # N: so many cores can be claimed of R
+    on head "$TPRUN" --no-wait -R R -n "$1" true
+}
+
+@test "a spawn may name a host of R that had not been needed, and again once it is there" {
+    unset TPRUN_OPTIONS
+    write_R R 4
+    run_tprun -0 -v -R R -n 1 sh -c \
+        "$SPAWN run host=node3 -- 1 $SPAWN run host=node3 -- 2 sh -c 'echo on \$(hostname) rank \$TPRUN_RANK'"
+    equal "$(asked_of "$stderr")" "node0 node3"
+    equal "$(grep '^on ' <<<"$output" | sort)" "$(printf 'on node3 rank 2\non node3 rank 3')"
+}
+
+@test "what does not fit where the program runs goes to other hosts of R, no more than it needs" {
+    unset TPRUN_OPTIONS
+    write_R R 4
+    run_tprun -0 -v -R R -n 1 "$SPAWN" run -- "$(cores)" hostname
+    equal "$(asked_of "$stderr")" "node0 node1"
+    equal "$(grep -c '^node1$' <<<"$output")" 1
+    [[ "$stderr" != *"uses already"* ]]
+    run_tprun -0 -v -R R -n 1 "$SPAWN" run -- $((4 * $(cores))) hostname
+    equal "$(asked_of "$stderr")" node0
+    has_line "$stderr" "tprun: group 1: *on 1 node, on cores that the program uses already"
+}
+
+@test "groups on hosts that came late have barriers and spawn in their turn" {
+    unset TPRUN_OPTIONS
+    write_R R 4
+    run_tprun -0 -v -R R -n 1 "$SPAWN" tree 1 $((3 * $(cores)))
+    ranks_are $((3 * $(cores)))
+    run_tprun -0 -v -R R -n 1 "$SPAWN" run host=node1 -- 1 "$SPAWN" run host=node2 -- 1 hostname
+    equal "$(asked_of "$stderr")" "node0 node1 node2"
+    has_line "$output" node2
+}
+
+@test "cores of a host that came late are claimed for as long as they are used" {
+    unset TPRUN_OPTIONS
+    write_R R 3
+    start_on head "$TPRUN" -v -R R -n 1 sh -c \
+        "$SPAWN run host=node2 -- $(cores) sh -c 'echo up; while ! test -e $PWD/go; do sleep 0.1; done'; touch $PWD/asked
+         while ! test -e $PWD/end; do sleep 0.1; done"
+    wait_for 10 grep -q up out
+    run -1 claims_all $((2 * $(cores)))
+    run -0 claims_all $((2 * $(cores) - 1))
+    touch go
+    wait_for 5 grep -q 'group 1: all its tasks have ended' err
+    run -0 claims_all $((2 * $(cores)))
+    touch end
+    finish
+    equal "$status" 0
+}
+
+@test "a host that cannot be reached refuses the spawn that names it, and the program goes on" {
+    unset TPRUN_OPTIONS
+    write_R R 4
+    "$CLUSTER" sshd node2 KILL
+    run_tprun -0 -v -R R -n 1 sh -c "$SPAWN run host=node2 -- 1 hostname; echo still here"
+    "$CLUSTER" boot node2 3>&-
+    has_line "$output" "cmd=spawn_result rc=1*"
+    has_line "$output" "still here"
+    has_line "$stderr" "tprun: spawn refused: node2: not started: *connect*refused*"
+}
+
+@test "tasks that may be anywhere go elsewhere when a host cannot be reached" {
+    unset TPRUN_OPTIONS
+    write_R R 4
+    "$CLUSTER" sshd node1 KILL
+    run_tprun -0 -v -R R -n 1 "$SPAWN" run -- "$(cores)" hostname
+    "$CLUSTER" boot node1 3>&-
+    has_line "$output" "cmd=spawn_result rc=0*"
+    has_line "$output" node2
+    [[ "$stderr" != *"uses already"* ]]
+}
+
+@test "TERM while a late host is being reached ends all, in time" {
+    unset TPRUN_OPTIONS
+    write_R R 3
+    "$CLUSTER" sshd node2 STOP
+    start_on head "$TPRUN" -R R -n 1 "$SPAWN" run host=node2 -- 1 hostname
+    wait_for 10 reaches node2
+    SECONDS=0
+    kill -TERM "$(processes head tprun | head -n 1)"
+    finish
+    "$CLUSTER" sshd node2 CONT
+    equal "$status" 143
+    echo "took $SECONDS s"
+    [ "$SECONDS" -le 6 ]
+    has_line "$(cat err)" "tprun: rank 0 on node0: killed by signal 15 (Terminated)"
+}
+
+@test "a late host that is lost ends the program when tasks are there, and else is not missed" {
+    unset TPRUN_OPTIONS
+    write_R R 3
+    start_on head "$TPRUN" -v -R R -n 1 sh -c \
+        "$SPAWN run host=node2 -- 1 echo up; while ! test -e $PWD/end; do sleep 0.1; done"
+    wait_for 10 grep -q 'group 1: all its tasks have ended' err
+    "$CLUSTER" crash node2
+    wait_for 30 grep -q 'node2: lost: .*; nothing ran there' err
+    touch end
+    finish
+    "$CLUSTER" heal
+    equal "$status" 0
+    start_on head "$TPRUN" -R R -n 1 sh -c "$SPAWN run host=node2 -- 1 sh -c 'echo up; sleep 1000'; sleep 1000"
+    wait_for 10 grep -q up out
+    "$CLUSTER" crash node2
+    finish
+    "$CLUSTER" heal
+    equal "$status" 1
+    has_line "$(cat err)" "tprun: node2: lost: *"
+}
