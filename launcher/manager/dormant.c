@@ -6,6 +6,7 @@
 #include "affinity/resource/hostlist.h"
 #include "base/mem.h"
 #include "launcher/manager/state.h"
+#include "launcher/program/nodes_index.h"
 
 struct dormant { /* the choice, while it is made */
     struct manager *manager;
@@ -36,15 +37,17 @@ static void count_cores(struct dormant *dormant)
 {
     struct manager *manager = dormant->manager;
     struct rset *unused = room_unused(manager);
+    struct nodes_index *index = unused ? nodes_index_of(unused) : NULL;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
-        const struct rset_node *at = unused ? rset_find_host(unused, node->host) : NULL;
+        size_t at = index ? nodes_index_find(index, node->host) : NODES_INDEX_NONE;
         if (is_dormant(manager, i) && !node->cores)
             dormant->left[i] = SIZE_MAX;
-        else if (at && (is_dormant(manager, i) || room_host_up(manager, i)))
-            dormant->left[i] = idset_count(at->children->cores);
+        else if (at != NODES_INDEX_NONE && (is_dormant(manager, i) || room_host_up(manager, i)))
+            dormant->left[i] = idset_count(unused->nodes[at].children->cores);
         dormant->usable[i] = dormant->left[i];
     }
+    nodes_index_free(index);
     rset_free(unused);
 }
 

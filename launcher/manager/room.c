@@ -207,9 +207,7 @@ static void add_candidate(struct room *room, uint32_t host, const struct rset_ch
 static void find_candidates(struct room *room, const struct rset *from, bool shared)
 {
     struct manager *manager = room->manager;
-    struct nodes_index *index = nodes_index_new(from->nnodes);
-    for (size_t i = 0; i < from->nnodes; i++)
-        nodes_index_add(index, from->nodes[i].host, i);
+    struct nodes_index *index = nodes_index_of(from);
     room->ncandidates = 0;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];

@@ -64,3 +64,11 @@ size_t nodes_index_find(const struct nodes_index *index, const char *host)
     const struct nodes_slot *slot = index_slot(index, host);
     return slot->host ? slot->at : NODES_INDEX_NONE;
 }
+
+struct nodes_index *nodes_index_of(const struct rset *set)
+{
+    struct nodes_index *index = nodes_index_new(set->nnodes);
+    for (size_t i = 0; i < set->nnodes; i++)
+        nodes_index_add(index, set->nodes[i].host, i);
+    return index;
+}

@@ -8,11 +8,14 @@
 
 #include <stddef.h>
 
+#include "affinity/resource/rset.h"
+
 #define NODES_INDEX_NONE ((size_t)-1)
 
 struct nodes_index;
 
-struct nodes_index *nodes_index_new(size_t names); /* the most that are added */
+struct nodes_index *nodes_index_new(size_t names);          /* the most that are added */
+struct nodes_index *nodes_index_of(const struct rset *set); /* of its nodes, which are borrowed */
 void nodes_index_free(struct nodes_index *index);
 
 /* NODES_INDEX_NONE and the name is remembered at `at`; or the place that it had already. */
