@@ -24,6 +24,8 @@ libspec_a_SOURCES = \
     launcher/program/loader_cache.c launcher/program/loader_cache.h \
     launcher/program/mpi_use.c launcher/program/mpi_use.h \
     launcher/program/picture.c launcher/program/picture.h \
+    launcher/program/pmi_choice.c launcher/program/pmi_choice.h \
+    launcher/program/pmi_env.c launcher/program/pmi_env.h \
     launcher/program/json_field.c launcher/program/json_field.h \
     launcher/program/nodes.c launcher/program/nodes.h launcher/program/nodes_build.h \
     launcher/program/nodes_index.c launcher/program/nodes_index.h \
@@ -65,6 +67,7 @@ libagent_a_SOURCES = \
     launcher/agent/ending.c launcher/agent/failures.c \
     launcher/agent/group.c \
     launcher/agent/memory.c launcher/agent/memory.h \
+    launcher/agent/pmix.c \
     launcher/agent/register.c launcher/agent/rendezvous.c launcher/agent/report.c \
     launcher/agent/part.c launcher/agent/part.h launcher/agent/slots.c \
     launcher/agent/start.c launcher/agent/start.h \
@@ -74,6 +77,7 @@ libagent_a_SOURCES = \
     launcher/process/cgroup.c launcher/process/cgroup.h \
     launcher/process/clone.c launcher/process/clone.h \
     launcher/process/descend.c launcher/process/descend.h \
+    launcher/process/scratch.c launcher/process/scratch.h \
     launcher/process/spawn.c launcher/process/spawn.h \
     launcher/program/atlas.c launcher/program/atlas.h \
     launcher/program/allowed.c launcher/program/allowed.h \
@@ -103,7 +107,7 @@ liblauncher_a_SOURCES = \
     launcher/manager/stock_free.c \
     launcher/manager/verdict.c launcher/manager/verdict.h
 
-STOREYS = libagent.a libstdio.a libspec.a libpool.a liblayout.a libpmiserver.a libresource.a libbase.a
+STOREYS = libagent.a libstdio.a libspec.a libpool.a libpmiserver.a liblayout.a libresource.a libbase.a
 
 bin_PROGRAMS += tprun
 tprun_SOURCES = launcher/cli/tprun.c launcher/cli/check.c launcher/cli/check.h launcher/cli/frontend.c launcher/cli/frontend.h \
@@ -131,7 +135,7 @@ tpres_SOURCES = launcher/cli/tpres.c launcher/cli/tpres.h \
     launcher/cli/tpres_sets.c \
     launcher/cli/tpres_show.c \
     launcher/cli/tpres_text.c
-tpres_LDADD = libspec.a liblayout.a libpool.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
+tpres_LDADD = libspec.a libpmiserver.a liblayout.a libpool.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
 
 # By the name of mpiexec tprun takes the options of others. The link is always beside the agent: put
 # that directory first in PATH; in bindir only where it was asked for, since others install one too.

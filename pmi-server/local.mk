@@ -26,6 +26,24 @@ libpmiserver_a_SOURCES = \
     pmi-server/server/server.c pmi-server/server/server.h \
     pmi-server/server/spawn.c pmi-server/server/spawn.h
 
+libpmiserver_a_SOURCES += pmi-server/pmix/host.h
+if HAVE_PMIX
+libpmiserver_a_SOURCES += \
+    pmi-server/pmix/data.c pmi-server/pmix/data.h \
+    pmi-server/pmix/fence.c \
+    pmi-server/pmix/host.c \
+    pmi-server/pmix/infos.c pmi-server/pmix/infos.h \
+    pmi-server/pmix/inside.h \
+    pmi-server/pmix/job.c pmi-server/pmix/job.h \
+    pmi-server/pmix/library.c pmi-server/pmix/library.h \
+    pmi-server/pmix/modex.c \
+    pmi-server/pmix/queue.c pmi-server/pmix/queue.h \
+    pmi-server/pmix/say.c pmi-server/pmix/say.h \
+    pmi-server/pmix/upcalls.c
+else
+libpmiserver_a_SOURCES += pmi-server/pmix/absent.c
+endif
+
 # What programs link: nothing but libc, and nothing exported but the API.
 lib_LTLIBRARIES += libpmi.la
 libpmi_la_SOURCES = \

@@ -13,10 +13,10 @@ if HAVE_CMOCKA
 #   tests_unit_test_NAME_LDADD = libWHAT.a libbase.a ... $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-options
 tests_unit_test_options_SOURCES = tests/unit/test-options.c tests/unit/unit.h
-tests_unit_test_options_LDADD = libspec.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+tests_unit_test_options_LDADD = libspec.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-mpiexec
 tests_unit_test_mpiexec_SOURCES = tests/unit/test-mpiexec.c tests/unit/unit.h
-tests_unit_test_mpiexec_LDADD = libspec.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+tests_unit_test_mpiexec_LDADD = libspec.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-relay
 tests_unit_test_relay_SOURCES = tests/unit/test-relay.c tests/unit/unit.h
 tests_unit_test_relay_LDADD = libspec.a libbase.a $(CMOCKA_LIBS) -lm
@@ -41,11 +41,13 @@ tests_unit_test_source_SOURCES = tests/unit/test-source.c tests/unit/unit.h
 tests_unit_test_source_LDADD = libspec.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 tests_unit_test_capture_SOURCES = tests/unit/test-capture.c tests/unit/unit.h
 tests_unit_test_capture_LDADD = libspec.a libbase.a $(CMOCKA_LIBS) -lm
-check_PROGRAMS += tests/unit/test-linkage tests/unit/test-mpi-use
+check_PROGRAMS += tests/unit/test-linkage tests/unit/test-mpi-use tests/unit/test-pmi-choice
 tests_unit_test_linkage_SOURCES = tests/unit/test-linkage.c tests/unit/elf-file.h tests/unit/unit.h
 tests_unit_test_linkage_LDADD = libspec.a libbase.a $(CMOCKA_LIBS) -lm
 tests_unit_test_mpi_use_SOURCES = tests/unit/test-mpi-use.c tests/unit/unit.h
 tests_unit_test_mpi_use_LDADD = libspec.a libbase.a $(CMOCKA_LIBS) -lm
+tests_unit_test_pmi_choice_SOURCES = tests/unit/test-pmi-choice.c tests/unit/elf-file.h tests/unit/unit.h
+tests_unit_test_pmi_choice_LDADD = libspec.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-lines
 tests_unit_test_lines_SOURCES = tests/unit/test-lines.c tests/unit/unit.h
 tests_unit_test_lines_LDADD = libstdio.a libbase.a $(CMOCKA_LIBS) -lm
@@ -73,6 +75,15 @@ tests_unit_test_pmi1_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_pmi1_barrier_SOURCES = tests/unit/test-pmi1-barrier.c tests/unit/pmi-node.h \
     tests/unit/unit.h
 tests_unit_test_pmi1_barrier_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+if HAVE_PMIX
+noinst_PROGRAMS += tests/unit/pmix-client
+tests_unit_pmix_client_SOURCES = tests/unit/pmix-client.c tests/unit/pmix-leaks.h
+tests_unit_pmix_client_LDADD = $(PMIX_LIBS)
+endif
+check_PROGRAMS += tests/unit/test-pmix
+tests_unit_test_pmix_SOURCES = tests/unit/test-pmix.c tests/unit/pmix-node.c \
+    tests/unit/pmix-leaks.h tests/unit/pmix-node.h tests/unit/unit.h
+tests_unit_test_pmix_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-pmi2 tests/unit/test-pmi-ask tests/unit/test-pmi-group \
     tests/unit/test-pmi-wire
 tests_unit_test_pmi_wire_SOURCES = tests/unit/test-pmi-wire.c tests/programs/pmi-script.h \
@@ -231,6 +242,10 @@ check_PROGRAMS += tests/unit/test-atlas
 tests_unit_test_atlas_SOURCES = tests/unit/test-atlas.c tests/unit/unit.h
 tests_unit_test_atlas_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 
+check_PROGRAMS += tests/unit/test-scratch
+tests_unit_test_scratch_SOURCES = tests/unit/test-scratch.c tests/unit/unit.h
+tests_unit_test_scratch_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
+
 check_PROGRAMS += tests/unit/test-cgroup
 tests_unit_test_cgroup_SOURCES = tests/unit/test-cgroup.c tests/unit/unit.h
 tests_unit_test_cgroup_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
@@ -290,11 +305,11 @@ if FUZZING
 #   tests_fuzz_fuzz_NAME_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-options
 tests_fuzz_fuzz_options_SOURCES = tests/fuzz/fuzz-options.c
-tests_fuzz_fuzz_options_LDADD = libspec.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_options_LDADD = libspec.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_options_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-mpiexec
 tests_fuzz_fuzz_mpiexec_SOURCES = tests/fuzz/fuzz-mpiexec.c
-tests_fuzz_fuzz_mpiexec_LDADD = libspec.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_mpiexec_LDADD = libspec.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_mpiexec_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-source
 tests_fuzz_fuzz_source_SOURCES = tests/fuzz/fuzz-source.c

@@ -183,7 +183,7 @@ static struct topo *topo_from_machine(hwloc_topology_t machine, struct error *er
     return topo;
 }
 
-struct topo *topo_load_local(struct error *err)
+struct hwloc_topology *topo_load_machine(struct error *err)
 {
     hwloc_topology_t machine = machine_new(false);
     if (!machine) {
@@ -197,7 +197,20 @@ struct topo *topo_load_local(struct error *err)
         hwloc_topology_destroy(machine);
         return NULL;
     }
-    struct topo *topo = topo_from_machine(machine, err);
+    return machine;
+}
+
+void topo_free_machine(struct hwloc_topology *machine)
+{
+    hwloc_topology_destroy(machine);
+}
+
+struct topo *topo_load_local(struct error *err)
+{
+    hwloc_topology_t machine = topo_load_machine(err);
+    struct topo *topo = machine ? topo_from_machine(machine, err) : NULL;
+    if (!machine)
+        return NULL;
     if (!topo)
         error_prefix(err, "this machine's topology");
     else

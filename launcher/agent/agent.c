@@ -107,6 +107,9 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
     case FRAME_FENCE_UP:
         rendezvous_up(agent, frame);
         break;
+    case FRAME_POST:
+        pmix_take(agent, frame);
+        break;
     case FRAME_DONE:
         take_done(agent, frame);
         tree_consumed(agent->tree, child, link_weight(frame));
@@ -285,7 +288,7 @@ static void (*const from_above[FRAME_NTYPES])(struct agent *, const struct frame
     [FRAME_SIGNAL] = take_signal,         [FRAME_TERMINATE] = take_terminate,
     [FRAME_STDIN] = streams_input,        [FRAME_STDIN_END] = streams_input,
     [FRAME_FENCE_DOWN] = rendezvous_down, [FRAME_MISSING] = rendezvous_missing,
-    [FRAME_ANSWER] = asking_answer,
+    [FRAME_ANSWER] = asking_answer,       [FRAME_POST] = pmix_take,
 };
 
 static void on_parent_frame(struct link *link, void *arg, const struct frame *frame)
@@ -340,6 +343,7 @@ static void agent_close(struct agent *agent)
 {
     while (agent->groups)
         group_free(agent->groups);
+    pmix_close(agent);
     register_remove(agent);
     link_free(agent->parent);
     tree_free(agent->tree);

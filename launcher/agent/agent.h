@@ -11,14 +11,17 @@
 
 #include "affinity/topology/topo.h"
 #include "launcher/process/cgroup.h"
+#include "launcher/process/scratch.h"
 
 #define AGENT_LOST_GRACE 1.0 /* s from TERM to KILL when a part of tprun was lost */
 
 struct agent_config {
-    int in, out;           /* the link to the parent; may be equal */
-    struct topo *topo;     /* this machine's, where it is known already; NULL: find out */
-    int guard;             /* reads an end of file when the guard dies; -1: no guard */
-    struct cgroup *cgroup; /* not made yet, shared with who cleans up after this process; or NULL */
+    int in, out;       /* the link to the parent; may be equal */
+    struct topo *topo; /* this machine's, where it is known already; NULL: find out */
+    int guard;         /* reads an end of file when the guard dies; -1: no guard */
+    /* not made yet, shared with who cleans up after this process; or NULL */
+    struct cgroup *cgroup;
+    struct scratch *scratch;
 };
 
 /* Runs to the end; returns the exit status of the process. The process has no other thread and no

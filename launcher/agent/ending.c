@@ -226,7 +226,7 @@ static const char *ending_why(const struct task *task)
         return "signal";
     if (WEXITSTATUS(task->status))
         return "exit";
-    if (task->client && pmi_client_state(task->client) == PMI_RUNNING)
+    if (rendezvous_state(task) == PMI_RUNNING)
         return "unfinalized";
     return NULL;
 }
@@ -254,7 +254,7 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
     group->live--;
     rendezvous_drain(task);
     const char *why = ending_why(task);
-    if (!why && task->client && pmi_client_state(task->client) == PMI_SILENT)
+    if (!why && (task->client || group->pmix) && rendezvous_state(task) == PMI_SILENT)
         idset_add(group->silent, task_rank(task));
     task->pid = 0;
     report_add_rank(group, status, task->victim, task_rank(task));

@@ -72,8 +72,10 @@ struct group *group_add(struct agent *agent, const struct frame *frame, struct e
     group->below = idset_copy(group->nodes);
     if (group->number)
         group_send(group, frame);
-    if (group->launch)
+    if (group->launch) {
         make_tasks(group);
+        rendezvous_join(group);
+    }
     return group;
 }
 
@@ -113,6 +115,7 @@ void group_free(struct group *group)
     start_free(group);
     for (uint32_t i = 0; i < group->ntasks; i++)
         streams_close(&group->tasks[i]);
+    pmix_free(group);
     rendezvous_free(group);
     asking_free(group);
     launch_free(group->launch);

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 #include "launcher/program/gpu_env.h"
+#include "launcher/program/pmi_choice.h"
+#include "launcher/program/pmi_env.h"
 #include "launcher/program/spec_build.h"
 #include "launcher/program/spec_env.h"
 
@@ -39,8 +41,20 @@ char *const *part_gpus(const struct part *part, const struct launch_task *what)
     return *view;
 }
 
+static void open_pmi(struct part *part, bool pmix_served)
+{
+    struct linkage_source program = {.path = part->path,
+                                     .directory = part->directory,
+                                     .library_path =
+                                         spec_env_value(part->environment, "LD_LIBRARY_PATH")};
+    if (!part->path)
+        return;
+    part->pmi = pmi_choice_read(part->launch->spec->pmi, pmix_served, &program);
+    part->pmi_env = pmi_env_make(part->pmi, part->environment);
+}
+
 void part_open(struct part *part, const struct launch *launch, size_t number,
-               const struct topo *topo)
+               const struct topo *topo, bool pmix_served)
 {
     const struct spec *spec = launch->spec;
     const struct spec_part *what = &spec->parts[number];
@@ -61,6 +75,7 @@ void part_open(struct part *part, const struct launch *launch, size_t number,
     part->path =
         spawn_find(what->argv[0], spec_env_value(part->environment, "PATH"), part->directory);
     part->missing = part->path ? 0 : errno;
+    open_pmi(part, pmix_served);
 }
 
 void part_close(struct part *part)
@@ -68,6 +83,7 @@ void part_close(struct part *part)
     for (uint32_t i = 0; part->gpu_views && i <= part->launch->ngpus; i++)
         spec_free_words(part->gpu_views[i]);
     free(part->gpu_views);
+    spec_free_words(part->pmi_env);
     spec_free_words(part->environment);
     free(part->path);
 }

@@ -20,11 +20,13 @@ struct part {
     const struct launch *launch;
     const struct topo *topo;
     char ***gpu_views; /* [launch->ngpus + 1] see part_gpus(); NULL: tasks' GPUs are left alone */
+    unsigned pmi;      /* set of enum spec_pmi that its tasks are offered */
+    char **pmi_env;    /* what else these need for that, see pmi_env.h */
 };
 
-/* The part of this number; both are borrowed. */
+/* The part of this number; both are borrowed. PMIx is offered only where it can be served. */
 void part_open(struct part *part, const struct launch *launch, size_t number,
-               const struct topo *topo);
+               const struct topo *topo, bool pmix_served);
 void part_close(struct part *part);
 
 /* The variables that say which GPUs a task sees, a NULL-terminated list of NAME=VALUE; owned by the

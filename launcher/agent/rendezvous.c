@@ -186,15 +186,20 @@ static void tell_node(struct group *group, const struct error *err)
 
 /* ---- what the PMI server asks for ---- */
 
-static void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *bytes, size_t len)
+void rendezvous_exchange(struct group *group, uint64_t id, uint32_t nnodes, const void *bytes,
+                         size_t len)
 {
-    struct group *group = arg;
     struct error err = ERROR_INIT;
     int rc = nnodes ? exchange_enter_part(group->exchange, id, nnodes, bytes, len, &err)
                     : exchange_enter(group->exchange, id, 1, bytes, len, &err);
     if (rc < 0)
         tell_node(group, &err);
     error_clear(&err);
+}
+
+static void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *bytes, size_t len)
+{
+    rendezvous_exchange(arg, id, nnodes, bytes, len);
 }
 
 static void on_abort(void *arg, struct pmi_client *client, int exitcode, const char *message)
@@ -286,11 +291,20 @@ static void exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
     fence_frame(arg, (struct frame){.type = FRAME_FENCE_DOWN}, id, bytes, len, group_send);
 }
 
+/* PMI's rounds of some nodes have a bit of their own, and may have any other. */
+static bool is_pmix(uint64_t id)
+{
+    return (id & (PMIX_HOST_ROUND | PMI_GROUP_ROUNDS)) == PMIX_HOST_ROUND;
+}
+
 static void exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
 {
     struct group *group = arg;
     struct error err = ERROR_INIT;
-    if (group->pmi && pmi_server_exchanged(group->pmi, id, bytes, len, &err) < 0)
+    int rc = is_pmix(id)  ? pmix_exchanged(group, id, bytes, len, &err)
+             : group->pmi ? pmi_server_exchanged(group->pmi, id, bytes, len, &err)
+                          : 0;
+    if (rc < 0)
         tell_node(group, &err);
     error_clear(&err);
 }
@@ -356,12 +370,23 @@ static struct kvs *make_kvs(const struct launch *launch)
     return kvs;
 }
 
-void rendezvous_start(struct group *group)
+void rendezvous_join(struct group *group)
+{
+    group->exchange =
+        exchange_new(&exchange_ops, group, group->launch->nnodes, subtree_weight(group));
+}
+
+enum pmi_state rendezvous_state(const struct task *task)
+{
+    enum pmi_state pmi = task->client ? pmi_client_state(task->client) : PMI_SILENT;
+    enum pmi_state pmix = pmix_state(task);
+    return pmix == PMI_SILENT || pmi == PMI_RUNNING ? pmi : pmix;
+}
+
+void rendezvous_start(struct group *group, unsigned offered)
 {
     const struct launch *launch = group->launch;
-    group->exchange = exchange_new(&exchange_ops, group, launch->nnodes, subtree_weight(group));
-    const struct dialect *const *dialects =
-        dialects_of(launch->spec->pmi & SPEC_PMI_1, launch->spec->pmi & SPEC_PMI_2);
+    const struct dialect *const *dialects = dialects_of(offered & SPEC_PMI_1, offered & SPEC_PMI_2);
     if (!dialects || !launch->nlocal)
         return;
     group->kvs = make_kvs(launch);

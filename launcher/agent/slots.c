@@ -29,12 +29,19 @@ static int pipe_for(int ends[2], int task_end)
     return 0;
 }
 
-static int ends_open(const struct task *task, struct ends *ends)
+/* PMI-1 or PMI-2, which have a descriptor. */
+static bool speaks_lines(const struct start *start, const struct task *task)
+{
+    return task->group->pmi && start->parts[task->what->app].pmi & (SPEC_PMI_1 | SPEC_PMI_2);
+}
+
+static int ends_open(const struct start *start, const struct task *task, struct ends *ends)
 {
     *ends = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
     if (pipe_for(ends->out, 1) < 0 || pipe_for(ends->err, 1) < 0 ||
         (task->reads && pipe_for(ends->in, 0) < 0) ||
-        (task->group->pmi && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->pmi) < 0))
+        (speaks_lines(start, task) &&
+         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->pmi) < 0))
         return -1;
     return 0;
 }
@@ -71,7 +78,11 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
     const struct part *part = &start->parts[what->app];
     const struct launch *launch = start->group->launch;
     const struct ends *ends = &slot->ends;
-    struct variables_source source = {launch, part, start->texts, start->group->pmi,
+    struct variables_source source = {launch,
+                                      part,
+                                      start->texts,
+                                      ends->pmi[0] >= 0,
+                                      pmix_variables(task, part->pmi),
                                       threads_of(&start->threads, part, what)};
     variables_fill(&slot->vars, &source, what);
     slot->task = task;
@@ -161,7 +172,7 @@ void slot_start(struct start *start, struct start_slot *slot, struct task *task)
         slot_missing(start, task);
         return;
     }
-    if (ends_open(task, &slot->ends) < 0) {
+    if (ends_open(start, task, &slot->ends) < 0) {
         failures_add(start, task, W_EXITCODE(1, 0),
                      mem_format("cannot make its pipes: %s", strerror(errno)));
         ends_close(&slot->ends, 0);

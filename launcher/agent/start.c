@@ -25,7 +25,7 @@ static void start_open(struct start *start, struct group *group)
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->parts = mem_array(launch->spec->nparts, sizeof(*start->parts));
     for (size_t i = 0; i < launch->spec->nparts; i++)
-        part_open(&start->parts[i], launch, i, topo);
+        part_open(&start->parts[i], launch, i, topo, spec_pmi_served & SPEC_PMI_X);
     bindings_open(&start->bindings, launch);
     threads_open(&start->threads, launch, topo);
 }
@@ -147,6 +147,22 @@ void start_refuse(struct group *group, const struct error *err)
     report_started(group, failed, NULL);
 }
 
+/* What may be more than a program needs, since nothing is known of it, need not be there. */
+static int start_serve(const struct start *start, struct error *err)
+{
+    unsigned offered = 0;
+    bool needed = false;
+    for (size_t i = 0; i < start->group->launch->spec->nparts; i++) {
+        offered |= start->parts[i].pmi;
+        needed |= start->parts[i].pmi == SPEC_PMI_X;
+    }
+    rendezvous_start(start->group, offered);
+    if (pmix_open(start->group, offered, err) < 0 && needed)
+        return -1;
+    error_clear(err);
+    return 0;
+}
+
 static int start_begin(struct group *group, struct error *err)
 {
     const struct launch *launch = group->launch;
@@ -160,11 +176,14 @@ static int start_begin(struct group *group, struct error *err)
         return -1;
     group->unbound = launch->claim != NULL;
     confine_open(group);
-    rendezvous_start(group);
-    group->phase = GROUP_STARTING;
     group->start = mem_alloc(sizeof(*group->start));
     group->start->memory = memory;
     start_open(group->start, group);
+    if (start_serve(group->start, err) < 0) {
+        start_free(group);
+        return -1;
+    }
+    group->phase = GROUP_STARTING;
     ev_timer_init(&group->start->turn, on_turn, 0, 0);
     group->start->turn.data = group->start;
     on_turn(agent->loop, &group->start->turn, 0);

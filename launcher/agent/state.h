@@ -11,6 +11,7 @@
  *   register.c    which processors of this host are bound to, for runs of other instances
  *   streams.c     what tasks write and read
  *   rendezvous.c  PMI and the exchange
+ *   pmix.c        PMIx: the host of openpmix, and its jobs
  *   report.c      what is told upwards
  *   group.c       groups: added, found, freed
  *
@@ -33,12 +34,15 @@
 #include "launcher/tree/tree.h"
 #include "pmi-server/kvs/exchange.h"
 #include "pmi-server/kvs/kvs.h"
+#include "pmi-server/pmix/host.h"
 #include "pmi-server/server/server.h"
 
 struct agent;
 struct group;
 struct task;
 struct start;
+struct pmix_room;
+struct pmix_post;
 
 struct stream { /* a task's stdout or stderr */
     struct task *task;
@@ -100,6 +104,8 @@ struct group {
     char *spawner; /* name of the key-value space of who spawned it; NULL: nobody */
     struct pmi_server *pmi;
     struct exchange *exchange;
+    struct pmix_job *pmix;   /* NULL: no PMIx is offered to it here */
+    struct pmix_post *posts; /* that wait for it to be started */
     bool missing_told; /* that some rank here will enter no barrier from number `missing` on */
     uint64_t missing;
 
@@ -136,6 +142,7 @@ struct agent {
     struct instance *register_instance; /* NULL: nothing is written down */
     struct program *register_entry;
     struct idset *registered; /* what is written down */
+    struct pmix_room *pmix;   /* NULL: nobody was offered PMIx yet */
     bool stalled;             /* output waits for credit */
     size_t input_owed;
     struct idset *input_nodes; /* of the tree: where stdin is read */
@@ -203,11 +210,13 @@ void streams_open(struct task *task, int output, int error, int input);
 bool streams_drain(struct task *task); /* true when nothing is left to read for now */
 void streams_resume(struct agent *agent);
 void streams_close(struct task *task);
+/* Whole lines, as if the task had written them. */
+void streams_say(struct task *task, bool error, const char *text);
 void streams_input(struct agent *agent, const struct frame *frame);
 void streams_input_settle(struct agent *agent);
 
 /* rendezvous.c */
-void rendezvous_start(struct group *group);
+void rendezvous_start(struct group *group, unsigned offered); /* a set of enum spec_pmi */
 void rendezvous_open(struct task *task, int fd);
 void rendezvous_drain(struct task *task); /* read what the task said before it ended */
 void rendezvous_gone(struct task *task);
@@ -215,6 +224,26 @@ void rendezvous_missing(struct agent *agent, const struct frame *frame);
 void rendezvous_up(struct agent *agent, const struct frame *frame);
 void rendezvous_down(struct agent *agent, const struct frame *frame);
 void rendezvous_free(struct group *group);
+
+/* A group's part of the exchange, from when it is known. */
+void rendezvous_join(struct group *group);
+/* This node enters a round of its group; of `nnodes` nodes, 0: of all. */
+void rendezvous_exchange(struct group *group, uint64_t id, uint32_t nnodes, const void *bytes,
+                         size_t len);
+/* What a task has said of any PMI that it was offered. */
+enum pmi_state rendezvous_state(const struct task *task);
+
+/* pmix.c: nothing is done, and nothing there, where no PMIx is offered */
+int pmix_open(struct group *group, unsigned offered, struct error *err);
+void pmix_free(struct group *group);
+void pmix_close(struct agent *agent);                           /* no group is left */
+void pmix_take(struct agent *agent, const struct frame *frame); /* a post; or pass it on */
+/* NAME=VALUE, borrowed; of a task that is offered this set of enum spec_pmi. */
+char *const *pmix_variables(const struct task *task, unsigned offered);
+enum pmi_state pmix_state(const struct task *task);
+int pmix_exchanged(struct group *group, uint64_t id, const void *bytes, size_t len,
+                   struct error *err);
+char *pmix_name(const struct launch *launch, uint32_t group); /* of a job; caller frees */
 
 /* asking.c */
 void asking_name(void *arg, struct pmi_request *request, enum pmi_name name, const char *service,

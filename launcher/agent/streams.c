@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -115,6 +116,12 @@ void streams_resume(struct agent *agent)
         group->heard = ev_now(agent->loop); /* until now nobody could say anything */
         streams_watch(group, ev_io_start);
     }
+}
+
+void streams_say(struct task *task, bool error, const char *text)
+{
+    struct stream *stream = &task->streams[error];
+    lines_feed(&stream->lines, text, strlen(text), stream_emit, stream);
 }
 
 static void stream_open(struct stream *stream, struct task *task, int fd, uint16_t flag)

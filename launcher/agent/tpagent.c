@@ -15,7 +15,7 @@
 
 /* The guard: should the agent itself be killed, ends what it leaves behind. It holds neither end
  * of the link, so that the agent's death is seen above at once. */
-static int guard(pid_t agent, struct cgroup *cgroup)
+static int guard(pid_t agent, const struct agent_config *config)
 {
     int status = 0;
     close(0);
@@ -28,7 +28,8 @@ static int guard(pid_t agent, struct cgroup *cgroup)
         if (pid == agent || (pid < 0 && errno == ECHILD))
             break;
     }
-    descend_end(AGENT_LOST_GRACE, NULL, 0, cgroup);
+    descend_end(AGENT_LOST_GRACE, NULL, 0, config->cgroup);
+    scratch_remove(config->scratch);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
@@ -54,7 +55,7 @@ int main(int argc, char *argv[])
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_IGN);
-    struct cgroup *cgroup = cgroup_new();
+    struct agent_config config = {.cgroup = cgroup_new(), .scratch = scratch_new()};
     if (pipe2(life, O_CLOEXEC) < 0)
         return 1;
     pid_t agent = fork();
@@ -62,11 +63,12 @@ int main(int argc, char *argv[])
         return 1;
     if (agent > 0) {
         close(life[0]);
-        return guard(agent, cgroup);
+        return guard(agent, &config);
     }
     close(life[1]);
-    struct agent_config config = {
-        .in = move_up(0), .out = move_up(1), .guard = move_up(life[0]), .cgroup = cgroup};
+    config.in = move_up(0);
+    config.out = move_up(1);
+    config.guard = move_up(life[0]);
     spawn_reserve();
     return agent_run(&config);
 }

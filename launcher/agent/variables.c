@@ -8,10 +8,11 @@
 #include "base/mem.h"
 #include "launcher/program/gpu_env.h"
 #include "launcher/program/omp_env.h"
+#include "launcher/program/pmi_env.h"
 
 #define TASKMAP_MAX 32768 /* bytes of TPRUN_TASKMAP; a longer one is left out */
 
-enum { TASK_VARIABLES = 22 + GPU_ENV_MAX + OMP_ENV_MAX };
+enum { TASK_VARIABLES = 22 + GPU_ENV_MAX + OMP_ENV_MAX + PMI_ENV_MAX };
 
 static bool has_variable(char *const *environment, const char *name)
 {
@@ -46,6 +47,14 @@ static void variables_add(struct variables *vars, char *const *entries)
     vars->list[vars->at] = NULL;
 }
 
+static size_t count_words(char *const *words)
+{
+    size_t count = 0;
+    while (words[count])
+        count++;
+    return count;
+}
+
 static void pmi_variables(struct variables *vars, const struct variables_source *source,
                           const struct launch_task *what)
 {
@@ -72,8 +81,9 @@ void variables_fill(struct variables *vars, const struct variables_source *sourc
     const struct part *part = source->part;
     buf_clear(&vars->text);
     buf_reserve(&vars->text, 8192);
-    if (vars->room < part->count + TASK_VARIABLES + 1) {
-        vars->room = part->count + TASK_VARIABLES + 1;
+    size_t room = part->count + TASK_VARIABLES + count_words(source->pmix) + 1;
+    if (vars->room < room) {
+        vars->room = room;
         vars->list = mem_resize(vars->list, vars->room, sizeof(char *));
     }
     memcpy(vars->list, part->environment, part->count * sizeof(char *));
@@ -92,6 +102,8 @@ void variables_fill(struct variables *vars, const struct variables_source *sourc
     if (launch->instance_id)
         variable(vars, "TPRUN_INSTANCE_ID=%s", launch->instance_id);
     pmi_variables(vars, source, what);
+    variables_add(vars, source->pmix);
+    variables_add(vars, part->pmi_env);
     variables_add(vars, source->threads);
     variables_add(vars, part_gpus(part, what));
     for (size_t i = 0; i < VARIABLES_LONG; i++)

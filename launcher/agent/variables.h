@@ -23,6 +23,7 @@ struct variables_source { /* all borrowed; the part's environment and GPUs also 
     const struct part *part;
     char *const *texts;   /* [VARIABLES_LONG] that may be long, the same for all tasks; or NULL */
     bool pmi;             /* descriptor 3 is its PMI socket */
+    char *const *pmix;    /* what openpmix wants it to have; NULL-terminated */
     char *const *threads; /* what it is told of its cores, or NULL; see threads.h */
 };
 

@@ -7,6 +7,7 @@
 #include "launcher/program/json_field.h"
 #include "launcher/program/mpi_use.h"
 #include "launcher/program/part_linkage.h"
+#include "launcher/program/pmi_choice.h"
 #include "launcher/program/spec_words.h"
 
 #define MAX_SHOWN 12 /* missing files that the text names: it is a screen */
@@ -17,9 +18,24 @@ struct finding {
     struct linkage *linkage; /* NULL: it cannot be run, for the reason in err */
     struct error err;
     struct mpi_use use;
-    bool served;    /* its PMI, or there is none to serve */
-    struct buf pmi; /* what becomes of it */
+    unsigned offered; /* set of enum spec_pmi */
+    bool served;      /* its PMI, or there is none to serve */
+    struct buf pmi;   /* what becomes of it */
 };
+
+/* Where it is not known what the program needs. */
+static void say_offered(struct finding *finding)
+{
+    const char *before = "tasks are offered ";
+    for (const struct spec_word *word = spec_pmi_words; word->word; word++) {
+        if (!(finding->offered & word->value))
+            continue;
+        buf_printf(&finding->pmi, "%s%s", before, word->word);
+        before = ", ";
+    }
+    if (!finding->offered)
+        buf_printf(&finding->pmi, "%snone", before);
+}
 
 static void finding_open(struct finding *finding, const struct spec *spec,
                          const struct spec_part *part)
@@ -29,8 +45,12 @@ static void finding_open(struct finding *finding, const struct spec *spec,
     if (!finding->linkage)
         return;
     finding->use = mpi_use_of(finding->linkage);
+    finding->offered = pmi_choice_of(spec->pmi, spec_pmi_served & SPEC_PMI_X, finding->linkage);
     if (finding->use.how)
-        finding->served = mpi_use_say(&finding->use, spec->pmi, &finding->pmi);
+        finding->served =
+            mpi_use_say(&finding->use, finding->offered, spec_pmi_served, &finding->pmi);
+    else
+        say_offered(finding);
 }
 
 static void finding_close(struct finding *finding)
@@ -77,9 +97,7 @@ static void say_mpi(struct buf *out, const struct finding *finding)
     else
         buf_add_text(out, finding->use.how ? finding->use.how : "none that is known");
     say_library(out, finding->use.pmi_library);
-    if (finding->use.how)
-        buf_printf(out, "; %s", buf_text(&finding->pmi));
-    buf_add_char(out, '\n');
+    buf_printf(out, "; %s\n", buf_text(&finding->pmi));
 }
 
 static void say_one_missing(struct buf *out, const struct linkage *linkage,
@@ -123,7 +141,7 @@ static void say_finding(struct buf *out, const struct finding *finding)
     buf_printf(out, "%s\n", finding->linkage->path);
     say_mpi(out, finding);
     say_missing(out, finding->linkage);
-    if (!finding->served && finding->use.mpi && !(finding->use.speaks & SPEC_PMI_SERVED))
+    if (!finding->served && finding->use.mpi && !(finding->use.speaks & spec_pmi_served))
         buf_add_text(out, "  so       each task would run by itself, as rank 0 of 1\n");
 }
 
@@ -147,17 +165,23 @@ static json_t *mpi_json(const struct finding *finding)
                      library_name_json(finding->use.mpi_library));
 }
 
+static json_t *dialects_json(unsigned set)
+{
+    json_t *list = json_array();
+    for (const struct spec_word *word = spec_pmi_words; word->word; word++)
+        if (set & word->value)
+            json_array_append_new(list, json_string(word->word));
+    return list;
+}
+
 static json_t *pmi_json(const struct finding *finding)
 {
-    json_t *speaks = json_array();
     if (!finding->use.how)
-        return json_decref(speaks), json_null();
-    for (const struct spec_word *word = spec_pmi_words; word->word; word++)
-        if (finding->use.speaks & word->value)
-            json_array_append_new(speaks, json_string(word->word));
-    return json_pack("{s:s, s:o, s:o, s:b, s:s}", "name", finding->use.how, "speaks", speaks,
-                     "library", library_name_json(finding->use.pmi_library), "served",
-                     finding->served, "text", buf_text(&finding->pmi));
+        return json_null();
+    return json_pack("{s:s, s:o, s:o, s:b, s:s}", "name", finding->use.how, "speaks",
+                     dialects_json(finding->use.speaks), "library",
+                     library_name_json(finding->use.pmi_library), "served", finding->served, "text",
+                     buf_text(&finding->pmi));
 }
 
 static json_t *libraries_json(const struct linkage *linkage)
@@ -191,6 +215,7 @@ static json_t *finding_json(const struct finding *finding)
         "kind", kinds[linkage->kind], "loader", text_or_null(linkage->loader), "loader_missing",
         linkage->loader_absent, "foreign", linkage->foreign, "mpi", mpi_json(finding), "pmi",
         pmi_json(finding), "libraries", libraries_json(linkage), "cut", linkage->cut);
+    json_object_set_new(more, "offered", dialects_json(finding->offered));
     json_object_update(value, more);
     json_decref(more);
     return value;

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "launcher/cli/option.h"
 #include "launcher/cli/options.h"
+#include "pmi-server/pmix/host.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "(unversioned)"
@@ -103,7 +104,14 @@ int help_topic(const char *word)
 char *options_version(void)
 {
     struct buf text = BUF_INIT;
-    buf_printf(&text, "tprun %s\nhwloc %s, jansson %s, libev %d.%d; built without PMIx\n",
-               PACKAGE_VERSION, HWLOC_VERSION, JANSSON_VERSION, EV_VERSION_MAJOR, EV_VERSION_MINOR);
+    const char *pmix = pmix_host_version();
+    buf_printf(&text, "tprun %s\nhwloc %s, jansson %s, libev %d.%d; ", PACKAGE_VERSION,
+               HWLOC_VERSION, JANSSON_VERSION, EV_VERSION_MAJOR, EV_VERSION_MINOR);
+    if (pmix)
+        buf_printf(&text, "PMIx %s\n", pmix);
+    else
+        buf_add_text(&text, spec_pmi_served & SPEC_PMI_X
+                                ? "built with PMIx, but libpmix.so.2 is not here\n"
+                                : "built without PMIx\n");
     return buf_take_text(&text);
 }

@@ -221,15 +221,15 @@ int option_set_pmi(const struct option *option, const char *value, struct option
                    struct error *err)
 {
     unsigned *pmi = option_member(option, target), set;
-    if (strcmp(value, "auto") == 0 || strcmp(value, "none") == 0) {
-        *pmi = value[0] == 'a' ? SPEC_PMI_SERVED : SPEC_PMI_NONE;
+    if (strcmp(value, "none") == 0) {
+        *pmi = SPEC_PMI_NONE;
         return 0;
     }
     if (option_words(spec_pmi_words, value, &set, err) < 0)
         return error_set(err, "%s is not auto, none or a list of pmi1, pmi2, pmix",
                          excerpt(value, strlen(value)).text);
-    if (set & ~(unsigned)SPEC_PMI_SERVED)
-        return error_set(err, "pmix is not in this build: auto, pmi1, pmi2 and none are");
+    if (spec_pmi_check(set, err) < 0)
+        return -1;
     *pmi = set;
     return 0;
 }

@@ -107,7 +107,7 @@ const struct option option_table[] = {
     {"disable-auto-cleanup", 0, NULL, NULL, OPTION_LIFE, OPTION_WHOLE | OPTION_DASH,
      "ignored; see --on-failure", option_ignore},
 
-    {"pmi", 0, NULL, "LIST", OPTION_REACH, OPTION_WHOLE, "auto (default), pmi1, pmi2 or none",
+    {"pmi", 0, NULL, "LIST", OPTION_REACH, OPTION_WHOLE, "auto (default), pmi1, pmi2, pmix; none",
      option_set_pmi, SPEC(pmi)},
     {"bootstrap", 0, NULL, "NAME", OPTION_REACH, OPTION_WHOLE,
      "auto, local, ssh, \"CMD {host} {agent}\"", option_set_bootstrap, SPEC(bootstrap)},

@@ -109,6 +109,7 @@ static int run(struct spec *spec)
     struct frontend_result result = {0};
     int pair[2];
     struct cgroup *cgroup = cgroup_new();
+    struct scratch *scratch = scratch_new();
     size_t nborn;
     pid_t *born = descend_children(&nborn);
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -118,15 +119,17 @@ static int run(struct spec *spec)
     pid_t manager = fork();
     if (manager == 0) {
         close(pair[0]);
-        _exit(manager_run(spec, pair[1], cgroup));
+        _exit(manager_run(spec, pair[1], cgroup, scratch));
     }
     close(pair[1]);
     if (manager < 0)
         return error_set(&err, "cannot fork"), refuse(&err);
     int lost = frontend_run(spec, pair[0], &result, &err);
     waitpid(manager, NULL, 0);
-    if (lost < 0)
+    if (lost < 0) {
         descend_end(AGENT_LOST_GRACE, born, nborn, cgroup);
+        scratch_remove(scratch);
+    }
     free(born);
     spec_free(spec);
     return lost < 0 ? refuse(&err) : finish(&result);

@@ -175,6 +175,8 @@ static void host_failed(struct manager *manager, uint32_t index, char *line)
 {
     free(manager->hosts[index].failure);
     manager->hosts[index].failure = line;
+    if (manager->phase == PHASE_RUN) /* which it does not end */
+        viewer_say(manager, "%s", line);
     host_settled(manager, index);
 }
 

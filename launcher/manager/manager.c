@@ -44,9 +44,9 @@ static void manager_close(struct manager *manager)
     spec_free(manager->spec);
 }
 
-int manager_run(struct spec *spec, int fd, struct cgroup *cgroup)
+int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch *scratch)
 {
-    struct manager manager = {.spec = spec, .cgroup = cgroup};
+    struct manager manager = {.spec = spec, .cgroup = cgroup, .scratch = scratch};
     setsid();
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_NAME, "tprun-manager");

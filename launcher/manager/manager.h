@@ -9,11 +9,12 @@
 #define LAUNCHER_MANAGER_MANAGER_H
 
 #include "launcher/process/cgroup.h"
+#include "launcher/process/scratch.h"
 #include "launcher/program/spec.h"
 
 /* Be the manager of this spec, for the front end behind `fd` (both taken over). `cgroup` is for the
  * tasks on this machine, shared with the front end, or NULL. Called in a forked process that has no
  * loop yet. Returns the exit status of the process. */
-int manager_run(struct spec *spec, int fd, struct cgroup *cgroup);
+int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch *scratch);
 
 #endif

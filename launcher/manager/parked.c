@@ -1,5 +1,5 @@
-/* Spawns that tasks ask for: begun at once, or when the hosts that were woken for them are up or have
- * failed. */
+/* Spawns that tasks ask for: begun at once, or when the hosts that were woken for them are up or
+ * have failed. */
 #include <stdlib.h>
 
 #include "base/mem.h"

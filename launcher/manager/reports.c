@@ -201,6 +201,9 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
     case FRAME_ENDED:
         take_ended(manager, child, frame);
         break;
+    case FRAME_POST:
+        tree_send_node(manager->tree, frame->node, frame);
+        break;
     case FRAME_DONE:
         take_done(manager, child, frame);
         break;
@@ -252,6 +255,7 @@ static void on_tree_empty(void *arg)
         return;
     manager->finished = true;
     descend_end(AGENT_LOST_GRACE, NULL, 0, manager->cgroup);
+    scratch_remove(manager->scratch);
     program_end(manager->program);
     manager->program = NULL;
     if (manager->front)
@@ -265,8 +269,10 @@ static void on_tree_empty(void *arg)
 static int agent_here(void *arg, int fd)
 {
     struct manager *manager = arg;
-    struct agent_config config = {
-        .guard = -1, .topo = topo_ref(manager->here), .cgroup = manager->cgroup};
+    struct agent_config config = {.guard = -1,
+                                  .topo = topo_ref(manager->here),
+                                  .cgroup = manager->cgroup,
+                                  .scratch = manager->scratch};
     config.in = config.out = fcntl(fd, F_DUPFD_CLOEXEC, 10);
     close(fd);
     ev_loop_destroy(manager->loop);

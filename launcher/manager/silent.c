@@ -6,6 +6,7 @@
 #include "launcher/manager/state.h"
 #include "launcher/program/mpi_use.h"
 #include "launcher/program/part_linkage.h"
+#include "launcher/program/pmi_choice.h"
 
 /* How many tasks each part has if all of them were silent, else 0; caller frees. */
 static uint32_t *count_silent(const struct manager *manager)
@@ -35,8 +36,10 @@ static bool say_part(const struct manager *manager, const struct spec_part *part
                    "linked with %s (%s), which uses %s; ",
                    count, count > 1 ? "s" : "", part->argv[0], use.mpi, use.mpi_library->name,
                    use.how);
-        if (mpi_use_say(&use, manager->spec->pmi, &offer))
-            buf_add_text(lines, "that was offered, so they never called MPI_Init, or lost PMI_FD");
+        unsigned choice = pmi_choice_of(manager->spec->pmi, spec_pmi_served & SPEC_PMI_X, linkage);
+        if (mpi_use_say(&use, choice, spec_pmi_served, &offer))
+            buf_printf(lines, "that was offered, so they never called MPI_Init, or lost %s",
+                       use.speaks & choice & SPEC_PMI_X ? "PMIX_NAMESPACE" : "PMI_FD");
         else
             buf_add_text(lines, buf_text(&offer));
         buf_add_char(lines, '\n');

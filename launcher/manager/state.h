@@ -141,7 +141,8 @@ struct manager {
 
     struct bootstrap boot;
     struct tree *tree;
-    struct cgroup *cgroup; /* of the agent of this machine */
+    struct cgroup *cgroup; /* of the agent of this machine, as is the next */
+    struct scratch *scratch;
 
     struct rankfile **rankfiles; /* by part; NULL where it has none */
     const char **host_names;     /* beside nodes->list */

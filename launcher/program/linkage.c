@@ -40,6 +40,8 @@ struct reader {
     struct library_search search;
     struct table names;   /* of libraries, by index */
     struct loaded *files; /* the program, then linkage->libraries; LINKAGE_MAX + 1 of them */
+    bool (*is_last)(const char *name); /* or NULL */
+    size_t last;                       /* of files, whose needs are read */
 };
 
 struct wanted {
@@ -89,11 +91,13 @@ static void add_library(struct reader *reader, const char *name, struct loaded *
         (struct library){mem_copy_text(name), found.path, found.fault, by};
     reader->files[linkage->count] =
         (struct loaded){found.elf, directory_of(found.path ? found.path : "/"), asker};
+    if (reader->last > linkage->count && reader->is_last && reader->is_last(name))
+        reader->last = linkage->count;
 }
 
 static void add_all(struct reader *reader)
 {
-    for (size_t at = 0; at <= reader->linkage->count; at++) {
+    for (size_t at = 0; at <= reader->linkage->count && at <= reader->last; at++) {
         struct loaded *file = &reader->files[at];
         for (size_t i = 0; i < file->elf.nneeded; i++)
             add_library(reader, file->elf.needed[i], file);
@@ -112,7 +116,7 @@ static char *real_directory(const char *path)
 static void read_libraries(struct linkage *linkage, struct elf *elf,
                            const struct linkage_source *source)
 {
-    struct reader reader = {.linkage = linkage};
+    struct reader reader = {.linkage = linkage, .is_last = source->last, .last = LINKAGE_MAX};
     reader.files = mem_array(LINKAGE_MAX + 1, sizeof(*reader.files));
     char *origin = real_directory(linkage->path);
     reader.files[0] = (struct loaded){*elf, origin ? origin : directory_of(linkage->path), NULL};

@@ -45,6 +45,9 @@ struct linkage_source {       /* all borrowed */
     const char *directory;    /* where it is started: absolute */
     const char *library_path; /* LD_LIBRARY_PATH; NULL: not set */
     const char *cache;        /* NULL: /etc/ld.so.cache */
+    /* What the first library of a name that this holds for needs is the last that is read. NULL: it
+     * holds for none. */
+    bool (*last)(const char *name);
 };
 
 /* NULL with a sentence that begins with the path when it cannot be read or is a damaged ELF file. A

@@ -46,13 +46,18 @@ static const struct rule pmis[] = {
     {"libpmix.so*", NULL, NULL, "PMIx", SPEC_PMI_X, false},
 };
 
+static bool name_matches(const char *pattern, const char *name)
+{
+    const char *base = strrchr(name, '/');
+    return fnmatch(pattern, base ? base + 1 : name, 0) == 0;
+}
+
 static const struct library *find_name(const struct linkage *linkage, const char *name,
                                        const char *path)
 {
     for (size_t i = 0; i < linkage->count; i++) {
         const struct library *library = &linkage->libraries[i];
-        const char *base = strrchr(library->name, '/');
-        if (fnmatch(name, base ? base + 1 : library->name, 0) == 0 &&
+        if (name_matches(name, library->name) &&
             (!path || (library->path && fnmatch(path, library->path, 0) == 0)))
             return library;
     }
@@ -104,15 +109,26 @@ struct mpi_use mpi_use_of(const struct linkage *linkage)
     return use;
 }
 
-bool mpi_use_say(const struct mpi_use *use, unsigned offered, struct buf *out)
+bool mpi_use_names_mpi(const char *name)
 {
+    for (size_t i = 0; i < sizeof(mpis) / sizeof(mpis[0]); i++)
+        if (name_matches(mpis[i].name, name))
+            return true;
+    return false;
+}
+
+bool mpi_use_say(const struct mpi_use *use, unsigned offered, unsigned served, struct buf *out)
+{
+    unsigned missed = use->speaks & served;
     if (use->speaks & offered) {
         buf_add_text(out, "this tprun serves it");
         return true;
     }
-    if (use->speaks & SPEC_PMI_SERVED)
+    if (missed)
         buf_printf(out, "--pmi does not offer it: leave --pmi out, or say --pmi %s",
-                   use->speaks & SPEC_PMI_1 ? "pmi1" : "pmi2");
+                   missed & SPEC_PMI_1   ? "pmi1"
+                   : missed & SPEC_PMI_2 ? "pmi2"
+                                         : "pmix");
     else if (use->pmi_library && !use->speaks && strncmp(use->how, "Slurm", 5) == 0)
         buf_add_text(out, "only srun serves it: tprun has a libpmi.so.0 of its own, which "
                           "LD_LIBRARY_PATH may put in front");

@@ -21,9 +21,13 @@ struct mpi_use {
 /* All is borrowed, names for ever and libraries from the linkage. */
 struct mpi_use mpi_use_of(const struct linkage *linkage);
 
-/* Append what becomes of that where `offered` (a set of enum spec_pmi) is served: "this tprun does
- * not serve it" and the like; true when the tasks will find each other. Only where there is a
- * use->how. */
-bool mpi_use_say(const struct mpi_use *use, unsigned offered, struct buf *out);
+/* By this name of a library an MPI is known. All that tells more of it is what it needs itself:
+ * linkage_read() need not go on. */
+bool mpi_use_names_mpi(const char *name);
+
+/* Append what becomes of that where `offered` of what is `served` (sets of enum spec_pmi) is offered
+ * to the tasks: "this tprun does not serve it" and the like; true when they will find each other.
+ * Only where there is a use->how. */
+bool mpi_use_say(const struct mpi_use *use, unsigned offered, unsigned served, struct buf *out);
 
 #endif

@@ -56,8 +56,14 @@ struct spec_part {
 enum spec_show { SPEC_SHOW_TEXT, SPEC_SHOW_JSON };
 enum spec_input { SPEC_INPUT_RANKS, SPEC_INPUT_ALL, SPEC_INPUT_NONE, SPEC_INPUT_FILE };
 enum spec_failure { SPEC_FAILURE_KILL, SPEC_FAILURE_CONTINUE };
-enum spec_pmi { SPEC_PMI_NONE = 0, SPEC_PMI_1 = 1, SPEC_PMI_2 = 2, SPEC_PMI_X = 4 };
-#define SPEC_PMI_SERVED (SPEC_PMI_1 | SPEC_PMI_2) /* what there is; auto is all of it */
+enum spec_pmi {
+    SPEC_PMI_NONE = 0,
+    SPEC_PMI_1 = 1,
+    SPEC_PMI_2 = 2,
+    SPEC_PMI_X = 4,
+    SPEC_PMI_AUTO = 8 /* by itself: what the program calls for, see pmi_choice.h */
+};
+extern const unsigned spec_pmi_served; /* set of them: what there is in this build */
 
 struct spec {
     struct spec_part *parts;

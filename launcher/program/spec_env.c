@@ -24,6 +24,14 @@ static const struct env_rule {
     {"MPI_LOCALRANKID", false},
     /* Hydra's own to its proxies. */
     {"HYDI_*", false},
+    /* A task of PRRTE, and of MVAPICH's mpirun_rsh. */
+    {"PRTE_LAUNCHED", false},
+    {"PRTE_SHARED_FS", false},
+    {"PRTE_MCA_ess*", false},
+    {"PRTE_MCA_prte_ess_*", false},
+    {"PRTE_MCA_prte_hnp_uri", false},
+    {"PRTE_MCA_prte_parent_uri", false},
+    {"MV2_COMM_WORLD_*", false},
     /* A Slurm step and its tasks. What describes the job (SLURM_JOB_*, SLURM_NNODES) stays. */
     {"SLURM_CPU_BIND*", false},
     {"SLURM_DISTRIBUTION", false},
@@ -45,6 +53,7 @@ static const struct env_rule {
     {"SLURMD_NODENAME", false},
     /* A task of Open MPI's mpirun. Parameters that users set (OMPI_MCA_btl, ...) stay. */
     {"OMPI_APP_CTX_NUM_PROCS", false},
+    {"OMPI_APP_SIZES", false},
     {"OMPI_ARGV", false},
     {"OMPI_COMMAND", false},
     {"OMPI_COMM_WORLD_*", false},
@@ -53,7 +62,19 @@ static const struct env_rule {
     {"OMPI_MCA_ess", false},
     {"OMPI_MCA_ess_*", false},
     {"OMPI_MCA_initial_wdir", false},
-    {"OMPI_MCA_orte_*", false},
+    {"OMPI_MCA_orte_app_num", false},
+    {"OMPI_MCA_orte_base_applied_binding", false},
+    {"OMPI_MCA_orte_bound_at_launch", false},
+    {"OMPI_MCA_orte_ess_*", false},
+    {"OMPI_MCA_orte_hnp_uri", false},
+    {"OMPI_MCA_orte_jobfam_session_dir", false},
+    {"OMPI_MCA_orte_launch", false},
+    {"OMPI_MCA_orte_local_daemon_uri", false},
+    {"OMPI_MCA_orte_num_nodes", false},
+    {"OMPI_MCA_orte_num_restarts", false},
+    {"OMPI_MCA_orte_parent_uri", false},
+    {"OMPI_MCA_orte_precondition_transports", false},
+    {"OMPI_MCA_orte_top_session_dir", false},
     {"OMPI_NUM_APP_CTX", false},
     {"OMPI_UNIVERSE_SIZE", false},
     /* A task of flux run; what reaches the Flux instance (FLUX_URI) stays. */
@@ -61,8 +82,11 @@ static const struct env_rule {
     {"FLUX_KVS_NAMESPACE", false},
     {"FLUX_PMI_*", false},
     {"FLUX_TASK_*", false},
-    /* A task of a Cray's aprun or mpiexec. */
+    {"FLUX_TERMINUS_SESSION", false},
+    /* A task of a Cray's aprun or mpiexec, or of IBM's jsrun. */
+    {"ALPS_APP_*", false},
     {"PALS_*", false},
+    {"JSM_*", false},
     /* The login and the screen of the machine where the user sits. */
     {"SSH_*", false},
     {"DISPLAY", false},
@@ -93,11 +117,12 @@ static size_t env_count(char *const *environment)
     return count;
 }
 
-/* What an outer tprun told a task's OpenMP runtime, and nobody changed since. */
+/* What an outer tprun told a task's OpenMP runtime or its MPI, and nobody changed since. */
 static bool env_is_outer(char *const *environment, const char *entry)
 {
     static const char mark[] = "TPRUN_";
-    if (strncmp(entry, "OMP_", 4) != 0)
+    if (strncmp(entry, "OMP_", 4) != 0 && strncmp(entry, "OMPI_MCA_", 9) != 0 &&
+        strncmp(entry, "MPIR_CVAR_", 10) != 0)
         return false;
     for (; *environment; environment++)
         if (strncmp(*environment, mark, sizeof(mark) - 1) == 0 &&

@@ -228,6 +228,12 @@ static const struct field part_fields[] = {
 static json_t *get_parts(const void *base, const struct field *field);
 static int set_parts(void *base, const struct field *field, const json_t *value, struct error *err);
 
+static int set_pmi(void *base, const struct field *field, const json_t *value, struct error *err)
+{
+    const struct spec *spec = base;
+    return field_set_words(base, field, value, err) < 0 ? -1 : spec_pmi_check(spec->pmi, err);
+}
+
 #define SPEC(member) offsetof(struct spec, member)
 
 static const struct field spec_fields[] = {
@@ -257,7 +263,7 @@ static const struct field spec_fields[] = {
     {"start_timeout", field_get_duration, field_set_duration, SPEC(start_timeout)},
     {"node_timeout", field_get_duration, field_set_duration, SPEC(node_timeout)},
     {"on_failure", field_get_word, field_set_word, SPEC(on_failure), spec_failure_words},
-    {"pmi", field_get_words, field_set_words, SPEC(pmi), spec_pmi_words},
+    {"pmi", field_get_words, set_pmi, SPEC(pmi), spec_pmi_words},
     {"bootstrap", field_get_text, field_set_text, SPEC(bootstrap)},
     {"ssh", field_get_text, field_set_text, SPEC(ssh)},
     {"fanout", field_get_number, field_set_number, SPEC(fanout)},

@@ -12,6 +12,13 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/program/spec.h"
+#include "config.h"
+
+#ifdef HAVE_PMIX
+const unsigned spec_pmi_served = SPEC_PMI_1 | SPEC_PMI_2 | SPEC_PMI_X;
+#else
+const unsigned spec_pmi_served = SPEC_PMI_1 | SPEC_PMI_2;
+#endif
 
 const struct spec_word spec_display_words[] = {
     {"alloc", LAYOUT_SHOW_ALLOC},
@@ -52,6 +59,7 @@ const struct spec_word spec_pmi_words[] = {
     {"pmi1", SPEC_PMI_1},
     {"pmi2", SPEC_PMI_2},
     {"pmix", SPEC_PMI_X},
+    {"auto", SPEC_PMI_AUTO},
     {NULL, 0},
 };
 
@@ -185,6 +193,15 @@ int spec_topology_check(const char *text, struct error *err)
     int rc = spec_hosts_check(hosts, err);
     free(hosts);
     return rc;
+}
+
+int spec_pmi_check(unsigned set, struct error *err)
+{
+    if ((set & SPEC_PMI_AUTO) && set != SPEC_PMI_AUTO)
+        return error_set(err, "auto stands by itself, or leave it out");
+    if (set & ~(spec_pmi_served | SPEC_PMI_AUTO))
+        return error_set(err, "pmix is not in this build: auto, pmi1, pmi2 and none are");
+    return 0;
 }
 
 int spec_ranks_check(const char *text, struct error *err)

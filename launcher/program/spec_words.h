@@ -40,6 +40,7 @@ int spec_limit_decode(const char *text, uint64_t *soft,
                       struct error *err);                     /* 4096, 8M, unlimited */
 int spec_hosts_check(const char *text, struct error *err);    /* a hostlist that names hosts */
 int spec_topology_check(const char *text, struct error *err); /* HOSTLIST=DESCRIPTION */
+int spec_pmi_check(unsigned set, struct error *err);          /* what this build has */
 int spec_ranks_check(const char *text, struct error *err);    /* an idset that is not empty */
 
 #endif

@@ -56,6 +56,8 @@ enum frame_type {
                            number. flags: FRAME_MISSING_GROUPS */
     FRAME_ASK,      /* group; a task asks something of its program; rank: number of the question;
                            JSON: see launcher/program/ask.h */
+    FRAME_POST,     /* both ways, to `node` from node id `rank` of the group: bytes between their
+                       hosts of openpmix */
     FRAME_LOST,     /* JSON: nodes (idset), text: their link is gone */
     FRAME_NOTE,     /* text for people, to stderr */
     /* manager to front end */

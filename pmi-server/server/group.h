@@ -17,8 +17,7 @@
 
 #include "pmi-server/server/client.h"
 
-#define GROUP_ROUNDS (1ull << 62) /* ids of groups' rounds in the exchange have this bit */
-#define GROUP_MAX 4096            /* groups of a server; another one is refused */
+#define GROUP_MAX 4096 /* groups of a server; another one is refused */
 
 struct group {
     struct barrier barrier; /* first: a barrier with a name is a group's */

@@ -38,6 +38,8 @@
 #define PMI_KVSNAME_MAX 256
 #define PMI_KEYLEN_MAX 64
 #define PMI_VALLEN_MAX 1024
+/* Ids of the exchange's rounds of some ranks have this bit, and may have any below it. */
+#define PMI_GROUP_ROUNDS (1ull << 62)
 #define PMI_MAX_REQUEST 65536 /* a longer line or frame is a protocol error */
 
 struct pmi_client;

@@ -18,13 +18,21 @@ teardown() { nothing_left; }
 @test "an Open MPI program is said to need PMIx, and its tasks to have run alone" {
     command -v mpicc.openmpi >/dev/null || skip "no mpicc.openmpi here"
     OMPI_CC=${CC:-cc} mpicc.openmpi -o hello "$ROOT/tests/programs/mpi-hello.c"
-    run -1 --separate-stderr tprun --check ./hello
+    local why="this tprun does not serve it"
+    if serves_pmix; then
+        why="--pmi does not offer it: leave --pmi out, or say --pmi pmix"
+        run -0 --separate-stderr tprun --check ./hello
+        has_line "$output" "  PMI      PMIx; this tprun serves it"
+    else
+        run -1 --separate-stderr tprun --check ./hello
+        has_line "$output" "  so       each task would run by itself, as rank 0 of 1"
+    fi
     has_line "$output" "  MPI      Open MPI: libmpi.so.* in /*"
-    has_line "$output" "  PMI      PMIx; this tprun does not serve it"
-    has_line "$output" "  so       each task would run by itself, as rank 0 of 1"
-    run -0 --separate-stderr tprun -n 2 ./hello
+    run -1 --separate-stderr tprun --pmi pmi1 --check ./hello
+    has_line "$output" "  PMI      PMIx; $why"
+    run -0 --separate-stderr tprun --pmi pmi1 -n 2 ./hello
     equal "$output" "$(printf 'hello from 0 of 1\n%.0s' 1 2)"
-    has_line "$stderr" "tprun: 2 tasks of ./hello ran without speaking PMI, * Open MPI ?libmpi.so.*?, which uses PMIx; this tprun does not serve it"
+    has_line "$stderr" "tprun: 2 tasks of ./hello ran without speaking PMI, * Open MPI ?libmpi.so.*?, which uses PMIx; $why"
 }
 
 @test "libraries that are missing are named, with those that need them" {
@@ -47,6 +55,9 @@ teardown() { nothing_left; }
 @test "a program is looked up as for a run; a script and a static program are said to be that" {
     run -0 --separate-stderr tprun --check "$PROGRAMS/nothing"
     has_line "$output" "  MPI      not known: this is linked statically*"
+    has_line "$output" "  PMI      not known; tasks are offered pmi1, pmi2$(serves_pmix && echo ', pmix')"
+    run -0 --separate-stderr tprun --pmi none --check "$PROGRAMS/nothing"
+    has_line "$output" "  PMI      not known; tasks are offered none"
     mkdir bin
     printf '#!/bin/bash\ntouch ran\n' >bin/script
     chmod +x bin/script
@@ -63,19 +74,23 @@ teardown() { nothing_left; }
 
 @test "--format=json has the same for programs" {
     linked_with libmpi.so.40
-    run -1 --separate-stderr tprun --check ./app --format=json : --check sh : --check /no/such
+    run -1 --separate-stderr tprun --pmi pmi1,pmi2 --check ./app --format=json : --check sh : --check /no/such
     equal "$(jq -c '[.version, .runs, [.programs[] | .program, .runs]]' <<<"$output")" \
         '[1,false,["./app",false,"sh",true,"/no/such",false]]'
     equal "$(jq -c '.programs[0] | [.mpi, .pmi.speaks, .pmi.served, .libraries[0].path]' <<<"$output")" \
         "[{\"name\":\"Open MPI\",\"library\":\"libmpi.so.40\"},[\"pmix\"],false,\"$PWD/lib/libmpi.so.40\"]"
-    equal "$(jq -c '.programs[1] | [.mpi, .pmi]' <<<"$output")" '[null,null]'
+    equal "$(jq -c '.programs[1] | [.mpi, .pmi, .offered]' <<<"$output")" '[null,null,["pmi1","pmi2"]]'
     [ "$(jq -r '.programs[2].error' <<<"$output")" = "/no/such cannot be run: No such file or directory" ]
 }
 
 @test "tasks that never spoke PMI are told of at the end if they are linked with an MPI" {
     linked_with libmpi.so.40
-    run -0 --separate-stderr tprun -n 3 ./app
-    equal "$stderr" "tprun: 3 tasks of ./app ran without speaking PMI, each perhaps as rank 0 of 1: it is linked with Open MPI (libmpi.so.40), which uses PMIx; this tprun does not serve it"
+    local why="this tprun does not serve it"
+    if serves_pmix; then
+        why="--pmi does not offer it: leave --pmi out, or say --pmi pmix"
+    fi
+    run -0 --separate-stderr tprun --pmi pmi1 -n 3 ./app
+    equal "$stderr" "tprun: 3 tasks of ./app ran without speaking PMI, each perhaps as rank 0 of 1: it is linked with Open MPI (libmpi.so.40), which uses PMIx; $why"
     linked_with libmpich.so.12
     run -0 --separate-stderr tprun -n 2 true : -n 2 ./app
     has_line "$stderr" "tprun: 2 tasks of ./app ran without speaking PMI, * MPICH ?libmpich.so.12?, which uses PMI-1; that was offered, so they never called MPI_Init, or lost PMI_FD"

@@ -21,6 +21,62 @@ teardown() { nothing_left; }
         OMPI_COMM_WORLD_RANK=x FLUX_TASK_RANK=x PALS_RANKID=x PMI_PORT=x KEPT=yes "$TPRUN" env
     has_line "$output" "KEPT=yes"
     [ -z "$(grep =x$ <<<"$output")" ]
+    run -0 --separate-stderr env PMIX_NAMESPACE=x PMIX_SERVER_URI41=x PMI_FD=x PMI_SIZE=x SLURM_STEP_ID=x \
+        SLURM_LOCALID=x SLURM_PMIXP_X=x FLUX_TASK_LOCAL_ID=x FLUX_PMI_LIBRARY_PATH=x PALS_NODEID=x ALPS_APP_PE=x \
+        JSM_JSRUN_PORT=x JSM_NAMESPACE_SIZE=x PRTE_LAUNCHED=x PRTE_MCA_ess_base_vpid=x OMPI_MCA_ess=x \
+        OMPI_MCA_orte_hnp_uri=x OMPI_MCA_orte_launch=x OMPI_UNIVERSE_SIZE=x MV2_COMM_WORLD_RANK=x \
+        "$TPRUN" --pmi none env
+    [ -z "$(grep =x$ <<<"$output")" ]
+}
+
+@test "parameters that users set for their MPI stay" {
+    run -0 --separate-stderr env OMPI_MCA_btl=x OMPI_MCA_orte_tmpdir_base=x OMPI_MCA_schizo=x OMPI_ALLOW_RUN_AS_ROOT=x \
+        PRTE_MCA_rmaps_x=x MPIR_CVAR_PMI_VERSION=x "$TPRUN" --pmi none env
+    equal "$(grep -c =x$ <<<"$output")" 6
+}
+
+@test "an outer mpirun's variables are taken away, and users' parameters are not" {
+    command -v mpirun.openmpi >/dev/null || skip "no mpirun.openmpi here"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self
+    run -0 --separate-stderr timeout 30 mpirun.openmpi --oversubscribe -n 1 "$TPRUN" --pmi none env
+    has_line "$output" OMPI_MCA_btl=self
+    [ -z "$(grep -E '^(PMIX_|OMPI_COMM_WORLD_|OMPI_MCA_ess|OMPI_MCA_orte_(launch|hnp|local|ess|num|app|bound))' <<<"$output")" ]
+}
+
+# shellcheck disable=SC2016 # for the tasks' shell
+@test "what MPIs need beside PMIx is set where that is offered, unless it is set" {
+    local show='for name in MPIR_CVAR_PMI_VERSION OMPI_MCA_schizo OMPI_MCA_orte_externally_bound \
+        OMPI_MCA_hwloc_base_binding_policy; do eval "echo \${$name-unset}"; done'
+    run -0 --separate-stderr tprun --pmi pmi1,pmi2 sh -c "$show"
+    equal "$(xargs <<<"$output")" "unset unset unset unset"
+    serves_pmix || skip "this tprun is built without PMIx"
+    run -0 --separate-stderr tprun sh -c "$show"
+    equal "$(xargs <<<"$output")" "1 ^orte 1 none"
+    run -0 --separate-stderr tprun --pmi pmix sh -c "$show"
+    equal "$(xargs <<<"$output")" "x ^orte 1 none"
+    OMPI_MCA_hwloc_base_binding_policy=core run -0 --separate-stderr tprun -x MPIR_CVAR_PMI_VERSION=2 sh -c "$show"
+    equal "$(xargs <<<"$output")" "2 ^orte 1 core"
+    run -0 --separate-stderr tprun "$TPRUN" --pmi none sh -c "$show"
+    equal "$(xargs <<<"$output")" "unset unset unset unset"
+}
+
+@test "a program is offered the PMI that its libraries call for" {
+    local library names
+    serves_pmix || skip "this tprun is built without PMIx"
+    echo 'extern char **environ; int puts(const char *);
+        int main(void) { for (char **at = environ; *at; at++) puts(*at); }' >print.c
+    for library in libmpi.so.40 libmpich.so.12 libother.so; do
+        linked_with "$library"
+        # shellcheck disable=SC2016
+        "${CC:-cc}" -o print print.c -Wl,--no-as-needed "lib/$library" -Wl,-rpath,'$ORIGIN/lib'
+        run -0 --separate-stderr tprun ./print
+        names=$(grep -oE '^(PMI_RANK|OMPI_MCA_schizo|MPIR_CVAR_PMI_VERSION=.)' <<<"$output" | sort | xargs)
+        case $library in
+        libmpi.so.40) equal "$names" "MPIR_CVAR_PMI_VERSION=x OMPI_MCA_schizo" ;;
+        libmpich.so.12) equal "$names" PMI_RANK ;;
+        *) equal "$names" "MPIR_CVAR_PMI_VERSION=1 OMPI_MCA_schizo PMI_RANK" ;;
+        esac
+    done
 }
 
 @test "--env-remove takes away by pattern, in the order given" {

@@ -153,6 +153,13 @@ claims_all() { # N: so many cores can be claimed of R
     has_line "$output" node2
 }
 
+@test "the host that tprun runs on may come late, too" {
+    unset TPRUN_OPTIONS
+    write_R R 2
+    run -0 on node1 "$TPRUN" -R R -n 1 "$SPAWN" run host=node1 -- 1 hostname
+    equal "$(sort <<<"$output")" "$(printf 'cmd=spawn_result rc=0\nnode1')"
+}
+
 @test "cores of a host that came late are claimed for as long as they are used" {
     unset TPRUN_OPTIONS
     write_R R 3
@@ -189,6 +196,7 @@ claims_all() { # N: so many cores can be claimed of R
     "$CLUSTER" boot node1 3>&-
     has_line "$output" "cmd=spawn_result rc=0*"
     has_line "$output" node2
+    has_line "$stderr" "tprun: node1: not started: *connect*refused*"
     [[ "$stderr" != *"uses already"* ]]
 }
 

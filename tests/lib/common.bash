@@ -1,13 +1,14 @@
 # shellcheck shell=bash
 # What every bats file loads.
 #   TPRUN      the tprun to test (default: the one of build/gcc)
-#   PROGRAMS   where the test programs are compiled (default: beside it)
+#   PROGRAMS   where the test programs are compiled (default: beside it); $OPENMPI: with Open MPI
 bats_require_minimum_version 1.5.0
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export ROOT
 export TPRUN=${TPRUN:-$ROOT/build/gcc/tprun}
 export PROGRAMS=${PROGRAMS:-$(dirname "$TPRUN")/programs}
+export OPENMPI=$PROGRAMS/openmpi
 export LC_ALL=C.UTF-8
 unset PMI_FD PMI_RANK PMI_SIZE PMI_PORT MPIEXEC_TIMEOUT TPRUN_R TPRUN_RANK TPRUN_PROGRAM TPRUN_INSTANCE
 unset SLURM_JOB_ID SLURM_JOBID PBS_JOBID LSB_JOBID FLUX_JOB_ID FLUX_URI PE_HOSTFILE
@@ -105,6 +106,7 @@ linked_with() { # SONAME [STATUS]
     "${CC:-cc}" -o app app.c "lib/$1" -Wl,-rpath,'$ORIGIN/lib'
 }
 
+serves_pmix() { "$TPRUN" --pmi pmix --print-spec true >/dev/null 2>&1; } # or is built without
 # What takes steps in PMI through this tree's libpmi or libpmi2; tests/steps says which.
 steps_of() { # libpmi|libpmi2: sets $STEPS
     STEPS=$(dirname "$TPRUN")/tests/steps/$1-steps
@@ -112,7 +114,22 @@ steps_of() { # libpmi|libpmi2: sets $STEPS
 }
 
 need_mpich() { command -v mpicc.mpich >/dev/null || skip "no mpicc.mpich here"; }
+need_openmpi() {
+    command -v mpicc.openmpi >/dev/null || skip "no mpicc.openmpi here"
+    "$TPRUN" --version | grep -qi 'pmix [0-9]' || skip "this tprun has no PMIx"
+}
 need_cores() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 cores, has $(nproc)"; }
+
+# What MPI_COMM_TYPE_SHARED has to say (mpi-split) of the plan in FILE, the JSON of a dry run.
+planned_peers() { # FILE
+    jq -r '.nodes as $n | .tasks as $all | $all[] | . as $me | "rank \(.rank) on \($n[.node].host): " +
+        ([$all[] | select(.node == $me.node) | .rank | tostring] | join(" "))' "$1"
+}
+# The same for mpi-ring.
+right_ring() { # FILE
+    jq -r '.nodes as $n | .ntasks as $size | .tasks[] | "rank \(.rank) of \($size) on \($n[.node].host): " +
+        "\((.rank + $size - 1) % $size) is on my left"' "$1"
+}
 
 # Memory: start_watch TASKS samples the peak of every tprun and tpagent of this build until
 # watch_below KIB looks at the largest. As many tasks end with $HOLD, which keeps them, and with

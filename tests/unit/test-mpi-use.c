@@ -128,18 +128,21 @@ static void test_names_of_libraries_say_which_mpi_and_pmi_there_is(void **state)
 
 static const struct {
     const char *names[NLIBRARIES + 1];
-    unsigned offered;
-    bool served;
+    unsigned offered, served;
+    bool finds;
     const char *says;
 } offers[] = {
-    {{"libmpich.so.12"}, SPEC_PMI_1 | SPEC_PMI_2, true, "this tprun serves it"},
-    {{"libmpich.so.12"}, SPEC_PMI_2, false, "leave --pmi out, or say --pmi pmi1"},
-    {{"libmpich.so.12"}, SPEC_PMI_NONE, false, "--pmi does not offer it"},
-    {{"libmpi.so.12", "libpmi2.so.0"}, SPEC_PMI_1, false, "--pmi pmi2"},
-    {{"libmpi.so.12", "libpmix.so.2"}, SPEC_PMI_1, true, "this tprun serves it"},
-    {{"libmpi.so.40"}, SPEC_PMI_1 | SPEC_PMI_2, false, "this tprun does not serve it"},
-    {{"libmpi.so.12", "libpmi.so.0", "libslurm.so.38"}, SPEC_PMI_1, false, "LD_LIBRARY_PATH"},
-    {{"libmpi_cray.so.12", "libpals.so.0"}, SPEC_PMI_1, false, "this tprun does not serve it"},
+    {{"libmpich.so.12"}, 3, 3, true, "this tprun serves it"},
+    {{"libmpich.so.12"}, SPEC_PMI_2, 3, false, "leave --pmi out, or say --pmi pmi1"},
+    {{"libmpich.so.12"}, SPEC_PMI_X, 7, false, "leave --pmi out, or say --pmi pmi1"},
+    {{"libmpich.so.12"}, SPEC_PMI_NONE, 7, false, "--pmi does not offer it"},
+    {{"libmpi.so.12", "libpmi2.so.0"}, SPEC_PMI_1, 3, false, "--pmi pmi2"},
+    {{"libmpi.so.12", "libpmix.so.2"}, SPEC_PMI_1, 3, true, "this tprun serves it"},
+    {{"libmpi.so.40"}, 3, 3, false, "this tprun does not serve it"},
+    {{"libmpi.so.40"}, 3, 7, false, "leave --pmi out, or say --pmi pmix"},
+    {{"libmpi.so.40"}, SPEC_PMI_X, 7, true, "this tprun serves it"},
+    {{"libmpi.so.12", "libpmi.so.0", "libslurm.so.38"}, SPEC_PMI_1, 7, false, "LD_LIBRARY_PATH"},
+    {{"libmpi_cray.so.12", "libpals.so.0"}, 7, 7, false, "this tprun does not serve it"},
 };
 
 static void test_it_is_said_whether_that_is_served(void **state)
@@ -151,11 +154,24 @@ static void test_it_is_said_whether_that_is_served(void **state)
         struct buf text = BUF_INIT;
         libraries_fill(libraries, &linkage, offers[i].names);
         struct mpi_use use = mpi_use_of(&linkage);
-        assert_int_equal(mpi_use_say(&use, offers[i].offered, &text), offers[i].served);
+        bool finds = mpi_use_say(&use, offers[i].offered, offers[i].served, &text);
+        assert_int_equal(finds, offers[i].finds);
         if (!strstr(buf_text(&text), offers[i].says))
             fail_msg("%s: %s", offers[i].names[0], buf_text(&text));
         buf_free(&text);
     }
+}
+
+static void test_an_mpi_is_known_by_its_librarys_name(void **state)
+{
+    static const char *const mpis[] = {"libmpi.so.40", "/opt/x/libmpich.so.12", "libmpi_abi.so.1",
+                                       "libopen-pal.so.80"};
+    static const char *const others[] = {"libc.so.6", "libmpi_mpifh.so.40", "libpmix.so.2", ""};
+    (void)state;
+    for (size_t i = 0; i < sizeof(mpis) / sizeof(mpis[0]); i++)
+        assert_true(mpi_use_names_mpi(mpis[i]));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_false(mpi_use_names_mpi(others[i]));
 }
 
 int main(void)
@@ -163,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_of_libraries_say_which_mpi_and_pmi_there_is),
         cmocka_unit_test(test_it_is_said_whether_that_is_served),
+        cmocka_unit_test(test_an_mpi_is_known_by_its_librarys_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "launcher/cli/option.h"
 #include "launcher/cli/options.h"
 
@@ -111,12 +112,11 @@ static const struct {
     const char *const *words;
     const char *spec;
 } good[] = {
-    {WORDS("a"),
-     "{'version':1,'parts':[{'argv':['a'],'ntasks':null,'umask':null,'env':null}],"
-     "'input':'ranks','input_arg':'0','time_limit':'inf','kill_grace':'5s',"
-     "'start_timeout':'30s','node_timeout':'10s','on_failure':'kill','pmi':['pmi1','pmi2'],"
-     "'bootstrap':'auto','ssh':'ssh','fanout':32,'display':[],'format':'text',"
-     "'nnodes':null,'label':null,'environment':null,'rlimits':null}"},
+    {WORDS("a"), "{'version':1,'parts':[{'argv':['a'],'ntasks':null,'umask':null,'env':null}],"
+                 "'input':'ranks','input_arg':'0','time_limit':'inf','kill_grace':'5s',"
+                 "'start_timeout':'30s','node_timeout':'10s','on_failure':'kill','pmi':['auto'],"
+                 "'bootstrap':'auto','ssh':'ssh','fanout':32,'display':[],'format':'text',"
+                 "'nnodes':null,'label':null,'environment':null,'rlimits':null}"},
     {WORDS("-n", "4", "a", "-n", "5", "--hosts"),
      "{'parts':[{'argv':['a','-n','5','--hosts'],'ntasks':4}],'hosts':null}"},
     {WORDS("-n4", "a"), "{'parts':[{'ntasks':4}]}"},
@@ -183,6 +183,11 @@ static const struct {
     {WORDS("--pmi", "none", "a"), "{'pmi':[]}"},
     {WORDS("--pmi", "pmi1", "a"), "{'pmi':['pmi1']}"},
     {WORDS("--pmi", "pmi2", "a"), "{'pmi':['pmi2']}"},
+    {WORDS("--pmi", "pmi1,pmi2", "a"), "{'pmi':['pmi1','pmi2']}"},
+    {WORDS("--pmi", "pmi1", "--pmi", "auto", "a"), "{'pmi':['auto']}"},
+#ifdef HAVE_PMIX
+    {WORDS("--pmi", "pmi1,pmix", "a"), "{'pmi':['pmi1','pmix']}"},
+#endif
     {WORDS("--bootstrap", "lxc exec {host} -- {agent}", "--ssh", "ssh -p 22", "--fanout", "8",
            "--agent", "/opt/tpagent", "a"),
      "{'bootstrap':'lxc exec {host} -- {agent}','ssh':'ssh -p 22','fanout':8,"
@@ -316,10 +321,13 @@ static const struct {
     {WORDS("--mem-bind", "closest", "a"), "--mem-bind: \"closest\" is none of none, local"},
     {WORDS("--help=maps"), "--help=maps: there is no help on that, but on layout and on mpiexec"},
     {WORDS("--on-failure", "stop", "a"), "--on-failure: \"stop\" is none of kill, continue"},
+#ifndef HAVE_PMIX
     {WORDS("--pmi", "pmix", "a"),
      "--pmi: pmix is not in this build: auto, pmi1, pmi2 and none are"},
     {WORDS("--pmi", "pmi1,pmix", "a"),
      "--pmi: pmix is not in this build: auto, pmi1, pmi2 and none are"},
+#endif
+    {WORDS("--pmi", "auto,pmi1", "a"), "--pmi: auto stands by itself, or leave it out"},
     {WORDS("--pmi", "auto,none", "a"),
      "--pmi: \"auto,none\" is not auto, none or a list of pmi1, pmi2, pmix"},
     {WORDS("--bootstrap", "slurm", "a"),
@@ -536,7 +544,8 @@ static void test_the_version_names_its_libraries(void **state)
     assert_non_null(strstr(version, "hwloc 2."));
     assert_non_null(strstr(version, "jansson 2."));
     assert_non_null(strstr(version, "libev 4."));
-    assert_non_null(strstr(version, "built without PMIx"));
+    assert_non_null(
+        strstr(version, spec_pmi_served & SPEC_PMI_X ? "; PMIx " : "built without PMIx"));
     free(version);
 }
 

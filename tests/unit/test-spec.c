@@ -40,7 +40,7 @@ static void test_a_new_spec_has_the_defaults_of_the_command_line(void **state)
     assert_string_equal(spec->input_arg, "0");
     assert_int_equal(spec->input, SPEC_INPUT_RANKS);
     assert_int_equal(spec->on_failure, SPEC_FAILURE_KILL);
-    assert_int_equal(spec->pmi, SPEC_PMI_1 | SPEC_PMI_2);
+    assert_int_equal(spec->pmi, SPEC_PMI_AUTO);
     assert_int_equal(spec->umask, -1);
     spec_free(spec);
 }
@@ -66,6 +66,8 @@ static void test_json_that_was_read_is_written_again(void **state)
         ("{'version':1,'parts':[{'argv':[]}],'dry_run':true,'topologies':['n=core:2'],"
          "'hosts':'a,b'}"),
         "{'version':1,'parts':[{'argv':[{'hex':'61ff'},'\\u00fc']}],'hostfile':'f','input':'all'}",
+        "{" PROGRAM ",'pmi':['auto']}",
+        "{" PROGRAM ",'pmi':['pmi1','pmi2']}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -114,6 +116,7 @@ static void test_bad_specs_are_refused_by_key(void **state)
         {"{'version':1}", "parts: there is none, and so no program to run"},
         {"{'version':2,'parts':[{'argv':['a']}]}", "version: must be 1"},
         {"{'version':'1','parts':[{'argv':['a']}]}", "version: must be 1"},
+        {"{" PROGRAM ",'pmi':['auto','pmi1']}", "pmi: auto stands by itself, or leave it out"},
         {"{" PROGRAM ",'colour':1}", "unknown key \"colour\""},
         {"{'version':1,'parts':{}}", "parts: must be an array of at least one part"},
         {"{'version':1,'parts':[]}", "parts: must be an array of at least one part"},
@@ -239,7 +242,16 @@ static void test_what_belongs_to_the_callers_place_is_scrubbed(void **state)
         "OMPI_MCA_ess",
         "OMPI_MCA_ess_base_jobid",
         "OMPI_MCA_orte_hnp_uri",
+        "OMPI_MCA_orte_launch",
+        "OMPI_MCA_orte_ess_num_procs",
+        "OMPI_APP_SIZES",
         "OMPI_ARGV",
+        "PRTE_LAUNCHED",
+        "PRTE_MCA_ess_base_vpid",
+        "MV2_COMM_WORLD_RANK",
+        "JSM_JSRUN_PORT",
+        "JSM_NAMESPACE_RANK",
+        "ALPS_APP_PE",
         "OMPI_COMMAND",
         "OMPI_FIRST_RANKS",
         "FLUX_TASK_RANK",
@@ -270,6 +282,14 @@ static void test_what_belongs_to_the_callers_place_is_scrubbed(void **state)
         "SLURM_TASKS_PER_NODE",
         "OMPI_MCA_btl",
         "OMPI_MCA_essential",
+        "OMPI_MCA_schizo",
+        "OMPI_MCA_orte_tmpdir_base",
+        "OMPI_MCA_orte_base_help_aggregate",
+        "OMPI_ALLOW_RUN_AS_ROOT",
+        "PRTE_MCA_rmaps_default_mapping_policy",
+        "PRTE_ALLOW_RUN_AS_ROOT",
+        "MV2_USE_CUDA",
+        "MPIR_CVAR_PMI_VERSION",
         "FLUX_URI",
         "TPRUN_OPTIONS",
         "TPRUN_R",
@@ -299,9 +319,13 @@ static void test_a_scrubbed_list_keeps_its_order_and_drops_what_has_no_name(void
     spec_free_words(kept);
 }
 
-static void test_what_an_outer_launcher_told_openmp_is_scrubbed(void **state)
+static void test_what_an_outer_launcher_told_openmp_and_mpis_is_scrubbed(void **state)
 {
     const char *list[] = {"OMP_NUM_THREADS=4",
+                          "OMPI_MCA_schizo=^orte",
+                          "MPIR_CVAR_PMI_VERSION=1",
+                          "TPRUN_OMPI_MCA_schizo=^orte",
+                          "TPRUN_MPIR_CVAR_PMI_VERSION=1",
                           "OMP_PLACES={0},{1}",
                           "OMP_STACKSIZE=8M",
                           "TPRUN_OMP_NUM_THREADS=4",
@@ -414,7 +438,7 @@ int main(void)
         cmocka_unit_test(test_bad_specs_are_refused_by_key),
         cmocka_unit_test(test_what_belongs_to_the_callers_place_is_scrubbed),
         cmocka_unit_test(test_a_scrubbed_list_keeps_its_order_and_drops_what_has_no_name),
-        cmocka_unit_test(test_what_an_outer_launcher_told_openmp_is_scrubbed),
+        cmocka_unit_test(test_what_an_outer_launcher_told_openmp_and_mpis_is_scrubbed),
         cmocka_unit_test(test_a_spec_inherits_what_the_caller_has),
         cmocka_unit_test(test_what_a_spec_file_says_is_not_inherited),
         cmocka_unit_test(test_a_spec_that_replaces_another_keeps_what_was_inherited),

@@ -1,0 +1,342 @@
+/* The host of openpmix on this node, and what its jobs, one for each group, have to do with other
+ * nodes. It is made for the first group whose programs may speak PMIx. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/mem.h"
+#include "launcher/agent/state.h"
+#include "pmi-server/pmix/host.h"
+
+#define PMIX_PATIENCE 2.0 /* s for openpmix to end, after which it is left as it is */
+
+struct pmix_room {
+    struct agent *agent;
+    struct pmix_host *host;
+    struct hwloc_topology *machine;
+    ev_async wake;
+    ev_timer deadline; /* of what waits for other nodes */
+};
+
+struct pmix_post { /* that came before the group was started here */
+    struct pmix_post *next;
+    uint32_t from;
+    struct buf bytes;
+};
+
+/* ---- what the host asks for ---- */
+
+static void set_deadline(struct pmix_room *room)
+{
+    double rest = pmix_host_deadline(room->host);
+    ev_timer_stop(room->agent->loop, &room->deadline);
+    if (rest < 0)
+        return;
+    ev_timer_set(&room->deadline, rest, 0);
+    ev_timer_start(room->agent->loop, &room->deadline);
+}
+
+static void run(struct pmix_room *room)
+{
+    pmix_host_run(room->host);
+    set_deadline(room);
+}
+
+static void on_wake(struct ev_loop *loop, ev_async *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    run(watcher->data);
+}
+
+static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    run(timer->data);
+}
+
+static void host_wake(void *arg)
+{
+    struct pmix_room *room = arg;
+    ev_async_send(room->agent->loop, &room->wake);
+}
+
+static void host_exchange(void *arg, struct pmix_job *job, uint64_t id, uint32_t nnodes,
+                          const void *bytes, size_t len)
+{
+    (void)arg;
+    rendezvous_exchange(pmix_job_data(job), nnodes ? id | EXCHANGE_PART : id, nnodes, bytes, len);
+}
+
+static void host_post(void *arg, struct pmix_job *job, uint32_t node, const void *bytes, size_t len)
+{
+    const struct group *group = pmix_job_data(job);
+    const struct launch *launch = group->launch;
+    (void)arg;
+    if (node >= launch->nnodes)
+        return;
+    struct frame frame = {.type = FRAME_POST,
+                          .node = launch->tree_node[node],
+                          .rank = launch->node,
+                          .group = group->number,
+                          .bytes = bytes,
+                          .len = len};
+    pmix_take(group->agent, &frame);
+}
+
+static void host_abort(void *arg, struct pmix_job *job, uint32_t rank, int status,
+                       const char *message)
+{
+    struct group *group = pmix_job_data(job);
+    (void)arg;
+    report_ended_rank(group, group->launch->first_rank + rank, "abort",
+                      W_EXITCODE(status & 0xff, 0), message);
+}
+
+static void host_log(void *arg, struct pmix_job *job, uint32_t rank, bool error, const char *text)
+{
+    struct group *group = pmix_job_data(job);
+    (void)arg;
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        if (group->tasks[i].what->rank == rank)
+            streams_say(&group->tasks[i], error, text);
+}
+
+static const struct pmix_host_ops host_ops = {host_wake, host_exchange, host_post, host_abort,
+                                              host_log};
+
+/* ---- posts ---- */
+
+static void deliver(struct group *group, uint32_t from, const void *bytes, size_t len)
+{
+    struct error err = ERROR_INIT;
+    struct idset *none = idset_new();
+    if (group->pmix && pmix_job_posted(group->pmix, from, bytes, len, &err) < 0)
+        report_ended(group, none, "pmi", W_EXITCODE(1, 0), error_text(&err));
+    if (group->pmix)
+        set_deadline(group->agent->pmix);
+    idset_free(none);
+    error_clear(&err);
+}
+
+static void hold(struct group *group, const struct frame *frame)
+{
+    struct pmix_post **last = &group->posts;
+    while (*last)
+        last = &(*last)->next;
+    *last = mem_alloc(sizeof(**last));
+    (*last)->from = frame->rank;
+    buf_add(&(*last)->bytes, frame->bytes, frame->len);
+}
+
+static void free_posts(struct group *group, void (*use)(struct group *, struct pmix_post *))
+{
+    struct pmix_post *next;
+    for (struct pmix_post *post = group->posts; post; post = next) {
+        next = post->next;
+        if (use)
+            use(group, post);
+        buf_free(&post->bytes);
+        free(post);
+    }
+    group->posts = NULL;
+}
+
+static void deliver_held(struct group *group, struct pmix_post *post)
+{
+    deliver(group, post->from, buf_bytes(&post->bytes), post->bytes.len);
+}
+
+void pmix_take(struct agent *agent, const struct frame *frame)
+{
+    struct group *group = frame->node == agent->node ? group_find(agent, frame->group) : NULL;
+    if (group && group->phase == GROUP_WAITING)
+        hold(group, frame);
+    else if (group)
+        deliver(group, frame->rank, frame->bytes, frame->len);
+    else if (agent->below && idset_has(agent->below, frame->node))
+        tree_send_node(agent->tree, frame->node, frame);
+    else if (frame->node != agent->node)
+        report_send(agent, frame);
+}
+
+/* ---- the host ---- */
+
+static void room_free(struct pmix_room *room)
+{
+    if (room->machine)
+        topo_free_machine(room->machine);
+    free(room);
+}
+
+static struct pmix_room *room_new(struct agent *agent, const struct launch *launch,
+                                  struct error *err)
+{
+    const char *directory = scratch_make(agent->config->scratch, err);
+    if (!directory)
+        return NULL;
+    struct pmix_room *room = mem_alloc(sizeof(*room));
+    char *program = mem_format("tprun.%s.%s", launch->instance_id ?: "0", launch->program);
+    room->agent = agent;
+    room->machine = topo_load_machine(NULL);
+    ev_async_init(&room->wake, on_wake);
+    room->wake.data = room;
+    ev_timer_init(&room->deadline, on_deadline, 0, 0);
+    room->deadline.data = room;
+    struct pmix_host_config config = {.program = program,
+                                      .hostname = launch->hosts[launch->node],
+                                      .node = agent->node,
+                                      .tmpdir = directory,
+                                      .topology = room->machine};
+    sigset_t all, before; /* its threads leave signals to the loop */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    room->host = pmix_host_new(&config, &host_ops, room, err);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    free(program);
+    if (room->host) {
+        ev_async_start(agent->loop, &room->wake);
+        ev_unref(agent->loop);
+        return room;
+    }
+    room_free(room);
+    return NULL;
+}
+
+void pmix_close(struct agent *agent)
+{
+    struct pmix_room *room = agent->pmix;
+    if (!room)
+        return;
+    pmix_host_free(room->host, PMIX_PATIENCE);
+    ev_ref(agent->loop);
+    ev_async_stop(agent->loop, &room->wake);
+    ev_timer_stop(agent->loop, &room->deadline);
+    room_free(room);
+    agent->pmix = NULL;
+    scratch_remove(agent->config->scratch);
+}
+
+/* ---- jobs ---- */
+
+char *pmix_name(const struct launch *launch, uint32_t group)
+{
+    return mem_format("tprun.%s.%s.%u", launch->instance_id ?: "0", launch->program, group);
+}
+
+static struct pmix_local *make_locals(const struct launch *launch)
+{
+    struct pmix_local *locals = mem_array(launch->nlocal, sizeof(*locals));
+    for (uint32_t i = 0; i < launch->nlocal; i++) {
+        const struct launch_task *task = &launch->tasks[i];
+        locals[i] = (struct pmix_local){task->rank, task->app, launch->cpus[task->binding]};
+    }
+    return locals;
+}
+
+static struct pmix_app *make_apps(const struct launch *launch)
+{
+    const struct spec *spec = launch->spec;
+    struct pmix_app *apps = mem_array(spec->nparts, sizeof(*apps));
+    uint32_t first = 0;
+    for (size_t i = 0; i < spec->nparts; i++) {
+        const struct spec_part *part = &spec->parts[i];
+        uint32_t ntasks = spec->nparts == 1 ? launch->ntasks : part->ntasks;
+        apps[i] = (struct pmix_app){first, ntasks, part->argv, part->chdir ?: spec->directory};
+        first += ntasks;
+    }
+    return apps;
+}
+
+static struct pmix_job *make_job(struct group *group, const char *directory, struct error *err)
+{
+    const struct launch *launch = group->launch;
+    const struct spec_part *part = &launch->spec->parts[0];
+    char *name = pmix_name(launch, group->number);
+    char *spawner = launch->spawned ? pmix_name(launch, launch->spawner) : NULL;
+    struct pmix_local *locals = make_locals(launch);
+    struct pmix_app *apps = make_apps(launch);
+    struct pmix_job_config config = {.name = name,
+                                     .spawner = spawner,
+                                     .universe_size = -1,
+                                     .map = launch->map,
+                                     .hosts = (const char *const *)launch->hosts,
+                                     .node = launch->node,
+                                     .locals = locals,
+                                     .nlocals = launch->nlocal,
+                                     .apps = apps,
+                                     .napps = (uint32_t)launch->spec->nparts,
+                                     .map_by = part->map,
+                                     .rank_by = part->order,
+                                     .bind_to = part->bind,
+                                     .tmpdir = directory,
+                                     .oversubscribed = part->oversubscribe};
+    struct pmix_job *job = pmix_job_new(group->agent->pmix->host, &config, group, err);
+    free(apps);
+    free(locals);
+    free(spawner);
+    free(name);
+    return job;
+}
+
+/* A directory of its own for each group, which the tasks' libraries write to. */
+static char *make_directory(struct group *group, struct error *err)
+{
+    const char *above = scratch_make(group->agent->config->scratch, err);
+    char *path = above ? mem_format("%s/%u", above, group->number) : NULL;
+    if (path && mkdir(path, 0700) < 0) {
+        error_set(err, "cannot make the directory %s", path);
+        free(path);
+        return NULL;
+    }
+    return path;
+}
+
+int pmix_open(struct group *group, unsigned offered, struct error *err)
+{
+    struct agent *agent = group->agent;
+    const struct launch *launch = group->launch;
+    if (!(offered & SPEC_PMI_X) || !launch->nlocal)
+        return 0;
+    if (!agent->pmix && !(agent->pmix = room_new(agent, launch, err)))
+        return -1;
+    char *directory = make_directory(group, err);
+    if (directory)
+        group->pmix = make_job(group, directory, err);
+    free(directory);
+    if (!group->pmix)
+        return -1;
+    free_posts(group, deliver_held);
+    return 0;
+}
+
+void pmix_free(struct group *group)
+{
+    free_posts(group, NULL);
+    if (group->pmix)
+        pmix_job_free(group->pmix);
+    group->pmix = NULL;
+}
+
+char *const *pmix_variables(const struct task *task, unsigned offered)
+{
+    static char *const nothing[] = {NULL};
+    return task->group->pmix && (offered & SPEC_PMI_X)
+               ? pmix_job_environment(task->group->pmix, task->what->local_rank)
+               : nothing;
+}
+
+int pmix_exchanged(struct group *group, uint64_t id, const void *bytes, size_t len,
+                   struct error *err)
+{
+    return group->pmix ? pmix_job_exchanged(group->pmix, id & ~EXCHANGE_PART, bytes, len, err) : 0;
+}
+
+enum pmi_state pmix_state(const struct task *task)
+{
+    return task->group->pmix ? pmix_job_state(task->group->pmix, task->what->local_rank)
+                             : PMI_SILENT;
+}

@@ -1,0 +1,33 @@
+#include "launcher/program/pmi_env.h"
+
+#include "base/mem.h"
+#include "launcher/program/spec.h"
+#include "launcher/program/spec_env.h"
+
+/* For those that are offered all of `with`, and none of `without`. */
+static const struct rule {
+    unsigned with, without;
+    const char *name, *value;
+} rules[] = {
+    {SPEC_PMI_1 | SPEC_PMI_X, 0, "MPIR_CVAR_PMI_VERSION", "1"},
+    {SPEC_PMI_2 | SPEC_PMI_X, SPEC_PMI_1, "MPIR_CVAR_PMI_VERSION", "2"},
+    {SPEC_PMI_X, SPEC_PMI_1 | SPEC_PMI_2, "MPIR_CVAR_PMI_VERSION", "x"},
+    {SPEC_PMI_X, 0, "OMPI_MCA_schizo", "^orte"},
+    {SPEC_PMI_X, 0, "OMPI_MCA_orte_externally_bound", "1"},
+    {SPEC_PMI_X, 0, "OMPI_MCA_hwloc_base_binding_policy", "none"},
+};
+
+char **pmi_env_make(unsigned offered, char *const *environment)
+{
+    char **list = mem_array(PMI_ENV_MAX + 1, sizeof(*list));
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        const struct rule *rule = &rules[i];
+        if ((offered & rule->with) != rule->with || (offered & rule->without) ||
+            spec_env_value(environment, rule->name))
+            continue;
+        list[count++] = mem_format("%s=%s", rule->name, rule->value);
+        list[count++] = mem_format("TPRUN_%s=%s", rule->name, rule->value);
+    }
+    return list;
+}

@@ -1,0 +1,27 @@
+/*
+ * pmi_env - the environment variables that tasks need to make use of the PMI they are offered,
+ * beside those that lead to its server.
+ *
+ *     MPIR_CVAR_PMI_VERSION=1
+ *         beside PMIx (2 where PMI-1 is not offered): MPICH 5 refuses to start where it finds both,
+ *         unless it is told which. x where PMIx is all there is: MPICH 4.2 and 4.3 look for PMI-1
+ *         otherwise.
+ *     OMPI_MCA_schizo=^orte
+ *         Open MPI 4 and before take a task for a singleton when they do not know its launcher;
+ *         without that component they ask PMIx. Open MPI 5 has no such thing.
+ *     OMPI_MCA_orte_externally_bound=1, OMPI_MCA_hwloc_base_binding_policy=none
+ *         Open MPI leaves tasks where they were bound.
+ *
+ * What the user set of these stays. A copy of each, as TPRUN_..., tells a launcher inside the task
+ * that it was not the user who said so.
+ */
+#ifndef LAUNCHER_PROGRAM_PMI_ENV_H
+#define LAUNCHER_PROGRAM_PMI_ENV_H
+
+#define PMI_ENV_MAX 8 /* entries of a list */
+
+/* What tasks that are offered this set of enum spec_pmi have set beside what they inherit: a
+ * NULL-terminated list of NAME=VALUE; caller frees with spec_free_words(). */
+char **pmi_env_make(unsigned offered, char *const *environment);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * The host without openpmix's headers: there is none.
+ */
+#include "pmi-server/pmix/host.h"
+
+#include <stddef.h>
+
+struct pmix_host *pmix_host_new(const struct pmix_host_config *config,
+                                const struct pmix_host_ops *ops, void *arg, struct error *err)
+{
+    (void)config, (void)ops, (void)arg;
+    error_set(err, "this tprun was built without PMIx");
+    return NULL;
+}
+
+const char *pmix_host_version(void)
+{
+    return NULL;
+}
+
+/* Nobody has a host or a job to call these with. */
+
+void pmix_host_free(struct pmix_host *host, double patience)
+{
+    (void)host, (void)patience;
+}
+
+void pmix_host_run(struct pmix_host *host)
+{
+    (void)host;
+}
+
+double pmix_host_deadline(const struct pmix_host *host)
+{
+    (void)host;
+    return -1;
+}
+
+struct pmix_job *pmix_job_new(struct pmix_host *host, const struct pmix_job_config *config,
+                              void *owner_data, struct error *err)
+{
+    (void)host, (void)config, (void)owner_data;
+    error_set(err, "this tprun was built without PMIx");
+    return NULL;
+}
+
+void pmix_job_free(struct pmix_job *job)
+{
+    (void)job;
+}
+
+void *pmix_job_data(const struct pmix_job *job)
+{
+    (void)job;
+    return NULL;
+}
+
+char *const *pmix_job_environment(struct pmix_job *job, uint32_t local_rank)
+{
+    static char *const none[] = {NULL};
+    (void)job, (void)local_rank;
+    return none;
+}
+
+enum pmi_state pmix_job_state(const struct pmix_job *job, uint32_t local_rank)
+{
+    (void)job, (void)local_rank;
+    return PMI_SILENT;
+}
+
+int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
+                       struct error *err)
+{
+    (void)job, (void)id, (void)bytes, (void)len;
+    return error_set(err, "this tprun was built without PMIx");
+}
+
+int pmix_job_posted(struct pmix_job *job, uint32_t from_node, const void *bytes, size_t len,
+                    struct error *err)
+{
+    (void)job, (void)from_node, (void)bytes, (void)len;
+    return error_set(err, "this tprun was built without PMIx");
+}

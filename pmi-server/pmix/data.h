@@ -1,0 +1,17 @@
+/*
+ * data - what tasks are told of their job (PMIx Standard 4, "Job-level data": what a host has to give).
+ *
+ * Where everybody is two maps say, of which openpmix makes node, local and node rank of every task,
+ * and the peers of every node. What only a task's own node knows (the cpus it is bound to, its
+ * working directory ...) is told of this node's tasks.
+ */
+#ifndef PMI_SERVER_PMIX_DATA_H
+#define PMI_SERVER_PMIX_DATA_H
+
+#include "pmi-server/pmix/host.h"
+#include "pmi-server/pmix/library.h"
+
+/* Register the namespace with all of it. */
+pmix_status_t data_register(struct pmix_host *host, const struct pmix_job_config *config);
+
+#endif

@@ -1,0 +1,175 @@
+/*
+ * Fences: openpmix calls once all members of this node are in; the nodes' bytes are exchanged, and
+ * all of them together are the answer.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "pmi-server/pmix/inside.h"
+
+#define PART (1ull << 60) /* in the id of a fence of some ranks only */
+
+struct fence {
+    struct fence *next;
+    uint64_t id;
+    pmix_modex_cbfunc_t done;
+    void *cbdata;
+};
+
+struct fence_group {
+    struct fence_group *next;
+    char *ranks;
+    uint64_t fenced;
+};
+
+static void answer(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status, const void *bytes,
+                   size_t len)
+{
+    char *copy = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
+    done(status, copy, len, cbdata, free, copy);
+}
+
+/* ---- who takes part ---- */
+
+/* The namespace of all of them; NULL where there are several, or none is known here. */
+static struct pmix_job *fence_job(const struct pmix_host *host, const struct event *event)
+{
+    for (size_t i = 1; i < event->nprocs; i++)
+        if (strcmp(event->procs[i].nspace, event->procs[0].nspace) != 0)
+            return NULL;
+    return event->nprocs ? host_job(host, event->procs[0].nspace) : NULL;
+}
+
+static bool concerns_a_job(const struct pmix_host *host, const struct event *event)
+{
+    for (size_t i = 0; i < event->nprocs; i++)
+        if (host_job(host, event->procs[i].nspace))
+            return true;
+    return false;
+}
+
+/* NULL: one is no rank of the job. */
+static struct idset *members(const struct pmix_job *job, const struct event *event)
+{
+    uint32_t ntasks = (uint32_t)job->map->ntasks;
+    struct idset *ranks = idset_new();
+    for (size_t i = 0; i < event->nprocs; i++) {
+        uint32_t rank = event->procs[i].rank;
+        if (rank == PMIX_RANK_WILDCARD) {
+            idset_add_range(ranks, 0, ntasks - 1);
+        } else if (rank < ntasks) {
+            idset_add(ranks, rank);
+        } else {
+            idset_free(ranks);
+            return NULL;
+        }
+    }
+    return ranks;
+}
+
+static uint32_t count_nodes(const struct pmix_job *job, const struct idset *ranks)
+{
+    struct idset *nodes = idset_new();
+    IDSET_FOREACH(rank, ranks)
+    idset_add(nodes, taskmap_node(job->map, rank));
+    uint32_t count = (uint32_t)idset_count(nodes);
+    idset_free(nodes);
+    return count;
+}
+
+/* ---- rounds ---- */
+
+static struct fence_group *group_of(struct pmix_job *job, char *ranks)
+{
+    struct fence_group *group = job->groups;
+    while (group && strcmp(group->ranks, ranks) != 0)
+        group = group->next;
+    if (group) {
+        free(ranks);
+        return group;
+    }
+    group = mem_alloc(sizeof(*group));
+    group->ranks = ranks;
+    group->next = job->groups;
+    job->groups = group;
+    return group;
+}
+
+/* The same on every node: each counts how often these ranks had a fence. */
+static uint64_t round_id(struct pmix_job *job, const struct idset *ranks, bool all)
+{
+    if (all)
+        return PMIX_HOST_ROUND | ++job->fenced;
+    struct fence_group *group = group_of(job, idset_encode(ranks));
+    uint64_t hash = table_hash(table_hash_text(group->ranks), ++group->fenced);
+    return PMIX_HOST_ROUND | PART | hash >> 4;
+}
+
+static void exchange(struct pmix_job *job, struct event *event, uint64_t id, uint32_t nnodes)
+{
+    struct fence *fence = mem_alloc(sizeof(*fence));
+    fence->id = id;
+    fence->done = event->modex_done;
+    fence->cbdata = event->cbdata;
+    fence->next = job->fences;
+    job->fences = fence;
+    job->host->ops->exchange(job->host->arg, job, id, nnodes, event->bytes ? event->bytes : "",
+                             event->len);
+}
+
+static void enter(struct pmix_job *job, struct event *event, const struct idset *ranks)
+{
+    bool all = idset_count(ranks) == job->map->ntasks;
+    uint32_t nnodes = all ? job->map->nnodes : count_nodes(job, ranks);
+    if (nnodes == 1)
+        answer(event->modex_done, event->cbdata, PMIX_SUCCESS, event->bytes, event->len);
+    else
+        exchange(job, event, round_id(job, ranks, all), all ? 0 : nnodes);
+}
+
+void fence_entered(struct pmix_host *host, struct event *event)
+{
+    struct pmix_job *job = fence_job(host, event);
+    if (!job && concerns_a_job(host, event))
+        answer(event->modex_done, event->cbdata, PMIX_ERR_NOT_SUPPORTED, NULL, 0);
+    if (!job)
+        return;
+    struct idset *ranks = members(job, event);
+    if (ranks)
+        enter(job, event, ranks);
+    else
+        answer(event->modex_done, event->cbdata, PMIX_ERR_BAD_PARAM, NULL, 0);
+    idset_free(ranks);
+}
+
+int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
+                       struct error *err)
+{
+    struct fence **at = &job->fences, *fence;
+    while (*at && (*at)->id != id)
+        at = &(*at)->next;
+    if (!(fence = *at))
+        return error_set(err, "PMIx namespace \"%s\": no fence has the round 0x%llx", job->name,
+                         (unsigned long long)id);
+    *at = fence->next;
+    answer(fence->done, fence->cbdata, PMIX_SUCCESS, bytes, len);
+    free(fence);
+    return 0;
+}
+
+void fences_free(struct pmix_job *job)
+{
+    while (job->fences) {
+        struct fence *next = job->fences->next;
+        free(job->fences);
+        job->fences = next;
+    }
+    while (job->groups) {
+        struct fence_group *next = job->groups->next;
+        free(job->groups->ranks);
+        free(job->groups);
+        job->groups = next;
+    }
+}

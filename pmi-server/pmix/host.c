@@ -1,0 +1,158 @@
+#include "pmi-server/pmix/host.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "pmi-server/pmix/infos.h"
+#include "pmi-server/pmix/inside.h"
+#include "pmi-server/pmix/job.h"
+
+/* openpmix's store in shared memory leaves its files behind a server that is killed, and its locks
+ * behind one that fails. */
+#define STORE "PMIX_MCA_gds"
+
+static atomic_bool taken; /* openpmix is one server in a process */
+
+static pmix_status_t server_init(struct pmix_host *host, const struct pmix_host_config *config)
+{
+    struct infos infos = {0};
+    infos_text(&infos, PMIX_SERVER_TMPDIR, config->tmpdir);
+    infos_text(&infos, PMIX_SYSTEM_TMPDIR, config->tmpdir);
+    infos_text(&infos, PMIX_SERVER_NSPACE, config->program);
+    infos_rank(&infos, PMIX_SERVER_RANK, config->node);
+    infos_text(&infos, PMIX_HOSTNAME, config->hostname);
+    if (host->topology.topology)
+        infos_topology(&infos, &host->topology);
+    bool ours = !getenv(STORE);
+    if (ours)
+        setenv(STORE, "hash", 1);
+    pmix_status_t status = host->library->init(&pmix_upcalls, infos.at, infos.count);
+    if (ours)
+        unsetenv(STORE);
+    infos_free(&infos, host->library);
+    return status;
+}
+
+static void host_forget(struct pmix_host *host)
+{
+    queue_close();
+    while (host->leaving) {
+        struct pmix_job *next = host->leaving->next;
+        job_forget(host->leaving);
+        host->leaving = next;
+    }
+    free(host->topology.source);
+    free(host->hostname);
+    free(host);
+    atomic_store(&taken, false);
+}
+
+static struct pmix_host *host_make(const struct pmix_library *library,
+                                   const struct pmix_host_config *config,
+                                   const struct pmix_host_ops *ops, void *arg)
+{
+    struct pmix_host *host = mem_alloc(sizeof(*host));
+    host->library = library;
+    host->ops = ops;
+    host->arg = arg;
+    host->node = config->node;
+    host->hostname = mem_copy_text(config->hostname);
+    if (config->topology && library->same_hwloc) {
+        host->topology.source = mem_copy_text("hwloc");
+        host->topology.topology = config->topology;
+    }
+    return host;
+}
+
+struct pmix_host *pmix_host_new(const struct pmix_host_config *config,
+                                const struct pmix_host_ops *ops, void *arg, struct error *err)
+{
+    const struct pmix_library *library = pmix_library(err);
+    if (!library)
+        return NULL;
+    if (atomic_exchange(&taken, true)) {
+        error_set(err, "openpmix is one server in a process, and there is one");
+        return NULL;
+    }
+    struct pmix_host *host = host_make(library, config, ops, arg);
+    queue_open(ops->wake, arg);
+    pmix_status_t status = server_init(host, config);
+    if (status == PMIX_SUCCESS)
+        return host;
+    error_set(err, "openpmix's server cannot be started: %s", library->error_string(status));
+    host_forget(host);
+    return NULL;
+}
+
+static struct timespec clock_in(double rest)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    double seconds = (double)end.tv_nsec / 1e9 + rest;
+    end.tv_sec += (time_t)seconds;
+    end.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9);
+    return end;
+}
+
+/* What tasks wanted removed is removed with their namespace. */
+static void jobs_leave(struct pmix_host *host, const struct timespec *end)
+{
+    while (host->leaving && queue_await(end))
+        pmix_host_run(host);
+}
+
+/* The server itself is left as it is: PMIx_server_finalize() of 4.2.2 crashes now and then when
+ * clients have died, and the process ends. openpmix may still look at the host. */
+void pmix_host_free(struct pmix_host *host, double patience)
+{
+    if (!host)
+        return;
+    int saved = errno;
+    struct timespec end = clock_in(patience);
+    jobs_leave(host, &end);
+    queue_close();
+    errno = saved;
+}
+
+void pmix_host_run(struct pmix_host *host)
+{
+    struct event *next, *event = queue_take();
+    for (; event; event = next) {
+        next = event->next;
+        event->run(host, event);
+        event_free(event);
+    }
+    modexes_expire(host);
+}
+
+double pmix_host_deadline(const struct pmix_host *host)
+{
+    return modexes_deadline(host);
+}
+
+struct pmix_job *host_job(const struct pmix_host *host, const char *name)
+{
+    struct pmix_job *job = host->jobs;
+    while (job && strcmp(job->name, name) != 0)
+        job = job->next;
+    return job;
+}
+
+const char *pmix_host_version(void)
+{
+    static char version[32];
+    const struct pmix_library *library = pmix_library(NULL);
+    if (!library)
+        return NULL;
+    const char *text = library->get_version(); /* "OpenPMIx 4.2.2 (PMIx Standard: ...)" */
+    text += strcspn(text, "0123456789");
+    size_t len = strcspn(text, " ,");
+    if (len >= sizeof(version))
+        len = sizeof(version) - 1;
+    memcpy(version, text, len);
+    return version;
+}

@@ -1,0 +1,112 @@
+/*
+ * host - the host side of openpmix for the tasks of one node (PMIx Standard 4, chapter "Server-
+ * Specific Interfaces").
+ *
+ * openpmix is opened at run time, and only by who calls pmix_host_new(): a program without PMIx pays
+ * nothing. It has a thread of its own, whose upcalls are copied and queued here; `wake` is called from
+ * that thread (and from no other place), and the owner then calls pmix_host_run() from its
+ * loop: every other op is called from there, or from inside the function that caused it.
+ *
+ * Hosts of a program's nodes know each other by node number. What they say to each other is bytes:
+ * the owner carries them, as an exchange (everybody's bytes to everybody) or as a post (to one node).
+ */
+#ifndef PMI_SERVER_PMIX_HOST_H
+#define PMI_SERVER_PMIX_HOST_H
+
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "affinity/layout/taskmap.h"
+#include "affinity/resource/idset.h"
+#include "base/error.h"
+#include "pmi-server/server/server.h" /* enum pmi_state */
+
+#define PMIX_HOST_ROUND (1ull << 61) /* in the id of every round that a host exchanges */
+
+struct pmix_host;
+struct pmix_job; /* a namespace: the tasks of one group */
+
+struct pmix_host_config {
+    const char
+        *program; /* a name that no other program on this host has; the server's own namespace */
+    const char *hostname; /* of this node, as in the jobs' hosts */
+    uint32_t node;        /* the server's rank */
+    const char *tmpdir;   /* private to this host, mode 0700, there already; the owner removes it */
+    hwloc_topology_t topology; /* borrowed for the host's life; never discovered again */
+};
+
+struct pmix_host_ops {
+    void (*wake)(void *arg); /* from another thread: pmix_host_run() has something to do */
+    /* This node enters a round of `nnodes` nodes of the job, 0: of all; pmix_job_exchanged() gives
+     * the concatenation of what all said. `id` has PMIX_HOST_ROUND; the same on all nodes. */
+    void (*exchange)(void *arg, struct pmix_job *job, uint64_t id, uint32_t nnodes,
+                     const void *bytes, size_t len);
+    /* To the host of this node of the job (a node id of its map); pmix_job_posted() there. */
+    void (*post)(void *arg, struct pmix_job *job, uint32_t node, const void *bytes, size_t len);
+    /* A task asked for the end of the program. */
+    void (*abort)(void *arg, struct pmix_job *job, uint32_t rank, int status, const char *message);
+    /* Text for people, whole lines, of a task. */
+    void (*log)(void *arg, struct pmix_job *job, uint32_t rank, bool error, const char *text);
+};
+
+struct pmix_app {                /* a part of the job */
+    uint32_t first_rank, ntasks; /* ranks of one part follow each other */
+    char *const *argv;           /* NULL-terminated */
+    const char *directory;
+};
+
+struct pmix_local { /* a task of this node */
+    uint32_t rank, app;
+    const struct idset *cpus; /* OS indexes that it is bound to; NULL: it is not bound */
+};
+
+struct pmix_job_config { /* all borrowed during the call */
+    const char *name;    /* the namespace; at most 255 bytes */
+    const char *spawner; /* the namespace of who spawned it, or NULL */
+    uint32_t spawner_rank;
+    uint32_t session;
+    int universe_size;               /* -1: as many as tasks */
+    const struct taskmap *map;       /* ranks on nodes; every node has a task */
+    const char *const *hosts;        /* [nnodes of the map] */
+    uint32_t node;                   /* this one's id in the map */
+    const struct pmix_local *locals; /* by local rank */
+    uint32_t nlocals;
+    const struct pmix_app *apps;
+    uint32_t napps;
+    const char *map_by, *rank_by, *bind_to; /* or NULL */
+    const char *tmpdir;  /* of the job on this node: there already, the owner removes it */
+    bool oversubscribed; /* this node */
+};
+
+/* Opens openpmix and starts the server; blocks for some ms, may be called from any thread (the other
+ * functions from one only). NULL with a sentence: there is no openpmix here, or it fails. ops and arg are borrowed. */
+struct pmix_host *pmix_host_new(const struct pmix_host_config *config,
+                                const struct pmix_host_ops *ops, void *arg, struct error *err);
+/* Its jobs are freed before. Gives up, and leaves everything as it is, after `patience` seconds. */
+void pmix_host_free(struct pmix_host *host, double patience);
+void pmix_host_run(struct pmix_host *host);
+/* Seconds until pmix_host_run() has something to do even without a wake: a request of another
+ * node that is to be given up. -1: nothing. Ask after each function here. */
+double pmix_host_deadline(const struct pmix_host *host);
+/* "4.2.2" of the library that is there, NULL: none, or built without. Static. */
+const char *pmix_host_version(void);
+
+/* Registered here, with its local tasks. NULL with a sentence. */
+struct pmix_job *pmix_job_new(struct pmix_host *host, const struct pmix_job_config *config,
+                              void *owner_data, struct error *err);
+void pmix_job_free(struct pmix_job *job); /* deregistered; requests that wait are dropped */
+void *pmix_job_data(const struct pmix_job *job);
+/* What a local task's environment needs, NAME=VALUE, NULL-terminated; the job's, until it is freed. */
+char *const *pmix_job_environment(struct pmix_job *job, uint32_t local_rank);
+/* PMI_SILENT: never connected. */
+enum pmi_state pmix_job_state(const struct pmix_job *job, uint32_t local_rank);
+
+/* The owner's side of ops. -1 with a sentence for what is malformed or of no round that is open. */
+int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
+                       struct error *err);
+int pmix_job_posted(struct pmix_job *job, uint32_t from_node, const void *bytes, size_t len,
+                    struct error *err);
+
+#endif

@@ -1,0 +1,149 @@
+#include "pmi-server/pmix/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "pmi-server/pmix/data.h"
+#include "pmi-server/pmix/inside.h"
+
+static void environment_free(char **environment)
+{
+    for (char **at = environment; at && *at; at++)
+        free(*at);
+    free(environment);
+}
+
+void job_forget(struct pmix_job *job)
+{
+    fences_free(job);
+    modexes_free(job);
+    for (uint32_t i = 0; i < job->nclients; i++)
+        environment_free(job->clients[i].environment);
+    free(job->clients);
+    taskmap_free(job->map);
+    free(job);
+}
+
+static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_job_config *config,
+                                 void *data)
+{
+    struct pmix_job *job = mem_alloc(sizeof(*job));
+    job->host = host;
+    job->data = data;
+    strncpy(job->name, config->name, sizeof(job->name) - 1);
+    job->map = taskmap_copy(config->map);
+    job->node = config->node;
+    job->nclients = config->nlocals;
+    job->clients = mem_array(config->nlocals, sizeof(*job->clients));
+    return job;
+}
+
+static int check(struct pmix_host *host, const struct pmix_job_config *config, struct error *err)
+{
+    if (!config->name[0] || strlen(config->name) > PMIX_MAX_NSLEN)
+        return error_set(err, "a PMIx namespace's name has 1 to %d bytes: \"%s\"", PMIX_MAX_NSLEN,
+                         config->name);
+    if (host_job(host, config->name))
+        return error_set(err, "there is a PMIx namespace \"%s\" already", config->name);
+    if (config->node >= config->map->nnodes)
+        return error_set(err, "PMIx namespace \"%s\" has no node %u", config->name, config->node);
+    return 0;
+}
+
+static pmix_status_t client_set_up(struct pmix_job *job, uint32_t local, uint32_t rank)
+{
+    const struct pmix_library *library = job->host->library;
+    pmix_proc_t proc = {.rank = rank};
+    struct client *client = &job->clients[local];
+    strcpy(proc.nspace, job->name); /* as long */
+    pmix_status_t status =
+        library->register_client(&proc, geteuid(), getegid(), client, NULL, NULL);
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED)
+        return status;
+    /* A list, if an empty one: openpmix takes what equals `environ` for the process's own, and its
+     * `environ`, bound deeply, is not the executable's but a NULL. */
+    client->environment = mem_array(1, sizeof(*client->environment));
+    return library->setup_fork(&proc, &client->environment);
+}
+
+static pmix_status_t set_up(struct pmix_job *job, const struct pmix_job_config *config)
+{
+    const struct pmix_library *library = job->host->library;
+    pmix_status_t status = data_register(job->host, config);
+    if (status == PMIX_SUCCESS)
+        status = library->setup_local_support(job->name, NULL, 0, NULL, NULL);
+    if (status == PMIX_OPERATION_SUCCEEDED)
+        status = PMIX_SUCCESS;
+    for (uint32_t i = 0; status == PMIX_SUCCESS && i < config->nlocals; i++)
+        status = client_set_up(job, i, config->locals[i].rank);
+    return status;
+}
+
+struct pmix_job *pmix_job_new(struct pmix_host *host, const struct pmix_job_config *config,
+                              void *owner_data, struct error *err)
+{
+    if (check(host, config, err))
+        return NULL;
+    struct pmix_job *job = job_make(host, config, owner_data);
+    job->next = host->jobs;
+    host->jobs = job;
+    pmix_status_t status = set_up(job, config);
+    if (status == PMIX_SUCCESS)
+        return job;
+    error_set(err, "openpmix refuses the namespace \"%s\": %s", config->name,
+              host->library->error_string(status));
+    pmix_job_free(job);
+    return NULL;
+}
+
+static void job_unlink(struct pmix_job **from, struct pmix_job *job)
+{
+    while (*from && *from != job)
+        from = &(*from)->next;
+    if (*from)
+        *from = job->next;
+}
+
+static void job_left(struct pmix_host *host, struct event *event)
+{
+    struct pmix_job *job = event->cbdata;
+    job_unlink(&host->leaving, job);
+    job_forget(job);
+}
+
+/* openpmix's thread: no upcall will name the job any more. */
+static void deregistered(pmix_status_t status, void *job)
+{
+    (void)status;
+    struct event *event = event_new(job_left, NULL);
+    event->cbdata = job;
+    queue_push(event);
+}
+
+void pmix_job_free(struct pmix_job *job)
+{
+    if (!job)
+        return;
+    struct pmix_host *host = job->host;
+    job_unlink(&host->jobs, job);
+    job->next = host->leaving;
+    host->leaving = job;
+    host->library->deregister_nspace(job->name, deregistered, job);
+}
+
+void *pmix_job_data(const struct pmix_job *job)
+{
+    return job->data;
+}
+
+char *const *pmix_job_environment(struct pmix_job *job, uint32_t local_rank)
+{
+    return job->clients[local_rank].environment;
+}
+
+enum pmi_state pmix_job_state(const struct pmix_job *job, uint32_t local_rank)
+{
+    return (enum pmi_state)atomic_load(&job->clients[local_rank].state);
+}

@@ -1,0 +1,46 @@
+/*
+ * library - openpmix, opened when it is first asked for.
+ *
+ * Its own names stay its own: libpmix brings a libevent along, and other libraries of this process
+ * (libev) export functions of the same names.
+ */
+#ifndef PMI_SERVER_PMIX_LIBRARY_H
+#define PMI_SERVER_PMIX_LIBRARY_H
+
+#define pmix_app openpmix_app /* a tag that host.h has, too */
+#include <pmix.h>
+#include <pmix_server.h>
+#undef pmix_app
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* What is called of it: all of it is in 4.2 and in 5.0. */
+#define PMIX_LIBRARY_FUNCTIONS(X)                                                                  \
+    X(get_version, PMIx_Get_version)                                                               \
+    X(error_string, PMIx_Error_string)                                                             \
+    X(info_load, PMIx_Info_load)                                                                   \
+    X(value_destruct, PMIx_Value_destruct)                                                         \
+    X(generate_regex, PMIx_generate_regex)                                                         \
+    X(generate_ppn, PMIx_generate_ppn)                                                             \
+    X(init, PMIx_server_init)                                                                      \
+    X(finalize, PMIx_server_finalize)                                                              \
+    X(register_nspace, PMIx_server_register_nspace)                                                \
+    X(deregister_nspace, PMIx_server_deregister_nspace)                                            \
+    X(register_client, PMIx_server_register_client)                                                \
+    X(setup_local_support, PMIx_server_setup_local_support)                                        \
+    X(setup_fork, PMIx_server_setup_fork)                                                          \
+    X(dmodex_request, PMIx_server_dmodex_request)                                                  \
+    X(generate_locality_string, PMIx_server_generate_locality_string)
+
+struct pmix_library {
+#define PMIX_LIBRARY_MEMBER(name, symbol) __typeof__(symbol) *name;
+    PMIX_LIBRARY_FUNCTIONS(PMIX_LIBRARY_MEMBER)
+#undef PMIX_LIBRARY_MEMBER
+    bool same_hwloc; /* as this program's: topologies may be handed over */
+};
+
+/* Opened once, never closed; any thread. NULL with a sentence. */
+const struct pmix_library *pmix_library(struct error *err);
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * Direct modex: what one task of another node has put and committed. Its node is asked, and answers
+ * once the task has committed, which may be never: the asking node gives up after a while.
+ *
+ * A message is its kind (1 byte), the asker's number for it (8, least first), a rank or a status
+ * (4), and an answer's bytes. Untrusted: it comes from another process.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "pmi-server/pmix/inside.h"
+
+enum kind { ASK = 'A', ANSWER = 'R' };
+
+#define HEADER 13
+
+struct message {
+    unsigned char kind;
+    uint64_t token;
+    uint32_t number;
+    const char *bytes;
+    size_t len;
+};
+
+struct modex_request {
+    struct modex_request *next;
+    uint64_t token;
+    double end; /* as now() counts */
+    pmix_modex_cbfunc_t done;
+    void *cbdata;
+};
+
+static double now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+/* ---- messages ---- */
+
+static void put_number(struct buf *buf, uint64_t value, int nbytes)
+{
+    for (int i = 0; i < nbytes; i++)
+        buf_add_char(buf, (char)(value >> 8 * i));
+}
+
+static uint64_t get_number(const unsigned char *bytes, int nbytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < nbytes; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
+    return value;
+}
+
+static int message_parse(struct message *message, const void *bytes, size_t len)
+{
+    const unsigned char *at = bytes;
+    if (len < HEADER || (at[0] != ASK && at[0] != ANSWER) || (at[0] == ASK && len != HEADER))
+        return -1;
+    message->kind = at[0];
+    message->token = get_number(at + 1, 8);
+    message->number = (uint32_t)get_number(at + 9, 4);
+    message->bytes = (const char *)at + HEADER;
+    message->len = len - HEADER;
+    return 0;
+}
+
+static void message_post(struct pmix_job *job, uint32_t node, const struct message *message)
+{
+    struct buf buf = BUF_INIT;
+    buf_add_char(&buf, (char)message->kind);
+    put_number(&buf, message->token, 8);
+    put_number(&buf, message->number, 4);
+    buf_add(&buf, message->bytes, message->len);
+    if (node == job->node)
+        pmix_job_posted(job, node, buf_bytes(&buf), buf.len, NULL);
+    else
+        job->host->ops->post(job->host->arg, job, node, buf_bytes(&buf), buf.len);
+    buf_free(&buf);
+}
+
+/* ---- the asking node ---- */
+
+static void complete(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status,
+                     const char *bytes, size_t len)
+{
+    char *copy = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
+    done(status, copy, len, cbdata, free, copy);
+}
+
+void modex_asked(struct pmix_host *host, struct event *event)
+{
+    struct pmix_job *job = host_job(host, event->proc.nspace);
+    uint32_t rank = event->proc.rank;
+    if (!job || rank >= job->map->ntasks) { /* all of the job: what there is openpmix has already */
+        complete(event->modex_done, event->cbdata, PMIX_ERR_NOT_FOUND, NULL, 0);
+        return;
+    }
+    struct modex_request *request = mem_alloc(sizeof(*request));
+    request->token = ++host->tokens;
+    request->end = now() + event->timeout;
+    request->done = event->modex_done;
+    request->cbdata = event->cbdata;
+    request->next = job->modexes;
+    job->modexes = request;
+    struct message message = {ASK, request->token, rank};
+    message_post(job, taskmap_node(job->map, rank), &message);
+}
+
+/* One that is not there any more was given up. */
+static void answered(struct pmix_job *job, const struct message *message)
+{
+    struct modex_request **at = &job->modexes, *request;
+    while (*at && (*at)->token != message->token)
+        at = &(*at)->next;
+    if (!(request = *at))
+        return;
+    *at = request->next;
+    complete(request->done, request->cbdata, (pmix_status_t)message->number, message->bytes,
+             message->len);
+    free(request);
+}
+
+static void expire(struct pmix_job *job, double at)
+{
+    struct modex_request **from = &job->modexes, *request;
+    while ((request = *from)) {
+        if (request->end > at) {
+            from = &request->next;
+            continue;
+        }
+        *from = request->next;
+        complete(request->done, request->cbdata, PMIX_ERR_TIMEOUT, NULL, 0);
+        free(request);
+    }
+}
+
+void modexes_expire(struct pmix_host *host)
+{
+    for (struct pmix_job *job = host->jobs; job; job = job->next)
+        if (job->modexes)
+            expire(job, now());
+}
+
+double modexes_deadline(const struct pmix_host *host)
+{
+    const struct modex_request *soonest = NULL;
+    for (const struct pmix_job *job = host->jobs; job; job = job->next)
+        for (const struct modex_request *r = job->modexes; r; r = r->next)
+            if (!soonest || r->end < soonest->end)
+                soonest = r;
+    if (!soonest)
+        return -1;
+    double left = soonest->end - now();
+    return left > 0 ? left : 0;
+}
+
+void modexes_free(struct pmix_job *job)
+{
+    while (job->modexes) {
+        struct modex_request *next = job->modexes->next;
+        free(job->modexes);
+        job->modexes = next;
+    }
+}
+
+/* ---- the node that is asked ---- */
+
+static void found(struct pmix_host *host, struct event *event)
+{
+    struct pmix_job *job = host_job(host, event->proc.nspace);
+    struct message message = {ANSWER, event->token, (uint32_t)event->status, event->bytes,
+                              event->len};
+    if (job)
+        message_post(job, event->node, &message);
+}
+
+/* openpmix's thread, or from inside PMIx_server_dmodex_request(). */
+static void dmodex_found(pmix_status_t status, char *data, size_t len, void *cbdata)
+{
+    struct event *event = cbdata;
+    event->status = status;
+    if (data && len) {
+        event->bytes = memcpy(mem_resize(NULL, len, 1), data, len);
+        event->len = len;
+    }
+    queue_push(event);
+}
+
+static int asked(struct pmix_job *job, uint32_t from, const struct message *message,
+                 struct error *err)
+{
+    if (taskmap_node(job->map, message->number) != job->node)
+        return error_set(err, "PMIx namespace \"%s\": rank %" PRIu32 " is not on this node",
+                         job->name, message->number);
+    struct event *event = event_new(found, NULL);
+    strcpy(event->proc.nspace, job->name); /* as long */
+    event->proc.rank = message->number;
+    event->token = message->token;
+    event->node = from;
+    pmix_status_t status = job->host->library->dmodex_request(&event->proc, dmodex_found, event);
+    if (status != PMIX_SUCCESS)
+        dmodex_found(status, NULL, 0, event);
+    return 0;
+}
+
+int pmix_job_posted(struct pmix_job *job, uint32_t from_node, const void *bytes, size_t len,
+                    struct error *err)
+{
+    struct message message;
+    if (message_parse(&message, bytes, len) || from_node >= job->map->nnodes)
+        return error_set(err, "PMIx namespace \"%s\": a malformed message from node %" PRIu32,
+                         job->name, from_node);
+    if (message.kind == ASK)
+        return asked(job, from_node, &message, err);
+    answered(job, &message);
+    return 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * queue - what openpmix's thread has for the owner's: events, first in, first out.
+ *
+ * There is one, as there is one openpmix in a process.
+ */
+#ifndef PMI_SERVER_PMIX_QUEUE_H
+#define PMI_SERVER_PMIX_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "pmi-server/pmix/library.h"
+
+struct pmix_host;
+
+struct event {
+    struct event *next;
+    void (*run)(struct pmix_host *host, struct event *event); /* in the owner's thread */
+    pmix_proc_t proc;                                         /* who asks, or is asked for */
+    pmix_proc_t *procs;                                       /* malloc()ed */
+    size_t nprocs;
+    pmix_status_t status;
+    char *bytes; /* malloc()ed */
+    size_t len;
+    double timeout; /* seconds */
+    pmix_op_cbfunc_t done;
+    pmix_modex_cbfunc_t modex_done;
+    void *cbdata; /* of either */
+    uint32_t node;
+    uint64_t token;
+    bool error; /* a log's text is for stderr */
+};
+
+struct event *event_new(void (*run)(struct pmix_host *, struct event *), const pmix_proc_t *proc);
+void event_free(struct event *event);
+
+/* From now on events are kept, and wake(arg) is called when there is a first one. */
+void queue_open(void (*wake)(void *arg), void *arg);
+void queue_close(void); /* what is kept is freed, and what comes */
+void queue_push(struct event *event);
+/* Until there is an event; false: there was none until then, by CLOCK_REALTIME. */
+bool queue_await(const struct timespec *end);
+struct event *queue_take(void); /* all of them, linked; NULL: none */
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * say - what tasks have to say to people: an abort, a text.
+ */
+#ifndef PMI_SERVER_PMIX_SAY_H
+#define PMI_SERVER_PMIX_SAY_H
+
+#include "pmi-server/pmix/queue.h"
+
+/* The text of one value that was logged, ready to queue; NULL: there is none. */
+struct event *say_text(const pmix_proc_t *from, const pmix_info_t *info);
+
+/* Events. */
+void say_abort(struct pmix_host *host, struct event *event);
+void say_done(struct pmix_host *host, struct event *event); /* the log's caller goes on */
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * pmix-node - one node of a test: a host in a process of its own, its tasks, and what carries
+ * exchanges and posts to the one other node there may be.
+ */
+#ifndef TESTS_UNIT_PMIX_NODE_H
+#define TESTS_UNIT_PMIX_NODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TASKS 4
+
+struct pmix_outcome { /* of a node; in shared memory */
+    char error[256];  /* why there was no host */
+    int exits[TASKS]; /* waitpid()'s, by rank */
+    int states[TASKS];
+    int aborted; /* status, 0: nobody asked for it */
+    uint32_t abort_rank;
+    char abort_message[64], out[1024], err[1024];
+    unsigned rounds, parts, posts;
+    double host_ms, job_ms, free_ms;
+    long host_kib, job_kib;
+    bool stuck;
+};
+
+/* `nnodes` (1 or 2) nodes run TASKS tasks of a scenario (pmix-client.c); the nodes' outcomes. */
+struct pmix_outcome *pmix_nodes_run(uint32_t nnodes, const char *scenario);
+void pmix_nodes_free(struct pmix_outcome *outcomes, uint32_t nnodes);
+
+#endif

@@ -1,0 +1,201 @@
+#include "tests/unit/unit.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "launcher/program/mpi_use.h"
+#include "launcher/program/pmi_choice.h"
+#include "launcher/program/pmi_env.h"
+#include "launcher/program/spec.h"
+#include "tests/unit/elf-file.h"
+
+#define NLIBRARIES 3
+
+enum { NONE = SPEC_PMI_NONE, P1 = SPEC_PMI_1, P2 = SPEC_PMI_2, PX = SPEC_PMI_X, SIMPLE = P1 | P2 };
+enum { ALL = SIMPLE | PX, AUTO = SPEC_PMI_AUTO };
+
+/* ---- by a linkage ---- */
+
+static const struct {
+    enum linkage_kind kind;
+    const char *names[NLIBRARIES + 1];
+    unsigned pmi, with_pmix, without;
+} choices[] = {
+    {LINKAGE_DYNAMIC, {"libmpi.so.40", "libopen-pal.so.40"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libmpi.so.12", "libopen-pal.so.13"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, {"liboshmem.so.40"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libmpi_ibm.so.3"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libmpi.so.40", "libpmi2.so.0"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libc.so.6", "libpmix.so.2"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libmpich.so.12"}, AUTO, SIMPLE, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libmpi.so.12", "libpmi2.so.0"}, AUTO, SIMPLE, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libmpi.so.12", "libpmi.so.0", "libslurm.so.38"}, AUTO, SIMPLE, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libmpi_gnu_123.so.12", "libpals.so.0"}, AUTO, SIMPLE, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libpmi.so.0"}, AUTO, SIMPLE, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libpmi2.so.0"}, AUTO, SIMPLE, SIMPLE},
+    /* made with PMIx, MPICH may have nothing else */
+    {LINKAGE_DYNAMIC, {"libmpi.so.12", "libpmix.so.2"}, AUTO, ALL, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libmpi_abi.so.1"}, AUTO, ALL, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libmpi.so.99"}, AUTO, ALL, SIMPLE},
+    {LINKAGE_DYNAMIC, {"libc.so.6"}, AUTO, ALL, SIMPLE},
+    {LINKAGE_SCRIPT, {NULL}, AUTO, ALL, SIMPLE},
+    {LINKAGE_STATIC, {NULL}, AUTO, ALL, SIMPLE},
+    /* what --pmi names is for all */
+    {LINKAGE_DYNAMIC, {"libmpi.so.40"}, P1, P1, P1},
+    {LINKAGE_DYNAMIC, {"libmpich.so.12"}, PX, PX, NONE},
+    {LINKAGE_DYNAMIC, {"libmpich.so.12"}, P2 | PX, P2 | PX, P2},
+    {LINKAGE_DYNAMIC, {"libmpich.so.12"}, NONE, NONE, NONE},
+    {LINKAGE_SCRIPT, {NULL}, NONE, NONE, NONE},
+};
+
+static void test_a_program_is_offered_what_its_libraries_call_for(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        struct library libraries[NLIBRARIES] = {0};
+        struct linkage linkage = {.kind = choices[i].kind, .libraries = libraries};
+        for (; choices[i].names[linkage.count]; linkage.count++)
+            libraries[linkage.count].name = (char *)choices[i].names[linkage.count];
+        unsigned with = pmi_choice_of(choices[i].pmi, true, &linkage);
+        unsigned without = pmi_choice_of(choices[i].pmi, false, &linkage);
+        if (with != choices[i].with_pmix || without != choices[i].without)
+            fail_msg("%s: %u and %u, not %u and %u", choices[i].names[0] ? choices[i].names[0] : "",
+                     with, without, choices[i].with_pmix, choices[i].without);
+    }
+}
+
+static void test_one_that_cannot_be_read_is_offered_all(void **state)
+{
+    struct linkage_source nowhere = {"/no/such/program", "/", NULL, "/dev/null"};
+    (void)state;
+    assert_int_equal(pmi_choice_of(AUTO, true, NULL), ALL);
+    assert_int_equal(pmi_choice_read(AUTO, true, &nowhere), ALL);
+    assert_int_equal(pmi_choice_read(AUTO, false, &nowhere), SIMPLE);
+    assert_int_equal(pmi_choice_read(PX, true, &nowhere), PX);
+}
+
+/* ---- by files ---- */
+
+static char root[] = "/tmp/tprun-choice-XXXXXX";
+
+static int make_root(void **state)
+{
+    (void)state;
+    return mkdtemp(root) && chdir(root) == 0 && mkdir("lib", 0700) == 0 ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    return remove(path);
+}
+
+static int remove_root(void **state)
+{
+    (void)state;
+    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void test_what_an_mpi_needs_itself_counts(void **state)
+{
+    static const struct elf_file plain = {0}, abi = {.needs = {"libopen-pal.so.80"}},
+                                 made = {.needs = {"libpmix.so.2"}},
+                                 program = {.needs = {"libuser.so", "libc.so.6"}},
+                                 user = {.needs = {"libmpi.so.12"}};
+    struct linkage_source source = {"app", root, "lib", "/dev/null"};
+    (void)state;
+    elf_file_write("app", &program);
+    elf_file_write("lib/libuser.so", &user);
+    elf_file_write("lib/libmpi.so.12", &plain);
+    assert_int_equal(pmi_choice_read(AUTO, true, &source), SIMPLE);
+    elf_file_write("lib/libmpi.so.12", &made);
+    assert_int_equal(pmi_choice_read(AUTO, true, &source), ALL);
+    elf_file_write("lib/libmpi.so.12", &abi);
+    assert_int_equal(pmi_choice_read(AUTO, true, &source), PX);
+}
+
+static void test_reading_ends_with_what_the_first_mpi_needs(void **state)
+{
+    static const struct elf_file program = {.needs = {"libfirst.so", "libmpi.so.40", "libtail.so"}},
+                                 first = {.needs = {"libone.so"}},
+                                 mpi = {.needs = {"libopen-rte.so.40"}},
+                                 deep = {.needs = {"libdeep.so"}};
+    static const char *const names[] = {"libfirst.so", "libmpi.so.40", "libtail.so", "libone.so",
+                                        "libopen-rte.so.40"};
+    struct linkage_source source = {"app", root, "lib", "/dev/null", mpi_use_names_mpi};
+    (void)state;
+    elf_file_write("app", &program);
+    elf_file_write("lib/libfirst.so", &first);
+    elf_file_write("lib/libmpi.so.40", &mpi);
+    elf_file_write("lib/libtail.so", &deep);
+    elf_file_write("lib/libone.so", &deep);
+    elf_file_write("lib/libopen-rte.so.40", &deep);
+    struct linkage *linkage = linkage_read(&source, NULL);
+    assert_non_null(linkage);
+    assert_int_equal(linkage->count, sizeof(names) / sizeof(names[0]));
+    for (size_t i = 0; i < linkage->count; i++)
+        assert_string_equal(linkage->libraries[i].name, names[i]);
+    linkage_free(linkage);
+    source.last = NULL;
+    linkage = linkage_read(&source, NULL);
+    assert_non_null(linkage);
+    assert_int_equal(linkage->count, sizeof(names) / sizeof(names[0]) + 1);
+    linkage_free(linkage);
+}
+
+/* ---- variables ---- */
+
+#define OPEN_MPI                                                                                   \
+    "OMPI_MCA_schizo=^orte", "TPRUN_OMPI_MCA_schizo=^orte", "OMPI_MCA_orte_externally_bound=1",    \
+        "TPRUN_OMPI_MCA_orte_externally_bound=1"
+#define UNBOUND                                                                                    \
+    "OMPI_MCA_hwloc_base_binding_policy=none", "TPRUN_OMPI_MCA_hwloc_base_binding_policy=none"
+#define VERSION(n) "MPIR_CVAR_PMI_VERSION=" n, "TPRUN_MPIR_CVAR_PMI_VERSION=" n
+
+static const struct {
+    unsigned offered;
+    const char *has; /* set already; or NULL */
+    const char *list[PMI_ENV_MAX + 1];
+} variables[] = {
+    {NONE, NULL, {NULL}},
+    {P1, NULL, {NULL}},
+    {SIMPLE, NULL, {NULL}},
+    {PX, NULL, {VERSION("x"), OPEN_MPI, UNBOUND}},
+    {ALL, NULL, {VERSION("1"), OPEN_MPI, UNBOUND}},
+    {P1 | PX, NULL, {VERSION("1"), OPEN_MPI, UNBOUND}},
+    {P2 | PX, NULL, {VERSION("2"), OPEN_MPI, UNBOUND}},
+    {ALL, "MPIR_CVAR_PMI_VERSION=x", {OPEN_MPI, UNBOUND}},
+    {ALL, "OMPI_MCA_hwloc_base_binding_policy=core", {VERSION("1"), OPEN_MPI}},
+    {ALL, "OMPI_MCA_schizo_base_verbose=5", {VERSION("1"), OPEN_MPI, UNBOUND}},
+};
+
+static void test_variables_are_set_for_what_is_offered_unless_they_are_set(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *environment[] = {"A=b", variables[i].has, NULL};
+        char **list = pmi_env_make(variables[i].offered, (char *const *)environment);
+        size_t n = 0;
+        for (; list[n] && variables[i].list[n]; n++)
+            assert_string_equal(list[n], variables[i].list[n]);
+        if (list[n] || variables[i].list[n])
+            fail_msg("row %zu: %s, not %s", i, list[n] ? list[n] : "(end)",
+                     variables[i].list[n] ? variables[i].list[n] : "(end)");
+        spec_free_words(list);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_program_is_offered_what_its_libraries_call_for),
+        cmocka_unit_test(test_one_that_cannot_be_read_is_offered_all),
+        cmocka_unit_test(test_what_an_mpi_needs_itself_counts),
+        cmocka_unit_test(test_reading_ends_with_what_the_first_mpi_needs),
+        cmocka_unit_test(test_variables_are_set_for_what_is_offered_unless_they_are_set),
+    };
+    return cmocka_run_group_tests(tests, make_root, remove_root);
+}

@@ -1,0 +1,317 @@
+/* The host side of openpmix, with real hosts and real clients. */
+#include "config.h"
+#include "tests/unit/unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "pmi-server/pmix/host.h"
+#include "tests/unit/pmix-leaks.h"
+#include "tests/unit/pmix-node.h"
+
+#ifdef HAVE_PMIX
+/* Everybody came to a good end, and the host saw it. */
+static void check_good(const struct pmix_outcome *outcomes, uint32_t nnodes)
+{
+    for (uint32_t rank = 0; rank < TASKS; rank++) {
+        const struct pmix_outcome *o = &outcomes[rank / (TASKS / nnodes)];
+        assert_string_equal(o->error, "");
+        assert_false(o->stuck);
+        assert_int_equal(o->exits[rank], 0);
+        assert_int_equal(o->states[rank], PMI_FINALIZED);
+    }
+}
+
+static struct pmix_outcome *run_good(uint32_t nnodes, const char *scenario)
+{
+    struct pmix_outcome *outcomes = pmix_nodes_run(nnodes, scenario);
+    check_good(outcomes, nnodes);
+    return outcomes;
+}
+
+static void tasks_of_one_node_exchange_and_fence(void **state)
+{
+    (void)state;
+    struct pmix_outcome *o = run_good(1, "everybody");
+    printf("host %.1f ms, %ld KiB; job %.1f ms, %ld KiB; end %.1f ms\n", o->host_ms, o->host_kib,
+           o->job_ms, o->job_kib, o->free_ms);
+    assert_int_equal(o->rounds, 0);
+    pmix_nodes_free(o, 1);
+}
+
+static void tasks_of_two_nodes_exchange_and_fence(void **state)
+{
+    (void)state;
+    struct pmix_outcome *o = run_good(2, "everybody");
+    assert_int_equal(o[0].rounds, 21);
+    assert_int_equal(o[1].rounds, 21);
+    pmix_nodes_free(o, 2);
+}
+
+static void fences_of_some_ranks_are_rounds_of_their_nodes(void **state)
+{
+    (void)state;
+    struct pmix_outcome *o = run_good(2, "some");
+    assert_int_equal(o[0].parts, 2);
+    assert_int_equal(o[1].parts, 2);
+    assert_int_equal(o[0].rounds, 1);
+    pmix_nodes_free(o, 2);
+}
+
+static void what_was_not_collected_is_fetched_from_its_node(void **state)
+{
+    (void)state;
+    struct pmix_outcome *o = run_good(2, "modex");
+    assert_true(o[0].posts >= 2 + 2); /* asked for two ranks, answered for two */
+    assert_true(o[1].posts >= 2 + 2);
+    pmix_nodes_free(o, 2);
+}
+
+static void who_asks_for_what_never_comes_is_told_in_time(void **state)
+{
+    (void)state;
+    pmix_nodes_free(run_good(2, "modex-never"), 2);
+}
+
+static void tasks_are_told_about_their_job(void **state)
+{
+    (void)state;
+    for (uint32_t nnodes = 1; nnodes <= 2; nnodes++)
+        pmix_nodes_free(run_good(nnodes, "facts"), nnodes);
+}
+
+static void a_text_that_is_logged_comes_in_lines(void **state)
+{
+    (void)state;
+    struct pmix_outcome *o = run_good(2, "say");
+    assert_string_equal(o[0].out, "to stdout\n");
+    assert_string_equal(o[0].err, "to stderr\na message\nin two parts\n");
+    pmix_nodes_free(o, 2);
+}
+
+static void an_abort_is_told_with_rank_status_and_text(void **state)
+{
+    (void)state;
+    struct pmix_outcome *o = pmix_nodes_run(1, "give-up");
+    assert_string_equal(o->error, "");
+    assert_false(o->stuck);
+    assert_int_equal(o->aborted, 7);
+    assert_int_equal(o->abort_rank, 1);
+    assert_string_equal(o->abort_message, "enough");
+    pmix_nodes_free(o, 1);
+}
+
+/* The owner ends the others; nothing hangs, and the server can be taken down. */
+static void a_task_that_is_killed_in_a_fence_leaves_a_host_that_ends(void **state)
+{
+    (void)state;
+    struct pmix_outcome *o = pmix_nodes_run(1, "die");
+    assert_string_equal(o->error, "");
+    assert_false(o->stuck);
+    assert_true(WIFSIGNALED(o->exits[1]));
+    assert_int_equal(o->states[1], PMI_RUNNING);
+    assert_true(o->free_ms < 4000);
+    pmix_nodes_free(o, 1);
+}
+
+static void one_who_never_connects_stays_silent(void **state)
+{
+    (void)state;
+    struct pmix_outcome *o = pmix_nodes_run(1, "silent");
+    for (uint32_t rank = 0; rank < TASKS; rank++)
+        assert_int_equal(o->states[rank], PMI_SILENT);
+    pmix_nodes_free(o, 1);
+}
+
+/* ---- a host in this process: no tasks ---- */
+
+static unsigned nposts;
+static char answer[64];
+
+static void count_wake(void *arg)
+{
+    (void)arg;
+}
+
+static void count_post(void *arg, struct pmix_job *job, uint32_t node, const void *bytes,
+                       size_t len)
+{
+    (void)arg, (void)job;
+    assert_int_equal(node, 1);
+    assert_in_range(len, 1, sizeof(answer));
+    memcpy(answer, bytes, len);
+    nposts++;
+}
+
+static const struct pmix_host_ops quiet = {.wake = count_wake, .post = count_post};
+
+static double ms(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec * 1e3 + (double)at.tv_nsec / 1e6;
+}
+
+static char tmpdir[] = "/tmp/test-pmix.XXXXXX";
+
+static struct pmix_host *host_start(hwloc_topology_t *topology)
+{
+    struct pmix_host_config config = {.program = "test-pmix", .hostname = "n0", .tmpdir = tmpdir};
+    struct error err = ERROR_INIT;
+    hwloc_topology_init(topology);
+    hwloc_topology_load(*topology);
+    config.topology = *topology;
+    assert_non_null(mkdtemp(tmpdir));
+    double at = ms();
+    struct pmix_host *host = pmix_host_new(&config, &quiet, NULL, &err);
+    print_message("host: %.1f ms\n", ms() - at);
+    assert_non_null(host);
+    assert_null(pmix_host_new(&config, &quiet, NULL, &err)); /* one in a process */
+    error_clear(&err);
+    return host;
+}
+
+/* The first of so many nodes. */
+static struct pmix_job *job_start(struct pmix_host *host, const char *name, uint32_t nnodes,
+                                  uint32_t per, struct error *err)
+{
+    struct taskmap *map = taskmap_new();
+    struct pmix_local *locals = mem_array(per, sizeof(*locals));
+    const char **hosts = mem_array(nnodes, sizeof(*hosts));
+    struct pmix_app app = {0, nnodes * per, NULL, "/"};
+    for (uint32_t i = 0; i < nnodes; i++) {
+        taskmap_append(map, i, per);
+        hosts[i] = mem_format("n%u", i);
+    }
+    for (uint32_t i = 0; i < per; i++)
+        locals[i].rank = i;
+    const struct pmix_job_config config = {.name = name,
+                                           .universe_size = -1,
+                                           .map = map,
+                                           .hosts = hosts,
+                                           .locals = locals,
+                                           .nlocals = per,
+                                           .apps = &app,
+                                           .napps = 1};
+    double at = ms();
+    struct pmix_job *job = pmix_job_new(host, &config, NULL, err);
+    print_message("job %s, %u nodes of %u tasks: %.1f ms\n", name, nnodes, per, ms() - at);
+    for (uint32_t i = 0; i < nnodes; i++)
+        free((char *)hosts[i]);
+    free(hosts);
+    free(locals);
+    taskmap_free(map);
+    return job;
+}
+
+static void check_posts(struct pmix_job *job)
+{
+    static const struct {
+        uint32_t from;
+        const char *bytes;
+        size_t len;
+        const char *error;
+    } cases[] = {
+        {1, "", 0, "malformed"},
+        {1, "A12345678", 9, "malformed"},             /* cut */
+        {1, "A12345678\0\0\0\0x", 14, "malformed"},   /* a question has no bytes */
+        {1, "B12345678\0\0\0\0", 13, "malformed"},    /* neither question nor answer */
+        {2, "A12345678\0\0\0\0", 13, "malformed"},    /* of no node */
+        {1, "A12345678\10\0\0\0", 13, "not on this"}, /* a rank of the other node */
+        {1, "A12345678\0\0\0\1", 13, "not on this"},  /* no rank */
+        {1, "R12345678\0\0\0\0x", 14, NULL},          /* to a question that was given up */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        int rc = pmix_job_posted(job, cases[i].from, cases[i].bytes, cases[i].len, &err);
+        assert_int_equal(rc, cases[i].error ? -1 : 0);
+        if (cases[i].error)
+            assert_non_null(strstr(err.text, cases[i].error));
+        error_clear(&err);
+    }
+    assert_int_equal(nposts, 0);
+}
+
+static void what_other_nodes_say_is_checked(void **state)
+{
+    struct error err = ERROR_INIT;
+    hwloc_topology_t topology;
+    (void)state;
+    struct pmix_host *host = host_start(&topology);
+    struct pmix_job *job = job_start(host, "two", 2, 8, &err);
+    assert_non_null(job);
+    assert_null(job_start(host, "two", 2, 8, &err));
+    assert_non_null(strstr(err.text, "already"));
+    check_posts(job);
+    assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1, "x", 1, &err), -1);
+    assert_non_null(strstr(err.text, "no fence"));
+    assert_true(pmix_host_deadline(host) < 0);
+    struct pmix_job *wide = job_start(host, "one", 1, 16, &err);
+    struct pmix_job *far = job_start(host, "far", 64, 64, &err);
+    assert_non_null(wide);
+    assert_non_null(far);
+    assert_string_equal(strchr(pmix_job_environment(wide, 3)[0], '=') ? "set" : "", "set");
+    pmix_job_free(far);
+    pmix_job_free(wide);
+    pmix_job_free(job);
+    pmix_host_run(host);
+    pmix_host_free(host, 5);
+    hwloc_topology_destroy(topology);
+    rmdir(tmpdir);
+    error_clear(&err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tasks_of_one_node_exchange_and_fence),
+        cmocka_unit_test(tasks_of_two_nodes_exchange_and_fence),
+        cmocka_unit_test(fences_of_some_ranks_are_rounds_of_their_nodes),
+        cmocka_unit_test(what_was_not_collected_is_fetched_from_its_node),
+        cmocka_unit_test(who_asks_for_what_never_comes_is_told_in_time),
+        cmocka_unit_test(tasks_are_told_about_their_job),
+        cmocka_unit_test(a_text_that_is_logged_comes_in_lines),
+        cmocka_unit_test(an_abort_is_told_with_rank_status_and_text),
+        cmocka_unit_test(a_task_that_is_killed_in_a_fence_leaves_a_host_that_ends),
+        cmocka_unit_test(one_who_never_connects_stays_silent),
+        cmocka_unit_test(what_other_nodes_say_is_checked),
+    };
+    signal(SIGPIPE, SIG_IGN); /* as in an agent */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+static void built_without_pmix_there_is_no_host(void **state)
+{
+    struct error err = ERROR_INIT;
+    (void)state;
+    assert_null(pmix_host_version());
+    assert_null(pmix_host_new(NULL, NULL, NULL, &err));
+    assert_string_equal(err.text, "this tprun was built without PMIx");
+    error_clear(&err);
+}
+
+static void hosts_and_clients_exchange(void **state)
+{
+    (void)state;
+    print_message("skipped: built without PMIx\n");
+    skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(built_without_pmix_there_is_no_host),
+        cmocka_unit_test(hosts_and_clients_exchange),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
