@@ -2,11 +2,14 @@
  * mpi-fail HOW RANK - one rank of an MPI program fails while the others wait for it.
  *   abort  MPI_Abort with code 7      segv  a segmentation fault
  *   exit   exit(9) without Finalize   quit  exit(0) without Finalize
+ *   kill   SIGKILL to itself          wait  says so, and waits to be ended
  */
 #include <mpi.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void fail(const char *how)
 {
@@ -15,6 +18,14 @@ static void fail(const char *how)
     signal(SIGSEGV, SIG_DFL);
     if (!strcmp(how, "segv"))
         raise(SIGSEGV);
+    if (!strcmp(how, "kill"))
+        raise(SIGKILL);
+    if (!strcmp(how, "wait")) {
+        puts("waiting");
+        fflush(stdout);
+        for (;;)
+            pause();
+    }
     _Exit(strcmp(how, "exit") == 0 ? 9 : 0);
 }
 

@@ -1,0 +1,164 @@
+# shellcheck disable=SC2154 # bats sets stderr
+# Open MPI's programs on this machine, through PMIx.
+load ../lib/common
+setup_file() { build_programs; }
+setup() {
+    start_test
+    need_openmpi
+    mkdir tmp
+    export TMPDIR=$PWD/tmp
+    tprun true # makes the instance's files
+    files >before
+}
+teardown() {
+    nothing_left 4
+    [ ! -e before ] || wait_for 4 no_files_left || { new_files; return 1; }
+}
+
+# The instance makes its "turn" when two programs meet.
+files() { find /dev/shm "$TMPDIR" "$XDG_RUNTIME_DIR" -mindepth 1 | grep -v "/turn$" | sort; }
+# What has come, and is no memory that other programs of this machine share meanwhile.
+new_files() {
+    local file
+    files | comm -13 before - | while read -r file; do
+        grep -qsF "$file" /proc/[0-9]*/maps || echo "$file"
+    done
+}
+no_files_left() { [ -z "$(new_files)" ]; }
+
+@test "hello of 1, 2, 5 and 16 tasks" {
+    local n
+    for n in 1 2 5 16; do
+        run -0 --separate-stderr tprun -n $n "$OPENMPI/mpi-hello"
+        equal "$(sort -V <<<"$output")" "$(for ((r = 0; r < n; r++)); do echo "hello from $r of $n"; done)"
+        equal "$stderr" ""
+    done
+}
+
+@test "a ring has the right neighbours, with every word of --map-by that this machine has" {
+    local word
+    for word in core hwthread socket numa node; do
+        tprun --dry-run --format=json -n 5 --map-by $word true >plan
+        run -0 --separate-stderr tprun -n 5 --map-by $word "$OPENMPI/mpi-ring"
+        equal "$(sort -V <<<"$output")" "$(right_ring plan)"
+    done
+}
+
+@test "allreduce, one-sided communication, and memory that all share" {
+    run -0 --separate-stderr tprun -n 4 "$OPENMPI/mpi-allreduce"
+    equal "$output$stderr" "sums over 4 tasks are right"
+    run -0 --separate-stderr tprun -n 4 "$OPENMPI/mpi-rma"
+    equal "$output$stderr" "puts of 4 tasks are right"
+    tprun --dry-run --format=json -n 4 true >plan
+    run -0 --separate-stderr tprun -n 4 "$OPENMPI/mpi-split"
+    equal "$(sort <<<"$output")$stderr" "$(planned_peers plan)"
+}
+
+@test "keys that are fetched when they are wanted, and not all at once" {
+    run -0 --separate-stderr tprun -n 4 -x OMPI_MCA_pmix_base_collect_data=0 "$OPENMPI/mpi-allreduce"
+    equal "$output$stderr" "sums over 4 tasks are right"
+    run -0 --separate-stderr tprun -n 4 -x OMPI_MCA_pmix_base_async_modex=1 "$OPENMPI/mpi-allreduce"
+    equal "$output$stderr" "sums over 4 tasks are right"
+}
+
+@test "tasks and their threads stay where tprun has bound them" {
+    local bind
+    for bind in core hwthread none; do
+        tprun -n 2 --bind-to $bind "$PROGRAMS/where" | sort >bound
+        tprun -n 2 --bind-to $bind -x OMP_NUM_THREADS=2 -x OMP_PROC_BIND=false \
+            "$OPENMPI/mpi-where" | sort >said
+        equal "$(wc -l <said)" 4
+        awk '{ print $1, $2, $4 }' said | uniq | diff bound -
+    done
+}
+
+@test "each thread of a task of two cores has one" {
+    need_cores 2
+    tprun -n 1 -c 2 "$OPENMPI/mpi-where" | sort >said
+    equal "$(awk '{ print $3 }' said)" "$(printf '0/2\n1/2')"
+    equal "$(awk '{ print $4 }' said | sort -u | wc -l)" 2
+}
+
+@test "parts of a program are one world, and each has its application number" {
+    run -0 --separate-stderr tprun -l -n 1 "$OPENMPI/mpi-appnum" : -n 2 "$OPENMPI/mpi-appnum"
+    equal "$(sort <<<"$output")" "$(printf '0: 0\n1: 1\n2: 1')"
+    run -0 --separate-stderr tprun -n 1 "$OPENMPI/mpi-hello" : -n 2 "$OPENMPI/mpi-hello"
+    equal "$(sort <<<"$output")" "$(printf 'hello from %d of 3\n' 0 1 2)"
+}
+
+@test "an exit code after Finalize counts" {
+    run -6 --separate-stderr tprun -n 2 "$OPENMPI/mpi-hello" 6
+}
+
+@test "MPI_Abort ends the program with its code, names the rank, and Open MPI says its part" {
+    run -7 --separate-stderr tprun -n 4 "$OPENMPI/mpi-fail" abort 2
+    has_line "$stderr" "tprun: rank 2 on $(hostname): aborted the program with code 7"
+    has_line "$stderr" "*MPI_ABORT was invoked on rank 2 *"
+    equal "$output" ""
+}
+
+@test "a rank that is killed or crashes ends all and is named" {
+    run -137 --separate-stderr tprun -n 4 "$OPENMPI/mpi-fail" kill 1
+    has_line "$stderr" "tprun: rank 1 on $(hostname): killed by signal 9 (Killed)*"
+    run -139 --separate-stderr tprun -n 4 "$OPENMPI/mpi-fail" segv 3
+    has_line "$stderr" "tprun: rank 3 on $(hostname): killed by signal 11 (Segmentation fault)*"
+}
+
+@test "a rank that leaves without MPI_Finalize ends all, whatever its status" {
+    run -9 --separate-stderr tprun -n 3 "$OPENMPI/mpi-fail" exit 0
+    has_line "$stderr" "tprun: rank 0 on $(hostname): *9*"
+    run --separate-stderr tprun -n 3 "$OPENMPI/mpi-fail" quit 1
+    [ "$status" != 0 ]
+    has_line "$stderr" "tprun: rank 1 on $(hostname): *"
+}
+
+@test "what Open MPI has to say when it cannot start is on stderr" {
+    run --separate-stderr tprun -n 2 -x OMPI_MCA_pml=nosuch "$OPENMPI/mpi-hello"
+    [ "$status" != 0 ]
+    equal "$output" ""
+    has_line "$stderr" "A requested component was not found, or was unable to be opened.*"
+    has_line "$stderr" "*Component: nosuch"
+    has_line "$stderr" "*It looks like MPI_INIT failed*"
+}
+
+@test "SIGKILL of tprun, and signals, leave neither a process nor a file" {
+    local signal
+    for signal in KILL INT TERM; do
+        start "$TPRUN" -n 2 --kill-grace 1s "$OPENMPI/mpi-fail" wait 1
+        wait_for 10 lines_are out 1
+        kill -$signal "$job"
+        finish
+        [ "$status" != 0 ]
+        nothing_left 4
+        wait_for 4 no_files_left || { new_files; return 1; }
+    done
+}
+
+@test "programs of MPICH and of Open MPI in one script, in turn and side by side" {
+    need_mpich
+    cat >script <<END
+"$TPRUN" -n 2 "$PROGRAMS/mpi-allreduce"
+"$TPRUN" -n 3 "$OPENMPI/mpi-allreduce"
+"$TPRUN" -n 4 "$PROGRAMS/mpi-allreduce" & mpich=\$!
+"$TPRUN" -n 5 "$OPENMPI/mpi-allreduce" & openmpi=\$!
+wait \$mpich && wait \$openmpi
+END
+    run -0 --separate-stderr timeout -k 5 60 sh -e script
+    equal "$(sort <<<"$output")" "$(printf 'sums over %d tasks are right\n' 2 3 4 5)"
+}
+
+@test "a program inside of another's task is a world of its own" {
+    run -0 --separate-stderr tprun -n 2 "$TPRUN" -n 2 "$OPENMPI/mpi-hello"
+    equal "$(sort <<<"$output")" "$(printf 'hello from %d of 2\n' 0 0 1 1)"
+    run -0 --separate-stderr env PMIX_NAMESPACE=old PMIX_RANK=7 OMPI_COMM_WORLD_RANK=7 OMPI_MCA_ess=env \
+        "$TPRUN" -n 2 "$OPENMPI/mpi-hello"
+    equal "$(sort <<<"$output")" "$(printf 'hello from %d of 2\n' 0 1)"
+}
+
+@test "a shell or Python in between makes no difference" {
+    run -0 --separate-stderr tprun -n 2 sh -c '"$0"' "$OPENMPI/mpi-hello"
+    equal "$(sort <<<"$output")" "$(printf 'hello from %d of 2\n' 0 1)"
+    /usr/bin/python3 -c 'import mpi4py' 2>/dev/null || skip "no python3-mpi4py"
+    run -0 --separate-stderr tprun -n 3 /usr/bin/python3 -m mpi4py.bench helloworld
+    equal "$(sort <<<"$output")" "$(printf "Hello, World! I am process %d of 3 on $(hostname).\n" 0 1 2)"
+}

@@ -1,0 +1,172 @@
+# shellcheck disable=SC2154 # bats sets stderr
+# Open MPI's programs on several hosts, through PMIx.
+load common
+setup_file() { start_cluster 4; }
+teardown_file() { stop_cluster; }
+setup() {
+    start_cluster_test
+    need_openmpi
+    tprun -n 4 --hosts 'node[0-3]' --map-by node true # makes the instances' files
+    local host
+    for host in $HOSTS; do files $host >before.$host; done
+}
+teardown() {
+    hosts_clean 4
+    [ ! -e before.node3 ] || wait_for 4 no_files_left || { new_files; return 1; }
+}
+
+HOSTS="head node0 node1 node2 node3"
+# Those of the hosts' own file systems; the names of instances are of no interest.
+files() { # HOST
+    on "$1" find /tmp /var/tmp /dev/shm /run -xdev -mindepth 1 | grep -v "$INSTANCE" | sort
+}
+INSTANCE='/\(register\|this-machine\|node\|hosts\)[^/]*\(/\(identity\|programs\|lock\|id\|claims\|alive\|turn\)\)\?$'
+new_files() {
+    local host
+    for host in $HOSTS; do files $host | comm -13 before.$host - | sed "s/^/$host /"; done
+}
+no_files_left() { [ -z "$(new_files)" ]; }
+
+# each COMMAND...: on 1, 2 and 4 hosts, in blocks and cyclic, with $hosts and $map.
+each() {
+    local hosts map
+    for hosts in node0 'node[0-1]' 'node[0-3]'; do
+        for map in slot node; do "$@" || { echo "on $hosts, --map-by $map"; return 1; }; done
+    done
+}
+placed() { run_tprun "$1" --hosts "$hosts" --map-by "$map" "${@:2}"; } # -STATUS ARGUMENTS...
+plan() { tprun --dry-run --format=json --hosts "$hosts" --map-by "$map" "$@" true >plan; }
+
+hello() {
+    placed -0 -n 6 "$OPENMPI/mpi-hello"
+    equal "$(sort -V <<<"$output")$stderr" "$(printf 'hello from %d of 6\n' 0 1 2 3 4 5)"
+}
+ring() {
+    plan -n 6
+    placed -0 -n 6 "$OPENMPI/mpi-ring"
+    equal "$(sort -V <<<"$output")" "$(right_ring plan)"
+}
+allreduce() {
+    placed -0 -n 6 "$OPENMPI/mpi-allreduce"
+    equal "$output$stderr" "sums over 6 tasks are right"
+}
+# Left alone Open MPI 4.1 chooses "rdma" here, which then cannot make a window over TCP: mpirun's
+# programs fail in the same way.
+one_sided() {
+    placed -0 -n 6 -x OMPI_MCA_osc=pt2pt "$OPENMPI/mpi-rma"
+    equal "$output$stderr" "puts of 6 tasks are right"
+}
+shared() {
+    plan -n 6
+    placed -0 -n 6 "$OPENMPI/mpi-split"
+    equal "$(sort -V <<<"$output")" "$(planned_peers plan)"
+}
+
+@test "hello runs on 1, 2 and 4 hosts, in blocks and cyclic" { each hello; }
+@test "a ring goes round 1, 2 and 4 hosts, in blocks and cyclic" { each ring; }
+@test "allreduce is right on 1, 2 and 4 hosts, in blocks and cyclic" { each allreduce; }
+@test "one-sided communication is right on 1, 2 and 4 hosts, in blocks and cyclic" { each one_sided; }
+@test "those that share memory are those of a host, in blocks and cyclic" { each shared; }
+
+@test "hosts without a task, and hosts with different numbers of them" {
+    run_tprun -0 -n 2 --hosts 'node[0-3]' --map-by slot "$OPENMPI/mpi-allreduce"
+    equal "$output" "sums over 2 tasks are right"
+    printf 'node0 slots=1\nnode1 slots=3\nnode2 slots=2\n' >hosts
+    tprun --dry-run --format=json -n 6 --hostfile "$PWD/hosts" true >plan
+    run_tprun -0 -n 6 --hostfile "$PWD/hosts" "$OPENMPI/mpi-split"
+    equal "$(sort -V <<<"$output")" "$(planned_peers plan)"
+}
+
+@test "keys that are fetched from other hosts when they are wanted" {
+    local how
+    for how in pmix_base_collect_data=0 pmix_base_async_modex=1; do
+        run_tprun -0 -n 6 --hosts 'node[0-2]' --map-by node -x OMPI_MCA_$how "$OPENMPI/mpi-allreduce"
+        equal "$output$stderr" "sums over 6 tasks are right"
+    done
+}
+
+@test "a tree of fan-out 1 carries it as well" {
+    run_tprun -0 --fanout 1 -n 4 --hosts 'node[0-3]' --map-by node "$OPENMPI/mpi-allreduce"
+    equal "$output$stderr" "sums over 4 tasks are right"
+}
+
+aborts() {
+    placed -7 -n 5 "$OPENMPI/mpi-fail" abort 3
+    has_line "$stderr" "tprun: rank 3 on node*: aborted the program with code 7"
+    has_line "$stderr" "*MPI_ABORT was invoked on rank 3 *"
+    hosts_clean
+}
+@test "MPI_Abort ends the program on every host with its code, and the rank is named" { each aborts; }
+
+dies() {
+    placed -137 -n 5 "$OPENMPI/mpi-fail" kill 4
+    has_line "$stderr" "tprun: rank 4 on node*: killed by signal 9 (Killed)*"
+    hosts_clean
+}
+@test "a rank that is killed ends the others on every host, and is named" { each dies; }
+
+@test "a rank that leaves without MPI_Finalize ends the others, whatever its status" {
+    run_tprun -9 -n 4 --hosts 'node[0-1]' --map-by node "$OPENMPI/mpi-fail" exit 1
+    has_line "$stderr" "tprun: rank 1 on node1: *9*"
+    run ! on head "$TPRUN" -n 4 --hosts 'node[0-1]' --map-by node "$OPENMPI/mpi-fail" quit 2
+    has_line "$output" "tprun: rank 2 on node0: *"
+}
+
+@test "parts of a program are one world on several hosts, and each has its application number" {
+    run_tprun -0 -l --hosts 'node[0-1]' --map-by node -n 2 "$OPENMPI/mpi-appnum" : -n 2 "$OPENMPI/mpi-appnum"
+    equal "$(sort <<<"$output")" "$(printf '0: 0\n1: 0\n2: 1\n3: 1')"
+    run_tprun -0 --hosts 'node[0-1]' --map-by node -n 2 "$OPENMPI/mpi-hello" : -n 2 "$OPENMPI/mpi-hello"
+    equal "$(sort <<<"$output")" "$(printf 'hello from %d of 4\n' 0 1 2 3)"
+}
+
+@test "programs of MPICH and of Open MPI in one script, in turn and side by side" {
+    need_mpich
+    cat >script <<END
+export TPRUN_OPTIONS="--oversubscribe --hosts node[0-1] --map-by node"
+"$TPRUN" -n 2 "$PROGRAMS/mpi-allreduce"
+"$TPRUN" -n 3 "$OPENMPI/mpi-allreduce"
+"$TPRUN" -n 4 "$PROGRAMS/mpi-allreduce" & mpich=\$!
+"$TPRUN" -n 5 "$OPENMPI/mpi-allreduce" & openmpi=\$!
+wait \$mpich && wait \$openmpi
+END
+    run -0 --separate-stderr on head sh -e "$PWD/script"
+    equal "$(sort <<<"$output")" "$(printf 'sums over %d tasks are right\n' 2 3 4 5)"
+}
+
+# Everybody waits for rank 1, which waits for its end.
+start_waiting() {
+    start_on head "$TPRUN" -n 4 --hosts 'node[0-3]' --map-by node --kill-grace 1s "$OPENMPI/mpi-fail" wait 1
+    wait_for 20 lines_are out 1 || { cat err; return 1; }
+}
+ended() { # WANT-MESSAGE
+    hosts_clean 4
+    finish
+    echo "status $status: $(cat err)"
+    [ "$status" != 0 ]
+    [ -z "$1" ] || has_line "$(cat err)" "$1"
+    wait_for 4 no_files_left || { new_files; return 1; }
+}
+
+@test "SIGKILL of the front end leaves neither a process nor a file" {
+    start_waiting
+    kill -9 "$(processes head tprun | head -n 1)"
+    ended ""
+}
+
+@test "SIGKILL of an agent leaves neither a process nor a file, and its host is named" {
+    start_waiting
+    kill -9 "$(processes node2 tpagent | tail -n 1)"
+    ended "tprun: *node2*"
+}
+
+@test "a host that loses power is named, and nothing is left on the others" {
+    start_waiting
+    "$CLUSTER" crash node3
+    wait_for 15 eval '! kill -0 "$job" 2>/dev/null'
+    finish
+    [ "$status" != 0 ]
+    has_line "$(cat err)" "tprun: *node3*"
+    "$CLUSTER" heal 3>&-
+    hosts_clean 4
+    files node3 >before.node3 # it is another now
+}
