@@ -91,7 +91,8 @@ static uint64_t name_hash(const char *name)
 static uint64_t group_id(const struct group *group)
 {
     uint64_t hash = name_hash(group->barrier.name) >> (64 - HASH_BITS);
-    return PMI_GROUP_ROUNDS | (group->barrier.nnodes > 1 ? EXCHANGE_PART : 0) | hash << SEQUENCE_BITS;
+    return PMI_GROUP_ROUNDS | (group->barrier.nnodes > 1 ? EXCHANGE_PART : 0) |
+           hash << SEQUENCE_BITS;
 }
 
 static uint32_t node_of(const struct pmi_server *server, uint32_t rank)
