@@ -26,6 +26,12 @@ libpmiserver_a_SOURCES = \
     pmi-server/server/server.c pmi-server/server/server.h \
     pmi-server/server/spawn.c pmi-server/server/spawn.h
 
+libpmiserver_a_SOURCES += \
+    pmi-server/hub/hub.c pmi-server/hub/hub.h \
+    pmi-server/hub/inside.h \
+    pmi-server/hub/packet.c pmi-server/hub/packet.h \
+    pmi-server/hub/talk.c pmi-server/hub/talk.h
+
 libpmiserver_a_SOURCES += pmi-server/pmix/host.h
 if HAVE_PMIX
 libpmiserver_a_SOURCES += \
@@ -37,8 +43,10 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/job.c pmi-server/pmix/job.h \
     pmi-server/pmix/library.c pmi-server/pmix/library.h \
     pmi-server/pmix/modex.c \
+    pmi-server/pmix/questions.c \
     pmi-server/pmix/queue.c pmi-server/pmix/queue.h \
     pmi-server/pmix/say.c pmi-server/pmix/say.h \
+    pmi-server/pmix/told.c \
     pmi-server/pmix/upcalls.c
 else
 libpmiserver_a_SOURCES += pmi-server/pmix/absent.c

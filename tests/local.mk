@@ -80,6 +80,10 @@ noinst_PROGRAMS += tests/unit/pmix-client
 tests_unit_pmix_client_SOURCES = tests/unit/pmix-client.c tests/unit/pmix-leaks.h
 tests_unit_pmix_client_LDADD = $(PMIX_LIBS)
 endif
+check_PROGRAMS += tests/unit/test-hub
+tests_unit_test_hub_SOURCES = tests/unit/test-hub.c tests/unit/unit.h
+tests_unit_test_hub_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+
 check_PROGRAMS += tests/unit/test-pmix
 tests_unit_test_pmix_SOURCES = tests/unit/test-pmix.c tests/unit/pmix-node.c \
     tests/unit/pmix-leaks.h tests/unit/pmix-node.h tests/unit/unit.h

@@ -284,11 +284,17 @@ static void take_terminate(struct agent *agent, const struct frame *frame)
 }
 
 static void (*const from_above[FRAME_NTYPES])(struct agent *, const struct frame *) = {
-    [FRAME_WELCOME] = take_welcome,       [FRAME_LAUNCH] = take_launch,
-    [FRAME_SIGNAL] = take_signal,         [FRAME_TERMINATE] = take_terminate,
-    [FRAME_STDIN] = streams_input,        [FRAME_STDIN_END] = streams_input,
-    [FRAME_FENCE_DOWN] = rendezvous_down, [FRAME_MISSING] = rendezvous_missing,
-    [FRAME_ANSWER] = asking_answer,       [FRAME_POST] = pmix_take,
+    [FRAME_WELCOME] = take_welcome,
+    [FRAME_LAUNCH] = take_launch,
+    [FRAME_SIGNAL] = take_signal,
+    [FRAME_TERMINATE] = take_terminate,
+    [FRAME_STDIN] = streams_input,
+    [FRAME_STDIN_END] = streams_input,
+    [FRAME_FENCE_DOWN] = rendezvous_down,
+    [FRAME_MISSING] = rendezvous_missing,
+    [FRAME_ANSWER] = asking_answer,
+    [FRAME_POST] = pmix_take,
+    [FRAME_HUB] = pmix_told,
 };
 
 static void on_parent_frame(struct link *link, void *arg, const struct frame *frame)

@@ -87,6 +87,13 @@ static void host_post(void *arg, struct pmix_job *job, uint32_t node, const void
     pmix_take(group->agent, &frame);
 }
 
+static void host_ask(void *arg, const void *bytes, size_t len)
+{
+    struct agent *agent = ((struct pmix_room *)arg)->agent;
+    struct frame frame = {.type = FRAME_HUB, .node = agent->node, .bytes = bytes, .len = len};
+    report_send(agent, &frame);
+}
+
 static void host_abort(void *arg, struct pmix_job *job, uint32_t rank, int status,
                        const char *message)
 {
@@ -105,20 +112,25 @@ static void host_log(void *arg, struct pmix_job *job, uint32_t rank, bool error,
             streams_say(&group->tasks[i], error, text);
 }
 
-static const struct pmix_host_ops host_ops = {host_wake, host_exchange, host_post, host_abort,
-                                              host_log};
+static const struct pmix_host_ops host_ops = {host_wake, host_exchange, host_post,
+                                              host_ask,  host_abort,    host_log};
 
 /* ---- posts ---- */
+
+static void broken(struct group *group, const struct error *err)
+{
+    struct idset *none = idset_new();
+    report_ended(group, none, "pmi", W_EXITCODE(1, 0), error_text(err));
+    idset_free(none);
+}
 
 static void deliver(struct group *group, uint32_t from, const void *bytes, size_t len)
 {
     struct error err = ERROR_INIT;
-    struct idset *none = idset_new();
     if (group->pmix && pmix_job_posted(group->pmix, from, bytes, len, &err) < 0)
-        report_ended(group, none, "pmi", W_EXITCODE(1, 0), error_text(&err));
+        broken(group, &err);
     if (group->pmix)
         set_deadline(group->agent->pmix);
-    idset_free(none);
     error_clear(&err);
 }
 
@@ -161,6 +173,25 @@ void pmix_take(struct agent *agent, const struct frame *frame)
         tree_send_node(agent->tree, frame->node, frame);
     else if (frame->node != agent->node)
         report_send(agent, frame);
+}
+
+/* ---- the hub ---- */
+
+/* Nobody asks it before there is a host, nor after. */
+void pmix_told(struct agent *agent, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    if (frame->node != agent->node) {
+        if (agent->tree)
+            tree_send_node(agent->tree, frame->node, frame);
+        return;
+    }
+    if (agent->pmix && pmix_host_told(agent->pmix->host, frame->bytes, frame->len, &err) < 0 &&
+        agent->groups)
+        broken(agent->groups, &err);
+    if (agent->pmix)
+        set_deadline(agent->pmix);
+    error_clear(&err);
 }
 
 /* ---- the host ---- */
@@ -224,7 +255,7 @@ void pmix_close(struct agent *agent)
 
 char *pmix_name(const struct launch *launch, uint32_t group)
 {
-    return mem_format("tprun.%s.%s.%u", launch->instance_id ?: "0", launch->program, group);
+    return launch_namespace(launch->instance_id, launch->program, group);
 }
 
 static struct pmix_local *make_locals(const struct launch *launch)

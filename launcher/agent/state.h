@@ -238,6 +238,7 @@ int pmix_open(struct group *group, unsigned offered, struct error *err);
 void pmix_free(struct group *group);
 void pmix_close(struct agent *agent);                           /* no group is left */
 void pmix_take(struct agent *agent, const struct frame *frame); /* a post; or pass it on */
+void pmix_told(struct agent *agent, const struct frame *frame); /* by the hub; or pass it on */
 /* NAME=VALUE, borrowed; of a task that is offered this set of enum spec_pmi. */
 char *const *pmix_variables(const struct task *task, unsigned offered);
 enum pmi_state pmix_state(const struct task *task);

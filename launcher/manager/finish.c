@@ -48,6 +48,7 @@ static void group_over(struct manager *manager, struct group *group)
     struct rset *claim = rset_copy(group->claim);
     if (group->number)
         viewer_say(manager, "group %u: all its tasks have ended", group->number);
+    services_remove(group);
     groups_drop(group);
     if (manager->groups)
         room_give_back(manager, claim);

@@ -28,6 +28,7 @@ static void manager_close(struct manager *manager)
     tree_free(manager->tree);
     while (manager->groups)
         groups_drop(manager->groups);
+    services_close(manager);
     parked_close(manager);
     pairs_free(manager->names, manager->nnames);
     queue_leave(manager);
@@ -59,6 +60,7 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     manager.silent = idset_new();
     fill_bootstrap(&manager);
     manager.tree = tree_new(manager.loop, &manager.boot, &reports_ops, &manager);
+    services_open(&manager);
     finish_open(&manager);
     course_begin(&manager);
     ev_run(manager.loop, 0);

@@ -204,6 +204,9 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
     case FRAME_POST:
         tree_send_node(manager->tree, frame->node, frame);
         break;
+    case FRAME_HUB:
+        services_take(manager, frame);
+        break;
     case FRAME_DONE:
         take_done(manager, child, frame);
         break;

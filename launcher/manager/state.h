@@ -19,6 +19,7 @@
  *   adding.c   groups that tasks ask for
  *   dormant.c  hosts that have no agent yet, and may be needed for these
  *   room.c     where their tasks may run
+ *   services.c the hub: what PMIx hosts ask of the program
  *   names.c    names that tasks publish
  *   groups.c   groups of tasks: launched, found, over
  *   fence.c    the exchange of a group
@@ -45,6 +46,7 @@
 #include "launcher/program/nodes.h"
 #include "launcher/tree/link.h"
 #include "launcher/tree/tree.h"
+#include "pmi-server/hub/hub.h"
 #include "pmi-server/kvs/exchange.h"
 
 enum phase { PHASE_GATHER, PHASE_RUN, PHASE_END };
@@ -164,7 +166,8 @@ struct manager {
     struct group *groups; /* that are not over, the oldest first */
     uint32_t next_group, next_rank;
     struct parked *parked; /* questions that wait for hosts */
-    struct pair *names;    /* that tasks have published */
+    struct hub *hub;
+    struct pair *names; /* that tasks have published */
     size_t nnames;
     struct verdict *verdict;
     struct idset *silent;      /* ranks that ended well and never spoke the PMI they were offered */
@@ -327,6 +330,13 @@ void room_give_back(struct manager *manager, const struct rset *less);
 int names_publish(struct manager *manager, const char *name, const char *port, struct error *err);
 char *names_lookup(struct manager *manager, const char *name, struct error *err); /* caller frees */
 int names_unpublish(struct manager *manager, const char *name, struct error *err);
+
+/* services.c */
+void services_open(struct manager *manager);
+void services_close(struct manager *manager);
+void services_take(struct manager *manager, const struct frame *frame);
+void services_add(const struct group *group);    /* it is about to be launched */
+void services_remove(const struct group *group); /* it is over */
 
 /* groups.c */
 struct group *groups_start(struct manager *manager, const struct group_plan *plan);

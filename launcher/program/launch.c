@@ -208,6 +208,11 @@ bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint
     }
 }
 
+char *launch_namespace(const char *instance_id, const char *program, uint32_t group)
+{
+    return mem_format("tprun.%s.%s.%u", instance_id ?: "0", program, group);
+}
+
 struct idset *launch_input_ranks(const struct spec *spec)
 {
     if (spec->input != SPEC_INPUT_RANKS || !spec->input_arg)

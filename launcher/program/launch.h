@@ -79,6 +79,8 @@ struct launch_source { /* what the manager knows; all borrowed */
 
 json_t *launch_to_json(const struct launch_source *source); /* new reference */
 
+/* What PMIx calls a group of a program; caller frees. */
+char *launch_namespace(const char *instance_id, const char *program, uint32_t group);
 /* The decoded input_arg of SPEC_INPUT_RANKS, which the caller frees; NULL for other inputs. */
 struct idset *launch_input_ranks(const struct spec *spec);
 /* Nodes of the tree that have a task which reads stdin; caller frees. */

@@ -58,8 +58,10 @@ enum frame_type {
                            JSON: see launcher/program/ask.h */
     FRAME_POST,     /* both ways, to `node` from node id `rank` of the group: bytes between their
                        hosts of openpmix */
-    FRAME_LOST,     /* JSON: nodes (idset), text: their link is gone */
-    FRAME_NOTE,     /* text for people, to stderr */
+    FRAME_HUB,  /* both ways, to and from the host of openpmix of `node`: bytes that the program's
+                       hub says or is asked */
+    FRAME_LOST, /* JSON: nodes (idset), text: their link is gone */
+    FRAME_NOTE, /* text for people, to stderr */
     /* manager to front end */
     FRAME_SHOW,   /* text; flags: FRAME_STDERR */
     FRAME_MAPPED, /* JSON: program, ntasks, hosts, taskmap */

@@ -36,6 +36,12 @@ double pmix_host_deadline(const struct pmix_host *host)
     return -1;
 }
 
+int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err)
+{
+    (void)host, (void)bytes, (void)len;
+    return error_set(err, "this tprun was built without PMIx");
+}
+
 struct pmix_job *pmix_job_new(struct pmix_host *host, const struct pmix_job_config *config,
                               void *owner_data, struct error *err)
 {

@@ -114,6 +114,7 @@ void pmix_host_free(struct pmix_host *host, double patience)
     int saved = errno;
     struct timespec end = clock_in(patience);
     jobs_leave(host, &end);
+    questions_free(host);
     queue_close();
     errno = saved;
 }
@@ -127,11 +128,23 @@ void pmix_host_run(struct pmix_host *host)
         event_free(event);
     }
     modexes_expire(host);
+    questions_expire(host);
 }
 
 double pmix_host_deadline(const struct pmix_host *host)
 {
-    return modexes_deadline(host);
+    double first = modexes_end(host), other = questions_end(host);
+    if (!first || (other && other < first))
+        first = other;
+    double left = first - host_clock();
+    return !first ? -1 : left > 0 ? left : 0;
+}
+
+double host_clock(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
 }
 
 struct pmix_job *host_job(const struct pmix_host *host, const char *name)

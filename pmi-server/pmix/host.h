@@ -45,6 +45,9 @@ struct pmix_host_ops {
                      const void *bytes, size_t len);
     /* To the host of this node of the job (a node id of its map); pmix_job_posted() there. */
     void (*post)(void *arg, struct pmix_job *job, uint32_t node, const void *bytes, size_t len);
+    /* To the program's hub (hub/hub.h): hub_take() there, which says something to
+     * pmix_host_told(). */
+    void (*ask)(void *arg, const void *bytes, size_t len);
     /* A task asked for the end of the program. */
     void (*abort)(void *arg, struct pmix_job *job, uint32_t rank, int status, const char *message);
     /* Text for people, whole lines, of a task. */
@@ -92,6 +95,9 @@ void pmix_host_run(struct pmix_host *host);
 double pmix_host_deadline(const struct pmix_host *host);
 /* "4.2.2" of the library that is there, NULL: none, or built without. Static. */
 const char *pmix_host_version(void);
+
+/* The program's hub said something to this node. -1 with a sentence: it is malformed. */
+int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err);
 
 /* Registered here, with its local tasks. NULL with a sentence. */
 struct pmix_job *pmix_job_new(struct pmix_host *host, const struct pmix_job_config *config,

@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "pmi-server/hub/talk.h"
 #include "pmi-server/pmix/host.h"
 #include "pmi-server/pmix/library.h"
 #include "pmi-server/pmix/queue.h"
@@ -19,7 +20,8 @@ struct pmix_host {
     pmix_topology_t topology; /* openpmix keeps a pointer to it */
     struct pmix_job *jobs;
     struct pmix_job *leaving; /* openpmix has yet to say that it let go of them */
-    uint64_t tokens;          /* that requests of other nodes were given */
+    uint64_t tokens;          /* that requests of other nodes and of the hub were given */
+    struct question *questions;
 };
 
 struct client {
@@ -43,6 +45,7 @@ struct pmix_job {
 };
 
 struct pmix_job *host_job(const struct pmix_host *host, const char *name);
+double host_clock(void); /* seconds */
 
 /* All in the owner's thread; openpmix's calls, which upcalls.c queued. */
 void fence_entered(struct pmix_host *host, struct event *event);
@@ -50,7 +53,21 @@ void fences_free(struct pmix_job *job);
 void modex_asked(struct pmix_host *host, struct event *event);
 void modexes_free(struct pmix_job *job);
 void modexes_expire(struct pmix_host *host);
-double modexes_deadline(const struct pmix_host *host); /* seconds from now, or -1 */
+double modexes_end(const struct pmix_host *host); /* when the first expires; 0: there is none */
+
+/* questions.c: what the program's hub is asked. `rest` is malformed if packet_ends() says so after it
+ * was read; with another status than HUB_OK there may be nothing. */
+typedef void question_answered(struct pmix_host *host, struct event *event, enum hub_status status,
+                               struct packet *rest);
+/* In the name of event->proc, with event->timeout (0: for ever). What the event owns is answered()'s event's from
+ * here on. NULL: no answer is wanted. `rest` may be NULL. */
+void question_ask(struct pmix_host *host, struct event *event, enum hub_kind kind,
+                  const struct buf *rest, question_answered *answered);
+void question_answer(struct pmix_host *host, struct talk_down *talk);
+void questions_expire(struct pmix_host *host);
+double questions_end(const struct pmix_host *host); /* as modexes_end() */
+void questions_free(struct pmix_host *host);
+pmix_status_t question_status(enum hub_status status);
 
 /* The table that openpmix calls. */
 extern pmix_server_module_t pmix_upcalls;

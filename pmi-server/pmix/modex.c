@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -29,17 +28,10 @@ struct message {
 struct modex_request {
     struct modex_request *next;
     uint64_t token;
-    double end; /* as now() counts */
+    double end; /* as host_clock() counts */
     pmix_modex_cbfunc_t done;
     void *cbdata;
 };
-
-static double now(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
-}
 
 /* ---- messages ---- */
 
@@ -103,7 +95,7 @@ void modex_asked(struct pmix_host *host, struct event *event)
     }
     struct modex_request *request = mem_alloc(sizeof(*request));
     request->token = ++host->tokens;
-    request->end = now() + event->timeout;
+    request->end = host_clock() + event->timeout;
     request->done = event->modex_done;
     request->cbdata = event->cbdata;
     request->next = job->modexes;
@@ -144,20 +136,17 @@ void modexes_expire(struct pmix_host *host)
 {
     for (struct pmix_job *job = host->jobs; job; job = job->next)
         if (job->modexes)
-            expire(job, now());
+            expire(job, host_clock());
 }
 
-double modexes_deadline(const struct pmix_host *host)
+double modexes_end(const struct pmix_host *host)
 {
-    const struct modex_request *soonest = NULL;
+    double soonest = 0;
     for (const struct pmix_job *job = host->jobs; job; job = job->next)
         for (const struct modex_request *r = job->modexes; r; r = r->next)
-            if (!soonest || r->end < soonest->end)
-                soonest = r;
-    if (!soonest)
-        return -1;
-    double left = soonest->end - now();
-    return left > 0 ? left : 0;
+            if (!soonest || r->end < soonest)
+                soonest = r->end;
+    return soonest;
 }
 
 void modexes_free(struct pmix_job *job)

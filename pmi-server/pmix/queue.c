@@ -20,6 +20,15 @@ struct event *event_new(void (*run)(struct pmix_host *, struct event *), const p
     return event;
 }
 
+struct event *event_move(struct event *event)
+{
+    struct event *copy = mem_alloc(sizeof(*copy));
+    *copy = *event;
+    event->procs = NULL;
+    event->bytes = NULL;
+    return copy;
+}
+
 void event_free(struct event *event)
 {
     free(event->procs);

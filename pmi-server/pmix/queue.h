@@ -34,6 +34,8 @@ struct event {
 };
 
 struct event *event_new(void (*run)(struct pmix_host *, struct event *), const pmix_proc_t *proc);
+/* The same, with what it owned: `event` owns nothing any more. */
+struct event *event_move(struct event *event);
 void event_free(struct event *event);
 
 /* From now on events are kept, and wake(arg) is called when there is a first one. */

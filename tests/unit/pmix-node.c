@@ -18,13 +18,15 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "pmi-server/hub/hub.h"
 #include "pmi-server/pmix/host.h"
 
 #define PATIENCE 20.0
 #define PACKET 65536
+#define HUB UINT64_MAX
 
 struct packet {
-    uint64_t id; /* of a round; 0: a post */
+    uint64_t id; /* of a round; 0: a post; HUB: to or from the hub */
     size_t len;
     char bytes[PACKET];
 };
@@ -34,6 +36,7 @@ struct node {
     int wake[2], other;
     pid_t pids[TASKS];
     uint32_t nrunning;
+    struct hub *hub;              /* of node 0; else NULL */
     struct packet *mine, *theirs; /* of the round that is open */
     struct pmix_host *host;
     struct pmix_job *job;
@@ -115,6 +118,46 @@ static void post(void *arg, struct pmix_job *job, uint32_t to, const void *bytes
     free(packet);
 }
 
+/* ---- the hub, which is node 0's ---- */
+
+static void told(struct node *node, const void *bytes, size_t len)
+{
+    if (pmix_host_told(node->host, bytes, len, NULL))
+        abort();
+}
+
+static void hub_tell(void *arg, uint32_t to, const void *bytes, size_t len)
+{
+    struct node *node = arg;
+    if (to == node->number) {
+        told(node, bytes, len);
+        return;
+    }
+    struct packet *packet = packet_new(HUB, bytes, len);
+    packet_send(node, packet);
+    free(packet);
+}
+
+static const struct hub_ops hub_ops = {hub_tell};
+
+static void asked(struct node *node, uint32_t from, const void *bytes, size_t len)
+{
+    if (hub_take(node->hub, from, bytes, len, NULL))
+        abort();
+}
+
+static void ask(void *arg, const void *bytes, size_t len)
+{
+    struct node *node = arg;
+    if (node->hub) {
+        asked(node, node->number, bytes, len);
+        return;
+    }
+    struct packet *packet = packet_new(HUB, bytes, len);
+    packet_send(node, packet);
+    free(packet);
+}
+
 static void kill_all(struct node *node)
 {
     for (uint32_t i = 0; i < TASKS; i++)
@@ -141,7 +184,7 @@ static void log_text(void *arg, struct pmix_job *job, uint32_t rank, bool error,
     strncat(to, text, sizeof(node->outcome->err) - strlen(to) - 1);
 }
 
-static const struct pmix_host_ops ops = {wake, exchange, post, abort_job, log_text};
+static const struct pmix_host_ops ops = {wake, exchange, post, ask, abort_job, log_text};
 
 /* ---- a node ---- */
 
@@ -184,6 +227,10 @@ static int start_job(struct node *node, const char *tmpdir, struct error *err)
         taskmap_append(map, i, per);
     for (uint32_t i = 0; i < per; i++)
         locals[i] = (struct pmix_local){node->number * per + i, node->number || i, cpus[i % 2]};
+    if (node->hub) {
+        struct hub_job job = {"tprun.job.1", map, (const uint32_t[]){0, 1}};
+        hub_add(node->hub, &job);
+    }
     const struct pmix_job_config config = {
         .name = "tprun.job.1",
         .session = 1,
@@ -249,6 +296,14 @@ static void receive(struct node *node)
         node->other = -1;
         return;
     }
+    if (packet->id == HUB) {
+        if (node->hub)
+            asked(node, !node->number, packet->bytes, packet->len);
+        else
+            told(node, packet->bytes, packet->len);
+        free(packet);
+        return;
+    }
     if (packet->id) {
         node->theirs = packet;
         complete(node);
@@ -284,6 +339,7 @@ static void node_run(struct node *node, const char *scenario)
     char tmpdir[] = "/tmp/test-pmix.XXXXXX";
     if (pipe2(node->wake, O_CLOEXEC) || !mkdtemp(tmpdir))
         abort();
+    node->hub = node->number ? NULL : hub_new(&hub_ops, node);
     if (start_host(node, tmpdir, &err) || start_job(node, tmpdir, &err)) {
         snprintf(node->outcome->error, sizeof(node->outcome->error), "%s", error_text(&err));
     } else {
@@ -293,6 +349,7 @@ static void node_run(struct node *node, const char *scenario)
     }
     double at = now();
     pmix_host_free(node->host, 5);
+    hub_free(node->hub);
     node->outcome->free_ms = (now() - at) * 1e3;
     rmdir(tmpdir);
 }

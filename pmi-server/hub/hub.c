@@ -1,0 +1,131 @@
+#include "pmi-server/hub/hub.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pmi-server/hub/inside.h"
+
+/* ---- jobs ---- */
+
+struct job *hub_job(const struct hub *hub, const char *name)
+{
+    struct job *job = hub->jobs;
+    while (job && strcmp(job->name, name) != 0)
+        job = job->next;
+    return job;
+}
+
+uint32_t hub_node(const struct job *job, uint32_t rank)
+{
+    return rank < job->map->ntasks ? job->node[taskmap_node(job->map, rank)] : UINT32_MAX;
+}
+
+void hub_add(struct hub *hub, const struct hub_job *from)
+{
+    struct job *job = mem_alloc(sizeof(*job));
+    job->name = mem_copy_text(from->name);
+    job->map = taskmap_copy(from->map);
+    job->node = mem_array(from->map->nnodes, sizeof(*job->node));
+    memcpy(job->node, from->node, from->map->nnodes * sizeof(*job->node));
+    job->next = hub->jobs;
+    hub->jobs = job;
+}
+
+static void job_free(struct job *job)
+{
+    taskmap_free(job->map);
+    free(job->node);
+    free(job->name);
+    free(job);
+}
+
+void hub_remove(struct hub *hub, const char *name)
+{
+    struct job **at = &hub->jobs;
+    while (*at && strcmp((*at)->name, name) != 0)
+        at = &(*at)->next;
+    struct job *job = *at;
+    if (!job)
+        return;
+    *at = job->next;
+    job_free(job);
+}
+
+/* ---- what is said to hosts ---- */
+
+static void tell(struct hub *hub, uint32_t node, struct buf *head, const struct buf *rest)
+{
+    if (rest)
+        buf_add(head, buf_bytes(rest), rest->len);
+    hub->ops->tell(hub->arg, node, buf_bytes(head), head->len);
+    buf_free(head);
+}
+
+void hub_answer(struct hub *hub, const struct asked *asked, enum hub_status status,
+                const struct buf *rest)
+{
+    struct buf head = BUF_INIT;
+    if (!asked->token)
+        return;
+    talk_put_down(&head, ORDER_ANSWER, asked->token, status);
+    tell(hub, asked->node, &head, rest);
+}
+
+void hub_order(struct hub *hub, uint32_t node, enum hub_order kind, const struct buf *rest)
+{
+    struct buf head = BUF_INIT;
+    talk_put_down(&head, kind, 0, HUB_OK);
+    tell(hub, node, &head, rest);
+}
+
+/* ---- what hosts say ---- */
+
+/* Each room that keeps questions looks for it. */
+static int forget(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+{
+    (void)hub, (void)asked;
+    return packet_ends(&talk->rest) ? 0 : -1;
+}
+
+/* -1: malformed. */
+static int (*const take[HUB_NKINDS])(struct hub *hub, const struct asked *asked,
+                                     struct talk_up *talk) = {
+    [HUB_FORGET] = forget,
+};
+
+int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err)
+{
+    struct talk_up talk;
+    int rc = talk_read_up(&talk, bytes, len);
+    if (rc == 0) {
+        struct asked asked = {node, talk.token};
+        rc = take[talk.kind](hub, &asked, &talk);
+        free(talk.from.job);
+    }
+    return rc < 0 ? error_set(err, "a malformed message of the PMIx host of node %" PRIu32, node)
+                  : 0;
+}
+
+/* ---- life ---- */
+
+struct hub *hub_new(const struct hub_ops *ops, void *arg)
+{
+    struct hub *hub = mem_alloc(sizeof(*hub));
+    hub->ops = ops;
+    hub->arg = arg;
+    return hub;
+}
+
+void hub_free(struct hub *hub)
+{
+    if (!hub)
+        return;
+    while (hub->jobs) {
+        struct job *next = hub->jobs->next;
+        job_free(hub->jobs);
+        hub->jobs = next;
+    }
+    free(hub);
+}

@@ -1,0 +1,44 @@
+/*
+ * hub - what a program as a whole does for its PMIx hosts: what concerns tasks of several nodes, or of
+ * several jobs.
+ *
+ * There is one for a program, where the messages of all its hosts come together. A host (pmix/host.h)
+ * asks, by a message of its own, and is answered, at once or when others have asked too; the hub may
+ * also order something of a host. It knows nothing of openpmix, and nothing of links: whoever owns
+ * it carries its messages. Messages come from other machines: what is malformed is refused.
+ */
+#ifndef PMI_SERVER_HUB_HUB_H
+#define PMI_SERVER_HUB_HUB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "affinity/layout/taskmap.h"
+#include "base/error.h"
+
+#define HUB_NAME_MAX 255         /* bytes of a job's name */
+#define HUB_ALL (UINT32_MAX - 1) /* every rank of a job; as PMIX_RANK_WILDCARD */
+
+struct hub;
+
+struct hub_ops {
+    /* To the host of this node; pmix_host_told() there. A node without a host hears nothing. */
+    void (*tell)(void *arg, uint32_t node, const void *bytes, size_t len);
+};
+
+struct hub_job { /* the tasks of one group; all borrowed during the call */
+    const char *name;
+    const struct taskmap *map;
+    const uint32_t *node; /* [map->nnodes] what tell() calls its nodes */
+};
+
+struct hub *hub_new(const struct hub_ops *ops, void *arg); /* ops and arg are borrowed */
+void hub_free(struct hub *hub);
+
+void hub_add(struct hub *hub, const struct hub_job *job); /* its name is no other's */
+void hub_remove(struct hub *hub, const char *name);       /* all its tasks are over */
+
+/* A host's message, of this node. -1 with a sentence: it is malformed, and its sender is broken. */
+int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * talk - what hosts and the hub say to each other.
+ *
+ * Up: kind (u8), token (u64; 0: no answer is wanted), the task that asks (its job's name as text, its
+ * rank as u32), then what belongs to the kind. Down: kind (u8), token (u64), status (u8, enum
+ * hub_status), then what belongs to it. The fields are packet.h's.
+ */
+#ifndef PMI_SERVER_HUB_TALK_H
+#define PMI_SERVER_HUB_TALK_H
+
+#include <stdint.h>
+
+#include "pmi-server/hub/hub.h"
+#include "pmi-server/hub/packet.h"
+
+enum hub_kind {             /* what a host asks */
+                HUB_FORGET, /* the question of this token: nobody waits for its answer any more */
+                HUB_NKINDS
+};
+
+enum hub_order {               /* what the hub says */
+                 ORDER_ANSWER, /* to the question of that token */
+                 ORDER_NKINDS
+};
+
+enum hub_status {
+    HUB_OK,
+    HUB_NOT_FOUND,
+    HUB_TIMEOUT,
+    HUB_EXISTS,
+    HUB_BAD, /* malformed, or of nobody that there is */
+    HUB_NOT_PERMITTED,
+    HUB_UNSUPPORTED,
+    HUB_NSTATUS
+};
+
+struct hub_proc {
+    char *job; /* its name; the owner frees it */
+    uint32_t rank;
+};
+
+void talk_put_proc(struct buf *out, const char *job, uint32_t rank);
+struct hub_proc talk_proc(struct packet *in);
+
+struct talk_up {
+    enum hub_kind kind;
+    uint64_t token;
+    struct hub_proc from;
+    struct packet rest;
+};
+
+struct talk_down {
+    enum hub_order kind;
+    uint64_t token;
+    enum hub_status status;
+    struct packet rest;
+};
+
+/* The head; the rest follows it. */
+void talk_put_up(struct buf *out, enum hub_kind kind, uint64_t token, const char *job,
+                 uint32_t rank);
+void talk_put_down(struct buf *out, enum hub_order kind, uint64_t token, enum hub_status status);
+
+/* 0, or -1: malformed, and nothing to be freed. from.job is the caller's. */
+int talk_read_up(struct talk_up *talk, const void *bytes, size_t len);
+int talk_read_down(struct talk_down *talk, const void *bytes, size_t len);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * What the program's hub says: answers, and orders.
+ */
+#include "pmi-server/hub/talk.h"
+#include "pmi-server/pmix/inside.h"
+
+/* -1: malformed. */
+static int answered(struct pmix_host *host, struct talk_down *talk)
+{
+    question_answer(host, talk);
+    return 0; /* whoever asked reads it, and may find it malformed */
+}
+
+static int (*const take[ORDER_NKINDS])(struct pmix_host *host, struct talk_down *talk) = {
+    [ORDER_ANSWER] = answered,
+};
+
+int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err)
+{
+    struct talk_down talk;
+    if (talk_read_down(&talk, bytes, len) < 0 || take[talk.kind](host, &talk) < 0)
+        return error_set(err, "a malformed message of the program's hub");
+    return 0;
+}
