@@ -16,6 +16,7 @@
 #define STORE "PMIX_MCA_gds"
 
 static atomic_bool taken; /* openpmix is one server in a process */
+static struct pmix_host *abandoned;
 
 static pmix_status_t server_init(struct pmix_host *host, const struct pmix_host_config *config)
 {
@@ -116,6 +117,7 @@ void pmix_host_free(struct pmix_host *host, double patience)
     jobs_leave(host, &end);
     questions_free(host);
     queue_close();
+    abandoned = host;
     errno = saved;
 }
 
