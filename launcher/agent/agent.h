@@ -28,4 +28,8 @@ struct agent_config {
  * default loop yet; descriptors above 9 other than those given are closed. */
 int agent_run(const struct agent_config *config);
 
+/* An agent of this host was killed: what it wrote down for other runs is cleared away, once none of
+ * its tasks lives. */
+void agent_sweep(void);
+
 #endif

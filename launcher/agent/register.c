@@ -68,9 +68,22 @@ static const char *family_of(const struct launch *launch)
     return colon ? colon + 1 : launch->instance_id;
 }
 
+static struct instance *open_instance(void)
+{
+    return instance_open("register of this host", NULL);
+}
+
+void agent_sweep(void)
+{
+    struct instance *instance = open_instance();
+    if (instance)
+        rset_free(instance_held(instance, NULL));
+    instance_close(instance);
+}
+
 static void open_entry(struct agent *agent, const struct launch *launch)
 {
-    agent->register_instance = instance_open("register of this host", NULL);
+    agent->register_instance = open_instance();
     if (!agent->register_instance)
         return;
     char *name = mem_format("%s %s in %s", family_of(launch), launch->spec->parts[0].argv[0],

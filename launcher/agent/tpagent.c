@@ -30,6 +30,8 @@ static int guard(pid_t agent, const struct agent_config *config)
     }
     descend_end(AGENT_LOST_GRACE, NULL, 0, config->cgroup);
     scratch_remove(config->scratch);
+    if (WIFSIGNALED(status))
+        agent_sweep();
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 

@@ -110,6 +110,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
 {
     struct buf line = BUF_INIT;
     size_t others = 0;
+    manager->agent_lost = true;
     if (manager->phase == PHASE_END)
         return;
     if (manager->phase == PHASE_RUN && !is_used(manager, nodes)) {
@@ -259,6 +260,8 @@ static void on_tree_empty(void *arg)
     manager->finished = true;
     descend_end(AGENT_LOST_GRACE, NULL, 0, manager->cgroup);
     scratch_remove(manager->scratch);
+    if (manager->agent_lost)
+        agent_sweep();
     program_end(manager->program);
     manager->program = NULL;
     if (manager->front)

@@ -173,6 +173,7 @@ struct manager {
     struct idset *silent;      /* ranks that ended well and never spoke the PMI they were offered */
     struct idset *input_nodes; /* of the tree: where stdin is read */
     size_t input_owed;         /* bulk bytes of stdin that have not gone down */
+    bool agent_lost; /* one ended before it was told to: what it left may be on this machine */
     bool terminating;
     bool finished;
     bool limit_is_R;
