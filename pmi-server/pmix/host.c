@@ -15,8 +15,7 @@
  * behind one that fails. */
 #define STORE "PMIX_MCA_gds"
 
-static atomic_bool taken; /* openpmix is one server in a process */
-static struct pmix_host *abandoned;
+static _Atomic(struct pmix_host *) only; /* openpmix is one server in a process */
 
 static pmix_status_t server_init(struct pmix_host *host, const struct pmix_host_config *config)
 {
@@ -38,6 +37,13 @@ static pmix_status_t server_init(struct pmix_host *host, const struct pmix_host_
     return status;
 }
 
+static void host_drop(struct pmix_host *host)
+{
+    free(host->topology.source);
+    free(host->hostname);
+    free(host);
+}
+
 static void host_forget(struct pmix_host *host)
 {
     queue_close();
@@ -46,10 +52,8 @@ static void host_forget(struct pmix_host *host)
         job_forget(host->leaving);
         host->leaving = next;
     }
-    free(host->topology.source);
-    free(host->hostname);
-    free(host);
-    atomic_store(&taken, false);
+    atomic_store(&only, NULL);
+    host_drop(host);
 }
 
 static struct pmix_host *host_make(const struct pmix_library *library,
@@ -75,11 +79,12 @@ struct pmix_host *pmix_host_new(const struct pmix_host_config *config,
     const struct pmix_library *library = pmix_library(err);
     if (!library)
         return NULL;
-    if (atomic_exchange(&taken, true)) {
+    struct pmix_host *none = NULL, *host = host_make(library, config, ops, arg);
+    if (!atomic_compare_exchange_strong(&only, &none, host)) {
+        host_drop(host);
         error_set(err, "openpmix is one server in a process, and there is one");
         return NULL;
     }
-    struct pmix_host *host = host_make(library, config, ops, arg);
     queue_open(ops->wake, arg);
     pmix_status_t status = server_init(host, config);
     if (status == PMIX_SUCCESS)
@@ -117,7 +122,6 @@ void pmix_host_free(struct pmix_host *host, double patience)
     jobs_leave(host, &end);
     questions_free(host);
     queue_close();
-    abandoned = host;
     errno = saved;
 }
 
