@@ -112,8 +112,21 @@ static void host_log(void *arg, struct pmix_job *job, uint32_t rank, bool error,
             streams_say(&group->tasks[i], error, text);
 }
 
-static const struct pmix_host_ops host_ops = {host_wake, host_exchange, host_post,
-                                              host_ask,  host_abort,    host_log};
+static void host_stuck(void *arg, struct pmix_job *job, uint32_t missing, uint32_t waiting)
+{
+    (void)arg;
+    rendezvous_stuck(pmix_job_data(job), "PMIx fence", missing, waiting);
+}
+
+static const struct pmix_host_ops host_ops = {
+    .wake = host_wake,
+    .exchange = host_exchange,
+    .post = host_post,
+    .ask = host_ask,
+    .abort = host_abort,
+    .log = host_log,
+    .stuck = host_stuck,
+};
 
 /* ---- posts ---- */
 
@@ -340,6 +353,8 @@ int pmix_open(struct group *group, unsigned offered, struct error *err)
     free(directory);
     if (!group->pmix)
         return -1;
+    if (group->pmix_missing_told)
+        pmix_job_missing(group->pmix, group->pmix_missing, group->pmix_missing_from);
     free_posts(group, deliver_held);
     return 0;
 }
@@ -370,4 +385,31 @@ enum pmi_state pmix_state(const struct task *task)
 {
     return task->group->pmix ? pmix_job_state(task->group->pmix, task->what->local_rank)
                              : PMI_SILENT;
+}
+
+/* ---- who is missing ---- */
+
+static bool is_news(struct group *group, uint32_t rank, uint64_t from)
+{
+    if (group->pmix_missing_told && from >= group->pmix_missing_from)
+        return false;
+    group->pmix_missing_told = true;
+    group->pmix_missing = rank;
+    group->pmix_missing_from = from;
+    return true;
+}
+
+void pmix_missing(struct group *group, uint32_t rank, uint64_t from)
+{
+    if (is_news(group, rank, from) && group->pmix)
+        pmix_job_missing(group->pmix, rank, from);
+}
+
+void pmix_gone(struct task *task)
+{
+    uint64_t from;
+    struct group *group = task->group;
+    if (group->pmix && pmix_job_gone(group->pmix, task->what->local_rank, &from) &&
+        is_news(group, task->what->rank, from) && group->launch->nnodes > 1)
+        rendezvous_tell_missing(group, task->what->rank, from, FRAME_MISSING_PMIX);
 }

@@ -100,25 +100,32 @@ void rendezvous_drain(struct task *task)
         ;
 }
 
-static void tell_stuck(struct group *group, uint32_t missing, uint32_t waiting)
-{
-    uint32_t first = group->launch->first_rank;
-    char *text = mem_format("ended without entering the PMI barrier that rank %u waits in: every "
-                            "rank has to call MPI_Init, or none",
-                            first + waiting);
-    report_ended_rank(group, first + missing, "pmi", W_EXITCODE(1, 0), text);
-    free(text);
-}
-
 static bool is_ending(const struct group *group)
 {
     return group->terminating || group->agent->terminating;
 }
 
-static void send_missing(struct group *group, uint32_t rank, uint64_t sequence, uint16_t flags)
+void rendezvous_stuck(struct group *group, const char *what, uint32_t missing, uint32_t waiting)
+{
+    uint32_t first = group->launch->first_rank;
+    if (is_ending(group))
+        return;
+    char *text = mem_format("ended without entering the %s that rank %u waits in: every rank has "
+                            "to call MPI_Init, or none",
+                            what, first + waiting);
+    report_ended_rank(group, first + missing, "pmi", W_EXITCODE(1, 0), text);
+    free(text);
+}
+
+static void tell_stuck(struct group *group, uint32_t missing, uint32_t waiting)
+{
+    rendezvous_stuck(group, "PMI barrier", missing, waiting);
+}
+
+void rendezvous_tell_missing(struct group *group, uint32_t rank, uint64_t from, uint16_t flags)
 {
     unsigned char number[8];
-    frame_put_u64(number, sequence);
+    frame_put_u64(number, from);
     struct frame frame = {.type = FRAME_MISSING,
                           .flags = flags,
                           .node = group->agent->node,
@@ -138,14 +145,14 @@ static void tell_missing(struct group *group, const struct pmi_client *client)
     if (group->launch->nnodes == 1)
         return;
     if (pmi_client_in_groups(client))
-        send_missing(group, pmi_client_rank(client), pmi_client_barriers(client),
-                     FRAME_MISSING_GROUPS);
+        rendezvous_tell_missing(group, pmi_client_rank(client), pmi_client_barriers(client),
+                                FRAME_MISSING_GROUPS);
     if (!pmi_server_left(group->pmi, &rank, &sequence) ||
         (group->missing_told && sequence >= group->missing))
         return;
     group->missing_told = true;
     group->missing = sequence;
-    send_missing(group, rank, sequence, 0);
+    rendezvous_tell_missing(group, rank, sequence, 0);
 }
 
 void rendezvous_missing(struct agent *agent, const struct frame *frame)
@@ -155,7 +162,13 @@ void rendezvous_missing(struct agent *agent, const struct frame *frame)
     if (!group)
         return;
     group_send(group, frame);
-    if (!group->pmi || frame->len != 8 || is_ending(group))
+    if (frame->len != 8 || is_ending(group))
+        return;
+    if (frame->flags & FRAME_MISSING_PMIX) {
+        pmix_missing(group, frame->rank, frame_get_u64(frame->bytes));
+        return;
+    }
+    if (!group->pmi)
         return;
     if (pmi_server_missing(group->pmi, frame->rank, frame_get_u64(frame->bytes)) &&
         pmi_server_stuck(group->pmi, &missing, &waiting))
@@ -167,7 +180,10 @@ void rendezvous_gone(struct task *task)
     struct group *group = task->group;
     uint32_t missing, waiting;
     pmi_close(task);
-    if (!task->client || is_ending(group))
+    if (is_ending(group))
+        return;
+    pmix_gone(task);
+    if (!task->client)
         return;
     if (pmi_client_gone(task->client) && pmi_server_stuck(group->pmi, &missing, &waiting))
         tell_stuck(group, missing, waiting);
@@ -227,9 +243,7 @@ static void on_broken(void *arg, struct pmi_client *client, const struct error *
 
 static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
 {
-    struct group *group = arg;
-    if (!is_ending(group))
-        tell_stuck(group, missing, waiting);
+    tell_stuck(arg, missing, waiting);
 }
 
 static uint32_t node_of(void *arg, uint32_t rank)

@@ -106,6 +106,9 @@ struct group {
     struct exchange *exchange;
     struct pmix_job *pmix;   /* NULL: no PMIx is offered to it here */
     struct pmix_post *posts; /* that wait for it to be started */
+    bool pmix_missing_told;  /* some rank enters no PMIx fence from this number on */
+    uint32_t pmix_missing;
+    uint64_t pmix_missing_from;
     bool missing_told; /* that some rank here will enter no barrier from number `missing` on */
     uint64_t missing;
 
@@ -230,6 +233,10 @@ void rendezvous_join(struct group *group);
 /* This node enters a round of its group; of `nnodes` nodes, 0: of all. */
 void rendezvous_exchange(struct group *group, uint64_t id, uint32_t nnodes, const void *bytes,
                          size_t len);
+/* `missing` has ended, and will enter no `what` that `waiting` waits in; ranks of the group. */
+void rendezvous_stuck(struct group *group, const char *what, uint32_t missing, uint32_t waiting);
+/* Other nodes have to know that the rank enters none from this number on. */
+void rendezvous_tell_missing(struct group *group, uint32_t rank, uint64_t from, uint16_t flags);
 /* What a task has said of any PMI that it was offered. */
 enum pmi_state rendezvous_state(const struct task *task);
 
@@ -242,6 +249,8 @@ void pmix_told(struct agent *agent, const struct frame *frame); /* by the hub; o
 /* NAME=VALUE, borrowed; of a task that is offered this set of enum spec_pmi. */
 char *const *pmix_variables(const struct task *task, unsigned offered);
 enum pmi_state pmix_state(const struct task *task);
+void pmix_gone(struct task *task); /* it has ended well */
+void pmix_missing(struct group *group, uint32_t rank, uint64_t from);
 int pmix_exchanged(struct group *group, uint64_t id, const void *bytes, size_t len,
                    struct error *err);
 char *pmix_name(const struct launch *launch, uint32_t group); /* of a job; caller frees */

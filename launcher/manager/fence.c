@@ -58,9 +58,11 @@ void fence_take_missing(struct manager *manager, const struct frame *frame)
         groups_send(group, frame);
         return;
     }
-    if (group->missing_told && frame_get_u64(frame->bytes) >= group->missing)
+    bool pmix = frame->flags & FRAME_MISSING_PMIX;
+    uint64_t from = frame_get_u64(frame->bytes);
+    if (group->missing[pmix].told && from >= group->missing[pmix].from)
         return;
-    group->missing_told = true;
-    group->missing = frame_get_u64(frame->bytes);
+    group->missing[pmix].told = true;
+    group->missing[pmix].from = from;
     groups_send(group, frame);
 }

@@ -77,8 +77,10 @@ struct group {
     struct rset *claim;   /* what its tasks use */
     struct idset *nodes;  /* of the tree, that heard of the launch */
     struct exchange *exchange;
-    bool missing_told; /* some rank will enter no PMI barrier from number `missing` on */
-    uint64_t missing;
+    struct {
+        bool told; /* some rank will enter none from this number on */
+        uint64_t from;
+    } missing[2];          /* PMI barriers, PMIx fences */
     struct idset *pending; /* nodes of the tree that have not said that they are done */
     struct adding *adding; /* not all of its tasks have been started; NULL: they have */
     bool failed;           /* nor will they be, and how the others end is of no interest */

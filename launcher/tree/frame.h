@@ -53,7 +53,7 @@ enum frame_type {
                            was left nothing is: JSON, statuses merged */
     FRAME_FENCE_UP, /* group; rank: weight; u64 id, then bytes */
     FRAME_MISSING,  /* both ways; group; its rank will enter no PMI barrier from a number on: u64
-                           number. flags: FRAME_MISSING_GROUPS */
+                           number. flags: FRAME_MISSING_GROUPS, FRAME_MISSING_PMIX: no PMIx fence */
     FRAME_ASK,      /* group; a task asks something of its program; rank: number of the question;
                            JSON: see launcher/program/ask.h */
     FRAME_POST,     /* both ways, to `node` from node id `rank` of the group: bytes between their
@@ -69,7 +69,7 @@ enum frame_type {
     FRAME_NTYPES
 };
 
-enum { FRAME_STDERR = 1, FRAME_UNFINISHED = 2, FRAME_MISSING_GROUPS = 4 };
+enum { FRAME_STDERR = 1, FRAME_UNFINISHED = 2, FRAME_MISSING_GROUPS = 4, FRAME_MISSING_PMIX = 8 };
 
 struct frame {
     enum frame_type type;

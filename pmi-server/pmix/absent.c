@@ -74,6 +74,17 @@ enum pmi_state pmix_job_state(const struct pmix_job *job, uint32_t local_rank)
     return PMI_SILENT;
 }
 
+bool pmix_job_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from)
+{
+    (void)job, (void)local_rank, (void)from;
+    return false;
+}
+
+void pmix_job_missing(struct pmix_job *job, uint32_t rank, uint64_t from)
+{
+    (void)job, (void)rank, (void)from;
+}
+
 int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
                        struct error *err)
 {

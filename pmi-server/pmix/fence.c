@@ -14,6 +14,8 @@
 struct fence {
     struct fence *next;
     uint64_t id;
+    uint64_t number; /* of all; 0: of some only */
+    struct idset *ranks;
     pmix_modex_cbfunc_t done;
     void *cbdata;
 };
@@ -107,26 +109,73 @@ static uint64_t round_id(struct pmix_job *job, const struct idset *ranks, bool a
     return PMIX_HOST_ROUND | PART | hash >> 4;
 }
 
-static void exchange(struct pmix_job *job, struct event *event, uint64_t id, uint32_t nnodes)
+static struct fence *open_fence(struct pmix_job *job, const struct event *event,
+                                const struct idset *ranks, bool all)
 {
     struct fence *fence = mem_alloc(sizeof(*fence));
-    fence->id = id;
+    fence->number = all ? job->fenced + 1 : 0;
+    fence->ranks = idset_copy(ranks);
     fence->done = event->modex_done;
     fence->cbdata = event->cbdata;
     fence->next = job->fences;
     job->fences = fence;
-    job->host->ops->exchange(job->host->arg, job, id, nnodes, event->bytes ? event->bytes : "",
-                             event->len);
+    return fence;
 }
 
+static void fence_free(struct fence *fence)
+{
+    idset_free(fence->ranks);
+    free(fence);
+}
+
+static void close_fence(struct pmix_job *job, struct fence *fence, const void *bytes, size_t len)
+{
+    struct fence **at = &job->fences;
+    while (*at != fence)
+        at = &(*at)->next;
+    *at = fence->next;
+    answer(fence->done, fence->cbdata, PMIX_SUCCESS, bytes, len);
+    fence_free(fence);
+}
+
+static bool is_stuck(const struct pmix_job *job, const struct fence *fence)
+{
+    if (!job->is_missing || !idset_has(fence->ranks, job->missing))
+        return false;
+    return fence->number ? fence->number >= job->missing_from : !job->missing_from;
+}
+
+bool fences_stuck(const struct pmix_job *job, uint32_t *waiting)
+{
+    for (const struct fence *fence = job->fences; fence; fence = fence->next)
+        if (is_stuck(job, fence) && client_of(job, fence->ranks, waiting))
+            return true;
+    return false;
+}
+
+static void exchange(struct pmix_job *job, struct event *event, struct fence *fence,
+                     uint32_t nnodes)
+{
+    fence->id = round_id(job, fence->ranks, fence->number);
+    job->host->ops->exchange(job->host->arg, job, fence->id, fence->number ? 0 : nnodes,
+                             event->bytes ? event->bytes : "", event->len);
+}
+
+/* openpmix has fences of this node alone to itself, but for those that somebody is missing from: they
+ * stay open, as nobody gets out of them. */
 static void enter(struct pmix_job *job, struct event *event, const struct idset *ranks)
 {
     bool all = idset_count(ranks) == job->map->ntasks;
     uint32_t nnodes = all ? job->map->nnodes : count_nodes(job, ranks);
-    if (nnodes == 1)
-        answer(event->modex_done, event->cbdata, PMIX_SUCCESS, event->bytes, event->len);
+    struct fence *fence = open_fence(job, event, ranks, all);
+    if (nnodes == 1 && all)
+        fence->number = UINT64_MAX; /* after whatever was not counted here */
+    if (is_stuck(job, fence))
+        missing_check(job);
+    else if (nnodes > 1)
+        exchange(job, event, fence, nnodes);
     else
-        exchange(job, event, round_id(job, ranks, all), all ? 0 : nnodes);
+        close_fence(job, fence, event->bytes, event->len);
 }
 
 void fence_entered(struct pmix_host *host, struct event *event)
@@ -147,15 +196,13 @@ void fence_entered(struct pmix_host *host, struct event *event)
 int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
                        struct error *err)
 {
-    struct fence **at = &job->fences, *fence;
-    while (*at && (*at)->id != id)
-        at = &(*at)->next;
-    if (!(fence = *at))
+    struct fence *fence = job->fences;
+    while (fence && fence->id != id)
+        fence = fence->next;
+    if (!fence)
         return error_set(err, "PMIx namespace \"%s\": no fence has the round 0x%llx", job->name,
                          (unsigned long long)id);
-    *at = fence->next;
-    answer(fence->done, fence->cbdata, PMIX_SUCCESS, bytes, len);
-    free(fence);
+    close_fence(job, fence, bytes, len);
     return 0;
 }
 
@@ -163,7 +210,7 @@ void fences_free(struct pmix_job *job)
 {
     while (job->fences) {
         struct fence *next = job->fences->next;
-        free(job->fences);
+        fence_free(job->fences);
         job->fences = next;
     }
     while (job->groups) {

@@ -52,6 +52,9 @@ struct pmix_host_ops {
     void (*abort)(void *arg, struct pmix_job *job, uint32_t rank, int status, const char *message);
     /* Text for people, whole lines, of a task. */
     void (*log)(void *arg, struct pmix_job *job, uint32_t rank, bool error, const char *text);
+    /* The job hangs: `waiting`, of this node, waits in a fence for `missing`, which has ended. Once in
+     * a job's life. */
+    void (*stuck)(void *arg, struct pmix_job *job, uint32_t missing, uint32_t waiting);
 };
 
 struct pmix_app {                /* a part of the job */
@@ -108,6 +111,11 @@ void *pmix_job_data(const struct pmix_job *job);
 char *const *pmix_job_environment(struct pmix_job *job, uint32_t local_rank);
 /* PMI_SILENT: never connected. */
 enum pmi_state pmix_job_state(const struct pmix_job *job, uint32_t local_rank);
+
+/* The task's process has ended. True where it enters no fence of all from this number on and all
+ * nodes have to know: pmix_job_missing() there. (False: it ended without a finalize.) */
+bool pmix_job_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from);
+void pmix_job_missing(struct pmix_job *job, uint32_t rank, uint64_t from);
 
 /* The owner's side of ops. -1 with a sentence for what is malformed or of no round that is open. */
 int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,

@@ -25,7 +25,12 @@ struct pmix_host {
 };
 
 struct client {
+    struct pmix_job *job;
+    uint32_t rank;
     _Atomic int state; /* enum pmi_state; openpmix's thread sets it */
+    atomic_bool committed;
+    bool watched; /* openpmix will tell when it commits */
+    bool gone;    /* its process */
     char **environment;
 };
 
@@ -38,9 +43,13 @@ struct pmix_job {
     uint32_t node;
     struct client *clients; /* by local rank */
     uint32_t nclients;
-    struct fence *fences;          /* entered, not complete */
-    struct fence_group *groups;    /* whose fences are not of all */
-    uint64_t fenced;               /* fences of all that were entered */
+    struct fence *fences;       /* entered, not complete */
+    struct fence_group *groups; /* whose fences are not of all */
+    uint64_t fenced;            /* fences of all that were entered */
+    bool is_missing;            /* some rank enters no fence of all from number `from` on */
+    uint32_t missing;
+    uint64_t missing_from; /* 0: it never connected, and enters none whatever */
+    bool told_stuck;
     struct modex_request *modexes; /* that other nodes were asked for */
 };
 
@@ -50,6 +59,11 @@ double host_clock(void); /* seconds */
 /* All in the owner's thread; openpmix's calls, which upcalls.c queued. */
 void fence_entered(struct pmix_host *host, struct event *event);
 void fences_free(struct pmix_job *job);
+/* A fence is open that the missing rank is a member of; `waiting` waits in it. */
+bool fences_stuck(const struct pmix_job *job, uint32_t *waiting);
+void missing_check(struct pmix_job *job); /* does somebody wait in vain? */
+/* One of these that is a task of this node and has not finalized. */
+bool client_of(const struct pmix_job *job, const struct idset *ranks, uint32_t *rank);
 void modex_asked(struct pmix_host *host, struct event *event);
 void modexes_free(struct pmix_job *job);
 void modexes_expire(struct pmix_host *host);

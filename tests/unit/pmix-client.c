@@ -166,6 +166,41 @@ static void die(void)
     fence(0, 0, false);
 }
 
+/* Rank 1 is not there. */
+static void leave(void)
+{
+    put_name();
+    fence(0, 0, true);
+}
+
+static void leave_others(void)
+{
+    if (me.rank > 1)
+        fence(2, 2, false);
+}
+
+/* Rank 1 finalizes and is gone; then the others have a fence. */
+static void finish_early(void)
+{
+    pmix_value_t value = {.type = PMIX_UINT32, .data.uint32 = (uint32_t)getpid()};
+    NEED(PMIx_Put(PMIX_GLOBAL, "pid", &value) == PMIX_SUCCESS && PMIx_Commit() == PMIX_SUCCESS);
+    fence(0, 0, true);
+    if (me.rank == 1)
+        return;
+    pid_t other = (pid_t)get_number(1, "pid");
+    while (kill(other, 0) == 0)
+        usleep(10000);
+    usleep(200000); /* and everybody has heard of it */
+    fence(0, 0, false);
+}
+
+static void finish_in_turn(void)
+{
+    put_name();
+    fence(0, 0, true);
+    usleep(me.rank * 100000);
+}
+
 /* tests/unit/test-pmix.c: four ranks of two apps, on "hosta" and, where there are two, "hostb". */
 static void facts(void)
 {
@@ -207,13 +242,23 @@ static const struct {
     {"give-up", give_up},
     {"die", die},
     {"facts", facts},
+    {"leave", leave},
+    {"leave-late", leave},
+    {"leave-others", leave_others},
+    {"finish-early", finish_early},
+    {"finish-in-turn", finish_in_turn},
 };
 
 int main(int argc, char **argv)
 {
     NEED(argc == 2);
+    const char *rank = getenv("PMIX_RANK");
     if (!strcmp(argv[1], "silent"))
         return 0;
+    if (rank && !strcmp(rank, "1") && !strncmp(argv[1], "leave", 5)) {
+        usleep(!strcmp(argv[1], "leave-late") ? 300000 : 0);
+        return 0;
+    }
     NEED(PMIx_Init(&me, NULL, 0) == PMIX_SUCCESS);
     size = get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)

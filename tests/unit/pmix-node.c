@@ -24,11 +24,17 @@
 #define PATIENCE 20.0
 #define PACKET 65536
 #define HUB UINT64_MAX
+#define MISSING (UINT64_MAX - 1)
 
 struct packet {
-    uint64_t id; /* of a round; 0: a post; HUB: to or from the hub */
+    uint64_t id; /* of a round; 0: a post; HUB: to or from the hub; MISSING: a struct lack */
     size_t len;
     char bytes[PACKET];
+};
+
+struct lack {
+    uint32_t rank;
+    uint64_t from;
 };
 
 struct node {
@@ -184,7 +190,19 @@ static void log_text(void *arg, struct pmix_job *job, uint32_t rank, bool error,
     strncat(to, text, sizeof(node->outcome->err) - strlen(to) - 1);
 }
 
-static const struct pmix_host_ops ops = {wake, exchange, post, ask, abort_job, log_text};
+static void stuck(void *arg, struct pmix_job *job, uint32_t missing, uint32_t waiting)
+{
+    struct node *node = arg;
+    (void)job;
+    if (node->outcome->told)
+        abort();
+    node->outcome->told = true;
+    node->outcome->missing = missing;
+    node->outcome->waiting = waiting;
+    kill_all(node);
+}
+
+static const struct pmix_host_ops ops = {wake, exchange, post, ask, abort_job, log_text, stuck};
 
 /* ---- a node ---- */
 
@@ -272,6 +290,23 @@ static void start_tasks(struct node *node, const char *scenario)
     }
 }
 
+static void gone(struct node *node, uint32_t local)
+{
+    struct lack lack = {.rank = node->number * (TASKS / node->nnodes) + local};
+    if (!pmix_job_gone(node->job, local, &lack.from) || node->nnodes == 1 || node->other < 0)
+        return;
+    struct packet *packet = packet_new(MISSING, &lack, sizeof(lack));
+    packet_send(node, packet);
+    free(packet);
+}
+
+static void missing(struct node *node, const struct packet *packet)
+{
+    struct lack lack;
+    memcpy(&lack, packet->bytes, sizeof(lack));
+    pmix_job_missing(node->job, lack.rank, lack.from);
+}
+
 static void reap(struct node *node)
 {
     int status;
@@ -282,6 +317,7 @@ static void reap(struct node *node)
             node->nrunning--;
             node->outcome->exits[first + i] = status;
             node->outcome->states[first + i] = (int)pmix_job_state(node->job, i);
+            gone(node, i);
             if (WIFSIGNALED(status))
                 kill_all(node);
         }
@@ -301,6 +337,11 @@ static void receive(struct node *node)
             asked(node, !node->number, packet->bytes, packet->len);
         else
             told(node, packet->bytes, packet->len);
+        free(packet);
+        return;
+    }
+    if (packet->id == MISSING) {
+        missing(node, packet);
         free(packet);
         return;
     }

@@ -20,7 +20,9 @@ struct pmix_outcome { /* of a node; in shared memory */
     unsigned rounds, parts, posts;
     double host_ms, job_ms, free_ms;
     long host_kib, job_kib;
-    bool stuck;
+    bool stuck; /* who was left had to be killed */
+    bool told;  /* a rank is missing, and another waits: */
+    uint32_t missing, waiting;
 };
 
 /* `nnodes` (1 or 2) nodes run TASKS tasks of a scenario (pmix-client.c); the nodes' outcomes. */

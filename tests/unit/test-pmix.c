@@ -129,6 +129,58 @@ static void one_who_never_connects_stays_silent(void **state)
     pmix_nodes_free(o, 1);
 }
 
+/* Every node that has somebody waiting says so. */
+static void check_missing(const char *scenario)
+{
+    for (uint32_t nnodes = 1; nnodes <= 2; nnodes++) {
+        struct pmix_outcome *outcomes = pmix_nodes_run(nnodes, scenario);
+        for (uint32_t i = 0; i < nnodes; i++) {
+            assert_string_equal(outcomes[i].error, "");
+            assert_false(outcomes[i].stuck);
+            assert_true(outcomes[i].told);
+            assert_int_equal(outcomes[i].missing, 1);
+            assert_int_not_equal(outcomes[i].waiting, 1);
+            assert_int_equal(outcomes[i].waiting / (TASKS / nnodes), i);
+        }
+        pmix_nodes_free(outcomes, nnodes);
+    }
+}
+
+static void who_left_without_connecting_is_missing_from_a_fence(void **state)
+{
+    (void)state;
+    check_missing("leave");
+}
+
+static void who_leaves_when_others_wait_is_missing_from_their_fence(void **state)
+{
+    (void)state;
+    check_missing("leave-late");
+}
+
+static void who_left_after_a_finalize_is_missing_from_later_fences(void **state)
+{
+    (void)state;
+    check_missing("finish-early");
+}
+
+static void who_left_is_not_missing_where_nobody_waits_for_it(void **state)
+{
+    static const char *const scenarios[] = {"leave-others", "finish-in-turn"};
+    (void)state;
+    for (uint32_t nnodes = 1; nnodes <= 2; nnodes++)
+        for (size_t i = 0; i < 2; i++) {
+            struct pmix_outcome *outcomes = pmix_nodes_run(nnodes, scenarios[i]);
+            for (uint32_t rank = 0; rank < TASKS; rank++) {
+                const struct pmix_outcome *o = &outcomes[rank / (TASKS / nnodes)];
+                assert_false(o->stuck);
+                assert_false(o->told);
+                assert_int_equal(o->exits[rank], 0);
+            }
+            pmix_nodes_free(outcomes, nnodes);
+        }
+}
+
 /* ---- a host in this process: no tasks ---- */
 
 static unsigned nposts;
@@ -280,6 +332,10 @@ int main(void)
         cmocka_unit_test(an_abort_is_told_with_rank_status_and_text),
         cmocka_unit_test(a_task_that_is_killed_in_a_fence_leaves_a_host_that_ends),
         cmocka_unit_test(one_who_never_connects_stays_silent),
+        cmocka_unit_test(who_left_without_connecting_is_missing_from_a_fence),
+        cmocka_unit_test(who_leaves_when_others_wait_is_missing_from_their_fence),
+        cmocka_unit_test(who_left_after_a_finalize_is_missing_from_later_fences),
+        cmocka_unit_test(who_left_is_not_missing_where_nobody_waits_for_it),
         cmocka_unit_test(what_other_nodes_say_is_checked),
     };
     signal(SIGPIPE, SIG_IGN); /* as in an agent */
