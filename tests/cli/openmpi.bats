@@ -112,6 +112,18 @@ no_files_left() { [ -z "$(new_files)" ]; }
     has_line "$stderr" "tprun: rank 1 on $(hostname): *"
 }
 
+@test "a rank that ends well without MPI_Init ends the others, who wait for it in theirs" {
+    local line="tprun: rank 1 on $(hostname): PMI: ended without entering the PMIx fence that rank ? waits in: *"
+    run -1 --separate-stderr tprun -n 3 "$OPENMPI/mpi-stage" leave 1
+    has_line "$stderr" "$line"
+    run -1 --separate-stderr tprun -n 2 sh -c '[ "$PMIX_RANK" = 0 ] || { sleep 0.8; exit 0; }; "$0"' "$OPENMPI/mpi-hello"
+    has_line "$stderr" "$line"
+    run -1 --separate-stderr tprun -n 1 "$OPENMPI/mpi-hello" : -n 1 hostname
+    has_line "$stderr" "$line"
+    run -0 --separate-stderr tprun -n 3 sh -c '[ "$PMIX_RANK" = 1 ] || sleep 0.2' # nobody waits
+    equal "$stderr" ""
+}
+
 @test "what Open MPI has to say when it cannot start is on stderr" {
     run --separate-stderr tprun -n 2 -x OMPI_MCA_pml=nosuch "$OPENMPI/mpi-hello"
     [ "$status" != 0 ]

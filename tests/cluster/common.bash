@@ -70,6 +70,25 @@ processes() {
     done | sort -n
 }
 
+# know_files: what is on the hosts of a cluster of 4 once an instance was used; files_clean: nothing
+# has come since. Looked at are the hosts' own file systems; names of instances are of no interest.
+HOSTS="head node0 node1 node2 node3"
+INSTANCE='/\(register\|this-machine\|node\|hosts\)[^/]*\(/\(identity\|programs\|lock\|id\|claims\|alive\|turn\)\)\?$'
+files() { # HOST
+    on "$1" find /tmp /var/tmp /dev/shm /run -xdev -mindepth 1 | grep -v "$INSTANCE" | sort
+}
+know_files() {
+    local host
+    tprun -n 4 --hosts 'node[0-3]' --map-by node true
+    for host in $HOSTS; do files "$host" >"before.$host"; done
+}
+new_files() {
+    local host
+    for host in $HOSTS; do files "$host" | comm -13 "before.$host" - | sed "s/^/$host /"; done
+}
+no_files_left() { [ -z "$(new_files)" ]; }
+files_clean() { wait_for 4 no_files_left || { new_files; return 1; }; }
+
 # An R of N hosts node0.. with all cores of this machine each.
 write_R() { # FILE N
     local cores

@@ -6,26 +6,12 @@ teardown_file() { stop_cluster; }
 setup() {
     start_cluster_test
     need_openmpi
-    tprun -n 4 --hosts 'node[0-3]' --map-by node true # makes the instances' files
-    local host
-    for host in $HOSTS; do files $host >before.$host; done
+    know_files
 }
 teardown() {
     hosts_clean 4
-    [ ! -e before.node3 ] || wait_for 4 no_files_left || { new_files; return 1; }
+    [ ! -e before.node3 ] || files_clean
 }
-
-HOSTS="head node0 node1 node2 node3"
-# Those of the hosts' own file systems; the names of instances are of no interest.
-files() { # HOST
-    on "$1" find /tmp /var/tmp /dev/shm /run -xdev -mindepth 1 | grep -v "$INSTANCE" | sort
-}
-INSTANCE='/\(register\|this-machine\|node\|hosts\)[^/]*\(/\(identity\|programs\|lock\|id\|claims\|alive\|turn\)\)\?$'
-new_files() {
-    local host
-    for host in $HOSTS; do files $host | comm -13 before.$host - | sed "s/^/$host /"; done
-}
-no_files_left() { [ -z "$(new_files)" ]; }
 
 # each COMMAND...: on 1, 2 and 4 hosts, in blocks and cyclic, with $hosts and $map.
 each() {
@@ -144,7 +130,7 @@ ended() { # WANT-MESSAGE
     echo "status $status: $(cat err)"
     [ "$status" != 0 ]
     [ -z "$1" ] || has_line "$(cat err)" "$1"
-    wait_for 4 no_files_left || { new_files; return 1; }
+    files_clean
 }
 
 @test "SIGKILL of the front end leaves neither a process nor a file" {

@@ -1,0 +1,85 @@
+# shellcheck disable=SC2154 # bats sets stderr
+# One rank of an Open MPI program is killed, or leaves, at each stage of its life: tprun says which and
+# how, in time, and nothing is left on any host.
+#   ROUNDS   how often each is tried (1); the rank goes round
+load common
+setup_file() { start_cluster 4; }
+teardown_file() { stop_cluster; }
+setup() {
+    start_cluster_test
+    need_openmpi
+    ROUNDS=${ROUNDS:-1}
+    know_files
+}
+teardown() { hosts_clean 4; }
+
+TASKS=4
+MOST=5 # s that the end may take
+
+# each STAGE COMMAND...: on 1, 2 and 4 hosts the program is at the stage with $rank; the command
+# ends it.
+each() {
+    local stage=$1 nhosts round rank
+    shift
+    for nhosts in 1 2 4; do
+        for ((round = 0; round < ROUNDS; round++)); do
+            rank=$((round % TASKS))
+            start_on head "$TPRUN" -n $TASKS --hosts "node[0-$((nhosts - 1))]" --map-by node \
+                "$OPENMPI/mpi-stage" "$stage" $rank
+            wait_for 20 lines_are out 1 && "$@" || {
+                echo "round $round with rank $rank on $nhosts hosts: $(cat err)"
+                return 1
+            }
+        done
+    done
+}
+host_of() { echo "node$(($1 % nhosts))"; } # RANK
+pid_of() {                                 # RANK
+    local pid
+    for pid in $(processes "$(host_of "$1")" mpi-stage); do
+        ! grep -zqx "PMIX_RANK=$1" "/proc/$pid/environ" || echo "$pid"
+    done
+}
+is_over() { ! kill -0 "$job" 2>/dev/null; }
+# Within $MOST seconds tprun ends with this status and a line like this, and all is clean.
+ends() { # STATUS LINE
+    wait_for $MOST is_over || return
+    finish
+    equal "$status" "$1" && has_line "$(cat err)" "$2" && hosts_clean 2 && files_clean
+}
+kill_rank() { # RANK
+    local pid
+    pid=$(pid_of "$1")
+    [ -n "$pid" ] || { echo "no process of rank $1"; return 1; }
+    kill -9 "$pid" && ends 137 "tprun: rank $1 on $(host_of "$1"): killed by signal 9 (Killed)*"
+}
+
+@test "SIGKILL of a rank before MPI_Init" { each before kill_rank_chosen; }
+kill_rank_chosen() { kill_rank $rank; }
+
+in_a_while() {
+    sleep "0.$(printf %03d $((RANDOM % 400)))"
+    kill_rank_chosen
+}
+@test "SIGKILL of a rank in MPI_Init, now or then" { each init in_a_while; }
+
+# Open MPI sleeps a little and looks again while it waits in a fence, and does so nowhere else.
+waits() { # PID: three times in a row
+    local i call
+    for i in 1 2 3; do
+        read -r call _ <"/proc/$1/syscall" && [[ $call =~ ^(230|115)$ ]] || return # clock_nanosleep of x86-64, of arm64
+        sleep 0.01
+    done
+}
+another() {
+    local other=$(((rank + 1) % TASKS))
+    wait_for 10 waits "$(pid_of $other)" && kill_rank $other
+}
+@test "SIGKILL of a rank that waits in MPI_Init's fence" { each before another; }
+
+@test "SIGKILL of a rank after MPI_Finalize" { each finalize kill_rank_chosen; }
+
+leaves() {
+    ends 1 "tprun: rank $rank on $(host_of $rank): PMI: ended without entering the PMIx fence that rank * waits in: *"
+}
+@test "a rank that ends well and never calls MPI_Init, which the others wait in" { each leave leaves; }
