@@ -50,7 +50,11 @@ static void open_pmi(struct part *part, bool pmix_served)
     if (!part->path)
         return;
     part->pmi = pmi_choice_read(part->launch->spec->pmi, pmix_served, &program);
-    part->pmi_env = pmi_env_make(part->pmi, part->environment);
+}
+
+void part_serve(struct part *part, const char *memory)
+{
+    part->pmi_env = pmi_env_make(part->pmi, part->environment, memory);
 }
 
 void part_open(struct part *part, const struct launch *launch, size_t number,

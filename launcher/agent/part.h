@@ -27,6 +27,8 @@ struct part {
 /* The part of this number; both are borrowed. PMIx is offered only where it can be served. */
 void part_open(struct part *part, const struct launch *launch, size_t number,
                const struct topo *topo, bool pmix_served);
+/* What its tasks are offered is there, and a directory for memory that they share; or NULL. */
+void part_serve(struct part *part, const char *memory);
 void part_close(struct part *part);
 
 /* The variables that say which GPUs a task sees, a NULL-terminated list of NAME=VALUE; owned by the

@@ -359,6 +359,11 @@ int pmix_open(struct group *group, unsigned offered, struct error *err)
     return 0;
 }
 
+const char *pmix_memory(struct group *group)
+{
+    return group->pmix ? scratch_make_memory(group->agent->config->scratch, NULL) : NULL;
+}
+
 void pmix_free(struct group *group)
 {
     free_posts(group, NULL);

@@ -160,6 +160,9 @@ static int start_serve(const struct start *start, struct error *err)
     if (pmix_open(start->group, offered, err) < 0 && needed)
         return -1;
     error_clear(err);
+    const char *memory = pmix_memory(start->group);
+    for (size_t i = 0; i < start->group->launch->spec->nparts; i++)
+        part_serve(&start->parts[i], memory);
     return 0;
 }
 

@@ -243,7 +243,8 @@ enum pmi_state rendezvous_state(const struct task *task);
 /* pmix.c: nothing is done, and nothing there, where no PMIx is offered */
 int pmix_open(struct group *group, unsigned offered, struct error *err);
 void pmix_free(struct group *group);
-void pmix_close(struct agent *agent);                           /* no group is left */
+const char *pmix_memory(struct group *group); /* a directory for what its tasks share, or NULL */
+void pmix_close(struct agent *agent);         /* no group is left */
 void pmix_take(struct agent *agent, const struct frame *frame); /* a post; or pass it on */
 void pmix_told(struct agent *agent, const struct frame *frame); /* by the hub; or pass it on */
 /* NAME=VALUE, borrowed; of a task that is offered this set of enum spec_pmi. */

@@ -15,10 +15,15 @@
 
 #define TREE_DEPTH 16 /* open directories at a time */
 #define TRIES 16      /* names that somebody else may have taken */
+#define MEMORY "/dev/shm"
 
-struct scratch {
+struct directory {
     bool noted; /* the path is whole: set before the directory is made */
     char path[PATH_MAX];
+};
+
+struct scratch {
+    struct directory files, memory;
 };
 
 struct scratch *scratch_new(void)
@@ -28,29 +33,47 @@ struct scratch *scratch_new(void)
     return room == MAP_FAILED ? NULL : room;
 }
 
-static void note(struct scratch *scratch, bool noted)
+static void note(struct directory *directory, bool noted)
 {
-    __atomic_store_n(&scratch->noted, noted, __ATOMIC_RELEASE);
+    __atomic_store_n(&directory->noted, noted, __ATOMIC_RELEASE);
+}
+
+static bool is_noted(const struct directory *directory)
+{
+    return __atomic_load_n(&directory->noted, __ATOMIC_ACQUIRE);
 }
 
 /* A name is noted before it is taken, so that there is no moment at which the directory is there and
  * unknown; mkdir says whether it was somebody else's. */
-static int make(struct scratch *scratch, const char *above)
+static int make(struct directory *directory, const char *above)
 {
     uint64_t number = 0;
     if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
         return -1;
-    int len = snprintf(scratch->path, sizeof(scratch->path), "%s/tprun.%016llx", above,
+    int len = snprintf(directory->path, sizeof(directory->path), "%s/tprun.%016llx", above,
                        (unsigned long long)number);
-    if (len < 0 || (size_t)len >= sizeof(scratch->path)) {
+    if (len < 0 || (size_t)len >= sizeof(directory->path)) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    note(scratch, true);
-    if (mkdir(scratch->path, 0700) == 0)
+    note(directory, true);
+    if (mkdir(directory->path, 0700) == 0)
         return 0;
-    note(scratch, false);
+    note(directory, false);
     return -1;
+}
+
+static const char *make_once(struct directory *directory, const char *above)
+{
+    if (is_noted(directory))
+        return directory->path;
+    for (int tries = 0; tries < TRIES; tries++) {
+        if (make(directory, above) == 0)
+            return directory->path;
+        if (errno != EEXIST)
+            break;
+    }
+    return NULL;
 }
 
 const char *scratch_make(struct scratch *scratch, struct error *err)
@@ -62,17 +85,19 @@ const char *scratch_make(struct scratch *scratch, struct error *err)
         error_set(err, "no memory can be shared");
         return NULL;
     }
-    if (__atomic_load_n(&scratch->noted, __ATOMIC_ACQUIRE))
-        return scratch->path;
-    for (int tries = 0; tries < TRIES; tries++) {
-        if (make(scratch, above) == 0)
-            return scratch->path;
-        if (errno != EEXIST)
-            break;
-    }
-    error_set(err, "cannot make a directory in %s: %s; TMPDIR may name another", above,
-              strerror(errno));
-    return NULL;
+    const char *path = make_once(&scratch->files, above);
+    if (!path)
+        error_set(err, "cannot make a directory in %s: %s; TMPDIR may name another", above,
+                  strerror(errno));
+    return path;
+}
+
+const char *scratch_make_memory(struct scratch *scratch, struct error *err)
+{
+    const char *path = scratch ? make_once(&scratch->memory, MEMORY) : NULL;
+    if (!path)
+        error_set(err, "cannot make a directory in " MEMORY ": %s", strerror(errno));
+    return path;
 }
 
 static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *ftw)
@@ -84,10 +109,18 @@ static int remove_one(const char *path, const struct stat *stat, int kind, struc
     return 0;
 }
 
+static void remove_all(struct directory *directory)
+{
+    if (!is_noted(directory))
+        return;
+    nftw(directory->path, remove_one, TREE_DEPTH, FTW_DEPTH | FTW_PHYS);
+    note(directory, false);
+}
+
 void scratch_remove(struct scratch *scratch)
 {
-    if (!scratch || !__atomic_load_n(&scratch->noted, __ATOMIC_ACQUIRE))
+    if (!scratch)
         return;
-    nftw(scratch->path, remove_one, TREE_DEPTH, FTW_DEPTH | FTW_PHYS);
-    note(scratch, false);
+    remove_all(&scratch->files);
+    remove_all(&scratch->memory);
 }

@@ -153,6 +153,7 @@ static void test_reading_ends_with_what_the_first_mpi_needs(void **state)
         "TPRUN_OMPI_MCA_orte_externally_bound=1"
 #define UNBOUND                                                                                    \
     "OMPI_MCA_hwloc_base_binding_policy=none", "TPRUN_OMPI_MCA_hwloc_base_binding_policy=none"
+#define MEMORY(what) "OMPI_MCA_" what "_backing_directory=/here"
 #define VERSION(n) "MPIR_CVAR_PMI_VERSION=" n, "TPRUN_MPIR_CVAR_PMI_VERSION=" n
 
 static const struct {
@@ -170,14 +171,38 @@ static const struct {
     {ALL, "MPIR_CVAR_PMI_VERSION=x", {OPEN_MPI, UNBOUND}},
     {ALL, "OMPI_MCA_hwloc_base_binding_policy=core", {VERSION("1"), OPEN_MPI}},
     {ALL, "OMPI_MCA_schizo_base_verbose=5", {VERSION("1"), OPEN_MPI, UNBOUND}},
+    {PX, MEMORY("btl_vader"), {VERSION("x"), OPEN_MPI, UNBOUND}},
 };
+
+#define BOTH(text) text, "TPRUN_" text
+static const char *const memories[] = {BOTH(MEMORY("btl_vader")), BOTH(MEMORY("btl_sm")),
+                                       BOTH(MEMORY("osc_sm")), BOTH(MEMORY("osc_rdma"))};
+
+static void test_memory_that_tasks_share_has_its_directory(void **state)
+{
+    const char *bare[] = {"A=b", NULL}, *set[] = {"OMPI_MCA_btl_vader_backing_directory=/x", NULL};
+    (void)state;
+    char **list = pmi_env_make(PX, (char *const *)bare, "/here");
+    char **but_one = pmi_env_make(PX, (char *const *)set, "/here");
+    for (size_t i = 0; i < 8; i++)
+        assert_string_equal(list[8 + i], memories[i]);
+    assert_null(list[16]);
+    for (size_t i = 2; i < 8; i++)
+        assert_string_equal(but_one[8 + i - 2], memories[i]);
+    assert_null(but_one[14]);
+    spec_free_words(list);
+    spec_free_words(but_one);
+    list = pmi_env_make(SIMPLE, (char *const *)bare, "/here");
+    assert_null(list[0]);
+    spec_free_words(list);
+}
 
 static void test_variables_are_set_for_what_is_offered_unless_they_are_set(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         const char *environment[] = {"A=b", variables[i].has, NULL};
-        char **list = pmi_env_make(variables[i].offered, (char *const *)environment);
+        char **list = pmi_env_make(variables[i].offered, (char *const *)environment, NULL);
         size_t n = 0;
         for (; list[n] && variables[i].list[n]; n++)
             assert_string_equal(list[n], variables[i].list[n]);
@@ -196,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_what_an_mpi_needs_itself_counts),
         cmocka_unit_test(test_reading_ends_with_what_the_first_mpi_needs),
         cmocka_unit_test(test_variables_are_set_for_what_is_offered_unless_they_are_set),
+        cmocka_unit_test(test_memory_that_tasks_share_has_its_directory),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

@@ -44,9 +44,17 @@ static void it_is_made_once_private_and_removed_with_all_in_it(void **state)
     assert_int_equal(what.st_mode & 07777, 0700);
     assert_string_equal(scratch_make(scratch, NULL), path);
     fill(path);
+    char *memory = mem_copy_text(scratch_make_memory(scratch, NULL));
+    assert_int_equal(strncmp(memory, "/dev/shm/", 9), 0);
+    assert_int_equal(stat(memory, &what), 0);
+    assert_int_equal(what.st_mode & 07777, 0700);
+    assert_string_equal(scratch_make_memory(scratch, NULL), memory);
+    put_file(memory, "segment");
     scratch_remove(scratch);
     assert_int_equal(stat(path, &what), -1);
+    assert_int_equal(stat(memory, &what), -1);
     scratch_remove(scratch);
+    free(memory);
     char *kept = mem_format("%s/kept", above); /* behind a link */
     assert_int_equal(unlink(kept), 0);
     free(kept);
@@ -87,6 +95,7 @@ static void without_a_place_for_it_it_says_so(void **state)
                                   "directory; TMPDIR may name another");
     error_clear(&err);
     assert_null(scratch_make(NULL, &err));
+    assert_null(scratch_make_memory(NULL, NULL));
     error_clear(&err);
     scratch_remove(NULL);
     setenv("TMPDIR", above, 1);
