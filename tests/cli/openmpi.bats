@@ -170,7 +170,16 @@ END
 @test "a shell or Python in between makes no difference" {
     run -0 --separate-stderr tprun -n 2 sh -c '"$0"' "$OPENMPI/mpi-hello"
     equal "$(sort <<<"$output")" "$(printf 'hello from %d of 2\n' 0 1)"
-    /usr/bin/python3 -c 'import mpi4py' 2>/dev/null || skip "no python3-mpi4py"
-    run -0 --separate-stderr tprun -n 3 /usr/bin/python3 -m mpi4py.bench helloworld
+    need_mpi4py
+    run -0 --separate-stderr tprun -n 3 "$PYTHON" -m mpi4py.bench helloworld
     equal "$(sort <<<"$output")" "$(printf "Hello, World! I am process %d of 3 on $(hostname).\n" 0 1 2)"
+}
+
+@test "tasks of Python talk through mpi4py" {
+    local n
+    need_mpi4py
+    for n in 1 2 5; do
+        run -0 --separate-stderr tprun -n $n "$PYTHON" "$ROOT/tests/programs/mpi4py-talk"
+        equal "$output$stderr" "what $n tasks said is right"
+    done
 }

@@ -83,3 +83,31 @@ leaves() {
     ends 1 "tprun: rank $rank on $(host_of $rank): PMI: ended without entering the PMIx fence that rank * waits in: *"
 }
 @test "a rank that ends well and never calls MPI_Init, which the others wait in" { each leave leaves; }
+
+# kill_process NAME WANT-LINE [last]: of tprun's processes, while its tasks are in MPI_Init or stay after
+# it; on hosts that are reached, and on tprun's own. What a manager wrote into its instance the next run
+# there removes.
+kill_process() {
+    local name=$1 want=$2 which=${3:-1} round where from
+    for where in "--hosts node[0-3] --map-by node" ""; do
+        for ((round = 0; round < ROUNDS; round++)); do
+            # shellcheck disable=SC2086 # words
+            start_on head "$TPRUN" -n $TASKS $where --kill-grace 1s "$OPENMPI/mpi-stage" init 0
+            wait_for 20 lines_are out 1 || return
+            sleep "$((RANDOM % 2)).$(printf %03d $((RANDOM % 400)))"
+            from=head
+            [[ -z $where || $name = tprun* ]] || from=node$((round % 4))
+            kill -9 "$(processes $from "$name" | sed -n "${which}p")"
+            # shellcheck disable=SC2086
+            wait_for $MOST is_over && finish && [ "$status" != 0 ] && has_line "$(cat err)" "$want" &&
+                hosts_clean 4 && tprun -n $TASKS $where true && files_clean || {
+                echo "round $round, $name on $from: status ${status:-none}: $(cat err)"
+                return 1
+            }
+        done
+    done
+}
+@test "SIGKILL of the front end while Open MPI starts or runs" { kill_process tprun "*"; }
+@test "SIGKILL of the manager while Open MPI starts or runs" { kill_process tprun-manager "tprun: *"; }
+@test "SIGKILL of an agent while Open MPI starts or runs" { kill_process tpagent "tprun: *" '$'; }
+@test "SIGKILL of an agent's first process while Open MPI starts or runs" { kill_process tpagent "tprun: *"; }

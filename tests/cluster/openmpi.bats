@@ -48,10 +48,27 @@ shared() {
     equal "$(sort -V <<<"$output")" "$(planned_peers plan)"
 }
 
+python() {
+    placed -0 -n 6 "$PYTHON" "$ROOT/tests/programs/mpi4py-talk"
+    equal "$output$stderr" "what 6 tasks said is right"
+}
+threads() {
+    plan -n 4
+    placed -0 -n 4 -x OMP_NUM_THREADS=2 "$OPENMPI/mpi-where"
+    equal "$(wc -l <<<"$output")" 8
+    equal "$(awk '{ print $1, $2 }' <<<"$output" | sort -u)" \
+        "$(jq -r '.nodes as $n | .tasks[] | "\(.rank) \($n[.node].host)"' plan | sort)"
+}
+
 @test "hello runs on 1, 2 and 4 hosts, in blocks and cyclic" { each hello; }
 @test "a ring goes round 1, 2 and 4 hosts, in blocks and cyclic" { each ring; }
 @test "allreduce is right on 1, 2 and 4 hosts, in blocks and cyclic" { each allreduce; }
 @test "one-sided communication is right on 1, 2 and 4 hosts, in blocks and cyclic" { each one_sided; }
+@test "tasks of Python talk through mpi4py on 1, 2 and 4 hosts, in blocks and cyclic" {
+    need_mpi4py
+    each python
+}
+@test "tasks with OpenMP threads run on 1, 2 and 4 hosts, in blocks and cyclic" { each threads; }
 @test "those that share memory are those of a host, in blocks and cyclic" { each shared; }
 
 @test "hosts without a task, and hosts with different numbers of them" {
