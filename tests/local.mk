@@ -4,7 +4,7 @@ FUZZER_FLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 
 EXTRA_DIST += tests/README.md tests/check tests/setup tests/lib tests/programs \
     tests/bench/run tests/bench/nothing.c tests/bench/pmibench.c tests/bench/spawn-loop.c tests/cli tests/cluster \
-    tests/numa tests/mpich tests/data
+    tests/numa tests/mpich tests/openpmix tests/mpi4py tests/data
 
 if HAVE_CMOCKA
 # Unit tests:

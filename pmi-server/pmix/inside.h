@@ -25,12 +25,11 @@ struct pmix_host {
 };
 
 struct client {
-    struct pmix_job *job;
     uint32_t rank;
     _Atomic int state; /* enum pmi_state; openpmix's thread sets it */
-    atomic_bool committed;
-    bool watched; /* openpmix will tell when it commits */
-    bool gone;    /* its process */
+    bool watched;      /* openpmix will tell when it commits */
+    bool committed;
+    bool gone; /* its process */
     char **environment;
 };
 

@@ -37,10 +37,8 @@ static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_job_c
     job->node = config->node;
     job->nclients = config->nlocals;
     job->clients = mem_array(config->nlocals, sizeof(*job->clients));
-    for (uint32_t i = 0; i < config->nlocals; i++) {
-        job->clients[i].job = job;
+    for (uint32_t i = 0; i < config->nlocals; i++)
         job->clients[i].rank = config->locals[i].rank;
-    }
     return job;
 }
 

@@ -7,7 +7,8 @@
  * it is open. But who has committed something did so for the others, and meets them in a fence: that
  * is what is waited for in vain.
  */
-#include "base/error.h"
+#include <string.h>
+
 #include "pmi-server/pmix/inside.h"
 
 static bool is_running(const struct client *client)
@@ -29,7 +30,7 @@ bool client_of(const struct pmix_job *job, const struct idset *ranks, uint32_t *
 static bool commits_in_vain(const struct pmix_job *job, uint32_t *waiting)
 {
     for (uint32_t i = 0; job->missing_from == 0 && i < job->nclients; i++)
-        if (atomic_load(&job->clients[i].committed) && is_running(&job->clients[i])) {
+        if (job->clients[i].committed && is_running(&job->clients[i])) {
             *waiting = job->clients[i].rank;
             return true;
         }
@@ -52,22 +53,22 @@ void missing_check(struct pmix_job *job)
 static void committed(struct pmix_host *host, struct event *event)
 {
     struct pmix_job *job = host_job(host, event->proc.nspace);
-    if (job)
-        missing_check(job);
+    if (!job)
+        return;
+    for (uint32_t i = 0; i < job->nclients; i++)
+        job->clients[i].committed |= job->clients[i].rank == event->proc.rank;
+    missing_check(job);
 }
 
 /* openpmix's thread: whatever there is to fetch, it has committed. */
-static void found(pmix_status_t status, char *data, size_t len, void *cbdata)
+static void found(pmix_status_t status, char *data, size_t len, void *event)
 {
-    struct client *client = cbdata;
-    pmix_proc_t proc = {.rank = client->rank};
     (void)status, (void)data, (void)len;
-    strcpy(proc.nspace, client->job->name); /* as long */
-    atomic_store(&client->committed, true);
-    queue_push(event_new(committed, &proc));
+    queue_push(event);
 }
 
-/* What is put can be fetched once it is committed, and openpmix tells when. */
+/* What is put can be fetched once it is committed, and openpmix tells when; it keeps the event of one
+ * that never does. */
 static void watch_commits(struct pmix_job *job)
 {
     pmix_proc_t proc = {0};
@@ -78,7 +79,9 @@ static void watch_commits(struct pmix_job *job)
             continue;
         client->watched = true;
         proc.rank = client->rank;
-        job->host->library->dmodex_request(&proc, found, client);
+        struct event *event = event_new(committed, &proc);
+        if (job->host->library->dmodex_request(&proc, found, event) != PMIX_SUCCESS)
+            event_free(event);
     }
 }
 
