@@ -41,7 +41,10 @@ tests_unit_test_source_SOURCES = tests/unit/test-source.c tests/unit/unit.h
 tests_unit_test_source_LDADD = libspec.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 tests_unit_test_capture_SOURCES = tests/unit/test-capture.c tests/unit/unit.h
 tests_unit_test_capture_LDADD = libspec.a libbase.a $(CMOCKA_LIBS) -lm
-check_PROGRAMS += tests/unit/test-linkage tests/unit/test-mpi-use tests/unit/test-pmi-choice
+check_PROGRAMS += tests/unit/test-linkage tests/unit/test-mpi-use tests/unit/test-pmi-choice \
+    tests/unit/test-closed
+tests_unit_test_closed_SOURCES = tests/unit/test-closed.c tests/unit/elf-file.h tests/unit/unit.h
+tests_unit_test_closed_LDADD = libspec.a libbase.a $(CMOCKA_LIBS) -lm
 tests_unit_test_linkage_SOURCES = tests/unit/test-linkage.c tests/unit/elf-file.h tests/unit/unit.h
 tests_unit_test_linkage_LDADD = libspec.a libbase.a $(CMOCKA_LIBS) -lm
 tests_unit_test_mpi_use_SOURCES = tests/unit/test-mpi-use.c tests/unit/unit.h

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "launcher/program/gpu_env.h"
+#include "launcher/program/part_linkage.h"
 #include "launcher/program/pmi_choice.h"
 #include "launcher/program/pmi_env.h"
 #include "launcher/program/spec_build.h"
@@ -43,12 +44,10 @@ char *const *part_gpus(const struct part *part, const struct launch_task *what)
 
 static void open_pmi(struct part *part, bool pmix_served)
 {
-    struct linkage_source program = {.path = part->path,
-                                     .directory = part->directory,
-                                     .library_path =
-                                         spec_env_value(part->environment, "LD_LIBRARY_PATH")};
     if (!part->path)
         return;
+    struct linkage_source program =
+        part_linkage_source(part->path, part->directory, part->environment);
     part->pmi = pmi_choice_read(part->launch->spec->pmi, pmix_served, &program);
 }
 

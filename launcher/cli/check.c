@@ -94,6 +94,8 @@ static void say_mpi(struct buf *out, const struct finding *finding)
     buf_add_text(out, "\n  PMI      ");
     if (linkage->kind != LINKAGE_DYNAMIC)
         buf_add_text(out, "not known");
+    else if (linkage->closed)
+        buf_add_text(out, "none: it can neither open libraries nor start programs");
     else
         buf_add_text(out, finding->use.how ? finding->use.how : "none that is known");
     say_library(out, finding->use.pmi_library);
@@ -215,6 +217,7 @@ static json_t *finding_json(const struct finding *finding)
         "kind", kinds[linkage->kind], "loader", text_or_null(linkage->loader), "loader_missing",
         linkage->loader_absent, "foreign", linkage->foreign, "mpi", mpi_json(finding), "pmi",
         pmi_json(finding), "libraries", libraries_json(linkage), "cut", linkage->cut);
+    json_object_set_new(more, "closed", json_boolean(linkage->closed));
     json_object_set_new(more, "offered", dialects_json(finding->offered));
     json_object_update(value, more);
     json_decref(more);

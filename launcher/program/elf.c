@@ -15,7 +15,7 @@
 
 /* The same for both classes. */
 struct segment {
-    uint32_t type;
+    uint32_t type, flags;
     uint64_t offset, address, size; /* size: in the file */
 };
 
@@ -121,10 +121,10 @@ static int read_segments(struct file *file, const struct headers *headers)
         const Elf64_Phdr *wide = (const void *)(bytes + i * headers->size);
         const Elf32_Phdr *narrow = (const void *)(bytes + i * headers->size);
         file->segments[file->nsegments++] =
-            file->bits == 64
-                ? (struct segment){wide->p_type, wide->p_offset, wide->p_vaddr, wide->p_filesz}
-                : (struct segment){narrow->p_type, narrow->p_offset, narrow->p_vaddr,
-                                   narrow->p_filesz};
+            file->bits == 64 ? (struct segment){wide->p_type, wide->p_flags, wide->p_offset,
+                                                wide->p_vaddr, wide->p_filesz}
+                             : (struct segment){narrow->p_type, narrow->p_flags, narrow->p_offset,
+                                                narrow->p_vaddr, narrow->p_filesz};
     }
     free(bytes);
     return rc;
@@ -228,6 +228,16 @@ static int read_needed(const struct file *file, struct elf *elf)
     return 0;
 }
 
+static bool has_helpers(const struct file *file)
+{
+    static const uint64_t tags[] = {DT_AUDIT, DT_DEPAUDIT, DT_AUXILIARY, DT_FILTER};
+    uint64_t value;
+    for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
+        if (find_entry(file, tags[i], &value))
+            return true;
+    return false;
+}
+
 static int read_dynamic(struct file *file, struct elf *elf)
 {
     const struct segment *dynamic = find_segment(file, PT_DYNAMIC);
@@ -239,7 +249,11 @@ static int read_dynamic(struct file *file, struct elf *elf)
     if (!find_entry(file, DT_NEEDED, &value) && !find_entry(file, DT_RPATH, &value) &&
         !find_entry(file, DT_RUNPATH, &value))
         return 0;
-    return find_strings(file) < 0 || read_paths(file, elf) < 0 ? -1 : read_needed(file, elf);
+    if (find_strings(file) < 0 || read_paths(file, elf) < 0)
+        return -1;
+    elf->helpers = has_helpers(file);
+    elf->names = (struct elf_range){file->strings, file->strings_size};
+    return read_needed(file, elf);
 }
 
 /* ---- the whole ---- */
@@ -253,6 +267,16 @@ static int read_interpreter(const struct file *file, struct elf *elf)
     return 0;
 }
 
+static void read_code(const struct file *file, struct elf *elf)
+{
+    elf->code = mem_array(file->nsegments, sizeof(*elf->code));
+    for (size_t i = 0; i < file->nsegments; i++) {
+        const struct segment *at = &file->segments[i];
+        if (at->type == PT_LOAD && at->flags & PF_X)
+            elf->code[elf->ncode++] = (struct elf_range){at->offset, at->size};
+    }
+}
+
 static int read_all(struct file *file, struct elf *elf, struct error *err)
 {
     struct headers headers;
@@ -264,6 +288,7 @@ static int read_all(struct file *file, struct elf *elf, struct error *err)
     elf->machine = headers.machine;
     if (read_interpreter(file, elf) < 0 || read_dynamic(file, elf) < 0)
         return error_set(err, "an ELF file whose dynamic section is cut off or wrong");
+    read_code(file, elf);
     return 0;
 }
 
@@ -284,6 +309,7 @@ void elf_clear(struct elf *elf)
     for (size_t i = 0; i < elf->nneeded; i++)
         free(elf->needed[i]);
     free(elf->needed);
+    free(elf->code);
     free(elf->interpreter);
     free(elf->rpath);
     free(elf->runpath);

@@ -17,6 +17,10 @@
 #define ELF_MAX_NAMES (64u << 10) /* bytes of all that is needed */
 #define ELF_MAX_TEXT 4095         /* bytes of a name or of a list of directories */
 
+struct elf_range { /* of the file: it may end before */
+    uint64_t offset, size;
+};
+
 struct elf {
     int bits;          /* 32 or 64 */
     uint16_t machine;  /* EM_* */
@@ -25,6 +29,10 @@ struct elf {
     char *runpath;
     char **needed;
     size_t nneeded;
+    bool helpers;           /* it has others loaded that it does not need: DT_AUDIT and the like */
+    struct elf_range names; /* all that it is linked by, one after the other; size 0: none */
+    struct elf_range *code; /* what may be executed */
+    size_t ncode;
 };
 
 /* 0, or -1 with what it is instead: "an ELF file whose headers are cut off or wrong". *elf may be

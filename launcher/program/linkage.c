@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/table.h"
+#include "launcher/program/closed.h"
 #include "launcher/program/library_search.h"
 
 #define LOADER_CACHE "/etc/ld.so.cache"
@@ -181,6 +182,14 @@ static bool is_foreign(const struct elf *elf)
     return !runs;
 }
 
+static bool has_only_closed(const struct linkage *linkage)
+{
+    for (size_t i = 0; i < linkage->count; i++)
+        if (!closed_library(linkage->libraries[i].name))
+            return false;
+    return !linkage->cut;
+}
+
 static int read_program(struct linkage *linkage, int fd, const struct linkage_source *source,
                         struct error *err)
 {
@@ -196,10 +205,13 @@ static int read_program(struct linkage *linkage, int fd, const struct linkage_so
         linkage->foreign = is_foreign(&elf);
     }
     linkage->loader_absent = linkage->loader && access(linkage->loader, X_OK) < 0;
+    bool closed = linkage->kind == LINKAGE_DYNAMIC && !source->preloaded && !closed_preloads() &&
+                  closed_program(fd, &elf);
     if (linkage->kind == LINKAGE_DYNAMIC)
         read_libraries(linkage, &elf, source);
     else
         elf_clear(&elf);
+    linkage->closed = closed && has_only_closed(linkage);
     return 0;
 }
 

@@ -35,6 +35,7 @@ struct linkage {
     char *loader;              /* the dynamic loader, or a script's interpreter; NULL: none */
     bool loader_absent;        /* there is no such file */
     bool foreign;              /* it is for another machine */
+    bool closed;               /* see closed.h */
     struct library *libraries; /* breadth first, as the loader goes */
     size_t count;
     bool cut; /* there are more */
@@ -48,6 +49,7 @@ struct linkage_source {       /* all borrowed */
     /* What the first library of a name that this holds for needs is the last that is read. NULL: it
      * holds for none. */
     bool (*last)(const char *name);
+    bool preloaded; /* the environment has other libraries loaded: LD_PRELOAD, LD_AUDIT */
 };
 
 /* NULL with a sentence that begins with the path when it cannot be read or is a damaged ELF file. A

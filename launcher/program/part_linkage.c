@@ -18,6 +18,16 @@ static char *part_directory(const struct spec *spec, const struct spec_part *par
                                  : mem_format("%s/%s", caller, part->chdir);
 }
 
+struct linkage_source part_linkage_source(const char *path, const char *directory,
+                                          char *const *environment)
+{
+    return (struct linkage_source){.path = path,
+                                   .directory = directory,
+                                   .library_path = spec_env_value(environment, "LD_LIBRARY_PATH"),
+                                   .preloaded = spec_env_value(environment, "LD_PRELOAD") ||
+                                                spec_env_value(environment, "LD_AUDIT")};
+}
+
 struct linkage *part_linkage_read(const struct spec *spec, const struct spec_part *part,
                                   struct error *err)
 {
@@ -25,8 +35,7 @@ struct linkage *part_linkage_read(const struct spec *spec, const struct spec_par
     char *directory = part_directory(spec, part);
     char *path = spawn_find(part->argv[0], spec_env_value(environment, "PATH"), directory);
     struct linkage *linkage = NULL;
-    struct linkage_source source = {path, directory, spec_env_value(environment, "LD_LIBRARY_PATH"),
-                                    NULL};
+    struct linkage_source source = part_linkage_source(path, directory, environment);
     if (path)
         linkage = linkage_read(&source, err);
     else

@@ -12,4 +12,8 @@
 struct linkage *part_linkage_read(const struct spec *spec, const struct spec_part *part,
                                   struct error *err);
 
+/* A program that is started with these variables; all is borrowed. */
+struct linkage_source part_linkage_source(const char *path, const char *directory,
+                                          char *const *environment);
+
 #endif

@@ -10,6 +10,8 @@ static unsigned called_for(const struct linkage *linkage)
 {
     if (!linkage || linkage->kind != LINKAGE_DYNAMIC)
         return SIMPLE | SPEC_PMI_X;
+    if (linkage->closed)
+        return SIMPLE;
     struct mpi_use use = mpi_use_of(linkage);
     if (!use.how)
         return SIMPLE | SPEC_PMI_X;

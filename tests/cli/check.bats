@@ -72,6 +72,25 @@ teardown() { nothing_left; }
     equal "$output" "no-such-program cannot be run: it is not found along PATH"
 }
 
+@test "a program that can neither open libraries nor start programs is offered no PMIx" {
+    [ ! -s /etc/ld.so.preload ] || skip "something is loaded into every program here"
+    case $(uname -m) in x86_64 | aarch64) ;; *) skip "not known of this machine" ;; esac
+    echo 'int main(void) { return 0; }' >closed.c
+    echo 'int system(const char *); int main(int n, char **a) { return n > 1 && system(a[1]); }' >open.c
+    "${CC:-cc}" -o closed closed.c
+    "${CC:-cc}" -o open open.c
+    run -0 --separate-stderr tprun --check ./closed
+    has_line "$output" "  MPI      none that is known"
+    has_line "$output" "  PMI      none: it can neither open libraries nor start programs; tasks are offered pmi1, pmi2"
+    run -0 --separate-stderr tprun --check ./closed --format=json : -x LD_PRELOAD=libx.so --check ./closed : --check ./open
+    equal "$(jq -c '[.programs[].closed]' <<<"$output")" "[true,false,false]"
+    equal "$(jq -c '.programs[0].offered' <<<"$output")" '["pmi1","pmi2"]'
+    ! serves_pmix || equal "$(jq -c '.programs[2].offered' <<<"$output")" '["pmi1","pmi2","pmix"]'
+    serves_pmix || return 0
+    run -0 --separate-stderr tprun --pmi pmix --check ./closed --format=json
+    equal "$(jq -c '.programs[0].offered' <<<"$output")" '["pmix"]'
+}
+
 @test "--format=json has the same for programs" {
     linked_with libmpi.so.40
     run -1 --separate-stderr tprun --pmi pmi1,pmi2 --check ./app --format=json : --check sh : --check /no/such

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "launcher/program/closed.h"
 #include "launcher/program/elf.h"
 #include "launcher/program/loader_cache.h"
 
@@ -31,6 +32,7 @@ static void check_elf(const uint8_t *data, size_t size)
         check_text(elf.runpath);
         for (size_t i = 0; i < elf.nneeded; i++)
             check_text(elf.needed[i]);
+        closed_program(fd, &elf);
         elf_clear(&elf);
     } else if (!err.text) {
         abort();

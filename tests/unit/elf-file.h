@@ -16,6 +16,10 @@ struct elf_file {
     int bits; /* 0: 64 */
     const char *needs[ELF_FILE_NEEDS + 1];
     const char *rpath, *runpath, *interpreter;
+    const char *imports; /* names that it is linked by, in one text */
+    const char *code;    /* may be executed; with the rest of the file */
+    size_t ncode;        /* 0: it is a text */
+    uint64_t helper;     /* DT_AUDIT and the like */
 };
 
 #if defined(__x86_64__)
@@ -48,13 +52,17 @@ static inline size_t elf_file_entries(const struct elf_file *file, struct elf_en
         entries[n++] = (struct elf_entry){DT_RPATH, elf_file_text(strings, file->rpath)};
     if (file->runpath)
         entries[n++] = (struct elf_entry){DT_RUNPATH, elf_file_text(strings, file->runpath)};
+    if (file->helper)
+        entries[n++] = (struct elf_entry){file->helper, elf_file_text(strings, "libhelper.so")};
+    if (file->imports)
+        elf_file_text(strings, file->imports);
     return n;
 }
 
 /* The whole file. */
 static inline void elf_file_make(const struct elf_file *file, struct buf *out)
 {
-    struct elf_entry entries[ELF_FILE_NEEDS + 5];
+    struct elf_entry entries[ELF_FILE_NEEDS + 6];
     struct buf strings = BUF_INIT;
     const int wide = file->bits != 32;
     const uint64_t head = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
@@ -68,8 +76,9 @@ static inline void elf_file_make(const struct elf_file *file, struct buf *out)
     entries[n++] = (struct elf_entry){DT_STRTAB, ELF_FILE_BASE + text};
     entries[n++] = (struct elf_entry){DT_STRSZ, strings.len};
     entries[n++] = (struct elf_entry){DT_NULL, 0};
+    const size_t ncode = file->ncode ? file->ncode : file->code ? strlen(file->code) : 0;
     const uint64_t segments[3][3] = {
-        {PT_LOAD, 0, text + strings.len},
+        {PT_LOAD, 0, text + strings.len + ncode},
         {PT_DYNAMIC, dynamic, n * size},
         {PT_INTERP, text + interp, strings.len - interp},
     };
@@ -83,6 +92,7 @@ static inline void elf_file_make(const struct elf_file *file, struct buf *out)
         buf_add(out, &ehdr, sizeof(ehdr));
         for (unsigned i = 0; i < headers; i++) {
             Elf64_Phdr phdr = {.p_type = (uint32_t)segments[i][0],
+                               .p_flags = i == 0 && ncode ? PF_R | PF_X : PF_R,
                                .p_offset = segments[i][1],
                                .p_vaddr = ELF_FILE_BASE + segments[i][1],
                                .p_filesz = segments[i][2],
@@ -99,6 +109,7 @@ static inline void elf_file_make(const struct elf_file *file, struct buf *out)
         buf_add(out, &ehdr, sizeof(ehdr));
         for (unsigned i = 0; i < headers; i++) {
             Elf32_Phdr phdr = {.p_type = (uint32_t)segments[i][0],
+                               .p_flags = i == 0 && ncode ? PF_R | PF_X : PF_R,
                                .p_offset = (uint32_t)segments[i][1],
                                .p_vaddr = (uint32_t)(ELF_FILE_BASE + segments[i][1]),
                                .p_filesz = (uint32_t)segments[i][2]};
@@ -112,6 +123,8 @@ static inline void elf_file_make(const struct elf_file *file, struct buf *out)
         buf_add(out, wide ? (const void *)&entry : &narrow, size);
     }
     buf_add(out, buf_bytes(&strings), strings.len);
+    if (ncode)
+        buf_add(out, file->code, ncode);
     buf_free(&strings);
 }
 

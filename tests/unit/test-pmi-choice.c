@@ -21,34 +21,42 @@ enum { ALL = SIMPLE | PX, AUTO = SPEC_PMI_AUTO };
 
 static const struct {
     enum linkage_kind kind;
+    bool closed;
     const char *names[NLIBRARIES + 1];
     unsigned pmi, with_pmix, without;
 } choices[] = {
-    {LINKAGE_DYNAMIC, {"libmpi.so.40", "libopen-pal.so.40"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libmpi.so.12", "libopen-pal.so.13"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, {"liboshmem.so.40"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libmpi_ibm.so.3"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libmpi.so.40", "libpmi2.so.0"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libc.so.6", "libpmix.so.2"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libmpich.so.12"}, AUTO, SIMPLE, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libmpi.so.12", "libpmi2.so.0"}, AUTO, SIMPLE, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libmpi.so.12", "libpmi.so.0", "libslurm.so.38"}, AUTO, SIMPLE, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libmpi_gnu_123.so.12", "libpals.so.0"}, AUTO, SIMPLE, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libpmi.so.0"}, AUTO, SIMPLE, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libpmi2.so.0"}, AUTO, SIMPLE, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libmpi.so.40", "libopen-pal.so.40"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libmpi.so.12", "libopen-pal.so.13"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"liboshmem.so.40"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libmpi_ibm.so.3"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libmpi.so.40", "libpmi2.so.0"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libc.so.6", "libpmix.so.2"}, AUTO, PX, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libmpich.so.12"}, AUTO, SIMPLE, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libmpi.so.12", "libpmi2.so.0"}, AUTO, SIMPLE, SIMPLE},
+    {LINKAGE_DYNAMIC,
+     false,
+     {"libmpi.so.12", "libpmi.so.0", "libslurm.so.38"},
+     AUTO,
+     SIMPLE,
+     SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libmpi_gnu_123.so.12", "libpals.so.0"}, AUTO, SIMPLE, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libpmi.so.0"}, AUTO, SIMPLE, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libpmi2.so.0"}, AUTO, SIMPLE, SIMPLE},
     /* made with PMIx, MPICH may have nothing else */
-    {LINKAGE_DYNAMIC, {"libmpi.so.12", "libpmix.so.2"}, AUTO, ALL, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libmpi_abi.so.1"}, AUTO, ALL, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libmpi.so.99"}, AUTO, ALL, SIMPLE},
-    {LINKAGE_DYNAMIC, {"libc.so.6"}, AUTO, ALL, SIMPLE},
-    {LINKAGE_SCRIPT, {NULL}, AUTO, ALL, SIMPLE},
-    {LINKAGE_STATIC, {NULL}, AUTO, ALL, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libmpi.so.12", "libpmix.so.2"}, AUTO, ALL, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libmpi_abi.so.1"}, AUTO, ALL, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libmpi.so.99"}, AUTO, ALL, SIMPLE},
+    {LINKAGE_DYNAMIC, false, {"libc.so.6"}, AUTO, ALL, SIMPLE},
+    {LINKAGE_DYNAMIC, true, {"libc.so.6"}, AUTO, SIMPLE, SIMPLE},
+    {LINKAGE_SCRIPT, false, {NULL}, AUTO, ALL, SIMPLE},
+    {LINKAGE_STATIC, false, {NULL}, AUTO, ALL, SIMPLE},
     /* what --pmi names is for all */
-    {LINKAGE_DYNAMIC, {"libmpi.so.40"}, P1, P1, P1},
-    {LINKAGE_DYNAMIC, {"libmpich.so.12"}, PX, PX, NONE},
-    {LINKAGE_DYNAMIC, {"libmpich.so.12"}, P2 | PX, P2 | PX, P2},
-    {LINKAGE_DYNAMIC, {"libmpich.so.12"}, NONE, NONE, NONE},
-    {LINKAGE_SCRIPT, {NULL}, NONE, NONE, NONE},
+    {LINKAGE_DYNAMIC, false, {"libmpi.so.40"}, P1, P1, P1},
+    {LINKAGE_DYNAMIC, false, {"libmpich.so.12"}, PX, PX, NONE},
+    {LINKAGE_DYNAMIC, true, {"libc.so.6"}, PX, PX, NONE},
+    {LINKAGE_DYNAMIC, false, {"libmpich.so.12"}, P2 | PX, P2 | PX, P2},
+    {LINKAGE_DYNAMIC, false, {"libmpich.so.12"}, NONE, NONE, NONE},
+    {LINKAGE_SCRIPT, false, {NULL}, NONE, NONE, NONE},
 };
 
 static void test_a_program_is_offered_what_its_libraries_call_for(void **state)
@@ -56,7 +64,8 @@ static void test_a_program_is_offered_what_its_libraries_call_for(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
         struct library libraries[NLIBRARIES] = {0};
-        struct linkage linkage = {.kind = choices[i].kind, .libraries = libraries};
+        struct linkage linkage = {
+            .kind = choices[i].kind, .libraries = libraries, .closed = choices[i].closed};
         for (; choices[i].names[linkage.count]; linkage.count++)
             libraries[linkage.count].name = (char *)choices[i].names[linkage.count];
         unsigned with = pmi_choice_of(choices[i].pmi, true, &linkage);

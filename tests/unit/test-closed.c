@@ -1,0 +1,182 @@
+#include "tests/unit/unit.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "launcher/program/closed.h"
+#include "launcher/program/linkage.h"
+#include "tests/unit/elf-file.h"
+
+static char root[] = "/tmp/tprun-closed-XXXXXX";
+
+static int make_root(void **state)
+{
+    (void)state;
+    return mkdtemp(root) && chdir(root) == 0 && mkdir("lib", 0700) == 0 ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    return remove(path);
+}
+
+static int remove_root(void **state)
+{
+    (void)state;
+    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+#if defined(__aarch64__)
+#define CALL "....\x01\x00\x00\xd4"
+#define OTHER_CALL "....\xe1\xff\x1f\xd4" /* another number in it: the kernel does not look */
+#define NO_CALL "..\x01\x00\x00\xd4.."    /* astride two instructions */
+#else
+#define CALL "..\x0f\x05."
+#define OTHER_CALL "..\xcd\x80."
+#define NO_CALL "..\x05\x0f."
+#endif
+#define LOADER "/lib64/ld-linux-x86-64.so.2"
+#define PLAIN .needs = {"libc.so.6"}, .interpreter = LOADER
+#define CODE .code = NO_CALL, .ncode = sizeof(NO_CALL) - 1
+
+static const struct {
+    const char *what;
+    struct elf_file file;
+    bool closed;
+} programs[] = {
+    {"a plain program", {PLAIN, CODE, .imports = "malloc"}, true},
+    {"one of C++",
+     {.needs = {"libstdc++.so.6", "libm.so.6", "libgcc_s.so.1", "libc.so.6"},
+      .interpreter = LOADER,
+      CODE},
+     true},
+    {"one whose names begin as those of the list do", {PLAIN, CODE, .imports = "syscon"}, true},
+    {"it opens libraries", {PLAIN, CODE, .imports = "dlopen"}, false},
+    {"it finds what is there already", {PLAIN, CODE, .imports = "dlsym"}, false},
+    {"it starts programs", {PLAIN, CODE, .imports = "execvp"}, false},
+    {"it starts programs through a shell", {PLAIN, CODE, .imports = "popen"}, false},
+    {"it starts programs in a way of later days", {PLAIN, CODE, .imports = "pidfd_spawnp"}, false},
+    {"it has them started by a runtime",
+     {PLAIN, CODE, .imports = "_gfortran_execute_command_line_i4"},
+     false},
+    {"it calls the kernel through the C library", {PLAIN, CODE, .imports = "syscall"}, false},
+    {"it reads variables", {PLAIN, CODE, .imports = "secure_getenv"}, false},
+    {"it reads all variables", {PLAIN, CODE, .imports = "environ"}, false},
+    {"it calls the kernel", {PLAIN, .code = CALL, .ncode = sizeof(CALL) - 1}, false},
+    {"it calls the kernel in another way",
+     {PLAIN, .code = OTHER_CALL, .ncode = sizeof(OTHER_CALL) - 1},
+     false},
+    {"it has a client built in", {PLAIN, .code = "....PMIX_RANK..."}, false},
+    {"it has no code", {PLAIN}, false},
+    {"another library", {.needs = {"libc.so.6", "libx.so"}, .interpreter = LOADER, CODE}, false},
+    {"a runtime that opens others",
+     {.needs = {"libomp.so.5", "libc.so.6"}, .interpreter = LOADER, CODE},
+     false},
+    {"a library that stands in for another", {PLAIN, CODE, .helper = DT_FILTER}, false},
+    {"an auditor", {PLAIN, CODE, .helper = DT_AUDIT}, false},
+    {"a loader of its own",
+     {.needs = {"libc.so.6"}, .interpreter = "/opt/wrap/loader", CODE},
+     false},
+    {"no libraries", {.interpreter = LOADER, CODE}, false},
+    {"another machine", {.bits = 32, PLAIN, CODE}, false},
+};
+
+static struct linkage *link_of(bool preloaded)
+{
+    struct linkage_source source = {"program", root, "lib", "/dev/null", NULL, preloaded};
+    struct linkage *linkage = linkage_read(&source, NULL);
+    assert_non_null(linkage);
+    return linkage;
+}
+
+static bool is_closed(bool preloaded)
+{
+    struct linkage *linkage = link_of(preloaded);
+    bool closed = linkage->closed;
+    linkage_free(linkage);
+    return closed;
+}
+
+/* Of this machine's instructions, and that nothing is loaded into every program here. */
+static void need_knowledge(void)
+{
+    if (ELF_FILE_MACHINE == EM_NONE || closed_preloads())
+        skip();
+}
+
+static void test_a_program_is_closed_where_nothing_leads_out_of_it(void **state)
+{
+    (void)state;
+    need_knowledge();
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        elf_file_write("program", &programs[i].file);
+        bool closed = programs[i].closed;
+        if (is_closed(false) != closed)
+            fail_msg("%s: %s", programs[i].what, closed ? "not closed" : "closed");
+    }
+}
+
+static void test_it_is_not_where_others_are_loaded_by_the_environment(void **state)
+{
+    static const struct elf_file plain = {PLAIN, CODE};
+    (void)state;
+    elf_file_write("program", &plain);
+    assert_false(is_closed(true));
+}
+
+static void test_what_its_libraries_need_counts(void **state)
+{
+    static const struct elf_file program = {
+        .needs = {"libgomp.so.1", "libc.so.6"}, .interpreter = LOADER, CODE};
+    static const struct elf_file good = {.needs = {"libc.so.6"}}, bad = {.needs = {"libx.so"}};
+    (void)state;
+    need_knowledge();
+    elf_file_write("program", &program);
+    elf_file_write("lib/libgomp.so.1", &good);
+    assert_true(is_closed(false));
+    elf_file_write("lib/libgomp.so.1", &bad);
+    assert_false(is_closed(false));
+}
+
+static void test_a_large_program_is_not_looked_at(void **state)
+{
+    static const struct elf_file plain = {PLAIN, CODE};
+    (void)state;
+    need_knowledge();
+    elf_file_write("program", &plain);
+    assert_int_equal(truncate("program", CLOSED_MAX_FILE), 0);
+    assert_true(is_closed(false));
+    assert_int_equal(truncate("program", CLOSED_MAX_FILE + 1), 0);
+    assert_false(is_closed(false));
+}
+
+static void test_code_that_the_file_does_not_have_is_not_closed(void **state)
+{
+    static const struct elf_file plain = {PLAIN, CODE};
+    struct buf bytes = BUF_INIT;
+    (void)state;
+    need_knowledge();
+    elf_file_make(&plain, &bytes);
+    elf_file_put("program", &bytes);
+    assert_true(is_closed(false));
+    bytes.len--;
+    elf_file_put("program", &bytes);
+    assert_false(is_closed(false));
+    buf_free(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_program_is_closed_where_nothing_leads_out_of_it),
+        cmocka_unit_test(test_it_is_not_where_others_are_loaded_by_the_environment),
+        cmocka_unit_test(test_what_its_libraries_need_counts),
+        cmocka_unit_test(test_a_large_program_is_not_looked_at),
+        cmocka_unit_test(test_code_that_the_file_does_not_have_is_not_closed),
+    };
+    return cmocka_run_group_tests(tests, make_root, remove_root);
+}
