@@ -81,11 +81,15 @@ struct topo {
     int refs;
 };
 
+struct hwloc_topology;
+
 /* This machine. Allowed = what sched_getaffinity(2) and the cgroup leave. */
 struct topo *topo_load_local(struct error *err);
-/* The same as hwloc itself has it, for libraries that want that. NULL with a sentence. */
+/* The same, and as hwloc itself has it in *machine, for libraries that want that. */
+struct topo *topo_load_both(struct hwloc_topology **machine, struct error *err);
+/* That alone. NULL with a sentence. */
 struct hwloc_topology *topo_load_machine(struct error *err);
-void topo_free_machine(struct hwloc_topology *machine);
+void topo_free_machine(struct hwloc_topology *machine); /* NULL is fine */
 /* An hwloc synthetic description ("package:2 numa:4 core:4 pu:2") or an XML export. */
 struct topo *topo_load_synthetic(const char *description, struct error *err);
 struct topo *topo_load_xml(const char *path, struct error *err);

@@ -162,7 +162,6 @@ static void fill_threads(struct topo *topo, hwloc_topology_t machine)
     hwloc_bitmap_free(mask);
 }
 
-/* Takes the machine. */
 static struct topo *topo_from_machine(hwloc_topology_t machine, struct error *err)
 {
     int npus = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PU);
@@ -179,6 +178,12 @@ static struct topo *topo_from_machine(hwloc_topology_t machine, struct error *er
         numa_fill_memory(topo, machine);
         gpus_add_hwloc(topo, machine);
     }
+    return topo;
+}
+
+static struct topo *topo_take_machine(hwloc_topology_t machine, struct error *err)
+{
+    struct topo *topo = topo_from_machine(machine, err);
     hwloc_topology_destroy(machine);
     return topo;
 }
@@ -202,19 +207,31 @@ struct hwloc_topology *topo_load_machine(struct error *err)
 
 void topo_free_machine(struct hwloc_topology *machine)
 {
-    hwloc_topology_destroy(machine);
+    if (machine)
+        hwloc_topology_destroy(machine);
+}
+
+struct topo *topo_load_both(struct hwloc_topology **machine, struct error *err)
+{
+    *machine = topo_load_machine(err);
+    if (!*machine)
+        return NULL;
+    struct topo *topo = topo_from_machine(*machine, err);
+    if (topo) {
+        gpus_add_system(topo, "");
+        return topo;
+    }
+    hwloc_topology_destroy(*machine);
+    *machine = NULL;
+    error_prefix(err, "this machine's topology");
+    return NULL;
 }
 
 struct topo *topo_load_local(struct error *err)
 {
-    hwloc_topology_t machine = topo_load_machine(err);
-    struct topo *topo = machine ? topo_from_machine(machine, err) : NULL;
-    if (!machine)
-        return NULL;
-    if (!topo)
-        error_prefix(err, "this machine's topology");
-    else
-        gpus_add_system(topo, "");
+    hwloc_topology_t machine;
+    struct topo *topo = topo_load_both(&machine, err);
+    topo_free_machine(machine);
     return topo;
 }
 
@@ -282,7 +299,7 @@ struct topo *topo_load_synthetic(const char *description, struct error *err)
                     quoted.text);
         return NULL;
     }
-    struct topo *topo = topo_from_machine(machine, err);
+    struct topo *topo = topo_take_machine(machine, err);
     if (!topo)
         error_prefix(err, "topology %s", quoted.text);
     return topo;
@@ -293,7 +310,7 @@ struct topo *topo_from_xml(const char *text, size_t len, struct error *err)
     hwloc_topology_t machine = machine_new(true);
     if (machine && hwloc_topology_set_xmlbuffer(machine, text, (int)len + 1) == 0 &&
         hwloc_topology_load(machine) == 0)
-        return topo_from_machine(machine, err);
+        return topo_take_machine(machine, err);
     if (machine)
         hwloc_topology_destroy(machine);
     error_set(err, "it is not an hwloc XML export; `lstopo FILE.xml` writes one");

@@ -174,9 +174,9 @@ static void on_tree_note(void *arg, const char *text)
     report_send(agent, &frame);
 }
 
-static const struct tree_ops tree_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
-                                         on_tree_room,  on_tree_note,      on_tree_empty,
-                                         NULL};
+static const struct tree_ops tree_ops = {
+    on_tree_frame, on_tree_unreached, on_tree_lost, on_tree_room,
+    on_tree_note,  on_tree_empty,     NULL,         NULL};
 
 /* ---- the welcome ---- */
 
@@ -185,7 +185,7 @@ static void say_hello(struct agent *agent, const char *cores, const char *known)
     struct error err = ERROR_INIT;
     json_t *hello = json_pack("{s:s}", "version", PACKAGE_VERSION);
     if (!agent->topo)
-        agent->topo = topo_load_local(&err);
+        agent->topo = topo_load_both(&agent->machine, &err);
     if (agent->topo && cores)
         allowed_check(agent->topo, cores, &err);
     if (err.text) {
@@ -238,6 +238,8 @@ static void take_welcome(struct agent *agent, const struct frame *frame)
         say_hello(agent, cores, digest);
         link_watch(agent->parent, agent->boot.node_timeout);
         link_flush(agent->parent, 0);
+        if (agent->boot.pmix)
+            pmix_ahead(agent);
         cgroup_find(agent->config->cgroup); /* while others map */
     }
     error_clear(&err);
@@ -330,6 +332,7 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
     agent->loop = ev_default_loop(0);
     agent->config = config;
     agent->topo = config->topo;
+    agent->machine = config->machine;
     agent->parent = link_new(agent->loop, config->in, config->out, &parent_ops, agent);
     ending_open(agent);
     ev_prepare_init(&agent->settle, on_settle);
@@ -354,6 +357,7 @@ static void agent_close(struct agent *agent)
     link_free(agent->parent);
     tree_free(agent->tree);
     topo_free(agent->topo);
+    topo_free_machine(agent->machine);
     idset_free(agent->below);
     idset_free(agent->input_nodes);
     bootstrap_clear(&agent->boot);

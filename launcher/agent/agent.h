@@ -16,9 +16,10 @@
 #define AGENT_LOST_GRACE 1.0 /* s from TERM to KILL when a part of tprun was lost */
 
 struct agent_config {
-    int in, out;       /* the link to the parent; may be equal */
-    struct topo *topo; /* this machine's, where it is known already; NULL: find out */
-    int guard;         /* reads an end of file when the guard dies; -1: no guard */
+    int in, out;                    /* the link to the parent; may be equal */
+    struct topo *topo;              /* this machine's, where it is known already; NULL: find out */
+    struct hwloc_topology *machine; /* beside it, or NULL; taken over, as it is */
+    int guard;                      /* reads an end of file when the guard dies; -1: no guard */
     /* not made yet, shared with who cleans up after this process; or NULL */
     struct cgroup *cgroup;
     struct scratch *scratch;

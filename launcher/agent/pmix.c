@@ -1,6 +1,5 @@
 /* The host of openpmix on this node, and what its jobs, one for each group, have to do with other
  * nodes. It is made for the first group whose programs may speak PMIx. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +13,9 @@
 
 struct pmix_room {
     struct agent *agent;
-    struct pmix_host *host;
+    struct pmix_host_start *start; /* NULL: it is over */
+    struct pmix_host *host;        /* NULL: not yet */
+    struct pmix_host_config config;
     struct hwloc_topology *machine;
     ev_async wake;
     ev_timer deadline; /* of what waits for other nodes */
@@ -40,6 +41,8 @@ static void set_deadline(struct pmix_room *room)
 
 static void run(struct pmix_room *room)
 {
+    if (!room->host)
+        return;
     pmix_host_run(room->host);
     set_deadline(room);
 }
@@ -199,10 +202,10 @@ void pmix_told(struct agent *agent, const struct frame *frame)
             tree_send_node(agent->tree, frame->node, frame);
         return;
     }
-    if (agent->pmix && pmix_host_told(agent->pmix->host, frame->bytes, frame->len, &err) < 0 &&
-        agent->groups)
+    if (agent->pmix && agent->pmix->host &&
+        pmix_host_told(agent->pmix->host, frame->bytes, frame->len, &err) < 0 && agent->groups)
         broken(agent->groups, &err);
-    if (agent->pmix)
+    if (agent->pmix && agent->pmix->host)
         set_deadline(agent->pmix);
     error_clear(&err);
 }
@@ -211,56 +214,71 @@ void pmix_told(struct agent *agent, const struct frame *frame)
 
 static void room_free(struct pmix_room *room)
 {
-    if (room->machine)
-        topo_free_machine(room->machine);
+    struct agent *agent = room->agent;
+    ev_ref(agent->loop);
+    ev_async_stop(agent->loop, &room->wake);
+    ev_timer_stop(agent->loop, &room->deadline);
+    topo_free_machine(room->machine);
     free(room);
+    agent->pmix = NULL;
 }
 
-static struct pmix_room *room_new(struct agent *agent, const struct launch *launch,
-                                  struct error *err)
+/* The machine's topology has been discovered, but for a few ways to get here. */
+static void room_begin(struct agent *agent, const char *directory)
+{
+    struct pmix_room *room = agent->pmix = mem_alloc(sizeof(*room));
+    room->agent = agent;
+    room->machine = agent->machine ? agent->machine : topo_load_machine(NULL);
+    agent->machine = NULL;
+    ev_async_init(&room->wake, on_wake);
+    room->wake.data = room;
+    ev_async_start(agent->loop, &room->wake);
+    ev_unref(agent->loop);
+    ev_timer_init(&room->deadline, on_deadline, 0, 0);
+    room->deadline.data = room;
+    room->config = (struct pmix_host_config){.program = strrchr(directory, '/') + 1,
+                                             .hostname = agent->host,
+                                             .node = agent->node,
+                                             .tmpdir = directory,
+                                             .topology = room->machine};
+    room->start = pmix_host_begin(&room->config, &host_ops, room);
+}
+
+void pmix_ahead(struct agent *agent)
+{
+    const char *directory = scratch_make(agent->config->scratch, NULL);
+    if (directory && !agent->pmix)
+        room_begin(agent, directory);
+}
+
+/* The host is there, or it cannot be. */
+static int room_finish(struct agent *agent, struct error *err)
 {
     const char *directory = scratch_make(agent->config->scratch, err);
     if (!directory)
-        return NULL;
-    struct pmix_room *room = mem_alloc(sizeof(*room));
-    char *program = mem_format("tprun.%s.%s", launch->instance_id ?: "0", launch->program);
-    room->agent = agent;
-    room->machine = topo_load_machine(NULL);
-    ev_async_init(&room->wake, on_wake);
-    room->wake.data = room;
-    ev_timer_init(&room->deadline, on_deadline, 0, 0);
-    room->deadline.data = room;
-    struct pmix_host_config config = {.program = program,
-                                      .hostname = launch->hosts[launch->node],
-                                      .node = agent->node,
-                                      .tmpdir = directory,
-                                      .topology = room->machine};
-    sigset_t all, before; /* its threads leave signals to the loop */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    room->host = pmix_host_new(&config, &host_ops, room, err);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    free(program);
-    if (room->host) {
-        ev_async_start(agent->loop, &room->wake);
-        ev_unref(agent->loop);
-        return room;
-    }
+        return -1;
+    if (!agent->pmix)
+        room_begin(agent, directory);
+    struct pmix_room *room = agent->pmix;
+    if (room->host)
+        return 0;
+    room->host = pmix_host_finish(room->start, err);
+    room->start = NULL;
+    if (room->host)
+        return 0;
     room_free(room);
-    return NULL;
+    return -1;
 }
 
 void pmix_close(struct agent *agent)
 {
     struct pmix_room *room = agent->pmix;
-    if (!room)
-        return;
-    pmix_host_free(room->host, PMIX_PATIENCE);
-    ev_ref(agent->loop);
-    ev_async_stop(agent->loop, &room->wake);
-    ev_timer_stop(agent->loop, &room->deadline);
-    room_free(room);
-    agent->pmix = NULL;
+    if (room && room->start)
+        room->host = pmix_host_finish(room->start, NULL);
+    if (room) {
+        pmix_host_free(room->host, PMIX_PATIENCE);
+        room_free(room);
+    }
     scratch_remove(agent->config->scratch);
 }
 
@@ -345,7 +363,7 @@ int pmix_open(struct group *group, unsigned offered, struct error *err)
     const struct launch *launch = group->launch;
     if (!(offered & SPEC_PMI_X) || !launch->nlocal)
         return 0;
-    if (!agent->pmix && !(agent->pmix = room_new(agent, launch, err)))
+    if (room_finish(agent, err) < 0)
         return -1;
     char *directory = make_directory(group, err);
     if (directory)

@@ -133,6 +133,7 @@ struct agent {
     uint32_t node;     /* in the tree */
     char *host;
     struct topo *topo;
+    struct hwloc_topology *machine; /* NULL: not kept */
     struct bootstrap boot;
     struct tree *tree;    /* NULL: nobody below */
     bool tree_empty;      /* after tree_end(): all children are gone */
@@ -241,6 +242,8 @@ void rendezvous_tell_missing(struct group *group, uint32_t rank, uint64_t from, 
 enum pmi_state rendezvous_state(const struct task *task);
 
 /* pmix.c: nothing is done, and nothing there, where no PMIx is offered */
+/* It is likely to be, once the launch comes: the host starts meanwhile. */
+void pmix_ahead(struct agent *agent);
 int pmix_open(struct group *group, unsigned offered, struct error *err);
 void pmix_free(struct group *group);
 const char *pmix_memory(struct group *group); /* a directory for what its tasks share, or NULL */

@@ -7,10 +7,10 @@
 #include "launcher/manager/state.h"
 #include "launcher/program/allowed.h"
 
-static int know_here(struct manager *manager, struct error *err)
+int gather_know_here(struct manager *manager, struct error *err)
 {
     if (!manager->here)
-        manager->here = topo_load_local(err);
+        manager->here = topo_load_both(&manager->machine, err);
     return manager->here ? 0 : -1;
 }
 
@@ -23,7 +23,7 @@ static int settle_alone(struct manager *manager, size_t index, struct error *err
     if (!node->here && strcmp(manager->boot.method, "local") == 0)
         return error_set(err, "%s is not this machine, and --bootstrap local reaches no other",
                          node->host);
-    if (node->here && know_here(manager, err) < 0)
+    if (node->here && gather_know_here(manager, err) < 0)
         return -1;
     struct topo *known = node->here ? manager->here : atlas_topo(manager->atlas, node->host);
     if (!known || !manager->spec->dry_run)
@@ -72,6 +72,8 @@ static void start_targets(struct manager *manager, const struct idset *nodes, en
         free(targets[i].digest);
     }
     free(targets);
+    topo_free_machine(manager->machine);
+    manager->machine = NULL;
 }
 
 int gather_start(struct manager *manager, struct error *err)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/manager/state.h"
+#include "launcher/program/part_linkage.h"
 #include "launcher/process/descend.h"
 
 static void ended_badly(struct manager *manager, const struct group *group, uint64_t time,
@@ -277,6 +278,7 @@ static int agent_here(void *arg, int fd)
     struct manager *manager = arg;
     struct agent_config config = {.guard = -1,
                                   .topo = topo_ref(manager->here),
+                                  .machine = manager->machine,
                                   .cgroup = manager->cgroup,
                                   .scratch = manager->scratch};
     config.in = config.out = fcntl(fd, F_DUPFD_CLOEXEC, 10);
@@ -287,5 +289,15 @@ static int agent_here(void *arg, int fd)
     return agent_run(&config);
 }
 
-const struct tree_ops reports_ops = {on_tree_frame, on_tree_unreached, on_tree_lost, on_tree_room,
-                                     on_tree_note,  on_tree_empty,     agent_here};
+/* Found out while the first agent, that of this machine if there is one, comes to life. */
+static void on_tree_welcome(void *arg)
+{
+    struct manager *manager = arg;
+    if (!manager->foreseen)
+        manager->boot.pmix = part_linkage_needs_pmix(manager->spec);
+    manager->foreseen = true;
+}
+
+const struct tree_ops reports_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
+                                     on_tree_room,  on_tree_note,      on_tree_empty,
+                                     agent_here,    on_tree_welcome};

@@ -128,7 +128,8 @@ struct manager {
     struct host *hosts;
     size_t waiting; /* hosts that have not settled */
     struct topo *here;
-    char **descriptions; /* of --topology, beside the nodes */
+    struct hwloc_topology *machine; /* the same, until its agent has a copy; or NULL */
+    char **descriptions;            /* of --topology, beside the nodes */
 
     struct instance *instance;
     struct atlas *atlas;        /* of the instance; NULL: nothing needs it */
@@ -144,6 +145,7 @@ struct manager {
     bool wishing;                 /* placing as if nothing were held */
 
     struct bootstrap boot;
+    bool foreseen; /* boot.pmix */
     struct tree *tree;
     struct cgroup *cgroup; /* of the agent of this machine, as is the next */
     struct scratch *scratch;
@@ -233,6 +235,8 @@ bool named_want(struct manager *manager);
 void named_close(struct manager *manager);
 
 /* gather.c: every function leaves manager->waiting right; whoever calls looks at it. */
+/* The topology of this machine. */
+int gather_know_here(struct manager *manager, struct error *err);
 int gather_start(struct manager *manager, struct error *err);
 /* Want the spare hosts too. False when there are none. */
 bool gather_more(struct manager *manager);

@@ -194,9 +194,7 @@ static int keep_to_mask(struct manager *manager, struct error *err)
         struct node *node = &nodes->list[i];
         if (!node->here || !node->cores)
             continue;
-        if (!manager->here)
-            manager->here = topo_load_local(err);
-        if (!manager->here)
+        if (gather_know_here(manager, err) < 0)
             return -1;
         struct idset *allowed = topo_allowed_cores(manager->here), *all = node->cores;
         node->cores = idset_intersect(all, allowed);
@@ -303,6 +301,7 @@ void supply_close(struct manager *manager)
     rset_free(manager->on);
     enclosed_close(manager);
     topo_free(manager->here);
+    topo_free_machine(manager->machine);
     atlas_free(manager->atlas);
     named_close(manager);
     nodes_free(manager->nodes);

@@ -12,6 +12,9 @@
 struct linkage *part_linkage_read(const struct spec *spec, const struct spec_part *part,
                                   struct error *err);
 
+/* Whether some part's tasks would be offered PMIx; on other machines that may be otherwise. */
+bool part_linkage_needs_pmix(const struct spec *spec);
+
 /* A program that is started with these variables; all is borrowed. */
 struct linkage_source part_linkage_source(const char *path, const char *directory,
                                           char *const *environment);

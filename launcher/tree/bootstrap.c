@@ -23,10 +23,11 @@ static int patience_from_json(const json_t *value, double *seconds)
 
 json_t *bootstrap_to_json(const struct bootstrap *boot)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:i}", "method", boot->method, "ssh",
+    return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:i, s:b}", "method", boot->method, "ssh",
                      boot->ssh, "agent", boot->agent, "fanout", (int)boot->fanout, "start_timeout",
                      patience_to_json(boot->start_timeout), "node_timeout",
-                     patience_to_json(boot->node_timeout), "verbose", boot->verbose);
+                     patience_to_json(boot->node_timeout), "verbose", boot->verbose, "pmix",
+                     boot->pmix);
 }
 
 int bootstrap_from_json(struct bootstrap *boot, const json_t *value, struct error *err)
@@ -35,10 +36,10 @@ int bootstrap_from_json(struct bootstrap *boot, const json_t *value, struct erro
     json_t *start, *silence;
     int fanout;
     json_error_t where;
-    if (json_unpack_ex((json_t *)(uintptr_t)value, &where, 0, "{s:s, s:s, s:s, s:i, s:o, s:o, s:i}",
-                       "method", &method, "ssh", &ssh, "agent", &agent, "fanout", &fanout,
-                       "start_timeout", &start, "node_timeout", &silence, "verbose",
-                       &boot->verbose) < 0)
+    if (json_unpack_ex((json_t *)(uintptr_t)value, &where, 0,
+                       "{s:s, s:s, s:s, s:i, s:o, s:o, s:i, s:b}", "method", &method, "ssh", &ssh,
+                       "agent", &agent, "fanout", &fanout, "start_timeout", &start, "node_timeout",
+                       &silence, "verbose", &boot->verbose, "pmix", &boot->pmix) < 0)
         return error_set(err, "bootstrap: %s", where.text);
     if (patience_from_json(start, &boot->start_timeout) < 0 ||
         patience_from_json(silence, &boot->node_timeout) < 0)

@@ -22,6 +22,7 @@ struct bootstrap {
     double start_timeout; /* seconds */
     double node_timeout;
     int verbose;
+    int pmix; /* 1: agents are about to need openpmix, and may make it ready meanwhile */
 };
 
 json_t *bootstrap_to_json(const struct bootstrap *boot); /* new reference */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,12 +28,7 @@ static pmix_status_t server_init(struct pmix_host *host, const struct pmix_host_
     infos_text(&infos, PMIX_HOSTNAME, config->hostname);
     if (host->topology.topology)
         infos_topology(&infos, &host->topology);
-    bool ours = !getenv(STORE);
-    if (ours)
-        setenv(STORE, "hash", 1);
     pmix_status_t status = host->library->init(&pmix_upcalls, infos.at, infos.count);
-    if (ours)
-        unsetenv(STORE);
     infos_free(&infos, host->library);
     return status;
 }
@@ -73,8 +69,8 @@ static struct pmix_host *host_make(const struct pmix_library *library,
     return host;
 }
 
-struct pmix_host *pmix_host_new(const struct pmix_host_config *config,
-                                const struct pmix_host_ops *ops, void *arg, struct error *err)
+static struct pmix_host *host_open(const struct pmix_host_config *config,
+                                   const struct pmix_host_ops *ops, void *arg, struct error *err)
 {
     const struct pmix_library *library = pmix_library(err);
     if (!library)
@@ -93,6 +89,70 @@ struct pmix_host *pmix_host_new(const struct pmix_host_config *config,
     host_forget(host);
     return NULL;
 }
+
+/* ---- in a thread ---- */
+
+struct pmix_host_start {
+    const struct pmix_host_config *config;
+    const struct pmix_host_ops *ops;
+    void *arg;
+    bool ours; /* STORE was not set */
+    bool threaded;
+    pthread_t thread;
+    struct pmix_host *host;
+    struct error err;
+};
+
+static void *start_run(void *arg)
+{
+    struct pmix_host_start *start = arg;
+    start->host = host_open(start->config, start->ops, start->arg, &start->err);
+    return NULL;
+}
+
+/* Its threads leave signals to the owner's. The environment is changed outside: not while a thread
+ * may read it. */
+struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
+                                        const struct pmix_host_ops *ops, void *arg)
+{
+    struct pmix_host_start *start = mem_alloc(sizeof(*start));
+    sigset_t all, before;
+    start->config = config;
+    start->ops = ops;
+    start->arg = arg;
+    start->ours = !getenv(STORE);
+    if (start->ours)
+        setenv(STORE, "hash", 1);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    start->threaded = pthread_create(&start->thread, NULL, start_run, start) == 0;
+    if (!start->threaded)
+        start_run(start);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return start;
+}
+
+struct pmix_host *pmix_host_finish(struct pmix_host_start *start, struct error *err)
+{
+    if (start->threaded)
+        pthread_join(start->thread, NULL);
+    if (start->ours)
+        unsetenv(STORE);
+    struct pmix_host *host = start->host;
+    if (!host)
+        error_set(err, "%s", error_text(&start->err));
+    error_clear(&start->err);
+    free(start);
+    return host;
+}
+
+struct pmix_host *pmix_host_new(const struct pmix_host_config *config,
+                                const struct pmix_host_ops *ops, void *arg, struct error *err)
+{
+    return pmix_host_finish(pmix_host_begin(config, ops, arg), err);
+}
+
+/* ---- the end ---- */
 
 static struct timespec clock_in(double rest)
 {

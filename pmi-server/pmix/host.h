@@ -86,8 +86,14 @@ struct pmix_job_config { /* all borrowed during the call */
     bool oversubscribed; /* this node */
 };
 
-/* Opens openpmix and starts the server; blocks for some ms, may be called from any thread (the other
- * functions from one only). NULL with a sentence: there is no openpmix here, or it fails. ops and arg are borrowed. */
+/* Opens openpmix and starts the server, which takes some ms, in a thread of its own. It reads the
+ * environment: nobody changes that until pmix_host_finish(), which is called in any case. The config
+ * is borrowed until then, ops and arg as long as the host. */
+struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
+                                        const struct pmix_host_ops *ops, void *arg);
+/* Waits for it. NULL with a sentence: there is no openpmix here, or it fails. */
+struct pmix_host *pmix_host_finish(struct pmix_host_start *start, struct error *err);
+/* Both. */
 struct pmix_host *pmix_host_new(const struct pmix_host_config *config,
                                 const struct pmix_host_ops *ops, void *arg, struct error *err);
 /* Its jobs are freed before. Gives up, and leaves everything as it is, after `patience` seconds. */

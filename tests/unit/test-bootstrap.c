@@ -306,6 +306,7 @@ static void test_json_brings_everything_back(void **state)
     boot.start_timeout = 1.25;
     boot.node_timeout = 0.5;
     boot.verbose = 2;
+    boot.pmix = 1;
     json_t *value = bootstrap_to_json(&boot);
     assert_non_null(value);
     memset(&again, 0, sizeof(again));
@@ -317,6 +318,7 @@ static void test_json_brings_everything_back(void **state)
     assert_true(again.start_timeout == 1.25);
     assert_true(again.node_timeout == 0.5);
     assert_int_equal(again.verbose, 2);
+    assert_int_equal(again.pmix, 1);
     json_decref(value);
     bootstrap_clear(&boot);
     bootstrap_clear(&again);
@@ -343,7 +345,7 @@ static void test_json_brings_infinite_patience_back(void **state)
 }
 
 #define HEAD "\"method\":\"ssh\",\"ssh\":\"ssh\",\"agent\":\"/a\""
-#define TIMES "\"start_timeout\":1,\"node_timeout\":2,\"verbose\":0"
+#define TIMES "\"start_timeout\":1,\"node_timeout\":2,\"verbose\":0,\"pmix\":false"
 
 static void test_malformed_json_is_refused(void **state)
 {
@@ -358,7 +360,10 @@ static void test_malformed_json_is_refused(void **state)
         "{" HEAD ",\"fanout\":-1," TIMES "}",
         "{" HEAD ",\"fanout\":\"2\"," TIMES "}",
         "{" HEAD ",\"fanout\":2.5," TIMES "}",
-        "{" HEAD ",\"fanout\":2,\"start_timeout\":\"1\",\"node_timeout\":2,\"verbose\":0}",
+        "{" HEAD ",\"fanout\":2,\"start_timeout\":\"1\",\"node_timeout\":2,\"verbose\":0,"
+        "\"pmix\":false}",
+        "{" HEAD
+        ",\"fanout\":2,\"start_timeout\":1,\"node_timeout\":2,\"verbose\":0,\"pmix\":\"yes\"}",
         "{\"method\":7,\"ssh\":\"ssh\",\"agent\":\"/a\",\"fanout\":2," TIMES "}",
         "{\"method\":null,\"ssh\":\"ssh\",\"agent\":\"/a\",\"fanout\":2," TIMES "}",
     };
