@@ -2,7 +2,6 @@
  * nodes. It is made for the first group whose programs may speak PMIx. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/mem.h"
@@ -246,7 +245,7 @@ static void room_begin(struct agent *agent, const char *directory)
 
 void pmix_ahead(struct agent *agent)
 {
-    const char *directory = scratch_make(agent->config->scratch, NULL);
+    const char *directory = scratch_name(agent->config->scratch, NULL);
     if (directory && !agent->pmix)
         room_begin(agent, directory);
 }
@@ -254,7 +253,7 @@ void pmix_ahead(struct agent *agent)
 /* The host is there, or it cannot be. */
 static int room_finish(struct agent *agent, struct error *err)
 {
-    const char *directory = scratch_make(agent->config->scratch, err);
+    const char *directory = scratch_name(agent->config->scratch, err);
     if (!directory)
         return -1;
     if (!agent->pmix)
@@ -313,12 +312,14 @@ static struct pmix_app *make_apps(const struct launch *launch)
     return apps;
 }
 
-static struct pmix_job *make_job(struct group *group, const char *directory, struct error *err)
+/* Each group has a directory of its own, which the tasks' libraries write to. */
+static struct pmix_job *make_job(struct group *group, struct error *err)
 {
     const struct launch *launch = group->launch;
     const struct spec_part *part = &launch->spec->parts[0];
     char *name = pmix_name(launch, group->number);
     char *spawner = launch->spawned ? pmix_name(launch, launch->spawner) : NULL;
+    char *directory = mem_format("%s/%u", group->agent->pmix->config.tmpdir, group->number);
     struct pmix_local *locals = make_locals(launch);
     struct pmix_app *apps = make_apps(launch);
     struct pmix_job_config config = {.name = name,
@@ -339,22 +340,10 @@ static struct pmix_job *make_job(struct group *group, const char *directory, str
     struct pmix_job *job = pmix_job_new(group->agent->pmix->host, &config, group, err);
     free(apps);
     free(locals);
+    free(directory);
     free(spawner);
     free(name);
     return job;
-}
-
-/* A directory of its own for each group, which the tasks' libraries write to. */
-static char *make_directory(struct group *group, struct error *err)
-{
-    const char *above = scratch_make(group->agent->config->scratch, err);
-    char *path = above ? mem_format("%s/%u", above, group->number) : NULL;
-    if (path && mkdir(path, 0700) < 0) {
-        error_set(err, "cannot make the directory %s", path);
-        free(path);
-        return NULL;
-    }
-    return path;
 }
 
 int pmix_open(struct group *group, unsigned offered, struct error *err)
@@ -365,10 +354,7 @@ int pmix_open(struct group *group, unsigned offered, struct error *err)
         return 0;
     if (room_finish(agent, err) < 0)
         return -1;
-    char *directory = make_directory(group, err);
-    if (directory)
-        group->pmix = make_job(group, directory, err);
-    free(directory);
+    group->pmix = make_job(group, err);
     if (!group->pmix)
         return -1;
     if (group->pmix_missing_told)

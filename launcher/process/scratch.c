@@ -14,11 +14,10 @@
 #include <unistd.h>
 
 #define TREE_DEPTH 16 /* open directories at a time */
-#define TRIES 16      /* names that somebody else may have taken */
 #define MEMORY "/dev/shm"
 
 struct directory {
-    bool noted; /* the path is whole: set before the directory is made */
+    bool noted; /* the path is whole: set before the directory can be made */
     char path[PATH_MAX];
 };
 
@@ -43,12 +42,12 @@ static bool is_noted(const struct directory *directory)
     return __atomic_load_n(&directory->noted, __ATOMIC_ACQUIRE);
 }
 
-/* A name is noted before it is taken, so that there is no moment at which the directory is there and
- * unknown; mkdir says whether it was somebody else's. */
-static int make(struct directory *directory, const char *above)
+/* A name that nobody can guess is one that nobody has taken. */
+static int choose(struct directory *directory, const char *above)
 {
     uint64_t number = 0;
-    if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+    if (access(above, W_OK | X_OK) < 0 ||
+        getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
         return -1;
     int len = snprintf(directory->path, sizeof(directory->path), "%s/tprun.%016llx", above,
                        (unsigned long long)number);
@@ -57,26 +56,10 @@ static int make(struct directory *directory, const char *above)
         return -1;
     }
     note(directory, true);
-    if (mkdir(directory->path, 0700) == 0)
-        return 0;
-    note(directory, false);
-    return -1;
+    return 0;
 }
 
-static const char *make_once(struct directory *directory, const char *above)
-{
-    if (is_noted(directory))
-        return directory->path;
-    for (int tries = 0; tries < TRIES; tries++) {
-        if (make(directory, above) == 0)
-            return directory->path;
-        if (errno != EEXIST)
-            break;
-    }
-    return NULL;
-}
-
-const char *scratch_make(struct scratch *scratch, struct error *err)
+const char *scratch_name(struct scratch *scratch, struct error *err)
 {
     const char *above = getenv("TMPDIR");
     if (!above || above[0] != '/')
@@ -85,19 +68,29 @@ const char *scratch_make(struct scratch *scratch, struct error *err)
         error_set(err, "no memory can be shared");
         return NULL;
     }
-    const char *path = make_once(&scratch->files, above);
-    if (!path)
-        error_set(err, "cannot make a directory in %s: %s; TMPDIR may name another", above,
-                  strerror(errno));
-    return path;
+    if (is_noted(&scratch->files) || choose(&scratch->files, above) == 0)
+        return scratch->files.path;
+    error_set(err, "cannot make a directory in %s: %s; TMPDIR may name another", above,
+              strerror(errno));
+    return NULL;
+}
+
+static int make(struct directory *directory, const char *above)
+{
+    if (choose(directory, above) < 0)
+        return -1;
+    if (mkdir(directory->path, 0700) == 0)
+        return 0;
+    note(directory, false);
+    return -1;
 }
 
 const char *scratch_make_memory(struct scratch *scratch, struct error *err)
 {
-    const char *path = scratch ? make_once(&scratch->memory, MEMORY) : NULL;
-    if (!path)
-        error_set(err, "cannot make a directory in " MEMORY ": %s", strerror(errno));
-    return path;
+    if (scratch && (is_noted(&scratch->memory) || make(&scratch->memory, MEMORY) == 0))
+        return scratch->memory.path;
+    error_set(err, "cannot make a directory in " MEMORY ": %s", strerror(errno));
+    return NULL;
 }
 
 static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *ftw)

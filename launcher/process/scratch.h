@@ -1,9 +1,9 @@
 /*
  * scratch - directories for files of a program on this node, of mode 0700.
  *
- * Each is made when it is first needed: for files below $TMPDIR or /tmp, for memory that tasks share
- * below /dev/shm. Where they are stands in memory that is shared with processes forked later: the
- * one that made them may be killed at any point, and whoever forked it removes the directories.
+ * The names are chosen when they are first asked for: for files below $TMPDIR or /tmp, for memory that
+ * tasks share below /dev/shm. They stand in memory that is shared with processes forked later: the one
+ * that chose them may be killed at any point, and whoever forked it removes the directories.
  *
  * NULL is fine everywhere and is directories that are never made.
  */
@@ -14,14 +14,15 @@
 
 struct scratch;
 
-/* None is made yet; before the fork. NULL where no memory can be shared. Lives as long as the
+/* It has no name yet; before the fork. NULL where no memory can be shared. Lives as long as the
  * process. */
 struct scratch *scratch_new(void);
 
-/* The directory, made now if there is none. Borrowed; NULL with a sentence. */
-const char *scratch_make(struct scratch *scratch, struct error *err);
+/* Of files: the directory is there only if somebody has made it. Borrowed; NULL with a sentence. */
+const char *scratch_name(struct scratch *scratch, struct error *err);
+/* Of memory: made now if it is not there. Borrowed; NULL with a sentence. */
 const char *scratch_make_memory(struct scratch *scratch, struct error *err);
-/* Removed with all that is in them; links are not followed. */
+/* Those that are there are removed with all that is in them; links are not followed. */
 void scratch_remove(struct scratch *scratch);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "pmi-server/pmix/infos.h"
 #include "pmi-server/pmix/inside.h"
 
 /* ---- where everybody is ---- */
@@ -177,43 +176,50 @@ static void put_task(struct infos *infos, const struct pmix_host *host,
 
 /* ---- all of it ---- */
 
-static pmix_status_t send(struct pmix_host *host, const struct pmix_job_config *config,
-                          struct infos *infos)
+static void send(struct pmix_host *host, const struct pmix_job_config *config,
+                 const struct infos *infos, struct calls *calls)
 {
-    pmix_status_t status = host->library->register_nspace(config->name, (int)config->nlocals,
-                                                          infos->at, infos->count, NULL, NULL);
-    infos_free(infos, host->library);
-    return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
+    calls_begin(calls);
+    calls_begun(calls, host->library->register_nspace(config->name, (int)config->nlocals, infos->at,
+                                                      infos->count, calls_end, calls));
 }
 
-static pmix_status_t register_job(struct pmix_host *host, const struct pmix_job_config *config)
+static pmix_status_t make_job(struct infos *infos, struct pmix_host *host,
+                              const struct pmix_job_config *config)
 {
-    struct infos infos = {0};
-    pmix_status_t status = put_hosts(&infos, config, host->library);
+    pmix_status_t status = put_hosts(infos, config, host->library);
     if (status == PMIX_SUCCESS)
-        status = put_ranks(&infos, config, host->library);
-    if (status != PMIX_SUCCESS) {
-        infos_free(&infos, host->library);
+        status = put_ranks(infos, config, host->library);
+    if (status != PMIX_SUCCESS)
         return status;
-    }
-    put_job(&infos, config);
-    put_directories(&infos, config);
-    put_peers(&infos, config);
-    put_node(&infos, config);
+    put_job(infos, config);
+    put_directories(infos, config);
+    put_peers(infos, config);
+    put_node(infos, config);
     for (uint32_t i = 0; i < config->napps; i++)
-        put_app(&infos, i, &config->apps[i]);
-    return send(host, config, &infos);
+        put_app(infos, i, &config->apps[i]);
+    return PMIX_SUCCESS;
 }
 
-pmix_status_t data_register(struct pmix_host *host, const struct pmix_job_config *config)
+void data_register(struct pmix_host *host, const struct pmix_job_config *config,
+                   struct job_data *data, struct calls *calls)
 {
-    pmix_status_t status = register_job(host, config);
+    pmix_status_t status = make_job(&data->job, host, config);
+    if (status != PMIX_SUCCESS) {
+        calls_begin(calls);
+        calls_begun(calls, status);
+        return;
+    }
+    send(host, config, &data->job, calls);
     /* openpmix makes nothing of the maps where tasks come along, so these come after them. */
-    struct infos infos = {0};
     for (uint32_t i = 0; i < config->nlocals; i++)
-        put_task(&infos, host, config, i);
-    if (status == PMIX_SUCCESS && infos.count)
-        return send(host, config, &infos);
-    infos_free(&infos, host->library);
-    return status;
+        put_task(&data->tasks, host, config, i);
+    if (data->tasks.count)
+        send(host, config, &data->tasks, calls);
+}
+
+void data_free(struct job_data *data, const struct pmix_library *library)
+{
+    infos_free(&data->job, library);
+    infos_free(&data->tasks, library);
 }

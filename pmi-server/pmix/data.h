@@ -8,10 +8,17 @@
 #ifndef PMI_SERVER_PMIX_DATA_H
 #define PMI_SERVER_PMIX_DATA_H
 
+#include "pmi-server/pmix/calls.h"
 #include "pmi-server/pmix/host.h"
-#include "pmi-server/pmix/library.h"
+#include "pmi-server/pmix/infos.h"
 
-/* Register the namespace with all of it. */
-pmix_status_t data_register(struct pmix_host *host, const struct pmix_job_config *config);
+struct job_data { /* zeroed: nothing */
+    struct infos job, tasks;
+};
+
+/* Register the namespace with all of it, which stays there until the calls have ended. */
+void data_register(struct pmix_host *host, const struct pmix_job_config *config,
+                   struct job_data *data, struct calls *calls);
+void data_free(struct job_data *data, const struct pmix_library *library);
 
 #endif

@@ -37,6 +37,7 @@ static void host_drop(struct pmix_host *host)
 {
     free(host->topology.source);
     free(host->hostname);
+    free(host->tmpdir);
     free(host);
 }
 
@@ -62,6 +63,7 @@ static struct pmix_host *host_make(const struct pmix_library *library,
     host->arg = arg;
     host->node = config->node;
     host->hostname = mem_copy_text(config->hostname);
+    host->tmpdir = mem_copy_text(config->tmpdir);
     if (config->topology && library->same_hwloc) {
         host->topology.source = mem_copy_text("hwloc");
         host->topology.topology = config->topology;

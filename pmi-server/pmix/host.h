@@ -33,7 +33,8 @@ struct pmix_host_config {
         *program; /* a name that no other program on this host has; the server's own namespace */
     const char *hostname; /* of this node, as in the jobs' hosts */
     uint32_t node;        /* the server's rank */
-    const char *tmpdir;   /* private to this host, mode 0700, there already; the owner removes it */
+    const char *tmpdir;   /* private to this host; made when a first task connects, mode 0700; the
+                             owner removes it */
     hwloc_topology_t topology; /* borrowed for the host's life; never discovered again */
 };
 
@@ -82,7 +83,7 @@ struct pmix_job_config { /* all borrowed during the call */
     const struct pmix_app *apps;
     uint32_t napps;
     const char *map_by, *rank_by, *bind_to; /* or NULL */
-    const char *tmpdir;  /* of the job on this node: there already, the owner removes it */
+    const char *tmpdir;  /* of the job on this node, in the host's: made and removed likewise */
     bool oversubscribed; /* this node */
 };
 

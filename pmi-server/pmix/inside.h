@@ -17,6 +17,7 @@ struct pmix_host {
     void *arg;
     uint32_t node;
     char *hostname;
+    char *tmpdir;
     pmix_topology_t topology; /* openpmix keeps a pointer to it */
     struct pmix_job *jobs;
     struct pmix_job *leaving; /* openpmix has yet to say that it let go of them */
@@ -26,6 +27,7 @@ struct pmix_host {
 
 struct client {
     uint32_t rank;
+    struct pmix_job *job;
     _Atomic int state; /* enum pmi_state; openpmix's thread sets it */
     bool watched;      /* openpmix will tell when it commits */
     bool committed;
@@ -40,6 +42,8 @@ struct pmix_job {
     pmix_nspace_t name;
     struct taskmap *map;
     uint32_t node;
+    char *tmpdir;
+    atomic_bool connected;  /* some task is, or was; openpmix's thread sets it */
     struct client *clients; /* by local rank */
     uint32_t nclients;
     struct fence *fences;       /* entered, not complete */

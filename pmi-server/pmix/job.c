@@ -22,6 +22,7 @@ void job_forget(struct pmix_job *job)
     for (uint32_t i = 0; i < job->nclients; i++)
         environment_free(job->clients[i].environment);
     free(job->clients);
+    free(job->tmpdir);
     taskmap_free(job->map);
     free(job);
 }
@@ -35,6 +36,7 @@ static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_job_c
     strncpy(job->name, config->name, sizeof(job->name) - 1);
     job->map = taskmap_copy(config->map);
     job->node = config->node;
+    job->tmpdir = mem_copy_text(config->tmpdir);
     job->nclients = config->nlocals;
     job->clients = mem_array(config->nlocals, sizeof(*job->clients));
     for (uint32_t i = 0; i < config->nlocals; i++)
@@ -54,32 +56,54 @@ static int check(struct pmix_host *host, const struct pmix_job_config *config, s
     return 0;
 }
 
-static pmix_status_t client_set_up(struct pmix_job *job, uint32_t local, uint32_t rank)
+static pmix_proc_t proc_of(const struct pmix_job *job, uint32_t rank)
 {
-    const struct pmix_library *library = job->host->library;
     pmix_proc_t proc = {.rank = rank};
-    struct client *client = &job->clients[local];
     strcpy(proc.nspace, job->name); /* as long */
-    pmix_status_t status =
-        library->register_client(&proc, geteuid(), getegid(), client, NULL, NULL);
-    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED)
-        return status;
+    return proc;
+}
+
+static void client_register(struct pmix_job *job, uint32_t local, uint32_t rank,
+                            struct calls *calls)
+{
+    pmix_proc_t proc = proc_of(job, rank);
+    struct client *client = &job->clients[local];
+    client->job = job;
+    calls_begin(calls);
+    calls_begun(calls, job->host->library->register_client(&proc, geteuid(), getegid(), client,
+                                                           calls_end, calls));
+}
+
+static pmix_status_t client_prepare(struct pmix_job *job, uint32_t local, uint32_t rank)
+{
+    pmix_proc_t proc = proc_of(job, rank);
+    struct client *client = &job->clients[local];
     /* A list, if an empty one: openpmix takes what equals `environ` for the process's own, and its
      * `environ`, bound deeply, is not the executable's but a NULL. */
     client->environment = mem_array(1, sizeof(*client->environment));
-    return library->setup_fork(&proc, &client->environment);
+    return job->host->library->setup_fork(&proc, &client->environment);
+}
+
+static pmix_status_t job_register(struct pmix_job *job, const struct pmix_job_config *config)
+{
+    const struct pmix_library *library = job->host->library;
+    struct calls calls = CALLS_INIT;
+    struct job_data data = {0};
+    data_register(job->host, config, &data, &calls);
+    calls_begin(&calls);
+    calls_begun(&calls, library->setup_local_support(job->name, NULL, 0, calls_end, &calls));
+    for (uint32_t i = 0; i < config->nlocals; i++)
+        client_register(job, i, config->locals[i].rank, &calls);
+    pmix_status_t status = calls_wait(&calls);
+    data_free(&data, library);
+    return status;
 }
 
 static pmix_status_t set_up(struct pmix_job *job, const struct pmix_job_config *config)
 {
-    const struct pmix_library *library = job->host->library;
-    pmix_status_t status = data_register(job->host, config);
-    if (status == PMIX_SUCCESS)
-        status = library->setup_local_support(job->name, NULL, 0, NULL, NULL);
-    if (status == PMIX_OPERATION_SUCCEEDED)
-        status = PMIX_SUCCESS;
+    pmix_status_t status = job_register(job, config);
     for (uint32_t i = 0; status == PMIX_SUCCESS && i < config->nlocals; i++)
-        status = client_set_up(job, i, config->locals[i].rank);
+        status = client_prepare(job, i, config->locals[i].rank);
     return status;
 }
 

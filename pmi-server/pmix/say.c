@@ -88,3 +88,13 @@ struct event *say_text(const pmix_proc_t *from, const pmix_info_t *info)
     event->error = strcmp(info->key, PMIX_LOG_STDOUT) != 0;
     return event;
 }
+
+struct event *say_no_directory(const pmix_proc_t *whose, const char *path, int number)
+{
+    struct event *event = event_new(report_log, whose);
+    event->bytes = mem_format("tprun: cannot make the directory %s, for the files of programs with "
+                              "PMIx: %s; TMPDIR may name another place\n",
+                              path, strerror(number));
+    event->error = true;
+    return event;
+}

@@ -9,6 +9,9 @@
 /* The text of one value that was logged, ready to queue; NULL: there is none. */
 struct event *say_text(const pmix_proc_t *from, const pmix_info_t *info);
 
+/* That this directory could not be made for them. */
+struct event *say_no_directory(const pmix_proc_t *whose, const char *path, int number);
+
 /* Events. */
 void say_abort(struct pmix_host *host, struct event *event);
 void say_done(struct pmix_host *host, struct event *event); /* the log's caller goes on */

@@ -2,8 +2,10 @@
  * What openpmix calls, in its own thread: copied and queued. Nothing is answered from inside, which
  * can block that thread for ever. What is not here openpmix answers itself: not supported.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "pmi-server/pmix/inside.h"
@@ -23,10 +25,25 @@ static pmix_status_t set_state(void *client, enum pmi_state state)
     return PMIX_OPERATION_SUCCEEDED;
 }
 
+/* Programs that speak no PMIx, after all, leave no directory to be removed. */
+static void make_directories(const pmix_proc_t *proc, struct pmix_job *job)
+{
+    const char *const paths[] = {job->host->tmpdir, job->tmpdir};
+    if (atomic_exchange(&job->connected, true))
+        return;
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        if (paths[i] && mkdir(paths[i], 0700) < 0 && errno != EEXIST) {
+            queue_push(say_no_directory(proc, paths[i], errno));
+            return;
+        }
+}
+
 static pmix_status_t client_connected2(const pmix_proc_t *proc, void *client, pmix_info_t info[],
                                        size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
-    (void)proc, (void)info, (void)ninfo, (void)done, (void)cbdata;
+    (void)info, (void)ninfo, (void)done, (void)cbdata;
+    if (client)
+        make_directories(proc, ((struct client *)client)->job);
     return set_state(client, PMI_RUNNING);
 }
 

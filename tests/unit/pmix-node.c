@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -374,14 +375,22 @@ static void loop(struct node *node)
     kill_all(node);
 }
 
+static bool is_private(const char *path)
+{
+    struct stat what;
+    return stat(path, &what) == 0 && S_ISDIR(what.st_mode) && (what.st_mode & 07777) == 0700;
+}
+
 static void node_run(struct node *node, const char *scenario)
 {
     struct error err = ERROR_INIT;
-    char tmpdir[] = "/tmp/test-pmix.XXXXXX";
-    if (pipe2(node->wake, O_CLOEXEC) || !mkdtemp(tmpdir))
+    char above[] = "/tmp/test-pmix.XXXXXX", host[64], job[64];
+    if (pipe2(node->wake, O_CLOEXEC) || !mkdtemp(above))
         abort();
+    snprintf(host, sizeof(host), "%s/host", above);
+    snprintf(job, sizeof(job), "%s/host/job", above);
     node->hub = node->number ? NULL : hub_new(&hub_ops, node);
-    if (start_host(node, tmpdir, &err) || start_job(node, tmpdir, &err)) {
+    if (start_host(node, host, &err) || start_job(node, job, &err)) {
         snprintf(node->outcome->error, sizeof(node->outcome->error), "%s", error_text(&err));
     } else {
         start_tasks(node, scenario);
@@ -392,7 +401,10 @@ static void node_run(struct node *node, const char *scenario)
     pmix_host_free(node->host, 5);
     hub_free(node->hub);
     node->outcome->free_ms = (now() - at) * 1e3;
-    rmdir(tmpdir);
+    node->outcome->made = is_private(host) && is_private(job);
+    rmdir(job);
+    rmdir(host);
+    rmdir(above);
 }
 
 struct pmix_outcome *pmix_nodes_run(uint32_t nnodes, const char *scenario)

@@ -23,6 +23,7 @@ struct pmix_outcome { /* of a node; in shared memory */
     bool stuck; /* who was left had to be killed */
     bool told;  /* a rank is missing, and another waits: */
     uint32_t missing, waiting;
+    bool made; /* the job's directory, for its tasks alone */
 };
 
 /* `nnodes` (1 or 2) nodes run TASKS tasks of a scenario (pmix-client.c); the nodes' outcomes. */

@@ -126,6 +126,15 @@ static void one_who_never_connects_stays_silent(void **state)
     struct pmix_outcome *o = pmix_nodes_run(1, "silent");
     for (uint32_t rank = 0; rank < TASKS; rank++)
         assert_int_equal(o->states[rank], PMI_SILENT);
+    assert_false(o->made);
+    pmix_nodes_free(o, 1);
+}
+
+static void a_directory_is_made_for_those_who_connect(void **state)
+{
+    (void)state;
+    struct pmix_outcome *o = pmix_nodes_run(1, "everybody");
+    assert_true(o->made);
     pmix_nodes_free(o, 1);
 }
 
@@ -336,6 +345,7 @@ int main(void)
         cmocka_unit_test(who_leaves_when_others_wait_is_missing_from_their_fence),
         cmocka_unit_test(who_left_after_a_finalize_is_missing_from_later_fences),
         cmocka_unit_test(who_left_is_not_missing_where_nobody_waits_for_it),
+        cmocka_unit_test(a_directory_is_made_for_those_who_connect),
         cmocka_unit_test(what_other_nodes_say_is_checked),
     };
     signal(SIGPIPE, SIG_IGN); /* as in an agent */

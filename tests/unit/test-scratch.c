@@ -1,4 +1,4 @@
-/* The scratch directory: made when needed, removed by whoever is left. */
+/* The scratch directory: named when needed, removed by whoever is left. */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -33,16 +33,16 @@ static void fill(const char *directory)
     free(link);
 }
 
-static void it_is_made_once_private_and_removed_with_all_in_it(void **state)
+static void it_has_one_name_and_is_removed_with_all_in_it(void **state)
 {
     struct scratch *scratch = scratch_new();
     struct stat what;
     (void)state;
     put_file(above, "kept");
-    char *path = mem_copy_text(scratch_make(scratch, NULL));
-    assert_int_equal(stat(path, &what), 0);
-    assert_int_equal(what.st_mode & 07777, 0700);
-    assert_string_equal(scratch_make(scratch, NULL), path);
+    char *path = mem_copy_text(scratch_name(scratch, NULL));
+    assert_int_equal(stat(path, &what), -1);
+    assert_string_equal(scratch_name(scratch, NULL), path);
+    assert_int_equal(mkdir(path, 0700), 0);
     fill(path);
     char *memory = mem_copy_text(scratch_make_memory(scratch, NULL));
     assert_int_equal(strncmp(memory, "/dev/shm/", 9), 0);
@@ -71,8 +71,9 @@ static void who_forked_its_maker_removes_it(void **state)
     assert_int_equal(pipe(ends), 0);
     pid_t maker = fork();
     if (maker == 0) {
-        const char *made = scratch_make(scratch, NULL);
-        fill(made);
+        const char *made = scratch_name(scratch, NULL);
+        if (mkdir(made, 0700) == 0)
+            fill(made);
         (void)!write(ends[1], made, strlen(made) + 1);
         raise(SIGKILL);
     }
@@ -90,22 +91,34 @@ static void without_a_place_for_it_it_says_so(void **state)
     struct error err = ERROR_INIT;
     (void)state;
     setenv("TMPDIR", "/nonexistent", 1);
-    assert_null(scratch_make(scratch_new(), &err));
+    assert_null(scratch_name(scratch_new(), &err));
     assert_string_equal(err.text, "cannot make a directory in /nonexistent: No such file or "
                                   "directory; TMPDIR may name another");
     error_clear(&err);
-    assert_null(scratch_make(NULL, &err));
     assert_null(scratch_make_memory(NULL, NULL));
+    assert_null(scratch_name(NULL, &err));
     error_clear(&err);
     scratch_remove(NULL);
     setenv("TMPDIR", above, 1);
 }
 
+static void one_that_nobody_made_is_removed_quietly(void **state)
+{
+    struct scratch *scratch = scratch_new();
+    (void)state;
+    char *path = mem_copy_text(scratch_name(scratch, NULL));
+    scratch_remove(scratch);
+    assert_string_not_equal(scratch_name(scratch, NULL), path);
+    scratch_remove(scratch);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_made_once_private_and_removed_with_all_in_it),
+        cmocka_unit_test(it_has_one_name_and_is_removed_with_all_in_it),
         cmocka_unit_test(who_forked_its_maker_removes_it),
+        cmocka_unit_test(one_that_nobody_made_is_removed_quietly),
         cmocka_unit_test(without_a_place_for_it_it_says_so),
     };
     if (!mkdtemp(above))
