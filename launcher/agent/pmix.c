@@ -396,6 +396,13 @@ enum pmi_state pmix_state(const struct task *task)
                              : PMI_SILENT;
 }
 
+/* openpmix has an abort from a task before the task hears that it may exit. */
+void pmix_drain(struct group *group)
+{
+    if (group->pmix)
+        run(group->agent->pmix);
+}
+
 /* ---- who is missing ---- */
 
 static bool is_news(struct group *group, uint32_t rank, uint64_t from)

@@ -98,6 +98,7 @@ void rendezvous_drain(struct task *task)
 {
     while (pmi_read(task))
         ;
+    pmix_drain(task->group);
 }
 
 static bool is_ending(const struct group *group)

@@ -255,6 +255,7 @@ char *const *pmix_variables(const struct task *task, unsigned offered);
 enum pmi_state pmix_state(const struct task *task);
 void pmix_gone(struct task *task); /* it has ended well */
 void pmix_missing(struct group *group, uint32_t rank, uint64_t from);
+void pmix_drain(struct group *group); /* what its tasks said before they ended */
 int pmix_exchanged(struct group *group, uint64_t id, const void *bytes, size_t len,
                    struct error *err);
 char *pmix_name(const struct launch *launch, uint32_t group); /* of a job; caller frees */
