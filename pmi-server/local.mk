@@ -32,7 +32,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/hub/packet.c pmi-server/hub/packet.h \
     pmi-server/hub/talk.c pmi-server/hub/talk.h
 
-libpmiserver_a_SOURCES += pmi-server/pmix/host.h
+libpmiserver_a_SOURCES += pmi-server/pmix/host.h pmi-server/pmix/message.c pmi-server/pmix/message.h
 if HAVE_PMIX
 libpmiserver_a_SOURCES += \
     pmi-server/pmix/calls.c pmi-server/pmix/calls.h \

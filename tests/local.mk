@@ -91,6 +91,9 @@ check_PROGRAMS += tests/unit/test-pmix
 tests_unit_test_pmix_SOURCES = tests/unit/test-pmix.c tests/unit/pmix-node.c \
     tests/unit/pmix-leaks.h tests/unit/pmix-node.h tests/unit/unit.h
 tests_unit_test_pmix_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-pmix-message
+tests_unit_test_pmix_message_SOURCES = tests/unit/test-pmix-message.c tests/unit/unit.h
+tests_unit_test_pmix_message_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-pmi2 tests/unit/test-pmi-ask tests/unit/test-pmi-group \
     tests/unit/test-pmi-wire
 tests_unit_test_pmi_wire_SOURCES = tests/unit/test-pmi-wire.c tests/programs/pmi-script.h \
@@ -344,6 +347,10 @@ tests_fuzz_fuzz_lines_LDADD = libstdio.a libbase.a -lm
 tests_fuzz_fuzz_lines_LDFLAGS = $(FUZZER_FLAGS)
 
 noinst_PROGRAMS += tests/fuzz/fuzz-kvs tests/fuzz/fuzz-pmi1 tests/fuzz/fuzz-pmi2
+noinst_PROGRAMS += tests/fuzz/fuzz-pmix-message
+tests_fuzz_fuzz_pmix_message_SOURCES = tests/fuzz/fuzz-pmix-message.c
+tests_fuzz_fuzz_pmix_message_LDADD = libpmiserver.a libbase.a
+tests_fuzz_fuzz_pmix_message_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_kvs_SOURCES = tests/fuzz/fuzz-kvs.c
 tests_fuzz_fuzz_kvs_LDADD = libpmiserver.a libbase.a
 tests_fuzz_fuzz_kvs_LDFLAGS = $(FUZZER_FLAGS)

@@ -199,6 +199,8 @@ int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, siz
     struct fence *fence = job->fences;
     while (fence && fence->id != id)
         fence = fence->next;
+    if (!fence && id & PART) /* of other nodes: its end comes to all */
+        return 0;
     if (!fence)
         return error_set(err, "PMIx namespace \"%s\": no fence has the round 0x%llx", job->name,
                          (unsigned long long)id);

@@ -1,9 +1,6 @@
 /*
  * Direct modex: what one task of another node has put and committed. Its node is asked, and answers
  * once the task has committed, which may be never: the asking node gives up after a while.
- *
- * A message is its kind (1 byte), the asker's number for it (8, least first), a rank or a status
- * (4), and an answer's bytes. Untrusted: it comes from another process.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,18 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "pmi-server/pmix/inside.h"
-
-enum kind { ASK = 'A', ANSWER = 'R' };
-
-#define HEADER 13
-
-struct message {
-    unsigned char kind;
-    uint64_t token;
-    uint32_t number;
-    const char *bytes;
-    size_t len;
-};
+#include "pmi-server/pmix/message.h"
 
 struct modex_request {
     struct modex_request *next;
@@ -33,42 +19,10 @@ struct modex_request {
     void *cbdata;
 };
 
-/* ---- messages ---- */
-
-static void put_number(struct buf *buf, uint64_t value, int nbytes)
-{
-    for (int i = 0; i < nbytes; i++)
-        buf_add_char(buf, (char)(value >> 8 * i));
-}
-
-static uint64_t get_number(const unsigned char *bytes, int nbytes)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < nbytes; i++)
-        value |= (uint64_t)bytes[i] << 8 * i;
-    return value;
-}
-
-static int message_parse(struct message *message, const void *bytes, size_t len)
-{
-    const unsigned char *at = bytes;
-    if (len < HEADER || (at[0] != ASK && at[0] != ANSWER) || (at[0] == ASK && len != HEADER))
-        return -1;
-    message->kind = at[0];
-    message->token = get_number(at + 1, 8);
-    message->number = (uint32_t)get_number(at + 9, 4);
-    message->bytes = (const char *)at + HEADER;
-    message->len = len - HEADER;
-    return 0;
-}
-
 static void message_post(struct pmix_job *job, uint32_t node, const struct message *message)
 {
     struct buf buf = BUF_INIT;
-    buf_add_char(&buf, (char)message->kind);
-    put_number(&buf, message->token, 8);
-    put_number(&buf, message->number, 4);
-    buf_add(&buf, message->bytes, message->len);
+    message_write(&buf, message);
     if (node == job->node)
         pmix_job_posted(job, node, buf_bytes(&buf), buf.len, NULL);
     else
@@ -100,7 +54,7 @@ void modex_asked(struct pmix_host *host, struct event *event)
     request->cbdata = event->cbdata;
     request->next = job->modexes;
     job->modexes = request;
-    struct message message = {ASK, request->token, rank};
+    struct message message = {MESSAGE_ASK, request->token, .rank = rank};
     message_post(job, taskmap_node(job->map, rank), &message);
 }
 
@@ -113,8 +67,7 @@ static void answered(struct pmix_job *job, const struct message *message)
     if (!(request = *at))
         return;
     *at = request->next;
-    complete(request->done, request->cbdata, (pmix_status_t)message->number, message->bytes,
-             message->len);
+    complete(request->done, request->cbdata, message->status, message->bytes, message->len);
     free(request);
 }
 
@@ -163,8 +116,8 @@ void modexes_free(struct pmix_job *job)
 static void found(struct pmix_host *host, struct event *event)
 {
     struct pmix_job *job = host_job(host, event->proc.nspace);
-    struct message message = {ANSWER, event->token, (uint32_t)event->status, event->bytes,
-                              event->len};
+    struct message message = {MESSAGE_ANSWER, event->token, .status = event->status,
+                              .bytes = event->bytes, .len = event->len};
     if (job)
         message_post(job, event->node, &message);
 }
@@ -184,12 +137,12 @@ static void dmodex_found(pmix_status_t status, char *data, size_t len, void *cbd
 static int asked(struct pmix_job *job, uint32_t from, const struct message *message,
                  struct error *err)
 {
-    if (taskmap_node(job->map, message->number) != job->node)
+    if (taskmap_node(job->map, message->rank) != job->node)
         return error_set(err, "PMIx namespace \"%s\": rank %" PRIu32 " is not on this node",
-                         job->name, message->number);
+                         job->name, message->rank);
     struct event *event = event_new(found, NULL);
     strcpy(event->proc.nspace, job->name); /* as long */
-    event->proc.rank = message->number;
+    event->proc.rank = message->rank;
     event->token = message->token;
     event->node = from;
     pmix_status_t status = job->host->library->dmodex_request(&event->proc, dmodex_found, event);
@@ -202,10 +155,10 @@ int pmix_job_posted(struct pmix_job *job, uint32_t from_node, const void *bytes,
                     struct error *err)
 {
     struct message message;
-    if (message_parse(&message, bytes, len) || from_node >= job->map->nnodes)
+    if (message_read(&message, bytes, len) || from_node >= job->map->nnodes)
         return error_set(err, "PMIx namespace \"%s\": a malformed message from node %" PRIu32,
                          job->name, from_node);
-    if (message.kind == ASK)
+    if (message.kind == MESSAGE_ASK)
         return asked(job, from_node, &message, err);
     answered(job, &message);
     return 0;

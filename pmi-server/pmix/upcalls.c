@@ -83,12 +83,18 @@ static pmix_status_t fence(const pmix_proc_t procs[], size_t nprocs, const pmix_
     return PMIX_SUCCESS;
 }
 
+/* An int by the standard; openpmix itself reads 32 bits whatever their type is. */
 static double timeout_of(const pmix_info_t info[], size_t ninfo)
 {
-    for (size_t i = 0; i < ninfo; i++)
-        if (!strcmp(info[i].key, PMIX_TIMEOUT) && info[i].value.type == PMIX_INT &&
-            info[i].value.data.integer > 0)
-            return info[i].value.data.integer;
+    for (size_t i = 0; i < ninfo; i++) {
+        const pmix_value_t *value = &info[i].value;
+        if (strcmp(info[i].key, PMIX_TIMEOUT) != 0)
+            continue;
+        if ((value->type == PMIX_INT || value->type == PMIX_INT32) && value->data.int32 > 0)
+            return value->data.int32;
+        if (value->type == PMIX_UINT32 && value->data.uint32 > 0)
+            return value->data.uint32;
+    }
     return TIMEOUT;
 }
 

@@ -117,16 +117,27 @@ static void modex(void)
     fence(0, 0, false);
 }
 
-static void modex_never(void)
+/* The type is what the standard has, or what openpmix's own tests have. */
+static void modex_never(pmix_data_type_t type)
 {
     pmix_proc_t proc = {.rank = size - 1};
-    pmix_info_t info = {.value.type = PMIX_INT, .value.data.integer = 1};
+    pmix_info_t info = {.value.type = type, .value.data.integer = 1};
     pmix_value_t *value = NULL;
     strcpy(info.key, PMIX_TIMEOUT);
     strcpy(proc.nspace, me.nspace);
     if (me.rank == 0)
         NEED(PMIx_Get(&proc, "never", &info, 1, &value) == PMIX_ERR_TIMEOUT);
     fence(0, 0, false);
+}
+
+static void modex_never_int(void)
+{
+    modex_never(PMIX_INT);
+}
+
+static void modex_never_uint32(void)
+{
+    modex_never(PMIX_UINT32);
 }
 
 static void text_of(const char *key, pmix_data_type_t type, const char *text, size_t len)
@@ -237,7 +248,8 @@ static const struct {
     {"everybody", everybody},
     {"some", some},
     {"modex", modex},
-    {"modex-never", modex_never},
+    {"modex-never-int", modex_never_int},
+    {"modex-never-uint32", modex_never_uint32},
     {"say", say},
     {"give-up", give_up},
     {"die", die},

@@ -76,7 +76,8 @@ static void what_was_not_collected_is_fetched_from_its_node(void **state)
 static void who_asks_for_what_never_comes_is_told_in_time(void **state)
 {
     (void)state;
-    pmix_nodes_free(run_good(2, "modex-never"), 2);
+    pmix_nodes_free(run_good(2, "modex-never-int"), 2);
+    pmix_nodes_free(run_good(2, "modex-never-uint32"), 2);
 }
 
 static void tasks_are_told_about_their_job(void **state)
@@ -280,13 +281,12 @@ static void check_posts(struct pmix_job *job)
         const char *error;
     } cases[] = {
         {1, "", 0, "malformed"},
-        {1, "A12345678", 9, "malformed"},             /* cut */
-        {1, "A12345678\0\0\0\0x", 14, "malformed"},   /* a question has no bytes */
-        {1, "B12345678\0\0\0\0", 13, "malformed"},    /* neither question nor answer */
-        {2, "A12345678\0\0\0\0", 13, "malformed"},    /* of no node */
-        {1, "A12345678\10\0\0\0", 13, "not on this"}, /* a rank of the other node */
-        {1, "A12345678\0\0\0\1", 13, "not on this"},  /* no rank */
-        {1, "R12345678\0\0\0\0x", 14, NULL},          /* to a question that was given up */
+        {1, "A12345678", 9, "malformed"},                         /* cut */
+        {2, "A12345678\0\0\0\0wait\0\0\0\0", 21, "malformed"},    /* of no node */
+        {1, "A12345678\10\0\0\0wait\0\0\0\0", 21, "not on this"}, /* a rank of the other node */
+        {1, "A12345678\0\0\0\1wait\0\0\0\0", 21, "not on this"},  /* no rank */
+        {1, "A12345678\377\377\377\377wait\0\0\0\0", 21, "not on this"},
+        {1, "R12345678\0\0\0\0x", 14, NULL}, /* to a question that was given up */
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
@@ -312,6 +312,7 @@ static void what_other_nodes_say_is_checked(void **state)
     check_posts(job);
     assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1, "x", 1, &err), -1);
     assert_non_null(strstr(err.text, "no fence"));
+    assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1ull << 60 | 1, "x", 1, &err), 0);
     assert_true(pmix_host_deadline(host) < 0);
     struct pmix_job *wide = job_start(host, "one", 1, 16, &err);
     struct pmix_job *far = job_start(host, "far", 64, 64, &err);
