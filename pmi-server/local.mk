@@ -36,6 +36,7 @@ libpmiserver_a_SOURCES += pmi-server/pmix/host.h pmi-server/pmix/message.c pmi-s
 if HAVE_PMIX
 libpmiserver_a_SOURCES += \
     pmi-server/pmix/calls.c pmi-server/pmix/calls.h \
+    pmi-server/pmix/committed.c \
     pmi-server/pmix/data.c pmi-server/pmix/data.h \
     pmi-server/pmix/fence.c \
     pmi-server/pmix/host.c \

@@ -196,14 +196,17 @@ void pmix_host_run(struct pmix_host *host)
         event_free(event);
     }
     modexes_expire(host);
+    committed_look(host);
     questions_expire(host);
 }
 
 double pmix_host_deadline(const struct pmix_host *host)
 {
-    double first = modexes_end(host), other = questions_end(host);
-    if (!first || (other && other < first))
-        first = other;
+    const double ends[] = {modexes_end(host), committed_end(host), questions_end(host)};
+    double first = 0;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (!first || (ends[i] && ends[i] < first))
+            first = ends[i];
     double left = first - host_clock();
     return !first ? -1 : left > 0 ? left : 0;
 }

@@ -54,6 +54,7 @@ struct pmix_job {
     uint64_t missing_from; /* 0: it never connected, and enters none whatever */
     bool told_stuck;
     struct modex_request *modexes; /* that other nodes were asked for */
+    struct wanted *wanted;         /* by them, of tasks of this node */
 };
 
 struct pmix_job *host_job(const struct pmix_host *host, const char *name);
@@ -71,6 +72,14 @@ void modex_asked(struct pmix_host *host, struct event *event);
 void modexes_free(struct pmix_job *job);
 void modexes_expire(struct pmix_host *host);
 double modexes_end(const struct pmix_host *host); /* when the first expires; 0: there is none */
+struct message;
+void modex_post(struct pmix_job *job, uint32_t node, const struct message *message);
+/* What is wanted of tasks of this node; -1 with a sentence: of another one. */
+int committed_ask(struct pmix_job *job, uint32_t from, const struct message *message,
+                  struct error *err);
+void committed_look(struct pmix_host *host);        /* for what was not there before */
+double committed_end(const struct pmix_host *host); /* when to; 0: there is nothing to look for */
+void committed_free(struct pmix_job *job);
 
 /* questions.c: what the program's hub is asked. `rest` is malformed if packet_ends() says so after it
  * was read; with another status than HUB_OK there may be nothing. */

@@ -31,6 +31,7 @@
     X(setup_local_support, PMIx_server_setup_local_support)                                        \
     X(setup_fork, PMIx_server_setup_fork)                                                          \
     X(dmodex_request, PMIx_server_dmodex_request)                                                  \
+    X(get_nb, PMIx_Get_nb)                                                                         \
     X(generate_locality_string, PMIx_server_generate_locality_string)
 
 struct pmix_library {

@@ -1,6 +1,7 @@
 /*
- * Direct modex: what one task of another node has put and committed. Its node is asked, and answers
- * once the task has committed, which may be never: the asking node gives up after a while.
+ * Direct modex, on the asking node: what one task of another node has put and committed. Its node is
+ * asked, and answers once the task has committed, which may be never: this node gives up after a
+ * while.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct modex_request {
     void *cbdata;
 };
 
-static void message_post(struct pmix_job *job, uint32_t node, const struct message *message)
+void modex_post(struct pmix_job *job, uint32_t node, const struct message *message)
 {
     struct buf buf = BUF_INIT;
     message_write(&buf, message);
@@ -29,8 +30,6 @@ static void message_post(struct pmix_job *job, uint32_t node, const struct messa
         job->host->ops->post(job->host->arg, job, node, buf_bytes(&buf), buf.len);
     buf_free(&buf);
 }
-
-/* ---- the asking node ---- */
 
 static void complete(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status,
                      const char *bytes, size_t len)
@@ -54,8 +53,11 @@ void modex_asked(struct pmix_host *host, struct event *event)
     request->cbdata = event->cbdata;
     request->next = job->modexes;
     job->modexes = request;
-    struct message message = {MESSAGE_ASK, request->token, .rank = rank};
-    message_post(job, taskmap_node(job->map, rank), &message);
+    struct message message = {MESSAGE_ASK, request->token, .rank = rank,
+                              .wait = (uint32_t)(event->wait * 1e3)};
+    if (event->bytes && strlen(event->bytes) <= MESSAGE_KEY_MAX)
+        strcpy(message.key, event->bytes);
+    modex_post(job, taskmap_node(job->map, rank), &message);
 }
 
 /* One that is not there any more was given up. */
@@ -111,46 +113,6 @@ void modexes_free(struct pmix_job *job)
     }
 }
 
-/* ---- the node that is asked ---- */
-
-static void found(struct pmix_host *host, struct event *event)
-{
-    struct pmix_job *job = host_job(host, event->proc.nspace);
-    struct message message = {MESSAGE_ANSWER, event->token, .status = event->status,
-                              .bytes = event->bytes, .len = event->len};
-    if (job)
-        message_post(job, event->node, &message);
-}
-
-/* openpmix's thread, or from inside PMIx_server_dmodex_request(). */
-static void dmodex_found(pmix_status_t status, char *data, size_t len, void *cbdata)
-{
-    struct event *event = cbdata;
-    event->status = status;
-    if (data && len) {
-        event->bytes = memcpy(mem_resize(NULL, len, 1), data, len);
-        event->len = len;
-    }
-    queue_push(event);
-}
-
-static int asked(struct pmix_job *job, uint32_t from, const struct message *message,
-                 struct error *err)
-{
-    if (taskmap_node(job->map, message->rank) != job->node)
-        return error_set(err, "PMIx namespace \"%s\": rank %" PRIu32 " is not on this node",
-                         job->name, message->rank);
-    struct event *event = event_new(found, NULL);
-    strcpy(event->proc.nspace, job->name); /* as long */
-    event->proc.rank = message->rank;
-    event->token = message->token;
-    event->node = from;
-    pmix_status_t status = job->host->library->dmodex_request(&event->proc, dmodex_found, event);
-    if (status != PMIX_SUCCESS)
-        dmodex_found(status, NULL, 0, event);
-    return 0;
-}
-
 int pmix_job_posted(struct pmix_job *job, uint32_t from_node, const void *bytes, size_t len,
                     struct error *err)
 {
@@ -159,7 +121,7 @@ int pmix_job_posted(struct pmix_job *job, uint32_t from_node, const void *bytes,
         return error_set(err, "PMIx namespace \"%s\": a malformed message from node %" PRIu32,
                          job->name, from_node);
     if (message.kind == MESSAGE_ASK)
-        return asked(job, from_node, &message, err);
+        return committed_ask(job, from_node, &message, err);
     answered(job, &message);
     return 0;
 }

@@ -25,6 +25,7 @@ struct event {
     char *bytes; /* malloc()ed */
     size_t len;
     double timeout; /* seconds */
+    double wait;    /* for a key, of them */
     pmix_op_cbfunc_t done;
     pmix_modex_cbfunc_t modex_done;
     void *cbdata; /* of either */

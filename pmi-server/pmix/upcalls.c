@@ -12,6 +12,7 @@
 #include "pmi-server/pmix/say.h"
 
 #define TIMEOUT 60.0 /* of a modex that names none */
+#define KEY_WAIT 2.0 /* for a key then, when there was a commit: what openpmix waits on one node */
 
 static void *copy(const void *bytes, size_t len)
 {
@@ -83,7 +84,7 @@ static pmix_status_t fence(const pmix_proc_t procs[], size_t nprocs, const pmix_
     return PMIX_SUCCESS;
 }
 
-/* An int by the standard; openpmix itself reads 32 bits whatever their type is. */
+/* An int by the standard; openpmix itself reads 32 bits whatever their type is. 0: none. */
 static double timeout_of(const pmix_info_t info[], size_t ninfo)
 {
     for (size_t i = 0; i < ninfo; i++) {
@@ -95,14 +96,25 @@ static double timeout_of(const pmix_info_t info[], size_t ninfo)
         if (value->type == PMIX_UINT32 && value->data.uint32 > 0)
             return value->data.uint32;
     }
-    return TIMEOUT;
+    return 0;
+}
+
+static char *key_of(const pmix_info_t info[], size_t ninfo)
+{
+    for (size_t i = 0; i < ninfo; i++)
+        if (!strcmp(info[i].key, PMIX_REQUIRED_KEY) && info[i].value.type == PMIX_STRING)
+            return mem_copy_text(info[i].value.data.string);
+    return NULL;
 }
 
 static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
                                   pmix_modex_cbfunc_t done, void *cbdata)
 {
     struct event *event = event_new(modex_asked, proc);
-    event->timeout = timeout_of(info, ninfo);
+    double timeout = timeout_of(info, ninfo);
+    event->timeout = timeout ?: TIMEOUT;
+    event->wait = timeout ?: KEY_WAIT;
+    event->bytes = key_of(info, ninfo);
     event->modex_done = done;
     event->cbdata = cbdata;
     queue_push(event);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/pmix-leaks.h"
@@ -114,6 +115,57 @@ static void modex(void)
     put_name();
     for (uint32_t rank = 0; rank < size; rank++)
         check_name(rank);
+    fence(0, 0, false);
+}
+
+static void put(pmix_scope_t scope, const char *key)
+{
+    pmix_value_t value = {.type = PMIX_STRING, .data.string = (char *)key};
+    NEED(PMIx_Put(scope, key, &value) == PMIX_SUCCESS);
+    NEED(PMIx_Commit() == PMIX_SUCCESS);
+}
+
+static double seconds(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+/* The last rank is on the other node of two. There was a commit before what is asked for is put. */
+static void modex_late(void)
+{
+    put(PMIX_GLOBAL, "early");
+    fence(0, 0, true);
+    if (me.rank == 0) {
+        double at = seconds();
+        NEED(!strcmp(get_text(size - 1, "late"), "late"));
+        NEED(seconds() - at > 0.2);
+    } else if (me.rank == size - 1) {
+        usleep(300000);
+        put(PMIX_GLOBAL, "late");
+    }
+    fence(0, 0, false);
+}
+
+/* Not for other nodes, or of no task at all: that takes no time, and the time for a key. */
+static void modex_not_there(void)
+{
+    static const struct {
+        const char *key;
+        double from, to;
+    } cases[] = {{"private", 0, 1}, {"no such key", 1.9, 5}};
+    pmix_proc_t proc = {.rank = size - 1};
+    strcpy(proc.nspace, me.nspace);
+    put(PMIX_LOCAL, "private");
+    put(PMIX_GLOBAL, "early");
+    fence(0, 0, true);
+    for (int i = 0; i < 2 && me.rank == 0; i++) {
+        pmix_value_t *value = NULL;
+        double at = seconds();
+        NEED(PMIx_Get(&proc, cases[i].key, NULL, 0, &value) == PMIX_ERR_NOT_FOUND);
+        NEED(seconds() - at >= cases[i].from && seconds() - at < cases[i].to);
+    }
     fence(0, 0, false);
 }
 
@@ -248,6 +300,8 @@ static const struct {
     {"everybody", everybody},
     {"some", some},
     {"modex", modex},
+    {"modex-late", modex_late},
+    {"modex-not-there", modex_not_there},
     {"modex-never-int", modex_never_int},
     {"modex-never-uint32", modex_never_uint32},
     {"say", say},

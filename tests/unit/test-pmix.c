@@ -73,6 +73,18 @@ static void what_was_not_collected_is_fetched_from_its_node(void **state)
     pmix_nodes_free(o, 2);
 }
 
+static void what_is_put_after_it_was_asked_for_is_waited_for(void **state)
+{
+    (void)state;
+    pmix_nodes_free(run_good(2, "modex-late"), 2);
+}
+
+static void what_is_not_for_other_nodes_or_not_there_is_not_found(void **state)
+{
+    (void)state;
+    pmix_nodes_free(run_good(2, "modex-not-there"), 2);
+}
+
 static void who_asks_for_what_never_comes_is_told_in_time(void **state)
 {
     (void)state;
@@ -336,6 +348,8 @@ int main(void)
         cmocka_unit_test(tasks_of_two_nodes_exchange_and_fence),
         cmocka_unit_test(fences_of_some_ranks_are_rounds_of_their_nodes),
         cmocka_unit_test(what_was_not_collected_is_fetched_from_its_node),
+        cmocka_unit_test(what_is_put_after_it_was_asked_for_is_waited_for),
+        cmocka_unit_test(what_is_not_for_other_nodes_or_not_there_is_not_found),
         cmocka_unit_test(who_asks_for_what_never_comes_is_told_in_time),
         cmocka_unit_test(tasks_are_told_about_their_job),
         cmocka_unit_test(a_text_that_is_logged_comes_in_lines),
