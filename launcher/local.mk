@@ -68,6 +68,7 @@ libagent_a_SOURCES = \
     launcher/agent/ending.c launcher/agent/failures.c \
     launcher/agent/group.c \
     launcher/agent/memory.c launcher/agent/memory.h \
+    launcher/agent/place.c launcher/agent/place.h \
     launcher/agent/pmix.c \
     launcher/agent/register.c launcher/agent/rendezvous.c launcher/agent/report.c \
     launcher/agent/part.c launcher/agent/part.h launcher/agent/slots.c \

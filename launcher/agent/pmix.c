@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "base/mem.h"
-#include "launcher/agent/state.h"
+#include "launcher/agent/place.h"
 #include "pmi-server/pmix/host.h"
 
 #define PMIX_PATIENCE 2.0 /* s for openpmix to end, after which it is left as it is */
@@ -15,6 +15,7 @@ struct pmix_room {
     struct pmix_host_start *start; /* NULL: it is over */
     struct pmix_host *host;        /* NULL: not yet */
     struct pmix_host_config config;
+    struct pmix_place *parted; /* the latest first */
     struct hwloc_topology *machine;
     ev_async wake;
     ev_timer deadline; /* of what waits for other nodes */
@@ -66,27 +67,34 @@ static void host_wake(void *arg)
     ev_async_send(room->agent->loop, &room->wake);
 }
 
+/* NULL: it has ended here. */
+static struct group *group_of(const struct pmix_job *job)
+{
+    return ((const struct pmix_place *)pmix_job_data(job))->group;
+}
+
 static void host_exchange(void *arg, struct pmix_job *job, uint64_t id, uint32_t nnodes,
                           const void *bytes, size_t len)
 {
+    struct group *group = group_of(job);
     (void)arg;
-    rendezvous_exchange(pmix_job_data(job), nnodes ? id | EXCHANGE_PART : id, nnodes, bytes, len);
+    if (group)
+        rendezvous_exchange(group, nnodes ? id | EXCHANGE_PART : id, nnodes, bytes, len);
 }
 
 static void host_post(void *arg, struct pmix_job *job, uint32_t node, const void *bytes, size_t len)
 {
-    const struct group *group = pmix_job_data(job);
-    const struct launch *launch = group->launch;
+    const struct pmix_place *place = pmix_job_data(job);
     (void)arg;
-    if (node >= launch->nnodes)
+    if (node >= place->nnodes)
         return;
     struct frame frame = {.type = FRAME_POST,
-                          .node = launch->tree_node[node],
-                          .rank = launch->node,
-                          .group = group->number,
+                          .node = place->tree_node[node],
+                          .rank = place->node,
+                          .group = place->number,
                           .bytes = bytes,
                           .len = len};
-    pmix_take(group->agent, &frame);
+    pmix_take(place->agent, &frame);
 }
 
 static void host_ask(void *arg, const void *bytes, size_t len)
@@ -99,25 +107,28 @@ static void host_ask(void *arg, const void *bytes, size_t len)
 static void host_abort(void *arg, struct pmix_job *job, uint32_t rank, int status,
                        const char *message)
 {
-    struct group *group = pmix_job_data(job);
+    struct group *group = group_of(job);
     (void)arg;
-    report_ended_rank(group, group->launch->first_rank + rank, "abort",
-                      W_EXITCODE(status & 0xff, 0), message);
+    if (group)
+        report_ended_rank(group, group->launch->first_rank + rank, "abort",
+                          W_EXITCODE(status & 0xff, 0), message);
 }
 
 static void host_log(void *arg, struct pmix_job *job, uint32_t rank, bool error, const char *text)
 {
-    struct group *group = pmix_job_data(job);
+    struct group *group = group_of(job);
     (void)arg;
-    for (uint32_t i = 0; i < group->ntasks; i++)
+    for (uint32_t i = 0; group && i < group->ntasks; i++)
         if (group->tasks[i].what->rank == rank)
             streams_say(&group->tasks[i], error, text);
 }
 
 static void host_stuck(void *arg, struct pmix_job *job, uint32_t missing, uint32_t waiting)
 {
+    struct group *group = group_of(job);
     (void)arg;
-    rendezvous_stuck(pmix_job_data(job), "PMIx fence", missing, waiting);
+    if (group)
+        rendezvous_stuck(group, "PMIx fence", missing, waiting);
 }
 
 static const struct pmix_host_ops host_ops = {
@@ -177,6 +188,15 @@ static void deliver_held(struct group *group, struct pmix_post *post)
     deliver(group, post->from, buf_bytes(&post->bytes), post->bytes.len);
 }
 
+static void deliver_parted(struct agent *agent, const struct frame *frame)
+{
+    struct pmix_place *place = agent->pmix ? place_find(agent->pmix->parted, frame->group) : NULL;
+    if (!place)
+        return;
+    pmix_job_posted(place->job, frame->rank, frame->bytes, frame->len, NULL);
+    set_deadline(agent->pmix);
+}
+
 void pmix_take(struct agent *agent, const struct frame *frame)
 {
     struct group *group = frame->node == agent->node ? group_find(agent, frame->group) : NULL;
@@ -188,6 +208,8 @@ void pmix_take(struct agent *agent, const struct frame *frame)
         tree_send_node(agent->tree, frame->node, frame);
     else if (frame->node != agent->node)
         report_send(agent, frame);
+    else
+        deliver_parted(agent, frame);
 }
 
 /* ---- the hub ---- */
@@ -275,6 +297,7 @@ void pmix_close(struct agent *agent)
     if (room && room->start)
         room->host = pmix_host_finish(room->start, NULL);
     if (room) {
+        places_free(&room->parted);
         pmix_host_free(room->host, PMIX_PATIENCE);
         room_free(room);
     }
@@ -337,7 +360,11 @@ static struct pmix_job *make_job(struct group *group, struct error *err)
                                      .bind_to = part->bind,
                                      .tmpdir = directory,
                                      .oversubscribed = part->oversubscribe};
-    struct pmix_job *job = pmix_job_new(group->agent->pmix->host, &config, group, err);
+    struct pmix_place *place = place_new(group);
+    struct pmix_job *job = pmix_job_new(group->agent->pmix->host, &config, place, err);
+    place->job = job;
+    if (!job)
+        places_free(&place);
     free(apps);
     free(locals);
     free(directory);
@@ -372,7 +399,7 @@ void pmix_free(struct group *group)
 {
     free_posts(group, NULL);
     if (group->pmix)
-        pmix_job_free(group->pmix);
+        place_part(&group->agent->pmix->parted, pmix_job_data(group->pmix));
     group->pmix = NULL;
 }
 

@@ -12,6 +12,7 @@
  *   streams.c     what tasks write and read
  *   rendezvous.c  PMI and the exchange
  *   pmix.c        PMIx: the host of openpmix, and its jobs
+ *   place.c       where these belong
  *   report.c      what is told upwards
  *   group.c       groups: added, found, freed
  *
