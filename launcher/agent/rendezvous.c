@@ -274,6 +274,7 @@ static const struct pmi_ops pmi_ops = {
 /* ---- the exchange ---- */
 
 /* As frames have them: the number, then the bytes. */
+_Static_assert(EXCHANGE_MAX + 12 <= FRAME_MAX, "with the number, and that of nodes in a part");
 static void fence_frame(struct group *group, struct frame frame, uint64_t id, const void *bytes,
                         size_t len, void (*send)(struct group *, const struct frame *))
 {

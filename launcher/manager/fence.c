@@ -42,9 +42,16 @@ void fence_open(struct group *group)
 void fence_take(struct manager *manager, const struct frame *frame)
 {
     struct group *group = groups_find(manager, frame->group);
-    if (group && frame->len >= 8)
-        exchange_enter(group->exchange, frame_get_u64(frame->bytes), frame->rank,
-                       (const char *)frame->bytes + 8, frame->len - 8, NULL);
+    struct error err = ERROR_INIT;
+    if (!group || frame->len < 8)
+        return;
+    if (exchange_enter(group->exchange, frame_get_u64(frame->bytes), frame->rank,
+                       (const char *)frame->bytes + 8, frame->len - 8, &err) < 0 &&
+        !manager->terminating) {
+        verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, error_text(&err));
+        finish_terminate(manager, manager->spec->kill_grace);
+    }
+    error_clear(&err);
 }
 
 /* The earliest number is what everybody needs to know, and of one with barriers of its own that one

@@ -106,8 +106,20 @@ static void exchange_gathered(struct exchange *exchange, struct round *round, co
     exchange_finish(exchange, id, bytes, len);
 }
 
+static int exchange_check_size(const struct exchange *exchange, const struct round *round,
+                               size_t len, struct error *err)
+{
+    size_t all = len + (round ? round->bytes.len : 0);
+    if (exchange->total == 1 || all <= EXCHANGE_MAX)
+        return 0;
+    return error_set(err,
+                     "tasks exchange %zu bytes at once, and at most %u are carried between hosts: "
+                     "what is fetched when it is wanted need not be exchanged",
+                     all, EXCHANGE_MAX);
+}
+
 static int exchange_check_entry(const struct exchange *exchange, const struct round *round,
-                                uint64_t id, uint32_t weight, struct error *err)
+                                uint64_t id, uint32_t weight, size_t len, struct error *err)
 {
     if ((round && round->sent) || (!round && exchange_is_over(exchange, id)))
         return error_set(err, "exchange round 0x%" PRIx64 ": entered after it was over", id);
@@ -117,7 +129,7 @@ static int exchange_check_entry(const struct exchange *exchange, const struct ro
                          "exchange round 0x%" PRIx64 ": weight %" PRIu32 " entered, but %" PRIu32
                          " of %" PRIu32 " nodes are missing",
                          id, weight, exchange->subtree - have, exchange->subtree);
-    return 0;
+    return exchange_check_size(exchange, round, len, err);
 }
 
 /* ---- rounds of some nodes ---- */
@@ -148,7 +160,7 @@ static int part_check(const struct exchange *exchange, const struct round *round
                          "exchange round 0x%" PRIx64 ": weight %" PRIu32 " entered, but %" PRIu32
                          " of %" PRIu32 " nodes are missing",
                          id, weight, nnodes - have, nnodes);
-    return 0;
+    return exchange_check_size(exchange, round, len, err);
 }
 
 /* At the root alone is anything gathered. */
@@ -195,7 +207,7 @@ int exchange_enter(struct exchange *exchange, uint64_t id, uint32_t weight, cons
     if (id & EXCHANGE_PART)
         return part_enter(exchange, id, weight, bytes, len, err);
     struct round *round = exchange_find(exchange, id);
-    if (exchange_check_entry(exchange, round, id, weight, err) < 0)
+    if (exchange_check_entry(exchange, round, id, weight, len, err) < 0)
         return -1;
     if (!round)
         round = exchange_open(exchange, id);

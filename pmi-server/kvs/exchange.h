@@ -25,6 +25,7 @@
 #include "base/error.h"
 
 #define EXCHANGE_PART (1ull << 63)
+#define EXCHANGE_MAX ((64u << 20) - 64) /* bytes that nodes carry to each other at once */
 
 struct exchange_ops {
     /* To the parent: `weight` nodes are in these bytes. */
@@ -49,7 +50,8 @@ struct exchange *exchange_new(const struct exchange_ops *ops, void *arg, uint32_
 void exchange_free(struct exchange *exchange);
 
 /* This node enters (weight 1), or bytes with a weight came up from a child. -1 with a sentence
- * when more weight arrives than the subtree has, or the round is over already. */
+ * when more weight arrives than the subtree has, or the round is over already, or more than
+ * EXCHANGE_MAX bytes would go to other nodes. */
 int exchange_enter(struct exchange *exchange, uint64_t id, uint32_t weight, const void *bytes,
                    size_t len, struct error *err);
 /* This node enters a round of `nnodes` nodes, itself included. -1 with a sentence when the others

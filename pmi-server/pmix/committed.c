@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/kvs/exchange.h"
 #include "pmi-server/pmix/inside.h"
 #include "pmi-server/pmix/message.h"
 
+#define BYTES_MAX (EXCHANGE_MAX - 64)
 #define PAUSE 0.02 /* s, between looks for a key */
 
 struct wanted {
@@ -108,6 +110,9 @@ static void tell(struct pmix_job *job, struct wanted *wanted, const struct event
 {
     struct message message = {MESSAGE_ANSWER, wanted->token, .status = event->status,
                               .bytes = event->bytes, .len = event->len};
+    if (event->len > BYTES_MAX)
+        message =
+            (struct message){MESSAGE_ANSWER, wanted->token, .status = PMIX_ERR_OUT_OF_RESOURCE};
     uint32_t node = wanted->node;
     forget(job, wanted);
     modex_post(job, node, &message);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "pmi-server/kvs/exchange.h"
 
 #define MAX_VERTICES 16
@@ -474,6 +475,35 @@ static void test_parts_that_do_not_fit_are_refused(void **state)
     tree_free(tree);
 }
 
+static void count_done(void *arg, uint64_t id, const void *bytes, size_t len)
+{
+    (void)id, (void)bytes;
+    *(size_t *)arg += len;
+}
+
+static void test_no_more_is_exchanged_than_can_be_carried(void **state)
+{
+    static const struct exchange_ops counting = {.down = again_down, .done = count_done};
+    const size_t half = EXCHANGE_MAX / 2 + 1;
+    char *bytes = mem_alloc(EXCHANGE_MAX + 1);
+    struct error err = ERROR_INIT;
+    size_t done = 0;
+    (void)state;
+    struct exchange *alone = exchange_new(&counting, &done, 1, 1);
+    assert_int_equal(exchange_enter(alone, 1, 1, bytes, EXCHANGE_MAX + 1, NULL), 0);
+    assert_int_equal(done, EXCHANGE_MAX + 1);
+    struct exchange *root = exchange_new(&counting, &done, 2, 2);
+    refuse(exchange_enter(root, 1, 1, bytes, EXCHANGE_MAX + 1, &err), &err, "67108801 bytes");
+    assert_int_equal(exchange_enter(root, 1, 1, bytes, half, NULL), 0);
+    refuse(exchange_enter(root, 1, 1, bytes, half, &err), &err, "at most 67108800 are carried");
+    bytes[3] = 2; /* nodes take part */
+    assert_int_equal(exchange_enter(root, PART(2), 1, bytes, half + 4, NULL), 0);
+    refuse(exchange_enter(root, PART(2), 1, bytes, half + 4, &err), &err, "are carried");
+    exchange_free(root);
+    exchange_free(alone);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +519,7 @@ int main(void)
         cmocka_unit_test(test_a_round_of_some_nodes_tells_all),
         cmocka_unit_test(test_rounds_of_all_and_of_some_overlap),
         cmocka_unit_test(test_parts_that_do_not_fit_are_refused),
+        cmocka_unit_test(test_no_more_is_exchanged_than_can_be_carried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
