@@ -45,6 +45,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/job.c pmi-server/pmix/job.h \
     pmi-server/pmix/library.c pmi-server/pmix/library.h \
     pmi-server/pmix/missing.c \
+    pmi-server/pmix/listeners.c pmi-server/pmix/listeners.h \
     pmi-server/pmix/modex.c \
     pmi-server/pmix/questions.c \
     pmi-server/pmix/queue.c pmi-server/pmix/queue.h \

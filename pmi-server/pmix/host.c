@@ -11,6 +11,7 @@
 #include "pmi-server/pmix/infos.h"
 #include "pmi-server/pmix/inside.h"
 #include "pmi-server/pmix/job.h"
+#include "pmi-server/pmix/listeners.h"
 
 /* openpmix's store in shared memory leaves its files behind a server that is killed, and its locks
  * behind one that fails. */
@@ -28,7 +29,10 @@ static pmix_status_t server_init(struct pmix_host *host, const struct pmix_host_
     infos_text(&infos, PMIX_HOSTNAME, config->hostname);
     if (host->topology.topology)
         infos_topology(&infos, &host->topology);
+    struct idset *listening = listeners_find();
     pmix_status_t status = host->library->init(&pmix_upcalls, infos.at, infos.count);
+    listeners_guard(listening);
+    idset_free(listening);
     infos_free(&infos, host->library);
     return status;
 }

@@ -1,0 +1,51 @@
+#include "pmi-server/pmix/listeners.h"
+
+#include <dirent.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#define SILENCE_MAX                                                                                \
+    3600 /* s that a connection may stay as it is, unseen; the kernel ends it before */
+
+static int option(int fd, int which)
+{
+    int value = 0;
+    socklen_t len = sizeof(value);
+    return getsockopt(fd, SOL_SOCKET, which, &value, &len) == 0 ? value : 0;
+}
+
+struct idset *listeners_find(void)
+{
+    struct idset *found = idset_new();
+    DIR *dir = opendir("/proc/self/fd");
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        int fd = atoi(entry->d_name);
+        if (entry->d_name[0] != '.' && option(fd, SO_ACCEPTCONN) &&
+            option(fd, SO_PROTOCOL) == IPPROTO_TCP)
+            idset_add(found, (uint32_t)fd);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* A connection has its listener's time limit. What a client says first it says at once. */
+static void guard(int fd)
+{
+    struct timeval limit = {.tv_usec = 200000};
+    int silence = SILENCE_MAX;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silence, sizeof(silence));
+}
+
+void listeners_guard(const struct idset *before)
+{
+    struct idset *all = listeners_find();
+    IDSET_FOREACH(fd, all)
+    if (!idset_has(before, fd))
+        guard((int)fd);
+    idset_free(all);
+}

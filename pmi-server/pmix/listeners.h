@@ -1,0 +1,17 @@
+/*
+ * listeners - the TCP sockets of this process that listen.
+ *
+ * openpmix's server listens on this host for anybody, and then reads from who connects until it has
+ * heard all, which nothing bounds (4.2.2): one who says nothing holds up everybody.
+ */
+#ifndef PMI_SERVER_PMIX_LISTENERS_H
+#define PMI_SERVER_PMIX_LISTENERS_H
+
+#include "affinity/resource/idset.h"
+
+struct idset *listeners_find(void); /* file descriptors; caller frees */
+/* Those that were not there before: who says nothing is not accepted, up to as many as the kernel
+ * lets wait (net.core.somaxconn), and who stops in the middle is given up after 0.2 s. */
+void listeners_guard(const struct idset *before);
+
+#endif
