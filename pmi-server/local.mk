@@ -38,6 +38,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/calls.c pmi-server/pmix/calls.h \
     pmi-server/pmix/committed.c \
     pmi-server/pmix/data.c pmi-server/pmix/data.h \
+    pmi-server/pmix/ended.c \
     pmi-server/pmix/fence.c \
     pmi-server/pmix/host.c \
     pmi-server/pmix/infos.c pmi-server/pmix/infos.h \

@@ -122,7 +122,7 @@ static bool ending_check_group(struct group *group)
     struct agent *agent = group->agent;
     if (group->phase == GROUP_RUNNING) {
         ending_drain(group);
-        if (!group->live && (!group->undrained || !agent->parent))
+        if (!group->live && !group->ndoubtful && (!group->undrained || !agent->parent))
             ending_over(group);
     }
     if (group->phase != GROUP_OVER || agent->stalled || !idset_empty(group->below))
@@ -240,6 +240,22 @@ static struct task *ending_find(const struct agent *agent, pid_t pid)
     return NULL;
 }
 
+void ending_settled(struct task *task)
+{
+    struct group *group = task->group;
+    if (!task->doubtful)
+        return;
+    task->doubtful = false;
+    group->ndoubtful--;
+    const char *why = ending_why(task);
+    if (group->agent->terminating || group->terminating)
+        return;
+    if (why)
+        report_ended_rank(group, task_rank(task), why, task->status, NULL);
+    else
+        pmix_gone(task);
+}
+
 void ending_reaped(struct agent *agent, pid_t pid, int status)
 {
     start_settle(agent, pid);
@@ -253,12 +269,16 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
     group->heard = ev_now(agent->loop);
     group->live--;
     rendezvous_drain(task);
+    bool doubtful = pmix_ended(task);
     const char *why = ending_why(task);
     if (!why && (task->client || group->pmix) && rendezvous_state(task) == PMI_SILENT)
         idset_add(group->silent, task_rank(task));
     task->pid = 0;
     report_add_rank(group, status, task->victim, task_rank(task));
-    if (why && !task->victim)
+    task->doubtful = doubtful && status == 0 && !task->victim;
+    if (task->doubtful)
+        group->ndoubtful++;
+    else if (why && !task->victim)
         report_ended_rank(group, task_rank(task), why, status, NULL);
     rendezvous_gone(task);
     if (task->reads)

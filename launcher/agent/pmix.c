@@ -114,6 +114,23 @@ static void host_abort(void *arg, struct pmix_job *job, uint32_t rank, int statu
                           W_EXITCODE(status & 0xff, 0), message);
 }
 
+static struct task *task_of(const struct pmix_job *job, uint32_t local_rank)
+{
+    struct group *group = group_of(job);
+    for (uint32_t i = 0; group && i < group->ntasks; i++)
+        if (group->tasks[i].what->local_rank == local_rank)
+            return &group->tasks[i];
+    return NULL;
+}
+
+static void host_settled(void *arg, struct pmix_job *job, uint32_t local_rank)
+{
+    struct task *task = task_of(job, local_rank);
+    (void)arg;
+    if (task)
+        ending_settled(task);
+}
+
 static void host_log(void *arg, struct pmix_job *job, uint32_t rank, bool error, const char *text)
 {
     struct group *group = group_of(job);
@@ -137,6 +154,7 @@ static const struct pmix_host_ops host_ops = {
     .post = host_post,
     .ask = host_ask,
     .abort = host_abort,
+    .settled = host_settled,
     .log = host_log,
     .stuck = host_stuck,
 };
@@ -415,6 +433,15 @@ int pmix_exchanged(struct group *group, uint64_t id, const void *bytes, size_t l
                    struct error *err)
 {
     return group->pmix ? pmix_job_exchanged(group->pmix, id & ~EXCHANGE_PART, bytes, len, err) : 0;
+}
+
+bool pmix_ended(const struct task *task)
+{
+    struct group *group = task->group;
+    bool doubtful = group->pmix && pmix_job_ended(group->pmix, task->what->local_rank);
+    if (group->pmix)
+        set_deadline(group->agent->pmix);
+    return doubtful;
 }
 
 enum pmi_state pmix_state(const struct task *task)

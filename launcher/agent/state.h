@@ -61,8 +61,9 @@ struct task {
     int status; /* as of waitpid, once it has ended */
     bool started;
     bool ended;
-    bool drained; /* all that it wrote has been read */
-    bool victim;  /* ended after it was told to */
+    bool drained;  /* all that it wrote has been read */
+    bool victim;   /* ended after it was told to */
+    bool doubtful; /* ended, but openpmix may not have seen all that it said */
     struct stream streams[2];
     bool reads; /* stdin, and has not closed it */
     int input;  /* the pipe for it; -1: not started yet, or nothing more to come */
@@ -105,6 +106,7 @@ struct group {
     char *spawner; /* name of the key-value space of who spawned it; NULL: nobody */
     struct pmi_server *pmi;
     struct exchange *exchange;
+    uint32_t ndoubtful;
     struct pmix_job *pmix;   /* NULL: no PMIx is offered to it here */
     struct pmix_post *posts; /* that wait for it to be started */
     bool pmix_missing_told;  /* some rank enters no PMIx fence from this number on */
@@ -256,7 +258,8 @@ char *const *pmix_variables(const struct task *task, unsigned offered);
 enum pmi_state pmix_state(const struct task *task);
 void pmix_gone(struct task *task); /* it has ended well */
 void pmix_missing(struct group *group, uint32_t rank, uint64_t from);
-void pmix_drain(struct group *group); /* what its tasks said before they ended */
+void pmix_drain(struct group *group);     /* what its tasks said before they ended */
+bool pmix_ended(const struct task *task); /* true: what its state is ending_settled() is told */
 int pmix_exchanged(struct group *group, uint64_t id, const void *bytes, size_t len,
                    struct error *err);
 char *pmix_name(const struct launch *launch, uint32_t group); /* of a job; caller frees */
@@ -272,6 +275,7 @@ char *asking_kvsname(const struct launch *launch, uint32_t group); /* of a group
 /* ending.c */
 void ending_open(struct agent *agent);
 void ending_reaped(struct agent *agent, pid_t pid, int status);
+void ending_settled(struct task *task); /* that ended in doubt */
 void ending_terminate(struct agent *agent, double grace);
 /* At once, and without what its tasks left behind: that belongs to the program. */
 void ending_terminate_group(struct group *group);

@@ -81,6 +81,12 @@ char *const *pmix_job_environment(struct pmix_job *job, uint32_t local_rank)
     return none;
 }
 
+bool pmix_job_ended(struct pmix_job *job, uint32_t local_rank)
+{
+    (void)job, (void)local_rank;
+    return false;
+}
+
 enum pmi_state pmix_job_state(const struct pmix_job *job, uint32_t local_rank)
 {
     (void)job, (void)local_rank;

@@ -14,6 +14,7 @@
 
 #define BYTES_MAX (EXCHANGE_MAX - 64)
 #define PAUSE 0.02 /* s, between looks for a key */
+#define ENDED 1.0  /* s, for openpmix to find what a task had put that has ended */
 
 struct wanted {
     struct wanted *next;
@@ -22,6 +23,7 @@ struct wanted {
     char *key;
     double patience;   /* s, for the key once there was a commit */
     double end, again; /* by host_clock(); 0: not yet; `again` 0: openpmix is at it */
+    double give_up;    /* as they: its task has ended; 0: it runs */
     bool last;         /* what is fetched next is the answer */
 };
 
@@ -154,6 +156,14 @@ static void take_looked(struct pmix_host *host, struct event *event)
 
 /* ---- from outside ---- */
 
+static bool has_ended(const struct pmix_job *job, uint32_t rank)
+{
+    for (uint32_t i = 0; i < job->nclients; i++)
+        if (job->clients[i].rank == rank)
+            return job->clients[i].gone;
+    return false;
+}
+
 int committed_ask(struct pmix_job *job, uint32_t from, const struct message *message,
                   struct error *err)
 {
@@ -165,30 +175,54 @@ int committed_ask(struct pmix_job *job, uint32_t from, const struct message *mes
     wanted->node = from;
     wanted->rank = message->rank;
     wanted->key = mem_copy_text(message->key);
-    wanted->patience = message->wait / 1e3;
+    if (has_ended(job, message->rank))
+        wanted->give_up = host_clock() + ENDED;
+    else
+        wanted->patience = message->wait / 1e3;
     wanted->next = job->wanted;
     job->wanted = wanted;
     fetch(job, wanted);
     return 0;
 }
 
+void committed_ended(struct pmix_job *job, uint32_t rank)
+{
+    for (struct wanted *wanted = job->wanted; wanted; wanted = wanted->next)
+        if (wanted->rank == rank) {
+            wanted->patience = wanted->end = 0;
+            wanted->give_up = host_clock() + ENDED;
+        }
+}
+
+static void look_of(struct pmix_job *job)
+{
+    static const struct event nothing = {.status = PMIX_ERR_NOT_FOUND};
+    struct wanted *next;
+    double now = job->wanted ? host_clock() : 0;
+    for (struct wanted *wanted = job->wanted; wanted; wanted = next) {
+        next = wanted->next;
+        if (wanted->give_up && wanted->give_up <= now)
+            tell(job, wanted, &nothing);
+        else if (wanted->again && wanted->again <= now)
+            look(job, wanted);
+    }
+}
+
 void committed_look(struct pmix_host *host)
 {
-    for (struct pmix_job *job = host->jobs; job; job = job->next) {
-        double now = job->wanted ? host_clock() : 0;
-        for (struct wanted *wanted = job->wanted; wanted; wanted = wanted->next)
-            if (wanted->again && wanted->again <= now)
-                look(job, wanted);
-    }
+    for (struct pmix_job *job = host->jobs; job; job = job->next)
+        look_of(job);
 }
 
 double committed_end(const struct pmix_host *host)
 {
     double soonest = 0;
     for (const struct pmix_job *job = host->jobs; job; job = job->next)
-        for (const struct wanted *w = job->wanted; w; w = w->next)
-            if (w->again && (!soonest || w->again < soonest))
-                soonest = w->again;
+        for (const struct wanted *w = job->wanted; w; w = w->next) {
+            double end = w->again ?: w->give_up;
+            if (end && (!soonest || end < soonest))
+                soonest = end;
+        }
     return soonest;
 }
 

@@ -201,12 +201,14 @@ void pmix_host_run(struct pmix_host *host)
     }
     modexes_expire(host);
     committed_look(host);
+    doubts_look(host);
     questions_expire(host);
 }
 
 double pmix_host_deadline(const struct pmix_host *host)
 {
-    const double ends[] = {modexes_end(host), committed_end(host), questions_end(host)};
+    const double ends[] = {modexes_end(host), committed_end(host), questions_end(host),
+                           doubts_end(host)};
     double first = 0;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         if (!first || (ends[i] && ends[i] < first))

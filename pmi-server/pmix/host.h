@@ -51,6 +51,8 @@ struct pmix_host_ops {
     void (*ask)(void *arg, const void *bytes, size_t len);
     /* A task asked for the end of the program. */
     void (*abort)(void *arg, struct pmix_job *job, uint32_t rank, int status, const char *message);
+    /* There is no doubt any more of the state of a task that pmix_job_ended() was told of. */
+    void (*settled)(void *arg, struct pmix_job *job, uint32_t local_rank);
     /* Text for people, whole lines, of a task. */
     void (*log)(void *arg, struct pmix_job *job, uint32_t rank, bool error, const char *text);
     /* The job hangs: `waiting`, of this node, waits in a fence for `missing`, which has ended. Once in
@@ -116,6 +118,8 @@ void pmix_job_free(struct pmix_job *job); /* deregistered; requests that wait ar
 void *pmix_job_data(const struct pmix_job *job);
 /* What a local task's environment needs, NAME=VALUE, NULL-terminated; the job's, until it is freed. */
 char *const *pmix_job_environment(struct pmix_job *job, uint32_t local_rank);
+/* The task's process has ended. True: it is PMI_RUNNING, which may be wrong still; ops->settled() comes. */
+bool pmix_job_ended(struct pmix_job *job, uint32_t local_rank);
 /* PMI_SILENT: never connected. */
 enum pmi_state pmix_job_state(const struct pmix_job *job, uint32_t local_rank);
 

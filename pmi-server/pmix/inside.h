@@ -23,6 +23,7 @@ struct pmix_host {
     struct pmix_job *leaving; /* openpmix has yet to say that it let go of them */
     uint64_t tokens;          /* that requests of other nodes and of the hub were given */
     struct question *questions;
+    struct doubt *doubts; /* about tasks that have ended */
 };
 
 struct client {
@@ -80,6 +81,12 @@ int committed_ask(struct pmix_job *job, uint32_t from, const struct message *mes
 void committed_look(struct pmix_host *host);        /* for what was not there before */
 double committed_end(const struct pmix_host *host); /* when to; 0: there is nothing to look for */
 void committed_free(struct pmix_job *job);
+void committed_ended(struct pmix_job *job, uint32_t rank); /* it commits no more */
+
+/* ended.c: as of modexes and what is wanted */
+void doubts_look(struct pmix_host *host);
+double doubts_end(const struct pmix_host *host);
+void doubts_free(const struct pmix_job *job);
 
 /* questions.c: what the program's hub is asked. `rest` is malformed if packet_ends() says so after it
  * was read; with another status than HUB_OK there may be nothing. */

@@ -154,6 +154,7 @@ void pmix_job_free(struct pmix_job *job)
     if (!job)
         return;
     struct pmix_host *host = job->host;
+    doubts_free(job);
     job_unlink(&host->jobs, job);
     job->next = host->leaving;
     host->leaving = job;

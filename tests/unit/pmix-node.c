@@ -203,7 +203,27 @@ static void stuck(void *arg, struct pmix_job *job, uint32_t missing, uint32_t wa
     kill_all(node);
 }
 
-static const struct pmix_host_ops ops = {wake, exchange, post, ask, abort_job, log_text, stuck};
+static void gone(struct node *node, uint32_t local);
+
+static void settled(void *arg, struct pmix_job *job, uint32_t local_rank)
+{
+    struct node *node = arg;
+    uint32_t rank = node->number * (TASKS / node->nnodes) + local_rank;
+    node->outcome->states[rank] = (int)pmix_job_state(job, local_rank);
+    node->nrunning--;
+    gone(node, local_rank);
+}
+
+static const struct pmix_host_ops ops = {
+    .wake = wake,
+    .exchange = exchange,
+    .post = post,
+    .ask = ask,
+    .abort = abort_job,
+    .settled = settled,
+    .log = log_text,
+    .stuck = stuck,
+};
 
 /* ---- a node ---- */
 
@@ -315,9 +335,10 @@ static void reap(struct node *node)
     for (uint32_t i = 0; i < TASKS / node->nnodes; i++)
         if (node->pids[i] > 0 && waitpid(node->pids[i], &status, WNOHANG) > 0) {
             node->pids[i] = 0;
-            node->nrunning--;
             node->outcome->exits[first + i] = status;
             node->outcome->states[first + i] = (int)pmix_job_state(node->job, i);
+            if (!pmix_job_ended(node->job, i))
+                node->nrunning--;
             gone(node, i);
             if (WIFSIGNALED(status))
                 kill_all(node);
