@@ -120,6 +120,10 @@ need_openmpi() {
 }
 PYTHON=/usr/bin/python3 # Debian's, whose mpi4py is Open MPI's
 need_mpi4py() { "$PYTHON" -c 'import mpi4py' 2>/dev/null || skip "no python3-mpi4py here"; }
+need_pmix_programs() {
+    pkg-config --exists pmix || skip "no libpmix-dev here"
+    "$TPRUN" --version | grep -qi 'pmix [0-9]' || skip "this tprun has no PMIx"
+}
 need_cores() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 cores, has $(nproc)"; }
 
 # What MPI_COMM_TYPE_SHARED has to say (mpi-split) of the plan in FILE, the JSON of a dry run.

@@ -1,0 +1,321 @@
+/* pmix-bad HOW [NUMBER [BYTES]] - rank 1 does to its PMIx server what no good program does; the others
+ * exchange, and print "rank N: good" when all was as it should be for them. */
+#include <pmix.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+static pmix_proc_t me;
+static uint32_t size;
+static long number, bytes;
+
+static void need(int good, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "rank %u: not so: %s\n", me.rank, what);
+    exit(1);
+}
+#define NEED(condition) need(condition, #condition)
+
+static double seconds(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return at.tv_sec + at.tv_nsec / 1e9;
+}
+
+/* ---- what good ones do ---- */
+
+static pmix_status_t put_of(const char *key, const char *text, size_t len)
+{
+    pmix_value_t value = {.type = PMIX_BYTE_OBJECT};
+    value.data.bo = (pmix_byte_object_t){(char *)text, len};
+    return PMIx_Put(PMIX_GLOBAL, key, &value);
+}
+
+static pmix_status_t get_of(const char *job, uint32_t rank, const char *key, int timeout,
+                            pmix_value_t **value)
+{
+    pmix_proc_t proc = {.rank = rank};
+    pmix_info_t info = {.value = {.type = PMIX_INT, .data.integer = timeout}};
+    strcpy(info.key, PMIX_TIMEOUT);
+    strcpy(proc.nspace, job);
+    return PMIx_Get(&proc, key, &info, timeout > 0, value);
+}
+
+static pmix_status_t fence_of(const char *job, uint32_t count, const uint32_t *ranks, bool collect)
+{
+    pmix_proc_t procs[64] = {0};
+    pmix_info_t info = {.value = {.type = PMIX_BOOL, .data.flag = collect}};
+    strcpy(info.key, PMIX_COLLECT_DATA);
+    for (uint32_t i = 0; i < count; i++) {
+        strcpy(procs[i].nspace, job);
+        procs[i].rank = ranks[i];
+    }
+    return PMIx_Fence(count ? procs : NULL, count, &info, 1);
+}
+
+static pmix_status_t fence(bool collect)
+{
+    return fence_of("", 0, NULL, collect);
+}
+
+/* All but rank 1. */
+static pmix_status_t fence_good(bool collect)
+{
+    uint32_t good[64], count = 0;
+    for (uint32_t rank = 0; rank < size; rank++)
+        if (rank != 1)
+            good[count++] = rank;
+    return fence_of(me.nspace, count, good, collect);
+}
+
+static void check_card(uint32_t rank)
+{
+    char text[32];
+    pmix_value_t *value;
+    int len = sprintf(text, "card of %u", rank);
+    NEED(get_of(me.nspace, rank, "card", 0, &value) == PMIX_SUCCESS);
+    NEED(value->type == PMIX_BYTE_OBJECT && value->data.bo.size == (size_t)len);
+    NEED(!memcmp(value->data.bo.bytes, text, (size_t)len));
+}
+
+static void put_card(void)
+{
+    char text[32];
+    int len = sprintf(text, "card of %u", me.rank);
+    NEED(put_of("card", text, (size_t)len) == PMIX_SUCCESS);
+    NEED(PMIx_Commit() == PMIX_SUCCESS);
+}
+
+/* Twenty rounds of it. */
+static void be_good(void)
+{
+    put_card();
+    for (int i = 0; i < 20; i++) {
+        NEED(fence_good(true) == PMIX_SUCCESS);
+        for (uint32_t rank = 0; rank < size; rank++)
+            if (rank != 1)
+                check_card(rank);
+    }
+}
+
+/* While the bad one is at it, and never held up for long. */
+static void stay_good(void)
+{
+    put_card();
+    for (int i = 0; i < 200; i++) {
+        double at = seconds();
+        NEED(fence_good(false) == PMIX_SUCCESS);
+        NEED(seconds() - at < 4);
+        usleep(10000);
+    }
+}
+
+/* ---- dying ---- */
+
+static void answer(pmix_status_t status, pmix_value_t *value, void *arg)
+{
+    (void)status, (void)value, (void)arg;
+}
+
+static void answer_fence(pmix_status_t status, void *arg)
+{
+    (void)status, (void)arg;
+}
+
+static void die_in_get(void)
+{
+    pmix_proc_t proc = {.rank = size - 1};
+    strcpy(proc.nspace, me.nspace);
+    for (int i = 0; i < 100; i++)
+        PMIx_Get_nb(&proc, "never", NULL, 0, answer, NULL);
+    usleep(10000 * (number % 3));
+    raise(SIGKILL);
+}
+
+static void die_in_fence(void)
+{
+    put_card();
+    PMIx_Fence_nb(NULL, 0, NULL, 0, answer_fence, NULL);
+    usleep(10000 * (number % 3));
+    raise(SIGKILL);
+}
+
+static void die_in_put(void)
+{
+    static char text[1 << 20];
+    char key[32];
+    for (int i = 0; i < 100; i++) {
+        sprintf(key, "key %d", i);
+        put_of(key, text, sizeof(text));
+        if (i == 20 && !fork()) { /* as it is being sent */
+            usleep(1000 * number);
+            kill(getppid(), SIGKILL);
+            _exit(0);
+        }
+        PMIx_Commit();
+    }
+    pause();
+}
+
+/* ---- late, and never ---- */
+
+static void wait_for_all(void)
+{
+    put_card();
+    NEED(fence(true) == PMIX_SUCCESS);
+    for (uint32_t rank = 0; rank < size; rank++)
+        check_card(rank);
+}
+
+/* ---- what is not there ---- */
+
+static void ask_wrongly(void)
+{
+    static const uint32_t beyond[] = {1, 1000};
+    const pmix_proc_t nobody = {"nobody", PMIX_RANK_WILDCARD};
+    const pmix_info_t limit = {PMIX_TIMEOUT, .value = {.type = PMIX_INT, .data.integer = 1}};
+    const struct {
+        const char *job;
+        uint32_t rank;
+    } asked[] = {
+        {me.nspace, size},
+        {me.nspace, size + 1000},
+        {me.nspace, PMIX_RANK_WILDCARD},
+        {me.nspace, PMIX_RANK_UNDEF},
+        {me.nspace, PMIX_RANK_LOCAL_NODE},
+        {"nobody", 0},
+        {"nobody", PMIX_RANK_WILDCARD},
+    };
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+        pmix_value_t *value = NULL;
+        double at = seconds();
+        pmix_status_t status = get_of(asked[i].job, asked[i].rank, "no such key", 2, &value);
+        printf("get %zu: %s after %.1f s\n", i, PMIx_Error_string(status), seconds() - at);
+        NEED(status != PMIX_SUCCESS);
+        NEED(seconds() - at < 4);
+    }
+    printf("fence beyond: %s\n", PMIx_Error_string(fence_of(me.nspace, 2, beyond, true)));
+    printf("fence nobody: %s\n", PMIx_Error_string(PMIx_Fence(&nobody, 1, &limit, 1)));
+}
+
+/* ---- some of them ---- */
+
+static void fence_some(void)
+{
+    static const uint32_t two[] = {1, 2};
+    if (me.rank == 1 || me.rank == 2)
+        for (int i = 0; i < 20; i++)
+            NEED(fence_of(me.nspace, 2, two, true) == PMIX_SUCCESS);
+    wait_for_all();
+}
+
+/* ---- too much ---- */
+
+static void flood(void)
+{
+    char key[64], *text = calloc(1, (size_t)bytes + 1);
+    for (long i = 0; i < number; i++) {
+        sprintf(key, "key %ld", i);
+        NEED(put_of(key, text, (size_t)bytes) == PMIX_SUCCESS);
+    }
+    put_card();
+    free(text);
+}
+
+/* ---- the server's socket ---- */
+
+/* "NAMESPACE.RANK;tcp4://ADDRESS:PORT" */
+static int dial(void)
+{
+    const char *uri = getenv("PMIX_SERVER_URI4") ?: getenv("PMIX_SERVER_URI41");
+    struct sockaddr_in to = {.sin_family = AF_INET};
+    char address[64];
+    unsigned port;
+    const char *at = uri ? strstr(uri, "tcp4://") : NULL;
+    if (!at || sscanf(at, "tcp4://%63[^:]:%u", address, &port) != 2)
+        return -1;
+    to.sin_port = htons((uint16_t)port);
+    inet_pton(AF_INET, address, &to.sin_addr);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static void send_garbage(void)
+{
+    char text[4096];
+    unsigned seed = 1;
+    for (long i = 0; i < number; i++) {
+        int fd = dial();
+        if (fd < 0)
+            continue;
+        for (size_t at = 0; at < sizeof(text); at++)
+            text[at] = (char)rand_r(&seed);
+        if (i % 4 == 1)
+            memset(text, 0xff, 16); /* a length without measure */
+        if (i % 4 == 2)
+            memset(text, 0, 16);
+        send(fd, text, i % 4 == 3 ? 1 : sizeof(text), MSG_NOSIGNAL);
+        close(fd);
+    }
+}
+
+/* They stay open and say nothing. */
+static void connect_often(void)
+{
+    long good = 0;
+    for (long i = 0; i < number; i++)
+        good += dial() >= 0;
+    printf("connected %ld times\n", good);
+    sleep(1);
+}
+
+static const struct {
+    const char *name;
+    void (*bad)(void), (*good)(void);
+} ways[] = {
+    {"die-in-get", die_in_get, be_good},  {"die-in-fence", die_in_fence, be_good},
+    {"die-in-put", die_in_put, be_good},  {"die-before-all", die_in_get, wait_for_all},
+    {"late", wait_for_all, wait_for_all}, {"ask-wrongly", ask_wrongly, be_good},
+    {"some", fence_some, fence_some},     {"flood", flood, be_good},
+    {"garbage", send_garbage, stay_good}, {"connect", connect_often, stay_good},
+};
+
+int main(int argc, char **argv)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    const char *how = argc > 1 ? argv[1] : "", *rank = getenv("PMIX_RANK") ?: "0";
+    number = argc > 2 ? atol(argv[2]) : 0;
+    bytes = argc > 3 ? atol(argv[3]) : 0;
+    if (!strcmp(how, "late") && !strcmp(rank, "1"))
+        sleep(2);
+    if (!strcmp(how, "absent") && !strcmp(rank, "1"))
+        return 0;
+    NEED(PMIx_Init(&me, NULL, 0) == PMIX_SUCCESS);
+    pmix_value_t *value;
+    NEED(get_of(me.nspace, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0, &value) == PMIX_SUCCESS);
+    size = value->data.uint32;
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+        if (!strcmp(how, ways[i].name))
+            (me.rank == 1 ? ways[i].bad : ways[i].good)();
+    if (!strcmp(how, "absent"))
+        wait_for_all();
+    if (!strcmp(how, "flood")) { /* and now with what it put */
+        NEED(fence(true) == PMIX_SUCCESS);
+        check_card(1);
+    }
+    NEED(PMIx_Finalize(NULL, 0) == PMIX_SUCCESS);
+    printf("rank %u: good\n", me.rank);
+    return 0;
+}
