@@ -29,6 +29,9 @@ libpmiserver_a_SOURCES = \
 libpmiserver_a_SOURCES += \
     pmi-server/hub/hub.c pmi-server/hub/hub.h \
     pmi-server/hub/inside.h \
+    pmi-server/hub/lookup.c \
+    pmi-server/hub/names.c pmi-server/hub/names.h \
+    pmi-server/hub/naming.c \
     pmi-server/hub/packet.c pmi-server/hub/packet.h \
     pmi-server/hub/talk.c pmi-server/hub/talk.h
 
@@ -48,11 +51,14 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/missing.c \
     pmi-server/pmix/listeners.c pmi-server/pmix/listeners.h \
     pmi-server/pmix/modex.c \
+    pmi-server/pmix/names.c \
+    pmi-server/pmix/names_options.c pmi-server/pmix/names_options.h \
     pmi-server/pmix/questions.c \
     pmi-server/pmix/queue.c pmi-server/pmix/queue.h \
     pmi-server/pmix/say.c pmi-server/pmix/say.h \
     pmi-server/pmix/told.c \
-    pmi-server/pmix/upcalls.c
+    pmi-server/pmix/upcalls.c \
+    pmi-server/pmix/value.c pmi-server/pmix/value.h
 else
 libpmiserver_a_SOURCES += pmi-server/pmix/absent.c
 endif

@@ -86,6 +86,9 @@ endif
 check_PROGRAMS += tests/unit/test-hub
 tests_unit_test_hub_SOURCES = tests/unit/test-hub.c tests/unit/unit.h
 tests_unit_test_hub_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-hub-names
+tests_unit_test_hub_names_SOURCES = tests/unit/test-hub-names.c tests/unit/unit.h
+tests_unit_test_hub_names_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 
 check_PROGRAMS += tests/unit/test-pmix
 tests_unit_test_pmix_SOURCES = tests/unit/test-pmix.c tests/unit/pmix-node.c \

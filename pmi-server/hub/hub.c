@@ -50,6 +50,7 @@ void hub_remove(struct hub *hub, const char *name)
     if (!job)
         return;
     *at = job->next;
+    names_over(hub, name);
     job_free(job);
 }
 
@@ -85,14 +86,16 @@ void hub_order(struct hub *hub, uint32_t node, enum hub_order kind, const struct
 /* Each room that keeps questions looks for it. */
 static int forget(struct hub *hub, const struct asked *asked, struct talk_up *talk)
 {
-    (void)hub, (void)asked;
+    lookups_forget(hub, asked);
     return packet_ends(&talk->rest) ? 0 : -1;
 }
 
 /* -1: malformed. */
 static int (*const take[HUB_NKINDS])(struct hub *hub, const struct asked *asked,
                                      struct talk_up *talk) = {
-    [HUB_FORGET] = forget,
+    [HUB_FORGET] = forget,       [HUB_PUBLISH] = names_publish,
+    [HUB_LOOKUP] = names_lookup, [HUB_UNPUBLISH] = names_unpublish,
+    [HUB_LEFT] = names_left,
 };
 
 int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err)
@@ -122,6 +125,7 @@ void hub_free(struct hub *hub)
 {
     if (!hub)
         return;
+    names_free(hub);
     while (hub->jobs) {
         struct job *next = hub->jobs->next;
         job_free(hub->jobs);

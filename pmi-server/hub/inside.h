@@ -5,6 +5,7 @@
 #define PMI_SERVER_HUB_INSIDE_H
 
 #include "pmi-server/hub/hub.h"
+#include "pmi-server/hub/names.h"
 #include "pmi-server/hub/talk.h"
 
 struct job { /* a struct hub_job that is kept */
@@ -14,10 +15,22 @@ struct job { /* a struct hub_job that is kept */
     uint32_t *node; /* [map->nnodes] */
 };
 
+struct names {
+    struct hub_name *first;
+    size_t count, bytes;
+    uint64_t ids; /* that were given */
+    const struct hub_names_ops *ops;
+    void *arg;
+    const struct hub_name *others; /* as they were when they were asked for last */
+    struct lookup *lookups;        /* that wait, the oldest first */
+    bool watched;
+};
+
 struct hub {
     const struct hub_ops *ops;
     void *arg;
     struct job *jobs;
+    struct names names;
 };
 
 /* A question that was asked; the room that cannot answer it at once keeps a copy. */
@@ -34,5 +47,37 @@ uint32_t hub_node(const struct job *job, uint32_t rank);
 void hub_answer(struct hub *hub, const struct asked *asked, enum hub_status status,
                 const struct buf *rest);
 void hub_order(struct hub *hub, uint32_t node, enum hub_order kind, const struct buf *rest);
+
+/* names.c: the store. */
+struct party { /* who publishes, or looks for something */
+    const char *job;
+    uint32_t rank, node;
+};
+/* In the range that is looked through; the closest. NULL: none. */
+struct hub_name *names_find(const struct hub *hub, const struct party *party, enum hub_range range,
+                            const char *key);
+const struct hub_name *names_find_other(const struct hub *hub, const char *key);
+/* All of them or none; they are taken in any case. */
+enum hub_status names_add(struct hub *hub, struct hub_name *fresh);
+/* Those that `goes` says go; how many. */
+size_t names_drop(struct hub *hub, bool (*goes)(const struct hub_name *name, const void *what),
+                  const void *what);
+bool names_take(const struct hub *hub, const struct hub_name *name); /* false: another was faster */
+
+/* lookup.c: what is looked up. -1: malformed. */
+int names_lookup(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+/* Names with an id above `since` have come; NULL: other programs' have changed. */
+void lookups_try(struct hub *hub, const uint64_t *since);
+void lookups_forget(struct hub *hub, const struct asked *asked);
+void lookups_drop(struct hub *hub, const struct hub_proc *proc); /* or of HUB_ALL */
+void names_free(struct hub *hub);
+
+/* naming.c: what else is asked about names. */
+bool names_party(const struct hub *hub, const struct asked *asked, const struct talk_up *talk,
+                 struct party *party); /* false: it is nobody, which is answered */
+int names_publish(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int names_unpublish(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int names_left(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+void names_over(struct hub *hub, const char *job);
 
 #endif

@@ -15,6 +15,14 @@
 
 enum hub_kind {             /* what a host asks */
                 HUB_FORGET, /* the question of this token: nobody waits for its answer any more */
+                /* names: range and until when (u8), count, each: key, whether it is a text (u8), value */
+                HUB_PUBLISH,
+                /* range (u8), how many are waited for (u32; 0: none), count, keys. Answer: count,
+                 * each: key, who has published it, whether it is a text (u8), value */
+                HUB_LOOKUP,
+                /* range (u8; HUB_NRANGES: any), count (0: all), keys */
+                HUB_UNPUBLISH,
+                HUB_LEFT, /* the task has finalized */
                 HUB_NKINDS
 };
 
@@ -31,6 +39,8 @@ enum hub_status {
     HUB_BAD, /* malformed, or of nobody that there is */
     HUB_NOT_PERMITTED,
     HUB_UNSUPPORTED,
+    HUB_PARTLY,
+    HUB_FULL, /* what the program may have of it, it has */
     HUB_NSTATUS
 };
 

@@ -101,6 +101,16 @@ void questions_expire(struct pmix_host *host);
 double questions_end(const struct pmix_host *host); /* as modexes_end() */
 void questions_free(struct pmix_host *host);
 pmix_status_t question_status(enum hub_status status);
+void questions_leave(struct pmix_host *host, const char *job); /* nobody of it is there any more */
+
+/* names.c: what is published and looked up; openpmix's thread. */
+pmix_status_t names_publish_upcall(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                                   pmix_op_cbfunc_t done, void *cbdata);
+pmix_status_t names_lookup_upcall(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                                  size_t ninfo, pmix_lookup_cbfunc_t done, void *cbdata);
+pmix_status_t names_unpublish_upcall(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                                     size_t ninfo, pmix_op_cbfunc_t done, void *cbdata);
+void names_finalized_upcall(const pmix_proc_t *proc);
 
 /* The table that openpmix calls. */
 extern pmix_server_module_t pmix_upcalls;

@@ -156,6 +156,7 @@ void pmix_job_free(struct pmix_job *job)
     struct pmix_host *host = job->host;
     doubts_free(job);
     job_unlink(&host->jobs, job);
+    questions_leave(host, job->name);
     job->next = host->leaving;
     host->leaving = job;
     host->library->deregister_nspace(job->name, deregistered, job);

@@ -21,6 +21,8 @@
     X(error_string, PMIx_Error_string)                                                             \
     X(info_load, PMIx_Info_load)                                                                   \
     X(value_destruct, PMIx_Value_destruct)                                                         \
+    X(data_pack, PMIx_Data_pack)                                                                   \
+    X(data_unpack, PMIx_Data_unpack)                                                               \
     X(generate_regex, PMIx_generate_regex)                                                         \
     X(generate_ppn, PMIx_generate_ppn)                                                             \
     X(init, PMIx_server_init)                                                                      \
@@ -28,6 +30,7 @@
     X(register_nspace, PMIx_server_register_nspace)                                                \
     X(deregister_nspace, PMIx_server_deregister_nspace)                                            \
     X(register_client, PMIx_server_register_client)                                                \
+    X(deregister_client, PMIx_server_deregister_client)                                            \
     X(setup_local_support, PMIx_server_setup_local_support)                                        \
     X(setup_fork, PMIx_server_setup_fork)                                                          \
     X(dmodex_request, PMIx_server_dmodex_request)                                                  \

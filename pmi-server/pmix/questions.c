@@ -100,6 +100,18 @@ double questions_end(const struct pmix_host *host)
     return soonest;
 }
 
+void questions_leave(struct pmix_host *host, const char *job)
+{
+    for (struct question **at = &host->questions, *question; (question = *at);) {
+        if (strcmp(question->event->proc.nspace, job) != 0) {
+            at = &question->next;
+            continue;
+        }
+        *at = question->next;
+        question_free(question);
+    }
+}
+
 void questions_free(struct pmix_host *host)
 {
     while (host->questions) {
@@ -119,6 +131,8 @@ pmix_status_t question_status(enum hub_status status)
         [HUB_BAD] = PMIX_ERR_BAD_PARAM,
         [HUB_NOT_PERMITTED] = PMIX_ERR_NO_PERMISSIONS,
         [HUB_UNSUPPORTED] = PMIX_ERR_NOT_SUPPORTED,
+        [HUB_PARTLY] = PMIX_ERR_PARTIAL_SUCCESS,
+        [HUB_FULL] = PMIX_ERR_OUT_OF_RESOURCE,
     };
     return words[status];
 }

@@ -28,7 +28,8 @@ struct event {
     double wait;    /* for a key, of them */
     pmix_op_cbfunc_t done;
     pmix_modex_cbfunc_t modex_done;
-    void *cbdata; /* of either */
+    pmix_lookup_cbfunc_t lookup_done;
+    void *cbdata; /* of any of these */
     uint32_t node;
     uint64_t token;
     bool error; /* a log's text is for stderr */

@@ -51,7 +51,8 @@ static pmix_status_t client_connected2(const pmix_proc_t *proc, void *client, pm
 static pmix_status_t client_finalized(const pmix_proc_t *proc, void *client, pmix_op_cbfunc_t done,
                                       void *cbdata)
 {
-    (void)proc, (void)done, (void)cbdata;
+    (void)done, (void)cbdata;
+    names_finalized_upcall(proc);
     return set_state(client, PMI_FINALIZED);
 }
 
@@ -154,6 +155,9 @@ pmix_server_module_t pmix_upcalls = {
     .abort = abort_job,
     .fence_nb = fence,
     .direct_modex = direct_modex,
+    .publish = names_publish_upcall,
+    .lookup = names_lookup_upcall,
+    .unpublish = names_unpublish_upcall,
     .log = log_text,
     .job_control = control,
 };

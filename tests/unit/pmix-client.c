@@ -264,6 +264,212 @@ static void finish_in_turn(void)
     usleep(me.rank * 100000);
 }
 
+/* ---- names ---- */
+
+static pmix_info_t option(const char *key, pmix_data_type_t type, int value)
+{
+    pmix_info_t info = {.value.type = type};
+    strcpy(info.key, key);
+    if (type == PMIX_DATA_RANGE)
+        info.value.data.range = (pmix_data_range_t)value;
+    else if (type == PMIX_PERSIST)
+        info.value.data.persist = (pmix_persistence_t)value;
+    else if (type == PMIX_BOOL)
+        info.value.data.flag = value;
+    else
+        info.value.data.integer = value;
+    return info;
+}
+
+static pmix_status_t publish_text(const char *key, const char *text, pmix_data_range_t range,
+                                  pmix_persistence_t persistence)
+{
+    pmix_info_t info[] = {{.value = {.type = PMIX_STRING, .data.string = (char *)text}},
+                          option(PMIX_RANGE, PMIX_DATA_RANGE, range),
+                          option(PMIX_PERSISTENCE, PMIX_PERSIST, persistence)};
+    strcpy(info[0].key, key);
+    return PMIx_Publish(info, 3);
+}
+
+/* What is found, or a status other than success. */
+static pmix_status_t look(pmix_pdata_t *data, const char *key, const pmix_info_t *info,
+                          size_t ninfo)
+{
+    memset(data, 0, sizeof(*data));
+    strcpy(data->key, key);
+    return PMIx_Lookup(data, 1, info, ninfo);
+}
+
+static bool finds(const char *key, const char *text)
+{
+    pmix_pdata_t data;
+    pmix_info_t wait[] = {option(PMIX_WAIT, PMIX_BOOL, true), option(PMIX_TIMEOUT, PMIX_INT, 10)};
+    pmix_status_t status = look(&data, key, wait, 2);
+    bool same = status == PMIX_SUCCESS && data.value.type == PMIX_STRING &&
+                !strcmp(data.value.data.string, text);
+    PMIX_VALUE_DESTRUCT(&data.value);
+    return same;
+}
+
+static bool finds_nothing(const char *key)
+{
+    pmix_pdata_t data;
+    return look(&data, key, NULL, 0) == PMIX_ERR_NOT_FOUND;
+}
+
+static void publish_kinds(void)
+{
+    pmix_info_t info[5] = {{.value = {.type = PMIX_STRING, .data.string = (char *)"a text"}},
+                           {.value = {.type = PMIX_SIZE, .data.size = 123456789012}},
+                           {.value = {.type = PMIX_BYTE_OBJECT, .data.bo = {(char *)"a\0b", 3}}},
+                           {.value = {.type = PMIX_PROC, .data.proc = &me}}};
+    pmix_data_array_t array = {.type = PMIX_UINT16, .size = 2, .array = (uint16_t[]){7, 8}};
+    info[4].value = (pmix_value_t){.type = PMIX_DATA_ARRAY, .data.darray = &array};
+    for (int i = 0; i < 5; i++)
+        sprintf(info[i].key, "kind%d", i);
+    NEED(PMIx_Publish(info, 5) == PMIX_SUCCESS);
+    NEED(PMIx_Publish(&info[1], 1) == PMIX_ERR_DUPLICATE_KEY);
+    info[0] = option(PMIX_RANGE, PMIX_DATA_RANGE, PMIX_RANGE_LOCAL);
+    NEED(PMIx_Publish(info, 1) == PMIX_ERR_BAD_PARAM); /* nothing */
+}
+
+static void check_kinds(void)
+{
+    pmix_pdata_t data[6] = {0};
+    for (int i = 0; i < 6; i++)
+        sprintf(data[i].key, "kind%d", i);
+    NEED(PMIx_Lookup(data, 6, NULL, 0) == PMIX_SUCCESS); /* of what is there */
+    for (int i = 0; i < 5; i++)
+        NEED(data[i].proc.rank == size - 1 && !strcmp(data[i].proc.nspace, me.nspace));
+    NEED(data[0].value.type == PMIX_STRING && !strcmp(data[0].value.data.string, "a text"));
+    NEED(data[1].value.type == PMIX_SIZE && data[1].value.data.size == 123456789012);
+    NEED(data[2].value.type == PMIX_BYTE_OBJECT && data[2].value.data.bo.size == 3);
+    NEED(!memcmp(data[2].value.data.bo.bytes, "a\0b", 3));
+    NEED(data[3].value.type == PMIX_PROC && data[3].value.data.proc->rank == size - 1);
+    NEED(data[4].value.type == PMIX_DATA_ARRAY && data[4].value.data.darray->size == 2);
+    NEED(((uint16_t *)data[4].value.data.darray->array)[1] == 8);
+    NEED(data[5].value.type == PMIX_UNDEF);
+    for (int i = 0; i < 6; i++)
+        PMIX_VALUE_DESTRUCT(&data[i].value);
+}
+
+static void names(void)
+{
+    char *some[] = {(char *)"kind1", (char *)"kind7", NULL}, *others[] = {some[0], NULL};
+    if (me.rank == size - 1)
+        publish_kinds();
+    fence(0, 0, false);
+    check_kinds();
+    fence(0, 0, false);
+    NEED(finds_nothing("kind9"));
+    if (me.rank == 0) {
+        NEED(PMIx_Unpublish(&some[1], NULL, 0) == PMIX_ERR_NOT_FOUND);
+        NEED(PMIx_Unpublish(others, NULL, 0) == PMIX_ERR_NO_PERMISSIONS);
+    }
+    fence(0, 0, false);
+    if (me.rank == size - 1) {
+        NEED(PMIx_Unpublish(some, NULL, 0) == PMIX_ERR_PARTIAL_SUCCESS);
+        NEED(finds_nothing("kind1"));
+        NEED(PMIx_Unpublish(NULL, NULL, 0) == PMIX_SUCCESS);
+        NEED(finds_nothing("kind0"));
+    }
+    fence(0, 0, false);
+}
+
+/* With four ranks on one node or two. */
+static void names_ranges(void)
+{
+    uint32_t per = size / get_number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES);
+    pmix_info_t mine = option(PMIX_RANGE, PMIX_DATA_RANGE, PMIX_RANGE_PROC_LOCAL);
+    pmix_pdata_t data;
+    if (me.rank == 1) {
+        NEED(!publish_text("node", "of 1", PMIX_RANGE_LOCAL, PMIX_PERSIST_APP));
+        NEED(!publish_text("job", "of 1", PMIX_RANGE_NAMESPACE, PMIX_PERSIST_APP));
+        NEED(!publish_text("task", "of 1", PMIX_RANGE_PROC_LOCAL, PMIX_PERSIST_APP));
+        NEED(publish_text("no", "", PMIX_RANGE_RM, PMIX_PERSIST_APP) == PMIX_ERR_NOT_SUPPORTED);
+    }
+    fence(0, 0, false);
+    NEED(finds("job", "of 1"));
+    NEED(me.rank / per == 1 / per ? finds("node", "of 1") : finds_nothing("node"));
+    NEED(me.rank == 1 ? finds("task", "of 1") : finds_nothing("task"));
+    NEED(look(&data, "job", &mine, 1) == (me.rank == 1 ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND));
+    PMIX_VALUE_DESTRUCT(&data.value);
+    fence(0, 0, false);
+}
+
+static void names_wait(void)
+{
+    pmix_pdata_t data[2] = {0};
+    pmix_info_t all[] = {option(PMIX_WAIT, PMIX_INT, 0), option(PMIX_TIMEOUT, PMIX_INT, 10)};
+    pmix_info_t one[] = {option(PMIX_WAIT, PMIX_INT, 1), option(PMIX_TIMEOUT, PMIX_INT, 10)};
+    pmix_info_t soon[] = {option(PMIX_WAIT, PMIX_BOOL, true), option(PMIX_TIMEOUT, PMIX_INT, 1)};
+    strcpy(data[0].key, "first");
+    strcpy(data[1].key, "second");
+    if (me.rank == 0) {
+        usleep(100000);
+        NEED(!publish_text("first", "1", PMIX_RANGE_SESSION, PMIX_PERSIST_APP));
+        usleep(100000);
+        NEED(!publish_text("second", "2", PMIX_RANGE_SESSION, PMIX_PERSIST_APP));
+    } else if (me.rank == 1) {
+        NEED(PMIx_Lookup(data, 2, one, 2) == PMIX_SUCCESS);
+        NEED(data[0].value.type == PMIX_STRING && data[1].value.type == PMIX_UNDEF);
+    } else {
+        NEED(PMIx_Lookup(data, 2, all, 2) == PMIX_SUCCESS);
+        NEED(data[0].value.type == PMIX_STRING && data[1].value.type == PMIX_STRING);
+    }
+    NEED(look(&data[0], "never", soon, 2) == PMIX_ERR_TIMEOUT);
+    fence(0, 0, false);
+}
+
+/* Each of many is read by one. */
+static void names_once(void)
+{
+    enum { MANY = 50 };
+    char key[32];
+    int found = 0;
+    for (int i = 0; i < MANY; i++) {
+        pmix_pdata_t data;
+        sprintf(key, "once %d", i);
+        if (me.rank == 0)
+            NEED(!publish_text(key, "one", PMIX_RANGE_SESSION, PMIX_PERSIST_FIRST_READ));
+        fence(0, 0, false);
+        pmix_status_t status = look(&data, key, NULL, 0);
+        NEED(status == PMIX_SUCCESS || status == PMIX_ERR_NOT_FOUND);
+        found += status == PMIX_SUCCESS;
+        fence(0, 0, false);
+        NEED(finds_nothing(key));
+    }
+    sprintf(key, "found by %u", me.rank);
+    pmix_info_t info = {.value = {.type = PMIX_INT, .data.integer = found}};
+    strcpy(info.key, key);
+    NEED(PMIx_Publish(&info, 1) == PMIX_SUCCESS);
+    fence(0, 0, false);
+    for (uint32_t rank = found = 0; rank < size; rank++) {
+        pmix_pdata_t data;
+        sprintf(key, "found by %u", rank);
+        NEED(look(&data, key, NULL, 0) == PMIX_SUCCESS && data.value.type == PMIX_INT);
+        found += data.value.data.integer;
+    }
+    NEED(found == MANY);
+    fence(0, 0, false);
+}
+
+/* The last has finalized when the others look. */
+static void names_end(void)
+{
+    if (me.rank == size - 1) {
+        NEED(!publish_text("task", "1", PMIX_RANGE_SESSION, PMIX_PERSIST_PROC));
+        NEED(!publish_text("job", "2", PMIX_RANGE_SESSION, PMIX_PERSIST_APP));
+    }
+    fence(0, 0, false);
+    if (me.rank == size - 1)
+        return;
+    for (int i = 0; i < 100 && !finds_nothing("task"); i++)
+        usleep(20000);
+    NEED(finds_nothing("task"));
+    NEED(finds("job", "2"));
+}
+
 /* tests/unit/test-pmix.c: four ranks of two apps, on "hosta" and, where there are two, "hostb". */
 static void facts(void)
 {
@@ -313,6 +519,11 @@ static const struct {
     {"leave-others", leave_others},
     {"finish-early", finish_early},
     {"finish-in-turn", finish_in_turn},
+    {"names", names},
+    {"names-ranges", names_ranges},
+    {"names-wait", names_wait},
+    {"names-once", names_once},
+    {"names-end", names_end},
 };
 
 int main(int argc, char **argv)
