@@ -21,29 +21,29 @@ void asked_answer(struct manager *manager, const struct asker *asker, const stru
     free(text);
 }
 
-static int publish(struct manager *manager, const struct ask *ask, struct answer *answer,
-                   struct error *err)
+static int publish(struct manager *manager, uint32_t group, const struct ask *ask,
+                   struct answer *answer, struct error *err)
 {
     (void)answer;
-    return names_publish(manager, ask->name, ask->port, err);
+    return names_publish(manager, group, ask->name, ask->port, err);
 }
 
-static int lookup(struct manager *manager, const struct ask *ask, struct answer *answer,
-                  struct error *err)
+static int lookup(struct manager *manager, uint32_t group, const struct ask *ask,
+                  struct answer *answer, struct error *err)
 {
-    answer->port = names_lookup(manager, ask->name, err);
+    answer->port = names_lookup(manager, group, ask->name, err);
     return answer->port ? 0 : -1;
 }
 
-static int unpublish(struct manager *manager, const struct ask *ask, struct answer *answer,
-                     struct error *err)
+static int unpublish(struct manager *manager, uint32_t group, const struct ask *ask,
+                     struct answer *answer, struct error *err)
 {
-    (void)answer;
+    (void)answer, (void)group;
     return names_unpublish(manager, ask->name, err);
 }
 
-static int (*const at_once[ASK_NKINDS])(struct manager *, const struct ask *, struct answer *,
-                                        struct error *) = {
+static int (*const at_once[ASK_NKINDS])(struct manager *, uint32_t, const struct ask *,
+                                        struct answer *, struct error *) = {
     [ASK_PUBLISH] = publish, [ASK_LOOKUP] = lookup, [ASK_UNPUBLISH] = unpublish};
 
 static void take(struct manager *manager, const struct ask *ask, const struct asker *asker)
@@ -54,7 +54,7 @@ static void take(struct manager *manager, const struct ask *ask, const struct as
         parked_take(manager, ask, asker); /* it is answered once it has started */
         return;
     }
-    if (at_once[ask->kind](manager, ask, &answer, &err) < 0)
+    if (at_once[ask->kind](manager, asker->group, ask, &answer, &err) < 0)
         answer.refusal = mem_copy_text(error_text(&err));
     asked_answer(manager, asker, &answer);
     answer_clear(&answer);

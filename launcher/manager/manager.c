@@ -30,7 +30,6 @@ static void manager_close(struct manager *manager)
         groups_drop(manager->groups);
     services_close(manager);
     parked_close(manager);
-    pairs_free(manager->names, manager->nnames);
     queue_leave(manager);
     place_close(manager);
     grant_close(manager);

@@ -1,6 +1,8 @@
-/* Names that tasks publish: for the groups of this program, and for the other programs of the
- * instance. They are in the program's directory, and so gone with it. One program at a time looks
- * for a name and publishes it; who looks one up waits for nobody. */
+/* Names that tasks publish. The hub has them; those for all are shown to the other programs of the
+ * instance, in a file of the program's directory, and so gone with it. One program at a time looks
+ * for a name and publishes it; who looks one up waits for nobody. What is to be read once has a
+ * mark beside it, and is of who takes that away. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,104 +10,294 @@
 #include "base/mem.h"
 #include "launcher/manager/state.h"
 #include "launcher/program/json_field.h"
+#include "pmi-server/hub/names.h"
 
 #define NAMES_FILE "names.json"
 #define NAMES_LOCK "names"
+#define NAMES_MARK 48     /* bytes of a mark's name */
+#define POLL_FIRST 0.02   /* s to a look at what others have published, while somebody waits */
+#define POLL_LONGEST 0.25 /* s; each time twice as long */
 
-static struct pair *find(const struct manager *manager, const char *name)
+struct elsewhere { /* names of other programs, as they were read */
+    json_t *lists;
+    struct hub_name *names;
+    ev_timer poll;
+    double pause;
+};
+
+/* ---- of this program, for others ---- */
+
+static void mark_name(char *mark, const struct hub_name *name)
 {
-    for (size_t i = 0; i < manager->nnames; i++)
-        if (strcmp(manager->names[i].key, name) == 0)
-            return &manager->names[i];
-    return NULL;
+    snprintf(mark, NAMES_MARK, "name.%" PRIu64, name->id);
+}
+
+static json_t *name_to_json(const struct hub_name *name)
+{
+    json_t *value = json_pack("{s:o, s:o, s:I}", "key", text_to_json(name->key), "job",
+                              text_to_json(name->job), "rank", (json_int_t)name->rank);
+    if (name->text)
+        json_object_set_new(value, "text", text_to_json(name->value));
+    else
+        json_object_set_new(value, "bytes", bytes_to_json(name->value, name->len));
+    if (name->until == HUB_UNTIL_READ)
+        json_object_set_new(value, "once", json_integer((json_int_t)name->id));
+    return value;
 }
 
 static int save(struct manager *manager, struct error *err)
 {
-    json_t *value = pairs_to_json(manager->names, manager->nnames);
+    json_t *list = json_array();
+    for (const struct hub_name *name = hub_names(manager->hub); name; name = name->next)
+        if (name->range == HUB_TO_ALL)
+            json_array_append_new(list, name_to_json(name));
+    json_t *value = json_pack("{s:s, s:o}", "program", program_id(manager->program), "names", list);
     int rc = program_write(manager->program, NAMES_FILE, value, err);
     json_decref(value);
     return rc;
 }
 
-/* Among a program's; the port, which the caller frees, or NULL. */
-static char *find_in(const json_t *list, const char *name)
+static int mark(struct manager *manager, size_t fresh, struct error *err)
 {
-    struct pair *pairs;
-    size_t count;
-    char *port = NULL;
-    if (pairs_from_json(&pairs, &count, list, "names", NULL) == 0)
-        for (size_t i = 0; i < count && !port; i++)
-            if (strcmp(pairs[i].key, name) == 0)
-                port = mem_copy_text(pairs[i].value);
-    pairs_free(pairs, count);
-    return port;
+    char path[NAMES_MARK];
+    int rc = 0;
+    for (const struct hub_name *name = hub_names(manager->hub); fresh && rc == 0; fresh--) {
+        mark_name(path, name);
+        if (name->range == HUB_TO_ALL && name->until == HUB_UNTIL_READ)
+            rc = program_mark(manager->program, path, err);
+        name = name->next;
+    }
+    return rc;
 }
 
-/* Of another program that lives. */
-static char *find_elsewhere(const struct manager *manager, const char *name)
+/* ---- of other programs ---- */
+
+static bool is_there(const struct manager *manager, const struct hub_name *name)
 {
-    char *port = NULL;
-    json_t *lists = instance_read(manager->instance, NAMES_FILE, NULL), *list;
-    size_t i;
+    char program[24], path[NAMES_MARK];
+    snprintf(program, sizeof(program), "%" PRIu64, name->program);
+    mark_name(path, name);
+    return name->until != HUB_UNTIL_READ || instance_is_marked(manager->instance, program, path);
+}
+
+/* NULL: it is none, or has been read. */
+static struct hub_name *name_from_json(const struct manager *manager, uint64_t program,
+                                       const json_t *value)
+{
+    const json_t *text = json_object_get(value, "text"), *once = json_object_get(value, "once");
+    char *key = text_from_json(json_object_get(value, "key"), NULL);
+    char *job = text_from_json(json_object_get(value, "job"), NULL);
+    size_t len = 0;
+    char *bytes =
+        text ? text_from_json(text, NULL) : bytes_from_json(json_object_get(value, "bytes"), &len);
+    struct hub_name *name = NULL;
+    if (key && job && bytes && strlen(job) <= HUB_NAME_MAX) {
+        name = hub_name_new(key, bytes, text ? strlen(bytes) : len);
+        name->text = text != NULL;
+        name->job = mem_copy_text(job);
+        name->rank = (uint32_t)json_integer_value(json_object_get(value, "rank"));
+        name->range = HUB_TO_ALL;
+        name->until = once ? HUB_UNTIL_READ : HUB_UNTIL_END;
+        name->id = (uint64_t)json_integer_value(once);
+        name->program = program;
+    }
+    free(bytes);
+    free(job);
+    free(key);
+    if (name && is_there(manager, name))
+        return name;
+    hub_names_free(name);
+    return NULL;
+}
+
+static struct hub_name *names_from_json(const struct manager *manager, const json_t *lists)
+{
+    struct hub_name *names = NULL;
+    size_t i, k;
+    json_t *list, *value;
     json_array_foreach(lists, i, list)
     {
-        if (!port)
-            port = find_in(list, name);
+        const char *program = json_string_value(json_object_get(list, "program"));
+        if (!program || !strcmp(program, program_id(manager->program)))
+            continue;
+        json_array_foreach(json_object_get(list, "names"), k, value)
+        {
+            struct hub_name *name = name_from_json(manager, strtoull(program, NULL, 10), value);
+            if (!name)
+                continue;
+            name->next = names;
+            names = name;
+        }
     }
-    json_decref(lists);
-    return port;
+    return names;
 }
 
-static void drop(struct manager *manager, struct pair *own)
+/* True: it is not as it was. */
+static bool look_elsewhere(struct manager *manager)
 {
-    free(own->key);
-    free(own->value);
-    *own = manager->names[--manager->nnames];
+    struct elsewhere *elsewhere = manager->elsewhere;
+    json_t *lists = instance_read(manager->instance, NAMES_FILE, NULL);
+    bool same = lists && elsewhere->lists && json_equal(lists, elsewhere->lists);
+    json_decref(elsewhere->lists);
+    elsewhere->lists = lists;
+    return !same;
 }
 
-/* While no other program does. */
-static int publish(struct manager *manager, const char *name, const char *port, struct error *err)
+static const struct hub_name *names_elsewhere(void *arg)
 {
-    char *elsewhere = find(manager, name) ? NULL : find_elsewhere(manager, name);
-    bool there = elsewhere || find(manager, name);
-    free(elsewhere);
-    if (there)
-        return error_set(err, "the name \"%s\" is published already", name);
-    manager->names = mem_resize(manager->names, manager->nnames + 1, sizeof(*manager->names));
-    manager->names[manager->nnames++] = (struct pair){mem_copy_text(name), mem_copy_text(port)};
-    if (save(manager, err) == 0)
-        return 0;
-    drop(manager, &manager->names[manager->nnames - 1]);
-    return -1;
+    struct manager *manager = arg;
+    struct elsewhere *elsewhere = manager->elsewhere;
+    look_elsewhere(manager);
+    hub_names_free(elsewhere->names); /* some may have been read though they are still listed */
+    return elsewhere->names = names_from_json(manager, elsewhere->lists);
 }
 
-int names_publish(struct manager *manager, const char *name, const char *port, struct error *err)
+/* ---- what the hub wants ---- */
+
+/* One that another program has published; NULL: there is none. */
+static const char *find_taken(struct manager *manager, size_t fresh)
 {
-    if (manager->nnames == PAIRS_MAX)
-        return error_set(err, "more than %d names are published", PAIRS_MAX);
+    const struct hub_name *others = names_elsewhere(manager);
+    const struct hub_name *name = hub_names(manager->hub);
+    for (; fresh; fresh--, name = name->next)
+        for (const struct hub_name *other = others; other; other = other->next)
+            if (name->range == HUB_TO_ALL && strcmp(name->key, other->key) == 0)
+                return name->key;
+    return NULL;
+}
+
+static int show_fresh(struct manager *manager, size_t fresh, struct error *err)
+{
     int lock = instance_exclude(manager->instance, NAMES_LOCK, err);
     if (lock < 0)
         return -1;
-    int rc = publish(manager, name, port, err);
+    int rc = find_taken(manager, fresh) != NULL;
+    if (rc == 0)
+        rc = mark(manager, fresh, err);
+    if (rc == 0)
+        rc = save(manager, err);
     close(lock);
     return rc;
 }
 
-char *names_lookup(struct manager *manager, const char *name, struct error *err)
+static int names_show(void *arg, size_t fresh)
 {
-    const struct pair *own = find(manager, name);
-    char *port = own ? mem_copy_text(own->value) : find_elsewhere(manager, name);
-    if (!port)
-        error_set(err, "the name \"%s\" is not published", name);
+    struct manager *manager = arg;
+    struct error err = ERROR_INIT;
+    int rc = fresh ? show_fresh(manager, fresh, &err) : save(manager, &err);
+    if (rc < 0)
+        viewer_say(manager, "names: %s", error_text(&err));
+    error_clear(&err);
+    return rc;
+}
+
+static const char *program_of(const struct manager *manager, const struct hub_name *name,
+                              char *room, size_t size)
+{
+    if (!name->program)
+        return program_id(manager->program);
+    snprintf(room, size, "%" PRIu64, name->program);
+    return room;
+}
+
+static bool names_take(void *arg, const struct hub_name *name)
+{
+    struct manager *manager = arg;
+    char room[24], path[NAMES_MARK];
+    mark_name(path, name);
+    return instance_take_mark(manager->instance, program_of(manager, name, room, sizeof(room)),
+                              path);
+}
+
+static bool names_kept(void *arg, const struct hub_name *name)
+{
+    struct manager *manager = arg;
+    char path[NAMES_MARK];
+    mark_name(path, name);
+    return instance_is_marked(manager->instance, program_id(manager->program), path);
+}
+
+static void start_poll(struct manager *manager)
+{
+    struct elsewhere *elsewhere = manager->elsewhere;
+    ev_timer_set(&elsewhere->poll, elsewhere->pause, 0);
+    ev_timer_start(manager->loop, &elsewhere->poll);
+    elsewhere->pause *= 2;
+    if (elsewhere->pause > POLL_LONGEST)
+        elsewhere->pause = POLL_LONGEST;
+}
+
+static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct manager *manager = timer->data;
+    (void)loop;
+    (void)events;
+    start_poll(manager); /* which the hub stops if nobody waits any more */
+    if (look_elsewhere(manager))
+        hub_names_changed(manager->hub);
+}
+
+static void names_watch(void *arg, bool on)
+{
+    struct manager *manager = arg;
+    ev_timer_stop(manager->loop, &manager->elsewhere->poll);
+    manager->elsewhere->pause = POLL_FIRST;
+    if (on)
+        start_poll(manager);
+}
+
+static const struct hub_names_ops names_ops = {names_show, names_elsewhere, names_take, names_kept,
+                                               names_watch};
+
+void names_open(struct manager *manager)
+{
+    manager->elsewhere = mem_alloc(sizeof(*manager->elsewhere));
+    ev_timer_init(&manager->elsewhere->poll, on_poll, 0, 0);
+    manager->elsewhere->poll.data = manager;
+    hub_names_use(manager->hub, &names_ops, manager);
+}
+
+void names_close(struct manager *manager)
+{
+    struct elsewhere *elsewhere = manager->elsewhere;
+    ev_timer_stop(manager->loop, &elsewhere->poll);
+    hub_names_free(elsewhere->names);
+    json_decref(elsewhere->lists);
+    free(elsewhere);
+    manager->elsewhere = NULL;
+}
+
+/* ---- of tasks that speak PMI ---- */
+
+int names_publish(struct manager *manager, uint32_t group, const char *name, const char *port,
+                  struct error *err)
+{
+    char *job = services_job(manager, group);
+    enum hub_status status = hub_publish_text(manager->hub, job, name, port);
+    free(job);
+    if (status == HUB_EXISTS)
+        return error_set(err, "the name \"%s\" is published already", name);
+    if (status != HUB_OK)
+        return error_set(err,
+                         "the name \"%s\" cannot be published: %u names of %u KiB are the most",
+                         name, HUB_NAMES_MAX, HUB_NAMES_BYTES / 1024);
+    return 0;
+}
+
+char *names_lookup(struct manager *manager, uint32_t group, const char *name, struct error *err)
+{
+    char *job = services_job(manager, group), *port = NULL;
+    enum hub_status status = hub_lookup_text(manager->hub, job, name, &port);
+    free(job);
+    if (status != HUB_OK)
+        error_set(err, "the name \"%s\" is %s", name,
+                  status == HUB_UNSUPPORTED ? "published, but not as a text" : "not published");
     return port;
 }
 
 int names_unpublish(struct manager *manager, const char *name, struct error *err)
 {
-    struct pair *own = find(manager, name);
-    if (!own)
-        return error_set(err, "this program did not publish the name \"%s\"", name);
-    drop(manager, own);
-    return save(manager, err);
+    if (hub_unpublish_text(manager->hub, name) == HUB_OK)
+        return 0;
+    return error_set(err, "this program did not publish the name \"%s\"", name);
 }

@@ -16,12 +16,14 @@ static const struct hub_ops services_ops = {tell};
 void services_open(struct manager *manager)
 {
     manager->hub = hub_new(&services_ops, manager);
+    names_open(manager);
 }
 
 void services_close(struct manager *manager)
 {
     hub_free(manager->hub);
     manager->hub = NULL;
+    names_close(manager);
 }
 
 void services_take(struct manager *manager, const struct frame *frame)
@@ -35,16 +37,15 @@ void services_take(struct manager *manager, const struct frame *frame)
     error_clear(&err);
 }
 
-static char *job_name(const struct group *group)
+char *services_job(const struct manager *manager, uint32_t group)
 {
-    struct manager *manager = group->manager;
     return launch_namespace(manager->family ?: instance_id(manager->instance),
-                            program_id(manager->program), group->number);
+                            program_id(manager->program), group);
 }
 
 void services_add(const struct group *group)
 {
-    char *name = job_name(group);
+    char *name = services_job(group->manager, group->number);
     struct hub_job job = {name, group->map, group->tree_node};
     hub_add(group->manager->hub, &job);
     free(name);
@@ -52,7 +53,7 @@ void services_add(const struct group *group)
 
 void services_remove(const struct group *group)
 {
-    char *name = job_name(group);
+    char *name = services_job(group->manager, group->number);
     if (group->manager->hub)
         hub_remove(group->manager->hub, name);
     free(name);

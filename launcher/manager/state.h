@@ -19,8 +19,8 @@
  *   adding.c   groups that tasks ask for
  *   dormant.c  hosts that have no agent yet, and may be needed for these
  *   room.c     where their tasks may run
- *   services.c the hub: what PMIx hosts ask of the program
  *   names.c    names that tasks publish
+ *   services.c the hub: what PMIx hosts ask of the program
  *   groups.c   groups of tasks: launched, found, over
  *   fence.c    the exchange of a group
  *   finish.c   the end
@@ -171,8 +171,7 @@ struct manager {
     uint32_t next_group, next_rank;
     struct parked *parked; /* questions that wait for hosts */
     struct hub *hub;
-    struct pair *names; /* that tasks have published */
-    size_t nnames;
+    struct elsewhere *elsewhere; /* names of other programs; NULL: nobody asked */
     struct verdict *verdict;
     struct idset *silent;      /* ranks that ended well and never spoke the PMI they were offered */
     struct idset *input_nodes; /* of the tree: where stdin is read */
@@ -333,17 +332,22 @@ int room_claim(struct manager *manager, const struct rset *more, struct error *e
 /* A group that used this is over. */
 void room_give_back(struct manager *manager, const struct rset *less);
 
-/* names.c */
-int names_publish(struct manager *manager, const char *name, const char *port, struct error *err);
-char *names_lookup(struct manager *manager, const char *name, struct error *err); /* caller frees */
+/* names.c: those of the hub, shown to other programs; `group` is a task's that speaks PMI. */
+void names_open(struct manager *manager);
+int names_publish(struct manager *manager, uint32_t group, const char *name, const char *port,
+                  struct error *err);
+char *names_lookup(struct manager *manager, uint32_t group, const char *name,
+                   struct error *err); /* caller frees */
 int names_unpublish(struct manager *manager, const char *name, struct error *err);
+void names_close(struct manager *manager); /* after the services */
 
 /* services.c */
 void services_open(struct manager *manager);
 void services_close(struct manager *manager);
 void services_take(struct manager *manager, const struct frame *frame);
-void services_add(const struct group *group);    /* it is about to be launched */
-void services_remove(const struct group *group); /* it is over */
+char *services_job(const struct manager *manager, uint32_t group); /* its name; caller frees */
+void services_add(const struct group *group);                      /* it is about to be launched */
+void services_remove(const struct group *group);                   /* it is over */
 
 /* groups.c */
 struct group *groups_start(struct manager *manager, const struct group_plan *plan);

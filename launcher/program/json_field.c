@@ -40,10 +40,17 @@ json_t *text_to_json(const char *text)
     json_t *value = json_string(text);
     if (value)
         return value;
+    json_t *hex = bytes_to_json(text, strlen(text));
+    return json_pack("{s:o}", "hex", hex);
+}
+
+json_t *bytes_to_json(const void *bytes, size_t len)
+{
+    const unsigned char *at = bytes;
     struct buf hex = BUF_INIT;
-    for (const char *at = text; *at; at++)
-        buf_printf(&hex, "%02x", (unsigned char)*at);
-    value = json_pack("{s:s}", "hex", buf_text(&hex));
+    for (size_t i = 0; i < len; i++)
+        buf_printf(&hex, "%02x", at[i]);
+    json_t *value = json_string(buf_text(&hex));
     buf_free(&hex);
     return value;
 }
@@ -55,24 +62,36 @@ static int hex_digit(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-static char *text_from_hex(const char *hex, struct error *err)
+char *bytes_from_json(const json_t *value, size_t *len)
 {
-    size_t len = strlen(hex);
-    char *text = mem_alloc(len / 2 + 1);
-    for (size_t i = 0; i + 1 < len; i += 2) {
-        int high = hex_digit(hex[i]), low = hex_digit(hex[i + 1]);
-        if (high < 0 || low < 0 || !(high | low))
-            break;
-        text[i / 2] = (char)(high * 16 + low);
+    const char *hex = json_string_value(value);
+    *len = json_string_length(value) / 2;
+    if (!hex || json_string_length(value) % 2)
+        return NULL;
+    char *bytes = mem_alloc(*len + 1);
+    for (size_t i = 0; i < *len; i++) {
+        int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
+        if (high < 0 || low < 0) {
+            free(bytes);
+            return NULL;
+        }
+        bytes[i] = (char)(high * 16 + low);
     }
-    if (strlen(text) * 2 == len)
+    return bytes;
+}
+
+static char *text_from_hex(const json_t *hex, struct error *err)
+{
+    size_t len;
+    char *text = bytes_from_json(hex, &len);
+    if (text && !memchr(text, 0, len))
         return text;
     free(text);
-    error_set(err, "\"%s\" is not an even number of hex digits without a zero byte", hex);
+    error_set(err, "\"%s\" is not an even number of hex digits without a zero byte",
+              json_string_value(hex));
     return NULL;
 }
 
-/* Caller frees. */
 char *text_from_json(const json_t *value, struct error *err)
 {
     const char *text = json_string_value(value);
@@ -80,7 +99,7 @@ char *text_from_json(const json_t *value, struct error *err)
         return mem_copy_text(text);
     const json_t *hex = json_object_size(value) == 1 ? json_object_get(value, "hex") : NULL;
     if (json_is_string(hex))
-        return text_from_hex(json_string_value(hex), err);
+        return text_from_hex(hex, err);
     field_wants(text ? "a string without a zero byte" : "a string", value, err);
     return NULL;
 }

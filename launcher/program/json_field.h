@@ -37,6 +37,11 @@ int fields_from_json(void *base, const struct field *fields, const json_t *objec
 json_t *text_to_json(const char *text);                       /* new reference */
 char *text_from_json(const json_t *value, struct error *err); /* caller frees; NULL: refused */
 
+/* Any bytes, as a string of hex digits. */
+json_t *bytes_to_json(const void *bytes, size_t len); /* new reference */
+/* Caller frees, a zero byte follows; NULL: it is none. */
+char *bytes_from_json(const json_t *value, size_t *len);
+
 /* Always -1, with "must be KIND, not ...". */
 int field_wants(const char *kind, const json_t *value, struct error *err);
 

@@ -116,6 +116,12 @@ int program_write(struct program *program, const char *name, const json_t *json,
  * in no order); NULL with a sentence. */
 json_t *instance_read(struct instance *instance, const char *name, struct error *err);
 
+/* An empty file of the program's directory, for any program to take away: there is one that did. */
+int program_mark(struct program *program, const char *name, struct error *err);
+/* `program` is an id. */
+bool instance_is_marked(const struct instance *instance, const char *program, const char *name);
+bool instance_take_mark(struct instance *instance, const char *program, const char *name);
+
 /* Between this and closing the descriptor no other process is, for the lock file `name` of the
  * instance: for what depends on others' files that are read and is written then. Who is killed has
  * closed it. -1 with a sentence. */

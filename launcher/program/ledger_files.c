@@ -1,8 +1,10 @@
-/* Files that programs of the instance have written, for others to read. */
+/* Files that programs of the instance have written, for others to read, and to take away. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "launcher/program/ledger_private.h"
@@ -46,4 +48,36 @@ json_t *instance_read(struct instance *instance, const char *name, struct error 
     }
     closedir(dir);
     return list;
+}
+
+/* ---- marks ---- */
+
+int program_mark(struct program *program, const char *name, struct error *err)
+{
+    int fd = openat(program->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_set(err, "unable to make %s/%s: %s", program->path, name, strerror(errno));
+    close(fd);
+    return 0;
+}
+
+/* False: it is no program. */
+static bool mark_path(char *path, size_t size, const char *program, const char *name)
+{
+    int len = snprintf(path, size, "%s/%s", program, name);
+    return *program && !program[strspn(program, "0123456789")] && len > 0 && (size_t)len < size;
+}
+
+bool instance_is_marked(const struct instance *instance, const char *program, const char *name)
+{
+    char path[320];
+    return mark_path(path, sizeof(path), program, name) &&
+           faccessat(instance->programs, path, F_OK, 0) == 0;
+}
+
+bool instance_take_mark(struct instance *instance, const char *program, const char *name)
+{
+    char path[320];
+    return mark_path(path, sizeof(path), program, name) &&
+           unlinkat(instance->programs, path, 0) == 0;
 }

@@ -50,7 +50,7 @@ void hub_remove(struct hub *hub, const char *name)
     if (!job)
         return;
     *at = job->next;
-    names_over(hub, name);
+    naming_over(hub, name);
     job_free(job);
 }
 
@@ -93,9 +93,9 @@ static int forget(struct hub *hub, const struct asked *asked, struct talk_up *ta
 /* -1: malformed. */
 static int (*const take[HUB_NKINDS])(struct hub *hub, const struct asked *asked,
                                      struct talk_up *talk) = {
-    [HUB_FORGET] = forget,       [HUB_PUBLISH] = names_publish,
-    [HUB_LOOKUP] = names_lookup, [HUB_UNPUBLISH] = names_unpublish,
-    [HUB_LEFT] = names_left,
+    [HUB_FORGET] = forget,       [HUB_PUBLISH] = naming_publish,
+    [HUB_LOOKUP] = lookups_take, [HUB_UNPUBLISH] = naming_unpublish,
+    [HUB_LEFT] = naming_left,
 };
 
 int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err)
@@ -125,7 +125,8 @@ void hub_free(struct hub *hub)
 {
     if (!hub)
         return;
-    names_free(hub);
+    lookups_free(hub);
+    hub_names_free(hub->names.first);
     while (hub->jobs) {
         struct job *next = hub->jobs->next;
         job_free(hub->jobs);

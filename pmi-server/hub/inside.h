@@ -65,19 +65,19 @@ size_t names_drop(struct hub *hub, bool (*goes)(const struct hub_name *name, con
 bool names_take(const struct hub *hub, const struct hub_name *name); /* false: another was faster */
 
 /* lookup.c: what is looked up. -1: malformed. */
-int names_lookup(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int lookups_take(struct hub *hub, const struct asked *asked, struct talk_up *talk);
 /* Names with an id above `since` have come; NULL: other programs' have changed. */
 void lookups_try(struct hub *hub, const uint64_t *since);
 void lookups_forget(struct hub *hub, const struct asked *asked);
 void lookups_drop(struct hub *hub, const struct hub_proc *proc); /* or of HUB_ALL */
-void names_free(struct hub *hub);
+void lookups_free(struct hub *hub);
 
 /* naming.c: what else is asked about names. */
-bool names_party(const struct hub *hub, const struct asked *asked, const struct talk_up *talk,
-                 struct party *party); /* false: it is nobody, which is answered */
-int names_publish(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-int names_unpublish(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-int names_left(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-void names_over(struct hub *hub, const char *job);
+bool naming_party(const struct hub *hub, const struct asked *asked, const struct talk_up *talk,
+                  struct party *party); /* false: it is nobody, which is answered */
+int naming_publish(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int naming_unpublish(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int naming_left(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+void naming_over(struct hub *hub, const char *job);
 
 #endif

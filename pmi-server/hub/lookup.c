@@ -192,10 +192,9 @@ static bool is_any(struct hub *hub, const struct lookup *lookup, const void *wha
     return true;
 }
 
-void names_free(struct hub *hub)
+void lookups_free(struct hub *hub)
 {
     drop(hub, is_any, NULL);
-    hub_names_free(hub->names.first);
 }
 
 /* ---- asked ---- */
@@ -224,12 +223,12 @@ static void refresh(struct hub *hub, const struct lookup *lookup)
         hub->names.others = hub->names.ops->others(hub->names.arg);
 }
 
-int names_lookup(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int lookups_take(struct hub *hub, const struct asked *asked, struct talk_up *talk)
 {
     struct lookup *lookup = lookup_read(&talk->rest);
     if (!lookup)
         return -1;
-    if (!names_party(hub, asked, talk, &lookup->party)) {
+    if (!naming_party(hub, asked, talk, &lookup->party)) {
         lookup_free(lookup);
         return 0;
     }

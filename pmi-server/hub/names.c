@@ -107,6 +107,7 @@ size_t names_drop(struct hub *hub, bool (*goes)(const struct hub_name *name, con
             continue;
         }
         shown += is_shown(hub, *at);
+        names_take(hub, *at); /* if it is still there nobody may have it now */
         remove_at(hub, at);
         count++;
     }

@@ -35,7 +35,8 @@ struct hub_name {
     uint32_t rank, node;
     enum hub_range range; /* those that find it, of those beside the task that has published it */
     enum hub_until until;
-    uint64_t id; /* in its program */
+    uint64_t id;      /* in its program */
+    uint64_t program; /* the owner's number for it; 0: this one */
 };
 
 /* Where there are other programs. Only names of HUB_TO_ALL are theirs to see. */

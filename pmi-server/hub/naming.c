@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "pmi-server/hub/inside.h"
 
-bool names_party(const struct hub *hub, const struct asked *asked, const struct talk_up *talk,
-                 struct party *party)
+bool naming_party(const struct hub *hub, const struct asked *asked, const struct talk_up *talk,
+                  struct party *party)
 {
     const struct job *job = hub_job(hub, talk->from.job);
     *party = (struct party){talk->from.job, talk->from.rank, asked->node};
@@ -61,10 +61,10 @@ static enum hub_status add(struct hub *hub, struct hub_name *fresh)
     return status;
 }
 
-int names_publish(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int naming_publish(struct hub *hub, const struct asked *asked, struct talk_up *talk)
 {
     struct party party;
-    bool known = names_party(hub, asked, talk, &party);
+    bool known = naming_party(hub, asked, talk, &party);
     struct hub_name *fresh = names_read(&talk->rest, &party);
     if (!fresh)
         return -1;
@@ -114,7 +114,7 @@ static enum hub_status withdraw_all(struct hub *hub, struct wish *wish, char *co
     return good && good < nkeys ? HUB_PARTLY : worst;
 }
 
-int names_unpublish(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int naming_unpublish(struct hub *hub, const struct asked *asked, struct talk_up *talk)
 {
     struct packet *in = &talk->rest;
     struct party party;
@@ -126,8 +126,8 @@ int names_unpublish(struct hub *hub, const struct asked *asked, struct talk_up *
     bool good = packet_ends(in) && nkeys <= HUB_KEYS_MAX && wish.range <= HUB_NRANGES;
     if (good)
         hub_answer(hub, asked,
-                   names_party(hub, asked, talk, &party) ? withdraw_all(hub, &wish, keys, nkeys)
-                                                         : HUB_BAD,
+                   naming_party(hub, asked, talk, &party) ? withdraw_all(hub, &wish, keys, nkeys)
+                                                          : HUB_BAD,
                    NULL);
     for (uint32_t i = 0; i < nkeys; i++)
         free(keys[i]);
@@ -144,12 +144,12 @@ static bool ends_with_task(const struct hub_name *name, const void *what)
            strcmp(name->job, party->job) == 0;
 }
 
-int names_left(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int naming_left(struct hub *hub, const struct asked *asked, struct talk_up *talk)
 {
     struct party party;
     if (!packet_ends(&talk->rest))
         return -1;
-    if (names_party(hub, asked, talk, &party)) {
+    if (naming_party(hub, asked, talk, &party)) {
         names_drop(hub, ends_with_task, &party);
         lookups_drop(hub, &talk->from);
     }
@@ -162,7 +162,7 @@ static bool ends_with_job(const struct hub_name *name, const void *job)
            strcmp(name->job, job) == 0;
 }
 
-void names_over(struct hub *hub, const char *job)
+void naming_over(struct hub *hub, const char *job)
 {
     struct hub_proc all = {(char *)job, HUB_ALL};
     names_drop(hub, ends_with_job, job);

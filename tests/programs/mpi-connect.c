@@ -1,21 +1,29 @@
 /*
- * mpi-connect [accept|connect] - tasks that publish a port, and tasks that look it up and connect.
- * Without an argument the even ranks accept and the odd ones connect.
+ * mpi-connect [accept|connect|both [ROUNDS]] - tasks that publish a port, and tasks that look it up
+ * until it is there, and connect. "both" (the default): the even ranks accept, the odd ones connect.
  */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static const char service[] = "tprun-mpi-connect";
+static void find(const char *service, char *port)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 1000 && MPI_Lookup_name(service, MPI_INFO_NULL, port); i++)
+        usleep(20000);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
 
-static void meet(int accepts, MPI_Comm mine, MPI_Comm *other)
+static void meet(int accepts, const char *service, MPI_Comm mine, MPI_Comm *other)
 {
     char port[MPI_MAX_PORT_NAME] = "";
     int rank;
     MPI_Comm_rank(mine, &rank);
     if (!accepts) {
         if (rank == 0)
-            MPI_Lookup_name(service, MPI_INFO_NULL, port);
+            find(service, port);
         MPI_Comm_connect(port, MPI_INFO_NULL, 0, mine, other);
         return;
     }
@@ -30,15 +38,14 @@ static void meet(int accepts, MPI_Comm mine, MPI_Comm *other)
     }
 }
 
-int main(int argc, char *argv[])
+/* What both then compute is wrong? */
+static int met(int accepts, int round, MPI_Comm mine)
 {
-    MPI_Comm mine, other, all;
+    MPI_Comm other, all;
+    char service[64];
     int rank, size, sum;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int accepts = argc > 1 ? !strcmp(argv[1], "accept") : rank % 2 == 0;
-    MPI_Comm_split(MPI_COMM_WORLD, accepts, rank, &mine);
-    meet(accepts, mine, &other);
+    snprintf(service, sizeof(service), "tprun-mpi-connect-%d", round);
+    meet(accepts, service, mine, &other);
     MPI_Intercomm_merge(other, !accepts, &all);
     MPI_Comm_rank(all, &rank);
     MPI_Comm_size(all, &size);
@@ -47,7 +54,20 @@ int main(int argc, char *argv[])
            sum == size * (size - 1) / 2 ? "right" : "wrong");
     MPI_Comm_free(&all);
     MPI_Comm_disconnect(&other);
+    return sum != size * (size - 1) / 2;
+}
+
+int main(int argc, char *argv[])
+{
+    MPI_Comm mine;
+    int rank, wrong = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int accepts = argc > 1 && strcmp(argv[1], "both") ? !strcmp(argv[1], "accept") : rank % 2 == 0;
+    MPI_Comm_split(MPI_COMM_WORLD, accepts, rank, &mine);
+    for (int round = 0; round < (argc > 2 ? atoi(argv[2]) : 1); round++)
+        wrong |= met(accepts, round, mine);
     MPI_Comm_free(&mine);
     MPI_Finalize();
-    return sum != size * (size - 1) / 2;
+    return wrong;
 }
