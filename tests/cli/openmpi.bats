@@ -86,6 +86,21 @@ no_files_left() { [ -z "$(new_files)" ]; }
     equal "$(sort <<<"$output")" "$(printf 'hello from %d of 3\n' 0 1 2)"
 }
 
+# ROUNDS ACCEPTORS CONNECTORS: what mpi-connect's tasks have to say, sorted
+met() {
+    local i all=$(($2 + $3))
+    for ((i = 0; i < all; i++)); do
+        yes "$([ $i -lt "$2" ] && echo acceptor || echo connector) $i of $all met: the sum is right" | head -n "$1"
+    done | sort
+}
+
+@test "halves of a program publish a port, look it up, connect and disconnect, again and again" {
+    run -0 --separate-stderr tprun -n 2 "$OPENMPI/mpi-connect"
+    equal "$(sort <<<"$output")$stderr" "$(met 1 1 1)"
+    run -0 --separate-stderr tprun -n 5 "$OPENMPI/mpi-connect" both 5
+    equal "$(sort <<<"$output")$stderr" "$(met 5 3 2)"
+}
+
 @test "an exit code after Finalize counts" {
     run -6 --separate-stderr tprun -n 2 "$OPENMPI/mpi-hello" 6
 }
