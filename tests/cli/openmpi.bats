@@ -15,8 +15,8 @@ teardown() {
     [ ! -e before ] || wait_for 4 no_files_left || { new_files; return 1; }
 }
 
-# The instance makes its "turn" when two programs meet.
-files() { find /dev/shm "$TMPDIR" "$XDG_RUNTIME_DIR" -mindepth 1 | grep -v "/turn$" | sort; }
+# The instance makes its "turn" when two programs meet, and "names" when one publishes.
+files() { find /dev/shm "$TMPDIR" "$XDG_RUNTIME_DIR" -mindepth 1 | grep -v "/\(turn\|names\)$" | sort; }
 # What has come, and is no memory that other programs of this machine share meanwhile.
 new_files() {
     local file

@@ -73,7 +73,7 @@ processes() {
 # know_files: what is on the hosts of a cluster of 4 once an instance was used; files_clean: nothing
 # has come since. Looked at are the hosts' own file systems; names of instances are of no interest.
 HOSTS="head node0 node1 node2 node3"
-INSTANCE='/\(register\|this-machine\|node\|hosts\)[^/]*\(/\(identity\|programs\|lock\|id\|claims\|alive\|turn\)\)\?$'
+INSTANCE='/\(register\|this-machine\|node\|hosts\)[^/]*\(/\(identity\|programs\|lock\|id\|claims\|alive\|turn\|names\)\)\?$'
 files() { # HOST
     on "$1" find /tmp /var/tmp /dev/shm /run -xdev -mindepth 1 | grep -v "$INSTANCE" | sort
 }

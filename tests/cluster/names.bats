@@ -37,10 +37,11 @@ teardown() { hosts_clean 4; }
 }
 
 @test "a program on other hosts finds names, waits for them, and reads once what is to be read once" {
-    start_on head "$TPRUN" --overlap -n 1 --hosts node2 sh -c '"$0" await late 30 await late 1 await never 1' "$NAMES"
-    run_tprun -0 --overlap -n 1 --hosts node1 "$NAMES" once late here gone late lookup late
+    local place=(--overlap -n 2 --hosts 'node[1-2]' --map-by node)
+    start_on head "$TPRUN" "${place[@]}" sh -c '
+        [ $TPRUN_RANK = 0 ] || { "$0" await late 30 await late 1 await never 1; touch enough; }' "$NAMES"
+    run_tprun -0 "${place[@]}" sh -c '[ $TPRUN_RANK = 1 ] || exec "$0" once late here until enough lookup late' "$NAMES"
     equal "$output" 'once late: ok
-gone late: ok
 lookup late: NOT-FOUND'
     finish
     equal "$(cat out)" 'await late: "here" of 0

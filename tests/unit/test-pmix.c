@@ -201,213 +201,213 @@ static void who_left_is_not_missing_where_nobody_waits_for_it(void **state)
             }
             pmix_nodes_free(outcomes, nnodes);
         }
-    /* On one node, and on two. */
-    static void run_both(const char *scenario)
-    {
-        for (uint32_t nnodes = 1; nnodes <= 2; nnodes++)
-            pmix_nodes_free(run_good(nnodes, scenario), nnodes);
+}
+
+/* On one node, and on two. */
+static void run_both(const char *scenario)
+{
+    for (uint32_t nnodes = 1; nnodes <= 2; nnodes++)
+        pmix_nodes_free(run_good(nnodes, scenario), nnodes);
+}
+
+static void what_a_task_publishes_others_look_up_and_only_it_withdraws(void **state)
+{
+    (void)state;
+    run_both("names");
+}
+
+static void a_name_is_found_in_its_range(void **state)
+{
+    (void)state;
+    run_both("names-ranges");
+}
+
+static void a_lookup_waits_for_what_is_published_later_and_not_for_ever(void **state)
+{
+    (void)state;
+    run_both("names-wait");
+}
+
+static void a_name_to_be_read_once_is_found_by_one(void **state)
+{
+    (void)state;
+    run_both("names-once");
+}
+
+static void a_name_of_a_task_ends_with_it(void **state)
+{
+    (void)state;
+    run_both("names-end");
+}
+
+/* ---- a host in this process: no tasks ---- */
+
+static unsigned nposts;
+static char answer[64];
+
+static void count_wake(void *arg)
+{
+    (void)arg;
+}
+
+static void count_post(void *arg, struct pmix_job *job, uint32_t node, const void *bytes,
+                       size_t len)
+{
+    (void)arg, (void)job;
+    assert_int_equal(node, 1);
+    assert_in_range(len, 1, sizeof(answer));
+    memcpy(answer, bytes, len);
+    nposts++;
+}
+
+static const struct pmix_host_ops quiet = {.wake = count_wake, .post = count_post};
+
+static double ms(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec * 1e3 + (double)at.tv_nsec / 1e6;
+}
+
+static char tmpdir[] = "/tmp/test-pmix.XXXXXX";
+
+static struct pmix_host *host_start(hwloc_topology_t *topology)
+{
+    struct pmix_host_config config = {.program = "test-pmix", .hostname = "n0", .tmpdir = tmpdir};
+    struct error err = ERROR_INIT;
+    hwloc_topology_init(topology);
+    hwloc_topology_load(*topology);
+    config.topology = *topology;
+    assert_non_null(mkdtemp(tmpdir));
+    double at = ms();
+    struct pmix_host *host = pmix_host_new(&config, &quiet, NULL, &err);
+    print_message("host: %.1f ms\n", ms() - at);
+    assert_non_null(host);
+    assert_null(pmix_host_new(&config, &quiet, NULL, &err)); /* one in a process */
+    error_clear(&err);
+    return host;
+}
+
+/* The first of so many nodes. */
+static struct pmix_job *job_start(struct pmix_host *host, const char *name, uint32_t nnodes,
+                                  uint32_t per, struct error *err)
+{
+    struct taskmap *map = taskmap_new();
+    struct pmix_local *locals = mem_array(per, sizeof(*locals));
+    const char **hosts = mem_array(nnodes, sizeof(*hosts));
+    struct pmix_app app = {0, nnodes * per, NULL, "/"};
+    for (uint32_t i = 0; i < nnodes; i++) {
+        taskmap_append(map, i, per);
+        hosts[i] = mem_format("n%u", i);
     }
+    for (uint32_t i = 0; i < per; i++)
+        locals[i].rank = i;
+    const struct pmix_job_config config = {.name = name,
+                                           .universe_size = -1,
+                                           .map = map,
+                                           .hosts = hosts,
+                                           .locals = locals,
+                                           .nlocals = per,
+                                           .apps = &app,
+                                           .napps = 1};
+    double at = ms();
+    struct pmix_job *job = pmix_job_new(host, &config, NULL, err);
+    print_message("job %s, %u nodes of %u tasks: %.1f ms\n", name, nnodes, per, ms() - at);
+    for (uint32_t i = 0; i < nnodes; i++)
+        free((char *)hosts[i]);
+    free(hosts);
+    free(locals);
+    taskmap_free(map);
+    return job;
+}
 
-    static void what_a_task_publishes_others_look_up_and_only_it_withdraws(void **state)
-    {
-        (void)state;
-        run_both("names");
-    }
-
-    static void a_name_is_found_in_its_range(void **state)
-    {
-        (void)state;
-        run_both("names-ranges");
-    }
-
-    static void a_lookup_waits_for_what_is_published_later_and_not_for_ever(void **state)
-    {
-        (void)state;
-        run_both("names-wait");
-    }
-
-    static void a_name_to_be_read_once_is_found_by_one(void **state)
-    {
-        (void)state;
-        run_both("names-once");
-    }
-
-    static void a_name_of_a_task_ends_with_it(void **state)
-    {
-        (void)state;
-        run_both("names-end");
-    }
-
-    /* ---- a host in this process: no tasks ---- */
-
-    static unsigned nposts;
-    static char answer[64];
-
-    static void count_wake(void *arg)
-    {
-        (void)arg;
-    }
-
-    static void count_post(void *arg, struct pmix_job *job, uint32_t node, const void *bytes,
-                           size_t len)
-    {
-        (void)arg, (void)job;
-        assert_int_equal(node, 1);
-        assert_in_range(len, 1, sizeof(answer));
-        memcpy(answer, bytes, len);
-        nposts++;
-    }
-
-    static const struct pmix_host_ops quiet = {.wake = count_wake, .post = count_post};
-
-    static double ms(void)
-    {
-        struct timespec at;
-        clock_gettime(CLOCK_MONOTONIC, &at);
-        return (double)at.tv_sec * 1e3 + (double)at.tv_nsec / 1e6;
-    }
-
-    static char tmpdir[] = "/tmp/test-pmix.XXXXXX";
-
-    static struct pmix_host *host_start(hwloc_topology_t * topology)
-    {
-        struct pmix_host_config config = {
-            .program = "test-pmix", .hostname = "n0", .tmpdir = tmpdir};
+static void check_posts(struct pmix_job *job)
+{
+    static const struct {
+        uint32_t from;
+        const char *bytes;
+        size_t len;
+        const char *error;
+    } cases[] = {
+        {1, "", 0, "malformed"},
+        {1, "A12345678", 9, "malformed"},                         /* cut */
+        {2, "A12345678\0\0\0\0wait\0\0\0\0", 21, "malformed"},    /* of no node */
+        {1, "A12345678\10\0\0\0wait\0\0\0\0", 21, "not on this"}, /* a rank of the other node */
+        {1, "A12345678\0\0\0\1wait\0\0\0\0", 21, "not on this"},  /* no rank */
+        {1, "A12345678\377\377\377\377wait\0\0\0\0", 21, "not on this"},
+        {1, "R12345678\0\0\0\0x", 14, NULL}, /* to a question that was given up */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
-        hwloc_topology_init(topology);
-        hwloc_topology_load(*topology);
-        config.topology = *topology;
-        assert_non_null(mkdtemp(tmpdir));
-        double at = ms();
-        struct pmix_host *host = pmix_host_new(&config, &quiet, NULL, &err);
-        print_message("host: %.1f ms\n", ms() - at);
-        assert_non_null(host);
-        assert_null(pmix_host_new(&config, &quiet, NULL, &err)); /* one in a process */
-        error_clear(&err);
-        return host;
-    }
-
-    /* The first of so many nodes. */
-    static struct pmix_job *job_start(struct pmix_host * host, const char *name, uint32_t nnodes,
-                                      uint32_t per, struct error *err)
-    {
-        struct taskmap *map = taskmap_new();
-        struct pmix_local *locals = mem_array(per, sizeof(*locals));
-        const char **hosts = mem_array(nnodes, sizeof(*hosts));
-        struct pmix_app app = {0, nnodes * per, NULL, "/"};
-        for (uint32_t i = 0; i < nnodes; i++) {
-            taskmap_append(map, i, per);
-            hosts[i] = mem_format("n%u", i);
-        }
-        for (uint32_t i = 0; i < per; i++)
-            locals[i].rank = i;
-        const struct pmix_job_config config = {.name = name,
-                                               .universe_size = -1,
-                                               .map = map,
-                                               .hosts = hosts,
-                                               .locals = locals,
-                                               .nlocals = per,
-                                               .apps = &app,
-                                               .napps = 1};
-        double at = ms();
-        struct pmix_job *job = pmix_job_new(host, &config, NULL, err);
-        print_message("job %s, %u nodes of %u tasks: %.1f ms\n", name, nnodes, per, ms() - at);
-        for (uint32_t i = 0; i < nnodes; i++)
-            free((char *)hosts[i]);
-        free(hosts);
-        free(locals);
-        taskmap_free(map);
-        return job;
-    }
-
-    static void check_posts(struct pmix_job * job)
-    {
-        static const struct {
-            uint32_t from;
-            const char *bytes;
-            size_t len;
-            const char *error;
-        } cases[] = {
-            {1, "", 0, "malformed"},
-            {1, "A12345678", 9, "malformed"},                         /* cut */
-            {2, "A12345678\0\0\0\0wait\0\0\0\0", 21, "malformed"},    /* of no node */
-            {1, "A12345678\10\0\0\0wait\0\0\0\0", 21, "not on this"}, /* a rank of the other node */
-            {1, "A12345678\0\0\0\1wait\0\0\0\0", 21, "not on this"},  /* no rank */
-            {1, "A12345678\377\377\377\377wait\0\0\0\0", 21, "not on this"},
-            {1, "R12345678\0\0\0\0x", 14, NULL}, /* to a question that was given up */
-        };
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-            struct error err = ERROR_INIT;
-            int rc = pmix_job_posted(job, cases[i].from, cases[i].bytes, cases[i].len, &err);
-            assert_int_equal(rc, cases[i].error ? -1 : 0);
-            if (cases[i].error)
-                assert_non_null(strstr(err.text, cases[i].error));
-            error_clear(&err);
-        }
-        assert_int_equal(nposts, 0);
-    }
-
-    static void what_other_nodes_say_is_checked(void **state)
-    {
-        struct error err = ERROR_INIT;
-        hwloc_topology_t topology;
-        (void)state;
-        struct pmix_host *host = host_start(&topology);
-        struct pmix_job *job = job_start(host, "two", 2, 8, &err);
-        assert_non_null(job);
-        assert_null(job_start(host, "two", 2, 8, &err));
-        assert_non_null(strstr(err.text, "already"));
-        check_posts(job);
-        assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1, "x", 1, &err), -1);
-        assert_non_null(strstr(err.text, "no fence"));
-        assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1ull << 60 | 1, "x", 1, &err),
-                         0);
-        assert_true(pmix_host_deadline(host) < 0);
-        struct pmix_job *wide = job_start(host, "one", 1, 16, &err);
-        struct pmix_job *far = job_start(host, "far", 64, 64, &err);
-        assert_non_null(wide);
-        assert_non_null(far);
-        assert_string_equal(strchr(pmix_job_environment(wide, 3)[0], '=') ? "set" : "", "set");
-        pmix_job_free(far);
-        pmix_job_free(wide);
-        pmix_job_free(job);
-        pmix_host_run(host);
-        pmix_host_free(host, 5);
-        hwloc_topology_destroy(topology);
-        rmdir(tmpdir);
+        int rc = pmix_job_posted(job, cases[i].from, cases[i].bytes, cases[i].len, &err);
+        assert_int_equal(rc, cases[i].error ? -1 : 0);
+        if (cases[i].error)
+            assert_non_null(strstr(err.text, cases[i].error));
         error_clear(&err);
     }
+    assert_int_equal(nposts, 0);
+}
 
-    int main(void)
-    {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(tasks_of_one_node_exchange_and_fence),
-            cmocka_unit_test(tasks_of_two_nodes_exchange_and_fence),
-            cmocka_unit_test(fences_of_some_ranks_are_rounds_of_their_nodes),
-            cmocka_unit_test(what_was_not_collected_is_fetched_from_its_node),
-            cmocka_unit_test(what_is_put_after_it_was_asked_for_is_waited_for),
-            cmocka_unit_test(what_is_not_for_other_nodes_or_not_there_is_not_found),
-            cmocka_unit_test(who_asks_for_what_never_comes_is_told_in_time),
-            cmocka_unit_test(tasks_are_told_about_their_job),
-            cmocka_unit_test(a_text_that_is_logged_comes_in_lines),
-            cmocka_unit_test(an_abort_is_told_with_rank_status_and_text),
-            cmocka_unit_test(a_task_that_is_killed_in_a_fence_leaves_a_host_that_ends),
-            cmocka_unit_test(one_who_never_connects_stays_silent),
-            cmocka_unit_test(who_left_without_connecting_is_missing_from_a_fence),
-            cmocka_unit_test(who_leaves_when_others_wait_is_missing_from_their_fence),
-            cmocka_unit_test(who_left_after_a_finalize_is_missing_from_later_fences),
-            cmocka_unit_test(who_left_is_not_missing_where_nobody_waits_for_it),
-            cmocka_unit_test(a_directory_is_made_for_those_who_connect),
-            cmocka_unit_test(what_a_task_publishes_others_look_up_and_only_it_withdraws),
-            cmocka_unit_test(a_name_is_found_in_its_range),
-            cmocka_unit_test(a_lookup_waits_for_what_is_published_later_and_not_for_ever),
-            cmocka_unit_test(a_name_to_be_read_once_is_found_by_one),
-            cmocka_unit_test(a_name_of_a_task_ends_with_it),
-            cmocka_unit_test(what_other_nodes_say_is_checked),
-        };
-        signal(SIGPIPE, SIG_IGN); /* as in an agent */
-        return cmocka_run_group_tests(tests, NULL, NULL);
-    }
+static void what_other_nodes_say_is_checked(void **state)
+{
+    struct error err = ERROR_INIT;
+    hwloc_topology_t topology;
+    (void)state;
+    struct pmix_host *host = host_start(&topology);
+    struct pmix_job *job = job_start(host, "two", 2, 8, &err);
+    assert_non_null(job);
+    assert_null(job_start(host, "two", 2, 8, &err));
+    assert_non_null(strstr(err.text, "already"));
+    check_posts(job);
+    assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1, "x", 1, &err), -1);
+    assert_non_null(strstr(err.text, "no fence"));
+    assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1ull << 60 | 1, "x", 1, &err), 0);
+    assert_true(pmix_host_deadline(host) < 0);
+    struct pmix_job *wide = job_start(host, "one", 1, 16, &err);
+    struct pmix_job *far = job_start(host, "far", 64, 64, &err);
+    assert_non_null(wide);
+    assert_non_null(far);
+    assert_string_equal(strchr(pmix_job_environment(wide, 3)[0], '=') ? "set" : "", "set");
+    pmix_job_free(far);
+    pmix_job_free(wide);
+    pmix_job_free(job);
+    pmix_host_run(host);
+    pmix_host_free(host, 5);
+    hwloc_topology_destroy(topology);
+    rmdir(tmpdir);
+    error_clear(&err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tasks_of_one_node_exchange_and_fence),
+        cmocka_unit_test(tasks_of_two_nodes_exchange_and_fence),
+        cmocka_unit_test(fences_of_some_ranks_are_rounds_of_their_nodes),
+        cmocka_unit_test(what_was_not_collected_is_fetched_from_its_node),
+        cmocka_unit_test(what_is_put_after_it_was_asked_for_is_waited_for),
+        cmocka_unit_test(what_is_not_for_other_nodes_or_not_there_is_not_found),
+        cmocka_unit_test(who_asks_for_what_never_comes_is_told_in_time),
+        cmocka_unit_test(tasks_are_told_about_their_job),
+        cmocka_unit_test(a_text_that_is_logged_comes_in_lines),
+        cmocka_unit_test(an_abort_is_told_with_rank_status_and_text),
+        cmocka_unit_test(a_task_that_is_killed_in_a_fence_leaves_a_host_that_ends),
+        cmocka_unit_test(one_who_never_connects_stays_silent),
+        cmocka_unit_test(who_left_without_connecting_is_missing_from_a_fence),
+        cmocka_unit_test(who_leaves_when_others_wait_is_missing_from_their_fence),
+        cmocka_unit_test(who_left_after_a_finalize_is_missing_from_later_fences),
+        cmocka_unit_test(who_left_is_not_missing_where_nobody_waits_for_it),
+        cmocka_unit_test(a_directory_is_made_for_those_who_connect),
+        cmocka_unit_test(what_a_task_publishes_others_look_up_and_only_it_withdraws),
+        cmocka_unit_test(a_name_is_found_in_its_range),
+        cmocka_unit_test(a_lookup_waits_for_what_is_published_later_and_not_for_ever),
+        cmocka_unit_test(a_name_to_be_read_once_is_found_by_one),
+        cmocka_unit_test(a_name_of_a_task_ends_with_it),
+        cmocka_unit_test(what_other_nodes_say_is_checked),
+    };
+    signal(SIGPIPE, SIG_IGN); /* as in an agent */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
 
 #else
 
