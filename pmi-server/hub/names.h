@@ -41,8 +41,8 @@ struct hub_name {
 
 /* Where there are other programs. Only names of HUB_TO_ALL are theirs to see. */
 struct hub_names_ops {
-    /* The first `fresh` of hub_names() are to be shown as well as the rest, or something has gone: 0. Else
-     * (of fresh ones) 1: another program has published one of them; -1: they cannot be shown. */
+    /* The first `fresh` of hub_names() are to be shown as well as the rest; none: some have gone.
+     * 0; 1: another program has published one of the fresh ones; -1: they cannot be shown. */
     int (*show)(void *arg, size_t fresh);
     /* Those of other programs as they are now, the owner's until it is asked again. */
     const struct hub_name *(*others)(void *arg);

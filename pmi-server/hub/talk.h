@@ -15,7 +15,7 @@
 
 enum hub_kind {             /* what a host asks */
                 HUB_FORGET, /* the question of this token: nobody waits for its answer any more */
-                /* names: range and until when (u8), count, each: key, whether it is a text (u8), value */
+                /* range and until when (u8), count, each: key, whether it is a text (u8), value */
                 HUB_PUBLISH,
                 /* range (u8), how many are waited for (u32; 0: none), count, keys. Answer: count,
                  * each: key, who has published it, whether it is a text (u8), value */

@@ -87,10 +87,10 @@ static void deliver(pmix_status_t status, void *cbdata)
     free(found);
 }
 
-/* Of what it calls back for this is the one thing that openpmix does at once, in whatever thread,
- * although it is about a connection that its own thread uses. So that one does it: it has to come by
- * because a client that there is not is to be forgotten. Where only some were found that is a
- * success, since openpmix would give the task nothing at all otherwise. */
+/* This is the one callback that openpmix 4.2 runs in whatever thread calls it, although it is about a
+ * connection of its own thread's. So that one has to call it, and comes by for a client that there
+ * is not, and that it is to forget. Where only some were found that is a success: otherwise openpmix
+ * would give the task nothing at all. */
 static void found(struct pmix_host *host, struct event *event, enum hub_status status,
                   struct packet *rest)
 {

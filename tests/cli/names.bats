@@ -120,14 +120,14 @@ lookup k: NOT-FOUND'
 }
 
 @test "of programs that wait for the same 40 names each name is read once by one" {
-    local i steps=() waits=() programs=()
-    for i in {1..40}; do steps+=(once k$i $i) waits+=(await k$i 2); done
-    tprun --overlap "$NAMES" "${waits[@]:0:60}" >one & programs+=($!)
-    tprun --overlap "$NAMES" "${waits[@]:0:60}" >two & programs+=($!)
-    tprun --overlap "$NAMES" "${waits[@]:60}" >three & programs+=($!)
-    tprun --overlap "$NAMES" "${waits[@]:60}" >four & programs+=($!)
+    local i steps=() waits=() running=()
+    for i in {1..40}; do steps+=(once "k$i" "$i") waits+=(await "k$i" 2); done
+    tprun --overlap "$NAMES" "${waits[@]:0:60}" >one & running+=($!)
+    tprun --overlap "$NAMES" "${waits[@]:0:60}" >two & running+=($!)
+    tprun --overlap "$NAMES" "${waits[@]:60}" >three & running+=($!)
+    tprun --overlap "$NAMES" "${waits[@]:60}" >four & running+=($!)
     publish "${steps[@]}"
-    wait "${programs[@]}"
+    wait "${running[@]}"
     end_publisher
     equal "$(sed -n 's/.*"\(.*\)".*/\1/p' one two three four | sort -n)" "$(seq 40)"
 }

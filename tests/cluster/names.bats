@@ -18,7 +18,7 @@ teardown() { hosts_clean 4; }
         run_tprun -0 -n 8 --hosts "$hosts" --map-by node sh -c '
             [ $TPRUN_RANK = 7 ] || exec "$0" await n 20 lookup nothing
             exec "$0" publish n "of $(uname -n)"' "$NAMES"
-        equal "$(sed 's/".*"/V/' <<<"$output" | sort | uniq -c | sed 's/^ *//')$stderr" "7 await n: V of 7
+        equal "$(sort <<<"$output" | sed 's/".*"/V/' | uniq -c | sed 's/^ *//')$stderr" "7 await n: V of 7
 7 lookup nothing: NOT-FOUND
 1 publish n: ok"
     done
