@@ -95,7 +95,7 @@ static int (*const take[HUB_NKINDS])(struct hub *hub, const struct asked *asked,
                                      struct talk_up *talk) = {
     [HUB_FORGET] = forget,       [HUB_PUBLISH] = naming_publish,
     [HUB_LOOKUP] = lookups_take, [HUB_UNPUBLISH] = naming_unpublish,
-    [HUB_LEFT] = naming_left,
+    [HUB_FINALIZED] = naming_left,
 };
 
 int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err)

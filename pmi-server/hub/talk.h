@@ -22,7 +22,7 @@ enum hub_kind {             /* what a host asks */
                 HUB_LOOKUP,
                 /* range (u8; HUB_NRANGES: any), count (0: all), keys */
                 HUB_UNPUBLISH,
-                HUB_LEFT, /* the task has finalized */
+                HUB_FINALIZED, /* the task has finalized */
                 HUB_NKINDS
 };
 

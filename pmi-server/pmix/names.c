@@ -41,7 +41,7 @@ static void unpublish(struct pmix_host *host, struct event *event)
 
 static void left(struct pmix_host *host, struct event *event)
 {
-    ask(host, event, HUB_LEFT, NULL);
+    ask(host, event, HUB_FINALIZED, NULL);
 }
 
 /* ---- what was found ---- */
@@ -87,9 +87,9 @@ static void deliver(pmix_status_t status, void *cbdata)
     free(found);
 }
 
-/* This is the one callback that openpmix 4.2 runs in whatever thread calls it, although it is about a
- * connection of its own thread's. So that one has to call it, and comes by for a client that there
- * is not, and that it is to forget. Where only some were found that is a success: otherwise openpmix
+/* This is the one callback that openpmix 4.2 runs in whatever thread calls it, although it is about
+ * a connection of its own thread. So that one has to call it, and comes by for a client that there
+ * is not, and that it is to forget. Where only some were found it is a success, or else openpmix
  * would give the task nothing at all. */
 static void found(struct pmix_host *host, struct event *event, enum hub_status status,
                   struct packet *rest)

@@ -464,10 +464,11 @@ static void names_end(void)
     fence(0, 0, false);
     if (me.rank == size - 1)
         return;
-    for (int i = 0; i < 100 && !finds_nothing("task"); i++)
+    for (int i = 0; i < 500 && !finds_nothing("task"); i++)
         usleep(20000);
     NEED(finds_nothing("task"));
     NEED(finds("job", "2"));
+    fence(0, size - 1, false); /* the hub is on a node that may be through before the other */
 }
 
 /* tests/unit/test-pmix.c: four ranks of two apps, on "hosta" and, where there are two, "hostb". */

@@ -136,7 +136,7 @@ static void unpublish(const char *who, uint8_t range, const char *keys)
 
 static void leave(const char *who)
 {
-    struct buf out = begin(HUB_LEFT, 0, who);
+    struct buf out = begin(HUB_FINALIZED, 0, who);
     take(who, &out);
 }
 
@@ -564,7 +564,7 @@ static void malformed_questions_about_names_are_refused(void **state)
         {HUB_LOOKUP, "\4\0\0\0\0\0\0\0\0", 9},                  /* no such range */
         {HUB_UNPUBLISH, "\5\0\0\0\0", 5},                       /* no such range */
         {HUB_UNPUBLISH, "\3\1\0\0\0\2\0\0\0k", 10},             /* cut short */
-        {HUB_LEFT, "x", 1},
+        {HUB_FINALIZED, "x", 1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

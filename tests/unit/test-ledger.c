@@ -399,6 +399,31 @@ static void test_one_process_at_a_time_has_a_lock_file_and_a_killed_one_leaves_i
     instance_close(instance);
 }
 
+static void test_a_mark_is_taken_away_by_one_program(void **state)
+{
+    (void)state;
+    struct instance *one = open_instance(), *two = open_instance();
+    struct program *program = new_program(one);
+    const char *id = program_id(program);
+    assert_false(instance_is_marked(two, id, "m"));
+    assert_int_equal(program_mark(program, "m", NULL), 0);
+    assert_int_equal(program_mark(program, "m", NULL), -1);
+    assert_true(instance_is_marked(two, id, "m"));
+    assert_true(instance_take_mark(two, id, "m"));
+    assert_false(instance_take_mark(one, id, "m"));
+    assert_false(instance_is_marked(one, id, "m"));
+    assert_int_equal(program_mark(program, "m", NULL), 0); /* it ends with the program */
+    char *path = strdup(program_path(program)), outside[64];
+    snprintf(outside, sizeof(outside), "../programs/%s", id);
+    assert_false(instance_take_mark(two, outside, "m"));
+    assert_false(instance_take_mark(two, "", "m"));
+    program_end(program);
+    assert_int_equal(access(path, F_OK), -1);
+    free(path);
+    instance_close(two);
+    instance_close(one);
+}
+
 static void test_a_program_lives_on_in_a_forked_process(void **state)
 {
     (void)state;
@@ -898,6 +923,7 @@ int main(void)
         cmocka_unit_test(test_of_many_that_want_a_core_exactly_one_gets_it),
         cmocka_unit_test(test_a_killed_holder_frees_at_once),
         cmocka_unit_test(test_one_process_at_a_time_has_a_lock_file_and_a_killed_one_leaves_it),
+        cmocka_unit_test(test_a_mark_is_taken_away_by_one_program),
         cmocka_unit_test(test_a_program_lives_on_in_a_forked_process),
         cmocka_unit_test(test_a_program_does_not_live_on_behind_an_exec),
         cmocka_unit_test(test_kills_at_any_moment_leave_a_ledger_that_works),

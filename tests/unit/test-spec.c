@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/program/json_field.h"
 #include "launcher/program/spec.h"
 #include "launcher/program/spec_build.h"
 #include "launcher/program/spec_env.h"
@@ -429,9 +430,30 @@ static void test_rules_of_a_part_change_its_environment_in_order(void **state)
     spec_free(spec);
 }
 
+static void bytes_are_written_as_digits_and_read_again(void **state)
+{
+    static const char *const wrong[] = {"0", "0g", "AB", "00 1"};
+    size_t len;
+    (void)state;
+    json_t *value = bytes_to_json("a\0\xff", 3);
+    assert_string_equal(json_string_value(value), "6100ff");
+    char *bytes = bytes_from_json(value, &len);
+    assert_int_equal(len, 3);
+    assert_memory_equal(bytes, "a\0\xff", 4);
+    free(bytes);
+    json_decref(value);
+    assert_null(bytes_from_json(NULL, &len));
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        value = json_string(wrong[i]);
+        assert_null(bytes_from_json(value, &len));
+        json_decref(value);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_are_written_as_digits_and_read_again),
         cmocka_unit_test(test_a_new_spec_has_the_defaults_of_the_command_line),
         cmocka_unit_test(test_json_that_was_read_is_written_again),
         cmocka_unit_test(test_bytes_that_are_not_utf8_survive),
