@@ -17,11 +17,12 @@ teardown() {
 
 # The instance makes its "turn" when two programs meet, and "names" when one publishes.
 files() { find /dev/shm "$TMPDIR" "$XDG_RUNTIME_DIR" -mindepth 1 | grep -v "/\(turn\|names\)$" | sort; }
-# What has come, and is no memory that other programs of this machine share meanwhile.
+# What has come, and is no memory that other programs of this machine share meanwhile, nor the place
+# for it that they have in their environment.
 new_files() {
     local file
     files | comm -13 before - | while read -r file; do
-        grep -qsF "$file" /proc/[0-9]*/maps || echo "$file"
+        grep -qsF "$file" /proc/[0-9]*/maps || grep -qsF "=$file" /proc/[0-9]*/environ || echo "$file"
     done
 }
 no_files_left() { [ -z "$(new_files)" ]; }
