@@ -18,11 +18,15 @@
 #define POLL_FIRST 0.02   /* s to a look at what others have published, while somebody waits */
 #define POLL_LONGEST 0.25 /* s; each time twice as long */
 
+#define APPENDED_MAX 256 /* names more than there are, before all are written anew */
+
 struct elsewhere { /* names of other programs, as they were read */
     json_t *lists;
     struct hub_name *names;
     ev_timer poll;
     double pause;
+    bool written;    /* this program's for others; those since then are appended */
+    size_t appended; /* some of which may have been read */
 };
 
 /* ---- of this program, for others ---- */
@@ -45,16 +49,42 @@ static json_t *name_to_json(const struct hub_name *name)
     return value;
 }
 
+/* All of them. */
 static int save(struct manager *manager, struct error *err)
 {
     json_t *list = json_array();
     for (const struct hub_name *name = hub_names(manager->hub); name; name = name->next)
         if (name->range == HUB_TO_ALL)
             json_array_append_new(list, name_to_json(name));
-    json_t *value = json_pack("{s:s, s:o}", "program", program_id(manager->program), "names", list);
+    json_t *value = json_pack("{s:s, s:O}", "program", program_id(manager->program), "names", list);
     int rc = program_write(manager->program, NAMES_FILE, value, err);
+    manager->elsewhere->written = rc == 0;
+    manager->elsewhere->appended = 0;
     json_decref(value);
+    json_decref(list);
     return rc;
+}
+
+/* The first ones. */
+static int append(struct manager *manager, size_t fresh, struct error *err)
+{
+    int rc = 0;
+    for (const struct hub_name *name = hub_names(manager->hub); fresh && rc == 0; fresh--) {
+        json_t *value = name->range == HUB_TO_ALL ? name_to_json(name) : NULL;
+        rc = value ? program_append(manager->program, NAMES_FILE, value, err) : 0;
+        json_decref(value);
+        name = name->next;
+    }
+    manager->elsewhere->written = rc == 0;
+    return rc;
+}
+
+static bool is_crowded(struct manager *manager, size_t fresh)
+{
+    size_t count = 0;
+    for (const struct hub_name *name = hub_names(manager->hub); name; name = name->next)
+        count++;
+    return (manager->elsewhere->appended += fresh) > count + APPENDED_MAX;
 }
 
 static int mark(struct manager *manager, size_t fresh, struct error *err)
@@ -80,16 +110,20 @@ static bool is_there(const struct manager *manager, const struct hub_name *name)
     return name->until != HUB_UNTIL_READ || instance_is_marked(manager->instance, program, path);
 }
 
+static char *text_at(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return value ? text_from_json(value, NULL) : NULL;
+}
+
 /* NULL: it is none, or has been read. */
 static struct hub_name *name_from_json(const struct manager *manager, uint64_t program,
                                        const json_t *value)
 {
-    const json_t *text = json_object_get(value, "text"), *once = json_object_get(value, "once");
-    char *key = text_from_json(json_object_get(value, "key"), NULL);
-    char *job = text_from_json(json_object_get(value, "job"), NULL);
+    const json_t *once = json_object_get(value, "once");
+    char *key = text_at(value, "key"), *job = text_at(value, "job"), *text = text_at(value, "text");
     size_t len = 0;
-    char *bytes =
-        text ? text_from_json(text, NULL) : bytes_from_json(json_object_get(value, "bytes"), &len);
+    char *bytes = text ? text : bytes_from_json(json_object_get(value, "bytes"), &len);
     struct hub_name *name = NULL;
     if (key && job && bytes && strlen(job) <= HUB_NAME_MAX) {
         name = hub_name_new(key, bytes, text ? strlen(bytes) : len);
@@ -110,24 +144,36 @@ static struct hub_name *name_from_json(const struct manager *manager, uint64_t p
     return NULL;
 }
 
+static void add_names(const struct manager *manager, uint64_t program, const json_t *list,
+                      struct hub_name **names)
+{
+    size_t i;
+    json_t *value;
+    json_array_foreach(list, i, value)
+    {
+        struct hub_name *name = name_from_json(manager, program, value);
+        if (!name)
+            continue;
+        name->next = *names;
+        *names = name;
+    }
+}
+
+/* Of each program what was written, which names it, and what was appended. */
 static struct hub_name *names_from_json(const struct manager *manager, const json_t *lists)
 {
     struct hub_name *names = NULL;
-    size_t i, k;
-    json_t *list, *value;
+    size_t i;
+    json_t *list;
     json_array_foreach(lists, i, list)
     {
-        const char *program = json_string_value(json_object_get(list, "program"));
-        if (!program || !strcmp(program, program_id(manager->program)))
+        const json_t *written = json_array_get(list, 0);
+        const char *program = json_string_value(json_object_get(written, "program"));
+        if (!program)
             continue;
-        json_array_foreach(json_object_get(list, "names"), k, value)
-        {
-            struct hub_name *name = name_from_json(manager, strtoull(program, NULL, 10), value);
-            if (!name)
-                continue;
-            name->next = names;
-            names = name;
-        }
+        uint64_t number = strtoull(program, NULL, 10);
+        add_names(manager, number, json_object_get(written, "names"), &names);
+        add_names(manager, number, list, &names); /* the first of which is no name */
     }
     return names;
 }
@@ -136,7 +182,7 @@ static struct hub_name *names_from_json(const struct manager *manager, const jso
 static bool look_elsewhere(struct manager *manager)
 {
     struct elsewhere *elsewhere = manager->elsewhere;
-    json_t *lists = instance_read(manager->instance, NAMES_FILE, NULL);
+    json_t *lists = instance_read(manager->instance, manager->program, NAMES_FILE, NULL);
     bool same = lists && elsewhere->lists && json_equal(lists, elsewhere->lists);
     json_decref(elsewhere->lists);
     elsewhere->lists = lists;
@@ -174,7 +220,9 @@ static int show_fresh(struct manager *manager, size_t fresh, struct error *err)
     int rc = find_taken(manager, fresh) != NULL;
     if (rc == 0)
         rc = mark(manager, fresh, err);
-    if (rc == 0)
+    if (rc == 0 && manager->elsewhere->written && !is_crowded(manager, fresh))
+        rc = append(manager, fresh, err);
+    else if (rc == 0)
         rc = save(manager, err);
     close(lock);
     return rc;

@@ -112,9 +112,14 @@ char *instance_strangers(struct instance *instance, const struct program *progra
 /* Write a file of the program's directory, atomically. `name` has no slash. 0 or -1. */
 int program_write(struct program *program, const char *name, const json_t *json, struct error *err);
 
-/* The files of that name which live programs of the instance have written (new reference to an array,
- * in no order); NULL with a sentence. */
-json_t *instance_read(struct instance *instance, const char *name, struct error *err);
+/* Append a value to such a file. It cannot be read if it becomes longer than 16 MiB. */
+int program_append(struct program *program, const char *name, const json_t *json,
+                   struct error *err);
+
+/* The files of that name which live programs of the instance but one (NULL: all) have written, in no
+ * order: of each an array of its values. New reference to an array; NULL with a sentence. */
+json_t *instance_read(struct instance *instance, const struct program *but, const char *name,
+                      struct error *err);
 
 /* An empty file of the program's directory, for any program to take away: there is one that did. */
 int program_mark(struct program *program, const char *name, struct error *err);

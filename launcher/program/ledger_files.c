@@ -10,7 +10,20 @@
 #include "launcher/program/ledger_private.h"
 #include "launcher/program/store.h"
 
-#define FILE_MAX (8u << 20) /* bytes */
+#define FILE_MAX (16u << 20) /* bytes */
+
+/* One after the other; the last may be half written. */
+static json_t *read_values(const char *text, size_t len)
+{
+    json_t *values = json_array(), *value;
+    json_error_t at;
+    while ((value = json_loadb(text, len, JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &at))) {
+        json_array_append_new(values, value);
+        text += at.position;
+        len -= (size_t)at.position;
+    }
+    return values;
+}
 
 /* Appends what program `number` has there, if it lives and has. */
 static void add_file(struct instance *instance, uint64_t number, const char *name, json_t *list)
@@ -21,15 +34,13 @@ static void add_file(struct instance *instance, uint64_t number, const char *nam
     if (size < 0 || size >= (int)sizeof(path))
         return;
     char *text = store_read(instance->programs, path, FILE_MAX, &len);
-    json_t *value = text && ledger_is_alive(instance, number)
-                        ? json_loadb(text, len, JSON_ALLOW_NUL, NULL)
-                        : NULL;
-    if (value)
-        json_array_append_new(list, value);
+    if (text && ledger_is_alive(instance, number))
+        json_array_append_new(list, read_values(text, len));
     free(text);
 }
 
-json_t *instance_read(struct instance *instance, const char *name, struct error *err)
+json_t *instance_read(struct instance *instance, const struct program *but, const char *name,
+                      struct error *err)
 {
     int fd = openat(instance->programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -43,11 +54,25 @@ json_t *instance_read(struct instance *instance, const char *name, struct error 
     for (const struct dirent *entry; (entry = readdir(dir));) {
         char *end;
         unsigned long long number = strtoull(entry->d_name, &end, 10);
-        if (end != entry->d_name && !*end)
+        if (end != entry->d_name && !*end && !(but && number == but->number))
             add_file(instance, number, name, list);
     }
     closedir(dir);
     return list;
+}
+
+int program_append(struct program *program, const char *name, const json_t *json, struct error *err)
+{
+    int fd = openat(program->dir, name, O_WRONLY | O_APPEND | O_CLOEXEC);
+    char *text = json_dumps(json, JSON_COMPACT);
+    size_t len = text ? strlen(text) : 0;
+    int rc = fd >= 0 && text && write(fd, text, len) == (ssize_t)len ? 0 : -1;
+    if (rc < 0)
+        error_set(err, "unable to write %s/%s: %s", program->path, name, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    free(text);
+    return rc;
 }
 
 /* ---- marks ---- */

@@ -399,6 +399,35 @@ static void test_one_process_at_a_time_has_a_lock_file_and_a_killed_one_leaves_i
     instance_close(instance);
 }
 
+static void test_a_file_is_written_and_appended_to_and_others_read_its_values(void **state)
+{
+    (void)state;
+    struct instance *one = open_instance(), *two = open_instance();
+    struct program *program = new_program(one), *other = new_program(two);
+    json_t *first = json_pack("[s]", "first"), *next = json_pack("{s:i}", "next", 2);
+    assert_int_equal(program_append(program, "values", next, NULL), -1); /* there is none */
+    assert_int_equal(program_write(program, "values", first, NULL), 0);
+    assert_int_equal(program_append(program, "values", next, NULL), 0);
+    assert_int_equal(program_append(program, "values", next, NULL), 0);
+    int fd = openat(program_dir(program), "values", O_WRONLY | O_APPEND);
+    assert_int_equal(write(fd, "{\"next\":", 8), 8); /* half of one */
+    close(fd);
+    json_t *have = instance_read(two, other, "values", NULL);
+    json_t *want = json_pack("[[O,O,O]]", first, next, next);
+    assert_true(json_equal(have, want));
+    json_decref(have);
+    have = instance_read(one, program, "values", NULL);
+    assert_int_equal(json_array_size(have), 0);
+    json_decref(have);
+    json_decref(want);
+    json_decref(first);
+    json_decref(next);
+    program_end(other);
+    program_end(program);
+    instance_close(two);
+    instance_close(one);
+}
+
 static void test_a_mark_is_taken_away_by_one_program(void **state)
 {
     (void)state;
@@ -923,6 +952,7 @@ int main(void)
         cmocka_unit_test(test_of_many_that_want_a_core_exactly_one_gets_it),
         cmocka_unit_test(test_a_killed_holder_frees_at_once),
         cmocka_unit_test(test_one_process_at_a_time_has_a_lock_file_and_a_killed_one_leaves_it),
+        cmocka_unit_test(test_a_file_is_written_and_appended_to_and_others_read_its_values),
         cmocka_unit_test(test_a_mark_is_taken_away_by_one_program),
         cmocka_unit_test(test_a_program_lives_on_in_a_forked_process),
         cmocka_unit_test(test_a_program_does_not_live_on_behind_an_exec),
