@@ -12,6 +12,7 @@ libspec_a_SOURCES = \
     launcher/cli/options.c launcher/cli/options.h \
     launcher/cli/words.c launcher/cli/words.h \
     launcher/process/capture.c launcher/process/capture.h \
+    launcher/program/apps.c launcher/program/apps.h \
     launcher/program/allotment.c launcher/program/allotment.h \
     launcher/program/batch.c launcher/program/batch.h \
     launcher/program/gpu_env.c launcher/program/gpu_env.h \

@@ -27,6 +27,9 @@ libpmiserver_a_SOURCES = \
     pmi-server/server/spawn.c pmi-server/server/spawn.h
 
 libpmiserver_a_SOURCES += \
+    pmi-server/hub/describe.c pmi-server/hub/describe.h \
+    pmi-server/hub/fetch.c \
+    pmi-server/hub/gather.c \
     pmi-server/hub/hub.c pmi-server/hub/hub.h \
     pmi-server/hub/inside.h \
     pmi-server/hub/lookup.c \
@@ -41,8 +44,12 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/calls.c pmi-server/pmix/calls.h \
     pmi-server/pmix/committed.c \
     pmi-server/pmix/data.c pmi-server/pmix/data.h \
+    pmi-server/pmix/connect.c \
     pmi-server/pmix/ended.c \
     pmi-server/pmix/fence.c \
+    pmi-server/pmix/foreign.c \
+    pmi-server/pmix/gather.c \
+    pmi-server/pmix/group.c \
     pmi-server/pmix/host.c \
     pmi-server/pmix/infos.c pmi-server/pmix/infos.h \
     pmi-server/pmix/inside.h \
@@ -58,7 +65,8 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/say.c pmi-server/pmix/say.h \
     pmi-server/pmix/told.c \
     pmi-server/pmix/upcalls.c \
-    pmi-server/pmix/value.c pmi-server/pmix/value.h
+    pmi-server/pmix/value.c pmi-server/pmix/value.h \
+    pmi-server/pmix/waiting.c
 else
 libpmiserver_a_SOURCES += pmi-server/pmix/absent.c
 endif

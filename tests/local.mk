@@ -79,7 +79,9 @@ tests_unit_test_pmi1_barrier_SOURCES = tests/unit/test-pmi1-barrier.c tests/unit
     tests/unit/unit.h
 tests_unit_test_pmi1_barrier_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 if HAVE_PMIX
-noinst_PROGRAMS += tests/unit/pmix-client
+noinst_PROGRAMS += tests/unit/pmix-client tests/unit/pmix-client-jobs
+tests_unit_pmix_client_jobs_SOURCES = tests/unit/pmix-client-jobs.c tests/unit/pmix-leaks.h
+tests_unit_pmix_client_jobs_LDADD = $(PMIX_LIBS)
 tests_unit_pmix_client_SOURCES = tests/unit/pmix-client.c tests/unit/pmix-leaks.h
 tests_unit_pmix_client_LDADD = $(PMIX_LIBS)
 endif
@@ -89,6 +91,9 @@ tests_unit_test_hub_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $
 check_PROGRAMS += tests/unit/test-hub-names
 tests_unit_test_hub_names_SOURCES = tests/unit/test-hub-names.c tests/unit/unit.h
 tests_unit_test_hub_names_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-hub-gather
+tests_unit_test_hub_gather_SOURCES = tests/unit/test-hub-gather.c tests/unit/unit.h
+tests_unit_test_hub_gather_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 
 check_PROGRAMS += tests/unit/test-pmix
 tests_unit_test_pmix_SOURCES = tests/unit/test-pmix.c tests/unit/pmix-node.c \

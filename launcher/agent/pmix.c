@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "launcher/agent/place.h"
+#include "launcher/program/apps.h"
 #include "pmi-server/pmix/host.h"
 
 #define PMIX_PATIENCE 2.0 /* s for openpmix to end, after which it is left as it is */
@@ -339,20 +340,6 @@ static struct pmix_local *make_locals(const struct launch *launch)
     return locals;
 }
 
-static struct pmix_app *make_apps(const struct launch *launch)
-{
-    const struct spec *spec = launch->spec;
-    struct pmix_app *apps = mem_array(spec->nparts, sizeof(*apps));
-    uint32_t first = 0;
-    for (size_t i = 0; i < spec->nparts; i++) {
-        const struct spec_part *part = &spec->parts[i];
-        uint32_t ntasks = spec->nparts == 1 ? launch->ntasks : part->ntasks;
-        apps[i] = (struct pmix_app){first, ntasks, part->argv, part->chdir ?: spec->directory};
-        first += ntasks;
-    }
-    return apps;
-}
-
 /* Each group has a directory of its own, which the tasks' libraries write to. */
 static struct pmix_job *make_job(struct group *group, struct error *err)
 {
@@ -362,7 +349,7 @@ static struct pmix_job *make_job(struct group *group, struct error *err)
     char *spawner = launch->spawned ? pmix_name(launch, launch->spawner) : NULL;
     char *directory = mem_format("%s/%u", group->agent->pmix->config.tmpdir, group->number);
     struct pmix_local *locals = make_locals(launch);
-    struct pmix_app *apps = make_apps(launch);
+    struct hub_app *apps = apps_of_spec(launch->spec, launch->ntasks);
     struct pmix_job_config config = {.name = name,
                                      .spawner = spawner,
                                      .universe_size = -1,

@@ -111,7 +111,7 @@ static struct group *group_new(struct manager *manager, const struct group_plan 
         tree_add_nodes(manager->tree, group->nodes);
     group->pending = idset_copy(group->nodes);
     fence_open(group);
-    services_add(group);
+    services_add(group, plan);
     group_append(manager, group);
     return group;
 }

@@ -1,7 +1,9 @@
 /* The hub: what hosts of openpmix ask of the program as a whole. Its nodes are the tree's. */
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "launcher/manager/state.h"
+#include "launcher/program/apps.h"
 #include "launcher/program/launch.h"
 
 static void tell(void *arg, uint32_t node, const void *bytes, size_t len)
@@ -43,11 +45,31 @@ char *services_job(const struct manager *manager, uint32_t group)
                             program_id(manager->program), group);
 }
 
-void services_add(const struct group *group)
+void services_add(const struct group *group, const struct group_plan *plan)
 {
-    char *name = services_job(group->manager, group->number);
-    struct hub_job job = {name, group->map, group->tree_node};
-    hub_add(group->manager->hub, &job);
+    const struct manager *manager = group->manager;
+    const struct spec_part *part = &plan->spec->parts[0];
+    char *name = services_job(manager, group->number);
+    char *spawner = plan->spawned ? services_job(manager, plan->spawner) : NULL;
+    struct hub_app *apps = apps_of_spec(plan->spec, group->ntasks);
+    const char **hosts = mem_array(group->nnodes, sizeof(*hosts));
+    for (uint32_t i = 0; i < group->nnodes; i++)
+        hosts[i] = manager->host_names[group->tree_node[i]];
+    struct hub_job job = {.name = name,
+                          .map = group->map,
+                          .node = group->tree_node,
+                          .hosts = hosts,
+                          .spawner = spawner,
+                          .universe_size = -1,
+                          .apps = apps,
+                          .napps = (uint32_t)plan->spec->nparts,
+                          .map_by = part->map,
+                          .rank_by = part->order,
+                          .bind_to = part->bind};
+    hub_add(manager->hub, &job);
+    free(hosts);
+    free(apps);
+    free(spawner);
     free(name);
 }
 

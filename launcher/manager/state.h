@@ -346,8 +346,9 @@ void services_open(struct manager *manager);
 void services_close(struct manager *manager);
 void services_take(struct manager *manager, const struct frame *frame);
 char *services_job(const struct manager *manager, uint32_t group); /* its name; caller frees */
-void services_add(const struct group *group);                      /* it is about to be launched */
-void services_remove(const struct group *group);                   /* it is over */
+/* It is about to be launched. */
+void services_add(const struct group *group, const struct group_plan *plan);
+void services_remove(const struct group *group); /* it is over */
 
 /* groups.c */
 struct group *groups_start(struct manager *manager, const struct group_plan *plan);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/hub/describe.h"
 #include "pmi-server/hub/inside.h"
 
 /* ---- jobs ---- */
@@ -29,12 +30,19 @@ void hub_add(struct hub *hub, const struct hub_job *from)
     job->map = taskmap_copy(from->map);
     job->node = mem_array(from->map->nnodes, sizeof(*job->node));
     memcpy(job->node, from->node, from->map->nnodes * sizeof(*job->node));
+    job->told = idset_new();
+    job->ended = idset_new();
+    if (from->hosts)
+        describe_put(&job->description, from);
     job->next = hub->jobs;
     hub->jobs = job;
 }
 
 static void job_free(struct job *job)
 {
+    buf_free(&job->description);
+    idset_free(job->told);
+    idset_free(job->ended);
     taskmap_free(job->map);
     free(job->node);
     free(job->name);
@@ -51,7 +59,19 @@ void hub_remove(struct hub *hub, const char *name)
         return;
     *at = job->next;
     naming_over(hub, name);
+    hub_gather_removed(hub, job);
+    hub_fetch_removed(hub, job);
+    hub_describe_removed(hub, job);
     job_free(job);
+}
+
+void hub_ended(struct hub *hub, const char *name, uint32_t rank)
+{
+    struct job *job = hub_job(hub, name);
+    if (!job || rank >= job->map->ntasks)
+        return;
+    idset_add(job->ended, rank);
+    hub_gather_ended(hub, job, rank);
 }
 
 /* ---- what is said to hosts ---- */
@@ -87,15 +107,19 @@ void hub_order(struct hub *hub, uint32_t node, enum hub_order kind, const struct
 static int forget(struct hub *hub, const struct asked *asked, struct talk_up *talk)
 {
     lookups_forget(hub, asked);
+    hub_gather_forget(hub, asked);
+    hub_fetch_forget(hub, asked);
     return packet_ends(&talk->rest) ? 0 : -1;
 }
 
 /* -1: malformed. */
 static int (*const take[HUB_NKINDS])(struct hub *hub, const struct asked *asked,
                                      struct talk_up *talk) = {
-    [HUB_FORGET] = forget,       [HUB_PUBLISH] = naming_publish,
-    [HUB_LOOKUP] = lookups_take, [HUB_UNPUBLISH] = naming_unpublish,
-    [HUB_FINALIZED] = naming_left,
+    [HUB_FORGET] = forget,         [HUB_PUBLISH] = naming_publish,
+    [HUB_LOOKUP] = lookups_take,   [HUB_UNPUBLISH] = naming_unpublish,
+    [HUB_FINALIZED] = naming_left, [HUB_GATHER] = hub_gather,
+    [HUB_DESCRIBE] = hub_describe, [HUB_MODEX] = hub_fetch,
+    [HUB_FOUND] = hub_found,
 };
 
 int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err)
@@ -127,6 +151,8 @@ void hub_free(struct hub *hub)
         return;
     lookups_free(hub);
     hub_names_free(hub->names.first);
+    hub_gather_free(hub);
+    hub_fetch_free(hub);
     while (hub->jobs) {
         struct job *next = hub->jobs->next;
         job_free(hub->jobs);

@@ -19,6 +19,11 @@
 #define HUB_NAME_MAX 255         /* bytes of a job's name */
 #define HUB_ALL (UINT32_MAX - 1) /* every rank of a job; as PMIX_RANK_WILDCARD */
 
+/* What one host may wait for at a time; what is more is refused. */
+#define HUB_GATHERS_MAX 1024
+#define HUB_FETCHES_MAX 65536
+#define HUB_BYTES_MAX (48u << 20) /* of one question, or of all that are answered together */
+
 struct hub;
 
 struct hub_ops {
@@ -26,10 +31,26 @@ struct hub_ops {
     void (*tell)(void *arg, uint32_t node, const void *bytes, size_t len);
 };
 
+struct hub_app {                 /* a part of a job */
+    uint32_t first_rank, ntasks; /* ranks of one part follow each other */
+    char *const *argv;           /* NULL-terminated, or NULL */
+    const char *directory;
+};
+
 struct hub_job { /* the tasks of one group; all borrowed during the call */
     const char *name;
     const struct taskmap *map;
     const uint32_t *node; /* [map->nnodes] what tell() calls its nodes */
+
+    /* What hosts of other jobs are told when they ask; without hosts, nothing. */
+    const char *const *hosts; /* [map->nnodes] */
+    const char *spawner;      /* the job of who spawned it, or NULL */
+    uint32_t spawner_rank;
+    uint32_t session;
+    int universe_size; /* -1: as many as tasks */
+    const struct hub_app *apps;
+    uint32_t napps;
+    const char *map_by, *rank_by, *bind_to; /* or NULL */
 };
 
 struct hub *hub_new(const struct hub_ops *ops, void *arg); /* ops and arg are borrowed */
@@ -37,6 +58,8 @@ void hub_free(struct hub *hub);
 
 void hub_add(struct hub *hub, const struct hub_job *job); /* its name is no other's */
 void hub_remove(struct hub *hub, const char *name);       /* all its tasks are over */
+/* A task is over before its job is; who waits for it is told. */
+void hub_ended(struct hub *hub, const char *name, uint32_t rank);
 
 /* A host's message, of this node. -1 with a sentence: it is malformed, and its sender is broken. */
 int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err);

@@ -12,7 +12,10 @@ struct job { /* a struct hub_job that is kept */
     struct job *next;
     char *name;
     struct taskmap *map;
-    uint32_t *node; /* [map->nnodes] */
+    uint32_t *node;         /* [map->nnodes] */
+    struct buf description; /* as hosts are told; empty: none */
+    struct idset *told;     /* nodes of these hosts */
+    struct idset *ended;    /* ranks */
 };
 
 struct names {
@@ -31,6 +34,10 @@ struct hub {
     void *arg;
     struct job *jobs;
     struct names names;
+    struct gathering *gatherings; /* that wait for others, the oldest first */
+    uint64_t gathered;            /* numbers that they were given */
+    struct fetch *fetches;        /* that wait for the host of a task */
+    uint64_t fetched;
 };
 
 /* A question that was asked; the room that cannot answer it at once keeps a copy. */
@@ -43,7 +50,8 @@ struct job *hub_job(const struct hub *hub, const char *name); /* NULL: there is 
 /* Where a rank is, as tell() calls it; UINT32_MAX: there is no such rank. */
 uint32_t hub_node(const struct job *job, uint32_t rank);
 
-/* `rest` may be NULL. */
+/* What is said may be answered before these return: what is told of is unlinked before. `rest` may
+ * be NULL. */
 void hub_answer(struct hub *hub, const struct asked *asked, enum hub_status status,
                 const struct buf *rest);
 void hub_order(struct hub *hub, uint32_t node, enum hub_order kind, const struct buf *rest);
@@ -79,5 +87,20 @@ int naming_publish(struct hub *hub, const struct asked *asked, struct talk_up *t
 int naming_unpublish(struct hub *hub, const struct asked *asked, struct talk_up *talk);
 int naming_left(struct hub *hub, const struct asked *asked, struct talk_up *talk);
 void naming_over(struct hub *hub, const char *job);
+/* The rooms. -1: malformed. */
+int hub_gather(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+void hub_gather_forget(struct hub *hub, const struct asked *asked);
+void hub_gather_ended(struct hub *hub, const struct job *job, uint32_t rank);
+void hub_gather_removed(struct hub *hub, const struct job *job); /* which is not found any more */
+void hub_gather_free(struct hub *hub);
+
+int hub_fetch(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int hub_found(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+void hub_fetch_forget(struct hub *hub, const struct asked *asked);
+void hub_fetch_removed(struct hub *hub, const struct job *job);
+void hub_fetch_free(struct hub *hub);
+
+int hub_describe(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+void hub_describe_removed(struct hub *hub, const struct job *job); /* who was told is */
 
 #endif

@@ -23,11 +23,20 @@ enum hub_kind {             /* what a host asks */
                 /* range (u8; HUB_NRANGES: any), count (0: all), keys */
                 HUB_UNPUBLISH,
                 HUB_FINALIZED, /* the task has finalized */
+                HUB_GATHER,    /* talk_gather; answered to all hosts of its members once all have
+                               asked: a number (u64) that no other has, and all bytes */
+                HUB_DESCRIBE,  /* jobs: how many (u32), a name each; answered with a description
+                                 (describe.h) each. When one ends, ORDER_REMOVED */
+                HUB_MODEX, /* a task; how long a key is waited for once it has put something (u32, ms),
+                                 and the key, "": any. Answered with all that it has put (bytes) */
+                HUB_FOUND, /* to ORDER_MODEX: its number, hub_status (u8), bytes */
                 HUB_NKINDS
 };
 
-enum hub_order {               /* what the hub says */
-                 ORDER_ANSWER, /* to the question of that token */
+enum hub_order {                /* what the hub says */
+                 ORDER_ANSWER,  /* to the question of that token */
+                 ORDER_MODEX,   /* number (u64), what HUB_MODEX has: HUB_FOUND is wanted */
+                 ORDER_REMOVED, /* name of a job that this host was told of */
                  ORDER_NKINDS
 };
 
@@ -40,7 +49,8 @@ enum hub_status {
     HUB_NOT_PERMITTED,
     HUB_UNSUPPORTED,
     HUB_PARTLY,
-    HUB_FULL, /* what the program may have of it, it has */
+    HUB_FULL, /* too much, or too many */
+    HUB_GONE, /* who should have taken part */
     HUB_NSTATUS
 };
 
@@ -51,6 +61,19 @@ struct hub_proc {
 
 void talk_put_proc(struct buf *out, const char *job, uint32_t rank);
 struct hub_proc talk_proc(struct packet *in);
+
+enum hub_gathering {
+    GATHER_FENCE,
+    GATHER_CONNECT,
+    GATHER_DISCONNECT,
+    GATHER_CONSTRUCT,
+    GATHER_DESTRUCT,
+    GATHER_NKINDS
+};
+
+/* Operation (u8), broken (u8: a member that should have taken part is over), key, bytes; how many
+ * jobs have members (u32); of each, by name, its name and the members' ranks as an idset, "" for
+ * all. The signature is the operation, the key and the members. */
 
 struct talk_up {
     enum hub_kind kind;

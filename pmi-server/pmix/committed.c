@@ -16,9 +16,11 @@
 #define PAUSE 0.02 /* s, between looks for a key */
 #define ENDED 1.0  /* s, for openpmix to find what a task had put that has ended */
 
+#define HUB UINT32_MAX /* in place of a node */
+
 struct wanted {
     struct wanted *next;
-    uint64_t token; /* the asking node's */
+    uint64_t token; /* the asking node's, or the hub's */
     uint32_t node, rank;
     char *key;
     double patience;   /* s, for the key once there was a commit */
@@ -27,12 +29,16 @@ struct wanted {
     bool last;         /* what is fetched next is the answer */
 };
 
-static void forget(struct pmix_job *job, struct wanted *wanted)
+static void wanted_unlink(struct pmix_job *job, const struct wanted *wanted)
 {
     struct wanted **at = &job->wanted;
     while (*at != wanted)
         at = &(*at)->next;
     *at = wanted->next;
+}
+
+static void wanted_free(struct wanted *wanted)
+{
     free(wanted->key);
     free(wanted);
 }
@@ -108,16 +114,36 @@ static void look(struct pmix_job *job, struct wanted *wanted)
 
 /* ---- and what comes of it ---- */
 
-static void tell(struct pmix_job *job, struct wanted *wanted, const struct event *event)
+static void tell_hub(struct pmix_host *host, uint64_t number, const struct event *answer)
+{
+    struct buf rest = BUF_INIT;
+    struct event asked = {.proc = answer->proc};
+    bool good = answer->status == PMIX_SUCCESS, full = answer->len > BYTES_MAX;
+    packet_put_u64(&rest, number);
+    packet_put_u8(&rest, full ? HUB_FULL : good ? HUB_OK : HUB_NOT_FOUND);
+    packet_put_bytes(&rest, answer->bytes, full ? 0 : answer->len);
+    question_ask(host, &asked, HUB_FOUND, &rest, NULL);
+    buf_free(&rest);
+}
+
+static void tell_node(struct pmix_job *job, const struct wanted *wanted, const struct event *event)
 {
     struct message message = {MESSAGE_ANSWER, wanted->token, .status = event->status,
                               .bytes = event->bytes, .len = event->len};
     if (event->len > BYTES_MAX)
         message =
             (struct message){MESSAGE_ANSWER, wanted->token, .status = PMIX_ERR_OUT_OF_RESOURCE};
-    uint32_t node = wanted->node;
-    forget(job, wanted);
-    modex_post(job, node, &message);
+    modex_post(job, wanted->node, &message);
+}
+
+static void tell(struct pmix_job *job, struct wanted *wanted, const struct event *event)
+{
+    wanted_unlink(job, wanted);
+    if (wanted->node == HUB)
+        tell_hub(job->host, wanted->token, event);
+    else
+        tell_node(job, wanted, event);
+    wanted_free(wanted);
 }
 
 /* Keys are in it as they are, with a zero byte after them. */
@@ -185,6 +211,32 @@ int committed_ask(struct pmix_job *job, uint32_t from, const struct message *mes
     return 0;
 }
 
+static int read_order(struct packet *in, struct hub_proc *proc, struct message *message)
+{
+    message->token = packet_u64(in);
+    *proc = talk_proc(in);
+    message->rank = proc->rank;
+    message->wait = packet_u32(in);
+    char *key = packet_text(in);
+    if (strlen(key) <= MESSAGE_KEY_MAX)
+        strcpy(message->key, key);
+    free(key);
+    return packet_ends(in) ? 0 : -1;
+}
+
+int committed_ordered(struct pmix_host *host, struct talk_down *talk)
+{
+    struct message message = {.kind = MESSAGE_ASK};
+    struct hub_proc proc;
+    int rc = read_order(&talk->rest, &proc, &message);
+    struct pmix_job *job = host_job(host, proc.job);
+    struct event nobody = {.status = PMIX_ERR_NOT_FOUND};
+    free(proc.job);
+    if (rc == 0 && (!job || committed_ask(job, HUB, &message, NULL) < 0))
+        tell_hub(host, message.token, &nobody);
+    return rc;
+}
+
 void committed_ended(struct pmix_job *job, uint32_t rank)
 {
     for (struct wanted *wanted = job->wanted; wanted; wanted = wanted->next)
@@ -228,6 +280,9 @@ double committed_end(const struct pmix_host *host)
 
 void committed_free(struct pmix_job *job)
 {
-    while (job->wanted)
-        forget(job, job->wanted);
+    while (job->wanted) {
+        struct wanted *next = job->wanted->next;
+        wanted_free(job->wanted);
+        job->wanted = next;
+    }
 }

@@ -125,7 +125,7 @@ static char *joined(char *const *argv)
     return buf_take_text(&text);
 }
 
-static void put_app(struct infos *infos, uint32_t number, const struct pmix_app *part)
+static void put_app(struct infos *infos, uint32_t number, const struct hub_app *part)
 {
     struct infos app = {0};
     char *argv = joined(part->argv);
@@ -160,7 +160,7 @@ static void put_task(struct infos *infos, const struct pmix_host *host,
                      const struct pmix_job_config *config, uint32_t local_rank)
 {
     const struct pmix_local *local = &config->locals[local_rank];
-    const struct pmix_app *app = local->app < config->napps ? &config->apps[local->app] : NULL;
+    const struct hub_app *app = local->app < config->napps ? &config->apps[local->app] : NULL;
     struct infos task = {0};
     infos_rank(&task, PMIX_RANK, local->rank); /* first */
     infos_u32(&task, PMIX_APPNUM, local->app);
@@ -194,8 +194,10 @@ static pmix_status_t make_job(struct infos *infos, struct pmix_host *host,
         return status;
     put_job(infos, config);
     put_directories(infos, config);
-    put_peers(infos, config);
-    put_node(infos, config);
+    if (config->nlocals) {
+        put_peers(infos, config);
+        put_node(infos, config);
+    }
     for (uint32_t i = 0; i < config->napps; i++)
         put_app(infos, i, &config->apps[i]);
     return PMIX_SUCCESS;

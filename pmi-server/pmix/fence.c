@@ -1,6 +1,10 @@
 /*
  * Fences: openpmix calls once all members of this node are in; the nodes' bytes are exchanged, and
  * all of them together are the answer.
+ *
+ * Those of several namespaces are gathered by the hub, without bytes: openpmix 4.2 numbers the tasks
+ * in them by the namespaces that have tasks on its node, and would take one's bytes for another's
+ * where these are not the same on all nodes. What a task has put is fetched when it is asked for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -178,11 +182,26 @@ static void enter(struct pmix_job *job, struct event *event, const struct idset 
         close_fence(job, fence, event->bytes, event->len);
 }
 
-void fence_entered(struct pmix_host *host, struct event *event)
+static void gathered(struct pmix_host *host, struct event *event, uint64_t number,
+                     const void *bytes, size_t len)
+{
+    (void)host, (void)number;
+    answer(event->modex_done, event->cbdata, event->status, bytes, len);
+}
+
+static void gather(struct pmix_host *host, struct event *event)
+{
+    free(event->bytes);
+    event->bytes = NULL;
+    event->len = 0;
+    gather_enter(host, event);
+}
+
+static void fence_entered(struct pmix_host *host, struct event *event)
 {
     struct pmix_job *job = fence_job(host, event);
     if (!job && concerns_a_job(host, event))
-        answer(event->modex_done, event->cbdata, PMIX_ERR_NOT_SUPPORTED, NULL, 0);
+        gather(host, event);
     if (!job)
         return;
     struct idset *ranks = members(job, event);
@@ -221,4 +240,22 @@ void fences_free(struct pmix_job *job)
         free(job->groups);
         job->groups = next;
     }
+}
+
+/* ---- openpmix's thread ---- */
+
+/* `data` is the host's from here on. */
+pmix_status_t upcall_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                           size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t done,
+                           void *cbdata)
+{
+    const struct gather like = {.operation = GATHER_FENCE, .over = gathered};
+    struct event *event = gather_event(&like, procs, nprocs, info, ninfo);
+    event->run = fence_entered;
+    event->bytes = data;
+    event->len = data ? ndata : 0;
+    event->modex_done = done;
+    event->cbdata = cbdata;
+    queue_push(event);
+    return PMIX_SUCCESS;
 }

@@ -187,6 +187,7 @@ void pmix_host_free(struct pmix_host *host, double patience)
     struct timespec end = clock_in(patience);
     jobs_leave(host, &end);
     questions_free(host);
+    foreigners_free(host);
     queue_close();
     errno = saved;
 }

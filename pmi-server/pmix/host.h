@@ -21,6 +21,7 @@
 #include "affinity/layout/taskmap.h"
 #include "affinity/resource/idset.h"
 #include "base/error.h"
+#include "pmi-server/hub/hub.h"
 #include "pmi-server/server/server.h" /* enum pmi_state */
 
 #define PMIX_HOST_ROUND (1ull << 61) /* in the id of every round that a host exchanges */
@@ -60,12 +61,6 @@ struct pmix_host_ops {
     void (*stuck)(void *arg, struct pmix_job *job, uint32_t missing, uint32_t waiting);
 };
 
-struct pmix_app {                /* a part of the job */
-    uint32_t first_rank, ntasks; /* ranks of one part follow each other */
-    char *const *argv;           /* NULL-terminated */
-    const char *directory;
-};
-
 struct pmix_local { /* a task of this node */
     uint32_t rank, app;
     const struct idset *cpus; /* OS indexes that it is bound to; NULL: it is not bound */
@@ -82,7 +77,7 @@ struct pmix_job_config { /* all borrowed during the call */
     uint32_t node;                   /* this one's id in the map */
     const struct pmix_local *locals; /* by local rank */
     uint32_t nlocals;
-    const struct pmix_app *apps;
+    const struct hub_app *apps;
     uint32_t napps;
     const char *map_by, *rank_by, *bind_to; /* or NULL */
     const char *tmpdir;  /* of the job on this node, in the host's: made and removed likewise */

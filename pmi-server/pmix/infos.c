@@ -30,6 +30,11 @@ void infos_text(struct infos *infos, const char *key, const char *text)
         infos_value(infos, key, PMIX_STRING)->data.string = mem_copy_text(text);
 }
 
+void infos_size(struct infos *infos, const char *key, size_t value)
+{
+    infos_value(infos, key, PMIX_SIZE)->data.size = value;
+}
+
 void infos_u16(struct infos *infos, const char *key, uint32_t value)
 {
     infos_value(infos, key, PMIX_UINT16)->data.uint16 = value > UINT16_MAX ? UINT16_MAX : value;
@@ -69,13 +74,33 @@ void infos_regex(struct infos *infos, const char *key, const char *regex,
     library->info_load(infos_add(infos), key, regex, PMIX_REGEX);
 }
 
-void infos_array(struct infos *infos, const char *key, struct infos *array)
+static void put_array(struct infos *infos, const char *key, pmix_data_type_t type, void *array,
+                      size_t count)
 {
     pmix_data_array_t *data = mem_alloc(sizeof(*data));
-    data->type = PMIX_INFO;
-    data->size = array->count;
-    data->array = array->at;
+    data->type = type;
+    data->size = count;
+    data->array = array;
     infos_value(infos, key, PMIX_DATA_ARRAY)->data.darray = data;
+}
+
+void infos_procs(struct infos *infos, const char *key, const pmix_proc_t *procs, size_t nprocs)
+{
+    pmix_proc_t *copy = mem_array(nprocs, sizeof(*copy));
+    memcpy(copy, procs, nprocs * sizeof(*copy));
+    put_array(infos, key, PMIX_PROC, copy, nprocs);
+}
+
+void infos_bytes(struct infos *infos, const char *key, const void *bytes, size_t len)
+{
+    pmix_byte_object_t *object = &infos_value(infos, key, PMIX_BYTE_OBJECT)->data.bo;
+    object->bytes = memcpy(mem_resize(NULL, len ? len : 1, 1), bytes, len);
+    object->size = len;
+}
+
+void infos_array(struct infos *infos, const char *key, struct infos *array)
+{
+    put_array(infos, key, PMIX_INFO, array->at, array->count);
     *array = (struct infos){0};
 }
 
@@ -86,4 +111,30 @@ void infos_free(struct infos *infos, const struct pmix_library *library)
             library->value_destruct(&infos->at[i].value);
     free(infos->at);
     *infos = (struct infos){0};
+}
+
+/* ---- what openpmix passes ---- */
+
+const pmix_value_t *infos_find(const pmix_info_t info[], size_t ninfo, const char *key)
+{
+    for (size_t i = 0; i < ninfo; i++)
+        if (!strcmp(info[i].key, key))
+            return &info[i].value;
+    return NULL;
+}
+
+/* A directive that says nothing more is one that is given. */
+bool infos_true(const pmix_info_t info[], size_t ninfo, const char *key)
+{
+    const pmix_value_t *value = infos_find(info, ninfo, key);
+    return value && (value->type != PMIX_BOOL || value->data.flag);
+}
+
+/* An int by the standard; openpmix itself reads 32 bits whatever their type is. */
+double infos_timeout(const pmix_info_t info[], size_t ninfo)
+{
+    const pmix_value_t *value = infos_find(info, ninfo, PMIX_TIMEOUT);
+    if (value && (value->type == PMIX_INT || value->type == PMIX_INT32))
+        return value->data.int32 > 0 ? value->data.int32 : 0;
+    return value && value->type == PMIX_UINT32 ? value->data.uint32 : 0;
 }

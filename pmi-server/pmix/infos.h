@@ -14,6 +14,7 @@ struct infos { /* zeroed: empty */
 };
 
 void infos_text(struct infos *infos, const char *key, const char *text); /* NULL: not added */
+void infos_size(struct infos *infos, const char *key, size_t value);
 void infos_u16(struct infos *infos, const char *key, uint32_t value);
 void infos_u32(struct infos *infos, const char *key, uint32_t value);
 void infos_rank(struct infos *infos, const char *key, uint32_t rank);
@@ -23,7 +24,14 @@ void infos_topology(struct infos *infos, pmix_topology_t *topology); /* borrowed
 /* What PMIx_generate_regex() and PMIx_generate_ppn() give; copied. */
 void infos_regex(struct infos *infos, const char *key, const char *regex,
                  const struct pmix_library *library);
+void infos_procs(struct infos *infos, const char *key, const pmix_proc_t *procs, size_t nprocs);
+void infos_bytes(struct infos *infos, const char *key, const void *bytes, size_t len);
 void infos_array(struct infos *infos, const char *key, struct infos *array); /* taken */
 void infos_free(struct infos *infos, const struct pmix_library *library);
+
+/* What openpmix passes. */
+const pmix_value_t *infos_find(const pmix_info_t info[], size_t ninfo, const char *key);
+bool infos_true(const pmix_info_t info[], size_t ninfo, const char *key);
+double infos_timeout(const pmix_info_t info[], size_t ninfo); /* seconds; 0: none is given */
 
 #endif

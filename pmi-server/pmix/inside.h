@@ -23,7 +23,8 @@ struct pmix_host {
     struct pmix_job *leaving; /* openpmix has yet to say that it let go of them */
     uint64_t tokens;          /* that requests of other nodes and of the hub were given */
     struct question *questions;
-    struct doubt *doubts; /* about tasks that have ended */
+    struct doubt *doubts;       /* about tasks that have ended */
+    struct foreign *foreigners; /* namespaces that have no task here */
 };
 
 struct client {
@@ -61,15 +62,13 @@ struct pmix_job {
 struct pmix_job *host_job(const struct pmix_host *host, const char *name);
 double host_clock(void); /* seconds */
 
-/* All in the owner's thread; openpmix's calls, which upcalls.c queued. */
-void fence_entered(struct pmix_host *host, struct event *event);
+/* All in the owner's thread, but what is pmix_upcalls'. */
 void fences_free(struct pmix_job *job);
 /* A fence is open that the missing rank is a member of; `waiting` waits in it. */
 bool fences_stuck(const struct pmix_job *job, uint32_t *waiting);
 void missing_check(struct pmix_job *job); /* does somebody wait in vain? */
 /* One of these that is a task of this node and has not finalized. */
 bool client_of(const struct pmix_job *job, const struct idset *ranks, uint32_t *rank);
-void modex_asked(struct pmix_host *host, struct event *event);
 void modexes_free(struct pmix_job *job);
 void modexes_expire(struct pmix_host *host);
 double modexes_end(const struct pmix_host *host); /* when the first expires; 0: there is none */
@@ -78,6 +77,8 @@ void modex_post(struct pmix_job *job, uint32_t node, const struct message *messa
 /* What is wanted of tasks of this node; -1 with a sentence: of another one. */
 int committed_ask(struct pmix_job *job, uint32_t from, const struct message *message,
                   struct error *err);
+int committed_ordered(struct pmix_host *host,
+                      struct talk_down *talk);      /* by the hub; -1: malformed */
 void committed_look(struct pmix_host *host);        /* for what was not there before */
 double committed_end(const struct pmix_host *host); /* when to; 0: there is nothing to look for */
 void committed_free(struct pmix_job *job);
@@ -88,11 +89,47 @@ void doubts_look(struct pmix_host *host);
 double doubts_end(const struct pmix_host *host);
 void doubts_free(const struct pmix_job *job);
 
+/* waiting.c: what a direct modex asks for. openpmix's thread; 0 as number: it was asked for before.
+ * An error is openpmix's answer. */
+pmix_status_t waiting_open(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata,
+                           uint64_t *number);
+/* The owner's: told, if it waits for this still. */
+void waiting_close(uint64_t number, pmix_status_t status, const void *bytes, size_t len);
+/* The only way to deregister a namespace; then(), which may be NULL, is called in openpmix's thread. */
+void waiting_deregister(struct pmix_host *host, const char *name, pmix_op_cbfunc_t then,
+                        void *cbdata);
+
+/* gather.c: members of several jobs, or of a group, come together. */
+struct gather { /* more of an event */
+    enum hub_gathering operation;
+    char *key;     /* a group's name; else NULL */
+    bool numbered; /* who asked wants the number */
+    bool broken;   /* a member of this node is over; gather_event() looks */
+    double end;    /* as host_clock() counts; 0: never */
+    pmix_info_cbfunc_t done;
+    /* event->status says how it went. */
+    void (*over)(struct pmix_host *host, struct event *event, uint64_t number, const void *bytes,
+                 size_t len);
+};
+/* openpmix's thread: what it passes, and `gather`, copied. */
+struct event *gather_event(const struct gather *gather, const pmix_proc_t procs[], size_t nprocs,
+                           const pmix_info_t info[], size_t ninfo);
+void gather_enter(struct pmix_host *host, struct event *event);
+
+/* foreign.c: event->proc's and event->procs' namespaces are registered, if they are jobs of the
+ * program, and then goes on, with event->status. */
+void foreign_need(struct pmix_host *host, struct event *event,
+                  void (*then)(struct pmix_host *host, struct event *event));
+void foreign_deny(struct pmix_host *host, const char *name); /* after openpmix was told of none */
+int foreign_removed(struct pmix_host *host, struct talk_down *talk);
+bool foreign_forget(struct pmix_host *host, const char *name); /* openpmix keeps it; was it one? */
+void foreigners_free(struct pmix_host *host);
+
 /* questions.c: what the program's hub is asked. `rest` is malformed if packet_ends() says so after it
  * was read; with another status than HUB_OK there may be nothing. */
 typedef void question_answered(struct pmix_host *host, struct event *event, enum hub_status status,
                                struct packet *rest);
-/* In the name of event->proc, with event->timeout (0: for ever). What the event owns is answered()'s event's from
+/* In the name of event->proc (of nobody, if it has no namespace), with event->timeout (0: for ever). What the event owns is answered()'s event's from
  * here on. NULL: no answer is wanted. `rest` may be NULL. */
 void question_ask(struct pmix_host *host, struct event *event, enum hub_kind kind,
                   const struct buf *rest, question_answered *answered);
@@ -112,7 +149,20 @@ pmix_status_t names_unpublish_upcall(const pmix_proc_t *proc, char **keys, const
                                      size_t ninfo, pmix_op_cbfunc_t done, void *cbdata);
 void names_finalized_upcall(const pmix_proc_t *proc);
 
-/* The table that openpmix calls. */
+/* The table that openpmix calls, in its own thread; by the room that each belongs to. */
 extern pmix_server_module_t pmix_upcalls;
+
+pmix_status_t upcall_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                           size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t done,
+                           void *cbdata);
+pmix_status_t upcall_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                           pmix_modex_cbfunc_t done, void *cbdata);
+pmix_status_t upcall_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                             size_t ninfo, pmix_op_cbfunc_t done, void *cbdata);
+pmix_status_t upcall_disconnect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                size_t ninfo, pmix_op_cbfunc_t done, void *cbdata);
+pmix_status_t upcall_group(pmix_group_operation_t operation, char *name, const pmix_proc_t procs[],
+                           size_t nprocs, const pmix_info_t directives[], size_t ndirs,
+                           pmix_info_cbfunc_t done, void *cbdata);
 
 #endif

@@ -116,6 +116,7 @@ struct pmix_job *pmix_job_new(struct pmix_host *host, const struct pmix_job_conf
     struct pmix_job *job = job_make(host, config, owner_data);
     job->next = host->jobs;
     host->jobs = job;
+    foreign_forget(host, job->name);
     pmix_status_t status = set_up(job, config);
     if (status == PMIX_SUCCESS)
         return job;
@@ -159,7 +160,7 @@ void pmix_job_free(struct pmix_job *job)
     questions_leave(host, job->name);
     job->next = host->leaving;
     host->leaving = job;
-    host->library->deregister_nspace(job->name, deregistered, job);
+    waiting_deregister(host, job->name, deregistered, job);
 }
 
 void *pmix_job_data(const struct pmix_job *job)

@@ -7,10 +7,8 @@
 #ifndef PMI_SERVER_PMIX_LIBRARY_H
 #define PMI_SERVER_PMIX_LIBRARY_H
 
-#define pmix_app openpmix_app /* a tag that host.h has, too */
 #include <pmix.h>
 #include <pmix_server.h>
-#undef pmix_app
 #include <stdbool.h>
 
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /*
  * Direct modex, on the asking node: what one task of another node has put and committed. Its node is
  * asked, and answers once the task has committed, which may be never: this node gives up after a
- * while.
+ * while. A task of a namespace that has none here is asked for through the hub.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,15 +9,18 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "pmi-server/pmix/infos.h"
 #include "pmi-server/pmix/inside.h"
 #include "pmi-server/pmix/message.h"
+
+#define TIMEOUT 60.0 /* of one that names none */
+#define KEY_WAIT 2.0 /* for a key then, when there was a commit: what openpmix waits on one node */
 
 struct modex_request {
     struct modex_request *next;
     uint64_t token;
-    double end; /* as host_clock() counts */
-    pmix_modex_cbfunc_t done;
-    void *cbdata;
+    double end;       /* as host_clock() counts */
+    uint64_t waiting; /* waiting_open()'s */
 };
 
 void modex_post(struct pmix_job *job, uint32_t node, const struct message *message)
@@ -31,26 +34,50 @@ void modex_post(struct pmix_job *job, uint32_t node, const struct message *messa
     buf_free(&buf);
 }
 
-static void complete(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status,
-                     const char *bytes, size_t len)
+static void fetched(struct pmix_host *host, struct event *event, enum hub_status status,
+                    struct packet *rest)
 {
-    char *copy = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
-    done(status, copy, len, cbdata, free, copy);
+    size_t len = 0;
+    const char *bytes = status == HUB_OK ? packet_bytes(rest, &len) : NULL;
+    (void)host;
+    if (status == HUB_OK && !packet_ends(rest))
+        status = HUB_BAD;
+    waiting_close(event->token, question_status(status), bytes, status == HUB_OK ? len : 0);
 }
 
-void modex_asked(struct pmix_host *host, struct event *event)
+/* Of all of the job there is what it was registered with. */
+static void fetch(struct pmix_host *host, struct event *event)
+{
+    struct buf rest = BUF_INIT;
+    bool all = event->proc.rank == PMIX_RANK_WILDCARD;
+    if (event->status != PMIX_SUCCESS || all) {
+        waiting_close(event->token, event->status, NULL, 0);
+        foreign_deny(host, event->proc.nspace);
+        return;
+    }
+    talk_put_proc(&rest, event->proc.nspace, event->proc.rank);
+    packet_put_u32(&rest, (uint32_t)(event->wait * 1e3));
+    packet_put_text(&rest, event->bytes);
+    question_ask(host, event, HUB_MODEX, &rest, fetched);
+    buf_free(&rest);
+}
+
+static void modex_asked(struct pmix_host *host, struct event *event)
 {
     struct pmix_job *job = host_job(host, event->proc.nspace);
     uint32_t rank = event->proc.rank;
-    if (!job || rank >= job->map->ntasks) { /* all of the job: what there is openpmix has already */
-        complete(event->modex_done, event->cbdata, PMIX_ERR_NOT_FOUND, NULL, 0);
+    if (!job) {
+        foreign_need(host, event, fetch);
+        return;
+    }
+    if (rank >= job->map->ntasks) { /* all of the job: what there is openpmix has already */
+        waiting_close(event->token, PMIX_ERR_NOT_FOUND, NULL, 0);
         return;
     }
     struct modex_request *request = mem_alloc(sizeof(*request));
     request->token = ++host->tokens;
     request->end = host_clock() + event->timeout;
-    request->done = event->modex_done;
-    request->cbdata = event->cbdata;
+    request->waiting = event->token;
     request->next = job->modexes;
     job->modexes = request;
     struct message message = {MESSAGE_ASK, request->token, .rank = rank,
@@ -69,7 +96,7 @@ static void answered(struct pmix_job *job, const struct message *message)
     if (!(request = *at))
         return;
     *at = request->next;
-    complete(request->done, request->cbdata, message->status, message->bytes, message->len);
+    waiting_close(request->waiting, message->status, message->bytes, message->len);
     free(request);
 }
 
@@ -82,7 +109,7 @@ static void expire(struct pmix_job *job, double at)
             continue;
         }
         *from = request->next;
-        complete(request->done, request->cbdata, PMIX_ERR_TIMEOUT, NULL, 0);
+        waiting_close(request->waiting, PMIX_ERR_TIMEOUT, NULL, 0);
         free(request);
     }
 }
@@ -124,4 +151,29 @@ int pmix_job_posted(struct pmix_job *job, uint32_t from_node, const void *bytes,
         return committed_ask(job, from_node, &message, err);
     answered(job, &message);
     return 0;
+}
+
+/* ---- openpmix's thread ---- */
+
+static char *key_of(const pmix_info_t info[], size_t ninfo)
+{
+    const pmix_value_t *value = infos_find(info, ninfo, PMIX_REQUIRED_KEY);
+    return value && value->type == PMIX_STRING ? mem_copy_text(value->data.string) : NULL;
+}
+
+pmix_status_t upcall_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                           pmix_modex_cbfunc_t done, void *cbdata)
+{
+    uint64_t number;
+    double timeout = infos_timeout(info, ninfo);
+    pmix_status_t status = waiting_open(proc, done, cbdata, &number);
+    if (status != PMIX_SUCCESS || !number)
+        return status;
+    struct event *event = event_new(modex_asked, proc);
+    event->timeout = timeout ?: TIMEOUT;
+    event->wait = timeout ?: KEY_WAIT;
+    event->bytes = key_of(info, ninfo);
+    event->token = number;
+    queue_push(event);
+    return PMIX_SUCCESS;
 }

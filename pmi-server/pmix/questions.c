@@ -132,6 +132,7 @@ pmix_status_t question_status(enum hub_status status)
         [HUB_NOT_PERMITTED] = PMIX_ERR_NO_PERMISSIONS,
         [HUB_UNSUPPORTED] = PMIX_ERR_NOT_SUPPORTED,
         [HUB_PARTLY] = PMIX_ERR_PARTIAL_SUCCESS,
+        [HUB_GONE] = PMIX_ERR_LOST_CONNECTION, /* as openpmix says of one node's collectives */
         [HUB_FULL] = PMIX_ERR_OUT_OF_RESOURCE,
     };
     return words[status];

@@ -26,6 +26,7 @@ struct event *event_move(struct event *event)
     *copy = *event;
     event->procs = NULL;
     event->bytes = NULL;
+    event->more = NULL;
     return copy;
 }
 
@@ -33,6 +34,8 @@ void event_free(struct event *event)
 {
     free(event->procs);
     free(event->bytes);
+    if (event->more)
+        event->free_more(event->more);
     free(event);
 }
 

@@ -33,6 +33,8 @@ struct event {
     uint32_t node;
     uint64_t token;
     bool error; /* a log's text is for stderr */
+    void *more; /* what only its room knows of */
+    void (*free_more)(void *more);
 };
 
 struct event *event_new(void (*run)(struct pmix_host *, struct event *), const pmix_proc_t *proc);

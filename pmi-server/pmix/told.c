@@ -13,6 +13,8 @@ static int answered(struct pmix_host *host, struct talk_down *talk)
 
 static int (*const take[ORDER_NKINDS])(struct pmix_host *host, struct talk_down *talk) = {
     [ORDER_ANSWER] = answered,
+    [ORDER_MODEX] = committed_ordered,
+    [ORDER_REMOVED] = foreign_removed,
 };
 
 int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err)

@@ -11,14 +11,6 @@
 #include "pmi-server/pmix/inside.h"
 #include "pmi-server/pmix/say.h"
 
-#define TIMEOUT 60.0 /* of a modex that names none */
-#define KEY_WAIT 2.0 /* for a key then, when there was a commit: what openpmix waits on one node */
-
-static void *copy(const void *bytes, size_t len)
-{
-    return len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
-}
-
 static pmix_status_t set_state(void *client, enum pmi_state state)
 {
     if (client)
@@ -68,60 +60,6 @@ static pmix_status_t abort_job(const pmix_proc_t *proc, void *client, int status
     return PMIX_OPERATION_SUCCEEDED; /* an answer might find a client that was ended meanwhile */
 }
 
-/* `data` is the host's from here on. */
-static pmix_status_t fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
-                           size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t done,
-                           void *cbdata)
-{
-    (void)info, (void)ninfo;
-    struct event *event = event_new(fence_entered, NULL);
-    event->procs = copy(procs, nprocs * sizeof(*procs));
-    event->nprocs = nprocs;
-    event->bytes = data;
-    event->len = data ? ndata : 0;
-    event->modex_done = done;
-    event->cbdata = cbdata;
-    queue_push(event);
-    return PMIX_SUCCESS;
-}
-
-/* An int by the standard; openpmix itself reads 32 bits whatever their type is. 0: none. */
-static double timeout_of(const pmix_info_t info[], size_t ninfo)
-{
-    for (size_t i = 0; i < ninfo; i++) {
-        const pmix_value_t *value = &info[i].value;
-        if (strcmp(info[i].key, PMIX_TIMEOUT) != 0)
-            continue;
-        if ((value->type == PMIX_INT || value->type == PMIX_INT32) && value->data.int32 > 0)
-            return value->data.int32;
-        if (value->type == PMIX_UINT32 && value->data.uint32 > 0)
-            return value->data.uint32;
-    }
-    return 0;
-}
-
-static char *key_of(const pmix_info_t info[], size_t ninfo)
-{
-    for (size_t i = 0; i < ninfo; i++)
-        if (!strcmp(info[i].key, PMIX_REQUIRED_KEY) && info[i].value.type == PMIX_STRING)
-            return mem_copy_text(info[i].value.data.string);
-    return NULL;
-}
-
-static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
-                                  pmix_modex_cbfunc_t done, void *cbdata)
-{
-    struct event *event = event_new(modex_asked, proc);
-    double timeout = timeout_of(info, ninfo);
-    event->timeout = timeout ?: TIMEOUT;
-    event->wait = timeout ?: KEY_WAIT;
-    event->bytes = key_of(info, ninfo);
-    event->modex_done = done;
-    event->cbdata = cbdata;
-    queue_push(event);
-    return PMIX_SUCCESS;
-}
-
 static void log_text(const pmix_proc_t *client, const pmix_info_t data[], size_t ndata,
                      const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t done,
                      void *cbdata)
@@ -153,8 +91,11 @@ pmix_server_module_t pmix_upcalls = {
     .client_connected2 = client_connected2,
     .client_finalized = client_finalized,
     .abort = abort_job,
-    .fence_nb = fence,
-    .direct_modex = direct_modex,
+    .fence_nb = upcall_fence,
+    .direct_modex = upcall_modex,
+    .connect = upcall_connect,
+    .disconnect = upcall_disconnect,
+    .group = upcall_group,
     .publish = names_publish_upcall,
     .lookup = names_lookup_upcall,
     .unpublish = names_unpublish_upcall,

@@ -26,9 +26,15 @@
 #define PACKET 65536
 #define HUB UINT64_MAX
 #define MISSING (UINT64_MAX - 1)
+#define OVER (UINT64_MAX - 2)
+#define DIED (UINT64_MAX - 3)
+#define JOBS 2
 
 struct packet {
-    uint64_t id; /* of a round; 0: a post; HUB: to or from the hub; MISSING: a struct lack */
+    uint64_t
+        id; /* of a round; 0: a post; HUB: to or from the hub; MISSING: a struct lack; OVER: all
+                    tasks of the job there; DIED: one, a uint32_t */
+    uint32_t job;
     size_t len;
     char bytes[PACKET];
 };
@@ -38,15 +44,29 @@ struct lack {
     uint64_t from;
 };
 
-struct node {
-    uint32_t number, nnodes;
-    int wake[2], other;
-    pid_t pids[TASKS];
-    uint32_t nrunning;
-    struct hub *hub;              /* of node 0; else NULL */
+static const char *const names[JOBS] = {"tprun.job.1", "tprun.job.2"};
+
+struct job {
+    struct pmix_job *pmix;
+    uint32_t nrunning;            /* tasks here */
+    uint32_t nover;               /* nodes where none is; the hub's node knows */
     struct packet *mine, *theirs; /* of the round that is open */
+};
+
+struct task {
+    pid_t pid;
+    uint32_t job, rank, node, local;
+};
+
+struct node {
+    uint32_t number, nnodes, njobs;
+    enum pmix_jobs layout;
+    int wake[2], other;
+    struct task tasks[TASKS]; /* of all nodes */
+    uint32_t nrunning;
+    struct hub *hub; /* of node 0; else NULL */
     struct pmix_host *host;
-    struct pmix_job *job;
+    struct job jobs[JOBS];
     struct pmix_outcome *outcome;
 };
 
@@ -66,12 +86,13 @@ static void wake(void *arg)
         abort();
 }
 
-static struct packet *packet_new(uint64_t id, const void *bytes, size_t len)
+static struct packet *packet_new(uint64_t id, uint32_t job, const void *bytes, size_t len)
 {
     struct packet *packet = mem_alloc(sizeof(*packet));
     if (len > PACKET)
         abort();
     packet->id = id;
+    packet->job = job;
     packet->len = len;
     memcpy(packet->bytes, bytes, len);
     return packet;
@@ -79,50 +100,68 @@ static struct packet *packet_new(uint64_t id, const void *bytes, size_t len)
 
 static void packet_send(struct node *node, const struct packet *packet)
 {
-    if (send(node->other, packet, sizeof(*packet), MSG_NOSIGNAL) < 0 && errno != EPIPE)
+    if (node->other < 0)
+        return;
+    if (send(node->other, packet, sizeof(*packet), MSG_NOSIGNAL) < 0 && errno != EPIPE &&
+        errno != ECONNRESET) /* it is done, and read no more */
         abort();
 }
 
-static void complete(struct node *node)
+static void send_packet(struct node *node, uint64_t id, uint32_t job, const void *bytes, size_t len)
+{
+    struct packet *packet = packet_new(id, job, bytes, len);
+    packet_send(node, packet);
+    free(packet);
+}
+
+static uint32_t number_of(const struct node *node, const struct pmix_job *pmix)
+{
+    for (uint32_t job = 0; job < node->njobs; job++)
+        if (node->jobs[job].pmix == pmix)
+            return job;
+    abort();
+}
+
+static void complete(struct job *job)
 {
     struct buf both = BUF_INIT;
-    if (!node->mine || !node->theirs)
+    if (!job->mine || !job->theirs)
         return;
-    uint64_t id = node->mine->id;
-    if (id != node->theirs->id)
+    uint64_t id = job->mine->id;
+    if (id != job->theirs->id)
         abort();
-    buf_add(&both, node->mine->bytes, node->mine->len);
-    buf_add(&both, node->theirs->bytes, node->theirs->len);
-    free(node->mine);
-    free(node->theirs);
-    node->mine = node->theirs = NULL;
-    if (pmix_job_exchanged(node->job, id, buf_bytes(&both), both.len, NULL))
+    buf_add(&both, job->mine->bytes, job->mine->len);
+    buf_add(&both, job->theirs->bytes, job->theirs->len);
+    free(job->mine);
+    free(job->theirs);
+    job->mine = job->theirs = NULL;
+    if (pmix_job_exchanged(job->pmix, id, buf_bytes(&both), both.len, NULL))
         abort();
     buf_free(&both);
 }
 
-static void exchange(void *arg, struct pmix_job *job, uint64_t id, uint32_t nnodes,
+static void exchange(void *arg, struct pmix_job *pmix, uint64_t id, uint32_t nnodes,
                      const void *bytes, size_t len)
 {
     struct node *node = arg;
-    if (job != node->job || !(id & PMIX_HOST_ROUND) || id >> 62 || node->mine)
+    uint32_t number = number_of(node, pmix);
+    struct job *job = &node->jobs[number];
+    if (!(id & PMIX_HOST_ROUND) || id >> 62 || job->mine)
         abort();
     node->outcome->rounds += nnodes == 0;
     node->outcome->parts += nnodes == 2;
-    node->mine = packet_new(id, bytes, len);
-    packet_send(node, node->mine);
-    complete(node);
+    job->mine = packet_new(id, number, bytes, len);
+    packet_send(node, job->mine);
+    complete(job);
 }
 
-static void post(void *arg, struct pmix_job *job, uint32_t to, const void *bytes, size_t len)
+static void post(void *arg, struct pmix_job *pmix, uint32_t to, const void *bytes, size_t len)
 {
     struct node *node = arg;
-    if (job != node->job || to != !node->number)
+    if (to != !node->number)
         abort();
     node->outcome->posts++;
-    struct packet *packet = packet_new(0, bytes, len);
-    packet_send(node, packet);
-    free(packet);
+    send_packet(node, 0, number_of(node, pmix), bytes, len);
 }
 
 /* ---- the hub, which is node 0's ---- */
@@ -136,13 +175,10 @@ static void told(struct node *node, const void *bytes, size_t len)
 static void hub_tell(void *arg, uint32_t to, const void *bytes, size_t len)
 {
     struct node *node = arg;
-    if (to == node->number) {
+    if (to == node->number)
         told(node, bytes, len);
-        return;
-    }
-    struct packet *packet = packet_new(HUB, bytes, len);
-    packet_send(node, packet);
-    free(packet);
+    else
+        send_packet(node, HUB, 0, bytes, len);
 }
 
 static const struct hub_ops hub_ops = {hub_tell};
@@ -156,20 +192,36 @@ static void asked(struct node *node, uint32_t from, const void *bytes, size_t le
 static void ask(void *arg, const void *bytes, size_t len)
 {
     struct node *node = arg;
-    if (node->hub) {
+    node->outcome->questions++;
+    if (node->hub)
         asked(node, node->number, bytes, len);
-        return;
-    }
-    struct packet *packet = packet_new(HUB, bytes, len);
-    packet_send(node, packet);
-    free(packet);
+    else
+        send_packet(node, HUB, 0, bytes, len);
+}
+
+/* Of a job on one node. */
+static void over(struct node *node, uint32_t job)
+{
+    uint32_t nnodes = node->layout == PMIX_TWO_APART ? 1 : node->nnodes;
+    if (!node->hub)
+        send_packet(node, OVER, job, "", 0);
+    else if (++node->jobs[job].nover == nnodes)
+        hub_remove(node->hub, names[job]);
+}
+
+static void died(struct node *node, uint32_t job, uint32_t rank)
+{
+    if (node->hub)
+        hub_ended(node->hub, names[job], rank);
+    else
+        send_packet(node, DIED, job, &rank, sizeof(rank));
 }
 
 static void kill_all(struct node *node)
 {
     for (uint32_t i = 0; i < TASKS; i++)
-        if (node->pids[i] > 0)
-            kill(node->pids[i], SIGKILL);
+        if (node->tasks[i].pid > 0)
+            kill(node->tasks[i].pid, SIGKILL);
 }
 
 static void abort_job(void *arg, struct pmix_job *job, uint32_t rank, int status,
@@ -203,15 +255,17 @@ static void stuck(void *arg, struct pmix_job *job, uint32_t missing, uint32_t wa
     kill_all(node);
 }
 
-static void gone(struct node *node, uint32_t local);
+static void gone(struct node *node, const struct task *task);
 
-static void settled(void *arg, struct pmix_job *job, uint32_t local_rank)
+static void settled(void *arg, struct pmix_job *pmix, uint32_t local_rank)
 {
     struct node *node = arg;
-    uint32_t rank = node->number * (TASKS / node->nnodes) + local_rank;
-    node->outcome->states[rank] = (int)pmix_job_state(job, local_rank);
-    node->nrunning--;
-    gone(node, local_rank);
+    uint32_t job = number_of(node, pmix), i = 0;
+    while (node->tasks[i].job != job || node->tasks[i].node != node->number ||
+           node->tasks[i].local != local_rank)
+        i++;
+    node->outcome->states[i] = (int)pmix_job_state(pmix, local_rank);
+    gone(node, &node->tasks[i]);
 }
 
 static const struct pmix_host_ops ops = {
@@ -253,128 +307,198 @@ static int start_host(struct node *node, const char *tmpdir, struct error *err)
     return node->host ? 0 : -1;
 }
 
-static int start_job(struct node *node, const char *tmpdir, struct error *err)
+/* Who is where. */
+static void place(struct node *node)
+{
+    uint32_t per = TASKS / node->njobs, nlocals[JOBS][2] = {{0}};
+    for (uint32_t i = 0; i < TASKS; i++) {
+        struct task *task = &node->tasks[i];
+        task->job = i / per;
+        task->rank = i % per;
+        task->node = node->layout == PMIX_TWO_APART ? task->job : task->rank * node->nnodes / per;
+        task->local = nlocals[task->job][task->node]++;
+    }
+}
+
+static struct taskmap *make_map(const struct node *node, uint32_t job)
+{
+    struct taskmap *map = taskmap_new();
+    for (uint32_t i = 0; i < TASKS; i++)
+        if (node->tasks[i].job == job)
+            taskmap_append(map, node->layout == PMIX_TWO_APART ? 0 : node->tasks[i].node, 1);
+    return map;
+}
+
+static uint32_t make_locals(const struct node *node, uint32_t job, struct idset *const cpus[2],
+                            struct pmix_local *locals)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < TASKS; i++) {
+        const struct task *task = &node->tasks[i];
+        if (task->job == job && task->node == node->number) {
+            locals[count] = (struct pmix_local){task->rank, task->rank > 0, cpus[count % 2]};
+            count++;
+        }
+    }
+    return count;
+}
+
+static int start_job(struct node *node, uint32_t number, const char *above, struct error *err)
 {
     static char *const argv[] = {(char *)"program", (char *)"argument", NULL};
     static const char *const hosts[] = {"hosta", "hostb"};
-    const struct pmix_app apps[] = {{0, 1, argv, "/tmp"}, {1, TASKS - 1, argv, "/"}};
-    uint32_t per = TASKS / node->nnodes;
+    static const uint32_t nodes[] = {0, 1};
+    const struct hub_app apps[] = {{0, 1, argv, "/tmp"}, {1, TASKS / node->njobs - 1, argv, "/"}};
     struct pmix_local locals[TASKS] = {0};
-    struct taskmap *map = taskmap_new();
+    struct taskmap *map = make_map(node, number);
     struct idset *cpus[2] = {idset_decode("0", NULL), idset_decode("1", NULL)};
-    for (uint32_t i = 0; i < node->nnodes; i++)
-        taskmap_append(map, i, per);
-    for (uint32_t i = 0; i < per; i++)
-        locals[i] = (struct pmix_local){node->number * per + i, node->number || i, cpus[i % 2]};
-    if (node->hub) {
-        struct hub_job job = {"tprun.job.1", map, (const uint32_t[]){0, 1}};
-        hub_add(node->hub, &job);
-    }
+    uint32_t first = node->layout == PMIX_TWO_APART ? number : 0;
+    char tmpdir[64];
+    snprintf(tmpdir, sizeof(tmpdir), "%s/host/job%u", above, number);
     const struct pmix_job_config config = {
-        .name = "tprun.job.1",
+        .name = names[number],
         .session = 1,
         .universe_size = 10,
         .map = map,
-        .hosts = hosts,
-        .node = node->number,
+        .hosts = hosts + first,
+        .node = node->number - first,
         .locals = locals,
-        .nlocals = per,
+        .nlocals = make_locals(node, number, cpus, locals),
         .apps = apps,
         .napps = 2,
         .tmpdir = tmpdir,
     };
-    long before = resident_kib();
-    double at = now();
-    node->job = pmix_job_new(node->host, &config, node, err);
-    node->outcome->job_ms = (now() - at) * 1e3;
-    node->outcome->job_kib = resident_kib() - before;
+    if (node->hub) {
+        const struct hub_job job = {.name = names[number],
+                                    .map = map,
+                                    .node = nodes + first,
+                                    .hosts = hosts + first,
+                                    .universe_size = 10,
+                                    .apps = apps,
+                                    .napps = 2};
+        hub_add(node->hub, &job);
+    }
+    if (config.nlocals)
+        node->jobs[number].pmix = pmix_job_new(node->host, &config, node, err);
     taskmap_free(map);
     idset_free(cpus[0]);
     idset_free(cpus[1]);
-    return node->job && pmix_job_data(node->job) == node ? 0 : -1;
+    return config.nlocals && !node->jobs[number].pmix ? -1 : 0;
+}
+
+static int start_jobs(struct node *node, const char *above, struct error *err)
+{
+    long before = resident_kib();
+    double at = now();
+    place(node);
+    for (uint32_t job = 0; job < node->njobs; job++)
+        if (start_job(node, job, above, err))
+            return -1;
+    node->outcome->job_ms = (now() - at) * 1e3;
+    node->outcome->job_kib = resident_kib() - before;
+    return 0;
+}
+
+static void start_task(struct node *node, struct task *task, const char *path, const char *scenario)
+{
+    struct job *job = &node->jobs[task->job];
+    node->nrunning++;
+    job->nrunning++;
+    if ((task->pid = fork()))
+        return;
+    for (char *const *at = pmix_job_environment(job->pmix, task->local); *at; at++)
+        putenv(*at);
+    execl(path, path, scenario, NULL);
+    _exit(127);
 }
 
 static void start_tasks(struct node *node, const char *scenario)
 {
-    char path[PATH_MAX + 16] = "";
+    char path[PATH_MAX + 32] = "";
     if (readlink("/proc/self/exe", path, PATH_MAX - 1) < 0)
         abort();
-    strcat(dirname(path), "/pmix-client");
-    node->nrunning = TASKS / node->nnodes;
-    for (uint32_t i = 0; i < node->nrunning; i++) {
-        if ((node->pids[i] = fork()))
-            continue;
-        for (char *const *at = pmix_job_environment(node->job, i); *at; at++)
-            putenv(*at);
-        execl(path, path, scenario, NULL);
-        _exit(127);
-    }
+    strcat(dirname(path), node->njobs > 1 ? "/pmix-client-jobs" : "/pmix-client");
+    for (uint32_t i = 0; i < TASKS; i++)
+        if (node->tasks[i].node == node->number)
+            start_task(node, &node->tasks[i], path, scenario);
 }
 
-static void gone(struct node *node, uint32_t local)
+static void gone(struct node *node, const struct task *task)
 {
-    struct lack lack = {.rank = node->number * (TASKS / node->nnodes) + local};
-    if (!pmix_job_gone(node->job, local, &lack.from) || node->nnodes == 1 || node->other < 0)
-        return;
-    struct packet *packet = packet_new(MISSING, &lack, sizeof(lack));
-    packet_send(node, packet);
-    free(packet);
+    struct job *job = &node->jobs[task->job];
+    struct lack lack = {.rank = task->rank};
+    node->nrunning--;
+    if (pmix_job_gone(job->pmix, task->local, &lack.from) && node->nnodes > 1)
+        send_packet(node, MISSING, task->job, &lack, sizeof(lack));
+    if (!--job->nrunning)
+        over(node, task->job);
 }
 
-static void missing(struct node *node, const struct packet *packet)
+static void reaped(struct node *node, uint32_t number, int status)
 {
-    struct lack lack;
-    memcpy(&lack, packet->bytes, sizeof(lack));
-    pmix_job_missing(node->job, lack.rank, lack.from);
+    struct task *task = &node->tasks[number];
+    struct job *job = &node->jobs[task->job];
+    task->pid = 0;
+    node->outcome->exits[number] = status;
+    node->outcome->states[number] = (int)pmix_job_state(job->pmix, task->local);
+    if (WIFSIGNALED(status) && node->njobs > 1)
+        died(node, task->job, task->rank);
+    else if (WIFSIGNALED(status))
+        kill_all(node);
+    if (!pmix_job_ended(job->pmix, task->local))
+        gone(node, task);
 }
 
 static void reap(struct node *node)
 {
     int status;
-    uint32_t first = node->number * (TASKS / node->nnodes);
-    for (uint32_t i = 0; i < TASKS / node->nnodes; i++)
-        if (node->pids[i] > 0 && waitpid(node->pids[i], &status, WNOHANG) > 0) {
-            node->pids[i] = 0;
-            node->outcome->exits[first + i] = status;
-            node->outcome->states[first + i] = (int)pmix_job_state(node->job, i);
-            if (!pmix_job_ended(node->job, i))
-                node->nrunning--;
-            gone(node, i);
-            if (WIFSIGNALED(status))
-                kill_all(node);
-        }
+    for (uint32_t i = 0; i < TASKS; i++)
+        if (node->tasks[i].pid > 0 && waitpid(node->tasks[i].pid, &status, WNOHANG) > 0)
+            reaped(node, i, status);
+}
+
+static void missing(struct job *job, const struct packet *packet)
+{
+    struct lack lack;
+    memcpy(&lack, packet->bytes, sizeof(lack));
+    if (job->pmix)
+        pmix_job_missing(job->pmix, lack.rank, lack.from);
+}
+
+static void received(struct node *node, struct packet *packet)
+{
+    struct job *job = &node->jobs[packet->job];
+    if (packet->id == HUB && node->hub) {
+        asked(node, !node->number, packet->bytes, packet->len);
+    } else if (packet->id == HUB) {
+        told(node, packet->bytes, packet->len);
+    } else if (packet->id == MISSING) {
+        missing(job, packet);
+    } else if (packet->id == OVER) {
+        over(node, packet->job);
+    } else if (packet->id == DIED) {
+        uint32_t rank;
+        memcpy(&rank, packet->bytes, sizeof(rank));
+        died(node, packet->job, rank);
+    } else if (packet->id) {
+        job->theirs = packet;
+        complete(job);
+        return;
+    } else if (pmix_job_posted(job->pmix, !node->number, packet->bytes, packet->len, NULL)) {
+        abort();
+    }
+    free(packet);
 }
 
 static void receive(struct node *node)
 {
     struct packet *packet = mem_alloc(sizeof(*packet));
-    struct error err = ERROR_INIT;
-    if (recv(node->other, packet, sizeof(*packet), MSG_DONTWAIT) != sizeof(*packet)) {
-        free(packet); /* the other node is done, which breaks what is still to do here */
-        node->other = -1;
+    if (recv(node->other, packet, sizeof(*packet), MSG_DONTWAIT) == sizeof(*packet)) {
+        received(node, packet);
         return;
     }
-    if (packet->id == HUB) {
-        if (node->hub)
-            asked(node, !node->number, packet->bytes, packet->len);
-        else
-            told(node, packet->bytes, packet->len);
-        free(packet);
-        return;
-    }
-    if (packet->id == MISSING) {
-        missing(node, packet);
-        free(packet);
-        return;
-    }
-    if (packet->id) {
-        node->theirs = packet;
-        complete(node);
-        return;
-    }
-    if (pmix_job_posted(node->job, !node->number, packet->bytes, packet->len, &err))
-        abort();
-    free(packet);
+    free(packet); /* the other node is done, which breaks what is still to do here */
+    node->other = -1;
 }
 
 static void loop(struct node *node)
@@ -405,30 +529,34 @@ static bool is_private(const char *path)
 static void node_run(struct node *node, const char *scenario)
 {
     struct error err = ERROR_INIT;
-    char above[] = "/tmp/test-pmix.XXXXXX", host[64], job[64];
+    char above[] = "/tmp/test-pmix.XXXXXX", host[64], path[96];
     if (pipe2(node->wake, O_CLOEXEC) || !mkdtemp(above))
         abort();
     snprintf(host, sizeof(host), "%s/host", above);
-    snprintf(job, sizeof(job), "%s/host/job", above);
     node->hub = node->number ? NULL : hub_new(&hub_ops, node);
-    if (start_host(node, host, &err) || start_job(node, job, &err)) {
+    if (start_host(node, host, &err) || start_jobs(node, above, &err)) {
         snprintf(node->outcome->error, sizeof(node->outcome->error), "%s", error_text(&err));
     } else {
         start_tasks(node, scenario);
         loop(node);
-        pmix_job_free(node->job);
+        for (uint32_t job = 0; job < node->njobs; job++)
+            pmix_job_free(node->jobs[job].pmix);
     }
     double at = now();
     pmix_host_free(node->host, 5);
     hub_free(node->hub);
     node->outcome->free_ms = (now() - at) * 1e3;
-    node->outcome->made = is_private(host) && is_private(job);
-    rmdir(job);
+    node->outcome->made = is_private(host);
+    for (uint32_t job = 0; job < node->njobs; job++) {
+        snprintf(path, sizeof(path), "%s/job%u", host, job);
+        node->outcome->made &= !node->jobs[job].pmix || is_private(path);
+        rmdir(path);
+    }
     rmdir(host);
     rmdir(above);
 }
 
-struct pmix_outcome *pmix_nodes_run(uint32_t nnodes, const char *scenario)
+static struct pmix_outcome *run(uint32_t nnodes, enum pmix_jobs layout, const char *scenario)
 {
     int pair[2];
     pid_t pids[2];
@@ -438,8 +566,12 @@ struct pmix_outcome *pmix_nodes_run(uint32_t nnodes, const char *scenario)
         abort();
     for (uint32_t i = 0; i < nnodes; i++)
         if (!(pids[i] = fork())) {
-            struct node node = {
-                .number = i, .nnodes = nnodes, .other = pair[i], .outcome = &outcomes[i]};
+            struct node node = {.number = i,
+                                .nnodes = nnodes,
+                                .njobs = layout == PMIX_ONE_JOB ? 1 : JOBS,
+                                .layout = layout,
+                                .other = pair[i],
+                                .outcome = &outcomes[i]};
             close(pair[!i]);
             node_run(&node, scenario);
             _exit(0);
@@ -453,6 +585,16 @@ struct pmix_outcome *pmix_nodes_run(uint32_t nnodes, const char *scenario)
                      status);
     }
     return outcomes;
+}
+
+struct pmix_outcome *pmix_nodes_run(uint32_t nnodes, const char *scenario)
+{
+    return run(nnodes, PMIX_ONE_JOB, scenario);
+}
+
+struct pmix_outcome *pmix_jobs_run(enum pmix_jobs jobs, const char *scenario)
+{
+    return run(2, jobs, scenario);
 }
 
 void pmix_nodes_free(struct pmix_outcome *outcomes, uint32_t nnodes)

@@ -17,7 +17,7 @@ struct pmix_outcome { /* of a node; in shared memory */
     int aborted; /* status, 0: nobody asked for it */
     uint32_t abort_rank;
     char abort_message[64], out[1024], err[1024];
-    unsigned rounds, parts, posts;
+    unsigned rounds, parts, posts, questions;
     double host_ms, job_ms, free_ms;
     long host_kib, job_kib;
     bool stuck; /* who was left had to be killed */
@@ -26,8 +26,16 @@ struct pmix_outcome { /* of a node; in shared memory */
     bool made; /* the job's directory, for its tasks alone */
 };
 
+enum pmix_jobs {
+    PMIX_ONE_JOB,
+    PMIX_TWO_APART, /* each of half of the tasks, and on a node of its own */
+    PMIX_TWO_MIXED, /* each with a task on each node */
+};
+
 /* `nnodes` (1 or 2) nodes run TASKS tasks of a scenario (pmix-client.c); the nodes' outcomes. */
 struct pmix_outcome *pmix_nodes_run(uint32_t nnodes, const char *scenario);
+/* The same on two nodes. Tasks of the second job come after those of the first. */
+struct pmix_outcome *pmix_jobs_run(enum pmix_jobs jobs, const char *scenario);
 void pmix_nodes_free(struct pmix_outcome *outcomes, uint32_t nnodes);
 
 #endif

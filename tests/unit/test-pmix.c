@@ -108,6 +108,82 @@ static void a_text_that_is_logged_comes_in_lines(void **state)
     pmix_nodes_free(o, 2);
 }
 
+/* ---- two jobs ---- */
+
+static void run_jobs(enum pmix_jobs jobs, const char *scenario)
+{
+    struct pmix_outcome *outcomes = pmix_jobs_run(jobs, scenario);
+    for (uint32_t i = 0; i < TASKS; i++) {
+        const struct pmix_outcome *o = &outcomes[jobs == PMIX_TWO_APART ? i / 2 : i % 2];
+        assert_string_equal(o->error, "");
+        assert_false(o->stuck);
+        assert_int_equal(o->exits[i], 0);
+        assert_int_equal(o->states[i], PMI_FINALIZED);
+    }
+    pmix_nodes_free(outcomes, 2);
+}
+
+static void run_layouts(const char *scenario)
+{
+    run_jobs(PMIX_TWO_APART, scenario);
+    run_jobs(PMIX_TWO_MIXED, scenario);
+}
+
+static void who_is_connected_knows_of_the_other_job(void **state)
+{
+    (void)state;
+    run_layouts("connect");
+    run_layouts("connect-some");
+}
+
+static void tasks_of_two_jobs_exchange_and_fence(void **state)
+{
+    (void)state;
+    run_layouts("fences");
+    run_layouts("fence-nb");
+}
+
+static void what_a_task_of_another_job_has_put_is_fetched(void **state)
+{
+    (void)state;
+    run_layouts("modex");
+    run_layouts("modex-never");
+}
+
+static void who_waits_for_what_does_not_come_is_told(void **state)
+{
+    (void)state;
+    run_layouts("too-late");
+    run_layouts("nobody");
+    run_jobs(PMIX_TWO_APART, "left"); /* of one on the same node openpmix itself waits */
+}
+
+static void who_waits_for_one_that_was_killed_is_told(void **state)
+{
+    (void)state;
+    for (enum pmix_jobs jobs = PMIX_TWO_APART; jobs <= PMIX_TWO_MIXED; jobs++) {
+        struct pmix_outcome *o = pmix_jobs_run(jobs, "killed");
+        for (uint32_t i = 0; i < TASKS; i++) {
+            int status = o[0].exits[i] | o[1].exits[i];
+            assert_int_equal(status, i == 2 ? SIGKILL : 0);
+        }
+        assert_false(o[0].stuck || o[1].stuck);
+        pmix_nodes_free(o, 2);
+    }
+}
+
+static void a_group_of_tasks_of_two_jobs_has_a_number_of_its_own(void **state)
+{
+    (void)state;
+    run_layouts("group");
+}
+
+static void a_fence_of_two_jobs_is_fast(void **state)
+{
+    (void)state;
+    run_layouts("speed");
+}
+
 static void an_abort_is_told_with_rank_status_and_text(void **state)
 {
     (void)state;
@@ -295,7 +371,7 @@ static struct pmix_job *job_start(struct pmix_host *host, const char *name, uint
     struct taskmap *map = taskmap_new();
     struct pmix_local *locals = mem_array(per, sizeof(*locals));
     const char **hosts = mem_array(nnodes, sizeof(*hosts));
-    struct pmix_app app = {0, nnodes * per, NULL, "/"};
+    struct hub_app app = {0, nnodes * per, NULL, "/"};
     for (uint32_t i = 0; i < nnodes; i++) {
         taskmap_append(map, i, per);
         hosts[i] = mem_format("n%u", i);
@@ -390,6 +466,13 @@ int main(void)
         cmocka_unit_test(who_asks_for_what_never_comes_is_told_in_time),
         cmocka_unit_test(tasks_are_told_about_their_job),
         cmocka_unit_test(a_text_that_is_logged_comes_in_lines),
+        cmocka_unit_test(who_is_connected_knows_of_the_other_job),
+        cmocka_unit_test(tasks_of_two_jobs_exchange_and_fence),
+        cmocka_unit_test(what_a_task_of_another_job_has_put_is_fetched),
+        cmocka_unit_test(who_waits_for_what_does_not_come_is_told),
+        cmocka_unit_test(who_waits_for_one_that_was_killed_is_told),
+        cmocka_unit_test(a_group_of_tasks_of_two_jobs_has_a_number_of_its_own),
+        cmocka_unit_test(a_fence_of_two_jobs_is_fast),
         cmocka_unit_test(an_abort_is_told_with_rank_status_and_text),
         cmocka_unit_test(a_task_that_is_killed_in_a_fence_leaves_a_host_that_ends),
         cmocka_unit_test(one_who_never_connects_stays_silent),

@@ -1,0 +1,13 @@
+/*
+ * apps - the parts of a spec, as PMIx tells of the parts of a job.
+ */
+#ifndef LAUNCHER_PROGRAM_APPS_H
+#define LAUNCHER_PROGRAM_APPS_H
+
+#include "launcher/program/spec.h"
+#include "pmi-server/hub/hub.h"
+
+/* [nparts], of a group of so many tasks; they borrow of the spec. Caller frees. */
+struct hub_app *apps_of_spec(const struct spec *spec, uint32_t ntasks);
+
+#endif
