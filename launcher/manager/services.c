@@ -80,3 +80,12 @@ void services_remove(const struct group *group)
         hub_remove(group->manager->hub, name);
     free(name);
 }
+
+void services_ended(const struct group *group, const struct idset *ranks)
+{
+    char *name = job_name(group->manager, group->number);
+    IDSET_FOREACH(rank, ranks)
+    if (rank >= group->first_rank)
+        hub_ended(group->manager->hub, name, rank - group->first_rank);
+    free(name);
+}

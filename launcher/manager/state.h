@@ -349,6 +349,8 @@ char *services_job(const struct manager *manager, uint32_t group); /* its name; 
 /* It is about to be launched. */
 void services_add(const struct group *group, const struct group_plan *plan);
 void services_remove(const struct group *group); /* it is over */
+/* Ranks of the program, that are of this group and have ended badly. */
+void services_ended(const struct group *group, const struct idset *ranks);
 
 /* groups.c */
 struct group *groups_start(struct manager *manager, const struct group_plan *plan);

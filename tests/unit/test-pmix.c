@@ -178,7 +178,7 @@ static void a_group_of_tasks_of_two_jobs_has_a_number_of_its_own(void **state)
     run_layouts("group");
 }
 
-static void a_fence_of_two_jobs_is_fast(void **state)
+static void a_thousand_fences_of_two_jobs_end(void **state)
 {
     (void)state;
     run_layouts("speed");
@@ -472,7 +472,7 @@ int main(void)
         cmocka_unit_test(who_waits_for_what_does_not_come_is_told),
         cmocka_unit_test(who_waits_for_one_that_was_killed_is_told),
         cmocka_unit_test(a_group_of_tasks_of_two_jobs_has_a_number_of_its_own),
-        cmocka_unit_test(a_fence_of_two_jobs_is_fast),
+        cmocka_unit_test(a_thousand_fences_of_two_jobs_end),
         cmocka_unit_test(an_abort_is_told_with_rank_status_and_text),
         cmocka_unit_test(a_task_that_is_killed_in_a_fence_leaves_a_host_that_ends),
         cmocka_unit_test(one_who_never_connects_stays_silent),
