@@ -39,6 +39,7 @@ libspec_a_SOURCES = \
     launcher/program/spec.c launcher/program/spec.h launcher/program/spec_build.h \
     launcher/program/spec_env.c launcher/program/spec_env.h \
     launcher/program/spec_json.c \
+    launcher/program/blocks_env.c launcher/program/blocks_env.h \
     launcher/program/spec_blocks.c launcher/program/spec_blocks.h \
     launcher/program/ask.c launcher/program/ask.h \
     launcher/program/pair.c launcher/program/pair.h \

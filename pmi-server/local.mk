@@ -62,7 +62,9 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/names_options.c pmi-server/pmix/names_options.h \
     pmi-server/pmix/questions.c \
     pmi-server/pmix/queue.c pmi-server/pmix/queue.h \
+    pmi-server/pmix/directives.c pmi-server/pmix/directives.h \
     pmi-server/pmix/say.c pmi-server/pmix/say.h \
+    pmi-server/pmix/spawn.c \
     pmi-server/pmix/told.c \
     pmi-server/pmix/upcalls.c \
     pmi-server/pmix/value.c pmi-server/pmix/value.h \

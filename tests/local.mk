@@ -95,6 +95,9 @@ check_PROGRAMS += tests/unit/test-hub-gather
 tests_unit_test_hub_gather_SOURCES = tests/unit/test-hub-gather.c tests/unit/unit.h
 tests_unit_test_hub_gather_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 
+check_PROGRAMS += tests/unit/test-directives
+tests_unit_test_directives_SOURCES = tests/unit/test-directives.c tests/unit/unit.h
+tests_unit_test_directives_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-pmix
 tests_unit_test_pmix_SOURCES = tests/unit/test-pmix.c tests/unit/pmix-node.c \
     tests/unit/pmix-leaks.h tests/unit/pmix-node.h tests/unit/unit.h

@@ -13,7 +13,8 @@ struct asking {
     uint32_t number;
     enum ask_kind kind;
     uint32_t ntasks; /* of ASK_SPAWN, if they are few enough to be answered for one by one; or 0 */
-    struct pmi_request *request;
+    struct pmi_request *request; /* NULL: PMIx asks, and this is its number for it */
+    uint64_t token;
 };
 
 char *asking_kvsname(const struct launch *launch, uint32_t group)
@@ -31,13 +32,15 @@ static uint32_t count_tasks(const struct ask *ask)
     return count <= ASKING_MAX_CODES ? (uint32_t)count : 0;
 }
 
-static void ask_above(struct group *group, struct pmi_request *request, struct ask *ask)
+static void ask_above(struct group *group, const struct task *task, struct ask *ask,
+                      struct pmi_request *request, uint64_t token)
 {
-    const struct task *task = pmi_client_data(pmi_request_client(request));
     struct asking *asking = mem_alloc(sizeof(*asking));
-    *asking = (struct asking){group->asking, group->asked++, ask->kind, count_tasks(ask), request};
+    *asking =
+        (struct asking){group->asking, group->asked++, ask->kind, count_tasks(ask), request, token};
     group->asking = asking;
     ask->app = task->what->app;
+    ask->rank = task->what->rank;
     json_t *value = ask_to_json(ask);
     char *text = json_dumps(value, JSON_COMPACT);
     struct frame frame = {.type = FRAME_ASK,
@@ -51,6 +54,11 @@ static void ask_above(struct group *group, struct pmi_request *request, struct a
     free(text);
 }
 
+static const struct task *asking_task(struct pmi_request *request)
+{
+    return pmi_client_data(pmi_request_client(request));
+}
+
 void asking_name(void *arg, struct pmi_request *request, enum pmi_name name, const char *service,
                  const char *port)
 {
@@ -59,7 +67,7 @@ void asking_name(void *arg, struct pmi_request *request, enum pmi_name name, con
                                           [PMI_NAME_LOOKUP] = ASK_LOOKUP};
     struct ask ask = {
         .kind = kinds[name], .name = (char *)(uintptr_t)service, .port = (char *)(uintptr_t)port};
-    ask_above(arg, request, &ask);
+    ask_above(arg, asking_task(request), &ask, request, 0);
 }
 
 /* The texts stay the request's. */
@@ -71,9 +79,11 @@ static struct pair *borrow_pairs(const struct pmi_pairs *pairs)
     return list;
 }
 
-void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn)
+static void ask_spawn(struct group *group, const struct task *task, const struct pmi_spawn *spawn,
+                      struct pmi_request *request, uint64_t token)
 {
     struct ask ask = {.kind = ASK_SPAWN,
+                      .aloud = !request, /* PMIx's answer is a number */
                       .blocks = mem_array(spawn->nblocks, sizeof(*ask.blocks)),
                       .nblocks = spawn->nblocks,
                       .preput = borrow_pairs(&spawn->preputs),
@@ -85,11 +95,27 @@ void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn
                                            .info = borrow_pairs(&from->infos),
                                            .ninfo = from->infos.count};
     }
-    ask_above(arg, request, &ask);
+    ask_above(group, task, &ask, request, token);
     for (size_t i = 0; i < ask.nblocks; i++)
         free(ask.blocks[i].info);
     free(ask.blocks);
     free(ask.preput);
+}
+
+void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn)
+{
+    ask_spawn(arg, asking_task(request), spawn, request, 0);
+}
+
+void asking_spawn_pmix(struct group *group, uint32_t rank, uint64_t token,
+                       const struct pmi_spawn *spawn)
+{
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        if (group->tasks[i].what->rank == rank) {
+            ask_spawn(group, &group->tasks[i], spawn, NULL, token);
+            return;
+        }
+    pmix_job_spawned(group->pmix, token, SPAWN_BAD, NULL);
 }
 
 /* ---- answers ---- */
@@ -110,9 +136,35 @@ static int *make_codes(const struct asking *asking, const struct answer *answer)
     return codes;
 }
 
+/* The refusal is that of the first failure. */
+static enum spawn_fate fate_of(const struct answer *answer)
+{
+    if (!answer->refusal)
+        return SPAWN_STARTED;
+    if (answer->bad)
+        return SPAWN_BAD;
+    if (!answer->nfailed)
+        return SPAWN_NO_ROOM;
+    uint32_t code = answer->failed[0].code;
+    return code == 127 ? SPAWN_NO_PROGRAM : code == 126 ? SPAWN_NOT_PROGRAM : SPAWN_FAILED;
+}
+
+static void answer_pmix(const struct group *group, const struct asking *asking,
+                        const struct answer *answer)
+{
+    char *name = pmix_name(group->launch, answer->group);
+    if (group->pmix)
+        pmix_job_spawned(group->pmix, asking->token, fate_of(answer), name);
+    free(name);
+}
+
 static void give_answer(const struct group *group, const struct asking *asking,
                         const struct answer *answer)
 {
+    if (!asking->request) {
+        answer_pmix(group, asking, answer);
+        return;
+    }
     if (asking->kind != ASK_SPAWN) {
         pmi_request_named(asking->request, !answer->refusal, answer->port);
         return;

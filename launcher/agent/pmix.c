@@ -149,6 +149,17 @@ static void host_stuck(void *arg, struct pmix_job *job, uint32_t missing, uint32
         rendezvous_stuck(group, "PMIx fence", missing, waiting);
 }
 
+static void host_spawn(void *arg, struct pmix_job *job, uint32_t rank, uint64_t token,
+                       const struct pmi_spawn *spawn)
+{
+    struct group *group = group_of(job);
+    (void)arg;
+    if (group)
+        asking_spawn_pmix(group, rank, token, spawn);
+    else
+        pmix_job_spawned(job, token, SPAWN_FAILED, NULL);
+}
+
 static const struct pmix_host_ops host_ops = {
     .wake = host_wake,
     .exchange = host_exchange,
@@ -158,6 +169,7 @@ static const struct pmix_host_ops host_ops = {
     .settled = host_settled,
     .log = host_log,
     .stuck = host_stuck,
+    .spawn = host_spawn,
 };
 
 /* ---- posts ---- */
@@ -352,6 +364,7 @@ static struct pmix_job *make_job(struct group *group, struct error *err)
     struct hub_app *apps = apps_of_spec(launch->spec, launch->ntasks);
     struct pmix_job_config config = {.name = name,
                                      .spawner = spawner,
+                                     .spawner_rank = launch->spawner_rank,
                                      .universe_size = -1,
                                      .map = launch->map,
                                      .hosts = (const char *const *)launch->hosts,

@@ -268,6 +268,8 @@ char *pmix_name(const struct launch *launch, uint32_t group); /* of a job; calle
 void asking_name(void *arg, struct pmi_request *request, enum pmi_name name, const char *service,
                  const char *port);
 void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn);
+void asking_spawn_pmix(struct group *group, uint32_t rank, uint64_t token,
+                       const struct pmi_spawn *spawn); /* pmix_job_spawned() with this token */
 void asking_answer(struct agent *agent, const struct frame *frame); /* or pass it on */
 void asking_free(struct group *group);
 char *asking_kvsname(const struct launch *launch, uint32_t group); /* of a group; caller frees */

@@ -91,6 +91,7 @@ static void add_group(struct manager *manager, struct blocks *blocks, const stru
                               .candidate_host = room->candidate_host,
                               .spawned = true,
                               .spawner = asker->group,
+                              .spawner_rank = asker->rank,
                               .preput = ask->preput,
                               .npreput = ask->npreput};
     struct group *group = groups_start(manager, &plan);
@@ -143,8 +144,10 @@ static int add(struct manager *manager, struct blocks *blocks, const struct ask 
         viewer_say(manager, "spawn: info keys that mean nothing here: %s",
                    buf_text(&blocks->unknown));
     struct hostlist **hosts = find_all_hosts(blocks, err);
-    if (!hosts)
+    if (!hosts) {
+        err->kind = ERROR_USAGE;
         return -1;
+    }
     struct room *room = claim_room(manager, blocks->spec, hosts, woken, err);
     bool waits = !room && !err->text;
     if (room && room->layout->ntasks <= INT32_MAX - manager->next_rank)
@@ -164,8 +167,10 @@ int adding_begin(struct manager *manager, const struct ask *ask, const struct as
     if (manager->terminating || !group)
         return error_set(err, "the program is ending");
     error_clear(err);
-    if (blocks_make(&blocks, group->spec ? group->spec : manager->spec, ask, err) < 0)
+    if (blocks_make(&blocks, group->spec ? group->spec : manager->spec, ask, err) < 0) {
+        err->kind = ERROR_USAGE;
         return -1;
+    }
     int rc = add(manager, &blocks, ask, asker, woken, err);
     blocks_clear(&blocks);
     return rc;
@@ -197,7 +202,10 @@ static void finish(struct group *group)
     json_t *end;
     if (group->failed) {
         struct frame frame = {.type = FRAME_TERMINATE};
-        viewer_say(manager, "group %u: not started: %s", group->number, adding->answer.refusal);
+        if (adding->asker.aloud)
+            asked_refused(manager, &adding->asker, adding->answer.refusal);
+        else
+            viewer_say(manager, "group %u: not started: %s", group->number, adding->answer.refusal);
         groups_send(group, &frame);
     } else {
         json_array_foreach(adding->ends, i, end) reports_ended(

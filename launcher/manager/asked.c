@@ -6,6 +6,14 @@
 #include "launcher/manager/state.h"
 #include "launcher/program/ask.h"
 
+void asked_refused(struct manager *manager, const struct asker *asker, const char *why)
+{
+    char *line = mem_format("spawn refused: %s", why);
+    if (asker->aloud || manager->spec->verbose)
+        viewer_note(manager, line);
+    free(line);
+}
+
 void asked_answer(struct manager *manager, const struct asker *asker, const struct answer *answer)
 {
     json_t *value = answer_to_json(answer);
@@ -64,14 +72,16 @@ static void take(struct manager *manager, const struct ask *ask, const struct as
 void asked_take(struct manager *manager, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    struct asker asker = {frame->node, frame->group, frame->rank};
+    struct asker asker = {.node = frame->node, .group = frame->group, .number = frame->rank};
     struct ask ask;
     json_t *value = frame_json(frame, &err);
     if (value && ask_from_json(&ask, value, &err) == 0) {
+        asker.rank = ask.rank;
+        asker.aloud = ask.aloud;
         take(manager, &ask, &asker);
         ask_clear(&ask);
     } else {
-        struct answer answer = {.refusal = err.text};
+        struct answer answer = {.refusal = err.text, .bad = true};
         asked_answer(manager, &asker, &answer);
     }
     error_clear(&err);

@@ -176,6 +176,7 @@ static void launch(struct group *group, const struct group_plan *plan)
                                    .first_rank = group->first_rank,
                                    .spawned = plan->spawned,
                                    .spawner = plan->spawner,
+                                   .spawner_rank = plan->spawner_rank,
                                    .preput = plan->preput,
                                    .npreput = plan->npreput,
                                    .spec = plan->spec,

@@ -15,8 +15,9 @@ struct parked {
 
 static void refuse(struct manager *manager, const struct asker *asker, const struct error *err)
 {
-    struct answer answer = {.refusal = mem_copy_text(error_text(err))};
-    viewer_say(manager, "spawn refused: %s", error_text(err));
+    struct answer answer = {.refusal = mem_copy_text(error_text(err)),
+                            .bad = err->kind == ERROR_USAGE};
+    asked_refused(manager, asker, error_text(err));
     asked_answer(manager, asker, &answer);
     answer_clear(&answer);
 }

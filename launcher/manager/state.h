@@ -93,7 +93,7 @@ struct group_plan { /* what a group is made of; all borrowed */
     const uint32_t *candidate_host;       /* beside them: index into nodes->list */
     bool idle;                            /* the layout claims more than its tasks use */
     bool spawned;
-    uint32_t spawner; /* group of the task that asked */
+    uint32_t spawner, spawner_rank; /* group of the task that asked, and its rank there */
     const struct pair *preput;
     size_t npreput;
 };
@@ -101,6 +101,8 @@ struct group_plan { /* what a group is made of; all borrowed */
 struct asker { /* the task that waits for an answer */
     uint32_t node, group;
     uint32_t number; /* of its question */
+    uint32_t rank;   /* in its group */
+    bool aloud;      /* a refusal is shown in any case */
 };
 
 struct room { /* for tasks that are added */
@@ -289,6 +291,7 @@ void place_close(struct manager *manager);
 
 /* asked.c */
 void asked_take(struct manager *manager, const struct frame *frame);
+void asked_refused(struct manager *manager, const struct asker *asker, const char *why); /* shown */
 void asked_answer(struct manager *manager, const struct asker *asker, const struct answer *answer);
 
 /* parked.c */

@@ -27,6 +27,10 @@ static json_t *block_to_json(const struct ask_block *block)
 json_t *ask_to_json(const struct ask *ask)
 {
     json_t *value = json_pack("{s:s, s:I}", "ask", kinds[ask->kind], "app", (json_int_t)ask->app);
+    if (ask->rank)
+        json_object_set_new(value, "rank", json_integer(ask->rank));
+    if (ask->aloud)
+        json_object_set_new(value, "aloud", json_true());
     if (ask->name)
         json_object_set_new(value, "name", text_to_json(ask->name));
     if (ask->port)
@@ -97,7 +101,9 @@ static int read_ask(struct ask *ask, const json_t *value, struct error *err)
     if (!word || kind == ASK_NKINDS)
         return error_set(err, "there is no such question");
     ask->kind = (enum ask_kind)kind;
+    ask->aloud = json_is_true(json_object_get(value, "aloud"));
     if (read_number(&ask->app, value, "app", err) < 0 ||
+        read_number(&ask->rank, value, "rank", err) < 0 ||
         read_text(&ask->name, value, "name", err) < 0 ||
         read_text(&ask->port, value, "port", err) < 0)
         return -1;
@@ -200,6 +206,8 @@ json_t *answer_to_json(const struct answer *answer)
         json_object_set_new(value, "port", text_to_json(answer->port));
     if (answer->group)
         json_object_set_new(value, "group", json_integer(answer->group));
+    if (answer->bad)
+        json_object_set_new(value, "bad", json_true());
     if (answer->nfailed)
         json_object_set_new(value, "failed", failed_to_json(answer));
     return value;
@@ -207,7 +215,7 @@ json_t *answer_to_json(const struct answer *answer)
 
 int answer_from_json(struct answer *answer, const json_t *value, struct error *err)
 {
-    *answer = (struct answer){0};
+    *answer = (struct answer){.bad = json_is_true(json_object_get(value, "bad"))};
     if (json_is_object(value) && read_text(&answer->refusal, value, "refusal", err) == 0 &&
         read_text(&answer->port, value, "port", err) == 0 &&
         read_number(&answer->group, value, "group", err) == 0 &&

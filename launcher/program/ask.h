@@ -41,6 +41,8 @@ struct ask {
     struct pair *preput; /* what the new group's key-value space holds at its start */
     size_t npreput;
     char *name, *port;
+    uint32_t rank; /* the asking task's in its group */
+    bool aloud;    /* who asks cannot be given a refusal's reason: it is shown in any case */
 };
 
 struct answer_failure {  /* tasks that could not be started */
@@ -54,6 +56,7 @@ struct answer {
     uint32_t group;                /* of ASK_SPAWN: the new one */
     struct answer_failure *failed; /* because of which ASK_SPAWN was refused, one for a code */
     size_t nfailed;
+    bool bad; /* the refusal is of what was asked, whatever there is room for */
 };
 
 json_t *ask_to_json(const struct ask *ask); /* new reference */

@@ -28,10 +28,11 @@ struct launch_task { /* one task of this node */
 
 struct launch {
     uint32_t group;
-    uint32_t first_rank; /* of the program: of this group's rank 0 */
-    bool spawned;        /* by a task */
-    uint32_t spawner;    /* that task's group */
-    struct pair *preput; /* what its key-value space holds at the start */
+    uint32_t first_rank;   /* of the program: of this group's rank 0 */
+    bool spawned;          /* by a task */
+    uint32_t spawner;      /* that task's group */
+    uint32_t spawner_rank; /* its rank there */
+    struct pair *preput;   /* what its key-value space holds at the start */
     size_t npreput;
     struct spec *spec; /* its parts are the group's */
     char *program;     /* id */
@@ -63,7 +64,7 @@ struct launch_source { /* what the manager knows; all borrowed */
     uint32_t group;
     uint32_t first_rank;
     bool spawned;
-    uint32_t spawner;
+    uint32_t spawner, spawner_rank;
     const struct pair *preput;
     size_t npreput;
     const struct spec *spec;

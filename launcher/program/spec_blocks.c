@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "launcher/program/blocks_env.h"
 #include "launcher/program/json_field.h"
 
 /* What is being made: the part of one block. */
@@ -50,30 +51,61 @@ static int take_map(struct making *making, const char *value, struct error *err)
     return set_text(making, "map", value, err);
 }
 
+/* As --rank-by: by slot they run along the hardware, by a level they follow the placement. */
+static int take_rank_by(struct making *making, const char *value, struct error *err)
+{
+    bool slot = strcmp(value, "slot") == 0;
+    return set_text(making, "order", !*value ? "" : slot ? "sequential" : "natural", err);
+}
+
+static int take_per(struct making *making, const char *value, struct error *err)
+{
+    json_object_del(making->part, "map");
+    json_object_del(making->part, "order");
+    return set_text(making, "per", value, err);
+}
+
+static int take_cores(struct making *making, const char *value, struct error *err)
+{
+    char *end;
+    long cores = strtol(value, &end, 10);
+    if (end == value || *end || cores < 1 || cores > INT32_MAX)
+        return error_set(err, "\"%s\" is not a number of cores", value);
+    json_object_set_new(making->part, "cores_per_task", json_integer(cores));
+    return 0;
+}
+
 static int take_bind(struct making *making, const char *value, struct error *err)
 {
     return set_text(making, "bind", value, err);
 }
 
+/* Lines of them. */
 static int take_env(struct making *making, const char *value, struct error *err)
 {
-    json_t *list = json_object_get(making->part, "env");
-    if (!list)
-        json_object_set_new(making->part, "env", list = json_array());
     for (const char *at = value; *at; at += at[0] == '\n') {
-        size_t len = strcspn(at, "\n"), name = strcspn(at, "=");
-        if (len && (!name || name >= len))
-            return error_set(err, "\"%.*s\" is not NAME=VALUE", (int)len, at);
-        char *key = mem_copy_text_n(at, name),
-             *text = mem_copy_text_n(at + name + 1, len - name - 1);
-        json_array_append_new(
-            list, json_pack("{s:o, s:o}", "set", text_to_json(key), "value", text_to_json(text)));
-        free(key);
-        free(text);
+        size_t len = strcspn(at, "\n");
+        char *line = mem_copy_text_n(at, len);
+        int rc = len ? blocks_env_change(making->part, making->base, BLOCKS_ENV_SET, line, err) : 0;
+        free(line);
+        if (rc < 0)
+            return -1;
         at += len;
     }
     return 0;
 }
+
+#define TAKE_ENV(name, change)                                                                     \
+    static int name(struct making *making, const char *value, struct error *err)                   \
+    {                                                                                              \
+        return blocks_env_change(making->part, making->base, change, value, err);                  \
+    }
+TAKE_ENV(take_set, BLOCKS_ENV_SET)
+TAKE_ENV(take_default, BLOCKS_ENV_DEFAULT)
+TAKE_ENV(take_unset, BLOCKS_ENV_UNSET)
+TAKE_ENV(take_prepend, BLOCKS_ENV_PREPEND)
+TAKE_ENV(take_append, BLOCKS_ENV_APPEND)
+#undef TAKE_ENV
 
 static int take_where(char **where, const char *value, struct error *err)
 {
@@ -106,9 +138,14 @@ static int take_hostfile(struct making *making, const char *value, struct error 
 static const struct {
     const char *key;
     int (*take)(struct making *making, const char *value, struct error *err);
-} keys[] = {{"path", take_path},         {"wdir", take_wdir},  {"host", take_hosts},
-            {"hosts", take_hosts},       {"map_by", take_map}, {"bind_to", take_bind},
-            {"hostfile", take_hostfile}, {"env", take_env}};
+} keys[] = {
+    {"path", take_path},           {"wdir", take_wdir},         {"host", take_hosts},
+    {"hosts", take_hosts},         {"hostfile", take_hostfile}, {"map_by", take_map},
+    {"rank_by", take_rank_by},     {"bind_to", take_bind},      {"per", take_per},
+    {"cores", take_cores},         {"env", take_env},           {"env_set", take_set},
+    {"env_default", take_default}, {"env_unset", take_unset},   {"env_prepend", take_prepend},
+    {"env_append", take_append},
+};
 
 static int take_info(struct making *making, const struct pair *info, struct error *err)
 {

@@ -25,7 +25,8 @@ struct blocks {
 };
 
 /* Keys of info: path (of the program, if its name is no absolute path), wdir, host, hosts, hostfile,
- * map_by, bind_to, env (NAME=VALUE lines). -1 with a sentence. */
+ * map_by, rank_by, bind_to, per, cores (a task), env (NAME=VALUE lines), and for one variable each
+ * env_set, env_default, env_unset, env_prepend, env_append (blocks_env.h). -1 with a sentence. */
 int blocks_make(struct blocks *blocks, const struct spec *base, const struct ask *ask,
                 struct error *err);
 void blocks_clear(struct blocks *blocks);

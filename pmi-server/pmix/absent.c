@@ -104,6 +104,11 @@ void pmix_job_missing(struct pmix_job *job, uint32_t rank, uint64_t from)
     (void)job, (void)rank, (void)from;
 }
 
+void pmix_job_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate, const char *name)
+{
+    (void)job, (void)token, (void)fate, (void)name;
+}
+
 int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
                        struct error *err)
 {

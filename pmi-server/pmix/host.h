@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "pmi-server/hub/hub.h"
 #include "pmi-server/server/server.h" /* enum pmi_state */
+#include "pmi-server/server/spawn.h"
 
 #define PMIX_HOST_ROUND (1ull << 61) /* in the id of every round that a host exchanges */
 
@@ -59,6 +60,20 @@ struct pmix_host_ops {
     /* The job hangs: `waiting`, of this node, waits in a fence for `missing`, which has ended. Once in
      * a job's life. */
     void (*stuck)(void *arg, struct pmix_job *job, uint32_t missing, uint32_t waiting);
+    /* A task of this node wants tasks started, as one new job; `spawn` is borrowed. Its infos are
+     * the owner's words (host, wdir ...), and openpmix's for what has none. pmix_job_spawned() once
+     * that is done, or is not. */
+    void (*spawn)(void *arg, struct pmix_job *job, uint32_t rank, uint64_t token,
+                  const struct pmi_spawn *spawn);
+};
+
+enum spawn_fate {
+    SPAWN_STARTED,
+    SPAWN_BAD,         /* what was asked for cannot be */
+    SPAWN_NO_ROOM,     /* nor can it be placed */
+    SPAWN_NO_PROGRAM,  /* there is no such file */
+    SPAWN_NOT_PROGRAM, /* it cannot be executed */
+    SPAWN_FAILED,      /* for another reason, and none of its tasks runs */
 };
 
 struct pmix_local { /* a task of this node */
@@ -122,6 +137,8 @@ enum pmi_state pmix_job_state(const struct pmix_job *job, uint32_t local_rank);
  * nodes have to know: pmix_job_missing() there. (False: it ended without a finalize.) */
 bool pmix_job_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from);
 void pmix_job_missing(struct pmix_job *job, uint32_t rank, uint64_t from);
+/* What became of a spawn that ops->spawn() was told of; `name` is the new job's, if it was started. */
+void pmix_job_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate, const char *name);
 
 /* The owner's side of ops. -1 with a sentence for what is malformed or of no round that is open. */
 int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,

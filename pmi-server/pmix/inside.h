@@ -57,6 +57,8 @@ struct pmix_job {
     bool told_stuck;
     struct modex_request *modexes; /* that other nodes were asked for */
     struct wanted *wanted;         /* by them, of tasks of this node */
+    struct spawning *spawnings;    /* that the owner was asked for */
+    uint32_t nspawnings;
 };
 
 struct pmix_job *host_job(const struct pmix_host *host, const char *name);
@@ -124,6 +126,11 @@ void foreign_deny(struct pmix_host *host, const char *name); /* after openpmix w
 int foreign_removed(struct pmix_host *host, struct talk_down *talk);
 bool foreign_forget(struct pmix_host *host, const char *name); /* openpmix keeps it; was it one? */
 void foreigners_free(struct pmix_host *host);
+/* spawn.c */
+pmix_status_t spawn_asked(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
+                          const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done,
+                          void *cbdata); /* openpmix's thread */
+void spawnings_free(struct pmix_job *job);
 
 /* questions.c: what the program's hub is asked. `rest` is malformed if packet_ends() says so after it
  * was read; with another status than HUB_OK there may be nothing. */

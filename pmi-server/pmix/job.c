@@ -20,6 +20,7 @@ void job_forget(struct pmix_job *job)
     fences_free(job);
     modexes_free(job);
     committed_free(job);
+    spawnings_free(job);
     for (uint32_t i = 0; i < job->nclients; i++)
         environment_free(job->clients[i].environment);
     free(job->clients);

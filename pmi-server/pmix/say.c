@@ -31,6 +31,13 @@ static void report_log(struct pmix_host *host, struct event *event)
         host->ops->log(host->arg, job, event->proc.rank, event->error, event->bytes);
 }
 
+void say_line(struct pmix_host *host, const pmix_proc_t *to, const char *line)
+{
+    struct pmix_job *job = host_job(host, to->nspace);
+    if (job && to->rank < job->map->ntasks)
+        host->ops->log(host->arg, job, to->rank, true, line);
+}
+
 void say_done(struct pmix_host *host, struct event *event)
 {
     if (event->done && host_job(host, event->proc.nspace))

@@ -11,6 +11,8 @@ struct event *say_text(const pmix_proc_t *from, const pmix_info_t *info);
 
 /* That this directory could not be made for them. */
 struct event *say_no_directory(const pmix_proc_t *whose, const char *path, int number);
+/* A line of the host's own for the one who asked for something. */
+void say_line(struct pmix_host *host, const pmix_proc_t *to, const char *line);
 
 /* Events. */
 void say_abort(struct pmix_host *host, struct event *event);

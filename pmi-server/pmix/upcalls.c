@@ -101,4 +101,5 @@ pmix_server_module_t pmix_upcalls = {
     .unpublish = names_unpublish_upcall,
     .log = log_text,
     .job_control = control,
+    .spawn = spawn_asked,
 };

@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char good[] =
-    "{\"group\":2,\"first_rank\":4,\"spawner\":0,\"preput\":[[\"k\",\"v\"]],"
+    "{\"group\":2,\"first_rank\":4,\"spawner\":0,\"spawner_rank\":1,\"preput\":[[\"k\",\"v\"]],"
     "\"spec\":{\"version\":1,\"parts\":[{\"argv\":[\"a\"]},{\"argv\":[\"b\"]}]},\"program\":"
     "\"f1\","
     "\"instance\":\"/i\",\"taskmap\":{\"version\":1,\"map\":[[0,2,2,1]]},\"sizes\":[1,3],"

@@ -500,6 +500,28 @@ static void facts(void)
     NEED(strchr(get_text(me.rank, PMIX_LOCALITY_STRING), ':') != NULL);
 }
 
+static pmix_status_t spawned(const char *program, bool known, char *name)
+{
+    char *argv[] = {(char *)(uintptr_t)program, NULL};
+    pmix_info_t info = {.flags = PMIX_INFO_REQD,
+                        .value = {.type = PMIX_STRING, .data.string = argv[0]}};
+    pmix_app_t app = {.cmd = argv[0], .argv = argv, .maxprocs = 1, .info = &info, .ninfo = 1};
+    strcpy(info.key, known ? PMIX_PSET_NAME : "pmix.nobody");
+    return PMIx_Spawn(NULL, 0, &app, 1, name);
+}
+
+static void spawn(void)
+{
+    pmix_nspace_t name;
+    if (me.rank == 0) {
+        NEED(spawned("good", true, name) == PMIX_SUCCESS);
+        NEED(!strcmp(name, "tprun.job.2"));
+        NEED(spawned("bad", true, name) == PMIX_ERR_JOB_EXE_NOT_FOUND);
+        NEED(spawned("good", false, name) == PMIX_ERR_NOT_SUPPORTED);
+    }
+    fence(0, 0, false);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -525,6 +547,7 @@ static const struct {
     {"names-wait", names_wait},
     {"names-once", names_once},
     {"names-end", names_end},
+    {"spawn", spawn},
 };
 
 int main(int argc, char **argv)

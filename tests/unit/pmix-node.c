@@ -268,6 +268,19 @@ static void settled(void *arg, struct pmix_job *pmix, uint32_t local_rank)
     gone(node, &node->tasks[i]);
 }
 
+/* What is called "good" can be started. */
+static void spawn(void *arg, struct pmix_job *job, uint32_t rank, uint64_t token,
+                  const struct pmi_spawn *what)
+{
+    struct node *node = arg;
+    bool good = !strcmp(what->blocks[0].argv[0], "good");
+    if (job != node->job || rank != 0)
+        abort();
+    node->outcome->spawns++;
+    pmix_job_spawned(job, token, good ? SPAWN_STARTED : SPAWN_NO_PROGRAM, "tprun.job.2");
+    pmix_job_spawned(job, token, SPAWN_STARTED, "twice"); /* is of no account */
+}
+
 static const struct pmix_host_ops ops = {
     .wake = wake,
     .exchange = exchange,
@@ -277,6 +290,7 @@ static const struct pmix_host_ops ops = {
     .settled = settled,
     .log = log_text,
     .stuck = stuck,
+    .spawn = spawn,
 };
 
 /* ---- a node ---- */

@@ -17,7 +17,7 @@ struct pmix_outcome { /* of a node; in shared memory */
     int aborted; /* status, 0: nobody asked for it */
     uint32_t abort_rank;
     char abort_message[64], out[1024], err[1024];
-    unsigned rounds, parts, posts, questions;
+    unsigned rounds, parts, posts, questions, spawns;
     double host_ms, job_ms, free_ms;
     long host_kib, job_kib;
     bool stuck; /* who was left had to be killed */

@@ -94,6 +94,48 @@ static void test_info_says_otherwise(void **state)
     blocks_clear(&blocks);
 }
 
+static void test_variables_are_changed_one_by_one(void **state)
+{
+    static const struct info info[] = {{"env_set", "B=two\nlines"}, {"env_default", "B=no"},
+                                       {"env_default", "C=yes"},    {"env_prepend", "HOME=:/first"},
+                                       {"env_append", "A=;z"},      {"env_unset", "C"},
+                                       {"env_append", "C=,c"},      {"cores", "3"}};
+    static const struct {
+        enum spec_env_kind kind;
+        const char *name, *value;
+    } want[] = {{SPEC_ENV_SET, "A", "1"},   {SPEC_ENV_SET, "B", "two\nlines"},
+                {SPEC_ENV_SET, "C", "yes"}, {SPEC_ENV_SET, "HOME", "/first:/h"},
+                {SPEC_ENV_SET, "A", "1;z"}, {SPEC_ENV_REMOVE, "C", NULL},
+                {SPEC_ENV_SET, "C", "c"}};
+    struct blocks blocks;
+    (void)state;
+    assert_int_equal(make(&blocks, 1, "tool", info, 8, NULL), 0);
+    const struct spec_part *part = &blocks.spec->parts[0];
+    assert_int_equal(part->cores_per_task, 3);
+    assert_int_equal(part->nenv, 7);
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(part->env[i].kind, want[i].kind);
+        assert_string_equal(part->env[i].name, want[i].name);
+        if (want[i].value)
+            assert_string_equal(part->env[i].value, want[i].value);
+    }
+    blocks_clear(&blocks);
+}
+
+static void test_per_and_ranks_go_where_info_says(void **state)
+{
+    static const struct info per[] = {{"per", "2:numa"}}, slot[] = {{"rank_by", "slot"}};
+    struct blocks blocks;
+    (void)state;
+    assert_int_equal(make(&blocks, 1, "tool", per, 1, NULL), 0);
+    assert_string_equal(blocks.spec->parts[0].per, "2:numa");
+    assert_null(blocks.spec->parts[0].map);
+    blocks_clear(&blocks);
+    assert_int_equal(make(&blocks, 0, "tool", slot, 1, NULL), 0);
+    assert_string_equal(blocks.spec->parts[0].order, "sequential");
+    blocks_clear(&blocks);
+}
+
 static void test_an_absolute_name_needs_no_path(void **state)
 {
     static const struct info info[] = {{"path", "/opt/bin"}, {"hostfile", "hosts"}};
@@ -116,6 +158,12 @@ static const struct {
     {0, {{"env", "A"}}, "info key env: \"A\" is not NAME=VALUE"},
     {0, {{"env", "A=1\n=2"}}, "info key env: \"=2\""},
     {0, {{"env", "A\nB=1"}}, "info key env: \"A\""},
+    {0, {{"env_set", "A"}}, "info key env_set: \"A\" is not NAME=VALUE"},
+    {0, {{"env_prepend", "A="}}, "info key env_prepend: \"A=\" is not"},
+    {0, {{"env_unset", "A=1"}}, "info key env_unset: \"A=1\" is no variable"},
+    {0, {{"cores", "0"}}, "info key cores: \"0\" is not"},
+    {0, {{"per", ""}}, "info key per"},
+    {0, {{"rank_by", ""}}, "info key rank_by"},
     {0, {{"host", ""}}, "info key host"},
     {0, {{"host", "a"}, {"hosts", "b"}}, "one block cannot name different hosts (a and b)"},
 };
@@ -142,6 +190,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_block_inherits_from_the_part_that_asks),
         cmocka_unit_test(test_info_says_otherwise),
+        cmocka_unit_test(test_variables_are_changed_one_by_one),
+        cmocka_unit_test(test_per_and_ranks_go_where_info_says),
         cmocka_unit_test(test_an_absolute_name_needs_no_path),
         cmocka_unit_test(test_what_info_cannot_say_is_refused),
     };

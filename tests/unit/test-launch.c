@@ -311,6 +311,7 @@ static void test_a_group_that_is_added_says_what_sets_it_apart(void **state)
     world.source.first_rank = 1000;
     world.source.spawned = true;
     world.source.spawner = 3;
+    world.source.spawner_rank = 5;
     world.source.preput = preput;
     world.source.npreput = 2;
     json_t *value = travel(&world, NULL);
@@ -320,6 +321,7 @@ static void test_a_group_that_is_added_says_what_sets_it_apart(void **state)
     assert_int_equal(launch->first_rank, 1000);
     assert_true(launch->spawned);
     assert_int_equal(launch->spawner, 3);
+    assert_int_equal(launch->spawner_rank, 5);
     assert_int_equal(launch->npreput, 2);
     assert_string_equal(launch->preput[0].value, "tag#0$ = \xff");
     assert_string_equal(launch->preput[1].key, "empty");
@@ -344,6 +346,8 @@ static const struct {
     {"spawner", "7", "no older group has spawned group 7"},
     {"spawner", "-1", "no older group has spawned group 7"},
     {"spawner", "\"0\"", "no older group has spawned group 7"},
+    {"spawner_rank", "-1", "no task has spawned group 7"},
+    {"spawner_rank", "\"0\"", "no task has spawned group 7"},
     {"preput", "{}", "launch: preput"},
     {"preput", "[[\"a\"]]", "launch: preput"},
     {"preput", "[[\"a\", 1]]", "launch: preput"},

@@ -196,6 +196,16 @@ static void an_abort_is_told_with_rank_status_and_text(void **state)
     pmix_nodes_free(o, 1);
 }
 
+static void a_spawn_is_told_to_the_owner_and_answered(void **state)
+{
+    (void)state;
+    struct pmix_outcome *o = run_good(1, "spawn");
+    assert_int_equal(o->spawns, 2);
+    assert_string_equal(o->err, "tprun: spawn refused: \"pmix.nobody\" is required, and means "
+                                "nothing here\n");
+    pmix_nodes_free(o, 1);
+}
+
 /* The owner ends the others; nothing hangs, and the server can be taken down. */
 static void a_task_that_is_killed_in_a_fence_leaves_a_host_that_ends(void **state)
 {
@@ -475,6 +485,7 @@ int main(void)
         cmocka_unit_test(a_thousand_fences_of_two_jobs_end),
         cmocka_unit_test(an_abort_is_told_with_rank_status_and_text),
         cmocka_unit_test(a_task_that_is_killed_in_a_fence_leaves_a_host_that_ends),
+        cmocka_unit_test(a_spawn_is_told_to_the_owner_and_answered),
         cmocka_unit_test(one_who_never_connects_stays_silent),
         cmocka_unit_test(who_left_without_connecting_is_missing_from_a_fence),
         cmocka_unit_test(who_leaves_when_others_wait_is_missing_from_their_fence),
