@@ -60,6 +60,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/modex.c \
     pmi-server/pmix/names.c \
     pmi-server/pmix/names_options.c pmi-server/pmix/names_options.h \
+    pmi-server/pmix/psets.c \
     pmi-server/pmix/questions.c \
     pmi-server/pmix/queue.c pmi-server/pmix/queue.h \
     pmi-server/pmix/directives.c pmi-server/pmix/directives.h \

@@ -95,6 +95,8 @@ int option_set_hosts(const struct option *option, const char *value, struct opti
                      struct error *err);
 int option_set_shape(const struct option *option, const char *value, struct option_target *target,
                      struct error *err);
+int option_set_pset(const struct option *option, const char *value, struct option_target *target,
+                    struct error *err);
 int option_set_requires(const struct option *option, const char *value,
                         struct option_target *target, struct error *err);
 int option_set_rankfile(const struct option *option, const char *value,

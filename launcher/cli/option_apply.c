@@ -113,6 +113,15 @@ int option_set_shape(const struct option *option, const char *value, struct opti
     return 0;
 }
 
+int option_set_pset(const struct option *option, const char *value, struct option_target *target,
+                    struct error *err)
+{
+    if (spec_pset_check(value, err) < 0)
+        return -1;
+    option_replace(option_member(option, target), value);
+    return 0;
+}
+
 int option_set_requires(const struct option *option, const char *value,
                         struct option_target *target, struct error *err)
 {

@@ -9,7 +9,8 @@ struct hub_app *apps_of_spec(const struct spec *spec, uint32_t ntasks)
     for (size_t i = 0; i < spec->nparts; i++) {
         const struct spec_part *part = &spec->parts[i];
         uint32_t count = spec->nparts == 1 ? ntasks : part->ntasks;
-        apps[i] = (struct hub_app){first, count, part->argv, part->chdir ?: spec->directory};
+        apps[i] =
+            (struct hub_app){first, count, part->argv, part->chdir ?: spec->directory, part->pset};
         first += count;
     }
     return apps;

@@ -57,6 +57,7 @@ static void spec_free_part(struct spec_part *part)
     free(part->shape);
     free(part->rankfile);
     free(part->rankfile_name);
+    free(part->pset);
     free(part->chdir);
     for (size_t i = 0; i < part->nenv; i++) {
         free(part->env[i].name);

@@ -31,6 +31,8 @@ struct spec_rlimit {
 
 enum spec_memory { SPEC_MEMORY_NONE, SPEC_MEMORY_LOCAL };
 
+#define SPEC_PSET_MAX 255 /* bytes of a process set's name */
+
 struct spec_part {
     char **argv;                     /* NULL-terminated, argv[0] is the program */
     uint32_t ntasks;                 /* 0: not given */
@@ -45,6 +47,7 @@ struct spec_part {
     bool oversubscribe;
     enum spec_memory memory;
     bool no_omp; /* OpenMP is not told of the task's cores */
+    char *pset;  /* the PMIx process set that its tasks are in; NULL: none */
     char *chdir; /* NULL: the caller's directory */
     int umask;   /* -1: the caller's */
     struct spec_env *env;

@@ -75,6 +75,11 @@ static int take_cores(struct making *making, const char *value, struct error *er
     return 0;
 }
 
+static int take_pset(struct making *making, const char *value, struct error *err)
+{
+    return set_text(making, "pset", value, err);
+}
+
 static int take_bind(struct making *making, const char *value, struct error *err)
 {
     return set_text(making, "bind", value, err);
@@ -139,12 +144,12 @@ static const struct {
     const char *key;
     int (*take)(struct making *making, const char *value, struct error *err);
 } keys[] = {
-    {"path", take_path},           {"wdir", take_wdir},         {"host", take_hosts},
-    {"hosts", take_hosts},         {"hostfile", take_hostfile}, {"map_by", take_map},
-    {"rank_by", take_rank_by},     {"bind_to", take_bind},      {"per", take_per},
-    {"cores", take_cores},         {"env", take_env},           {"env_set", take_set},
-    {"env_default", take_default}, {"env_unset", take_unset},   {"env_prepend", take_prepend},
-    {"env_append", take_append},
+    {"path", take_path},           {"wdir", take_wdir},           {"host", take_hosts},
+    {"hosts", take_hosts},         {"hostfile", take_hostfile},   {"map_by", take_map},
+    {"rank_by", take_rank_by},     {"bind_to", take_bind},        {"per", take_per},
+    {"cores", take_cores},         {"pset", take_pset},           {"env", take_env},
+    {"env_set", take_set},         {"env_default", take_default}, {"env_unset", take_unset},
+    {"env_prepend", take_prepend}, {"env_append", take_append},
 };
 
 static int take_info(struct making *making, const struct pair *info, struct error *err)
@@ -162,8 +167,8 @@ static int take_info(struct making *making, const struct pair *info, struct erro
 /* Of what the asking part has, what other tasks can have, too. */
 static json_t *inherit(const json_t *from)
 {
-    static const char *const own[] = {"taskmap", "rankfile", "rankfile_name",
-                                      "mppr",    "per",      "shape"};
+    static const char *const own[] = {"taskmap", "rankfile", "rankfile_name", "mppr",
+                                      "per",     "shape",    "pset"};
     json_t *part = json_deep_copy(from);
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         json_object_del(part, own[i]);

@@ -3,7 +3,7 @@
  *
  * It is the program's own, with new parts: what a task inherits (environment, directory, umask,
  * limits, --map-by, --bind-to, -c, -g) is that of the part whose task asks. Task maps, rank files,
- * --per, --mppr and shapes say where certain ranks go, and are not inherited.
+ * --per, --mppr and shapes say where certain ranks go, and are not inherited; nor is --pset.
  */
 #ifndef LAUNCHER_PROGRAM_SPEC_BLOCKS_H
 #define LAUNCHER_PROGRAM_SPEC_BLOCKS_H
@@ -25,7 +25,7 @@ struct blocks {
 };
 
 /* Keys of info: path (of the program, if its name is no absolute path), wdir, host, hosts, hostfile,
- * map_by, rank_by, bind_to, per, cores (a task), env (NAME=VALUE lines), and for one variable each
+ * map_by, rank_by, bind_to, per, cores (a task), pset, env (NAME=VALUE lines), and for one variable each
  * env_set, env_default, env_unset, env_prepend, env_append (blocks_env.h). -1 with a sentence. */
 int blocks_make(struct blocks *blocks, const struct spec *base, const struct ask *ask,
                 struct error *err);

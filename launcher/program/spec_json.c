@@ -218,6 +218,7 @@ static const struct field part_fields[] = {
     {"oversubscribe", field_get_flag, field_set_flag, PART(oversubscribe)},
     {"mem_bind", get_memory, field_set_word, PART(memory), spec_memory_words},
     {"no_omp", field_get_flag, field_set_flag, PART(no_omp)},
+    {"pset", field_get_text, field_set_text, PART(pset), .check = spec_pset_check},
     {"chdir", field_get_text, field_set_text, PART(chdir)},
     {"umask", field_get_umask, field_set_umask, PART(umask)},
     {"env", get_env, set_env},

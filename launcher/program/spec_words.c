@@ -181,6 +181,18 @@ int spec_hosts_check(const char *text, struct error *err)
                              excerpt(text, strlen(text)).text);
 }
 
+/* Sets are listed with commas between them. */
+int spec_pset_check(const char *text, struct error *err)
+{
+    size_t len = strlen(text);
+    bool good = len >= 1 && len <= SPEC_PSET_MAX;
+    for (size_t i = 0; good && i < len; i++)
+        good = (unsigned char)text[i] > ' ' && text[i] != ',' && text[i] != 0x7f;
+    return good ? 0
+                : error_set(err, "%s is no name of a set: 1 to %d bytes, no blanks and no commas",
+                            excerpt(text, len).text, SPEC_PSET_MAX);
+}
+
 int spec_topology_check(const char *text, struct error *err)
 {
     const char *equals = strchr(text, '=');

@@ -41,6 +41,7 @@ int spec_limit_decode(const char *text, uint64_t *soft,
 int spec_hosts_check(const char *text, struct error *err);    /* a hostlist that names hosts */
 int spec_topology_check(const char *text, struct error *err); /* HOSTLIST=DESCRIPTION */
 int spec_pmi_check(unsigned set, struct error *err);          /* what this build has */
+int spec_pset_check(const char *text, struct error *err);     /* the name of a process set */
 int spec_ranks_check(const char *text, struct error *err);    /* an idset that is not empty */
 
 #endif

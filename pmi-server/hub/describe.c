@@ -27,6 +27,7 @@ static void put_app(struct buf *out, const struct hub_app *app)
     packet_put_u32(out, app->first_rank);
     packet_put_u32(out, app->ntasks);
     packet_put_text(out, app->directory);
+    packet_put_text(out, app->pset);
     packet_put_u32(out, argc);
     for (uint32_t i = 0; i < argc; i++)
         packet_put_text(out, app->argv[i]);
@@ -91,12 +92,13 @@ static char **read_texts(struct packet *in, uint32_t *count)
 static void read_apps(struct packet *in, struct hub_job *job)
 {
     uint32_t argc;
-    job->napps = packet_count(in, 16);
+    job->napps = packet_count(in, 20);
     struct hub_app *apps = mem_array(job->napps, sizeof(*apps));
     for (uint32_t i = 0; i < job->napps; i++) {
         apps[i].first_rank = packet_u32(in);
         apps[i].ntasks = packet_u32(in);
         apps[i].directory = packet_text(in);
+        apps[i].pset = text_or_null(in);
         apps[i].argv = read_texts(in, &argc);
     }
     job->apps = apps;
@@ -146,6 +148,7 @@ void describe_free(struct description *description)
     struct hub_job *job = &description->job;
     for (uint32_t i = 0; i < job->napps; i++) {
         free((char *)(uintptr_t)job->apps[i].directory);
+        free((char *)(uintptr_t)job->apps[i].pset);
         free_texts(job->apps[i].argv);
     }
     free((void *)(uintptr_t)job->apps);

@@ -35,6 +35,7 @@ struct hub_app {                 /* a part of a job */
     uint32_t first_rank, ntasks; /* ranks of one part follow each other */
     char *const *argv;           /* NULL-terminated, or NULL */
     const char *directory;
+    const char *pset; /* the process set that its tasks are in, or NULL */
 };
 
 struct hub_job { /* the tasks of one group; all borrowed during the call */

@@ -134,6 +134,7 @@ static void put_app(struct infos *infos, uint32_t number, const struct hub_app *
     infos_rank(&app, PMIX_APPLDR, part->first_rank);
     infos_text(&app, PMIX_WDIR, part->directory);
     infos_text(&app, PMIX_APP_ARGV, argv);
+    infos_text(&app, PMIX_PSET_NAME, part->pset);
     infos_array(infos, PMIX_APP_INFO_ARRAY, &app);
     free(argv);
 }

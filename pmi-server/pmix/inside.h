@@ -59,6 +59,7 @@ struct pmix_job {
     struct wanted *wanted;         /* by them, of tasks of this node */
     struct spawning *spawnings;    /* that the owner was asked for */
     uint32_t nspawnings;
+    char **psets; /* that were defined, NULL-terminated */
 };
 
 struct pmix_job *host_job(const struct pmix_host *host, const char *name);
@@ -126,6 +127,10 @@ void foreign_deny(struct pmix_host *host, const char *name); /* after openpmix w
 int foreign_removed(struct pmix_host *host, struct talk_down *talk);
 bool foreign_forget(struct pmix_host *host, const char *name); /* openpmix keeps it; was it one? */
 void foreigners_free(struct pmix_host *host);
+/* psets.c */
+pmix_status_t psets_define(struct pmix_job *job, const struct pmix_job_config *config);
+void psets_delete(struct pmix_job *job);
+
 /* spawn.c */
 pmix_status_t spawn_asked(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
                           const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done,

@@ -31,6 +31,8 @@
     X(deregister_client, PMIx_server_deregister_client)                                            \
     X(setup_local_support, PMIx_server_setup_local_support)                                        \
     X(setup_fork, PMIx_server_setup_fork)                                                          \
+    X(define_process_set, PMIx_server_define_process_set)                                          \
+    X(delete_process_set, PMIx_server_delete_process_set)                                          \
     X(dmodex_request, PMIx_server_dmodex_request)                                                  \
     X(get_nb, PMIx_Get_nb)                                                                         \
     X(generate_locality_string, PMIx_server_generate_locality_string)

@@ -176,6 +176,8 @@ static const struct {
     {WORDS("--chdir", "/tmp", "--umask", "27", "--rlimit", "core=unlimited", "--rlimit",
            "nofile=4K", "--rlimit", "nofile=100", "a"),
      "{'parts':[{'chdir':'/tmp','umask':'0027','rlimits':{'core':'unlimited','nofile':100}}]}"},
+    {WORDS("--pset", "left", "a", ":", "b", ":", "--pset=right.2", "c"),
+     "{'parts':[{'pset':'left'},{},{'pset':'right.2'}]}"},
     {WORDS("--time-limit", "90m", "--kill-grace", "0", "--start-timeout", "inf", "--node-timeout",
            "500ms", "--on-failure=continue", "a"),
      "{'time_limit':'90m','kill_grace':'0s','start_timeout':'inf','node_timeout':'500ms',"
@@ -307,6 +309,10 @@ static const struct {
      "--env-remove: \"A=b\" holds a '=': the pattern is of names only"},
     {WORDS("--umask", "8", "a"), "--umask: \"8\" is not an octal number from 0 to 0777"},
     {WORDS("--umask", "1000", "a"), "--umask: \"1000\" is not an octal number from 0 to 0777"},
+    {WORDS("--pset", "a,b", "a"),
+     "--pset: \"a,b\" is no name of a set: 1 to 255 bytes, no blanks and no commas"},
+    {WORDS("--pset=a b", "a"),
+     "--pset: \"a b\" is no name of a set: 1 to 255 bytes, no blanks and no commas"},
     {WORDS("--rlimit", "core", "a"), "--rlimit: \"core\" is not NAME=SOFT, such as core=unlimited"},
     {WORDS("--rlimit", "core=99999999999999T", "a"),
      "--rlimit: \"99999999999999T\" is not a limit: a number, with K, M, G or T for powers of "

@@ -51,7 +51,8 @@ static void test_json_that_was_read_is_written_again(void **state)
     static const char *const texts[] = {
         "{" PROGRAM "}",
         ("{'version':1,'parts':[{'argv':['a','b c',''],'ntasks':3,'cores_per_task':2,'map':'numa',"
-         "'bind':'core','order':'s','mppr':'1:c','oversubscribe':true,'mem_bind':'local','no_omp':"
+         "'bind':'core','order':'s','pset':'left','mppr':'1:c','oversubscribe':true,'mem_bind':'"
+         "local','no_omp':"
          "true,'chdir':'/x',"
          "'umask':'0027','gpus_per_task':2,'per':'1:gpu','gpu_bind':'closest',"
          "'env':[{'set':'A','value':''},{'remove':'B*'}],'rlimits':{'core':'unlimited','as':7}},"
@@ -142,6 +143,9 @@ static void test_bad_specs_are_refused_by_key(void **state)
          "parts: part 0: oversubscribe: must be true or false, not an integer"},
         {"{'version':1,'parts':[{'argv':['a'],'mem_bind':'near'}]}",
          "parts: part 0: mem_bind: \"near\" is none of none, local"},
+        {"{'version':1,'parts':[{'argv':['a'],'pset':'a,b'}]}",
+         "parts: part 0: pset: \"a,b\" is no name of a set: 1 to 255 bytes, no blanks and no "
+         "commas"},
         {"{'version':1,'parts':[{'argv':['a'],'umask':'8'}]}",
          "parts: part 0: umask: \"8\" is not an octal number from 0 to 0777"},
         {"{'version':1,'parts':[{'argv':['a'],'umask':18}]}",
