@@ -39,6 +39,7 @@ libspec_a_SOURCES = \
     launcher/program/spec.c launcher/program/spec.h launcher/program/spec_build.h \
     launcher/program/spec_env.c launcher/program/spec_env.h \
     launcher/program/spec_json.c \
+    launcher/program/apps.c launcher/program/apps.h \
     launcher/program/blocks_env.c launcher/program/blocks_env.h \
     launcher/program/spec_blocks.c launcher/program/spec_blocks.h \
     launcher/program/ask.c launcher/program/ask.h \
@@ -77,6 +78,7 @@ libagent_a_SOURCES = \
     launcher/agent/start.c launcher/agent/start.h \
     launcher/agent/variables.c launcher/agent/variables.h \
     launcher/agent/streams.c \
+    launcher/agent/tasks.c \
     launcher/agent/threads.c launcher/agent/threads.h \
     launcher/process/cgroup.c launcher/process/cgroup.h \
     launcher/process/clone.c launcher/process/clone.h \

@@ -36,7 +36,10 @@ libpmiserver_a_SOURCES += \
     pmi-server/hub/names.c pmi-server/hub/names.h \
     pmi-server/hub/naming.c \
     pmi-server/hub/packet.c pmi-server/hub/packet.h \
-    pmi-server/hub/talk.c pmi-server/hub/talk.h
+    pmi-server/hub/query.c \
+    pmi-server/hub/tasks.c pmi-server/hub/tasks.h \
+    pmi-server/hub/talk.c pmi-server/hub/talk.h \
+    pmi-server/hub/view.c pmi-server/hub/view.h
 
 libpmiserver_a_SOURCES += pmi-server/pmix/host.h pmi-server/pmix/message.c pmi-server/pmix/message.h
 if HAVE_PMIX
@@ -61,6 +64,8 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/names.c \
     pmi-server/pmix/names_options.c pmi-server/pmix/names_options.h \
     pmi-server/pmix/psets.c \
+    pmi-server/pmix/keys.c pmi-server/pmix/keys.h \
+    pmi-server/pmix/query.c \
     pmi-server/pmix/questions.c \
     pmi-server/pmix/queue.c pmi-server/pmix/queue.h \
     pmi-server/pmix/directives.c pmi-server/pmix/directives.h \

@@ -95,6 +95,10 @@ check_PROGRAMS += tests/unit/test-hub-gather
 tests_unit_test_hub_gather_SOURCES = tests/unit/test-hub-gather.c tests/unit/unit.h
 tests_unit_test_hub_gather_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 
+check_PROGRAMS += tests/unit/test-hub-query
+tests_unit_test_hub_query_SOURCES = tests/unit/test-hub-query.c tests/unit/unit.h
+tests_unit_test_hub_query_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+
 check_PROGRAMS += tests/unit/test-directives
 tests_unit_test_directives_SOURCES = tests/unit/test-directives.c tests/unit/unit.h
 tests_unit_test_directives_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
@@ -328,6 +332,10 @@ noinst_PROGRAMS += tests/fuzz/fuzz-options
 tests_fuzz_fuzz_options_SOURCES = tests/fuzz/fuzz-options.c
 tests_fuzz_fuzz_options_LDADD = libspec.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_options_LDFLAGS = $(FUZZER_FLAGS)
+noinst_PROGRAMS += tests/fuzz/fuzz-hub-view
+tests_fuzz_fuzz_hub_view_SOURCES = tests/fuzz/fuzz-hub-view.c
+tests_fuzz_fuzz_hub_view_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_hub_view_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-mpiexec
 tests_fuzz_fuzz_mpiexec_SOURCES = tests/fuzz/fuzz-mpiexec.c
 tests_fuzz_fuzz_mpiexec_LDADD = libspec.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm

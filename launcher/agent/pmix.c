@@ -254,6 +254,8 @@ void pmix_told(struct agent *agent, const struct frame *frame)
             tree_send_node(agent->tree, frame->node, frame);
         return;
     }
+    if (tasks_told(agent, frame))
+        return;
     if (agent->pmix && agent->pmix->host &&
         pmix_host_told(agent->pmix->host, frame->bytes, frame->len, &err) < 0 && agent->groups)
         broken(agent->groups, &err);
@@ -361,7 +363,7 @@ static struct pmix_job *make_job(struct group *group, struct error *err)
     char *spawner = launch->spawned ? pmix_name(launch, launch->spawner) : NULL;
     char *directory = mem_format("%s/%u", group->agent->pmix->config.tmpdir, group->number);
     struct pmix_local *locals = make_locals(launch);
-    struct hub_app *apps = apps_of_spec(launch->spec, launch->ntasks);
+    struct hub_app *apps = apps_of_spec(launch->spec, launch->sizes);
     struct pmix_job_config config = {.name = name,
                                      .spawner = spawner,
                                      .spawner_rank = launch->spawner_rank,

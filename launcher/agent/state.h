@@ -13,6 +13,7 @@
  *   rendezvous.c  PMI and the exchange
  *   pmix.c        PMIx: the host of openpmix, and its jobs
  *   place.c       where these belong
+ *   tasks.c       what PMIx is told of this node's tasks
  *   report.c      what is told upwards
  *   group.c       groups: added, found, freed
  *
@@ -263,6 +264,9 @@ bool pmix_ended(const struct task *task); /* true: what its state is ending_sett
 int pmix_exchanged(struct group *group, uint64_t id, const void *bytes, size_t len,
                    struct error *err);
 char *pmix_name(const struct launch *launch, uint32_t group); /* of a job; caller frees */
+
+/* tasks.c */
+bool tasks_told(struct agent *agent, const struct frame *frame); /* was it for this? */
 
 /* asking.c */
 void asking_name(void *arg, struct pmi_request *request, enum pmi_name name, const char *service,

@@ -13,7 +13,22 @@ static void tell(void *arg, uint32_t node, const void *bytes, size_t len)
     tree_send_node(manager->tree, node, &frame);
 }
 
-static const struct hub_ops services_ops = {tell};
+static void facts(void *arg, struct hub_facts *facts)
+{
+    struct manager *manager = arg;
+    struct rset *held = room_held(manager);
+    struct buf names = BUF_INIT;
+    if (ev_is_active(&manager->limit))
+        facts->left = ev_timer_remaining(manager->loop, &manager->limit);
+    for (size_t i = 0; i < held->nnodes; i++) {
+        buf_printf(&names, "%s%s", i ? "," : "", held->nodes[i].host);
+        facts->slots += (uint32_t)idset_count(held->nodes[i].children->cores);
+    }
+    facts->hosts = buf_take_text(&names);
+    rset_free(held);
+}
+
+static const struct hub_ops services_ops = {.tell = tell, .facts = facts};
 
 void services_open(struct manager *manager)
 {
@@ -51,7 +66,8 @@ void services_add(const struct group *group, const struct group_plan *plan)
     const struct spec_part *part = &plan->spec->parts[0];
     char *name = services_job(manager, group->number);
     char *spawner = plan->spawned ? services_job(manager, plan->spawner) : NULL;
-    struct hub_app *apps = apps_of_spec(plan->spec, group->ntasks);
+    uint32_t *sizes = launch_part_sizes(plan->layout, plan->spec->nparts);
+    struct hub_app *apps = apps_of_spec(plan->spec, sizes);
     const char **hosts = mem_array(group->nnodes, sizeof(*hosts));
     for (uint32_t i = 0; i < group->nnodes; i++)
         hosts[i] = manager->host_names[group->tree_node[i]];
@@ -60,6 +76,7 @@ void services_add(const struct group *group, const struct group_plan *plan)
                           .node = group->tree_node,
                           .hosts = hosts,
                           .spawner = spawner,
+                          .spawner_rank = plan->spawner_rank,
                           .universe_size = -1,
                           .apps = apps,
                           .napps = (uint32_t)plan->spec->nparts,
@@ -69,6 +86,7 @@ void services_add(const struct group *group, const struct group_plan *plan)
     hub_add(manager->hub, &job);
     free(hosts);
     free(apps);
+    free(sizes);
     free(spawner);
     free(name);
 }
@@ -83,7 +101,7 @@ void services_remove(const struct group *group)
 
 void services_ended(const struct group *group, const struct idset *ranks)
 {
-    char *name = job_name(group->manager, group->number);
+    char *name = services_job(group->manager, group->number);
     IDSET_FOREACH(rank, ranks)
     if (rank >= group->first_rank)
         hub_ended(group->manager->hub, name, rank - group->first_rank);

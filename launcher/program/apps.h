@@ -7,7 +7,7 @@
 #include "launcher/program/spec.h"
 #include "pmi-server/hub/hub.h"
 
-/* [nparts], of a group of so many tasks; they borrow of the spec. Caller frees. */
-struct hub_app *apps_of_spec(const struct spec *spec, uint32_t ntasks);
+/* [nparts], of so many tasks each; they borrow of the spec. Caller frees. */
+struct hub_app *apps_of_spec(const struct spec *spec, const uint32_t *sizes);
 
 #endif

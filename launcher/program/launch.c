@@ -140,13 +140,19 @@ static json_t *kinds_to_json(const struct launch_source *source)
     return list;
 }
 
+uint32_t *launch_part_sizes(const struct layout *layout, size_t nparts)
+{
+    uint32_t *counts = mem_array(nparts, sizeof(*counts));
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++)
+        counts[layout->tasks[rank].app]++;
+    return counts;
+}
+
 static json_t *part_sizes(const struct launch_source *source)
 {
     json_t *sizes = json_array();
     size_t nparts = source->spec->nparts;
-    uint32_t *counts = mem_array(nparts, sizeof(*counts));
-    for (uint32_t rank = 0; rank < source->layout->ntasks; rank++)
-        counts[source->layout->tasks[rank].app]++;
+    uint32_t *counts = launch_part_sizes(source->layout, nparts);
     for (size_t i = 0; i < nparts; i++)
         json_array_append_new(sizes, json_integer(counts[i]));
     free(counts);

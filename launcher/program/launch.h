@@ -41,6 +41,7 @@ struct launch {
     char *resources; /* what the program holds, an R as text; NULL: too long to be handed on */
     char *enclosing; /* numbers of this program and of those it runs in, as an idset */
     uint32_t ntasks; /* of the group */
+    uint32_t *sizes; /* [nparts of the spec] tasks of each part */
     struct taskmap *map;
     uint32_t nnodes;
     uint32_t *tree_node; /* [nnodes] where each node id is in the tree */
@@ -80,6 +81,8 @@ struct launch_source { /* what the manager knows; all borrowed */
 
 json_t *launch_to_json(const struct launch_source *source); /* new reference */
 
+/* Tasks of each part; caller frees. */
+uint32_t *launch_part_sizes(const struct layout *layout, size_t nparts);
 /* What PMIx calls a group of a program; caller frees. */
 char *launch_namespace(const char *instance_id, const char *program, uint32_t group);
 /* The decoded input_arg of SPEC_INPUT_RANKS, which the caller frees; NULL for other inputs. */

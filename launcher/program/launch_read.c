@@ -70,9 +70,11 @@ static int read_apps(struct launch *launch, const json_t *sizes, struct error *e
     if (json_array_size(sizes) != launch->spec->nparts)
         return error_set(err, "launch: sizes of %zu parts, the spec has %zu",
                          json_array_size(sizes), launch->spec->nparts);
+    launch->sizes = mem_array(launch->spec->nparts, sizeof(*launch->sizes));
     for (uint32_t part = 0; part < launch->spec->nparts; part++) {
         if (!read_number(json_array_get(sizes, part), UINT32_MAX, &size))
             return error_set(err, "launch: the size of part %u is not a number", part);
+        launch->sizes[part] = size;
         for (end += size; local < launch->nlocal && launch->tasks[local].rank < end; local++)
             launch->tasks[local].app = part;
     }
@@ -305,6 +307,7 @@ void launch_free(struct launch *launch)
     free(launch->hosts);
     idset_free(launch->input_ranks);
     idset_free(launch->claim);
+    free(launch->sizes);
     free(launch->tree_node);
     free(launch->cpus);
     free(launch->tasks);

@@ -1,5 +1,5 @@
 /*
- * describe - a job, as hosts that have no task of it are told of it.
+ * describe - a job, as hosts are told of it.
  */
 #ifndef PMI_SERVER_HUB_DESCRIBE_H
 #define PMI_SERVER_HUB_DESCRIBE_H

@@ -62,6 +62,7 @@ void hub_remove(struct hub *hub, const char *name)
     hub_gather_removed(hub, job);
     hub_fetch_removed(hub, job);
     hub_describe_removed(hub, job);
+    hub_query_removed(hub, job);
     job_free(job);
 }
 
@@ -109,6 +110,7 @@ static int forget(struct hub *hub, const struct asked *asked, struct talk_up *ta
     lookups_forget(hub, asked);
     hub_gather_forget(hub, asked);
     hub_fetch_forget(hub, asked);
+    hub_query_forget(hub, asked);
     return packet_ends(&talk->rest) ? 0 : -1;
 }
 
@@ -119,7 +121,8 @@ static int (*const take[HUB_NKINDS])(struct hub *hub, const struct asked *asked,
     [HUB_LOOKUP] = lookups_take,   [HUB_UNPUBLISH] = naming_unpublish,
     [HUB_FINALIZED] = naming_left, [HUB_GATHER] = hub_gather,
     [HUB_DESCRIBE] = hub_describe, [HUB_MODEX] = hub_fetch,
-    [HUB_FOUND] = hub_found,
+    [HUB_FOUND] = hub_found,       [HUB_FINALIZED] = naming_left,
+    [HUB_QUERY] = hub_query,       [HUB_TASKS] = hub_tasks,
 };
 
 int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err)
@@ -153,6 +156,7 @@ void hub_free(struct hub *hub)
     hub_names_free(hub->names.first);
     hub_gather_free(hub);
     hub_fetch_free(hub);
+    hub_queries_free(hub);
     while (hub->jobs) {
         struct job *next = hub->jobs->next;
         job_free(hub->jobs);

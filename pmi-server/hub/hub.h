@@ -22,13 +22,21 @@
 /* What one host may wait for at a time; what is more is refused. */
 #define HUB_GATHERS_MAX 1024
 #define HUB_FETCHES_MAX 65536
+#define HUB_QUERIES_MAX 256
 #define HUB_BYTES_MAX (48u << 20) /* of one question, or of all that are answered together */
 
 struct hub;
 
+struct hub_facts {  /* of the program */
+    uint32_t slots; /* cores that it holds */
+    double left;    /* seconds that it may still take; INFINITY: nobody says */
+    char *hosts;    /* that it holds something of, with commas; malloc()ed, or NULL */
+};
+
 struct hub_ops {
     /* To the host of this node; pmix_host_told() there. A node without a host hears nothing. */
     void (*tell)(void *arg, uint32_t node, const void *bytes, size_t len);
+    void (*facts)(void *arg, struct hub_facts *facts); /* or NULL: nothing is known */
 };
 
 struct hub_app {                 /* a part of a job */
@@ -43,7 +51,7 @@ struct hub_job { /* the tasks of one group; all borrowed during the call */
     const struct taskmap *map;
     const uint32_t *node; /* [map->nnodes] what tell() calls its nodes */
 
-    /* What hosts of other jobs are told when they ask; without hosts, nothing. */
+    /* What hosts are told when they ask; without hosts, nothing. */
     const char *const *hosts; /* [map->nnodes] */
     const char *spawner;      /* the job of who spawned it, or NULL */
     uint32_t spawner_rank;

@@ -38,6 +38,8 @@ struct hub {
     uint64_t gathered;            /* numbers that they were given */
     struct fetch *fetches;        /* that wait for the host of a task */
     uint64_t fetched;
+    struct query *queries; /* that wait for what hosts know of their tasks */
+    uint64_t queried;
 };
 
 /* A question that was asked; the room that cannot answer it at once keeps a copy. */
@@ -102,5 +104,12 @@ void hub_fetch_free(struct hub *hub);
 
 int hub_describe(struct hub *hub, const struct asked *asked, struct talk_up *talk);
 void hub_describe_removed(struct hub *hub, const struct job *job); /* who was told is */
+
+/* query.c: what is asked about the program. -1: malformed. */
+int hub_query(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int hub_tasks(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+void hub_query_forget(struct hub *hub, const struct asked *asked);
+void hub_query_removed(struct hub *hub, const struct job *job);
+void hub_queries_free(struct hub *hub);
 
 #endif

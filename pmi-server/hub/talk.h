@@ -30,6 +30,11 @@ enum hub_kind {             /* what a host asks */
                 HUB_MODEX, /* a task; how long a key is waited for once it has put something (u32, ms),
                                  and the key, "": any. Answered with all that it has put (bytes) */
                 HUB_FOUND, /* to ORDER_MODEX: its number, hub_status (u8), bytes */
+                HUB_QUERY, /* jobs whose tasks are wanted: how many (u32), a name each; answered
+                                 with slots (u32), seconds left (u64, UINT64_MAX: for ever), hosts
+                                 (text); how many jobs (u32), a description each; how many tables
+                                 (u32), a job's name and its tasks (tasks.h) each */
+                HUB_TASKS, /* to ORDER_TASKS: its number, name of the job, tasks (tasks.h) */
                 HUB_NKINDS
 };
 
@@ -37,6 +42,8 @@ enum hub_order {                /* what the hub says */
                  ORDER_ANSWER,  /* to the question of that token */
                  ORDER_MODEX,   /* number (u64), what HUB_MODEX has: HUB_FOUND is wanted */
                  ORDER_REMOVED, /* name of a job that this host was told of */
+                 ORDER_TASKS,   /* number (u64), name of a job: HUB_TASKS is wanted of the node,
+                                   whether it has a host or not */
                  ORDER_NKINDS
 };
 

@@ -55,6 +55,16 @@ void infos_bool(struct infos *infos, const char *key, bool value)
     infos_value(infos, key, PMIX_BOOL)->data.flag = value;
 }
 
+void infos_size(struct infos *infos, const char *key, size_t value)
+{
+    infos_value(infos, key, PMIX_SIZE)->data.size = value;
+}
+
+void infos_status(struct infos *infos, const char *key, pmix_status_t value)
+{
+    infos_value(infos, key, PMIX_STATUS)->data.status = value;
+}
+
 void infos_proc(struct infos *infos, const char *key, const char *name, uint32_t rank)
 {
     pmix_proc_t *proc = mem_alloc(sizeof(*proc));
@@ -74,8 +84,8 @@ void infos_regex(struct infos *infos, const char *key, const char *regex,
     library->info_load(infos_add(infos), key, regex, PMIX_REGEX);
 }
 
-static void put_array(struct infos *infos, const char *key, pmix_data_type_t type, void *array,
-                      size_t count)
+void infos_data(struct infos *infos, const char *key, pmix_data_type_t type, void *array,
+                size_t count)
 {
     pmix_data_array_t *data = mem_alloc(sizeof(*data));
     data->type = type;
@@ -88,7 +98,7 @@ void infos_procs(struct infos *infos, const char *key, const pmix_proc_t *procs,
 {
     pmix_proc_t *copy = mem_array(nprocs, sizeof(*copy));
     memcpy(copy, procs, nprocs * sizeof(*copy));
-    put_array(infos, key, PMIX_PROC, copy, nprocs);
+    infos_data(infos, key, PMIX_PROC, copy, nprocs);
 }
 
 void infos_bytes(struct infos *infos, const char *key, const void *bytes, size_t len)
@@ -100,7 +110,7 @@ void infos_bytes(struct infos *infos, const char *key, const void *bytes, size_t
 
 void infos_array(struct infos *infos, const char *key, struct infos *array)
 {
-    put_array(infos, key, PMIX_INFO, array->at, array->count);
+    infos_data(infos, key, PMIX_INFO, array->at, array->count);
     *array = (struct infos){0};
 }
 

@@ -19,6 +19,8 @@ void infos_u16(struct infos *infos, const char *key, uint32_t value);
 void infos_u32(struct infos *infos, const char *key, uint32_t value);
 void infos_rank(struct infos *infos, const char *key, uint32_t rank);
 void infos_bool(struct infos *infos, const char *key, bool value);
+void infos_size(struct infos *infos, const char *key, size_t value);
+void infos_status(struct infos *infos, const char *key, pmix_status_t value);
 void infos_proc(struct infos *infos, const char *key, const char *name, uint32_t rank);
 void infos_topology(struct infos *infos, pmix_topology_t *topology); /* borrowed */
 /* What PMIx_generate_regex() and PMIx_generate_ppn() give; copied. */
@@ -26,6 +28,9 @@ void infos_regex(struct infos *infos, const char *key, const char *regex,
                  const struct pmix_library *library);
 void infos_procs(struct infos *infos, const char *key, const pmix_proc_t *procs, size_t nprocs);
 void infos_bytes(struct infos *infos, const char *key, const void *bytes, size_t len);
+/* So many of a type, malloc()ed as openpmix has them; taken. */
+void infos_data(struct infos *infos, const char *key, pmix_data_type_t type, void *array,
+                size_t count);
 void infos_array(struct infos *infos, const char *key, struct infos *array); /* taken */
 void infos_free(struct infos *infos, const struct pmix_library *library);
 

@@ -128,7 +128,7 @@ int foreign_removed(struct pmix_host *host, struct talk_down *talk);
 bool foreign_forget(struct pmix_host *host, const char *name); /* openpmix keeps it; was it one? */
 void foreigners_free(struct pmix_host *host);
 /* psets.c */
-pmix_status_t psets_define(struct pmix_job *job, const struct pmix_job_config *config);
+void psets_define(struct pmix_job *job, const struct pmix_job_config *config);
 void psets_delete(struct pmix_job *job);
 
 /* spawn.c */
@@ -136,6 +136,10 @@ pmix_status_t spawn_asked(const pmix_proc_t *proc, const pmix_info_t job_info[],
                           const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done,
                           void *cbdata); /* openpmix's thread */
 void spawnings_free(struct pmix_job *job);
+
+/* query.c */
+pmix_status_t query_asked(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
+                          pmix_info_cbfunc_t done, void *cbdata); /* openpmix's thread */
 
 /* questions.c: what the program's hub is asked. `rest` is malformed if packet_ends() says so after it
  * was read; with another status than HUB_OK there may be nothing. */

@@ -106,7 +106,9 @@ static pmix_status_t set_up(struct pmix_job *job, const struct pmix_job_config *
     pmix_status_t status = job_register(job, config);
     for (uint32_t i = 0; status == PMIX_SUCCESS && i < config->nlocals; i++)
         status = client_prepare(job, i, config->locals[i].rank);
-    return status == PMIX_SUCCESS ? psets_define(job, config) : status;
+    if (status == PMIX_SUCCESS)
+        psets_define(job, config);
+    return status;
 }
 
 struct pmix_job *pmix_job_new(struct pmix_host *host, const struct pmix_job_config *config,

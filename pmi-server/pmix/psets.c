@@ -20,8 +20,9 @@ static bool is_first(const struct pmix_job_config *config, uint32_t part)
     return true;
 }
 
-static pmix_status_t define(const struct pmix_job *job, const struct pmix_job_config *config,
-                            const char *name)
+/* What it returns is of no use: openpmix 4.2 does not set it. */
+static void define(const struct pmix_job *job, const struct pmix_job_config *config,
+                   const char *name)
 {
     size_t count = 0;
     pmix_proc_t *procs = mem_array((size_t)config->map->ntasks, sizeof(*procs));
@@ -33,25 +34,21 @@ static pmix_status_t define(const struct pmix_job *job, const struct pmix_job_co
             procs[count++].rank = app->first_rank + k;
         }
     }
-    pmix_status_t status = job->host->library->define_process_set(procs, count, name);
+    job->host->library->define_process_set(procs, count, name);
     free(procs);
-    return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
 }
 
-pmix_status_t psets_define(struct pmix_job *job, const struct pmix_job_config *config)
+void psets_define(struct pmix_job *job, const struct pmix_job_config *config)
 {
-    pmix_status_t status = PMIX_SUCCESS;
     size_t count = 0;
     job->psets = mem_array(config->napps + 1, sizeof(*job->psets));
-    for (uint32_t i = 0; i < config->napps && status == PMIX_SUCCESS; i++) {
+    for (uint32_t i = 0; i < config->napps; i++) {
         const char *name = config->apps[i].pset;
         if (!name || !is_first(config, i))
             continue;
-        status = define(job, config, name);
-        if (status == PMIX_SUCCESS)
-            job->psets[count++] = mem_copy_text(name);
+        define(job, config, name);
+        job->psets[count++] = mem_copy_text(name);
     }
-    return status;
 }
 
 void psets_delete(struct pmix_job *job)

@@ -26,9 +26,9 @@ struct spawning {
 
 /* ---- asked: openpmix's thread ---- */
 
-static void request_free(void *own)
+static void request_free(void *more)
 {
-    struct request *request = own;
+    struct request *request = more;
     pmi_spawn_free(request->spawn);
     error_clear(&request->err);
     free(request);

@@ -11,10 +11,18 @@ static int answered(struct pmix_host *host, struct talk_down *talk)
     return 0; /* whoever asked reads it, and may find it malformed */
 }
 
+/* The owner's: it knows its tasks, and has answered. */
+static int owners(struct pmix_host *host, struct talk_down *talk)
+{
+    (void)host, (void)talk;
+    return 0;
+}
+
 static int (*const take[ORDER_NKINDS])(struct pmix_host *host, struct talk_down *talk) = {
     [ORDER_ANSWER] = answered,
     [ORDER_MODEX] = committed_ordered,
     [ORDER_REMOVED] = foreign_removed,
+    [ORDER_TASKS] = owners,
 };
 
 int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err)

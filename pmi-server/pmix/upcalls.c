@@ -102,4 +102,5 @@ pmix_server_module_t pmix_upcalls = {
     .log = log_text,
     .job_control = control,
     .spawn = spawn_asked,
+    .query = query_asked,
 };

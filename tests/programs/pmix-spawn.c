@@ -151,8 +151,6 @@ int main(int argc, char **argv)
         loop(atoi(argv[2]), argv + 3);
     else if (me.rank == 0)
         spawn(argv + 1);
-    if (strcmp(argv[1], "show") != 0) /* its job may have others, which have no PMIx */
-        must(PMIx_Fence(NULL, 0, NULL, 0), "PMIx_Fence");
     must(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
     return 0;
 }

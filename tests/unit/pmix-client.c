@@ -522,6 +522,50 @@ static void spawn(void)
     fence(0, 0, false);
 }
 
+/* One key of one namespace; its value. */
+static const pmix_value_t *query(const char *key, const char *qualifier, const char *value)
+{
+    char *keys[] = {(char *)(uintptr_t)key, NULL};
+    pmix_info_t qualifiers = {
+        .value = {.type = PMIX_STRING, .data.string = (char *)(uintptr_t)value}};
+    pmix_query_t query = {.keys = keys, .qualifiers = &qualifiers, .nqual = 1};
+    pmix_info_t *results = NULL;
+    size_t count = 0;
+    strcpy(qualifiers.key, qualifier);
+    NEED(PMIx_Query_info(&query, 1, &results, &count) == PMIX_SUCCESS);
+    NEED(count == 1 && !strcmp(results[0].key, key));
+    return &results[0].value;
+}
+
+static void check_table(const pmix_data_array_t *table, uint32_t first, uint32_t count)
+{
+    const pmix_proc_info_t *infos = table->array;
+    NEED(table->type == PMIX_PROC_INFO && table->size == count);
+    for (uint32_t i = 0; i < count; i++) {
+        NEED(infos[i].proc.rank == first + i && infos[i].pid > 0);
+        NEED(infos[i].state == PMIX_PROC_STATE_CONNECTED);
+        NEED((infos[i].proc.rank == me.rank) == (infos[i].pid == getpid()));
+    }
+}
+
+/* Everybody at once. */
+static void queries(void)
+{
+    uint32_t nnodes = get_number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES), per = size / nnodes;
+    char *none[] = {(char *)(uintptr_t) "pmix.nonsense", NULL};
+    pmix_query_t nonsense = {.keys = none};
+    pmix_info_t *results = NULL;
+    size_t count = 0;
+    fence(0, 0, false);
+    NEED(!strcmp(query(PMIX_QUERY_NAMESPACES, PMIX_NSPACE, "")->data.string, me.nspace));
+    check_table(query(PMIX_QUERY_PROC_TABLE, PMIX_NSPACE, me.nspace)->data.darray, 0, size);
+    check_table(query(PMIX_QUERY_LOCAL_PROC_TABLE, PMIX_NSPACE, "")->data.darray,
+                me.rank / per * per, per);
+    NEED(query(PMIX_QUERY_PSET_MEMBERSHIP, PMIX_PSET_NAME, "rest")->data.darray->size == size - 1);
+    NEED(PMIx_Query_info(&nonsense, 1, &results, &count) == PMIX_ERR_NOT_SUPPORTED);
+    fence(0, 0, false);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -548,6 +592,7 @@ static const struct {
     {"names-once", names_once},
     {"names-end", names_end},
     {"spawn", spawn},
+    {"queries", queries},
 };
 
 int main(int argc, char **argv)

@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "pmi-server/hub/hub.h"
+#include "pmi-server/hub/tasks.h"
 #include "pmi-server/pmix/host.h"
 
 #define PATIENCE 20.0
@@ -166,8 +167,32 @@ static void post(void *arg, struct pmix_job *pmix, uint32_t to, const void *byte
 
 /* ---- the hub, which is node 0's ---- */
 
+static void ask(void *arg, const void *bytes, size_t len);
+
+/* What an agent does. */
+static bool tell_tasks(struct node *node, const void *bytes, size_t len)
+{
+    struct hub_task tasks[TASKS];
+    struct buf message = BUF_INIT;
+    uint32_t per = TASKS / node->nnodes;
+    uint64_t number;
+    char *job;
+    if (!tasks_wanted(bytes, len, &number, &job))
+        return false;
+    for (uint32_t i = 0; i < per; i++)
+        tasks[i] =
+            (struct hub_task){node->number * per + i, (uint32_t)node->pids[i], HUB_TASK_SPEAKS, 0};
+    tasks_put_answer(&message, number, job, tasks, per);
+    ask(node, buf_bytes(&message), message.len);
+    buf_free(&message);
+    free(job);
+    return true;
+}
+
 static void told(struct node *node, const void *bytes, size_t len)
 {
+    if (tell_tasks(node, bytes, len))
+        return;
     if (pmix_host_told(node->host, bytes, len, NULL))
         abort();
 }
@@ -362,7 +387,8 @@ static int start_job(struct node *node, uint32_t number, const char *above, stru
     static char *const argv[] = {(char *)"program", (char *)"argument", NULL};
     static const char *const hosts[] = {"hosta", "hostb"};
     static const uint32_t nodes[] = {0, 1};
-    const struct hub_app apps[] = {{0, 1, argv, "/tmp"}, {1, TASKS / node->njobs - 1, argv, "/"}};
+    const struct hub_app apps[] = {{0, 1, argv, "/tmp"},
+                                   {1, TASKS / node->njobs - 1, argv, "/", "rest"}};
     struct pmix_local locals[TASKS] = {0};
     struct taskmap *map = make_map(node, number);
     struct idset *cpus[2] = {idset_decode("0", NULL), idset_decode("1", NULL)};

@@ -206,6 +206,13 @@ static void a_spawn_is_told_to_the_owner_and_answered(void **state)
     pmix_nodes_free(o, 1);
 }
 
+static void tasks_find_out_about_their_job_and_each_other(void **state)
+{
+    (void)state;
+    for (uint32_t nnodes = 1; nnodes <= 2; nnodes++)
+        pmix_nodes_free(run_good(nnodes, "queries"), nnodes);
+}
+
 /* The owner ends the others; nothing hangs, and the server can be taken down. */
 static void a_task_that_is_killed_in_a_fence_leaves_a_host_that_ends(void **state)
 {
@@ -486,6 +493,7 @@ int main(void)
         cmocka_unit_test(an_abort_is_told_with_rank_status_and_text),
         cmocka_unit_test(a_task_that_is_killed_in_a_fence_leaves_a_host_that_ends),
         cmocka_unit_test(a_spawn_is_told_to_the_owner_and_answered),
+        cmocka_unit_test(tasks_find_out_about_their_job_and_each_other),
         cmocka_unit_test(one_who_never_connects_stays_silent),
         cmocka_unit_test(who_left_without_connecting_is_missing_from_a_fence),
         cmocka_unit_test(who_leaves_when_others_wait_is_missing_from_their_fence),

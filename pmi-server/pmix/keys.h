@@ -1,0 +1,22 @@
+/*
+ * keys - what PMIx_Query_info() can ask for, each answered from a view of the program.
+ */
+#ifndef PMI_SERVER_PMIX_KEYS_H
+#define PMI_SERVER_PMIX_KEYS_H
+
+#include "pmi-server/hub/view.h"
+#include "pmi-server/pmix/infos.h"
+
+struct key_asked {
+    char *key;
+    char *job; /* qualifiers; "": not given */
+    char *pset;
+};
+
+bool key_wants_tasks(const char *key); /* of its job */
+
+/* The value, or why there is none. `hostname` is this node's. */
+pmix_status_t key_answer(struct infos *out, const struct key_asked *asked, const struct view *view,
+                         const char *hostname);
+
+#endif

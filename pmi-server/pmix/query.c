@@ -1,0 +1,159 @@
+/*
+ * Queries: the hub shows the program, and what was asked for is found in that. openpmix 4.2 does not
+ * say which task asks.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pmi-server/pmix/inside.h"
+#include "pmi-server/pmix/keys.h"
+
+#define KEYS_MAX 256  /* in a request */
+#define PATIENCE 30.0 /* s for nodes to say what they know of their tasks */
+
+struct request { /* more of an event */
+    struct key_asked *keys;
+    size_t nkeys;
+    pmix_info_cbfunc_t done;
+};
+
+/* ---- asked: openpmix's thread ---- */
+
+static void request_free(void *more)
+{
+    struct request *request = more;
+    for (size_t i = 0; i < request->nkeys; i++) {
+        free(request->keys[i].key);
+        free(request->keys[i].job);
+        free(request->keys[i].pset);
+    }
+    free(request->keys);
+    free(request);
+}
+
+static const char *qualifier(const pmix_query_t *query, const char *key)
+{
+    for (size_t i = 0; i < query->nqual; i++) {
+        const pmix_value_t *value = &query->qualifiers[i].value;
+        if (!strcmp(query->qualifiers[i].key, key) && value->type == PMIX_STRING)
+            return value->data.string ? value->data.string : "";
+    }
+    return "";
+}
+
+static const char *job_of(const pmix_query_t *query)
+{
+    for (size_t i = 0; i < query->nqual; i++) {
+        const pmix_value_t *value = &query->qualifiers[i].value;
+        if (!strcmp(query->qualifiers[i].key, PMIX_PROCID) && value->type == PMIX_PROC)
+            return value->data.proc->nspace;
+    }
+    return qualifier(query, PMIX_NSPACE);
+}
+
+/* -1: too many. */
+static int read_query(struct request *request, const pmix_query_t *query)
+{
+    for (char **key = query->keys; key && *key; key++) {
+        if (request->nkeys == KEYS_MAX)
+            return -1;
+        request->keys[request->nkeys++] =
+            (struct key_asked){mem_copy_text(*key), mem_copy_text(job_of(query)),
+                               mem_copy_text(qualifier(query, PMIX_PSET_NAME))};
+    }
+    return 0;
+}
+
+static void query_begin(struct pmix_host *host, struct event *event);
+
+pmix_status_t query_asked(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
+                          pmix_info_cbfunc_t done, void *cbdata)
+{
+    struct request *request = mem_alloc(sizeof(*request));
+    int rc = 0;
+    request->keys = mem_array(KEYS_MAX, sizeof(*request->keys));
+    request->done = done;
+    for (size_t i = 0; i < nqueries && rc == 0; i++)
+        rc = read_query(request, &queries[i]);
+    if (rc < 0 || !request->nkeys) {
+        request_free(request);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    struct event *event = event_new(query_begin, proc);
+    event->more = request;
+    event->free_more = request_free;
+    event->cbdata = cbdata;
+    event->timeout = PATIENCE;
+    queue_push(event);
+    return PMIX_SUCCESS;
+}
+
+/* ---- answered ---- */
+
+struct results { /* until openpmix has taken them */
+    struct infos infos;
+    const struct pmix_library *library;
+};
+
+static void results_free(void *arg)
+{
+    struct results *results = arg;
+    infos_free(&results->infos, results->library);
+    free(results);
+}
+
+static void give(struct pmix_host *host, const struct event *event, struct infos *infos,
+                 pmix_status_t first)
+{
+    const struct request *request = event->more;
+    struct results *results = mem_alloc(sizeof(*results));
+    *results = (struct results){*infos, host->library};
+    pmix_status_t status =
+        first == PMIX_SUCCESS || !infos->count ? first : PMIX_QUERY_PARTIAL_SUCCESS;
+    request->done(status, infos->at, infos->count, event->cbdata, results_free, results);
+}
+
+static void answer(struct pmix_host *host, struct event *event, const struct view *view)
+{
+    const struct request *request = event->more;
+    pmix_status_t first = PMIX_SUCCESS; /* that is none */
+    struct infos infos = {0};
+    for (size_t i = 0; i < request->nkeys; i++) {
+        pmix_status_t status = key_answer(&infos, &request->keys[i], view, host->hostname);
+        if (first == PMIX_SUCCESS)
+            first = status;
+    }
+    give(host, event, &infos, first);
+}
+
+static void shown(struct pmix_host *host, struct event *event, enum hub_status status,
+                  struct packet *rest)
+{
+    struct view *view = status == HUB_OK ? view_read(rest) : NULL;
+    struct infos nothing = {0};
+    if (view)
+        answer(host, event, view);
+    else
+        give(host, event, &nothing, status == HUB_OK ? PMIX_ERROR : question_status(status));
+    view_free(view);
+}
+
+/* ---- the hub is asked ---- */
+
+static void query_begin(struct pmix_host *host, struct event *event)
+{
+    const struct request *request = event->more;
+    struct buf names = BUF_INIT, rest = BUF_INIT;
+    uint32_t count = 0;
+    for (size_t i = 0; i < request->nkeys; i++)
+        if (key_wants_tasks(request->keys[i].key)) {
+            packet_put_text(&names, request->keys[i].job);
+            count++;
+        }
+    packet_put_u32(&rest, count);
+    buf_add(&rest, buf_bytes(&names), names.len);
+    question_ask(host, event, HUB_QUERY, &rest, shown);
+    buf_free(&rest);
+    buf_free(&names);
+}
