@@ -102,6 +102,52 @@ met() {
     equal "$(sort <<<"$output")$stderr" "$(met 5 3 2)"
 }
 
+@test "MPI_Comm_spawn: parents and children find each other and merge, of each number" {
+    local n children
+    for n in 1 3; do
+        for children in 1 4; do
+            run -0 --separate-stderr tprun -n $n "$OPENMPI/mpi-spawn" $children
+            equal "$(sort <<<"$output")$stderr" "$({
+                for ((r = 0; r < children; r++)); do echo "child $r of $children: $n on the other side, the sum is right"; done
+                for ((r = 0; r < n; r++)); do echo "parent $r of $n: $children on the other side, the sum is right"; done
+            })"
+        done
+    done
+}
+
+@test "MPI_Comm_spawn_multiple: programs of one spawn are one world, with a directory each" {
+    run -0 --separate-stderr tprun -n 2 "$OPENMPI/mpi-spawns" several - -
+    equal "$(sort <<<"$output")$stderr" "3 children, codes 0 0 0
+child 0 of 3, app 0, on $(hostname), in /
+child 1 of 3, app 1, on $(hostname), in $PWD
+child 2 of 3, app 1, on $(hostname), in $PWD"
+}
+
+@test "children spawn in their turn" {
+    run -0 --separate-stderr tprun "$OPENMPI/mpi-spawns" nested 3
+    equal "$output$stderr" "4 worlds"
+}
+
+@test "a spawn that fails is an error to who handles it, said once, and the program goes on" {
+    run -0 --separate-stderr tprun "$OPENMPI/mpi-spawns" fails /no/such/program
+    equal "$output" "an error of spawn: MPI_ERR_SPAWN: could not spawn processes"
+    equal "$stderr" "tprun: spawn refused: cannot run /no/such/program: no such file"
+    run -0 --separate-stderr tprun "$OPENMPI/mpi-spawns" fails /bin/true host=elsewhere
+    equal "$output" "an error of spawn: MPI_ERR_SPAWN: could not spawn processes"
+    equal "$stderr" "tprun: spawn refused: the program has no core on such a host"
+}
+
+@test "20 spawns, one after the other, leave the agent as it was" {
+    LIMIT=200 run -0 --separate-stderr tprun "$OPENMPI/mpi-spawns" loop 20
+    equal "$stderr" ""
+    local kib1 fds1 kib2 fds2
+    read -r _ kib1 fds1 <<<"$(head -n 1 <<<"$output")"
+    read -r _ kib2 fds2 <<<"$(tail -n 1 <<<"$output")"
+    echo "$kib1 KiB, $fds1 descriptors -> $kib2 KiB, $fds2 descriptors"
+    [ "$fds2" -le "$fds1" ] && [ "$fds1" -gt 3 ]
+    [ "$((kib2 - kib1))" -lt 512 ] && [ "$kib1" -gt 1000 ] # openpmix keeps some 10 KiB a namespace
+}
+
 @test "an exit code after Finalize counts" {
     run -6 --separate-stderr tprun -n 2 "$OPENMPI/mpi-hello" 6
 }

@@ -88,6 +88,31 @@ threads() {
     done
 }
 
+spawns() {
+    placed -0 -n 3 "$OPENMPI/mpi-spawn" 4
+    equal "$(sort <<<"$output")$stderr" "$(
+        printf 'child %d of 4: 3 on the other side, the sum is right\n' 0 1 2 3
+        printf 'parent %d of 3: 4 on the other side, the sum is right\n' 0 1 2)"
+}
+@test "parents and the children that they spawn find each other and merge, in blocks and cyclic" { each spawns; }
+
+@test "programs of one spawn go to the hosts that they name, and are one world" {
+    run_tprun -0 -n 2 --hosts 'node[0-3]' --map-by node "$OPENMPI/mpi-spawns" several node3 node1
+    equal "$(sort <<<"$output" | sed 's/, in .*//')$stderr" "$(printf '%s\n' '3 children, codes 0 0 0' \
+        'child 0 of 3, app 0, on node3' 'child 1 of 3, app 1, on node1' 'child 2 of 3, app 1, on node1')"
+}
+
+@test "children spawn in their turn, below inner agents as well" {
+    run_tprun -0 --fanout 1 -n 2 --hosts 'node[0-3]' --map-by node "$OPENMPI/mpi-spawns" nested 3
+    equal "$output$stderr" "4 worlds"
+}
+
+@test "a spawn that fails on a host is an error to who handles it, and the program goes on" {
+    run_tprun -0 -n 1 --hosts 'node[0-1]' --map-by node "$OPENMPI/mpi-spawns" fails /no/such/program host=node1
+    equal "$output" "an error of spawn: MPI_ERR_SPAWN: could not spawn processes"
+    equal "$stderr" "tprun: spawn refused: cannot run /no/such/program: no such file"
+}
+
 @test "a tree of fan-out 1 carries it as well" {
     run_tprun -0 --fanout 1 -n 4 --hosts 'node[0-3]' --map-by node "$OPENMPI/mpi-allreduce"
     equal "$output$stderr" "sums over 4 tasks are right"
