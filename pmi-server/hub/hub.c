@@ -121,8 +121,8 @@ static int (*const take[HUB_NKINDS])(struct hub *hub, const struct asked *asked,
     [HUB_LOOKUP] = lookups_take,   [HUB_UNPUBLISH] = naming_unpublish,
     [HUB_FINALIZED] = naming_left, [HUB_GATHER] = hub_gather,
     [HUB_DESCRIBE] = hub_describe, [HUB_MODEX] = hub_fetch,
-    [HUB_FOUND] = hub_found,       [HUB_FINALIZED] = naming_left,
-    [HUB_QUERY] = hub_query,       [HUB_TASKS] = hub_tasks,
+    [HUB_FOUND] = hub_found,       [HUB_QUERY] = hub_query,
+    [HUB_TASKS] = hub_tasks,
 };
 
 int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err)

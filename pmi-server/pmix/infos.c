@@ -30,11 +30,6 @@ void infos_text(struct infos *infos, const char *key, const char *text)
         infos_value(infos, key, PMIX_STRING)->data.string = mem_copy_text(text);
 }
 
-void infos_size(struct infos *infos, const char *key, size_t value)
-{
-    infos_value(infos, key, PMIX_SIZE)->data.size = value;
-}
-
 void infos_u16(struct infos *infos, const char *key, uint32_t value)
 {
     infos_value(infos, key, PMIX_UINT16)->data.uint16 = value > UINT16_MAX ? UINT16_MAX : value;

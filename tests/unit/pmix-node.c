@@ -174,15 +174,16 @@ static bool tell_tasks(struct node *node, const void *bytes, size_t len)
 {
     struct hub_task tasks[TASKS];
     struct buf message = BUF_INIT;
-    uint32_t per = TASKS / node->nnodes;
+    uint32_t count = 0;
     uint64_t number;
     char *job;
     if (!tasks_wanted(bytes, len, &number, &job))
         return false;
-    for (uint32_t i = 0; i < per; i++)
-        tasks[i] =
-            (struct hub_task){node->number * per + i, (uint32_t)node->pids[i], HUB_TASK_SPEAKS, 0};
-    tasks_put_answer(&message, number, job, tasks, per);
+    for (uint32_t i = 0; i < TASKS; i++)
+        if (node->tasks[i].node == node->number && !strcmp(names[node->tasks[i].job], job))
+            tasks[count++] = (struct hub_task){node->tasks[i].rank, (uint32_t)node->tasks[i].pid,
+                                               HUB_TASK_SPEAKS, 0};
+    tasks_put_answer(&message, number, job, tasks, count);
     ask(node, buf_bytes(&message), message.len);
     buf_free(&message);
     free(job);
@@ -299,7 +300,7 @@ static void spawn(void *arg, struct pmix_job *job, uint32_t rank, uint64_t token
 {
     struct node *node = arg;
     bool good = !strcmp(what->blocks[0].argv[0], "good");
-    if (job != node->job || rank != 0)
+    if (number_of(node, job) != 0 || rank != 0)
         abort();
     node->outcome->spawns++;
     pmix_job_spawned(job, token, good ? SPAWN_STARTED : SPAWN_NO_PROGRAM, "tprun.job.2");
