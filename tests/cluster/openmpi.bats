@@ -113,6 +113,14 @@ spawns() {
     equal "$stderr" "tprun: spawn refused: cannot run /no/such/program: no such file"
 }
 
+connects() {
+    placed -0 -n 6 "$OPENMPI/mpi-connect" both 2
+    equal "$(sort <<<"$output" | uniq -c | sed 's/^ *//')$stderr" "$(
+        for i in 0 1 2; do echo "2 acceptor $i of 6 met: the sum is right"; done
+        for i in 3 4 5; do echo "2 connector $i of 6 met: the sum is right"; done)"
+}
+@test "halves of a program publish a port, look it up and connect, in blocks and cyclic" { each connects; }
+
 @test "a tree of fan-out 1 carries it as well" {
     run_tprun -0 --fanout 1 -n 4 --hosts 'node[0-3]' --map-by node "$OPENMPI/mpi-allreduce"
     equal "$output$stderr" "sums over 4 tasks are right"
