@@ -6,4 +6,5 @@ libbase_a_SOURCES = \
     base/fsd.c base/fsd.h \
     base/mem.c base/mem.h \
     base/near.c base/near.h \
-    base/table.c base/table.h
+    base/table.c base/table.h \
+    base/thread.c base/thread.h

@@ -174,9 +174,9 @@ static void on_tree_note(void *arg, const char *text)
     report_send(agent, &frame);
 }
 
-static const struct tree_ops tree_ops = {
-    on_tree_frame, on_tree_unreached, on_tree_lost, on_tree_room,
-    on_tree_note,  on_tree_empty,     NULL,         NULL};
+static const struct tree_ops tree_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
+                                         on_tree_room,  on_tree_note,      on_tree_empty,
+                                         NULL};
 
 /* ---- the welcome ---- */
 

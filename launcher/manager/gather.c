@@ -3,14 +3,39 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 #include "config.h"
 #include "launcher/manager/state.h"
 #include "launcher/program/allowed.h"
+#include "launcher/program/part_linkage.h"
+#include "pmi-server/pmix/host.h"
+
+static void foresee(struct manager *manager)
+{
+    if (!manager->foreseen)
+        manager->boot.pmix = part_linkage_needs_pmix(manager->spec);
+    manager->foreseen = true;
+}
+
+/* This machine's agent, which is forked later, finds openpmix open. */
+static void *foresee_here(void *arg)
+{
+    struct manager *manager = arg;
+    foresee(manager);
+    if (manager->boot.pmix)
+        pmix_host_warm();
+    return NULL;
+}
 
 int gather_know_here(struct manager *manager, struct error *err)
 {
-    if (!manager->here)
-        manager->here = topo_load_both(&manager->machine, err);
+    struct thread beside = {0};
+    if (manager->here)
+        return 0;
+    if (!manager->spec->dry_run)
+        thread_begin(&beside, foresee_here, manager);
+    manager->here = topo_load_both(&manager->machine, err);
+    thread_end(&beside);
     return manager->here ? 0 : -1;
 }
 
@@ -66,6 +91,7 @@ static void start_targets(struct manager *manager, const struct idset *nodes, en
                 fill_target(manager, node, &targets[count++]);
         }
     }
+    foresee(manager);
     tree_start(manager->tree, targets, count, how);
     for (size_t i = 0; i < count; i++) {
         free(targets[i].cores);

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/manager/state.h"
-#include "launcher/program/part_linkage.h"
 #include "launcher/process/descend.h"
 
 static void ended_badly(struct manager *manager, const struct group *group, uint64_t time,
@@ -291,15 +290,5 @@ static int agent_here(void *arg, int fd)
     return agent_run(&config);
 }
 
-/* Found out while the first agent, that of this machine if there is one, comes to life. */
-static void on_tree_welcome(void *arg)
-{
-    struct manager *manager = arg;
-    if (!manager->foreseen)
-        manager->boot.pmix = part_linkage_needs_pmix(manager->spec);
-    manager->foreseen = true;
-}
-
-const struct tree_ops reports_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
-                                     on_tree_room,  on_tree_note,      on_tree_empty,
-                                     agent_here,    on_tree_welcome};
+const struct tree_ops reports_ops = {on_tree_frame, on_tree_unreached, on_tree_lost, on_tree_room,
+                                     on_tree_note,  on_tree_empty,     agent_here};

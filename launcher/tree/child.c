@@ -314,7 +314,6 @@ struct child *child_start(const struct child_owner *owner, uint32_t number,
     close(pair[1]);
     child->link = link_new(owner->loop, pair[0], pair[0], &child_link_ops, child);
     link_expect_greeting(child->link);
-    owner->welcome(owner->arg);
     child_welcome(child, group);
     child_watch_process(child);
     return child;

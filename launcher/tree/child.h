@@ -28,7 +28,6 @@ struct child_owner {
     void (*lost)(void *arg, struct child *child, const char *why);
     void (*gone)(void *arg, struct child *child); /* link and process; once or more */
     int (*here)(void *arg, int fd);               /* in a forked child: be the agent */
-    void (*welcome)(void *arg);                   /* boot is about to be told to a child */
 };
 
 struct child {

@@ -81,13 +81,6 @@ static int on_here(void *arg, int fd)
     return tree->ops->agent_here(tree->arg, fd);
 }
 
-static void on_welcome(void *arg)
-{
-    struct tree *tree = arg;
-    if (tree->ops->welcome)
-        tree->ops->welcome(tree->arg);
-}
-
 /* ---- starting ---- */
 
 struct tree *tree_new(struct ev_loop *loop, const struct bootstrap *boot,
@@ -98,8 +91,8 @@ struct tree *tree_new(struct ev_loop *loop, const struct bootstrap *boot,
     tree->boot = boot;
     tree->ops = ops;
     tree->arg = arg;
-    tree->owner = (struct child_owner){loop,         boot,    tree,    on_frame, on_room,   on_note,
-                                       on_unreached, on_lost, on_gone, on_here,  on_welcome};
+    tree->owner = (struct child_owner){loop,    boot,         tree,    on_frame, on_room,
+                                       on_note, on_unreached, on_lost, on_gone,  on_here};
     return tree;
 }
 

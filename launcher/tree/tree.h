@@ -42,9 +42,6 @@ struct tree_ops {
     void (*empty)(void *arg);                  /* after tree_end(): every child is gone */
     /* In a forked child, for a target that is here: be its agent on this link; the exit status. */
     int (*agent_here)(void *arg, int fd);
-    /* An agent is on its way, and about to be told the bootstrap, which may still be completed; or
-     * NULL. */
-    void (*welcome)(void *arg);
 };
 
 struct tree;

@@ -1,13 +1,12 @@
 #include "pmi-server/pmix/host.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 #include "pmi-server/pmix/infos.h"
 #include "pmi-server/pmix/inside.h"
 #include "pmi-server/pmix/job.h"
@@ -103,8 +102,7 @@ struct pmix_host_start {
     const struct pmix_host_ops *ops;
     void *arg;
     bool ours; /* STORE was not set */
-    bool threaded;
-    pthread_t thread;
+    struct thread thread;
     struct pmix_host *host;
     struct error err;
 };
@@ -116,32 +114,24 @@ static void *start_run(void *arg)
     return NULL;
 }
 
-/* Its threads leave signals to the owner's. The environment is changed outside: not while a thread
- * may read it. */
+/* The environment is changed outside: not while a thread may read it. */
 struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
                                         const struct pmix_host_ops *ops, void *arg)
 {
     struct pmix_host_start *start = mem_alloc(sizeof(*start));
-    sigset_t all, before;
     start->config = config;
     start->ops = ops;
     start->arg = arg;
     start->ours = !getenv(STORE);
     if (start->ours)
         setenv(STORE, "hash", 1);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    start->threaded = pthread_create(&start->thread, NULL, start_run, start) == 0;
-    if (!start->threaded)
-        start_run(start);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    thread_begin(&start->thread, start_run, start); /* so does what openpmix starts */
     return start;
 }
 
 struct pmix_host *pmix_host_finish(struct pmix_host_start *start, struct error *err)
 {
-    if (start->threaded)
-        pthread_join(start->thread, NULL);
+    thread_end(&start->thread);
     if (start->ours)
         unsetenv(STORE);
     struct pmix_host *host = start->host;
@@ -231,6 +221,11 @@ struct pmix_job *host_job(const struct pmix_host *host, const char *name)
     while (job && strcmp(job->name, name) != 0)
         job = job->next;
     return job;
+}
+
+void pmix_host_warm(void)
+{
+    pmix_library(NULL);
 }
 
 const char *pmix_host_version(void)

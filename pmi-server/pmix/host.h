@@ -115,6 +115,8 @@ void pmix_host_run(struct pmix_host *host);
 /* Seconds until pmix_host_run() has something to do even without a wake: a request of another
  * node that is to be given up. -1: nothing. Ask after each function here. */
 double pmix_host_deadline(const struct pmix_host *host);
+/* Open openpmix, if it is there: what begins in this process, or in those forked later, takes less. */
+void pmix_host_warm(void);
 /* "4.2.2" of the library that is there, NULL: none, or built without. Static. */
 const char *pmix_host_version(void);
 
