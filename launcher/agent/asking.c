@@ -70,30 +70,39 @@ void asking_name(void *arg, struct pmi_request *request, enum pmi_name name, con
     ask_above(arg, asking_task(request), &ask, request, 0);
 }
 
+/* A variable that names a directory of this host: Open MPI passes on what its task was told. */
+static bool is_local(const struct pmi_pair *pair, const char *directory)
+{
+    const char *value = strchr(pair->value, '=');
+    return directory && value && !strcmp(pair->key, "env_set") && !strcmp(value + 1, directory);
+}
+
 /* The texts stay the request's. */
-static struct pair *borrow_pairs(const struct pmi_pairs *pairs)
+static struct pair *borrow_pairs(const struct pmi_pairs *pairs, const char *directory,
+                                 size_t *count)
 {
     struct pair *list = mem_array(pairs->count, sizeof(*list));
+    *count = 0;
     for (size_t i = 0; i < pairs->count; i++)
-        list[i] = (struct pair){pairs->list[i].key, pairs->list[i].value};
+        if (!is_local(&pairs->list[i], directory))
+            list[(*count)++] = (struct pair){pairs->list[i].key, pairs->list[i].value};
     return list;
 }
 
 static void ask_spawn(struct group *group, const struct task *task, const struct pmi_spawn *spawn,
                       struct pmi_request *request, uint64_t token)
 {
+    const char *directory = request ? NULL : pmix_memory(group);
     struct ask ask = {.kind = ASK_SPAWN,
                       .aloud = !request, /* PMIx's answer is a number */
                       .blocks = mem_array(spawn->nblocks, sizeof(*ask.blocks)),
-                      .nblocks = spawn->nblocks,
-                      .preput = borrow_pairs(&spawn->preputs),
-                      .npreput = spawn->preputs.count};
+                      .nblocks = spawn->nblocks};
+    ask.preput = borrow_pairs(&spawn->preputs, NULL, &ask.npreput);
     for (size_t i = 0; i < spawn->nblocks; i++) {
         const struct pmi_spawn_block *from = &spawn->blocks[i];
-        ask.blocks[i] = (struct ask_block){.argv = from->argv,
-                                           .ntasks = from->maxprocs,
-                                           .info = borrow_pairs(&from->infos),
-                                           .ninfo = from->infos.count};
+        struct ask_block *block = &ask.blocks[i];
+        *block = (struct ask_block){.argv = from->argv, .ntasks = from->maxprocs};
+        block->info = borrow_pairs(&from->infos, directory, &block->ninfo);
     }
     ask_above(group, task, &ask, request, token);
     for (size_t i = 0; i < ask.nblocks; i++)
