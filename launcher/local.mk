@@ -79,6 +79,7 @@ libagent_a_SOURCES = \
     launcher/agent/variables.c launcher/agent/variables.h \
     launcher/agent/streams.c \
     launcher/agent/tasks.c \
+    launcher/agent/pmix_tools.c launcher/agent/tool.c launcher/agent/tools.c launcher/agent/tools.h \
     launcher/agent/threads.c launcher/agent/threads.h \
     launcher/process/cgroup.c launcher/process/cgroup.h \
     launcher/process/clone.c launcher/process/clone.h \

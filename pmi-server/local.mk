@@ -36,12 +36,16 @@ libpmiserver_a_SOURCES += \
     pmi-server/hub/names.c pmi-server/hub/names.h \
     pmi-server/hub/naming.c \
     pmi-server/hub/packet.c pmi-server/hub/packet.h \
+    pmi-server/hub/push.c \
+    pmi-server/hub/streams.c \
     pmi-server/hub/query.c \
     pmi-server/hub/tasks.c pmi-server/hub/tasks.h \
     pmi-server/hub/talk.c pmi-server/hub/talk.h \
     pmi-server/hub/view.c pmi-server/hub/view.h
 
 libpmiserver_a_SOURCES += pmi-server/pmix/host.h pmi-server/pmix/message.c pmi-server/pmix/message.h
+libpmiserver_a_SOURCES += \
+    pmi-server/pmix/sockets.c pmi-server/pmix/sockets.h
 if HAVE_PMIX
 libpmiserver_a_SOURCES += \
     pmi-server/pmix/calls.c pmi-server/pmix/calls.h \
@@ -71,7 +75,10 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/directives.c pmi-server/pmix/directives.h \
     pmi-server/pmix/say.c pmi-server/pmix/say.h \
     pmi-server/pmix/spawn.c \
+    pmi-server/pmix/input.c \
+    pmi-server/pmix/output.c \
     pmi-server/pmix/told.c \
+    pmi-server/pmix/tools.c \
     pmi-server/pmix/upcalls.c \
     pmi-server/pmix/value.c pmi-server/pmix/value.h \
     pmi-server/pmix/waiting.c

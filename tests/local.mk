@@ -94,6 +94,9 @@ tests_unit_test_hub_names_LDADD = libpmiserver.a liblayout.a libresource.a libba
 check_PROGRAMS += tests/unit/test-hub-gather
 tests_unit_test_hub_gather_SOURCES = tests/unit/test-hub-gather.c tests/unit/unit.h
 tests_unit_test_hub_gather_LDADD = libpmiserver.a liblayout.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-sockets
+tests_unit_test_sockets_SOURCES = tests/unit/test-sockets.c tests/unit/unit.h
+tests_unit_test_sockets_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 
 check_PROGRAMS += tests/unit/test-hub-query
 tests_unit_test_hub_query_SOURCES = tests/unit/test-hub-query.c tests/unit/unit.h

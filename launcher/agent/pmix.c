@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "launcher/agent/place.h"
 #include "launcher/program/apps.h"
+#include "launcher/agent/tools.h"
 #include "pmi-server/pmix/host.h"
 
 #define PMIX_PATIENCE 2.0 /* s for openpmix to end, after which it is left as it is */
@@ -17,6 +18,7 @@ struct pmix_room {
     struct pmix_host *host;        /* NULL: not yet */
     struct pmix_host_config config;
     struct pmix_place *parted; /* the latest first */
+    struct tools *tools;       /* NULL: none may come */
     struct hwloc_topology *machine;
     ev_async wake;
     ev_timer deadline; /* of what waits for other nodes */
@@ -160,6 +162,29 @@ static void host_spawn(void *arg, struct pmix_job *job, uint32_t rank, uint64_t 
         pmix_job_spawned(job, token, SPAWN_FAILED, NULL);
 }
 
+static bool host_input(void *arg, struct pmix_job *job, uint32_t rank, const void *bytes,
+                       size_t len, bool end)
+{
+    struct group *group = group_of(job);
+    (void)arg;
+    for (uint32_t i = 0; group && i < group->ntasks; i++)
+        if (group->tasks[i].what->rank == rank)
+            return streams_push(&group->tasks[i], bytes, len, end);
+    return false;
+}
+
+static bool host_input_lags(void *arg)
+{
+    return streams_lag(((struct pmix_room *)arg)->agent);
+}
+
+static void host_tool_came(void *arg, uint32_t number)
+{
+    struct pmix_room *room = arg;
+    if (room->tools)
+        tools_came(room->tools, number);
+}
+
 static const struct pmix_host_ops host_ops = {
     .wake = host_wake,
     .exchange = host_exchange,
@@ -170,7 +195,16 @@ static const struct pmix_host_ops host_ops = {
     .log = host_log,
     .stuck = host_stuck,
     .spawn = host_spawn,
+    .input = host_input,
+    .input_lags = host_input_lags,
+    .tool_came = host_tool_came,
 };
+
+void pmix_settle_input(struct agent *agent)
+{
+    if (agent->pmix && agent->pmix->host)
+        pmix_host_settle_input(agent->pmix->host);
+}
 
 /* ---- posts ---- */
 
@@ -330,6 +364,8 @@ void pmix_close(struct agent *agent)
     if (room && room->start)
         room->host = pmix_host_finish(room->start, NULL);
     if (room) {
+        tools_free(room->tools);
+        room->tools = NULL;
         places_free(&room->parted);
         pmix_host_free(room->host, PMIX_PATIENCE);
         room_free(room);
@@ -393,16 +429,26 @@ static struct pmix_job *make_job(struct group *group, struct error *err)
     return job;
 }
 
+/* ---- opened and closed ---- */
+
+static int let_tools(struct agent *agent, const struct launch *launch, struct error *err)
+{
+    struct pmix_room *room = agent->pmix;
+    if (launch->spec->tools && !room->tools)
+        room->tools = pmix_tools(agent, room->host, &room->config, launch, err);
+    return launch->spec->tools && !room->tools ? -1 : 0;
+}
+
 int pmix_open(struct group *group, unsigned offered, struct error *err)
 {
     struct agent *agent = group->agent;
     const struct launch *launch = group->launch;
-    if (!(offered & SPEC_PMI_X) || !launch->nlocal)
+    if (!(offered & SPEC_PMI_X || launch->spec->tools) || !launch->nlocal)
         return 0;
     if (room_finish(agent, err) < 0)
         return -1;
     group->pmix = make_job(group, err);
-    if (!group->pmix)
+    if (!group->pmix || let_tools(agent, launch, err) < 0)
         return -1;
     if (group->pmix_missing_told)
         pmix_job_missing(group->pmix, group->pmix_missing, group->pmix_missing_from);

@@ -151,7 +151,7 @@ void start_refuse(struct group *group, const struct error *err)
 static int start_serve(const struct start *start, struct error *err)
 {
     unsigned offered = 0;
-    bool needed = false;
+    bool needed = start->group->launch->spec->tools;
     for (size_t i = 0; i < start->group->launch->spec->nparts; i++) {
         offered |= start->parts[i].pmi;
         needed |= start->parts[i].pmi == SPEC_PMI_X;

@@ -14,6 +14,7 @@
  *   pmix.c        PMIx: the host of openpmix, and its jobs
  *   place.c       where these belong
  *   tasks.c       what PMIx is told of this node's tasks
+ *   tools.c       PMIx tools that connect; tool.c is one of them (tools.h)
  *   report.c      what is told upwards
  *   group.c       groups: added, found, freed
  *
@@ -45,6 +46,7 @@ struct task;
 struct start;
 struct pmix_room;
 struct pmix_post;
+struct tools;
 
 struct stream { /* a task's stdout or stderr */
     struct task *task;
@@ -222,6 +224,9 @@ void streams_close(struct task *task);
 void streams_say(struct task *task, bool error, const char *text);
 void streams_input(struct agent *agent, const struct frame *frame);
 void streams_input_settle(struct agent *agent);
+/* Bytes of a tool, for a task that reads what tools push; false: it does not. */
+bool streams_push(struct task *task, const void *bytes, size_t len, bool end);
+bool streams_lag(const struct agent *agent); /* some task has yet to read much */
 
 /* rendezvous.c */
 void rendezvous_start(struct group *group, unsigned offered); /* a set of enum spec_pmi */
@@ -254,6 +259,12 @@ const char *pmix_memory(struct group *group); /* a directory for what its tasks 
 void pmix_close(struct agent *agent);         /* no group is left */
 void pmix_take(struct agent *agent, const struct frame *frame); /* a post; or pass it on */
 void pmix_told(struct agent *agent, const struct frame *frame); /* by the hub; or pass it on */
+/* pmix_tools.c; with the first task, whose environment says where the server is. NULL with a
+ * sentence. */
+struct tools *pmix_tools(struct agent *agent, struct pmix_host *host,
+                         const struct pmix_host_config *server, const struct launch *launch,
+                         struct error *err);
+void pmix_settle_input(struct agent *agent); /* tasks may have read something */
 /* NAME=VALUE, borrowed; of a task that is offered this set of enum spec_pmi. */
 char *const *pmix_variables(const struct task *task, unsigned offered);
 enum pmi_state pmix_state(const struct task *task);

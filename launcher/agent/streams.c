@@ -183,15 +183,31 @@ static void input_writable(struct ev_loop *loop, ev_io *io, int events)
     streams_input_settle(task->group->agent);
 }
 
-void streams_input_settle(struct agent *agent)
+bool streams_push(struct task *task, const void *bytes, size_t len, bool end)
 {
-    if (!agent->input_owed || !agent->parent)
-        return;
+    if (task->group->launch->spec->input != SPEC_INPUT_TOOLS || !task->reads || task->input_ended)
+        return false;
+    buf_add(&task->input_bytes, bytes, len);
+    task->input_ended |= end;
+    input_write(task);
+    return true;
+}
+
+bool streams_lag(const struct agent *agent)
+{
     const struct group *first = group_find(agent, 0);
     for (uint32_t i = 0; first && i < first->ntasks; i++)
         if (first->tasks[i].reads && first->tasks[i].input_bytes.len > INPUT_PATIENCE)
-            return;
-    if (agent->tree && !tree_room(agent->tree, agent->input_nodes))
+            return true;
+    return false;
+}
+
+void streams_input_settle(struct agent *agent)
+{
+    pmix_settle_input(agent);
+    if (!agent->input_owed || !agent->parent)
+        return;
+    if (streams_lag(agent) || (agent->tree && !tree_room(agent->tree, agent->input_nodes)))
         return;
     link_consumed(agent->parent, agent->input_owed);
     agent->input_owed = 0;

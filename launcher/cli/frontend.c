@@ -183,7 +183,7 @@ static const struct input_ops input_ops = {on_input, on_input_end, on_input_fail
 
 static int start_input(struct frontend *front, struct error *err)
 {
-    if (front->spec->input == SPEC_INPUT_NONE)
+    if (front->spec->input == SPEC_INPUT_NONE || front->spec->input == SPEC_INPUT_TOOLS)
         return 0;
     const char *path = front->spec->input == SPEC_INPUT_FILE ? front->spec->input_arg : NULL;
     front->input = input_new(front->loop, path, &input_ops, front, err);

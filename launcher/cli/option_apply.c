@@ -258,11 +258,17 @@ int option_set_input(const struct option *option, const char *value, struct opti
                      struct error *err)
 {
     struct spec *spec = target->spec;
+    static const struct {
+        const char *word;
+        enum spec_input input;
+    } words[] = {{"all", SPEC_INPUT_ALL}, {"none", SPEC_INPUT_NONE}, {"tools", SPEC_INPUT_TOOLS}};
     (void)option;
-    if (strcmp(value, "all") == 0 || strcmp(value, "none") == 0) {
-        spec->input = value[0] == 'a' ? SPEC_INPUT_ALL : SPEC_INPUT_NONE;
-        return 0;
-    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (strcmp(value, words[i].word) == 0) {
+            spec->input = words[i].input;
+            spec->tools |= spec->input == SPEC_INPUT_TOOLS;
+            return 0;
+        }
     bool ranks = value[strspn(value, "0123456789-,[]")] == '\0';
     if (ranks && spec_ranks_check(value, err) < 0)
         return error_prefix(err, "ranks (or write ./%s for a file)", value);

@@ -107,9 +107,10 @@ const struct option option_table[] = {
     {"disable-auto-cleanup", 0, NULL, NULL, OPTION_LIFE, OPTION_WHOLE | OPTION_DASH,
      "ignored; see --on-failure", option_ignore},
 
-    {"pmi", 0, NULL, "LIST", OPTION_REACH, OPTION_WHOLE,
-     "auto,pmi1,pmi2,pmix or none; a set's name", option_set_pmi, SPEC(pmi)},
+    {"pmi", 0, NULL, "LIST", OPTION_REACH, OPTION_WHOLE, "auto,pmi1,pmi2,pmix,none; set; for PMIx",
+     option_set_pmi, SPEC(pmi)},
     {"pset", 0, NULL, "NAME", OPTION_REACH, 0, NULL, option_set_pset, PART(pset)},
+    {"tools", 0, NULL, NULL, OPTION_REACH, OPTION_WHOLE, NULL, option_set_flag, SPEC(tools)},
     {"bootstrap", 0, NULL, "NAME", OPTION_REACH, OPTION_WHOLE,
      "auto, local, ssh, \"CMD {host} {agent}\"", option_set_bootstrap, SPEC(bootstrap)},
     {"ssh", 0, NULL, "CMD", OPTION_REACH, OPTION_WHOLE, "the ssh command; tpagent on the nodes",
@@ -144,7 +145,6 @@ const struct option option_table[] = {
     LATER("on-disconnect", 0, NULL),
     LATER("after", 0, NULL),
     LATER("keep-agents", 0, NULL),
-    LATER("tools", 0, NULL),
     LATER("progress", 0, "-v"),
     {NULL},
 };

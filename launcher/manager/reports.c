@@ -198,6 +198,9 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
         asked_take(manager, frame);
         break;
     case FRAME_OUTPUT:
+        services_output(manager, frame);
+        tree_relay(manager->tree, child, manager->front, frame);
+        break;
     case FRAME_NOTE:
         tree_relay(manager->tree, child, manager->front, frame);
         break;

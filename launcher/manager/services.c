@@ -107,3 +107,15 @@ void services_ended(const struct group *group, const struct idset *ranks)
         hub_ended(group->manager->hub, name, rank - group->first_rank);
     free(name);
 }
+
+void services_output(struct manager *manager, const struct frame *frame)
+{
+    const struct group *group =
+        manager->hub && hub_is_pulled(manager->hub) ? groups_find(manager, frame->group) : NULL;
+    if (!group || frame->rank < group->first_rank)
+        return;
+    char *name = services_job(manager, frame->group);
+    hub_output(manager->hub, name, frame->rank - group->first_rank,
+               frame->flags & FRAME_STDERR ? HUB_STDERR : HUB_STDOUT, frame->bytes, frame->len);
+    free(name);
+}

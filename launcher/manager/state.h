@@ -354,6 +354,8 @@ void services_add(const struct group *group, const struct group_plan *plan);
 void services_remove(const struct group *group); /* it is over */
 /* Ranks of the program, that are of this group and have ended badly. */
 void services_ended(const struct group *group, const struct idset *ranks);
+/* A task wrote something: for tools that want it. */
+void services_output(struct manager *manager, const struct frame *frame);
 
 /* groups.c */
 struct group *groups_start(struct manager *manager, const struct group_plan *plan);

@@ -208,6 +208,7 @@ bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint
     case SPEC_INPUT_NONE:
         return false;
     case SPEC_INPUT_ALL:
+    case SPEC_INPUT_TOOLS:
         return true;
     default: /* a file is for rank 0 as a terminal would be */
         return ranks ? idset_has(ranks, rank) : rank == 0;
@@ -233,7 +234,7 @@ struct idset *launch_input_nodes(const struct spec *spec, const struct taskmap *
     if (spec->input == SPEC_INPUT_ALL) {
         for (uint32_t i = 0; i < nnodes; i++)
             idset_add(nodes, tree_node[i]);
-    } else if (spec->input != SPEC_INPUT_NONE) {
+    } else if (spec->input != SPEC_INPUT_NONE && spec->input != SPEC_INPUT_TOOLS) {
         if (!ranks) {
             ranks = idset_new();
             idset_add(ranks, 0);

@@ -57,7 +57,13 @@ struct spec_part {
 };
 
 enum spec_show { SPEC_SHOW_TEXT, SPEC_SHOW_JSON };
-enum spec_input { SPEC_INPUT_RANKS, SPEC_INPUT_ALL, SPEC_INPUT_NONE, SPEC_INPUT_FILE };
+enum spec_input {
+    SPEC_INPUT_RANKS,
+    SPEC_INPUT_ALL,
+    SPEC_INPUT_NONE,
+    SPEC_INPUT_FILE,
+    SPEC_INPUT_TOOLS
+};
 enum spec_failure { SPEC_FAILURE_KILL, SPEC_FAILURE_CONTINUE };
 enum spec_pmi {
     SPEC_PMI_NONE = 0,
@@ -106,6 +112,7 @@ struct spec {
     double node_timeout;  /* 10 */
     enum spec_failure on_failure;
     unsigned pmi; /* set of enum spec_pmi */
+    bool tools;   /* PMIx tools may connect */
 
     /* reaching the nodes */
     char *bootstrap; /* "auto", "local", "ssh", or a command template */

@@ -265,6 +265,7 @@ static const struct field spec_fields[] = {
     {"node_timeout", field_get_duration, field_set_duration, SPEC(node_timeout)},
     {"on_failure", field_get_word, field_set_word, SPEC(on_failure), spec_failure_words},
     {"pmi", field_get_words, set_pmi, SPEC(pmi), spec_pmi_words},
+    {"tools", field_get_flag, field_set_flag, SPEC(tools)},
     {"bootstrap", field_get_text, field_set_text, SPEC(bootstrap)},
     {"ssh", field_get_text, field_set_text, SPEC(ssh)},
     {"fanout", field_get_number, field_set_number, SPEC(fanout)},
@@ -330,6 +331,8 @@ static int spec_check(const struct spec *spec, const json_t *value, struct error
         return error_set(err, "resources, hosts, hostfile: only one of them may be given");
     if (spec->input == SPEC_INPUT_FILE && !json_object_get(value, "input_arg"))
         return error_set(err, "input_arg: must name the file of \"input\": \"file\"");
+    if (spec->input == SPEC_INPUT_TOOLS && !spec->tools)
+        return error_set(err, "input: \"tools\" needs \"tools\": true");
     if (spec->input == SPEC_INPUT_RANKS && spec_ranks_check(spec->input_arg, err) < 0)
         return error_prefix(err, "input_arg");
     return 0;

@@ -36,11 +36,8 @@ const struct spec_word spec_format_words[] = {
 };
 
 const struct spec_word spec_input_words[] = {
-    {"ranks", SPEC_INPUT_RANKS},
-    {"all", SPEC_INPUT_ALL},
-    {"none", SPEC_INPUT_NONE},
-    {"file", SPEC_INPUT_FILE},
-    {NULL, 0},
+    {"ranks", SPEC_INPUT_RANKS}, {"all", SPEC_INPUT_ALL},     {"none", SPEC_INPUT_NONE},
+    {"file", SPEC_INPUT_FILE},   {"tools", SPEC_INPUT_TOOLS}, {NULL, 0},
 };
 
 const struct spec_word spec_failure_words[] = {

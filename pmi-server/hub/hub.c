@@ -122,7 +122,9 @@ static int (*const take[HUB_NKINDS])(struct hub *hub, const struct asked *asked,
     [HUB_FINALIZED] = naming_left, [HUB_GATHER] = hub_gather,
     [HUB_DESCRIBE] = hub_describe, [HUB_MODEX] = hub_fetch,
     [HUB_FOUND] = hub_found,       [HUB_QUERY] = hub_query,
-    [HUB_TASKS] = hub_tasks,
+    [HUB_TASKS] = hub_tasks,       [HUB_PULL] = streams_pull,
+    [HUB_UNPULL] = streams_unpull, [HUB_TAKEN] = streams_taken,
+    [HUB_PUSH] = push_asked,       [HUB_PUSHED] = push_done,
 };
 
 int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err)
@@ -162,5 +164,7 @@ void hub_free(struct hub *hub)
         job_free(hub->jobs);
         hub->jobs = next;
     }
+    streams_free(hub);
+    pushes_free(hub);
     free(hub);
 }

@@ -10,6 +10,7 @@
 #ifndef PMI_SERVER_HUB_HUB_H
 #define PMI_SERVER_HUB_HUB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,14 @@
 
 #define HUB_NAME_MAX 255         /* bytes of a job's name */
 #define HUB_ALL (UINT32_MAX - 1) /* every rank of a job; as PMIX_RANK_WILDCARD */
+
+#define HUB_WINDOW (4u << 20)     /* bytes of output on their way to one host */
+#define HUB_PUSH_MAX (256u << 10) /* bytes that are pushed at once */
+#define HUB_PUSHES 16             /* of one host, that are not done */
+#define HUB_PULLS 64              /* requests for output that a host may have */
+#define HUB_PULL_PROCS 4096       /* processes that one of them may name */
+
+enum hub_channel { HUB_STDOUT = 1, HUB_STDERR = 2 }; /* a set, where there may be several */
 
 /* What one host may wait for at a time; what is more is refused. */
 #define HUB_GATHERS_MAX 1024
@@ -69,6 +78,12 @@ void hub_add(struct hub *hub, const struct hub_job *job); /* its name is no othe
 void hub_remove(struct hub *hub, const char *name);       /* all its tasks are over */
 /* A task is over before its job is; who waits for it is told. */
 void hub_ended(struct hub *hub, const char *name, uint32_t rank);
+
+/* A task of that job wrote something: hosts whose tools want it are told. One that is behind by
+ * HUB_WINDOW bytes loses what comes, and is told how much. */
+void hub_output(struct hub *hub, const char *job, uint32_t rank, enum hub_channel channel,
+                const void *bytes, size_t len);
+bool hub_is_pulled(const struct hub *hub); /* else nothing comes of it */
 
 /* A host's message, of this node. -1 with a sentence: it is malformed, and its sender is broken. */
 int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err);

@@ -40,6 +40,9 @@ struct hub {
     uint64_t fetched;
     struct query *queries; /* that wait for what hosts know of their tasks */
     uint64_t queried;
+    struct puller *pullers; /* hosts whose tools want what tasks write */
+    struct push *pushes;    /* that are not done */
+    uint64_t npushes;       /* that there ever were */
 };
 
 /* A question that was asked; the room that cannot answer it at once keeps a copy. */
@@ -111,5 +114,15 @@ int hub_tasks(struct hub *hub, const struct asked *asked, struct talk_up *talk);
 void hub_query_forget(struct hub *hub, const struct asked *asked);
 void hub_query_removed(struct hub *hub, const struct job *job);
 void hub_queries_free(struct hub *hub);
+/* streams.c; -1: malformed */
+int streams_pull(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int streams_unpull(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int streams_taken(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+void streams_free(struct hub *hub);
+
+/* push.c; -1: malformed */
+int push_asked(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int push_done(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+void pushes_free(struct hub *hub);
 
 #endif

@@ -229,6 +229,7 @@ int lookups_take(struct hub *hub, const struct asked *asked, struct talk_up *tal
     if (!lookup)
         return -1;
     if (!naming_party(hub, asked, talk, &lookup->party)) {
+        hub_answer(hub, asked, HUB_BAD, NULL);
         lookup_free(lookup);
         return 0;
     }

@@ -35,6 +35,13 @@ enum hub_kind {             /* what a host asks */
                                  (text); how many jobs (u32), a description each; how many tables
                                  (u32), a job's name and its tasks (tasks.h) each */
                 HUB_TASKS, /* to ORDER_TASKS: its number, name of the job, tasks (tasks.h) */
+                HUB_PULL, /* tools of this node want what tasks write: u8 channels (enum hub_channel), u32
+                               number of processes, each a job and a rank or HUB_ALL */
+                HUB_UNPULL, /* they want nothing any more */
+                HUB_TAKEN,  /* u64: bytes of ORDER_OUTPUT that have left the host */
+                HUB_PUSH, /* bytes for what tasks read: u32 number of processes, each a job and a rank or
+                               HUB_ALL; u8 whether it is the end; bytes */
+                HUB_PUSHED, /* u64 number of an ORDER_PUSH, u8 status: they have it */
                 HUB_NKINDS
 };
 
@@ -44,6 +51,9 @@ enum hub_order {                /* what the hub says */
                  ORDER_REMOVED, /* name of a job that this host was told of */
                  ORDER_TASKS,   /* number (u64), name of a job: HUB_TASKS is wanted of the node,
                                    whether it has a host or not */
+                 ORDER_OUTPUT, /* u64: bytes that were lost before, for a host that did not keep up; who
+                                  wrote, u8 channel, bytes */
+                 ORDER_PUSH, /* u64 number, then as HUB_PUSH; for tasks of this host */
                  ORDER_NKINDS
 };
 

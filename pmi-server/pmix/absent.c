@@ -59,6 +59,43 @@ int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct
     return error_set(err, "this tprun was built without PMIx");
 }
 
+void pmix_host_let_tools(struct pmix_host *host, const char *name)
+{
+    (void)host, (void)name;
+}
+
+uint16_t pmix_host_port(const struct pmix_host *host)
+{
+    (void)host;
+    return 0;
+}
+
+void pmix_host_expect_tool(struct pmix_host *host, uint32_t number, uint16_t port)
+{
+    (void)host, (void)number, (void)port;
+}
+
+void pmix_host_tool_left(struct pmix_host *host, uint32_t number)
+{
+    (void)host, (void)number;
+}
+
+void pmix_host_hold_output(struct pmix_host *host, bool hold)
+{
+    (void)host, (void)hold;
+}
+
+void pmix_host_settle_input(struct pmix_host *host)
+{
+    (void)host;
+}
+
+bool pmix_host_output_is_out(const struct pmix_host *host)
+{
+    (void)host;
+    return true;
+}
+
 struct pmix_job *pmix_job_new(struct pmix_host *host, const struct pmix_job_config *config,
                               void *owner_data, struct error *err)
 {

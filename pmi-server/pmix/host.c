@@ -13,8 +13,12 @@
 #include "pmi-server/pmix/listeners.h"
 
 /* openpmix's store in shared memory leaves its files behind a server that is killed, and its locks
- * behind one that fails. */
-#define STORE "PMIX_MCA_gds"
+ * behind one that fails. Output that nobody wants is kept for a tool to come, a million messages
+ * unless it is told otherwise (0 is no limit). */
+static const struct {
+    const char *name, *value;
+} settings[] = {{"PMIX_MCA_gds", "hash"}, {"PMIX_MCA_pmix_max_iof_cache", "1"}};
+#define SETTINGS (sizeof(settings) / sizeof(*settings))
 
 static _Atomic(struct pmix_host *) only; /* openpmix is one server in a process */
 
@@ -26,6 +30,7 @@ static pmix_status_t server_init(struct pmix_host *host, const struct pmix_host_
     infos_text(&infos, PMIX_SERVER_NSPACE, config->program);
     infos_rank(&infos, PMIX_SERVER_RANK, config->node);
     infos_text(&infos, PMIX_HOSTNAME, config->hostname);
+    infos_bool(&infos, PMIX_IOF_LOCAL_OUTPUT, false); /* what is delivered is for tools */
     if (host->topology.topology)
         infos_topology(&infos, &host->topology);
     struct idset *listening = listeners_find();
@@ -41,6 +46,9 @@ static void host_drop(struct pmix_host *host)
     free(host->topology.source);
     free(host->hostname);
     free(host->tmpdir);
+    free(host->program);
+    host_tools_free(host);
+    pushed_free(host);
     free(host);
 }
 
@@ -67,6 +75,7 @@ static struct pmix_host *host_make(const struct pmix_library *library,
     host->node = config->node;
     host->hostname = mem_copy_text(config->hostname);
     host->tmpdir = mem_copy_text(config->tmpdir);
+    host->program = mem_copy_text(config->program);
     if (config->topology && library->same_hwloc) {
         host->topology.source = mem_copy_text("hwloc");
         host->topology.topology = config->topology;
@@ -101,7 +110,7 @@ struct pmix_host_start {
     const struct pmix_host_config *config;
     const struct pmix_host_ops *ops;
     void *arg;
-    bool ours; /* STORE was not set */
+    bool ours[SETTINGS]; /* were not set */
     struct thread thread;
     struct pmix_host *host;
     struct error err;
@@ -122,9 +131,9 @@ struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
     start->config = config;
     start->ops = ops;
     start->arg = arg;
-    start->ours = !getenv(STORE);
-    if (start->ours)
-        setenv(STORE, "hash", 1);
+    for (size_t i = 0; i < SETTINGS; i++)
+        if ((start->ours[i] = !getenv(settings[i].name)))
+            setenv(settings[i].name, settings[i].value, 1);
     thread_begin(&start->thread, start_run, start); /* so does what openpmix starts */
     return start;
 }
@@ -132,8 +141,9 @@ struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
 struct pmix_host *pmix_host_finish(struct pmix_host_start *start, struct error *err)
 {
     thread_end(&start->thread);
-    if (start->ours)
-        unsetenv(STORE);
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (start->ours[i])
+            unsetenv(settings[i].name);
     struct pmix_host *host = start->host;
     if (!host)
         error_set(err, "%s", error_text(&start->err));

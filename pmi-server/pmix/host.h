@@ -65,6 +65,13 @@ struct pmix_host_ops {
      * that is done, or is not. */
     void (*spawn)(void *arg, struct pmix_job *job, uint32_t rank, uint64_t token,
                   const struct pmi_spawn *spawn);
+    /* Bytes that a tool pushes to a local task's stdin, perhaps the last. false: it does not read
+     * what tools push. */
+    bool (*input)(void *arg, struct pmix_job *job, uint32_t rank, const void *bytes, size_t len,
+                  bool end);
+    bool (*input_lags)(void *arg); /* some task is behind: pmix_host_settle_input() follows */
+    /* The tool that was expected has come, and has a namespace. */
+    void (*tool_came)(void *arg, uint32_t number);
 };
 
 enum spawn_fate {
@@ -122,6 +129,29 @@ const char *pmix_host_version(void);
 
 /* The program's hub said something to this node. -1 with a sentence: it is malformed. */
 int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err);
+
+/* ---- tools: programs of the same user that no program started ----
+ *
+ * openpmix takes a tool's word for who it is, has no bound for what waits to be read by one, and (4.2.2)
+ * crashes where one goes before it is answered or is refused. So a tool's connection comes by way of
+ * the owner, who knows whose it is, keeps openpmix's end of it open for as long as it answers, and
+ * says when a tool lags. Tools that come by another way are not answered, and shut. */
+
+/* From now on tools are let in; their namespaces are this name with ".tool.NODE.NUMBER". */
+void pmix_host_let_tools(struct pmix_host *host, const char *name);
+/* The server's port on the loopback interface; 0 before there is a job with a task here, and where
+ * it is none of IPv4. */
+uint16_t pmix_host_port(const struct pmix_host *host);
+/* The connection that comes from this port is that of the tool of this number. ops->tool_came()
+ * follows; until then none is expected but this one. Number 0: it is given up. */
+void pmix_host_expect_tool(struct pmix_host *host, uint32_t number, uint16_t port);
+void pmix_host_tool_left(struct pmix_host *host, uint32_t number);
+/* While some tool lags, no output is asked for beyond HUB_WINDOW: then it is lost for the tools. */
+void pmix_host_hold_output(struct pmix_host *host, bool hold);
+/* Tasks may have read something. */
+void pmix_host_settle_input(struct pmix_host *host);
+/* Nothing is on its way to openpmix. */
+bool pmix_host_output_is_out(const struct pmix_host *host);
 
 /* Registered here, with its local tasks. NULL with a sentence. */
 struct pmix_job *pmix_job_new(struct pmix_host *host, const struct pmix_job_config *config,

@@ -25,6 +25,15 @@ struct pmix_host {
     struct question *questions;
     struct doubt *doubts;       /* about tasks that have ended */
     struct foreign *foreigners; /* namespaces that have no task here */
+    char *program;
+    struct tools *tools;   /* NULL: none may connect */
+    struct pushed *pushed; /* for tasks that are behind */
+    struct output {
+        unsigned pulls;      /* that tools have asked for, and not ended */
+        unsigned delivering; /* messages that openpmix has yet to look at */
+        size_t owed;         /* bytes that the hub may send again */
+        bool held;           /* it may not: some tool lags */
+    } output;
 };
 
 struct client {
@@ -63,6 +72,8 @@ struct pmix_job {
 };
 
 struct pmix_job *host_job(const struct pmix_host *host, const char *name);
+/* A job or a tool of this name is here: openpmix may be answered about it. */
+bool host_knows(const struct pmix_host *host, const char *name);
 double host_clock(void); /* seconds */
 
 /* All in the owner's thread, but what is pmix_upcalls'. */
@@ -164,6 +175,27 @@ pmix_status_t names_lookup_upcall(const pmix_proc_t *proc, char **keys, const pm
 pmix_status_t names_unpublish_upcall(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
                                      size_t ninfo, pmix_op_cbfunc_t done, void *cbdata);
 void names_finalized_upcall(const pmix_proc_t *proc);
+
+/* tools.c; the upcall is in openpmix's thread */
+void host_tools_free(struct pmix_host *host);
+bool tools_present(void);                        /* any thread */
+void tools_learn_port(char *const *environment); /* of a task */
+void tool_connected(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t done,
+                    void *cbdata);
+
+/* output.c: what tasks write, for tools; the upcall is in openpmix's thread */
+pmix_status_t output_pull(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t directives[],
+                          size_t ndirs, pmix_iof_channel_t channels, pmix_op_cbfunc_t done,
+                          void *cbdata);
+void output_stop(struct pmix_host *host); /* nobody wants anything any more */
+int output_told(struct pmix_host *host, struct talk_down *talk); /* -1: malformed */
+
+/* input.c: what tools have tasks read; the upcall is in openpmix's thread */
+pmix_status_t input_push(const pmix_proc_t *source, const pmix_proc_t targets[], size_t ntargets,
+                         const pmix_info_t directives[], size_t ndirs,
+                         const pmix_byte_object_t *object, pmix_op_cbfunc_t done, void *cbdata);
+int input_told(struct pmix_host *host, struct talk_down *talk); /* -1: malformed */
+void pushed_free(struct pmix_host *host);
 
 /* The table that openpmix calls, in its own thread; by the room that each belongs to. */
 extern pmix_server_module_t pmix_upcalls;

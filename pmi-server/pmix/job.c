@@ -83,7 +83,9 @@ static pmix_status_t client_prepare(struct pmix_job *job, uint32_t local, uint32
     /* A list, if an empty one: openpmix takes what equals `environ` for the process's own, and its
      * `environ`, bound deeply, is not the executable's but a NULL. */
     client->environment = mem_array(1, sizeof(*client->environment));
-    return job->host->library->setup_fork(&proc, &client->environment);
+    pmix_status_t status = job->host->library->setup_fork(&proc, &client->environment);
+    tools_learn_port(client->environment);
+    return status;
 }
 
 static pmix_status_t job_register(struct pmix_job *job, const struct pmix_job_config *config)

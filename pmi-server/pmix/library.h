@@ -35,6 +35,7 @@
     X(delete_process_set, PMIx_server_delete_process_set)                                          \
     X(dmodex_request, PMIx_server_dmodex_request)                                                  \
     X(get_nb, PMIx_Get_nb)                                                                         \
+    X(iof_deliver, PMIx_server_IOF_deliver)                                                        \
     X(generate_locality_string, PMIx_server_generate_locality_string)
 
 struct pmix_library {

@@ -16,7 +16,7 @@ static void told(struct pmix_host *host, struct event *event, enum hub_status st
                  struct packet *rest)
 {
     (void)rest;
-    if (host_job(host, event->proc.nspace))
+    if (host_knows(host, event->proc.nspace))
         event->done(question_status(status), event->cbdata);
 }
 
@@ -95,7 +95,7 @@ static void found(struct pmix_host *host, struct event *event, enum hub_status s
                   struct packet *rest)
 {
     static const pmix_proc_t nobody = {.rank = PMIX_RANK_INVALID};
-    if (!host_job(host, event->proc.nspace))
+    if (!host_knows(host, event->proc.nspace))
         return;
     struct found *found = mem_alloc(sizeof(*found));
     found->library = host->library;

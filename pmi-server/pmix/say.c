@@ -38,10 +38,13 @@ void say_line(struct pmix_host *host, const pmix_proc_t *to, const char *line)
         host->ops->log(host->arg, job, to->rank, true, line);
 }
 
+/* What a tool says goes nowhere: it has a place of its own for that. */
 void say_done(struct pmix_host *host, struct event *event)
 {
     if (event->done && host_job(host, event->proc.nspace))
         event->done(PMIX_SUCCESS, event->cbdata);
+    else if (event->done && host_knows(host, event->proc.nspace))
+        event->done(PMIX_ERR_NOT_SUPPORTED, event->cbdata);
 }
 
 static bool is_text(unsigned char c)

@@ -69,6 +69,8 @@ static void spawn_begin(struct pmix_host *host, struct event *event)
 {
     const struct request *request = event->more;
     struct pmix_job *job = host_job(host, event->proc.nspace);
+    if (!job && host_knows(host, event->proc.nspace))
+        refuse(host, event, PMIX_ERR_NOT_SUPPORTED, "a tool is no task");
     if (!job)
         return;
     if (event->status != PMIX_SUCCESS) {

@@ -103,4 +103,7 @@ pmix_server_module_t pmix_upcalls = {
     .job_control = control,
     .spawn = spawn_asked,
     .query = query_asked,
+    .tool_connected = tool_connected,
+    .iof_pull = output_pull,
+    .push_stdin = input_push,
 };

@@ -130,6 +130,8 @@ static const struct {
     {WORDS("--gpus-per-task=2", "a"), "{'parts':[{'gpus_per_task':2}]}"},
     {WORDS("--per", "8:node", "--gpu-bind=closest", "a", ":", "--per", "1:gpu", "b"),
      "{'parts':[{'per':'8:node','gpu_bind':'closest'},{'per':'1:gpu','gpu_bind':null}]}"},
+    {WORDS("--tools", "a"), "{'tools':true}"},
+    {WORDS("-i", "tools", "a"), "{'tools':true,'input':'tools'}"},
     {WORDS("-lu", "a"), "{'label':true,'unbuffered':true}"},
     {WORDS("-lun3", "a"), "{'label':true,'unbuffered':true,'parts':[{'ntasks':3}]}"},
     {WORDS("-vv", "--verbose", "a"), "{'verbose':3}"},

@@ -60,7 +60,8 @@ static void test_json_that_was_read_is_written_again(void **state)
         ("{'version':1,'parts':[{'argv':['a'],'shape':'node=2/slot=2/[core=3;gpu=1]'}],"
          "'requires':'ssd and not host:n7'}"),
         ("{" PROGRAM ",'nnodes':2,'resources':'R','exclude':'a[1-2]','overlap':true,"
-         "'display':['map','bind'],'format':'json','label':true,'unbuffered':true,'output':'o%r',"
+         "'display':['map','bind'],'format':'json','label':true,'unbuffered':true,'tools':true,'"
+         "output':'o%r',"
          "'error':'e','input':'file','input_arg':'in','time_limit':'90m','kill_grace':'500ms',"
          "'start_timeout':'inf','node_timeout':'1d','on_failure':'continue','pmi':[],"
          "'bootstrap':'local','ssh':'ssh -v','fanout':3,'agent':'/a','verbose':2,"

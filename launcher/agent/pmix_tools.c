@@ -1,0 +1,52 @@
+/* The door for tools to the host of openpmix of this node, and who is told of it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "launcher/agent/state.h"
+#include "launcher/agent/tools.h"
+
+static void note(void *arg, const char *text)
+{
+    struct agent *agent = arg;
+    struct frame frame = {
+        .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
+    report_send(agent, &frame);
+}
+
+/* One line is enough: on other nodes the file has a name that is like this one. */
+static void announce(struct agent *agent, const struct launch *launch, const struct tools *tools)
+{
+    if (launch->node)
+        return;
+    char *text = mem_format("PMIx tools on %s: --uri file:%s", launch->hosts[0], tools_file(tools));
+    note(agent, text);
+    free(text);
+}
+
+struct tools *pmix_tools(struct agent *agent, struct pmix_host *host,
+                         const struct pmix_host_config *server, const struct launch *launch,
+                         struct error *err)
+{
+    if (mkdir(server->tmpdir, 0700) < 0 && errno != EEXIST) {
+        error_set(err, "cannot make %s, which tools need: %s", server->tmpdir, strerror(errno));
+        return NULL;
+    }
+    char *name = mem_format("tprun.%s.%s", launch->instance_id ?: "0", launch->program);
+    struct tools_config config = {.loop = agent->loop,
+                                  .host = host,
+                                  .directory = server->tmpdir,
+                                  .name = name,
+                                  .server = server->program,
+                                  .node = agent->node,
+                                  .note = note,
+                                  .arg = agent};
+    pmix_host_let_tools(host, name);
+    struct tools *tools = tools_new(&config, err);
+    if (tools)
+        announce(agent, launch, tools);
+    free(name);
+    return tools;
+}

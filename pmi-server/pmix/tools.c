@@ -1,0 +1,151 @@
+/*
+ * Tools: who connects without having been started by a program, see host.h.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "pmi-server/pmix/inside.h"
+#include "pmi-server/pmix/sockets.h"
+
+struct tools {
+    char *name;        /* of all, up to their own */
+    uint32_t expected; /* 0: none */
+    uint16_t port;     /* that it comes from */
+    struct idset *in;  /* numbers of those that have come */
+};
+
+/* There is one host in a process, and openpmix's thread asks for these. */
+static atomic_uint present;
+static _Atomic uint16_t server_port;
+
+/* ---- openpmix's thread ---- */
+
+static void tool_arrived(struct pmix_host *host, struct event *event);
+
+/* Which connection it is about, openpmix does not say: it is the one whose greeting was just read. */
+void tool_connected(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t done,
+                    void *cbdata)
+{
+    struct event *event = event_new(tool_arrived, NULL);
+    (void)info, (void)ninfo;
+    event->port = sockets_unanswered(server_port);
+    event->tool_done = done;
+    event->cbdata = cbdata;
+    queue_push(event);
+}
+
+/* ---- coming and going ---- */
+
+static pmix_proc_t tool_name(const struct pmix_host *host, uint32_t number)
+{
+    pmix_proc_t proc = {.rank = 0};
+    char *name = mem_format("%s.tool.%u.%u", host->tools->name, host->node, number);
+    strncpy(proc.nspace, name, sizeof(proc.nspace) - 1);
+    free(name);
+    return proc;
+}
+
+/* openpmix cannot refuse one without danger: it crashes. What is not answered stays unknown to it,
+ * and is shut. */
+static void tool_arrived(struct pmix_host *host, struct event *event)
+{
+    struct tools *tools = host->tools;
+    if (!tools || !tools->expected || !event->port || tools->port != event->port) {
+        sockets_shut(server_port, event->port);
+        return;
+    }
+    uint32_t number = tools->expected;
+    pmix_proc_t proc = tool_name(host, number);
+    tools->expected = 0;
+    idset_add(tools->in, number);
+    present++;
+    event->tool_done(PMIX_SUCCESS, &proc, event->cbdata);
+    host->ops->tool_came(host->arg, number);
+}
+
+void pmix_host_expect_tool(struct pmix_host *host, uint32_t number, uint16_t port)
+{
+    if (!host->tools)
+        return;
+    host->tools->expected = number;
+    host->tools->port = port;
+}
+
+static void forgotten(pmix_status_t status, void *cbdata)
+{
+    (void)status, (void)cbdata;
+}
+
+void pmix_host_tool_left(struct pmix_host *host, uint32_t number)
+{
+    if (!host->tools || !idset_has(host->tools->in, number))
+        return;
+    pmix_proc_t proc = tool_name(host, number);
+    questions_leave(host, proc.nspace);
+    host->library->deregister_nspace(proc.nspace, forgotten, NULL);
+    idset_remove(host->tools->in, number);
+    if (--present == 0)
+        output_stop(host);
+}
+
+bool tools_present(void)
+{
+    return present != 0;
+}
+
+static bool tools_know(const struct pmix_host *host, const char *name)
+{
+    bool known = false;
+    if (!host->tools)
+        return false;
+    IDSET_FOREACH(number, host->tools->in)
+    known |= !strcmp(tool_name(host, number).nspace, name);
+    return known;
+}
+
+bool host_knows(const struct pmix_host *host, const char *name)
+{
+    return host_job(host, name) || tools_know(host, name);
+}
+
+void pmix_host_let_tools(struct pmix_host *host, const char *name)
+{
+    host->tools = mem_alloc(sizeof(*host->tools));
+    host->tools->name = mem_copy_text(name);
+    host->tools->in = idset_new();
+}
+
+void host_tools_free(struct pmix_host *host)
+{
+    if (!host->tools)
+        return;
+    idset_free(host->tools->in);
+    free(host->tools->name);
+    free(host->tools);
+}
+
+/* ---- the server's address ---- */
+
+/* NAME=SPACE.RANK;tcp4://127.0.0.1:PORT */
+static uint16_t port_of(const char *variable)
+{
+    static const char before[] = ";tcp4://127.0.0.1:";
+    const char *at = strstr(variable, before);
+    return at ? (uint16_t)atoi(at + strlen(before)) : 0;
+}
+
+void tools_learn_port(char *const *environment)
+{
+    for (; *environment && !server_port; environment++)
+        if (!strncmp(*environment, "PMIX_SERVER_URI", strlen("PMIX_SERVER_URI")))
+            server_port = port_of(*environment);
+}
+
+uint16_t pmix_host_port(const struct pmix_host *host)
+{
+    (void)host;
+    return server_port;
+}

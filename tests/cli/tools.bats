@@ -1,0 +1,205 @@
+# shellcheck disable=SC2154 # bats sets stderr
+# PMIx tools that connect to a program on this machine.
+load ../lib/common
+setup_file() { build_programs; }
+setup() {
+    start_test
+    TOOL=$PROGRAMS/pmix-tool
+    { [ -x "$TOOL" ] && serves_pmix; } || skip "no PMIx here"
+    mkdir tmp
+    export TMPDIR=$PWD/tmp
+}
+teardown() {
+    nothing_left 4
+    [ ! -d tmp ] || equal "$(ls tmp)" ""
+}
+
+tool() { timeout --foreground -k 5 "${LIMIT:-30}" "$TOOL" "$@"; }
+
+# program OPTION... PROGRAM [ARG...]: in the background; sets $uri and the tasks' $namespace.
+program() {
+    start "$TPRUN" --tools "$@"
+    wait_for 10 grep -q ' --uri ' err
+    uri=$(sed -n 's/^tprun: PMIx tools on .*: --uri //p' err)
+    namespace=$(sed -n 's/.*\.tool\.//p' <<<"$uri").0
+}
+end_program() { # ends it: tasks wait for this
+    : >over
+    finish
+}
+WAITS='until [ -e over ]; do sleep 0.05; done'
+# shellcheck disable=SC2016 # for the tasks' shells
+SAYS='until [ -e go ]; do sleep 0.05; done; for i in 1 2 3; do echo out $i; echo err $i >&2; done; '$WAITS
+said() { grep "^tprun" err; }
+
+@test "each tool has a namespace of its own" {
+    program -n 2 sh -c "$WAITS"
+    [[ $uri == file:$TMPDIR/tprun.*/pmix.*.tool.tprun.* ]]
+    equal "$(stat -c '%a %u' "${uri#file:}" "$(dirname "${uri#file:}")")" "600 $(id -u)"$'\n'"700 $(id -u)"
+    run -0 tool "$uri" who
+    equal "$output" "${namespace%.0}.tool.0.1 0"
+    tool "$uri" hold >held 3>&- &
+    wait_for 5 grep -q in held
+    run -0 tool "$uri" who
+    equal "$output" "${namespace%.0}.tool.0.3 0"
+    end_program
+    wait $! # the tool sees its server go
+    equal "$status $(said | wc -l)" "0 1"
+}
+
+@test "a tool is found where tools look for servers" {
+    program -n 1 sh -c "$WAITS"
+    run -0 tool "" who
+    equal "$output" "${namespace%.0}.tool.0.1 0"
+    end_program
+    equal "$status" 0
+}
+
+@test "a tool gets what it asks for of what tasks write" {
+    program -n 3 sh -c "$SAYS"
+    tool "$uri" watch oe "$namespace" >all 2>all.err 3>&- &
+    tool "$uri" watch o "$namespace" 1 >one 2>one.err 3>&- &
+    wait_for 5 grep -q watching all.err
+    wait_for 5 grep -q watching one.err
+    sleep 0.2
+    : >go
+    wait_for 5 lines_are all 18
+    end_program
+    wait
+    equal "$status" 0
+    equal "$(sort all)" "$(for s in e o; do for r in 0 1 2; do for i in 1 2 3; do
+        case $s in e) echo "e$r: err $i" ;; o) echo "o$r: out $i" ;; esac; done; done; done)"
+    equal "$(cat one)" "$(printf 'o1: out %d\n' 1 2 3)"
+    equal "$(sort out)" "$(printf 'out %d\n' 1 1 1 2 2 2 3 3 3)"
+}
+
+@test "what is written last is seen, too" {
+    program -n 1 sh -c 'until [ -e go ]; do sleep 0.05; done; seq 1000'
+    tool "$uri" watch o "$namespace" >all 2>all.err 3>&- &
+    wait_for 5 grep -q watching all.err
+    sleep 0.2
+    : >go
+    finish
+    wait
+    equal "$status $(md5sum <all)" "0 $(seq 1000 | sed 's/^/o0: /' | md5sum)"
+}
+
+@test "nothing comes after a request has ended, nor of tasks that are not there" {
+    program -n 1 sh -c 'while [ ! -e over ]; do echo again; sleep 0.05; done'
+    run -0 --separate-stderr tool "$uri" few 3 o "$namespace"
+    equal "$(tail -n 1 <<<"$output")" "0 more"
+    LIMIT=2 run --separate-stderr tool "$uri" few 1 o no.such.namespace
+    has_line "$output" "*tprun: *nothing comes of no.such.namespace"
+    end_program
+    equal "$status" 0
+}
+
+@test "tools say what tasks read, where that is asked for" {
+    program -i tools -n 2 sh -c 'while read -r line; do echo "$TPRUN_RANK: $line"; done; echo "$TPRUN_RANK: end"'
+    printf 'one\ntwo\n' | tool "$uri" push "$namespace" 1
+    wait_for 5 grep -q '^1: end' out
+    equal "$(cat out)" $'1: one\n1: two\n1: end'
+    run -1 tool "$uri" push "$namespace" 1 <<<more # it has come to its end
+    head -c 3000000 /dev/zero | tr '\0' x | fold -w 59 | tool "$uri" push "$namespace" 0
+    finish
+    equal "$status $(grep -c '^0: xxx' out) $(tail -n 1 out)" "0 50847 0: end"
+}
+
+@test "elsewhere a push is refused, and so is one to nobody" {
+    program -n 2 sh -c "$WAITS"
+    run -1 tool "$uri" push "$namespace" 0 <<<more
+    has_line "$output" "pmix-tool: IOF_push: NO-PERMISSIONS"
+    run -1 tool "$uri" push "$namespace" 2 <<<more
+    run -1 tool "$uri" push no.such.namespace 0 <<<more
+    end_program
+    equal "$status" 0
+}
+
+@test "what else a tool asks for is answered, and harms nobody" {
+    program -n 1 sh -c "$WAITS"
+    LIMIT=40 run --separate-stderr tool "$uri" requests "$namespace"
+    has_line "$output" "query: SUCCESS"
+    has_line "$output" "namespaces: right"
+    has_line "$output" "get: SUCCESS"
+    has_line "$output" "spawn: NOT-SUPPORTED"
+    has_line "$output" "abort: *"
+    equal "$status" 0
+    run -0 tool "$uri" who
+    end_program
+    equal "$status" 0
+}
+
+@test "tools that die in the middle of it change nothing" {
+    program -n 1 sh -c "$WAITS; exit 3"
+    local i
+    for ((i = 0; i < 40; i++)); do
+        "$TOOL" "$uri" who >/dev/null 2>&1 3>&- &
+        sleep "0.0$((i % 4))$((RANDOM % 10))"
+        kill -9 $! 2>/dev/null || true
+        wait $! || true
+    done
+    run -0 tool "$uri" who
+    end_program
+    equal "$status" 3
+}
+
+@test "one that does not read loses, and tasks do not wait for it" {
+    program -n 1 sh -c 'until [ -e go ]; do sleep 0.05; done; yes "twenty bytes a line." | head -c 42000000;'"$WAITS"
+    tool "$uri" watch o "$namespace" >slow 2>slow.err 3>&- &
+    wait_for 5 grep -q watching slow.err
+    sleep 0.2
+    kill -STOP "$(pgrep -f "^$TOOL $uri watch")"
+    : >go
+    wait_for 20 eval '[ "$(stat -c %s out)" -ge 42000000 ]'
+    kill -CONT "$(pgrep -f "^$TOOL $uri watch")"
+    wait_for 10 grep -q ' bytes are missing here' slow
+    end_program
+    wait
+    equal "$status $(stat -c %s out)" "0 42000000"
+    local lost
+    lost=$(sed -n 's/.*tprun: \([0-9]*\) bytes are missing.*/\1/p' slow | paste -sd+ | bc)
+    equal "$((lost + $(grep -c 'twenty bytes a line' slow) * 21))" 42000000
+}
+
+@test "a program does not wait for a tool that hangs" {
+    program -n 1 sh -c "$WAITS; seq 10"
+    tool "$uri" watch o "$namespace" >slow 2>slow.err 3>&- &
+    wait_for 5 grep -q watching slow.err
+    kill -STOP "$(pgrep -f "^$TOOL $uri watch")"
+    local before=$SECONDS
+    end_program
+    [ $((SECONDS - before)) -le 3 ]
+    equal "$status" 0
+    kill -KILL "$(pgrep -f "^$TOOL $uri watch")"
+    wait
+}
+
+@test "another user is refused" {
+    { [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; } || skip "needs to be somebody else"
+    program -n 1 sh -c "$WAITS"
+    cp "$TOOL" "$BATS_RUN_TMPDIR/tool-of-others"
+    chmod -R a+rX "$BATS_RUN_TMPDIR"
+    LIMIT=20 run -1 timeout 20 setpriv --reuid 65534 --regid 65534 --clear-groups \
+        "$BATS_RUN_TMPDIR/tool-of-others" "$(head -n 1 "${uri#file:}")" who
+    has_line "$output" "pmix-tool: no server: *"
+    run -0 tool "$uri" who
+    end_program
+    equal "$status" 0
+}
+
+@test "without --tools nothing is written for tools, and all are refused" {
+    start "$TPRUN" --pmi pmix -n 1 sh -c 'env | grep "^PMIX_SERVER_URI4="; '"$WAITS"
+    wait_for 5 lines_are out 1
+    equal "$(find tmp -name 'pmix*')" ""
+    run -1 tool "$(cut -d= -f2- out)" who
+    run -1 tool "" who
+    end_program
+    equal "$status $(cat err)" "0 "
+}
+
+@test "an agent that is killed leaves no file" {
+    program --kill-grace 1s -n 1 sh -c "$WAITS"
+    kill -9 "$(sed -n 3p "${uri#file:}")"
+    finish
+    equal "$status" 1
+}
