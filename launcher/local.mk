@@ -74,7 +74,7 @@ libagent_a_SOURCES = \
     launcher/agent/place.c launcher/agent/place.h \
     launcher/agent/pmix.c \
     launcher/agent/register.c launcher/agent/rendezvous.c launcher/agent/report.c \
-    launcher/agent/part.c launcher/agent/part.h launcher/agent/slots.c \
+    launcher/agent/part.c launcher/agent/part.h launcher/agent/signals.c launcher/agent/slots.c \
     launcher/agent/start.c launcher/agent/start.h \
     launcher/agent/variables.c launcher/agent/variables.h \
     launcher/agent/streams.c \

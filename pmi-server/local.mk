@@ -30,6 +30,10 @@ libpmiserver_a_SOURCES += \
     pmi-server/hub/describe.c pmi-server/hub/describe.h \
     pmi-server/hub/fetch.c \
     pmi-server/hub/gather.c \
+    pmi-server/hub/bonds.c \
+    pmi-server/hub/control.c \
+    pmi-server/hub/deaths.c \
+    pmi-server/hub/events.c \
     pmi-server/hub/hub.c pmi-server/hub/hub.h \
     pmi-server/hub/inside.h \
     pmi-server/hub/lookup.c \
@@ -52,7 +56,10 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/committed.c \
     pmi-server/pmix/data.c pmi-server/pmix/data.h \
     pmi-server/pmix/connect.c \
+    pmi-server/pmix/control.c \
+    pmi-server/pmix/deaths.c \
     pmi-server/pmix/ended.c \
+    pmi-server/pmix/events.c \
     pmi-server/pmix/fence.c \
     pmi-server/pmix/foreign.c \
     pmi-server/pmix/gather.c \
@@ -70,6 +77,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/psets.c \
     pmi-server/pmix/keys.c pmi-server/pmix/keys.h \
     pmi-server/pmix/query.c \
+    pmi-server/pmix/pack.c \
     pmi-server/pmix/questions.c \
     pmi-server/pmix/queue.c pmi-server/pmix/queue.h \
     pmi-server/pmix/directives.c pmi-server/pmix/directives.h \

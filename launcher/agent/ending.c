@@ -192,29 +192,16 @@ void ending_terminate(struct agent *agent, double grace)
         ev_timer_start(agent->loop, &agent->killer);
 }
 
-/* The kernel drops a terminal stop of a session without a terminal unless there is a handler. */
-static int signal_for(const struct task *task, int number)
-{
-    return number == SIGTSTP && !descend_catches(task->pid, SIGTSTP) ? SIGSTOP : number;
-}
-
-static void signal_group(const struct group *group, int number)
-{
-    for (uint32_t i = 0; i < group->ntasks; i++)
-        if (group->tasks[i].pid > 0)
-            kill(-group->tasks[i].pid, signal_for(&group->tasks[i], number));
-}
-
 void ending_signal(struct agent *agent, int number)
 {
     for (const struct group *group = agent->groups; group; group = group->next)
-        signal_group(group, number);
+        signals_group(group, number);
 }
 
 void ending_terminate_group(struct group *group)
 {
     group->terminating = true;
-    signal_group(group, SIGKILL);
+    signals_group(group, SIGKILL);
 }
 
 /* ---- one by one ---- */
@@ -222,6 +209,8 @@ void ending_terminate_group(struct group *group)
 /* What made this end a bad one, or NULL. */
 static const char *ending_why(const struct task *task)
 {
+    if (task->aborter)
+        return "aborted";
     if (WIFSIGNALED(task->status))
         return "signal";
     if (WEXITSTATUS(task->status))
@@ -229,6 +218,24 @@ static const char *ending_why(const struct task *task)
     if (rendezvous_state(task) == PMI_RUNNING)
         return "unfinalized";
     return NULL;
+}
+
+static bool ending_goes_on(const struct task *task, const char *why)
+{
+    bool keeps = task->group->launch->spec->on_failure == SPEC_FAILURE_CONTINUE;
+    return task->unwanted || (keeps && strcmp(why, "unfinalized") != 0);
+}
+
+/* Who waits for it in vain hears of it first. */
+static void ending_tell(struct task *task, const char *why)
+{
+    int status = task->aborter ? W_EXITCODE(task->aborted, 0) : task->status;
+    char *text = task->aborter ? mem_format("aborted by %s", task->aborter) : NULL;
+    task->mourned = ending_goes_on(task, why);
+    pmix_died(task, task->mourned);
+    if (!task->victim)
+        report_ended_rank(task->group, task_rank(task), why, status, text);
+    free(text);
 }
 
 static struct task *ending_find(const struct agent *agent, pid_t pid)
@@ -251,7 +258,7 @@ void ending_settled(struct task *task)
     if (group->agent->terminating || group->terminating)
         return;
     if (why)
-        report_ended_rank(group, task_rank(task), why, task->status, NULL);
+        ending_tell(task, why);
     else
         pmix_gone(task);
 }
@@ -264,7 +271,7 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
         return;
     struct group *group = task->group;
     task->status = status;
-    task->victim = agent->terminating || group->terminating;
+    task->victim = agent->terminating || group->terminating || task->unwanted;
     task->ended = true;
     group->heard = ev_now(agent->loop);
     group->live--;
@@ -278,8 +285,9 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
     task->doubtful = doubtful && status == 0 && !task->victim;
     if (task->doubtful)
         group->ndoubtful++;
-    else if (why && !task->victim)
-        report_ended_rank(group, task_rank(task), why, status, NULL);
+    else if (why && !agent->terminating && !group->terminating)
+        ending_tell(task, why);
+    signals_end(task);
     rendezvous_gone(task);
     if (task->reads)
         streams_input_settle(agent);

@@ -115,6 +115,8 @@ void group_free(struct group *group)
     start_free(group);
     for (uint32_t i = 0; i < group->ntasks; i++)
         streams_close(&group->tasks[i]);
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        signals_end(&group->tasks[i]);
     pmix_free(group);
     rendezvous_free(group);
     asking_free(group);

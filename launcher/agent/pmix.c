@@ -185,6 +185,14 @@ static void host_tool_came(void *arg, uint32_t number)
         tools_came(room->tools, number);
 }
 
+static void host_control(void *arg, struct pmix_job *job, const struct pmix_control *control)
+{
+    struct group *group = group_of(job);
+    (void)arg;
+    if (group)
+        signals_control(group, control);
+}
+
 static const struct pmix_host_ops host_ops = {
     .wake = host_wake,
     .exchange = host_exchange,
@@ -198,6 +206,7 @@ static const struct pmix_host_ops host_ops = {
     .input = host_input,
     .input_lags = host_input_lags,
     .tool_came = host_tool_came,
+    .control = host_control,
 };
 
 void pmix_settle_input(struct agent *agent)
@@ -415,7 +424,8 @@ static struct pmix_job *make_job(struct group *group, struct error *err)
                                      .rank_by = part->order,
                                      .bind_to = part->bind,
                                      .tmpdir = directory,
-                                     .oversubscribed = part->oversubscribe};
+                                     .oversubscribed = part->oversubscribe,
+                                     .goes_on = launch->spec->on_failure == SPEC_FAILURE_CONTINUE};
     struct pmix_place *place = place_new(group);
     struct pmix_job *job = pmix_job_new(group->agent->pmix->host, &config, place, err);
     place->job = job;
@@ -527,7 +537,14 @@ void pmix_gone(struct task *task)
 {
     uint64_t from;
     struct group *group = task->group;
-    if (group->pmix && pmix_job_gone(group->pmix, task->what->local_rank, &from) &&
+    if (group->pmix && !task->mourned &&
+        pmix_job_gone(group->pmix, task->what->local_rank, &from) &&
         is_news(group, task->what->rank, from) && group->launch->nnodes > 1)
         rendezvous_tell_missing(group, task->what->rank, from, FRAME_MISSING_PMIX);
+}
+
+void pmix_died(const struct task *task, bool goes_on)
+{
+    if (task->group->pmix)
+        pmix_job_died(task->group->pmix, task->what->local_rank, task->status, goes_on);
 }

@@ -15,6 +15,7 @@
  *   place.c       where these belong
  *   tasks.c       what PMIx is told of this node's tasks
  *   tools.c       PMIx tools that connect; tool.c is one of them (tools.h)
+ *   signals.c     what tasks are sent
  *   report.c      what is told upwards
  *   group.c       groups: added, found, freed
  *
@@ -67,6 +68,11 @@ struct task {
     bool drained;  /* all that it wrote has been read */
     bool victim;   /* ended after it was told to */
     bool doubtful; /* ended, but openpmix may not have seen all that it said */
+    bool unwanted; /* a task of the program wants it to end, which is no failure */
+    bool mourned;  /* it ended badly, and the program goes on */
+    char *aborter; /* who wants it to end, which is one; NULL: nobody */
+    int aborted;   /* with this exit status */
+    ev_timer killer;
     struct stream streams[2];
     bool reads; /* stdin, and has not closed it */
     int input;  /* the pipe for it; -1: not started yet, or nothing more to come */
@@ -184,7 +190,8 @@ void report_send(struct agent *agent, const struct frame *frame);
 /* What could be started was, and `failed` not (taken over); with what the kernel says of the
  * bindings, or NULL (taken over). */
 void report_started(struct group *group, json_t *failed, json_t *bindings);
-/* Ranks of the program ended badly: why is "exit", "signal", "unfinalized", "start", "abort", "pmi". */
+/* Ranks of the program ended badly: why is "exit", "signal", "unfinalized", "start", "abort",
+ * "aborted", "pmi". */
 void report_ended(struct group *group, const struct idset *ranks, const char *why, int status,
                   const char *text);
 void report_ended_rank(struct group *group, uint32_t rank, const char *why, int status,
@@ -250,6 +257,11 @@ void rendezvous_tell_missing(struct group *group, uint32_t rank, uint64_t from, 
 /* What a task has said of any PMI that it was offered. */
 enum pmi_state rendezvous_state(const struct task *task);
 
+/* signals.c */
+void signals_group(const struct group *group, int number);
+void signals_control(struct group *group, const struct pmix_control *control);
+void signals_end(struct task *task); /* there is nobody to send anything to */
+
 /* pmix.c: nothing is done, and nothing there, where no PMIx is offered */
 /* It is likely to be, once the launch comes: the host starts meanwhile. */
 void pmix_ahead(struct agent *agent);
@@ -272,6 +284,7 @@ void pmix_gone(struct task *task); /* it has ended well */
 void pmix_missing(struct group *group, uint32_t rank, uint64_t from);
 void pmix_drain(struct group *group);     /* what its tasks said before they ended */
 bool pmix_ended(const struct task *task); /* true: what its state is ending_settled() is told */
+void pmix_died(const struct task *task, bool goes_on); /* not as it should; the program goes on */
 int pmix_exchanged(struct group *group, uint64_t id, const void *bytes, size_t len,
                    struct error *err);
 char *pmix_name(const struct launch *launch, uint32_t group); /* of a job; caller frees */

@@ -33,8 +33,9 @@ void reports_ended(struct manager *manager, const struct group *group, uint64_t 
         if (ranks && group)
             services_ended(group, ranks);
         idset_free(ranks);
-        bool keeps = manager->spec->on_failure == SPEC_FAILURE_CONTINUE &&
-                     (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0);
+        bool keeps =
+            manager->spec->on_failure == SPEC_FAILURE_CONTINUE &&
+            (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0 || strcmp(why, "aborted") == 0);
         if (!keeps && !manager->terminating)
             finish_terminate(manager, manager->spec->kill_grace);
     } else {
@@ -126,6 +127,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
         buf_printf(&line, " (and with it %zu host%s behind it)", others, others > 1 ? "s" : "");
     verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, buf_text(&line));
     buf_free(&line);
+    services_lost(manager, nodes);
     for (struct group *group = manager->groups; group; group = group->next)
         groups_without(group, nodes);
     if (manager->phase == PHASE_GATHER)

@@ -119,3 +119,9 @@ void services_output(struct manager *manager, const struct frame *frame)
                frame->flags & FRAME_STDERR ? HUB_STDERR : HUB_STDOUT, frame->bytes, frame->len);
     free(name);
 }
+
+void services_lost(struct manager *manager, const struct idset *nodes)
+{
+    if (manager->hub)
+        hub_lost(manager->hub, nodes, false);
+}

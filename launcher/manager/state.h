@@ -351,7 +351,8 @@ void services_take(struct manager *manager, const struct frame *frame);
 char *services_job(const struct manager *manager, uint32_t group); /* its name; caller frees */
 /* It is about to be launched. */
 void services_add(const struct group *group, const struct group_plan *plan);
-void services_remove(const struct group *group); /* it is over */
+void services_remove(const struct group *group);                        /* it is over */
+void services_lost(struct manager *manager, const struct idset *nodes); /* it is the end */
 /* Ranks of the program, that are of this group and have ended badly. */
 void services_ended(const struct group *group, const struct idset *ranks);
 /* A task wrote something: for tools that want it. */

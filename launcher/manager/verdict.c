@@ -161,6 +161,12 @@ static void say_abort(const struct ending *ending, struct buf *out)
     buf_printf(out, "aborted the program with code %d", WEXITSTATUS(ending->status));
 }
 
+static void say_aborted(const struct ending *ending, struct buf *out)
+{
+    buf_printf(out, "%s with code %d", ending->text ? ending->text : "aborted",
+               WEXITSTATUS(ending->status));
+}
+
 static void say_text(const struct ending *ending, struct buf *out)
 {
     buf_add_text(out, ending->text ? ending->text : "failed");
@@ -174,8 +180,9 @@ static void say_pmi(const struct ending *ending, struct buf *out)
 static const struct {
     const char *why;
     void (*say)(const struct ending *ending, struct buf *out);
-} fates[] = {{"exit", say_exit},   {"signal", say_signal}, {"unfinalized", say_unfinalized},
-             {"abort", say_abort}, {"start", say_text},    {"pmi", say_pmi}};
+} fates[] = {{"exit", say_exit},   {"signal", say_signal},   {"unfinalized", say_unfinalized},
+             {"abort", say_abort}, {"aborted", say_aborted}, {"start", say_text},
+             {"pmi", say_pmi}};
 
 static void say_line(const struct verdict *verdict, const struct ending *ending, struct buf *out)
 {

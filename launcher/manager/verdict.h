@@ -22,7 +22,7 @@ void verdict_free(struct verdict *verdict);
 void verdict_set_hosts(struct verdict *verdict, const char *const *hosts);
 
 /* Tasks ended badly at `time` (ns, this machine's clock). `why` as agents say it: exit, signal,
- * unfinalized, start, abort, pmi. `nodes` is where they were; with no ranks it is a node that is
+ * unfinalized, start, abort, aborted, pmi. `nodes` is where they were; with no ranks it is a node that is
  * to blame. All are copied. */
 void verdict_ended(struct verdict *verdict, uint64_t time, const char *why, int status,
                    const char *text, const struct idset *ranks, const struct idset *nodes);

@@ -172,6 +172,19 @@ static enum hub_status may_enter(const struct hub *hub, uint32_t node,
     return count < HUB_GATHERS_MAX ? HUB_OK : HUB_FULL;
 }
 
+/* Of a connect, and a disconnect: all are in. */
+static void settle(struct hub *hub, const struct gathering *gathering)
+{
+    for (uint32_t i = 0; i < gathering->nmembers; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            const struct job *one = gathering->members[i].job, *other = gathering->members[j].job;
+            if (gathering->operation == GATHER_CONNECT)
+                bonds_tie(hub, one, other);
+            else if (gathering->operation == GATHER_DISCONNECT)
+                bonds_untie(hub, one, other);
+        }
+}
+
 static void enter(struct hub *hub, struct gathering *gathering, const struct asked *asked,
                   bool broken, const void *bytes, size_t len)
 {
@@ -181,9 +194,12 @@ static void enter(struct hub *hub, struct gathering *gathering, const struct ask
         mem_resize(gathering->asked, gathering->nasked + 1, sizeof(*gathering->asked));
     gathering->asked[gathering->nasked++] = *asked;
     buf_add(&gathering->bytes, bytes, full ? 0 : len);
+    bool over = gathering->nasked == idset_count(gathering->nodes);
+    if (over && !full && !broken)
+        settle(hub, gathering);
     if (full || broken)
         end(hub, gathering, full ? HUB_FULL : HUB_GONE);
-    else if (gathering->nasked == idset_count(gathering->nodes))
+    else if (over)
         end(hub, gathering, HUB_OK);
 }
 

@@ -23,6 +23,12 @@ uint32_t hub_node(const struct job *job, uint32_t rank)
     return rank < job->map->ntasks ? job->node[taskmap_node(job->map, rank)] : UINT32_MAX;
 }
 
+void hub_add_nodes(struct idset *nodes, const struct job *job)
+{
+    for (uint32_t i = 0; i < job->map->nnodes; i++)
+        idset_add(nodes, job->node[i]);
+}
+
 void hub_add(struct hub *hub, const struct hub_job *from)
 {
     struct job *job = mem_alloc(sizeof(*job));
@@ -34,8 +40,11 @@ void hub_add(struct hub *hub, const struct hub_job *from)
     job->ended = idset_new();
     if (from->hosts)
         describe_put(&job->description, from);
+    const struct job *spawner = from->spawner ? hub_job(hub, from->spawner) : NULL;
     job->next = hub->jobs;
     hub->jobs = job;
+    if (spawner)
+        bonds_tie(hub, spawner, job);
 }
 
 static void job_free(struct job *job)
@@ -63,6 +72,7 @@ void hub_remove(struct hub *hub, const char *name)
     hub_fetch_removed(hub, job);
     hub_describe_removed(hub, job);
     hub_query_removed(hub, job);
+    bonds_remove(hub, job);
     job_free(job);
 }
 
@@ -125,6 +135,8 @@ static int (*const take[HUB_NKINDS])(struct hub *hub, const struct asked *asked,
     [HUB_TASKS] = hub_tasks,       [HUB_PULL] = streams_pull,
     [HUB_UNPULL] = streams_unpull, [HUB_TAKEN] = streams_taken,
     [HUB_PUSH] = push_asked,       [HUB_PUSHED] = push_done,
+    [HUB_NOTIFY] = events_take,    [HUB_DIED] = deaths_take,
+    [HUB_CONTROL] = control_take,
 };
 
 int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err)
@@ -161,6 +173,7 @@ void hub_free(struct hub *hub)
     hub_queries_free(hub);
     while (hub->jobs) {
         struct job *next = hub->jobs->next;
+        bonds_remove(hub, hub->jobs);
         job_free(hub->jobs);
         hub->jobs = next;
     }

@@ -42,6 +42,25 @@ struct hub_facts {  /* of the program */
     char *hosts;    /* that it holds something of, with commas; malloc()ed, or NULL */
 };
 
+enum hub_end {               /* how a task ended */
+               HUB_SIGNALED, /* killed by a signal */
+               HUB_EXITED,   /* with a status that is not 0, before it had finalized */
+               HUB_LEFT,     /* with the status 0, before it had finalized */
+               HUB_FAILED,   /* with a status that is not 0, after that */
+               HUB_LOST,     /* with its node */
+               HUB_NENDS
+};
+
+enum hub_action {                /* what tasks can do to others of their program */
+                  HUB_SIGNAL,    /* a number */
+                  HUB_KILL,      /* at once */
+                  HUB_TERMINATE, /* asked to, and killed if they do not in time */
+                  HUB_PAUSE,
+                  HUB_RESUME,
+                  HUB_ABORT, /* as terminated, but that is a failure: with an exit status */
+                  HUB_NACTIONS
+};
+
 struct hub_ops {
     /* To the host of this node; pmix_host_told() there. A node without a host hears nothing. */
     void (*tell)(void *arg, uint32_t node, const void *bytes, size_t len);
@@ -78,6 +97,8 @@ void hub_add(struct hub *hub, const struct hub_job *job); /* its name is no othe
 void hub_remove(struct hub *hub, const char *name);       /* all its tasks are over */
 /* A task is over before its job is; who waits for it is told. */
 void hub_ended(struct hub *hub, const char *name, uint32_t rank);
+/* These nodes, and with them their tasks; the others' hosts hear of it. */
+void hub_lost(struct hub *hub, const struct idset *nodes, bool goes_on);
 
 /* A task of that job wrote something: hosts whose tools want it are told. One that is behind by
  * HUB_WINDOW bytes loses what comes, and is told how much. */

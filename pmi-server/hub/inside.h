@@ -43,6 +43,7 @@ struct hub {
     struct puller *pullers; /* hosts whose tools want what tasks write */
     struct push *pushes;    /* that are not done */
     uint64_t npushes;       /* that there ever were */
+    struct bond *bonds;
 };
 
 /* A question that was asked; the room that cannot answer it at once keeps a copy. */
@@ -60,6 +61,20 @@ uint32_t hub_node(const struct job *job, uint32_t rank);
 void hub_answer(struct hub *hub, const struct asked *asked, enum hub_status status,
                 const struct buf *rest);
 void hub_order(struct hub *hub, uint32_t node, enum hub_order kind, const struct buf *rest);
+/* Nodes of a job are added to a set. */
+void hub_add_nodes(struct idset *nodes, const struct job *job);
+
+/* bonds.c: who is connected, and hears of the other's deaths: a job and who spawned it, and those
+ * that say so. As often untied as tied. */
+void bonds_tie(struct hub *hub, const struct job *one, const struct job *other);
+void bonds_untie(struct hub *hub, const struct job *one, const struct job *other);
+bool bonds_tied(const struct hub *hub, const struct job *one, const struct job *other);
+void bonds_remove(struct hub *hub, const struct job *job); /* all of its */
+
+/* What hosts ask, by kind: -1 where it is malformed. */
+int events_take(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int deaths_take(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int control_take(struct hub *hub, const struct asked *asked, struct talk_up *talk);
 
 /* names.c: the store. */
 struct party { /* who publishes, or looks for something */

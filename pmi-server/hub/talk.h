@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "affinity/resource/idset.h"
 #include "pmi-server/hub/hub.h"
 #include "pmi-server/hub/packet.h"
 
@@ -41,7 +42,10 @@ enum hub_kind {             /* what a host asks */
                 HUB_TAKEN,  /* u64: bytes of ORDER_OUTPUT that have left the host */
                 HUB_PUSH, /* bytes for what tasks read: u32 number of processes, each a job and a rank or
                                HUB_ALL; u8 whether it is the end; bytes */
-                HUB_PUSHED, /* u64 number of an ORDER_PUSH, u8 status: they have it */
+                HUB_PUSHED,  /* u64 number of an ORDER_PUSH, u8 status: they have it */
+                HUB_NOTIFY,  /* an event of the asking task; no answer */
+                HUB_DIED,    /* the asking task has; no answer */
+                HUB_CONTROL, /* something is to be done to tasks */
                 HUB_NKINDS
 };
 
@@ -53,7 +57,10 @@ enum hub_order {                /* what the hub says */
                                    whether it has a host or not */
                  ORDER_OUTPUT, /* u64: bytes that were lost before, for a host that did not keep up; who
                                   wrote, u8 channel, bytes */
-                 ORDER_PUSH, /* u64 number, then as HUB_PUSH; for tasks of this host */
+                 ORDER_PUSH,    /* u64 number, then as HUB_PUSH; for tasks of this host */
+                 ORDER_NOTIFY,  /* tell tasks here of another node's event */
+                 ORDER_DIED,    /* tasks have */
+                 ORDER_CONTROL, /* do something to tasks here */
                  ORDER_NKINDS
 };
 
@@ -78,6 +85,37 @@ struct hub_proc {
 
 void talk_put_proc(struct buf *out, const char *job, uint32_t rank);
 struct hub_proc talk_proc(struct packet *in);
+/* So many of them, after their number; freed by talk_free_procs(). Where it is malformed, none. */
+struct hub_proc *talk_procs(struct packet *in, uint32_t *count);
+void talk_free_procs(struct hub_proc *procs, uint32_t count);
+/* As idset_encode() has them; malformed where there is none. Caller frees, never NULL. */
+void talk_put_ranks(struct buf *out, const struct idset *ranks);
+struct idset *talk_ranks(struct packet *in);
+
+enum hub_reach { /* whose tasks an event concerns */
+                 HUB_REACH_JOB,
+                 HUB_REACH_PROGRAM,
+                 HUB_REACH_SOME, /* those that are listed */
+                 HUB_NREACHES
+};
+
+/*
+ * HUB_NOTIFY: reach (u8), those that are listed (procs), the event (bytes, which hosts alone
+ *   understand). ORDER_NOTIFY: whose event it is (proc), the event (bytes).
+ * HUB_DIED: struct hub_death but its ranks. ORDER_DIED: the dead's job (text), struct hub_death, and
+ *   the jobs that are to hear of it (their number, texts).
+ * HUB_CONTROL: action (u8), number (u32), to whom (procs). ORDER_CONTROL: who asks (proc), the job
+ *   (text), its ranks of this node (ranks), action, number.
+ */
+struct hub_death {
+    enum hub_end how;
+    uint32_t code; /* the status that it exited with, or the number of the signal */
+    bool goes_on;  /* the program does */
+    struct idset *ranks;
+};
+
+void talk_put_death(struct buf *out, const struct hub_death *death);
+struct hub_death talk_death(struct packet *in); /* ranks: none */
 
 enum hub_gathering {
     GATHER_FENCE,

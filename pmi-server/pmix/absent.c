@@ -150,6 +150,11 @@ void pmix_job_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate
     (void)job, (void)token, (void)fate, (void)name;
 }
 
+void pmix_job_died(struct pmix_job *job, uint32_t local_rank, int status, bool goes_on)
+{
+    (void)job, (void)local_rank, (void)status, (void)goes_on;
+}
+
 int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
                        struct error *err)
 {

@@ -132,13 +132,14 @@ static void fence_free(struct fence *fence)
     free(fence);
 }
 
-static void close_fence(struct pmix_job *job, struct fence *fence, const void *bytes, size_t len)
+static void close_fence(struct pmix_job *job, struct fence *fence, pmix_status_t status,
+                        const void *bytes, size_t len)
 {
     struct fence **at = &job->fences;
     while (*at != fence)
         at = &(*at)->next;
     *at = fence->next;
-    answer(fence->done, fence->cbdata, PMIX_SUCCESS, bytes, len);
+    answer(fence->done, fence->cbdata, status, bytes, len);
     fence_free(fence);
 }
 
@@ -179,8 +180,50 @@ static void enter(struct pmix_job *job, struct event *event, const struct idset 
     else if (nnodes > 1)
         exchange(job, event, fence, nnodes);
     else
-        close_fence(job, fence, event->bytes, event->len);
+        close_fence(job, fence, PMIX_SUCCESS, event->bytes, event->len);
 }
+
+/* ---- deaths ---- */
+
+static bool is_bereaved(const struct pmix_job *job, const struct idset *ranks)
+{
+    return job->dead && idset_count_both(job->dead, ranks);
+}
+
+/* openpmix lost a member that is here, and goes on without; that there is a death will be told. */
+static bool misses_one(const struct pmix_job *job, const struct event *event,
+                       const struct idset *ranks)
+{
+    const struct gather *gather = event->more;
+    if (!gather->broken)
+        return false;
+    for (uint32_t i = 0; i < job->nclients; i++)
+        if (idset_has(ranks, job->clients[i].rank) && pmix_job_state(job, i) == PMI_FINALIZED)
+            return false; /* that one, perhaps, which is no death */
+    return true;
+}
+
+static void enter_living(struct pmix_job *job, struct event *event, const struct idset *ranks)
+{
+    if (is_bereaved(job, ranks))
+        answer(event->modex_done, event->cbdata, PMIX_ERR_PROC_ABORTED, NULL, 0);
+    else if (misses_one(job, event, ranks))
+        open_fence(job, event, ranks, false);
+    else
+        enter(job, event, ranks);
+}
+
+void fences_bereave(struct pmix_job *job)
+{
+    struct fence *next;
+    for (struct fence *fence = job->fences; fence; fence = next) {
+        next = fence->next;
+        if (is_bereaved(job, fence->ranks))
+            close_fence(job, fence, PMIX_ERR_PROC_ABORTED, NULL, 0);
+    }
+}
+
+/* ---- entered, and complete ---- */
 
 static void gathered(struct pmix_host *host, struct event *event, uint64_t number,
                      const void *bytes, size_t len)
@@ -206,7 +249,7 @@ static void fence_entered(struct pmix_host *host, struct event *event)
         return;
     struct idset *ranks = members(job, event);
     if (ranks)
-        enter(job, event, ranks);
+        enter_living(job, event, ranks);
     else
         answer(event->modex_done, event->cbdata, PMIX_ERR_BAD_PARAM, NULL, 0);
     idset_free(ranks);
@@ -220,10 +263,12 @@ int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, siz
         fence = fence->next;
     if (!fence && id & PART) /* of other nodes: its end comes to all */
         return 0;
+    if (!fence && job->dead) /* a death has ended it */
+        return 0;
     if (!fence)
         return error_set(err, "PMIx namespace \"%s\": no fence has the round 0x%llx", job->name,
                          (unsigned long long)id);
-    close_fence(job, fence, bytes, len);
+    close_fence(job, fence, PMIX_SUCCESS, bytes, len);
     return 0;
 }
 

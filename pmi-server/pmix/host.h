@@ -22,13 +22,27 @@
 #include "affinity/resource/idset.h"
 #include "base/error.h"
 #include "pmi-server/hub/hub.h"
+#include "pmi-server/hub/hub.h"       /* enum hub_action */
 #include "pmi-server/server/server.h" /* enum pmi_state */
 #include "pmi-server/server/spawn.h"
 
 #define PMIX_HOST_ROUND (1ull << 61) /* in the id of every round that a host exchanges */
 
+/* Bytes of an event's infos, what is larger stays on its node; and tasks that one of them names to
+ * do something to. */
+#define PMIX_HOST_EVENT_MAX (1u << 20)
+#define PMIX_HOST_TARGETS_MAX 65536u
+
 struct pmix_host;
 struct pmix_job; /* a namespace: the tasks of one group */
+
+struct pmix_control { /* what a task wants done to tasks of this node; borrowed */
+    enum hub_action action;
+    uint32_t number;           /* HUB_SIGNAL: which; HUB_ABORT: the exit status */
+    const struct idset *ranks; /* of the job */
+    const char *job;           /* whose task wants it */
+    uint32_t rank;
+};
 
 struct pmix_host_config {
     const char
@@ -72,6 +86,8 @@ struct pmix_host_ops {
     bool (*input_lags)(void *arg); /* some task is behind: pmix_host_settle_input() follows */
     /* The tool that was expected has come, and has a namespace. */
     void (*tool_came)(void *arg, uint32_t number);
+    /* A task wants this done to tasks of the job. */
+    void (*control)(void *arg, struct pmix_job *job, const struct pmix_control *control);
 };
 
 enum spawn_fate {
@@ -104,6 +120,7 @@ struct pmix_job_config { /* all borrowed during the call */
     const char *map_by, *rank_by, *bind_to; /* or NULL */
     const char *tmpdir;  /* of the job on this node, in the host's: made and removed likewise */
     bool oversubscribed; /* this node */
+    bool goes_on;        /* the program does when tasks fail */
 };
 
 /* Opens openpmix and starts the server, which takes some ms, in a thread of its own. It reads the
@@ -171,6 +188,9 @@ bool pmix_job_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from);
 void pmix_job_missing(struct pmix_job *job, uint32_t rank, uint64_t from);
 /* What became of a spawn that ops->spawn() was told of; `name` is the new job's, if it was started. */
 void pmix_job_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate, const char *name);
+/* It has ended, with this status of waitpid(), and not as it should: tasks that want to know are
+ * told. Where the program goes on, fences that wait for it end. */
+void pmix_job_died(struct pmix_job *job, uint32_t local_rank, int status, bool goes_on);
 
 /* The owner's side of ops. -1 with a sentence for what is malformed or of no round that is open. */
 int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,

@@ -40,6 +40,11 @@ void infos_u32(struct infos *infos, const char *key, uint32_t value)
     infos_value(infos, key, PMIX_UINT32)->data.uint32 = value;
 }
 
+void infos_int(struct infos *infos, const char *key, int value)
+{
+    infos_value(infos, key, PMIX_INT)->data.integer = value;
+}
+
 void infos_rank(struct infos *infos, const char *key, uint32_t rank)
 {
     infos_value(infos, key, PMIX_PROC_RANK)->data.rank = rank;

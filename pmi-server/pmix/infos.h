@@ -16,6 +16,7 @@ struct infos { /* zeroed: empty */
 void infos_text(struct infos *infos, const char *key, const char *text); /* NULL: not added */
 void infos_u16(struct infos *infos, const char *key, uint32_t value);
 void infos_u32(struct infos *infos, const char *key, uint32_t value);
+void infos_int(struct infos *infos, const char *key, int value);
 void infos_rank(struct infos *infos, const char *key, uint32_t rank);
 void infos_bool(struct infos *infos, const char *key, bool value);
 void infos_size(struct infos *infos, const char *key, size_t value);

@@ -8,6 +8,7 @@
 
 #include "pmi-server/hub/talk.h"
 #include "pmi-server/pmix/host.h"
+#include "pmi-server/pmix/infos.h"
 #include "pmi-server/pmix/library.h"
 #include "pmi-server/pmix/queue.h"
 
@@ -64,6 +65,8 @@ struct pmix_job {
     uint32_t missing;
     uint64_t missing_from; /* 0: it never connected, and enters none whatever */
     bool told_stuck;
+    bool goes_on;                  /* the program does when tasks fail */
+    struct idset *dead;            /* ranks that are, where it does; NULL: none */
     struct modex_request *modexes; /* that other nodes were asked for */
     struct wanted *wanted;         /* by them, of tasks of this node */
     struct spawning *spawnings;    /* that the owner was asked for */
@@ -81,6 +84,10 @@ void fences_free(struct pmix_job *job);
 /* A fence is open that the missing rank is a member of; `waiting` waits in it. */
 bool fences_stuck(const struct pmix_job *job, uint32_t *waiting);
 void missing_check(struct pmix_job *job); /* does somebody wait in vain? */
+/* openpmix waits for none any more that has ended here, in what is to be of all. */
+void missing_count_out(struct pmix_job *job);
+/* Of those of the job, what waits for ranks that died. */
+void fences_bereave(struct pmix_job *job);
 /* One of these that is a task of this node and has not finalized. */
 bool client_of(const struct pmix_job *job, const struct idset *ranks, uint32_t *rank);
 void modexes_free(struct pmix_job *job);
@@ -196,6 +203,32 @@ pmix_status_t input_push(const pmix_proc_t *source, const pmix_proc_t targets[],
                          const pmix_byte_object_t *object, pmix_op_cbfunc_t done, void *cbdata);
 int input_told(struct pmix_host *host, struct talk_down *talk); /* -1: malformed */
 void pushed_free(struct pmix_host *host);
+/* pack.c: infos as bytes that any host of this program can read; caller frees. Any thread. NULL:
+ * openpmix cannot. */
+char *pack_infos(const struct pmix_library *library, const pmix_info_t *infos, size_t count,
+                 size_t *len);
+/* -1: malformed. */
+int pack_read_infos(const struct pmix_library *library, const void *bytes, size_t len,
+                    struct infos *infos);
+
+/* What hosts are ordered; -1: malformed. */
+int events_told(struct pmix_host *host, struct talk_down *talk);
+int deaths_told(struct pmix_host *host, struct talk_down *talk);
+int control_told(struct pmix_host *host, struct talk_down *talk);
+
+/* Upcalls: events.c, control.c. */
+pmix_status_t events_notify(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
+                            pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done, void *cbdata);
+pmix_status_t events_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
+                              size_t ninfo, pmix_op_cbfunc_t done, void *cbdata);
+pmix_status_t events_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t done,
+                                void *cbdata);
+pmix_status_t control_asked(const pmix_proc_t *client, const pmix_proc_t targets[], size_t ntargets,
+                            const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t done,
+                            void *cbdata);
+pmix_status_t control_abort(const pmix_proc_t *proc, void *client, int status, const char message[],
+                            pmix_proc_t procs[], size_t nprocs, pmix_op_cbfunc_t done,
+                            void *cbdata);
 
 /* The table that openpmix calls, in its own thread; by the room that each belongs to. */
 extern pmix_server_module_t pmix_upcalls;

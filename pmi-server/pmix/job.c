@@ -26,6 +26,7 @@ void job_forget(struct pmix_job *job)
     free(job->clients);
     free(job->tmpdir);
     taskmap_free(job->map);
+    idset_free(job->dead);
     free(job);
 }
 
@@ -39,6 +40,7 @@ static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_job_c
     job->map = taskmap_copy(config->map);
     job->node = config->node;
     job->tmpdir = mem_copy_text(config->tmpdir);
+    job->goes_on = config->goes_on;
     job->nclients = config->nlocals;
     job->clients = mem_array(config->nlocals, sizeof(*job->clients));
     for (uint32_t i = 0; i < config->nlocals; i++)

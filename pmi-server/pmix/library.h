@@ -18,9 +18,10 @@
     X(get_version, PMIx_Get_version)                                                               \
     X(error_string, PMIx_Error_string)                                                             \
     X(info_load, PMIx_Info_load)                                                                   \
-    X(value_destruct, PMIx_Value_destruct)                                                         \
     X(data_pack, PMIx_Data_pack)                                                                   \
     X(data_unpack, PMIx_Data_unpack)                                                               \
+    X(notify_event, PMIx_Notify_event)                                                             \
+    X(value_destruct, PMIx_Value_destruct)                                                         \
     X(generate_regex, PMIx_generate_regex)                                                         \
     X(generate_ppn, PMIx_generate_ppn)                                                             \
     X(init, PMIx_server_init)                                                                      \

@@ -92,7 +92,7 @@ static void counted_out(pmix_status_t status, void *cbdata)
     (void)status, (void)cbdata;
 }
 
-static void count_out(struct pmix_job *job)
+void missing_count_out(struct pmix_job *job)
 {
     static pmix_info_t nothing = {.key = PMIX_REGISTER_NODATA}; /* openpmix keeps a pointer to it */
     uint32_t left = 0;
@@ -121,7 +121,7 @@ bool pmix_job_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from)
     client->gone = true;
     if (state == PMI_RUNNING)
         return false;
-    count_out(job);
+    missing_count_out(job);
     *from = state == PMI_SILENT ? 0 : job->fenced + 1;
     pmix_job_missing(job, client->rank, *from);
     return true;

@@ -30,9 +30,11 @@ struct event {
     pmix_modex_cbfunc_t modex_done;
     pmix_lookup_cbfunc_t lookup_done;
     pmix_tool_connection_cbfunc_t tool_done;
+    pmix_info_cbfunc_t info_done;
     void *cbdata; /* of any of these */
     uint32_t node;
-    uint16_t port; /* that a tool's connection comes from; 0: not known */
+    uint32_t number; /* whatever it means to who made it */
+    uint16_t port;   /* that a tool's connection comes from; 0: not known */
     pmix_iof_channel_t channels;
     uint64_t token;
     bool error; /* a log's text is for stderr */

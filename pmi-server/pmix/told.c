@@ -19,8 +19,11 @@ static int owners(struct pmix_host *host, struct talk_down *talk)
 }
 
 static int (*const take[ORDER_NKINDS])(struct pmix_host *host, struct talk_down *talk) = {
-    [ORDER_ANSWER] = answered, [ORDER_MODEX] = committed_ordered, [ORDER_REMOVED] = foreign_removed,
-    [ORDER_TASKS] = owners,    [ORDER_OUTPUT] = output_told,      [ORDER_PUSH] = input_told,
+    [ORDER_ANSWER] = answered,         [ORDER_MODEX] = committed_ordered,
+    [ORDER_REMOVED] = foreign_removed, [ORDER_TASKS] = owners,
+    [ORDER_OUTPUT] = output_told,      [ORDER_PUSH] = input_told,
+    [ORDER_NOTIFY] = events_told,      [ORDER_DIED] = deaths_told,
+    [ORDER_CONTROL] = control_told,
 };
 
 int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err)

@@ -48,18 +48,6 @@ static pmix_status_t client_finalized(const pmix_proc_t *proc, void *client, pmi
     return set_state(client, PMI_FINALIZED);
 }
 
-static pmix_status_t abort_job(const pmix_proc_t *proc, void *client, int status,
-                               const char message[], pmix_proc_t procs[], size_t nprocs,
-                               pmix_op_cbfunc_t done, void *cbdata)
-{
-    (void)client, (void)procs, (void)nprocs, (void)done, (void)cbdata;
-    struct event *event = event_new(say_abort, proc);
-    event->status = status;
-    event->bytes = mem_copy_text(message);
-    queue_push(event);
-    return PMIX_OPERATION_SUCCEEDED; /* an answer might find a client that was ended meanwhile */
-}
-
 static void log_text(const pmix_proc_t *client, const pmix_info_t data[], size_t ndata,
                      const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t done,
                      void *cbdata)
@@ -76,21 +64,10 @@ static void log_text(const pmix_proc_t *client, const pmix_info_t data[], size_t
     queue_push(end);
 }
 
-/* Files that tasks want removed when they end are the library's own business: it removes them, but
- * asks for this first. Nothing else can be controlled yet. */
-static pmix_status_t control(const pmix_proc_t *client, const pmix_proc_t targets[],
-                             size_t ntargets, const pmix_info_t directives[], size_t ndirs,
-                             pmix_info_cbfunc_t done, void *cbdata)
-{
-    (void)client, (void)targets, (void)ntargets, (void)directives, (void)ndirs;
-    (void)done, (void)cbdata;
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-
 pmix_server_module_t pmix_upcalls = {
     .client_connected2 = client_connected2,
     .client_finalized = client_finalized,
-    .abort = abort_job,
+    .abort = control_abort,
     .fence_nb = upcall_fence,
     .direct_modex = upcall_modex,
     .connect = upcall_connect,
@@ -100,7 +77,10 @@ pmix_server_module_t pmix_upcalls = {
     .lookup = names_lookup_upcall,
     .unpublish = names_unpublish_upcall,
     .log = log_text,
-    .job_control = control,
+    .job_control = control_asked,
+    .register_events = events_register,
+    .deregister_events = events_deregister,
+    .notify_event = events_notify,
     .spawn = spawn_asked,
     .query = query_asked,
     .tool_connected = tool_connected,

@@ -471,6 +471,167 @@ static void names_end(void)
     fence(0, size - 1, false); /* the hub is on a node that may be through before the other */
 }
 
+/* ---- events ---- */
+
+static volatile int heard, ready, answered;
+static volatile uint32_t affected;
+static volatile int exit_code;
+static volatile pmix_status_t heard_status, answer;
+
+static void hear(size_t handler, pmix_status_t status, const pmix_proc_t *source,
+                 pmix_info_t infos[], size_t ninfos, pmix_info_t results[], size_t nresults,
+                 pmix_event_notification_cbfunc_fn_t next, void *data)
+{
+    (void)handler, (void)results, (void)nresults;
+    affected = source->rank;
+    heard_status = status;
+    for (size_t i = 0; i < ninfos; i++)
+        if (!strcmp(infos[i].key, PMIX_EVENT_AFFECTED_PROC))
+            affected = infos[i].value.data.proc->rank;
+        else if (!strcmp(infos[i].key, PMIX_EXIT_CODE))
+            exit_code = infos[i].value.data.integer;
+    heard++;
+    next(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+static void registered(pmix_status_t status, size_t handler, void *data)
+{
+    (void)handler, (void)data;
+    NEED(status == PMIX_SUCCESS);
+    ready = 1;
+}
+
+static void await(const volatile int *what)
+{
+    for (int i = 0; i < 10000 && !*what; i++)
+        usleep(1000);
+    NEED(*what);
+}
+
+static void listen_to(pmix_status_t status)
+{
+    PMIx_Register_event_handler(&status, 1, NULL, 0, hear, registered, NULL);
+    await(&ready);
+}
+
+static void event(void)
+{
+    pmix_status_t own = PMIX_EXTERNAL_ERR_BASE - 7;
+    listen_to(own);
+    fence(0, 0, false);
+    if (me.rank == 0)
+        NEED(PMIx_Notify_event(own, &me, PMIX_RANGE_NAMESPACE, NULL, 0, NULL, NULL) ==
+             PMIX_SUCCESS);
+    await(&heard);
+    fence(0, 0, false);
+    usleep(100000);
+    NEED(heard == 1 && affected == 0 && heard_status == own);
+}
+
+static double now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+/* It is told of; a fence that it is to be in fails, listed or not, and one without it does not. */
+static void without_one(void)
+{
+    pmix_proc_t all = {.rank = PMIX_RANK_WILDCARD};
+    pmix_proc_t procs[] = {{.rank = 0}, {.rank = 2}, {.rank = 3}, {.rank = 1}};
+    strcpy(all.nspace, me.nspace);
+    for (int i = 0; i < 4; i++)
+        strcpy(procs[i].nspace, me.nspace);
+    listen_to(PMIX_ERR_PROC_ABORTED);
+    fence(0, 0, false);
+    if (me.rank == 1) {
+        usleep(50000);
+        raise(SIGKILL);
+    }
+    NEED(PMIx_Fence(&all, 1, NULL, 0) != PMIX_SUCCESS);
+    await(&heard);
+    NEED(affected == 1 && exit_code == 128 + SIGKILL);
+    pmix_value_t *value;
+    if (size / get_number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES) <= 2 && me.rank >= 2) {
+        double began = now();
+        NEED(PMIx_Get(&procs[3], "never", NULL, 0, &value) != PMIX_SUCCESS);
+        NEED(now() - began < 5);
+    }
+    usleep(100000); /* until openpmix has forgotten it */
+    NEED(PMIx_Fence(&all, 1, NULL, 0) != PMIX_SUCCESS);
+    NEED(PMIx_Fence(procs, 4, NULL, 0) != PMIX_SUCCESS);
+    NEED(PMIx_Fence(procs, 3, NULL, 0) == PMIX_SUCCESS);
+    NEED(heard == 1);
+}
+
+static volatile int signals;
+
+static void got_signal(int number)
+{
+    (void)number;
+    signals++;
+}
+
+static void controlled(pmix_status_t status, pmix_info_t infos[], size_t ninfos, void *data,
+                       pmix_release_cbfunc_t release, void *release_data)
+{
+    (void)infos, (void)ninfos, (void)data, (void)release, (void)release_data;
+    answer = status;
+    answered = 1;
+}
+
+static pmix_status_t control(const char *key, pmix_data_type_t type, int number, uint32_t rank)
+{
+    pmix_proc_t target = {.rank = rank};
+    pmix_info_t info = {.value.type = type};
+    strcpy(target.nspace, me.nspace);
+    strcpy(info.key, key);
+    if (type == PMIX_BOOL)
+        info.value.data.flag = true;
+    else
+        info.value.data.integer = number;
+    answered = 0;
+    pmix_status_t status = PMIx_Job_control_nb(&target, 1, &info, 1, controlled, NULL);
+    if (status != PMIX_SUCCESS)
+        return status;
+    await(&answered);
+    return answer;
+}
+
+static void control_others(void)
+{
+    signal(SIGUSR1, got_signal);
+    fence(0, 0, false);
+    if (me.rank == 0) {
+        NEED(control(PMIX_JOB_CTRL_SIGNAL, PMIX_INT, SIGUSR1, size - 1) == PMIX_SUCCESS);
+        NEED(control(PMIX_JOB_CTRL_SIGNAL, PMIX_INT, 1000, size - 1) == PMIX_ERR_BAD_PARAM);
+        NEED(control(PMIX_JOB_CTRL_SIGNAL, PMIX_BOOL, 0, size - 1) == PMIX_ERR_BAD_PARAM);
+        NEED(control(PMIX_JOB_CTRL_SIGNAL, PMIX_INT, SIGUSR1, size) == PMIX_ERR_NOT_FOUND);
+        NEED(control(PMIX_JOB_CTRL_RESTART, PMIX_BOOL, 0, 0) == PMIX_ERR_NOT_SUPPORTED);
+        NEED(control(PMIX_JOB_CTRL_PREEMPTIBLE, PMIX_BOOL, 0, 0) == PMIX_SUCCESS);
+    }
+    if (me.rank == size - 1)
+        await(&signals);
+    fence(0, 0, false);
+    NEED(signals == (me.rank == size - 1));
+}
+
+/* Rank 0 wants it. */
+static void without_aborted(void)
+{
+    pmix_proc_t other = {.rank = 1};
+    listen_to(PMIX_ERR_PROC_ABORTED);
+    fence(0, 0, false);
+    strcpy(other.nspace, me.nspace);
+    if (me.rank == 0)
+        NEED(PMIx_Abort(5, "enough", &other, 1) == PMIX_SUCCESS);
+    if (me.rank == 1)
+        pause();
+    await(&heard);
+    NEED(affected == 1);
+}
+
 /* tests/unit/test-pmix.c: four ranks of two apps, on "hosta" and, where there are two, "hostb". */
 static void facts(void)
 {
@@ -593,6 +754,10 @@ static const struct {
     {"names-end", names_end},
     {"spawn", spawn},
     {"queries", queries},
+    {"event", event},
+    {"control", control_others},
+    {"without-one", without_one},
+    {"without-aborted", without_aborted},
 };
 
 int main(int argc, char **argv)

@@ -65,6 +65,7 @@ struct node {
     int wake[2], other;
     struct task tasks[TASKS]; /* of all nodes */
     uint32_t nrunning;
+    bool goes_on;    /* when a task dies */
     struct hub *hub; /* of node 0; else NULL */
     struct pmix_host *host;
     struct job jobs[JOBS];
@@ -123,12 +124,14 @@ static uint32_t number_of(const struct node *node, const struct pmix_job *pmix)
     abort();
 }
 
-static void complete(struct job *job)
+static void complete(const struct node *node, struct job *job)
 {
     struct buf both = BUF_INIT;
     if (!job->mine || !job->theirs)
         return;
     uint64_t id = job->mine->id;
+    if (id != job->theirs->id && node->goes_on)
+        return; /* one is of a round that a death has ended */
     if (id != job->theirs->id)
         abort();
     buf_add(&both, job->mine->bytes, job->mine->len);
@@ -147,13 +150,14 @@ static void exchange(void *arg, struct pmix_job *pmix, uint64_t id, uint32_t nno
     struct node *node = arg;
     uint32_t number = number_of(node, pmix);
     struct job *job = &node->jobs[number];
-    if (!(id & PMIX_HOST_ROUND) || id >> 62 || job->mine)
+    if (!(id & PMIX_HOST_ROUND) || id >> 62 || (job->mine && !node->goes_on))
         abort();
+    free(job->mine);
     node->outcome->rounds += nnodes == 0;
     node->outcome->parts += nnodes == 2;
     job->mine = packet_new(id, number, bytes, len);
     packet_send(node, job->mine);
-    complete(job);
+    complete(node, job);
 }
 
 static void post(void *arg, struct pmix_job *pmix, uint32_t to, const void *bytes, size_t len)
@@ -307,6 +311,19 @@ static void spawn(void *arg, struct pmix_job *job, uint32_t rank, uint64_t token
     pmix_job_spawned(job, token, SPAWN_STARTED, "twice"); /* is of no account */
 }
 
+static void control(void *arg, struct pmix_job *pmix, const struct pmix_control *what)
+{
+    struct node *node = arg;
+    uint32_t job = number_of(node, pmix);
+    if (what->rank != 0)
+        abort();
+    for (uint32_t i = 0; i < TASKS; i++) {
+        const struct task *task = &node->tasks[i];
+        if (task->job == job && task->pid > 0 && idset_has(what->ranks, task->rank))
+            kill(task->pid, what->action == HUB_SIGNAL ? (int)what->number : SIGKILL);
+    }
+}
+
 static const struct pmix_host_ops ops = {
     .wake = wake,
     .exchange = exchange,
@@ -317,6 +334,7 @@ static const struct pmix_host_ops ops = {
     .log = log_text,
     .stuck = stuck,
     .spawn = spawn,
+    .control = control,
 };
 
 /* ---- a node ---- */
@@ -408,6 +426,7 @@ static int start_job(struct node *node, uint32_t number, const char *above, stru
         .apps = apps,
         .napps = 2,
         .tmpdir = tmpdir,
+        .goes_on = node->goes_on,
     };
     if (node->hub) {
         const struct hub_job job = {.name = names[number],
@@ -484,8 +503,10 @@ static void reaped(struct node *node, uint32_t number, int status)
     node->outcome->states[number] = (int)pmix_job_state(job->pmix, task->local);
     if (WIFSIGNALED(status) && node->njobs > 1)
         died(node, task->job, task->rank);
-    else if (WIFSIGNALED(status))
+    else if (WIFSIGNALED(status) && !node->goes_on)
         kill_all(node);
+    if (WIFSIGNALED(status))
+        pmix_job_died(job->pmix, task->local, status, node->goes_on);
     if (!pmix_job_ended(job->pmix, task->local))
         gone(node, task);
 }
@@ -522,8 +543,9 @@ static void received(struct node *node, struct packet *packet)
         memcpy(&rank, packet->bytes, sizeof(rank));
         died(node, packet->job, rank);
     } else if (packet->id) {
+        free(job->theirs);
         job->theirs = packet;
-        complete(job);
+        complete(node, job);
         return;
     } else if (pmix_job_posted(job->pmix, !node->number, packet->bytes, packet->len, NULL)) {
         abort();
@@ -575,6 +597,7 @@ static void node_run(struct node *node, const char *scenario)
         abort();
     snprintf(host, sizeof(host), "%s/host", above);
     node->hub = node->number ? NULL : hub_new(&hub_ops, node);
+    node->goes_on = strncmp(scenario, "without", 7) == 0;
     if (start_host(node, host, &err) || start_jobs(node, above, &err)) {
         snprintf(node->outcome->error, sizeof(node->outcome->error), "%s", error_text(&err));
     } else {

@@ -32,7 +32,8 @@ enum pmix_jobs {
     PMIX_TWO_MIXED, /* each with a task on each node */
 };
 
-/* `nnodes` (1 or 2) nodes run TASKS tasks of a scenario (pmix-client.c); the nodes' outcomes. */
+/* `nnodes` (1 or 2) nodes run TASKS tasks of a scenario (pmix-client.c); the nodes' outcomes. In those
+ * whose name begins with "without" the others go on when a task dies. */
 struct pmix_outcome *pmix_nodes_run(uint32_t nnodes, const char *scenario);
 /* The same on two nodes. Tasks of the second job come after those of the first. */
 struct pmix_outcome *pmix_jobs_run(enum pmix_jobs jobs, const char *scenario);

@@ -337,6 +337,234 @@ static void a_push_to_nobody_or_of_too_much_is_refused(void **state)
     hub_done(hub, heard);
 }
 
+/* ---- events, deaths, control ---- */
+
+struct said { /* what the hub told hosts: "NODE:" and the message */
+    unsigned count;
+    uint32_t nodes[16];
+    struct buf bytes[16];
+};
+
+static void keep(void *arg, uint32_t node, const void *bytes, size_t len)
+{
+    struct said *said = arg;
+    assert_in_range(said->count, 0, 15);
+    said->nodes[said->count] = node;
+    buf_add(&said->bytes[said->count++], bytes, len);
+}
+
+static const struct hub_ops keeping = {keep};
+
+static void said_clear(struct said *said)
+{
+    for (unsigned i = 0; i < said->count; i++)
+        buf_free(&said->bytes[i]);
+    said->count = 0;
+}
+
+/* Nodes that were told, in order. */
+static void check_said(const struct said *said, enum hub_order kind, const char *nodes)
+{
+    struct buf text = BUF_INIT;
+    for (unsigned i = 0; i < said->count; i++) {
+        struct talk_down talk;
+        assert_int_equal(talk_read_down(&talk, buf_bytes(&said->bytes[i]), said->bytes[i].len), 0);
+        if (talk.kind == kind)
+            buf_printf(&text, "%s%u", text.len ? "," : "", said->nodes[i]);
+    }
+    assert_string_equal(buf_text(&text), nodes);
+    buf_free(&text);
+}
+
+/* "first": ranks 0-1 on 5, 2-3 on 6; "second": one each on 6 and 7. */
+static struct hub *two_jobs(struct said *said)
+{
+    struct hub *hub = hub_new(&keeping, said);
+    struct taskmap *first = taskmap_new(), *second = taskmap_new();
+    for (uint32_t i = 0; i < 2; i++) {
+        taskmap_append(first, i, 2);
+        taskmap_append(second, i, 1);
+    }
+    hub_add(hub,
+            &(struct hub_job){.name = "first", .map = first, .node = (const uint32_t[]){5, 6}});
+    hub_add(hub,
+            &(struct hub_job){.name = "second", .map = second, .node = (const uint32_t[]){6, 7}});
+    taskmap_free(first);
+    taskmap_free(second);
+    return hub;
+}
+
+static int take_up(struct hub *hub, uint32_t node, struct buf *message)
+{
+    int rc = hub_take(hub, node, buf_bytes(message), message->len, NULL);
+    buf_free(message);
+    return rc;
+}
+
+static int notify(struct hub *hub, uint32_t node, enum hub_reach reach, const char *job,
+                  uint32_t rank)
+{
+    struct buf out = BUF_INIT;
+    talk_put_up(&out, HUB_NOTIFY, 0, "first", 0);
+    packet_put_u8(&out, (uint8_t)reach);
+    packet_put_u32(&out, job ? 1 : 0);
+    if (job)
+        talk_put_proc(&out, job, rank);
+    packet_put_bytes(&out, "event", 5);
+    return take_up(hub, node, &out);
+}
+
+static void an_event_goes_to_the_nodes_that_it_concerns_but_its_own(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t node;
+        enum hub_reach reach;
+        const char *job;
+        uint32_t rank;
+        const char *told;
+    } cases[] = {
+        {5, HUB_REACH_JOB, NULL, 0, "6"},           {6, HUB_REACH_JOB, NULL, 0, "5"},
+        {5, HUB_REACH_PROGRAM, NULL, 0, "6,7"},     {5, HUB_REACH_SOME, "second", 1, "7"},
+        {5, HUB_REACH_SOME, "first", HUB_ALL, "6"}, {5, HUB_REACH_SOME, "first", 1, ""},
+        {5, HUB_REACH_SOME, "first", 4, ""},        {5, HUB_REACH_SOME, "third", HUB_ALL, ""},
+        {5, HUB_REACH_SOME, NULL, 0, ""},
+    };
+    struct said said = {0};
+    struct hub *hub = two_jobs(&said);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_int_equal(notify(hub, cases[i].node, cases[i].reach, cases[i].job, cases[i].rank),
+                         0);
+        check_said(&said, ORDER_NOTIFY, cases[i].told);
+        said_clear(&said);
+    }
+    assert_int_equal(notify(hub, 5, HUB_NREACHES, NULL, 0), -1);
+    hub_free(hub);
+}
+
+static int die(struct hub *hub, uint32_t node, const char *job, uint32_t rank)
+{
+    struct buf out = BUF_INIT;
+    struct hub_death death = {.how = HUB_SIGNALED, .code = 9, .goes_on = true};
+    talk_put_up(&out, HUB_DIED, 0, job, rank);
+    talk_put_death(&out, &death);
+    return take_up(hub, node, &out);
+}
+
+static void a_death_is_told_once_to_the_nodes_of_its_job(void **state)
+{
+    (void)state;
+    struct said said = {0};
+    struct hub *hub = two_jobs(&said);
+    assert_int_equal(die(hub, 6, "first", 2), 0);
+    assert_int_equal(die(hub, 6, "first", 2), 0);
+    assert_int_equal(die(hub, 6, "first", 1), 0); /* not there */
+    assert_int_equal(die(hub, 6, "third", 0), 0);
+    check_said(&said, ORDER_DIED, "5,6");
+    struct talk_down talk;
+    talk_read_down(&talk, buf_bytes(&said.bytes[0]), said.bytes[0].len);
+    char *name = packet_text(&talk.rest);
+    struct hub_death death = talk_death(&talk.rest);
+    death.ranks = talk_ranks(&talk.rest);
+    assert_string_equal(name, "first");
+    assert_int_equal(death.how, HUB_SIGNALED);
+    assert_int_equal(death.code, 9);
+    assert_true(death.goes_on);
+    assert_int_equal(idset_count(death.ranks), 1);
+    assert_true(idset_has(death.ranks, 2));
+    free(name);
+    idset_free(death.ranks);
+    said_clear(&said);
+    hub_free(hub);
+}
+
+static void who_is_connected_hears_of_deaths_too(void **state)
+{
+    (void)state;
+    struct said said = {0};
+    struct hub *hub = two_jobs(&said);
+    struct taskmap *map = taskmap_new();
+    taskmap_append(map, 0, 1);
+    hub_add(hub,
+            &(struct hub_job){
+                .name = "child", .map = map, .node = (const uint32_t[]){8}, .spawner = "second"});
+    assert_int_equal(die(hub, 8, "child", 0), 0);
+    check_said(&said, ORDER_DIED, "6,7,8");
+    said_clear(&said);
+    assert_int_equal(die(hub, 5, "first", 0), 0);
+    check_said(&said, ORDER_DIED, "5,6");
+    said_clear(&said);
+    hub_remove(hub, "child");
+    assert_int_equal(die(hub, 7, "second", 1), 0);
+    check_said(&said, ORDER_DIED, "6,7");
+    taskmap_free(map);
+    said_clear(&said);
+    hub_free(hub);
+}
+
+static void a_node_that_is_lost_takes_tasks_of_all_jobs_along(void **state)
+{
+    (void)state;
+    struct said said = {0};
+    struct hub *hub = two_jobs(&said);
+    struct idset *lost = idset_decode("6", NULL);
+    hub_lost(hub, lost, false);
+    hub_lost(hub, lost, false);
+    assert_int_equal(said.count, 2);
+    check_said(&said, ORDER_DIED, "7,5");
+    idset_free(lost);
+    said_clear(&said);
+    hub_free(hub);
+}
+
+static int control(struct hub *hub, uint32_t action, const char *job, uint32_t rank)
+{
+    struct buf out = BUF_INIT;
+    talk_put_up(&out, HUB_CONTROL, 3, "first", 0);
+    packet_put_u8(&out, (uint8_t)action);
+    packet_put_u32(&out, 10);
+    packet_put_u32(&out, job ? 2 : 0);
+    for (int i = 0; job && i < 2; i++)
+        talk_put_proc(&out, job, rank);
+    return take_up(hub, 5, &out);
+}
+
+static enum hub_status answer_of(const struct said *said)
+{
+    struct talk_down talk;
+    assert_true(said->count > 0);
+    const struct buf *last = &said->bytes[said->count - 1];
+    assert_int_equal(talk_read_down(&talk, buf_bytes(last), last->len), 0);
+    assert_int_equal(talk.kind, ORDER_ANSWER);
+    assert_int_equal(talk.token, 3);
+    return talk.status;
+}
+
+static void what_is_to_be_done_to_tasks_goes_to_their_nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *job;
+        uint32_t rank;
+        enum hub_status status;
+        const char *told;
+    } cases[] = {
+        {"first", HUB_ALL, HUB_OK, "5,6"}, {"second", 1, HUB_OK, "7"},
+        {"first", 4, HUB_NOT_FOUND, ""},   {"third", HUB_ALL, HUB_NOT_FOUND, ""},
+        {NULL, 0, HUB_NOT_FOUND, ""},
+    };
+    struct said said = {0};
+    struct hub *hub = two_jobs(&said);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_int_equal(control(hub, HUB_SIGNAL, cases[i].job, cases[i].rank), 0);
+        assert_int_equal(answer_of(&said), cases[i].status);
+        check_said(&said, ORDER_CONTROL, cases[i].told);
+        said_clear(&said);
+    }
+    assert_int_equal(control(hub, HUB_NACTIONS, "first", 0), -1);
+    hub_free(hub);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +577,11 @@ int main(void)
         cmocka_unit_test(who_does_not_keep_up_loses_and_is_told_how_much),
         cmocka_unit_test(a_push_is_done_when_all_its_nodes_have_it),
         cmocka_unit_test(a_push_to_nobody_or_of_too_much_is_refused),
+        cmocka_unit_test(an_event_goes_to_the_nodes_that_it_concerns_but_its_own),
+        cmocka_unit_test(a_death_is_told_once_to_the_nodes_of_its_job),
+        cmocka_unit_test(who_is_connected_hears_of_deaths_too),
+        cmocka_unit_test(a_node_that_is_lost_takes_tasks_of_all_jobs_along),
+        cmocka_unit_test(what_is_to_be_done_to_tasks_goes_to_their_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "pmi-server/hub/talk.h"
 #include "pmi-server/pmix/host.h"
 #include "tests/unit/pmix-leaks.h"
 #include "tests/unit/pmix-node.h"
@@ -333,6 +334,49 @@ static void a_name_of_a_task_ends_with_it(void **state)
     run_both("names-end");
 }
 
+static void an_event_of_a_task_reaches_those_of_other_nodes_once(void **state)
+{
+    (void)state;
+    for (uint32_t nnodes = 1; nnodes <= 2; nnodes++)
+        pmix_nodes_free(run_good(nnodes, "event"), nnodes);
+}
+
+/* All but rank 1, which was killed. */
+static void check_bereaved(uint32_t nnodes, const char *scenario)
+{
+    struct pmix_outcome *outcomes = pmix_nodes_run(nnodes, scenario);
+    for (uint32_t rank = 0; rank < TASKS; rank++) {
+        const struct pmix_outcome *o = &outcomes[rank / (TASKS / nnodes)];
+        assert_string_equal(o->error, "");
+        assert_false(o->stuck);
+        assert_int_equal(o->aborted, 0);
+        assert_int_equal(o->exits[rank], rank == 1 ? SIGKILL : 0);
+        assert_int_equal(o->states[rank], rank == 1 ? PMI_RUNNING : PMI_FINALIZED);
+    }
+    pmix_nodes_free(outcomes, nnodes);
+}
+
+static void a_death_is_told_to_all_and_fences_do_not_wait_for_the_dead(void **state)
+{
+    (void)state;
+    for (uint32_t nnodes = 1; nnodes <= 2; nnodes++)
+        check_bereaved(nnodes, "without-one");
+}
+
+static void an_abort_of_some_tasks_leaves_the_others(void **state)
+{
+    (void)state;
+    for (uint32_t nnodes = 1; nnodes <= 2; nnodes++)
+        check_bereaved(nnodes, "without-aborted");
+}
+
+static void a_task_has_a_signal_sent_to_another_one(void **state)
+{
+    (void)state;
+    for (uint32_t nnodes = 1; nnodes <= 2; nnodes++)
+        pmix_nodes_free(run_good(nnodes, "control"), nnodes);
+}
+
 /* ---- a host in this process: no tasks ---- */
 
 static unsigned nposts;
@@ -353,7 +397,10 @@ static void count_post(void *arg, struct pmix_job *job, uint32_t node, const voi
     nposts++;
 }
 
-static const struct pmix_host_ops quiet = {.wake = count_wake, .post = count_post};
+static void count_control(void *arg, struct pmix_job *job, const struct pmix_control *control);
+
+static const struct pmix_host_ops quiet = {
+    .wake = count_wake, .post = count_post, .control = count_control};
 
 static double ms(void)
 {
@@ -441,6 +488,96 @@ static void check_posts(struct pmix_job *job)
     assert_int_equal(nposts, 0);
 }
 
+/* ---- orders ---- */
+
+static unsigned ncontrols;
+
+static void count_control(void *arg, struct pmix_job *job, const struct pmix_control *control)
+{
+    (void)arg, (void)job;
+    assert_int_equal(control->action, HUB_RESUME);
+    assert_int_equal(control->number, 3);
+    assert_int_equal(control->rank, 7);
+    assert_string_equal(control->job, "other");
+    assert_int_equal(idset_count(control->ranks), 2);
+    ncontrols++;
+}
+
+static void put_control(struct buf *out, const char *job, const char *ranks, uint8_t action)
+{
+    talk_put_down(out, ORDER_CONTROL, 0, HUB_OK);
+    talk_put_proc(out, "other", 7);
+    packet_put_text(out, job);
+    packet_put_text(out, ranks);
+    packet_put_u8(out, action);
+    packet_put_u32(out, 3);
+}
+
+static void put_death(struct buf *out, const char *job, const char *ranks, uint8_t how)
+{
+    struct hub_death death = {.how = how, .goes_on = true};
+    talk_put_down(out, ORDER_DIED, 0, HUB_OK);
+    packet_put_text(out, job);
+    talk_put_death(out, &death);
+    packet_put_text(out, ranks);
+    packet_put_u32(out, 1);
+    packet_put_text(out, job);
+}
+
+/* An event without infos: how openpmix packs that they are none. */
+static void put_event(struct buf *out, const char *infos, size_t len)
+{
+    struct buf event = BUF_INIT;
+    talk_put_down(out, ORDER_NOTIFY, 0, HUB_OK);
+    talk_put_proc(out, "other", 7);
+    packet_put_u32(&event, 1);
+    packet_put_u8(&event, 5);
+    packet_put_bytes(&event, infos, len);
+    packet_put_bytes(out, buf_bytes(&event), event.len);
+    buf_free(&event);
+}
+
+static void check_order(struct pmix_host *host, struct buf *order, int rc)
+{
+    struct error err = ERROR_INIT;
+    for (size_t len = 0; len < order->len; len++) /* cut short */
+        assert_int_equal(pmix_host_told(host, buf_bytes(order), len, NULL), -1);
+    assert_int_equal(pmix_host_told(host, buf_bytes(order), order->len, &err), rc);
+    if (rc)
+        assert_string_equal(error_text(&err), "a malformed message of the program's hub");
+    buf_add_char(order, 0); /* something behind it */
+    assert_int_equal(pmix_host_told(host, buf_bytes(order), order->len, NULL), -1);
+    buf_clear(order);
+    error_clear(&err);
+}
+
+static void check_orders(struct pmix_host *host)
+{
+    struct buf order = BUF_INIT;
+    put_control(&order, "two", "0-1", HUB_RESUME);
+    check_order(host, &order, 0);
+    put_control(&order, "none", "0-1", HUB_RESUME);
+    check_order(host, &order, 0);
+    put_control(&order, "two", "0-1", HUB_NACTIONS);
+    check_order(host, &order, -1);
+    put_control(&order, "two", "x", HUB_RESUME);
+    check_order(host, &order, -1);
+    put_control(&order, "two", "", HUB_RESUME);
+    check_order(host, &order, -1);
+    assert_int_equal(ncontrols, 1);
+    put_death(&order, "none", "1", HUB_SIGNALED);
+    check_order(host, &order, 0);
+    put_death(&order, "none", "1", HUB_NENDS);
+    check_order(host, &order, -1);
+    put_death(&order, "none", "", HUB_SIGNALED);
+    check_order(host, &order, -1);
+    put_event(&order, "", 0);
+    check_order(host, &order, -1);
+    put_event(&order, "\377\377\377\377", 4);
+    check_order(host, &order, -1);
+    buf_free(&order);
+}
+
 static void what_other_nodes_say_is_checked(void **state)
 {
     struct error err = ERROR_INIT;
@@ -452,6 +589,7 @@ static void what_other_nodes_say_is_checked(void **state)
     assert_null(job_start(host, "two", 2, 8, &err));
     assert_non_null(strstr(err.text, "already"));
     check_posts(job);
+    check_orders(host);
     assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1, "x", 1, &err), -1);
     assert_non_null(strstr(err.text, "no fence"));
     assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1ull << 60 | 1, "x", 1, &err), 0);
@@ -505,6 +643,10 @@ int main(void)
         cmocka_unit_test(a_lookup_waits_for_what_is_published_later_and_not_for_ever),
         cmocka_unit_test(a_name_to_be_read_once_is_found_by_one),
         cmocka_unit_test(a_name_of_a_task_ends_with_it),
+        cmocka_unit_test(an_event_of_a_task_reaches_those_of_other_nodes_once),
+        cmocka_unit_test(a_death_is_told_to_all_and_fences_do_not_wait_for_the_dead),
+        cmocka_unit_test(an_abort_of_some_tasks_leaves_the_others),
+        cmocka_unit_test(a_task_has_a_signal_sent_to_another_one),
         cmocka_unit_test(what_other_nodes_say_is_checked),
     };
     signal(SIGPIPE, SIG_IGN); /* as in an agent */

@@ -1,0 +1,136 @@
+/*
+ * Events that tasks make: openpmix tells the tasks of this node, and the hub the hosts of others,
+ * where openpmix is given the event.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pmi-server/pmix/inside.h"
+
+#define NOBODY UINT32_MAX
+
+/* ---- made here ---- */
+
+static uint32_t reach_of(pmix_data_range_t range)
+{
+    static const uint32_t reaches[] = {
+        [PMIX_RANGE_UNDEF] = HUB_REACH_PROGRAM,
+        [PMIX_RANGE_RM] = NOBODY,
+        [PMIX_RANGE_LOCAL] = NOBODY,
+        [PMIX_RANGE_NAMESPACE] = HUB_REACH_JOB,
+        [PMIX_RANGE_SESSION] = HUB_REACH_PROGRAM,
+        [PMIX_RANGE_GLOBAL] = HUB_REACH_PROGRAM,
+        [PMIX_RANGE_CUSTOM] = HUB_REACH_SOME,
+        [PMIX_RANGE_PROC_LOCAL] = NOBODY,
+    };
+    return range < sizeof(reaches) / sizeof(reaches[0]) ? reaches[range] : NOBODY;
+}
+
+static void event_ask(struct pmix_host *host, struct event *event)
+{
+    struct buf rest = BUF_INIT;
+    packet_put_u8(&rest, (uint8_t)reach_of((pmix_data_range_t)event->number));
+    packet_put_u32(&rest, (uint32_t)event->nprocs);
+    for (size_t i = 0; i < event->nprocs; i++)
+        talk_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
+    struct buf told = BUF_INIT;
+    packet_put_u32(&told, (uint32_t)event->status);
+    packet_put_u8(&told, (uint8_t)event->number);
+    packet_put_bytes(&told, event->bytes, event->len);
+    packet_put_bytes(&rest, buf_bytes(&told), told.len);
+    question_ask(host, event, HUB_NOTIFY, &rest, NULL);
+    buf_free(&told);
+    buf_free(&rest);
+}
+
+/* ---- made elsewhere ---- */
+
+static int notify(struct pmix_host *host, const struct hub_proc *from, struct packet *in)
+{
+    size_t len;
+    struct infos infos = {0};
+    pmix_proc_t source = {.rank = from->rank};
+    pmix_status_t status = (pmix_status_t)packet_u32(in);
+    pmix_data_range_t range = packet_u8(in);
+    const void *bytes = packet_bytes(in, &len);
+    if (!packet_ends(in) || pack_read_infos(host->library, bytes, len, &infos) < 0)
+        return -1;
+    strncpy(source.nspace, from->job, sizeof(source.nspace) - 1);
+    host->library->notify_event(status, &source, range, infos.at, infos.count, NULL, NULL);
+    infos_free(&infos, host->library);
+    return 0;
+}
+
+int events_told(struct pmix_host *host, struct talk_down *talk)
+{
+    size_t len;
+    struct hub_proc from = talk_proc(&talk->rest);
+    const void *bytes = packet_bytes(&talk->rest, &len);
+    struct packet in = packet_of(bytes, len);
+    int rc = packet_ends(&talk->rest) ? notify(host, &from, &in) : -1;
+    free(from.job);
+    return rc;
+}
+
+/* ---- upcalls: openpmix's thread ---- */
+
+/* A single one, or an array. */
+static void add_listed(struct event *event, const pmix_value_t *value)
+{
+    const pmix_proc_t *procs = NULL;
+    size_t count = 0;
+    if (value->type == PMIX_PROC) {
+        procs = value->data.proc;
+        count = 1;
+    } else if (value->type == PMIX_DATA_ARRAY && value->data.darray &&
+               value->data.darray->type == PMIX_PROC) {
+        procs = value->data.darray->array;
+        count = value->data.darray->size;
+    }
+    if (!procs || !count)
+        return;
+    event->procs = mem_resize(event->procs, event->nprocs + count, sizeof(*procs));
+    memcpy(event->procs + event->nprocs, procs, count * sizeof(*procs));
+    event->nprocs += count;
+}
+
+/* It is answered at once: openpmix 4.2 forgets whom to tell of a later answer. */
+pmix_status_t events_notify(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
+                            pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
+{
+    (void)done, (void)cbdata;
+    if (reach_of(range) == NOBODY)
+        return PMIX_OPERATION_SUCCEEDED;
+    size_t len;
+    char *bytes = pack_infos(pmix_library(NULL), info, ninfo, &len);
+    if (!bytes || len > PMIX_HOST_EVENT_MAX) {
+        free(bytes);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    struct event *event = event_new(event_ask, source);
+    event->status = code;
+    event->number = range;
+    event->bytes = bytes;
+    event->len = len;
+    for (size_t i = 0; i < ninfo && range == PMIX_RANGE_CUSTOM; i++)
+        if (!strcmp(info[i].key, PMIX_EVENT_CUSTOM_RANGE))
+            add_listed(event, &info[i].value);
+    queue_push(event);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+/* Hosts are told of all there is; openpmix knows which task wants it. */
+pmix_status_t events_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
+                              size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
+{
+    (void)codes, (void)ncodes, (void)info, (void)ninfo, (void)done, (void)cbdata;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+pmix_status_t events_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t done,
+                                void *cbdata)
+{
+    (void)codes, (void)ncodes, (void)done, (void)cbdata;
+    return PMIX_OPERATION_SUCCEEDED;
+}
