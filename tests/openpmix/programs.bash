@@ -10,7 +10,7 @@
 # it under openpmix's own server, or "source FILE TEXT", what it has in its source.
 
 # shellcheck disable=SC2034 # suite's
-TPRUN_LACKS="events job_control connect spawn groups query"
+TPRUN_LACKS=""
 done_well='PMIx_Finalize successfully completed'
 
 row '1 2 4' - 4 0 doubleget 'n obtained data "SECOND TIME rank [01]"'
