@@ -28,7 +28,7 @@ row '1 2' - 4 0 simpcycle "2*n $done_well"
 row '1 2' - 4 0 simptimeout '1 FENCE TIMEOUT SUCCEEDED' '1 CONNECT TIMEOUT SUCCEEDED' \
     '1 PMIx_Get did not timeout: TIMEOUT|GET TIMEOUT SUCCEEDED' "n $done_well"
 row '1 2' - 4 0 simpio '1 Rank 0: read 20000 bytes' "n $done_well"
-row '1 2 4' publish 4 0 simppub 'n-1 PUBLISH-LOOKUP SUCCEEDED' '1 UNPUBLISH SUCCEEDED' "n $done_well"
+row '1 2 4' - 4 0 simppub 'n-1 PUBLISH-LOOKUP SUCCEEDED' '1 UNPUBLISH SUCCEEDED' "n $done_well"
 row '1 2' job_control 4 0 simpjctrl '2*n Callback recvd with status 0' "n $done_well"
 never simpdyn 'own 124 calling PMIx_Spawn' 'its ranks call PMIx_Connect with different sets of processes'
 row '1 2' events 4 1 '--on-failure=continue simpdie 0' 'n-1 Fence returned' \
@@ -45,20 +45,20 @@ row 1 - 4 0 simpfabric 'n Test finished OK!'
 never simpcoord 'own 0 fabric coordinate failed: NOT-FOUND' 'wants coordinates in a fabric, which its own server has not either'
 never quietclient 'own 139 exited with status 139' 'crashes'
 
-row '1 2' query 4 0 example-hello 'n Query returned [1-9]' "n $done_well"
+row '1 2' - 4 0 example-hello 'n Query returned [1-9]' "n $done_well"
 row '1 2 4' - 4 0 example-client 'n*n PMIx_Get .*-(local|remote) returned correct' "n $done_well"
 row '1 2' - 4 0 example-client2 "n $done_well"
 row '1 2 4' - 4 0 example-dmodex "1 $done_well"
 row '1 2' - 4 0 example-nodeinfo '1 Host list' 'n Rank . is on host' 'but coordinates' "n $done_well"
-row '1 2 4' publish 4 0 example-pub '[1-9]* PUBLISH-LOOKUP SUCCEEDED' "n $done_well"
-row '1 2 4' publish 4 0 example-pubi '[1-9]* PUBLISH-LOOKUP SUCCEEDED' "n $done_well"
+row '1 2 4' - 4 0 example-pub '[1-9]* PUBLISH-LOOKUP SUCCEEDED' "n $done_well"
+row '1 2 4' - 4 0 example-pubi '[1-9]* PUBLISH-LOOKUP SUCCEEDED' "n $done_well"
 row '1 2' job_control 4 0 example-jctrl "n $done_well"
 row '1 2' events 4 1 '--on-failure=continue example-fault' "n-1 $done_well" 'but .'
-row '1 2' groups 4 0 example-group '3 Group construct complete with status SUCCESS' "n $done_well"
+row '1 2 4' - 4 0 example-group '3 Group construct complete with status SUCCESS' "n $done_well"
 row '1 2' events 4 0 example-asyncgroup '1 Group invite complete with status SUCCESS' 'n COMPLETE'
-row '1 2' groups 4 0 example-group_dmodex 'n Group construct complete with status SUCCESS' 'n COMPLETE'
-row '1 2' groups 4 0 example-group_lcl_cid 'n*n PMIx_Get LOCAL CID .* SUCCESS' 'n COMPLETE'
-row '1 2' spawn 4 0 example-dynamic '1 job .* size 2' '1 local rank' "n+2 $done_well"
+row '1 2 4' - 4 0 example-group_dmodex 'n Group construct complete with status SUCCESS' 'n COMPLETE'
+row '1 2 4' - 4 0 example-group_lcl_cid 'n*n PMIx_Get LOCAL CID .* SUCCESS' 'n COMPLETE'
+row '1 2' - 4 0 example-dynamic '1 job .* size 2' '1 local rank' "n+2 $done_well"
 never example-alloc 'source examples/alloc.c PMIx_Allocation_request_nb' 'asks for an allocation, of which there is no more'
 row 1 - 4 1 example-bad_exit '1 rank 0 on .* exited with status 1' 'but .'
 
@@ -71,8 +71,8 @@ row '1 2 4' - 8 0 'pmix_client --fence [0:]' 'n OK$'
 row '1 2 4' - 8 0 'pmix_client --fence [db|0:][0:][b|0:]' 'n OK$'
 row '1 2 4' - 8 0 'pmix_client --fence [db|0:0-2][d|0:][b|0:1,3,6][db|0:7][0:0,7]' 'n OK$'
 row '1 2 4' - 8 0 'pmix_client --fence [d|0:] --noise [0:0,1]' 'n OK$'
-row '1 2 4' publish 8 0 'pmix_client --test-publish' 'n OK$'
-row '1 2 4' connect 8 0 'pmix_client --test-connect' 'n OK$'
+row '1 2 4' - 8 0 'pmix_client --test-publish' 'n OK$'
+row '1 2 4' - 8 0 'pmix_client --test-connect' 'n OK$'
 never 'pmix_client --test-spawn' 'source test/test_spawn.c if (!PMIX_CHECK_NSPACE(nspace, "foobar"))' \
     "wants its own server's answer: a program \"foo\" as the namespace \"foobar\""
 row 1 - 8 0 'pmix_client --test-resolve-peers' 'n OK$' # it takes all to be on this host

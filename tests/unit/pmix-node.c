@@ -32,9 +32,9 @@
 #define JOBS 2
 
 struct packet {
-    uint64_t
-        id; /* of a round; 0: a post; HUB: to or from the hub; MISSING: a struct lack; OVER: all
-                    tasks of the job there; DIED: one, a uint32_t */
+    /* Of a round; 0: a post; HUB: to or from the hub; MISSING: a struct lack; OVER: all tasks of the
+     * job there; DIED: one, a uint32_t. */
+    uint64_t id;
     uint32_t job;
     size_t len;
     char bytes[PACKET];
@@ -45,9 +45,8 @@ struct lack {
     uint64_t from;
 };
 
-static const char *const names[JOBS] = {"tprun.job.1", "tprun.job.2"};
-
 struct job {
+    const char *name;
     struct pmix_job *pmix;
     uint32_t nrunning;            /* tasks here */
     uint32_t nover;               /* nodes where none is; the hub's node knows */
@@ -184,7 +183,8 @@ static bool tell_tasks(struct node *node, const void *bytes, size_t len)
     if (!tasks_wanted(bytes, len, &number, &job))
         return false;
     for (uint32_t i = 0; i < TASKS; i++)
-        if (node->tasks[i].node == node->number && !strcmp(names[node->tasks[i].job], job))
+        if (node->tasks[i].node == node->number &&
+            !strcmp(node->jobs[node->tasks[i].job].name, job))
             tasks[count++] = (struct hub_task){node->tasks[i].rank, (uint32_t)node->tasks[i].pid,
                                                HUB_TASK_SPEAKS, 0};
     tasks_put_answer(&message, number, job, tasks, count);
@@ -236,13 +236,13 @@ static void over(struct node *node, uint32_t job)
     if (!node->hub)
         send_packet(node, OVER, job, "", 0);
     else if (++node->jobs[job].nover == nnodes)
-        hub_remove(node->hub, names[job]);
+        hub_remove(node->hub, node->jobs[job].name);
 }
 
 static void died(struct node *node, uint32_t job, uint32_t rank)
 {
     if (node->hub)
-        hub_ended(node->hub, names[job], rank);
+        hub_ended(node->hub, node->jobs[job].name, rank);
     else
         send_packet(node, DIED, job, &rank, sizeof(rank));
 }
@@ -415,7 +415,7 @@ static int start_job(struct node *node, uint32_t number, const char *above, stru
     char tmpdir[64];
     snprintf(tmpdir, sizeof(tmpdir), "%s/host/job%u", above, number);
     const struct pmix_job_config config = {
-        .name = names[number],
+        .name = node->jobs[number].name,
         .session = 1,
         .universe_size = 10,
         .map = map,
@@ -429,7 +429,7 @@ static int start_job(struct node *node, uint32_t number, const char *above, stru
         .goes_on = node->goes_on,
     };
     if (node->hub) {
-        const struct hub_job job = {.name = names[number],
+        const struct hub_job job = {.name = node->jobs[number].name,
                                     .map = map,
                                     .node = nodes + first,
                                     .hosts = hosts + first,
@@ -564,11 +564,17 @@ static void receive(struct node *node)
     node->other = -1;
 }
 
+/* What tasks of the other node ask the hub they are to be answered. */
+static bool serves(const struct node *node)
+{
+    return node->hub && node->njobs > 1 && node->other >= 0;
+}
+
 static void loop(struct node *node)
 {
     double end = now() + PATIENCE;
     char bytes[64];
-    while (node->nrunning && now() < end) {
+    while ((node->nrunning || serves(node)) && now() < end) {
         struct pollfd fds[] = {{node->wake[0], POLLIN, 0}, {node->other, POLLIN, 0}};
         double left = pmix_host_deadline(node->host);
         poll(fds, 2, left >= 0 && left < 0.02 ? (int)(left * 1e3) + 1 : 20);
@@ -632,6 +638,7 @@ static struct pmix_outcome *run(uint32_t nnodes, enum pmix_jobs layout, const ch
         if (!(pids[i] = fork())) {
             struct node node = {.number = i,
                                 .nnodes = nnodes,
+                                .jobs = {{.name = "tprun.job.1"}, {.name = "tprun.job.2"}},
                                 .njobs = layout == PMIX_ONE_JOB ? 1 : JOBS,
                                 .layout = layout,
                                 .other = pair[i],
