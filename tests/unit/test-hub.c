@@ -502,6 +502,47 @@ static void who_is_connected_hears_of_deaths_too(void **state)
     hub_free(hub);
 }
 
+/* All of both jobs. */
+static void gather(struct hub *hub, enum hub_gathering operation)
+{
+    for (uint32_t node = 5; node <= 7; node++) {
+        struct buf out = BUF_INIT;
+        talk_put_up(&out, HUB_GATHER, node, node == 5 ? "first" : "second", 0);
+        packet_put_u8(&out, (uint8_t)operation);
+        packet_put_u8(&out, 0);
+        packet_put_text(&out, NULL);
+        packet_put_bytes(&out, "", 0);
+        packet_put_u32(&out, 2);
+        packet_put_text(&out, "first");
+        packet_put_text(&out, NULL);
+        packet_put_text(&out, "second");
+        packet_put_text(&out, NULL);
+        assert_int_equal(take_up(hub, node, &out), 0);
+    }
+}
+
+static void who_connects_hears_of_deaths_until_it_disconnects(void **state)
+{
+    (void)state;
+    struct said said = {0};
+    struct hub *hub = two_jobs(&said);
+    gather(hub, GATHER_CONNECT);
+    check_said(&said, ORDER_ANSWER, "5,6,7");
+    said_clear(&said);
+    assert_int_equal(die(hub, 7, "second", 1), 0);
+    check_said(&said, ORDER_DIED, "5,6,7");
+    said_clear(&said);
+    hub_free(hub);
+    hub = two_jobs(&said);
+    gather(hub, GATHER_CONNECT);
+    gather(hub, GATHER_DISCONNECT);
+    said_clear(&said);
+    assert_int_equal(die(hub, 7, "second", 1), 0);
+    check_said(&said, ORDER_DIED, "6,7");
+    said_clear(&said);
+    hub_free(hub);
+}
+
 static void a_node_that_is_lost_takes_tasks_of_all_jobs_along(void **state)
 {
     (void)state;
@@ -580,6 +621,7 @@ int main(void)
         cmocka_unit_test(an_event_goes_to_the_nodes_that_it_concerns_but_its_own),
         cmocka_unit_test(a_death_is_told_once_to_the_nodes_of_its_job),
         cmocka_unit_test(who_is_connected_hears_of_deaths_too),
+        cmocka_unit_test(who_connects_hears_of_deaths_until_it_disconnects),
         cmocka_unit_test(a_node_that_is_lost_takes_tasks_of_all_jobs_along),
         cmocka_unit_test(what_is_to_be_done_to_tasks_goes_to_their_nodes),
     };
