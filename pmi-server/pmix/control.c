@@ -26,7 +26,7 @@ static void control_answered(struct pmix_host *host, struct event *event, enum h
                              struct packet *rest)
 {
     (void)rest;
-    if (event->info_done && host_job(host, event->proc.nspace))
+    if (event->info_done && host_knows(host, event->proc.nspace))
         event->info_done(question_status(status), NULL, 0, event->cbdata, NULL, NULL);
 }
 

@@ -10,6 +10,7 @@
  */
 #include <pmix.h>
 #include <pmix_tool.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -194,6 +195,8 @@ static void requests(char **args)
     say("log", PMIx_Log(&info, 1, NULL, 0));
     PMIX_INFO_LOAD(&info, PMIX_JOB_CTRL_SIGNAL, &(int){0}, PMIX_INT);
     say("control of nobody", PMIx_Job_control(&none, 1, &info, 1, NULL, NULL));
+    PMIX_INFO_LOAD(&info, PMIX_JOB_CTRL_SIGNAL, &(int){SIGUSR1}, PMIX_INT);
+    say("control", PMIx_Job_control(&all, 1, &info, 1, NULL, NULL));
     say("notify",
         PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &me, PMIX_RANGE_SESSION, NULL, 0, NULL, NULL));
     PMIX_APP_CONSTRUCT(&app);
