@@ -72,7 +72,8 @@ libagent_a_SOURCES = \
     launcher/agent/group.c \
     launcher/agent/memory.c launcher/agent/memory.h \
     launcher/agent/place.c launcher/agent/place.h \
-    launcher/agent/pmix.c \
+    launcher/agent/pmix.c launcher/agent/pmix_room.h \
+    launcher/agent/pmix_job.c launcher/agent/pmix_ops.c launcher/agent/pmix_posts.c \
     launcher/agent/register.c launcher/agent/rendezvous.c launcher/agent/report.c \
     launcher/agent/part.c launcher/agent/part.h launcher/agent/signals.c launcher/agent/slots.c \
     launcher/agent/start.c launcher/agent/start.h \

@@ -11,7 +11,7 @@
  *   register.c    which processors of this host are bound to, for runs of other instances
  *   streams.c     what tasks write and read
  *   rendezvous.c  PMI and the exchange
- *   pmix.c        PMIx: the host of openpmix, and its jobs
+ *   pmix*.c       PMIx: the host of openpmix, and its jobs (pmix_room.h)
  *   place.c       where these belong
  *   tasks.c       what PMIx is told of this node's tasks
  *   tools.c       PMIx tools that connect; tool.c is one of them (tools.h)
