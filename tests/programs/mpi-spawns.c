@@ -77,12 +77,14 @@ static void nested(char **rest)
     if (depth > 0) {
         MPI_Comm_spawn(self, args, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
                        MPI_ERRCODES_IGNORE);
-        MPI_Recv(&below, 1, MPI_INT, 0, 0, children, MPI_STATUS_IGNORE);
+        if (is_root())
+            MPI_Recv(&below, 1, MPI_INT, 0, 0, children, MPI_STATUS_IGNORE);
         MPI_Comm_disconnect(&children);
     }
     sum += below;
     if (parent == MPI_COMM_NULL) {
-        printf("%d worlds\n", sum);
+        if (is_root())
+            printf("%d worlds\n", sum);
         return;
     }
     MPI_Send(&sum, 1, MPI_INT, 0, 0, parent);
