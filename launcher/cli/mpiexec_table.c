@@ -41,6 +41,7 @@ const struct mpiexec_option mpiexec_table[] = {
     {"x", "NAME[=VALUE]", MPIEXEC_SET, "--env={}"},
     {"mca gmca", "NAME VALUE", MPIEXEC_EVERY, "--env=OMPI_MCA_{}={}"},
     {"wdir wd", "DIR", MPIEXEC_PART, "--chdir={}"},
+    {"pset", "NAME", MPIEXEC_PART, "--pset={}"},
 
     {"l prepend-rank tag-output", NULL, MPIEXEC_WHOLE, "--label-io"},
     {"outfile-pattern", "TEXT", MPIEXEC_READ, "--output=TEXT, with %n for %p", mpiexec_read_output},

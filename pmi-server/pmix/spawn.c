@@ -71,8 +71,10 @@ static void spawn_begin(struct pmix_host *host, struct event *event)
     struct pmix_job *job = host_job(host, event->proc.nspace);
     if (!job && host_knows(host, event->proc.nspace))
         refuse(host, event, PMIX_ERR_NOT_SUPPORTED, "a tool is no task");
-    if (!job)
+    if (!job) { /* a tool */
+        refuse(host, event, PMIX_ERR_NOT_SUPPORTED, "no task of the program asks for it");
         return;
+    }
     if (event->status != PMIX_SUCCESS) {
         refuse(host, event, event->status, error_text(&request->err));
         return;

@@ -108,6 +108,8 @@ static const struct {
     {"--mca btl self,tcp a", "--env=OMPI_MCA_btl=self,tcp --oversubscribe a"},
     {"-genv A --b a", "--env=A=--b --oversubscribe a"},
     {"-wdir /tmp a", "--chdir=/tmp --oversubscribe a"},
+    {"-n 1 --pset left a : -n 2 -pset right b",
+     "--ntasks=1 --pset=left --oversubscribe a : --ntasks=2 --pset=right --oversubscribe b"},
 
     /* the rest */
     {"-l a", "--label-io --oversubscribe a"},
