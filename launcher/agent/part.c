@@ -53,7 +53,8 @@ static void open_pmi(struct part *part, bool pmix_served)
 
 void part_serve(struct part *part, const char *memory)
 {
-    part->pmi_env = pmi_env_make(part->pmi, part->environment, memory);
+    part->pmi_env =
+        pmi_env_make(part->pmi, part->environment, memory, launch_is_crowded(part->launch));
 }
 
 void part_open(struct part *part, const struct launch *launch, size_t number,

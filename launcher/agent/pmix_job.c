@@ -45,7 +45,7 @@ static struct pmix_job *make_job(struct group *group, struct error *err)
                                      .rank_by = part->order,
                                      .bind_to = part->bind,
                                      .tmpdir = directory,
-                                     .oversubscribed = part->oversubscribe,
+                                     .oversubscribed = launch_is_crowded(launch),
                                      .goes_on = launch->spec->on_failure == SPEC_FAILURE_CONTINUE};
     struct pmix_place *place = place_new(group);
     struct pmix_job *job = pmix_job_new(group->agent->pmix->host, &config, place, err);

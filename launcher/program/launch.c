@@ -215,6 +215,19 @@ bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint
     }
 }
 
+bool launch_is_crowded(const struct launch *launch)
+{
+    struct idset *used = idset_new();
+    for (uint32_t i = 0; i < launch->ncpus; i++) {
+        struct idset *more = idset_union(used, launch->cpus[i]);
+        idset_free(used);
+        used = more;
+    }
+    bool crowded = idset_count(used) < launch->nlocal;
+    idset_free(used);
+    return crowded;
+}
+
 char *launch_namespace(const char *instance_id, const char *program, uint32_t group)
 {
     return mem_format("tprun.%s.%s.%u", instance_id ?: "0", program, group);

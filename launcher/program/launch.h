@@ -83,6 +83,8 @@ json_t *launch_to_json(const struct launch_source *source); /* new reference */
 
 /* Tasks of each part; caller frees. */
 uint32_t *launch_part_sizes(const struct layout *layout, size_t nparts);
+/* More tasks of it are on this node than processors that they may use. */
+bool launch_is_crowded(const struct launch *launch);
 /* What PMIx calls a group of a program; caller frees. */
 char *launch_namespace(const char *instance_id, const char *program, uint32_t group);
 /* The decoded input_arg of SPEC_INPUT_RANKS, which the caller frees; NULL for other inputs. */

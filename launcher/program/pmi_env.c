@@ -8,6 +8,7 @@
 static const struct rule {
     unsigned with, without;
     const char *name, *value; /* NULL: the directory for memory */
+    bool crowded;             /* only then */
 } rules[] = {
     {SPEC_PMI_1 | SPEC_PMI_X, 0, "MPIR_CVAR_PMI_VERSION", "1"},
     {SPEC_PMI_2 | SPEC_PMI_X, SPEC_PMI_1, "MPIR_CVAR_PMI_VERSION", "2"},
@@ -19,17 +20,18 @@ static const struct rule {
     {SPEC_PMI_X, 0, "OMPI_MCA_btl_sm_backing_directory", NULL},
     {SPEC_PMI_X, 0, "OMPI_MCA_osc_sm_backing_directory", NULL},
     {SPEC_PMI_X, 0, "OMPI_MCA_osc_rdma_backing_directory", NULL},
+    {SPEC_PMI_X, 0, "OMPI_MCA_mpi_oversubscribe", "1", true},
 };
 
-char **pmi_env_make(unsigned offered, char *const *environment, const char *memory)
+char **pmi_env_make(unsigned offered, char *const *environment, const char *memory, bool crowded)
 {
     char **list = mem_array(PMI_ENV_MAX + 1, sizeof(*list));
     size_t count = 0;
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         const struct rule *rule = &rules[i];
         const char *value = rule->value ?: memory;
-        if (!value || (offered & rule->with) != rule->with || (offered & rule->without) ||
-            spec_env_value(environment, rule->name))
+        if (!value || (rule->crowded && !crowded) || (offered & rule->with) != rule->with ||
+            (offered & rule->without) || spec_env_value(environment, rule->name))
             continue;
         list[count++] = mem_format("%s=%s", rule->name, value);
         list[count++] = mem_format("TPRUN_%s=%s", rule->name, value);

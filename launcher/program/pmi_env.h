@@ -15,6 +15,8 @@
  *     OMPI_MCA_btl_vader_backing_directory, ..._btl_sm_..., ..._osc_sm_..., ..._osc_rdma_...
  *         The memory that tasks share lies in a directory that is removed with what is in it. Open MPI
  *         would put it beside everybody's, and leave it behind tasks that are killed.
+ *     OMPI_MCA_mpi_oversubscribe=1
+ *         Where tasks have to share processors, one that waits lets others have its own.
  *
  * What the user set of these stays. A copy of each, as TPRUN_..., tells a launcher inside the task
  * that it was not the user who said so.
@@ -22,11 +24,13 @@
 #ifndef LAUNCHER_PROGRAM_PMI_ENV_H
 #define LAUNCHER_PROGRAM_PMI_ENV_H
 
-#define PMI_ENV_MAX 16 /* entries of a list */
+#include <stdbool.h>
+
+#define PMI_ENV_MAX 18 /* entries of a list */
 
 /* What tasks that are offered this set of enum spec_pmi have set beside what they inherit: a
  * NULL-terminated list of NAME=VALUE; caller frees with spec_free_words(). `memory` is the directory
- * for memory that they share, NULL: there is none. */
-char **pmi_env_make(unsigned offered, char *const *environment, const char *memory);
+ * for memory that they share, NULL: there is none; `crowded` as launch_is_crowded(). */
+char **pmi_env_make(unsigned offered, char *const *environment, const char *memory, bool crowded);
 
 #endif

@@ -640,6 +640,27 @@ static void test_malformed_launches_are_refused(void **state)
     launch_free(NULL);
 }
 
+static void a_node_is_crowded_with_more_tasks_than_processors(void **state)
+{
+    static const struct {
+        const char *cpus[2];
+        uint32_t ncpus, nlocal;
+        bool crowded;
+    } rows[] = {{{"0-3"}, 1, 4, false},        {{"0-3"}, 1, 5, true},
+                {{"0", "1"}, 2, 2, false},     {{"0", "1"}, 2, 3, true},
+                {{"0-1", "1-2"}, 2, 3, false}, {{"0-1", "1-2"}, 2, 4, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct idset *cpus[2] = {NULL, NULL};
+        for (uint32_t k = 0; k < rows[i].ncpus; k++)
+            cpus[k] = idset_decode(rows[i].cpus[k], NULL);
+        struct launch launch = {.cpus = cpus, .ncpus = rows[i].ncpus, .nlocal = rows[i].nlocal};
+        assert_int_equal(launch_is_crowded(&launch), rows[i].crowded);
+        idset_free(cpus[0]);
+        idset_free(cpus[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -654,6 +675,7 @@ int main(void)
         cmocka_unit_test(test_input_goes_where_it_is_read),
         cmocka_unit_test(test_the_good_one_is_good),
         cmocka_unit_test(test_malformed_launches_are_refused),
+        cmocka_unit_test(a_node_is_crowded_with_more_tasks_than_processors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,17 +191,19 @@ static void test_memory_that_tasks_share_has_its_directory(void **state)
 {
     const char *bare[] = {"A=b", NULL}, *set[] = {"OMPI_MCA_btl_vader_backing_directory=/x", NULL};
     (void)state;
-    char **list = pmi_env_make(PX, (char *const *)bare, "/here");
-    char **but_one = pmi_env_make(PX, (char *const *)set, "/here");
+    char **list = pmi_env_make(PX, (char *const *)bare, "/here", true);
+    char **but_one = pmi_env_make(PX, (char *const *)set, "/here", false);
     for (size_t i = 0; i < 8; i++)
         assert_string_equal(list[8 + i], memories[i]);
-    assert_null(list[16]);
+    assert_string_equal(list[16], "OMPI_MCA_mpi_oversubscribe=1");
+    assert_string_equal(list[17], "TPRUN_OMPI_MCA_mpi_oversubscribe=1");
+    assert_null(list[18]);
     for (size_t i = 2; i < 8; i++)
         assert_string_equal(but_one[8 + i - 2], memories[i]);
     assert_null(but_one[14]);
     spec_free_words(list);
     spec_free_words(but_one);
-    list = pmi_env_make(SIMPLE, (char *const *)bare, "/here");
+    list = pmi_env_make(SIMPLE, (char *const *)bare, "/here", true);
     assert_null(list[0]);
     spec_free_words(list);
 }
@@ -211,7 +213,7 @@ static void test_variables_are_set_for_what_is_offered_unless_they_are_set(void 
     (void)state;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         const char *environment[] = {"A=b", variables[i].has, NULL};
-        char **list = pmi_env_make(variables[i].offered, (char *const *)environment, NULL);
+        char **list = pmi_env_make(variables[i].offered, (char *const *)environment, NULL, false);
         size_t n = 0;
         for (; list[n] && variables[i].list[n]; n++)
             assert_string_equal(list[n], variables[i].list[n]);
