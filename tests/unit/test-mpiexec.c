@@ -109,7 +109,7 @@ static const struct {
     {"-genv A --b a", "--env=A=--b --oversubscribe a"},
     {"-wdir /tmp a", "--chdir=/tmp --oversubscribe a"},
     {"-n 1 --pset left a : -n 2 -pset right b",
-     "--ntasks=1 --pset=left --oversubscribe a : --ntasks=2 --pset=right --oversubscribe b"},
+     "--pset=left --ntasks=1 --oversubscribe a : --pset=right --ntasks=2 --oversubscribe b"},
 
     /* the rest */
     {"-l a", "--label-io --oversubscribe a"},
