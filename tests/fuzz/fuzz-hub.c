@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/hub/describe.h"
 #include "pmi-server/hub/hub.h"
 #include "pmi-server/hub/names.h"
 #include "pmi-server/hub/talk.h"
@@ -110,8 +111,15 @@ static void add_job(struct world *world, uint32_t which)
     const uint32_t nodes[] = {which % NODES, (which + 1) % NODES};
     taskmap_append(map, 0, 2);
     taskmap_append(map, 1, 1);
+    static const char *const hosts[] = {"n0", "n1"};
+    const struct hub_app app = {.ntasks = 3};
     if (!world->there[which])
-        hub_add(world->hub, &(struct hub_job){job_names[which], map, nodes});
+        hub_add(world->hub, &(struct hub_job){.name = job_names[which],
+                                              .map = map,
+                                              .node = nodes,
+                                              .hosts = hosts,
+                                              .apps = &app,
+                                              .napps = 1});
     world->there[which] = true;
     taskmap_free(map);
 }
@@ -182,6 +190,40 @@ static void publish_elsewhere(struct world *world, struct input *in)
     free(key);
 }
 
+/* Well-formed, of some ranks of some jobs. */
+static void gather(struct world *world, struct input *in)
+{
+    static const char *const ranks[] = {"", "0", "1-2", "0-2", "2", "3"};
+    struct buf out = BUF_INIT;
+    size_t len;
+    uint32_t node = byte(in) % NODES, njobs = 1 + byte(in) % NJOBS, how = byte(in);
+    talk_put_up(&out, HUB_GATHER, world->last_token[node] += world->last_token[node] < UINT64_MAX,
+                "", 0);
+    packet_put_u8(&out, (uint8_t)(how % GATHER_NKINDS));
+    packet_put_u8(&out, how > 250);
+    packet_put_text(&out, how % 7 ? "" : "key");
+    const void *said = bytes(in, &len);
+    packet_put_bytes(&out, said, len);
+    packet_put_u32(&out, njobs);
+    for (uint32_t i = 0; i < njobs; i++) {
+        packet_put_text(&out, job_names[i + (njobs < NJOBS && how % 2)]);
+        packet_put_text(&out, ranks[byte(in) % 6]);
+    }
+    check(hub_take(world->hub, node, buf_bytes(&out), out.len, NULL) == 0);
+    buf_free(&out);
+}
+
+static void describe(struct input *in)
+{
+    struct packet packet = packet_of(in->at, in->left);
+    struct description *description = describe_read(&packet);
+    const struct hub_job *job = description ? &description->job : NULL;
+    for (uint32_t i = 0; job && i < job->map->nnodes; i++)
+        check(job->hosts[i] != NULL);
+    check(!job || (job->name[0] && job->map->ntasks));
+    describe_free(description);
+}
+
 static void step(struct world *world, struct input *in)
 {
     uint8_t which = byte(in);
@@ -195,6 +237,12 @@ static void step(struct world *world, struct input *in)
         remove_job(world, which % NJOBS);
     else if (which < 28)
         add_job(world, which % NJOBS);
+    else if (which < 32)
+        hub_ended(world->hub, job_names[which % NJOBS], byte(in));
+    else if (which < 36)
+        describe(in);
+    else if (which < 100)
+        gather(world, in);
     else
         say(world, in);
 }
