@@ -30,8 +30,6 @@ void reports_ended(struct manager *manager, const struct group *group, uint64_t 
         struct idset *ranks = idset_decode(set, NULL);
         if (ranks)
             ended_badly(manager, group, time, node, why, status, words, ranks);
-        if (ranks && group)
-            services_ended(group, ranks);
         idset_free(ranks);
         bool keeps =
             manager->spec->on_failure == SPEC_FAILURE_CONTINUE &&

@@ -99,15 +99,6 @@ void services_remove(const struct group *group)
     free(name);
 }
 
-void services_ended(const struct group *group, const struct idset *ranks)
-{
-    char *name = services_job(group->manager, group->number);
-    IDSET_FOREACH(rank, ranks)
-    if (rank >= group->first_rank)
-        hub_ended(group->manager->hub, name, rank - group->first_rank);
-    free(name);
-}
-
 void services_output(struct manager *manager, const struct frame *frame)
 {
     const struct group *group =

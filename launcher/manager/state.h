@@ -353,8 +353,6 @@ char *services_job(const struct manager *manager, uint32_t group); /* its name; 
 void services_add(const struct group *group, const struct group_plan *plan);
 void services_remove(const struct group *group);                        /* it is over */
 void services_lost(struct manager *manager, const struct idset *nodes); /* it is the end */
-/* Ranks of the program, that are of this group and have ended badly. */
-void services_ended(const struct group *group, const struct idset *ranks);
 /* A task wrote something: for tools that want it. */
 void services_output(struct manager *manager, const struct frame *frame);
 
