@@ -26,9 +26,9 @@ static void show_value(const pmix_value_t *value);
 static void show_task(const pmix_proc_info_t *info)
 {
     printf("%u:%s:%s:%s:%s:%d", info->proc.rank, info->hostname, info->executable_name,
-           info->pid == getpid() ? "me"
-           : info->pid > 0       ? "pid"
-                                 : "-",
+           info->pid == getpid() && info->proc.rank == me.rank ? "me"
+           : info->pid > 0                                     ? "pid"
+                                                               : "-",
            PMIx_Proc_state_string(info->state), info->exit_code);
 }
 
