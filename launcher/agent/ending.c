@@ -282,7 +282,7 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
         idset_add(group->silent, task_rank(task));
     task->pid = 0;
     report_add_rank(group, status, task->victim, task_rank(task));
-    task->doubtful = doubtful && status == 0 && !task->victim;
+    task->doubtful = doubtful && status == 0 && !task->victim && !task->aborter;
     if (task->doubtful)
         group->ndoubtful++;
     else if (why && !agent->terminating && !group->terminating)

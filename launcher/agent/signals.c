@@ -61,9 +61,10 @@ static char *name_of(const struct group *group, const struct pmix_control *contr
 
 static void abort_task(struct task *task, const struct pmix_control *control)
 {
-    if (!task->aborter)
+    if (!task->aborter) {
         task->aborter = name_of(task->group, control);
-    task->aborted = (int)control->number & 0xff;
+        task->aborted = (int)control->number & 0xff;
+    }
     terminate(task);
 }
 

@@ -121,7 +121,15 @@ void streams_resume(struct agent *agent)
 void streams_say(struct task *task, bool error, const char *text)
 {
     struct stream *stream = &task->streams[error];
-    lines_feed(&stream->lines, text, strlen(text), stream_emit, stream);
+    struct stream early = {.task = task, .flag = error ? FRAME_STDERR : 0};
+    if (stream->task) {
+        lines_feed(&stream->lines, text, strlen(text), stream_emit, stream);
+        return;
+    }
+    lines_init(&early.lines, false); /* it was executed a moment ago: nothing of it is read yet */
+    lines_feed(&early.lines, text, strlen(text), stream_emit, &early);
+    lines_end(&early.lines, stream_emit, &early);
+    lines_free(&early.lines);
 }
 
 static void stream_open(struct stream *stream, struct task *task, int fd, uint16_t flag)

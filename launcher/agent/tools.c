@@ -170,6 +170,8 @@ static void on_tick(struct ev_loop *loop, ev_timer *timer, int events)
     }
     hold(tools);
     let_in(tools);
+    if (tools->fd >= 0)
+        ev_io_start(loop, &tools->io);
 }
 
 /* ---- the door ---- */
@@ -177,6 +179,8 @@ static void on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 static bool is_ours(const struct tools *tools, const struct sockaddr_in *from)
 {
     size_t count;
+    if (from->sin_addr.s_addr != htonl(INADDR_LOOPBACK)) /* there its port may be another's */
+        return false;
     struct far_end *ends = sockets_far_ends(tools->port, &count);
     bool ours = false;
     for (size_t i = 0; i < count && !ours; i++)
@@ -192,8 +196,11 @@ static void on_accept(struct ev_loop *loop, ev_io *io, int events)
     socklen_t len = sizeof(from);
     int fd = accept4(io->fd, (struct sockaddr *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
     (void)events;
-    if (fd < 0)
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE)
+            ev_io_stop(loop, io); /* on_tick() tries again */
         return;
+    }
     if (tools->count >= TOOLS_MAX || !is_ours(tools, &from)) {
         close(fd);
         return;
@@ -295,6 +302,7 @@ void tools_free(struct tools *tools)
     ev_io_stop(tools->loop, &tools->io);
     if (tools->fd >= 0)
         close(tools->fd);
+    tools->fd = -1;
     if (tools->first)
         drain(tools);
     ev_timer_stop(tools->loop, &tools->timer);

@@ -88,7 +88,7 @@ const struct option option_table[] = {
     {"error", 'e', NULL, "TEMPLATE", OPTION_TASKS, OPTION_WHOLE, NULL, option_set_text,
      SPEC(error)},
     {"input", 'i', NULL, "WHAT", OPTION_TASKS, OPTION_WHOLE,
-     "stdin to ranks (0), all, none, or FILE", option_set_input},
+     "stdin to ranks (0),all,none,tools,FILE", option_set_input},
     {"env", 'x', NULL, "VAR[=VALUE]", OPTION_TASKS, 0, "set, or pass on, a variable",
      option_add_env},
     {"env-remove", 0, NULL, "GLOB", OPTION_TASKS, 0, "take variables away", option_remove_env},

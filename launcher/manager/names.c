@@ -23,6 +23,7 @@
 struct elsewhere { /* names of other programs, as they were read */
     json_t *lists;
     struct hub_name *names;
+    bool changed; /* since the hub tried those that wait */
     ev_timer poll;
     double pause;
     bool written;    /* this program's for others; those since then are appended */
@@ -178,15 +179,14 @@ static struct hub_name *names_from_json(const struct manager *manager, const jso
     return names;
 }
 
-/* True: it is not as it was. */
-static bool look_elsewhere(struct manager *manager)
+static void look_elsewhere(struct manager *manager)
 {
     struct elsewhere *elsewhere = manager->elsewhere;
     json_t *lists = instance_read(manager->instance, manager->program, NAMES_FILE, NULL);
     bool same = lists && elsewhere->lists && json_equal(lists, elsewhere->lists);
     json_decref(elsewhere->lists);
     elsewhere->lists = lists;
-    return !same;
+    elsewhere->changed |= !same;
 }
 
 static const struct hub_name *names_elsewhere(void *arg)
@@ -203,13 +203,16 @@ static const struct hub_name *names_elsewhere(void *arg)
 /* One that another program has published; NULL: there is none. */
 static const char *find_taken(struct manager *manager, size_t fresh)
 {
-    const struct hub_name *others = names_elsewhere(manager);
+    look_elsewhere(manager);
+    struct hub_name *others = names_from_json(manager, manager->elsewhere->lists);
     const struct hub_name *name = hub_names(manager->hub);
-    for (; fresh; fresh--, name = name->next)
-        for (const struct hub_name *other = others; other; other = other->next)
+    const char *taken = NULL;
+    for (; fresh && !taken; fresh--, name = name->next)
+        for (const struct hub_name *other = others; other && !taken; other = other->next)
             if (name->range == HUB_TO_ALL && strcmp(name->key, other->key) == 0)
-                return name->key;
-    return NULL;
+                taken = name->key;
+    hub_names_free(others); /* a list of its own: the hub may be at the one that it was given */
+    return taken;
 }
 
 static int show_fresh(struct manager *manager, size_t fresh, struct error *err)
@@ -281,8 +284,11 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop;
     (void)events;
     start_poll(manager); /* which the hub stops if nobody waits any more */
-    if (look_elsewhere(manager))
-        hub_names_changed(manager->hub);
+    look_elsewhere(manager);
+    if (!manager->elsewhere->changed)
+        return;
+    manager->elsewhere->changed = false; /* before: it looks again */
+    hub_names_changed(manager->hub);
 }
 
 static void names_watch(void *arg, bool on)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/close_range.h>
 #include <linux/futex.h>
 #include <linux/mempolicy.h>
 #include <signal.h>
@@ -75,6 +76,8 @@ static void child_descriptors(struct spawning *child)
         else if (dup2(fd, i) < 0)
             child_fail(child, SPAWN_DESCRIPTORS, errno);
     }
+    /* A library's thread may have opened something and not marked it yet. */
+    syscall(SYS_close_range, SPAWN_NFDS, ~0u, CLOSE_RANGE_CLOEXEC);
 }
 
 static void child_limits(struct spawning *child)

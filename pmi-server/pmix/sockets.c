@@ -30,14 +30,14 @@ static bool is_loopback(const char *address)
 
 bool sockets_read_line(const char *line, uint16_t port, struct far_end *end)
 {
-    char address[33];
+    char near[33], address[33];
     unsigned own, to, state, owner;
     unsigned long inode;
     if (sscanf(line,
-               " %*u: %*32[0-9A-F]:%4x %32[0-9A-F]:%4x %2x %*8x:%*8x %*2x:%*8x %*8x %u %*u %lu",
-               &own, address, &to, &state, &owner, &inode) != 6)
+               " %*u: %32[0-9A-F]:%4x %32[0-9A-F]:%4x %2x %*8x:%*8x %*2x:%*8x %*8x %u %*u %lu",
+               near, &own, address, &to, &state, &owner, &inode) != 7)
         return false;
-    if (to != port || state == TIME_WAIT || !is_loopback(address))
+    if (to != port || state == TIME_WAIT || !is_loopback(address) || !is_loopback(near))
         return false;
     *end = (struct far_end){(uint16_t)own, owner, inode};
     return true;
@@ -74,7 +74,8 @@ static bool leads(int fd, uint16_t port, uint16_t *far_port)
     struct sockaddr_in own = {0}, far = {0};
     socklen_t own_len = sizeof(own), far_len = sizeof(far);
     if (getsockname(fd, (struct sockaddr *)&own, &own_len) < 0 || own.sin_family != AF_INET ||
-        ntohs(own.sin_port) != port || getpeername(fd, (struct sockaddr *)&far, &far_len) < 0)
+        ntohs(own.sin_port) != port || getpeername(fd, (struct sockaddr *)&far, &far_len) < 0 ||
+        far.sin_addr.s_addr != htonl(INADDR_LOOPBACK))
         return false;
     *far_port = ntohs(far.sin_port);
     return true;

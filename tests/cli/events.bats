@@ -52,6 +52,8 @@ tprun: 2 other tasks were ended by tprun then"
     event -9 -n 3 $continue "$PROGRAMS/pmix-event" die 0 abort 1
     lines '0: aborted of 1, 143' '2: aborted of 1, 143'
     equal "$stderr" "tprun: rank 1 on $(hostname): aborted by rank 0 with code 9"
+    CALM=1 event -9 -n 3 $continue "$PROGRAMS/pmix-event" die 0 abort 1
+    equal "$stderr" "tprun: rank 1 on $(hostname): aborted by rank 0 with code 9"
     event -9 -n 3 "$PROGRAMS/pmix-event" die 0 abort 1
     equal "${stderr%%$'\n'*}" "tprun: rank 0 on $(hostname): aborted the program with code 9"
 }

@@ -140,3 +140,15 @@ lookup k: NOT-FOUND'
 gone job: ok
 lookup once: "2" of 0'
 }
+
+@test "who waits for a name of another program gets it while others look names up" {
+    tprun --overlap -n 2 sh -c 'if [ $TPRUN_RANK = 0 ]; then exec "$0" await late 20; fi
+        exec "$0" $(yes lookup nothing | head -n 6000)' "$NAMES" >out &
+    local asking=$!
+    wait_for 5 lines_are out 1
+    publish publish late here
+    wait_for 5 grep -q '^await' out || { grep -c . out; false; }
+    end_publisher
+    wait $asking
+    equal "$(grep -v nothing out)" 'await late: "here" of 0'
+}

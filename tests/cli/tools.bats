@@ -181,7 +181,8 @@ said() { grep "^tprun" err; }
     program -n 1 sh -c "$WAITS"
     cp "$TOOL" "$BATS_RUN_TMPDIR/tool-of-others"
     chmod -R a+rX "$BATS_RUN_TMPDIR"
-    LIMIT=20 run -1 timeout 20 setpriv --reuid 65534 --regid 65534 --clear-groups \
+    mkdir "$BATS_RUN_TMPDIR/tmp-of-others" && chown 65534 "$BATS_RUN_TMPDIR/tmp-of-others"
+    LIMIT=20 run -1 env TMPDIR="$BATS_RUN_TMPDIR/tmp-of-others" timeout 20 setpriv --reuid 65534 --regid 65534 --clear-groups \
         "$BATS_RUN_TMPDIR/tool-of-others" "$(head -n 1 "${uri#file:}")" who
     has_line "$output" "pmix-tool: no server: *"
     run -0 tool "$uri" who

@@ -11,6 +11,8 @@
  *                  rank 0 has that done to that one ("all": to its job): signal, kill, terminate,
  *                  pause, resume; and says how it went
  *   stop RANK      rank 0 pauses that one for half a second, which says that it noticed
+ *
+ * With CALM in the environment TERM makes a task exit with 0, without a finalize.
  */
 #include <pmix.h>
 #include <pthread.h>
@@ -340,11 +342,19 @@ static const struct {
     {"last", hear_last}, {"control", control},   {"stop", stop},
 };
 
+static void leave(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
 int main(int argc, char **argv)
 {
     pmix_proc_t job = {.rank = PMIX_RANK_WILDCARD};
     pmix_value_t *value = NULL;
     need(argc > 2, "a scenario and its arguments");
+    if (getenv("CALM"))
+        signal(SIGTERM, leave);
     need(PMIx_Init(&me, NULL, 0) == PMIX_SUCCESS, "PMIx starts");
     strcpy(job.nspace, me.nspace);
     need(PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &value) == PMIX_SUCCESS, "there is a size");

@@ -25,6 +25,7 @@ static void a_line_of_the_kernel_is_read(void **state)
          true},
         {"  25: 0100007F:B000 0100007F:A748 01" REST, false}, /* another port */
         {"  25: 0100007F:B000 0200007F:A749 01" REST, false}, /* another address */
+        {"  25: 0200007F:B000 0100007F:A749 01" REST, false}, /* from another one */
         {"  25: 0100007F:B000 0100007F:A749 06" REST, false}, /* both ends are closed */
         {"  25: 0100007F:A749 00000000:0000 0A" REST, false}, /* listens */
         {"  25: 00000000000000000000000001000000:B000 00000000000000000000000001000000:A749 "
