@@ -10,9 +10,10 @@
 #include "launcher/program/part_linkage.h"
 #include "pmi-server/pmix/host.h"
 
+/* A dry run may have no program, and starts none. */
 static void foresee(struct manager *manager)
 {
-    if (!manager->foreseen)
+    if (!manager->foreseen && !manager->spec->dry_run)
         manager->boot.pmix = part_linkage_needs_pmix(manager->spec);
     manager->foreseen = true;
 }

@@ -82,6 +82,7 @@ void hub_ended(struct hub *hub, const char *name, uint32_t rank)
     if (!job || rank >= job->map->ntasks)
         return;
     idset_add(job->ended, rank);
+    naming_ended(hub, job->name, rank);
     hub_gather_ended(hub, job, rank);
 }
 

@@ -106,6 +106,7 @@ bool naming_party(const struct hub *hub, const struct asked *asked, const struct
 int naming_publish(struct hub *hub, const struct asked *asked, struct talk_up *talk);
 int naming_unpublish(struct hub *hub, const struct asked *asked, struct talk_up *talk);
 int naming_left(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+void naming_ended(struct hub *hub, const char *job, uint32_t rank);
 void naming_over(struct hub *hub, const char *job);
 /* The rooms. -1: malformed. */
 int hub_gather(struct hub *hub, const struct asked *asked, struct talk_up *talk);

@@ -102,12 +102,15 @@ static bool try(struct hub *hub, const struct lookup *lookup)
     uint32_t count = 0;
     if (lookup->wanted && count_found(hub, lookup) < lookup->wanted)
         return false;
-    for (uint32_t i = 0; i < lookup->nkeys; i++)
+    for (uint32_t i = 0; i < lookup->nkeys && found.len <= HUB_BYTES_MAX; i++)
         count += put_found(hub, lookup, i, &found);
+    bool full = found.len > HUB_BYTES_MAX; /* the same key may be there many times */
     packet_put_u32(&rest, count);
     buf_add(&rest, buf_bytes(&found), found.len);
     bool answered = count || !lookup->wanted; /* else another program was faster */
-    if (answered)
+    if (full)
+        hub_answer(hub, &lookup->asked, HUB_FULL, NULL);
+    else if (answered)
         hub_answer(hub, &lookup->asked, count ? HUB_OK : HUB_NOT_FOUND, count ? &rest : NULL);
     buf_free(&found);
     buf_free(&rest);

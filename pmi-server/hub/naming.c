@@ -144,15 +144,26 @@ static bool ends_with_task(const struct hub_name *name, const void *what)
            strcmp(name->job, party->job) == 0;
 }
 
+static void leave(struct hub *hub, const struct party *party)
+{
+    const struct hub_proc proc = {(char *)(uintptr_t)party->job, party->rank};
+    names_drop(hub, ends_with_task, party);
+    lookups_drop(hub, &proc);
+}
+
+void naming_ended(struct hub *hub, const char *job, uint32_t rank)
+{
+    const struct party party = {.job = job, .rank = rank};
+    leave(hub, &party);
+}
+
 int naming_left(struct hub *hub, const struct asked *asked, struct talk_up *talk)
 {
     struct party party;
     if (!packet_ends(&talk->rest))
         return -1;
-    if (naming_party(hub, asked, talk, &party)) {
-        names_drop(hub, ends_with_task, &party);
-        lookups_drop(hub, &talk->from);
-    }
+    if (naming_party(hub, asked, talk, &party))
+        leave(hub, &party);
     return 0;
 }
 

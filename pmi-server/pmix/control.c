@@ -22,12 +22,30 @@ static void put_control(struct buf *rest, const struct event *event, enum hub_ac
         talk_put_proc(rest, event->proc.nspace, HUB_ALL);
 }
 
+struct answer {
+    pmix_info_cbfunc_t done;
+    void *cbdata;
+    pmix_status_t status;
+};
+
+/* openpmix's thread, as with what is looked up (names.c). */
+static void deliver(pmix_status_t status, void *arg)
+{
+    struct answer *answer = arg;
+    (void)status;
+    answer->done(answer->status, NULL, 0, answer->cbdata, NULL, NULL);
+    free(answer);
+}
+
 static void control_answered(struct pmix_host *host, struct event *event, enum hub_status status,
                              struct packet *rest)
 {
     (void)rest;
-    if (event->info_done && host_knows(host, event->proc.nspace))
-        event->info_done(question_status(status), NULL, 0, event->cbdata, NULL, NULL);
+    if (!event->info_done || !host_knows(host, event->proc.nspace))
+        return;
+    struct answer *answer = mem_alloc(sizeof(*answer));
+    *answer = (struct answer){event->info_done, event->cbdata, question_status(status)};
+    host_come_by(host, deliver, answer);
 }
 
 static void control_ask(struct pmix_host *host, struct event *event)

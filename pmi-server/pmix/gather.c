@@ -12,7 +12,7 @@
 #include "pmi-server/pmix/infos.h"
 #include "pmi-server/pmix/inside.h"
 
-#define BEFORE 0.1 /* s */
+#define BEFORE 0.5 /* s */
 
 /* ---- who takes part ---- */
 
@@ -110,8 +110,6 @@ void gather_enter(struct pmix_host *host, struct event *event)
 {
     struct gather *gather = event->more;
     bool ends = gather->operation == GATHER_DISCONNECT || gather->operation == GATHER_DESTRUCT;
-    if (event->timeout > 0)
-        gather->end = host_clock() + event->timeout;
     if (event->len > HUB_BYTES_MAX)
         over(host, event, PMIX_ERR_OUT_OF_RESOURCE);
     else if (ends)
@@ -148,6 +146,8 @@ struct event *gather_event(const struct gather *gather, const pmix_proc_t procs[
     event->more = copy;
     event->free_more = gather_free;
     event->timeout = timeout > BEFORE ? timeout - BEFORE : 0;
+    if (event->timeout > 0) /* openpmix counts from now */
+        copy->end = host_clock() + event->timeout;
     event->procs = mem_array(nprocs, sizeof(*procs));
     memcpy(event->procs, procs, nprocs * sizeof(*procs));
     event->nprocs = nprocs;

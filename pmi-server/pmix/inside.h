@@ -78,6 +78,9 @@ struct pmix_job *host_job(const struct pmix_host *host, const char *name);
 /* A job or a tool of this name is here: openpmix may be answered about it. */
 bool host_knows(const struct pmix_host *host, const char *name);
 double host_clock(void); /* seconds */
+/* then(whatever, arg) in openpmix's thread, where some of its callbacks have to be called: they are about a
+ * connection of that thread, but run in whatever thread calls them (4.2). */
+void host_come_by(const struct pmix_host *host, pmix_op_cbfunc_t then, void *arg);
 
 /* All in the owner's thread, but what is pmix_upcalls'. */
 void fences_free(struct pmix_job *job);
@@ -116,6 +119,8 @@ pmix_status_t waiting_open(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, vo
                            uint64_t *number);
 /* The owner's: told, if it waits for this still. */
 void waiting_close(uint64_t number, pmix_status_t status, const void *bytes, size_t len);
+/* It turned out to be a task of this node: openpmix answers for itself, once that commits. */
+void waiting_forget(const char *name, uint32_t rank);
 /* The only way to deregister a namespace; then(), which may be NULL, is called in openpmix's thread. */
 void waiting_deregister(struct pmix_host *host, const char *name, pmix_op_cbfunc_t then,
                         void *cbdata);

@@ -101,6 +101,8 @@ static pmix_status_t job_register(struct pmix_job *job, const struct pmix_job_co
     for (uint32_t i = 0; i < config->nlocals; i++)
         client_register(job, i, config->locals[i].rank, &calls);
     pmix_status_t status = calls_wait(&calls);
+    for (uint32_t i = 0; status == PMIX_SUCCESS && i < config->nlocals; i++)
+        waiting_forget(job->name, config->locals[i].rank);
     data_free(&data, library);
     return status;
 }

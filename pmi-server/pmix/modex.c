@@ -46,6 +46,11 @@ static void fetched(struct pmix_host *host, struct event *event, enum hub_status
 }
 
 /* Of all of the job there is what it was registered with. */
+static uint32_t milliseconds(double seconds)
+{
+    return seconds < 4e6 ? (uint32_t)(seconds * 1e3) : UINT32_MAX;
+}
+
 static void fetch(struct pmix_host *host, struct event *event)
 {
     struct buf rest = BUF_INIT;
@@ -56,8 +61,9 @@ static void fetch(struct pmix_host *host, struct event *event)
         return;
     }
     talk_put_proc(&rest, event->proc.nspace, event->proc.rank);
-    packet_put_u32(&rest, (uint32_t)(event->wait * 1e3));
-    packet_put_text(&rest, event->bytes);
+    bool fits = event->bytes && strlen(event->bytes) <= MESSAGE_KEY_MAX;
+    packet_put_u32(&rest, milliseconds(event->wait));
+    packet_put_text(&rest, fits ? event->bytes : "");
     question_ask(host, event, HUB_MODEX, &rest, fetched);
     buf_free(&rest);
 }
@@ -81,7 +87,7 @@ static void modex_asked(struct pmix_host *host, struct event *event)
     request->next = job->modexes;
     job->modexes = request;
     struct message message = {MESSAGE_ASK, request->token, .rank = rank,
-                              .wait = (uint32_t)(event->wait * 1e3)};
+                              .wait = milliseconds(event->wait)};
     if (event->bytes && strlen(event->bytes) <= MESSAGE_KEY_MAX)
         strcpy(message.key, event->bytes);
     modex_post(job, taskmap_node(job->map, rank), &message);

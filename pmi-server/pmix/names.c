@@ -87,14 +87,10 @@ static void deliver(pmix_status_t status, void *cbdata)
     free(found);
 }
 
-/* This is the one callback that openpmix 4.2 runs in whatever thread calls it, although it is about
- * a connection of its own thread. So that one has to call it, and comes by for a client that there
- * is not, and that it is to forget. Where only some were found it is a success, or else openpmix
- * would give the task nothing at all. */
+/* Where only some were found it is a success, or else openpmix would give the task nothing at all. */
 static void found(struct pmix_host *host, struct event *event, enum hub_status status,
                   struct packet *rest)
 {
-    static const pmix_proc_t nobody = {.rank = PMIX_RANK_INVALID};
     if (!host_knows(host, event->proc.nspace))
         return;
     struct found *found = mem_alloc(sizeof(*found));
@@ -104,7 +100,7 @@ static void found(struct pmix_host *host, struct event *event, enum hub_status s
     found->status = question_status(status);
     if (status == HUB_OK)
         found->status = read_found(found, rest);
-    host->library->deregister_client(&nobody, deliver, found);
+    host_come_by(host, deliver, found);
 }
 
 static void lookup(struct pmix_host *host, struct event *event)
@@ -165,7 +161,7 @@ static void push(void (*run)(struct pmix_host *, struct event *), const pmix_pro
     queue_push(event);
 }
 
-static atomic_bool ends_matter; /* something is published until its task ends */
+static atomic_bool ends_matter; /* something is published, or waits, until its task ends */
 
 pmix_status_t names_publish_upcall(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
                                    pmix_op_cbfunc_t done, void *cbdata)
@@ -195,6 +191,8 @@ pmix_status_t names_lookup_upcall(const pmix_proc_t *proc, char **keys, const pm
     packet_put_u32(&out, !options.waits ? 0 : options.wanted ? options.wanted : UINT32_MAX);
     if (status == PMIX_SUCCESS)
         status = put_keys(&out, keys);
+    if (status == PMIX_SUCCESS && options.waits)
+        atomic_store(&ends_matter, true);
     if (status == PMIX_SUCCESS)
         push(lookup, proc, &out, options.timeout, NULL, done, cbdata);
     buf_free(&out);

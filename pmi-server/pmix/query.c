@@ -10,6 +10,7 @@
 #include "pmi-server/pmix/keys.h"
 
 #define KEYS_MAX 256  /* in a request */
+#define PSET_MAX 4096 /* bytes of a name */
 #define PATIENCE 30.0 /* s for nodes to say what they know of their tasks */
 
 struct request { /* more of an event */
@@ -52,9 +53,12 @@ static const char *job_of(const pmix_query_t *query)
     return qualifier(query, PMIX_NSPACE);
 }
 
-/* -1: too many. */
+/* -1: too many, or a name that is too long. */
 static int read_query(struct request *request, const pmix_query_t *query)
 {
+    if (strlen(job_of(query)) > PMIX_MAX_NSLEN ||
+        strlen(qualifier(query, PMIX_PSET_NAME)) > PSET_MAX)
+        return -1;
     for (char **key = query->keys; key && *key; key++) {
         if (request->nkeys == KEYS_MAX)
             return -1;
@@ -94,6 +98,9 @@ pmix_status_t query_asked(pmix_proc_t *proc, pmix_query_t *queries, size_t nquer
 struct results { /* until openpmix has taken them */
     struct infos infos;
     const struct pmix_library *library;
+    pmix_info_cbfunc_t done;
+    void *cbdata;
+    pmix_status_t status;
 };
 
 static void results_free(void *arg)
@@ -103,15 +110,24 @@ static void results_free(void *arg)
     free(results);
 }
 
+/* openpmix's thread, as with what is looked up (names.c). */
+static void deliver(pmix_status_t status, void *arg)
+{
+    struct results *results = arg;
+    (void)status;
+    results->done(results->status, results->infos.at, results->infos.count, results->cbdata,
+                  results_free, results);
+}
+
 static void give(struct pmix_host *host, const struct event *event, struct infos *infos,
                  pmix_status_t first)
 {
     const struct request *request = event->more;
     struct results *results = mem_alloc(sizeof(*results));
-    *results = (struct results){*infos, host->library};
     pmix_status_t status =
         first == PMIX_SUCCESS || !infos->count ? first : PMIX_QUERY_PARTIAL_SUCCESS;
-    request->done(status, infos->at, infos->count, event->cbdata, results_free, results);
+    *results = (struct results){*infos, host->library, request->done, event->cbdata, status};
+    host_come_by(host, deliver, results);
 }
 
 static void answer(struct pmix_host *host, struct event *event, const struct view *view)

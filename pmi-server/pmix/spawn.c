@@ -69,8 +69,6 @@ static void spawn_begin(struct pmix_host *host, struct event *event)
 {
     const struct request *request = event->more;
     struct pmix_job *job = host_job(host, event->proc.nspace);
-    if (!job && host_knows(host, event->proc.nspace))
-        refuse(host, event, PMIX_ERR_NOT_SUPPORTED, "a tool is no task");
     if (!job) { /* a tool */
         refuse(host, event, PMIX_ERR_NOT_SUPPORTED, "no task of the program asks for it");
         return;
@@ -104,6 +102,23 @@ static struct spawning *take(struct pmix_job *job, uint64_t token)
     return spawning;
 }
 
+struct started {
+    pmix_spawn_cbfunc_t done;
+    void *cbdata;
+    pmix_status_t status;
+    pmix_nspace_t name;
+};
+
+/* openpmix's thread: with it the output of the new tasks is looked after. */
+static void deliver(pmix_status_t status, void *arg)
+{
+    struct started *started = arg;
+    (void)status;
+    started->done(started->status, started->status == PMIX_SUCCESS ? started->name : NULL,
+                  started->cbdata);
+    free(started);
+}
+
 void pmix_job_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate, const char *name)
 {
     static const pmix_status_t statuses[] = {
@@ -115,12 +130,13 @@ void pmix_job_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate
         [SPAWN_FAILED] = PMIX_ERR_JOB_FAILED_TO_LAUNCH,
     };
     struct spawning *spawning = take(job, token);
-    pmix_nspace_t nspace = "";
     if (!spawning)
         return;
+    struct started *started = mem_alloc(sizeof(*started));
+    *started = (struct started){spawning->done, spawning->cbdata, statuses[fate], ""};
     if (fate == SPAWN_STARTED)
-        strncpy(nspace, name, sizeof(nspace) - 1);
-    spawning->done(statuses[fate], fate == SPAWN_STARTED ? nspace : NULL, spawning->cbdata);
+        strncpy(started->name, name, sizeof(started->name) - 1);
+    host_come_by(job->host, deliver, started);
     free(spawning);
 }
 

@@ -16,6 +16,7 @@ struct waiting {
     struct waiting *next;
     uint64_t number;
     pmix_nspace_t name;
+    pmix_rank_t rank;
     pmix_modex_cbfunc_t done;
     void *cbdata;
 };
@@ -42,7 +43,7 @@ static bool is_leaving(const char *name)
     return leaving;
 }
 
-static uint64_t add(const char *name, pmix_modex_cbfunc_t done, void *cbdata)
+static uint64_t add(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata)
 {
     struct waiting **at = &waitings;
     while (*at && (*at)->cbdata != cbdata)
@@ -51,7 +52,8 @@ static uint64_t add(const char *name, pmix_modex_cbfunc_t done, void *cbdata)
         return 0;
     *at = mem_alloc(sizeof(**at));
     (*at)->number = ++numbers;
-    memcpy((*at)->name, name, sizeof((*at)->name));
+    memcpy((*at)->name, proc->nspace, sizeof((*at)->name));
+    (*at)->rank = proc->rank;
     (*at)->done = done;
     (*at)->cbdata = cbdata;
     return numbers;
@@ -62,9 +64,24 @@ pmix_status_t waiting_open(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, vo
 {
     pthread_mutex_lock(&lock);
     bool leaving = is_leaving(proc->nspace);
-    *number = leaving ? 0 : add(proc->nspace, done, cbdata);
+    *number = leaving ? 0 : add(proc, done, cbdata);
     pthread_mutex_unlock(&lock);
     return leaving ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
+}
+
+void waiting_forget(const char *name, uint32_t rank)
+{
+    struct waiting **at = &waitings, *waiting;
+    pthread_mutex_lock(&lock);
+    while ((waiting = *at)) {
+        if (waiting->rank != rank || strcmp(waiting->name, name) != 0) {
+            at = &waiting->next;
+            continue;
+        }
+        *at = waiting->next;
+        free(waiting);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- answered ---- */
