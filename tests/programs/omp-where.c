@@ -1,5 +1,4 @@
 /* omp-where - a line an OpenMP thread: its number, how many there are, and where it may run. */
-#define _GNU_SOURCE
 #include <omp.h>
 #include <sched.h>
 #include <stdio.h>
