@@ -114,5 +114,5 @@ void services_output(struct manager *manager, const struct frame *frame)
 void services_lost(struct manager *manager, const struct idset *nodes)
 {
     if (manager->hub)
-        hub_lost(manager->hub, nodes, false);
+        hub_lost(manager->hub, nodes);
 }

@@ -66,10 +66,10 @@ int deaths_take(struct hub *hub, const struct asked *asked, struct talk_up *talk
     return 0;
 }
 
-void hub_lost(struct hub *hub, const struct idset *nodes, bool goes_on)
+void hub_lost(struct hub *hub, const struct idset *nodes)
 {
     for (struct job *job = hub->jobs; job; job = job->next) {
-        struct hub_death death = {.how = HUB_LOST, .goes_on = goes_on, .ranks = idset_new()};
+        struct hub_death death = {.how = HUB_LOST, .ranks = idset_new()};
         for (uint32_t i = 0; i < job->map->nnodes; i++) {
             if (!idset_has(nodes, job->node[i]))
                 continue;

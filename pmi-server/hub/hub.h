@@ -97,8 +97,8 @@ void hub_add(struct hub *hub, const struct hub_job *job); /* its name is no othe
 void hub_remove(struct hub *hub, const char *name);       /* all its tasks are over */
 /* A task is over before its job is; who waits for it is told. */
 void hub_ended(struct hub *hub, const char *name, uint32_t rank);
-/* These nodes, and with them their tasks; the others' hosts hear of it. */
-void hub_lost(struct hub *hub, const struct idset *nodes, bool goes_on);
+/* These nodes, and with them their tasks, and so the program; the others' hosts hear of it. */
+void hub_lost(struct hub *hub, const struct idset *nodes);
 
 /* A task of that job wrote something: hosts whose tools want it are told. One that is behind by
  * HUB_WINDOW bytes loses what comes, and is told how much. */

@@ -49,4 +49,14 @@ struct pmix_library {
 /* Opened once, never closed; any thread. NULL with a sentence. */
 const struct pmix_library *pmix_library(struct error *err);
 
+/* What was packed, to be unpacked; bytes are borrowed. */
+static inline pmix_data_buffer_t library_packed(char *bytes, size_t len)
+{
+    return (pmix_data_buffer_t){.base_ptr = bytes,
+                                .unpack_ptr = bytes,
+                                .pack_ptr = bytes + len,
+                                .bytes_allocated = len,
+                                .bytes_used = len};
+}
+
 #endif

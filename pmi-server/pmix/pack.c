@@ -48,11 +48,7 @@ int pack_read_infos(const struct pmix_library *library, const void *bytes, size_
                     struct infos *infos)
 {
     char *copy = memcpy(mem_resize(NULL, len, 1), bytes, len);
-    pmix_data_buffer_t buffer = {.base_ptr = copy,
-                                 .pack_ptr = copy + len,
-                                 .unpack_ptr = copy,
-                                 .bytes_allocated = len,
-                                 .bytes_used = len};
+    pmix_data_buffer_t buffer = library_packed(copy, len);
     int rc = read_infos(library, &buffer, infos);
     free(copy);
     return rc;

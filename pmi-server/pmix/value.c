@@ -55,11 +55,7 @@ static pmix_status_t unpack(const void *bytes, size_t len, pmix_value_t *value,
 {
     int32_t count = 1;
     char *copy = mem_copy_text_n(bytes, len);
-    pmix_data_buffer_t packed = {.base_ptr = copy,
-                                 .unpack_ptr = copy,
-                                 .pack_ptr = copy + len,
-                                 .bytes_allocated = len,
-                                 .bytes_used = len};
+    pmix_data_buffer_t packed = library_packed(copy, len);
     pmix_status_t status = library->data_unpack(NULL, &packed, value, &count, PMIX_VALUE);
     if (status != PMIX_SUCCESS) /* what is half there is of no use */
         memset(value, 0, sizeof(*value));

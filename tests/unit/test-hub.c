@@ -549,8 +549,8 @@ static void a_node_that_is_lost_takes_tasks_of_all_jobs_along(void **state)
     struct said said = {0};
     struct hub *hub = two_jobs(&said);
     struct idset *lost = idset_decode("6", NULL);
-    hub_lost(hub, lost, false);
-    hub_lost(hub, lost, false);
+    hub_lost(hub, lost);
+    hub_lost(hub, lost);
     assert_int_equal(said.count, 2);
     check_said(&said, ORDER_DIED, "7,5");
     idset_free(lost);
