@@ -47,6 +47,7 @@ libpool_a_SOURCES = \
 liblayout_a_SOURCES = \
     affinity/topology/topo.c affinity/topology/topo.h \
     affinity/topology/topo_build.h \
+    affinity/topology/topo_export.c \
     affinity/topology/topo_gpu.c affinity/topology/topo_gpu.h \
     affinity/topology/topo_gpu_hwloc.c \
     affinity/topology/topo_gpu_json.c \
@@ -76,7 +77,7 @@ liblayout_a_SOURCES = \
     affinity/layout/kind.c affinity/layout/kind.h \
     affinity/layout/kind_gpus.c \
     affinity/layout/layout.c affinity/layout/layout.h \
-    affinity/layout/layout_bindings.c \
+    affinity/layout/layout_bindings.c affinity/layout/layout_crowd.c \
     affinity/layout/layout_gpus.c \
     affinity/layout/layout_json.c \
     affinity/layout/layout_nodes.c \
@@ -105,13 +106,13 @@ liblayout_a_SOURCES = \
     affinity/layout/run_rankfile.c \
     affinity/layout/run_slots.c \
     affinity/layout/svg.c affinity/layout/svg.h \
-    affinity/layout/svg_cells.c \
+    affinity/layout/svg_bind.c affinity/layout/svg_cells.c \
     affinity/layout/svg_colour.c \
     affinity/layout/svg_gpus.c \
     affinity/layout/svg_head.c \
     affinity/layout/svg_machine.c \
     affinity/layout/svg_pen.c affinity/layout/svg_pen.h \
-    affinity/layout/svg_strip.c \
+    affinity/layout/svg_figure.c affinity/layout/svg_strip.c \
     affinity/layout/walk.c affinity/layout/walk.h \
     affinity/layout/taskmap.c affinity/layout/taskmap.h \
     affinity/layout/taskmap_text.c

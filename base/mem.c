@@ -7,6 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define MEM_LEAKS
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MEM_LEAKS
+#endif
+#endif
+#ifdef MEM_LEAKS
+#include <sanitizer/lsan_interface.h>
+#endif
+
 static void *mem_check(void *memory)
 {
     static const char text[] = "tprun: out of memory\n";
@@ -55,4 +66,12 @@ char *mem_format(const char *fmt, ...)
     int len = vasprintf(&text, fmt, args);
     va_end(args);
     return mem_check(len < 0 ? NULL : text);
+}
+
+void mem_exit(int status)
+{
+#ifdef MEM_LEAKS
+    __lsan_do_leak_check();
+#endif
+    _exit(status);
 }

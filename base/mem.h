@@ -10,6 +10,7 @@
 #define BASE_MEM_H
 
 #include <stddef.h>
+#include <stdnoreturn.h>
 
 #define MEM_NONNULL __attribute__((returns_nonnull))
 
@@ -20,5 +21,9 @@ void *mem_resize(void *old, size_t count, size_t size) MEM_NONNULL;
 char *mem_copy_text(const char *text); /* NULL stays NULL */
 char *mem_copy_text_n(const char *text, size_t len) MEM_NONNULL;
 char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2))) MEM_NONNULL;
+
+/* The end of a process that was forked and not executed: _exit(). In a build with AddressSanitizer
+ * it looks for leaks before, as exit() does in others. */
+noreturn void mem_exit(int status);
 
 #endif

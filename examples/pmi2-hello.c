@@ -66,7 +66,7 @@ int main(void)
     read_cards(job, size);
     check(PMI2_Info_GetJobAttr("PMI_process_mapping", map, sizeof(map), &found),
           "PMI2_Info_GetJobAttr");
-    const char *local = getenv("MPI_LOCALRANKID");
+    const char *local = size > 1 ? getenv("MPI_LOCALRANKID") : "0"; /* alone, others' say nothing */
     if (!local)
         local = getenv("SLURM_LOCALID"); /* srun's name for it */
     share_secret(rank, local ? !atoi(local) : !rank, secret);

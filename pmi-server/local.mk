@@ -5,6 +5,7 @@ libpmiserver_a_SOURCES = \
     pmi-server/dialects.c pmi-server/dialects.h \
     pmi-server/pmi1/command.c pmi-server/pmi1/command.h \
     pmi-server/pmi1/pmi1.c pmi-server/pmi1/pmi1.h \
+    pmi-server/pmi1/reply.c pmi-server/pmi1/reply.h \
     pmi-server/pmi1/spawn.c pmi-server/pmi1/spawn.h \
     pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h \
     pmi-server/pmi2/command.c pmi-server/pmi2/command.h \
@@ -52,6 +53,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/sockets.c pmi-server/pmix/sockets.h
 if HAVE_PMIX
 libpmiserver_a_SOURCES += \
+    pmi-server/pmix/accept_check.c pmi-server/pmix/accept_check.h \
     pmi-server/pmix/calls.c pmi-server/pmix/calls.h \
     pmi-server/pmix/committed.c \
     pmi-server/pmix/data.c pmi-server/pmix/data.h \
@@ -65,6 +67,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/gather.c \
     pmi-server/pmix/group.c \
     pmi-server/pmix/host.c \
+    pmi-server/pmix/imports.c pmi-server/pmix/imports.h \
     pmi-server/pmix/infos.c pmi-server/pmix/infos.h \
     pmi-server/pmix/inside.h \
     pmi-server/pmix/job.c pmi-server/pmix/job.h \
@@ -72,6 +75,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/missing.c \
     pmi-server/pmix/listeners.c pmi-server/pmix/listeners.h \
     pmi-server/pmix/modex.c \
+    pmi-server/pmix/module.c pmi-server/pmix/module.h \
     pmi-server/pmix/names.c \
     pmi-server/pmix/names_options.c pmi-server/pmix/names_options.h \
     pmi-server/pmix/psets.c \

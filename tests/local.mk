@@ -2,9 +2,9 @@
 AM_CPPFLAGS += -DTEST_DATA_DIR='"$(abs_top_srcdir)/tests/data"'
 FUZZER_FLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 
-EXTRA_DIST += tests/README.md tests/check tests/setup tests/lib tests/programs \
+EXTRA_DIST += tests/README.md tests/check tests/debian tests/setup tests/lib tests/programs \
     tests/bench/run tests/bench/nothing.c tests/bench/pmibench.c tests/bench/spawn-loop.c tests/cli tests/cluster \
-    tests/numa tests/mpich tests/openpmix tests/mpi4py tests/data
+    tests/numa tests/mpiexec tests/mpich tests/openpmix tests/mpi4py tests/data
 
 if HAVE_CMOCKA
 # Unit tests:
@@ -13,10 +13,16 @@ if HAVE_CMOCKA
 #   tests_unit_test_NAME_LDADD = libWHAT.a libbase.a ... $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-options
 tests_unit_test_options_SOURCES = tests/unit/test-options.c tests/unit/unit.h
-tests_unit_test_options_LDADD = libspec.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+tests_unit_test_options_LDADD = libspec.a libagent.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-mpiexec
 tests_unit_test_mpiexec_SOURCES = tests/unit/test-mpiexec.c tests/unit/unit.h
-tests_unit_test_mpiexec_LDADD = libspec.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+tests_unit_test_mpiexec_LDADD = libspec.a libagent.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-mpiexec-names
+tests_unit_test_mpiexec_names_SOURCES = tests/unit/test-mpiexec-names.c tests/unit/unit.h
+tests_unit_test_mpiexec_names_LDADD = libspec.a libbase.a $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-mpiexec-options
+tests_unit_test_mpiexec_options_SOURCES = tests/unit/test-mpiexec-options.c tests/unit/unit.h
+tests_unit_test_mpiexec_options_LDADD = libspec.a libagent.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-relay
 tests_unit_test_relay_SOURCES = tests/unit/test-relay.c tests/unit/unit.h
 tests_unit_test_relay_LDADD = libspec.a libbase.a $(CMOCKA_LIBS) -lm
@@ -42,7 +48,9 @@ tests_unit_test_source_LDADD = libspec.a libpool.a liblayout.a libresource.a lib
 tests_unit_test_capture_SOURCES = tests/unit/test-capture.c tests/unit/unit.h
 tests_unit_test_capture_LDADD = libspec.a libbase.a $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-linkage tests/unit/test-mpi-use tests/unit/test-pmi-choice \
-    tests/unit/test-closed
+    tests/unit/test-closed tests/unit/test-mpi-abi
+tests_unit_test_mpi_abi_SOURCES = tests/unit/test-mpi-abi.c tests/unit/elf-file.h tests/unit/unit.h
+tests_unit_test_mpi_abi_LDADD = libspec.a libresource.a libbase.a $(CMOCKA_LIBS) -lm
 tests_unit_test_closed_SOURCES = tests/unit/test-closed.c tests/unit/elf-file.h tests/unit/unit.h
 tests_unit_test_closed_LDADD = libspec.a libbase.a $(CMOCKA_LIBS) -lm
 tests_unit_test_linkage_SOURCES = tests/unit/test-linkage.c tests/unit/elf-file.h tests/unit/unit.h
@@ -80,9 +88,11 @@ tests_unit_test_pmi1_barrier_SOURCES = tests/unit/test-pmi1-barrier.c tests/unit
 tests_unit_test_pmi1_barrier_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 if HAVE_PMIX
 noinst_PROGRAMS += tests/unit/pmix-client tests/unit/pmix-client-jobs
-tests_unit_pmix_client_jobs_SOURCES = tests/unit/pmix-client-jobs.c tests/unit/pmix-leaks.h
+tests_unit_pmix_client_jobs_SOURCES = tests/unit/pmix-client-jobs.c tests/unit/pmix-leaks.h \
+    tests/programs/pmix-versions.h
 tests_unit_pmix_client_jobs_LDADD = $(PMIX_LIBS)
-tests_unit_pmix_client_SOURCES = tests/unit/pmix-client.c tests/unit/pmix-leaks.h
+tests_unit_pmix_client_SOURCES = tests/unit/pmix-client.c tests/unit/pmix-leaks.h \
+    tests/programs/pmix-versions.h
 tests_unit_pmix_client_LDADD = $(PMIX_LIBS)
 endif
 check_PROGRAMS += tests/unit/test-hub
@@ -97,6 +107,15 @@ tests_unit_test_hub_gather_LDADD = libpmiserver.a liblayout.a libresource.a libb
 check_PROGRAMS += tests/unit/test-sockets
 tests_unit_test_sockets_SOURCES = tests/unit/test-sockets.c tests/unit/unit.h
 tests_unit_test_sockets_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+if HAVE_PMIX
+check_PROGRAMS += tests/unit/test-accept-check tests/unit/test-accept-check-sealed
+tests_unit_test_accept_check_SOURCES = tests/unit/test-accept-check.c tests/unit/unit.h
+tests_unit_test_accept_check_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,lazy
+tests_unit_test_accept_check_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_accept_check_sealed_SOURCES = tests/unit/test-accept-check.c tests/unit/unit.h
+tests_unit_test_accept_check_sealed_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,relro,-z,now
+tests_unit_test_accept_check_sealed_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+endif
 
 check_PROGRAMS += tests/unit/test-hub-query
 tests_unit_test_hub_query_SOURCES = tests/unit/test-hub-query.c tests/unit/unit.h
@@ -122,6 +141,14 @@ tests_unit_test_pmi_group_SOURCES = tests/unit/test-pmi-group.c tests/unit/pmi-n
 tests_unit_test_pmi_group_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_pmi_ask_SOURCES = tests/unit/test-pmi-ask.c tests/unit/pmi-node.h tests/unit/unit.h
 tests_unit_test_pmi_ask_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-pmi-limits
+tests_unit_test_pmi_limits_SOURCES = tests/unit/test-pmi-limits.c tests/unit/pmi-node.h \
+    tests/unit/unit.h
+tests_unit_test_pmi_limits_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-pmi-values
+tests_unit_test_pmi_values_SOURCES = tests/unit/test-pmi-values.c tests/unit/pmi-node.h \
+    tests/unit/unit.h
+tests_unit_test_pmi_values_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_pmi2_SOURCES = tests/unit/test-pmi2.c tests/unit/pmi-node.h tests/unit/unit.h
 tests_unit_test_pmi2_LDADD = libpmiserver.a libbase.a $(CMOCKA_LIBS)
 tests_unit_test_libpmi_SOURCES = tests/unit/test-libpmi.c tests/unit/libpmi-program.h \
@@ -149,7 +176,7 @@ check_PROGRAMS += tests/unit/test-shape
 tests_unit_test_shape_SOURCES = tests/unit/test-shape.c tests/unit/unit.h tests/unit/vectors.h
 tests_unit_test_shape_LDADD = libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-constraint
-tests_unit_test_constraint_SOURCES = tests/unit/test-constraint.c tests/unit/unit.h tests/unit/vectors.h
+tests_unit_test_constraint_SOURCES = tests/unit/test-constraint.c tests/unit/unit.h tests/unit/vectors.h tests/unit/limit.h
 tests_unit_test_constraint_LDADD = libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-hostlist
 tests_unit_test_hostlist_SOURCES = tests/unit/test-hostlist.c tests/unit/unit.h tests/unit/vectors.h
@@ -161,17 +188,17 @@ check_PROGRAMS += tests/unit/test-rset
 tests_unit_test_rset_SOURCES = tests/unit/test-rset.c tests/unit/unit.h tests/unit/vectors.h
 tests_unit_test_rset_LDADD = libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-pool
-tests_unit_test_pool_SOURCES = tests/unit/test-pool.c tests/unit/unit.h tests/unit/vectors.h
+tests_unit_test_pool_SOURCES = tests/unit/test-pool.c tests/unit/unit.h tests/unit/vectors.h tests/unit/limit.h
 tests_unit_test_pool_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-locality
-tests_unit_test_locality_SOURCES = tests/unit/test-locality.c tests/unit/unit.h tests/unit/vectors.h
+tests_unit_test_locality_SOURCES = tests/unit/test-locality.c tests/unit/unit.h tests/unit/vectors.h tests/unit/limit.h
 tests_unit_test_locality_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-pool-random
 tests_unit_test_pool_random_SOURCES = tests/unit/test-pool-random.c tests/unit/pool-brute.c \
     tests/unit/pool-brute.h tests/unit/unit.h
 tests_unit_test_pool_random_LDADD = libpool.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-topo
-tests_unit_test_topo_SOURCES = tests/unit/test-topo.c tests/unit/unit.h
+tests_unit_test_topo_SOURCES = tests/unit/test-topo.c tests/unit/unit.h tests/unit/limit.h
 tests_unit_test_topo_LDADD = liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-topo-gpu
 check_PROGRAMS += tests/unit/test-rset-join
@@ -246,18 +273,27 @@ tests_unit_test_near_LDADD = libbase.a $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-excerpt
 tests_unit_test_excerpt_SOURCES = tests/unit/test-excerpt.c tests/unit/unit.h
 tests_unit_test_excerpt_LDADD = libresource.a libbase.a $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-printable
+tests_unit_test_printable_SOURCES = tests/unit/test-printable.c tests/unit/unit.h
+tests_unit_test_printable_LDADD = libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-buf
 tests_unit_test_buf_SOURCES = tests/unit/test-buf.c tests/unit/unit.h
 tests_unit_test_buf_LDADD = libbase.a $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-table
 tests_unit_test_table_SOURCES = tests/unit/test-table.c tests/unit/unit.h
 tests_unit_test_table_LDADD = libbase.a $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-directory
+tests_unit_test_directory_SOURCES = tests/unit/test-directory.c tests/unit/unit.h
+tests_unit_test_directory_LDADD = libbase.a $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-file
 tests_unit_test_file_SOURCES = tests/unit/test-file.c tests/unit/unit.h
 tests_unit_test_file_LDADD = libbase.a $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-claims
 tests_unit_test_claims_SOURCES = tests/unit/test-claims.c tests/unit/unit.h
 tests_unit_test_claims_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-neighbours
+tests_unit_test_neighbours_SOURCES = tests/unit/test-neighbours.c tests/unit/unit.h
+tests_unit_test_neighbours_LDADD = libagent.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-ledger
 tests_unit_test_ledger_SOURCES = tests/unit/test-ledger.c tests/unit/unit.h
 tests_unit_test_ledger_LDADD = libspec.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
@@ -272,17 +308,30 @@ tests_unit_test_atlas_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_
 
 check_PROGRAMS += tests/unit/test-scratch
 tests_unit_test_scratch_SOURCES = tests/unit/test-scratch.c tests/unit/unit.h
-tests_unit_test_scratch_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_scratch_LDADD = libagent.a libbase.a $(CMOCKA_LIBS) -lm
 
 check_PROGRAMS += tests/unit/test-cgroup
 tests_unit_test_cgroup_SOURCES = tests/unit/test-cgroup.c tests/unit/unit.h
-tests_unit_test_cgroup_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_cgroup_LDADD = libagent.a libbase.a $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-executable
+tests_unit_test_executable_SOURCES = tests/unit/test-executable.c tests/unit/unit.h
+tests_unit_test_executable_LDADD = libspec.a libagent.a libbase.a $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-spawn
 tests_unit_test_spawn_SOURCES = tests/unit/test-spawn.c tests/unit/unit.h
-tests_unit_test_spawn_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_spawn_LDADD = libagent.a libbase.a $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-host-lines
+tests_unit_test_host_lines_SOURCES = tests/unit/test-host-lines.c tests/unit/unit.h
+tests_unit_test_host_lines_LDADD = liblauncher.a libresource.a libbase.a $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/test-verdict
 tests_unit_test_verdict_SOURCES = tests/unit/test-verdict.c tests/unit/unit.h
 tests_unit_test_verdict_LDADD = liblauncher.a libagent.a libstdio.a libspec.a libpool.a liblayout.a libpmiserver.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-incoming
+tests_unit_test_incoming_SOURCES = tests/unit/test-incoming.c tests/unit/unit.h
+tests_unit_test_incoming_LDADD = liblauncher.a libagent.a libspec.a libresource.a libbase.a \
+    $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-connect-back
+tests_unit_test_connect_back_SOURCES = tests/unit/test-connect-back.c tests/unit/unit.h
+tests_unit_test_connect_back_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-link
 tests_unit_test_link_SOURCES = tests/unit/test-link.c tests/unit/unit.h
 tests_unit_test_link_LDADD = liblauncher.a libagent.a libstdio.a libspec.a libpool.a liblayout.a libpmiserver.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS) -lm
@@ -300,9 +349,16 @@ tests_unit_test_tree_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
 check_PROGRAMS += tests/unit/test-launch
 tests_unit_test_launch_SOURCES = tests/unit/test-launch.c tests/unit/unit.h
 tests_unit_test_launch_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test-process-set
+tests_unit_test_process_set_SOURCES = tests/unit/test-process-set.c tests/unit/unit.h
+tests_unit_test_process_set_LDADD = libagent.a libbase.a $(CMOCKA_LIBS) -lm
+check_PROGRAMS += tests/unit/test-signal-name
+tests_unit_test_signal_name_SOURCES = tests/unit/test-signal-name.c tests/unit/unit.h
+tests_unit_test_signal_name_LDADD = libspec.a libbase.a $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test-descend
 tests_unit_test_descend_SOURCES = tests/unit/test-descend.c tests/unit/unit.h
-tests_unit_test_descend_LDADD = libagent.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_descend_LDADD = libagent.a libbase.a $(CMOCKA_LIBS) -lm
+tests_unit_test_descend_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 
 endif HAVE_CMOCKA
 
@@ -333,7 +389,7 @@ if FUZZING
 #   tests_fuzz_fuzz_NAME_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-options
 tests_fuzz_fuzz_options_SOURCES = tests/fuzz/fuzz-options.c
-tests_fuzz_fuzz_options_LDADD = libspec.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_options_LDADD = libspec.a libagent.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_options_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-hub-view
 tests_fuzz_fuzz_hub_view_SOURCES = tests/fuzz/fuzz-hub-view.c
@@ -341,7 +397,7 @@ tests_fuzz_fuzz_hub_view_LDADD = libpmiserver.a liblayout.a libresource.a libbas
 tests_fuzz_fuzz_hub_view_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-mpiexec
 tests_fuzz_fuzz_mpiexec_SOURCES = tests/fuzz/fuzz-mpiexec.c
-tests_fuzz_fuzz_mpiexec_LDADD = libspec.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_mpiexec_LDADD = libspec.a libagent.a libpmiserver.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_mpiexec_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-source
 tests_fuzz_fuzz_source_SOURCES = tests/fuzz/fuzz-source.c
@@ -431,14 +487,19 @@ tests_fuzz_fuzz_taskmap_SOURCES = tests/fuzz/fuzz-taskmap.c
 tests_fuzz_fuzz_taskmap_LDADD = liblayout.a libresource.a libbase.a $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_taskmap_LDFLAGS = $(FUZZER_FLAGS)
 
+noinst_PROGRAMS += tests/fuzz/fuzz-incoming
+tests_fuzz_fuzz_incoming_SOURCES = tests/fuzz/fuzz-incoming.c
+tests_fuzz_fuzz_incoming_LDADD = liblauncher.a libagent.a libspec.a libresource.a libbase.a \
+    $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_incoming_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-frame
 tests_fuzz_fuzz_frame_SOURCES = tests/fuzz/fuzz-frame.c
-tests_fuzz_fuzz_frame_LDADD = libagent.a libbase.a $(JANSSON_LIBS) -lm
+tests_fuzz_fuzz_frame_LDADD = libagent.a libspec.a libresource.a libbase.a $(JANSSON_LIBS) -lm
 tests_fuzz_fuzz_frame_LDFLAGS = $(FUZZER_FLAGS)
 
 noinst_PROGRAMS += tests/fuzz/fuzz-cgroup
 tests_fuzz_fuzz_cgroup_SOURCES = tests/fuzz/fuzz-cgroup.c
-tests_fuzz_fuzz_cgroup_LDADD = libagent.a libbase.a
+tests_fuzz_fuzz_cgroup_LDADD = libagent.a libbase.a -lm
 tests_fuzz_fuzz_cgroup_LDFLAGS = $(FUZZER_FLAGS)
 noinst_PROGRAMS += tests/fuzz/fuzz-launch
 tests_fuzz_fuzz_launch_SOURCES = tests/fuzz/fuzz-launch.c

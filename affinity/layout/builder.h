@@ -71,6 +71,9 @@ struct rows builder_binding_rows(const struct builder *builder, const struct kin
 /* Bind what has no binding yet: tasks bound together, and tasks that are not bound. */
 void builder_bind_rest(struct builder *builder);
 
+/* layout_crowd.c: fill layout->crowd, when all else is there. */
+void builder_find_crowd(const struct builder *builder);
+
 /* layout_gpus.c: kinds of nodes for a run that gives out GPUs: by what earlier runs left. The two
  * are to be freed with builder_free_gpus() when the kinds are not needed any more. */
 struct run_gpus {
@@ -130,6 +133,8 @@ void allocated_free(struct allocated *allocated);
 
 /* Options that stand against each other, and counts that no hardware can mend. */
 int exact_check_part(const struct layout_part *part, const struct deal *deal, struct error *err);
+/* What a part without a number that takes all that fits was told so by, for messages. */
+const char *exact_fill_name(const struct layout_part *part);
 /* The number of tasks that a rank file or a task map gives; 0: neither does. */
 uint32_t exact_ntasks(const struct run *run);
 /* Does the number of tasks agree with them? */

@@ -12,9 +12,10 @@
 #include "affinity/resource/hostlist.h"
 #include "base/buf.h"
 
-#define DRAW_WIDTH 96       /* columns of the text picture */
-#define DRAW_MAX_LOOKS 64   /* that the text picture shows in each of its sections */
-#define DRAW_MAX_CORES 4096 /* of a machine that is drawn core by core */
+#define DRAW_WIDTH 96               /* columns of the text picture */
+#define DRAW_MAX_LOOKS 64           /* that the text picture shows in each of its sections */
+#define DRAW_MAX_CORES 4096         /* of a machine that is drawn core by core */
+#define DRAW_MAX_TASKS TOPO_MAX_PUS /* of a node whose tasks are shown one by one */
 
 /* Nodes that look the same but for their names and ranks. */
 struct look {
@@ -50,6 +51,8 @@ const struct layout_node *drawing_node(const struct drawing *drawing, uint32_t n
 /* The i-th task of a node, by local rank. */
 const struct layout_task *drawing_task(const struct drawing *drawing, uint32_t node, uint32_t i);
 uint32_t drawing_rank(const struct drawing *drawing, uint32_t node, uint32_t i);
+/* It may run on all that the node has. */
+bool drawing_is_unbound(const struct drawing *drawing, const struct layout_task *task);
 /* Those that it was given; NULL: none. */
 const struct idset *drawing_gpus(const struct drawing *drawing, const struct layout_task *task);
 
@@ -102,7 +105,8 @@ enum {
     SIGN_THREADS = 8,
     SIGN_UNBOUND = 16,
     SIGN_L2 = 32,
-    SIGN_RANK = 64
+    SIGN_RANK = 64,
+    SIGN_BOUND = 128
 };
 /* Of the rows [first, end) of one core, those to be told one by one: just the first where all are
  * alike. Left out are threads on which nobody stands behind ranks that share the core, and idle

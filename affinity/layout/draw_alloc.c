@@ -262,6 +262,12 @@ static void draw_gpus(struct buf *out, const struct layout_node *node)
     }
     if (topo->ngpus > DRAW_MAX_LOOKS)
         buf_printf(out, "    and %zu more gpus\n", topo->ngpus - DRAW_MAX_LOOKS);
+    if (topo->ngpus || !node->gpus || idset_empty(node->gpus))
+        return;
+    char *set = words_set(node->gpus, 60);
+    buf_printf(out, "    gpu%s %s: in this node, beside which cores is not known\n",
+               words_count((uint32_t)idset_count(node->gpus)), set);
+    free(set);
 }
 
 static void draw_machine(struct buf *out, const struct grant *grant)

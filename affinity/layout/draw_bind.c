@@ -74,13 +74,22 @@ static struct line new_line(const struct drawing *drawing, const struct layout_t
                                  [GPUS] = gpus ? idset_copy(gpus) : idset_new()}};
 }
 
+/* The most lines that a node can have: tasks of one binding differ in their GPUs and in whether
+ * memory is bound. */
+static uint32_t most_lines(const struct layout *layout, uint32_t ntasks)
+{
+    uint64_t most = 2ull * layout->nbindings * (layout->ngpu_sets + 1ull);
+    return most < ntasks ? (uint32_t)most : ntasks;
+}
+
 /* A line for all that have the same cpus, the same GPUs, and memory bound or not, in the order of
  * its first rank. */
 static struct lines collect_lines(const struct drawing *drawing, uint32_t node)
 {
     uint32_t ntasks = drawing->layout->nodes[node].ntasks;
-    struct fold fold = fold_new(ntasks);
-    struct lines lines = {drawing, node, mem_array(ntasks, sizeof(*lines.list)), 0};
+    uint32_t most = most_lines(drawing->layout, ntasks);
+    struct fold fold = fold_new(most);
+    struct lines lines = {drawing, node, mem_array(most, sizeof(*lines.list)), 0};
     for (uint32_t i = 0; i < ntasks; i++) {
         const struct layout_task *task = drawing_task(drawing, node, i);
         uint64_t hash = fold_hash(fold_hash(0, drawing->same[task->binding]), task->gpus);
@@ -221,6 +230,12 @@ static bool all_empty(const struct lines *lines, size_t column)
 
 static void draw_bind_node(struct drawing *drawing, uint32_t node)
 {
+    if (drawing->layout->nodes[node].ntasks > DRAW_MAX_TASKS) {
+        buf_printf(&drawing->out,
+                   "  %s:\n    more than %d tasks are not listed; --format=json has all\n",
+                   drawing_node(drawing, node)->host, DRAW_MAX_TASKS);
+        return;
+    }
     struct lines lines = collect_lines(drawing, node);
     size_t widths[COLUMNS];
     const char *titles[COLUMNS];

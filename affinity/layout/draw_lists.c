@@ -22,15 +22,24 @@ static uint32_t even_step(const struct idset *set)
     return step;
 }
 
+static bool has_more_ranges(const struct idset *set, size_t most)
+{
+    uint32_t first, last;
+    size_t at = 0;
+    while (at <= most && idset_range(set, &at, &first, &last))
+        ;
+    return at > most;
+}
+
+/* A set of more ranges than characters has a longer text, which may be very long. */
 char *words_set(const struct idset *set, size_t max)
 {
-    char *text = idset_encode(set);
-    size_t commas = 0;
-    for (const char *at = text; (at = strchr(at, ',')); at++)
-        commas++;
-    if (strlen(text) <= max || commas == 0 || idset_count(set) == 2)
-        return text;
-    free(text);
+    if (max < 2 || !has_more_ranges(set, max)) {
+        char *text = idset_encode(set);
+        if (strlen(text) <= max || !strchr(text, ',') || idset_count(set) == 2)
+            return text;
+        free(text);
+    }
     uint32_t first = idset_first(set), last = idset_last(set), step = even_step(set);
     if (step)
         return mem_format("%u,%u..%u", first, first + step, last);

@@ -32,6 +32,10 @@ static void draw_map_node(struct drawing *drawing, uint32_t node, unsigned *sign
         buf_printf(&drawing->out, "    more than %d cores are not drawn\n", DRAW_MAX_CORES);
         return;
     }
+    if (drawing->layout->nodes[node].ntasks > DRAW_MAX_TASKS) {
+        buf_printf(&drawing->out, "    more than %d tasks are not drawn\n", DRAW_MAX_TASKS);
+        return;
+    }
     struct seat *seats = drawing_seats(drawing, node);
     char **cells = mem_array(topo->npus, sizeof(*cells));
     for (uint32_t row = 0; row < topo->npus; row = levels_core_end(topo, row))

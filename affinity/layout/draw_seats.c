@@ -27,49 +27,39 @@ static struct os_row *rows_by_os(const struct topo *topo)
 
 /* Ranks of one binding. */
 struct bound {
-    uint32_t binding, first, count;
+    uint32_t first, count;
 };
 
-static int compare_bound(const void *a, const void *b)
-{
-    const struct bound *x = a, *y = b;
-    if (x->binding != y->binding)
-        return (x->binding > y->binding) - (x->binding < y->binding);
-    return (x->first > y->first) - (x->first < y->first);
-}
-
-static bool is_unbound(const struct drawing *drawing, const struct layout_task *task)
+bool drawing_is_unbound(const struct drawing *drawing, const struct layout_task *task)
 {
     return !drawing->layout->bound || drawing->parts[task->app].policy.bind == POLICY_BIND_NONE;
 }
 
-/* The node's distinct bindings, with how many ranks have each. */
-static uint32_t count_bound(const struct drawing *drawing, uint32_t node, struct bound *bounds)
+/* By binding: how many of the node's ranks have it, and the first of them. */
+static struct bound *count_bound(const struct drawing *drawing, uint32_t node)
 {
-    uint32_t n = 0, used = 0;
+    struct bound *bounds = mem_array(drawing->layout->nbindings, sizeof(*bounds));
     for (uint32_t i = 0; i < drawing->layout->nodes[node].ntasks; i++) {
         const struct layout_task *task = drawing_task(drawing, node, i);
-        if (!is_unbound(drawing, task))
-            bounds[n++] =
-                (struct bound){drawing->same[task->binding], drawing_rank(drawing, node, i), 1};
+        if (drawing_is_unbound(drawing, task))
+            continue;
+        struct bound *bound = &bounds[drawing->same[task->binding]];
+        uint32_t rank = drawing_rank(drawing, node, i);
+        if (!bound->count++ || rank < bound->first)
+            bound->first = rank;
     }
-    qsort(bounds, n, sizeof(*bounds), compare_bound);
-    for (uint32_t i = 0; i < n; i++)
-        if (used && bounds[used - 1].binding == bounds[i].binding)
-            bounds[used - 1].count++;
-        else
-            bounds[used++] = bounds[i];
-    return used;
+    return bounds;
 }
 
 static void seat_bound(const struct drawing *drawing, uint32_t node, struct seat *seats)
 {
     const struct topo *topo = drawing_node(drawing, node)->topo;
-    struct bound *bounds = mem_array(drawing->layout->nodes[node].ntasks, sizeof(*bounds));
+    struct bound *bounds = count_bound(drawing, node);
     struct os_row *rows = rows_by_os(topo);
-    uint32_t n = count_bound(drawing, node, bounds);
-    for (uint32_t i = 0; i < n; i++) {
-        IDSET_FOREACH(os, drawing->layout->bindings[bounds[i].binding].cpus)
+    for (uint32_t i = 0; i < drawing->layout->nbindings; i++) {
+        if (!bounds[i].count)
+            continue;
+        IDSET_FOREACH(os, drawing->layout->bindings[i].cpus)
         {
             const struct os_row *found =
                 bsearch(&(struct os_row){.os = os}, rows, topo->npus, sizeof(*rows), compare_os);
@@ -90,7 +80,7 @@ static void seat_placed(const struct drawing *drawing, uint32_t node, struct sea
     for (uint32_t i = 0; i < drawing->layout->nodes[node].ntasks; i++) {
         const struct layout_task *task = drawing_task(drawing, node, i);
         struct seat *seat = &seats[task->place];
-        bool unbound = is_unbound(drawing, task);
+        bool unbound = drawing_is_unbound(drawing, task);
         seat->unbound = unbound && (!seat->placed || seat->unbound);
         if (!seat->placed)
             seat->placed = idset_new();

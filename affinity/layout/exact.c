@@ -89,6 +89,11 @@ static int check_shape(const struct layout_part *part, struct error *err)
     return 0;
 }
 
+const char *exact_fill_name(const struct layout_part *part)
+{
+    return part->fill ? "-n all" : "--per without -n";
+}
+
 int exact_check_part(const struct layout_part *part, const struct deal *deal, struct error *err)
 {
     if (part->shape && check_shape(part, err) < 0)
@@ -97,11 +102,11 @@ int exact_check_part(const struct layout_part *part, const struct deal *deal, st
         return check_rankfile(part, err);
     if (deal->scheme != DEAL_NONE && part->order)
         return refuse_beside("--taskmap", "how ranks are numbered", "--order (or --rank-by)", err);
-    if ((deal->scheme == DEAL_BLOCK || deal->scheme == DEAL_CYCLIC) && part->per && !part->ntasks)
+    if ((deal->scheme == DEAL_BLOCK || deal->scheme == DEAL_CYCLIC) && (part->per || part->fill) &&
+        !part->ntasks)
         return error_usage(err,
-                           "--per without -n takes all that fits, which --taskmap %s cannot deal "
-                           "out; give a -n",
-                           part->taskmap);
+                           "%s takes all that fits, which --taskmap %s cannot deal out; give a %s",
+                           exact_fill_name(part), part->taskmap, part->fill ? "number" : "-n");
     return 0;
 }
 

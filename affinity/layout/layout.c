@@ -22,7 +22,7 @@ static int run_start(struct run *run, const struct layout_part *part, struct err
     if (deal_parse(part->taskmap, &run->deal, err) < 0 ||
         exact_check_part(part, &run->deal, err) < 0)
         return -1;
-    run->fill = part->per && !part->ntasks && !exact_ntasks(run);
+    run->fill = (part->per || part->fill) && !part->ntasks && !exact_ntasks(run) && !part->nslots;
     return policy_parse(part, &run->policy, err);
 }
 
@@ -42,9 +42,10 @@ static int make_runs(struct builder *builder, struct error *err)
         struct run *run = &builder->runs[builder->nruns - 1];
         if (run->fill && i > run->first_part)
             return error_usage(err,
-                               "part %u: --per without -n takes all that fits, so nothing is left "
-                               "for part %u, which goes on behind it; give it a -n",
-                               run->first_part + 1, i + 1);
+                               "part %u: %s takes all that fits, so nothing is left for part %u, "
+                               "which goes on behind it; give it a -n",
+                               run->first_part + 1,
+                               exact_fill_name(&request->parts[run->first_part]), i + 1);
         builder->run_of[i] = builder->nruns - 1;
         run->nparts++;
         run->policy.oversubscribe = run->policy.oversubscribe || part->oversubscribe;

@@ -47,6 +47,8 @@ struct layout_slot {
 
 struct layout_part {
     uint32_t ntasks;         /* 0: one, or one a node with node_count, ... (CLI: -n) */
+    bool fill;               /* with ntasks 0: all that fit. Past the cores where a node has a limit
+                                and oversubscribe is set */
     uint32_t cores_per_task; /* -c; 0: not given */
     uint32_t gpus_per_task;  /* -g; 0: not given */
     const char *map;         /* --map-by, or NULL */
@@ -107,6 +109,13 @@ struct layout_used_node { /* a node that holds at least one task, ids dense from
     struct idset *gpus;  /* GPUs that it claims there; NULL where no part asked for any */
 };
 
+/* Cores that are shared where no limit speaks of cores (--per, --mppr), without --oversubscribe. */
+struct layout_crowd {
+    uint32_t each;   /* the most tasks to a core; 0: nowhere more than one */
+    uint32_t node;   /* id of the first node with this number of tasks on a core */
+    uint32_t nnodes; /* that have more than one to a core */
+};
+
 struct layout {
     struct layout_task *tasks; /* by rank */
     uint32_t ntasks;
@@ -118,7 +127,8 @@ struct layout {
     uint32_t ngpu_sets;
     bool gpus_assigned; /* some part asked for GPUs: a task without any is to see none */
     struct taskmap *map;
-    bool bound;          /* false: --bind-to none, each task may use all that is free on its node */
+    bool bound; /* false: --bind-to none, each task may use all that is free on its node */
+    struct layout_crowd crowd;
     bool oversubscribed; /* more tasks than the limits allow were placed */
 };
 

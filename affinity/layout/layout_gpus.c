@@ -90,12 +90,10 @@ static bool is_wanted(uint32_t number, const void *arg)
     return idset_equal(wanted->layout->gpu_sets[number], wanted->set);
 }
 
-uint32_t builder_gpu_set(struct builder *builder, const uint32_t *ids, uint32_t n)
+/* The number of a set, which is taken. */
+static uint32_t number_set(struct builder *builder, struct idset *set)
 {
     struct layout *layout = builder->layout;
-    struct idset *set = idset_new();
-    for (uint32_t i = 0; i < n; i++)
-        idset_add(set, ids[i]);
     struct wanted wanted = {layout, set};
     uint32_t number = table_number(&builder->set_numbers, set_hash(set), is_wanted, &wanted);
     if (number < layout->ngpu_sets) {
@@ -109,6 +107,14 @@ uint32_t builder_gpu_set(struct builder *builder, const uint32_t *ids, uint32_t 
     }
     layout->gpu_sets[layout->ngpu_sets++] = set;
     return number;
+}
+
+uint32_t builder_gpu_set(struct builder *builder, const uint32_t *ids, uint32_t n)
+{
+    struct idset *set = idset_new();
+    for (uint32_t i = 0; i < n; i++)
+        idset_add(set, ids[i]);
+    return number_set(builder, set);
 }
 
 static void claim_gpus(struct builder *builder, uint32_t node, uint32_t set)
@@ -133,10 +139,7 @@ uint32_t builder_give_gpus(struct builder *builder, const struct policy *policy,
 
 uint32_t builder_give_set(struct builder *builder, const struct idset *gpus, uint32_t node)
 {
-    uint32_t ids[TOPO_MAX_GPUS], n = 0;
-    IDSET_FOREACH(id, gpus)
-    ids[n++] = id;
-    uint32_t set = builder_gpu_set(builder, ids, n);
+    uint32_t set = number_set(builder, idset_copy(gpus));
     claim_gpus(builder, node, set);
     return set;
 }

@@ -136,5 +136,6 @@ void builder_finish(struct builder *builder)
         make_claims(builder, id);
     finish_tasks(builder, id);
     make_map(builder->layout);
+    builder_find_crowd(builder);
     free(id);
 }

@@ -55,14 +55,50 @@ static bool is_level_word(const char *text, size_t len)
 static const struct {
     const char *begins, *write;
 } elsewhere[] = {
-    {"ppr:", "--mppr N:LEVEL, such as --mppr 2:s"},
     {"rankfile", "--rankfile FILE"},
     {"seq", "--rankfile FILE, or --taskmap MAP"},
     {"dist", "--map-by LEVEL"},
 };
 
+/* The number in "pe=N" or "PE=N" among words that follow colons or commas; 0: no such word. */
+static size_t find_cores(const char *map, const char **cores)
+{
+    const char *at = strcasestr(map, "pe=");
+    *cores = at ? at + 3 : "";
+    return strspn(*cores, "0123456789");
+}
+
+/* "ppr:2:socket:pe=4", "socket:PE=4" */
+static bool add_modified(struct buf *out, const char *map)
+{
+    const char *cores, *word = map;
+    size_t ncores = find_cores(map, &cores), digits = 0;
+    bool per = strncmp(map, "ppr:", 4) == 0;
+    if (per)
+        digits = strspn(map + 4, "0123456789"), word = map + 4 + digits + (map[4 + digits] == ':');
+    size_t len = strcspn(word, ":,");
+    bool known = is_level_word(word, len);
+    if (per && (!digits || !known))
+        buf_add_text(out, "no such word; write --per N:LEVEL, such as --per 2:socket");
+    else if (per)
+        buf_printf(out, "no such word; write --per %.*s:%.*s", (int)digits, map + 4, (int)len,
+                   word);
+    else if (known && ncores)
+        buf_printf(out, "no such word; write --map-by %.*s", (int)len, word);
+    else
+        return false;
+    if (ncores)
+        buf_printf(out, " -c %.*s", (int)ncores, cores);
+    if (strcasestr(map, "oversubscribe") && !strcasestr(map, "nooversubscribe"))
+        buf_add_text(out, " --oversubscribe");
+    buf_add_text(out, " (libexec/tprun/mpiexec takes it as it is)");
+    return true;
+}
+
 static bool add_elsewhere(struct buf *out, const char *map)
 {
+    if (add_modified(out, map))
+        return true;
     for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
         if (strncmp(map, elsewhere[i].begins, strlen(elsewhere[i].begins)) != 0)
             continue;

@@ -260,7 +260,7 @@ bool policy_is_own(const struct layout_part *part)
 {
     return part->map || part->bind || part->order || part->mppr || part->cores_per_task ||
            part->gpus_per_task || part->per || part->gpu_bind || part->taskmap || part->rankfile ||
-           part->shape || part->only;
+           part->shape || part->only || (part->fill && !part->ntasks);
 }
 
 bool policy_is_full(const struct policy *policy)

@@ -92,6 +92,30 @@ static int place_counted(struct builder *builder, struct placing *placing, const
 
 /* ---- as many as fit ---- */
 
+/* One a slot, where a node's slots are counted, however few cores it has; elsewhere what fits. */
+static void place_slots(const struct builder *builder, struct placing *placing, struct run *run,
+                        uint32_t most)
+{
+    uint32_t *share = mem_array(builder->request->nnodes, sizeof(*share));
+    for (uint32_t i = 0; i < builder->nchosen; i++) {
+        uint32_t node = builder->chosen[i], limit = builder->request->nodes[node].limit;
+        uint32_t taken = builder->node_tasks[node], left = most - run->ntasks;
+        share[node] = !limit          ? placing_room(placing, node, left)
+                      : limit > taken ? limit - taken
+                                      : 0;
+        share[node] = share[node] < left ? share[node] : left;
+        run->ntasks += share[node];
+    }
+    if (policy_is_cyclic(&run->policy)) {
+        placing->quota = share;
+        place_cyclic(builder, placing, run);
+        placing->quota = NULL;
+    } else {
+        place_blocks(builder, placing, share, true);
+    }
+    free(share);
+}
+
 static int place_fill(struct builder *builder, struct placing *placing, struct run *run,
                       struct error *err)
 {
@@ -100,7 +124,9 @@ static int place_fill(struct builder *builder, struct placing *placing, struct r
          blocks = counted && !policy_is_cyclic(&run->policy);
     if (counted && run == builder->runs && builder_choose_any(builder, placing, run, err) < 0)
         return -1;
-    if (blocks)
+    if (run->policy.oversubscribe && !run->policy.per_count && !run->policy.limits_given)
+        place_slots(builder, placing, run, most + 1);
+    else if (blocks)
         for (uint32_t i = 0; i < builder->nchosen && placing->nseats <= most; i++)
             placing_fit(placing, &builder->chosen[i], 1, most + 1 - placing->nseats);
     else
@@ -109,9 +135,9 @@ static int place_fill(struct builder *builder, struct placing *placing, struct r
     builder->part_tasks[run->first_part] = run->ntasks;
     if (run->ntasks > most)
         return error_usage(err,
-                           "--per: more tasks fit than the %u that one program may have; -n "
-                           "says how many to run",
-                           LAYOUT_MAX_TASKS);
+                           "%s: more tasks fit than the %u that one program may have; a number "
+                           "with -n says how many to run",
+                           run->policy.per_count ? "--per" : "-n all", LAYOUT_MAX_TASKS);
     run->ntasks += run->ntasks == 0;
     return placing->nseats ? 0 : refuse_room(builder, placing, run, err);
 }

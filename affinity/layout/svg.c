@@ -62,7 +62,7 @@ static void panel_open(struct panel *panel, const struct drawing *drawing, uint3
     *panel = (struct panel){.drawing = drawing, .look = look, .room = room};
     panel->hosts = look_hosts(drawing, look, room / 11 > 40 ? room / 11 - 14 : 26);
     panel->words = look_words(drawing, look);
-    machine_open(&panel->machine, drawing, drawing->looks[look].first, look_colour(drawing, look));
+    machine_open(&panel->machine, drawing, drawing->looks[look].first);
     panel->size = machine_size(&panel->machine, room);
     uint32_t hosts = pen_width(PEN_HEAD, panel->hosts) + 22;
     uint32_t words = pen_width(PEN_TEXT, panel->words), least = words < 300 ? words : 300;
@@ -80,17 +80,11 @@ static void panel_close(struct panel *panel)
     free(panel->words);
 }
 
-/* Parts have theirs above; nodes of several looks are coloured in the strip, too. */
-static bool has_swatch(const struct drawing *drawing)
-{
-    return drawing->nlooks > 1 && (drawing->folded || drawing->request->nparts < 2);
-}
-
 static void panel_draw(struct buf *out, const struct panel *panel, uint32_t x, uint32_t y)
 {
     uint32_t colour = look_colour(panel->drawing, panel->look), left = x + PAD;
     pen_shape(out, "frame", (struct area){x, y, panel->size.w, panel->size.h});
-    if (has_swatch(panel->drawing)) {
+    if (has_strip(panel->drawing)) {
         pen_colour(out, (struct area){left, y + PAD + 2, 14, 14}, colour);
         left += 22;
     }
@@ -134,6 +128,8 @@ static bool has_room(struct sheet *sheet, const struct drawing *drawing, uint32_
 
 static void sheet_line(struct sheet *sheet, char *text)
 {
+    uint32_t right = SVG_MARGIN + pen_wrapped_width(PEN_TEXT, text, SVG_ROOM) + SVG_MARGIN;
+    sheet->width = right > sheet->width ? right : sheet->width;
     sheet->y += pen_wrapped(&sheet->body, PEN_TEXT, SVG_MARGIN, sheet->y, SVG_ROOM, text);
     free(text);
 }
@@ -177,7 +173,6 @@ static bool is_small(const struct layout *layout, const struct layout_request *r
 static struct sheet draw_sheet(const struct drawing *drawing, uint32_t beside)
 {
     struct sheet sheet = {.x = SVG_MARGIN,
-                          .width = SVG_WIDTH,
                           .room = (SVG_ROOM + SVG_GAP) / beside - SVG_GAP - 2 * PAD};
     uint32_t look = 0;
     for (; look < drawing->nlooks && has_room(&sheet, drawing, look); look++)
@@ -192,7 +187,8 @@ static struct sheet draw_best(const struct drawing *drawing)
     struct sheet best = draw_sheet(drawing, 1);
     for (uint32_t beside = 2; beside <= 4 && beside <= drawing->nlooks; beside++) {
         struct sheet sheet = draw_sheet(drawing, beside);
-        bool better = sheet.width <= best.width && sheet.y < best.y / 8 * 7;
+        bool fits = sheet.width <= SVG_WIDTH || sheet.width <= best.width;
+        bool better = fits && sheet.y < best.y / 8 * 7;
         struct sheet *worse = better ? &best : &sheet;
         buf_free(&worse->body);
         if (better)
@@ -209,13 +205,19 @@ char *layout_draw_svg(const struct layout *layout, const struct layout_request *
     struct buf top = BUF_INIT, out = BUF_INIT;
     drawing_fold(&drawing);
     struct sheet sheet = draw_best(&drawing);
-    uint32_t y = SVG_MARGIN / 2;
-    y += head_draw(&top, &drawing, y) + SVG_GAP;
-    y += legend_draw(&top, &drawing, sheet.signs, y) + SVG_GAP;
-    y += strip_draw(&top, &drawing, y);
+    uint32_t y = SVG_MARGIN / 2, w = sheet.width;
+    struct size head = head_draw(&top, &drawing, y);
+    y += head.h + SVG_GAP;
+    struct size legend = legend_draw(&top, &drawing, sheet.signs, y);
+    y += legend.h + SVG_GAP;
+    struct size strip = strip_draw(&top, &drawing, y);
+    y += strip.h;
+    const uint32_t widths[] = {head.w, legend.w, strip.w};
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
+        w = widths[i] + 2 * SVG_MARGIN > w ? widths[i] + 2 * SVG_MARGIN : w;
     buf_printf(&top, "<g transform=\"translate(0,%u)\">\n%s</g>\n", y, buf_text(&sheet.body));
     char *title = words_title(&drawing);
-    pen_document(&out, sheet.width, y + sheet.y + SVG_MARGIN, title, buf_text(&top));
+    pen_document(&out, w, y + sheet.y + SVG_MARGIN, title, buf_text(&top));
     free(title);
     buf_free(&top);
     buf_free(&sheet.body);

@@ -10,7 +10,7 @@
 #include "affinity/layout/draw.h"
 #include "affinity/layout/svg_pen.h"
 
-#define SVG_WIDTH 1200
+#define SVG_WIDTH 1200 /* at most, unless one machine needs more */
 #define SVG_MARGIN 24
 #define SVG_ROOM (SVG_WIDTH - 2 * SVG_MARGIN)
 #define SVG_GAP 12
@@ -35,13 +35,19 @@ struct chip {
     struct idset *ranks; /* that were given it */
 };
 
+/* A set of hardware threads that ranks share. */
+struct bond {
+    struct idset *rows;
+    char *title; /* which ranks, and where they may run */
+};
+
 /* One node, about to be drawn. */
 struct machine {
     const struct drawing *drawing;
     const struct layout_node *source;
     const struct topo *topo;
     struct seat *seats;
-    uint32_t colour; /* of its ranks, where parts do not have theirs */
+    uint32_t node;
     enum topo_level levels[DRAW_MAX_LEVELS];
     size_t nlevels;
     bool cores; /* drawn core by core; otherwise box by box */
@@ -51,12 +57,14 @@ struct machine {
     uint32_t narrow;    /* least width of such a box inside */
     struct chip *chips; /* the GPUs that are drawn */
     size_t nchips;
+    struct bond *bonds; /* that get an outline */
+    size_t nbonds;
+    uint32_t gap;   /* between cores */
     unsigned signs; /* for the legend */
 };
 
 /* svg_machine.c */
-void machine_open(struct machine *machine, const struct drawing *drawing, uint32_t node,
-                  uint32_t colour);
+void machine_open(struct machine *machine, const struct drawing *drawing, uint32_t node);
 void machine_close(struct machine *machine);
 struct size machine_size(const struct machine *machine, uint32_t room);
 void machine_draw(struct buf *out, const struct machine *machine, uint32_t x, uint32_t y,
@@ -70,6 +78,24 @@ struct size gpus_size(const struct machine *machine, size_t depth, uint32_t firs
 void gpus_draw(struct buf *out, const struct machine *machine, size_t depth, uint32_t first,
                uint32_t x, uint32_t y);
 
+/* svg_bind.c: an outline around what ranks are bound to, where they are not bound to it alone; in
+ * the innermost box of rows [first, end), whose cores have these areas. */
+void bonds_open(struct machine *machine);
+void bonds_close(struct machine *machine);
+void bonds_draw(struct buf *out, const struct machine *machine, uint32_t first, uint32_t end,
+                const struct area *areas);
+
+/* svg_figure.c: cores as one figure, with a run of them in each row. */
+struct figure {
+    struct area *runs; /* the caller's, with room for as many as there are cells */
+    size_t n;
+};
+/* In the order of the cores; `joined`: the one before it was added, too. */
+void figure_add(struct figure *figure, struct area cell, bool joined);
+void figure_fill(struct buf *out, const struct figure *figure, uint32_t colour);
+/* So many pixels around; moves the runs. */
+void figure_outline(struct buf *out, struct figure *figure, uint32_t margin);
+
 /* svg_cells.c: the cores of an innermost box, rows [first, end). */
 struct size cells_size(const struct machine *machine, uint32_t first, uint32_t end);
 void cells_draw(struct buf *out, const struct machine *machine, uint32_t first, uint32_t end,
@@ -79,17 +105,18 @@ struct size cells_one(const struct machine *machine); /* of one core: as large a
 /* Columns for so many things in at least so many rows: all rows full where a few less do that. */
 uint32_t spread_evenly(uint32_t things, uint32_t rows);
 
-/* svg_head.c: title, parts, legend; return the height, draw nothing with out NULL. */
-uint32_t head_draw(struct buf *out, const struct drawing *drawing, uint32_t y);
-uint32_t legend_draw(struct buf *out, const struct drawing *drawing, unsigned signs, uint32_t y);
+/* svg_head.c: title, parts, legend. */
+struct size head_draw(struct buf *out, const struct drawing *drawing, uint32_t y);
+struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned signs, uint32_t y);
 
 /* svg_strip.c: a square a node, in the order of the nodes. */
-uint32_t strip_draw(struct buf *out, const struct drawing *drawing, uint32_t y);
+struct size strip_draw(struct buf *out, const struct drawing *drawing, uint32_t y);
+bool has_strip(const struct drawing *drawing);
 
-/* svg_colour.c: the colour of a look; where there are several parts, of the one that all its ranks
- * are of. Grey where there is no such part, and for looks too many to be drawn. */
+/* svg_colour.c: the colour of a look among others; where there are several parts, of the one that
+ * all its ranks are of. Grey where there is no such part, and for looks too many to be drawn. */
 uint32_t look_colour(const struct drawing *drawing, uint32_t look);
-/* Of a rank on a machine. */
+/* Of a rank on a machine: its part's, where there are several. */
 uint32_t machine_colour(const struct machine *machine, uint32_t rank);
 
 #endif

@@ -4,8 +4,8 @@
 #include "affinity/layout/svg.h"
 #include "base/mem.h"
 
-#define CORE_GAP 3
-#define L2_GAP 7
+#define ROW_GAP 3 /* between rows more than between cores, */
+#define L2_GAP 4  /* and more where the L2 cache is another */
 #define THREAD_HEIGHT 18
 
 static uint32_t seat_colour(const struct machine *machine, const struct seat *seat)
@@ -100,10 +100,10 @@ static struct size place_cells(const struct machine *machine, uint32_t first, ui
     for (uint32_t row = first, before = first; row < end; row = levels_core_end(topo, row)) {
         bool same = row == first || share_l2(machine, before, row);
         if (column >= columns && (!machine->l2 || !same || column >= 2 * columns)) {
-            y += machine->cell.h + CORE_GAP + (machine->l2 ? L2_GAP : 0);
+            y += machine->cell.h + machine->gap + ROW_GAP + (machine->l2 ? L2_GAP : 0);
             column = x = 0;
         } else if (column) {
-            x += machine->cell.w + (machine->l2 && !same ? L2_GAP : CORE_GAP);
+            x += machine->cell.w + machine->gap + (machine->l2 && !same ? L2_GAP : 0);
         }
         areas[row - first] = (struct area){x, y, machine->cell.w, machine->cell.h};
         size.w = x + machine->cell.w > size.w ? x + machine->cell.w : size.w;
@@ -136,7 +136,8 @@ static void draw_seat(struct buf *out, const struct machine *machine, const stru
     }
     uint32_t colour = seat_colour(machine, seat);
     if (kind == SEAT_SHARED) {
-        pen_tint(out, area, colour);
+        bool parts = machine->drawing->request->nparts > 1;
+        pen_tint(out, area, parts ? colour : PEN_GREY);
         return;
     }
     char *text = seat_ranks(seat);
@@ -192,9 +193,8 @@ static char *core_title(const struct machine *machine, uint32_t first, uint32_t 
     return buf_take_text(&out);
 }
 
-/* The rows of cores that stand beside this one and are of the same rank alone. */
-static uint32_t bar_end(const struct machine *machine, uint32_t first, uint32_t row, uint32_t end,
-                        const struct area *areas)
+/* The rows of cores that come behind this one and are of the same rank alone. */
+static uint32_t bar_end(const struct machine *machine, uint32_t row, uint32_t end)
 {
     const struct topo *topo = machine->topo;
     const struct seat *seats = machine->seats;
@@ -203,29 +203,51 @@ static uint32_t bar_end(const struct machine *machine, uint32_t first, uint32_t 
         return at;
     for (; at < end; at = next) {
         next = levels_core_end(topo, at);
-        if (areas[at - first].y != areas[row - first].y || !seat_is_owned(&seats[at]) ||
-            seats[at].rank != seats[row].rank || seats_told(seats, at, next) - at > 1)
+        if (!seat_is_owned(&seats[at]) || seats[at].rank != seats[row].rank ||
+            seats_told(seats, at, next) - at > 1)
             break;
     }
     return at;
+}
+
+/* Several cores of one rank, in one row or more: its number stands in the widest. */
+static void draw_cores(struct buf *out, const struct machine *machine, uint32_t first, uint32_t row,
+                       uint32_t end, const struct area *areas)
+{
+    const struct topo *topo = machine->topo;
+    struct figure figure = {mem_array(end - row, sizeof(*figure.runs)), 0};
+    struct area widest = {0, 0, 0, 0};
+    uint32_t colour = seat_colour(machine, &machine->seats[row]);
+    for (uint32_t at = row; at < end; at = levels_core_end(topo, at))
+        figure_add(&figure, areas[at - first], at > row);
+    for (size_t i = 0; i < figure.n; i++)
+        widest = figure.runs[i].w > widest.w ? figure.runs[i] : widest;
+    figure_fill(out, &figure, colour);
+    for (uint32_t at = levels_core_end(topo, row), before = row; at < end;
+         before = at, at = levels_core_end(topo, at))
+        if (areas[at - first].y == areas[before - first].y)
+            pen_cut(out, areas[at - first].x - (machine->gap + 1) / 2, areas[at - first].y,
+                    areas[at - first].h);
+    char *text = seat_ranks(&machine->seats[row]);
+    pen_on_colour(out, widest, colour, text);
+    free(text);
+    free(figure.runs);
 }
 
 static void draw_bar(struct buf *out, const struct machine *machine, uint32_t first, uint32_t row,
                      uint32_t end, const struct area *areas)
 {
     const struct topo *topo = machine->topo;
-    struct area area = areas[row - first];
+    uint32_t core_end = levels_core_end(topo, row);
     char *title = core_title(machine, row, end);
-    uint32_t told = seats_told(machine->seats, row, levels_core_end(topo, row)) - row;
+    uint32_t told = seats_told(machine->seats, row, core_end) - row;
     pen_begin(out, title);
-    for (uint32_t at = row; at < end; at = levels_core_end(topo, at))
-        area.w = areas[at - first].x + areas[at - first].w - area.x;
     if (told > 1)
-        draw_threads(out, machine, row, told, area);
+        draw_threads(out, machine, row, told, areas[row - first]);
+    else if (end > core_end)
+        draw_cores(out, machine, first, row, end, areas);
     else
-        draw_seat(out, machine, &machine->seats[row], area);
-    for (uint32_t at = levels_core_end(topo, row); at < end; at = levels_core_end(topo, at))
-        pen_cut(out, areas[at - first].x - CORE_GAP + 1, area.y, area.h);
+        draw_seat(out, machine, &machine->seats[row], areas[row - first]);
     pen_end(out);
     free(title);
 }
@@ -290,8 +312,9 @@ void cells_draw(struct buf *out, const struct machine *machine, uint32_t first, 
     }
     if (machine->l2)
         draw_l2(out, machine, first, end, areas);
+    bonds_draw(out, machine, first, end, areas);
     for (uint32_t row = first, next; row < end; row = next) {
-        next = bar_end(machine, first, row, end, areas);
+        next = bar_end(machine, row, end);
         draw_bar(out, machine, first, row, next, areas);
     }
     free(areas);

@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "affinity/layout/svg.h"
 
 uint32_t look_colour(const struct drawing *drawing, uint32_t look)
@@ -12,8 +14,21 @@ uint32_t look_colour(const struct drawing *drawing, uint32_t look)
     return app;
 }
 
+static int compare_ranks(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* By the place among the node's ranks: beside each other they differ, however ranks are dealt out,
+ * and nodes alike look alike. */
 uint32_t machine_colour(const struct machine *machine, uint32_t rank)
 {
     const struct drawing *drawing = machine->drawing;
-    return drawing->request->nparts > 1 ? drawing->layout->tasks[rank].app : machine->colour;
+    if (drawing->request->nparts > 1)
+        return drawing->layout->tasks[rank].app;
+    const uint32_t *ranks = drawing->ranks + drawing->at[machine->node];
+    size_t n = drawing->at[machine->node + 1] - drawing->at[machine->node];
+    const uint32_t *found = bsearch(&rank, ranks, n, sizeof(rank), compare_ranks);
+    return found ? (uint32_t)(found - ranks) % PEN_COLOURS : PEN_GREY;
 }

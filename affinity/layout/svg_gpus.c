@@ -5,6 +5,7 @@
 
 #define CHIP_H 22
 #define CHIP_GAP 8
+#define CHIPS_ACROSS 8
 #define MAX_GPUS 32  /* of one machine; more would leave the page */
 #define MAX_RANKS 18 /* characters of the ranks on a chip */
 
@@ -65,12 +66,15 @@ static char *chip_title(const struct chip *chip)
 struct size gpus_size(const struct machine *machine, size_t depth, uint32_t first)
 {
     struct size size = {0, 0};
+    uint32_t n = 0, w = 0;
     for (size_t i = 0; i < machine->nchips; i++) {
         if (!is_home(&machine->chips[i], depth, first))
             continue;
         char *text = chip_text(&machine->chips[i]);
-        size.w += (size.w ? CHIP_GAP : 0) + pen_width(PEN_CELL, text) + 8;
-        size.h = CHIP_H;
+        bool begins = n++ % CHIPS_ACROSS == 0;
+        w = (begins ? 0 : w + CHIP_GAP) + pen_width(PEN_CELL, text) + 8;
+        size.w = w > size.w ? w : size.w;
+        size.h += begins ? CHIP_H + (size.h ? CHIP_GAP : 0) : 0;
         free(text);
     }
     return size;
@@ -97,9 +101,15 @@ static void chip_draw(struct buf *out, const struct machine *machine, const stru
 void gpus_draw(struct buf *out, const struct machine *machine, size_t depth, uint32_t first,
                uint32_t x, uint32_t y)
 {
+    uint32_t n = 0, left = x;
     for (size_t i = 0; i < machine->nchips; i++) {
         if (!is_home(&machine->chips[i], depth, first))
             continue;
+        if (n && n % CHIPS_ACROSS == 0) {
+            y += CHIP_H + CHIP_GAP;
+            x = left;
+        }
+        n++;
         char *text = chip_text(&machine->chips[i]);
         struct area area = {x, y, pen_width(PEN_CELL, text) + 8, CHIP_H};
         chip_draw(out, machine, &machine->chips[i], text, area);

@@ -22,47 +22,59 @@ static char *placing_words(const struct drawing *drawing, uint32_t part)
     return text;
 }
 
-static uint32_t parts_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
+/* One more paragraph below. */
+static void add_line(struct buf *out, struct size *size, enum pen_font font, uint32_t indent,
+                     uint32_t y, const char *line)
 {
-    uint32_t nparts = drawing->request->nparts, h = 0;
+    uint32_t w = indent + pen_wrapped_width(font, line, SVG_ROOM - indent);
+    size->w = w > size->w ? w : size->w;
+    size->h += pen_wrapped(out, font, SVG_MARGIN + indent, y + size->h, SVG_ROOM - indent, line);
+}
+
+static void parts_draw(struct buf *out, const struct drawing *drawing, struct size *size,
+                       uint32_t y)
+{
+    uint32_t nparts = drawing->request->nparts;
     for (uint32_t part = 0; part < nparts && part < MAX_PARTS; part++) {
         char *ranks = words_part(drawing, part), *placing = placing_words(drawing, part);
         char *line = mem_format("%s; %s", ranks, placing);
-        if (out)
-            pen_colour(out, (struct area){SVG_MARGIN, y + h + 3, 14, 14}, part);
-        h += pen_wrapped(out, PEN_TEXT, SVG_MARGIN + 22, y + h, SVG_ROOM - 22, line) + 3;
+        pen_colour(out, (struct area){SVG_MARGIN, y + size->h + 3, 14, 14}, part);
+        add_line(out, size, PEN_TEXT, 22, y, line);
+        size->h += 3;
         free(line);
         free(placing);
         free(ranks);
     }
     if (nparts > MAX_PARTS) {
         char *line = mem_format("and %u more parts", nparts - MAX_PARTS);
-        h += pen_wrapped(out, PEN_TEXT, SVG_MARGIN + 22, y + h, SVG_ROOM - 22, line);
+        add_line(out, size, PEN_TEXT, 22, y, line);
         free(line);
     }
-    return h;
 }
 
-static uint32_t policy_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
+static void policy_draw(struct buf *out, const struct drawing *drawing, struct size *size,
+                        uint32_t y)
 {
     const char *program = drawing->request->parts[0].program;
     char *placing = placing_words(drawing, 0);
     char *line =
         mem_format("%s%s%s", program ? words_program(program) : "", program ? ": " : "", placing);
-    uint32_t h = pen_wrapped(out, PEN_TEXT, SVG_MARGIN, y, SVG_ROOM, line);
+    add_line(out, size, PEN_TEXT, 0, y, line);
     free(line);
     free(placing);
-    return h;
 }
 
-uint32_t head_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
+struct size head_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
 {
+    struct size size = {0, 0};
     char *title = words_title(drawing);
-    uint32_t h = pen_wrapped(out, PEN_TITLE, SVG_MARGIN, y, SVG_ROOM, title);
+    add_line(out, &size, PEN_TITLE, 0, y, title);
     free(title);
     if (drawing->request->nparts > 1)
-        return h + parts_draw(out, drawing, y + h);
-    return h + policy_draw(out, drawing, y + h);
+        parts_draw(out, drawing, &size, y);
+    else
+        policy_draw(out, drawing, &size, y);
+    return size;
 }
 
 /* ---- legend ---- */
@@ -70,6 +82,7 @@ uint32_t head_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
 struct legend {
     struct buf *out;
     uint32_t x, y;
+    uint32_t right; /* where the widest line ends */
 };
 
 static void sample_draw(struct buf *out, unsigned sign, struct area area)
@@ -93,6 +106,9 @@ static void sample_draw(struct buf *out, unsigned sign, struct area area)
         pen_shape(out, "core", left);
         pen_shape(out, "core", area);
         break;
+    case SIGN_BOUND:
+        pen_shape(out, "bound", area);
+        break;
     case SIGN_L2:
         pen_shape(out, "idle", (struct area){area.x + 3, area.y + 3, 10, area.h - 6});
         pen_shape(out, "idle", (struct area){area.x + 15, area.y + 3, 10, area.h - 6});
@@ -110,39 +126,37 @@ static void legend_item(struct legend *legend, unsigned sign, const char *text)
         legend->x = SVG_MARGIN;
         legend->y += SAMPLE_H + 8;
     }
-    if (legend->out) {
-        struct area area = {legend->x, legend->y, SAMPLE_W, SAMPLE_H};
-        sample_draw(legend->out, sign, area);
-        pen_text(legend->out, PEN_TEXT, area.x + SAMPLE_W + 6, area.y + 15, text);
-    }
+    struct area area = {legend->x, legend->y, SAMPLE_W, SAMPLE_H};
+    sample_draw(legend->out, sign, area);
+    pen_text(legend->out, PEN_TEXT, area.x + SAMPLE_W + 6, area.y + 15, text);
     legend->x += w;
+    legend->right = legend->x > legend->right ? legend->x : legend->right;
 }
 
 static const char *colour_words(const struct drawing *drawing)
 {
     if (drawing->request->nparts > 1)
         return "Each colour is a part of the program.";
-    if (drawing->nlooks < 2)
-        return "";
-    if (drawing->folded && drawing->nlooks > PEN_COLOURS)
-        return "Each colour is a group of nodes alike; colours repeat.";
-    return drawing->folded ? "Each colour is a group of nodes alike." : "Each colour is a node.";
+    if (has_strip(drawing))
+        return "In a node, colours tell its ranks apart; in squares, groups of nodes alike.";
+    return drawing->layout->ntasks > 1 ? "Colours tell the ranks of a node apart." : "";
 }
 
-uint32_t legend_draw(struct buf *out, const struct drawing *drawing, unsigned signs, uint32_t y)
+struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned signs, uint32_t y)
 {
     static const struct {
         unsigned sign;
         const char *text;
     } items[] = {
         {SIGN_SHARED, "shared by ranks that are placed beside"},
+        {SIGN_BOUND, "the ranks inside may run on all of it"},
         {SIGN_IDLE, "idle"},
         {SIGN_ABSENT, "not allocated"},
         {SIGN_UNBOUND, "rank 3 is placed here, but not bound"},
         {SIGN_THREADS, "threads of one core"},
         {SIGN_L2, "cores with a common L2 cache"},
     };
-    struct legend legend = {out, SVG_MARGIN, y};
+    struct legend legend = {out, SVG_MARGIN, y, SVG_MARGIN};
     if (signs & SIGN_RANK)
         legend_item(&legend, SIGN_RANK,
                     signs & SIGN_SHARED ? "rank 3 is placed on this core" : "a core of rank 3");
@@ -152,7 +166,8 @@ uint32_t legend_draw(struct buf *out, const struct drawing *drawing, unsigned si
     char *line = mem_format("Cores have their logical numbers, cpus those of the OS. %s",
                             colour_words(drawing));
     uint32_t below = legend.x > SVG_MARGIN ? legend.y + SAMPLE_H + 6 : y;
-    uint32_t h = pen_wrapped(out, PEN_TEXT, SVG_MARGIN, below, SVG_ROOM, line);
+    struct size size = {legend.right - SVG_MARGIN, below - y};
+    add_line(out, &size, PEN_TEXT, 0, y, line);
     free(line);
-    return below + h - y;
+    return size;
 }

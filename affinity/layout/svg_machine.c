@@ -242,6 +242,9 @@ static void choose_detail(struct machine *machine)
            count_boxes(machine, machine->nlevels) > SVG_MAX_BOXES)
         machine->nlevels--;
     machine->l2 = machine->cores && levels_have_l2(topo);
+    if (machine->cores)
+        bonds_open(machine);
+    machine->gap = machine->nbonds ? 8 : 3;
     machine->cell = machine->cores ? cells_one(machine) : (struct size){170, 24};
 }
 
@@ -256,12 +259,11 @@ static unsigned collect_signs(const struct machine *machine)
     return signs;
 }
 
-void machine_open(struct machine *machine, const struct drawing *drawing, uint32_t node,
-                  uint32_t colour)
+void machine_open(struct machine *machine, const struct drawing *drawing, uint32_t node)
 {
     const struct layout_node *source = drawing_node(drawing, node);
-    *machine = (struct machine){
-        .drawing = drawing, .source = source, .topo = source->topo, .colour = colour};
+    *machine =
+        (struct machine){.drawing = drawing, .node = node, .source = source, .topo = source->topo};
     machine->seats = drawing_seats(drawing, node);
     choose_detail(machine);
     fit_captions(machine);
@@ -273,4 +275,5 @@ void machine_close(struct machine *machine)
 {
     seats_free(machine->seats, machine->topo->npus);
     gpus_close(machine);
+    bonds_close(machine);
 }

@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 static const struct {
     const char *class;
     uint32_t size;
@@ -27,7 +29,8 @@ static const char style[] =
     ".frame{fill:#fff;stroke:#888}.box{fill:#555;fill-opacity:.05;stroke:#777}"
     ".l2{fill:none;stroke:#999}.core{fill:none;stroke:#222;stroke-opacity:.45}"
     ".idle{fill:#fff;stroke:#999}.absent{fill:url(#off);stroke:#bbb}"
-    ".chip{fill:#fff;stroke:#222}.cut{stroke:#fff}";
+    ".chip{fill:#fff;stroke:#222}.cut{stroke:#fff}"
+    ".bound{fill:none;stroke:#222;stroke-width:2}";
 
 static const char patterns[] =
     "<defs><pattern id=\"off\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
@@ -50,39 +53,20 @@ void pen_document(struct buf *out, uint32_t w, uint32_t h, const char *title, co
 
 /* ---- text ---- */
 
-/* Length of the UTF-8 sequence that begins here and that XML may hold; 0 where there is none. */
-static size_t utf8_length(const unsigned char *at)
-{
-    size_t len = at[0] < 0x80 ? 1 : at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
-    uint32_t code = len == 1 ? at[0] : at[0] & (0xffu >> (len + 1));
-    static const uint32_t least[] = {0, 0x20, 0x80, 0x800, 0x10000};
-    if ((at[0] >= 0x80 && at[0] < 0xc2) || at[0] > 0xf4 || at[0] == 0x7f)
-        return 0;
-    for (size_t i = 1; i < len; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (at[i] & 0x3f);
-    }
-    bool barred = (code >= 0x80 && code < 0xa0) || (code >= 0xd800 && code < 0xe000) ||
-                  code == 0xfffe || code == 0xffff || code > 0x10ffff;
-    return code < least[len] || barred ? 0 : len;
-}
-
 static void escape(struct buf *out, const char *text, size_t size)
 {
     static const char special[] = "&<>\"'";
     static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    for (const char *end = text + size; text < end;) {
-        const char *found = strchr(special, *text);
-        size_t len = utf8_length((const unsigned char *)text);
-        if (found)
-            buf_add_text(out, names[found - special]);
-        else if (len)
-            buf_add(out, text, len);
-        else
-            buf_add_text(out, "\xef\xbf\xbd");
-        text += len ? len : 1;
+    struct buf shown = BUF_INIT;
+    printable_add(&shown, text, size, PRINTABLE_WORD);
+    for (const char *at = buf_text(&shown); *at;) {
+        size_t len = strcspn(at, special);
+        buf_add(out, at, len);
+        at += len;
+        if (*at)
+            buf_add_text(out, names[strchr(special, *at++) - special]);
     }
+    buf_free(&shown);
 }
 
 void pen_escape(struct buf *out, const char *text)
@@ -194,6 +178,12 @@ size_t pen_fits(enum pen_font font, const char *text, uint32_t w)
         if (text[at] == ' ')
             cut = at;
     return cut ? cut : len;
+}
+
+uint32_t pen_wrapped_width(enum pen_font font, const char *text, uint32_t w)
+{
+    uint32_t whole = pen_width(font, text);
+    return whole < w ? whole : w;
 }
 
 uint32_t pen_wrapped(struct buf *out, enum pen_font font, uint32_t x, uint32_t y, uint32_t w,

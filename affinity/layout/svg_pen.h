@@ -1,8 +1,7 @@
 /*
  * svg_pen - shapes and text as SVG elements, in whole pixels.
  *
- * Text is escaped, and what XML cannot hold (control characters, bytes that are not UTF-8) becomes
- * U+FFFD. Widths are estimates for the usual sans-serif fonts, on the wide side: no font is known
+ * Text is made printable (base/printable.h), which is what XML can hold, and escaped. Widths are estimates for the usual sans-serif fonts, on the wide side: no font is known
  * here. The colours (Okabe and Ito, 2008) can be told apart by the colour-blind, and neighbours in
  * their order also in grey print; text in them is black or white, whichever is seen better.
  */
@@ -34,7 +33,7 @@ void pen_text(struct buf *out, enum pen_font font, uint32_t x, uint32_t y, const
 void pen_on_colour(struct buf *out, struct area area, uint32_t colour, const char *text);
 void pen_in(struct buf *out, struct area area, const char *text); /* the same on white */
 
-/* Of a class: frame, box, core, idle, absent, l2, unbound, chip, off. */
+/* Of a class: frame, box, core, idle, absent, l2, unbound, chip, off, bound. */
 void pen_shape(struct buf *out, const char *what, struct area area);
 void pen_colour(struct buf *out, struct area area, uint32_t colour);
 void pen_tint(struct buf *out, struct area area, uint32_t colour);   /* the same, much lighter */
@@ -50,6 +49,8 @@ void pen_end(struct buf *out);
 uint32_t pen_width(enum pen_font font, const char *text);
 /* Bytes of text that fit on a line of w pixels, broken at a blank where there is one. */
 size_t pen_fits(enum pen_font font, const char *text, uint32_t w);
+/* The width of the text where it is broken so. */
+uint32_t pen_wrapped_width(enum pen_font font, const char *text, uint32_t w);
 /* As many lines as it takes; returns their height. With out NULL nothing is drawn. */
 uint32_t pen_wrapped(struct buf *out, enum pen_font font, uint32_t x, uint32_t y, uint32_t w,
                      const char *text);

@@ -115,22 +115,27 @@ static void names_draw(struct buf *out, const struct drawing *drawing, const str
     }
 }
 
-uint32_t strip_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
+bool has_strip(const struct drawing *drawing)
+{
+    return drawing->folded && drawing->nlooks > 1 && drawing->layout->nnodes <= MAX_NODES;
+}
+
+struct size strip_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
 {
     uint32_t nnodes = drawing->layout->nnodes;
-    if (!drawing->folded || drawing->nlooks < 2 || nnodes > MAX_NODES)
-        return 0;
+    if (!has_strip(drawing))
+        return (struct size){0, 0};
     struct grid grid = make_grid(drawing);
     const char *grey = drawing->request->nparts > 1       ? " (grey: several parts)"
                        : drawing->nlooks > SVG_MAX_PANELS ? " (grey: not drawn below)"
                                                           : "";
     char *line = mem_format("The %u nodes in their order, a square each%s:", nnodes, grey);
+    uint32_t w = pen_wrapped_width(PEN_TEXT, line, SVG_ROOM);
+    uint32_t squares = grid.names + grid.columns * grid.pitch;
     uint32_t h = pen_wrapped(out, PEN_TEXT, SVG_MARGIN, y, SVG_ROOM, line) + 4;
     free(line);
-    if (out) {
-        grid_draw(out, drawing, &grid, y + h);
-        lines_draw(out, &grid, y + h);
-        names_draw(out, drawing, &grid, y + h);
-    }
-    return h + grid.rows * grid.pitch + SVG_GAP;
+    grid_draw(out, drawing, &grid, y + h);
+    lines_draw(out, &grid, y + h);
+    names_draw(out, drawing, &grid, y + h);
+    return (struct size){w > squares ? w : squares, h + grid.rows * grid.pitch + SVG_GAP};
 }

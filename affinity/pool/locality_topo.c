@@ -214,38 +214,58 @@ static int topo_read_list(struct topo_reader *in, const struct topo_place *place
     return 0;
 }
 
-/* Two domains side by side may not have anything in common. */
-static int topo_check_apart(const struct topo_reader *in, const struct topo_place *place,
-                            const char *what, const struct idset *have, const struct idset *fresh)
+/* All ids of these sets, joined two by two, so that each is copied log n times. *twice becomes one
+ * that two of them have, if there is any. */
+static struct idset *topo_join_all(const struct idset *const *sets, size_t n, uint32_t *twice)
 {
-    struct idset *both = idset_intersect(have, fresh);
-    uint32_t id = idset_first(both);
-    idset_free(both);
-    if (id == IDSET_NONE)
+    if (n < 2)
+        return n ? idset_copy(sets[0]) : idset_new();
+    struct idset *first = topo_join_all(sets, n / 2, twice);
+    struct idset *second = topo_join_all(sets + n / 2, n - n / 2, twice);
+    if (*twice == IDSET_NONE && idset_count_both(first, second)) {
+        struct idset *both = idset_intersect(first, second);
+        *twice = idset_first(both);
+        idset_free(both);
+    }
+    topo_join(&first, second);
+    idset_free(second);
+    return first;
+}
+
+/* The sets of domains side by side, which may not have anything in common, go into the one around
+ * them. */
+static int topo_gather_sets(const struct topo_reader *in, const struct topo_place *place,
+                            const char *what, const struct idset *const *sets, size_t n,
+                            struct idset **around)
+{
+    uint32_t twice = IDSET_NONE;
+    struct idset *all = topo_join_all(sets, n, &twice);
+    topo_join(around, all);
+    idset_free(all);
+    if (twice == IDSET_NONE)
         return 0;
     return topo_bad(in, place,
                     "%s %u is in two domains side by side: domains that lie within one another, or "
                     "apart, are right",
-                    what, id);
+                    what, twice);
 }
 
 /* What the domains right below `index` have, which goes into it. */
 static int topo_gather(const struct topo_reader *in, const struct topo_place *place, uint32_t index)
 {
     struct locality_domain *domains = in->tree->domains, *here = &domains[index];
-    struct idset *cores = idset_new(), *gpus = idset_new();
-    int rc = 0;
-    for (uint32_t i = index + 1; rc == 0 && i < in->tree->ndomains; i = domains[i].end) {
-        rc = topo_check_apart(in, place, "core", cores, domains[i].cores);
-        if (rc == 0)
-            rc = topo_check_apart(in, place, "GPU", gpus, domains[i].gpus);
-        topo_join(&cores, domains[i].cores);
-        topo_join(&gpus, domains[i].gpus);
+    size_t most = in->tree->ndomains - index, n = 0;
+    const struct idset **cores = mem_array(most, sizeof(*cores));
+    const struct idset **gpus = mem_array(most, sizeof(*gpus));
+    for (uint32_t i = index + 1; i < in->tree->ndomains; i = domains[i].end, n++) {
+        cores[n] = domains[i].cores;
+        gpus[n] = domains[i].gpus;
     }
-    topo_join(&here->cores, cores);
-    topo_join(&here->gpus, gpus);
-    idset_free(cores);
-    idset_free(gpus);
+    int rc = topo_gather_sets(in, place, "core", cores, n, &here->cores);
+    if (rc == 0)
+        rc = topo_gather_sets(in, place, "GPU", gpus, n, &here->gpus);
+    free(cores);
+    free(gpus);
     return rc;
 }
 
@@ -304,7 +324,11 @@ static int topo_read_domain(struct topo_reader *in, const struct topo_place *pla
     if (topo_gather(in, place, index) < 0)
         return -1;
     in->tree->domains[index].height = topo_height(in->tree, index);
-    *memory += own > below ? own : below;
+    *memory += own > below ? own : below; /* both at most BYTES_MAX: the sum is below 2^64 */
+    if (*memory > (uint64_t)BYTES_MAX)
+        return topo_bad(in, place,
+                        "with this the domains state more memory than 9000 PB, the most that a "
+                        "node may have");
     return 0;
 }
 

@@ -53,7 +53,7 @@ static void pool_raise_all(struct pool_nodes *nodes, struct pool_ask *ask,
 {
     struct pool_range *ranges;
     size_t n = pool_ask_ranges(ask, &ranges);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && *ask->work; i++)
         pool_raise(nodes, ask, &ranges[i], chosen);
     free(ranges);
     if (!n)
@@ -61,6 +61,16 @@ static void pool_raise_all(struct pool_nodes *nodes, struct pool_ask *ask,
     pool_chosen_clear(chosen);
     pool_ask_update(ask, NULL);
     pool_choose(nodes, ask, chosen);
+}
+
+static enum pool_answer pool_give_up(struct error *err)
+{
+    error_set(err,
+              "there are too many ways to place such slots on these nodes, and after %llu million "
+              "domains the search ends: fewer localities within one another, or fewer ranges, "
+              "take less",
+              (unsigned long long)(POOL_WORK / 1000000));
+    return POOL_NEVER;
 }
 
 /* Whether it is only that others hold what is asked for. */
@@ -74,13 +84,15 @@ static enum pool_answer pool_refuse(const struct rset *R, const struct rset *hel
     if (!all)
         return POOL_NEVER;
     bool fits = pool_choose(all, ask, &chosen);
-    if (fits && held)
+    if (!*ask->work)
+        pool_give_up(err);
+    else if (fits && held)
         pool_why_busy(now, ask, found, err);
     else
         pool_why_never(all, ask, &chosen, constraint, err);
     pool_chosen_clear(&chosen);
     pool_nodes_free(all);
-    return fits && held ? POOL_BUSY : POOL_NEVER;
+    return *ask->work && fits && held ? POOL_BUSY : POOL_NEVER;
 }
 
 static enum pool_answer pool_answer(const struct rset *R, const struct rset *held,
@@ -94,7 +106,9 @@ static enum pool_answer pool_answer(const struct rset *R, const struct rset *hel
         answer = pool_refuse(R, held, nodes, &chosen, ask, constraint, err);
     } else {
         pool_raise_all(nodes, ask, &chosen);
-        if (chosen.nslots > POOL_MAX_SLOTS) {
+        if (!*ask->work) {
+            answer = pool_give_up(err);
+        } else if (chosen.nslots > POOL_MAX_SLOTS) {
             error_set(err, "%llu slots are asked for: %u are the most that is granted at a time",
                       (unsigned long long)chosen.nslots, POOL_MAX_SLOTS);
             answer = POOL_NEVER;
@@ -111,12 +125,13 @@ enum pool_answer pool_allocate(const struct rset *R, const struct rset *held,
                                struct pool_grant **grant, struct error *err)
 {
     struct pool_ask ask;
+    uint64_t work = POOL_WORK;
     enum pool_answer answer = POOL_NEVER;
     struct pool_nodes *nodes = pool_nodes_new(R, held, request, constraint, err);
     *grant = NULL;
     if (!nodes)
         return POOL_NEVER;
-    if (pool_ask_make(&ask, request, err) == 0)
+    if (pool_ask_make(&ask, request, &work, err) == 0)
         answer = pool_answer(R, held, nodes, &ask, constraint, grant, err);
     pool_ask_clear(&ask);
     pool_nodes_free(nodes);

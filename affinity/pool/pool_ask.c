@@ -18,7 +18,7 @@ static uint32_t count_lowest(const struct count *count, uint32_t otherwise)
     return count->set ? idset_first(count->set) : count->min;
 }
 
-static void need_copy(struct pool_need *to, const struct request_need *from)
+static void need_copy(struct pool_need *to, const struct request_need *from, uint32_t *number)
 {
     *to = (struct pool_need){.locality = from->locality,
                              .count = count_lowest(&from->count, 1),
@@ -26,9 +26,10 @@ static void need_copy(struct pool_need *to, const struct request_need *from)
                              .cores = count_lowest(&from->cores, 0),
                              .gpus = count_lowest(&from->gpus, 0),
                              .inner = mem_array(from->ninner, sizeof(*to->inner)),
-                             .ninner = from->ninner};
+                             .ninner = from->ninner,
+                             .number = (*number)++};
     for (size_t i = 0; i < from->ninner; i++)
-        need_copy(&to->inner[i], &from->inner[i]);
+        need_copy(&to->inner[i], &from->inner[i], number);
 }
 
 static void need_clear(struct pool_need *need)
@@ -126,11 +127,12 @@ static int ask_check(const struct pool_ask *ask, struct error *err)
     return 0;
 }
 
-int pool_ask_make(struct pool_ask *ask, const struct request *request, struct error *err)
+int pool_ask_make(struct pool_ask *ask, const struct request *request, uint64_t *work,
+                  struct error *err)
 {
     static const struct count one = {.min = 1, .max = 1};
-    *ask = (struct pool_ask){.request = request};
-    need_copy(&ask->slot, &request->slot);
+    *ask = (struct pool_ask){.request = request, .work = work};
+    need_copy(&ask->slot, &request->slot, &ask->nneeds);
     ask->slot.count = 1;
     ask->exclusive = request->node_exclusive || request->slot.exclusive;
     ask->has_exclusive = ask_within_exclusive(request) || need_has_exclusive(&ask->slot);

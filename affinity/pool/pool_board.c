@@ -11,6 +11,15 @@
 #include "affinity/pool/pool_private.h"
 #include "base/mem.h"
 
+/* What is known of each need has as many entries as there is room for. */
+static void board_forget(struct pool_board *board)
+{
+    for (uint32_t i = 0; board->known && i < board->ask->nneeds; i++) {
+        free(board->known[i]);
+        board->known[i] = NULL;
+    }
+}
+
 static void board_grow(struct pool_board *board, uint32_t ndomains)
 {
     if (ndomains <= board->room)
@@ -19,6 +28,8 @@ static void board_grow(struct pool_board *board, uint32_t ndomains)
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         *counts[i] = mem_resize(*counts[i], ndomains, sizeof(**counts[i]));
     board->claimed = mem_resize(board->claimed, ndomains, sizeof(*board->claimed));
+    board->changed = mem_resize(board->changed, ndomains, sizeof(*board->changed));
+    board_forget(board);
     board->room = ndomains;
 }
 
@@ -42,6 +53,11 @@ void pool_board_set(struct pool_board *board, const struct pool_class *class)
         board_count(class->tree, class->own->cores, class->own->gpus, board->own_cores,
                     board->own_gpus);
     memset(board->claimed, 0, class->tree->ndomains * sizeof(*board->claimed));
+    if (!board->known)
+        board->known = mem_array(board->ask->nneeds, sizeof(struct pool_known *));
+    board->now++;
+    for (uint32_t i = 0; i < class->tree->ndomains; i++)
+        board->changed[i] = board->now;
     board->nshares = board->nseats = 0;
 }
 
@@ -52,6 +68,9 @@ void pool_board_clear(struct pool_board *board)
     free(board->own_cores);
     free(board->own_gpus);
     free(board->claimed);
+    free(board->changed);
+    board_forget(board);
+    free(board->known);
     free(board->shares);
     free(board->seats);
     free(board->pieces);
@@ -92,6 +111,19 @@ static bool board_claim(struct pool_board *board, struct pool_share *share)
     return true;
 }
 
+/* What a domain has is part of what all around it have. */
+static void board_change(struct pool_board *board, uint32_t domain)
+{
+    if (!board->ask->nitems) /* nothing is kept */
+        return;
+    board->now++;
+    for (uint32_t at = domain;; at = board->tree->domains[at].up) {
+        board->changed[at] = board->now;
+        if (at == 0)
+            return;
+    }
+}
+
 bool pool_board_take(struct pool_board *board, struct pool_share share)
 {
     if (share.exclusive && !board_claim(board, &share))
@@ -106,6 +138,7 @@ bool pool_board_take(struct pool_board *board, struct pool_share share)
     }
     if (share.exclusive)
         board->claimed[share.domain] = true;
+    board_change(board, share.domain);
     if (board->nshares == board->shares_room) {
         board->shares_room = board->shares_room ? board->shares_room * 2 : 64;
         board->shares = mem_resize(board->shares, board->shares_room, sizeof(*board->shares));
@@ -118,6 +151,7 @@ static void board_give_back(struct pool_board *board, const struct pool_share *s
 {
     if (share->exclusive)
         board->claimed[share->domain] = false;
+    board_change(board, share->domain);
     for (uint32_t at = board_begin(board, share);; at = board->tree->domains[at].up) {
         board->cores[at] += share->cores;
         board->gpus[at] += share->gpus;

@@ -12,6 +12,7 @@
 #include "affinity/pool/pool_private.h"
 #include "base/mem.h"
 
+#define TRIAL_WORK 64u   /* filling a domain costs as much as looking at this many domains */
 #define EXACT_ITEMS 256u /* slots times localities that are arranged by trying everything */
 
 /* Where slots go: at and below `scope`; claims around them end at `stop`. */
@@ -160,7 +161,9 @@ static size_t plan_try_all(const struct plan_scope *in, size_t depth, struct pla
     size_t n = 0;
     for (uint32_t i = in->scope + 1; i < domains[in->scope].end; i++) {
         size_t nshares = board->nshares, nseats = board->nseats;
-        if (strcmp(domains[i].name, name) != 0 || !plan_enter(in, depth, i))
+        if (strcmp(domains[i].name, name) != 0)
+            continue;
+        if (!pool_ask_spend(board->ask, TRIAL_WORK) || !plan_enter(in, depth, i))
             continue;
         trials[n++] =
             (struct plan_trial){i, plan_level(board, nseats), (uint32_t)(board->nseats - nseats)};

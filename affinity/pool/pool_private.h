@@ -20,7 +20,8 @@
 
 #define POOL_MAX_SLOTS (1u << 22)
 #define POOL_MAX_ITEMS 16384u
-#define POOL_TRIES 200000u /* domains tried in an allocation, beyond the greedy ways */
+#define POOL_TRIES 200000u            /* domains tried in an allocation, beyond the greedy ways */
+#define POOL_WORK (UINT64_C(1) << 28) /* domains looked at in an allocation: a second or two */
 #define POOL_NONE UINT32_MAX
 
 /* ---- ask ---- */
@@ -34,6 +35,7 @@ struct pool_need {
     uint64_t all_cores, all_gpus; /* of one, with what is below */
     struct pool_need *inner;
     size_t ninner;
+    uint32_t number; /* of all needs of the slot */
 };
 
 /* A locality that a slot needs, once for each time it is counted; those around it come before. */
@@ -47,7 +49,9 @@ struct pool_item {
 
 struct pool_ask {
     const struct request *request;
+    uint64_t *work; /* domains that may still be looked at; 0: nothing fits any more */
     struct pool_need slot;
+    uint32_t nneeds; /* the slot and all below it */
     struct pool_item *items;
     uint32_t nitems;
     bool exclusive;     /* whole nodes */
@@ -58,8 +62,17 @@ struct pool_ask {
         *pieces; /* of the outermost `within`, or of slots: on each node, or in all */
 };
 
-/* 0, or -1 where the slot is larger than anything can be. */
-int pool_ask_make(struct pool_ask *ask, const struct request *request, struct error *err);
+/* 0, or -1 where the slot is larger than anything can be. *work is counted down as long as the ask
+ * is in use. */
+int pool_ask_make(struct pool_ask *ask, const struct request *request, uint64_t *work,
+                  struct error *err);
+/* Take this number of domains from what may still be looked at. False: fewer are left. */
+static inline bool pool_ask_spend(const struct pool_ask *ask, uint64_t ndomains)
+{
+    bool enough = *ask->work > ndomains;
+    *ask->work = enough ? *ask->work - ndomains : 0;
+    return enough;
+}
 void pool_ask_clear(struct pool_ask *ask);
 /* The numbers of a slot that are ranges, each with its place in the ask, in order. */
 struct pool_range {
@@ -132,12 +145,21 @@ struct pool_piece { /* what is counted: a slot, or an outermost `within` with it
     uint32_t seats_end, shares_end; /* of these and all pieces before */
 };
 
+/* How often a need fits into a domain, and when that was found. */
+struct pool_known {
+    uint64_t when; /* 0: never */
+    uint32_t room;
+};
+
 struct pool_board {
     const struct pool_ask *ask;
     const struct locality_tree *tree;
     uint32_t *cores, *gpus;         /* left, by domain */
     uint32_t *own_cores, *own_gpus; /* by domain; only where something is exclusive */
     bool *claimed;
+    uint64_t now;              /* counts what changed */
+    uint64_t *changed;         /* by domain: when what it has, or one below it has, last changed */
+    struct pool_known **known; /* by need, then domain; NULL where nothing is known */
     struct pool_share *shares;
     size_t nshares, shares_room;
     struct pool_seat *seats;
@@ -159,8 +181,10 @@ void pool_board_add_seat(struct pool_board *board, uint32_t level);
 
 /* ---- room ---- */
 
-/* At most so many of a need fit into a domain and what is below it; UINT32_MAX: any number. */
-uint32_t pool_room(const struct pool_board *board, const struct pool_need *need, uint32_t domain);
+/* At most so many of a need fit into a domain and what is below it; UINT32_MAX: any number. What is
+ * found is kept on the board until the domain changes, since needs within one another ask for the
+ * same again and again. */
+uint32_t pool_room(struct pool_board *board, const struct pool_need *need, uint32_t domain);
 
 /* ---- seat ---- */
 

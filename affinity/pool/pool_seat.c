@@ -39,6 +39,8 @@ static struct seat_list seat_list_new(const struct seating *s, const struct pool
 {
     const struct locality_domain *domains = s->board->tree->domains;
     struct seat_list list = {mem_array(end - first, sizeof(*list.domains)), 0};
+    if (!pool_ask_spend(s->board->ask, end - first))
+        return list;
     uint32_t *rooms = mem_array(end - first, sizeof(*rooms));
     for (uint32_t i = first; i < end; i++) {
         if (!domains[i].name || strcmp(domains[i].name, need->locality) != 0)
@@ -50,6 +52,7 @@ static struct seat_list seat_list_new(const struct seating *s, const struct pool
             rooms[at] = rooms[at - 1];
             list.domains[at] = list.domains[at - 1];
         }
+        pool_ask_spend(s->board->ask, list.count - at);
         rooms[at] = room;
         list.domains[at] = i;
         list.count++;

@@ -46,7 +46,6 @@ static int constraint_read_values(struct constraint_reader *in, struct constrain
         if (constraint_add_value(leaf, json_string_value(value), &in->nhosts, in->err) < 0)
             return -1;
     }
-    constraint_settle(leaf);
     return 0;
 }
 

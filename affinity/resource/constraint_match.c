@@ -3,14 +3,40 @@
 #include <string.h>
 
 #include "affinity/resource/constraint_private.h"
+#include "base/mem.h"
+
+/* A property of R; its ranks are decoded when they are first asked for. */
+struct constraint_property {
+    const char *name, *text;
+    struct idset *ranks;
+};
+
+struct constraint_host {
+    const char *name;
+    uint32_t rank;
+};
 
 struct constraint_world {
     const struct rset *R;
-    struct idset *all; /* its ranks */
+    struct idset *all;                      /* its ranks */
+    struct constraint_property *properties; /* by name */
+    size_t nproperties;
+    struct constraint_host *hosts; /* [R->nnodes] by name, made when one is first asked for */
 };
 
 static struct idset *constraint_eval(const struct constraint *constraint,
-                                     const struct constraint_world *world);
+                                     struct constraint_world *world);
+
+/* ---- many sets made one ---- */
+
+#define CONSTRAINT_SETS 64
+
+/* Sets of ranks on their way to be one: the i-th, where it is there, is made of 2^i sets. So each
+ * id is copied log n times, and few sets are kept. */
+struct constraint_sets {
+    enum constraint_kind kind; /* or: all ids; and: those that all sets have */
+    struct idset *sets[CONSTRAINT_SETS];
+};
 
 /* Both sets are taken. */
 static struct idset *constraint_join(enum constraint_kind kind, struct idset *a, struct idset *b)
@@ -21,20 +47,42 @@ static struct idset *constraint_join(enum constraint_kind kind, struct idset *a,
     return out;
 }
 
-/* Of no parts: all. */
-static struct idset *constraint_eval_parts(const struct constraint *constraint,
-                                           const struct constraint_world *world)
+/* `set` is taken. */
+static void constraint_sets_add(struct constraint_sets *sets, struct idset *set)
 {
-    if (!constraint->nparts)
-        return idset_copy(world->all);
-    struct idset *out = constraint_eval(constraint->parts[0], world);
-    for (size_t i = 1; i < constraint->nparts; i++)
-        out = constraint_join(constraint->kind, out, constraint_eval(constraint->parts[i], world));
+    size_t i = 0;
+    for (; sets->sets[i]; i++) {
+        set = constraint_join(sets->kind, sets->sets[i], set);
+        sets->sets[i] = NULL;
+    }
+    sets->sets[i] = set;
+}
+
+/* NULL of no sets. */
+static struct idset *constraint_sets_take(struct constraint_sets *sets)
+{
+    struct idset *out = NULL;
+    for (size_t i = 0; i < CONSTRAINT_SETS; i++)
+        if (sets->sets[i])
+            out = out ? constraint_join(sets->kind, sets->sets[i], out) : sets->sets[i];
     return out;
 }
 
+/* ---- and, or, not ---- */
+
+/* Of no parts: all. */
+static struct idset *constraint_eval_parts(const struct constraint *constraint,
+                                           struct constraint_world *world)
+{
+    struct constraint_sets sets = {.kind = constraint->kind};
+    for (size_t i = 0; i < constraint->nparts; i++)
+        constraint_sets_add(&sets, constraint_eval(constraint->parts[i], world));
+    struct idset *out = constraint_sets_take(&sets);
+    return out ? out : idset_copy(world->all);
+}
+
 static struct idset *constraint_eval_not(const struct constraint *constraint,
-                                         const struct constraint_world *world)
+                                         struct constraint_world *world)
 {
     struct idset *part = constraint_eval_parts(constraint, world);
     struct idset *out = idset_subtract(world->all, part);
@@ -42,70 +90,157 @@ static struct idset *constraint_eval_not(const struct constraint *constraint,
     return out;
 }
 
-/* A property is meant by its name, and by the part of it before an '@'. */
-static bool constraint_names_property(const char *name, const char *property)
+/* ---- properties ---- */
+
+static int constraint_compare_properties(const void *a, const void *b)
 {
-    size_t len = strlen(name);
-    return strncmp(name, property, len) == 0 && (!property[len] || property[len] == '@');
+    const struct constraint_property *x = a, *y = b;
+    return strcmp(x->name, y->name);
 }
 
-static struct idset *constraint_property_ranks(const char *name, const struct rset *R)
+static void constraint_sort_properties(struct constraint_world *world)
 {
-    const char *property;
+    const char *name;
     json_t *value;
-    struct idset *out = idset_new();
-    json_object_foreach(R->properties, property, value)
+    world->properties =
+        mem_array(json_object_size(world->R->properties), sizeof(*world->properties));
+    json_object_foreach(world->R->properties, name, value)
     {
-        const char *text = json_string_value(value);
-        if (!text || !constraint_names_property(name, property))
-            continue;
-        struct idset *ranks = idset_decode(text, NULL);
-        if (ranks)
-            out = constraint_join(CONSTRAINT_OR, out, ranks);
+        if (json_is_string(value))
+            world->properties[world->nproperties++] =
+                (struct constraint_property){.name = name, .text = json_string_value(value)};
     }
-    return out;
+    if (world->nproperties)
+        qsort(world->properties, world->nproperties, sizeof(*world->properties),
+              constraint_compare_properties);
+}
+
+/* The first property whose name is not before this one. */
+static size_t constraint_first_property(const struct constraint_world *world, const char *name)
+{
+    size_t low = 0, high = world->nproperties;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(world->properties[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void constraint_add_property(struct constraint_sets *sets,
+                                    struct constraint_property *property)
+{
+    if (!property->ranks)
+        property->ranks = idset_decode(property->text, NULL);
+    if (property->ranks)
+        constraint_sets_add(sets, idset_copy(property->ranks));
+}
+
+/* A property is meant by its name, and by the part of it before an '@'. */
+static struct idset *constraint_property_ranks(const char *name, struct constraint_world *world)
+{
+    struct constraint_sets sets = {.kind = CONSTRAINT_OR};
+    char *stem = mem_format("%s@", name);
+    size_t len = strlen(stem), at = constraint_first_property(world, name);
+    if (at < world->nproperties && strcmp(world->properties[at].name, name) == 0)
+        constraint_add_property(&sets, &world->properties[at]);
+    for (at = constraint_first_property(world, stem);
+         at < world->nproperties && strncmp(world->properties[at].name, stem, len) == 0; at++)
+        constraint_add_property(&sets, &world->properties[at]);
+    free(stem);
+    struct idset *out = constraint_sets_take(&sets);
+    return out ? out : idset_new();
 }
 
 static struct idset *constraint_eval_properties(const struct constraint *constraint,
-                                                const struct constraint_world *world)
+                                                struct constraint_world *world)
 {
+    struct constraint_sets sets = {.kind = CONSTRAINT_AND};
     json_t *value;
     size_t i;
-    struct idset *out = idset_copy(world->all);
+    constraint_sets_add(&sets, idset_copy(world->all));
     json_array_foreach(constraint->values, i, value)
     {
         const char *name = json_string_value(value);
         bool without = *name == '^';
-        struct idset *ranks = constraint_property_ranks(name + without, world->R);
-        struct idset *left = without ? idset_subtract(out, ranks) : idset_intersect(out, ranks);
-        idset_free(ranks);
-        idset_free(out);
-        out = left;
+        struct idset *ranks = constraint_property_ranks(name + without, world);
+        if (without) {
+            struct idset *others = idset_subtract(world->all, ranks);
+            idset_free(ranks);
+            ranks = others;
+        }
+        constraint_sets_add(&sets, ranks);
     }
-    return out;
+    return constraint_sets_take(&sets);
+}
+
+/* ---- hosts and ranks ---- */
+
+static int constraint_compare_hosts(const void *a, const void *b)
+{
+    const struct constraint_host *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void constraint_sort_hosts(struct constraint_world *world)
+{
+    const struct rset *R = world->R;
+    world->hosts = mem_array(R->nnodes, sizeof(*world->hosts));
+    for (size_t i = 0; i < R->nnodes; i++)
+        world->hosts[i] = (struct constraint_host){R->nodes[i].host, R->nodes[i].rank};
+    if (R->nnodes)
+        qsort(world->hosts, R->nnodes, sizeof(*world->hosts), constraint_compare_hosts);
+}
+
+static size_t constraint_first_host(const struct constraint_world *world, const char *name)
+{
+    size_t low = 0, high = world->R->nnodes;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(world->hosts[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 static struct idset *constraint_eval_hosts(const struct constraint *constraint,
-                                           const struct constraint_world *world)
+                                           struct constraint_world *world)
 {
-    struct idset *out = idset_new();
-    for (size_t i = 0; i < world->R->nnodes; i++)
-        if (constraint_has_host(&constraint->hosts, world->R->nodes[i].host))
-            idset_add(out, world->R->nodes[i].rank);
-    return out;
+    struct constraint_sets sets = {.kind = CONSTRAINT_OR};
+    if (!world->hosts)
+        constraint_sort_hosts(world);
+    for (size_t i = 0; i < hostlist_count(constraint->hosts); i++) {
+        const char *name = hostlist_nth(constraint->hosts, i);
+        struct idset *ranks = idset_new();
+        for (size_t at = constraint_first_host(world, name);
+             at < world->R->nnodes && strcmp(world->hosts[at].name, name) == 0; at++)
+            idset_add(ranks, world->hosts[at].rank);
+        constraint_sets_add(&sets, ranks);
+    }
+    struct idset *out = constraint_sets_take(&sets);
+    return out ? out : idset_new();
 }
 
 static struct idset *constraint_eval_ranks(const struct constraint *constraint,
-                                           const struct constraint_world *world)
+                                           struct constraint_world *world)
 {
-    return idset_intersect(world->all, constraint->ranks);
+    struct constraint_sets sets = {.kind = CONSTRAINT_OR};
+    for (size_t i = 0; i < constraint->nranks; i++)
+        constraint_sets_add(&sets, idset_copy(constraint->ranks[i]));
+    struct idset *ranks = constraint_sets_take(&sets);
+    return ranks ? constraint_join(CONSTRAINT_AND, ranks, idset_copy(world->all)) : idset_new();
 }
 
 static struct idset *constraint_eval(const struct constraint *constraint,
-                                     const struct constraint_world *world)
+                                     struct constraint_world *world)
 {
     static struct idset *(*const evals[CONSTRAINT_KINDS])(const struct constraint *constraint,
-                                                          const struct constraint_world *world) = {
+                                                          struct constraint_world *world) = {
         [CONSTRAINT_AND] = constraint_eval_parts,
         [CONSTRAINT_OR] = constraint_eval_parts,
         [CONSTRAINT_NOT] = constraint_eval_not,
@@ -116,32 +251,50 @@ static struct idset *constraint_eval(const struct constraint *constraint,
     return evals[constraint->kind](constraint, world);
 }
 
-struct idset *constraint_match(const struct constraint *constraint, const struct rset *R)
+/* ---- all of R ---- */
+
+static struct constraint_world constraint_world_make(const struct rset *R)
 {
-    struct constraint_world world = {R, idset_new()};
+    struct constraint_world world = {.R = R, .all = idset_new()};
     for (size_t i = 0; i < R->nnodes; i++)
         idset_add(world.all, R->nodes[i].rank);
+    constraint_sort_properties(&world);
+    return world;
+}
+
+static void constraint_world_clear(struct constraint_world *world)
+{
+    for (size_t i = 0; i < world->nproperties; i++)
+        idset_free(world->properties[i].ranks);
+    free(world->properties);
+    free(world->hosts);
+    idset_free(world->all);
+}
+
+struct idset *constraint_match(const struct constraint *constraint, const struct rset *R)
+{
+    struct constraint_world world = constraint_world_make(R);
     struct idset *out = constraint_eval(constraint, &world);
-    idset_free(world.all);
+    constraint_world_clear(&world);
     return out;
 }
 
-static bool constraint_has_property(const struct rset *R, const char *name)
+static bool constraint_has_property(struct constraint_world *world, const char *name)
 {
-    struct idset *ranks = constraint_property_ranks(name, R);
+    struct idset *ranks = constraint_property_ranks(name, world);
     bool has = !idset_empty(ranks);
     idset_free(ranks);
     return has;
 }
 
 static const char *constraint_find_unknown(const struct constraint *constraint,
-                                           const struct rset *R, bool negated)
+                                           struct constraint_world *world, bool negated)
 {
     const char *unknown = NULL;
     json_t *value;
     size_t i;
     for (i = 0; i < constraint->nparts && !unknown; i++)
-        unknown = constraint_find_unknown(constraint->parts[i], R,
+        unknown = constraint_find_unknown(constraint->parts[i], world,
                                           negated != (constraint->kind == CONSTRAINT_NOT));
     if (unknown || constraint->kind != CONSTRAINT_PROPERTIES)
         return unknown;
@@ -149,7 +302,7 @@ static const char *constraint_find_unknown(const struct constraint *constraint,
     {
         const char *name = json_string_value(value);
         bool without = *name == '^';
-        if (without == negated && !constraint_has_property(R, name + without))
+        if (without == negated && !constraint_has_property(world, name + without))
             return name + without;
     }
     return NULL;
@@ -157,5 +310,8 @@ static const char *constraint_find_unknown(const struct constraint *constraint,
 
 const char *constraint_unknown_property(const struct constraint *constraint, const struct rset *R)
 {
-    return constraint_find_unknown(constraint, R, false);
+    struct constraint_world world = constraint_world_make(R);
+    const char *unknown = constraint_find_unknown(constraint, &world, false);
+    constraint_world_clear(&world);
+    return unknown;
 }

@@ -134,7 +134,6 @@ static struct constraint *constraint_parse_term(struct constraint_text *in)
     struct constraint *leaf = constraint_new(kind);
     int rc = constraint_add_value(leaf, operand, &in->nhosts, in->err);
     free(operand);
-    constraint_settle(leaf);
     if (rc == 0)
         return leaf;
     constraint_point(in, start);

@@ -1,5 +1,6 @@
 #include "affinity/resource/excerpt.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Where to cut: not inside a UTF-8 sequence. */
@@ -16,14 +17,11 @@ static size_t excerpt_cut(const char *text, size_t len)
 struct excerpt excerpt(const char *text, size_t len)
 {
     struct excerpt out;
-    size_t cut = excerpt_cut(text, len), at = 0;
-    out.text[at++] = '"';
-    for (size_t i = 0; i < cut; i++) {
-        unsigned char c = (unsigned char)text[i];
-        out.text[at++] = c < 0x20 || c == 0x7f ? '?' : (char)c;
-    }
-    out.text[at++] = '"';
-    strcpy(out.text + at, cut < len ? "..." : "");
+    struct buf shown = BUF_INIT;
+    size_t cut = excerpt_cut(text, len);
+    printable_add(&shown, text, cut, PRINTABLE_WORD);
+    snprintf(out.text, sizeof(out.text), "\"%s\"%s", buf_text(&shown), cut < len ? "..." : "");
+    buf_free(&shown);
     return out;
 }
 

@@ -1,5 +1,5 @@
 /*
- * excerpt - untrusted text as it may stand in a sentence: quoted, short, printable.
+ * excerpt - untrusted text as it may stand in a sentence: quoted, short, on one line.
  *
  * By value, so that it can be written in place: error_set(err, "%s is no id", excerpt(s, n).text).
  * Where the place in a text matters, pointer() has the text once more, behind the sentence:
@@ -13,13 +13,15 @@
 
 #include <stddef.h>
 
+#include "base/printable.h"
+
 #define EXCERPT_MAX 64 /* bytes of the original that are shown */
 
 struct excerpt {
-    char text[EXCERPT_MAX + 8];
+    char text[PRINTABLE_GROWTH * EXCERPT_MAX + 8];
 };
 
-/* "text" in double quotes; control characters become '?', what is cut off becomes "...". */
+/* "text" in double quotes, made printable; what is cut off becomes "...". */
 struct excerpt excerpt(const char *text, size_t len);
 
 #define POINTER_WIDTH 60 /* bytes of the original that are shown, so that a line fits a terminal */

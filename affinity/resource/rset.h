@@ -19,9 +19,11 @@
 #include "affinity/resource/idset.h"
 #include "base/error.h"
 
+/* Several times what the largest machines need, were all of their nodes different; a parsed object
+ * takes some 400 bytes, any other value 60. */
 #define RSET_MAX_TEXT (128u << 20)     /* bytes of R that are read at all */
-#define RSET_MAX_VALUES (16u << 20)    /* JSON values in it */
-#define RSET_MAX_CONTAINERS (4u << 20) /* of these, objects and arrays */
+#define RSET_MAX_VALUES (4u << 20)     /* JSON values in it */
+#define RSET_MAX_CONTAINERS (1u << 20) /* of these, objects and arrays */
 
 struct rset_children {
     struct idset *cores; /* never NULL, never empty in a decoded R */

@@ -28,8 +28,23 @@ static const hwloc_obj_type_t unused_types[] = {
     HWLOC_OBJ_BRIDGE,   HWLOC_OBJ_PCI_DEVICE, HWLOC_OBJ_OS_DEVICE,
 };
 
-/* What only the environment can tell hwloc is told for the length of one call; a setting of the
- * user's own is respected. */
+/* What only the environment can tell hwloc; a setting of the user's own is respected.
+ *
+ * It opens its plug-ins (OpenCL, GL, PCI, libxml) while it initialises, before anybody could say that
+ * they are not wanted, and that takes longer than all the rest. Of a machine that contradicts itself
+ * (NUMA domains astride sockets) it would say so at length on stderr, once a node, amid what tasks
+ * write there. */
+static const struct {
+    const char *name, *value;
+} no_plugins = {"HWLOC_PLUGINS_PATH", "/nonexistent"}, no_errors = {"HWLOC_HIDE_ERRORS", "2"};
+
+void topo_prepare(void)
+{
+    setenv(no_plugins.name, no_plugins.value, 0);
+    setenv(no_errors.name, no_errors.value, 0);
+}
+
+/* For the length of one call, where topo_prepare() was not called. */
 static bool setting_begin(const char *name, const char *value)
 {
     return !getenv(name) && setenv(name, value, 1) == 0;
@@ -43,23 +58,19 @@ static void setting_end(const char *name, bool ours)
     errno = saved;
 }
 
-/* hwloc opens its plug-ins (OpenCL, GL, PCI, libxml) while it initialises, before anybody could say
- * that they are not wanted, and that takes longer than all the rest. */
 static int init_without_plugins(hwloc_topology_t *machine)
 {
-    bool ours = setting_begin("HWLOC_PLUGINS_PATH", "/nonexistent");
+    bool ours = setting_begin(no_plugins.name, no_plugins.value);
     int rc = hwloc_topology_init(machine);
-    setting_end("HWLOC_PLUGINS_PATH", ours);
+    setting_end(no_plugins.name, ours);
     return rc;
 }
 
-/* Of a machine that contradicts itself (NUMA domains astride sockets) hwloc would say so at length
- * on stderr, once a node, amid what tasks write there. */
 static int load_quietly(hwloc_topology_t machine)
 {
-    bool ours = setting_begin("HWLOC_HIDE_ERRORS", "2");
+    bool ours = setting_begin(no_errors.name, no_errors.value);
     int rc = hwloc_topology_load(machine);
-    setting_end("HWLOC_HIDE_ERRORS", ours);
+    setting_end(no_errors.name, ours);
     return rc;
 }
 

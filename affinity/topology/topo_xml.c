@@ -54,9 +54,8 @@ static bool skip_tag(struct scan *scan)
 /* An internal subset could define texts that stand for long ones; exports have none. */
 static int scan_declaration(struct scan *scan, struct error *err)
 {
-    size_t len = (size_t)(scan->end - scan->at);
-    const char *close = memchr(scan->at, '>', len), *open = memchr(scan->at, '[', len);
-    if (open && (!close || open < close))
+    const char *close = memchr(scan->at, '>', (size_t)(scan->end - scan->at));
+    if (memchr(scan->at, '[', (size_t)((close ? close : scan->end) - scan->at)))
         return error_set(err, "it declares a document type of its own, which no export does");
     scan->at = close ? close + 1 : scan->end;
     return 0;

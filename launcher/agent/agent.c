@@ -12,9 +12,11 @@
 #include "base/mem.h"
 #include "config.h"
 #include "launcher/agent/state.h"
+#include "launcher/agent/topology_file.h"
 #include "launcher/process/descend.h"
 #include "launcher/program/allowed.h"
 #include "launcher/program/here.h"
+#include "launcher/tree/connect_back.h"
 
 /* ---- leaving ---- */
 
@@ -52,6 +54,7 @@ static void on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
     struct agent *agent = watcher->data;
     (void)events;
+    start_abandon(agent);
     ending_check(agent);
     start_next(agent);
     if (!agent->parent && !is_busy(agent) && (!agent->tree || agent->tree_empty))
@@ -246,6 +249,27 @@ static void take_welcome(struct agent *agent, const struct frame *frame)
     json_decref(value);
 }
 
+static const struct link_ops parent_ops;
+
+/* It is one of several that a command started: its parent is elsewhere. */
+static void take_call(struct agent *agent, const struct frame *frame)
+{
+    if (agent->host || agent->called)
+        return;
+    agent->called = true;
+    json_t *call = frame_json(frame, &agent->failure);
+    int fd = call ? connect_back_follow(call, &agent->failure) : -1;
+    json_decref(call);
+    if (fd < 0) {
+        parent_lost(agent);
+        return;
+    }
+    link_free(agent->parent);
+    ev_now_update(agent->loop);
+    agent->parent = link_new(agent->loop, fd, fd, &parent_ops, agent);
+    link_greet(agent->parent);
+}
+
 /* ---- the launch ---- */
 
 /* What goes wrong with it is told as what goes wrong with tasks. */
@@ -268,7 +292,9 @@ static void take_signal(struct agent *agent, const struct frame *frame)
 {
     if (agent->tree)
         tree_send(agent->tree, frame);
-    ending_signal(agent, frame->flags);
+    signals_forward(agent, frame->flags);
+    if (frame->rank == FRAME_SIGNAL_END)
+        ending_count_down(agent);
 }
 
 static void take_terminate(struct agent *agent, const struct frame *frame)
@@ -283,11 +309,14 @@ static void take_terminate(struct agent *agent, const struct frame *frame)
     if (agent->tree)
         tree_send(agent->tree, frame);
     ending_terminate(agent, frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0);
+    ending_count_down(agent);
 }
 
 static void (*const from_above[FRAME_NTYPES])(struct agent *, const struct frame *) = {
     [FRAME_WELCOME] = take_welcome,
+    [FRAME_CALL] = take_call,
     [FRAME_LAUNCH] = take_launch,
+    [FRAME_GO] = start_take_go,
     [FRAME_SIGNAL] = take_signal,
     [FRAME_TERMINATE] = take_terminate,
     [FRAME_STDIN] = streams_input,
@@ -352,6 +381,7 @@ static void agent_close(struct agent *agent)
 {
     while (agent->groups)
         group_free(agent->groups);
+    topology_file_close(agent);
     pmix_close(agent);
     register_remove(agent);
     link_free(agent->parent);
@@ -363,17 +393,30 @@ static void agent_close(struct agent *agent)
     bootstrap_clear(&agent->boot);
     idset_free(agent->confined);
     free(agent->host);
+    ending_close(agent);
 }
 
-int agent_run(const struct agent_config *config)
+/* Who ends a job sends it to all processes of it. It is not for this one to end while tasks may be
+ * saving: the link says when. Not ignored, for agents' commands would ignore it, too. */
+static void on_term(int number)
+{
+    (void)number;
+}
+
+int agent_run(const struct agent_config *config, struct error *err)
 {
     struct agent agent = {0};
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGTERM, on_term);
     prctl(PR_SET_NAME, "tpagent");
     descend_adopt();
     agent_open(&agent, config);
     link_greet(agent.parent);
     ev_run(agent.loop, 0);
+    int status = agent.given_up ? AGENT_LEFT : agent.failure.text ? 1 : 0;
+    if (agent.failure.text)
+        error_set(err, "%s", agent.failure.text);
+    error_clear(&agent.failure);
     agent_close(&agent);
-    return 0;
+    return status;
 }

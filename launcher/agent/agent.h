@@ -10,6 +10,7 @@
 #define LAUNCHER_AGENT_AGENT_H
 
 #include "affinity/topology/topo.h"
+#include "base/error.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/scratch.h"
 
@@ -25,9 +26,12 @@ struct agent_config {
     struct scratch *scratch;
 };
 
-/* Runs to the end; returns the exit status of the process. The process has no other thread and no
- * default loop yet; descriptors above 9 other than those given are closed. */
-int agent_run(const struct agent_config *config);
+#define AGENT_LEFT 3 /* exit status: some processes could not be ended, and that was reported */
+
+/* Runs to the end; returns the exit status of the process, with a sentence where the agent could not
+ * connect to its parent. The process has no other thread and no default loop yet; descriptors above 9
+ * other than those given are closed. */
+int agent_run(const struct agent_config *config, struct error *err);
 
 /* An agent of this host was killed: what it wrote down for other runs is cleared away, once none of
  * its tasks lives. */

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "launcher/agent/state.h"
+#include "launcher/agent/topology_file.h"
 #include "launcher/program/ask.h"
 
 #define ASKING_MAX_CODES 1024 /* no dialect's reply has room for more */
@@ -89,6 +90,17 @@ static struct pair *borrow_pairs(const struct pmi_pairs *pairs, const char *dire
     return list;
 }
 
+void asking_value(void *arg, struct pmi_request *request, const char *key)
+{
+    struct ask ask = {.kind = ASK_DEAD};
+    if (!strcmp(key, "PMI_hwloc_xmlfile"))
+        topology_file_ask(arg, request);
+    else if (!strcmp(key, "PMI_dead_processes"))
+        ask_above(arg, asking_task(request), &ask, request, 0);
+    else
+        pmi_request_value(request, NULL);
+}
+
 static void ask_spawn(struct group *group, const struct task *task, const struct pmi_spawn *spawn,
                       struct pmi_request *request, uint64_t token)
 {
@@ -113,7 +125,12 @@ static void ask_spawn(struct group *group, const struct task *task, const struct
 
 void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn)
 {
-    ask_spawn(arg, asking_task(request), spawn, request, 0);
+    static const struct pmi_spawned refused = {.rc = 1, .why = "it is another user who asks"};
+    const struct task *task = asking_task(request);
+    if (task->strange)
+        pmi_request_spawned(request, &refused);
+    else
+        ask_spawn(arg, task, spawn, request, 0);
 }
 
 void asking_spawn_pmix(struct group *group, uint32_t rank, uint64_t token,
@@ -167,6 +184,18 @@ static void answer_pmix(const struct group *group, const struct asking *asking,
     free(name);
 }
 
+/* As MPICH reads it: ranks and ranges of them, none for nobody. Of more than a value has room for, the
+ * lower ones. NULL stays NULL. */
+static char *dead_text(const struct idset *dead)
+{
+    char *text = dead ? idset_encode(dead) : NULL;
+    if (!text || strlen(text) < PMI_VALLEN_MAX)
+        return text;
+    text[PMI_VALLEN_MAX - 1] = '\0';
+    *strrchr(text, ',') = '\0';
+    return text;
+}
+
 static void give_answer(const struct group *group, const struct asking *asking,
                         const struct answer *answer)
 {
@@ -174,8 +203,18 @@ static void give_answer(const struct group *group, const struct asking *asking,
         answer_pmix(group, asking, answer);
         return;
     }
+    if (asking->kind == ASK_DEAD) {
+        char *ranks = dead_text(answer->dead);
+        pmi_request_value(asking->request, ranks);
+        free(ranks);
+        return;
+    }
     if (asking->kind != ASK_SPAWN) {
-        pmi_request_named(asking->request, !answer->refusal, answer->port);
+        pmi_request_named(asking->request,
+                          answer->full      ? PMI_NAMED_FULL
+                          : answer->refusal ? PMI_NAMED_NOT
+                                            : PMI_NAMED_GOOD,
+                          answer->port);
         return;
     }
     char *job = asking_kvsname(group->launch, answer->group);

@@ -1,7 +1,9 @@
 /* The cgroup that a node's tasks are started in: they cannot leave it, and where they are not bound
  * it keeps them, if it can, to the cores that their program holds. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/mem.h"
 #include "launcher/agent/state.h"
@@ -85,6 +87,8 @@ static void confine_first(struct group *group)
         idset_free(cpus);
     }
     error_clear(&err);
+    uint64_t limit;
+    agent->oom_kills = cgroup_kills(agent->config->cgroup, &limit);
 }
 
 void confine_open(struct group *group)
@@ -109,6 +113,36 @@ void confine_close(struct group *group)
     if (!idset_empty(left) && !idset_equal(left, agent->confined))
         confine_keep(agent, left);
     idset_free(left);
+}
+
+/* "100 MiB" */
+static char *confine_size(uint64_t bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double size = (double)bytes;
+    size_t unit = 0;
+    for (; size >= 1024 && unit < 4; unit++)
+        size /= 1024;
+    return mem_format("%.4g %s", size, units[unit]);
+}
+
+/* A shell says of what it waited for that it was killed by its own status. */
+char *confine_killed(const struct task *task)
+{
+    struct agent *agent = task->group->agent;
+    uint64_t limit;
+    bool killed = WIFSIGNALED(task->status) && WTERMSIG(task->status) == SIGKILL;
+    bool waited = WIFEXITED(task->status) && WEXITSTATUS(task->status) == 128 + SIGKILL;
+    if (!killed && !waited)
+        return NULL;
+    if (cgroup_kills(agent->config->cgroup, &limit) <= agent->oom_kills)
+        return NULL;
+    agent->oom_kills++;
+    char *size = limit < UINT64_MAX ? confine_size(limit) : NULL;
+    char *text = mem_format("killed by the kernel for lack of memory%s%s%s",
+                            size ? " (cgroup limit " : "", size ? size : "", size ? ")" : "");
+    free(size);
+    return text;
 }
 
 void confine_remove(struct agent *agent)

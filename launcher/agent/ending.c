@@ -1,4 +1,5 @@
 /* How tasks end: one by one, together, and the proof that nothing of them is left. */
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,24 +9,18 @@
 #include "launcher/agent/state.h"
 #include "launcher/process/descend.h"
 
-#define LINGER 1.0       /* s of silence after which what a task left behind is ended */
+#define LINGER                                                                                     \
+    1.0                  /* s of silence after which what a task left behind is ended; at most the
+                            kill grace */
 #define KILL_PERIOD 0.05 /* s between rounds of KILL: what was born meanwhile is found */
+#define KILL_ROUNDS 60   /* 3 s of them; what is left then is named, and not waited for */
+#define RECOUNT 0.2      /* s between counts of the tasks that are left */
 
 /* ---- what is left ---- */
 
-static size_t ending_descend(struct agent *agent, int number)
+static double ending_grace(const struct group *group)
 {
-    size_t count = 0;
-    const pid_t *pids = agent->tree ? tree_pids(agent->tree, &count) : NULL;
-    return descend_signal(number, pids, count);
-}
-
-static void ending_all(struct agent *agent, int number)
-{
-    if (number == SIGKILL)
-        cgroup_kill(agent->config->cgroup);
-    ending_signal(agent, number);
-    ending_descend(agent, number);
+    return group->launch ? group->launch->spec->kill_grace : 0;
 }
 
 /* What a task left running may still be writing for it (`exec > >(tee log)`): while it holds the
@@ -36,7 +31,7 @@ static bool ending_lingers(struct group *group)
     bool open = false;
     for (uint32_t i = 0; i < group->ntasks && !open; i++)
         open = group->tasks[i].streams[0].fd >= 0 || group->tasks[i].streams[1].fd >= 0;
-    double rest = group->heard + LINGER - ev_now(agent->loop);
+    double rest = group->heard + fmin(LINGER, ending_grace(group)) - ev_now(agent->loop);
     if (!open || agent->terminating || group->terminating || !agent->parent)
         return false;
     if (agent->stalled) /* it is not silent: nobody listens for the moment */
@@ -61,8 +56,10 @@ static bool ending_is_last(const struct group *group)
 
 static bool ending_left(const struct agent *agent)
 {
-    return ending_descend((struct agent *)(uintptr_t)agent, 0) ||
-           cgroup_populated(agent->config->cgroup);
+    size_t count = 0;
+    const pid_t *pids = agent->tree ? tree_pids(agent->tree, &count) : NULL;
+    return !agent->given_up &&
+           (descend_signal(0, pids, count) || cgroup_populated(agent->config->cgroup));
 }
 
 /* Where no other group has tasks, what this one's left behind goes too; else it belongs to the
@@ -76,7 +73,7 @@ static bool ending_swept(struct group *group)
         if (ending_lingers(group))
             return false;
         if (!agent->terminating) {
-            ending_terminate(agent, group->launch ? group->launch->spec->kill_grace : 0);
+            ending_terminate(agent, ending_grace(group));
             agent->sweeping = true;
         }
         return false;
@@ -149,12 +146,83 @@ void ending_check(struct agent *agent)
 
 /* ---- ending them ---- */
 
+/* It outlives SIGKILL. */
+static void ending_forsake(struct task *task)
+{
+    struct group *group = task->group;
+    task->status = SIGKILL;
+    task->victim = task->ended = task->drained = true;
+    task->pid = 0;
+    group->live--;
+    report_add_rank(group, task->status, true, task_rank(task));
+    signals_end(task);
+    rendezvous_gone(task);
+}
+
+/* What is left may not be signalled, being another user's, or waits for hardware. */
+static void ending_give_up(struct agent *agent)
+{
+    char *left = signals_survivors(agent);
+    char *text = mem_format("cannot end process %s: still there %g s after SIGKILL",
+                            left ? left : "of its cgroup", KILL_PERIOD * KILL_ROUNDS);
+    report_survivors(agent, text);
+    agent->given_up = true;
+    for (struct group *group = agent->groups; group; group = group->next) {
+        group->undrained = 0;
+        if (group->phase == GROUP_STARTING)
+            group->phase = GROUP_RUNNING;
+        for (uint32_t i = 0; i < group->ntasks; i++)
+            if (group->tasks[i].started && !group->tasks[i].ended)
+                ending_forsake(&group->tasks[i]);
+    }
+    free(text);
+    free(left);
+}
+
 static void on_killer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct agent *agent = timer->data;
     (void)events;
-    if (ev_now(loop) >= agent->kill_at)
-        ending_all(agent, SIGKILL);
+    if (ev_now(loop) < agent->kill_at)
+        return;
+    signals_kill(agent);
+    if (++agent->kills == KILL_ROUNDS && ending_left(agent))
+        ending_give_up(agent);
+}
+
+static uint32_t ending_count(const struct agent *agent)
+{
+    uint32_t count = 0;
+    for (const struct group *group = agent->groups; group; group = group->next)
+        count += group->live;
+    return count;
+}
+
+/* The manager says who is waited for: it hears at once when the first task ends, and then now and
+ * then. */
+static void ending_recount(struct agent *agent)
+{
+    uint32_t count = ending_count(agent);
+    if (!agent->counting || ev_is_active(&agent->recount) || count == agent->counted)
+        return;
+    agent->counted = count;
+    report_running(agent, count, false);
+    ev_timer_set(&agent->recount, RECOUNT, 0);
+    ev_timer_start(agent->loop, &agent->recount);
+}
+
+static void on_recount(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    ending_recount(timer->data);
+}
+
+void ending_count_down(struct agent *agent)
+{
+    agent->counting = true;
+    agent->counted = ending_count(agent);
+    report_running(agent, agent->counted, true);
 }
 
 static void on_linger(struct ev_loop *loop, ev_timer *timer, int events)
@@ -168,7 +236,13 @@ void ending_open(struct agent *agent)
 {
     ev_timer_init(&agent->linger, on_linger, 0, 0);
     ev_timer_init(&agent->killer, on_killer, KILL_PERIOD, KILL_PERIOD);
-    agent->linger.data = agent->killer.data = agent;
+    ev_timer_init(&agent->recount, on_recount, 0, 0);
+    agent->linger.data = agent->killer.data = agent->recount.data = agent;
+}
+
+void ending_close(struct agent *agent)
+{
+    process_set_clear(&agent->heard_term);
 }
 
 void ending_terminate(struct agent *agent, double grace)
@@ -182,26 +256,21 @@ void ending_terminate(struct agent *agent, double grace)
     agent->terminating = true;
     agent->sweeping = false;
     agent->kill_at = at;
-    if (first && grace > 0) {
-        ending_all(agent, SIGTERM);
-        ending_all(agent, SIGCONT); /* a stopped task has to hear of it */
-    } else if (grace <= 0) {
-        ending_all(agent, SIGKILL);
-    }
-    if (first)
-        ev_timer_start(agent->loop, &agent->killer);
-}
-
-void ending_signal(struct agent *agent, int number)
-{
-    for (const struct group *group = agent->groups; group; group = group->next)
-        signals_group(group, number);
+    if (first && grace > 0)
+        signals_terminate(agent);
+    else if (grace <= 0)
+        signals_kill(agent);
+    if (!first)
+        return;
+    agent->kills = 0;
+    agent->given_up = false;
+    ev_timer_start(agent->loop, &agent->killer);
 }
 
 void ending_terminate_group(struct group *group)
 {
     group->terminating = true;
-    signals_group(group, SIGKILL);
+    signals_kill_group(group);
 }
 
 /* ---- one by one ---- */
@@ -223,18 +292,19 @@ static const char *ending_why(const struct task *task)
 static bool ending_goes_on(const struct task *task, const char *why)
 {
     bool keeps = task->group->launch->spec->on_failure == SPEC_FAILURE_CONTINUE;
-    return task->unwanted || (keeps && strcmp(why, "unfinalized") != 0);
+    return task->unwanted || task->group->agent->counting ||
+           (keeps && strcmp(why, "unfinalized") != 0);
 }
 
 /* Who waits for it in vain hears of it first. */
 static void ending_tell(struct task *task, const char *why)
 {
     int status = task->aborter ? W_EXITCODE(task->aborted, 0) : task->status;
-    char *text = task->aborter ? mem_format("aborted by %s", task->aborter) : NULL;
+    char *text = task->aborter ? mem_format("aborted by %s", task->aborter) : confine_killed(task);
     task->mourned = ending_goes_on(task, why);
     pmix_died(task, task->mourned);
     if (!task->victim)
-        report_ended_rank(task->group, task_rank(task), why, status, text);
+        report_ended_task(task, why, status, text);
     free(text);
 }
 
@@ -254,8 +324,13 @@ void ending_settled(struct task *task)
         return;
     task->doubtful = false;
     group->ndoubtful--;
+    if (task->status != 0)
+        return; /* it was told at once */
     const char *why = ending_why(task);
-    if (group->agent->terminating || group->terminating)
+    bool late = group->agent->terminating || group->terminating;
+    if (late && why) /* it ended before others did because of it */
+        report_ended_task(task, why, task->status, NULL);
+    if (late)
         return;
     if (why)
         ending_tell(task, why);
@@ -271,6 +346,7 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
         return;
     struct group *group = task->group;
     task->status = status;
+    task->ended_at = link_clock();
     task->victim = agent->terminating || group->terminating || task->unwanted;
     task->ended = true;
     group->heard = ev_now(agent->loop);
@@ -282,13 +358,14 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
         idset_add(group->silent, task_rank(task));
     task->pid = 0;
     report_add_rank(group, status, task->victim, task_rank(task));
-    task->doubtful = doubtful && status == 0 && !task->victim && !task->aborter;
-    if (task->doubtful)
+    task->doubtful = doubtful && WIFEXITED(status) && !task->victim && !task->aborter;
+    if (task->doubtful) /* its last words may still be on their way */
         group->ndoubtful++;
-    else if (why && !agent->terminating && !group->terminating)
+    if (why && !(task->doubtful && status == 0) && !agent->terminating && !group->terminating)
         ending_tell(task, why);
     signals_end(task);
     rendezvous_gone(task);
     if (task->reads)
         streams_input_settle(agent);
+    ending_recount(agent);
 }

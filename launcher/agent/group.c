@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "launcher/agent/state.h"
+#include "launcher/agent/topology_file.h"
 
 static void group_append(struct agent *agent, struct group *group)
 {
@@ -31,6 +32,8 @@ static void make_tasks(struct group *group)
 {
     const struct launch *launch = group->launch;
     group->ntasks = launch->nlocal;
+    group->older = group->agent->ntasks;
+    group->agent->ntasks += group->ntasks;
     group->tasks = mem_array(group->ntasks, sizeof(*group->tasks));
     for (uint32_t i = 0; i < group->ntasks; i++) {
         struct task *task = &group->tasks[i];
@@ -120,6 +123,7 @@ void group_free(struct group *group)
     pmix_free(group);
     rendezvous_free(group);
     asking_free(group);
+    topology_file_forget(group);
     launch_free(group->launch);
     idset_free(group->nodes);
     idset_free(group->silent);

@@ -6,27 +6,38 @@
 #define LAUNCHER_AGENT_PART_H
 
 #include "affinity/topology/topo.h"
+#include "launcher/process/scratch.h"
 #include "launcher/process/spawn.h"
 #include "launcher/program/launch.h"
+#include "launcher/program/mpi_use.h"
 
 struct part {
     char **environment; /* without the tasks' own variables */
     size_t count;
-    char *path;            /* of the program */
-    int missing;           /* errno when it was not found */
-    const char *directory; /* the spec's */
+    char *path;      /* of the program; NULL: it was not found */
+    char *directory; /* absolute, if the caller's is */
+    char *mpi_abi;   /* the library that --mpi means here; NULL: none was chosen */
+    int refused;     /* exit status of tasks that cannot be executed here; 0: they can */
+    char *refusal;   /* why; NULL: they can */
     struct spawn_limit limits[RLIM_NLIMITS];
     int umask;
     const struct launch *launch;
     const struct topo *topo;
     char ***gpu_views; /* [launch->ngpus + 1] see part_gpus(); NULL: tasks' GPUs are left alone */
     unsigned pmi;      /* set of enum spec_pmi that its tasks are offered */
-    char **pmi_env;    /* what else these need for that, see pmi_env.h */
+    enum mpi_family family; /* of the MPI that they speak it with, where there are other parts */
+    char **pmi_env;         /* what else these need for that, see pmi_env.h */
 };
 
-/* The part of this number; both are borrowed. PMIx is offered only where it can be served. */
-void part_open(struct part *part, const struct launch *launch, size_t number,
-               const struct topo *topo, bool pmix_served);
+struct part_source { /* all borrowed */
+    const struct launch *launch;
+    const struct topo *topo;
+    struct scratch *scratch; /* for the library of --mpi */
+    bool pmix_served;        /* else it is not offered */
+};
+
+/* The part of this number; what the source borrows is borrowed. */
+void part_open(struct part *part, const struct part_source *source, size_t number);
 /* What its tasks are offered is there, and a directory for memory that they share; or NULL. */
 void part_serve(struct part *part, const char *memory);
 void part_close(struct part *part);

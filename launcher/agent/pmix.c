@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "launcher/agent/pmix_room.h"
+#include "launcher/agent/topology_file.h"
 
 #define PMIX_PATIENCE 2.0 /* s for openpmix to end, after which it is left as it is */
 
@@ -100,7 +101,9 @@ static void pmix_room_begin(struct agent *agent, const char *directory)
                                              .hostname = agent->host,
                                              .node = agent->node,
                                              .tmpdir = directory,
-                                             .topology = room->machine};
+                                             .topology = room->machine,
+                                             .quiet = !agent->boot.verbose};
+    topology_file_settle(agent);
     room->start = pmix_host_begin(&room->config, &pmix_ops, room);
 }
 
@@ -112,13 +115,15 @@ void pmix_ahead(struct agent *agent)
 }
 
 /* The host is there, or it cannot be. */
-int pmix_finish(struct agent *agent, struct error *err)
+int pmix_finish(struct group *group, struct error *err)
 {
+    struct agent *agent = group->agent;
     const char *directory = scratch_name(agent->config->scratch, err);
     if (!directory)
         return -1;
     if (!agent->pmix)
         pmix_room_begin(agent, directory);
+    topology_file_ahead(group);
     struct pmix_room *room = agent->pmix;
     if (room->host)
         return 0;

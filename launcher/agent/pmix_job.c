@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "launcher/agent/pmix_room.h"
+#include "launcher/agent/topology_file.h"
 #include "launcher/program/apps.h"
 
 char *pmix_name(const struct launch *launch, uint32_t group)
@@ -45,6 +46,7 @@ static struct pmix_job *make_job(struct group *group, struct error *err)
                                      .rank_by = part->order,
                                      .bind_to = part->bind,
                                      .tmpdir = directory,
+                                     .topology = topology_file_text(group),
                                      .oversubscribed = launch_is_crowded(launch),
                                      .goes_on = launch->spec->on_failure == SPEC_FAILURE_CONTINUE};
     struct pmix_place *place = place_new(group);
@@ -76,7 +78,7 @@ int pmix_open(struct group *group, unsigned offered, struct error *err)
     const struct launch *launch = group->launch;
     if (!(offered & SPEC_PMI_X || launch->spec->tools) || !launch->nlocal)
         return 0;
-    if (pmix_finish(agent, err) < 0)
+    if (pmix_finish(group, err) < 0)
         return -1;
     group->pmix = make_job(group, err);
     if (!group->pmix || let_tools(agent, launch, err) < 0)
@@ -111,7 +113,9 @@ char *const *pmix_variables(const struct task *task, unsigned offered)
 int pmix_exchanged(struct group *group, uint64_t id, const void *bytes, size_t len,
                    struct error *err)
 {
-    return group->pmix ? pmix_job_exchanged(group->pmix, id & ~EXCHANGE_PART, bytes, len, err) : 0;
+    return group->pmix ? pmix_job_exchanged(group->pmix, id & ~(EXCHANGE_PART | EXCHANGE_AGAIN),
+                                            bytes, len, err)
+                       : 0;
 }
 
 bool pmix_ended(const struct task *task)

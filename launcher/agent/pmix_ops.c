@@ -21,7 +21,8 @@ static void host_exchange(void *arg, struct pmix_job *job, uint64_t id, uint32_t
     struct group *group = group_of(job);
     (void)arg;
     if (group)
-        rendezvous_exchange(group, nnodes ? id | EXCHANGE_PART : id, nnodes, bytes, len);
+        rendezvous_exchange(group, nnodes ? id | EXCHANGE_PART | EXCHANGE_AGAIN : id, nnodes, bytes,
+                            len);
 }
 
 static void host_post(void *arg, struct pmix_job *job, uint32_t node, const void *bytes, size_t len)

@@ -29,7 +29,7 @@ struct pmix_room {
 /* pmix.c */
 void pmix_set_deadline(struct pmix_room *room); /* after each call of the host */
 void pmix_run(struct pmix_room *room);
-int pmix_finish(struct agent *agent,
+int pmix_finish(struct group *group,
                 struct error *err); /* the host is there, or it cannot be: -1 */
 void pmix_broken(struct group *group, const struct error *err);
 

@@ -1,6 +1,6 @@
 /* This host's register: an instance of its own, in which agents of all instances of a user write
  * down the processors that they bind tasks to. It refuses nobody; whoever binds to processors that
- * runs of another instance have is told so.
+ * runs of another instance have is told so, and of runs that cannot read it (neighbours.h).
  *
  * A program's name in it is "FAMILY PROGRAM in INSTANCE": runs of a family, tasks of one another,
  * are no strangers. Ids in the place of cores are the processors' OS indexes. */
@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "launcher/agent/neighbours.h"
 #include "launcher/agent/state.h"
 #include "launcher/program/ledger.h"
+
+#define REGISTER_PATIENCE 0.2 /* s for its lock: tasks' output does not wait for it */
 
 /* Whether what its tasks are bound to is written down. */
 static bool is_bound(const struct group *group)
@@ -35,17 +38,31 @@ static struct idset *bound_processors(const struct agent *agent)
     return all;
 }
 
+static void warn(struct agent *agent, const char *who, const char *why)
+{
+    char *text = mem_format("%s: %s%s", agent->host, who, why);
+    struct frame frame = {
+        .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
+    report_send(agent, &frame);
+    free(text);
+}
+
 static void tell_strangers(struct agent *agent, const struct rset *set, const char *family)
 {
     char *who = instance_strangers(agent->register_instance, agent->register_entry, set, family);
-    char *text =
-        *who ? mem_format("%s: %s: runs of two instances share them", agent->host, who) : NULL;
-    struct frame frame = {.type = FRAME_NOTE, .node = agent->node, .bytes = text};
-    if (text) {
-        frame.len = strlen(text);
-        report_send(agent, &frame);
-    }
-    free(text);
+    if (*who)
+        warn(agent, who, ": runs of two instances share them");
+    free(who);
+}
+
+/* Also where they cannot be written down. */
+static void tell_neighbours(struct agent *agent, const struct idset *cpus)
+{
+    char *who = agent->neighbours ? neighbours_find(agent->neighbours, cpus) : mem_copy_text("");
+    if (agent->neighbours)
+        neighbours_tell(agent->neighbours, cpus);
+    if (*who)
+        warn(agent, who, "");
     free(who);
 }
 
@@ -70,7 +87,10 @@ static const char *family_of(const struct launch *launch)
 
 static struct instance *open_instance(void)
 {
-    return instance_open("register of this host", NULL);
+    struct instance *instance = instance_open("register of this host", NULL);
+    if (instance)
+        instance_set_patience(instance, REGISTER_PATIENCE);
+    return instance;
 }
 
 void agent_sweep(void)
@@ -90,6 +110,9 @@ static void open_entry(struct agent *agent, const struct launch *launch)
                             launch->instance);
     agent->register_entry = program_new(agent->register_instance, name, NULL);
     free(name);
+    if (!getenv("TPRUN_RUNTIME_DIR")) /* which makes a world of its own */
+        agent->neighbours =
+            neighbours_new(instance_path(agent->register_instance), family_of(launch));
 }
 
 /* What fails here is nobody's loss. */
@@ -102,9 +125,11 @@ void register_open(struct group *group)
     if (!agent->register_instance)
         open_entry(agent, group->launch);
     struct idset *cpus = bound_processors(agent);
-    if (agent->register_instance && !(agent->registered && idset_within(cpus, agent->registered)) &&
-        write_down(agent, cpus, &set) == 0)
+    bool more = !(agent->registered && idset_within(cpus, agent->registered));
+    if (agent->register_instance && more && write_down(agent, cpus, &set) == 0)
         tell_strangers(agent, set, family_of(group->launch));
+    if (agent->register_instance && more)
+        tell_neighbours(agent, cpus);
     rset_free(set);
     idset_free(cpus);
 }
@@ -117,14 +142,18 @@ void register_close(struct group *group)
         return;
     struct idset *cpus = bound_processors(agent);
     if (!idset_empty(cpus) &&
-        !idset_equal(cpus, agent->registered)) /* else it goes with this process */
+        !idset_equal(cpus, agent->registered)) { /* else it goes with this process */
         write_down(agent, cpus, &set);
+        if (agent->neighbours)
+            neighbours_tell(agent->neighbours, cpus);
+    }
     rset_free(set);
     idset_free(cpus);
 }
 
 void register_remove(struct agent *agent)
 {
+    neighbours_free(agent->neighbours);
     program_end(agent->register_entry);
     instance_close(agent->register_instance);
     idset_free(agent->registered);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include "pmi-server/dialects.h"
 
 /* ---- a task's socket ---- */
+
+#define DRAIN_READS 256 /* more than a socket's buffers hold */
 
 static void pmi_broken(struct task *task, const struct error *err)
 {
@@ -27,21 +30,64 @@ static void pmi_close(struct task *task)
     task->pmi = -1;
 }
 
+static void pmi_await(const struct task *task, ev_io *io, bool wanted)
+{
+    if (wanted == (bool)ev_is_active(io))
+        return;
+    if (wanted)
+        ev_io_start(task->group->agent->loop, io);
+    else
+        ev_io_stop(task->group->agent->loop, io);
+}
+
+/* Who does not take its answers is not read. */
+static void pmi_watch(struct task *task)
+{
+    if (task->pmi < 0)
+        return;
+    pmi_await(task, &task->pmi_writer, pmi_client_output(task->client)->len);
+    pmi_await(task, &task->pmi_reader, pmi_client_wants_input(task->client));
+}
+
 static void pmi_write(struct task *task)
 {
     struct buf *out = pmi_client_output(task->client);
-    while (out->len && task->pmi >= 0) {
-        ssize_t n = write(task->pmi, buf_bytes(out), out->len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            break;
-        buf_consume(out, (size_t)n);
-    }
-    if (out->len && task->pmi >= 0)
-        ev_io_start(task->group->agent->loop, &task->pmi_writer);
-    else
-        ev_io_stop(task->group->agent->loop, &task->pmi_writer);
+    do {
+        while (out->len && task->pmi >= 0) {
+            ssize_t n = write(task->pmi, buf_bytes(out), out->len);
+            if (n < 0 && errno == EINTR)
+                continue;
+            if (n < 0 && errno == EAGAIN)
+                break;
+            if (n < 0) /* it has closed its end, and what it said before that counts */
+                buf_clear(out);
+            else
+                buf_consume(out, (size_t)n);
+        }
+    } while (task->pmi >= 0 && pmi_client_go_on(task->client));
+    pmi_watch(task);
+}
+
+/* As read(2). A program that a task starts as another user inherits the socket: whose the bytes are
+ * comes with them. */
+static ssize_t pmi_receive(struct task *task, void *bytes, size_t len)
+{
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+    } control;
+    struct iovec room = {bytes, len};
+    struct msghdr message = {.msg_iov = &room,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    ssize_t n = recvmsg(task->pmi, &message, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    struct ucred sender = {.uid = (uid_t)-1};
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS)
+        memcpy(&sender, CMSG_DATA(head), sizeof(sender));
+    task->strange |= n > 0 && sender.uid != getuid();
+    return n;
 }
 
 /* Returns true while there may be more. */
@@ -51,7 +97,7 @@ static bool pmi_read(struct task *task)
     struct error err = ERROR_INIT;
     if (task->pmi < 0)
         return false;
-    ssize_t n = read(task->pmi, bytes, sizeof(bytes));
+    ssize_t n = pmi_receive(task, bytes, sizeof(bytes));
     if (n < 0 && errno == EINTR)
         return true;
     if (n < 0 && errno == EAGAIN)
@@ -66,6 +112,7 @@ static bool pmi_read(struct task *task)
         pmi_close(task);
         return false;
     }
+    pmi_watch(task);
     return true;
 }
 
@@ -94,10 +141,20 @@ void rendezvous_open(struct task *task, int fd)
     ev_io_start(task->group->agent->loop, &task->pmi_reader);
 }
 
+static void pmi_drop_answers(struct task *task)
+{
+    while (task->client && !pmi_client_wants_input(task->client)) {
+        buf_clear(pmi_client_output(task->client));
+        pmi_client_go_on(task->client);
+    }
+}
+
+/* Answers would be for nobody. What its descendants go on writing is not waited for. */
 void rendezvous_drain(struct task *task)
 {
-    while (pmi_read(task))
-        ;
+    pmi_drop_answers(task);
+    for (int i = 0; i < DRAIN_READS && pmi_read(task); i++)
+        pmi_drop_answers(task);
     pmix_drain(task->group);
 }
 
@@ -242,6 +299,13 @@ static void on_broken(void *arg, struct pmi_client *client, const struct error *
     pmi_close(task);
 }
 
+static void on_limited(void *arg, struct pmi_client *client, const char *what)
+{
+    struct group *group = arg;
+    report_note(group->agent, "rank %u on %s: PMI: %s",
+                group->launch->first_rank + pmi_client_rank(client), group->agent->host, what);
+}
+
 static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
 {
     tell_stuck(arg, missing, waiting);
@@ -264,9 +328,11 @@ static const struct pmi_ops pmi_ops = {
     .abort = on_abort,
     .output = on_output,
     .broken = on_broken,
+    .limited = on_limited,
     .stuck = on_stuck,
     .name = asking_name,
     .spawn = asking_spawn,
+    .value = asking_value,
     .node_of = node_of,
     .host_of = host_of,
 };
@@ -307,19 +373,14 @@ static void exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
     fence_frame(arg, (struct frame){.type = FRAME_FENCE_DOWN}, id, bytes, len, group_send);
 }
 
-/* PMI's rounds of some nodes have a bit of their own, and may have any other. */
-static bool is_pmix(uint64_t id)
-{
-    return (id & (PMIX_HOST_ROUND | PMI_GROUP_ROUNDS)) == PMIX_HOST_ROUND;
-}
-
+_Static_assert(PMIX_HOST_ROUND > PMI_GROUP_HASH, "rounds of PMI and of PMIx are told apart");
 static void exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
 {
     struct group *group = arg;
     struct error err = ERROR_INIT;
-    int rc = is_pmix(id)  ? pmix_exchanged(group, id, bytes, len, &err)
-             : group->pmi ? pmi_server_exchanged(group->pmi, id, bytes, len, &err)
-                          : 0;
+    int rc = id & PMIX_HOST_ROUND ? pmix_exchanged(group, id, bytes, len, &err)
+             : group->pmi         ? pmi_server_exchanged(group->pmi, id, bytes, len, &err)
+                                  : 0;
     if (rc < 0)
         tell_node(group, &err);
     error_clear(&err);
@@ -379,6 +440,8 @@ static struct kvs *make_kvs(const struct launch *launch)
     struct kvs *kvs = kvs_new(name);
     if (mapping && pmi_mapping_fits(mapping))
         kvs_preset(kvs, "PMI_process_mapping", mapping);
+    if (launch->spec->memory_kinds)
+        kvs_preset(kvs, "PMI_mpi_memory_alloc_kinds", launch->spec->memory_kinds);
     for (size_t i = 0; i < launch->npreput; i++)
         kvs_preset(kvs, launch->preput[i].key, launch->preput[i].value);
     free(mapping);

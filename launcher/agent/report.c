@@ -11,8 +11,21 @@ void report_send(struct agent *agent, const struct frame *frame)
         link_send(agent->parent, frame);
 }
 
-void report_ended(struct group *group, const struct idset *ranks, const char *why, int status,
-                  const char *text)
+void report_note(struct agent *agent, const char *fmt, ...)
+{
+    struct buf text = BUF_INIT;
+    va_list args;
+    va_start(args, fmt);
+    buf_vprintf(&text, fmt, args);
+    va_end(args);
+    struct frame frame = {
+        .type = FRAME_NOTE, .node = agent->node, .bytes = buf_bytes(&text), .len = text.len};
+    report_send(agent, &frame);
+    buf_free(&text);
+}
+
+static void send_ended(struct group *group, const struct idset *ranks, uint64_t at, const char *why,
+                       int status, const char *text)
 {
     char *set = idset_encode(ranks);
     json_t *value = json_pack("{s:s, s:s, s:i}", "ranks", set, "why", why, "status", status);
@@ -21,7 +34,7 @@ void report_ended(struct group *group, const struct idset *ranks, const char *wh
     char *json = json_dumps(value, JSON_COMPACT);
     struct buf payload = BUF_INIT;
     unsigned char time[8];
-    frame_put_u64(time, link_clock());
+    frame_put_u64(time, at);
     buf_add(&payload, time, sizeof(time));
     buf_add_text(&payload, json ? json : "{}");
     struct frame frame = {.type = FRAME_ENDED,
@@ -34,6 +47,20 @@ void report_ended(struct group *group, const struct idset *ranks, const char *wh
     free(json);
     json_decref(value);
     free(set);
+}
+
+void report_ended(struct group *group, const struct idset *ranks, const char *why, int status,
+                  const char *text)
+{
+    send_ended(group, ranks, link_clock(), why, status, text);
+}
+
+void report_ended_task(const struct task *task, const char *why, int status, const char *text)
+{
+    struct idset *one = idset_new();
+    idset_add(one, task_rank(task));
+    send_ended(task->group, one, task->ended_at, why, status, text);
+    idset_free(one);
 }
 
 void report_ended_rank(struct group *group, uint32_t rank, const char *why, int status,
@@ -145,12 +172,29 @@ void report_done(struct group *group)
     idset_free(nodes);
 }
 
+void report_prepared(struct group *group, json_t *failed, json_t *mpis)
+{
+    report_json(group, FRAME_PREPARED, json_pack("{s:o*, s:o*}", "failed", failed, "mpis", mpis));
+}
+
+void report_running(struct agent *agent, uint32_t count, bool first)
+{
+    struct frame frame = {.type = FRAME_RUNNING,
+                          .flags = first ? FRAME_RUNNING_FIRST : 0,
+                          .node = agent->node,
+                          .rank = count};
+    report_send(agent, &frame);
+}
+
+void report_survivors(struct agent *agent, const char *text)
+{
+    struct frame frame = {
+        .type = FRAME_SURVIVORS, .node = agent->node, .bytes = text, .len = strlen(text)};
+    report_send(agent, &frame);
+}
+
 void report_started(struct group *group, json_t *failed, json_t *bindings)
 {
-    json_t *started = json_object();
-    if (bindings)
-        json_object_set_new(started, "bindings", bindings);
-    if (failed)
-        json_object_set_new(started, "failed", failed);
-    report_json(group, FRAME_STARTED, started);
+    report_json(group, FRAME_STARTED,
+                json_pack("{s:o*, s:o*}", "bindings", bindings, "failed", failed));
 }

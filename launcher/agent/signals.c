@@ -5,24 +5,120 @@
 
 #include "base/mem.h"
 #include "launcher/agent/state.h"
-#include "launcher/process/descend.h"
 
-/* The kernel drops a terminal stop of a session without a terminal unless there is a handler. */
-static int signal_for(const struct task *task, int number)
+/* ---- all of them ---- */
+
+/* What is below this process, but for agents and those who reach them, and, unless they are wanted,
+ * for tasks that have not executed their program yet. */
+static void signals_list(const struct agent *agent, bool starting, struct process_set *set)
 {
-    return number == SIGTSTP && !descend_catches(task->pid, SIGTSTP) ? SIGSTOP : number;
+    size_t count = 0, more = 0;
+    const pid_t *pids = agent->tree ? tree_pids(agent->tree, &count) : NULL;
+    pid_t *except = mem_array(count + START_WAY_MAX, sizeof(*except));
+    for (size_t i = 0; i < count; i++)
+        except[i] = pids[i];
+    if (!starting)
+        more = start_on_way(agent, except + count);
+    process_set_add_below(set, except, count + more);
+    free(except);
 }
 
+static bool signals_same_group(const struct process_set *set, pid_t group)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->list[i].group == group)
+            return true;
+    return false;
+}
+
+/* Nobody hears SIGTERM twice because tprun wants an end for two reasons. What was forked while it
+ * was sent is in a process group that heard it. */
+static void signals_remember(struct agent *agent, const struct process_set *sent)
+{
+    struct process_set now = {0};
+    process_set_add(&agent->heard_term, sent);
+    signals_list(agent, true, &now);
+    for (size_t i = 0; i < now.count; i++)
+        if (signals_same_group(sent, now.list[i].group))
+            process_set_add(&agent->heard_term,
+                            &(struct process_set){.list = &now.list[i], .count = 1});
+    process_set_clear(&now);
+}
+
+void signals_forward(struct agent *agent, int number)
+{
+    struct process_set set = {0};
+    signals_list(agent, false, &set);
+    process_set_signal(&set, NULL, number);
+    if (number == SIGTERM)
+        signals_remember(agent, &set);
+    process_set_clear(&set);
+    for (struct group *group = agent->groups; group; group = group->next)
+        if (group->phase == GROUP_WAITING || group->phase == GROUP_STARTING)
+            group->owed = number;
+}
+
+void signals_terminate(struct agent *agent)
+{
+    struct process_set set = {0};
+    signals_list(agent, true, &set);
+    process_set_signal(&set, &agent->heard_term, SIGTERM);
+    process_set_signal(&set, NULL, SIGCONT); /* a stopped task has to hear of it */
+    signals_remember(agent, &set);
+    process_set_clear(&set);
+}
+
+void signals_kill(struct agent *agent)
+{
+    struct process_set set = {0};
+    cgroup_kill(agent->config->cgroup);
+    signals_list(agent, true, &set);
+    process_set_signal(&set, NULL, SIGKILL);
+    process_set_clear(&set);
+}
+
+char *signals_survivors(const struct agent *agent)
+{
+    struct process_set set = {0};
+    signals_list(agent, true, &set);
+    char *text = set.count ? process_set_describe(&set) : NULL;
+    process_set_clear(&set);
+    return text;
+}
+
+/* ---- one ---- */
+
+/* With what it forked into its process group. */
 static void signal_task(const struct task *task, int number)
 {
-    if (task->pid > 0)
-        kill(-task->pid, signal_for(task, number));
+    struct agent *agent = task->group->agent;
+    struct process_set set = {0};
+    if (task->pid <= 0)
+        return;
+    signals_list(agent, true, &set);
+    process_set_keep_group(&set, task->pid);
+    process_set_signal(&set, number == SIGTERM ? &agent->heard_term : NULL, number);
+    if (number == SIGTERM)
+        signals_remember(agent, &set);
+    process_set_clear(&set);
 }
 
-void signals_group(const struct group *group, int number)
+void signals_started(struct task *task)
+{
+    struct group *group = task->group;
+    if (group->terminating)
+        signal_task(task, SIGKILL);
+    else if (group->agent->terminating)
+        signal_task(task, SIGTERM);
+    else if (group->owed)
+        signal_task(task, group->owed);
+}
+
+void signals_kill_group(const struct group *group)
 {
     for (uint32_t i = 0; i < group->ntasks; i++)
-        signal_task(&group->tasks[i], number);
+        if (group->tasks[i].pid > 0)
+            kill(-group->tasks[i].pid, SIGKILL);
 }
 
 /* ---- what tasks want done ---- */

@@ -35,34 +35,23 @@ static bool speaks_lines(const struct start *start, const struct task *task)
     return task->group->pmi && start->parts[task->what->app].pmi & (SPEC_PMI_1 | SPEC_PMI_2);
 }
 
+/* Who writes to it is known from the first byte on. */
+static int pmi_open(int ends[2])
+{
+    int yes = 1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return -1;
+    return setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes));
+}
+
 static int ends_open(const struct start *start, const struct task *task, struct ends *ends)
 {
     *ends = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
     if (pipe_for(ends->out, 1) < 0 || pipe_for(ends->err, 1) < 0 ||
         (task->reads && pipe_for(ends->in, 0) < 0) ||
-        (speaks_lines(start, task) &&
-         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->pmi) < 0))
+        (speaks_lines(start, task) && pmi_open(ends->pmi) < 0))
         return -1;
     return 0;
-}
-
-static void slot_missing(struct start *start, const struct task *task)
-{
-    const struct part *part = &start->parts[task->what->app];
-    const char *name = start->group->launch->spec->parts[task->what->app].argv[0];
-    char *text = part->missing == EACCES
-                     ? mem_format("cannot run %s: found, but not executable", name)
-                 : strchr(name, '/') ? mem_format("cannot run %s: no such file", name)
-                                     : mem_format("cannot run %s: not found along PATH", name);
-    failures_add(start, task, W_EXITCODE(part->missing == EACCES ? 126 : 127, 0), text);
-}
-
-void slot_missing_rest(struct start *start)
-{
-    const struct group *group = start->group;
-    for (uint32_t i = start->next; start->nfailures && i < group->ntasks; i++)
-        if (start->parts[group->tasks[i].what->app].missing)
-            slot_missing(start, &group->tasks[i]);
 }
 
 static int failure_status(const struct spawn_failure *failure)
@@ -83,7 +72,8 @@ static void slot_begin(struct start *start, struct start_slot *slot, struct task
                                       start->texts,
                                       ends->pmi[0] >= 0,
                                       pmix_variables(task, part->pmi),
-                                      threads_of(&start->threads, part, what)};
+                                      threads_of(&start->threads, part, what),
+                                      start->group->older};
     variables_fill(&slot->vars, &source, what);
     slot->task = task;
     slot->spawn = (struct spawn){.path = part->path,
@@ -141,8 +131,7 @@ static void slot_started(struct start *start, struct start_slot *slot, struct ta
     if (ends->pmi[1] >= 0)
         rendezvous_open(task, ends->pmi[1]);
     slot_found(start, slot, task_rank(task));
-    if (group->terminating || group->agent->terminating) /* the others have heard it already */
-        kill(-pid, group->terminating ? SIGKILL : SIGTERM);
+    signals_started(task);
 }
 
 bool slot_finish(struct start *start, struct start_slot *slot)
@@ -168,10 +157,6 @@ bool slot_finish(struct start *start, struct start_slot *slot)
 
 void slot_start(struct start *start, struct start_slot *slot, struct task *task)
 {
-    if (start->parts[task->what->app].missing) {
-        slot_missing(start, task);
-        return;
-    }
     if (ends_open(start, task, &slot->ends) < 0) {
         failures_add(start, task, W_EXITCODE(1, 0),
                      mem_format("cannot make its pipes: %s", strerror(errno)));

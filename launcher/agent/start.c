@@ -14,6 +14,8 @@ static void start_open(struct start *start, struct group *group)
 {
     const struct launch *launch = group->launch;
     const struct topo *topo = group->agent->topo;
+    const struct part_source source = {launch, topo, group->agent->config->scratch,
+                                       spec_pmi_served & SPEC_PMI_X};
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max; /* four descriptors a task; tasks get theirs back */
@@ -25,7 +27,7 @@ static void start_open(struct start *start, struct group *group)
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->parts = mem_array(launch->spec->nparts, sizeof(*start->parts));
     for (size_t i = 0; i < launch->spec->nparts; i++)
-        part_open(&start->parts[i], launch, i, topo, spec_pmi_served & SPEC_PMI_X);
+        part_open(&start->parts[i], &source, i);
     bindings_open(&start->bindings, launch);
     threads_open(&start->threads, launch, topo);
 }
@@ -115,6 +117,16 @@ void start_settle(struct agent *agent, pid_t pid)
     }
 }
 
+size_t start_on_way(const struct agent *agent, pid_t *pids)
+{
+    const struct group *group = start_find(agent, GROUP_STARTING);
+    size_t count = 0;
+    for (uint32_t i = 0; group && i < START_SLOTS; i++)
+        if (group->start->slots[i].task)
+            pids[count++] = group->start->slots[i].child.pid;
+    return count;
+}
+
 static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct start *start = timer->data;
@@ -125,13 +137,12 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
         ev_timer_start(loop, &start->turn);
         return;
     }
-    if (group->launch->spawned)
-        slot_missing_rest(start);
     json_t *bindings = bindings_found_to_json(&start->bindings), *failed = failures_report(start);
     start_free(group);
     group->phase = GROUP_RUNNING;
     report_started(group, failed, bindings);
     register_open(group);
+    quota_tell(group);
 }
 
 void start_refuse(struct group *group, const struct error *err)
@@ -166,6 +177,28 @@ static int start_serve(const struct start *start, struct error *err)
     return 0;
 }
 
+/* Begins nothing where it is vain. */
+static void start_go(struct group *group)
+{
+    group->phase = GROUP_STARTING;
+    on_turn(group->agent->loop, &group->start->turn, 0);
+}
+
+/* All or none: other nodes have to be able to start it, too. */
+static void start_prepared(struct group *group)
+{
+    const struct spec *spec = group->launch->spec;
+    json_t *mpis = spec->nparts > 1 ? json_array() : NULL;
+    for (uint32_t i = 0; mpis && i < group->ntasks; i++) {
+        uint32_t app = group->tasks[i].what->app;
+        if (i == 0 || app != group->tasks[i - 1].what->app)
+            json_array_append_new(
+                mpis, json_pack("[i, i]", (int)group->start->parts[app].family, (int)app));
+    }
+    group->phase = GROUP_PREPARED;
+    report_prepared(group, failures_take(group->start), mpis);
+}
+
 static int start_begin(struct group *group, struct error *err)
 {
     const struct launch *launch = group->launch;
@@ -186,19 +219,41 @@ static int start_begin(struct group *group, struct error *err)
         start_free(group);
         return -1;
     }
-    group->phase = GROUP_STARTING;
     ev_timer_init(&group->start->turn, on_turn, 0, 0);
     group->start->turn.data = group->start;
-    on_turn(agent->loop, &group->start->turn, 0);
+    failures_check(group->start);
+    if (launch->nnodes > 1 && launch->node != UINT32_MAX)
+        start_prepared(group);
+    else
+        start_go(group);
     return 0;
+}
+
+void start_take_go(struct agent *agent, const struct frame *frame)
+{
+    struct group *group = group_find(agent, frame->group);
+    if (!group)
+        return;
+    group_send(group, frame);
+    group->wanted = true;
+    start_next(agent);
+}
+
+void start_abandon(struct agent *agent)
+{
+    struct group *group = start_find(agent, GROUP_PREPARED);
+    if (group && (group->terminating || (agent->terminating && !agent->sweeping)))
+        start_go(group);
 }
 
 void start_next(struct agent *agent)
 {
     struct error err = ERROR_INIT;
-    struct group *group;
+    struct group *group = start_find(agent, GROUP_PREPARED);
+    if (group && group->wanted && !agent->sweeping)
+        start_go(group);
     while (!agent->sweeping && !start_find(agent, GROUP_STARTING) &&
-           (group = start_find(agent, GROUP_WAITING))) {
+           !start_find(agent, GROUP_PREPARED) && (group = start_find(agent, GROUP_WAITING))) {
         if (start_begin(group, &err) < 0)
             start_refuse(group, &err);
         error_clear(&err);

@@ -32,7 +32,7 @@ struct start_slot { /* a task on its way; several are, so that all processors ta
     struct spawning child;
 };
 
-enum { START_SLOTS = 8 };
+enum { START_SLOTS = START_WAY_MAX };
 
 struct start {
     struct group *group;
@@ -58,15 +58,17 @@ void slot_start(struct start *start, struct start_slot *slot, struct task *task)
 bool slot_finish(struct start *start, struct start_slot *slot);
 /* Begin it once more, if it is suspect. */
 void slot_retry(struct start_slot *slot);
-/* Where it has failed already: of what was not begun, tasks whose program is not there. */
-void slot_missing_rest(struct start *start);
 void slot_free(struct start_slot *slot);
 
 /* failures.c */
 /* Takes text. */
 void failures_add(struct start *start, const struct task *task, int status, char *text);
+/* Tasks of this node whose program cannot be executed here, or not beside the others. */
+void failures_check(struct start *start);
+/* [[STATUS, TEXT, RANKS], ...]; NULL where there are none. They are forgotten then. */
+json_t *failures_take(struct start *start);
 /* What ends the program, but for a group that a task spawned: then it is that task's to know, and
- * returned. Frees them. */
+ * returned. They are forgotten then. */
 json_t *failures_report(struct start *start);
 
 #endif

@@ -2,6 +2,7 @@
  * and is given back as credit once every reader has taken it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -29,8 +30,42 @@ static void stream_emit(void *arg, const char *bytes, size_t len, bool unfinishe
     report_send(agent, &frame);
 }
 
-/* A last line without newline waits until all whole lines of this node are out, so that none of
- * another task is glued to it; one that is printed in part already ends here. */
+static void stream_watch_idle(struct stream *stream, double seconds)
+{
+    if (!isfinite(stream->patience))
+        return;
+    ev_timer_set(&stream->idle, seconds, 0);
+    ev_timer_start(stream->task->group->agent->loop, &stream->idle);
+}
+
+/* An unfinished line: a prompt, unless more of it has come since the timer was started. */
+static void stream_idle(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct stream *stream = timer->data;
+    double left = stream->heard + stream->patience - ev_now(loop);
+    (void)events;
+    if (!stream->lines.rest.len)
+        return;
+    if (stream->task->group->agent->stalled)
+        left = stream->patience;
+    if (left > 0)
+        stream_watch_idle(stream, left);
+    else
+        lines_idle(&stream->lines, stream_emit, stream);
+}
+
+static void stream_feed(struct stream *stream, const char *bytes, size_t len)
+{
+    struct ev_loop *loop = stream->task->group->agent->loop;
+    lines_feed(&stream->lines, bytes, len, stream_emit, stream);
+    stream->inside = bytes[len - 1] != '\n';
+    stream->heard = ev_now(loop);
+    if (stream->lines.rest.len && !ev_is_active(&stream->idle))
+        stream_watch_idle(stream, stream->patience);
+}
+
+/* A last line without newline waits until all whole lines of this node are out, or until it was
+ * idle; one that is printed in part already ends here. */
 static void stream_end(struct stream *stream)
 {
     if (stream->fd < 0)
@@ -48,8 +83,11 @@ static void stream_end(struct stream *stream)
 static void stream_close(struct stream *stream)
 {
     stream_end(stream);
-    if (stream->task)
+    if (stream->task) {
         lines_end(&stream->lines, stream_emit, stream);
+        ev_timer_stop(stream->task->group->agent->loop, &stream->idle);
+        stream->patience = INFINITY;
+    }
     lines_free(&stream->lines);
 }
 
@@ -85,7 +123,7 @@ static bool stream_read(struct stream *stream)
         return false;
     }
     stream->task->group->heard = ev_now(agent->loop);
-    lines_feed(&stream->lines, bytes, (size_t)n, stream_emit, stream);
+    stream_feed(stream, bytes, (size_t)n);
     if (agent->parent && !link_room(agent->parent))
         streams_stall(agent);
     return !agent->stalled;
@@ -123,7 +161,9 @@ void streams_say(struct task *task, bool error, const char *text)
     struct stream *stream = &task->streams[error];
     struct stream early = {.task = task, .flag = error ? FRAME_STDERR : 0};
     if (stream->task) {
-        lines_feed(&stream->lines, text, strlen(text), stream_emit, stream);
+        if (stream->inside)
+            stream_feed(stream, "\n", 1);
+        stream_feed(stream, text, strlen(text));
         return;
     }
     lines_init(&early.lines, false); /* it was executed a moment ago: nothing of it is read yet */
@@ -134,10 +174,14 @@ void streams_say(struct task *task, bool error, const char *text)
 
 static void stream_open(struct stream *stream, struct task *task, int fd, uint16_t flag)
 {
+    const struct spec *spec = task->group->launch->spec;
     stream->task = task;
     stream->fd = fd;
     stream->flag = flag;
-    lines_init(&stream->lines, task->group->launch->spec->unbuffered);
+    stream->patience = flag ? spec->error_idle : spec->output_idle;
+    lines_init(&stream->lines, spec->unbuffered);
+    ev_timer_init(&stream->idle, stream_idle, 0, 0);
+    stream->idle.data = stream;
     fcntl(fd, F_SETFL, O_NONBLOCK);
     ev_io_init(&stream->io, stream_readable, fd, EV_READ);
     stream->io.data = stream;

@@ -176,32 +176,17 @@ static void on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 
 /* ---- the door ---- */
 
-static bool is_ours(const struct tools *tools, const struct sockaddr_in *from)
-{
-    size_t count;
-    if (from->sin_addr.s_addr != htonl(INADDR_LOOPBACK)) /* there its port may be another's */
-        return false;
-    struct far_end *ends = sockets_far_ends(tools->port, &count);
-    bool ours = false;
-    for (size_t i = 0; i < count && !ours; i++)
-        ours = ends[i].port == ntohs(from->sin_port) && ends[i].inode && ends[i].owner == geteuid();
-    free(ends);
-    return ours;
-}
-
 static void on_accept(struct ev_loop *loop, ev_io *io, int events)
 {
     struct tools *tools = io->data;
-    struct sockaddr_in from = {0};
-    socklen_t len = sizeof(from);
-    int fd = accept4(io->fd, (struct sockaddr *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int fd = accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     (void)events;
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE)
             ev_io_stop(loop, io); /* on_tick() tries again */
         return;
     }
-    if (tools->count >= TOOLS_MAX || !is_ours(tools, &from)) {
+    if (tools->count >= TOOLS_MAX || !sockets_is_own(fd)) {
         close(fd);
         return;
     }
@@ -242,7 +227,7 @@ static int file_write(struct tools *tools, const struct tools_config *config, st
         return error_set(err, "cannot write %s, which tools look for: %s", tools->file,
                          strerror(errno));
     fprintf(file, "%s.%u;tcp4://127.0.0.1:%u\n%s\n%d\n%u:%u\n", config->server, config->node,
-            tools->port, pmix_host_version(), (int)getpid(), geteuid(), getegid());
+            tools->port, pmix_host_version(NULL), (int)getpid(), geteuid(), getegid());
     return fclose(file) ? error_set(err, "cannot write %s: %s", tools->file, strerror(errno)) : 0;
 }
 

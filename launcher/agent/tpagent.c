@@ -1,8 +1,9 @@
-/* tpagent - the agent's program: what runs at the other end of ssh. Nobody calls it by hand. */
+/* tpagent - the agent's program: what ssh, srun or the like runs on a node. Not called by hand. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descend.h"
 #include "launcher/process/spawn.h"
+#include "launcher/stdio/terminal.h"
 
 /* The guard: should the agent itself be killed, ends what it leaves behind. It holds neither end
  * of the link, so that the agent's death is seen above at once. */
@@ -23,12 +25,20 @@ static int guard(pid_t agent, const struct agent_config *config)
     spawn_reserve();
     descend_adopt();
     signal(SIGHUP, SIG_IGN);
+    signal(SIGTERM, SIG_IGN); /* the agent decides */
     for (;;) {
         pid_t pid = waitpid(-1, &status, 0);
         if (pid == agent || (pid < 0 && errno == ECHILD))
             break;
     }
-    descend_end(AGENT_LOST_GRACE, NULL, 0, config->cgroup);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != AGENT_LEFT) {
+        char *survivors = descend_end(AGENT_LOST_GRACE, NULL, 0, config->cgroup);
+        if (survivors) {
+            terminal_print(STDERR_FILENO, survivors, strlen(survivors));
+            terminal_print(STDERR_FILENO, "\n", 1);
+        }
+        free(survivors);
+    }
     scratch_remove(config->scratch);
     if (WIFSIGNALED(status))
         agent_sweep();
@@ -43,20 +53,64 @@ static int move_up(int fd)
     return moved;
 }
 
+/* What would have come on standard input, where the command that starts agents has none for them. */
+static int take_from_file(const char *path)
+{
+    char bytes[65536]; /* as much as a pipe holds */
+    int pair[2], fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd >= 0 ? read(fd, bytes, sizeof(bytes)) : -1;
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (len < 0 || null < 0 || pipe2(pair, O_CLOEXEC) < 0 ||
+        write(pair[1], bytes, (size_t)len) < len)
+        return -1;
+    explicit_bzero(bytes, sizeof(bytes));
+    dup2(pair[0], STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    close(fd);
+    close(null);
+    close(pair[0]);
+    close(pair[1]);
+    return 0;
+}
+
+static void complain(const char *text)
+{
+    char name[256] = "";
+    gethostname(name, sizeof(name) - 1);
+    terminal_complain(name, text, strlen(text));
+}
+
+static int refuse_file(const char *path)
+{
+    struct error err = ERROR_INIT;
+    error_set(&err,
+              "%s: %s: the agent is told there how to reach its parent, so this host has to share "
+              "that file system",
+              path, strerror(errno));
+    complain(error_text(&err));
+    error_clear(&err);
+    return 1;
+}
+
 int main(int argc, char *argv[])
 {
     int life[2];
-    if (argc > 1) {
+    bool called = argc == 3 && strcmp(argv[1], "--call") == 0;
+    if (called && take_from_file(argv[2]) < 0)
+        return refuse_file(argv[2]);
+    if (argc > 1 && !called) {
         int known = strcmp(argv[1], "--version") == 0;
-        fprintf(known ? stdout : stderr,
-                known ? "tpagent " PACKAGE_VERSION "\n"
-                      : "tpagent: started by tprun on each node; it takes no arguments\n");
+        const char *text = known
+                               ? "tpagent " PACKAGE_VERSION "\n"
+                               : "tpagent: started by tprun on each node; it takes no arguments\n";
+        terminal_print(known ? STDOUT_FILENO : STDERR_FILENO, text, strlen(text));
         return known ? 0 : 2;
     }
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     struct agent_config config = {.cgroup = cgroup_new(), .scratch = scratch_new()};
     if (pipe2(life, O_CLOEXEC) < 0)
         return 1;
@@ -72,5 +126,11 @@ int main(int argc, char *argv[])
     config.out = move_up(1);
     config.guard = move_up(life[0]);
     spawn_reserve();
-    return agent_run(&config);
+    topo_prepare();
+    struct error err = ERROR_INIT;
+    int status = agent_run(&config, &err);
+    if (err.text)
+        complain(err.text);
+    error_clear(&err);
+    return status;
 }

@@ -25,7 +25,12 @@ struct variables_source { /* all borrowed; the part's environment and GPUs also 
     bool pmi;             /* descriptor 3 is its PMI socket */
     char *const *pmix;    /* what openpmix wants it to have; NULL-terminated */
     char *const *threads; /* what it is told of its cores, or NULL; see threads.h */
+    uint32_t older;       /* tasks of earlier groups of the program that this node was given */
 };
+
+/* Whether a NAME=VALUE gives way to one that each task is given: of two that have a name, some
+ * programs see the first and some the last. */
+bool variables_are_own(const struct launch *launch, const char *entry);
 
 void variables_fill(struct variables *vars, const struct variables_source *source,
                     const struct launch_task *what);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "launcher/program/json_field.h"
+#include "launcher/program/mpi_abi.h"
 #include "launcher/program/mpi_use.h"
 #include "launcher/program/part_linkage.h"
 #include "launcher/program/pmi_choice.h"
@@ -18,9 +19,12 @@ struct finding {
     struct linkage *linkage; /* NULL: it cannot be run, for the reason in err */
     struct error err;
     struct mpi_use use;
-    unsigned offered; /* set of enum spec_pmi */
-    bool served;      /* its PMI, or there is none to serve */
-    struct buf pmi;   /* what becomes of it */
+    unsigned offered;          /* set of enum spec_pmi */
+    bool served;               /* its PMI, or there is none to serve */
+    struct buf pmi;            /* what becomes of it */
+    const struct library *abi; /* libmpi_abi.so.1; NULL: it does not need that */
+    char *chosen;              /* by --mpi for what it starts; NULL: nothing was, or it is linked */
+    struct mpi_abi_list abis;  /* what else there is for it */
 };
 
 /* Where it is not known what the program needs. */
@@ -37,6 +41,30 @@ static void say_offered(struct finding *finding)
         buf_printf(&finding->pmi, "%snone", before);
 }
 
+/* NULL: none, or it is missing. */
+static const char *used_abi(const struct finding *finding)
+{
+    return finding->abi ? finding->abi->path : finding->chosen;
+}
+
+/* What --mpi may choose from. */
+static void find_abis(struct finding *finding, const struct spec *spec,
+                      const struct spec_part *part)
+{
+    for (size_t i = 0; i < finding->linkage->count && !finding->abi; i++)
+        if (library_is_mpi_abi(finding->linkage->libraries[i].name))
+            finding->abi = &finding->linkage->libraries[i];
+    if (!finding->abi && !spec->mpi)
+        return;
+    char **environment = spec_part_environment(spec, part);
+    finding->chosen = finding->abi ? NULL : mpi_abi_find(spec->mpi, environment, NULL);
+    mpi_abi_list_read(&finding->abis, environment);
+    const char *used = used_abi(finding);
+    if (used)
+        mpi_abi_list_add(&finding->abis, used);
+    spec_free_words(environment);
+}
+
 static void finding_open(struct finding *finding, const struct spec *spec,
                          const struct spec_part *part)
 {
@@ -44,6 +72,7 @@ static void finding_open(struct finding *finding, const struct spec *spec,
     finding->linkage = part_linkage_read(spec, part, &finding->err);
     if (!finding->linkage)
         return;
+    find_abis(finding, spec, part);
     finding->use = mpi_use_of(finding->linkage);
     finding->offered = pmi_choice_of(spec->pmi, spec_pmi_served & SPEC_PMI_X, finding->linkage);
     if (finding->use.how)
@@ -56,6 +85,8 @@ static void finding_open(struct finding *finding, const struct spec *spec,
 static void finding_close(struct finding *finding)
 {
     linkage_free(finding->linkage);
+    mpi_abi_list_clear(&finding->abis);
+    free(finding->chosen);
     error_clear(&finding->err);
     buf_free(&finding->pmi);
 }
@@ -79,6 +110,34 @@ static void say_library(struct buf *out, const struct library *library)
         buf_printf(out, ": %s, which is missing", library->name);
 }
 
+/* The link libmpi_abi.so.1 says nothing of what it leads to. */
+static void say_file(struct buf *out, const struct library *library)
+{
+    char *real = library->path ? realpath(library->path, NULL) : NULL;
+    const char *name = real ? strrchr(real, '/') + 1 : library->name;
+    if (strcmp(name, library->name) != 0)
+        buf_printf(out, " (%s)", name);
+    free(real);
+}
+
+static bool is_used(const struct finding *finding, const struct mpi_abi *abi)
+{
+    const char *path = used_abi(finding);
+    return path && mpi_abi_is_same(path, abi->path);
+}
+
+static void say_abis(struct buf *out, const struct finding *finding)
+{
+    for (size_t i = 0; i < finding->abis.count; i++) {
+        const struct mpi_abi *abi = &finding->abis.list[i];
+        buf_printf(out, "  --mpi    %s%s%s%s%s%s\n", abi->word ?: "", abi->word ? ": " : "",
+                   abi->path, abi->word ? "" : ": ", abi->word ? "" : abi->mpi,
+                   !is_used(finding, abi) ? ""
+                   : finding->abi         ? ", which is used"
+                                          : ", which programs use that it starts");
+    }
+}
+
 static void say_mpi(struct buf *out, const struct finding *finding)
 {
     const struct linkage *linkage = finding->linkage;
@@ -91,6 +150,8 @@ static void say_mpi(struct buf *out, const struct finding *finding)
     else
         buf_add_text(out, finding->use.mpi ? finding->use.mpi : "none that is known");
     say_library(out, finding->use.mpi_library);
+    if (finding->abi && finding->abi == finding->use.mpi_library)
+        say_file(out, finding->abi);
     buf_add_text(out, "\n  PMI      ");
     if (linkage->kind != LINKAGE_DYNAMIC)
         buf_add_text(out, "not known");
@@ -142,6 +203,7 @@ static void say_finding(struct buf *out, const struct finding *finding)
     }
     buf_printf(out, "%s\n", finding->linkage->path);
     say_mpi(out, finding);
+    say_abis(out, finding);
     say_missing(out, finding->linkage);
     if (!finding->served && finding->use.mpi && !(finding->use.speaks & spec_pmi_served))
         buf_add_text(out, "  so       each task would run by itself, as rank 0 of 1\n");
@@ -157,6 +219,19 @@ static json_t *text_or_null(const char *text)
 static json_t *library_name_json(const struct library *library)
 {
     return text_or_null(library ? library->name : NULL);
+}
+
+static json_t *abis_json(const struct finding *finding)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < finding->abis.count; i++) {
+        const struct mpi_abi *abi = &finding->abis.list[i];
+        json_array_append_new(list,
+                              json_pack("{s:o, s:s, s:o, s:b}", "word", text_or_null(abi->word),
+                                        "name", abi->mpi, "path", text_to_json(abi->path), "used",
+                                        is_used(finding, abi)));
+    }
+    return list;
 }
 
 static json_t *mpi_json(const struct finding *finding)
@@ -219,6 +294,8 @@ static json_t *finding_json(const struct finding *finding)
         pmi_json(finding), "libraries", libraries_json(linkage), "cut", linkage->cut);
     json_object_set_new(more, "closed", json_boolean(linkage->closed));
     json_object_set_new(more, "offered", dialects_json(finding->offered));
+    if (finding->abi || finding->chosen)
+        json_object_set_new(more, "mpi_abi", abis_json(finding));
     json_object_update(value, more);
     json_decref(more);
     return value;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/resource/excerpt.h"
 #include "base/mem.h"
 #include "launcher/cli/options.h"
 
@@ -39,10 +40,11 @@ static int scan_allow(struct scan *scan, const struct option *option, const char
     if (!scan->typed && option->flags & OPTION_TYPED)
         return error_set(scan->err, "%s belongs on the command line itself", spelling);
     if (scan->command->nparts > 1 && option->flags & OPTION_WHOLE)
-        return error_set(scan->err,
-                         "%s is of the whole program: write it before the first program, not "
-                         "after a \":\"",
-                         spelling);
+        return error_set(
+            scan->err,
+            "%s is of the whole program: write it before the first program, not "
+            "after a \":\"%s",
+            spelling, option->apply == option_set_mpi ? " (tasks of one program use one MPI)" : "");
     return 0;
 }
 
@@ -69,31 +71,58 @@ static const char *scan_value(struct scan *scan, const struct option *option, co
     return value;
 }
 
+/* A value that the option has with other launchers is refused by what to write here. */
+static int scan_misread(struct scan *scan, const struct option *option, const char *spelling,
+                        const char *value)
+{
+    char *here = option_misread(option, value);
+    if (here)
+        error_set(scan->err, "%s %s: %s", spelling, excerpt(value, strlen(value)).text, here);
+    free(here);
+    return here ? -1 : 0;
+}
+
 /* "--help", "--help layout" and "--help=layout". */
 static int scan_stop(struct scan *scan, const struct option *option, const char *spelling,
                      const char *attached)
 {
     const char *topic = attached ? attached : *scan->at;
-    int action = option->flags & OPTION_TOPIC && topic ? help_topic(topic) : OPTIONS_RUN;
-    if (attached && action == OPTIONS_RUN)
-        return error_set(scan->err,
-                         "%s=%s: there is no help on that, but on layout and "
-                         "on mpiexec",
-                         spelling, attached);
+    bool named = option->flags & OPTION_TOPIC && topic && (attached || *topic != '-');
+    int action = named ? help_topic(topic) : OPTIONS_RUN;
+    if (named && action == OPTIONS_RUN)
+        return error_set(scan->err, "%s: there is no help on %s: the topics are layout and mpiexec",
+                         spelling, excerpt(topic, strlen(topic)).text);
     scan->command->action = action == OPTIONS_RUN ? option->detail : action;
     return 0;
+}
+
+/* Another launcher's option: what to do about it here. False where its name is not known. */
+static bool scan_elsewhere(struct scan *scan, const char *spelling, const char *attached)
+{
+    const char *name = spelling + strspn(spelling, "-");
+    const char *next = *scan->at;
+    const char *second = attached || !next ? next : scan->at[1];
+    const char *const values[2] = {attached ? attached : next, second};
+    char *here = option_elsewhere(name, strlen(name), values);
+    if (here)
+        error_set(scan->err, "%s: %s", spelling, here);
+    free(here);
+    return here != NULL;
 }
 
 static int scan_option(struct scan *scan, const struct option *option, const char *spelling,
                        const char *attached)
 {
     const char *value = NULL;
+    if (option->flags & OPTION_LATER && scan_elsewhere(scan, spelling, attached))
+        return -1;
     if (scan_allow(scan, option, spelling) < 0)
         return -1;
     if (!option->argument && attached && !(option->flags & OPTION_TOPIC))
         return error_set(scan->err, "%s takes no value: write it without =%s", spelling, attached);
     bool needed = option->argument && (attached || !(option->flags & OPTION_MAYBE));
-    if (needed && !(value = scan_value(scan, option, spelling, attached)))
+    if (needed && (!(value = scan_value(scan, option, spelling, attached)) ||
+                   scan_misread(scan, option, spelling, value) < 0))
         return -1;
     struct command_part *part = scan_part(scan);
     part->options = mem_resize(part->options, part->noptions + 1, sizeof(part->options[0]));
@@ -103,17 +132,16 @@ static int scan_option(struct scan *scan, const struct option *option, const cha
 }
 
 /* `spelling` is the wrong option with its dashes, without a value. */
-static int scan_unknown(struct scan *scan, const char *spelling)
+static int scan_unknown(struct scan *scan, const char *spelling, const char *attached)
 {
     const char *name = spelling + strspn(spelling, "-");
-    const char *here = option_elsewhere(name, strlen(name));
-    if (here)
-        return error_set(scan->err, "%s: write %s", spelling, here);
+    if (scan_elsewhere(scan, spelling, attached))
+        return -1;
     const struct option *nearest = option_nearest(name, strlen(name));
     if (nearest)
         return error_set(scan->err, "there is no option %s: the nearest is --%s", spelling,
                          nearest->name);
-    return error_set(scan->err, "there is no option %s: tprun --help lists them", spelling);
+    return error_set(scan->err, "there is no option %s", spelling);
 }
 
 static int scan_long(struct scan *scan, const char *word)
@@ -122,7 +150,7 @@ static int scan_long(struct scan *scan, const char *word)
     const struct option *option = option_find(word + 2, len - 2);
     char *spelling = mem_copy_text_n(word, len);
     int rc = option ? scan_option(scan, option, spelling, word[len] ? word + len + 1 : NULL)
-                    : scan_unknown(scan, spelling);
+                    : scan_unknown(scan, spelling, word[len] ? word + len + 1 : NULL);
     free(spelling);
     return rc;
 }
@@ -137,13 +165,13 @@ static int scan_single_dash(struct scan *scan, const char *word, bool *known)
     int rc = -1;
     bool dash = option && (option->flags & OPTION_DASH ||
                            (option->alias && strcmp(option->alias, spelling + 1) == 0));
-    *known = option || (len > 2 && option_elsewhere(word + 1, len - 1));
-    if (*known && !option)
-        scan_unknown(scan, spelling);
-    else if (option && !dash)
+    const char *attached = word[len] ? word + len + 1 : NULL;
+    bool elsewhere = !dash && len > 2 && scan_elsewhere(scan, spelling, attached);
+    *known = option || elsewhere;
+    if (dash)
+        rc = scan_option(scan, option, spelling, attached);
+    else if (option && !elsewhere)
         error_set(scan->err, "%s: write --%s", spelling, option->name);
-    else if (option)
-        rc = scan_option(scan, option, spelling, word[len] ? word + len + 1 : NULL);
     free(spelling);
     return rc;
 }
@@ -153,13 +181,17 @@ static int scan_letters(struct scan *scan, const char *word)
 {
     const char *letter = word + 1;
     const struct option *first = option_find_letter(*letter);
+    const char alone[] = {'-', *letter, '\0'};
+    /* -a1 and -bpacked:4, which are no misspelt names */
+    if (!first && strpbrk(letter + 1, "0123456789:=") && scan_elsewhere(scan, alone, letter + 1))
+        return -1;
     if (!first || (first->flags & OPTION_STOPS && letter[1]))
-        return scan_unknown(scan, word);
+        return scan_unknown(scan, word, NULL);
     for (; *letter; letter++) {
         const struct option *option = option_find_letter(*letter);
         char spelling[] = {'-', *letter, '\0'};
         if (!option) {
-            scan_unknown(scan, spelling);
+            scan_unknown(scan, spelling, letter[1] ? letter + 1 : NULL);
             return error_prefix(scan->err, "%s", word);
         }
         const char *attached = option->argument && letter[1] ? letter + 1 : NULL;

@@ -2,23 +2,28 @@
 
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/buf.h"
 #include "launcher/cli/mapped.h"
+#include "launcher/cli/progress.h"
+#include "launcher/process/signal_name.h"
+#include "launcher/process/signal_source.h"
 #include "launcher/stdio/input.h"
 #include "launcher/stdio/output.h"
+#include "launcher/stdio/terminal.h"
 #include "launcher/tree/link.h"
 
 #define INPUT_WINDOW 131072 /* bytes of stdin that are asked for at a time */
 #define OUTPUT_BUDGET                                                                              \
-    (8u << 20)    /* bytes that may wait here for a slow reader, or for a long line
+    (8u << 20)          /* bytes that may wait here for a slow reader, or for a long line
                                     of another task to end, before tasks have to wait */
-#define TWICE 1.0 /* s within which a second SIGINT or SIGTERM ends it all at once */
+#define TWICE 1.0       /* s within which a second SIGINT or SIGTERM ends it all at once */
+#define TOLD_TO_END 2.0 /* s for the manager to answer that, before there are tasks */
+#define LAST_CALL 2.0   /* s that, after one, what is left waits for who takes nothing */
 
 /* What reaches every task; a signal that was ignored when tprun started stays so. */
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
@@ -28,39 +33,27 @@ enum { NSIGNALS = sizeof(passed_on) / sizeof(passed_on[0]) };
 struct frontend {
     struct ev_loop *loop;
     const struct spec *spec;
-    struct frontend_result *result;
-    struct error *err;
+    struct frontend_result result;
+    struct error err;
+    char *(*lost)(void *arg);
+    void *lost_arg;
     struct link *manager;
     struct output *output;
+    struct progress progress;
     struct input *input;
     size_t unpaid; /* bulk bytes taken for which no credit was given back */
     size_t asked;  /* bytes of stdin asked for and not yet come */
     bool input_over;
     struct mapped *mapped;
-    ev_signal signals[NSIGNALS];
+    struct signal_source *signals;
+    bool watched;       /* the manager: it is to end, and has to show signs of life */
+    int ender;          /* the signal for which; 0: none */
     double interrupted; /* when the last SIGINT or SIGTERM came */
+    int interrupter;    /* which it was; 0: none */
     bool dropping;      /* told twice to end: output that nobody takes is not waited for */
-    bool ended;
+    bool over;          /* the manager has said its last word, or is gone */
+    ev_timer last_call; /* once it is over: until then somebody has to take something */
 };
-
-/* 0, or an errno. Waits where the descriptor is non-blocking. */
-static int write_all(int fd, const char *bytes, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno == EAGAIN) {
-            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
-            continue;
-        }
-        if (n < 0)
-            return errno;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return 0;
-}
 
 /* ---- output ---- */
 
@@ -74,11 +67,18 @@ static void send_terminate(struct frontend *front, double grace, int number)
 
 static void pay(struct frontend *front)
 {
-    if (!front->manager ||
-        (front->output && !front->dropping && output_pending(front->output) > OUTPUT_BUDGET))
+    if (!front->manager || (!front->dropping && output_pending(front->output) > OUTPUT_BUDGET))
         return;
     link_consumed(front->manager, front->unpaid);
     front->unpaid = 0;
+}
+
+/* What the reader has not taken is dropped, and that is no success. */
+static void drop_rest(struct frontend *front, int number)
+{
+    if (output_pending(front->output) && !front->result.status)
+        front->result.status = 128 + number;
+    ev_break(front->loop, EVBREAK_ALL);
 }
 
 static void on_drained(void *arg, size_t bytes)
@@ -86,15 +86,17 @@ static void on_drained(void *arg, size_t bytes)
     struct frontend *front = arg;
     (void)bytes;
     pay(front);
-    if (front->ended && !output_pending(front->output))
+    if (front->over && !output_pending(front->output))
         ev_break(front->loop, EVBREAK_ALL);
+    else if (ev_is_active(&front->last_call))
+        ev_timer_again(front->loop, &front->last_call);
 }
 
 static void on_output_closed(void *arg, enum output_stream stream)
 {
     struct frontend *front = arg;
-    if (stream == OUTPUT_STDOUT && !front->result->quiet) {
-        front->result->quiet = true;
+    if (stream == OUTPUT_STDOUT && !front->result.quiet) {
+        front->result.quiet = true;
         send_terminate(front, front->spec->kill_grace, 0);
     }
 }
@@ -102,9 +104,9 @@ static void on_output_closed(void *arg, enum output_stream stream)
 static void on_output_failed(void *arg, const struct error *err)
 {
     struct frontend *front = arg;
-    if (front->err->text)
+    if (front->err.text)
         return;
-    error_set(front->err, "%s", error_text(err));
+    error_set(&front->err, "%s", error_text(err));
     send_terminate(front, front->spec->kill_grace, 0);
 }
 
@@ -125,14 +127,11 @@ static void take_output(struct frontend *front, const struct frame *frame)
     struct error err = ERROR_INIT;
     enum output_stream stream = frame->flags & FRAME_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
     front->unpaid += link_weight(frame);
-    if (stream == OUTPUT_STDERR && frame->len)
-        front->result->inside_line = ((const char *)frame->bytes)[frame->len - 1] != '\n';
     if (front->dropping)
         ;
-    else if (front->output && !frame->len)
+    else if (!frame->len)
         output_end(front->output, frame->rank, stream);
-    else if (front->output &&
-             output_write(front->output, frame->rank, stream, frame->bytes, frame->len,
+    else if (output_write(front->output, frame->rank, stream, frame->bytes, frame->len,
                           frame->flags & FRAME_UNFINISHED && !front->spec->unbuffered, &err) < 0)
         on_output_failed(front, &err);
     pay(front);
@@ -156,6 +155,8 @@ static void on_input(void *arg, const void *bytes, size_t len)
     struct frontend *front = arg;
     struct frame frame = {.type = FRAME_STDIN, .bytes = bytes, .len = len};
     front->asked -= len < front->asked ? len : front->asked;
+    if (((const char *)bytes)[len - 1] == '\n' && input_echoes(front->input))
+        output_typed(front->output);
     if (front->manager)
         link_send(front->manager, &frame);
     ask_input(front);
@@ -173,8 +174,8 @@ static void on_input_end(void *arg)
 static void on_input_failed(void *arg, const struct error *err)
 {
     struct frontend *front = arg;
-    if (!front->err->text)
-        error_set(front->err, "%s", error_text(err));
+    if (!front->err.text)
+        error_set(&front->err, "%s", error_text(err));
     on_input_end(front);
     send_terminate(front, front->spec->kill_grace, 0);
 }
@@ -195,30 +196,31 @@ static int start_input(struct frontend *front, struct error *err)
 
 /* ---- from the manager ---- */
 
-static int open_output(struct frontend *front, struct error *err)
+/* How long the manager may be silent once it is to end. Before there are tasks it has to do no more
+ * than leave. */
+static double patience(const struct frontend *front)
 {
-    struct output_config config = {.label = front->spec->label,
-                                   .templates = {front->spec->output, front->spec->error},
-                                   .ntasks = mapped_ntasks(front->mapped),
-                                   .program = mapped_program(front->mapped),
-                                   .host = host_of,
-                                   .node = node_of};
-    front->output = output_new(front->loop, &config, &output_ops, front, err);
-    return front->output ? start_input(front, err) : -1;
+    double most = front->spec->node_timeout;
+    return mapped_ntasks(front->mapped) || most < TOLD_TO_END ? most : TOLD_TO_END;
 }
 
 /* The first group, or one that is added. */
 static void take_mapped(struct frontend *front, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
+    bool first = !mapped_ntasks(front->mapped);
     json_t *value = frame_json(frame, &err);
     int rc = value
                  ? mapped_add(front->mapped, value, front->spec->output || front->spec->error, &err)
                  : -1;
-    if (rc == 0 && front->output)
+    if (rc == 0)
         output_grow(front->output, mapped_ntasks(front->mapped));
-    else if (rc == 0)
-        rc = open_output(front, &err);
+    if (first && front->watched)
+        link_watch(front->manager, patience(front));
+    if (rc == 0 && first) {
+        output_name(front->output, mapped_program(front->mapped));
+        rc = start_input(front, &err);
+    }
     if (rc < 0)
         on_output_failed(front, &err);
     error_clear(&err);
@@ -226,42 +228,83 @@ static void take_mapped(struct frontend *front, const struct frame *frame)
 
 static void take_show(struct frontend *front, const struct frame *frame)
 {
-    bool error = frame->flags & FRAME_STDERR;
-    int failed = write_all(error ? 2 : 1, frame->bytes, frame->len);
-    if (failed == EPIPE && !error)
-        front->result->quiet = true;
-    else if (failed && !error && !front->err->text)
-        error_set(front->err, "cannot write to standard output: %s", strerror(failed));
+    enum output_stream stream = frame->flags & FRAME_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
+    if (frame->len)
+        output_say(front->output, stream, frame->bytes, frame->len);
 }
 
-static void take_note(struct frontend *front, const struct frame *frame)
+/* Lines of text, each after our name. */
+static void say_lines(struct frontend *front, const char *text, size_t len)
 {
-    struct buf line = BUF_INIT;
-    (void)front;
-    buf_printf(&line, "tprun: %.*s\n", (int)frame->len, (const char *)frame->bytes);
-    write_all(2, buf_bytes(&line), line.len);
-    buf_free(&line);
+    struct buf lines = BUF_INIT;
+    terminal_lines(&lines, "tprun", text, len);
+    if (lines.len)
+        output_say(front->output, OUTPUT_STDERR, buf_bytes(&lines), lines.len);
+    buf_free(&lines);
+}
+
+/* ---- the end ---- */
+
+static void on_last_call(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct frontend *front = timer->data;
+    (void)loop;
+    (void)events;
+    drop_rest(front, front->interrupter);
+}
+
+/* Nothing more comes: what there is to say of it is said, and all of it waits for its readers. */
+static void wind_up(struct frontend *front, const char *messages)
+{
+    front->over = true;
+    link_free(front->manager);
+    front->manager = NULL;
+    output_end_all(front->output);
+    if (!front->result.quiet || front->err.text)
+        say_lines(front, messages, strlen(messages));
+    if (front->dropping || !output_pending(front->output))
+        drop_rest(front, front->interrupter);
+    else if (front->interrupter)
+        ev_timer_again(front->loop, &front->last_call);
+}
+
+/* The manager is lost. Tasks are ended before any reader is waited for. */
+static void give_up(struct frontend *front)
+{
+    struct buf lines = BUF_INIT;
+    progress_clear(&front->progress);
+    char *survivors = front->lost(front->lost_arg);
+    buf_printf(&lines, "%s\n%s", error_text(&front->err), survivors ? survivors : "");
+    front->result.status = 1;
+    wind_up(front, buf_text(&lines));
+    buf_free(&lines);
+    free(survivors);
 }
 
 static void take_end(struct frontend *front, const struct frame *frame)
 {
     json_t *end = frame_json(frame, NULL);
     const char *messages = json_string_value(json_object_get(end, "messages"));
-    front->ended = true;
-    front->result->status = (int)json_integer_value(json_object_get(end, "status"));
-    buf_add_text(&front->result->messages, messages ? messages : "");
+    front->result.status = (int)json_integer_value(json_object_get(end, "status"));
+    if (front->err.text) {
+        front->result.status = 1;
+        wind_up(front, error_text(&front->err));
+    } else {
+        wind_up(front, messages ? messages : "");
+    }
     json_decref(end);
-    link_free(front->manager);
-    front->manager = NULL;
-    if (!front->output || front->dropping || !output_pending(front->output))
-        ev_break(front->loop, EVBREAK_ALL);
 }
 
 static void on_frame(struct link *link, void *arg, const struct frame *frame)
 {
     struct frontend *front = arg;
     (void)link;
+    if (frame->type != FRAME_PROGRESS)
+        progress_clear(&front->progress);
     switch (frame->type) {
+    case FRAME_PROGRESS:
+        progress_take(&front->progress, frame);
+        break;
     case FRAME_OUTPUT:
         take_output(front, frame);
         break;
@@ -272,7 +315,7 @@ static void on_frame(struct link *link, void *arg, const struct frame *frame)
         take_mapped(front, frame);
         break;
     case FRAME_NOTE:
-        take_note(front, frame);
+        say_lines(front, frame->bytes, frame->len);
         break;
     case FRAME_END:
         take_end(front, frame);
@@ -288,63 +331,93 @@ static void on_room(struct link *link, void *arg)
     ask_input(arg);
 }
 
+/* A manager that reads from a pipe, or makes a layout, hears nothing meanwhile. */
+static void end_unheard(struct frontend *front)
+{
+    error_set(&front->err,
+              "ended by %s before any task was started: the manager of this run read its input or "
+              "made the layout, did not answer for %g s, and is killed",
+              signal_name(front->ender), patience(front));
+    give_up(front);
+    front->result.status = 128 + front->ender;
+}
+
 static void on_closed(struct link *link, void *arg, const struct error *why)
 {
     struct frontend *front = arg;
-    (void)link;
     (void)why;
-    ev_break(front->loop, EVBREAK_ALL);
+    if (!front->err.text && link_is_silent(link) && !mapped_ntasks(front->mapped)) {
+        end_unheard(front);
+        return;
+    }
+    if (!front->err.text && link_is_silent(link))
+        error_set(&front->err,
+                  "the manager of this run has not answered for %g s (stopped?); it is "
+                  "killed, and its tasks are being ended",
+                  front->spec->node_timeout);
+    else if (!front->err.text)
+        error_set(&front->err, "the manager of this run is gone (killed, or out of memory); its "
+                               "tasks are being ended");
+    give_up(front);
 }
 
 static const struct link_ops manager_ops = {on_frame, on_room, on_closed, NULL, NULL};
 
 /* ---- signals ---- */
 
-static void send_signal(struct frontend *front, int number)
+static void send_signal(struct frontend *front, int number, const char *sender)
 {
-    struct frame frame = {.type = FRAME_SIGNAL, .flags = (uint16_t)number};
+    struct frame frame = {
+        .type = FRAME_SIGNAL, .flags = (uint16_t)number, .bytes = sender, .len = strlen(sender)};
     if (front->manager)
         link_send(front->manager, &frame);
 }
 
-static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
+/* A manager that was stopped, or is busy for very long, would keep us waiting for ever. */
+static void watch_manager(struct frontend *front, int number)
 {
-    struct frontend *front = watcher->data;
-    (void)events;
-    if (watcher->signum == SIGINT || watcher->signum == SIGTERM) {
-        double now = ev_now(loop);
-        bool again = now - front->interrupted < TWICE;
-        front->interrupted = now;
-        if (again) {
-            front->dropping = true;
-            pay(front);
-            send_terminate(front, 0, watcher->signum);
-        }
-        if (again && !front->ended)
-            return;
-    }
-    if (front->ended && watcher->signum != SIGTSTP && watcher->signum != SIGCONT &&
-        watcher->signum != SIGWINCH)
-        ev_break(loop, EVBREAK_ALL); /* what the reader does not take is dropped */
-    send_signal(front, watcher->signum);
-    if (watcher->signum == SIGTSTP) {
+    front->ender = number;
+    if (front->manager && !front->watched)
+        link_watch(front->manager, patience(front));
+    front->watched = true;
+}
+
+/* True when it is the second of its kind within a second: the end, at once. */
+static bool is_repeated(struct frontend *front, int number)
+{
+    double now = ev_now(front->loop);
+    bool again = now - front->interrupted < TWICE;
+    if (number != SIGINT && number != SIGTERM)
+        return false;
+    front->interrupted = now;
+    front->interrupter = number;
+    if (!again)
+        return false;
+    front->dropping = true;
+    pay(front);
+    send_terminate(front, 0, number);
+    return true;
+}
+
+static void on_signal(void *arg, int number, const char *sender, bool from_terminal)
+{
+    struct frontend *front = arg;
+    bool ends = number != SIGTSTP && number != SIGCONT && number != SIGWINCH;
+    if (from_terminal && ends && isatty(STDERR_FILENO))
+        output_break(front->output); /* the terminal's ^C stands there */
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+        watch_manager(front, number);
+    if (is_repeated(front, number) && !front->over)
+        return;
+    if (front->over && ends)
+        drop_rest(front, number);
+    send_signal(front, number, sender);
+    if (number == SIGTSTP) {
         if (front->manager)
             link_flush(front->manager, 1.0);
         raise(SIGSTOP);
-    } else if (watcher->signum == SIGCONT && front->input) {
+    } else if (number == SIGCONT && front->input) {
         input_resume(front->input);
-    }
-}
-
-static void watch_signals(struct frontend *front)
-{
-    for (int i = 0; i < NSIGNALS; i++) {
-        struct sigaction now;
-        sigaction(passed_on[i], NULL, &now);
-        ev_signal_init(&front->signals[i], on_signal, passed_on[i]);
-        front->signals[i].data = front;
-        if (now.sa_handler != SIG_IGN)
-            ev_signal_start(front->loop, &front->signals[i]);
     }
 }
 
@@ -352,29 +425,48 @@ static void watch_signals(struct frontend *front)
 
 static void frontend_close(struct frontend *front)
 {
-    for (int i = 0; i < NSIGNALS; i++)
-        ev_signal_stop(front->loop, &front->signals[i]);
-    if (front->output && !front->ended)
-        output_flush(front->output); /* the manager is gone: what came of it is shown */
+    signal_source_free(front->signals);
+    ev_timer_stop(front->loop, &front->last_call);
     input_free(front->input);
     output_free(front->output);
     link_free(front->manager);
-    front->manager = NULL;
     mapped_free(front->mapped);
+    error_clear(&front->err);
 }
 
-int frontend_run(const struct spec *spec, int fd, struct frontend_result *result, struct error *err)
+/* Templates were looked at before: that they are wrong is news for nobody. */
+static struct output *open_output(struct frontend *front)
 {
-    struct frontend front = {.spec = spec, .result = result, .err = err, .interrupted = -INFINITY};
+    struct output_config config = {.label = front->spec->label,
+                                   .timestamp = front->spec->timestamp,
+                                   .raw = front->spec->unbuffered,
+                                   .merge = front->spec->merge,
+                                   .tee = front->spec->tee,
+                                   .make_dirs = front->spec->make_dirs,
+                                   .templates = {front->spec->output, front->spec->error},
+                                   .host = host_of,
+                                   .node = node_of};
+    return output_new(front->loop, &config, &output_ops, front, &front->err);
+}
+
+struct frontend_result frontend_run(const struct spec *spec, int fd, char *(*lost)(void *arg),
+                                    void *arg)
+{
+    struct frontend front = {.spec = spec, .lost = lost, .lost_arg = arg, .interrupted = -INFINITY};
     signal(SIGPIPE, SIG_IGN);
     front.loop = ev_default_loop(0);
     front.mapped = mapped_new();
+    front.output = open_output(&front);
+    ev_timer_init(&front.last_call, on_last_call, 0, LAST_CALL);
+    front.last_call.data = &front;
     front.manager = link_new(front.loop, fd, fd, &manager_ops, &front);
-    watch_signals(&front);
-    ev_run(front.loop, 0);
+    front.signals = signal_source_new(front.loop, passed_on, NSIGNALS, on_signal, &front);
+    if (!front.signals) {
+        error_set(&front.err, "cannot watch for signals: %s", strerror(errno));
+        give_up(&front);
+    }
+    if (!front.over || output_pending(front.output))
+        ev_run(front.loop, 0);
     frontend_close(&front);
-    if (!front.ended && !err->text)
-        return error_set(err, "the manager of this run is gone (killed, or out of memory); its "
-                              "tasks are being ended");
-    return err->text ? -1 : 0;
+    return front.result;
 }

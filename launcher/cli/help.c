@@ -89,8 +89,8 @@ char *options_help(void)
                  "Usage: tprun [OPTIONS] PROGRAM [ARG...] [ : [OPTIONS] PROGRAM [ARG...] ]...\n");
     for (int group = 0; group < OPTION_NGROUPS; group++)
         help_group(&help, group, width);
-    buf_add_text(&help, "TPRUN_OPTIONS in the environment holds options read first. "
-                        "See man tprun.\n");
+    buf_add_text(&help, "See man tprun; "
+                        "who knows mpirun, srun, flux, aprun or jsrun: man tprun-migrate.\n");
     return buf_take_text(&help);
 }
 
@@ -104,14 +104,16 @@ int help_topic(const char *word)
 char *options_version(void)
 {
     struct buf text = BUF_INIT;
-    const char *pmix = pmix_host_version();
+    struct error err = ERROR_INIT;
+    const char *pmix = pmix_host_version(&err);
     buf_printf(&text, "tprun %s\nhwloc %s, jansson %s, libev %d.%d; ", PACKAGE_VERSION,
                HWLOC_VERSION, JANSSON_VERSION, EV_VERSION_MAJOR, EV_VERSION_MINOR);
     if (pmix)
         buf_printf(&text, "PMIx %s\n", pmix);
+    else if (spec_pmi_served & SPEC_PMI_X)
+        buf_printf(&text, "built with PMIx, but %s\n", error_text(&err));
     else
-        buf_add_text(&text, spec_pmi_served & SPEC_PMI_X
-                                ? "built with PMIx, but libpmix.so.2 is not here\n"
-                                : "built without PMIx\n");
+        buf_add_text(&text, "built without PMIx\n");
+    error_clear(&err);
     return buf_take_text(&text);
 }

@@ -2,24 +2,18 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "affinity/resource/excerpt.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/shell_words.h"
 #include "launcher/cli/mpiexec_private.h"
 #include "launcher/cli/option.h"
-#include "launcher/cli/words.h"
 #include "launcher/program/file_text.h"
 #include "launcher/program/spec.h"
 
 #define MPIEXEC_MAX_FILE (16u << 20)
-
-bool mpiexec_is_name(const char *program)
-{
-    const char *slash = program ? strrchr(program, '/') : NULL;
-    const char *name = slash ? slash + 1 : program;
-    return name && (strcmp(name, "mpiexec") == 0 || strcmp(name, "mpirun") == 0);
-}
 
 /* ---- words and parts ---- */
 
@@ -34,6 +28,29 @@ void mpiexec_add_all(struct mpiexec_words *words, const struct mpiexec_words *mo
 {
     for (size_t i = 0; i < more->count; i++)
         mpiexec_add(words, mem_copy_text(more->at[i]));
+}
+
+const char *mpiexec_value(const struct mpiexec_words *words, const char *option)
+{
+    size_t len = strlen(option);
+    for (size_t i = words->count; i > 0; i--)
+        if (strncmp(words->at[i - 1], option, len) == 0)
+            return words->at[i - 1] + len;
+    return NULL;
+}
+
+struct mpiexec_text mpiexec_text_cut(const char **value, const char *ends)
+{
+    struct mpiexec_text text = {*value, strcspn(*value, ends)};
+    *value += text.len;
+    *value += **value != '\0';
+    return text;
+}
+
+bool mpiexec_text_begins(struct mpiexec_text text, const char *word, size_t least)
+{
+    return text.len >= least && text.len <= strlen(word) &&
+           strncasecmp(text.at, word, text.len) == 0;
 }
 
 void mpiexec_words_free(struct mpiexec_words *words)
@@ -59,6 +76,7 @@ static void mpiexec_free(struct mpiexec *mpiexec)
         mpiexec_words_free(&mpiexec->parts[i].pass);
         mpiexec_words_free(&mpiexec->parts[i].set);
         mpiexec_words_free(&mpiexec->parts[i].own);
+        free(mpiexec->parts[i].found);
     }
     free(mpiexec->parts);
     mpiexec_words_free(&mpiexec->whole);
@@ -66,6 +84,7 @@ static void mpiexec_free(struct mpiexec *mpiexec)
     mpiexec_words_free(&mpiexec->set);
     free(mpiexec->hosts);
     spec_free_words(mpiexec->file);
+    mpiexec_words_free(&mpiexec->texts);
 }
 
 /* ---- options ---- */
@@ -123,7 +142,7 @@ static int mpiexec_split_file(const char *text, struct mpiexec_words *words, str
         size_t len = strcspn(at, "\n");
         char *line = mem_copy_text_n(at, len);
         bool comment = line[strspn(line, " \t\r")] == '#';
-        char **found = words_split(comment ? "" : line, err);
+        char **found = shell_words_split(comment ? "" : line, err);
         free(line);
         if (!found)
             return error_prefix(err, "line %u", number);
@@ -137,14 +156,15 @@ static int mpiexec_split_file(const char *text, struct mpiexec_words *words, str
     return 0;
 }
 
-/* What the file says stands in place of the rest of the command line, which has to be empty. */
-static int scan_file(struct scan *scan, const char *path)
+/* What the file says stands in place of the rest of the command line, which has to be empty. Only
+ * behind Open MPI's -app a program may stand: mpirun passes over it, and scripts have one there. */
+static int scan_file(struct scan *scan, const char *path, bool passes_over)
 {
     struct buf text = BUF_INIT;
     struct mpiexec_words words = {0};
     if (scan->mpiexec->file)
         return error_set(scan->err, "one file cannot name another");
-    if (*scan->at)
+    if (*scan->at && (!passes_over || **scan->at == '-'))
         return error_set(scan->err, "%s says what to run: leave out %s", path,
                          excerpt(*scan->at, strlen(*scan->at)).text);
     int rc = file_text_read(path, path, MPIEXEC_MAX_FILE, &text, scan->err);
@@ -163,11 +183,28 @@ static int scan_file(struct scan *scan, const char *path)
     return 0;
 }
 
+/* "-genv FOO=5": the name and the value in one word, which is cut in two. */
+static bool scan_pair(struct scan *scan, const struct mpiexec_option *option, const char *attached,
+                      const char **values)
+{
+    const char *word = attached ? attached : *scan->at;
+    const char *equals = word ? strchr(word, '=') : NULL;
+    if (mpiexec_nvalues(option) != 2 || !equals || equals == word)
+        return false;
+    scan->at += !attached;
+    mpiexec_add(&scan->mpiexec->texts, mem_copy_text_n(word, (size_t)(equals - word)));
+    values[0] = scan->mpiexec->texts.at[scan->mpiexec->texts.count - 1];
+    values[1] = equals + 1;
+    return true;
+}
+
 static int scan_values(struct scan *scan, const struct mpiexec_option *option, const char *attached,
                        const char **values)
 {
     size_t wanted = mpiexec_nvalues(option);
-    if (attached && !wanted)
+    if (scan_pair(scan, option, attached, values))
+        return 0;
+    if (attached && !mpiexec_takes_value(option))
         return error_set(scan->err, "takes no value: write it without =%s", attached);
     for (size_t i = 0; i < wanted; i++) {
         if (i == 0 && attached)
@@ -184,10 +221,13 @@ static int scan_foreign(struct scan *scan, const struct mpiexec_option *option,
                         const char *attached)
 {
     const char *values[MPIEXEC_MAX_VALUES] = {NULL};
+    mpiexec_note_option(scan->mpiexec, option);
+    if (option->place == MPIEXEC_NONE)
+        return mpiexec_apply(scan->mpiexec, option, values, scan->err);
     if (scan_values(scan, option, attached, values) < 0)
         return -1;
     if (option->place == MPIEXEC_READ && !option->read)
-        return scan_file(scan, values[0]);
+        return scan_file(scan, values[0], option->dialect == MPIEXEC_OPENMPI);
     return mpiexec_apply(scan->mpiexec, option, values, scan->err);
 }
 
@@ -217,7 +257,9 @@ static int scan_option(struct scan *scan, const char *word)
     size_t dashes = word[1] == '-' ? 2 : 1;
     size_t len = strcspn(word + dashes, "=");
     const char *name = word + dashes, *attached = name[len] ? name + len + 1 : NULL;
-    const struct mpiexec_option *foreign = mpiexec_find(name, len);
+    const struct mpiexec_option *foreign = mpiexec_find(name, len, scan->mpiexec->dialect);
+    if (!foreign) /* the other launcher's: what it says is clear */
+        foreign = mpiexec_find(name, len, MPIEXEC_EITHER);
     const struct option *own = foreign || dashes == 1 ? NULL : option_find(name, len);
     int rc = 0;
     if (foreign)
@@ -226,8 +268,8 @@ static int scan_option(struct scan *scan, const char *word)
         rc = scan_native(scan, own, attached);
     else
         return error_set(scan->err,
-                         "there is no option %s: mpiexec --help lists those of other launchers "
-                         "that are taken, tprun --help its own",
+                         "there is no option %s; tprun's own long options are taken with two "
+                         "dashes",
                          excerpt(word, dashes + len).text);
     return rc < 0 ? error_prefix(scan->err, "%.*s", (int)(dashes + len), word) : 0;
 }
@@ -260,6 +302,10 @@ static int mpiexec_scan(struct mpiexec *mpiexec, char *const *words, struct erro
 {
     struct scan scan = {.at = words, .mpiexec = mpiexec, .err = err};
     for (;;) {
+        while (*scan.at && strcmp(*scan.at, ":") == 0) /* loops in scripts leave empty parts */
+            scan.at++;
+        if (!*scan.at && mpiexec->nparts)
+            return 0;
         if (scan_part(&scan) < 0)
             return -1;
         if (!*scan.at)
@@ -278,6 +324,12 @@ static char *mpiexec_argument(const char *word)
     return escaped ? mem_format("\\%s", word) : mem_copy_text(word);
 }
 
+/* -npernode and the like beside -n are limits that mpirun keeps, too. */
+static bool part_is_limited(const struct mpiexec_part *part)
+{
+    return part->ntasks && !part->ppn && (part->filled || mpiexec_value(&part->own, "--per="));
+}
+
 static void mpiexec_write_part(const struct mpiexec *mpiexec, const struct mpiexec_part *part,
                                struct mpiexec_words *words)
 {
@@ -285,19 +337,28 @@ static void mpiexec_write_part(const struct mpiexec *mpiexec, const struct mpiex
     mpiexec_add_all(words, &mpiexec->set);
     mpiexec_add_all(words, &part->set);
     mpiexec_add_all(words, &part->own);
-    if (!mpiexec->strict)
+    if (!mpiexec->strict && (mpiexec->oversubscribe || !part_is_limited(part)))
         mpiexec_add(words, mem_copy_text("--oversubscribe"));
     if (part->nprogram && part->program[0][0] == '-')
         mpiexec_add(words, mem_copy_text("--"));
     for (size_t i = 0; i < part->nprogram; i++)
-        mpiexec_add(words, mpiexec_argument(part->program[i]));
+        mpiexec_add(words, mpiexec_argument(i ? part->program[i] : mpiexec_program(part)));
 }
 
 char **mpiexec_translate(char *const argv[], struct error *err)
 {
-    struct mpiexec mpiexec = {0};
+    struct mpiexec mpiexec = {.dialect = mpiexec_name_dialect(argv[0])};
     struct mpiexec_words words = {0};
     int rc = mpiexec_scan(&mpiexec, argv + (argv[0] != NULL), err);
+    for (size_t i = 0; rc == 0 && i < mpiexec.nparts; i++)
+        mpiexec_end_prefix(&mpiexec, &mpiexec.parts[i]);
+    if (rc == 0) {
+        mpiexec_choose_by_options(&mpiexec);
+        mpiexec_find_programs(&mpiexec);
+        rc = mpiexec_read_environment(&mpiexec, err);
+    }
+    for (size_t i = 0; rc == 0 && i < mpiexec.nparts; i++)
+        mpiexec_end_layout(&mpiexec, &mpiexec.parts[i]);
     if (rc == 0)
         rc = mpiexec_place_ranks(&mpiexec, err);
     if (rc == 0) {
@@ -309,6 +370,7 @@ char **mpiexec_translate(char *const argv[], struct error *err)
     for (size_t i = 0; rc == 0 && i < mpiexec.nparts; i++) {
         if (i)
             mpiexec_add(&words, mem_copy_text(":"));
+        mpiexec_fill_objects(&mpiexec.parts[i]);
         mpiexec_write_part(&mpiexec, &mpiexec.parts[i], &words);
     }
     mpiexec_free(&mpiexec);

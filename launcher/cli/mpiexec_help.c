@@ -1,4 +1,4 @@
-/* mpiexec --help: both columns of the table. */
+/* mpiexec --help: the table, by dialect. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "launcher/cli/mpiexec.h"
 #include "launcher/cli/mpiexec_private.h"
 
-#define HELP_LEFT 34
+#define HELP_LEFT 30
 #define HELP_WIDTH 79
 
 /* "-host, -hosts A:2,B". */
@@ -18,7 +18,9 @@ static char *help_names(const struct mpiexec_option *option)
         buf_printf(&text, "%s-%.*s", at == option->names ? "" : ", ", (int)len, at);
         at += len;
     }
-    if (option->arguments)
+    if (option->arguments && option->arguments[0] == '[')
+        buf_printf(&text, "[=%s", option->arguments + 1);
+    else if (option->arguments)
         buf_printf(&text, " %s", option->arguments);
     return buf_take_text(&text);
 }
@@ -41,46 +43,80 @@ static char *help_native(const struct mpiexec_option *option)
     return buf_take_text(&text);
 }
 
-static void help_row(struct buf *help, const struct mpiexec_option *option)
+/* The text from this column on, broken at blanks where the line would be too long. */
+static void help_wrap(struct buf *help, const char *text, size_t indent, size_t column)
 {
-    char *left = help_names(option), *right = help_native(option);
-    buf_printf(help, "  %-*s%s%s\n", HELP_LEFT, left,
-               strlen(left) < HELP_LEFT ? "" : "\n                                    ", right);
-    free(left);
-    free(right);
-}
-
-/* All names of a kind, as many on a line as there is room for. */
-static void help_list(struct buf *help, const char *title, enum mpiexec_place place)
-{
-    size_t column = strlen(title);
-    buf_add_text(help, title);
-    for (const struct mpiexec_option *option = mpiexec_table; option->names; option++) {
-        size_t len = strcspn(option->names, " ");
-        if (option->place != place)
-            continue;
-        if (column + len + 2 > HELP_WIDTH) {
-            buf_add_text(help, "\n ");
-            column = 1;
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        if (column > indent && column + 1 + len > HELP_WIDTH) {
+            buf_printf(help, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            buf_add_char(help, ' ');
+            column++;
         }
-        buf_printf(help, " -%.*s", (int)len, option->names);
-        column += len + 2;
+        buf_add(help, text, len);
+        column += len;
+        text += len + (text[len] == ' ');
     }
     buf_add_char(help, '\n');
 }
 
+static void help_row(struct buf *help, const struct mpiexec_option *option)
+{
+    char *left = help_names(option), *right = help_native(option);
+    size_t indent = HELP_LEFT + 2;
+    buf_add_text(help, "  ");
+    if (strlen(left) + 1 < HELP_LEFT)
+        buf_printf(help, "%-*s", HELP_LEFT, left);
+    else {
+        help_wrap(help, left, 4, 2);
+        buf_printf(help, "%*s", (int)indent, "");
+    }
+    help_wrap(help, right, indent, indent);
+    free(left);
+    free(right);
+}
+
+static bool place_means(enum mpiexec_place place)
+{
+    return place != MPIEXEC_IDLE && place != MPIEXEC_NONE;
+}
+
+/* All rows of a kind and a dialect. */
+static void help_section(struct buf *help, const char *title, enum mpiexec_dialect dialect,
+                         enum mpiexec_place place)
+{
+    buf_printf(help, "\n%s:\n", title);
+    for (const struct mpiexec_option *option = mpiexec_table; option->names; option++)
+        if (option->dialect == dialect &&
+            (place == MPIEXEC_WHOLE ? place_means(option->place) : option->place == place))
+            help_row(help, option);
+}
+
 char *mpiexec_help(void)
 {
+    static const struct {
+        const char *title;
+        enum mpiexec_dialect dialect;
+        enum mpiexec_place place; /* WHOLE: all that have a meaning */
+    } sections[] = {
+        {"MPICH's and Open MPI's, which mean the same", MPIEXEC_EITHER, MPIEXEC_WHOLE},
+        {"MPICH's, and what tprun does", MPIEXEC_HYDRA, MPIEXEC_WHOLE},
+        {"Open MPI's, and what tprun does", MPIEXEC_OPENMPI, MPIEXEC_WHOLE},
+        {"Ignored, of both, and why", MPIEXEC_EITHER, MPIEXEC_IDLE},
+        {"Ignored, of MPICH's, and why", MPIEXEC_HYDRA, MPIEXEC_IDLE},
+        {"Ignored, of Open MPI's, and why", MPIEXEC_OPENMPI, MPIEXEC_IDLE},
+        {"Refused, of MPICH's, and what to write instead", MPIEXEC_HYDRA, MPIEXEC_NONE},
+        {"Refused, of Open MPI's, and what to write instead", MPIEXEC_OPENMPI, MPIEXEC_NONE},
+    };
     struct buf help = BUF_INIT;
-    buf_add_text(&help, "Usage: mpiexec [OPTIONS] PROGRAM [ARG...] [ : [OPTIONS] PROGRAM "
-                        "[ARG...] ]...\n"
-                        "tprun by the name of mpiexec. One dash or two, and what tprun has for "
-                        "it:\n");
-    for (const struct mpiexec_option *option = mpiexec_table; option->names; option++)
-        if (option->place != MPIEXEC_IDLE && option->place != MPIEXEC_NONE)
-            help_row(&help, option);
-    help_list(&help, "Taken, and not needed:", MPIEXEC_IDLE);
-    help_list(&help, "Refused, with what to write instead:", MPIEXEC_NONE);
-    buf_add_text(&help, "Also tprun's own long options, such as --dry-run: see tprun --help.\n");
+    buf_add_text(&help,
+                 "Usage: mpiexec [OPTIONS] PROGRAM [ARG...] [ : [OPTIONS] PROGRAM "
+                 "[ARG...] ]...\n"
+                 "tprun by the name of another launcher. Options have one dash or two; "
+                 "tprun's own\nlong options have two, such as --dry-run: see tprun --help.\n");
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        help_section(&help, sections[i].title, sections[i].dialect, sections[i].place);
     return buf_take_text(&help);
 }

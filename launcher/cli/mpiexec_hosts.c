@@ -1,14 +1,18 @@
-/* Which ranks are on which host: -host with counts, -ppn. Ranks go round the hosts, so many at a
- * time as the count says, and begin again at the first. */
+/* How many ranks there are, and which of them are on which host: -host, hostfiles, a batch job,
+ * -ppn. Where hosts have counts, ranks go round the hosts, each time as many as its count. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "affinity/resource/hostlist.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "launcher/cli/mpiexec_private.h"
+#include "launcher/program/batch.h"
+#include "launcher/program/file_text.h"
 #include "launcher/program/hostfile.h"
+#include "launcher/program/source.h"
 #include "launcher/program/spec_words.h"
 
 #define MPIEXEC_MAX_BLOCKS 65536 /* of a task map: it is one word of a command line */
@@ -17,15 +21,25 @@ struct hosts {
     struct hostlist *names; /* each once */
     uint32_t *counts;
     uint64_t sum;
-    bool alike; /* all counts are the same */
+    bool alike;    /* all counts are the same */
+    bool named;    /* --hosts names them: nothing else does */
+    bool counting; /* they say how many ranks each has; else tprun fills one after the other */
+};
+
+struct turn { /* whose it is, in a round */
+    size_t host;
+    uint32_t used; /* of its count */
 };
 
 int mpiexec_add_hosts(struct mpiexec *mpiexec, const char *hosts, struct error *err)
 {
-    if (mpiexec->hosts && mpiexec->hosts_part != mpiexec->nparts)
+    if (mpiexec->hosts && mpiexec->hosts_part != mpiexec->nparts) {
+        if (strcmp(mpiexec->hosts, hosts) == 0)
+            return 0;
         return error_set(err,
                          "the hosts are of the whole program: name them once, and write --taskmap "
                          "or --rankfile for what has to be where");
+    }
     char *all = mpiexec->hosts ? mem_format("%s,%s", mpiexec->hosts, hosts) : mem_copy_text(hosts);
     free(mpiexec->hosts);
     mpiexec->hosts = all;
@@ -82,14 +96,11 @@ static void hosts_free(struct hosts *hosts)
 }
 
 /* A host that comes again adds to its count. */
-static int hosts_decode(const char *text, struct hosts *hosts, struct error *err)
+static void hosts_fill(struct hosts *hosts, const struct hostfile *file)
 {
-    struct hostfile *file = hosts_read(text, err);
-    if (!file)
-        return -1;
     struct table seen = {.count = 0};
     hosts->names = hostlist_new();
-    hosts->counts = mem_array(file->count, sizeof(*hosts->counts));
+    hosts->counts = mem_array(file->count + 1, sizeof(*hosts->counts));
     for (size_t i = 0; i < file->count; i++) {
         uint32_t count = file->entries[i].limit ? file->entries[i].limit : 1;
         uint32_t index = hosts_index(&seen, hosts->names, file->entries[i].login);
@@ -100,22 +111,180 @@ static int hosts_decode(const char *text, struct hosts *hosts, struct error *err
     for (size_t i = 1; i < hostlist_count(hosts->names); i++)
         hosts->alike = hosts->alike && hosts->counts[i] == hosts->counts[0];
     table_free(&seen);
+}
+
+static int hosts_decode(const char *text, struct hosts *hosts, struct error *err)
+{
+    struct hostfile *file = hosts_read(text, err);
+    if (!file)
+        return -1;
+    hosts_fill(hosts, file);
+    hosts->named = hosts->counting = true;
     hostfile_free(file);
     return 0;
 }
 
-/* Blocks of a task map (RFC 34): of each host as many ranks as its count, round after round. */
-static char *hosts_map(const struct hosts *hosts, uint32_t ntasks, struct error *err)
+/* ---- a hostfile ---- */
+
+static bool file_has_counts(const struct hostfile *file)
+{
+    for (size_t i = 0; i < file->count; i++)
+        if (file->entries[i].limit)
+            return true;
+    return false;
+}
+
+/* MPICH's takes a name without a count for one core. Open MPI's takes it for all there are, unless
+ * names come several times, as batch systems write them. A file that cannot be read twice, such as
+ * a pipe, is given on as names. What is wrong with a file is said by who reads it in the end. */
+static void hosts_from_file(const struct mpiexec *mpiexec, struct hosts *hosts)
+{
+    struct error err = ERROR_INIT;
+    struct buf text = BUF_INIT;
+    struct stat status;
+    struct hostfile *file = NULL;
+    const char *path = mpiexec->hostfile;
+    if (strcmp(path, "-") != 0 && stat(path, &status) == 0 &&
+        file_text_read(path, path, HOSTFILE_MAX_TEXT, &text, &err) == 0)
+        file = hostfile_parse(path, buf_bytes(&text), text.len, &err);
+    if (file && file->count) {
+        bool counts = file_has_counts(file);
+        hosts_fill(hosts, file);
+        hosts->named = !S_ISREG(status.st_mode);
+        hosts->counting = mpiexec->dialect == MPIEXEC_HYDRA || (counts && hosts->named) ||
+                          (!counts && hostlist_count(hosts->names) < file->count);
+    }
+    hostfile_free(file);
+    buf_free(&text);
+    error_clear(&err);
+}
+
+/* ---- a batch job ---- */
+
+static bool words_have(const struct mpiexec_words *words, const char *const *options)
+{
+    for (; *options; options++)
+        if (mpiexec_value(words, *options))
+            return true;
+    return false;
+}
+
+/* Options of tprun's own that say on what the program runs. */
+static bool is_elsewhere(const struct mpiexec *mpiexec)
+{
+    static const char *const options[] = {
+        "--resources=", "--on=", "--exclude=", "--requires=", "--topology=", NULL};
+    static const char *const before[] = {"-R",        "--resources", "--host", "--on",
+                                         "--exclude", "--requires",  NULL};
+    const char *text = getenv("TPRUN_OPTIONS");
+    for (size_t i = 0; text && before[i]; i++)
+        if (strstr(text, before[i]))
+            return true;
+    return words_have(&mpiexec->whole, options);
+}
+
+/* Slurm tells how many tasks each node is to have; others write a host for each, which tprun takes
+ * for the most that a node has. */
+static void hosts_from_slurm(const struct mpiexec *mpiexec, struct hosts *hosts)
+{
+    const struct source *source = source_find(SOURCE_ALL);
+    const char *list = getenv("SLURM_JOB_NODELIST"), *counts = getenv("SLURM_TASKS_PER_NODE");
+    struct error err = ERROR_INIT;
+    if (source != source_named("Slurm") || !list || !counts || is_elsewhere(mpiexec))
+        return;
+    struct hostfile *file = batch_slurm_hosts(list, &err);
+    if (file && batch_slurm_counts(file, counts, &err) == 0) {
+        hosts_fill(hosts, file);
+        hosts->counting = true;
+    }
+    hostfile_free(file);
+    error_clear(&err);
+}
+
+/* Somebody allocated what there is for this program, or for those of a script. */
+static bool is_allocated(const struct mpiexec *mpiexec)
+{
+    if (mpiexec->hostfile || mpiexec_value(&mpiexec->whole, "--resources="))
+        return true;
+    return !source_find(SOURCE_ENCLOSING) && source_find(SOURCE_FILE | SOURCE_BATCH);
+}
+
+/* ---- how many ---- */
+
+/* That of -n, or of tprun's own --ntasks; NULL: none is given, or all. */
+static const char *part_number(const struct mpiexec_part *part)
+{
+    const char *own = mpiexec_value(&part->own, "--ntasks=");
+    return part->ntasks ? part->ntasks : own && strcmp(own, "all") != 0 ? own : NULL;
+}
+
+/* Words of tprun's own say it, or what they place does. */
+static bool part_is_counted(const struct mpiexec *mpiexec, const struct mpiexec_part *part)
+{
+    static const char *const own[] = {"--per=", "--shape=", "--rankfile=", "--taskmap=[", NULL};
+    static const char *const whole[] = {"--nodes=", "--spec=", NULL};
+    return part_number(part) || part->ppn || words_have(&part->own, own) ||
+           words_have(&mpiexec->whole, whole);
+}
+
+/* Open MPI's fills what there is. Where nothing was allocated MPICH's starts one; so does who is
+ * meant by neither. */
+static bool fills_all(const struct mpiexec *mpiexec)
+{
+    return mpiexec->dialect == MPIEXEC_OPENMPI || is_allocated(mpiexec);
+}
+
+static int hosts_check_sum(const struct hosts *hosts, struct error *err)
+{
+    if (hosts->sum <= SPEC_MAX_NUMBER)
+        return 0;
+    return error_set(err, "-host: the counts are %llu together: %u is the most",
+                     (unsigned long long)hosts->sum, SPEC_MAX_NUMBER);
+}
+
+/* The number of ranks of each part, as far as it is known here: 1 is also tprun's own default. */
+static int parts_count(struct mpiexec *mpiexec, const struct hosts *hosts, struct error *err)
+{
+    for (size_t i = 0; i < mpiexec->nparts; i++) {
+        struct mpiexec_part *part = &mpiexec->parts[i];
+        bool lone = mpiexec->nparts == 1 || mpiexec->dialect == MPIEXEC_HYDRA;
+        part->count = 1;
+        const char *number = part_number(part);
+        if (number && spec_number_decode(number, SPEC_MAX_NUMBER, &part->count, err) < 0)
+            return error_prefix(err, "-n");
+        if (part_is_counted(mpiexec, part) || !part->nprogram || !lone)
+            continue;
+        if (hosts->counting) {
+            if (hosts_check_sum(hosts, err) < 0)
+                return -1;
+            part->count = (uint32_t)hosts->sum;
+            mpiexec_add(&part->own, mem_format("--ntasks=%u", part->count));
+        } else if (mpiexec->nparts == 1 && fills_all(mpiexec)) {
+            mpiexec_add(&part->own, mem_copy_text("--ntasks=all"));
+        }
+    }
+    return 0;
+}
+
+/* ---- where ---- */
+
+/* Blocks of a task map (RFC 34): of each host as many ranks as its count, round after round, from
+ * the turn on. */
+static char *hosts_map(const struct hosts *hosts, uint32_t ntasks, struct turn *turn,
+                       struct error *err)
 {
     struct buf map = BUF_INIT;
     size_t nhosts = hostlist_count(hosts->names);
     uint32_t placed = 0;
     buf_add_text(&map, "--taskmap=[");
     for (size_t i = 0; placed < ntasks && i < MPIEXEC_MAX_BLOCKS; i++) {
-        uint32_t count = hosts->counts[i % nhosts];
-        count = count < ntasks - placed ? count : ntasks - placed;
-        buf_printf(&map, "%s[%zu,1,%u,1]", i ? "," : "", i % nhosts, count);
+        uint32_t left = hosts->counts[turn->host] - turn->used;
+        uint32_t count = left < ntasks - placed ? left : ntasks - placed;
+        buf_printf(&map, "%s[%zu,1,%u,1]", i ? "," : "", turn->host, count);
         placed += count;
+        turn->used += count;
+        if (count == left)
+            *turn = (struct turn){(turn->host + 1) % nhosts, 0};
     }
     buf_add_char(&map, ']');
     if (placed == ntasks)
@@ -126,64 +295,106 @@ static char *hosts_map(const struct hosts *hosts, uint32_t ntasks, struct error 
     return NULL;
 }
 
-/* Where the first part does not say how ranks are dealt out, the counts do; a lone part without -n
- * has as many ranks as these are together. Hosts of one count go on with the parts that follow. */
+/* Where a part does not say how ranks are dealt out, the counts do. Where all counts are the same,
+ * one map does for the parts that follow, too. */
 static int hosts_place(const struct hosts *hosts, struct mpiexec *mpiexec, struct error *err)
 {
-    struct mpiexec_part *part = &mpiexec->parts[0];
-    uint32_t ntasks = 1;
-    if (part->placed || part->ppn)
+    struct turn turn = {0};
+    if (!hosts->counting || hostlist_count(hosts->names) == 1)
         return 0;
-    if (part->ntasks && spec_number_decode(part->ntasks, SPEC_MAX_NUMBER, &ntasks, err) < 0)
-        return error_prefix(err, "-n");
-    if (!part->ntasks && mpiexec->nparts == 1) {
-        if (hosts->sum > SPEC_MAX_NUMBER)
-            return error_set(err, "-host: the counts are %llu together: %u is the most",
-                             (unsigned long long)hosts->sum, SPEC_MAX_NUMBER);
-        ntasks = (uint32_t)hosts->sum;
-        mpiexec_add(&part->own, mem_format("--ntasks=%u", ntasks));
-    }
-    if (hostlist_count(hosts->names) == 1)
-        return 0;
-    if (hosts->alike) {
-        mpiexec_add(&part->own, mem_format("--taskmap=cyclic:%u", hosts->counts[0]));
-        return 0;
-    }
-    if (mpiexec->nparts > 1)
-        return error_set(err, "-host: counts that differ are of a program of one part: write -ppn");
-    char *map = hosts_map(hosts, ntasks, err);
-    if (map)
+    for (size_t i = 0; i < mpiexec->nparts; i++) {
+        struct mpiexec_part *part = &mpiexec->parts[i];
+        if (part->placed || part->ppn)
+            return 0;
+        if (hosts->alike) {
+            mpiexec_add(&part->own, mem_format("--taskmap=cyclic:%u", hosts->counts[0]));
+            return 0;
+        }
+        char *map = hosts_map(hosts, part->count, &turn, err);
+        if (!map)
+            return -1;
         mpiexec_add(&part->own, map);
-    return map ? 0 : -1;
+    }
+    return 0;
 }
 
-static void part_place(struct mpiexec_part *part)
+/* ---- what each part says ---- */
+
+static int part_place(const struct mpiexec *mpiexec, struct mpiexec_part *part, struct error *err)
 {
-    if (part->ppn && part->ntasks) {
+    const char *per = mpiexec_value(&part->own, "--per=");
+    if (part->ntasks_before && mpiexec->dialect == MPIEXEC_HYDRA)
+        return error_set(err, "-n is given twice, as %s and as %s: write one of them",
+                         part->ntasks_before, part->ntasks);
+    if (part->ppn && per &&
+        (strncmp(per, part->ppn, strlen(part->ppn)) != 0 ||
+         strcmp(per + strlen(part->ppn), ":node") != 0))
+        return error_set(err,
+                         "-ppn %s and --per %s (-npernode, ppr) both say how many ranks go where: "
+                         "write one of them",
+                         part->ppn, per);
+    if (part->ppn && part->ntasks && !per) {
         mpiexec_add(&part->own, mem_format("--taskmap=cyclic:%s", part->ppn));
-    } else if (part->ppn) {
+    } else if (part->ppn && !per) {
         mpiexec_add(&part->own, mem_format("--per=%s:node", part->ppn));
         mpiexec_add(&part->own, mem_copy_text("--order=sequential"));
     }
     if (part->ntasks)
         mpiexec_add(&part->own, mem_format("--ntasks=%s", part->ntasks));
+    return 0;
+}
+
+static bool is_counted(const struct mpiexec *mpiexec)
+{
+    for (size_t i = 0; i < mpiexec->nparts; i++)
+        if (!part_is_counted(mpiexec, &mpiexec->parts[i]))
+            return false;
+    return true;
+}
+
+/* -host and a hostfile: mpirun takes the former, mpiexec neither. */
+static int hosts_choose(struct mpiexec *mpiexec, struct hosts *hosts, struct error *err)
+{
+    if (mpiexec->hosts && mpiexec->hostfile && mpiexec->dialect == MPIEXEC_HYDRA)
+        return error_set(err,
+                         "-hosts and the hostfile %s both name the hosts: leave one of them out",
+                         mpiexec->hostfile);
+    if (mpiexec->hosts) {
+        mpiexec->hostfile = NULL;
+        return hosts_decode(mpiexec->hosts, hosts, err);
+    }
+    if (mpiexec->hostfile)
+        hosts_from_file(mpiexec, hosts);
+    else
+        hosts_from_slurm(mpiexec, hosts);
+    return 0;
+}
+
+static void hosts_write(const struct hosts *hosts, struct mpiexec *mpiexec)
+{
+    if (hosts->named) {
+        char *names = hostlist_encode(hosts->names);
+        mpiexec_add(&mpiexec->whole, mem_format("--hosts=%s", names));
+        free(names);
+    } else if (mpiexec->hostfile) {
+        mpiexec_add(&mpiexec->whole, mem_format("--hostfile=%s", mpiexec->hostfile));
+    }
 }
 
 int mpiexec_place_ranks(struct mpiexec *mpiexec, struct error *err)
 {
     struct hosts hosts = {0};
-    if (mpiexec->hosts) {
-        if (hosts_decode(mpiexec->hosts, &hosts, err) < 0)
-            return -1;
-        int rc = hosts_place(&hosts, mpiexec, err);
-        char *names = hostlist_encode(hosts.names);
-        mpiexec_add(&mpiexec->whole, mem_format("--hosts=%s", names));
-        free(names);
-        hosts_free(&hosts);
-        if (rc < 0)
-            return -1;
-    }
-    for (size_t i = 0; i < mpiexec->nparts; i++)
-        part_place(&mpiexec->parts[i]);
-    return 0;
+    if (mpiexec->hostfile || !is_counted(mpiexec))
+        mpiexec_choose_by_program(mpiexec);
+    int rc = hosts_choose(mpiexec, &hosts, err);
+    if (rc == 0)
+        rc = parts_count(mpiexec, &hosts, err);
+    if (rc == 0)
+        rc = hosts_place(&hosts, mpiexec, err);
+    if (rc == 0)
+        hosts_write(&hosts, mpiexec);
+    for (size_t i = 0; i < mpiexec->nparts && rc == 0; i++)
+        rc = part_place(mpiexec, &mpiexec->parts[i], err);
+    hosts_free(&hosts);
+    return rc;
 }

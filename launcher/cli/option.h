@@ -67,8 +67,13 @@ const struct option *option_find_letter(char letter);
 /* The offered option that is most like a wrong name, or NULL when none is. */
 const struct option *option_nearest(const char *name, size_t len);
 
-/* What to write here for another launcher's option, or NULL. Borrowed. */
-const char *option_elsewhere(const char *name, size_t len);
+/* What to do here about another launcher's option, such as "write --per 2:node"; NULL for a name
+ * that is not known. values[]: the words that may be its values, each may be NULL. Caller frees. */
+char *option_elsewhere(const char *name, size_t len, const char *const values[2]);
+
+/* The same of a value that this option has elsewhere, where it would silently mean something else
+ * here; NULL for all others. Caller frees. */
+char *option_misread(const struct option *option, const char *value);
 
 /* help.c: the action of a topic of --help; OPTIONS_RUN for a word that is none. */
 int help_topic(const char *word);
@@ -84,10 +89,17 @@ int option_set_action(const struct option *option, const char *value, struct opt
                       struct error *err);
 int option_set_text(const struct option *option, const char *value, struct option_target *target,
                     struct error *err);
+/* A number, or all. */
+int option_set_ntasks(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err);
 int option_set_number(const struct option *option, const char *value, struct option_target *target,
                       struct error *err);
 int option_set_duration(const struct option *option, const char *value,
                         struct option_target *target, struct error *err);
+int option_set_kill_grace(const struct option *option, const char *value,
+                          struct option_target *target, struct error *err);
+int option_set_signal(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err);
 /* For others' resources: how long, for ever without a value; detail 1: not at all. */
 int option_set_wait(const struct option *option, const char *value, struct option_target *target,
                     struct error *err);
@@ -95,6 +107,8 @@ int option_set_hosts(const struct option *option, const char *value, struct opti
                      struct error *err);
 int option_set_shape(const struct option *option, const char *value, struct option_target *target,
                      struct error *err);
+int option_set_memory_kinds(const struct option *option, const char *value,
+                            struct option_target *target, struct error *err);
 int option_set_pset(const struct option *option, const char *value, struct option_target *target,
                     struct error *err);
 int option_set_requires(const struct option *option, const char *value,
@@ -124,6 +138,8 @@ int option_set_failure(const struct option *option, const char *value, struct op
 int option_set_memory(const struct option *option, const char *value, struct option_target *target,
                       struct error *err);
 int option_set_pmi(const struct option *option, const char *value, struct option_target *target,
+                   struct error *err);
+int option_set_mpi(const struct option *option, const char *value, struct option_target *target,
                    struct error *err);
 int option_set_bootstrap(const struct option *option, const char *value,
                          struct option_target *target, struct error *err);

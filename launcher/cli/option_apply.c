@@ -1,6 +1,8 @@
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "affinity/layout/rankfile.h"
 #include "affinity/resource/excerpt.h"
@@ -8,11 +10,12 @@
 #include "base/mem.h"
 #include "launcher/cli/option.h"
 #include "launcher/cli/options.h"
-#include "launcher/cli/words.h"
 #include "launcher/program/file_text.h"
+#include "launcher/program/mpi_abi.h"
 #include "launcher/program/spec_build.h"
 #include "launcher/program/spec_shape.h"
 #include "launcher/program/spec_words.h"
+#include "launcher/tree/batch_bootstrap.h"
 
 static void *option_member(const struct option *option, const struct option_target *target)
 {
@@ -71,6 +74,17 @@ int option_set_number(const struct option *option, const char *value, struct opt
     return spec_number_decode(value, SPEC_MAX_NUMBER, option_member(option, target), err);
 }
 
+int option_set_ntasks(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err)
+{
+    struct spec_part *part = target->part;
+    part->fill = strcmp(value, "all") == 0;
+    part->ntasks = 0;
+    if (part->fill)
+        return 0;
+    return option_set_number(option, value, target, err);
+}
+
 /* detail: 1 where a duration of nothing would end the run before it starts. */
 int option_set_duration(const struct option *option, const char *value,
                         struct option_target *target, struct error *err)
@@ -83,6 +97,23 @@ int option_set_duration(const struct option *option, const char *value,
                          excerpt(value, strlen(value)).text);
     *(double *)option_member(option, target) = seconds;
     return 0;
+}
+
+/* One time for both ends of a run: that which tprun makes, and that which the user asks for. */
+int option_set_kill_grace(const struct option *option, const char *value,
+                          struct option_target *target, struct error *err)
+{
+    if (option_set_duration(option, value, target, err) < 0)
+        return -1;
+    target->spec->stop_grace = target->spec->kill_grace;
+    return 0;
+}
+
+int option_set_signal(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err)
+{
+    (void)option;
+    return spec_signal_decode(value, &target->spec->warn_signal, &target->spec->warn_before, err);
 }
 
 int option_set_wait(const struct option *option, const char *value, struct option_target *target,
@@ -117,6 +148,15 @@ int option_set_pset(const struct option *option, const char *value, struct optio
                     struct error *err)
 {
     if (spec_pset_check(value, err) < 0)
+        return -1;
+    option_replace(option_member(option, target), value);
+    return 0;
+}
+
+int option_set_memory_kinds(const struct option *option, const char *value,
+                            struct option_target *target, struct error *err)
+{
+    if (spec_memory_kinds_check(value, err) < 0)
         return -1;
     option_replace(option_member(option, target), value);
     return 0;
@@ -243,6 +283,22 @@ int option_set_pmi(const struct option *option, const char *value, struct option
     return 0;
 }
 
+/* A path is made absolute: tasks start elsewhere. */
+int option_set_mpi(const struct option *option, const char *value, struct option_target *target,
+                   struct error *err)
+{
+    bool relative = value[0] == '.' || (value[0] != '/' && strchr(value, '/'));
+    const char *name = strncmp(value, "./", 2) == 0 && value[2] ? value + 2 : value;
+    char *here = relative ? getcwd(NULL, 0) : NULL;
+    char *whole = here ? mem_format("%s/%s", here, name) : mem_copy_text(value);
+    int rc = mpi_abi_check(whole, err);
+    if (rc == 0)
+        option_replace(option_member(option, target), whole);
+    free(whole);
+    free(here);
+    return rc;
+}
+
 int option_add_topology(const struct option *option, const char *value,
                         struct option_target *target, struct error *err)
 {
@@ -277,6 +333,21 @@ int option_set_input(const struct option *option, const char *value, struct opti
     return 0;
 }
 
+/* What is no name at all may be meant as other launchers mean their -x. */
+static int option_no_variable(const char *value, struct error *err)
+{
+    struct excerpt shown = excerpt(value, strlen(value));
+    if (strchr(value, ','))
+        return error_set(err, "%s is not one variable: write -x for each", shown.text);
+    if (strpbrk(value, "[.-@"))
+        return error_set(err, "%s is no variable: nodes are left out by --exclude", shown.text);
+    if (isdigit((unsigned char)value[strlen(value) - 1]))
+        return error_set(err,
+                         "%s is not set here: write %s=VALUE, or --exclude %s to leave out a node",
+                         value, value, value);
+    return error_set(err, "%s is not set here: write %s=VALUE", value, value);
+}
+
 int option_add_env(const struct option *option, const char *value, struct option_target *target,
                    struct error *err)
 {
@@ -287,7 +358,7 @@ int option_add_env(const struct option *option, const char *value, struct option
                          excerpt(value, strlen(value)).text);
     const char *text = value[len] ? value + len + 1 : getenv(value);
     if (!text)
-        return error_set(err, "%s is not set here: write %s=VALUE", value, value);
+        return option_no_variable(value, err);
     spec_add_env(target->part, SPEC_ENV_SET, value, len, text);
     return 0;
 }
@@ -329,15 +400,8 @@ int option_add_rlimit(const struct option *option, const char *value, struct opt
 int option_set_bootstrap(const struct option *option, const char *value,
                          struct option_target *target, struct error *err)
 {
-    bool name =
-        strcmp(value, "auto") == 0 || strcmp(value, "local") == 0 || strcmp(value, "ssh") == 0;
-    if (strcmp(value, "slurm") == 0)
-        return error_set(err, "slurm is not in this build: auto, local, ssh or a template is");
-    if (!name && (!strstr(value, "{host}") || !strstr(value, "{agent}")))
-        return error_set(err,
-                         "%s is not auto, local, ssh or a command template such as "
-                         "\"lxc exec {host} -- {agent}\"",
-                         excerpt(value, strlen(value)).text);
+    if (batch_bootstrap_check(value, err) < 0)
+        return -1;
     option_replace(option_member(option, target), value);
     return 0;
 }

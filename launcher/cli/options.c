@@ -7,9 +7,9 @@
 #include "affinity/layout/layout.h"
 #include "base/fsd.h"
 #include "base/mem.h"
+#include "base/shell_words.h"
 #include "launcher/cli/command.h"
 #include "launcher/cli/option.h"
-#include "launcher/cli/words.h"
 #include "launcher/program/spec_build.h"
 #include "launcher/program/spec_shape.h"
 #include "launcher/program/spec_words.h"
@@ -251,7 +251,7 @@ static int options_fill(const struct command *typed, const struct command *befor
 static int options_scan_environment(char ***words, struct command *command, struct error *err)
 {
     const char *text = getenv("TPRUN_OPTIONS");
-    *words = words_split(text ? text : "", err);
+    *words = shell_words_split(text ? text : "", err);
     if (*words && command_scan(*words, false, command, err) == 0)
         return 0;
     return error_prefix(err, "TPRUN_OPTIONS");

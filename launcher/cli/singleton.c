@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "affinity/resource/excerpt.h"
+#include "base/descriptors.h"
 #include "base/mem.h"
 #include "launcher/program/spec_words.h"
 
@@ -76,7 +77,7 @@ char **singleton_words(char *const argv[], int port, const char *stand_in, struc
 
 void singleton_close_inherited(void)
 {
-    close_range(3, ~0U, 0);
+    descriptors_close(3);
 }
 
 int singleton_connect(int port)

@@ -1,45 +1,52 @@
 /* tpres - resource sets: find, make, look at, cut and join them. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/mem.h"
 #include "launcher/cli/options.h"
 #include "launcher/cli/tpres.h"
+#include "launcher/stdio/terminal.h"
 
 static void complain(const char *text)
 {
-    for (const char *line = text; *line;) {
-        size_t len = strcspn(line, "\n");
-        fprintf(stderr, "tpres: %.*s\n", (int)len, line);
-        line += len + (line[len] == '\n');
-    }
+    terminal_complain("tpres", text, strlen(text));
 }
 
 static int refuse(const struct tpres_call *call, struct error *err, int status)
 {
     complain(error_text(err));
-    if (status == 2 && call->method)
-        fprintf(stderr, "tpres: 'tpres %s --help' says more\n", call->method->name);
-    else if (status == 2)
-        fprintf(stderr, "tpres: 'tpres --help' lists the methods\n");
+    if (status == 2) {
+        char *hint = call->method ? mem_format("'tpres %s --help' says more", call->method->name)
+                                  : mem_copy_text("'tpres --help' lists the methods");
+        complain(hint);
+        free(hint);
+    }
     error_clear(err);
     return status;
 }
 
 static int print_and_free(char *text)
 {
-    int rc = text ? fputs(text, stdout) : EOF;
+    int failed = text ? terminal_print(STDOUT_FILENO, text, strlen(text)) : ENOMEM;
     free(text);
-    return rc < 0 || fflush(stdout) < 0 ? 1 : 0;
+    return failed != 0;
 }
 
 static int run(struct tpres_call *call)
 {
     struct error err = ERROR_INIT;
+    call->out = terminal_stream(STDOUT_FILENO);
+    if (!call->out)
+        return error_set(&err, "out of memory"), refuse(call, &err, 1);
     int status = call->method->run(call, &err);
     if (status < 0)
         status = err.kind == ERROR_USAGE ? 2 : 1;
-    if (status == 0 && (fflush(stdout) < 0 || ferror(stdout)))
+    bool lost = ferror(call->out);
+    lost = fclose(call->out) != 0 || lost;
+    if (status == 0 && lost)
         status = 1, error_set(&err, "stdout: what was to be printed cannot be written");
     return status ? refuse(call, &err, status) : 0;
 }
@@ -47,7 +54,7 @@ static int run(struct tpres_call *call)
 int main(int argc, char *argv[])
 {
     struct error err = ERROR_INIT;
-    struct tpres_call call = {.out = stdout};
+    struct tpres_call call = {0};
     int status;
     if (argc > 1 && strcmp(argv[1], "--version") == 0)
         return print_and_free(options_version());

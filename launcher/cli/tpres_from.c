@@ -9,7 +9,13 @@
 static const struct {
     const char *word, *name;
 } systems[] = {
-    {"slurm", "Slurm"}, {"pbs", "PBS"}, {"lsf", "LSF"}, {"flux", "Flux"}, {"sge", "Grid Engine"},
+    {"slurm", "Slurm"},
+    {"pbs", "PBS"},
+    {"lsf", "LSF"},
+    {"flux", "Flux"},
+    {"sge", "Grid Engine"},
+    {"kubernetes", "MPI Operator"},
+    {"mpi-operator", "MPI Operator"},
 };
 
 static const struct source *find_system(const char *word, struct error *err)
@@ -17,7 +23,7 @@ static const struct source *find_system(const char *word, struct error *err)
     for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++)
         if (strcmp(systems[i].word, word) == 0)
             return source_named(systems[i].name);
-    error_usage(err, "--from %s is no batch system: slurm, pbs, lsf, flux, sge or auto is",
+    error_usage(err, "--from %s: expected slurm, pbs, lsf, flux, sge, kubernetes or auto",
                 excerpt(word, strlen(word)).text);
     return NULL;
 }
@@ -27,12 +33,14 @@ struct nodes *tpres_from(const char *word, struct error *err)
     bool any = strcmp(word, "auto") == 0;
     const struct source *source = any ? source_find(SOURCE_BATCH) : find_system(word, err);
     if (!source && any)
-        error_set(err, "--from auto: no batch system's job is here, whose variables say so");
+        error_set(err,
+                  "--from auto: this is not inside a batch job (none of SLURM_JOB_ID, PBS_JOBID, "
+                  "LSB_JOBID, PE_HOSTFILE, FLUX_JOB_ID and K_MPI_JOB_ROLE is set)");
     if (!source)
         return NULL;
     if (source_is_there(source))
         return source_nodes(source, (double)time(NULL), err);
-    error_set(err, "--from %s: this is no job of %s: %s is not set", word, source_name(source),
-              source_variable(source));
+    error_set(err, "--from %s: this is not inside a job of %s: %s is not set", word,
+              source_name(source), source_variable(source));
     return NULL;
 }

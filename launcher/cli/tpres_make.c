@@ -12,6 +12,7 @@
 #include "launcher/program/file_text.h"
 #include "launcher/program/hostfile.h"
 #include "launcher/program/nodes_build.h"
+#include "launcher/program/spec_words.h"
 
 int tpres_discover(struct tpres_call *call, struct error *err)
 {
@@ -63,6 +64,30 @@ static struct idset *gpus_of_topo(const struct topo *topo)
     return gpus;
 }
 
+/* What is asked for and not there would be missing in R without a word. */
+static int check_known(const struct tpres_amount *amount, const struct idset *there,
+                       const char *option, const char *what, struct error *err)
+{
+    bool more = amount->count != UINT32_MAX && amount->count > idset_count(there);
+    if (amount->ids ? idset_within(amount->ids, there) : !more)
+        return 0;
+    char *have = idset_encode(there);
+    error_usage(err, "--%s asks for %s that the topology does not have: it has %s", option, what,
+                *have ? have : "none");
+    free(have);
+    return -1;
+}
+
+/* A number of cores is the most that a node is to have. A topology without any GPU says nothing of
+ * them: there they are as --gpus has them. */
+static int check_amounts(const struct making *making, const struct idset *cores,
+                         const struct idset *gpus, struct error *err)
+{
+    if (making->cores.ids && check_known(&making->cores, cores, "cores", "cores", err) < 0)
+        return -1;
+    return idset_empty(gpus) ? 0 : check_known(&making->gpus, gpus, "gpus", "GPUs", err);
+}
+
 static void add_localities(struct making *making, const struct topo *topo,
                            const struct idset *ranks, const struct idset *cores,
                            const struct idset *gpus)
@@ -92,8 +117,9 @@ static int add_alike(struct making *making, const struct nodes *nodes, const str
 {
     struct idset *all = topo_allowed_cores(topo), *there = gpus_of_topo(topo);
     struct idset *cores = tpres_amount_of(&making->cores, all);
-    struct idset *gpus = tpres_amount_of(&making->gpus, there), *ranks = idset_new();
-    int rc = 0;
+    struct idset *gpus = tpres_amount_of(&making->gpus, idset_empty(there) ? NULL : there);
+    struct idset *ranks = idset_new();
+    int rc = check_amounts(making, all, there, err);
     for (size_t i = 0; i < nodes->count && rc == 0; i++)
         rc = add_node(making, nodes->list[i].host, cores, gpus, ranks, err);
     if (rc == 0)
@@ -106,22 +132,37 @@ static int add_alike(struct making *making, const struct nodes *nodes, const str
     return rc;
 }
 
-/* Some batch systems say all: their R as it is. */
-static bool take_R(struct making *making, const struct nodes *nodes)
+/* Some batch systems say all: their R, and of each node's cores and GPUs as many as are asked for. */
+static int take_R(struct making *making, const struct rset *R, struct error *err)
 {
-    if (!nodes->R || tpres_value(making->call, TPRES_CORES) ||
-        tpres_value(making->call, TPRES_GPUS))
-        return false;
+    struct rset *taken = rset_new();
+    int rc = 0;
+    taken->starttime = R->starttime;
+    taken->expiration = R->expiration;
+    taken->properties = json_deep_copy(R->properties);
+    taken->scheduling = json_incref(R->scheduling);
+    for (size_t i = 0; i < R->nnodes && rc == 0; i++) {
+        const struct rset_node *node = &R->nodes[i];
+        struct idset *cores = tpres_amount_of(&making->cores, node->children->cores);
+        struct idset *gpus = tpres_amount_of(&making->gpus, node->children->gpus);
+        if (idset_empty(cores))
+            rc = error_usage(err, "%s: no core is left of --cores; the job has others there",
+                             node->host);
+        else
+            rset_append(taken, node->rank, node->host, cores, gpus);
+        idset_free(cores);
+        idset_free(gpus);
+    }
     rset_free(making->R);
-    making->R = rset_copy(nodes->R);
-    return true;
+    making->R = taken;
+    return rc;
 }
 
 /* Hosts without topology: as many cores as --cores or the hostfile says. */
 static int add_counted(struct making *making, const struct nodes *nodes, struct error *err)
 {
-    if (take_R(making, nodes))
-        return 0;
+    if (nodes->R)
+        return take_R(making, nodes->R, err);
     bool given = tpres_value(making->call, TPRES_CORES);
     struct idset *gpus = tpres_amount_of(&making->gpus, NULL), *ranks = idset_new();
     int rc = 0;
@@ -217,15 +258,35 @@ static int add_all(struct making *making, const struct nodes *named, struct erro
 
 /* ---- properties ---- */
 
+static struct idset *all_ranks(const struct rset *R)
+{
+    struct idset *ranks = idset_new();
+    for (size_t i = 0; i < R->nnodes; i++)
+        idset_add(ranks, R->nodes[i].rank);
+    return ranks;
+}
+
+/* A property that comes again is one of all these ranks. */
+static void join_ranks(const struct rset *R, const char *name, struct idset **ranks)
+{
+    const char *text = json_string_value(json_object_get(R->properties, name));
+    struct idset *before = text ? idset_decode(text, NULL) : NULL;
+    if (!before)
+        return;
+    struct idset *all = idset_union(before, *ranks);
+    idset_free(before);
+    idset_free(*ranks);
+    *ranks = all;
+}
+
 static int add_property(struct making *making, const char *text, struct error *err)
 {
     size_t len = strcspn(text, ":");
     char *name = mem_copy_text_n(text, len);
-    struct idset *ranks = text[len] ? idset_decode(text + len + 1, err) : idset_new();
-    if (!text[len])
-        idset_add_range(ranks, 0, (uint32_t)making->R->nnodes - 1);
+    struct idset *ranks = text[len] ? idset_decode(text + len + 1, err) : all_ranks(making->R);
     int rc = ranks ? 0 : error_usage(err, "--property %s: %s", name, error_text(err));
     if (ranks) {
+        join_ranks(making->R, name, &ranks);
         char *set = idset_encode(ranks);
         if (!making->R->properties)
             making->R->properties = json_object();
@@ -271,18 +332,33 @@ static int make(struct making *making, const struct nodes *named, struct error *
     return 0;
 }
 
+static size_t count_given(const struct tpres_call *call, enum tpres_option option)
+{
+    size_t count = 0;
+    for (size_t at = 0; tpres_next(call, option, &at);)
+        count++;
+    return count;
+}
+
 /* The nodes that --hosts, --hostfile or --from names; *count becomes how many of these there are. */
 static struct nodes *read_named(const struct tpres_call *call, size_t *count, struct error *err)
 {
     const char *hosts = tpres_value(call, TPRES_HOSTS), *path = tpres_value(call, TPRES_HOSTFILE);
     const char *from = tpres_value(call, TPRES_FROM);
-    *count = (size_t) !!hosts + !!path + !!from;
+    *count = count_given(call, TPRES_HOSTS) + count_given(call, TPRES_HOSTFILE) +
+             count_given(call, TPRES_FROM);
     if (*count > 1)
-        error_usage(err, "--hosts, --hostfile and --from all name the hosts: one of them is right");
+        error_usage(err, "--hosts, --hostfile and --from all name the hosts: one of them, once, is "
+                         "right");
     if (*count != 1)
         return NULL;
     if (from)
         return tpres_from(from, err);
+    if (hosts && spec_hosts_check(hosts, err) < 0) {
+        error_prefix(err, "--hosts");
+        err->kind = ERROR_USAGE;
+        return NULL;
+    }
     struct hostfile *file = hosts ? read_hosts("--hosts", hosts, err) : read_hostfile(path, err);
     struct nodes *nodes = file ? nodes_from_entries(file, mem_copy_text("make")) : NULL;
     hostfile_free(file);

@@ -32,7 +32,7 @@ static const struct tpres_offer no_offers[] = {END};
 static const struct tpres_offer make_offers[] = {
     {TPRES_HOSTS, "nodes, in order; user@ is left out"},
     {TPRES_HOSTFILE, "nodes, a line each; slots=N is a number of cores"},
-    {TPRES_FROM, "of a batch job: slurm, pbs, lsf, flux, sge or auto"},
+    {TPRES_FROM, "of a batch job: slurm, pbs, lsf, flux, ... or auto"},
     {TPRES_CORES, "of each node: the first N, or just these"},
     {TPRES_GPUS, "likewise"},
     {TPRES_PROPERTY, "of all nodes, or of these ranks; may come again"},

@@ -1,14 +1,17 @@
 /* tprun - start a parallel program: options in, exit status out. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/cli/check.h"
@@ -21,23 +24,30 @@
 #include "launcher/process/descend.h"
 #include "launcher/program/picture.h"
 #include "launcher/stdio/output.h"
+#include "launcher/stdio/terminal.h"
+
+#define MANAGER_LEAVES 10.0 /* s that the manager may need to clear up once all has ended */
+#define MANAGER_DIES 3.0    /* and to end by SIGKILL */
+
+#define FILES_LEAST 64    /* descriptors that a run of one task needs, and some */
+#define FILES_ENOUGH 1024 /* the usual soft limit */
 
 static void complain(const char *text)
 {
-    for (const char *line = text; *line;) {
-        size_t len = strcspn(line, "\n");
-        fprintf(stderr, "tprun: %.*s\n", (int)len, line);
-        line += len + (line[len] == '\n');
-    }
+    terminal_complain("tprun", text, strlen(text));
 }
 
 static int refuse(struct error *err)
 {
     int status = err->kind == ERROR_USAGE ? 2 : 1;
     complain(error_text(err));
-    if (status == 2)
-        fprintf(stderr, "tprun: '%s --help' lists the options\n",
-                mpiexec_is_name(program_invocation_name) ? "mpiexec" : "tprun");
+    if (status == 2) {
+        bool foreign = mpiexec_is_name(program_invocation_name);
+        char *text = mem_format("'%s --help' lists the options",
+                                foreign ? program_invocation_short_name : "tprun");
+        complain(text);
+        free(text);
+    }
     error_clear(err);
     return status;
 }
@@ -65,10 +75,12 @@ static char *find_program(const char *name)
 
 static int print_and_free(char *text)
 {
-    if (!text || fputs(text, stdout) < 0 || fflush(stdout) < 0)
-        return 1;
+    struct error err = ERROR_INIT;
+    int failed = text ? terminal_print(STDOUT_FILENO, text, strlen(text)) : ENOMEM;
     free(text);
-    return 0;
+    if (failed == 0 || failed == EPIPE)
+        return failed != 0;
+    return error_set(&err, "stdout: cannot write: %s", strerror(failed)), refuse(&err);
 }
 
 static int print_spec(const struct spec *spec)
@@ -81,19 +93,6 @@ static int print_spec(const struct spec *spec)
     return print_and_free(line);
 }
 
-static int finish(struct frontend_result *result)
-{
-    if (result->quiet) {
-        signal(SIGPIPE, SIG_DFL);
-        raise(SIGPIPE);
-    }
-    if (result->inside_line && result->messages.len)
-        fputc('\n', stderr);
-    complain(buf_text(&result->messages));
-    buf_free(&result->messages);
-    return result->status;
-}
-
 static int check(const struct spec *spec)
 {
     struct buf out = BUF_INIT;
@@ -101,38 +100,122 @@ static int check(const struct spec *spec)
     return print_and_free(buf_take_text(&out)) || !runs;
 }
 
+/* True once it has ended, which is waited for that long. */
+static bool wait_for(pid_t pid, double seconds)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd end = {.fd = fd, .events = POLLIN};
+    if (fd >= 0 && poll(&end, 1, (int)(seconds * 1000)) == 0) {
+        close(fd);
+        return false;
+    }
+    if (fd >= 0)
+        close(fd);
+    waitpid(pid, NULL, 0);
+    return true;
+}
+
+/* It has nothing to do any more, or is not there for us. */
+static void end_manager(pid_t pid, bool lost)
+{
+    if (!lost && wait_for(pid, MANAGER_LEAVES))
+        return;
+    char text[128];
+    snprintf(text, sizeof(text), "the manager of this run (pid %d) does not end: it is killed",
+             (int)pid);
+    if (!lost)
+        complain(text);
+    kill(pid, SIGKILL);
+    snprintf(text, sizeof(text),
+             "the manager of this run (pid %d) is still there %g s after SIGKILL", (int)pid,
+             MANAGER_DIES);
+    if (!wait_for(pid, MANAGER_DIES))
+        complain(text);
+}
+
+/* Where the spec leaves it to what tasks' output goes to. */
+static void choose_idle(struct spec *spec)
+{
+    if (spec->output_idle == 0)
+        spec->output_idle = output_idle(1, spec->output);
+    if (spec->error_idle == 0)
+        spec->error_idle = output_idle(2, spec->error);
+}
+
+/* What a manager that is gone may have left on this machine. */
+struct left {
+    pid_t manager;
+    pid_t *born; /* children that were there before */
+    size_t nborn;
+    struct cgroup *cgroup;
+    struct scratch *scratch;
+};
+
+static char *end_left(void *arg)
+{
+    struct left *left = arg;
+    end_manager(left->manager, true);
+    left->manager = 0;
+    char *survivors = descend_end(AGENT_LOST_GRACE, left->born, left->nborn, left->cgroup);
+    scratch_remove(left->scratch);
+    return survivors;
+}
+
+/* A soft limit that is too low is raised: tasks have the caller's, which the spec holds. Below
+ * FILES_LEAST libraries end the process. */
+static int reserve_files(struct error *err)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur >= FILES_ENOUGH)
+        return 0;
+    files.rlim_cur = files.rlim_max < FILES_ENOUGH ? files.rlim_max : FILES_ENOUGH;
+    if (files.rlim_cur < FILES_LEAST)
+        return error_set(err,
+                         "the limit of open files (ulimit -n) is %llu, with which nothing can be "
+                         "started: %d or more is right",
+                         (unsigned long long)files.rlim_cur, FILES_LEAST);
+    setrlimit(RLIMIT_NOFILE, &files);
+    return 0;
+}
+
 /* The manager is this very program: forked, not executed. Closing our copies of what the caller
  * left open is the kernel's work at exec: tasks get 0, 1 and 2 and no more. */
 static int run(struct spec *spec)
 {
     struct error err = ERROR_INIT;
-    struct frontend_result result = {0};
     int pair[2];
-    struct cgroup *cgroup = cgroup_new();
-    struct scratch *scratch = scratch_new();
-    size_t nborn;
-    pid_t *born = descend_children(&nborn);
-    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (reserve_files(&err) < 0) {
+        spec_free(spec);
+        return refuse(&err);
+    }
+    struct left left = {.cgroup = cgroup_new(), .scratch = scratch_new()};
+    left.born = descend_children(&left.nborn);
+    choose_idle(spec);
+    descriptors_close_on_exec(3);
     descend_adopt();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-        return error_set(&err, "cannot make a socket pair"), refuse(&err);
+        return error_set(&err, "cannot make a socket pair: %s", strerror(errno)), refuse(&err);
     pid_t manager = fork();
     if (manager == 0) {
         close(pair[0]);
-        _exit(manager_run(spec, pair[1], cgroup, scratch));
+        mem_exit(manager_run(spec, pair[1], left.cgroup, left.scratch));
     }
-    close(pair[1]);
     if (manager < 0)
-        return error_set(&err, "cannot fork"), refuse(&err);
-    int lost = frontend_run(spec, pair[0], &result, &err);
-    waitpid(manager, NULL, 0);
-    if (lost < 0) {
-        descend_end(AGENT_LOST_GRACE, born, nborn, cgroup);
-        scratch_remove(scratch);
-    }
-    free(born);
+        return error_set(&err, "cannot start the manager of this run: %s%s", strerror(errno),
+                         errno == EAGAIN ? " (\"ulimit -u\" limits processes)" : ""),
+               refuse(&err);
+    close(pair[1]);
+    left.manager = manager;
+    struct frontend_result result = frontend_run(spec, pair[0], end_left, &left);
+    if (left.manager)
+        end_manager(manager, false);
+    free(left.born);
     spec_free(spec);
-    return lost < 0 ? refuse(&err) : finish(&result);
+    if (result.quiet) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    return result.status;
 }
 
 /* A caller may have blocked signals, SIGCHLD for one: nothing here could do with that. */
@@ -155,9 +238,9 @@ static int check_files(const struct spec *spec, struct error *err)
 {
     if (spec->draw && strcmp(spec->draw, "-") != 0 && picture_check(spec->draw, err) < 0)
         return -1;
-    if (spec->output && output_check_template(spec->output, err) < 0)
+    if (spec->output && output_check_template(spec->output, spec->make_dirs, err) < 0)
         return error_prefix(err, "--output");
-    if (spec->error && output_check_template(spec->error, err) < 0)
+    if (spec->error && output_check_template(spec->error, spec->make_dirs, err) < 0)
         return error_prefix(err, "--error");
     return 0;
 }
@@ -184,9 +267,25 @@ static int parse(int argc, char *argv[], struct spec *spec, int *port, struct er
                    : *port   ? singleton_words(argv, *port, stand_in, err)
                              : mpiexec_translate(argv, err);
     int action = words ? options_parse(count_words(words), words, spec, err) : -1;
+    char *ignored = action < 0 || *port || !spec->verbose ? NULL : mpiexec_ignored(words);
+    if (ignored)
+        complain(ignored);
+    if (action >= 0 && !*port)
+        mpiexec_adapt(spec);
+    free(ignored);
     spec_free_words(words);
     free(stand_in);
     return action;
+}
+
+static char *version(const char *program)
+{
+    char *own = options_version();
+    if (!mpiexec_is_name(program))
+        return own;
+    char *text = mpiexec_version(program, own);
+    free(own);
+    return text;
 }
 
 static int start(int argc, char *argv[], int *port)
@@ -207,7 +306,7 @@ static int start(int argc, char *argv[], int *port)
                  : action == OPTIONS_HELP         ? print_and_free(options_help())
                  : action == OPTIONS_HELP_LAYOUT  ? print_and_free(options_help_layout())
                  : action == OPTIONS_HELP_MPIEXEC ? print_and_free(mpiexec_help())
-                 : action == OPTIONS_VERSION      ? print_and_free(options_version())
+                 : action == OPTIONS_VERSION      ? print_and_free(version(argv[0]))
                                                   : print_spec(spec);
     spec_free(spec);
     return status;
@@ -218,6 +317,7 @@ int main(int argc, char *argv[])
     int port = 0;
     open_standard();
     clear_mask();
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of write(), with a message */
     int status = start(argc, argv, &port);
     if (port > 0)
         singleton_release(port);

@@ -8,15 +8,17 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "launcher/cli/relay.h"
 #include "launcher/cli/singleton.h"
+#include "launcher/stdio/terminal.h"
 #include "pmi-server/pmi1/wire.h"
+#include "pmi-server/pmix/sockets.h"
 #include "pmi-server/server/number.h"
 
 #define MAX_LINE 1024   /* of the client; and no line of ours here is longer */
@@ -36,7 +38,9 @@ struct side {
 
 static int fail(const char *name, const char *what)
 {
-    fprintf(stderr, "tprun: singleton: %s %s\n", name, what);
+    char *text = mem_format("singleton: %s %s", name, what);
+    terminal_complain("tprun", text, strlen(text));
+    free(text);
     return -1;
 }
 
@@ -151,6 +155,8 @@ static int greet_process(struct side *process, const struct buf *space, int port
     if (side_send(process, hello, strlen(hello)) < 0 ||
         side_expect(process, "singinit", text, &line) < 0)
         return -1;
+    if (!sockets_is_own(process->fd)) /* the port may have become somebody else's */
+        return fail(process->name, "is not known to be this user's");
     bool known = says(&line, "pmi_version", "1");
     bool stdio = known && wanted && says(&line, "stdio", "yes") && connect_stdio(port, fds);
     buf_printf(&info, "cmd=singinit_info versionok=%s stdio=%s kvsname=%s\n", known ? "yes" : "no",

@@ -215,36 +215,48 @@ static void finish(struct group *group)
     adding_free(adding);
 }
 
-/* One of an agent's [status, text, ranks of the program]. */
-static void take_failure(const struct group *group, struct answer *answer, const json_t *failure)
+void adding_refuse(struct group *group, int status, const char *text, const struct idset *said)
 {
-    const char *text = json_string_value(json_array_get(failure, 1));
-    int status = (int)json_integer_value(json_array_get(failure, 0));
-    struct idset *said = idset_decode(json_string_value(json_array_get(failure, 2)) ?: "", NULL);
+    struct answer *answer = &group->adding->answer;
     struct idset *ranks = idset_new();
-    for (uint32_t rank = said ? idset_first(said) : IDSET_NONE; rank != IDSET_NONE;
-         rank = idset_next(said, rank))
+    IDSET_FOREACH(rank, said)
+    {
         if (rank >= group->first_rank && rank - group->first_rank < group->ntasks)
             idset_add(ranks, rank - group->first_rank);
+    }
     if (!answer->refusal)
-        answer->refusal = mem_copy_text(text ? text : "it was not started");
+        answer->refusal = mem_copy_text(text);
     if (WIFEXITED(status) && WEXITSTATUS(status))
         answer_fail(answer, (uint32_t)WEXITSTATUS(status), ranks);
     idset_free(ranks);
-    idset_free(said);
 }
 
-void adding_started(struct group *group, const struct frame *frame)
+void adding_give_up(struct group *group)
+{
+    finish(group);
+}
+
+/* One of an agent's [status, text, ranks of the program]. */
+static void take_failure(struct group *group, const json_t *failure)
+{
+    const char *text = json_string_value(json_array_get(failure, 1));
+    const char *set = json_string_value(json_array_get(failure, 2));
+    struct idset *ranks = set ? idset_decode(set, NULL) : idset_new();
+    if (ranks)
+        adding_refuse(group, (int)json_integer_value(json_array_get(failure, 0)),
+                      text ? text : "it was not started", ranks);
+    idset_free(ranks);
+}
+
+void adding_started(struct group *group, uint32_t node, const json_t *value)
 {
     struct adding *adding = group ? group->adding : NULL;
     if (!adding)
         return;
-    json_t *value = frame_json(frame, NULL), *failure;
+    json_t *failure;
     size_t i;
-    json_array_foreach(json_object_get(value, "failed"), i, failure)
-        take_failure(group, &adding->answer, failure);
-    json_decref(value);
-    idset_remove(adding->starting, frame->node);
+    json_array_foreach(json_object_get(value, "failed"), i, failure) take_failure(group, failure);
+    idset_remove(adding->starting, node);
     if (idset_empty(adding->starting))
         finish(group);
 }

@@ -1,6 +1,9 @@
 /* From hosts that are there to a program that runs. */
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 
+#include "base/mem.h"
 #include "launcher/manager/state.h"
 
 static void run(struct manager *manager)
@@ -17,6 +20,8 @@ static void run(struct manager *manager)
                instance_path(manager->instance), locks, longest * 1e3);
     started_open(manager);
     verdict_set_hosts(manager->verdict, manager->host_names);
+    if (manager->spec->abort_may_succeed)
+        verdict_abort_may_succeed(manager->verdict);
     place_launch(manager);
     finish_start_limit(manager);
 }
@@ -34,35 +39,117 @@ static int show_and_run(struct manager *manager, struct error *err)
 
 static void retry(struct manager *manager);
 
+/* ---- the instance's lock is another's ---- */
+
+#define BUSY_AGAIN 0.05 /* s until it is tried again */
+#define BUSY_TELL 5.0   /* s after which that is said */
+#define BUSY_MOST 30.0  /* s after which it is an error */
+
+static bool is_busy(const struct manager *manager)
+{
+    return manager->instance && instance_is_busy(manager->instance);
+}
+
+/* For a moment: the loop has to go on. */
+static void be_patient(struct manager *manager)
+{
+    if (manager->instance)
+        instance_set_patience(manager->instance, SUPPLY_PATIENCE);
+}
+
+static void on_busy(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct manager *manager = timer->data;
+    (void)loop, (void)events;
+    if (manager->phase == PHASE_GATHER)
+        retry(manager);
+}
+
+/* Comes back by a timer, so that the loop goes on. 1, or -1 when it took too long. */
+static int wait_for_lock(struct manager *manager, struct error *err)
+{
+    double now = ev_time();
+    if (!(manager->busy_since > 0))
+        manager->busy_since = now;
+    if (now - manager->busy_since > BUSY_MOST)
+        return error_prefix(err, "waited 30 s for the instance's lock");
+    if (now - manager->busy_since > BUSY_TELL && !manager->busy_told) {
+        char *line = mem_format("waiting for the instance's lock: %s", error_text(err));
+        viewer_note(manager, line);
+        manager->busy_told = true;
+        free(line);
+    }
+    ev_timer_init(&manager->busy, on_busy, BUSY_AGAIN, 0);
+    manager->busy.data = manager;
+    ev_timer_start(manager->loop, &manager->busy);
+    return 1;
+}
+
+/* ---- step by step ---- */
+
 /* Every host that was asked has settled: there may be others to ask. */
 static int next(struct manager *manager, struct error *err)
 {
-    if (gather_check(manager, err) < 0)
-        return -1;
-    if (place_map(manager, err) == 0) {
+    struct error failed = ERROR_INIT;
+    gather_check(manager, &failed);
+    bool spare = !failed.text || gather_can_spare(manager);
+    if (failed.text && spare && gather_more(manager)) {
+        error_clear(&failed);
+        return gather_start(manager, err);
+    }
+    be_patient(manager);
+    if (spare && place_map(manager, err) == 0) {
+        if (failed.text)
+            gather_tell_spared(manager);
+        error_clear(&failed);
         queue_leave(manager);
         return show_and_run(manager, err);
     }
-    if (!gather_more(manager))
+    if (spare && is_busy(manager)) {
+        error_clear(&failed);
+        return -1;
+    }
+    if (spare && gather_more(manager)) {
+        error_clear(&failed);
+        error_clear(err);
+        return gather_start(manager, err);
+    }
+    if (!failed.text)
         return queue_wait(manager, retry, err) < 0 ? -1 : 1;
     error_clear(err);
-    return gather_start(manager, err);
+    *err = failed;
+    return -1;
+}
+
+/* A layout may take long, so that the link's end would be seen late: until tasks run the kernel ends
+ * this process with the front end. Not while hosts are waited for: what reaches them has files and
+ * processes, which are cleared away when the link ends. */
+static void die_with_front(const struct manager *manager)
+{
+    if (manager->phase == PHASE_GATHER)
+        prctl(PR_SET_PDEATHSIG, manager->waiting ? 0 : SIGKILL);
 }
 
 static void go_on(struct manager *manager, int result, struct error *err)
 {
+    die_with_front(manager);
     while (result == 0 && manager->phase == PHASE_GATHER && !manager->waiting)
         result = next(manager, err);
+    if (result < 0 && is_busy(manager))
+        result = wait_for_lock(manager, err);
+    else
+        manager->busy_since = 0;
     if (result < 0)
         finish_refuse(manager, err);
     error_clear(err);
+    die_with_front(manager);
 }
 
 /* What a shape asks for is allocated before any host is asked, where R tells enough. */
 static int begin(struct manager *manager, struct error *err)
 {
     if (grant_early(manager, err) < 0)
-        return queue_wait(manager, retry, err) < 0 ? -1 : 1;
+        return is_busy(manager) || queue_wait(manager, retry, err) < 0 ? -1 : 1;
     if (grant_R(manager))
         queue_leave(manager);
     return gather_start(manager, err);
@@ -72,7 +159,10 @@ static int begin(struct manager *manager, struct error *err)
 static void retry(struct manager *manager)
 {
     struct error err = ERROR_INIT;
-    int result = supply_free(manager, &err);
+    be_patient(manager);
+    int result = supply_enter(manager, &err);
+    if (result == 0)
+        result = supply_free(manager, &err);
     if (result == 0) {
         supply_want(manager);
         result = begin(manager, &err);
@@ -85,7 +175,11 @@ void course_begin(struct manager *manager)
     struct error err = ERROR_INIT;
     int result = supply_open(manager, &err);
     if (result == 0)
+        result = finish_check_limit(manager, &err);
+    if (result == 0)
         result = grant_open(manager, &err);
+    if (result == 0)
+        result = supply_enter(manager, &err);
     go_on(manager, result < 0 ? result : begin(manager, &err), &err);
 }
 

@@ -143,14 +143,21 @@ bool dormant_wake(struct manager *manager, const struct spec *spec, struct hostl
 
 void dormant_explain(const struct manager *manager, const struct idset *woken, struct error *err)
 {
-    struct buf lines = BUF_INIT;
+    struct host_lines *lines = host_lines_new();
+    struct buf text = BUF_INIT;
     IDSET_FOREACH(node, woken)
     {
-        const char *failure = manager->hosts[node].failure;
-        if (failure)
-            buf_printf(&lines, "%s%s", lines.len ? "; " : "", failure);
+        const struct host *host = &manager->hosts[node];
+        if (host->failure)
+            host_lines_add(lines, manager->host_names[node], host->failure, host->elapsed);
     }
-    if (lines.len)
-        error_set(err, "%s", buf_text(&lines));
-    buf_free(&lines);
+    for (size_t i = 0; i < host_lines_count(lines); i++) {
+        char *line = host_lines_nth(lines, i);
+        buf_printf(&text, "%s%s", text.len ? "; " : "", line);
+        free(line);
+    }
+    if (text.len)
+        error_set(err, "%s", buf_text(&text));
+    buf_free(&text);
+    host_lines_free(lines);
 }

@@ -6,8 +6,11 @@
 #include "base/fsd.h"
 #include "base/mem.h"
 #include "launcher/manager/state.h"
+#include "launcher/program/spec_words.h"
 
-#define END_PATIENCE 3.0  /* s that an agent may need beyond the grace to say that it is done */
+#define END_PATIENCE                                                                               \
+    6.0                   /* s that an agent may need beyond the grace to say that it is done: 3 of
+                             them it waits for what SIGKILL does not end */
 #define GONE_PATIENCE 2.0 /* s that an agent's process may need to go once it is done */
 
 void finish_end(struct manager *manager)
@@ -16,7 +19,9 @@ void finish_end(struct manager *manager)
         return;
     manager->phase = PHASE_END;
     ev_timer_stop(manager->loop, &manager->limit);
+    ev_timer_stop(manager->loop, &manager->warning);
     ev_timer_stop(manager->loop, &manager->patience);
+    stop_over(manager);
     tree_end(manager->tree, GONE_PATIENCE);
 }
 
@@ -40,6 +45,8 @@ void finish_terminate(struct manager *manager, double grace)
         ev_timer_start(manager->loop, &manager->patience);
     }
     manager->terminating = true;
+    ev_timer_stop(manager->loop, &manager->warning);
+    stop_over(manager);
 }
 
 /* What it alone used is free again. */
@@ -71,23 +78,12 @@ void finish_check(struct manager *manager)
     finish_end(manager);
 }
 
-static struct idset *all_pending(const struct manager *manager)
-{
-    struct idset *all = idset_new();
-    for (const struct group *group = manager->groups; group; group = group->next) {
-        struct idset *both = idset_union(all, group->pending);
-        idset_free(all);
-        all = both;
-    }
-    return all;
-}
-
 /* ---- patience and limits ---- */
 
 static void give_up(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
-    struct idset *pending = all_pending(manager);
+    struct idset *pending = groups_pending(manager);
     (void)loop;
     (void)events;
     IDSET_FOREACH(node, pending)
@@ -95,7 +91,7 @@ static void give_up(struct ev_loop *loop, ev_timer *timer, int events)
         char *line = mem_format("%s: its agent did not say that its tasks have ended; what is "
                                 "left there has to be ended by hand",
                                 manager->nodes->list[node].host);
-        verdict_other(manager->verdict, UINT64_MAX, ERROR_REFUSED, line);
+        verdict_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, line);
         free(line);
     }
     idset_free(pending);
@@ -112,30 +108,77 @@ static void on_limit(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop;
     (void)events;
     verdict_other(manager->verdict, link_clock(), VERDICT_TIME_LIMIT, line);
-    finish_terminate(manager, manager->spec->kill_grace);
+    finish_terminate(manager, manager->spec->stop_grace);
+    stop_terminated(manager, manager->limit_is_R ? "R has expired: " : "time limit reached: ",
+                    manager->spec->stop_grace);
     free(limit);
     free(line);
 }
 
-void finish_start_limit(struct manager *manager)
+static void on_warning(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct manager *manager = timer->data;
+    char *before = fsd_encode(manager->spec->warn_before);
+    char *line = mem_format("%s in %s: ", manager->limit_is_R ? "R expires" : "time limit", before);
+    (void)loop;
+    (void)events;
+    stop_signal(manager, manager->spec->warn_signal, line, "");
+    free(before);
+}
+
+/* Until the program is ended; INFINITY: nothing says so. */
+static double limit_left(const struct manager *manager, bool *is_R)
 {
     double seconds = manager->spec->time_limit;
     const struct rset *R = manager->nodes->R;
     struct timeval now;
     gettimeofday(&now, NULL);
-    if (R && R->expiration > 0 && R->expiration - (double)now.tv_sec < seconds) {
-        seconds = R->expiration - (double)now.tv_sec;
-        manager->limit_is_R = true;
-    }
-    if (isinf(seconds))
+    *is_R = R && R->expiration > 0 && R->expiration - (double)now.tv_sec < seconds;
+    return *is_R ? R->expiration - (double)now.tv_sec : seconds;
+}
+
+int finish_check_limit(const struct manager *manager, struct error *err)
+{
+    const struct spec *spec = manager->spec;
+    bool is_R;
+    double left = limit_left(manager, &is_R);
+    if (!spec->warn_signal || (!isinf(left) && left > spec->warn_before))
+        return 0;
+    char *warning = spec_signal_encode(spec->warn_signal, spec->warn_before);
+    char *time = fsd_encode(left > 0 ? left : 0);
+    if (isinf(left))
+        error_usage(err, "--signal %s: there is no limit to warn of: --time-limit sets one",
+                    warning);
+    else if (is_R)
+        error_set(err, "--signal %s: R expires in %s already", warning, time);
+    else
+        error_usage(err, "--signal %s: must be less than --time-limit %s", warning, time);
+    free(time);
+    free(warning);
+    return -1;
+}
+
+static void start_timer(struct manager *manager, ev_timer *timer, double seconds)
+{
+    ev_timer_set(timer, seconds > 0 ? seconds : 0, 0);
+    ev_timer_start(manager->loop, timer);
+}
+
+void finish_start_limit(struct manager *manager)
+{
+    double left = limit_left(manager, &manager->limit_is_R);
+    if (isinf(left))
         return;
-    ev_timer_set(&manager->limit, seconds > 0 ? seconds : 0, 0);
-    ev_timer_start(manager->loop, &manager->limit);
+    start_timer(manager, &manager->limit, left);
+    if (manager->spec->warn_signal)
+        start_timer(manager, &manager->warning, left - manager->spec->warn_before);
 }
 
 void finish_open(struct manager *manager)
 {
     ev_timer_init(&manager->limit, on_limit, 0, 0);
     ev_timer_init(&manager->patience, give_up, 0, 0);
-    manager->limit.data = manager->patience.data = manager;
+    ev_timer_init(&manager->warning, on_warning, 0, 0);
+    manager->limit.data = manager->warning.data = manager->patience.data = manager;
+    stop_open(manager);
 }

@@ -2,13 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/resource/hostlist.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "config.h"
 #include "launcher/manager/state.h"
 #include "launcher/program/allowed.h"
 #include "launcher/program/part_linkage.h"
+#include "launcher/program/slurm_job.h"
 #include "pmi-server/pmix/host.h"
+
+#define MAX_SHOWN 60 /* bytes of a hostlist that is an example of an option */
 
 /* A dry run may have no program, and starts none. */
 static void foresee(struct manager *manager)
@@ -40,15 +44,35 @@ int gather_know_here(struct manager *manager, struct error *err)
     return manager->here ? 0 : -1;
 }
 
-/* A dry run asks no agent about what is known: this machine, and what the instance remembers. 1 when the host is settled, 0 when its agent
- * has to be asked, -1 when it cannot be. */
+/* In a job of Slurm it starts the agents of the job's nodes, unless another method was named. */
+static int slurm_find(struct manager *manager, struct error *err)
+{
+    bool named = strcmp(manager->boot.method, "slurm") == 0;
+    if (manager->slurm || (!named && strcmp(manager->boot.method, "auto") != 0))
+        return 0;
+    manager->slurm = slurm_job_new(named ? err : NULL);
+    return named && !manager->slurm ? error_prefix(err, "--bootstrap slurm") : 0;
+}
+
+static bool slurm_reaches(const struct manager *manager, const struct node *node)
+{
+    return manager->slurm && slurm_job_has(manager->slurm, node->login);
+}
+
+/* A dry run asks no agent about what is known: this machine, and what the instance remembers. 1 when
+ * the host is settled, 0 when its agent has to be asked, -1 when it cannot be. */
 static int settle_alone(struct manager *manager, size_t index, struct error *err)
 {
     const struct node *node = &manager->nodes->list[index];
     struct host *host = &manager->hosts[index];
-    if (!node->here && strcmp(manager->boot.method, "local") == 0)
-        return error_set(err, "%s is not this machine, and --bootstrap local reaches no other",
-                         node->host);
+    if (!node->here && !bootstrap_reaches_others(&manager->boot))
+        return error_set(err,
+                         "%s is not this machine, and --bootstrap %s reaches no other (a template "
+                         "with {host} does)",
+                         node->host, manager->boot.method);
+    if (strcmp(manager->boot.method, "slurm") == 0 && !slurm_reaches(manager, node))
+        return error_set(err, "--bootstrap slurm: %s is no node of %s", node->login,
+                         slurm_job_text(manager->slurm));
     if (node->here && gather_know_here(manager, err) < 0)
         return -1;
     struct topo *known = node->here ? manager->here : atlas_topo(manager->atlas, node->host);
@@ -73,17 +97,20 @@ static void fill_target(struct manager *manager, uint32_t index, struct tree_tar
         .host = node->host,
         .login = node->login,
         .here = node->here,
+        .rank = node->target,
         .cores = node->cores ? idset_encode(node->cores) : NULL,
         .digest = node->here && manager->here ? topo_digest(manager->here) : mem_copy_text(known)};
-    /* A method that was named is used for this machine too. */
-    if (strcmp(manager->boot.method, "auto") != 0 && strcmp(manager->boot.method, "local") != 0)
+    if (reach_uses_command_here(manager))
         target->here = false;
+    target->together = !target->here && (slurm_reaches(manager, node) ||
+                                         batch_bootstrap_is_for_many(manager->boot.method));
 }
 
 /* This machine comes first, and so is reached from here, without a command. */
 static void start_targets(struct manager *manager, const struct idset *nodes, enum tree_try how)
 {
     size_t count = 0;
+    bool srun = false;
     struct tree_target *targets = mem_array(idset_count(nodes), sizeof(*targets));
     for (int here = 1; here >= 0; here--) {
         IDSET_FOREACH(node, nodes)
@@ -92,6 +119,10 @@ static void start_targets(struct manager *manager, const struct idset *nodes, en
                 fill_target(manager, node, &targets[count++]);
         }
     }
+    for (size_t i = 0; i < count && manager->slurm && !srun; i++)
+        srun = targets[i].together;
+    if (srun)
+        viewer_say(manager, "agents: started by srun of Slurm, --bootstrap slurm");
     foresee(manager);
     tree_start(manager->tree, targets, count, how);
     for (size_t i = 0; i < count; i++) {
@@ -106,7 +137,13 @@ static void start_targets(struct manager *manager, const struct idset *nodes, en
 int gather_start(struct manager *manager, struct error *err)
 {
     struct idset *nodes = idset_new();
-    int result = 0;
+    bool any = false;
+    for (size_t i = 0; i < manager->nodes->count && !any; i++)
+        any = gather_awaits(manager, i);
+    /* A dry run whose topologies are all given starts no agent, and so needs no job. */
+    int result = any || !manager->spec->dry_run ? slurm_find(manager, err) : 0;
+    if (result == 0)
+        result = reach_choose(manager, err);
     for (size_t i = 0; i < manager->nodes->count && result == 0; i++) {
         if (!manager->hosts[i].wanted || manager->hosts[i].settled)
             continue;
@@ -120,13 +157,15 @@ int gather_start(struct manager *manager, struct error *err)
     if (manager->waiting || !manager->queue)
         viewer_say(manager, "resources: %s, %zu node%s; %zu of them asked", manager->nodes->source,
                    manager->nodes->count, manager->nodes->count > 1 ? "s" : "", manager->waiting);
+    ev_now_update(manager->loop); /* names were looked up: the hosts' time begins now */
     if (result == 0)
         start_targets(manager, nodes, TREE_FIRST);
+    progress_begin(manager);
     idset_free(nodes);
     return result;
 }
 
-static void host_failed(struct manager *manager, uint32_t index, char *line);
+static void host_failed(struct manager *manager, uint32_t index, char *text, double elapsed);
 
 /* On its way now; false where that cannot be. */
 static bool start_late(struct manager *manager, uint32_t index)
@@ -135,12 +174,12 @@ static bool start_late(struct manager *manager, uint32_t index)
     struct host *host = &manager->hosts[index];
     free(host->failure);
     host->failure = NULL;
-    host->settled = false;
+    host->settled = host->unreached = false;
     host->wanted = true;
     manager->waiting++;
     bool alone = settle_alone(manager, index, &err) < 0;
     if (alone)
-        host_failed(manager, index, mem_copy_text(error_text(&err)));
+        host_failed(manager, index, mem_copy_text(error_text(&err)), -1);
     error_clear(&err);
     return !alone;
 }
@@ -186,27 +225,83 @@ static void host_settled(struct manager *manager, uint32_t index)
     manager->waiting--;
 }
 
-/* Equal nodes share one topology: the layout engine knows them by the pointer. */
-static void share_topology(struct manager *manager, struct host *host)
+struct named { /* a host by a text that it may have in common with others */
+    const struct manager *manager;
+    const struct host_names *names;
+    const char *(*text_of)(const struct host *host);
+    const char *text;
+};
+
+static const char *machine_of(const struct host *host)
 {
-    for (size_t i = 0; i < manager->nodes->count; i++) {
-        struct host *other = &manager->hosts[i];
-        if (other == host || !other->topo || !other->digest ||
-            strcmp(other->digest, host->digest) != 0)
-            continue;
-        topo_free(host->topo);
-        host->topo = topo_ref(other->topo);
-        return;
-    }
+    return host->machine;
 }
 
-static void host_failed(struct manager *manager, uint32_t index, char *line)
+static const char *digest_of(const struct host *host)
 {
-    free(manager->hosts[index].failure);
-    manager->hosts[index].failure = line;
-    if (manager->phase == PHASE_RUN) /* which it does not end */
+    return host->digest;
+}
+
+static bool is_called(uint32_t number, const void *thing)
+{
+    const struct named *named = thing;
+    const char *text = named->text_of(&named->manager->hosts[named->names->hosts[number]]);
+    return text && strcmp(text, named->text) == 0;
+}
+
+/* The host that had this text last, and this one from now on; itself when it is the first. */
+static uint32_t find_like(struct manager *manager, struct host_names *names, uint32_t index,
+                          const char *(*text_of)(const struct host *host))
+{
+    struct named named = {manager, names, text_of, text_of(&manager->hosts[index])};
+    uint32_t before = names->table.count;
+    uint32_t number = table_number(&names->table, table_hash_text(named.text), is_called, &named);
+    if (number == before) {
+        names->hosts = mem_resize(names->hosts, before + 1ul, sizeof(*names->hosts));
+        names->hosts[number] = index;
+    }
+    return names->hosts[number];
+}
+
+/* Equal nodes share one topology: the layout engine knows them by the pointer. */
+static void share_topology(struct manager *manager, uint32_t index)
+{
+    struct host *host = &manager->hosts[index];
+    const struct host *other =
+        &manager->hosts[find_like(manager, &manager->digests, index, digest_of)];
+    if (other == host || !other->topo)
+        return;
+    topo_free(host->topo);
+    host->topo = topo_ref(other->topo);
+}
+
+/* Takes the text, which may begin with the host's name. */
+static void host_failed(struct manager *manager, uint32_t index, char *text, double elapsed)
+{
+    struct host *host = &manager->hosts[index];
+    const char *name = manager->nodes->list[index].host;
+    size_t len = strlen(name);
+    bool named = strncmp(text, name, len) == 0 && strncmp(text + len, ": ", 2) == 0;
+    free(host->failure);
+    host->failure = mem_copy_text(named ? text + len + 2 : text);
+    host->elapsed = elapsed;
+    free(text);
+    if (manager->phase == PHASE_RUN) { /* which it does not end */
+        char *line = gather_failure(manager, index);
         viewer_say(manager, "%s", line);
+        free(line);
+    }
     host_settled(manager, index);
+}
+
+char *gather_failure(const struct manager *manager, uint32_t index)
+{
+    struct host_lines *lines = host_lines_new();
+    const struct host *host = &manager->hosts[index];
+    host_lines_add(lines, manager->nodes->list[index].host, host->failure, host->elapsed);
+    char *line = host_lines_nth(lines, 0);
+    host_lines_free(lines);
+    return line;
 }
 
 /* What the agent says of its hardware: all of it, or that it is as was known. */
@@ -232,19 +327,41 @@ static struct topo *hello_topology(struct manager *manager, const struct node *n
 /* Another name of a host that is there already: it is one node, and used once. */
 static bool is_there(struct manager *manager, uint32_t index)
 {
-    const struct host *host = &manager->hosts[index];
-    for (size_t i = 0; host->machine && i < manager->nodes->count; i++) {
-        const struct host *other = &manager->hosts[i];
-        if (other == host || !other->topo || !other->machine ||
-            strcmp(other->machine, host->machine) != 0)
+    struct host *host = &manager->hosts[index];
+    uint32_t other =
+        host->machine ? find_like(manager, &manager->machines, index, machine_of) : index;
+    if (other == index || !manager->hosts[other].topo)
+        return false;
+    host->alias = true;
+    host->same = other;
+    return true;
+}
+
+/* Names of one machine, in a line for each machine. */
+static void tell_aliases(struct manager *manager)
+{
+    struct hostlist **names = mem_array(manager->nodes->count, sizeof(struct hostlist *));
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        struct host *host = &manager->hosts[i];
+        if (!host->alias)
             continue;
-        char *note = mem_format("%s and %s are one machine: it is used once",
-                                manager->nodes->list[i].host, manager->nodes->list[index].host);
-        viewer_note(manager, note);
-        free(note);
-        return true;
+        if (!names[host->same])
+            names[host->same] = hostlist_new();
+        hostlist_append(names[host->same], manager->nodes->list[i].host);
+        host->alias = false;
     }
-    return false;
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        if (!names[i])
+            continue;
+        char *list = hostlist_encode(names[i]);
+        char *note = mem_format("%s and %s are one machine: it is used once",
+                                manager->nodes->list[i].host, list);
+        viewer_note(manager, note);
+        hostlist_free(names[i]);
+        free(list);
+        free(note);
+    }
+    free(names);
 }
 
 static void host_up(struct manager *manager, uint32_t index, const json_t *hello)
@@ -257,8 +374,10 @@ static void host_up(struct manager *manager, uint32_t index, const json_t *hello
     if (is_there(manager, index)) {
         topo_free(host->topo);
         host->topo = NULL;
+        if (manager->phase == PHASE_RUN)
+            tell_aliases(manager);
     } else {
-        share_topology(manager, host);
+        share_topology(manager, index);
         if (manager->atlas)
             atlas_put(manager->atlas, name, host->topo, host->digest);
     }
@@ -277,7 +396,7 @@ void gather_hello(struct manager *manager, const struct frame *frame)
     if (host->topo)
         host_up(manager, frame->node, hello);
     else
-        host_failed(manager, frame->node, mem_format("%s: %s", node->host, error_text(&err)));
+        host_failed(manager, frame->node, mem_copy_text(error_text(&err)), -1);
     error_clear(&err);
     json_decref(hello);
 }
@@ -293,10 +412,13 @@ void gather_unreached(struct manager *manager, const struct tree_unreached *what
             idset_remove(again, what->node);
         tree_forget(manager->tree, what->nodes);
         start_targets(manager, again, TREE_AGAIN);
-        if (failed)
-            host_failed(manager, what->node,
-                        mem_format("%s: not started: %s: %s (after %.1f s)", what->host,
-                                   bootstrap_stage_name(what->stage), what->text, what->elapsed));
+        if (failed) {
+            manager->hosts[what->node].unreached = true;
+            host_failed(
+                manager, what->node,
+                mem_format("not started: %s: %s", bootstrap_stage_name(what->stage), what->text),
+                what->elapsed);
+        }
     }
     idset_free(again);
 }
@@ -309,20 +431,95 @@ void gather_keep(struct manager *manager)
     error_clear(&err);
 }
 
+/* Those that failed, grouped by why. */
+static struct host_lines *failure_lines(const struct manager *manager)
+{
+    struct host_lines *lines = host_lines_new();
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        const struct host *host = &manager->hosts[i];
+        if (host->failure)
+            host_lines_add(lines, manager->nodes->list[i].host, host->failure, host->elapsed);
+    }
+    return lines;
+}
+
+/* How many failed of how many, and how to go on without them where others are up. */
+static void say_failed(const struct manager *manager, struct buf *text)
+{
+    size_t failed = 0, tried = 0, up = 0;
+    struct hostlist *hosts = hostlist_new();
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        const struct host *host = &manager->hosts[i];
+        tried += host->wanted;
+        up += host->topo != NULL;
+        failed += host->failure != NULL;
+        if (host->failure)
+            hostlist_append(hosts, manager->nodes->list[i].host);
+    }
+    char *without = hostlist_encode(hosts);
+    if (tried > 1)
+        buf_printf(text, "\n%zu of %zu hosts did not start; nothing was run", failed, tried);
+    if (tried > 1 && up)
+        buf_printf(text, "; --exclude %s goes on without %s",
+                   strlen(without) <= MAX_SHOWN ? without : "HOSTLIST", failed > 1 ? "them" : "it");
+    hostlist_free(hosts);
+    free(without);
+}
+
 int gather_check(struct manager *manager, struct error *err)
 {
-    size_t failed = 0, tried = 0;
     gather_keep(manager);
-    struct buf lines = BUF_INIT;
-    for (size_t i = 0; i < manager->nodes->count; i++) {
-        tried += manager->hosts[i].wanted;
-        if (manager->hosts[i].failure)
-            buf_printf(&lines, "%s%s", failed++ ? "\n" : "", manager->hosts[i].failure);
+    tell_aliases(manager);
+    struct buf text = BUF_INIT;
+    struct host_lines *lines = failure_lines(manager);
+    size_t count = host_lines_count(lines);
+    for (size_t i = 0; i < count; i++) {
+        char *line = host_lines_nth(lines, i);
+        buf_printf(&text, "%s%s", i ? "\n" : "", line);
+        free(line);
     }
-    if (failed && tried > 1)
-        buf_printf(&lines, "\n%zu of %zu hosts did not start; nothing was run", failed, tried);
-    if (failed)
-        error_set(err, "%s", buf_text(&lines));
-    buf_free(&lines);
-    return failed ? -1 : 0;
+    if (count) {
+        say_failed(manager, &text);
+        error_set(err, "%s", buf_text(&text));
+    }
+    host_lines_free(lines);
+    buf_free(&text);
+    return count ? -1 : 0;
+}
+
+bool gather_can_spare(const struct manager *manager)
+{
+    const struct spec *spec = manager->spec;
+    bool up = false;
+    if (manager->on || manager->grant || manager->named || (!spec->nnodes && !supply_fills(spec)))
+        return false;
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        const struct host *host = &manager->hosts[i];
+        if (host->failure && !host->unreached)
+            return false;
+        up |= host->topo || host->spare;
+    }
+    return up;
+}
+
+void gather_tell_spared(struct manager *manager)
+{
+    struct host_lines *lines = failure_lines(manager);
+    for (size_t i = 0; i < host_lines_count(lines); i++) {
+        char *line = host_lines_nth(lines, i),
+             *note = mem_format("%s; left out, since the other hosts suffice", line);
+        viewer_note(manager, note);
+        free(note);
+        free(line);
+    }
+    host_lines_free(lines);
+}
+
+void gather_close(struct manager *manager)
+{
+    table_free(&manager->machines.table);
+    table_free(&manager->digests.table);
+    free(manager->machines.hosts);
+    free(manager->digests.hosts);
+    host_lines_free(manager->notes);
 }

@@ -40,6 +40,17 @@ static struct idset *own_nodes(const struct group *group)
     return nodes;
 }
 
+struct idset *groups_pending(const struct manager *manager)
+{
+    struct idset *all = idset_new();
+    for (const struct group *group = manager->groups; group; group = group->next) {
+        struct idset *both = idset_union(all, group->pending);
+        idset_free(all);
+        all = both;
+    }
+    return all;
+}
+
 void groups_send(struct group *group, const struct frame *frame)
 {
     struct frame mine = *frame;
@@ -111,6 +122,7 @@ static struct group *group_new(struct manager *manager, const struct group_plan 
         tree_add_nodes(manager->tree, group->nodes);
     group->pending = idset_copy(group->nodes);
     fence_open(group);
+    preparing_open(group);
     services_add(group, plan);
     group_append(manager, group);
     return group;
@@ -222,6 +234,7 @@ void groups_drop(struct group *group)
     idset_free(group->pending);
     free(group->tree_node);
     free(group->node_tasks);
+    preparing_close(group);
     adding_free(group->adding);
     spec_free(group->spec);
     free(group);

@@ -9,6 +9,7 @@
 #include "launcher/manager/state.h"
 #include "launcher/process/descend.h"
 #include "launcher/process/spawn.h"
+#include "launcher/program/slurm_job.h"
 
 static void fill_bootstrap(struct manager *manager)
 {
@@ -29,19 +30,30 @@ static void manager_close(struct manager *manager)
     while (manager->groups)
         groups_drop(manager->groups);
     services_close(manager);
+    stop_close(manager);
     parked_close(manager);
     queue_leave(manager);
     place_close(manager);
     grant_close(manager);
     supply_close(manager);
+    gather_close(manager);
     program_end(manager->program);
     instance_close(manager->instance);
     idset_free(manager->input_nodes);
     verdict_free(manager->verdict);
     idset_free(manager->silent);
+    idset_free(manager->dead);
     bootstrap_clear(&manager->boot);
+    slurm_job_free(manager->slurm);
     link_free(manager->front);
     spec_free(manager->spec);
+}
+
+/* Who ends a job sends it to all processes of it: the front end has it then, and decides. It is not
+ * ignored, for what is executed here would ignore it, too. */
+static void on_term(int number)
+{
+    (void)number;
 }
 
 int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch *scratch)
@@ -49,14 +61,18 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     struct manager manager = {.spec = spec, .cgroup = cgroup, .scratch = scratch};
     setsid();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGTERM, on_term);
     prctl(PR_SET_NAME, "tprun-manager");
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until something runs: it may be long about a layout */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until hosts are waited for, see course.c */
     spawn_reserve();
     descend_adopt();
+    if (!spec->dry_run) /* which has no threads, and may read topologies that take hwloc's plug-ins */
+        topo_prepare();
     manager.loop = ev_default_loop(0);
     manager.front = link_new(manager.loop, fd, fd, &orders_ops, &manager);
     manager.verdict = verdict_new();
     manager.silent = idset_new();
+    manager.dead = idset_new();
     fill_bootstrap(&manager);
     manager.tree = tree_new(manager.loop, &manager.boot, &reports_ops, &manager);
     services_open(&manager);

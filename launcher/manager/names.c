@@ -1,6 +1,7 @@
 /* Names that tasks publish. The hub has them; those for all are shown to the other programs of the
  * instance, in a file of the program's directory, and so gone with it. One program at a time looks
- * for a name and publishes it; who looks one up waits for nobody. What is to be read once has a
+ * for a name and publishes it: for another one that wants just then to publish the same it is
+ * published already. Nobody waits for anybody. What is to be read once has a
  * mark beside it, and is of who takes that away. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -215,11 +216,24 @@ static const char *find_taken(struct manager *manager, size_t fresh)
     return taken;
 }
 
+/* Nobody else publishes one of the fresh names at the same time. */
+static int exclude_others(struct manager *manager, size_t fresh, struct error *err)
+{
+    const char **keys = mem_array(fresh, sizeof(*keys));
+    size_t count = 0;
+    for (const struct hub_name *name = hub_names(manager->hub); fresh; fresh--, name = name->next)
+        if (name->range == HUB_TO_ALL)
+            keys[count++] = name->key;
+    int lock = instance_exclude(manager->instance, NAMES_LOCK, keys, count, err);
+    free(keys);
+    return lock;
+}
+
 static int show_fresh(struct manager *manager, size_t fresh, struct error *err)
 {
-    int lock = instance_exclude(manager->instance, NAMES_LOCK, err);
+    int lock = exclude_others(manager, fresh, err);
     if (lock < 0)
-        return -1;
+        return lock == INSTANCE_EXCLUDED ? 1 : -1;
     int rc = find_taken(manager, fresh) != NULL;
     if (rc == 0)
         rc = mark(manager, fresh, err);
@@ -324,14 +338,15 @@ void names_close(struct manager *manager)
 /* ---- of tasks that speak PMI ---- */
 
 int names_publish(struct manager *manager, uint32_t group, const char *name, const char *port,
-                  struct error *err)
+                  bool *full, struct error *err)
 {
     char *job = services_job(manager, group);
     enum hub_status status = hub_publish_text(manager->hub, job, name, port);
     free(job);
     if (status == HUB_EXISTS)
         return error_set(err, "the name \"%s\" is published already", name);
-    if (status != HUB_OK)
+    *full = status != HUB_OK;
+    if (*full)
         return error_set(err,
                          "the name \"%s\" cannot be published: %u names of %u KiB are the most",
                          name, HUB_NAMES_MAX, HUB_NAMES_BYTES / 1024);

@@ -336,11 +336,86 @@ static int draw(struct manager *manager, struct error *err)
     return rc;
 }
 
+/* Limits that leave cores out are easily taken for more of the default, which is one task a core.
+ * Who shares cores with other runs knows. */
+static void note_crowd(struct manager *manager)
+{
+    const struct layout *layout = manager->layout;
+    const struct layout_crowd *crowd = &layout->crowd;
+    if (!crowd->each || manager->spec->overlap)
+        return;
+    const char *host = manager->request.nodes[layout->nodes[crowd->node].source].host;
+    uint32_t others = crowd->nnodes - 1;
+    char *more = others ? mem_format(" and %u other node%s", others, others == 1 ? "" : "s")
+                        : mem_copy_text("");
+    char *note = mem_format("up to %u tasks share a core on %s%s; --oversubscribe leaves this line "
+                            "out",
+                            crowd->each, host, more);
+    viewer_note(manager, note);
+    free(more);
+    free(note);
+}
+
+/* Where nothing says how many tasks there are to be, and they are not in a program that has said so
+ * before. */
+static bool is_one_by_default(const struct manager *manager)
+{
+    const struct spec *spec = manager->spec;
+    const struct spec_part *part = &spec->parts[0];
+    return !spec->overlap && spec->nparts == 1 && manager->layout->ntasks == 1 && !part->ntasks &&
+           !part->fill && !spec->nnodes && !part->per && !part->shape && !part->taskmap &&
+           !part->rankfile && !manager->enclosing && !manager->nodes->enclosed;
+}
+
+/* The slots or cores that a node is said to have here; 0: nothing is said of that. */
+static size_t granted_count(const struct node *node)
+{
+    return node->cores ? idset_count(node->cores) : node->limit;
+}
+
+/* All nodes' together; 0 where one says nothing. */
+static size_t granted_sum(const struct nodes *nodes)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < nodes->count; i++) {
+        size_t count = granted_count(&nodes->list[i]);
+        if (!count)
+            return 0;
+        sum += count;
+    }
+    return sum;
+}
+
+/* A batch script's author who knows other launchers expects a task for each slot. */
+static void note_unused(struct manager *manager)
+{
+    const struct nodes *nodes = manager->nodes;
+    const struct layout_used_node *used = &manager->layout->nodes[0];
+    const struct node *node = &nodes->list[manager->candidate_host[used->source]];
+    size_t cores = manager->layout->bound ? idset_count(used->claim) : SIZE_MAX;
+    if (!is_one_by_default(manager) || (nodes->count == 1 && granted_count(node) <= cores))
+        return;
+    size_t sum = granted_sum(nodes);
+    bool slots = !nodes->limits_cores && !node->cores;
+    char *unused = sum ? mem_format("the %zu %s on %zu node%s", sum, slots ? "slots" : "cores",
+                                    nodes->count, nodes->count == 1 ? "" : "s")
+                       : mem_format("the %zu nodes", nodes->count);
+    char *note = mem_format("1 task is started for %s of %s: -n all starts as many as fit, -n 1 "
+                            "leaves this line out",
+                            unused, nodes->source);
+    viewer_note(manager, note);
+    free(unused);
+    free(note);
+}
+
 /* Of a real run, bindings are shown when they are a fact; JSON is one object, at one time. */
 int place_show(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
     unsigned what = spec->display;
+    note_crowd(manager);
+    if (!spec->dry_run)
+        note_unused(manager);
     if (draw(manager, err) < 0)
         return -1;
     if (spec->dry_run && !what && (!draws_alone(spec) || spec->format == SPEC_SHOW_JSON))

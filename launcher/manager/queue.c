@@ -1,6 +1,7 @@
 /* Waiting for what others hold, in order of arrival. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -8,10 +9,11 @@
 #include "base/mem.h"
 #include "launcher/manager/state.h"
 
-#define QUEUE_TELL 5.0        /* s after which a run says what it waits for */
-#define QUEUE_SETTLE 0.005    /* s from a sign that something is free until it is */
-#define QUEUE_FIRST 0.5       /* s between looks without a sign, for who is first in line */
-#define QUEUE_BEHIND 2.0      /* and for others */
+#define QUEUE_TELL 5.0     /* s after which a run says what it waits for */
+#define QUEUE_SETTLE 0.005 /* s from a sign that something is free until it is */
+#define QUEUE_FIRST 0.5    /* s between looks without a sign, for who is first in line */
+#define QUEUE_BEHIND 2.0   /* and for others */
+#define QUEUE_SHARES "; --overlap shares them"
 #define QUEUE_ALL 2147483647u /* of a host whose cores are not known */
 
 struct queue {
@@ -69,12 +71,13 @@ static char *describe_wish(const struct queue *queue)
     return buf_take_text(&text);
 }
 
-/* "4 cores on node0: program 17 (./app, since 12:03) holds cores 0-3 of node0" */
+/* "4 cores on node0: program 17 (./app, since 12:03, for 2m) holds cores 0-3 of node0; --overlap
+ * shares them" */
 static char *describe(const struct manager *manager, const struct queue *queue)
 {
     char *what = describe_wish(queue);
     char *who = instance_rivals(manager->instance, manager->program, queue->scope);
-    char *text = mem_format("%s%s%s", what, *who ? ": " : "", who);
+    char *text = mem_format("%s%s%s%s", what, *who ? ": " : "", who, *who ? QUEUE_SHARES : "");
     free(what);
     free(who);
     return text;
@@ -178,7 +181,8 @@ static int think(struct manager *manager, struct queue *queue, struct error *err
     } else if (manager->spec->wait <= 0) {
         char *who = instance_rivals(manager->instance, manager->program, queue->scope);
         char *why = mem_copy_text(error_text(err));
-        rc = error_set(err, "%s%s%s", why, *who ? "; " : "", who);
+        bool told = !*who || strstr(why, "--overlap");
+        rc = error_set(err, "%s%s%s%s", why, *who ? "; " : "", who, told ? "" : QUEUE_SHARES);
         free(who);
         free(why);
     }
@@ -203,13 +207,20 @@ int queue_wait(struct manager *manager, void (*retry)(struct manager *), struct 
     }
     ev_now_update(manager->loop);
     start_events(manager);
-    if (program_queue(manager->program, queue->scope, err) < 0)
+    if (program_queue(manager->program, queue->scope, err) < 0) {
+        queue_leave(manager);
         return -1;
+    }
     arm(manager, 0); /* something may have become free before it stood in line */
     char *what = describe(manager, queue);
     viewer_say(manager, "in line for %s", what);
     free(what);
     return 0;
+}
+
+char *queue_describe(const struct manager *manager)
+{
+    return manager->queue ? describe(manager, manager->queue) : NULL;
 }
 
 void queue_leave(struct manager *manager)

@@ -1,11 +1,13 @@
 /* What agents report, and what becomes of them. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
+#include "launcher/manager/incoming.h"
 #include "launcher/manager/state.h"
 #include "launcher/process/descend.h"
 
@@ -18,6 +20,9 @@ static void ended_badly(struct manager *manager, const struct group *group, uint
         idset_add(nodes, node);
     verdict_ended(manager->verdict, time, why, status, words, ranks, nodes);
     idset_free(nodes);
+    struct idset *dead = idset_union(manager->dead, ranks);
+    idset_free(manager->dead);
+    manager->dead = dead;
 }
 
 void reports_ended(struct manager *manager, const struct group *group, uint64_t time, uint32_t node,
@@ -34,7 +39,9 @@ void reports_ended(struct manager *manager, const struct group *group, uint64_t 
         bool keeps =
             manager->spec->on_failure == SPEC_FAILURE_CONTINUE &&
             (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0 || strcmp(why, "aborted") == 0);
-        if (!keeps && !manager->terminating)
+        if (stop_explains(manager, why))
+            stop_exited(manager);
+        else if (!keeps && !manager->terminating)
             finish_terminate(manager, manager->spec->kill_grace);
     } else {
         verdict_other(manager->verdict, link_clock(), ERROR_REFUSED,
@@ -43,24 +50,19 @@ void reports_ended(struct manager *manager, const struct group *group, uint64_t 
     }
 }
 
-static void take_ended(struct manager *manager, uint32_t child, const struct frame *frame)
+static void take_ended(struct manager *manager, uint32_t child, const struct frame *frame,
+                       const json_t *value)
 {
-    struct frame text = *frame;
     struct group *group = groups_find(manager, frame->group);
-    if (frame->len < 8)
-        return;
-    text.bytes = (const char *)frame->bytes + 8;
-    text.len -= 8;
-    json_t *value = frame_json(&text, NULL);
     uint64_t time = frame_get_u64(frame->bytes) - (uint64_t)tree_clock_offset(manager->tree, child);
     if (!adding_holds(group, time, frame->node, value))
         reports_ended(manager, group, time, frame->node, value);
-    json_decref(value);
 }
 
-static void take_done(struct manager *manager, uint32_t child, const struct frame *frame)
+static void take_done(struct manager *manager, uint32_t child, const struct frame *frame,
+                      const json_t *value)
 {
-    json_t *value = frame_json(frame, NULL), *end;
+    json_t *end;
     struct group *group = groups_find(manager, frame->group);
     size_t i;
     const char *text = json_string_value(json_object_get(value, "nodes"));
@@ -76,7 +78,6 @@ static void take_done(struct manager *manager, uint32_t child, const struct fram
     if (nodes && group)
         groups_without(group, nodes);
     idset_free(nodes);
-    json_decref(value);
     tree_consumed(manager->tree, child, link_weight(frame));
     finish_check(manager);
 }
@@ -99,9 +100,10 @@ static void idle_lost(struct manager *manager, const struct idset *nodes, const 
             break;
         struct host *host = &manager->hosts[node];
         free(host->failure);
-        host->failure = mem_format("%s: lost: %s", manager->nodes->list[node].host, why);
+        host->failure = mem_format("lost: %s", why);
+        host->elapsed = -1;
         host->lost = true;
-        viewer_say(manager, "%s; nothing ran there", host->failure);
+        viewer_say(manager, "%s: %s; nothing ran there", manager->host_names[node], host->failure);
     }
     tree_forget(manager->tree, nodes);
 }
@@ -111,6 +113,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
 {
     struct buf line = BUF_INIT;
     size_t others = 0;
+    bool first = !manager->agent_lost;
     manager->agent_lost = true;
     if (manager->phase == PHASE_END)
         return;
@@ -123,7 +126,9 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     buf_printf(&line, "%s: lost: %s", host, why);
     if (others)
         buf_printf(&line, " (and with it %zu host%s behind it)", others, others > 1 ? "s" : "");
-    verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, buf_text(&line));
+    /* Its tasks' peers may hear of it before tprun does, and abort; one is enough to say. */
+    (first ? verdict_always : verdict_other)(manager->verdict, link_clock(), ERROR_REFUSED,
+                                             buf_text(&line));
     buf_free(&line);
     services_lost(manager, nodes);
     for (struct group *group = manager->groups; group; group = group->next)
@@ -135,38 +140,51 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     finish_check(manager);
 }
 
-static void take_lost(struct manager *manager, const struct frame *frame)
+static const char *text_at(const json_t *value, const char *key)
 {
-    json_t *value = frame_json(frame, NULL);
-    const char *host, *set, *why;
-    if (json_unpack(value, "{s:s, s:s, s:s}", "host", &host, "nodes", &set, "text", &why) == 0) {
-        struct idset *nodes = idset_decode(set, NULL);
-        if (nodes) {
-            tree_forget(manager->tree, nodes);
-            nodes_lost(manager, host, nodes, why);
-        }
-        idset_free(nodes);
-    }
-    json_decref(value);
+    return json_string_value(json_object_get(value, key));
 }
 
-static void take_unreached(struct manager *manager, const struct frame *frame)
+/* Said in any case: somebody has to look after them. */
+static void take_survivors(struct manager *manager, const struct frame *frame)
 {
-    json_t *value = frame_json(frame, NULL);
-    const char *host, *text, *set;
-    int node, stage;
-    double elapsed;
-    if (json_unpack(value, "{s:i, s:s, s:i, s:s, s:F, s:s}", "node", &node, "host", &host, "stage",
-                    &stage, "text", &text, "elapsed", &elapsed, "nodes", &set) == 0 &&
-        stage >= 0 && stage < STAGE_UP && manager->phase == PHASE_GATHER) {
-        struct idset *nodes = idset_decode(set, NULL);
-        struct tree_unreached what = {
-            (uint32_t)node, host, (enum bootstrap_stage)stage, text, elapsed, false, nodes};
-        if (nodes)
-            gather_unreached(manager, &what, false);
-        idset_free(nodes);
-    }
-    json_decref(value);
+    if (frame->node >= manager->nodes->count)
+        return;
+    char *line = mem_format("%s: %.*s", manager->nodes->list[frame->node].host, (int)frame->len,
+                            (const char *)frame->bytes);
+    verdict_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, line);
+    manager->survivors = true;
+    free(line);
+}
+
+static void take_lost(struct manager *manager, const json_t *value)
+{
+    struct idset *nodes = idset_decode(text_at(value, "nodes"), NULL);
+    tree_forget(manager->tree, nodes);
+    nodes_lost(manager, text_at(value, "host"), nodes, text_at(value, "text"));
+    idset_free(nodes);
+}
+
+static void take_unreached(struct manager *manager, const json_t *value)
+{
+    struct idset *nodes = idset_decode(text_at(value, "nodes"), NULL);
+    struct tree_unreached what = {
+        .node = (uint32_t)json_integer_value(json_object_get(value, "node")),
+        .host = text_at(value, "host"),
+        .stage = (enum bootstrap_stage)json_integer_value(json_object_get(value, "stage")),
+        .text = text_at(value, "text"),
+        .elapsed = json_number_value(json_object_get(value, "elapsed")),
+        .nodes = nodes};
+    if (manager->phase == PHASE_GATHER)
+        gather_unreached(manager, &what, false);
+    idset_free(nodes);
+}
+
+static void take_note(struct manager *manager, const struct frame *frame)
+{
+    char *text = mem_copy_text_n(frame->bytes, frame->len);
+    viewer_host_note(manager, text);
+    free(text);
 }
 
 /* Before the program runs, or late. */
@@ -178,34 +196,66 @@ static void host_settled(struct manager *manager)
         course_settled(manager);
 }
 
-static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
+/* An agent that is broken may have done anything. */
+static void refuse(struct manager *manager, const struct frame *frame, const struct error *err)
 {
-    struct manager *manager = arg;
+    const char *host =
+        frame->node < manager->nodes->count ? manager->nodes->list[frame->node].host : "a node";
+    char *line = mem_format("%s: %s", host, error_text(err));
+    if (!manager->terminating && manager->phase != PHASE_END) {
+        verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, line);
+        finish_terminate(manager, manager->spec->kill_grace);
+    }
+    free(line);
+}
+
+static int read_frame(struct manager *manager, const struct frame *frame, json_t **value)
+{
+    struct error err = ERROR_INIT;
+    const struct group *group = groups_find(manager, frame->group);
+    struct incoming_limits limits = {.nnodes = (uint32_t)manager->nodes->count,
+                                     .nranks = manager->next_rank,
+                                     .has_group = group,
+                                     .group_nranks = group ? group->ntasks : 0,
+                                     .group_nnodes = group ? group->nnodes : 0};
+    int rc = incoming_read(frame, &limits, value, &err);
+    if (rc < 0)
+        refuse(manager, frame, &err);
+    error_clear(&err);
+    return rc;
+}
+
+static void take_frame(struct manager *manager, uint32_t child, const struct frame *frame,
+                       const json_t *value)
+{
     switch (frame->type) {
     case FRAME_HELLO:
         gather_hello(manager, frame);
         host_settled(manager);
         break;
     case FRAME_UNREACHED:
-        take_unreached(manager, frame);
+        take_unreached(manager, value);
         course_settled(manager);
         break;
+    case FRAME_PREPARED:
+        preparing_take(manager, frame, value);
+        break;
     case FRAME_STARTED:
-        started_take(manager, frame);
-        adding_started(groups_find(manager, frame->group), frame);
+        started_take(manager, frame, value);
+        adding_started(groups_find(manager, frame->group), frame->node, value);
         break;
     case FRAME_ASK:
-        asked_take(manager, frame);
+        asked_take(manager, frame, value);
         break;
     case FRAME_OUTPUT:
         services_output(manager, frame);
         tree_relay(manager->tree, child, manager->front, frame);
         break;
     case FRAME_NOTE:
-        tree_relay(manager->tree, child, manager->front, frame);
+        take_note(manager, frame);
         break;
     case FRAME_ENDED:
-        take_ended(manager, child, frame);
+        take_ended(manager, child, frame, value);
         break;
     case FRAME_POST:
         tree_send_node(manager->tree, frame->node, frame);
@@ -214,7 +264,7 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
         services_take(manager, frame);
         break;
     case FRAME_DONE:
-        take_done(manager, child, frame);
+        take_done(manager, child, frame, value);
         break;
     case FRAME_FENCE_UP:
         fence_take(manager, frame);
@@ -223,11 +273,26 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
         fence_take_missing(manager, frame);
         break;
     case FRAME_LOST:
-        take_lost(manager, frame);
+        take_lost(manager, value);
+        break;
+    case FRAME_RUNNING:
+        stop_take(manager, frame);
+        break;
+    case FRAME_SURVIVORS:
+        take_survivors(manager, frame);
         break;
     default:
         break;
     }
+}
+
+static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
+{
+    struct manager *manager = arg;
+    json_t *value;
+    if (read_frame(manager, frame, &value) == 0)
+        take_frame(manager, child, frame, value);
+    json_decref(value);
 }
 
 /* ---- the tree ---- */
@@ -253,7 +318,21 @@ static void on_tree_room(void *arg)
 
 static void on_tree_note(void *arg, const char *text)
 {
-    viewer_note(arg, text);
+    viewer_host_note(arg, text);
+}
+
+/* Those that an agent could not end are known. */
+static void end_descendants(struct manager *manager)
+{
+    if (manager->survivors) {
+        cgroup_kill(manager->cgroup);
+        descend_signal(SIGKILL, NULL, 0);
+        return;
+    }
+    char *survivors = descend_end(AGENT_LOST_GRACE, NULL, 0, manager->cgroup);
+    if (survivors)
+        verdict_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, survivors);
+    free(survivors);
 }
 
 /* Every agent has gone. What a killed one left behind was adopted here, and goes now. */
@@ -263,7 +342,7 @@ static void on_tree_empty(void *arg)
     if (manager->finished)
         return;
     manager->finished = true;
-    descend_end(AGENT_LOST_GRACE, NULL, 0, manager->cgroup);
+    end_descendants(manager);
     scratch_remove(manager->scratch);
     if (manager->agent_lost)
         agent_sweep();
@@ -290,7 +369,7 @@ static int agent_here(void *arg, int fd)
     ev_loop_destroy(manager->loop);
     link_disown(manager->front);
     tree_disown(manager->tree);
-    return agent_run(&config);
+    return agent_run(&config, NULL);
 }
 
 const struct tree_ops reports_ops = {on_tree_frame, on_tree_unreached, on_tree_lost, on_tree_room,

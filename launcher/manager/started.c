@@ -28,15 +28,13 @@ static void end(struct manager *manager, const struct error *err)
     finish_terminate(manager, manager->spec->kill_grace);
 }
 
-void started_take(struct manager *manager, const struct frame *frame)
+void started_take(struct manager *manager, const struct frame *frame, const json_t *value)
 {
     struct error err = ERROR_INIT;
     size_t i;
-    json_t *pair, *value = frame->len ? frame_json(frame, NULL) : NULL;
-    if (!manager->found || frame->group || !value || manager->phase != PHASE_RUN) {
-        json_decref(value);
+    json_t *pair;
+    if (!manager->found || frame->group || !value || manager->phase != PHASE_RUN)
         return;
-    }
     json_array_foreach(json_object_get(value, "bindings"), i, pair)
     {
         if (add(manager->found, pair, &err) < 0)
@@ -47,5 +45,4 @@ void started_take(struct manager *manager, const struct frame *frame)
     else if (found_complete(manager->found))
         place_show_found(manager);
     error_clear(&err);
-    json_decref(value);
 }

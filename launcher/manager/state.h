@@ -4,6 +4,8 @@
  *   manager.c  its process
  *   orders.c   what the front end orders
  *   reports.c  what agents report
+ *   preparing.c can every node start its tasks?
+ *   incoming.c whether it can be (incoming.h)
  *   course.c   from hosts that are there to a program that runs
  *   started.c  what runs, as the kernel has it
  *   place.c    layout, claim, what is shown, the launch
@@ -23,7 +25,9 @@
  *   services.c the hub: what PMIx hosts ask of the program
  *   groups.c   groups of tasks: launched, found, over
  *   fence.c    the exchange of a group
+ *   stop.c     tasks that were told to end, and how long they may take
  *   finish.c   the end
+ *   progress.c how a slow start goes on
  *   viewer.c   the front end, as the manager sees it
  *   silent.c   tasks that never spoke PMI
  *
@@ -38,6 +42,8 @@
 #include "affinity/layout/found.h"
 #include "affinity/layout/layout.h"
 #include "affinity/resource/rset.h"
+#include "base/table.h"
+#include "launcher/manager/host_lines.h"
 #include "launcher/manager/manager.h"
 #include "launcher/manager/verdict.h"
 #include "launcher/program/atlas.h"
@@ -51,6 +57,11 @@
 
 enum phase { PHASE_GATHER, PHASE_RUN, PHASE_END };
 
+struct host_names { /* hosts that are up, by something that they have in common */
+    struct table table;
+    uint32_t *hosts; /* [table.count] the last that was up */
+};
+
 struct host { /* beside nodes->list, by the same index: its number in the tree */
     struct topo *topo;
     struct idset *cores; /* what R gives less what others hold; NULL: R does not say */
@@ -60,7 +71,11 @@ struct host { /* beside nodes->list, by the same index: its number in the tree *
     char *machine;       /* the same for two names of one host */
     bool settled;        /* up or failed */
     bool lost;           /* it was up; since then the failure is why not */
-    char *failure;       /* the whole line */
+    bool unreached;      /* that is the failure; others are what its agent said */
+    bool alias;          /* its machine is there under another name, and that is not said yet */
+    uint32_t same;       /* the host of that name */
+    char *failure;       /* why it failed, or NULL */
+    double elapsed;      /* s that it took to fail; below 0: not to be told */
 };
 
 /* Tasks that were launched together: the first, by the command line, has number 0. */
@@ -80,10 +95,11 @@ struct group {
     struct {
         bool told; /* some rank will enter none from this number on */
         uint64_t from;
-    } missing[2];          /* PMI barriers, PMIx fences */
-    struct idset *pending; /* nodes of the tree that have not said that they are done */
-    struct adding *adding; /* not all of its tasks have been started; NULL: they have */
-    bool failed;           /* nor will they be, and how the others end is of no interest */
+    } missing[2];                /* PMI barriers, PMIx fences */
+    struct idset *pending;       /* nodes of the tree that have not said that they are done */
+    struct preparing *preparing; /* some node has not said that it can start it; NULL: all have */
+    struct adding *adding;       /* not all of its tasks have been started; NULL: they have */
+    bool failed;                 /* nor will they be, and how the others end is of no interest */
 };
 
 struct group_plan { /* what a group is made of; all borrowed */
@@ -120,6 +136,18 @@ struct room { /* for tasks that are added */
     bool crowded; /* more of them than cores, on what was free */
 };
 
+struct stop {     /* tasks were told to end, and may do so in their time */
+    int number;   /* by this signal; 0: they were not */
+    char *before; /* of the line that says so; NULL: it was said, or is not to be */
+    const char *after;
+    struct idset *asked; /* nodes that have not said how many they have sent it to */
+    uint32_t *running;   /* tasks by node; UINT32_MAX: not known */
+    bool waiting;        /* some task has ended since */
+    const char *reason;  /* before the line that says that others are waited for */
+    double grace;        /* that they have */
+    ev_timer answer, say, deadline;
+};
+
 struct manager {
     struct ev_loop *loop;
     struct spec *spec;
@@ -129,6 +157,12 @@ struct manager {
     struct nodes *nodes;
     struct host *hosts;
     size_t waiting; /* hosts that have not settled */
+    struct host_names machines, digests;
+    struct host_lines
+        *notes; /* of hosts, that are held back for a moment: others may say the same */
+    ev_timer notes_due;
+    ev_timer progress;
+    size_t waiting_told; /* `waiting` when the front end last heard of it */
     struct topo *here;
     struct hwloc_topology *machine; /* the same, until its agent has a copy; or NULL */
     char **descriptions;            /* of --topology, beside the nodes */
@@ -144,10 +178,15 @@ struct manager {
     size_t held_cores, held_gpus; /* of these, what running programs hold */
     struct rset *on;              /* --on: all of it is claimed; NULL: not given */
     struct queue *queue;          /* NULL: it does not wait */
-    bool wishing;                 /* placing as if nothing were held */
+    ev_timer busy;                /* until the instance's lock is tried again */
+    double busy_since;            /* another process has it, in s of the epoch; 0: it has not */
+    bool busy_told;
+    bool wishing; /* placing as if nothing were held */
 
     struct bootstrap boot;
-    bool foreseen; /* boot.pmix */
+    struct slurm_job *slurm; /* whose nodes its srun reaches; NULL: none */
+    bool reach_known;        /* what --bootstrap auto stands for */
+    bool foreseen;           /* boot.pmix */
     struct tree *tree;
     struct cgroup *cgroup; /* of the agent of this machine, as is the next */
     struct scratch *scratch;
@@ -174,15 +213,20 @@ struct manager {
     struct parked *parked; /* questions that wait for hosts */
     struct hub *hub;
     struct elsewhere *elsewhere; /* names of other programs; NULL: nobody asked */
+    bool names_full;             /* which was told */
     struct verdict *verdict;
+    struct idset *dead;        /* ranks of the program that ended badly */
     struct idset *silent;      /* ranks that ended well and never spoke the PMI they were offered */
     struct idset *input_nodes; /* of the tree: where stdin is read */
     size_t input_owed;         /* bulk bytes of stdin that have not gone down */
+    bool survivors;            /* SIGKILL did not end all: it is said, and nobody waits for them */
     bool agent_lost; /* one ended before it was told to: what it left may be on this machine */
     bool terminating;
     bool finished;
     bool limit_is_R;
-    ev_timer limit;    /* time limit, or R's expiration */
+    ev_timer limit;   /* time limit, or R's expiration */
+    ev_timer warning; /* --signal, before it */
+    struct stop stop;
     ev_timer patience; /* after TERMINATE: who does not answer is given up */
 };
 
@@ -192,9 +236,15 @@ void viewer_show(struct manager *manager, const char *text, bool error);
 void viewer_say(struct manager *manager, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void viewer_note(struct manager *manager, const char *text); /* in any case */
+/* A line that begins with a host's name: hosts that say the same within a moment share one. */
+void viewer_host_note(struct manager *manager, const char *text);
+void viewer_host_note_now(struct manager *manager); /* what is held back */
 void viewer_tell_end(struct manager *manager);
 /* It may send more stdin once every link that stdin goes down has room. */
 void viewer_settle_input(struct manager *manager);
+
+/* progress.c */
+void progress_begin(struct manager *manager); /* hosts are being waited for */
 
 /* silent.c */
 void silent_take(struct manager *manager, const char *ranks); /* NULL: none */
@@ -203,6 +253,8 @@ void silent_say(const struct manager *manager, struct buf *lines);
 
 /* finish.c */
 void finish_open(struct manager *manager);
+/* Whether --signal has a limit to warn of, once R is known. */
+int finish_check_limit(const struct manager *manager, struct error *err);
 void finish_start_limit(struct manager *manager);
 void finish_terminate(struct manager *manager, double grace);
 /* Some node is done with a group, or lost: what is over, and is it the end? */
@@ -211,11 +263,31 @@ void finish_end(struct manager *manager);
 /* Nothing can run: say why, and end. */
 void finish_refuse(struct manager *manager, const struct error *err);
 
+/* stop.c */
+void stop_open(struct manager *manager);
+void stop_over(struct manager *manager); /* nothing is waited for any more */
+void stop_close(struct manager *manager);
+/* Send tasks a signal that asks them to end, and say so: BEFORE (taken over; NULL: say nothing) and
+ * "sent SIGTERM to 8 tasks" and AFTER (static). How they end is their answer then: others go on, for
+ * as long as --kill-grace says after the first exit. */
+void stop_signal(struct manager *manager, int number, char *before, const char *after);
+/* They were sent SIGTERM, and have this much time: who is waited for is said after REASON (static). */
+void stop_terminated(struct manager *manager, const char *reason, double grace);
+void stop_exited(struct manager *manager); /* a task did */
+/* Whether such an end is an answer to the signal. */
+bool stop_explains(const struct manager *manager, const char *why);
+void stop_take(struct manager *manager, const struct frame *frame);
+
 /* supply.c */
+#define SUPPLY_PATIENCE 0.2 /* s for the instance's lock */
 int supply_open(struct manager *manager, struct error *err);
+/* The program in the ledger, unless there is one: supply_open() leaves it out where another process
+ * has the lock. */
+int supply_enter(struct manager *manager, struct error *err);
 /* What others hold may have changed: read it again, and what each node has left. */
 int supply_free(struct manager *manager, struct error *err);
 void supply_share(struct manager *manager); /* what each node has left of what is not held */
+bool supply_fills(const struct spec *spec); /* a node, before tasks go to the next one */
 void supply_want(struct manager *manager);  /* the hosts that are likely to be needed */
 void supply_close(struct manager *manager);
 
@@ -227,13 +299,20 @@ void enclosed_close(struct manager *manager);
  * may be more, and calls this again where that was not so. -1 with a sentence: it does not wait,
  * being told so, or because it could never be placed. */
 int queue_wait(struct manager *manager, void (*retry)(struct manager *), struct error *err);
-void queue_leave(struct manager *manager); /* also where it is not in it */
+void queue_leave(struct manager *manager);           /* also where it is not in it */
+char *queue_describe(const struct manager *manager); /* what it waits for; caller frees */
 
 /* named.c */
 int named_open(struct manager *manager, struct error *err); /* once the nodes are known */
 /* Where every part says which hosts it uses, want those and no others; false where not. */
 bool named_want(struct manager *manager);
 void named_close(struct manager *manager);
+
+/* reach.c: once the nodes are known, what --bootstrap stands for; manager->boot has its command.
+ * -1 with a sentence where a batch system was named that is not there. */
+int reach_choose(struct manager *manager, struct error *err);
+/* A method that was named is used for this machine, too. */
+bool reach_uses_command_here(const struct manager *manager);
 
 /* gather.c: every function leaves manager->waiting right; whoever calls looks at it. */
 /* The topology of this machine. */
@@ -249,6 +328,13 @@ bool gather_awaits(const struct manager *manager, uint32_t index); /* it is on i
 void gather_keep(struct manager *manager); /* what was learned, for the next run */
 /* All have settled: the hosts that failed, as one sentence; 0 when none did. */
 int gather_check(struct manager *manager, struct error *err);
+/* Of those that failed none is needed if the others suffice: no option says which hosts tasks are
+ * on, and their agents were not reached. */
+bool gather_can_spare(const struct manager *manager);
+void gather_tell_spared(struct manager *manager); /* the others did suffice */
+void gather_close(struct manager *manager);
+/* The line about a host's failure; caller frees. */
+char *gather_failure(const struct manager *manager, uint32_t index);
 
 /* stock.c: what a host has; sets that the caller frees. Of GPUs those that tprun may give out, NULL
  * where there are none. */
@@ -290,7 +376,8 @@ void place_launch(struct manager *manager);
 void place_close(struct manager *manager);
 
 /* asked.c */
-void asked_take(struct manager *manager, const struct frame *frame);
+/* With what was read of them, as the next two (incoming.h). */
+void asked_take(struct manager *manager, const struct frame *frame, const json_t *value);
 void asked_refused(struct manager *manager, const struct asker *asker, const char *why); /* shown */
 void asked_answer(struct manager *manager, const struct asker *asker, const struct answer *answer);
 
@@ -306,7 +393,11 @@ int adding_begin(struct manager *manager, const struct ask *ask, const struct as
                  struct idset *woken, struct error *err);
 /* How tasks of a group ended, by the agent's JSON: true where that is kept until all are started. */
 bool adding_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value);
-void adding_started(struct group *group, const struct frame *frame);
+/* These of the program's ranks cannot be started, and so none of the group: it is given up once all
+ * its nodes have said so. */
+void adding_refuse(struct group *group, int status, const char *text, const struct idset *ranks);
+void adding_give_up(struct group *group);
+void adding_started(struct group *group, uint32_t node, const json_t *value);
 void adding_free(struct adding *adding);
 
 /* dormant.c: hosts that are the run's and have no agent yet */
@@ -338,7 +429,7 @@ void room_give_back(struct manager *manager, const struct rset *less);
 /* names.c: those of the hub, shown to other programs; `group` is a task's that speaks PMI. */
 void names_open(struct manager *manager);
 int names_publish(struct manager *manager, uint32_t group, const char *name, const char *port,
-                  struct error *err);
+                  bool *full, struct error *err);
 char *names_lookup(struct manager *manager, uint32_t group, const char *name,
                    struct error *err); /* caller frees */
 int names_unpublish(struct manager *manager, const char *name, struct error *err);
@@ -364,9 +455,15 @@ struct group *groups_find(const struct manager *manager, uint32_t number); /* or
 /* Where these of the program's ranks are, as nodes of the tree; caller frees. */
 struct idset *groups_nodes_of(const struct group *group, const struct idset *ranks);
 void groups_send(struct group *group, const struct frame *frame); /* to its agents, as its own */
+struct idset *groups_pending(const struct manager *manager);      /* of all of them; caller frees */
 /* These nodes have nothing left of it. */
 void groups_without(struct group *group, const struct idset *nodes);
 void groups_drop(struct group *group); /* and take it out of the manager's */
+
+/* preparing.c: nothing is there for a group of one node, which needs nobody's word */
+void preparing_open(struct group *group);
+void preparing_close(struct group *group);
+void preparing_take(struct manager *manager, const struct frame *frame, const json_t *value);
 
 /* fence.c */
 void fence_open(struct group *group);
@@ -375,7 +472,7 @@ void fence_take_missing(struct manager *manager, const struct frame *frame);
 
 /* started.c */
 void started_open(struct manager *manager);
-void started_take(struct manager *manager, const struct frame *frame);
+void started_take(struct manager *manager, const struct frame *frame, const json_t *value);
 
 /* course.c */
 void course_begin(struct manager *manager);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/manager/state.h"
 
@@ -15,12 +16,23 @@ static double wall_clock(void)
 
 /* ---- the instance ---- */
 
-static int open_program(struct manager *manager, struct error *err)
+/* By which others know it: the command of its first part. */
+static char *command_text(const struct spec *spec)
+{
+    struct buf text = BUF_INIT;
+    for (char *const *word = spec->parts[0].argv; *word; word++)
+        buf_printf(&text, "%s%s", text.len ? " " : "", *word);
+    return buf_take_text(&text);
+}
+
+int supply_enter(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
-    if (spec->dry_run)
+    if (spec->dry_run || manager->program)
         return 0;
-    manager->program = program_new(manager->instance, spec->parts[0].argv[0], err);
+    char *command = command_text(spec);
+    manager->program = program_new(manager->instance, command, err);
+    free(command);
     if (!manager->program)
         return -1;
     json_t *value = spec_to_json(spec);
@@ -35,7 +47,10 @@ static int open_instance(struct manager *manager, struct error *err)
 {
     if (!manager->instance)
         manager->instance = instance_open(manager->nodes->identity, err);
-    return manager->instance ? 0 : -1;
+    if (!manager->instance)
+        return -1;
+    instance_set_patience(manager->instance, SUPPLY_PATIENCE);
+    return 0;
 }
 
 /* Cores of R less what others hold there. */
@@ -123,12 +138,17 @@ static size_t likely_cores(const struct spec *spec)
     for (size_t i = 0; i < spec->nparts; i++) {
         const struct spec_part *part = &spec->parts[i];
         if (!fills_nodes(part->map) || part->mppr || part->bind || part->per || part->taskmap ||
-            part->rankfile)
+            part->rankfile || part->fill)
             return SIZE_MAX;
         cores += (size_t)(part->ntasks ? part->ntasks : 1) *
                  (part->cores_per_task ? part->cores_per_task : 1);
     }
     return cores;
+}
+
+bool supply_fills(const struct spec *spec)
+{
+    return likely_cores(spec) != SIZE_MAX;
 }
 
 /* How many of these cores a host is likely to have tasks on: with -g no more than go with its
@@ -252,7 +272,7 @@ static int open_real(struct manager *manager, struct error *err)
         return -1;
     if (keep_to_mask(manager, err) < 0 || (manager->spec->on && keep_on(manager, err) < 0))
         return -1;
-    return open_program(manager, err);
+    return 0;
 }
 
 static int open_imagined(struct manager *manager, struct error *err)
@@ -268,6 +288,9 @@ int supply_open(struct manager *manager, struct error *err)
     bool imagined = spec->dry_run && spec->ntopologies;
     if ((imagined ? open_imagined(manager, err) : open_real(manager, err)) < 0)
         return -1;
+    if (!imagined && supply_enter(manager, err) < 0 && !instance_is_busy(manager->instance))
+        return -1;
+    error_clear(err);
     if (manager->nodes->note)
         viewer_note(manager, manager->nodes->note);
     manager->hosts = mem_array(manager->nodes->count, sizeof(*manager->hosts));

@@ -14,6 +14,8 @@ struct ending {
     char *text;
     struct idset *ranks;
     struct idset *nodes; /* that they were on; or the one that it was */
+    bool always;         /* said even if it was not the first */
+    bool may_succeed;    /* as verdict_abort_may_succeed() */
 };
 
 struct verdict {
@@ -21,6 +23,8 @@ struct verdict {
     size_t count;
     struct idset *victims;
     const char *const *hosts;
+    int told;         /* the signal that tasks were sent because tprun was; 0: none */
+    bool may_succeed; /* an abort with code 0 */
 };
 
 struct verdict *verdict_new(void)
@@ -50,6 +54,11 @@ void verdict_set_hosts(struct verdict *verdict, const char *const *hosts)
     verdict->hosts = hosts;
 }
 
+void verdict_abort_may_succeed(struct verdict *verdict)
+{
+    verdict->may_succeed = true;
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
@@ -71,7 +80,9 @@ static void verdict_add(struct verdict *verdict, const struct ending *ending)
                         ending->status,
                         mem_copy_text(ending->text),
                         ending->ranks ? idset_copy(ending->ranks) : idset_new(),
-                        ending->nodes ? idset_copy(ending->nodes) : idset_new()};
+                        ending->nodes ? idset_copy(ending->nodes) : idset_new(),
+                        ending->always,
+                        verdict->may_succeed};
 }
 
 static void add_to(struct idset **set, const struct idset *more)
@@ -89,7 +100,9 @@ void verdict_ended(struct verdict *verdict, uint64_t time, const char *why, int 
                             status,
                             (char *)(uintptr_t)text,
                             (struct idset *)(uintptr_t)ranks,
-                            (struct idset *)(uintptr_t)nodes};
+                            (struct idset *)(uintptr_t)nodes,
+                            false,
+                            verdict->may_succeed};
     for (size_t i = 0; i < verdict->count; i++) {
         struct ending *known = &verdict->endings[i];
         if (!same_fate(known, &ending) || idset_empty(known->ranks) != idset_empty(ranks))
@@ -107,6 +120,18 @@ void verdict_other(struct verdict *verdict, uint64_t time, int status, const cha
 {
     struct ending ending = {.time = time, .status = status, .text = (char *)(uintptr_t)line};
     verdict_add(verdict, &ending);
+}
+
+void verdict_always(struct verdict *verdict, uint64_t time, int status, const char *line)
+{
+    struct ending ending = {
+        .time = time, .status = status, .text = (char *)(uintptr_t)line, .always = true};
+    verdict_add(verdict, &ending);
+}
+
+void verdict_told(struct verdict *verdict, int number)
+{
+    verdict->told = number;
 }
 
 void verdict_victims(struct verdict *verdict, const struct idset *ranks)
@@ -141,10 +166,16 @@ static void say_who(const struct verdict *verdict, const struct ending *ending, 
 static void say_exit(const struct ending *ending, struct buf *out)
 {
     buf_printf(out, "exited with status %d", WEXITSTATUS(ending->status));
+    if (ending->text)
+        buf_printf(out, ": a process of it was %s", ending->text);
 }
 
 static void say_signal(const struct ending *ending, struct buf *out)
 {
+    if (ending->text) {
+        buf_add_text(out, ending->text);
+        return;
+    }
     buf_printf(out, "killed by signal %d (%s)%s", WTERMSIG(ending->status),
                strsignal(WTERMSIG(ending->status)),
                WCOREDUMP(ending->status) ? ", core dumped" : "");
@@ -156,15 +187,30 @@ static void say_unfinalized(const struct ending *ending, struct buf *out)
     buf_add_text(out, "exited without finalizing (no MPI_Finalize after MPI_Init)");
 }
 
+static int abort_status(const struct ending *ending)
+{
+    int code = WEXITSTATUS(ending->status);
+    return code || ending->may_succeed ? code : VERDICT_ABORTED;
+}
+
+static void say_code(const struct ending *ending, struct buf *out)
+{
+    int code = WEXITSTATUS(ending->status), status = abort_status(ending);
+    buf_printf(out, " with code %d", code);
+    if (status != code)
+        buf_printf(out, ", which counts as exit status %d", status);
+}
+
 static void say_abort(const struct ending *ending, struct buf *out)
 {
-    buf_printf(out, "aborted the program with code %d", WEXITSTATUS(ending->status));
+    buf_add_text(out, "aborted the program");
+    say_code(ending, out);
 }
 
 static void say_aborted(const struct ending *ending, struct buf *out)
 {
-    buf_printf(out, "%s with code %d", ending->text ? ending->text : "aborted",
-               WEXITSTATUS(ending->status));
+    buf_add_text(out, ending->text ? ending->text : "aborted");
+    say_code(ending, out);
 }
 
 static void say_text(const struct ending *ending, struct buf *out)
@@ -206,6 +252,8 @@ static int exit_status(const struct ending *ending)
         return 128 + WTERMSIG(ending->status);
     if (strcmp(ending->why, "unfinalized") == 0)
         return 1;
+    if (strcmp(ending->why, "abort") == 0 || strcmp(ending->why, "aborted") == 0)
+        return abort_status(ending);
     return WEXITSTATUS(ending->status);
 }
 
@@ -223,34 +271,98 @@ static size_t count_victims(const struct verdict *verdict)
     return count;
 }
 
-/* Ranks that failed too, each once. */
-static size_t count_later(const struct verdict *verdict, const struct ending *first)
+/* It ended as the signal made it, which was said when it was sent. */
+static bool is_answer(const struct verdict *verdict, const struct ending *ending)
+{
+    return verdict->told && ending->why &&
+           (strcmp(ending->why, "exit") == 0 || strcmp(ending->why, "signal") == 0) &&
+           exit_status(ending) == 128 + verdict->told;
+}
+
+/* Ranks that failed too, each once; those that `told` says nothing new of are left out. */
+static size_t count_later(const struct verdict *verdict, const struct idset *told)
 {
     struct idset *later = idset_new();
     for (size_t i = 0; i < verdict->count; i++)
-        add_to(&later, verdict->endings[i].ranks);
-    struct idset *others = idset_subtract(later, first->ranks);
+        if (!is_answer(verdict, &verdict->endings[i]))
+            add_to(&later, verdict->endings[i].ranks);
+    struct idset *others = idset_subtract(later, told);
     size_t count = idset_count(others);
     idset_free(others);
     idset_free(later);
     return count;
 }
 
-int verdict_give(const struct verdict *verdict, struct buf *lines)
+static bool is_start(const struct ending *ending)
 {
-    const struct ending *first = NULL;
+    return ending->why && strcmp(ending->why, "start") == 0;
+}
+
+static int compare_endings(const void *a, const void *b)
+{
+    const struct ending *one = *(const struct ending *const *)a;
+    const struct ending *other = *(const struct ending *const *)b;
+    uint32_t rank = idset_first(one->ranks), against = idset_first(other->ranks);
+    if (one->time != other->time)
+        return one->time < other->time ? -1 : 1;
+    if (rank != against)
+        return rank < against ? -1 : 1;
+    return one < other ? -1 : one > other;
+}
+
+/* By time, and where that is the same by rank; caller frees. */
+static const struct ending **in_order(const struct verdict *verdict)
+{
+    const struct ending **list = mem_array(verdict->count, sizeof(const struct ending *));
     for (size_t i = 0; i < verdict->count; i++)
-        if (!first || verdict->endings[i].time < first->time)
-            first = &verdict->endings[i];
-    if (!first)
-        return 0;
-    say_line(verdict, first, lines);
-    size_t later = count_later(verdict, first);
+        list[i] = &verdict->endings[i];
+    qsort(list, verdict->count, sizeof(const struct ending *), compare_endings);
+    return list;
+}
+
+static void say_counts(const struct verdict *verdict, const struct idset *told, struct buf *lines)
+{
+    size_t later = count_later(verdict, told);
     size_t ended = count_victims(verdict);
     if (later)
         buf_printf(lines, "%zu more task%s failed after that\n", later, later > 1 ? "s" : "");
     if (ended)
         buf_printf(lines, "%zu %stask%s ended by tprun then\n", ended,
-                   idset_empty(first->ranks) ? "" : "other ", ended > 1 ? "s were" : " was");
-    return exit_status(first);
+                   idset_empty(told) ? "" : "other ", ended > 1 ? "s were" : " was");
+}
+
+/* The first that is worth a line. What was in the way of tasks is not the doing of the first of
+ * them: every such reason is told. */
+static void say_first(const struct verdict *verdict, const struct ending *const *list,
+                      struct buf *lines)
+{
+    size_t at = 0;
+    while (at < verdict->count && is_answer(verdict, list[at]))
+        at++;
+    if (at == verdict->count)
+        return;
+    struct idset *told = idset_copy(list[at]->ranks);
+    say_line(verdict, list[at], lines);
+    for (size_t i = at + 1; i < verdict->count && is_start(list[at]); i++) {
+        if (!is_start(list[i]))
+            continue;
+        say_line(verdict, list[i], lines);
+        add_to(&told, list[i]->ranks);
+    }
+    say_counts(verdict, told, lines);
+    for (size_t i = at + 1; i < verdict->count; i++)
+        if (list[i]->always)
+            say_line(verdict, list[i], lines);
+    idset_free(told);
+}
+
+int verdict_give(const struct verdict *verdict, struct buf *lines)
+{
+    if (!verdict->count)
+        return 0;
+    const struct ending **list = in_order(verdict);
+    int status = exit_status(list[0]);
+    say_first(verdict, list, lines);
+    free(list);
+    return status;
 }

@@ -1,9 +1,13 @@
 /* The front end, as the manager sees it: what is shown to it, and when it may send more. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "launcher/manager/state.h"
+
+#define NOTES_TOGETHER 0.2 /* s within which hosts that say the same share a line */
 
 void viewer_show(struct manager *manager, const char *text, bool error)
 {
@@ -32,8 +36,50 @@ void viewer_note(struct manager *manager, const char *text)
         link_send(manager->front, &frame);
 }
 
+static void on_notes_due(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    viewer_host_note_now(timer->data);
+}
+
+/* With -v the order tells something, too. */
+void viewer_host_note(struct manager *manager, const char *text)
+{
+    size_t len = strcspn(text, " ");
+    if (manager->spec->verbose || len < 2 || text[len - 1] != ':' || !text[len]) {
+        viewer_note(manager, text);
+        return;
+    }
+    if (!manager->notes) {
+        manager->notes = host_lines_new();
+        ev_timer_init(&manager->notes_due, on_notes_due, NOTES_TOGETHER, 0);
+        manager->notes_due.data = manager;
+        ev_timer_start(manager->loop, &manager->notes_due);
+    }
+    char *host = mem_copy_text_n(text, len - 1);
+    host_lines_add(manager->notes, host, text + len + 1, -1);
+    free(host);
+}
+
+void viewer_host_note_now(struct manager *manager)
+{
+    struct host_lines *notes = manager->notes;
+    if (!notes)
+        return;
+    manager->notes = NULL;
+    ev_timer_stop(manager->loop, &manager->notes_due);
+    for (size_t i = 0; i < host_lines_count(notes); i++) {
+        char *line = host_lines_nth(notes, i);
+        viewer_note(manager, line);
+        free(line);
+    }
+    host_lines_free(notes);
+}
+
 void viewer_tell_end(struct manager *manager)
 {
+    viewer_host_note_now(manager);
     struct buf lines = BUF_INIT;
     int status = verdict_give(manager->verdict, &lines);
     silent_say(manager, &lines);

@@ -4,17 +4,21 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <linux/magic.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "launcher/process/owned_directory.h"
 
 #define TREE_DEPTH 16 /* open directories at a time */
 
@@ -98,8 +102,40 @@ static const char *path_below(const char *path, const char *root)
     return path[len] == '/' && !path[len + 1] ? path + len + 1 : path + len;
 }
 
-/* A line of mountinfo: id, parent, device, root, where, options, tags ..., "-", type, ... */
-static char *mount_locate(const char *line, const char *own, bool *seen)
+/* Whether a list with commas has this word. */
+static bool list_has(struct word list, const char *text)
+{
+    size_t len = strlen(text);
+    for (size_t at = 0, end; at < list.len; at = end + 1) {
+        for (end = at; end < list.len && list.at[end] != ',';)
+            end++;
+        if (end - at == len && strncmp(list.at + at, text, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Which hierarchy of cgroups: all controllers of v2 are in one, those of v1 may each have theirs. */
+struct hierarchy {
+    const char *type;       /* of its file system */
+    const char *controller; /* of v1; NULL for v2 */
+};
+
+static const struct hierarchy unified = {"cgroup2", NULL}, cpu_v1 = {"cgroup", "cpu"};
+
+/* Behind "-": type, source, options of the file system, where v1 names its controllers. */
+static bool mount_is_of(const char *line, const struct hierarchy *hierarchy)
+{
+    struct word type = word_next(&line);
+    word_next(&line);
+    return word_is(type, hierarchy->type) &&
+           (!hierarchy->controller || list_has(word_next(&line), hierarchy->controller));
+}
+
+/* A line of mountinfo: id, parent, device, root, where, options, tags ..., "-", type, ... `own` is
+ * there as the directory that is returned; *top becomes the length of the mount point's name. */
+static char *mount_locate(const char *line, const struct hierarchy *hierarchy, const char *own,
+                          bool *seen, size_t *top)
 {
     struct word words[5], word;
     for (size_t i = 0; i < 5; i++)
@@ -107,34 +143,57 @@ static char *mount_locate(const char *line, const char *own, bool *seen)
     do {
         word = word_next(&line);
     } while (word.len && !word_is(word, "-"));
-    if (!word_is(word_next(&line), "cgroup2") || words[4].at[0] != '/')
+    if (!mount_is_of(line, hierarchy) || words[4].at[0] != '/')
         return NULL;
     *seen = true;
     char *root = word_text(words[3]), *where = word_text(words[4]);
     const char *below = root[0] == '/' ? path_below(own, root) : NULL;
     char *path = below ? mem_format("%s%s", below[0] && !where[1] ? "" : where, below) : NULL;
+    *top = strlen(where);
     free(root);
     free(where);
     return path;
 }
 
-/* Of the line "0::PATH". Caller frees. */
-static char *own_path(const char *own)
+/* Of the line "NUMBER:CONTROLLERS:PATH", which is "0::PATH" for v2. Caller frees. */
+static char *own_path(const char *own, const struct hierarchy *hierarchy)
 {
-    for (; *own; own += strcspn(own, "\n"), own += *own == '\n')
-        if (strncmp(own, "0::/", 4) == 0)
-            return mem_copy_text_n(own + 3, strcspn(own + 3, "\n"));
+    for (; *own; own += strcspn(own, "\n"), own += *own == '\n') {
+        const char *list = own + strcspn(own, ":\n");
+        struct word words = {list + 1, *list == ':' ? strcspn(list + 1, ":\n") : 0};
+        const char *path = words.at + words.len + 1;
+        bool ours = hierarchy->controller ? list_has(words, hierarchy->controller)
+                                          : strncmp(own, "0::", 3) == 0;
+        if (*list == ':' && words.at[words.len] == ':' && ours && *path == '/')
+            return mem_copy_text_n(path, strcspn(path, "\n"));
+    }
     return NULL;
 }
 
-char *cgroup_locate(const char *mounts, const char *own, struct error *err)
+/* The first of these mounts where `path` is and which fits (NULL: any does). Caller frees. */
+static char *hierarchy_locate(const struct hierarchy *hierarchy, const char *mounts,
+                              const char *path, bool (*fits)(const char *path), bool *seen,
+                              size_t *top)
 {
-    char *path = own_path(own), *found = NULL;
-    bool seen = false;
+    char *found = NULL;
     for (; path && *mounts && !found; mounts += *mounts == '\n') {
-        found = mount_locate(mounts, path, &seen);
+        found = mount_locate(mounts, hierarchy, path, seen, top);
         mounts += strcspn(mounts, "\n");
+        if (found && fits && !fits(found)) {
+            free(found);
+            found = NULL;
+        }
     }
+    return found;
+}
+
+char *cgroup_locate(const char *mounts, const char *own, bool (*fits)(const char *path),
+                    struct error *err)
+{
+    bool seen = false;
+    size_t top;
+    char *path = own_path(own, &unified);
+    char *found = hierarchy_locate(&unified, mounts, path, fits, &seen, &top);
     if (!found && !path)
         error_set(err, "this process is in no cgroup v2");
     else if (!found && !seen)
@@ -145,17 +204,105 @@ char *cgroup_locate(const char *mounts, const char *own, struct error *err)
     return found;
 }
 
+/* Something else may be mounted over it. */
+static bool is_cgroup2(const char *path)
+{
+    struct statfs info;
+    return statfs(path, &info) == 0 && info.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+static bool is_usable(const char *path)
+{
+    return is_cgroup2(path) && access(path, W_OK) == 0;
+}
+
 static char *cgroup_own(struct error *err)
 {
     struct buf mounts = BUF_INIT, own = BUF_INIT;
     char *path = NULL;
     if (file_read("/proc/self/mountinfo", &mounts) < 0 || file_read("/proc/self/cgroup", &own) < 0)
         error_set(err, "cannot read /proc/self: %s", strerror(errno));
-    else
-        path = cgroup_locate(buf_text(&mounts), buf_text(&own), err);
+    else if (!(path = cgroup_locate(buf_text(&mounts), buf_text(&own), is_usable, NULL)))
+        path = cgroup_locate(buf_text(&mounts), buf_text(&own), is_cgroup2, err);
     buf_free(&mounts);
     buf_free(&own);
     return path;
+}
+
+/* ---- processor time ---- */
+
+/* The number that a file of this directory begins with; -1 where there is none. */
+static double quota_number(const char *directory, const char *name, const char **rest,
+                           struct buf *text)
+{
+    char *path = mem_format("%s/%s", directory, name), *end;
+    buf_clear(text);
+    int rc = file_read(path, text);
+    free(path);
+    if (rc < 0)
+        return -1;
+    double number = strtod(buf_text(text), &end);
+    if (rest)
+        *rest = end;
+    return end > buf_text(text) && number > 0 ? number : -1;
+}
+
+/* "QUOTA PERIOD" or "max PERIOD", in microseconds. */
+static double quota_v2(const char *directory)
+{
+    struct buf text = BUF_INIT;
+    const char *rest = "";
+    double quota = quota_number(directory, "cpu.max", &rest, &text);
+    double period = quota > 0 ? strtod(rest, NULL) : 0;
+    buf_free(&text);
+    return quota > 0 && period > 0 ? quota / period : INFINITY;
+}
+
+/* Each in a file of its own; no limit is -1. */
+static double quota_v1(const char *directory)
+{
+    struct buf text = BUF_INIT;
+    double quota = quota_number(directory, "cpu.cfs_quota_us", NULL, &text);
+    double period = quota > 0 ? quota_number(directory, "cpu.cfs_period_us", NULL, &text) : 0;
+    buf_free(&text);
+    return quota > 0 && period > 0 ? quota / period : INFINITY;
+}
+
+/* The least of the own cgroup and of all that it lies in, as far as they are seen. */
+static double quota_least(const struct hierarchy *hierarchy, const char *mounts, const char *own)
+{
+    bool seen = false;
+    size_t top = 0;
+    char *path = own_path(own, hierarchy), *slash;
+    char *at = hierarchy_locate(hierarchy, mounts, path, NULL, &seen, &top);
+    double least = INFINITY;
+    free(path);
+    while (at) {
+        least = fmin(least, hierarchy->controller ? quota_v1(at) : quota_v2(at));
+        slash = strlen(at) > top ? strrchr(at, '/') : NULL;
+        if (!slash || slash == at)
+            break;
+        *slash = '\0';
+    }
+    free(at);
+    return least;
+}
+
+double cgroup_quota(const char *mounts, const char *own)
+{
+    return fmin(quota_least(&unified, mounts, own), quota_least(&cpu_v1, mounts, own));
+}
+
+double cgroup_own_quota(void)
+{
+    struct buf mounts = BUF_INIT, own = BUF_INIT;
+    double quota = INFINITY;
+    if (file_read("/proc/self/mountinfo", &mounts) == 0 &&
+        file_read("/proc/self/cgroup", &own) == 0)
+        quota = cgroup_quota(buf_text(&mounts), buf_text(&own));
+    buf_free(&mounts);
+    buf_free(&own);
+    return quota;
 }
 
 /* ---- making ---- */
@@ -193,19 +340,28 @@ static void cgroup_forget(struct cgroup *cgroup)
     __atomic_store_n(&cgroup->noted, false, __ATOMIC_RELEASE);
 }
 
+/* Tasks of other users (of root's sudo) may use its files; opening it is the owner's alone. */
 static int cgroup_fill(struct cgroup *cgroup, const char *own, struct error *err)
 {
-    if (mkdir(cgroup->path, 0755) < 0) {
-        error_set(err, "cannot make one in %s: %s", own, strerror(errno));
-        cgroup_forget(cgroup);
-        return -1;
-    }
-    cgroup->dir = open(cgroup->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    cgroup->dir = owned_directory_make(cgroup->path, 0711);
     if (cgroup->dir >= 0)
         return 0;
-    error_set(err, "cannot open one in %s: %s", own, strerror(errno));
-    cgroup_remove(cgroup);
+    error_set(err, "cannot make one in %s: %s", own, strerror(errno));
+    cgroup_forget(cgroup);
     return -1;
+}
+
+static void remove_tree(const char *path);
+
+/* Whoever made it is dead; what lives in it all the same is on its way out, or is not ours. */
+static void cgroup_sweep(const char *path)
+{
+    char *file = mem_format("%s/cgroup.events", path);
+    struct buf text = BUF_INIT;
+    if (file_read(file, &text) == 0 && strstr(buf_text(&text), "populated 0"))
+        remove_tree(path);
+    buf_free(&text);
+    free(file);
 }
 
 void cgroup_find(struct cgroup *cgroup)
@@ -213,6 +369,8 @@ void cgroup_find(struct cgroup *cgroup)
     char *own = cgroup ? cgroup_own(NULL) : NULL;
     if (own && strlen(own) < sizeof(cgroup->own))
         memcpy(cgroup->own, own, strlen(own) + 1);
+    if (own)
+        owned_directory_sweep(own, "tprun.", cgroup_sweep);
     free(own);
 }
 
@@ -289,6 +447,68 @@ bool cgroup_kill(const struct cgroup *cgroup)
     return cgroup_write(cgroup, "cgroup.kill", "1") == 0;
 }
 
+/* ---- memory ---- */
+
+/* Of a file in the directory; NULL where there is none. Caller frees. */
+static char *file_of(const char *directory, size_t len, const char *name)
+{
+    char *path = mem_format("%.*s/%s", (int)len, directory, name);
+    struct buf text = BUF_INIT;
+    int result = file_read(path, &text);
+    free(path);
+    if (result == 0)
+        return buf_take_text(&text);
+    buf_free(&text);
+    return NULL;
+}
+
+/* The number behind a word at the beginning of a line. */
+static uint64_t number_after(const char *text, const char *word)
+{
+    size_t len = strlen(word);
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+        if (strncmp(text, word, len) == 0)
+            return strtoull(text + len, NULL, 10);
+    return 0;
+}
+
+uint64_t cgroup_memory_kills(const char *path, uint64_t *limit)
+{
+    uint64_t kills = 0;
+    bool known = false;
+    *limit = UINT64_MAX;
+    for (size_t len = strlen(path); len;) {
+        char *controllers = file_of(path, len, "cgroup.controllers");
+        char *events = known ? NULL : file_of(path, len, "memory.events");
+        char *most = file_of(path, len, "memory.max");
+        bool inside = controllers != NULL;
+        if (events)
+            kills = number_after(events, "oom_kill ");
+        known = known || events;
+        if (most && most[0] >= '0' && most[0] <= '9' && strtoull(most, NULL, 10) < *limit)
+            *limit = strtoull(most, NULL, 10);
+        free(controllers);
+        free(events);
+        free(most);
+        if (!inside)
+            break;
+        while (len && path[len - 1] != '/')
+            len--;
+        while (len && path[len - 1] == '/')
+            len--;
+    }
+    return kills;
+}
+
+uint64_t cgroup_kills(const struct cgroup *cgroup, uint64_t *limit)
+{
+    const char *path = cgroup_path(cgroup);
+    if (!path && cgroup && cgroup->own[0])
+        path = cgroup->own;
+    *limit = UINT64_MAX;
+    return path ? cgroup_memory_kills(path, limit) : 0;
+}
+
 /* ---- removing ---- */
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)
@@ -300,12 +520,17 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
     return 0;
 }
 
+static void remove_tree(const char *path)
+{
+    if (rmdir(path) < 0 && errno == EBUSY)
+        nftw(path, remove_one, TREE_DEPTH, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
 void cgroup_remove(struct cgroup *cgroup)
 {
     const char *path = cgroup_path(cgroup);
     if (!path)
         return;
-    if (rmdir(path) < 0 && errno == EBUSY)
-        nftw(path, remove_one, TREE_DEPTH, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    remove_tree(path);
     cgroup_forget(cgroup);
 }

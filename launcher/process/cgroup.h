@@ -9,6 +9,9 @@
  * cgroup2 is mounted and the own directory there may be written, as for root, in containers and in
  * what systemd delegates. Elsewhere cgroup_make() says why not, and there is none.
  *
+ * The process that makes it owns the directory (owned_directory.h). Where all were killed that could
+ * have removed it, the next program that looks for a place beside it does.
+ *
  * Where it is stands in memory that is shared with processes forked later. So the one that makes
  * it may be killed at any point: whoever forked it can end the cgroup.
  *
@@ -18,6 +21,7 @@
 #define LAUNCHER_PROCESS_CGROUP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -27,7 +31,8 @@ struct cgroup;
  * process. */
 struct cgroup *cgroup_new(void);
 
-/* Find out where it can be made, while there is nothing else to do: cgroup_make() is faster then. */
+/* Find out where it can be made, and remove there what others left, while there is nothing else to
+ * do: cgroup_make() is faster then. */
 void cgroup_find(struct cgroup *cgroup);
 
 /* Make it, for this program's id. Once. 0, or -1 with the reason. Whether processes can be started
@@ -53,8 +58,23 @@ bool cgroup_kill(const struct cgroup *cgroup);
 /* Remove it, with cgroups that were made in it; nothing lives there any more. */
 void cgroup_remove(struct cgroup *cgroup);
 
+/* How many processes the kernel has killed for lack of memory in the cgroup of this path, or in the
+ * nearest one above it that counts them; 0 where none does. *limit becomes the smallest limit of
+ * memory of it and of those above, in bytes, or UINT64_MAX. */
+uint64_t cgroup_memory_kills(const char *path, uint64_t *limit);
+/* The same for the program's cgroup or, where none was made, for where it would have been. */
+uint64_t cgroup_kills(const struct cgroup *cgroup, uint64_t *limit);
+
 /* The directory of the own cgroup as two texts have it, /proc/self/mountinfo and
- * /proc/self/cgroup. Caller frees; NULL with the reason. */
-char *cgroup_locate(const char *mounts, const char *own, struct error *err);
+ * /proc/self/cgroup; cgroup2 may be mounted several times: the first place that `fits` (NULL: the
+ * first) is meant. Caller frees; NULL with the reason. */
+char *cgroup_locate(const char *mounts, const char *own, bool (*fits)(const char *path),
+                    struct error *err);
+
+/* The processor time that this process may use, in processors: the least quota of its cgroup, v2's
+ * cpu.max or v1's cpu.cfs_quota_us, and of those around it. INFINITY where there is none. From the
+ * same two texts, or from /proc. */
+double cgroup_quota(const char *mounts, const char *own);
+double cgroup_own_quota(void);
 
 #endif

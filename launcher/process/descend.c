@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,14 +17,16 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "launcher/process/cgroup.h"
+#include "launcher/process/process_set.h"
+
+#define MAX_DEPTH 4096 /* generations below this process that are followed upwards */
 
 void descend_adopt(void)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* The children of every thread of `pid`, as text: "12 34 ". */
-static void read_children(pid_t pid, struct buf *out)
+void descend_read_children(pid_t pid, struct buf *out)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
@@ -40,16 +43,47 @@ static void read_children(pid_t pid, struct buf *out)
     closedir(threads);
 }
 
-static bool is_zombie(pid_t pid)
+/* The parent of a process; 0 where it has ended. [proc(5): stat] */
+static pid_t parent_of(pid_t pid)
 {
-    char path[64];
+    char path[64], state = 'X';
     struct buf text = BUF_INIT;
+    int parent = 0;
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     file_read(path, &text);
-    const char *state = strrchr(buf_text(&text), ')');
-    bool zombie = !state || state[1] != ' ' || state[2] == 'Z' || state[2] == 'X';
+    const char *name_end = strrchr(buf_text(&text), ')'); /* the name may hold anything */
+    if (!name_end || sscanf(name_end + 1, " %c %d", &state, &parent) != 2 || state == 'Z' ||
+        state == 'X')
+        parent = 0;
     buf_free(&text);
-    return zombie;
+    return parent;
+}
+
+static bool is_below(pid_t pid, pid_t top)
+{
+    for (int depth = 0; pid > 1 && depth < MAX_DEPTH; depth++) {
+        pid = parent_of(pid);
+        if (pid == top)
+            return true;
+    }
+    return false;
+}
+
+/* While the descriptor is open it means this process, and what is found out about the pid is found
+ * out about it. Before Linux 5.3 there is no such descriptor. */
+void descend_signal_one(pid_t pid, int number)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0 && errno == ESRCH)
+        return;
+    if (is_below(pid, getpid())) {
+        if (fd < 0)
+            kill(pid, number);
+        else
+            syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
+    }
+    if (fd >= 0)
+        close(fd);
 }
 
 bool descend_catches(pid_t pid, int number)
@@ -78,7 +112,7 @@ static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t ne
 {
     struct buf text = BUF_INIT;
     size_t count = 0;
-    read_children(pid, &text);
+    descend_read_children(pid, &text);
     char *end = NULL;
     for (const char *at = buf_text(&text); *at; at = end) {
         pid_t child = (pid_t)strtol(at, &end, 10);
@@ -88,11 +122,11 @@ static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t ne
         if (is_listed(child, except, nexcept))
             continue;
         count += signal_below(child, number, NULL, 0);
-        if (is_zombie(child))
+        if (!parent_of(child))
             continue;
         count++;
         if (number)
-            kill(child, number);
+            descend_signal_one(child, number);
     }
     buf_free(&text);
     return count;
@@ -116,7 +150,7 @@ pid_t *descend_children(size_t *count)
     pid_t *list = NULL;
     char *end = NULL;
     *count = 0;
-    read_children(getpid(), &text);
+    descend_read_children(getpid(), &text);
     for (const char *at = buf_text(&text); *at; at = end) {
         pid_t child = (pid_t)strtol(at, &end, 10);
         if (end == at)
@@ -138,9 +172,22 @@ static bool reap_all(void)
     return gone < 0 && errno == ECHILD;
 }
 
-void descend_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup)
+static char *describe_left(const pid_t *except, size_t nexcept)
 {
-    double start = seconds_now();
+    struct process_set left = {0};
+    process_set_add_below(&left, except, nexcept);
+    char *names = left.count ? process_set_describe(&left) : mem_copy_text("of its cgroup");
+    char *text = mem_format("cannot end process %s: still there %g s after SIGKILL", names,
+                            DESCEND_PATIENCE);
+    process_set_clear(&left);
+    free(names);
+    return text;
+}
+
+char *descend_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup)
+{
+    double start = seconds_now(), slept = 0; /* since the first KILL: a frozen process sleeps on */
+    char *survivors = NULL;
     for (bool first = true;; first = false) {
         bool childless = reap_all();
         bool due = seconds_now() - start >= grace;
@@ -152,8 +199,14 @@ void descend_end(double grace, const pid_t *except, size_t nexcept, struct cgrou
             break;
         if (first)
             descend_signal(SIGCONT, except, nexcept);
+        if (slept >= DESCEND_PATIENCE) {
+            survivors = describe_left(except, nexcept);
+            break;
+        }
         nanosleep(&(struct timespec){0, 5000000}, NULL);
+        slept += due ? 0.005 : 0;
     }
     reap_all();
     cgroup_remove(cgroup);
+    return survivors;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct buf;
 struct cgroup;
 
 void descend_adopt(void);
@@ -20,15 +21,25 @@ void descend_adopt(void);
  * them; 0 only counts. Returns how many there were (zombies not counted). */
 size_t descend_signal(int number, const pid_t *except, size_t nexcept);
 
+/* Send a signal to this process if it is a descendant still: its pid, once it has ended, may be that
+ * of a process that is none of ours. */
+void descend_signal_one(pid_t pid, int number);
+
 /* Whether that process has a handler for the signal. */
 bool descend_catches(pid_t pid, int number);
+
+/* Append the children of every thread of that process, as text: "12 34 ". */
+void descend_read_children(pid_t pid, struct buf *out);
 
 /* The direct children there are (caller frees). */
 pid_t *descend_children(size_t *count);
 
 /* The guard's last act: TERM to all descendants but the direct children listed (what this process
  * was born with), KILL after `grace` seconds to them and to what is in the cgroup (NULL: there is
- * none), until none is left and the cgroup is removed. Blocks; reaps. */
-void descend_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup);
+ * none), until none is left and the cgroup is removed. Blocks; reaps. What is there DESCEND_PATIENCE
+ * seconds after the first KILL (another user's process, one that waits for hardware) is not waited
+ * for: a sentence names it (caller frees). NULL: nothing is left. */
+#define DESCEND_PATIENCE 3.0
+char *descend_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup);
 
 #endif

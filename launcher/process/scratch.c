@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "launcher/process/owned_directory.h"
+
 #define TREE_DEPTH 16 /* open directories at a time */
 #define MEMORY "/dev/shm"
 
@@ -43,13 +45,13 @@ static bool is_noted(const struct directory *directory)
 }
 
 /* A name that nobody can guess is one that nobody has taken. */
-static int choose(struct directory *directory, const char *above)
+static int choose(struct directory *directory, const char *above, const char *prefix)
 {
     uint64_t number = 0;
     if (access(above, W_OK | X_OK) < 0 ||
         getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
         return -1;
-    int len = snprintf(directory->path, sizeof(directory->path), "%s/tprun.%016llx", above,
+    int len = snprintf(directory->path, sizeof(directory->path), "%s/%s%016llx", above, prefix,
                        (unsigned long long)number);
     if (len < 0 || (size_t)len >= sizeof(directory->path)) {
         errno = ENAMETOOLONG;
@@ -68,18 +70,37 @@ const char *scratch_name(struct scratch *scratch, struct error *err)
         error_set(err, "no memory can be shared");
         return NULL;
     }
-    if (is_noted(&scratch->files) || choose(&scratch->files, above) == 0)
+    if (is_noted(&scratch->files) || choose(&scratch->files, above, "tprun.") == 0)
         return scratch->files.path;
     error_set(err, "cannot make a directory in %s: %s; TMPDIR may name another", above,
               strerror(errno));
     return NULL;
 }
 
+static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *ftw)
+{
+    (void)stat;
+    (void)kind;
+    (void)ftw;
+    remove(path); /* what cannot be removed must not keep the rest */
+    return 0;
+}
+
+/* Of programs that were killed, with their agents and whoever started these. */
+static void sweep(const char *path)
+{
+    nftw(path, remove_one, TREE_DEPTH, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Owned by this process for as long as it lives. */
 static int make(struct directory *directory, const char *above)
 {
-    if (choose(directory, above) < 0)
+    char prefix[32];
+    snprintf(prefix, sizeof(prefix), "tprun.%u.", (unsigned)geteuid());
+    owned_directory_sweep(above, prefix, sweep);
+    if (choose(directory, above, prefix) < 0)
         return -1;
-    if (mkdir(directory->path, 0700) == 0)
+    if (owned_directory_make(directory->path, 0700) >= 0)
         return 0;
     note(directory, false);
     return -1;
@@ -91,15 +112,6 @@ const char *scratch_make_memory(struct scratch *scratch, struct error *err)
         return scratch->memory.path;
     error_set(err, "cannot make a directory in " MEMORY ": %s", strerror(errno));
     return NULL;
-}
-
-static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *ftw)
-{
-    (void)stat;
-    (void)kind;
-    (void)ftw;
-    remove(path); /* what cannot be removed must not keep the rest */
-    return 0;
 }
 
 static void remove_all(struct directory *directory)

@@ -5,6 +5,9 @@
  * tasks share below /dev/shm. They stand in memory that is shared with processes forked later: the one
  * that chose them may be killed at any point, and whoever forked it removes the directories.
  *
+ * The process that makes the one of memory owns it (owned_directory.h); where all were killed that
+ * could have removed it, the next program that makes one here does.
+ *
  * NULL is fine everywhere and is directories that are never made.
  */
 #ifndef LAUNCHER_PROCESS_SCRATCH_H

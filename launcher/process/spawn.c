@@ -1,9 +1,9 @@
 #include "launcher/process/spawn.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/close_range.h>
 #include <linux/futex.h>
 #include <linux/mempolicy.h>
 #include <signal.h>
@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/mem.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/clone.h"
@@ -46,20 +47,28 @@ void spawn_reserve(void)
 
 /* ---- in the child: system calls only ---- */
 
+/* Not _exit(): AddressSanitizer clears the stack at each call that does not return, and this stack
+ * is none that it knows. */
+static void child_leave(void)
+{
+    syscall(SYS_exit_group, 127);
+}
+
 static void child_fail(struct spawning *child, enum spawn_step step, int number)
 {
     child->failure = (struct spawn_failure){step, number};
-    _exit(127);
+    child_leave();
 }
 
 static void child_signals(struct spawning *child)
 {
-    /* exec resets handlers; of ignored signals only this one is this program's own doing. */
+    /* exec resets handlers; of ignored signals only these are this program's own doing. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     if (child->spawn->death_signal) {
         prctl(PR_SET_PDEATHSIG, child->spawn->death_signal);
         if (getppid() != child->parent)
-            _exit(127);
+            child_leave();
     }
     if (child->spawn->group)
         setsid();
@@ -77,7 +86,7 @@ static void child_descriptors(struct spawning *child)
             child_fail(child, SPAWN_DESCRIPTORS, errno);
     }
     /* A library's thread may have opened something and not marked it yet. */
-    syscall(SYS_close_range, SPAWN_NFDS, ~0u, CLOSE_RANGE_CLOEXEC);
+    descriptors_close_on_exec(SPAWN_NFDS);
 }
 
 static void child_limits(struct spawning *child)
@@ -119,14 +128,31 @@ static void child_bind_memory(struct spawning *child)
         child_fail(child, SPAWN_MEMORY_CHECK, EINVAL);
 }
 
+/* A shell would read the first bytes of an ELF file, or of another binary file, as commands. */
+static bool child_has_text(const struct spawn *spawn)
+{
+    char head[80];
+    int fd = open(spawn->path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = read(fd, head, sizeof(head));
+    size_t len = n > 0 ? (size_t)n : 0;
+    const char *end = memchr(head, '\n', len);
+    close(fd);
+    if (len >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0)
+        return false;
+    return !memchr(head, '\0', end ? (size_t)(end - head) : len);
+}
+
 /* A file without a "#!" line that the kernel does not know is a shell script (POSIX execvp). */
 static void child_execute(struct spawning *child)
 {
     const struct spawn *spawn = child->spawn;
     execve(spawn->path, spawn->argv, spawn->envp);
-    if (errno == ENOEXEC)
+    int number = errno;
+    if (number == ENOEXEC && child_has_text(spawn)) {
         execve("/bin/sh", child->script, spawn->envp);
-    child_fail(child, SPAWN_EXEC, errno);
+        number = errno;
+    }
+    child_fail(child, SPAWN_EXEC, number);
 }
 
 static int child_run(void *arg)

@@ -7,7 +7,7 @@
 #include "launcher/program/json_field.h"
 #include "launcher/program/spec.h"
 
-static const char *const kinds[ASK_NKINDS] = {"spawn", "publish", "lookup", "unpublish"};
+static const char *const kinds[ASK_NKINDS] = {"spawn", "publish", "lookup", "unpublish", "dead"};
 
 static const struct field block_fields[] = {
     {"argv", field_get_list, field_set_list, offsetof(struct ask_block, argv), NULL, NULL, 0},
@@ -112,7 +112,7 @@ static int read_ask(struct ask *ask, const json_t *value, struct error *err)
                    ? -1
                    : pairs_from_json(&ask->preput, &ask->npreput, json_object_get(value, "preput"),
                                      "preput", err);
-    if (!ask->name)
+    if (!ask->name && kind != ASK_DEAD)
         return error_set(err, "name is missing");
     return kind == ASK_PUBLISH && !ask->port ? error_set(err, "port is missing") : 0;
 }
@@ -156,13 +156,20 @@ void answer_fail(struct answer *answer, uint32_t code, const struct idset *ranks
     answer->failed[i].ranks = both;
 }
 
+static json_t *ranks_to_json(const struct idset *ranks)
+{
+    char *text = idset_encode(ranks);
+    json_t *value = json_string(text);
+    free(text);
+    return value;
+}
+
 static json_t *failed_to_json(const struct answer *answer)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < answer->nfailed; i++) {
-        char *ranks = idset_encode(answer->failed[i].ranks);
-        json_array_append_new(list, json_pack("[i, s]", (int)answer->failed[i].code, ranks));
-        free(ranks);
+        json_t *ranks = ranks_to_json(answer->failed[i].ranks);
+        json_array_append_new(list, json_pack("[i, o]", (int)answer->failed[i].code, ranks));
     }
     return list;
 }
@@ -208,18 +215,35 @@ json_t *answer_to_json(const struct answer *answer)
         json_object_set_new(value, "group", json_integer(answer->group));
     if (answer->bad)
         json_object_set_new(value, "bad", json_true());
+    if (answer->full)
+        json_object_set_new(value, "full", json_true());
     if (answer->nfailed)
         json_object_set_new(value, "failed", failed_to_json(answer));
+    if (answer->dead)
+        json_object_set_new(value, "dead", ranks_to_json(answer->dead));
     return value;
+}
+
+static int read_dead(struct answer *answer, const json_t *value, struct error *err)
+{
+    const char *text = json_string_value(value);
+    if (!value)
+        return 0;
+    if (!text)
+        return error_set(err, "dead must be ranks");
+    answer->dead = idset_decode(text, err);
+    return answer->dead ? 0 : error_prefix(err, "dead");
 }
 
 int answer_from_json(struct answer *answer, const json_t *value, struct error *err)
 {
-    *answer = (struct answer){.bad = json_is_true(json_object_get(value, "bad"))};
+    *answer = (struct answer){.bad = json_is_true(json_object_get(value, "bad")),
+                              .full = json_is_true(json_object_get(value, "full"))};
     if (json_is_object(value) && read_text(&answer->refusal, value, "refusal", err) == 0 &&
         read_text(&answer->port, value, "port", err) == 0 &&
         read_number(&answer->group, value, "group", err) == 0 &&
-        read_failed(answer, json_object_get(value, "failed"), err) == 0)
+        read_failed(answer, json_object_get(value, "failed"), err) == 0 &&
+        read_dead(answer, json_object_get(value, "dead"), err) == 0)
         return 0;
     answer_clear(answer);
     return error_prefix(err, "an answer to a task");
@@ -232,5 +256,6 @@ void answer_clear(struct answer *answer)
     for (size_t i = 0; i < answer->nfailed; i++)
         idset_free(answer->failed[i].ranks);
     free(answer->failed);
+    idset_free(answer->dead);
     *answer = (struct answer){0};
 }

@@ -23,6 +23,7 @@ enum ask_kind {
     ASK_PUBLISH, /* name, port */
     ASK_LOOKUP,  /* name; the answer has the port */
     ASK_UNPUBLISH,
+    ASK_DEAD, /* the answer has the ranks of the group that ended badly */
     ASK_NKINDS
 };
 
@@ -56,7 +57,9 @@ struct answer {
     uint32_t group;                /* of ASK_SPAWN: the new one */
     struct answer_failure *failed; /* because of which ASK_SPAWN was refused, one for a code */
     size_t nfailed;
-    bool bad; /* the refusal is of what was asked, whatever there is room for */
+    struct idset *dead; /* of ASK_DEAD; NULL: it is not known */
+    bool bad;           /* the refusal is of what was asked, whatever there is room for */
+    bool full;          /* the refusal is that of a limit */
 };
 
 json_t *ask_to_json(const struct ask *ask); /* new reference */

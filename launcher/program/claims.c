@@ -381,8 +381,8 @@ void claims_probe_free(struct claims_probe *probe)
 static const struct rset_node *claims_probe_find(const struct claims_probe *probe, const char *host)
 {
     struct rset_node key = {.host = host};
-    const struct rset_node *want = &key, **found;
-    found =
+    const struct rset_node *want = &key;
+    const struct rset_node *const *found =
         bsearch(&want, probe->nodes, probe->count, sizeof(probe->nodes[0]), claims_compare_hosts);
     return found ? *found : NULL;
 }

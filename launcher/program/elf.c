@@ -73,15 +73,16 @@ static char *file_text_at(const struct file *file, uint64_t offset, uint64_t roo
 #define OWN_ORDER ELFDATA2MSB
 #endif
 
-static int read_ident(struct file *file, struct error *err)
+static int read_ident(struct file *file, bool *other_order, struct error *err)
 {
     unsigned char ident[EI_NIDENT];
     if (file_at(file, 0, ident, sizeof(ident)) < 0 || memcmp(ident, ELFMAG, SELFMAG) != 0)
         return error_set(err, "not an ELF file");
     if (ident[EI_CLASS] != ELFCLASS32 && ident[EI_CLASS] != ELFCLASS64)
         return error_set(err, "an ELF file of an unknown class (%u)", ident[EI_CLASS]);
-    if (ident[EI_DATA] != OWN_ORDER)
-        return error_set(err, "an ELF file for a machine of another byte order");
+    if (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB)
+        return error_set(err, "an ELF file of an unknown byte order (%u)", ident[EI_DATA]);
+    *other_order = ident[EI_DATA] != OWN_ORDER;
     file->bits = ident[EI_CLASS] == ELFCLASS64 ? 64 : 32;
     return 0;
 }
@@ -200,9 +201,11 @@ static char *entry_text(const struct file *file, uint64_t value)
     return file_text_at(file, file->strings + value, file->strings_size - value);
 }
 
-static int read_paths(const struct file *file, struct elf *elf)
+static int read_texts(const struct file *file, struct elf *elf)
 {
     uint64_t value;
+    if (find_entry(file, DT_SONAME, &value) && !(elf->soname = entry_text(file, value)))
+        return -1;
     if (find_entry(file, DT_RPATH, &value) && !(elf->rpath = entry_text(file, value)))
         return -1;
     if (find_entry(file, DT_RUNPATH, &value) && !(elf->runpath = entry_text(file, value)))
@@ -246,10 +249,10 @@ static int read_dynamic(struct file *file, struct elf *elf)
         return 0;
     if (read_entries(file, dynamic) < 0)
         return -1;
-    if (!find_entry(file, DT_NEEDED, &value) && !find_entry(file, DT_RPATH, &value) &&
-        !find_entry(file, DT_RUNPATH, &value))
+    if (!find_entry(file, DT_NEEDED, &value) && !find_entry(file, DT_SONAME, &value) &&
+        !find_entry(file, DT_RPATH, &value) && !find_entry(file, DT_RUNPATH, &value))
         return 0;
-    if (find_strings(file) < 0 || read_paths(file, elf) < 0)
+    if (find_strings(file) < 0 || read_texts(file, elf) < 0)
         return -1;
     elf->helpers = has_helpers(file);
     elf->names = (struct elf_range){file->strings, file->strings_size};
@@ -258,11 +261,11 @@ static int read_dynamic(struct file *file, struct elf *elf)
 
 /* ---- the whole ---- */
 
-static int read_interpreter(const struct file *file, struct elf *elf)
+/* *interpreter stays as it is where there is none. */
+static int read_interpreter(const struct file *file, char **interpreter)
 {
-    const struct segment *interpreter = find_segment(file, PT_INTERP);
-    if (interpreter &&
-        !(elf->interpreter = file_text_at(file, interpreter->offset, interpreter->size)))
+    const struct segment *segment = find_segment(file, PT_INTERP);
+    if (segment && !(*interpreter = file_text_at(file, segment->offset, segment->size)))
         return -1;
     return 0;
 }
@@ -280,13 +283,16 @@ static void read_code(const struct file *file, struct elf *elf)
 static int read_all(struct file *file, struct elf *elf, struct error *err)
 {
     struct headers headers;
-    if (read_ident(file, err) < 0)
+    bool other_order = false;
+    if (read_ident(file, &other_order, err) < 0)
         return -1;
+    if (other_order)
+        return error_set(err, "an ELF file for a machine of another byte order");
     elf->bits = file->bits;
     if (read_header(file, &headers) < 0 || read_segments(file, &headers) < 0)
         return error_set(err, "an ELF file whose headers are cut off or wrong");
     elf->machine = headers.machine;
-    if (read_interpreter(file, elf) < 0 || read_dynamic(file, elf) < 0)
+    if (read_interpreter(file, &elf->interpreter) < 0 || read_dynamic(file, elf) < 0)
         return error_set(err, "an ELF file whose dynamic section is cut off or wrong");
     read_code(file, elf);
     return 0;
@@ -304,6 +310,95 @@ int elf_read(int fd, struct elf *elf, struct error *err)
     return rc;
 }
 
+/* ---- the head ---- */
+
+/* Type and machine stand at the same place in both classes. */
+static int read_kind(const struct file *file, struct elf_head *head)
+{
+    uint16_t kind[2];
+    if (file_at(file, EI_NIDENT, kind, sizeof(kind)) < 0)
+        return -1;
+    head->type = head->other_order ? __builtin_bswap16(kind[0]) : kind[0];
+    head->machine = head->other_order ? __builtin_bswap16(kind[1]) : kind[1];
+    return 0;
+}
+
+int elf_read_head(int fd, struct elf_head *head, struct error *err)
+{
+    struct file file = {.fd = fd};
+    struct headers headers;
+    *head = (struct elf_head){0};
+    if (read_ident(&file, &head->other_order, err) < 0)
+        return -1;
+    head->bits = file.bits;
+    int rc = read_kind(&file, head);
+    if (rc == 0 && !head->other_order)
+        rc = read_header(&file, &headers) < 0 || read_segments(&file, &headers) < 0 ||
+                     read_interpreter(&file, &head->interpreter) < 0
+                 ? -1
+                 : 0;
+    free(file.segments);
+    return rc < 0 ? error_set(err, "an ELF file whose headers are cut off or wrong") : 0;
+}
+
+#if __SIZEOF_POINTER__ == 8
+#define OWN_BITS 64
+#else
+#define OWN_BITS 32
+#endif
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__i386__)
+#define OWN_MACHINE EM_386
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#elif defined(__arm__)
+#define OWN_MACHINE EM_ARM
+#elif defined(__powerpc64__)
+#define OWN_MACHINE EM_PPC64
+#elif defined(__s390x__)
+#define OWN_MACHINE EM_S390
+#elif defined(__riscv)
+#define OWN_MACHINE EM_RISCV
+#else
+#define OWN_MACHINE EM_NONE /* not known: the kernel is left to judge */
+#endif
+
+bool elf_runs_here(const struct elf_head *head)
+{
+    static const uint16_t also[][2] = {
+        {EM_X86_64, EM_386}, {EM_AARCH64, EM_ARM}, {EM_PPC64, EM_PPC}};
+    if (head->other_order)
+        return false;
+    if (OWN_MACHINE == EM_NONE || head->machine == OWN_MACHINE)
+        return head->bits <= OWN_BITS;
+    for (size_t i = 0; i < sizeof(also) / sizeof(also[0]); i++)
+        if (also[i][0] == OWN_MACHINE && also[i][1] == head->machine)
+            return true;
+    return false;
+}
+
+char *elf_machine_name(const struct elf_head *head)
+{
+    static const struct {
+        uint16_t machine;
+        const char *little, *big;
+    } names[] = {{EM_X86_64, "x86_64", NULL},    {EM_386, "i386", NULL},
+                 {EM_AARCH64, "aarch64", NULL},  {EM_ARM, "arm", NULL},
+                 {EM_PPC64, "ppc64le", "ppc64"}, {EM_PPC, NULL, "ppc"},
+                 {EM_S390, NULL, "s390x"},       {EM_RISCV, "riscv64", NULL},
+                 {EM_MIPS, "mipsel", "mips"},    {EM_SPARCV9, NULL, "sparc64"},
+                 {EM_IA_64, "ia64", NULL},       {258, "loongarch64", NULL}};
+    bool little = head->other_order != (OWN_ORDER == ELFDATA2LSB);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *name = little ? names[i].little : names[i].big;
+        if (names[i].machine == head->machine && name)
+            return mem_copy_text(name);
+    }
+    return mem_format("another kind of machine (ELF number %u)", head->machine);
+}
+
 void elf_clear(struct elf *elf)
 {
     for (size_t i = 0; i < elf->nneeded; i++)
@@ -311,6 +406,7 @@ void elf_clear(struct elf *elf)
     free(elf->needed);
     free(elf->code);
     free(elf->interpreter);
+    free(elf->soname);
     free(elf->rpath);
     free(elf->runpath);
     memset(elf, 0, sizeof(*elf));

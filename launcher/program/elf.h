@@ -25,6 +25,7 @@ struct elf {
     int bits;          /* 32 or 64 */
     uint16_t machine;  /* EM_* */
     char *interpreter; /* the dynamic loader; NULL: none */
+    char *soname;      /* of a library: the name that others need it by; NULL: none */
     char *rpath;       /* directories between colons, as they stand there; NULL: none */
     char *runpath;
     char **needed;
@@ -40,6 +41,22 @@ struct elf {
  * and does not change. */
 int elf_read(int fd, struct elf *elf, struct error *err);
 void elf_clear(struct elf *elf);
+
+/* What the kernel looks at before it executes a file. */
+struct elf_head {
+    int bits;          /* 32 or 64 */
+    bool other_order;  /* for machines of the other byte order: no interpreter was read */
+    uint16_t type;     /* ET_* */
+    uint16_t machine;  /* EM_* */
+    char *interpreter; /* caller frees; NULL: none */
+};
+
+/* As elf_read(), of the head alone; also of what is for another machine. */
+int elf_read_head(int fd, struct elf_head *head, struct error *err);
+/* This machine's kernel executes such files, as far as the kind of processor goes. */
+bool elf_runs_here(const struct elf_head *head);
+/* "x86_64", "aarch64", as uname(1) has it; caller frees. */
+char *elf_machine_name(const struct elf_head *head);
 
 /* Open for reading what is a regular file: nothing that could block or act. -1 with errno, which is
  * ENOEXEC for what is none. */

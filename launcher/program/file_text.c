@@ -1,10 +1,19 @@
 #include "launcher/program/file_text.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+
+/* Editors of Windows put it in front of UTF-8; none of the formats has a meaning for it. */
+static void drop_byte_order_mark(struct buf *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    if (text->len >= 3 && memcmp(buf_bytes(text), mark, 3) == 0)
+        buf_consume(text, 3);
+}
 
 static int stream_read(FILE *stream, const char *name, size_t max, struct buf *text,
                        struct error *err)
@@ -23,13 +32,15 @@ static int stream_read(FILE *stream, const char *name, size_t max, struct buf *t
 int file_text_read(const char *path, const char *name, size_t max, struct buf *text,
                    struct error *err)
 {
-    if (strcmp(path, "-") == 0)
-        return stream_read(stdin, name, max, text, err);
-    FILE *stream = fopen(path, "re");
+    bool is_first = !text->len, is_stdin = strcmp(path, "-") == 0;
+    FILE *stream = is_stdin ? stdin : fopen(path, "re");
     if (!stream)
         return error_set(err, "%.300s: cannot be opened: %s", name, strerror(errno));
     int rc = stream_read(stream, name, max, text, err);
-    fclose(stream);
+    if (!is_stdin)
+        fclose(stream);
+    if (is_first)
+        drop_byte_order_mark(text);
     return rc;
 }
 

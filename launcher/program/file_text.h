@@ -9,7 +9,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* All of the file, or of stdin for "-", behind what `text` holds; `name` is for messages. 0, or -1
+/* All of the file, or of stdin for "-", behind what `text` holds, less a byte order mark where that
+ * is nothing; `name` is for messages. 0, or -1
  * with a sentence, which more than `max` bytes are too. */
 int file_text_read(const char *path, const char *name, size_t max, struct buf *text,
                    struct error *err);

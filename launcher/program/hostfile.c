@@ -90,6 +90,8 @@ static int hostfile_setting(struct hostfile_line *line, char *word, struct error
         size_t offset;
     } keys[] = {
         {"slots=", offsetof(struct hostfile_line, slots)},
+        {"cpu=", offsetof(struct hostfile_line, slots)},
+        {"count=", offsetof(struct hostfile_line, slots)},
         {"max_slots=", offsetof(struct hostfile_line, max_slots)},
         {"max-slots=", offsetof(struct hostfile_line, max_slots)},
     };
@@ -104,7 +106,21 @@ static int hostfile_setting(struct hostfile_line *line, char *word, struct error
             return error_prefix(err, "%.*s", (int)len - 1, word);
         return 0;
     }
-    return error_set(err, "\"%s\" is not understood: slots=N or max_slots=N is", word);
+    return error_set(err, "unknown word \"%s\" (expected slots=N or max_slots=N)", word);
+}
+
+/* "slots = 4" is "slots=4". */
+static void hostfile_close_up(char *line)
+{
+    char *to = line;
+    for (const char *at = line; *at;) {
+        size_t blanks = strspn(at, hostfile_blanks);
+        bool beside = at[blanks] == '=' || (to > line && to[-1] == '=');
+        at += beside ? blanks : 0;
+        if (*at)
+            *to++ = *at++;
+    }
+    *to = '\0';
 }
 
 /* `text` is one line, without comment; it is cut up. */
@@ -112,6 +128,7 @@ static int hostfile_read_line(struct hostfile *file, char *text, struct error *e
 {
     struct hostfile_line line = {0};
     char *rest = text;
+    hostfile_close_up(text);
     for (char *word; (word = strsep(&rest, hostfile_blanks));) {
         if (!word[0])
             continue;

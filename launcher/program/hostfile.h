@@ -2,6 +2,7 @@
  * hostfile - hosts and their slots, a line each, as Open MPI and MPICH write them.
  *
  *     node1 slots=4 max_slots=8     # Open MPI; a comment goes to the end of the line
+ *     node2 cpu=4                   # the same, and so is count=4
  *     node2:4                       # MPICH
  *     me@node[3-6]:2                # user, and a hostlist (RFC 29), in both forms
  *

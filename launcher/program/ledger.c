@@ -14,7 +14,7 @@
 #include "launcher/program/ledger_private.h"
 #include "launcher/program/store.h"
 
-#define PROGRAM_TIDIES 64 /* every so many programs drafts are looked for */
+#define PROGRAM_TIDIES 64 /* every so many programs what others left is looked for */
 #define PROGRAM_LOOKS 4   /* rows that each new program looks at, so that those of the dead go */
 
 /* ---- what is held ---- */
@@ -48,14 +48,20 @@ struct rset *instance_held(struct instance *instance, struct error *err)
 
 /* ---- a new program ---- */
 
-/* Its lock is there before anybody can know of it. */
-static int program_make_alive(struct program *program, char *draft, size_t size, struct error *err)
+/* Its byte is locked before anybody can know of it. Under the ledger's lock a byte that another has
+ * is passed over: that one was stopped on its way, or comes too late. 1: it was quicker. */
+static int program_lock_number(struct program *program, const struct ledger_change *change,
+                               uint64_t *number, struct error *err)
 {
-    struct instance *instance = program->instance;
-    program->alive = store_open_draft(instance->alive, draft, size);
-    if (program->alive >= 0 && store_lock(program->alive, false) == 0)
-        return 0;
-    return error_set(err, "unable to lock a file in %s/alive: %s", instance->path, strerror(errno));
+    while (store_lock_byte(program->alive, *number) < 0) {
+        if (errno != EAGAIN)
+            return error_set(err, "cannot lock %s/alive: %s", program->instance->path,
+                             strerror(errno));
+        if (!change->locked)
+            return 1;
+        ++*number;
+    }
+    return 0;
 }
 
 /* A few rows in turn: what the dead left in the table stays a fraction of it, whoever looks. */
@@ -71,33 +77,35 @@ static void program_look_round(struct ledger_change *change, uint64_t number)
     }
 }
 
-static int program_try_number(struct program *program, const char *draft, int tries,
-                              struct error *err)
+static int program_try_number(struct program *program, int tries, struct error *err)
 {
     struct ledger_change change;
     if (ledger_begin(program->instance, tries, &change, err) < 0)
         return -1;
     uint64_t number = change.claims->next;
     program_look_round(&change, number);
-    snprintf(program->id, sizeof(program->id), "%llu", (unsigned long long)number);
-    claims_add(change.claims, number, ledger_now(), ledger_within(program->instance),
-               program->name);
-    change.draft = draft;
-    change.id = program->id;
-    int rc = ledger_commit(&change, err);
-    if (rc == 0)
-        program->number = number;
+    int rc = program_lock_number(program, &change, &number, err);
+    if (rc == 0) {
+        snprintf(program->id, sizeof(program->id), "%llu", (unsigned long long)number);
+        claims_add(change.claims, number, ledger_now(), ledger_within(program->instance),
+                   program->name);
+        rc = ledger_commit(&change, err);
+        if (rc == 0)
+            program->number = number;
+        else
+            store_unlock_byte(program->alive, number);
+    }
     ledger_end(&change);
     return rc;
 }
 
-static int program_take_number(struct program *program, const char *draft, struct error *err)
+static int program_take_number(struct program *program, struct error *err)
 {
     int rc = 1;
     for (int tries = 0; rc == 1; tries++)
-        rc = program_try_number(program, draft, tries, err);
+        rc = program_try_number(program, tries, err);
     if (rc == 0 && program->number % PROGRAM_TIDIES == 0)
-        ledger_tidy(program->instance);
+        ledger_tidy_contexts(program->instance);
     return rc;
 }
 
@@ -105,27 +113,23 @@ static int program_make_dir(struct program *program, struct error *err)
 {
     struct instance *instance = program->instance;
     program->path = mem_format("%s/programs/%s", instance->path, program->id);
-    int rc = mkdirat(instance->programs, program->id, 0700);
-    if (rc < 0 && errno == EEXIST && store_remove(instance->programs, program->id) == 0)
-        rc = mkdirat(instance->programs, program->id, 0700);
-    if (rc < 0)
-        return error_set(err, "unable to make %s: %s", program->path, strerror(errno));
+    if (ledger_make_context(instance, program->id) < 0)
+        return error_set(err, "cannot make %s: %s", program->path, strerror(errno));
     program->dir = store_open_private(instance->programs, program->id, program->path, err);
     return program->dir < 0 ? -1 : 0;
 }
 
 struct program *program_new(struct instance *instance, const char *name, struct error *err)
 {
-    char draft[64];
     struct program *program = mem_alloc(sizeof(*program));
     program->instance = instance;
     program->name = mem_copy_text(name);
     program->dir = program->alive = -1;
-    if (program_make_alive(program, draft, sizeof(draft), err) == 0 &&
-        program_take_number(program, draft, err) == 0 && program_make_dir(program, err) == 0)
+    program->alive = openat(instance->dir, "alive", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (program->alive < 0)
+        error_set(err, "cannot open %s/alive: %s", instance->path, strerror(errno));
+    else if (program_take_number(program, err) == 0 && program_make_dir(program, err) == 0)
         return program;
-    if (program->alive >= 0)
-        unlinkat(instance->alive, draft, 0);
     program_end(program);
     return NULL;
 }
@@ -302,29 +306,33 @@ int program_put(struct program *program, enum claims_state state, const struct r
     return rc;
 }
 
-static int program_settle(struct program *program, const struct rset *claim, int rc,
-                          struct error *err)
+/* It is told before it stands, so that claims that are made anew have it, and untold where it does
+ * not come to stand. */
+static int program_hold(struct program *program, const struct rset *claim,
+                        const struct claims_probe *probe, struct error *err)
 {
-    if (rc || program_tell(program, claim, err) == 0)
-        return rc;
-    struct rset *none = rset_new();
-    program_put(program, CLAIMS_NOTHING, none, NULL, NULL);
-    rset_free(none);
-    return -1;
+    bool told = faccessat(program->dir, "R.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    if (claim->nnodes && program_tell(program, claim, err) < 0)
+        return -1;
+    int rc = program_put(program, CLAIMS_HOLDS, claim, probe, err);
+    if (claim->nnodes && rc)
+        store_undo(program->dir, "R.json", told);
+    else if (!claim->nnodes && rc == 0 && told)
+        rc = program_tell(program, claim, err);
+    return rc;
 }
 
 int program_claim(struct program *program, const struct rset *claim, struct error *err)
 {
     struct claims_probe *probe = claims_probe_new(claim);
-    int rc = program_put(program, CLAIMS_HOLDS, claim, probe, err);
+    int rc = program_hold(program, claim, probe, err);
     claims_probe_free(probe);
-    return program_settle(program, claim, rc, err);
+    return rc;
 }
 
 int program_share(struct program *program, const struct rset *claim, struct error *err)
 {
-    return program_settle(program, claim, program_put(program, CLAIMS_HOLDS, claim, NULL, err),
-                          err);
+    return program_hold(program, claim, NULL, err);
 }
 
 /* ---- the end ---- */
@@ -342,12 +350,15 @@ void program_leave(struct program *program)
     free(program);
 }
 
-/* Without the lock: its row does not count once `alive` is gone, and goes with a later change. */
+/* Without the lock: its row does not count once its byte is free, and goes with a later change. */
 void program_end(struct program *program)
 {
     if (!program)
         return;
-    if (program->number)
+    if (program->number) {
+        store_unlock_byte(program->alive, program->number);
         ledger_bury(program->instance, program->number);
+        program_poke(program);
+    }
     program_leave(program);
 }

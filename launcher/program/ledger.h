@@ -5,20 +5,24 @@
  *
  *     identity        what the instance is for, in words
  *     id              a number by chance: another machine's instance may have the same path
- *     lock            locked for less than milliseconds, while `claims` is replaced
- *     names           locked while a program looks for a name at the others and writes it down
- *     claims          the next program number, and what each program holds or waits for (claims.h)
- *     alive/<n>       locked by the program's processes for as long as one of them lives
+ *     lock            locked for less than milliseconds, while `claims` is written
+ *     names           a byte for each name is locked while a program looks for it at the others and
+ *                     writes it down
+ *     claims          the next program number, what each program holds or waits for (claims.h), and
+ *                     a generation and a checksum of that
+ *     alive           byte <n> is locked by the program's processes for as long as one of them lives
  *     programs/<n>/   a program's context
  *         R.json      what the program holds (RFC 20), written once it does; absent: nothing
  *         ...         whatever program_write() puts there
  *
- * There is no daemon: every run reads what is there. `claims` is what counts; it is replaced by
- * rename under the lock, so that a reader needs none, and a process killed at any point leaves a
- * whole one. A program whose `alive` nobody holds is gone, however it ended: its row does not count,
- * and whoever sees that removes what is left of it. Where `claims` is missing or not whole (a
- * machine that lost power) it is made anew from the programs that are alive and their R.json.
- * Locks are open file description locks (fcntl(2)), which local disks and NFSv4 have.
+ * There is no daemon: every run reads what is there. `claims` is what counts; under the lock it is
+ * exchanged for a file beside it, which was written before, so that a reader needs no lock, and a
+ * process killed at any point leaves a whole one. A program whose byte nobody has locked is gone,
+ * however it ended: its row does not count, and whoever sees that removes what is left of it. Where
+ * `claims` is missing or its checksum is wrong it is made anew from the programs that are alive and
+ * their R.json. No run waits for a disk: once an instance was used, a start and an end make no file
+ * and replace none by rename.
+ * Locks are open file description locks (fcntl(2)).
  *
  * Claims are compared by host, core and GPU: programs of one instance may number hosts differently.
  * What is free is derived: the instance's R less what instance_held() and program_barred() say.
@@ -46,9 +50,10 @@ struct instance;
 struct program;
 
 /* The instance for `identity` ("this machine", "R file /real/path"), made where there is none:
- * $XDG_RUNTIME_DIR/tprun/NAME, or TMP/tprun-UID/NAME with TMP = $TMPDIR or /tmp where
- * $XDG_RUNTIME_DIR is unset or not usable by this user. NULL with a sentence, also where a
- * directory on the way belongs to somebody else or lets others in. */
+ * RUNTIME_PARENT/tprun-UID/NAME, where RUNTIME_PARENT is chosen by configure and is /tmp by default,
+ * or $TPRUN_RUNTIME_DIR/NAME, for tests. Nothing else of the environment decides the place. NULL
+ * with a sentence, also where a directory on the way is a symbolic link, belongs to somebody else
+ * or lets others in. */
 struct instance *instance_open(const char *identity, struct error *err);
 /* The instance at this path, if it is there and is the one of that id, behind which a colon and more
  * may stand; else NULL. */
@@ -94,12 +99,12 @@ struct rset *program_barred(struct program *program, struct error *err);
 /* Whether an earlier program waits for just the same: then there is no use in looking further. */
 bool program_is_behind(struct program *program);
 /* A descriptor that is readable when something of the instance may have become free; closing it is
- * the caller's. -1: this cannot be told here (NFS tells nothing of what other hosts do, either). */
+ * the caller's. -1: this cannot be told here. */
 int instance_watch(struct instance *instance);
 
 /* Who holds of these resources, and how many wait for some of them and came before `program`
- * (NULL: all that wait): "program 17 (./app, since 12:03) holds cores 0-3 of node0; 2 runs wait
- * before this one". Caller frees; "" where it is nobody. */
+ * (NULL: all that wait): "program 17 (./app, since 12:03, for 2m) holds cores 0-3 of node0; 2 runs
+ * wait before this one". Caller frees; "" where it is nobody. */
 char *instance_rivals(struct instance *instance, const struct program *program,
                       const struct rset *wanted);
 
@@ -127,10 +132,20 @@ int program_mark(struct program *program, const char *name, struct error *err);
 bool instance_is_marked(const struct instance *instance, const char *program, const char *name);
 bool instance_take_mark(struct instance *instance, const char *program, const char *name);
 
-/* Between this and closing the descriptor no other process is, for the lock file `name` of the
- * instance: for what depends on others' files that are read and is written then. Who is killed has
- * closed it. -1 with a sentence. */
-int instance_exclude(struct instance *instance, const char *name, struct error *err);
+/* Until the descriptor is closed no other process has any of these keys for the lock file `name` of
+ * the instance: for what depends on others' files that are read and is written then. Who is killed
+ * has closed it. It waits for nobody: INSTANCE_EXCLUDED where another has one of them now; -1 with a
+ * sentence. */
+enum { INSTANCE_EXCLUDED = -2 };
+int instance_exclude(struct instance *instance, const char *name, const char *const *keys,
+                     size_t count, struct error *err);
+
+/* How long a call here may wait for a lock, which is held for less than milliseconds unless who has
+ * it is stopped; 30 s where nothing is said. A loop that must beat says little, and where a call
+ * failed because another process had the lock all that time (is_busy) comes back to it later. To
+ * set it also forgets that it was so. */
+void instance_set_patience(struct instance *instance, double seconds);
+bool instance_is_busy(const struct instance *instance);
 
 /* Free this process's handle. The program goes on as long as another process has inherited it. */
 void program_leave(struct program *program); /* NULL is fine */

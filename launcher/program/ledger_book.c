@@ -14,13 +14,20 @@
 #include "launcher/program/store.h"
 
 #define LEDGER_CLAIMS "claims"
-#define LEDGER_DRAFT_AGE 60 /* seconds after which a draft is nobody's */
+#define LEDGER_SEAL 34 /* bytes behind the claims: their generation and checksum */
 
 uint64_t ledger_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return now.tv_sec > 0 ? (uint64_t)now.tv_sec : 0;
+}
+
+static uint64_t ledger_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 const char *ledger_within(const struct instance *instance)
@@ -30,24 +37,11 @@ const char *ledger_within(const struct instance *instance)
 
 /* ---- who is alive ---- */
 
-/* Opened for reading: closing it wakes nobody who watches for writers that are gone. */
-static bool ledger_is_locked(struct instance *instance, const char *name)
-{
-    int fd = openat(instance->alive, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return errno != ENOENT;
-    bool locked = store_locked(fd);
-    close(fd);
-    return locked;
-}
-
 bool ledger_is_alive(struct instance *instance, uint64_t number)
 {
-    char name[LEDGER_NUMBER];
     if (number < IDSET_MAX && idset_has(instance->gone, (uint32_t)number))
         return false;
-    snprintf(name, sizeof(name), "%llu", (unsigned long long)number);
-    return ledger_is_locked(instance, name);
+    return store_is_locked(instance->alive, number);
 }
 
 /* Its row goes last, with the next change: nothing is left that no row tells of. */
@@ -55,8 +49,7 @@ void ledger_bury(struct instance *instance, uint64_t number)
 {
     char name[LEDGER_NUMBER];
     snprintf(name, sizeof(name), "%llu", (unsigned long long)number);
-    store_remove(instance->programs, name); /* what resists holds nothing */
-    unlinkat(instance->alive, name, 0);
+    ledger_remove_context(instance, name); /* what resists holds nothing */
     if (number < IDSET_MAX)
         idset_add(instance->gone, (uint32_t)number);
 }
@@ -88,13 +81,16 @@ static bool ledger_read_number(const char *name, uint64_t *number)
 }
 
 /* What a live program said that it holds. */
-static int ledger_recall(struct instance *instance, struct claims *claims, uint64_t number,
-                         struct error *err)
+static int ledger_recall(struct instance *instance, struct claims *claims,
+                         const struct claims *older, uint64_t number, struct error *err)
 {
     char file[64];
     size_t len;
     struct claims_row *row = claims_find(claims, number);
-    if (!row)
+    const struct claims_row *was = older ? claims_find(older, number) : NULL;
+    if (!row && was)
+        row = claims_add(claims, number, was->since, was->within, was->name);
+    else if (!row)
         row = claims_add(claims, number, ledger_now(), "-", "?");
     snprintf(file, sizeof(file), "%llu/R.json", (unsigned long long)number);
     char *text = store_read(instance->programs, file, RSET_MAX_TEXT, &len);
@@ -112,88 +108,119 @@ static int ledger_recall(struct instance *instance, struct claims *claims, uint6
     return 0;
 }
 
-static void ledger_tidy_dir(struct instance *instance, int dir)
+struct ledger_numbers {
+    uint64_t *list;
+    size_t count;
+};
+
+static void ledger_note_number(uint64_t number, void *arg)
 {
-    struct stat st;
-    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct ledger_numbers *live = arg;
+    live->list = mem_resize(live->list, live->count + 1, sizeof(*live->list));
+    live->list[live->count++] = number;
+}
+
+/* Numbers go on above all that are there. */
+static void ledger_go_on_above(struct claims *claims, uint64_t number)
+{
+    if (claims->next <= number)
+        claims->next = number + 1;
+}
+
+/* All that are alive. */
+static int ledger_recall_all(struct instance *instance, struct claims *claims,
+                             const struct claims *older, struct error *err)
+{
+    struct ledger_numbers live = {0};
+    int rc = store_each_locked(instance->alive, 1, ledger_note_number, &live);
+    if (rc < 0)
+        error_set(err, "cannot read the locks of %s/alive: %s", instance->path, strerror(errno));
+    for (size_t i = 0; rc == 0 && i < live.count; i++) {
+        ledger_go_on_above(claims, live.list[i]);
+        rc = ledger_recall(instance, claims, older, live.list[i], err);
+    }
+    free(live.list);
+    return rc;
+}
+
+static void ledger_bury_dead(struct instance *instance, struct claims *claims)
+{
+    int fd = openat(instance->programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-    for (struct dirent *entry; stream && (entry = readdir(stream));)
-        if (strncmp(entry->d_name, ".new-", 5) == 0 &&
-            fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            st.st_mtime + LEDGER_DRAFT_AGE < (time_t)ledger_now() &&
-            !(dir == instance->alive && ledger_is_locked(instance, entry->d_name)))
-            unlinkat(dir, entry->d_name, 0);
+    uint64_t number;
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        if (!ledger_read_number(entry->d_name, &number))
+            continue;
+        ledger_go_on_above(claims, number);
+        if (!ledger_is_alive(instance, number))
+            ledger_bury(instance, number);
+    }
     if (stream)
         closedir(stream);
     else if (fd >= 0)
         close(fd);
 }
 
-void ledger_tidy(struct instance *instance)
-{
-    ledger_tidy_dir(instance, instance->alive);
-    ledger_tidy_dir(instance, instance->programs);
-}
-
-/* Numbers go on above all that are there. */
-static int ledger_recall_all(struct instance *instance, int dir, struct claims *claims,
-                             struct error *err)
-{
-    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
-    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-    if (!stream) {
-        error_set(err, "unable to read the directories of %s: %s", instance->path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    for (struct dirent *entry; rc == 0 && (entry = readdir(stream));) {
-        uint64_t number;
-        if (!ledger_read_number(entry->d_name, &number))
-            continue;
-        if (claims->next <= number)
-            claims->next = number + 1;
-        if (ledger_is_alive(instance, number))
-            rc = ledger_recall(instance, claims, number, err);
-        else
-            ledger_bury(instance, number);
-    }
-    closedir(stream);
-    return rc;
-}
+static struct claims *ledger_load(struct instance *instance, const char *name, uint64_t *generation,
+                                  struct error *err);
 
 static struct claims *ledger_rebuild(struct instance *instance, struct error *err)
 {
     struct claims *claims = claims_new();
+    uint64_t generation;
+    struct claims *older = ledger_load(instance, STORE_DRAFT(LEDGER_CLAIMS), &generation, NULL);
+    if (older)
+        ledger_go_on_above(claims, older->next - 1);
     if (!idset_empty(instance->gone))
-        claims->next = (uint64_t)idset_last(instance->gone) + 1;
-    if (ledger_recall_all(instance, instance->alive, claims, err) == 0 &&
-        ledger_recall_all(instance, instance->programs, claims, err) == 0)
-        return claims;
-    claims_free(claims);
-    return NULL;
+        ledger_go_on_above(claims, idset_last(instance->gone));
+    ledger_bury_dead(instance, claims);
+    if (ledger_recall_all(instance, claims, older, err) < 0) {
+        claims_free(claims);
+        claims = NULL;
+    }
+    claims_free(older);
+    return claims;
 }
 
 /* ---- reading and changing ---- */
 
-/* NULL without a sentence where they have to be made anew. The file stays open as *seen. */
-static struct claims *ledger_load(struct instance *instance, int *seen, struct error *err)
+static uint64_t ledger_sum(const char *text, size_t len, uint64_t generation)
 {
-    size_t len;
-    *seen = openat(instance->dir, LEDGER_CLAIMS, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    char *text = *seen < 0 ? NULL : store_read_open(*seen, CLAIMS_MAX_TEXT, &len);
-    if (!text && errno != ENOENT)
-        error_set(err, "unable to read %s/%s: %s", instance->path, LEDGER_CLAIMS, strerror(errno));
-    struct claims *claims = text ? claims_decode(text, len, NULL) : NULL;
-    free(text);
-    return claims;
+    uint64_t sum = 0xcbf29ce484222325u ^ generation; /* FNV-1a */
+    for (size_t i = 0; i < len; i++)
+        sum = (sum ^ (unsigned char)text[i]) * 0x100000001b3u;
+    return sum;
 }
 
-static void ledger_close_seen(struct ledger_change *change)
+/* What stands behind the claims: 0 where that is none. */
+static uint64_t ledger_read_seal(const char *seal, uint64_t *sum)
 {
-    if (change->seen >= 0)
-        close(change->seen);
-    change->seen = -1;
+    char *end;
+    if (strspn(seal, "0123456789abcdef") != 16 || seal[16] != ' ' ||
+        strspn(seal + 17, "0123456789abcdef") != 16 || strcmp(seal + 33, "\n") != 0)
+        return 0;
+    *sum = strtoull(seal + 17, &end, 16);
+    return strtoull(seal, &end, 16);
+}
+
+/* NULL without a sentence where they have to be made anew: they are not there, or not whole. */
+static struct claims *ledger_load(struct instance *instance, const char *name, uint64_t *generation,
+                                  struct error *err)
+{
+    size_t len;
+    uint64_t sum = 0;
+    char *text = store_read(instance->dir, name, CLAIMS_MAX_TEXT, &len);
+    if (!text && errno != ENOENT)
+        error_set(err, "cannot read %s/%s: %s", instance->path, name, strerror(errno));
+    *generation = 0;
+    if (text && len > LEDGER_SEAL && strlen(text) == len) {
+        len -= LEDGER_SEAL;
+        *generation = ledger_read_seal(text + len, &sum);
+    }
+    bool whole = *generation && ledger_sum(text, len, *generation) == sum;
+    struct claims *claims = whole ? claims_decode(text, len, NULL) : NULL;
+    free(text);
+    return claims;
 }
 
 /* All under the lock; what is not whole is made anew. */
@@ -203,10 +230,11 @@ static int ledger_begin_locked(struct ledger_change *change, struct error *err)
     if (ledger_lock(change->instance, "lock", &change->lock, err) < 0)
         return -1;
     change->locked = true;
-    change->claims = ledger_load(change->instance, &change->seen, &why);
-    ledger_close_seen(change);
-    if (!change->claims && !why.text)
+    change->claims = ledger_load(change->instance, LEDGER_CLAIMS, &change->generation, &why);
+    if (!change->claims && !why.text) {
         change->claims = ledger_rebuild(change->instance, &why);
+        change->generation = ledger_clock_ns(); /* above all that was */
+    }
     if (change->claims)
         return 0;
     error_set(err, "%s", error_text(&why));
@@ -218,68 +246,58 @@ static int ledger_begin_locked(struct ledger_change *change, struct error *err)
 int ledger_begin(struct instance *instance, int tries, struct ledger_change *change,
                  struct error *err)
 {
-    *change = (struct ledger_change){.instance = instance, .seen = -1};
+    *change = (struct ledger_change){.instance = instance};
     if (tries < LEDGER_TRIES)
-        change->claims = ledger_load(instance, &change->seen, NULL);
-    if (!change->claims) {
-        ledger_close_seen(change);
-        if (ledger_begin_locked(change, err) < 0)
-            return -1;
-    }
+        change->claims = ledger_load(instance, LEDGER_CLAIMS, &change->generation, NULL);
+    if (!change->claims && ledger_begin_locked(change, err) < 0)
+        return -1;
     IDSET_FOREACH(number, instance->gone)
     claims_drop(change->claims, number);
     return 0;
 }
 
-/* An open file's number is not given away. */
+/* No two states of the claims have one generation. */
 static bool ledger_is_as_seen(const struct ledger_change *change)
 {
-    struct stat seen, now;
-    return fstat(change->seen, &seen) == 0 &&
-           fstatat(change->instance->dir, LEDGER_CLAIMS, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-           seen.st_ino == now.st_ino && seen.st_dev == now.st_dev && seen.st_size == now.st_size &&
-           seen.st_mtim.tv_sec == now.st_mtim.tv_sec && seen.st_mtim.tv_nsec == now.st_mtim.tv_nsec;
+    char seal[LEDGER_SEAL + 1] = "";
+    struct stat st;
+    uint64_t sum;
+    int fd = openat(change->instance->dir, LEDGER_CLAIMS, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    bool same = fd >= 0 && fstat(fd, &st) == 0 && st.st_size > LEDGER_SEAL &&
+                pread(fd, seal, LEDGER_SEAL, st.st_size - LEDGER_SEAL) == LEDGER_SEAL &&
+                ledger_read_seal(seal, &sum) == change->generation;
+    if (fd >= 0)
+        close(fd);
+    return same;
 }
 
 /* Under the lock. */
-static int ledger_swap(struct ledger_change *change, const char *draft, struct error *err)
+static int ledger_write(const struct ledger_change *change, struct error *err)
 {
-    struct instance *instance = change->instance;
-    if (!change->locked && !ledger_is_as_seen(change))
-        return 1;
-    if (change->draft && renameat(instance->alive, change->draft, instance->alive, change->id) < 0)
-        return error_set(err, "unable to make %s/alive/%s: %s", instance->path, change->id,
+    size_t len;
+    uint64_t generation = change->generation + 1;
+    char *text = claims_encode(change->claims, &len);
+    text = mem_resize(text, len + LEDGER_SEAL + 1, 1);
+    snprintf(text + len, LEDGER_SEAL + 1, "%016llx %016llx\n", (unsigned long long)generation,
+             (unsigned long long)ledger_sum(text, len, generation));
+    int rc = store_write(change->instance->dir, LEDGER_CLAIMS, text, len + LEDGER_SEAL);
+    free(text);
+    if (rc < 0)
+        return error_set(err, "cannot write %s/%s: %s", change->instance->path, LEDGER_CLAIMS,
                          strerror(errno));
-    if (renameat(instance->programs, draft, instance->dir, LEDGER_CLAIMS) == 0)
-        return 0;
-    error_set(err, "unable to write %s/%s: %s", instance->path, LEDGER_CLAIMS, strerror(errno));
-    if (change->draft)
-        unlinkat(instance->alive, change->id, 0);
-    return -1;
+    return 0;
 }
 
 int ledger_commit(struct ledger_change *change, struct error *err)
 {
-    struct instance *instance = change->instance;
-    char draft[64];
-    size_t len;
-    char *text = claims_encode(change->claims, &len);
-    int rc = store_draft(instance->programs, draft, sizeof(draft), text, len);
-    free(text);
-    if (rc < 0)
-        return error_set(err, "unable to write %s/%s: %s", instance->path, LEDGER_CLAIMS,
-                         strerror(errno));
-    if (!change->locked && !ledger_is_as_seen(change))
-        rc = 1; /* no use to stand in line for the lock */
-    else if (!change->locked && ledger_lock(instance, "lock", &change->lock, err) < 0)
-        rc = -1;
-    if (rc == 0) {
-        rc = ledger_swap(change, draft, err);
-        if (!change->locked)
-            ledger_unlock(&change->lock);
-    }
-    if (rc)
-        unlinkat(instance->programs, draft, 0);
+    if (change->locked)
+        return ledger_write(change, err);
+    if (!ledger_is_as_seen(change))
+        return 1; /* no use to stand in line for the lock */
+    if (ledger_lock(change->instance, "lock", &change->lock, err) < 0)
+        return -1;
+    int rc = ledger_is_as_seen(change) ? ledger_write(change, err) : 1;
+    ledger_unlock(&change->lock);
     return rc;
 }
 
@@ -287,17 +305,14 @@ void ledger_end(struct ledger_change *change)
 {
     if (change->locked)
         ledger_unlock(&change->lock);
-    ledger_close_seen(change);
     claims_free(change->claims);
 }
 
 struct claims *ledger_read(struct instance *instance, struct error *err)
 {
     struct ledger_change change;
-    int seen;
-    struct claims *claims = ledger_load(instance, &seen, NULL);
-    if (seen >= 0)
-        close(seen);
+    uint64_t generation;
+    struct claims *claims = ledger_load(instance, LEDGER_CLAIMS, &generation, NULL);
     if (claims)
         return claims;
     if (ledger_begin(instance, LEDGER_TRIES, &change, err) < 0)

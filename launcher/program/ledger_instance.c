@@ -6,66 +6,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "config.h"
 #include "launcher/program/store.h"
 #include "launcher/program/ledger_private.h"
 #include "launcher/program/ledger.h"
 
-#define LEDGER_SLUG 24 /* readable bytes of an instance's name; sockets want short paths */
+#define LEDGER_LAYOUT 2 /* of the directory: an older tprun on this machine has another */
+#define LEDGER_SLUG 24  /* readable bytes of an instance's name; sockets want short paths */
 
-/* A directory of this user that it can make entries in. */
-static int ledger_open_runtime(const char *path)
-{
-    struct stat st;
-    if (!path || path[0] != '/')
-        return -1;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-        faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
-/* The directory of all instances of this user, and its path. */
+/* The directory of all instances of this user, and its path. Its place does not depend on how the
+ * user came in: all runs have to find the same claims. */
 static int ledger_open_root(char **path, struct error *err)
 {
-    const char *base = getenv("XDG_RUNTIME_DIR");
-    char *name;
-    int fd = ledger_open_runtime(base);
-    if (fd >= 0) {
-        name = mem_copy_text("tprun");
-    } else {
-        base = getenv("TMPDIR");
-        if (!base || base[0] != '/')
-            base = "/tmp";
-        name = mem_format("tprun-%u", (unsigned)geteuid());
-        fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-            error_set(err,
-                      "unable to open the directory %s: %s; TMPDIR or XDG_RUNTIME_DIR has to "
-                      "name one that can be written",
-                      base, strerror(errno));
-    }
-    int root = -1;
-    if (fd >= 0) {
-        *path = mem_format("%s/%s", base, name);
-        root = store_open_private(fd, name, *path, err);
-        close(fd);
-    }
-    free(name);
+    const char *chosen = getenv("TPRUN_RUNTIME_DIR");
+    *path = chosen && *chosen ? mem_copy_text(chosen)
+                              : mem_format("%s/tprun-%u", RUNTIME_PARENT, (unsigned)geteuid());
+    for (size_t len = strlen(*path); len > 1 && (*path)[len - 1] == '/'; len--)
+        (*path)[len - 1] = '\0'; /* a symbolic link would be followed */
+    if (**path != '/')
+        return error_set(err, "TPRUN_RUNTIME_DIR: expected an absolute path, got \"%s\"", *path);
+    int root = store_open_private(AT_FDCWD, *path, *path, err);
+    if (root >= 0)
+        flock(root, LOCK_SH | LOCK_NB); /* tmpfiles.d(5): what is locked is not cleaned away */
     return root;
 }
 
-static uint64_t ledger_hash(const char *text)
+uint64_t ledger_hash(const char *text)
 {
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    uint64_t hash = 0xcbf29ce484222325u ^ LEDGER_LAYOUT; /* FNV-1a */
     for (; *text; text++)
         hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
     return hash;
@@ -142,15 +116,26 @@ static int ledger_open_part(struct instance *instance, const char *name, int *di
     return *dir < 0 ? -1 : 0;
 }
 
+static int ledger_open_alive(struct instance *instance, struct error *err)
+{
+    int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC;
+    instance->alive = openat(instance->dir, "alive", flags);
+    if (instance->alive < 0 && errno == ENOENT)
+        instance->alive = openat(instance->dir, "alive", flags | O_CREAT, 0600);
+    if (instance->alive < 0)
+        return error_set(err, "cannot open %s/alive: %s", instance->path, strerror(errno));
+    return 0;
+}
+
 /* The instance of a directory that is open (taken over, as the path is), with all in it. */
 static struct instance *ledger_open_dir(int dir, char *path, const char *identity,
                                         struct error *err)
 {
     struct instance *instance = mem_alloc(sizeof(*instance));
     *instance = (struct instance){
-        .path = path, .dir = dir, .programs = -1, .alive = -1, .gone = idset_new()};
+        .path = path, .root = -1, .dir = dir, .programs = -1, .alive = -1, .gone = idset_new()};
     if (dir >= 0 && ledger_open_part(instance, "programs", &instance->programs, err) == 0 &&
-        ledger_open_part(instance, "alive", &instance->alive, err) == 0 &&
+        ledger_open_alive(instance, err) == 0 &&
         (!identity || ledger_fill_identity(instance, identity, err) == 0) &&
         ledger_fill_id(instance, err) == 0)
         return instance;
@@ -169,8 +154,11 @@ struct instance *instance_open(const char *identity, struct error *err)
         int dir = store_open_private(root, name, path, err);
         instance = ledger_open_dir(dir, path, identity, err);
         free(name);
-        close(root);
     }
+    if (instance)
+        instance->root = root;
+    else if (root >= 0)
+        close(root);
     free(root_path);
     return instance;
 }
@@ -204,6 +192,8 @@ void instance_close(struct instance *instance)
         close(instance->alive);
     if (instance->dir >= 0)
         close(instance->dir);
+    if (instance->root >= 0)
+        close(instance->root);
     idset_free(instance->enclosing);
     idset_free(instance->gone);
     free(instance->within);

@@ -14,12 +14,15 @@
 struct instance {
     char *path;
     char id[LEDGER_ID + 1];
+    int root;                /* of the directory of all instances; -1: of one on another path */
     int dir;                 /* of path */
     int programs;            /* of path/programs */
-    int alive;               /* of path/alive */
+    int alive;               /* of path/alive, for reading */
     struct idset *enclosing; /* numbers of programs this process is a task of; NULL: none */
     char *within;            /* the same as claims have it; NULL: none */
     struct idset *gone;      /* numbers of programs that were seen to be gone: they stay so */
+    double patience;         /* seconds for a lock; 0: the default */
+    bool busy;               /* the last lock was not to be had in that time */
     size_t locks;
     double longest;            /* seconds that a lock was held */
     float held[LEDGER_RECALL]; /* of the last locks, by their number modulo this */
@@ -32,7 +35,7 @@ struct program {
     char *path;
     char *name;
     int dir;
-    int alive; /* the open file description that holds the lock on alive/<n> */
+    int alive; /* the open file description that has locked byte `number` of `alive` */
 };
 
 enum { LEDGER_NUMBER = 24 }; /* room for a program's number as text */
@@ -52,16 +55,15 @@ void ledger_unlock(struct ledger_lock *lock);
 /* ledger_book.c: the claims, and who lives. */
 #define LEDGER_TRIES 10 /* without the lock before it is taken for all of a change */
 
-/* A change of the claims. The claims are read, changed and written into a draft without the lock,
- * which is taken to see that they are as they were, and to put the draft in their place: those are
- * microseconds. Where others are quicker again and again all is done under the lock. */
+/* A change of the claims. The claims are read and changed without the lock, which is taken to see
+ * that they are as they were, and to write them: those are microseconds. Where others are quicker
+ * again and again all is done under the lock. */
 struct ledger_change {
     struct instance *instance;
     bool locked; /* from the beginning */
     struct ledger_lock lock;
-    int seen; /* the file that was read, open; -1: under the lock */
+    uint64_t generation; /* of what was read */
     struct claims *claims;
-    const char *draft, *id; /* set by who begins it: to be renamed in alive/ along with it */
 };
 /* The claims as they are now, without a lock; NULL with a sentence. Caller frees. */
 struct claims *ledger_read(struct instance *instance, struct error *err);
@@ -71,8 +73,6 @@ int ledger_begin(struct instance *instance, int tries, struct ledger_change *cha
                  struct error *err);
 /* 0; 1: others changed them meanwhile, begin anew; -1 with a sentence. */
 int ledger_commit(struct ledger_change *change, struct error *err);
-/* Remove drafts of runs that were killed. */
-void ledger_tidy(struct instance *instance);
 void ledger_end(struct ledger_change *change);
 
 bool ledger_is_alive(struct instance *instance, uint64_t number);
@@ -86,8 +86,15 @@ bool program_yields(const struct program *program, const struct claims_row *row)
 /* Its row is that from now on; 1 where the probe (NULL: nobody is asked) meets others. */
 int program_put(struct program *program, enum claims_state state, const struct rset *set,
                 const struct claims_probe *probe, struct error *err);
+/* ledger_context.c. A program's directory, made or taken from those that are over: 0, or -1 with
+ * errno. Removed, which is no failure where it is not there; and what others did not finish. */
+int ledger_make_context(struct instance *instance, const char *id);
+void ledger_remove_context(struct instance *instance, const char *id);
+void ledger_tidy_contexts(struct instance *instance);
+
 /* Remove what a program that is gone left. */
 void ledger_bury(struct instance *instance, uint64_t number);
+uint64_t ledger_hash(const char *text);
 const char *ledger_within(const struct instance *instance);
 uint64_t ledger_now(void); /* seconds since the epoch */
 

@@ -10,6 +10,7 @@
 #include "launcher/program/ledger_private.h"
 
 #define RIVALS_SHOWN 3
+#define RIVALS_COMMAND 60 /* bytes of a command */
 
 int program_queue(struct program *program, const struct rset *scope, struct error *err)
 {
@@ -55,14 +56,13 @@ bool program_is_behind(struct program *program)
     return behind;
 }
 
-/* The end of a program, however it comes, closes or removes its file there; one that has its claim
- * touches it. */
+/* The end of a program, however it comes, closes a file that was open for writing; one that has its
+ * claim, or is over, touches it. */
 int instance_watch(struct instance *instance)
 {
     int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     char *path = mem_format("%s/alive", instance->path);
-    if (fd >= 0 &&
-        inotify_add_watch(fd, path, IN_CLOSE_WRITE | IN_DELETE | IN_ATTRIB | IN_ONLYDIR) < 0) {
+    if (fd >= 0 && inotify_add_watch(fd, path, IN_CLOSE_WRITE | IN_ATTRIB) < 0) {
         close(fd);
         fd = -1;
     }
@@ -90,14 +90,43 @@ static void rivals_add_time(struct buf *text, uint64_t since)
         buf_printf(text, ", since %s", words);
 }
 
+/* "for 3h12m" */
+static void rivals_add_duration(struct buf *text, uint64_t since)
+{
+    uint64_t now = ledger_now(), s = now > since ? now - since : 0;
+    static const struct {
+        uint64_t seconds, part;
+        const char *unit, *part_unit;
+    } units[] = {{86400, 3600, "d", "h"}, {3600, 60, "h", "m"}, {60, 1, "m", "s"}, {1, 1, "s", ""}};
+    size_t i = 0;
+    while (i < 3 && s < units[i].seconds)
+        i++;
+    buf_printf(text, ", for %llu%s", (unsigned long long)(s / units[i].seconds), units[i].unit);
+    uint64_t rest = s % units[i].seconds / units[i].part;
+    if (i < 3 && rest)
+        buf_printf(text, "%llu%s", (unsigned long long)rest, units[i].part_unit);
+}
+
+/* As much of a command as tells it from others. */
+static void rivals_add_command(struct buf *text, const char *name)
+{
+    size_t len = strlen(name), shown = len;
+    if (len > RIVALS_COMMAND)
+        for (shown = RIVALS_COMMAND; shown && ((unsigned char)name[shown] & 0xc0) == 0x80; shown--)
+            continue; /* not in the middle of a UTF-8 character */
+    buf_printf(text, "%.*s%s", (int)shown, len ? name : "?", shown < len ? "..." : "");
+}
+
 static void rivals_add_holder(struct rivals *rivals, const struct claims_row *row, const char *host,
                               const struct rset_children *common)
 {
     char *what = ledger_name_common(common);
     if (rivals->shown++ < RIVALS_SHOWN) {
-        buf_printf(&rivals->text, "%sprogram %llu (%s", rivals->text.len ? ", " : "",
-                   (unsigned long long)row->number, *row->name ? row->name : "?");
+        buf_printf(&rivals->text, "%sprogram %llu (", rivals->text.len ? ", " : "",
+                   (unsigned long long)row->number);
+        rivals_add_command(&rivals->text, row->name);
         rivals_add_time(&rivals->text, row->since);
+        rivals_add_duration(&rivals->text, row->since);
         buf_printf(&rivals->text, ") holds %s of %s", what, host);
     } else {
         rivals->more++;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/program/library_maker.h"
 
 /* ---- one file ---- */
 
@@ -102,6 +103,12 @@ static bool try_rpaths(const struct library_search *search, const struct loaded 
     return false;
 }
 
+static bool try_mpi_abi(const struct library_search *search, const char *name,
+                        struct library_found *found)
+{
+    return search->mpi_abi && library_is_mpi_abi(name) && try_path(search, search->mpi_abi, found);
+}
+
 static bool try_cache(const struct library_search *search, const char *name,
                       struct library_found *found)
 {
@@ -134,7 +141,7 @@ void library_search(const struct library_search *search, const struct loaded *as
         free(path);
         return;
     }
-    if (try_rpaths(search, asker, name, found) ||
+    if (try_rpaths(search, asker, name, found) || try_mpi_abi(search, name, found) ||
         try_list(search, search->library_path, search->program->origin, name, found) ||
         try_list(search, asker->elf.runpath, asker->origin, name, found) ||
         try_cache(search, name, found))

@@ -19,6 +19,7 @@ struct library_search {
     const struct loaded *program;
     const char *directory;    /* of the process: what is relative is relative to it */
     const char *library_path; /* LD_LIBRARY_PATH, or NULL */
+    const char *mpi_abi;      /* the library of the MPI ABI that stands before it, or NULL */
     char *loader_directory;   /* real place of the loader: trusted; NULL: not known */
     struct loader_cache cache;
 };

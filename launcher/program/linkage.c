@@ -1,6 +1,5 @@
 #include "launcher/program/linkage.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -88,8 +87,11 @@ static void add_library(struct reader *reader, const char *name, struct loaded *
     linkage->libraries =
         mem_resize(linkage->libraries, linkage->count + 1, sizeof(*linkage->libraries));
     size_t by = asker == reader->files ? LINKAGE_MAX : (size_t)(asker - reader->files) - 1;
-    linkage->libraries[linkage->count++] =
-        (struct library){mem_copy_text(name), found.path, found.fault, by};
+    linkage->libraries[linkage->count] =
+        (struct library){mem_copy_text(name), found.path, found.fault, by, LIBRARY_MAKER_UNKNOWN};
+    if (found.path && library_is_mpi_abi(base_of(name)))
+        linkage->libraries[linkage->count].maker = library_maker_of(found.path, &found.elf);
+    linkage->count++;
     reader->files[linkage->count] =
         (struct loaded){found.elf, directory_of(found.path ? found.path : "/"), asker};
     if (reader->last > linkage->count && reader->is_last && reader->is_last(name))
@@ -124,6 +126,7 @@ static void read_libraries(struct linkage *linkage, struct elf *elf,
     reader.search.program = reader.files;
     reader.search.directory = source->directory;
     reader.search.library_path = source->library_path;
+    reader.search.mpi_abi = source->mpi_abi;
     reader.search.loader_directory = linkage->loader ? real_directory(linkage->loader) : NULL;
     loader_cache_open(&reader.search.cache, source->cache ? source->cache : LOADER_CACHE);
     add_all(&reader);
@@ -163,25 +166,6 @@ static bool begins_as_elf(int fd, char line[MAX_SCRIPT_LINE])
     return n >= 4 && memcmp(line, "\177ELF", 4) == 0;
 }
 
-/* Of a machine that this one's kernel does not run. */
-static bool is_foreign(const struct elf *elf)
-{
-    static const uint16_t also[][2] = {
-        {EM_X86_64, EM_386}, {EM_AARCH64, EM_ARM}, {EM_PPC64, EM_PPC}};
-    struct elf own;
-    int fd = elf_open("/proc/self/exe");
-    int rc = fd < 0 ? -1 : elf_read(fd, &own, NULL);
-    if (fd >= 0)
-        close(fd);
-    if (rc < 0)
-        return false;
-    bool runs = own.machine == elf->machine;
-    for (size_t i = 0; i < sizeof(also) / sizeof(also[0]); i++)
-        runs |= own.machine == also[i][0] && elf->machine == also[i][1];
-    elf_clear(&own);
-    return !runs;
-}
-
 static bool has_only_closed(const struct linkage *linkage)
 {
     for (size_t i = 0; i < linkage->count; i++)
@@ -202,7 +186,8 @@ static int read_program(struct linkage *linkage, int fd, const struct linkage_so
             return error_prefix(err, "%s", linkage->path);
         linkage->kind = elf.interpreter || elf.nneeded ? LINKAGE_DYNAMIC : LINKAGE_STATIC;
         linkage->loader = elf.interpreter ? absolute(elf.interpreter, source->directory) : NULL;
-        linkage->foreign = is_foreign(&elf);
+        linkage->foreign =
+            !elf_runs_here(&(struct elf_head){.bits = elf.bits, .machine = elf.machine});
     }
     linkage->loader_absent = linkage->loader && access(linkage->loader, X_OK) < 0;
     bool closed = linkage->kind == LINKAGE_DYNAMIC && !source->preloaded && !closed_preloads() &&

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "launcher/program/library_maker.h"
 
 #define LINKAGE_MAX 1024
 
@@ -27,6 +28,7 @@ struct library {
     char *path;  /* where it is; NULL: nowhere */
     char *fault; /* why what is there is of no use: "an ELF file whose ..."; or NULL */
     size_t by;   /* index of the library that needs it; LINKAGE_MAX: the program does */
+    enum library_maker maker; /* of the library of the MPI ABI, see mpi_abi.h */
 };
 
 struct linkage {
@@ -50,6 +52,9 @@ struct linkage_source {       /* all borrowed */
      * holds for none. */
     bool (*last)(const char *name);
     bool preloaded; /* the environment has other libraries loaded: LD_PRELOAD, LD_AUDIT */
+    /* The library of the MPI ABI that stands before those of LD_LIBRARY_PATH; NULL:
+     * none was chosen. */
+    const char *mpi_abi;
 };
 
 /* NULL with a sentence that begins with the path when it cannot be read or is a damaged ELF file. A

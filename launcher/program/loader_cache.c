@@ -90,7 +90,7 @@ const char *loader_cache_find(const struct loader_cache *cache, const char *name
                    (size_t)(*at)++ * sizeof(entry),
                sizeof(entry));
         const char *path = text_at(cache, entry.path);
-        if (path[0] == '/' && strcmp(text_at(cache, entry.name), name) == 0)
+        if (path[0] == '/' && (!name || strcmp(text_at(cache, entry.name), name) == 0))
             return path;
     }
     return NULL;

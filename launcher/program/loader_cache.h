@@ -24,7 +24,7 @@ void loader_cache_take(struct loader_cache *cache,
                        struct buf *bytes); /* the same of bytes; taken */
 void loader_cache_clear(struct loader_cache *cache);
 
-/* The next path of that name; *at begins as 0. NULL after the last. Borrowed. */
+/* The next path of that name, NULL: of any; *at begins as 0. NULL after the last. Borrowed. */
 const char *loader_cache_find(const struct loader_cache *cache, const char *name, uint32_t *at);
 
 #endif

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "launcher/program/spec.h"
 
 /* Rows are tried in order, each against all libraries. */
@@ -13,11 +14,22 @@ struct rule {
     const char *what;
     unsigned speaks;
     bool alone; /* of an MPI: libraries of PMI that are there too say nothing about it */
+    enum library_maker maker; /* UNKNOWN: whoever's */
 };
+
+#define UNKNOWN "an MPI"
+#define UNKNOWN_ABI "an MPI of the standard ABI"
 
 /* Names as the projects' own builds give them. Open MPI 1.x had a libmpi.so.12, as MPICH's family has
  * (the MPICH ABI Compatibility Initiative), but also libopen-pal. */
 static const struct rule mpis[] = {
+    {"libmpi_abi.so*", NULL, "libopen_mpi.so*", "Open MPI", SPEC_PMI_X, true},
+    {"libmpi_abi.so*", NULL, NULL, "Open MPI", SPEC_PMI_X, true, LIBRARY_MAKER_OPEN_MPI},
+    {"libmpi_abi.so*", NULL, "libpscom.so*", "ParaStation MPI", SPEC_PMI_1, false},
+    {"libmpi_abi.so*", "*mvapich*", NULL, "MVAPICH", SPEC_PMI_1, false},
+    {"libmpi_abi.so*", "*impi*", NULL, "Intel MPI", SPEC_PMI_1, false},
+    {"libmpi_abi.so*", "*/oneapi/*", NULL, "Intel MPI", SPEC_PMI_1, false},
+    {"libmpi_abi.so*", NULL, NULL, "MPICH", SPEC_PMI_1, false, LIBRARY_MAKER_MPICH},
     {"libmpi_ibm*.so*", NULL, NULL, "IBM Spectrum MPI", SPEC_PMI_X, true},
     {"libmpi.so.[24]0", NULL, NULL, "Open MPI", SPEC_PMI_X, true},
     {"libmpi.so*", NULL, "libopen-pal.so*", "Open MPI", SPEC_PMI_X, true},
@@ -33,8 +45,8 @@ static const struct rule mpis[] = {
     {"libmpi.so.12", "*/oneapi/*", NULL, "Intel MPI", SPEC_PMI_1, false},
     {"libmpich.so*", NULL, NULL, "MPICH", SPEC_PMI_1, false},
     {"libmpi.so.12", NULL, NULL, "MPICH or another of its ABI", SPEC_PMI_1, false},
-    {"libmpi_abi.so*", NULL, NULL, "an MPI of the standard ABI", SPEC_PMI_1 | SPEC_PMI_X, false},
-    {"libmpi.so*", NULL, NULL, "an MPI", SPEC_PMI_1 | SPEC_PMI_X, false},
+    {"libmpi_abi.so*", NULL, NULL, UNKNOWN_ABI, SPEC_PMI_1 | SPEC_PMI_X, false},
+    {"libmpi.so*", NULL, NULL, UNKNOWN, SPEC_PMI_1 | SPEC_PMI_X, false},
 };
 
 /* Slurm's libpmi.so.0 asks srun and reads no PMI_FD; its libpmi2.so.0 does. */
@@ -52,15 +64,18 @@ static bool name_matches(const char *pattern, const char *name)
     return fnmatch(pattern, base ? base + 1 : name, 0) == 0;
 }
 
-static const struct library *find_name(const struct linkage *linkage, const char *name,
-                                       const char *path)
+static bool rule_matches(const struct rule *rule, const struct library *library)
 {
-    for (size_t i = 0; i < linkage->count; i++) {
-        const struct library *library = &linkage->libraries[i];
-        if (name_matches(name, library->name) &&
-            (!path || (library->path && fnmatch(path, library->path, 0) == 0)))
-            return library;
-    }
+    return name_matches(rule->name, library->name) &&
+           (!rule->path || (library->path && fnmatch(rule->path, library->path, 0) == 0)) &&
+           (!rule->maker || rule->maker == library->maker);
+}
+
+static const struct library *find_library(const struct linkage *linkage, const struct rule *rule)
+{
+    for (size_t i = 0; i < linkage->count; i++)
+        if (rule_matches(rule, &linkage->libraries[i]))
+            return &linkage->libraries[i];
     return NULL;
 }
 
@@ -68,9 +83,10 @@ static const struct rule *find_rule(const struct rule *rules, size_t count,
                                     const struct linkage *linkage, const struct library **library)
 {
     for (size_t i = 0; i < count; i++) {
-        if (rules[i].with && !find_name(linkage, rules[i].with, NULL))
+        const struct rule with = {.name = rules[i].with};
+        if (with.name && !find_library(linkage, &with))
             continue;
-        *library = find_name(linkage, rules[i].name, rules[i].path);
+        *library = find_library(linkage, &rules[i]);
         if (*library)
             return &rules[i];
     }
@@ -96,6 +112,9 @@ struct mpi_use mpi_use_of(const struct linkage *linkage)
     const struct rule *mpi = find_rule(mpis, nmpis, linkage, &use.mpi_library), *pmi = NULL;
     if (mpi) {
         use.mpi = mpi->what;
+        use.family = mpi->alone                  ? MPI_FAMILY_OPEN_MPI
+                     : mpi->speaks == SPEC_PMI_1 ? MPI_FAMILY_MPICH
+                                                 : MPI_FAMILY_UNKNOWN;
         use.speaks = mpi->speaks;
         use.how = dialects_name(mpi->speaks);
     }
@@ -107,6 +126,19 @@ struct mpi_use mpi_use_of(const struct linkage *linkage)
     use.speaks = mpi && pmi->speaks == SPEC_PMI_X ? SPEC_PMI_1 | SPEC_PMI_X : pmi->speaks;
     use.how = use.speaks ? dialects_name(use.speaks) : pmi->what;
     return use;
+}
+
+char *mpi_use_mixed(const char *mpich, const char *open_mpi)
+{
+    return mem_format("%s uses MPICH or one of its family, %s uses Open MPI, and no MPI_COMM_WORLD "
+                      "holds both: give each a tprun of its own, or --pmi none, with which every "
+                      "task is a world of its own",
+                      mpich, open_mpi);
+}
+
+bool mpi_use_is_known(const char *mpi)
+{
+    return strcmp(mpi, UNKNOWN) != 0 && strcmp(mpi, UNKNOWN_ABI) != 0;
 }
 
 bool mpi_use_names_mpi(const char *name)

@@ -10,8 +10,12 @@
 #include "base/buf.h"
 #include "launcher/program/linkage.h"
 
+/* MPIs of two families never find each other. */
+enum mpi_family { MPI_FAMILY_UNKNOWN, MPI_FAMILY_MPICH, MPI_FAMILY_OPEN_MPI, MPI_FAMILIES };
+
 struct mpi_use {
     const char *mpi; /* "MPICH"; NULL: none that is known */
+    enum mpi_family family;
     const struct library *mpi_library;
     const char *how;                   /* "PMI-1", "Slurm's own PMI"; NULL: no PMI that is known */
     const struct library *pmi_library; /* NULL: it is built in, or opened at run time */
@@ -24,6 +28,12 @@ struct mpi_use mpi_use_of(const struct linkage *linkage);
 /* By this name of a library an MPI is known. All that tells more of it is what it needs itself:
  * linkage_read() need not go on. */
 bool mpi_use_names_mpi(const char *name);
+
+/* False for a use.mpi that only says that it is some MPI. */
+bool mpi_use_is_known(const char *mpi);
+
+/* Why these two programs cannot be parts of one, and what to write instead; caller frees. */
+char *mpi_use_mixed(const char *mpich, const char *open_mpi);
 
 /* Append what becomes of that where `offered` of what is `served` (sets of enum spec_pmi) is offered
  * to the tasks: "this tprun does not serve it" and the like; true when they will find each other.

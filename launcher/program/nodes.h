@@ -17,6 +17,8 @@
 #include "base/error.h"
 #include "launcher/program/spec.h"
 
+struct source;
+
 struct node {
     char *host;          /* as it is shown and written into R, without user@ */
     char *login;         /* what ssh is told: user@host or host */
@@ -37,7 +39,8 @@ struct nodes {
     char *note;        /* what a user may not expect of --requires, to be told; or NULL */
     char *source;      /* "R file /path", "--hosts", "hostfile /path", "this machine",
                           "Slurm job 17 (SLURM_JOB_NODELIST)": for messages */
-    char *identity;    /* of the instance: an R file by its real path, a batch job, this machine;
+    const struct source *from; /* what named them, where no option did; else NULL. Borrowed */
+    char *identity; /* of the instance: an R file by its real path, a batch job, this machine;
                           hosts named inside of one of these belong to it */
 };
 

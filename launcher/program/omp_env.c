@@ -42,24 +42,16 @@ static char *places_of(const struct topo *topo, const struct idset *cpus, uint32
     return NULL;
 }
 
-/* Takes the value. */
-static size_t add_both(char **list, size_t count, const char *name, char *value)
-{
-    list[count++] = mem_format("%s=%s", name, value);
-    list[count++] = mem_format("TPRUN_%s=%s", name, value);
-    free(value);
-    return count;
-}
-
 char **omp_env_make(const struct topo *topo, const struct idset *cpus, uint32_t cores,
                     char *const *environment)
 {
     char **list = mem_array(OMP_ENV_MAX + 1, sizeof(*list));
     size_t count = 0;
     if (!spec_env_value(environment, NUM_THREADS))
-        count = add_both(list, count, NUM_THREADS, mem_format("%u", cores));
+        list[count++] = mem_format("%s=%u", NUM_THREADS, cores);
     char *places = wants_places(environment) ? places_of(topo, cpus, cores) : NULL;
     if (places)
-        add_both(list, count, PLACES, places);
+        list[count++] = mem_format("%s=%s", PLACES, places);
+    free(places);
     return list;
 }

@@ -14,8 +14,7 @@
  *   - for one that is bound to more than its slot: all such tasks would begin with the same core;
  *   - where the list would be too long.
  *
- * A copy of each, as TPRUN_OMP_..., tells a launcher inside the task that it was not the user who
- * said so.
+ * TPRUN_DEFAULTS repeats them (spec_env.h).
  */
 #ifndef LAUNCHER_PROGRAM_OMP_ENV_H
 #define LAUNCHER_PROGRAM_OMP_ENV_H
@@ -25,7 +24,7 @@
 #include "affinity/resource/idset.h"
 #include "affinity/topology/topo.h"
 
-#define OMP_ENV_MAX 4           /* entries of a list */
+#define OMP_ENV_MAX 2           /* entries of a list */
 #define OMP_ENV_MAX_PLACES 8192 /* bytes */
 
 /* What a task with a slot of so many cores, bound to these processors (OS indexes), has set beside

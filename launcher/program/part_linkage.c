@@ -6,12 +6,12 @@
 
 #include "base/mem.h"
 #include "launcher/process/spawn.h"
+#include "launcher/program/mpi_abi.h"
 #include "launcher/program/pmi_choice.h"
 #include "launcher/program/spec_env.h"
 #include "launcher/program/spec_words.h"
 
-/* A part's own directory may be relative to the caller's. */
-static char *part_directory(const struct spec *spec, const struct spec_part *part)
+char *part_linkage_directory(const struct spec *spec, const struct spec_part *part)
 {
     const char *caller = spec->directory ? spec->directory : "/";
     if (!part->chdir)
@@ -35,21 +35,35 @@ struct linkage_source part_linkage_source(const char *path, const char *director
 struct place {
     char **environment;
     char *directory;
-    char *path; /* NULL: it is not there, errno */
+    char *path;       /* NULL: it is not there */
+    char *mpi_abi;    /* of --mpi; NULL: not given, or not there */
+    struct error err; /* what is not there */
 };
 
 static struct linkage_source place_open(struct place *place, const struct spec *spec,
                                         const struct spec_part *part)
 {
+    const char *name = part->argv[0];
+    place->err = (struct error)ERROR_INIT;
     place->environment = spec_part_environment(spec, part);
-    place->directory = part_directory(spec, part);
-    place->path =
-        spawn_find(part->argv[0], spec_env_value(place->environment, "PATH"), place->directory);
-    return part_linkage_source(place->path, place->directory, place->environment);
+    place->directory = part_linkage_directory(spec, part);
+    place->path = spawn_find(name, spec_env_value(place->environment, "PATH"), place->directory);
+    if (!place->path)
+        error_set(&place->err, "%s cannot be run: %s", name,
+                  errno == ENOENT && !strchr(name, '/') ? "it is not found along PATH"
+                                                        : strerror(errno));
+    place->mpi_abi =
+        place->path && spec->mpi ? mpi_abi_find(spec->mpi, place->environment, &place->err) : NULL;
+    struct linkage_source source =
+        part_linkage_source(place->path, place->directory, place->environment);
+    source.mpi_abi = place->mpi_abi;
+    return source;
 }
 
 static void place_close(struct place *place)
 {
+    error_clear(&place->err);
+    free(place->mpi_abi);
     free(place->path);
     free(place->directory);
     spec_free_words(place->environment);
@@ -61,12 +75,15 @@ struct linkage *part_linkage_read(const struct spec *spec, const struct spec_par
     struct place place;
     struct linkage *linkage = NULL;
     struct linkage_source source = place_open(&place, spec, part);
-    if (place.path)
-        linkage = linkage_read(&source, err);
+    if (place.err.text)
+        error_set(err, "%s", error_text(&place.err));
     else
-        error_set(err, "%s cannot be run: %s", part->argv[0],
-                  errno == ENOENT && !strchr(part->argv[0], '/') ? "it is not found along PATH"
-                                                                 : strerror(errno));
+        linkage = linkage_read(&source, err);
+    if (linkage && place.mpi_abi &&
+        mpi_abi_accepts(linkage, place.mpi_abi, spec->nparts > 1, err) < 0) {
+        linkage_free(linkage);
+        linkage = NULL;
+    }
     place_close(&place);
     return linkage;
 }
@@ -76,7 +93,7 @@ static bool part_needs_pmix(const struct spec *spec, const struct spec_part *par
 {
     struct place place;
     struct linkage_source source = place_open(&place, spec, part);
-    bool needs = !place.path || pmi_choice_read(spec->pmi, true, &source) & SPEC_PMI_X;
+    bool needs = place.err.text || pmi_choice_read(spec->pmi, true, &source) & SPEC_PMI_X;
     place_close(&place);
     return needs;
 }

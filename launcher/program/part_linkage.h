@@ -7,8 +7,12 @@
 #include "launcher/program/linkage.h"
 #include "launcher/program/spec.h"
 
+/* Where a part's tasks start: its own directory may be relative to the caller's. Caller frees. */
+char *part_linkage_directory(const struct spec *spec, const struct spec_part *part);
+
 /* The program is looked up with the tasks' PATH, from their directory; libraries with their
- * LD_LIBRARY_PATH. NULL with a sentence when there is none. */
+ * LD_LIBRARY_PATH and, of the MPI ABI, what --mpi says. NULL with a sentence when there is none, or
+ * when --mpi is not for this program. */
 struct linkage *part_linkage_read(const struct spec *spec, const struct spec_part *part,
                                   struct error *err);
 

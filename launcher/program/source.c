@@ -61,15 +61,22 @@ static const struct source sources[] = {
     {SOURCE_ENCLOSING,
      "the enclosing program",
      {"TPRUN_PROGRAM"},
+     NULL,
      enclosing_nodes,
      enclosing_identity},
-    {SOURCE_FILE, "an R file", {"TPRUN_R"}, file_nodes, file_identity},
-    {SOURCE_BATCH, "Flux", {"FLUX_JOB_ID", "FLUX_URI"}, flux_nodes, batch_identity},
-    {SOURCE_BATCH, "Slurm", {"SLURM_JOB_ID", "SLURM_JOBID"}, slurm_nodes, batch_identity},
-    {SOURCE_BATCH, "PBS", {"PBS_JOBID"}, pbs_nodes, batch_identity},
-    {SOURCE_BATCH, "LSF", {"LSB_JOBID"}, lsf_nodes, batch_identity},
-    {SOURCE_BATCH, "Grid Engine", {"PE_HOSTFILE"}, grid_engine_nodes, grid_engine_identity},
-    {SOURCE_MACHINE, "this machine", {NULL}, machine_nodes, machine_identity},
+    {SOURCE_FILE, "an R file", {"TPRUN_R"}, NULL, file_nodes, file_identity},
+    {SOURCE_BATCH, "Flux", {"FLUX_JOB_ID", "FLUX_URI"}, NULL, flux_nodes, batch_identity},
+    {SOURCE_BATCH, "Slurm", {"SLURM_JOB_ID", "SLURM_JOBID"}, NULL, slurm_nodes, batch_identity},
+    {SOURCE_BATCH, "PBS", {"PBS_JOBID"}, NULL, pbs_nodes, batch_identity},
+    {SOURCE_BATCH, "LSF", {"LSB_JOBID"}, NULL, lsf_nodes, batch_identity},
+    {SOURCE_BATCH, "Grid Engine", {"PE_HOSTFILE"}, NULL, grid_engine_nodes, grid_engine_identity},
+    {SOURCE_BATCH,
+     "MPI Operator",
+     {"K_MPI_JOB_ROLE", "KUBERNETES_SERVICE_HOST"},
+     kubernetes_is_there,
+     kubernetes_nodes,
+     kubernetes_identity},
+    {SOURCE_MACHINE, "this machine", {NULL}, NULL, machine_nodes, machine_identity},
 };
 
 const char *source_variable(const struct source *source)
@@ -83,7 +90,7 @@ const char *source_variable(const struct source *source)
 bool source_is_there(const struct source *source)
 {
     const char *variable = source_variable(source);
-    return !variable || source_get(variable);
+    return source->is_there ? source->is_there() : !variable || source_get(variable);
 }
 
 const struct source *source_find(unsigned kinds)
@@ -110,8 +117,10 @@ const char *source_name(const struct source *source)
 struct nodes *source_nodes(const struct source *source, double now, struct error *err)
 {
     struct nodes *nodes = source->nodes(source, now, err);
-    if (nodes)
-        nodes->identity = source_identity(source);
+    if (!nodes)
+        return NULL;
+    nodes->from = source;
+    nodes->identity = source_identity(source);
     return nodes;
 }
 

@@ -10,11 +10,13 @@
  *                 LSF                                           LSB_JOBID
  *                 Flux                                          FLUX_JOB_ID or FLUX_URI
  *                 Grid Engine                                   PE_HOSTFILE
+ *                 Kubernetes' MPI Operator                      K_MPI_JOB_ROLE, or
+ *                                   KUBERNETES_SERVICE_HOST and a list of its workers
  *     machine     this machine                                  always
  *
  * What is there but cannot be used (a job without its list of nodes, a file that is gone) is
  * refused by the name of its variable; nothing is passed over in silence. Only the enclosing
- * program is: one that holds nothing, or whose instance lives on another host, names no nodes.
+ * program is: one that has nothing on this host, or of which that is not known, names no nodes.
  *
  * A batch system says how much of each node the job was granted, and seldom which cores: that is
  * for the cgroup and the mask of each node to say. The count becomes the node's limit.

@@ -13,6 +13,7 @@ struct source {
     const char *name;
     const char *variables[SOURCE_MAX_VARIABLES]; /* one that is set says that it is there; none
                                                     named: it always is */
+    bool (*is_there)(void);                      /* NULL: the variables tell */
     struct nodes *(*nodes)(const struct source *source, double now, struct error *err);
     char *(*identity)(const struct source *source);
 };
@@ -32,5 +33,8 @@ struct nodes *lsf_nodes(const struct source *source, double now, struct error *e
 struct nodes *flux_nodes(const struct source *source, double now, struct error *err);
 struct nodes *grid_engine_nodes(const struct source *source, double now, struct error *err);
 char *grid_engine_identity(const struct source *source);
+bool kubernetes_is_there(void);
+struct nodes *kubernetes_nodes(const struct source *source, double now, struct error *err);
+char *kubernetes_identity(const struct source *source);
 
 #endif

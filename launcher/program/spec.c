@@ -22,6 +22,7 @@ struct spec *spec_new(void)
     spec->wait = INFINITY;
     spec->time_limit = INFINITY;
     spec->kill_grace = 5;
+    spec->stop_grace = 30;
     spec->start_timeout = 30;
     spec->node_timeout = 10;
     spec->on_failure = SPEC_FAILURE_KILL;
@@ -69,10 +70,11 @@ static void spec_free_part(struct spec_part *part)
 
 void spec_clear(struct spec *spec)
 {
-    char *texts[] = {spec->resources, spec->hosts,     spec->hostfile,  spec->exclude,
-                     spec->output,    spec->error,     spec->input_arg, spec->bootstrap,
-                     spec->ssh,       spec->directory, spec->agent,     spec->draw,
-                     spec->on,        spec->requires};
+    char *texts[] = {spec->resources,   spec->hosts,     spec->hostfile,       spec->exclude,
+                     spec->output,      spec->error,     spec->input_arg,      spec->bootstrap,
+                     spec->ssh,         spec->directory, spec->agent,          spec->draw,
+                     spec->on,          spec->requires,  spec->screen_machine, spec->mpi,
+                     spec->memory_kinds};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         free(texts[i]);
     for (size_t i = 0; i < spec->nparts; i++)
@@ -131,6 +133,7 @@ void spec_add_topology(struct spec *spec, const char *text)
 struct layout_part spec_part_layout(const struct spec_part *part)
 {
     return (struct layout_part){.ntasks = part->ntasks,
+                                .fill = part->fill,
                                 .cores_per_task = part->cores_per_task,
                                 .gpus_per_task = part->gpus_per_task,
                                 .map = part->map,
@@ -171,19 +174,39 @@ static int spec_own_umask(void)
     return (int)mask;
 }
 
+/* Whether a task starts in it, or in one below it. */
+static bool spec_needs_directory(const struct spec *spec)
+{
+    for (size_t i = 0; i < spec->nparts; i++)
+        if (!spec->parts[i].chdir || spec->parts[i].chdir[0] != '/')
+            return true;
+    return false;
+}
+
 int spec_inherit(struct spec *spec, struct error *err)
 {
     /* Not getcwd(3): a directory below an automounter's link has the link's name on every node. */
-    if (!spec->directory && !(spec->directory = get_current_dir_name()))
-        return error_set(err, "cannot tell the current directory: %s", strerror(errno));
+    if (!spec->directory)
+        spec->directory = get_current_dir_name();
+    int why = errno;
+    if (!spec->directory && !spec_needs_directory(spec))
+        spec->directory = mem_copy_text("/");
+    if (!spec->directory)
+        return error_set(err,
+                         "cannot tell the current directory: %s: enter another, or name the "
+                         "tasks' with --chdir /DIR",
+                         strerror(why));
     if (spec->umask < 0)
         spec->umask = spec_own_umask();
     for (int i = 0; i < RLIM_NLIMITS; i++) {
         if (!spec_has_rlimit(spec, i) && getrlimit(i, &spec->rlimits[i]) < 0)
             return error_set(err, "cannot read resource limit %d: %s", i, strerror(errno));
     }
-    if (!spec->environment)
+    if (!spec->environment) {
         spec->environment = spec_env_scrub(environ);
+        free(spec->screen_machine);
+        spec->screen_machine = spec_env_screen_machine(spec->environment);
+    }
     return 0;
 }
 
@@ -199,6 +222,9 @@ void spec_replace(struct spec *spec, struct spec *with)
     if (!spec->environment) {
         spec->environment = old.environment;
         old.environment = NULL;
+        free(spec->screen_machine);
+        spec->screen_machine = old.screen_machine;
+        old.screen_machine = NULL;
     }
     if (spec->umask < 0)
         spec->umask = old.umask;

@@ -31,11 +31,13 @@ struct spec_rlimit {
 
 enum spec_memory { SPEC_MEMORY_NONE, SPEC_MEMORY_LOCAL };
 
-#define SPEC_PSET_MAX 255 /* bytes of a process set's name */
+#define SPEC_MEMORY_KINDS_MAX 1023 /* bytes, as a value of PMI has */
+#define SPEC_PSET_MAX 255          /* bytes of a process set's name */
 
 struct spec_part {
     char **argv;                     /* NULL-terminated, argv[0] is the program */
     uint32_t ntasks;                 /* 0: not given */
+    bool fill;                       /* -n all: as many as fit */
     uint32_t cores_per_task;         /* 0: not given */
     uint32_t gpus_per_task;          /* 0: not given */
     char *map, *bind, *order, *mppr; /* NULL: not given */
@@ -99,23 +101,37 @@ struct spec {
 
     /* input and output */
     bool label;
+    bool timestamp; /* the time before each line */
     bool unbuffered;
-    char *output; /* template or NULL */
-    char *error;  /* template or NULL */
+    bool merge;     /* stderr goes where stdout goes */
+    bool tee;       /* what goes into files is shown, too */
+    bool make_dirs; /* directories of the templates that are not there are made */
+    char *output;   /* template or NULL */
+    char *error;    /* template or NULL */
+    double
+        output_idle; /* s that an unfinished line of stdout waits for its end; INFINITY: as long */
+    double error_idle; /* as it takes. The same of stderr. 0: what they are written to says */
     enum spec_input input;
     char *input_arg; /* idset text of SPEC_INPUT_RANKS ("0" by default), file of SPEC_INPUT_FILE */
 
     /* life; seconds, INFINITY for none */
     double time_limit;
     double kill_grace;    /* 5 */
+    double stop_grace;    /* 30, or kill_grace where that was given: after a signal of the user's */
+    int warn_signal;      /* --signal; 0: none */
+    double warn_before;   /* the limit */
     double start_timeout; /* 30 */
     double node_timeout;  /* 10 */
     enum spec_failure on_failure;
+    /* An abort with code 0 gives the exit status 0, not 1. */
+    bool abort_may_succeed;
+    char *mpi;    /* whose library of the MPI ABI tasks load, see mpi_abi.h; NULL: not given */
     unsigned pmi; /* set of enum spec_pmi */
     bool tools;   /* PMIx tools may connect */
+    char *memory_kinds; /* that MPI is asked for, "system,cuda:device"; NULL: none */
 
     /* reaching the nodes */
-    char *bootstrap; /* "auto", "local", "ssh", or a command template */
+    char *bootstrap; /* "auto", "local", "ssh", "slurm", or a command template */
     char *ssh;       /* words of the ssh command, "ssh" */
     uint32_t fanout; /* 32 */
     char *agent;     /* path of tpagent on the nodes, or NULL: as installed */
@@ -123,6 +139,8 @@ struct spec {
 
     /* what tasks inherit from the caller, before the parts' own changes */
     char **environment; /* NULL-terminated NAME=VALUE, already scrubbed */
+    /* The machine (here.h) whose tasks alone inherit DISPLAY and XAUTHORITY; NULL: any. */
+    char *screen_machine;
     char *directory;
     int umask;
     struct rlimit rlimits[RLIM_NLIMITS]; /* soft limits are what is passed on */
@@ -138,7 +156,8 @@ int spec_inherit(struct spec *spec, struct error *err);
 json_t *spec_to_json(const struct spec *spec); /* new reference */
 struct spec *spec_from_json(const json_t *value, struct error *err);
 
-/* The environment of the tasks of one part, NULL-terminated, without the per-task variables.
+/* The environment of one part's tasks on this machine, NULL-terminated, without the variables that
+ * each task is given.
  * Caller frees with spec_free_words(). */
 char **spec_part_environment(const struct spec *spec, const struct spec_part *part);
 void spec_free_words(char **words);

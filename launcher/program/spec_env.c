@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "launcher/program/here.h"
 #include "launcher/program/spec.h"
 
 /* The first row that matches decides. A name ends in '*' for all that begin so. */
@@ -15,6 +16,7 @@ static const struct env_rule {
     /* What the user set for every tprun that comes, also those started by tasks. */
     {"TPRUN_OPTIONS", true},
     {"TPRUN_R", true},
+    {"TPRUN_RUNTIME_DIR", true},
     {"TPRUN_*", false},
     /* PMI of the outer launcher: its sockets, its ranks. */
     {"PMI_*", false},
@@ -87,11 +89,12 @@ static const struct env_rule {
     {"ALPS_APP_*", false},
     {"PALS_*", false},
     {"JSM_*", false},
-    /* The login and the screen of the machine where the user sits. */
+    /* The login on the machine where the user sits. */
     {"SSH_*", false},
-    {"DISPLAY", false},
-    {"XAUTHORITY", false},
 };
+
+/* They name a socket and a file of one machine. */
+static const char *const env_screen[] = {"DISPLAY", "XAUTHORITY"};
 
 static bool env_rule_matches(const char *rule, const char *name, size_t len)
 {
@@ -117,17 +120,17 @@ static size_t env_count(char *const *environment)
     return count;
 }
 
-/* What an outer tprun told a task's OpenMP runtime or its MPI, and nobody changed since. */
-static bool env_is_outer(char *const *environment, const char *entry)
+/* What an outer tprun told a task's OpenMP runtime or its MPI, and nobody changed since: `defaults`
+ * has the same words. */
+static bool env_is_outer(const char *defaults, const char *entry)
 {
-    static const char mark[] = "TPRUN_";
-    if (strncmp(entry, "OMP_", 4) != 0 && strncmp(entry, "OMPI_MCA_", 9) != 0 &&
-        strncmp(entry, "MPIR_CVAR_", 10) != 0)
-        return false;
-    for (; *environment; environment++)
-        if (strncmp(*environment, mark, sizeof(mark) - 1) == 0 &&
-            strcmp(*environment + sizeof(mark) - 1, entry) == 0)
+    size_t len = strlen(entry);
+    for (const char *at = defaults; *at; at += strspn(at, " ")) {
+        size_t word = strcspn(at, " ");
+        if (word == len && memcmp(at, entry, len) == 0)
             return true;
+        at += word;
+    }
     return false;
 }
 
@@ -135,10 +138,11 @@ char **spec_env_scrub(char *const *environment)
 {
     size_t count = env_count(environment), kept = 0;
     char **result = mem_array(count + 1, sizeof(*result));
+    const char *defaults = count ? spec_env_value(environment, SPEC_ENV_DEFAULTS) : NULL;
     for (size_t i = 0; i < count; i++) {
         size_t len = strcspn(environment[i], "=");
         if (len && environment[i][len] && !spec_env_is_local(environment[i], len) &&
-            !env_is_outer(environment, environment[i]))
+            !env_is_outer(defaults ? defaults : "", environment[i]))
             result[kept++] = mem_copy_text(environment[i]);
     }
     return result;
@@ -184,12 +188,40 @@ static size_t env_remove(char **list, size_t count, const struct spec_env *rule)
     return kept;
 }
 
+static bool env_is_screen(const char *entry)
+{
+    for (size_t i = 0; i < sizeof(env_screen) / sizeof(env_screen[0]); i++)
+        if (env_has_name(entry, env_screen[i], strlen(env_screen[i])))
+            return true;
+    return false;
+}
+
+char *spec_env_screen_machine(char *const *environment)
+{
+    for (; *environment; environment++)
+        if (env_is_screen(*environment))
+            return here_machine();
+    return NULL;
+}
+
+static bool env_is_elsewhere(const char *machine)
+{
+    char *here = machine ? here_machine() : NULL;
+    bool elsewhere = here && strcmp(here, machine) != 0;
+    free(here);
+    return elsewhere;
+}
+
 char **spec_part_environment(const struct spec *spec, const struct spec_part *part)
 {
     size_t count = env_count(spec->environment);
     char **list = mem_array(count + part->nenv + 1, sizeof(*list));
-    for (size_t i = 0; i < count; i++)
-        list[i] = mem_copy_text(spec->environment[i]);
+    bool elsewhere = env_is_elsewhere(spec->screen_machine);
+    size_t from = count;
+    count = 0;
+    for (size_t i = 0; i < from; i++)
+        if (!elsewhere || !env_is_screen(spec->environment[i]))
+            list[count++] = mem_copy_text(spec->environment[i]);
     for (size_t i = 0; i < part->nenv; i++) {
         const struct spec_env *rule = &part->env[i];
         count =

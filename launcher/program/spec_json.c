@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "launcher/program/json_field.h"
+#include "launcher/program/mpi_abi.h"
 #include "launcher/program/spec.h"
 #include "launcher/program/spec_build.h"
 #include "launcher/program/spec_shape.h"
@@ -203,6 +204,7 @@ static json_t *get_memory(const void *base, const struct field *field)
 static const struct field part_fields[] = {
     {"argv", field_get_list, field_set_list, PART(argv)},
     {"ntasks", field_get_number, field_set_number, PART(ntasks)},
+    {"fill", field_get_flag, field_set_flag, PART(fill)},
     {"cores_per_task", field_get_number, field_set_number, PART(cores_per_task)},
     {"gpus_per_task", field_get_number, field_set_number, PART(gpus_per_task)},
     {"map", field_get_text, field_set_text, PART(map)},
@@ -235,6 +237,39 @@ static int set_pmi(void *base, const struct field *field, const json_t *value, s
     return field_set_words(base, field, value, err) < 0 ? -1 : spec_pmi_check(spec->pmi, err);
 }
 
+static json_t *get_signal(const void *base, const struct field *field)
+{
+    const struct spec *spec = base;
+    (void)field;
+    if (!spec->warn_signal)
+        return NULL;
+    char *text = spec_signal_encode(spec->warn_signal, spec->warn_before);
+    json_t *value = json_string(text);
+    free(text);
+    return value;
+}
+
+static int set_signal(void *base, const struct field *field, const json_t *value, struct error *err)
+{
+    struct spec *spec = base;
+    (void)field;
+    if (!json_is_string(value))
+        return field_wants("a signal and a duration such as \"USR1@60s\"", value, err);
+    return spec_signal_decode(json_string_value(value), &spec->warn_signal, &spec->warn_before,
+                              err);
+}
+
+/* It is stop_grace, too, where that is not given by itself; its row comes later. */
+static int set_kill_grace(void *base, const struct field *field, const json_t *value,
+                          struct error *err)
+{
+    struct spec *spec = base;
+    if (field_set_duration(base, field, value, err) < 0)
+        return -1;
+    spec->stop_grace = spec->kill_grace;
+    return 0;
+}
+
 #define SPEC(member) offsetof(struct spec, member)
 
 static const struct field spec_fields[] = {
@@ -254,24 +289,37 @@ static const struct field spec_fields[] = {
     {"format", field_get_word, field_set_word, SPEC(format), spec_format_words},
     {"topologies", get_topologies, set_topologies},
     {"label", field_get_flag, field_set_flag, SPEC(label)},
+    {"timestamp", field_get_flag, field_set_flag, SPEC(timestamp)},
     {"unbuffered", field_get_flag, field_set_flag, SPEC(unbuffered)},
+    {"merge", field_get_flag, field_set_flag, SPEC(merge)},
+    {"tee", field_get_flag, field_set_flag, SPEC(tee)},
+    {"make_dirs", field_get_flag, field_set_flag, SPEC(make_dirs)},
     {"output", field_get_text, field_set_text, SPEC(output)},
     {"error", field_get_text, field_set_text, SPEC(error)},
+    {"output_idle", field_get_duration, field_set_duration, SPEC(output_idle)},
+    {"error_idle", field_get_duration, field_set_duration, SPEC(error_idle)},
     {"input", field_get_word, field_set_word, SPEC(input), spec_input_words},
     {"input_arg", field_get_text, field_set_text, SPEC(input_arg)},
     {"time_limit", field_get_duration, field_set_duration, SPEC(time_limit)},
-    {"kill_grace", field_get_duration, field_set_duration, SPEC(kill_grace)},
+    {"signal", get_signal, set_signal},
+    {"kill_grace", field_get_duration, set_kill_grace, SPEC(kill_grace)},
+    {"stop_grace", field_get_duration, field_set_duration, SPEC(stop_grace)},
     {"start_timeout", field_get_duration, field_set_duration, SPEC(start_timeout)},
     {"node_timeout", field_get_duration, field_set_duration, SPEC(node_timeout)},
     {"on_failure", field_get_word, field_set_word, SPEC(on_failure), spec_failure_words},
+    {"abort_may_succeed", field_get_flag, field_set_flag, SPEC(abort_may_succeed)},
     {"pmi", field_get_words, set_pmi, SPEC(pmi), spec_pmi_words},
     {"tools", field_get_flag, field_set_flag, SPEC(tools)},
+    {"mpi", field_get_text, field_set_text, SPEC(mpi), .check = mpi_abi_check},
+    {"memory_kinds", field_get_text, field_set_text, SPEC(memory_kinds),
+     .check = spec_memory_kinds_check},
     {"bootstrap", field_get_text, field_set_text, SPEC(bootstrap)},
     {"ssh", field_get_text, field_set_text, SPEC(ssh)},
     {"fanout", field_get_number, field_set_number, SPEC(fanout)},
     {"agent", field_get_text, field_set_text, SPEC(agent)},
     {"verbose", field_get_number, field_set_number, SPEC(verbose), .max = INT_MAX},
     {"environment", field_get_list, field_set_list, SPEC(environment), .check = check_variable},
+    {"screen_machine", field_get_text, field_set_text, SPEC(screen_machine)},
     {"directory", field_get_text, field_set_text, SPEC(directory)},
     {"umask", field_get_umask, field_set_umask, SPEC(umask)},
     {"rlimits", get_rlimits, set_rlimits},

@@ -1,6 +1,8 @@
 #include "launcher/program/spec_words.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -10,7 +12,9 @@
 #include "affinity/resource/hostlist.h"
 #include "affinity/resource/idset.h"
 #include "base/buf.h"
+#include "base/fsd.h"
 #include "base/mem.h"
+#include "launcher/process/signal_name.h"
 #include "launcher/program/spec.h"
 #include "config.h"
 
@@ -133,6 +137,35 @@ int spec_umask_decode(const char *text, int *value, struct error *err)
     return 0;
 }
 
+int spec_signal_decode(const char *text, int *number, double *before, struct error *err)
+{
+    const char *at = strchr(text, '@');
+    int found = at ? signal_number(text, (size_t)(at - text)) : 0;
+    if (!at || !at[1])
+        return error_set(
+            err, "%s is not SIGNAL@DURATION, such as USR1@60s for a minute before the limit",
+            excerpt(text, strlen(text)).text);
+    if (!found || found == SIGSTOP)
+        return error_set(err, "%s: expected the name or number of a signal before the @",
+                         excerpt(text, strlen(text)).text);
+    if (fsd_decode(at + 1, before, err) < 0)
+        return -1;
+    if (!isfinite(*before) || *before <= 0)
+        return error_set(err, "\"%s\" must be more than 0s and less than the limit", at + 1);
+    *number = found;
+    return 0;
+}
+
+char *spec_signal_encode(int number, double before)
+{
+    const char *name = signal_name(number);
+    char *time = fsd_encode(before);
+    char *text = strncmp(name, "SIG", 3) == 0 ? mem_format("%s@%s", name + 3, time)
+                                              : mem_format("%d@%s", number, time);
+    free(time);
+    return text;
+}
+
 static int spec_limit_bad(const char *text, struct error *err)
 {
     return error_set(err,
@@ -166,8 +199,27 @@ int spec_limit_decode(const char *text, uint64_t *soft, struct error *err)
     return 0;
 }
 
+/* "node0:2" is of hostfiles. An address of IPv6 has more colons. */
+static int check_counts(const char *text, struct error *err)
+{
+    for (const char *at = text; *at; at += strspn(at, ",")) {
+        size_t len = strcspn(at, ",");
+        const char *colon = memchr(at, ':', len);
+        size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+        if (digits && colon + 1 + digits == at + len)
+            return error_set(err,
+                             "%s: a count belongs in a hostfile (--hostfile FILE, with a line such "
+                             "as node0:2), a port in ssh's configuration",
+                             excerpt(at, len).text);
+        at += len;
+    }
+    return 0;
+}
+
 int spec_hosts_check(const char *text, struct error *err)
 {
+    if (check_counts(text, err) < 0)
+        return -1;
     struct hostlist *list = hostlist_decode(text, err);
     if (!list)
         return -1;
@@ -188,6 +240,21 @@ int spec_pset_check(const char *text, struct error *err)
     return good ? 0
                 : error_set(err, "%s is no name of a set: 1 to %d bytes, no blanks and no commas",
                             excerpt(text, len).text, SPEC_PSET_MAX);
+}
+
+int spec_memory_kinds_check(const char *text, struct error *err)
+{
+    size_t len = strlen(text);
+    bool good = len >= 1 && len <= SPEC_MEMORY_KINDS_MAX;
+    for (size_t i = 0; good && i < len; i++)
+        good = (unsigned char)text[i] > ' ' && text[i] != 0x7f &&
+               (text[i] != ',' || (i > 0 && i + 1 < len && text[i - 1] != ','));
+    return good ? 0
+                : error_set(err,
+                            "%s is no list of memory kinds: words with commas between them and no "
+                            "blanks, up to %d bytes, such as "
+                            "system,cuda:device",
+                            excerpt(text, len).text, SPEC_MEMORY_KINDS_MAX);
 }
 
 int spec_topology_check(const char *text, struct error *err)

@@ -36,12 +36,16 @@ char *spec_words_list(const struct spec_word *words); /* "text, json"; caller fr
 /* Values that the command line and the JSON form check alike. 0, or -1 with a sentence. */
 int spec_number_decode(const char *text, uint32_t max, uint32_t *value, struct error *err);
 int spec_umask_decode(const char *text, int *value, struct error *err); /* octal */
+/* "USR1@60s": a signal, and how long before the limit it is sent. */
+int spec_signal_decode(const char *text, int *number, double *before, struct error *err);
+char *spec_signal_encode(int number, double before); /* caller frees */
 int spec_limit_decode(const char *text, uint64_t *soft,
                       struct error *err);                     /* 4096, 8M, unlimited */
 int spec_hosts_check(const char *text, struct error *err);    /* a hostlist that names hosts */
 int spec_topology_check(const char *text, struct error *err); /* HOSTLIST=DESCRIPTION */
 int spec_pmi_check(unsigned set, struct error *err);          /* what this build has */
 int spec_pset_check(const char *text, struct error *err);     /* the name of a process set */
-int spec_ranks_check(const char *text, struct error *err);    /* an idset that is not empty */
+int spec_memory_kinds_check(const char *text, struct error *err);
+int spec_ranks_check(const char *text, struct error *err); /* an idset that is not empty */
 
 #endif

@@ -3,11 +3,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,16 +16,49 @@
 
 #define STORE_MAX_DEPTH 64
 
+/* "ann (1000)", or "user 1000" where it has no name. Caller frees. */
+static char *store_user(uid_t uid)
+{
+    const struct passwd *user = getpwuid(uid);
+    return user ? mem_format("%s (%u)", user->pw_name, (unsigned)uid)
+                : mem_format("user %u", (unsigned)uid);
+}
+
+static int store_refuse_owner(const char *path, const struct stat *st, struct error *err)
+{
+    char *owner = store_user(st->st_uid), *own = store_user(geteuid());
+    error_set(err, "%s %s %s, not to %s who runs this: %s%s has to remove it", path,
+              S_ISLNK(st->st_mode) ? "is a symbolic link that belongs to" : "belongs to", owner,
+              own, owner, st->st_uid ? " or root" : "");
+    free(owner);
+    free(own);
+    return -1;
+}
+
+/* Why it could not be opened. */
+static int store_refuse_entry(int dir, const char *name, const char *path, struct error *err)
+{
+    int why = errno;
+    struct stat st;
+    bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (there && st.st_uid != geteuid())
+        store_refuse_owner(path, &st, err);
+    else if (there && !S_ISDIR(st.st_mode))
+        error_set(err, "%s is %s, expected a directory: remove it", path,
+                  S_ISLNK(st.st_mode) ? "a symbolic link" : "a file");
+    else
+        error_set(err, "cannot open the directory %s: %s", path, strerror(why));
+    errno = why;
+    return -1;
+}
+
 static int store_check_private(int fd, const char *path, struct error *err)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
         return error_set(err, "unable to examine %s: %s", path, strerror(errno));
     if (st.st_uid != geteuid())
-        return error_set(err,
-                         "%s belongs to user %u, not to user %u who runs this: remove it, or name "
-                         "another place with XDG_RUNTIME_DIR or TMPDIR",
-                         path, (unsigned)st.st_uid, (unsigned)geteuid());
+        return store_refuse_owner(path, &st, err);
     if (st.st_mode & 077)
         return error_set(err, "%s has mode %04o and lets others in: chmod 700 it, or remove it",
                          path, (unsigned)(st.st_mode & 07777));
@@ -38,11 +71,11 @@ int store_open_private(int dir, const char *name, const char *path, struct error
     int fd = openat(dir, name, flags);
     if (fd < 0 && errno == ENOENT) {
         if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
-            return error_set(err, "unable to make %s: %s", path, strerror(errno));
+            return error_set(err, "cannot make the directory %s: %s", path, strerror(errno));
         fd = openat(dir, name, flags);
     }
     if (fd < 0)
-        return error_set(err, "unable to open the directory %s: %s", path, strerror(errno));
+        return store_refuse_entry(dir, name, path, err);
     if (store_check_private(fd, path, err) == 0)
         return fd;
     close(fd);
@@ -88,6 +121,23 @@ char *store_read(int dir, const char *name, size_t max, size_t *len)
     return text;
 }
 
+/* Over what is there, and no shorter on the way: ext4 flushes a file that was made empty. */
+static int store_overwrite(int fd, const void *bytes, size_t len)
+{
+    struct stat st;
+    if (file_write_all(fd, bytes, len) < 0 || fstat(fd, &st) < 0)
+        return -1;
+    return (uint64_t)st.st_size > len ? ftruncate(fd, (off_t)len) : 0;
+}
+
+static int store_put(int dir, const char *draft, const char *name)
+{
+    if (renameat2(dir, draft, dir, name, RENAME_EXCHANGE) == 0 ||
+        (errno == ENOENT && renameat2(dir, draft, dir, name, RENAME_NOREPLACE) == 0))
+        return 0;
+    return errno == EINVAL || errno == ENOSYS ? renameat(dir, draft, dir, name) : -1;
+}
+
 int store_write(int dir, const char *name, const void *bytes, size_t len)
 {
     char draft[256];
@@ -95,46 +145,18 @@ int store_write(int dir, const char *name, const void *bytes, size_t len)
         errno = ENAMETOOLONG;
         return -1;
     }
-    int fd = openat(dir, draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = openat(dir, draft, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -1;
-    int rc = file_write_all(fd, bytes, len);
+    int rc = store_overwrite(fd, bytes, len);
     if (close(fd) < 0)
         rc = -1;
-    if (rc == 0 && renameat(dir, draft, dir, name) == 0)
+    if (rc == 0 && store_put(dir, draft, name) == 0)
         return 0;
     int saved = errno;
     unlinkat(dir, draft, 0);
     errno = saved;
     return -1;
-}
-
-int store_open_draft(int dir, char *name, size_t size)
-{
-    int fd;
-    do {
-        uint64_t chance = 0;
-        (void)!getrandom(&chance, sizeof(chance), 0);
-        snprintf(name, size, ".new-%d-%llx", (int)getpid(), (unsigned long long)chance);
-        fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    } while (fd < 0 && errno == EEXIST);
-    return fd;
-}
-
-int store_draft(int dir, char *name, size_t size, const void *bytes, size_t len)
-{
-    int fd = store_open_draft(dir, name, size);
-    if (fd < 0)
-        return -1;
-    int rc = file_write_all(fd, bytes, len), saved = errno;
-    if (close(fd) < 0 && rc == 0) {
-        rc = -1;
-        saved = errno;
-    }
-    if (rc < 0)
-        unlinkat(dir, name, 0);
-    errno = saved;
-    return rc;
 }
 
 static int store_remove_deep(int dir, const char *name, int depth);
@@ -179,6 +201,13 @@ int store_remove(int dir, const char *name)
     return store_remove_deep(dir, name, 0);
 }
 
+void store_undo(int dir, const char *name, bool was_there)
+{
+    char draft[256];
+    if ((size_t)snprintf(draft, sizeof(draft), ".%s.new", name) < sizeof(draft))
+        renameat2(dir, name, dir, draft, was_there ? RENAME_EXCHANGE : RENAME_NOREPLACE);
+}
+
 int store_lock(int fd, bool wait)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -188,8 +217,52 @@ int store_lock(int fd, bool wait)
     return rc;
 }
 
-bool store_locked(int fd)
+int store_lock_byte(int fd, uint64_t at)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1};
+    int rc = fcntl(fd, F_OFD_SETLK, &lock);
+    if (rc < 0 && errno == EACCES)
+        errno = EAGAIN;
+    return rc;
+}
+
+void store_unlock_byte(int fd, uint64_t at)
+{
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1};
+    fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+bool store_is_locked(int fd, uint64_t at)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1};
     return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
+}
+
+/* The kernel names any one lock of a range: what is below it and above it is asked for again. */
+static int store_each_between(int fd, off_t first, off_t end, void (*each)(uint64_t at, void *arg),
+                              void *arg)
+{
+    while (end == 0 || first < end) {
+        struct flock lock = {.l_type = F_WRLCK,
+                             .l_whence = SEEK_SET,
+                             .l_start = first,
+                             .l_len = end ? end - first : 0};
+        if (fcntl(fd, F_OFD_GETLK, &lock) < 0)
+            return -1;
+        if (lock.l_type == F_UNLCK)
+            return 0;
+        if (lock.l_start > first && store_each_between(fd, first, lock.l_start, each, arg) < 0)
+            return -1;
+        if (lock.l_start >= first)
+            each((uint64_t)lock.l_start, arg);
+        if (lock.l_len == 0)
+            return 0;
+        first = lock.l_start + lock.l_len;
+    }
+    return 0;
+}
+
+int store_each_locked(int fd, uint64_t first, void (*each)(uint64_t at, void *arg), void *arg)
+{
+    return store_each_between(fd, (off_t)first, 0, each, arg);
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -21,13 +22,14 @@ char *store_read(int dir, const char *name, size_t max, size_t *len);
 /* The same of an open file. */
 char *store_read_open(int fd, size_t max, size_t *len);
 
-/* Replace a file by rename; 0, or -1 with errno. Only one process may write a name at a time. */
+/* Replace a file, which a reader finds whole; 0, or -1 with errno. Only one process may write a name
+ * at a time. What it was before stays as its draft and is written over next time: who reads while
+ * two are written may read of both. So no file is made, and none replaced by rename, for which
+ * file systems wait for a disk. */
 int store_write(int dir, const char *name, const void *bytes, size_t len);
-
-/* A new file under a name by chance that begins with ".new-", open for writing, or -1 with errno. */
-int store_open_draft(int dir, char *name, size_t size);
-/* The same, with these bytes, and closed; 0, or -1 with errno: then there is no file. */
-int store_draft(int dir, char *name, size_t size, const void *bytes, size_t len);
+/* Take the last store_write() of the name back: it is what it was before, or is not there. */
+void store_undo(int dir, const char *name, bool was_there);
+#define STORE_DRAFT(name) "." name ".new"
 
 /* Remove a file or a whole tree; 0 also where there is none, or -1 with errno. */
 int store_remove(int dir, const char *name);
@@ -36,6 +38,13 @@ int store_remove(int dir, const char *name);
  * of the descriptor is closed). 0, or -1 with errno: EAGAIN where another has it,
  * or EINTR while waiting for that. */
 int store_lock(int fd, bool wait);
-bool store_locked(int fd); /* by another open file description */
+
+/* The same for one byte of it, without waiting. */
+int store_lock_byte(int fd, uint64_t at);
+void store_unlock_byte(int fd, uint64_t at);
+/* Whether another open file description has locked it. True also where that cannot be told. */
+bool store_is_locked(int fd, uint64_t at);
+/* Calls `each` with bytes from `first` on that others have locked, in no order. 0, or -1 with errno. */
+int store_each_locked(int fd, uint64_t first, void (*each)(uint64_t at, void *arg), void *arg);
 
 #endif

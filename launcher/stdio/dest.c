@@ -2,10 +2,12 @@
 
 #include <search.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/stdio/label.h"
+#include "launcher/stdio/lines.h"
 
 /* Less than anybody's credit: a writer of so little was silent by its own choice. */
 #define DEST_SMALL 4096
@@ -22,16 +24,35 @@ struct dest_waiter {
     TAILQ_ENTRY(dest_waiter) next;
 };
 
-static int waiter_order(const void *left, const void *right)
+/* Both trees are by writer, which what is in them begins with. */
+static int writer_order(const void *left, const void *right)
 {
-    const struct dest_waiter *a = left, *b = right;
-    return (a->writer > b->writer) - (a->writer < b->writer);
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static void long_add(struct dest *dest, uint64_t writer)
+{
+    uint64_t *added = mem_alloc(sizeof(*added));
+    *added = writer;
+    tsearch(added, &dest->in_long, writer_order);
+}
+
+/* Whether it was there. */
+static bool long_remove(struct dest *dest, uint64_t writer)
+{
+    uint64_t **node = tfind(&writer, &dest->in_long, writer_order);
+    if (!node)
+        return false;
+    uint64_t *removed = *node;
+    tdelete(removed, &dest->in_long, writer_order);
+    free(removed);
+    return true;
 }
 
 static struct dest_waiter *waiter_find(const struct dest *dest, uint64_t writer)
 {
-    struct dest_waiter key = {.writer = writer};
-    struct dest_waiter **node = tfind(&key, &dest->by_writer, waiter_order);
+    struct dest_waiter **node = tfind(&writer, &dest->by_writer, writer_order);
     return node ? *node : NULL;
 }
 
@@ -39,35 +60,58 @@ static struct dest_waiter *waiter_new(struct dest *dest, uint64_t writer)
 {
     struct dest_waiter *waiter = mem_alloc(sizeof(*waiter));
     waiter->writer = writer;
-    tsearch(waiter, &dest->by_writer, waiter_order);
+    tsearch(waiter, &dest->by_writer, writer_order);
     TAILQ_INSERT_TAIL(&dest->waiting, waiter, next);
     return waiter;
 }
 
 static void waiter_free(struct dest *dest, struct dest_waiter *waiter)
 {
-    tdelete(waiter, &dest->by_writer, waiter_order);
+    tdelete(waiter, &dest->by_writer, writer_order);
     TAILQ_REMOVE(&dest->waiting, waiter, next);
     dest->held -= waiter->bytes.len;
     buf_free(&waiter->bytes);
     free(waiter);
 }
 
-static void dest_print(struct dest *dest, uint64_t writer, const char *bytes, size_t len)
+/* Whether what this one writes must not be in the line of the last one. A line too long to be sent
+ * in one piece is data rather than text: its bytes stay as they are. */
+static bool dest_parts(const struct dest *dest, uint64_t writer)
+{
+    if (dest->labels || writer == DEST_TPRUN || dest->last == DEST_TPRUN)
+        return dest->last != writer;
+    return !dest->raw && !dest->is_long && dest->last >> 1 != writer >> 1;
+}
+
+/* The line that these bytes end in has more of them than any that is sent whole. */
+static bool ends_in_long_line(const char *bytes, size_t len)
+{
+    return len > LINES_MAX && !memrchr(bytes + len - LINES_MAX - 1, '\n', LINES_MAX + 1);
+}
+
+static void dest_print(struct dest *dest, uint64_t writer, const char *bytes, size_t len,
+                       bool unfinished)
 {
     if (!len || dest->sink.error) {
         dest->sink.left += len;
         return;
     }
-    if (dest->label && dest->open && dest->last != writer) {
+    if (dest->open && dest_parts(dest, writer)) {
         sink_put(&dest->sink, "\n", 1, 0);
         dest->open = false;
     }
-    if (dest->label)
-        label_put(&dest->sink, (uint32_t)(writer >> 1), bytes, len, dest->open);
+    bool inside = dest->open && (!dest->returned || bytes[0] == '\n');
+    if (dest->labels && writer != DEST_TPRUN)
+        label_put(&dest->sink, dest->labels, (uint32_t)(writer >> 1), bytes, len, inside);
     else
         sink_put(&dest->sink, bytes, len, len);
+    bool in_long = long_remove(dest, writer);
     dest->open = bytes[len - 1] != '\n';
+    dest->is_long = dest->open && (unfinished || (in_long && !memchr(bytes, '\n', len)) ||
+                                   ends_in_long_line(bytes, len));
+    if (dest->is_long)
+        long_add(dest, writer);
+    dest->returned = bytes[len - 1] == '\r';
     dest->last = writer;
 }
 
@@ -91,7 +135,8 @@ static void dest_go_on(struct dest *dest)
     struct dest_waiter *waiter;
     dest->floor = DEST_NOBODY;
     while (dest->floor == DEST_NOBODY && (waiter = TAILQ_FIRST(&dest->waiting))) {
-        dest_print(dest, waiter->writer, buf_bytes(&waiter->bytes), waiter->bytes.len);
+        dest_print(dest, waiter->writer, buf_bytes(&waiter->bytes), waiter->bytes.len,
+                   waiter->unfinished);
         if (waiter->unfinished) {
             bool small = waiter->bytes.len <= DEST_SMALL;
             dest->floor = waiter->writer;
@@ -124,10 +169,10 @@ static void dest_progress(void *arg)
     dest->changed(dest->arg, dest);
 }
 
-void dest_init(struct dest *dest, struct ev_loop *loop, bool label, double patience,
+void dest_init(struct dest *dest, struct ev_loop *loop, unsigned labels, bool raw, double patience,
                void (*changed)(void *arg, struct dest *dest), void *arg)
 {
-    *dest = (struct dest){.label = label, .last = DEST_NOBODY, .floor = DEST_NOBODY};
+    *dest = (struct dest){.labels = labels, .raw = raw, .last = DEST_NOBODY, .floor = DEST_NOBODY};
     dest->changed = changed;
     dest->arg = arg;
     sink_init(&dest->sink, loop, dest_progress, dest);
@@ -160,7 +205,7 @@ void dest_put(struct dest *dest, uint64_t writer, const char *bytes, size_t len,
         dest_wait(dest, writer, bytes, len, unfinished);
         return;
     }
-    dest_print(dest, writer, bytes, len);
+    dest_print(dest, writer, bytes, len, unfinished);
     dest->heard = ev_now(dest->sink.loop);
     if (unfinished)
         dest->floor = writer;
@@ -177,6 +222,8 @@ void dest_end(struct dest *dest, uint64_t writer)
     struct dest_waiter *waiter = waiter_find(dest, writer);
     if (waiter)
         waiter->unfinished = false;
+    else
+        long_remove(dest, writer);
 }
 
 bool dest_busy(const struct dest *dest)
@@ -184,11 +231,21 @@ bool dest_busy(const struct dest *dest)
     return dest->sink.queue.len || !TAILQ_EMPTY(&dest->waiting);
 }
 
-void dest_flush(struct dest *dest)
+void dest_end_all(struct dest *dest)
 {
     while (!TAILQ_EMPTY(&dest->waiting))
         dest_go_on(dest);
     dest->floor = DEST_NOBODY;
+}
+
+void dest_typed(struct dest *dest)
+{
+    dest->open = dest->open && (!dest->sink.tty || dest->sink.queue.len);
+}
+
+void dest_flush(struct dest *dest)
+{
+    dest_end_all(dest);
     sink_flush(&dest->sink);
 }
 
@@ -197,6 +254,7 @@ void dest_free(struct dest *dest)
     struct dest_waiter *waiter;
     while ((waiter = TAILQ_FIRST(&dest->waiting)))
         waiter_free(dest, waiter);
+    tdestroy(dest->in_long, free);
     ev_timer_stop(dest->sink.loop, &dest->timer);
     sink_free(&dest->sink);
 }

@@ -50,10 +50,10 @@ static size_t files_limit(void)
     return limit.rlim_cur / 2;
 }
 
-void files_init(struct files *files, struct ev_loop *loop, bool label, double patience,
-                void (*changed)(void *arg, struct dest *dest), void *arg)
+void files_init(struct files *files, struct ev_loop *loop, unsigned labels, bool raw,
+                double patience, void (*changed)(void *arg, struct dest *dest), void *arg)
 {
-    *files = (struct files){.loop = loop, .label = label, .patience = patience};
+    *files = (struct files){.loop = loop, .labels = labels, .raw = raw, .patience = patience};
     files->changed = changed;
     files->arg = arg;
     files->most = files_limit();
@@ -64,7 +64,8 @@ void files_init(struct files *files, struct ev_loop *loop, bool label, double pa
 static struct file *file_new(struct files *files, const char *name, const struct stat *st)
 {
     struct file *file = mem_alloc(sizeof(*file));
-    dest_init(&file->dest, files->loop, files->label, files->patience, files->changed, files->arg);
+    dest_init(&file->dest, files->loop, files->labels, files->raw, files->patience, files->changed,
+              files->arg);
     file->name = mem_copy_text(name);
     TAILQ_INSERT_TAIL(&files->all, file, next);
     if (st) {
@@ -125,6 +126,18 @@ static bool files_close_oldest(struct files *files)
     return false;
 }
 
+/* The directories of a path; what cannot be made is said when the file is opened. */
+static void files_make_dirs(const char *path)
+{
+    char *copy = mem_copy_text(path);
+    for (char *slash = copy; (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        mkdir(copy, 0777);
+        *slash = '/';
+    }
+    free(copy);
+}
+
 /* O_NONBLOCK: a FIFO without a reader must not stop the loop here. */
 static int files_open(struct files *files, const char *path)
 {
@@ -141,9 +154,10 @@ static int files_open(struct files *files, const char *path)
     }
 }
 
-static int files_refuse(const char *path, struct error *err)
+static int files_refuse(const struct files *files, const char *path, struct error *err)
 {
-    const char *hint = errno == ENOENT  ? "; directories are not made, its own must exist"
+    const char *hint = errno == ENOENT && !files->make_dirs
+                           ? "; directories are not made, its own must exist"
                        : errno == ENXIO ? "; nothing reads from it"
                                         : "";
     return error_set(err, "cannot open %s: %s%s", path, strerror(errno), hint);
@@ -176,9 +190,13 @@ struct file *files_named(struct files *files, const char *path, struct error *er
     if (node)
         return (*node)->file;
     int fd = files_open(files, path);
+    if (fd < 0 && errno == ENOENT && files->make_dirs) {
+        files_make_dirs(path);
+        fd = files_open(files, path);
+    }
     struct file *file = fd < 0 ? NULL : files_identify(files, path, fd);
     if (!file) {
-        files_refuse(path, err);
+        files_refuse(files, path, err);
         if (fd >= 0)
             close(fd);
         return NULL;
@@ -197,7 +215,7 @@ int files_ready(struct files *files, struct file *file, struct error *err)
     if (file->dest.sink.fd < 0) {
         int fd = files_open(files, file->name);
         if (fd < 0)
-            return files_refuse(file->name, err);
+            return files_refuse(files, file->name, err);
         files_opened(files, file, fd);
     } else if (TAILQ_FIRST(&files->recent) != file) {
         TAILQ_REMOVE(&files->recent, file, recent);

@@ -3,9 +3,9 @@
  *
  * What is one file is one destination, whatever names lead there (compared by device and inode),
  * so that its lines are not mixed. Files are created (0666 less umask) and truncated at first use;
- * directories are not made. At most half of the descriptors that this process may have are spent
- * on files: beyond, or when there are none left, the one that was written longest ago is closed,
- * and opened again to append when it is needed.
+ * directories (0777 less umask) are made only where make_dirs says so. At most half of the
+ * descriptors that this process may have are spent on files: beyond, or when there are none left,
+ * the one that was written longest ago is closed, and opened again to append when it is needed.
  */
 #ifndef LAUNCHER_STDIO_FILES_H
 #define LAUNCHER_STDIO_FILES_H
@@ -24,6 +24,7 @@ struct file {
     bool descriptor;  /* one that this process was born with */
     bool closable;    /* closing and opening it again loses nothing */
     bool told;        /* for the user: its failure was reported */
+    bool used;        /* for the user: tasks write there */
     dev_t dev;
     ino_t ino;
     TAILQ_ENTRY(file) next;
@@ -34,7 +35,9 @@ TAILQ_HEAD(file_list, file);
 
 struct files {
     struct ev_loop *loop;
-    bool label;
+    unsigned labels; /* LABEL_* */
+    bool raw;
+    bool make_dirs; /* those that are not there, for the user to set */
     double patience;
     void (*changed)(void *arg, struct dest *dest);
     void *arg;
@@ -44,9 +47,9 @@ struct files {
     size_t open, most;       /* closable files that are open, and that may be */
 };
 
-/* The last four are given to each destination (dest.h). */
-void files_init(struct files *files, struct ev_loop *loop, bool label, double patience,
-                void (*changed)(void *arg, struct dest *dest), void *arg);
+/* The last five are given to each destination (dest.h). */
+void files_init(struct files *files, struct ev_loop *loop, unsigned labels, bool raw,
+                double patience, void (*changed)(void *arg, struct dest *dest), void *arg);
 /* All below are borrowed: they live as long as the files. */
 struct file *files_descriptor(struct files *files, int fd, const char *name);
 /* NULL with a sentence when it cannot be opened. */

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -227,6 +228,12 @@ void input_resume(struct input *input)
 {
     if (input->fd >= 0)
         input_watch(input);
+}
+
+bool input_echoes(const struct input *input)
+{
+    struct termios mode;
+    return input->tty && tcgetattr(input->fd, &mode) == 0 && mode.c_lflag & ECHO;
 }
 
 void input_free(struct input *input)

@@ -13,6 +13,7 @@
 #define LAUNCHER_STDIO_INPUT_H
 
 #include <ev.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -30,6 +31,8 @@ struct input *input_new(struct ev_loop *loop, const char *path, const struct inp
                         void *arg, struct error *err);
 void input_want(struct input *input, size_t bytes); /* adds to what may be read */
 void input_resume(struct input *input); /* after SIGCONT: look at the foreground again */
+/* Whether what is typed is shown: it comes from a terminal that echoes. */
+bool input_echoes(const struct input *input);
 void input_free(struct input *input);
 
 #endif

@@ -1,7 +1,9 @@
 #include "launcher/stdio/label.h"
 
+#include <ev.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Labelled lines are gathered here, so that a short line does not cost a system call. */
 struct batch {
@@ -31,16 +33,49 @@ static void batch_add(struct batch *batch, const char *bytes, size_t len, size_t
     batch->taken += taken;
 }
 
-void label_put(struct sink *sink, uint32_t rank, const char *bytes, size_t len, bool inside)
+/* How many bytes the first of these lines has. */
+static size_t line_length(const char *bytes, size_t len)
 {
-    char label[16];
-    size_t width = (size_t)snprintf(label, sizeof(label), "%u: ", rank);
+    const char *newline = memchr(bytes, '\n', len);
+    return newline ? (size_t)(newline - bytes) + 1 : len;
+}
+
+/* The same where there are carriage returns. */
+static size_t line_length_with_returns(const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (bytes[i] == '\n' || (bytes[i] == '\r' && i + 1 < len && bytes[i + 1] != '\n'))
+            return i + 1;
+    return len;
+}
+
+static size_t label_write(char *label, size_t size, unsigned labels, double now, uint32_t rank)
+{
+    size_t width = 0;
+    label[0] = '\0';
+    if (labels & LABEL_TIME) {
+        time_t seconds = (time_t)now;
+        struct tm local;
+        width = strftime(label, size, "%Y-%m-%dT%H:%M:%S", localtime_r(&seconds, &local));
+        width += (size_t)snprintf(label + width, size - width, ".%03d ",
+                                  (int)((now - (double)seconds) * 1000));
+    }
+    if (labels & LABEL_RANK)
+        width += (size_t)snprintf(label + width, size - width, "%u: ", rank);
+    return width;
+}
+
+void label_put(struct sink *sink, unsigned labels, uint32_t rank, const char *bytes, size_t len,
+               bool inside)
+{
+    char label[64];
+    size_t width = label_write(label, sizeof(label), labels, ev_now(sink->loop), rank);
     struct batch batch;
     batch.sink = sink;
     batch.len = batch.taken = 0;
+    bool returns = memchr(bytes, '\r', len) != NULL;
     while (len) {
-        const char *newline = memchr(bytes, '\n', len);
-        size_t count = newline ? (size_t)(newline - bytes) + 1 : len;
+        size_t count = returns ? line_length_with_returns(bytes, len) : line_length(bytes, len);
         if (!inside)
             batch_add(&batch, label, width, 0);
         batch_add(&batch, bytes, count, count);

@@ -39,19 +39,28 @@ static size_t lines_raw(struct lines *lines, const char *bytes, size_t len, line
     return count;
 }
 
+/* Behind the last line's end in these bytes; NULL: there is none. */
+static const char *lines_last_end(const char *bytes, size_t len)
+{
+    const char *newline = memrchr(bytes, '\n', len);
+    const char *rest = newline ? newline + 1 : bytes;
+    const char *back = memrchr(rest, '\r', len - (size_t)(rest - bytes));
+    return back ? back + 1 : newline ? rest : NULL;
+}
+
 /* Nothing is kept: pass on straight from the caller's bytes, as many whole lines as one piece
  * may hold. */
 static size_t lines_fresh(struct lines *lines, const char *bytes, size_t len, lines_emit emit,
                           void *arg)
 {
     size_t window = lines_min(len, LINES_MAX);
-    const char *newline = memrchr(bytes, '\n', window);
-    if (!newline && len <= LINES_MAX) {
+    const char *end = lines_last_end(bytes, window);
+    if (!end && len <= LINES_MAX) {
         buf_add(&lines->rest, bytes, len);
         return len;
     }
-    size_t count = newline ? (size_t)(newline - bytes) + 1 : window;
-    lines_pass(lines, bytes, count, !newline, emit, arg);
+    size_t count = end ? (size_t)(end - bytes) : window;
+    lines_pass(lines, bytes, count, !end, emit, arg);
     return count;
 }
 
@@ -62,10 +71,11 @@ static size_t lines_go_on(struct lines *lines, const char *bytes, size_t len, li
 {
     size_t window = lines_min(len, LINES_MAX - lines->rest.len);
     const char *newline = memchr(bytes, '\n', window);
-    size_t count = newline ? (size_t)(newline - bytes) + 1 : window;
+    const char *end = newline ? newline + 1 : lines_last_end(bytes, window);
+    size_t count = end ? (size_t)(end - bytes) : window;
     buf_add(&lines->rest, bytes, count);
-    if (newline || count < len)
-        lines_pass_rest(lines, !newline, emit, arg);
+    if (end || count < len)
+        lines_pass_rest(lines, !end, emit, arg);
     return count;
 }
 
@@ -78,6 +88,12 @@ void lines_feed(struct lines *lines, const char *bytes, size_t len, lines_emit e
         bytes += count;
         len -= count;
     }
+}
+
+void lines_idle(struct lines *lines, lines_emit emit, void *arg)
+{
+    if (lines->rest.len)
+        lines_pass_rest(lines, false, emit, arg);
 }
 
 void lines_end(struct lines *lines, lines_emit emit, void *arg)

@@ -1,7 +1,9 @@
 /*
  * lines - a task's output stream, cut at line ends.
  *
- * Whole lines are passed on as they complete, many at once; what follows the last newline waits.
+ * Whole lines are passed on as they complete, many at once; what follows the last newline waits
+ * until its line ends, or until lines_idle() says that nothing came for a while: a prompt. A
+ * carriage return counts as a line's end: progress is shown again and again in one line so.
  * A line longer than LINES_MAX is passed on in pieces, each but the last marked unfinished, so
  * that a receiver can keep other tasks out until it ends. Unbuffered: everything at once. No piece
  * is empty or longer than LINES_MAX. What is passed on is the caller's memory or the rest's: it
@@ -28,6 +30,9 @@ typedef void (*lines_emit)(void *arg, const char *bytes, size_t len, bool unfini
 
 void lines_init(struct lines *lines, bool raw);
 void lines_feed(struct lines *lines, const char *bytes, size_t len, lines_emit emit, void *arg);
+/* Nothing has come for a while: pass on what waits. It is not marked unfinished: a receiver lets
+ * others go before it goes on. */
+void lines_idle(struct lines *lines, lines_emit emit, void *arg);
 /* The stream ended: pass on a last line without newline. */
 void lines_end(struct lines *lines, lines_emit emit, void *arg);
 void lines_free(struct lines *lines);

@@ -1,13 +1,17 @@
 #include "launcher/stdio/output.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/printable.h"
 #include "launcher/stdio/files.h"
+#include "launcher/stdio/label.h"
 #include "launcher/stdio/template.h"
 
 struct output {
@@ -15,9 +19,10 @@ struct output {
     struct output_ops ops;
     void *arg;
     struct files files;
-    struct file *own[2];   /* by stream: stdout and stderr, where there is no template */
-    uint32_t width;        /* as many tasks say how wide %R is */
-    struct file **task[2]; /* by stream and rank, where there is; NULL until first used */
+    struct file *standard[2]; /* stdout and stderr */
+    struct file *own[2];      /* the same, by stream, where there is no template */
+    uint32_t width;           /* as many tasks say how wide %R is */
+    struct file **task[2];    /* by stream and rank, where there is; NULL until first used */
     size_t pending;
 };
 
@@ -38,7 +43,16 @@ static int check_directory(const char *path, struct error *err)
     return 0;
 }
 
-int output_check_template(const char *text, struct error *err)
+static bool is_missing(const char *text, size_t len)
+{
+    struct stat info;
+    char *path = mem_copy_text_n(text, len);
+    bool missing = stat(path, &info) < 0 && errno == ENOENT;
+    free(path);
+    return missing;
+}
+
+int output_check_template(const char *text, bool make_dirs, struct error *err)
 {
     if (template_check(text, err) < 0)
         return -1;
@@ -51,7 +65,7 @@ int output_check_template(const char *text, struct error *err)
                    : error_set(err, "cannot write to %s: %s", text, strerror(errno));
     if (!varies && stat(text, &info) == 0)
         return error_set(err, "%s is a directory, not a file", text);
-    while (len && text[len - 1] != '/')
+    while (len && (text[len - 1] != '/' || (make_dirs && is_missing(text, len))))
         len--;
     char *directory = len ? mem_format("%.*s", (int)len, text) : mem_copy_text(".");
     int result = check_directory(directory, err);
@@ -70,7 +84,7 @@ static void output_tell_failure(struct output *output, struct file *file)
     struct error err = ERROR_INIT;
     if (file->descriptor && output_reader_gone(&file->dest.sink)) {
         output->ops.closed(output->arg,
-                           file == output->own[OUTPUT_STDOUT] ? OUTPUT_STDOUT : OUTPUT_STDERR);
+                           file == output->standard[OUTPUT_STDOUT] ? OUTPUT_STDOUT : OUTPUT_STDERR);
         return;
     }
     error_set(&err, "%s: cannot write: %s", file->name, strerror(file->dest.sink.error));
@@ -85,7 +99,8 @@ static void output_tell(struct output *output, struct file *file)
     size_t left = file->dest.sink.left;
     file->dest.sink.left = 0;
     output->pending -= left;
-    if (file->dest.sink.error && !file->told) {
+    bool counts = file->used || file == output->standard[OUTPUT_STDOUT];
+    if (file->dest.sink.error && !file->told && counts) {
         file->told = true;
         output_tell_failure(output, file);
     }
@@ -117,14 +132,18 @@ struct output *output_new(struct ev_loop *loop, const struct output_config *conf
     output->config.program = mem_copy_text(config->program);
     output->ops = *ops;
     output->arg = arg;
-    files_init(&output->files, loop, config->label, OUTPUT_PATIENCE, output_changed, output);
+    unsigned labels =
+        (config->label ? LABEL_RANK : 0) | (unsigned)(config->timestamp ? LABEL_TIME : 0);
+    files_init(&output->files, loop, labels, config->raw, OUTPUT_PATIENCE, output_changed, output);
+    output->files.make_dirs = config->make_dirs;
     for (int stream = 0; stream < 2; stream++) {
         output->config.templates[stream] = mem_copy_text(config->templates[stream]);
+        output->standard[stream] =
+            files_descriptor(&output->files, stream + 1, output_names[stream]);
         if (config->templates[stream])
             output->task[stream] = mem_array(config->ntasks, sizeof(struct file *));
         else
-            output->own[stream] =
-                files_descriptor(&output->files, stream + 1, output_names[stream]);
+            output->own[stream] = output->standard[stream];
     }
     return output;
 }
@@ -134,6 +153,8 @@ void output_grow(struct output *output, uint32_t ntasks)
     uint32_t had = output->config.ntasks;
     if (ntasks <= had)
         return;
+    if (!had)
+        output->width = ntasks;
     for (int stream = 0; stream < 2; stream++) {
         if (!output->task[stream])
             continue;
@@ -142,6 +163,12 @@ void output_grow(struct output *output, uint32_t ntasks)
         memset(output->task[stream] + had, 0, (ntasks - had) * sizeof(*output->task[stream]));
     }
     output->config.ntasks = ntasks;
+}
+
+void output_name(struct output *output, const char *program)
+{
+    free((char *)output->config.program);
+    output->config.program = mem_copy_text(program);
 }
 
 void output_free(struct output *output)
@@ -190,17 +217,34 @@ static struct file *output_find(struct output *output, uint32_t rank, enum outpu
     return NULL;
 }
 
+/* Which of the two a stream goes to. */
+static enum output_stream output_way(const struct output *output, enum output_stream stream)
+{
+    return output->config.merge ? OUTPUT_STDOUT : stream;
+}
+
+static void output_put(struct output *output, struct file *file, uint64_t writer, const void *bytes,
+                       size_t len, bool unfinished)
+{
+    output->pending += len;
+    file->used = true;
+    dest_put(&file->dest, writer, bytes, len, unfinished);
+    output_tell(output, file);
+}
+
 int output_write(struct output *output, uint32_t rank, enum output_stream stream, const void *bytes,
                  size_t len, bool unfinished, struct error *err)
 {
     if (rank >= output->config.ntasks)
         return error_set(err, "output of rank %u: there are %u tasks", rank, output->config.ntasks);
-    struct file *file = output_find(output, rank, stream, err);
+    enum output_stream way = output_way(output, stream);
+    struct file *file = output_find(output, rank, way, err);
     if (!file)
         return -1;
-    output->pending += len;
-    dest_put(&file->dest, DEST_WRITER(rank, stream), bytes, len, unfinished);
-    output_tell(output, file);
+    if (output->config.tee && file != output->standard[way])
+        output_put(output, output->standard[way], DEST_WRITER(rank, stream), bytes, len,
+                   unfinished);
+    output_put(output, file, DEST_WRITER(rank, stream), bytes, len, unfinished);
     return 0;
 }
 
@@ -208,11 +252,58 @@ void output_end(struct output *output, uint32_t rank, enum output_stream stream)
 {
     if (rank >= output->config.ntasks)
         return;
-    struct file *file = output->own[stream] ? output->own[stream] : output->task[stream][rank];
+    enum output_stream way = output_way(output, stream);
+    struct file *file = output->own[way] ? output->own[way] : output->task[way][rank];
     if (!file)
         return;
+    if (output->config.tee && file != output->standard[way]) {
+        dest_end(&output->standard[way]->dest, DEST_WRITER(rank, stream));
+        output_tell(output, output->standard[way]);
+    }
     dest_end(&file->dest, DEST_WRITER(rank, stream));
     output_tell(output, file);
+}
+
+void output_say(struct output *output, enum output_stream stream, const char *bytes, size_t len)
+{
+    struct file *file = output->standard[stream];
+    struct buf shown = BUF_INIT;
+    printable_add(&shown, bytes, len, PRINTABLE_LINES);
+    output->pending += shown.len;
+    dest_put(&file->dest, DEST_TPRUN, buf_bytes(&shown), shown.len, false);
+    output_tell(output, file);
+    buf_free(&shown);
+}
+
+void output_break(struct output *output)
+{
+    output_typed(output);
+    output_say(output, OUTPUT_STDERR, "\n", 1);
+}
+
+void output_end_all(struct output *output)
+{
+    struct file *file, *next;
+    for (file = TAILQ_FIRST(&output->files.all); file; file = next) {
+        next = TAILQ_NEXT(file, next);
+        dest_end_all(&file->dest);
+        output_tell(output, file);
+    }
+}
+
+void output_typed(struct output *output)
+{
+    for (int stream = 0; stream < 2; stream++)
+        dest_typed(&output->standard[stream]->dest);
+}
+
+double output_idle(int fd, const char *template)
+{
+    struct stat info;
+    bool known = template ? stat(template, &info) == 0 : fstat(fd, &info) == 0;
+    if (!known || S_ISREG(info.st_mode))
+        return INFINITY;
+    return !template && isatty(fd) ? OUTPUT_IDLE_TERMINAL : OUTPUT_IDLE;
 }
 
 size_t output_pending(const struct output *output)

@@ -6,6 +6,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell_words.h"
+#include "launcher/process/spawn.h"
+#include "launcher/tree/srun.h"
+
+extern char **environ;
 
 #define WORDS_MAX 4096 /* bytes of a host's own words that are kept */
 
@@ -61,30 +66,9 @@ void bootstrap_clear(struct bootstrap *boot)
     memset(boot, 0, sizeof(*boot));
 }
 
-/* ---- the command ---- */
+/* ---- a batch system's command ---- */
 
-struct words {
-    char **list;
-    size_t count;
-};
-
-static void words_add(struct words *words, char *word)
-{
-    words->list = mem_resize(words->list, words->count + 2, sizeof(char *));
-    words->list[words->count++] = word;
-    words->list[words->count] = NULL;
-}
-
-static void words_split(struct words *words, const char *text)
-{
-    for (const char *at = text; *(at += strspn(at, " \t"));) {
-        size_t len = strcspn(at, " \t");
-        words_add(words, mem_copy_text_n(at, len));
-        at += len;
-    }
-}
-
-/* For the login shell on the other side, whichever it is. */
+/* For a shell, whichever it is. */
 static char *shell_quote(const char *text)
 {
     struct buf out = BUF_INIT;
@@ -99,12 +83,73 @@ static char *shell_quote(const char *text)
     return buf_take_text(&out);
 }
 
+/* In the first directory of the list where it is and may be; NULL: in none. Caller frees. */
+static char *find_command(const struct batch_bootstrap *batch, const char *search)
+{
+    char *copy = mem_copy_text(search ? search : ""), *rest = copy, *path = NULL;
+    for (const char *directory; !path && (directory = strsep(&rest, ":"));) {
+        if (!*directory || (batch->only_in && !strstr(directory, batch->only_in)))
+            continue;
+        path = spawn_find(batch->command, directory, NULL);
+    }
+    free(copy);
+    return path;
+}
+
+int bootstrap_use_batch(struct bootstrap *boot, const struct batch_bootstrap *batch,
+                        struct error *err)
+{
+    char *directory = batch->directory(), *path = find_command(batch, getenv("PATH"));
+    if (!path)
+        path = find_command(batch, directory);
+    if (path) {
+        char *quoted = shell_quote(path);
+        free(boot->method);
+        boot->method = mem_format("%s%s %s", batch->before, quoted, batch->words);
+        boot->flat = true;
+        boot->command = batch->command;
+        free(quoted);
+    } else {
+        error_set(err, "%s is not installed: it is not in PATH%s%s%s%s", batch->command,
+                  batch->only_in ? ", in a directory with " : "",
+                  batch->only_in ? batch->only_in : "", directory ? ", nor in " : "",
+                  directory ? directory : "");
+    }
+    free(directory);
+    free(path);
+    return boot->flat ? 0 : -1;
+}
+
+/* ---- the command ---- */
+
+struct words {
+    char **list;
+    size_t count;
+};
+
+static void words_add(struct words *words, char *word)
+{
+    words->list = mem_resize(words->list, words->count + 2, sizeof(char *));
+    words->list[words->count++] = word;
+    words->list[words->count] = NULL;
+}
+
+static int words_split(struct words *words, const char *text, struct error *err)
+{
+    char **split = shell_words_split(text, err);
+    for (size_t i = 0; split && split[i]; i++)
+        words_add(words, split[i]);
+    free(split);
+    return split ? 0 : -1;
+}
+
 static bool is_ssh(const struct bootstrap *boot)
 {
     return strcmp(boot->method, "auto") == 0 || strcmp(boot->method, "ssh") == 0;
 }
 
-static void ssh_words(const struct bootstrap *boot, const char *login, struct words *words)
+static int ssh_words(const struct bootstrap *boot, const char *login, struct words *words,
+                     struct error *err)
 {
     /* No forwarding, no terminal, no questions, no master left behind; DEBUG1 says which stage was reached. */
     static const char *const options[] = {"-x",
@@ -119,59 +164,121 @@ static void ssh_words(const struct bootstrap *boot, const char *login, struct wo
                                           "-o",
                                           "ControlPersist=no",
                                           "--"};
-    words_split(words, boot->ssh);
+    if (words_split(words, boot->ssh, err) < 0)
+        return error_prefix(err, "--ssh");
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         words_add(words, mem_copy_text(options[i]));
     words_add(words, mem_copy_text(login));
     char *path = shell_quote(boot->agent);
     words_add(words, mem_format("exec %s", path));
     free(path);
+    return 0;
 }
 
-static char *expand_word(const struct bootstrap *boot, const char *word, const char *login)
+struct placeholder { /* what stands for it in a template, to the one without a name */
+    const char *name, *value;
+};
+
+static char *expand_word(const struct placeholder *places, const char *word)
 {
-    const struct {
-        const char *name, *value;
-    } names[] = {{"{host}", login}, {"{agent}", boot->agent}};
     struct buf out = BUF_INIT;
-    for (const char *at = word; *at;) {
-        bool found = false;
-        for (size_t i = 0; i < 2 && !found; i++) {
-            if (strncmp(at, names[i].name, strlen(names[i].name)) == 0) {
-                buf_add_text(&out, names[i].value);
-                at += strlen(names[i].name);
-                found = true;
-            }
-        }
-        if (!found)
-            buf_add_char(&out, *at++);
+    while (*word) {
+        const struct placeholder *place = places;
+        while (place->name && strncmp(word, place->name, strlen(place->name)) != 0)
+            place++;
+        if (place->name)
+            buf_add_text(&out, place->value);
+        else
+            buf_add_char(&out, *word);
+        word += place->name ? strlen(place->name) : 1;
     }
     return buf_take_text(&out);
 }
 
-char **bootstrap_command(const struct bootstrap *boot, const char *login, struct error *err)
+/* Without {agent} the agent's path is the last word. */
+static char **template_words(const struct bootstrap *boot, const struct placeholder *places,
+                             struct error *err)
 {
     struct words words = {NULL, 0};
-    if (is_ssh(boot)) {
-        ssh_words(boot, login, &words);
-        return words.list;
-    }
-    if (!strstr(boot->method, "{host}")) {
-        error_usage(err,
-                    "--bootstrap \"%s\": neither auto, local, ssh nor a command with {host} "
-                    "(and {agent}) in it",
-                    boot->method);
+    if (words_split(&words, boot->method, err) < 0) {
+        error_prefix(err, "--bootstrap \"%s\"", boot->method);
         return NULL;
     }
-    words_split(&words, boot->method);
     for (size_t i = 0; i < words.count; i++) {
         char *word = words.list[i];
-        words.list[i] = expand_word(boot, word, login);
+        words.list[i] = expand_word(places, word);
         free(word);
     }
     if (!strstr(boot->method, "{agent}"))
         words_add(&words, mem_copy_text(boot->agent));
     return words.list;
+}
+
+bool bootstrap_reaches_others(const struct bootstrap *boot)
+{
+    return is_ssh(boot) || strcmp(boot->method, "slurm") == 0 || strstr(boot->method, "{host}") ||
+           batch_bootstrap_is_for_many(boot->method);
+}
+
+char **bootstrap_command(const struct bootstrap *boot, const char *login, struct error *err)
+{
+    struct words words = {NULL, 0};
+    if (is_ssh(boot))
+        return ssh_words(boot, login, &words, err) == 0 ? words.list : NULL;
+    if (!strstr(boot->method, "{host}") && !strstr(boot->method, "{agent}")) {
+        error_usage(err,
+                    "--bootstrap \"%s\": neither a name nor a command with {host} or {agent} in it",
+                    boot->method);
+        return NULL;
+    }
+    return template_words(
+        boot,
+        (const struct placeholder[]){{"{host}", login}, {"{agent}", boot->agent}, {NULL, NULL}},
+        err);
+}
+
+char **bootstrap_shared_command(const struct bootstrap *boot, const struct bootstrap_host *hosts,
+                                size_t count, const char *call, struct error *err)
+{
+    struct buf names = BUF_INIT, ranks = BUF_INIT;
+    for (size_t i = 0; i < count; i++) {
+        buf_printf(&names, "%s%s", i ? "," : "", hosts[i].login);
+        buf_printf(&ranks, "%s%u", i ? "," : "", hosts[i].rank);
+    }
+    const struct placeholder places[] = {{"{hosts}", buf_text(&names)},
+                                         {"{ranks}", buf_text(&ranks)},
+                                         {"{agent}", boot->agent},
+                                         {call ? "{call}" : NULL, call},
+                                         {NULL, NULL}};
+    char **command = batch_bootstrap_is_for_many(boot->method)
+                         ? template_words(boot, places, err)
+                         : srun_command(buf_text(&names), count, boot->agent);
+    buf_free(&names);
+    buf_free(&ranks);
+    return command;
+}
+
+bool bootstrap_wants_file(const struct bootstrap *boot)
+{
+    return batch_bootstrap_is_for_many(boot->method) && strstr(boot->method, "{call}");
+}
+
+char **bootstrap_shared_environment(const struct bootstrap *boot)
+{
+    size_t count = 0;
+    if (!batch_bootstrap_is_for_many(boot->method))
+        return srun_environment();
+    while (environ[count])
+        count++;
+    char **list = mem_array(count + 1, sizeof(*list));
+    memcpy(list, environ, count * sizeof(*list));
+    return list;
+}
+
+struct connect_back_ports bootstrap_shared_ports(const struct bootstrap *boot)
+{
+    return batch_bootstrap_is_for_many(boot->method) ? (struct connect_back_ports){0, 0}
+                                                     : srun_ports();
 }
 
 void bootstrap_free_words(char **words)

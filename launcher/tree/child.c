@@ -16,6 +16,7 @@
 
 #define LAST_WORDS 0.5 /* s between the end of a link and the verdict: the command's own words */
 #define NOISE_MAX 2048
+#define KILL_PATIENCE 2.0 /* s that the process may take to end by SIGKILL */
 
 extern char **environ;
 
@@ -60,6 +61,9 @@ static char *child_explain(struct child *child, const char *why)
     }
     if (child->words.len)
         buf_add(&text, buf_bytes(&child->words), child->words.len);
+    else if (child->start_words)
+        buf_printf(&text, "%s%s%s", why, child->start_words->len ? "; " : "",
+                   buf_text(child->start_words));
     else if (child->pid == 0 && WIFEXITED(child->status))
         buf_printf(&text, "the command that reaches it exited with status %d",
                    WEXITSTATUS(child->status));
@@ -112,20 +116,40 @@ static void child_check_gone(struct child *child)
         child->owner->gone(child->owner->arg, child);
 }
 
+/* It takes its time to go. Once killed it does; if not, it is left alone. */
+static void child_end_late(struct child *child)
+{
+    struct ev_loop *loop = child->owner->loop;
+    child_close_link(child);
+    if (!child->killed) {
+        child->killed = true;
+        child_kill(child);
+        ev_timer_set(&child->timer, KILL_PATIENCE, 0);
+        ev_timer_start(loop, &child->timer);
+    } else if (child->pid > 0) {
+        char *text =
+            mem_format("%s: process %d, which serves it, is still there %g s after SIGKILL",
+                       child->host, (int)child->pid, KILL_PATIENCE);
+        child->owner->note(child->owner->arg, text);
+        free(text);
+        ev_child_stop(loop, &child->exited);
+        child->pid = 0;
+    }
+    child_check_gone(child);
+}
+
 static void child_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct child *child = timer->data;
     (void)loop;
     (void)events;
     if (child->ending) {
-        child_kill(child);
-        child_close_link(child);
-        child_check_gone(child);
+        child_end_late(child);
         return;
     }
-    child->silent = child->link;
-    char *why = child->link ? mem_format("no answer within %.3g s", child->patience)
-                            : mem_copy_text("the connection was closed");
+    child->silent = child->start || (child->link && child->pid);
+    char *why = child->silent ? mem_format("no answer within %.3g s", child->group.patience)
+                              : mem_copy_text("the connection was closed");
     child_settle(child, why);
     free(why);
     child_check_gone(child);
@@ -196,12 +220,28 @@ static void child_noise(struct link *link, void *arg, const char *bytes, size_t 
         buf_add(&child->noise, bytes, len < NOISE_MAX ? len : NOISE_MAX);
 }
 
+static void child_welcome(struct child *child)
+{
+    const struct waiting_group *group = &child->group;
+    const struct tree_target *target = &group->list->targets[group->first];
+    json_t *welcome =
+        json_pack("{s:s, s:i, s:s, s:s*, s:s*, s:o, s:o}", "version", PACKAGE_VERSION, "node",
+                  (int)target->node, "host", target->host, "cores", target->cores, "digest",
+                  target->digest, "bootstrap", bootstrap_to_json(child->owner->boot), "below",
+                  tree_targets_to_json(target + 1, group->count - 1));
+    child->welcomed = true;
+    link_send_json(child->link, FRAME_WELCOME, target->node, 0, welcome);
+    json_decref(welcome);
+}
+
 static void child_greeted(struct link *link, void *arg)
 {
     struct child *child = arg;
     (void)link;
     if (child->stage < STAGE_HELLO)
         child->stage = STAGE_HELLO;
+    if (!child->welcomed)
+        child_welcome(child);
 }
 
 static const struct link_ops child_link_ops = {child_frame, child_room, child_closed, child_noise,
@@ -214,7 +254,7 @@ static void child_start_here(struct child *child, int pair[2])
     pid_t pid = fork();
     if (pid == 0) {
         close(pair[0]);
-        _exit(child->owner->here(child->owner->arg, pair[1]));
+        mem_exit(child->owner->here(child->owner->arg, pair[1]));
     }
     child->pid = pid > 0 ? pid : 0;
     child->stage = STAGE_HELLO;
@@ -258,16 +298,14 @@ done:
     bootstrap_free_words(command);
 }
 
-static void child_welcome(struct child *child, const struct child_group *group)
+static const struct tree_target *child_target(const struct child *child)
 {
-    const struct tree_target *target = group->target;
-    json_t *welcome =
-        json_pack("{s:s, s:i, s:s, s:s*, s:s*, s:o, s:o}", "version", PACKAGE_VERSION, "node",
-                  (int)target->node, "host", target->host, "cores", target->cores, "digest",
-                  target->digest, "bootstrap", bootstrap_to_json(child->owner->boot), "below",
-                  tree_targets_to_json(group->below, group->nbelow));
-    link_send_json(child->link, FRAME_WELCOME, target->node, 0, welcome);
-    json_decref(welcome);
+    return &child->group.list->targets[child->group.first];
+}
+
+static bool is_started_with_others(const struct child *child)
+{
+    return child_target(child)->together && !child_target(child)->here;
 }
 
 static void child_watch_process(struct child *child)
@@ -278,30 +316,36 @@ static void child_watch_process(struct child *child)
         child->exited.data = child;
         ev_child_start(loop, &child->exited);
     }
-    double wait = child->pid > 0 ? child->patience : 0;
+    double wait = child->pid > 0 || is_started_with_others(child) ? child->group.patience : 0;
     ev_timer_init(&child->timer, child_timer, wait, 0);
     child->timer.data = child;
     ev_timer_start(loop, &child->timer);
 }
 
 struct child *child_start(const struct child_owner *owner, uint32_t number,
-                          const struct child_group *group)
+                          const struct waiting_group *group)
 {
     struct child *child = mem_alloc(sizeof(*child));
-    const struct tree_target *target = group->target;
+    const struct tree_target *target = &group->list->targets[group->first];
     int pair[2];
     child->owner = owner;
     child->number = number;
     child->node = target->node;
     child->host = mem_copy_text(target->host);
+    child->login = mem_copy_text(target->login);
     child->nodes = idset_new();
     child->words_fd = -1;
     child->stage = bootstrap_first_stage(owner->boot);
-    child->patience = group->patience;
+    child->group = *group;
+    child->reaching = !target->here;
     child->started = ev_now(owner->loop);
-    idset_add(child->nodes, target->node);
-    for (size_t i = 0; i < group->nbelow; i++)
-        idset_add(child->nodes, group->below[i].node);
+    for (size_t i = 0; i < group->count; i++)
+        idset_add(child->nodes, target[i].node);
+    if (is_started_with_others(child)) {
+        child->stage = STAGE_EXEC;
+        child_watch_process(child);
+        return child;
+    }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
         buf_printf(&child->words, "cannot make a socket pair: %s", strerror(errno));
         child_watch_process(child);
@@ -314,9 +358,31 @@ struct child *child_start(const struct child_owner *owner, uint32_t number,
     close(pair[1]);
     child->link = link_new(owner->loop, pair[0], pair[0], &child_link_ops, child);
     link_expect_greeting(child->link);
-    child_welcome(child, group);
+    if (!group->again)
+        child_welcome(child); /* it is there when the agent is */
     child_watch_process(child);
     return child;
+}
+
+void child_arrived(struct child *child, int fd)
+{
+    child->stage = STAGE_HELLO;
+    child->link = link_new(child->owner->loop, fd, fd, &child_link_ops, child);
+    link_expect_greeting(child->link);
+    if (!child->group.again)
+        child_welcome(child);
+}
+
+void child_start_over(struct child *child, const char *why)
+{
+    if (!child->settled) {
+        child_close_link(child);
+        child_settle(child, why);
+    } else if (child->link && !child->ending) {
+        child_close_link(child);
+        child->owner->lost(child->owner->arg, child, why);
+    }
+    child_check_gone(child);
 }
 
 void child_end(struct child *child, double patience)
@@ -346,10 +412,12 @@ void child_free(struct child *child)
     }
     child_close_link(child);
     child_kill(child);
+    target_list_free(child->group.list);
     idset_free(child->nodes);
     buf_free(&child->raw);
     buf_free(&child->words);
     buf_free(&child->noise);
     free(child->host);
+    free(child->login);
     free(child);
 }

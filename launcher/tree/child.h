@@ -12,9 +12,10 @@
 #include "affinity/resource/idset.h"
 #include "launcher/tree/bootstrap.h"
 #include "launcher/tree/link.h"
-#include "launcher/tree/target.h"
+#include "launcher/tree/waiting.h"
 
 struct child;
+struct shared_start;
 
 /* Whose children they are: what each of them needs to know, and whom it tells. */
 struct child_owner {
@@ -35,14 +36,17 @@ struct child {
     uint32_t number;
     uint32_t node;
     char *host;
+    char *login; /* as the command that starts it knows the host */
+    struct waiting_group group;
+    bool welcomed;
+    bool reaching;       /* it counts for the fan-out: a command that has not come to its end */
     struct idset *nodes; /* its own and those behind it */
-    pid_t pid;           /* 0 once reaped */
+    pid_t pid;           /* 0 once reaped, or where it has no command of its own */
     struct link *link;   /* NULL once closed */
     enum bootstrap_stage stage;
     double started; /* loop time */
-    double patience;
-    bool silent;  /* that was not enough */
-    int words_fd; /* the command's stderr, or -1 */
+    bool silent;    /* its patience was not enough */
+    int words_fd;   /* the command's stderr, or -1 */
     struct buf raw, words;
     struct buf noise;
     ev_io words_reader;
@@ -52,17 +56,20 @@ struct child {
     size_t owed;    /* bulk bytes passed on that still wait further up */
     bool settled;   /* up, or told as unreached or lost */
     bool ending;
+    bool killed; /* its time to end was over */
+    /* Of a child whose agent is started together with others: by what, and what that has said. */
+    struct shared_start *start;
+    const struct buf *start_words;
 };
 
-struct child_group { /* a child and those it is to start */
-    const struct tree_target *target;
-    const struct tree_target *below;
-    size_t nbelow;
-    double patience; /* s that it may take to answer */
-};
-
+/* The child for the first of the group, whose reference is the child's from now on. */
 struct child *child_start(const struct child_owner *owner, uint32_t number,
-                          const struct child_group *group);
+                          const struct waiting_group *group);
+/* Of one that is started together with others: its agent has connected on fd, which is taken. */
+void child_arrived(struct child *child, int fd);
+/* The command that starts them has ended, or could not begin, for this reason. */
+void child_start_over(struct child *child, const char *why);
+
 void child_end(struct child *child, double patience);
 void child_free(struct child *child);
 

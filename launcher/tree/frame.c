@@ -3,6 +3,8 @@
 #include <endian.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 int frame_is_bulk(enum frame_type type)
 {
     switch (type) {
@@ -86,12 +88,7 @@ json_t *frame_text(const char *text)
     if (value)
         return value;
     struct buf out = BUF_INIT;
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x80)
-            buf_add_char(&out, *text);
-        else
-            buf_printf(&out, "\\x%02x", (unsigned char)*text);
-    }
+    printable_add(&out, text, strlen(text), PRINTABLE_LINES);
     value = json_stringn(buf_bytes(&out), out.len);
     buf_free(&out);
     return value;

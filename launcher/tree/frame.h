@@ -29,25 +29,32 @@ enum frame_type {
     FRAME_PONG,     /* payload: u64 echoed, u64 answerer's clock, ns */
     FRAME_CREDIT,   /* rank: bytes of bulk payload that may be sent again */
     /* down the tree */
-    FRAME_WELCOME,    /* JSON: who the agent is, what it starts below itself; first frame */
-    FRAME_LAUNCH,     /* group; JSON: see launcher/program/launch.h */
-    FRAME_SIGNAL,     /* flags: signal number, to every task */
+    FRAME_WELCOME, /* JSON: who the agent is, what it starts below itself; first frame */
+    FRAME_LAUNCH,  /* group; JSON: see launcher/program/launch.h */
+    FRAME_GO,      /* group; each of its nodes can start it: start it. With one node nobody waits
+                         for this */
+    FRAME_SIGNAL,  /* flags: signal number, to every task; rank: FRAME_SIGNAL_END where it asks them
+                         to end. Of the front end, bytes: who sent it */
     FRAME_TERMINATE,  /* rank: grace in ms; TERM, grace, KILL. group: FRAME_ALL ends the program;
                          one that failed to start goes at once. Of a front end, flags: the signal
                          that asked for it, or 0 */
     FRAME_STDIN,      /* bulk; bytes for the tasks that read input */
     FRAME_STDIN_END,  /* bulk */
     FRAME_FENCE_DOWN, /* group; u64 id, then bytes */
-    FRAME_ANSWER,     /* to a FRAME_ASK of this node and number; JSON */
+    FRAME_CALL,   /* JSON: in place of a welcome, to an agent that is to connect to its parent: see
+                         launcher/tree/connect_back.h */
+    FRAME_ANSWER, /* to a FRAME_ASK of this node and number; JSON */
     /* up the tree; node: the agent it is from */
     FRAME_HELLO,     /* JSON: version, topology or its digest */
     FRAME_UNREACHED, /* JSON: a host that did not start: stage, text; node: which */
-    FRAME_STARTED,   /* group; every task of it has been started on the node, or has failed to; with
+    FRAME_PREPARED, /* group of several nodes; whether this one can start its tasks. JSON: {"failed":
+                       as below, "mpis": [[FAMILY, PART], ...]} */
+    FRAME_STARTED,  /* group; every task of it has been started on the node, or has failed to; with
                        what the kernel bound them to {"bindings": [[CPUS, RANKS], ...]} where that
                        is to be shown, and of a spawned group {"failed": [[STATUS, TEXT, RANKS]]} */
-    FRAME_OUTPUT,    /* bulk; rank; flags: FRAME_STDERR, FRAME_UNFINISHED; without bytes: that
+    FRAME_OUTPUT,   /* bulk; rank; flags: FRAME_STDERR, FRAME_UNFINISHED; without bytes: that
                            stream has ended inside a line */
-    FRAME_ENDED,     /* group; ranks ended badly, told at once; u64 time, then JSON: ranks, why,
+    FRAME_ENDED,    /* group; ranks ended badly, told at once; u64 time, then JSON: ranks, why,
                            status, text. Whoever passes it on turns the time into its own clock */
     FRAME_DONE,     /* bulk; group; its tasks of node's subtree have ended, and where no other group
                            was left nothing is: JSON, statuses merged */
@@ -62,14 +69,26 @@ enum frame_type {
                        hub says or is asked */
     FRAME_LOST, /* JSON: nodes (idset), text: their link is gone */
     FRAME_NOTE, /* text for people, to stderr */
+    FRAME_RUNNING,   /* after FRAME_SIGNAL or FRAME_TERMINATE; rank: how many tasks run on the node;
+                        flags: FRAME_RUNNING_FIRST: when it came */
+    FRAME_SURVIVORS, /* text: what SIGKILL does not end on the node; it is not waited for */
     /* manager to front end */
-    FRAME_SHOW,   /* text; flags: FRAME_STDERR */
-    FRAME_MAPPED, /* JSON: program, ntasks, hosts, taskmap */
-    FRAME_END,    /* bulk; JSON: status, messages */
+    FRAME_SHOW,     /* text; flags: FRAME_STDERR */
+    FRAME_PROGRESS, /* JSON: of a start that takes long, how many hosts of how many were reached, and
+                       which are missing; whatever is shown next takes its place */
+    FRAME_MAPPED,   /* JSON: program, ntasks, hosts, taskmap */
+    FRAME_END,      /* bulk; JSON: status, messages */
     FRAME_NTYPES
 };
 
-enum { FRAME_STDERR = 1, FRAME_UNFINISHED = 2, FRAME_MISSING_GROUPS = 4, FRAME_MISSING_PMIX = 8 };
+enum {
+    FRAME_STDERR = 1,
+    FRAME_UNFINISHED = 2,
+    FRAME_MISSING_GROUPS = 4,
+    FRAME_MISSING_PMIX = 8,
+    FRAME_RUNNING_FIRST = 16
+};
+enum { FRAME_SIGNAL_END = 1 };
 
 struct frame {
     enum frame_type type;
@@ -90,8 +109,8 @@ void frame_encode_header(const struct frame *frame, unsigned char header[FRAME_H
  * needed, -1 with a sentence. The caller consumes FRAME_HEADER + len bytes afterwards. */
 int frame_decode(const struct buf *in, struct frame *frame, struct error *err);
 
-/* Text of unknown origin as a JSON string (new reference): bytes that are not UTF-8 are written as
- * \\xNN, so that a message about them is never lost. NULL gives null. */
+/* Text of unknown origin as a JSON string (new reference). One with bytes that are not UTF-8 is made
+ * printable, so that a message about them is never lost. NULL gives null. */
 json_t *frame_text(const char *text);
 
 /* The payload as JSON (new reference), or NULL with a sentence. */

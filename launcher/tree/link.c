@@ -376,6 +376,11 @@ void link_watch(struct link *link, double timeout)
     ev_timer_start(link->loop, &link->pulse);
 }
 
+bool link_is_silent(const struct link *link)
+{
+    return link->unheard >= LINK_PULSES;
+}
+
 /* ---- life ---- */
 
 static void set_nonblocking(int fd)

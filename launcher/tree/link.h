@@ -58,6 +58,7 @@ size_t link_room(const struct link *link);           /* bulk bytes that would no
 void link_consumed(struct link *link, size_t bytes); /* bulk payload bytes + FRAME_HEADER each */
 
 void link_watch(struct link *link, double timeout); /* seconds; INFINITY: only watch for EOF */
+bool link_is_silent(const struct link *link);       /* it was closed for that */
 
 /* Send everything there is, blocking for at most `timeout` seconds. */
 void link_flush(struct link *link, double timeout);

@@ -14,9 +14,9 @@ json_t *tree_targets_to_json(const struct tree_target *targets, size_t count)
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
         const struct tree_target *target = &targets[i];
-        json_array_append_new(list, json_pack("[i, s, s, o, o]", (int)target->node, target->host,
+        json_array_append_new(list, json_pack("[i, s, s, o, o, b]", (int)target->node, target->host,
                                               target->login, text_or_null(target->cores),
-                                              text_or_null(target->digest)));
+                                              text_or_null(target->digest), target->together));
     }
     return list;
 }
@@ -39,7 +39,8 @@ static bool read_target(const json_t *item, struct tree_target *target)
                                    .host = mem_copy_text(host),
                                    .login = mem_copy_text(login),
                                    .cores = mem_copy_text(json_string_value(cores)),
-                                   .digest = mem_copy_text(json_string_value(digest))};
+                                   .digest = mem_copy_text(json_string_value(digest)),
+                                   .together = json_is_true(json_array_get(item, 5))};
     return true;
 }
 

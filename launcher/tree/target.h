@@ -13,11 +13,13 @@
 
 struct tree_target {
     uint32_t node;
-    char *host;   /* as shown */
-    char *login;  /* as reached */
-    char *cores;  /* R's cores there (idset text), or NULL */
-    char *digest; /* of the topology that is known of it, or NULL */
-    bool here;    /* this machine: no command */
+    char *host;    /* as shown */
+    char *login;   /* as reached */
+    char *cores;   /* R's cores there (idset text), or NULL */
+    char *digest;  /* of the topology that is known of it, or NULL */
+    bool here;     /* this machine: no command */
+    uint32_t rank; /* in R; does not travel */
+    bool together; /* by one command with others: bootstrap_shared_command() */
 };
 
 /* As they travel in a welcome; `here` does not. */

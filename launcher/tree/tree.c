@@ -4,6 +4,9 @@
 
 #include "base/mem.h"
 #include "launcher/tree/child.h"
+#include "launcher/tree/shared_start.h"
+
+#define NO_CHILD UINT32_MAX
 
 struct tree {
     struct ev_loop *loop;
@@ -13,17 +16,44 @@ struct tree {
     struct child_owner owner;
     struct child **children;
     uint32_t count;
-    uint32_t present; /* children whose process or link is still there */
+    uint32_t *child_of; /* [nnodes] by node: the child that stands for it, or NO_CHILD */
+    uint32_t nnodes;
+    struct waiting waiting;
+    uint32_t reaching; /* children that count for the fan-out */
+    uint32_t sharing;  /* those of them that are started together */
+    double heard;      /* loop time when one last came up, or the first began to wait */
+    uint32_t present; /* children whose process or link, and starts whose process, is still there */
     pid_t *pids;
+    struct shared_start **starts;
+    size_t nstarts;
+    pid_t *all_pids; /* of children and of what starts several of them */
     bool ending;
-    bool *freed;
 };
+
+static void start_waiting(struct tree *tree);
+
+/* It is up, or gone: the next has its turn. */
+static void has_reached(struct tree *tree, struct child *child)
+{
+    if (!child->reaching)
+        return;
+    child->reaching = false;
+    tree->reaching--;
+    tree->sharing -= child->start != NULL;
+    start_waiting(tree);
+}
 
 /* ---- what children report ---- */
 
 static void on_frame(void *arg, struct child *child, const struct frame *frame)
 {
     struct tree *tree = arg;
+    if (child->reaching && child->stage == STAGE_UP) {
+        tree->heard = ev_now(tree->loop);
+        has_reached(tree, child);
+        if (child->start)
+            shared_start_check(child->start);
+    }
     tree->ops->frame(tree->arg, child->number, frame);
 }
 
@@ -39,9 +69,23 @@ static void on_note(void *arg, const char *text)
     tree->ops->note(tree->arg, text);
 }
 
+/* Its group goes on without it: those are nobody's until then. */
+static void pass_group_on(struct tree *tree, struct child *child)
+{
+    struct waiting_group rest = child->group;
+    rest.first++;
+    rest.count--;
+    rest.again = true;
+    waiting_add(&tree->waiting, &rest);
+    for (size_t i = 0; i < rest.count; i++)
+        idset_remove(child->nodes, rest.list->targets[rest.first + i].node);
+}
+
 static void on_unreached(void *arg, struct child *child, const char *text)
 {
     struct tree *tree = arg;
+    if (!child->group.below && !child->silent && child->group.count > 1 && !tree->ending)
+        pass_group_on(tree, child);
     struct idset *nodes = idset_copy(child->nodes); /* the owner may forget them meanwhile */
     struct tree_unreached what = {.node = child->node,
                                   .host = child->host,
@@ -71,6 +115,17 @@ static void on_gone(void *arg, struct child *child)
         return;
     tree->pids[child->number] = -1;
     tree->present--;
+    has_reached(tree, child);
+    if (child->start)
+        shared_start_check(child->start);
+    if (tree->ending && !tree->present)
+        tree->ops->empty(tree->arg);
+}
+
+static void on_start_gone(void *arg)
+{
+    struct tree *tree = arg;
+    tree->present--;
     if (tree->ending && !tree->present)
         tree->ops->empty(tree->arg);
 }
@@ -96,31 +151,125 @@ struct tree *tree_new(struct ev_loop *loop, const struct bootstrap *boot,
     return tree;
 }
 
-static void tree_add(struct tree *tree, const struct child_group *group)
+static void know_nodes(struct tree *tree, const struct idset *nodes, uint32_t child)
+{
+    uint32_t last = idset_empty(nodes) ? 0 : idset_last(nodes);
+    if (last >= tree->nnodes) {
+        uint32_t more = last + 1 > 2 * tree->nnodes ? last + 1 : 2 * tree->nnodes;
+        tree->child_of = mem_resize(tree->child_of, more, sizeof(*tree->child_of));
+        for (; tree->nnodes < more; tree->nnodes++)
+            tree->child_of[tree->nnodes] = NO_CHILD;
+    }
+    IDSET_FOREACH(node, nodes)
+    tree->child_of[node] = child;
+}
+
+static bool is_shared(const struct waiting_group *group)
+{
+    const struct tree_target *target = &group->list->targets[group->first];
+    return target->together && !target->here;
+}
+
+/* What starts several children; who adds them runs it. */
+static struct shared_start *tree_add_start(struct tree *tree)
+{
+    struct shared_start_owner owner = {tree->loop, tree->boot, tree, on_note, on_start_gone};
+    tree->starts = mem_resize(tree->starts, tree->nstarts + 1, sizeof(struct shared_start *));
+    tree->starts[tree->nstarts] = shared_start_new(&owner);
+    tree->present++;
+    return tree->starts[tree->nstarts++];
+}
+
+static void tree_add(struct tree *tree, struct shared_start **start,
+                     const struct waiting_group *group)
 {
     tree->children = mem_resize(tree->children, tree->count + 1, sizeof(*tree->children));
     tree->pids = mem_resize(tree->pids, tree->count + 1, sizeof(*tree->pids));
     tree->pids[tree->count] = 0;
     tree->present++;
-    tree->children[tree->count] = child_start(&tree->owner, tree->count, group);
-    tree->pids[tree->count] = tree->children[tree->count]->pid;
+    struct child *child = child_start(&tree->owner, tree->count, group);
+    tree->children[tree->count] = child;
+    tree->pids[tree->count] = child->pid;
+    tree->reaching += child->reaching;
+    if (is_shared(group)) {
+        if (!*start)
+            *start = tree_add_start(tree);
+        shared_start_add(*start, child);
+        tree->sharing++;
+    }
+    know_nodes(tree, child->nodes, tree->count);
     tree->count++;
+}
+
+/* Nothing has come up for so long that nothing is likely to. */
+static void give_up(struct tree *tree, const struct waiting_group *group)
+{
+    char *text =
+        mem_format("not tried, since no host has answered for %.3g s", tree->boot->start_timeout);
+    for (size_t i = 0; i < group->count; i++) {
+        const struct tree_target *target = &group->list->targets[group->first + i];
+        struct idset *nodes = idset_new();
+        idset_add(nodes, target->node);
+        struct tree_unreached what = {.node = target->node,
+                                      .host = target->host,
+                                      .stage = bootstrap_first_stage(tree->boot),
+                                      .text = text,
+                                      .elapsed = -1,
+                                      .nodes = nodes};
+        tree->ops->unreached(tree->arg, &what);
+        idset_free(nodes);
+    }
+    free(text);
+}
+
+/* One command is to start many: it waits until half of those before are up or have failed. */
+static bool is_turn(const struct tree *tree, const struct shared_start *start)
+{
+    const struct waiting_group *next = waiting_next(&tree->waiting);
+    return next && (start || !is_shared(next) || tree->sharing <= tree->boot->fanout / 2);
+}
+
+static void start_waiting(struct tree *tree)
+{
+    struct shared_start *start = NULL;
+    struct waiting_group group;
+    while (!tree->ending && tree->reaching < tree->boot->fanout && is_turn(tree, start) &&
+           waiting_take(&tree->waiting, &group)) {
+        if (ev_now(tree->loop) - tree->heard < tree->boot->start_timeout) {
+            tree_add(tree, &start, &group);
+            continue;
+        }
+        give_up(tree, &group);
+        target_list_free(group.list);
+    }
+    if (start)
+        shared_start_run(start);
 }
 
 void tree_start(struct tree *tree, const struct tree_target *targets, size_t count,
                 enum tree_try how)
 {
-    bool directly = how == TREE_AGAIN || how == TREE_LATE;
+    bool directly = how == TREE_AGAIN || how == TREE_LATE || tree->boot->flat;
     size_t groups = directly || count < tree->boot->fanout ? count : tree->boot->fanout;
     size_t at = 0;
+    if (!count)
+        return;
+    struct target_list *list = target_list_new(targets, count);
+    if (!tree->reaching)
+        tree->heard = ev_now(tree->loop);
     for (size_t i = 0; i < groups; i++) {
         size_t size = (count - at) / (groups - i); /* the rest, shared evenly */
         double share = how == TREE_LATE || (how == TREE_FIRST && size == 1) ? 1 : 0.5;
-        struct child_group group = {&targets[at], &targets[at + 1], size - 1,
-                                    share * tree->boot->start_timeout};
-        tree_add(tree, &group);
+        struct waiting_group group = {.list = list,
+                                      .first = at,
+                                      .count = size,
+                                      .patience = share * tree->boot->start_timeout,
+                                      .below = how == TREE_BELOW};
+        waiting_add(&tree->waiting, &group);
         at += size;
     }
+    target_list_free(list);
+    start_waiting(tree);
 }
 
 void tree_free(struct tree *tree)
@@ -129,7 +278,13 @@ void tree_free(struct tree *tree)
         return;
     for (uint32_t i = 0; i < tree->count; i++)
         child_free(tree->children[i]);
+    for (size_t i = 0; i < tree->nstarts; i++)
+        shared_start_free(tree->starts[i]);
+    free(tree->starts);
+    free(tree->all_pids);
+    waiting_clear(&tree->waiting);
     free(tree->children);
+    free(tree->child_of);
     free(tree->pids);
     free(tree);
 }
@@ -150,17 +305,14 @@ void tree_send(struct tree *tree, const struct frame *frame)
 
 void tree_send_node(struct tree *tree, uint32_t node, const struct frame *frame)
 {
-    for (uint32_t i = 0; i < tree->count; i++)
-        if (is_up(tree->children[i]) && idset_has(tree->children[i]->nodes, node))
-            link_send(tree->children[i]->link, frame);
+    uint32_t child = node < tree->nnodes ? tree->child_of[node] : NO_CHILD;
+    if (child != NO_CHILD && is_up(tree->children[child]))
+        link_send(tree->children[child]->link, frame);
 }
 
 static bool serves(const struct child *child, const struct idset *nodes)
 {
-    struct idset *both = idset_intersect(child->nodes, nodes);
-    bool any = !idset_empty(both);
-    idset_free(both);
-    return any && is_up(child);
+    return is_up(child) && idset_count_both(child->nodes, nodes);
 }
 
 void tree_send_nodes(struct tree *tree, const struct idset *nodes, const struct frame *frame)
@@ -215,10 +367,13 @@ int64_t tree_clock_offset(const struct tree *tree, uint32_t child)
 
 void tree_forget(struct tree *tree, const struct idset *nodes)
 {
-    for (uint32_t i = 0; i < tree->count; i++) {
-        struct idset *left = idset_subtract(tree->children[i]->nodes, nodes);
-        idset_free(tree->children[i]->nodes);
-        tree->children[i]->nodes = left;
+    IDSET_FOREACH(node, nodes)
+    {
+        uint32_t child = node < tree->nnodes ? tree->child_of[node] : NO_CHILD;
+        if (child == NO_CHILD)
+            continue;
+        idset_remove(tree->children[child]->nodes, node);
+        tree->child_of[node] = NO_CHILD;
     }
 }
 
@@ -242,13 +397,21 @@ void tree_end(struct tree *tree, double patience)
     }
     uint32_t count = tree->count;
     for (uint32_t i = 0; i < count; i++)
-        child_end(tree->children[i], patience);
+        if (tree->pids[i] >= 0)
+            child_end(tree->children[i], patience);
+    for (size_t i = 0; i < tree->nstarts; i++)
+        shared_start_end(tree->starts[i], patience);
 }
 
-const pid_t *tree_pids(const struct tree *tree, size_t *count)
+const pid_t *tree_pids(struct tree *tree, size_t *count)
 {
-    *count = tree->count;
-    return tree->pids;
+    *count = tree->count + tree->nstarts;
+    tree->all_pids = mem_resize(tree->all_pids, *count, sizeof(*tree->all_pids));
+    for (uint32_t i = 0; i < tree->count; i++)
+        tree->all_pids[i] = tree->pids[i];
+    for (size_t i = 0; i < tree->nstarts; i++)
+        tree->all_pids[tree->count + i] = shared_start_pid(tree->starts[i]);
+    return tree->all_pids;
 }
 
 void tree_disown(struct tree *tree)
@@ -258,4 +421,6 @@ void tree_disown(struct tree *tree)
         if (tree->children[i]->words_fd >= 0)
             close(tree->children[i]->words_fd);
     }
+    for (size_t i = 0; i < tree->nstarts; i++)
+        shared_start_disown(tree->starts[i]);
 }

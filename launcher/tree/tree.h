@@ -3,8 +3,10 @@
  *
  * The manager is the root; an agent that was told to start others is an inner vertex. Targets are
  * started in parallel: up to `fanout` of them directly, more in that many groups whose first
- * member starts the rest of its group. Every child's link is watched; what is lost or does not
- * start is named by node, and takes the nodes behind it along.
+ * member starts the rest of its group. Never more than `fanout` commands are on their way at a
+ * time; the others wait for their turn, until nothing has come up for the start timeout. Every
+ * child's link is watched; what is lost or does not start is named by node, and takes the nodes
+ * behind it along.
  *
  * Nodes are numbered by their place in the manager's list of candidates.
  */
@@ -27,7 +29,7 @@ struct tree_unreached {
     const char *host;
     enum bootstrap_stage stage;
     const char *text;          /* the host's own words */
-    double elapsed;            /* seconds */
+    double elapsed;            /* seconds; below 0: it was not tried */
     bool silent;               /* nothing was heard of it within its time */
     const struct idset *nodes; /* it and all that it was to start */
 };
@@ -51,10 +53,11 @@ struct tree *tree_new(struct ev_loop *loop, const struct bootstrap *boot,
                       const struct tree_ops *ops, void *arg);
 void tree_free(struct tree *tree);
 
-/* How agents are started: the root's first try, which goes by groups; an inner agent's, which the
- * root may try again; that second one, which goes to every target directly; and the only one of
- * those that come late, when the groups are there, which goes directly, too. What has, or is, a
- * second try is waited for half of the start timeout. */
+/* How agents are started: the root's first try, which goes by groups, where the next member takes
+ * the place of one that fails at once; an inner agent's, which the root may try again; that second
+ * one, which goes to every target directly; and the only one of those that come late, when the groups
+ * are there, which goes directly, too. What has, or is, a second try is waited for half of the start
+ * timeout. */
 enum tree_try { TREE_FIRST, TREE_BELOW, TREE_AGAIN, TREE_LATE };
 
 /* Start agents; may be called again for more. Targets are copied. */
@@ -86,7 +89,7 @@ void tree_add_nodes(const struct tree *tree, struct idset *nodes);
 void tree_end(struct tree *tree, double patience);
 
 /* Processes of the children (ssh, agents), for those who must not signal them. *count is set. */
-const pid_t *tree_pids(const struct tree *tree, size_t *count);
+const pid_t *tree_pids(struct tree *tree, size_t *count);
 
 /* In a forked child: close this copy of all links. */
 void tree_disown(struct tree *tree);

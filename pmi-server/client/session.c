@@ -166,6 +166,19 @@ int session_put(const char *key, const char *value)
     return session_ask("put_result");
 }
 
+/* hydra of MPICH 4.2 writes a field behind the value, and no msg before it, as all others do. */
+static void drop_found(struct session *session)
+{
+    static const char found[] = " found=TRUE";
+    const struct pmi1_field *field = pmi1_line_field(&session->reply, "value");
+    size_t len = sizeof(found) - 1;
+    if (!field || field->value_len < len || pmi1_line_field(&session->reply, "msg"))
+        return;
+    char *end = (char *)field->value + field->value_len - len; /* of the session's own bytes */
+    if (!strcmp(end, found))
+        *end = '\0';
+}
+
 int session_get(const char *key, const char **value)
 {
     struct session *session = &pmi_session;
@@ -176,6 +189,7 @@ int session_get(const char *key, const char **value)
     conn_add(&session->conn, "cmd=get kvsname=%s key=%s\n", session->name, key);
     if (session_ask("get_result"))
         return PMI_FAIL;
+    drop_found(session);
     *value = pmi1_line_value(&session->reply, "value");
     return *value ? PMI_SUCCESS : PMI_FAIL;
 }

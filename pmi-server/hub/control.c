@@ -1,6 +1,7 @@
 /*
  * Control: what a task wants done to tasks of its program, brought to the hosts that have them. All
- * of a program may do that to all of it. The answer is that the hosts were told.
+ * of a program may do that to all of it, which is meant where nobody is named. The answer is that the
+ * hosts were told.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,8 @@ static void send(struct hub *hub, const struct order *order, const struct job *j
 static struct idset *ranks_of(const struct job *job, const struct hub_proc *procs, uint32_t count)
 {
     struct idset *ranks = idset_new();
+    if (!count)
+        idset_add_range(ranks, 0, (uint32_t)job->map->ntasks - 1);
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(procs[i].job, job->name) != 0)
             continue;
@@ -55,7 +58,7 @@ static bool are_there(const struct hub *hub, const struct hub_proc *procs, uint3
         if (!job || (procs[i].rank != HUB_ALL && hub_node(job, procs[i].rank) == UINT32_MAX))
             return false;
     }
-    return count > 0;
+    return true;
 }
 
 int control_take(struct hub *hub, const struct asked *asked, struct talk_up *talk)

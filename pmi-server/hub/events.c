@@ -62,6 +62,7 @@ int events_take(struct hub *hub, const struct asked *asked, struct talk_up *talk
         idset_remove(nodes, asked->node);
         tell(hub, talk, nodes, bytes, len);
         idset_free(nodes);
+        hub_answer(hub, asked, HUB_OK, NULL);
     }
     talk_free_procs(procs, count);
     return rc;

@@ -3,6 +3,12 @@
  *
  * Those of one signature follow each other: what a host asks goes to the first that it has no part
  * in yet.
+ *
+ * GATHER_GROUP is different, as not everybody knows all members. Its signature is the key. Leaders
+ * begin it: those that are listed, of which a host asks once for all that it has, or any that are so
+ * many as they say, each on its own. They may add members, who follow: they ask each on its own,
+ * know the key alone, and may be the first. All of them are answered once all leaders and as many
+ * followers as were added have asked. Who a follower is openpmix does not tell.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +19,12 @@
 struct member { /* ranks of a job */
     struct job *job;
     struct idset *ranks;
+    bool all; /* it was said so, without listing them */
+};
+
+struct members { /* by name of their job */
+    struct member *at;
+    uint32_t count;
 };
 
 struct gathering {
@@ -20,19 +32,28 @@ struct gathering {
     uint64_t number;
     enum hub_gathering operation;
     char *key;
-    struct member *members; /* by name of their job */
-    uint32_t nmembers;
+    struct members members;
     struct idset *nodes, *here; /* that have members, and have asked */
+    struct members added;       /* of GATHER_GROUP, by leaders */
+    uint32_t leaders;           /* each asks on its own; 0: they are listed, as members */
+    uint32_t nleaders;          /* of these, that have asked */
+    uint64_t nfollowers;        /* that have asked */
     struct asked *asked;
     size_t nasked;
     struct buf bytes;
 };
 
+static void members_free(struct members *members)
+{
+    for (uint32_t i = 0; i < members->count; i++)
+        idset_free(members->at[i].ranks);
+    free(members->at);
+}
+
 static void gathering_free(struct gathering *gathering)
 {
-    for (uint32_t i = 0; i < gathering->nmembers; i++)
-        idset_free(gathering->members[i].ranks);
-    free(gathering->members);
+    members_free(&gathering->members);
+    members_free(&gathering->added);
     free(gathering->key);
     free(gathering->asked);
     idset_free(gathering->nodes);
@@ -52,11 +73,12 @@ static enum hub_status member_check(struct member *member)
 }
 
 /* NULL: malformed. "": all. */
-static struct idset *ranks_read(struct packet *in, const struct job *job)
+static struct idset *ranks_read(struct packet *in, const struct job *job, bool *all)
 {
     char *text = packet_text(in);
     struct idset *ranks = idset_decode(text, NULL);
-    if (ranks && idset_empty(ranks))
+    *all = ranks && idset_empty(ranks);
+    if (*all)
         idset_add_range(ranks, 0, job && job->map->ntasks ? (uint32_t)job->map->ntasks - 1 : 0);
     free(text);
     return ranks;
@@ -71,22 +93,20 @@ static enum hub_status member_read(struct hub *hub, struct packet *in, struct me
     free(*before);
     *before = name;
     member->job = hub_job(hub, name);
-    member->ranks = ranks_read(in, member->job);
+    member->ranks = ranks_read(in, member->job, &member->all);
     if (!member->ranks)
         in->bad = true;
     return in->bad ? HUB_BAD : member_check(member);
 }
 
-static enum hub_status members_read(struct hub *hub, struct packet *in, struct gathering *gathering)
+static enum hub_status members_read(struct hub *hub, struct packet *in, struct members *members)
 {
     enum hub_status first = HUB_OK;
     char *before = NULL;
     uint32_t count = packet_count(in, 8);
-    gathering->members = mem_array(count, sizeof(*gathering->members));
-    if (!count)
-        in->bad = true;
-    while (gathering->nmembers < count && !in->bad) {
-        struct member *member = &gathering->members[gathering->nmembers++];
+    members->at = mem_array(count, sizeof(*members->at));
+    while (members->count < count && !in->bad) {
+        struct member *member = &members->at[members->count++];
         enum hub_status status = member_read(hub, in, member, &before);
         if (first == HUB_OK)
             first = status;
@@ -97,8 +117,8 @@ static enum hub_status members_read(struct hub *hub, struct packet *in, struct g
 
 static void find_nodes(struct gathering *gathering)
 {
-    for (uint32_t i = 0; i < gathering->nmembers; i++) {
-        const struct member *member = &gathering->members[i];
+    for (uint32_t i = 0; i < gathering->members.count; i++) {
+        const struct member *member = &gathering->members.at[i];
         const struct job *job = member->job;
         bool all = idset_count(member->ranks) == job->map->ntasks;
         for (uint32_t node = 0; all && node < job->map->nnodes; node++)
@@ -121,31 +141,60 @@ static void unlink_one(struct hub *hub, const struct gathering *gathering)
         *at = gathering->next;
 }
 
+static void put_members(struct buf *out, const struct members *members)
+{
+    packet_put_u32(out, members->count);
+    for (uint32_t i = 0; i < members->count; i++) {
+        char *ranks = members->at[i].all ? NULL : idset_encode(members->at[i].ranks);
+        packet_put_text(out, members->at[i].job->name);
+        packet_put_text(out, ranks);
+        free(ranks);
+    }
+}
+
+/* One answer tells a host all; openpmix answers all of a group that are there. */
 static void end(struct hub *hub, struct gathering *gathering, enum hub_status status)
 {
-    struct buf rest = BUF_INIT;
+    struct buf rest = BUF_INIT, again = BUF_INIT;
+    struct idset *told = idset_new();
     unlink_one(hub, gathering);
     if (status == HUB_OK) {
         packet_put_u64(&rest, gathering->number);
+        packet_put_u64(&again, gathering->number);
         packet_put_bytes(&rest, buf_bytes(&gathering->bytes), gathering->bytes.len);
+        packet_put_bytes(&again, "", 0);
     }
-    for (size_t i = 0; i < gathering->nasked; i++)
-        hub_answer(hub, &gathering->asked[i], status, &rest);
+    if (status == HUB_OK && gathering->operation == GATHER_GROUP) {
+        put_members(&rest, &gathering->members);
+        packet_put_u32(&again, 0);
+    }
+    for (size_t i = 0; i < gathering->nasked; i++) {
+        const struct asked *asked = &gathering->asked[i];
+        hub_answer(hub, asked, status, idset_has(told, asked->node) ? &again : &rest);
+        idset_add(told, asked->node);
+    }
+    idset_free(told);
+    buf_free(&again);
     buf_free(&rest);
     gathering_free(gathering);
 }
 
 /* ---- one more takes part ---- */
 
-static bool same(const struct gathering *a, const struct gathering *b)
+static bool same_members(const struct members *a, const struct members *b)
 {
-    if (a->operation != b->operation || a->nmembers != b->nmembers || strcmp(a->key, b->key) != 0)
+    if (a->count != b->count)
         return false;
-    for (uint32_t i = 0; i < a->nmembers; i++)
-        if (a->members[i].job != b->members[i].job ||
-            !idset_equal(a->members[i].ranks, b->members[i].ranks))
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->at[i].job != b->at[i].job || !idset_equal(a->at[i].ranks, b->at[i].ranks))
             return false;
     return true;
+}
+
+static bool same(const struct gathering *a, const struct gathering *b)
+{
+    return a->operation == b->operation && !strcmp(a->key, b->key) &&
+           same_members(&a->members, &b->members);
 }
 
 /* Where this host's question belongs: one that waits, or `fresh`. */
@@ -161,23 +210,35 @@ static struct gathering *place(struct hub *hub, uint32_t node, struct gathering 
     return *at = fresh;
 }
 
+/* What the host waits for: of a group it may have asked more than once. */
+static size_t count_asked(const struct gathering *gathering, uint32_t node)
+{
+    size_t count = 0;
+    if (gathering->operation != GATHER_GROUP)
+        return idset_has(gathering->here, node);
+    for (size_t i = 0; i < gathering->nasked; i++)
+        count += gathering->asked[i].node == node;
+    return count;
+}
+
 static enum hub_status may_enter(const struct hub *hub, uint32_t node,
                                  const struct gathering *gathering)
 {
     size_t count = 0;
-    if (!idset_has(gathering->nodes, node))
+    if (gathering->members.count && !idset_has(gathering->nodes, node))
         return HUB_BAD;
     for (const struct gathering *g = hub->gatherings; g; g = g->next)
-        count += idset_has(g->here, node);
+        count += count_asked(g, node);
     return count < HUB_GATHERS_MAX ? HUB_OK : HUB_FULL;
 }
 
 /* Of a connect, and a disconnect: all are in. */
 static void settle(struct hub *hub, const struct gathering *gathering)
 {
-    for (uint32_t i = 0; i < gathering->nmembers; i++)
+    const struct members *members = &gathering->members;
+    for (uint32_t i = 0; i < members->count; i++)
         for (uint32_t j = 0; j < i; j++) {
-            const struct job *one = gathering->members[i].job, *other = gathering->members[j].job;
+            const struct job *one = members->at[i].job, *other = members->at[j].job;
             if (gathering->operation == GATHER_CONNECT)
                 bonds_tie(hub, one, other);
             else if (gathering->operation == GATHER_DISCONNECT)
@@ -185,15 +246,23 @@ static void settle(struct hub *hub, const struct gathering *gathering)
         }
 }
 
-static void enter(struct hub *hub, struct gathering *gathering, const struct asked *asked,
-                  bool broken, const void *bytes, size_t len)
+/* false: that is too much. */
+static bool add_asked(struct gathering *gathering, const struct asked *asked, const void *bytes,
+                      size_t len)
 {
     bool full = len > HUB_BYTES_MAX - gathering->bytes.len;
-    idset_add(gathering->here, asked->node);
     gathering->asked =
         mem_resize(gathering->asked, gathering->nasked + 1, sizeof(*gathering->asked));
     gathering->asked[gathering->nasked++] = *asked;
     buf_add(&gathering->bytes, bytes, full ? 0 : len);
+    return !full;
+}
+
+static void enter(struct hub *hub, struct gathering *gathering, const struct asked *asked,
+                  bool broken, const void *bytes, size_t len)
+{
+    bool full = !add_asked(gathering, asked, bytes, len);
+    idset_add(gathering->here, asked->node);
     bool over = gathering->nasked == idset_count(gathering->nodes);
     if (over && !full && !broken)
         settle(hub, gathering);
@@ -213,6 +282,142 @@ static struct gathering *gathering_new(enum hub_gathering operation, char *key)
     return gathering;
 }
 
+/* ---- one more takes part in a group ---- */
+
+static void unite(struct idset **set, const struct idset *more)
+{
+    struct idset *both = idset_union(*set, more);
+    idset_free(*set);
+    *set = both;
+}
+
+static void members_add(struct members *members, const struct member *more)
+{
+    uint32_t at = 0;
+    while (at < members->count && strcmp(members->at[at].job->name, more->job->name) < 0)
+        at++;
+    if (at == members->count || members->at[at].job != more->job) {
+        members->at = mem_resize(members->at, members->count + 1, sizeof(*members->at));
+        memmove(&members->at[at + 1], &members->at[at],
+                (members->count++ - at) * sizeof(*members->at));
+        members->at[at] = (struct member){.job = more->job, .ranks = idset_new()};
+    }
+    unite(&members->at[at].ranks, more->ranks);
+    members->at[at].all |= more->all;
+}
+
+static void members_unite(struct members *members, const struct members *more)
+{
+    for (uint32_t i = 0; i < more->count; i++)
+        members_add(members, &more->at[i]);
+}
+
+static const struct member *member_of(const struct members *members, const struct job *job)
+{
+    for (uint32_t i = 0; i < members->count; i++)
+        if (members->at[i].job == job)
+            return &members->at[i];
+    return NULL;
+}
+
+/* Who was added may be one who leads. */
+static uint64_t count_followers(const struct gathering *gathering)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < gathering->added.count; i++) {
+        const struct member *added = &gathering->added.at[i];
+        const struct member *leads = member_of(&gathering->members, added->job);
+        count += idset_count(added->ranks);
+        count -= leads ? idset_count_both(added->ranks, leads->ranks) : 0;
+    }
+    return count;
+}
+
+static bool group_is_complete(const struct gathering *group)
+{
+    bool led = group->leaders
+                   ? group->nleaders == group->leaders
+                   : group->members.count && idset_count(group->here) == idset_count(group->nodes);
+    return led && group->nfollowers >= count_followers(group);
+}
+
+/* Who follows does not know who leads. */
+static bool is_of_group(const struct gathering *group, const struct gathering *fresh, uint32_t node)
+{
+    if (group->operation != GATHER_GROUP || strcmp(group->key, fresh->key) != 0)
+        return false;
+    if (!fresh->members.count || !group->members.count || fresh->leaders || group->leaders)
+        return true;
+    return same_members(&group->members, &fresh->members) && !idset_has(group->here, node);
+}
+
+static struct gathering *place_group(struct hub *hub, const struct gathering *fresh, uint32_t node)
+{
+    struct gathering **at = &hub->gatherings;
+    while (*at && !is_of_group(*at, fresh, node))
+        at = &(*at)->next;
+    if (!*at) {
+        *at = gathering_new(GATHER_GROUP, mem_copy_text(fresh->key));
+        (*at)->number = ++hub->gathered;
+    }
+    return *at;
+}
+
+/* They have to agree on how many lead, and to be so many. */
+static enum hub_status group_add(struct gathering *group, const struct gathering *fresh,
+                                 uint32_t node)
+{
+    bool leads = fresh->members.count, first = !group->members.count;
+    if (leads && !first &&
+        (group->leaders != fresh->leaders || (fresh->leaders && group->nleaders == group->leaders)))
+        return HUB_BAD;
+    if (!leads)
+        group->nfollowers++;
+    else if (fresh->leaders)
+        group->nleaders++;
+    else
+        idset_add(group->here, node);
+    if (leads)
+        group->leaders = fresh->leaders;
+    members_unite(&group->members, &fresh->members);
+    members_unite(&group->added, &fresh->added);
+    unite(&group->nodes, fresh->nodes);
+    return HUB_OK;
+}
+
+/* What is wrong with one ends it for all: others may not find out. */
+static void enter_group(struct hub *hub, const struct gathering *fresh, const struct asked *asked,
+                        enum hub_status status, const void *bytes, size_t len)
+{
+    struct gathering *group = place_group(hub, fresh, asked->node);
+    if (!add_asked(group, asked, bytes, len) && status == HUB_OK)
+        status = HUB_FULL;
+    if (status == HUB_OK)
+        status = group_add(group, fresh, asked->node);
+    if (status != HUB_OK) {
+        end(hub, group, status);
+    } else if (group_is_complete(group)) {
+        members_unite(&group->members, &group->added);
+        end(hub, group, HUB_OK);
+    }
+}
+
+/* ---- asked ---- */
+
+static enum hub_status signature_read(struct hub *hub, struct packet *in, struct gathering *fresh)
+{
+    enum hub_status status = members_read(hub, in, &fresh->members), added = HUB_OK;
+    if (fresh->operation == GATHER_GROUP) {
+        fresh->leaders = packet_u32(in);
+        added = members_read(hub, in, &fresh->added);
+    }
+    /* Who follows says nothing of others. */
+    if (!fresh->members.count &&
+        (fresh->operation != GATHER_GROUP || fresh->leaders || fresh->added.count))
+        in->bad = true;
+    return status == HUB_OK ? added : status;
+}
+
 int hub_gather(struct hub *hub, const struct asked *asked, struct talk_up *talk)
 {
     struct packet *in = &talk->rest;
@@ -220,19 +425,21 @@ int hub_gather(struct hub *hub, const struct asked *asked, struct talk_up *talk)
     uint8_t operation = packet_u8(in), broken = packet_u8(in);
     struct gathering *fresh = gathering_new(operation, packet_text(in));
     const void *bytes = packet_bytes(in, &len);
-    enum hub_status status = members_read(hub, in, fresh);
+    enum hub_status status = signature_read(hub, in, fresh);
     bool bad = !packet_ends(in) || operation >= GATHER_NKINDS || broken > 1 || !asked->token;
     if (!bad && status == HUB_OK) {
         find_nodes(fresh);
         status = may_enter(hub, asked->node, fresh);
     }
-    if (!bad && status == HUB_OK) {
+    if (!bad && operation == GATHER_GROUP) {
+        enter_group(hub, fresh, asked, status == HUB_OK && broken ? HUB_GONE : status, bytes, len);
+    } else if (!bad && status == HUB_OK) {
         enter(hub, place(hub, asked->node, fresh), asked, broken, bytes, len);
         return 0;
+    } else if (!bad) {
+        hub_answer(hub, asked, status, NULL);
     }
     gathering_free(fresh);
-    if (!bad)
-        hub_answer(hub, asked, status, NULL);
     return bad ? -1 : 0;
 }
 
@@ -257,24 +464,25 @@ void hub_gather_forget(struct hub *hub, const struct asked *asked)
         end(hub, gathering, HUB_TIMEOUT);
 }
 
-static const struct member *member_of(const struct gathering *gathering, const struct job *job)
+/* It waits for this rank; UINT32_MAX: for any of the job. Leaders that ask each on its own have. */
+static bool waits_for(const struct gathering *gathering, const struct job *job, uint32_t rank)
 {
-    for (uint32_t i = 0; i < gathering->nmembers; i++)
-        if (gathering->members[i].job == job)
-            return &gathering->members[i];
-    return NULL;
+    const struct member *member = member_of(&gathering->members, job);
+    const struct member *added = member_of(&gathering->added, job);
+    if (rank == UINT32_MAX)
+        return member || added;
+    if (added && idset_has(added->ranks, rank))
+        return true;
+    return member && !gathering->leaders && idset_has(member->ranks, rank) &&
+           !idset_has(gathering->here, hub_node(job, rank));
 }
 
-/* One that waits for this rank; UINT32_MAX: for any of the job. */
 static struct gathering *find_waiting(const struct hub *hub, const struct job *job, uint32_t rank)
 {
-    for (struct gathering *gathering = hub->gatherings; gathering; gathering = gathering->next) {
-        const struct member *member = member_of(gathering, job);
-        if (member && (rank == UINT32_MAX || (idset_has(member->ranks, rank) &&
-                                              !idset_has(gathering->here, hub_node(job, rank)))))
-            return gathering;
-    }
-    return NULL;
+    struct gathering *gathering = hub->gatherings;
+    while (gathering && !waits_for(gathering, job, rank))
+        gathering = gathering->next;
+    return gathering;
 }
 
 static void end_waiting(struct hub *hub, const struct job *job, uint32_t rank)

@@ -202,13 +202,21 @@ void lookups_free(struct hub *hub)
 
 /* ---- asked ---- */
 
+static size_t size_of_keys(const struct lookup *lookup)
+{
+    size_t size = 0;
+    for (uint32_t i = 0; i < lookup->nkeys; i++)
+        size += strlen(lookup->keys[i]);
+    return size;
+}
+
 static void wait(struct hub *hub, struct lookup *lookup)
 {
     struct lookup **last = &hub->names.lookups;
     uint32_t others = 0;
     for (; *last; last = &(*last)->next)
         others += (*last)->party.rank == lookup->party.rank && !strcmp((*last)->job, lookup->job);
-    if (others < HUB_LOOKUPS_MAX) {
+    if (others < HUB_LOOKUPS_MAX && size_of_keys(lookup) <= HUB_LOOKUP_BYTES) {
         *last = lookup;
         watch(hub);
         return;

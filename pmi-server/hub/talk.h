@@ -43,7 +43,7 @@ enum hub_kind {             /* what a host asks */
                 HUB_PUSH, /* bytes for what tasks read: u32 number of processes, each a job and a rank or
                                HUB_ALL; u8 whether it is the end; bytes */
                 HUB_PUSHED,  /* u64 number of an ORDER_PUSH, u8 status: they have it */
-                HUB_NOTIFY,  /* an event of the asking task; no answer */
+                HUB_NOTIFY,  /* an event of the asking task; answered when it is passed on */
                 HUB_DIED,    /* the asking task has; no answer */
                 HUB_CONTROL, /* something is to be done to tasks */
                 HUB_NKINDS
@@ -104,8 +104,8 @@ enum hub_reach { /* whose tasks an event concerns */
  *   understand). ORDER_NOTIFY: whose event it is (proc), the event (bytes).
  * HUB_DIED: struct hub_death but its ranks. ORDER_DIED: the dead's job (text), struct hub_death, and
  *   the jobs that are to hear of it (their number, texts).
- * HUB_CONTROL: action (u8), number (u32), to whom (procs). ORDER_CONTROL: who asks (proc), the job
- *   (text), its ranks of this node (ranks), action, number.
+ * HUB_CONTROL: action (u8), number (u32), to whom (procs; none: all jobs). ORDER_CONTROL: who asks
+ *   (proc), the job (text), its ranks of this node (ranks), action, number.
  */
 struct hub_death {
     enum hub_end how;
@@ -123,12 +123,18 @@ enum hub_gathering {
     GATHER_DISCONNECT,
     GATHER_CONSTRUCT,
     GATHER_DESTRUCT,
+    GATHER_GROUP, /* constructed by some that know others, who follow */
     GATHER_NKINDS
 };
 
-/* Operation (u8), broken (u8: a member that should have taken part is over), key, bytes; how many
- * jobs have members (u32); of each, by name, its name and the members' ranks as an idset, "" for
- * all. The signature is the operation, the key and the members. */
+/* Operation (u8), broken (u8: a member that should have taken part is over), key, bytes; members:
+ * how many jobs have some (u32); of each, by name, its name and the members' ranks as an idset, ""
+ * for all. The signature is the operation, the key and the members.
+ *
+ * Of GATHER_GROUP the members that lead come first; there are none where one asks who follows. Then
+ * how many lead (u32), each of whom asks on its own (0: those that are listed, asked for by each of their
+ * hosts), and members that this one adds. The answer ends with all members. A host that asked more
+ * than once is told bytes and members once, in the first answer that it gets. */
 
 struct talk_up {
     enum hub_kind kind;

@@ -11,6 +11,7 @@
 #define MEMORY 64
 
 struct round {
+    struct round *next; /* in its bucket */
     uint64_t id;
     uint32_t weight;  /* gathered so far */
     uint32_t nnodes;  /* of a round of some nodes: how many */
@@ -22,10 +23,10 @@ struct exchange {
     const struct exchange_ops *ops;
     void *arg;
     uint32_t total, subtree;
-    struct round *rounds; /* the open ones, few */
-    size_t count, room;
-    uint64_t over[MEMORY]; /* a ring of the finished ones */
-    size_t nover;          /* ever finished */
+    struct round **buckets; /* the open ones, by id */
+    size_t count, nbuckets; /* a power of two, or 0 */
+    uint64_t over[MEMORY];  /* a ring of the finished ones */
+    size_t nover;           /* ever finished */
 };
 
 struct exchange *exchange_new(const struct exchange_ops *ops, void *arg, uint32_t total,
@@ -43,31 +44,63 @@ void exchange_free(struct exchange *exchange)
 {
     if (!exchange)
         return;
-    for (size_t i = 0; i < exchange->count; i++)
-        buf_free(&exchange->rounds[i].bytes);
-    free(exchange->rounds);
+    for (size_t i = 0; i < exchange->nbuckets; i++)
+        for (struct round *round = exchange->buckets[i], *next; round; round = next) {
+            next = round->next;
+            buf_free(&round->bytes);
+            free(round);
+        }
+    free(exchange->buckets);
     free(exchange);
 }
 
-static struct round *exchange_find(struct exchange *exchange, uint64_t id)
+/* ---- open rounds ---- */
+
+static struct round **bucket_of(const struct exchange *exchange, uint64_t id)
 {
-    for (size_t i = 0; i < exchange->count; i++)
-        if (exchange->rounds[i].id == id)
-            return &exchange->rounds[i];
-    return NULL;
+    return &exchange->buckets[id & (exchange->nbuckets - 1)];
+}
+
+static struct round *exchange_find(const struct exchange *exchange, uint64_t id)
+{
+    struct round *round = exchange->count ? *bucket_of(exchange, id) : NULL;
+    while (round && round->id != id)
+        round = round->next;
+    return round;
+}
+
+static void link_round(struct exchange *exchange, struct round *round)
+{
+    struct round **bucket = bucket_of(exchange, round->id);
+    round->next = *bucket;
+    *bucket = round;
+}
+
+static void exchange_grow(struct exchange *exchange)
+{
+    struct round **old = exchange->buckets, *next;
+    size_t nold = exchange->nbuckets;
+    exchange->nbuckets = nold ? nold * 2 : 4;
+    exchange->buckets = mem_array(exchange->nbuckets, sizeof(*exchange->buckets));
+    for (size_t i = 0; i < nold; i++)
+        for (struct round *round = old[i]; round; round = next) {
+            next = round->next;
+            link_round(exchange, round);
+        }
+    free(old);
 }
 
 static struct round *exchange_open(struct exchange *exchange, uint64_t id)
 {
-    if (exchange->count == exchange->room) {
-        exchange->room = exchange->room ? exchange->room * 2 : 4;
-        exchange->rounds = mem_resize(exchange->rounds, exchange->room, sizeof(*exchange->rounds));
-    }
-    struct round *round = &exchange->rounds[exchange->count++];
+    struct round *round = mem_alloc(sizeof(*round));
     *round = (struct round){.id = id};
+    if (++exchange->count > exchange->nbuckets)
+        exchange_grow(exchange);
+    link_round(exchange, round);
     return round;
 }
 
+/* Of an id that comes again nothing is remembered. */
 static bool exchange_is_over(const struct exchange *exchange, uint64_t id)
 {
     size_t known = exchange->nover < MEMORY ? exchange->nover : MEMORY;
@@ -77,11 +110,22 @@ static bool exchange_is_over(const struct exchange *exchange, uint64_t id)
     return false;
 }
 
+static void exchange_remember(struct exchange *exchange, uint64_t id)
+{
+    if (!(id & EXCHANGE_AGAIN))
+        exchange->over[exchange->nover++ % MEMORY] = id;
+}
+
 static void exchange_close(struct exchange *exchange, struct round *round)
 {
-    exchange->over[exchange->nover++ % MEMORY] = round->id;
+    struct round **at = bucket_of(exchange, round->id);
+    exchange_remember(exchange, round->id);
+    while (*at != round)
+        at = &(*at)->next;
+    *at = round->next;
+    exchange->count--;
     buf_free(&round->bytes);
-    *round = exchange->rounds[--exchange->count];
+    free(round);
 }
 
 /* The callbacks below may come back into this exchange, and done may free it: the table is in
@@ -234,7 +278,7 @@ int exchange_complete(struct exchange *exchange, uint64_t id, const void *bytes,
     if (!round && exchange_is_over(exchange, id))
         return error_set(err, "exchange round 0x%" PRIx64 ": came down after it was over", id);
     if (id & EXCHANGE_PART && exchange->subtree < exchange->total) {
-        exchange->over[exchange->nover++ % MEMORY] = id;
+        exchange_remember(exchange, id);
         exchange_finish(exchange, id, bytes, len);
         return 0;
     }

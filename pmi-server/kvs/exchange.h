@@ -13,6 +13,9 @@
  * gathered on the way: each part goes up to the root by itself, with that number in its first four
  * bytes, and the whole goes down to everybody, to nodes that do not take part as well.
  *
+ * An id with EXCHANGE_AGAIN may come again, for another round: a node enters that when it has got the
+ * whole of the one before. Other ids are used once.
+ *
  * Several rounds may be open at once. PMI-1 barriers, PMI-2 and PMIx fences all go through here.
  * The vertex knows nothing about links; whoever owns it carries its messages.
  */
@@ -25,6 +28,7 @@
 #include "base/error.h"
 
 #define EXCHANGE_PART (1ull << 63)
+#define EXCHANGE_AGAIN (1ull << 62)
 #define EXCHANGE_MAX ((64u << 20) - 64) /* bytes that nodes carry to each other at once */
 
 struct exchange_ops {

@@ -30,7 +30,10 @@ struct kvs {
     uint32_t *fresh; /* indices of the fresh pairs, in the order of their puts */
     size_t nfresh, fresh_room;
     uint32_t puts; /* since the beginning */
+    size_t bytes;  /* see kvs_bytes() */
 };
+
+#define PAIR_BYTES 64 /* what keeps one, about */
 
 struct kvs *kvs_new(const char *name)
 {
@@ -62,6 +65,11 @@ const char *kvs_name(const struct kvs *kvs)
 size_t kvs_count(const struct kvs *kvs)
 {
     return kvs->count;
+}
+
+size_t kvs_bytes(const struct kvs *kvs)
+{
+    return kvs->bytes;
 }
 
 /* FNV-1a: keys are short, and come from the program's own tasks. */
@@ -122,9 +130,11 @@ static struct pair *kvs_pair(struct kvs *kvs, const char *key, size_t len)
     return kvs_add(kvs, key, len, hash);
 }
 
-static void pair_set(struct pair *pair, const char *key, const char *value, size_t len)
+static void pair_set(struct kvs *kvs, struct pair *pair, const char *key, const char *value,
+                     size_t len)
 {
     size_t front = (size_t)pair->key_len + 1;
+    kvs->bytes += len + (pair->text ? 0 : front + PAIR_BYTES) - pair->value_len;
     if (!pair->text || pair->value_len != len)
         pair->text = mem_resize(pair->text, front + len + 1, 1);
     memcpy(pair->text, key, pair->key_len);
@@ -150,14 +160,14 @@ static void kvs_mark_fresh(struct kvs *kvs, struct pair *pair)
 void kvs_put(struct kvs *kvs, const char *key, const char *value)
 {
     struct pair *pair = kvs_pair(kvs, key, strlen(key));
-    pair_set(pair, key, value, strlen(value));
+    pair_set(kvs, pair, key, value, strlen(value));
     kvs_mark_fresh(kvs, pair);
 }
 
 void kvs_preset(struct kvs *kvs, const char *key, const char *value)
 {
     struct pair *pair = kvs_pair(kvs, key, strlen(key));
-    pair_set(pair, key, value, strlen(value));
+    pair_set(kvs, pair, key, value, strlen(value));
 }
 
 const char *kvs_get(const struct kvs *kvs, const char *key)
@@ -258,7 +268,7 @@ static void kvs_merge_pair(struct kvs *kvs, const char *key, size_t key_len, con
 {
     struct pair *pair = kvs_pair(kvs, key, key_len);
     if (!pair->fresh)
-        pair_set(pair, key, value, value_len);
+        pair_set(kvs, pair, key, value, value_len);
 }
 
 int kvs_merge(struct kvs *kvs, const void *packed, size_t len, struct error *err)

@@ -22,6 +22,7 @@ struct kvs *kvs_new(const char *name); /* name is copied */
 void kvs_free(struct kvs *kvs);
 const char *kvs_name(const struct kvs *kvs);
 size_t kvs_count(const struct kvs *kvs);
+size_t kvs_bytes(const struct kvs *kvs); /* that its pairs take, about */
 
 /* Put by a local task: fresh. A key that is there already gets the new value. */
 void kvs_put(struct kvs *kvs, const char *key, const char *value);

@@ -1,12 +1,13 @@
 /*
  * What the replies look like is what existing clients are known to accept: they split replies at
- * spaces, so a msg= never holds one, and a line of theirs holds 1024 bytes.
+ * spaces, so a msg= never holds one. What clients cannot be told is an error to them (reply.h).
  */
 #include "pmi-server/pmi1/command.h"
 
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/pmi1/reply.h"
 #include "pmi-server/pmi1/wire.h"
 #include "pmi-server/server/quote.h"
 
@@ -62,6 +63,26 @@ static bool is_other_kvs(const struct request *request)
     return name && strcmp(name, kvs_name(client_kvs(request->client))) != 0;
 }
 
+void pmi1_got(struct pmi_client *client, const char *key, const char *value)
+{
+    bool later = client->subversion >= 2;
+    if (!value) {
+        client_printf(client, "cmd=get_result rc=-1 msg=key_%s_not_found%s value=unknown\n", key,
+                      later ? " found=FALSE" : "");
+        return;
+    }
+    size_t len = strlen(value);
+    const char *refusal = pmi1_unsayable(value, len, PMI_VALLEN_MAX, false);
+    if (refusal) {
+        client_printf(client, "cmd=get_result rc=-1 msg=%s value=unknown\n", refusal);
+        return;
+    }
+    client_reply(client, later ? "cmd=get_result rc=0 msg=success found=TRUE value="
+                               : "cmd=get_result rc=0 msg=success value=");
+    client_reply_bytes(client, value, len);
+    client_reply_bytes(client, "\n", 1);
+}
+
 static int run_get(struct request *request, struct error *err)
 {
     struct pmi_client *client = request->client;
@@ -69,7 +90,6 @@ static int run_get(struct request *request, struct error *err)
     if (!key)
         return -1;
     const char *refusal = NULL;
-    bool later = client->subversion >= 2;
     if (is_other_kvs(request))
         refusal = "cmd=get_result rc=-1 msg=kvs_not_found value=unknown\n";
     else if (key->value_len >= PMI_KEYLEN_MAX)
@@ -79,17 +99,10 @@ static int run_get(struct request *request, struct error *err)
         return 0;
     }
     const char *value = kvs_get(client_kvs(client), key->value);
-    if (!value) {
-        client_reply(client, "cmd=get_result rc=-1 msg=key_");
-        client_reply_bytes(client, key->value, key->value_len);
-        client_reply(client, later ? "_not_found found=FALSE value=unknown\n"
-                                   : "_not_found value=unknown\n");
-        return 0;
-    }
-    client_reply(client, later ? "cmd=get_result rc=0 msg=success found=TRUE value="
-                               : "cmd=get_result rc=0 msg=success value=");
-    client_reply(client, value);
-    client_reply(client, "\n");
+    if (!value && client_can_value(client, key->value))
+        client_value(client, key->value, NULL, NULL, true);
+    else
+        pmi1_got(client, key->value, value);
     return 0;
 }
 
@@ -108,8 +121,10 @@ static int run_put(struct request *request, struct error *err)
         reply = "cmd=put_result rc=-1 msg=key_too_long\n";
     else if (value->value_len >= PMI_VALLEN_MAX)
         reply = "cmd=put_result rc=-1 msg=value_too_long\n";
+    else if (!client_may_put(client))
+        reply = "cmd=put_result rc=-1 msg=too_much_was_put\n";
     else
-        kvs_put(client_kvs(client), key->value, value->value);
+        client_put(client, key->value, value->value);
     client_reply(client, reply);
     return 0;
 }
@@ -165,7 +180,8 @@ static int run_finalize(struct request *request, struct error *err)
     return 0;
 }
 
-/* RFC 13 answers with an empty line: older clients wait for a reply before they exit. */
+/* No reply, though RFC 13 has an empty line: MPICH's older client waits for one, complains about that
+ * line, and exits with a status of its own. It waits until it is ended. */
 static int run_abort(struct request *request, struct error *err)
 {
     (void)err;
@@ -173,7 +189,6 @@ static int run_abort(struct request *request, struct error *err)
     int exitcode;
     if (!pmi1_line_int(&request->line, "exitcode", &exitcode))
         exitcode = 1;
-    client_reply(client, "\n");
     client_abort(client, exitcode, pmi1_line_value(&request->line, "message"));
     return 0;
 }
@@ -208,7 +223,8 @@ static struct pmi1_memory *memory_of(struct pmi_client *client)
     return client->memory;
 }
 
-/* The iteration of PMI 1.0: from idx=, else from where the last one stopped. */
+/* The iteration of PMI 1.0: from idx=, else from where the last one stopped. It goes on after a pair
+ * that cannot be told. */
 static int run_getbyidx(struct request *request, struct error *err)
 {
     (void)err;
@@ -224,8 +240,16 @@ static int run_getbyidx(struct request *request, struct error *err)
         client_reply(client, "cmd=getbyidx_results rc=-1 reason=no_more_keyvals\n");
         return 0;
     }
-    client_printf(client, "cmd=getbyidx_results rc=0 nextidx=%zu key=%s val=%s\n", ++memory->index,
-                  key, value);
+    const char *refusal = pmi1_unsayable(key, strlen(key), PMI_KEYLEN_MAX, true);
+    if (!refusal)
+        refusal = pmi1_unsayable(value, strlen(value), PMI_VALLEN_MAX, false);
+    memory->index++;
+    if (refusal)
+        client_printf(client, "cmd=getbyidx_results rc=-1 nextidx=%zu reason=%s\n", memory->index,
+                      refusal);
+    else
+        client_printf(client, "cmd=getbyidx_results rc=0 nextidx=%zu key=%s val=%s\n",
+                      memory->index, key, value);
     return 0;
 }
 

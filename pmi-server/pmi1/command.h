@@ -15,6 +15,9 @@ struct pmi1_memory {
 
 extern const char *const pmi1_name_replies[]; /* by enum pmi_name */
 
+/* The answer to a get; NULL: there is no such key. */
+void pmi1_got(struct pmi_client *client, const char *key, const char *value);
+
 /* One line without its newline, to be written over. -1 with a sentence on a protocol error. */
 int pmi1_command_line(struct pmi_client *client, char *text, size_t len, struct error *err);
 

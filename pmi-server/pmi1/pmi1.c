@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pmi-server/pmi1/command.h"
+#include "pmi-server/pmi1/reply.h"
 #include "pmi-server/server/quote.h"
 
 static int line_too_long(const struct pmi_client *client, struct error *err)
@@ -42,28 +43,32 @@ static void pmi1_barrier_out(struct pmi_client *client, const struct pmi_request
     client_reply(client, "\n");
 }
 
-/* A port with a space would be two words to the client. */
-static void pmi1_named(struct pmi_client *client, const struct pmi_request *request, bool good,
-                       const char *port)
+/* What is around a port in its line, and the newline. */
+#define AROUND_PORT (sizeof("cmd=lookup_result port= info=ok rc=0 msg=success\n") - 1)
+
+static void pmi1_named(struct pmi_client *client, const struct pmi_request *request,
+                       enum pmi_named named, const char *port)
 {
-    bool fits = !port || !strpbrk(port, " \t\n");
+    const char *refusal = NULL;
+    if (named == PMI_NAMED_FULL)
+        refusal = "too_many_names";
+    else if (named == PMI_NAMED_NOT)
+        refusal = request->name == PMI_NAME_PUBLISH ? "key_already_present" : "service_not_found";
+    else if (port)
+        refusal = pmi1_unsayable(port, strlen(port), PMI1_CLIENT_LINE - AROUND_PORT, true);
     client_printf(client, "cmd=%s ", pmi1_name_replies[request->name]);
-    if (good && fits && port)
+    if (port && !refusal)
         client_printf(client, "port=%s ", port);
-    client_reply(client, good && fits ? "info=ok rc=0 msg=success\n"
-                         : good       ? "info=ok rc=1 msg=port_has_spaces\n"
-                         : request->name == PMI_NAME_PUBLISH
-                             ? "info=ok rc=1 msg=key_already_present\n"
-                             : "info=ok rc=1 msg=service_not_found\n");
+    client_printf(client, "info=ok rc=%d msg=%s\n", refusal != NULL, refusal ? refusal : "success");
 }
 
-/* Clients read lines of 1024 bytes: error codes that do not fit are left out, rc= tells. */
+/* Error codes that do not fit into a client's line are left out, rc= tells. */
 static void add_errcodes(struct buf *line, const struct pmi_spawned *spawned)
 {
     struct buf codes = BUF_INIT;
-    for (size_t i = 0; i < spawned->nerrcodes && codes.len < 1024; i++)
+    for (size_t i = 0; i < spawned->nerrcodes && codes.len < PMI1_CLIENT_LINE; i++)
         buf_printf(&codes, "%s%d", i ? "," : " errcodes=", spawned->errcodes[i]);
-    if (line->len + codes.len < 1023)
+    if (line->len + codes.len + 1 < PMI1_CLIENT_LINE)
         buf_add(line, buf_bytes(&codes), codes.len);
     buf_free(&codes);
 }
@@ -80,6 +85,12 @@ static void pmi1_spawned(struct pmi_client *client, const struct pmi_request *re
     buf_free(&line);
 }
 
+static void pmi1_value(struct pmi_client *client, const struct pmi_request *request,
+                       const char *value)
+{
+    pmi1_got(client, request->texts[0], value);
+}
+
 static void pmi1_forget(struct pmi_client *client)
 {
     struct pmi1_memory *memory = client->memory;
@@ -94,6 +105,7 @@ const struct dialect pmi1_dialect = {
     .barrier_out = pmi1_barrier_out,
     .named = pmi1_named,
     .spawned = pmi1_spawned,
+    .value = pmi1_value,
     .forget = pmi1_forget,
 };
 

@@ -8,6 +8,10 @@
 #include "pmi-server/pmi2/wire.h"
 #include "pmi-server/server/quote.h"
 
+#define THRID_MAX 64 /* bytes of a thread's mark: each request that waits keeps one */
+#define TEXT_OF(number) #number
+#define TEXT(macro) TEXT_OF(macro)
+
 /* In which states of the client a command may come. */
 #define SILENT (1u << PMI_SILENT)
 #define RUNNING (1u << PMI_RUNNING)
@@ -63,8 +67,13 @@ static bool refuse_key(const struct request *request)
 
 static bool refuse_pair(const struct request *request)
 {
-    return refuse_key(request) ||
-           refuse_text(request, "value", PMI_VALLEN_MAX, PMI2_RC_INVALID_VAL_LENGTH);
+    if (refuse_key(request) ||
+        refuse_text(request, "value", PMI_VALLEN_MAX, PMI2_RC_INVALID_VAL_LENGTH))
+        return true;
+    if (client_may_put(request->client))
+        return false;
+    answer(request, PMI2_RC_OTHER, "too much was put");
+    return true;
 }
 
 /* A second one is refused by its state. What the client believes of its rank is not asked. */
@@ -97,8 +106,25 @@ static void run_put(struct request *request)
 {
     if (refuse_pair(request))
         return;
-    kvs_put(client_kvs(request->client), value_of(request, "key"), value_of(request, "value"));
+    client_put(request->client, value_of(request, "key"), value_of(request, "value"));
     answer(request, PMI2_RC_OK, NULL);
+}
+
+#define TOO_MANY "too many names and spawns wait for an answer"
+
+/* The owner may have a value where nobody has put one. */
+static void reply_value(const struct request *request, const char *key, const char *value)
+{
+    struct pmi_client *client = request->client;
+    bool ask = !value && client_can_value(client, key);
+    if (ask && !client_may_ask(client)) {
+        answer(request, PMI2_RC_OTHER, TOO_MANY);
+    } else if (ask) {
+        client_value(client, key, request->command->name, request->thrid, !request->thrid);
+    } else {
+        struct pmi2_reply reply = reply_to(request);
+        pmi2_reply_value(&reply, value);
+    }
 }
 
 /* srcid= is a hint where the pair may be; here all pairs are near. */
@@ -112,9 +138,8 @@ static void run_get(struct request *request)
         answer(request, PMI2_RC_INVALID_ARG, "no job of that id is connected");
         return;
     }
-    struct pmi2_reply reply = reply_to(request);
-    pmi2_reply_found(&reply, kvs_get(kvs, value_of(request, "key")));
-    pmi2_reply_end(&reply, PMI2_RC_OK, NULL);
+    const char *key = value_of(request, "key");
+    reply_value(request, key, kvs_get(kvs, key));
 }
 
 static void run_fence(struct request *request)
@@ -135,9 +160,7 @@ static void run_getjobattr(struct request *request)
         snprintf(number, sizeof(number), "%d", universe_size);
         value = number;
     }
-    struct pmi2_reply reply = reply_to(request);
-    pmi2_reply_found(&reply, value);
-    pmi2_reply_end(&reply, PMI2_RC_OK, NULL);
+    reply_value(request, key, value);
 }
 
 static void run_putnodeattr(struct request *request)
@@ -159,8 +182,7 @@ static void run_getnodeattr(struct request *request)
         return;
     }
     struct pmi2_reply reply = reply_to(request);
-    pmi2_reply_found(&reply, value);
-    pmi2_reply_end(&reply, PMI2_RC_OK, NULL);
+    pmi2_reply_value(&reply, value);
 }
 
 static void run_ring(struct request *request)
@@ -198,6 +220,10 @@ static void ask_name(struct request *request, enum pmi_name name)
             return;
         port = value_of(request, "port");
     }
+    if (!client_may_ask(client)) {
+        answer(request, PMI2_RC_OTHER, TOO_MANY);
+        return;
+    }
     client_name(client, name, value_of(request, "name"), port, request->thrid, !request->thrid);
 }
 
@@ -225,6 +251,8 @@ static void run_spawn(struct request *request)
         answer(request, PMI2_RC_INVALID_ARG, error_text(&err));
     else if (!client_can_spawn(client))
         answer(request, PMI2_RC_OTHER, "spawn is not supported");
+    else if (!client_may_ask(client))
+        answer(request, PMI2_RC_OTHER, TOO_MANY);
     else
         client_spawn(client, spawn, request->thrid, !request->thrid);
     error_clear(&err);
@@ -284,6 +312,9 @@ static const char *request_parse(struct request *request, char *body, size_t len
     request->command = command_find(name);
     if (!request->command)
         return "unknown PMI-2 command";
+    request->thrid = value_of(request, "thrid");
+    if (request->thrid && strlen(request->thrid) > THRID_MAX)
+        return "a thrid= of more than " TEXT(THRID_MAX) " bytes";
     if (request->command->states & (1u << request->client->state))
         return NULL;
     return request->client->state == PMI_SILENT    ? "PMI-2 request before fullinit"
@@ -300,7 +331,6 @@ int pmi2_command_body(struct pmi_client *client, char *body, size_t len, struct 
     const char *wrong = request_parse(&request, body, len);
     if (wrong)
         return error_set(err, "%s: \"%s\"", wrong, quote_text(quote, said, nsaid));
-    request.thrid = value_of(&request, "thrid");
     if (request.command->run)
         request.command->run(&request);
     else

@@ -47,8 +47,14 @@ static void pmi2_attribute(struct pmi_client *client, const struct pmi_request *
                            const char *value)
 {
     struct pmi2_reply reply = pmi2_reply_begin(client, "info-getnodeattr", request->tag);
-    pmi2_reply_found(&reply, value);
-    pmi2_reply_end(&reply, PMI2_RC_OK, NULL);
+    pmi2_reply_value(&reply, value);
+}
+
+static void pmi2_got(struct pmi_client *client, const struct pmi_request *request,
+                     const char *value)
+{
+    struct pmi2_reply reply = pmi2_reply_begin(client, request->texts[1], request->tag);
+    pmi2_reply_value(&reply, value);
 }
 
 static void pmi2_ring_out(struct pmi_client *client, const struct pmi_request *request,
@@ -61,9 +67,10 @@ static void pmi2_ring_out(struct pmi_client *client, const struct pmi_request *r
     pmi2_reply_end(&reply, PMI2_RC_OK, NULL);
 }
 
-static void pmi2_named(struct pmi_client *client, const struct pmi_request *request, bool good,
-                       const char *port)
+static void pmi2_named(struct pmi_client *client, const struct pmi_request *request,
+                       enum pmi_named named, const char *port)
 {
+    bool good = named == PMI_NAMED_GOOD;
     static const struct {
         const char *name, *wrong;
     } replies[] = {
@@ -72,12 +79,14 @@ static void pmi2_named(struct pmi_client *client, const struct pmi_request *requ
         [PMI_NAME_LOOKUP] = {"name-lookup", "service_not_found"},
     };
     struct pmi2_reply reply = pmi2_reply_begin(client, replies[request->name].name, request->tag);
-    if (request->name == PMI_NAME_LOOKUP)
-        pmi2_reply_found(&reply, good ? port : NULL);
-    if (request->name == PMI_NAME_LOOKUP && good)
+    const char *wrong = good                      ? NULL
+                        : named == PMI_NAMED_FULL ? "too_many_names"
+                                                  : replies[request->name].wrong;
+    if (request->name == PMI_NAME_LOOKUP && !pmi2_reply_found(&reply, good ? port : NULL))
+        wrong = "port is too long";
+    if (request->name == PMI_NAME_LOOKUP && !wrong)
         pmi2_reply_text(&reply, "port", port);
-    pmi2_reply_end(&reply, good ? PMI2_RC_OK : PMI2_RC_OTHER,
-                   good ? NULL : replies[request->name].wrong);
+    pmi2_reply_end(&reply, wrong ? PMI2_RC_OTHER : PMI2_RC_OK, wrong);
 }
 
 /* Libraries have room for so much of a value: error codes that do not fit are left out. */
@@ -112,4 +121,5 @@ const struct dialect pmi2_dialect = {
     .ring_out = pmi2_ring_out,
     .named = pmi2_named,
     .spawned = pmi2_spawned,
+    .value = pmi2_got,
 };

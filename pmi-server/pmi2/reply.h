@@ -22,7 +22,10 @@ struct pmi2_reply {
 struct pmi2_reply pmi2_reply_begin(struct pmi_client *client, const char *name, const char *thrid);
 void pmi2_reply_text(struct pmi2_reply *reply, const char *name, const char *value);
 void pmi2_reply_int(struct pmi2_reply *reply, const char *name, long value);
-void pmi2_reply_found(struct pmi2_reply *reply, const char *value); /* NULL: it is not */
+/* found=, and value= if there is one. Libraries have room for PMI_VALLEN_MAX bytes of it, whoever
+ * put it: a longer one is not found. False then. */
+bool pmi2_reply_found(struct pmi2_reply *reply, const char *value); /* NULL: it is not */
+void pmi2_reply_value(struct pmi2_reply *reply, const char *value); /* that, and the end */
 /* rc=, and errmsg= if there is one, and the length. */
 void pmi2_reply_end(struct pmi2_reply *reply, enum pmi2_rc rc, const char *errmsg);
 

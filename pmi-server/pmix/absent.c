@@ -30,8 +30,9 @@ void pmix_host_warm(void)
 {
 }
 
-const char *pmix_host_version(void)
+const char *pmix_host_version(struct error *err)
 {
+    error_set(err, "this tprun was built without PMIx");
     return NULL;
 }
 

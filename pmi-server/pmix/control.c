@@ -15,11 +15,9 @@ static void put_control(struct buf *rest, const struct event *event, enum hub_ac
 {
     packet_put_u8(rest, (uint8_t)action);
     packet_put_u32(rest, (uint32_t)event->status);
-    packet_put_u32(rest, event->nprocs ? (uint32_t)event->nprocs : 1);
+    packet_put_u32(rest, (uint32_t)event->nprocs);
     for (size_t i = 0; i < event->nprocs; i++)
         talk_put_proc(rest, event->procs[i].nspace, event->procs[i].rank);
-    if (!event->nprocs)
-        talk_put_proc(rest, event->proc.nspace, HUB_ALL);
 }
 
 struct answer {
@@ -37,15 +35,19 @@ static void deliver(pmix_status_t status, void *arg)
     free(answer);
 }
 
+static void give_answer(struct pmix_host *host, const struct event *event, pmix_status_t status)
+{
+    struct answer *answer = mem_alloc(sizeof(*answer));
+    *answer = (struct answer){event->info_done, event->cbdata, status};
+    host_come_by(host, deliver, answer);
+}
+
 static void control_answered(struct pmix_host *host, struct event *event, enum hub_status status,
                              struct packet *rest)
 {
     (void)rest;
-    if (!event->info_done || !host_knows(host, event->proc.nspace))
-        return;
-    struct answer *answer = mem_alloc(sizeof(*answer));
-    *answer = (struct answer){event->info_done, event->cbdata, question_status(status)};
-    host_come_by(host, deliver, answer);
+    if (event->info_done && host_knows(host, event->proc.nspace))
+        give_answer(host, event, question_status(status));
 }
 
 static void control_ask(struct pmix_host *host, struct event *event)
@@ -54,6 +56,16 @@ static void control_ask(struct pmix_host *host, struct event *event)
     put_control(&rest, event, (enum hub_action)event->number);
     question_ask(host, event, HUB_CONTROL, &rest, control_answered);
     buf_free(&rest);
+}
+
+/* A program is a session of its own. */
+static void session_ask(struct pmix_host *host, struct event *event)
+{
+    const struct pmix_job *job = host->jobs;
+    if (job && event->token != UINT32_MAX && event->token != job->session)
+        give_answer(host, event, PMIX_ERR_NOT_FOUND);
+    else
+        control_ask(host, event);
 }
 
 /* All of its job, or all but itself: that is the program's end, as where nobody is named. */
@@ -109,13 +121,25 @@ int control_told(struct pmix_host *host, struct talk_down *talk)
 
 /* ---- upcalls: openpmix's thread ---- */
 
+#ifndef PMIX_SESSION_PAUSE /* 5.0 and later */
+#define PMIX_SESSION_CTRL_ID "pmix.ssnctrl.id"
+#define PMIX_SESSION_PAUSE "pmix.ssn.pause"
+#define PMIX_SESSION_RESUME "pmix.ssn.resume"
+#define PMIX_SESSION_TERMINATE "pmix.ssn.terminate"
+#define PMIX_SESSION_SIGNAL "pmix.ssn.sig"
+#endif
+
+enum { OF_JOB, OF_SESSION };
+
 static const struct {
-    const char *key;
+    const char *key[2]; /* OF_JOB, OF_SESSION */
     enum hub_action action;
 } actions[] = {
-    {PMIX_JOB_CTRL_SIGNAL, HUB_SIGNAL},       {PMIX_JOB_CTRL_KILL, HUB_KILL},
-    {PMIX_JOB_CTRL_TERMINATE, HUB_TERMINATE}, {PMIX_JOB_CTRL_PAUSE, HUB_PAUSE},
-    {PMIX_JOB_CTRL_RESUME, HUB_RESUME},
+    {{PMIX_JOB_CTRL_SIGNAL, PMIX_SESSION_SIGNAL}, HUB_SIGNAL},
+    {{PMIX_JOB_CTRL_KILL, NULL}, HUB_KILL},
+    {{PMIX_JOB_CTRL_TERMINATE, PMIX_SESSION_TERMINATE}, HUB_TERMINATE},
+    {{PMIX_JOB_CTRL_PAUSE, PMIX_SESSION_PAUSE}, HUB_PAUSE},
+    {{PMIX_JOB_CTRL_RESUME, PMIX_SESSION_RESUME}, HUB_RESUME},
 };
 
 /* What to remove at a task's end is openpmix's own business, which it has seen to when it asks; and
@@ -124,6 +148,7 @@ static const char *const heeded[] = {
     PMIX_REGISTER_CLEANUP, PMIX_REGISTER_CLEANUP_DIR, PMIX_CLEANUP_RECURSIVE,
     PMIX_CLEANUP_EMPTY,    PMIX_CLEANUP_IGNORE,       PMIX_CLEANUP_LEAVE_TOPDIR,
     PMIX_JOB_CTRL_ID,      PMIX_JOB_CTRL_PREEMPTIBLE, PMIX_JOB_CTRL_CHECKPOINT_METHOD,
+    PMIX_SESSION_CTRL_ID,
 };
 
 static bool is_heeded(const pmix_info_t *info)
@@ -134,10 +159,10 @@ static bool is_heeded(const pmix_info_t *info)
     return false;
 }
 
-static uint32_t action_of(const pmix_info_t *info)
+static uint32_t action_of(const pmix_info_t *info, int whose)
 {
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
-        if (!strcmp(info->key, actions[i].key))
+        if (actions[i].key[whose] && !strcmp(info->key, actions[i].key[whose]))
             return actions[i].action;
     return HUB_NACTIONS;
 }
@@ -153,11 +178,12 @@ static int is_wanted(const pmix_info_t *info, uint32_t action, pmix_status_t *nu
 }
 
 /* At most one action; event->number is HUB_NACTIONS where there is none. */
-static pmix_status_t read_directives(struct event *event, const pmix_info_t infos[], size_t count)
+static pmix_status_t read_directives(struct event *event, int whose, const pmix_info_t infos[],
+                                     size_t count)
 {
     event->number = HUB_NACTIONS;
     for (size_t i = 0; i < count; i++) {
-        uint32_t action = action_of(&infos[i]);
+        uint32_t action = action_of(&infos[i], whose);
         if (action == HUB_NACTIONS && !is_heeded(&infos[i]))
             return PMIX_ERR_NOT_SUPPORTED;
         int wanted = action == HUB_NACTIONS ? 0 : is_wanted(&infos[i], action, &event->status);
@@ -182,14 +208,36 @@ pmix_status_t control_asked(const pmix_proc_t *client, const pmix_proc_t targets
                             void *cbdata)
 {
     struct event *event = event_new(control_ask, client);
-    pmix_status_t status = read_directives(event, directives, ndirs);
+    pmix_status_t status = read_directives(event, OF_JOB, directives, ndirs);
     if (ntargets > PMIX_HOST_TARGETS_MAX)
         status = PMIX_ERR_BAD_PARAM;
     if (status != PMIX_SUCCESS) {
         event_free(event);
         return status;
     }
-    copy_targets(event, targets, targets ? ntargets : 0);
+    pmix_proc_t all = *client; /* of its job */
+    all.rank = PMIX_RANK_WILDCARD;
+    if (!targets || !ntargets)
+        targets = &all;
+    copy_targets(event, targets, targets == &all ? 1 : ntargets);
+    event->info_done = done;
+    event->cbdata = cbdata;
+    queue_push(event);
+    return PMIX_SUCCESS;
+}
+
+/* Nobody is named: all jobs of the session, which the hub knows. */
+pmix_status_t control_session(const pmix_proc_t *client, uint32_t session,
+                              const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t done,
+                              void *cbdata)
+{
+    struct event *event = event_new(session_ask, client);
+    pmix_status_t status = read_directives(event, OF_SESSION, directives, ndirs);
+    if (status != PMIX_SUCCESS) {
+        event_free(event);
+        return status;
+    }
+    event->token = session;
     event->info_done = done;
     event->cbdata = cbdata;
     queue_push(event);

@@ -25,7 +25,7 @@ static pmix_status_t put_hosts(struct infos *infos, const struct pmix_job_config
     return status;
 }
 
-/* "0,2;1,3": openpmix 4.2 takes "0-3" for the rank 0. */
+/* "0,2;1,3". openpmix 4.2 to ?: "0-3" is taken for the rank 0. */
 static char *ranks_of_nodes(const struct taskmap *map)
 {
     struct buf text = BUF_INIT;
@@ -91,17 +91,22 @@ static void put_directories(struct infos *infos, const struct pmix_job_config *c
 static void put_peers(struct infos *infos, const struct pmix_job_config *config)
 {
     struct buf peers = BUF_INIT;
+    pmix_proc_t *procs = mem_array(config->nlocals, sizeof(*procs));
     uint32_t leader = UINT32_MAX;
     for (uint32_t i = 0; i < config->nlocals; i++) {
         uint32_t rank = config->locals[i].rank;
         buf_printf(&peers, "%s%u", i ? "," : "", rank);
+        strncpy(procs[i].nspace, config->name, sizeof(procs[i].nspace) - 1);
+        procs[i].rank = rank;
         leader = rank < leader ? rank : leader;
     }
     infos_u32(infos, PMIX_LOCAL_SIZE, config->nlocals);
     infos_u32(infos, PMIX_NODE_SIZE, config->nlocals);
     infos_text(infos, PMIX_LOCAL_PEERS, buf_text(&peers));
+    infos_procs(infos, PMIX_LOCAL_PROCS, procs, config->nlocals);
     if (config->nlocals)
         infos_rank(infos, PMIX_LOCALLDR, leader);
+    free(procs);
     buf_free(&peers);
 }
 
@@ -113,6 +118,7 @@ static void put_node(struct infos *infos, const struct pmix_job_config *config)
     put_peers(&node, config);
     infos_bool(&node, PMIX_NODE_OVERSUBSCRIBED, config->oversubscribed);
     infos_array(infos, PMIX_NODE_INFO_ARRAY, &node);
+    infos_text(infos, PMIX_HWLOC_XML_V2, config->topology);
 }
 
 /* ---- parts of the job ---- */

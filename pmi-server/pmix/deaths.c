@@ -64,16 +64,9 @@ static void bury(struct pmix_host *host, struct event *event)
     host->library->deregister_client(&event->proc, buried, NULL);
 }
 
-/* openpmix's thread, after it saw the end of the dead one's connection: it must not forget it
- * before. */
-static void told(pmix_status_t status, void *cbdata)
-{
-    (void)status;
-    if (cbdata)
-        queue_push(cbdata);
-}
-
-/* Else it waits for them in fences that list them, and does not call. NULL: it is none of its. */
+/* Without it openpmix waits for the dead one in fences that list it, and does not call. NULL: it is
+ * not of this host. It is for when openpmix has told the tasks: then it has seen the end of the
+ * dead one's connection, and must not forget it before. */
 static struct event *burial(struct pmix_host *host, const pmix_proc_t *dead,
                             const struct hub_death *death)
 {
@@ -95,7 +88,6 @@ struct audience {
 static void notify(struct pmix_host *host, pmix_status_t status, const pmix_proc_t *dead,
                    const struct hub_death *death, const struct audience *audience)
 {
-    struct event *after = burial(host, dead, death);
     struct infos infos = {0};
     infos_proc(&infos, PMIX_EVENT_AFFECTED_PROC, dead->nspace, dead->rank);
     if (death->how != HUB_LOST)
@@ -103,10 +95,7 @@ static void notify(struct pmix_host *host, pmix_status_t status, const pmix_proc
                   (int)(death->how == HUB_SIGNALED ? 128 + death->code : death->code));
     infos_bool(&infos, PMIX_EVENT_NON_DEFAULT, true);
     infos_procs(&infos, PMIX_EVENT_CUSTOM_RANGE, audience->procs, audience->count);
-    if (host->library->notify_event(status, dead, PMIX_RANGE_CUSTOM, infos.at, infos.count, told,
-                                    after) != PMIX_SUCCESS)
-        told(PMIX_SUCCESS, after);
-    infos_free(&infos, host->library);
+    event_tell(host, status, dead, PMIX_RANGE_CUSTOM, &infos, burial(host, dead, death));
 }
 
 static void notify_all(struct pmix_host *host, const char *name, const struct hub_death *death,

@@ -9,9 +9,9 @@
 #include "base/mem.h"
 #include "pmi-server/pmix/inside.h"
 
-#define ROUNDS 5     /* through openpmix's loop: to read what came, to handle it, to call back */
-#define PAUSE 0.02   /* s, between them */
-#define PATIENCE 5.0 /* s, with one that does not answer */
+#define ROUNDS 5      /* through openpmix's loop: to read what came, to handle it, to call back */
+#define PAUSE 0.02    /* s, between them */
+#define PATIENCE 20.0 /* s, with one that does not answer: 64 MB in keys keep it busy for many */
 
 struct doubt {
     struct doubt *next;

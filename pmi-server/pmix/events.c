@@ -2,11 +2,13 @@
  * Events that tasks make: openpmix tells the tasks of this node, and the hub the hosts of others,
  * where openpmix is given the event.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "pmi-server/pmix/inside.h"
+#include "pmi-server/pmix/say.h"
 
 #define NOBODY UINT32_MAX
 
@@ -27,6 +29,39 @@ static uint32_t reach_of(pmix_data_range_t range)
     return range < sizeof(reaches) / sizeof(reaches[0]) ? reaches[range] : NOBODY;
 }
 
+/* Bytes of events that the hub has yet to pass on. There is one host in a process. */
+static atomic_size_t under_way;
+static atomic_bool told_too_many;
+
+/* Of an event that is freed. */
+static void count_out(void *bytes)
+{
+    atomic_fetch_sub(&under_way, (uintptr_t)bytes);
+}
+
+static bool count_in(struct event *event)
+{
+    if (atomic_fetch_add(&under_way, event->len) + event->len > PMIX_HOST_EVENTS_MAX) {
+        atomic_fetch_sub(&under_way, event->len);
+        return false;
+    }
+    event->more = (void *)(uintptr_t)event->len;
+    event->free_more = count_out;
+    return true;
+}
+
+static void say_too_many(struct pmix_host *host, struct event *event)
+{
+    say_line(host, &event->proc,
+             "tprun: PMIx events are made faster than they are passed on: some are refused\n");
+}
+
+static void passed_on(struct pmix_host *host, struct event *event, enum hub_status status,
+                      struct packet *rest)
+{
+    (void)host, (void)event, (void)status, (void)rest; /* it is freed */
+}
+
 static void event_ask(struct pmix_host *host, struct event *event)
 {
     struct buf rest = BUF_INIT;
@@ -39,9 +74,44 @@ static void event_ask(struct pmix_host *host, struct event *event)
     packet_put_u8(&told, (uint8_t)event->number);
     packet_put_bytes(&told, event->bytes, event->len);
     packet_put_bytes(&rest, buf_bytes(&told), told.len);
-    question_ask(host, event, HUB_NOTIFY, &rest, NULL);
+    free(event->bytes);
+    event->bytes = NULL;
+    question_ask(host, event, HUB_NOTIFY, &rest, passed_on);
     buf_free(&told);
     buf_free(&rest);
+}
+
+/* ---- openpmix is told ---- */
+
+/* openpmix 6.0 to now: none of it is copied, and it is looked at until the callback. */
+struct notice {
+    const struct pmix_library *library;
+    pmix_proc_t source;
+    struct infos infos;
+    struct event *then;
+};
+
+/* openpmix's thread. */
+static void noticed(pmix_status_t status, void *cbdata)
+{
+    struct notice *notice = cbdata;
+    (void)status;
+    if (notice->then)
+        queue_push(notice->then);
+    infos_free(&notice->infos, notice->library);
+    free(notice);
+}
+
+/* openpmix 6.0 to now: without a callback the caller is blocked. */
+void event_tell(struct pmix_host *host, pmix_status_t status, const pmix_proc_t *source,
+                pmix_data_range_t range, struct infos *infos, struct event *then)
+{
+    struct notice *notice = mem_alloc(sizeof(*notice));
+    *notice = (struct notice){host->library, *source, *infos, then};
+    *infos = (struct infos){0};
+    if (host->library->notify_event(status, &notice->source, range, notice->infos.at,
+                                    notice->infos.count, noticed, notice) != PMIX_SUCCESS)
+        noticed(PMIX_ERROR, notice);
 }
 
 /* ---- made elsewhere ---- */
@@ -57,8 +127,7 @@ static int notify(struct pmix_host *host, const struct hub_proc *from, struct pa
     if (!packet_ends(in) || pack_read_infos(host->library, bytes, len, &infos) < 0)
         return -1;
     strncpy(source.nspace, from->job, sizeof(source.nspace) - 1);
-    host->library->notify_event(status, &source, range, infos.at, infos.count, NULL, NULL);
-    infos_free(&infos, host->library);
+    event_tell(host, status, &source, range, &infos, NULL);
     return 0;
 }
 
@@ -95,7 +164,7 @@ static void add_listed(struct event *event, const pmix_value_t *value)
     event->nprocs += count;
 }
 
-/* It is answered at once: openpmix 4.2 forgets whom to tell of a later answer. */
+/* openpmix 4.2.2 to ?: whom to tell of a later answer is forgotten, so it is given at once. */
 pmix_status_t events_notify(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
                             pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
@@ -116,6 +185,12 @@ pmix_status_t events_notify(pmix_status_t code, const pmix_proc_t *source, pmix_
     for (size_t i = 0; i < ninfo && range == PMIX_RANGE_CUSTOM; i++)
         if (!strcmp(info[i].key, PMIX_EVENT_CUSTOM_RANGE))
             add_listed(event, &info[i].value);
+    if (!count_in(event)) {
+        event_free(event);
+        if (!atomic_exchange(&told_too_many, true))
+            queue_push(event_new(say_too_many, source));
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
     queue_push(event);
     return PMIX_OPERATION_SUCCEEDED;
 }

@@ -2,9 +2,11 @@
  * Fences: openpmix calls once all members of this node are in; the nodes' bytes are exchanged, and
  * all of them together are the answer.
  *
- * Those of several namespaces are gathered by the hub, without bytes: openpmix 4.2 numbers the tasks
- * in them by the namespaces that have tasks on its node, and would take one's bytes for another's
- * where these are not the same on all nodes. What a task has put is fetched when it is asked for.
+ * Those of several namespaces are gathered by the hub, without bytes. What a task has put is
+ * fetched when it is asked for.
+ *
+ * openpmix 4.2.2 to ?: the tasks of such fences are numbered by the namespaces that have tasks on
+ * the node, and one's bytes would be taken for another's where these are not the same on all nodes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +18,16 @@
 #define PART (1ull << 60) /* in the id of a fence of some ranks only */
 
 struct fence {
-    struct fence *next;
-    uint64_t id;
-    uint64_t number; /* of all; 0: of some only */
+    struct fence *next; /* which was entered before */
+    uint64_t id;        /* 0: nothing is exchanged */
+    uint64_t number;    /* of all; 0: of some only */
     struct idset *ranks;
     pmix_modex_cbfunc_t done;
     void *cbdata;
-};
-
-struct fence_group {
-    struct fence_group *next;
-    char *ranks;
-    uint64_t fenced;
+    bool waits; /* for the end of another one of the same ranks; with what it exchanges then */
+    uint32_t nnodes;
+    char *bytes;
+    size_t len;
 };
 
 static void answer(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status, const void *bytes,
@@ -87,29 +87,15 @@ static uint32_t count_nodes(const struct pmix_job *job, const struct idset *rank
 
 /* ---- rounds ---- */
 
-static struct fence_group *group_of(struct pmix_job *job, char *ranks)
-{
-    struct fence_group *group = job->groups;
-    while (group && strcmp(group->ranks, ranks) != 0)
-        group = group->next;
-    if (group) {
-        free(ranks);
-        return group;
-    }
-    group = mem_alloc(sizeof(*group));
-    group->ranks = ranks;
-    group->next = job->groups;
-    job->groups = group;
-    return group;
-}
-
-/* The same on every node: each counts how often these ranks had a fence. */
+/* The same on every node. Fences of the same ranks have the same, and so are exchanged one after the
+ * other: nothing needs to be kept of those that are over. */
 static uint64_t round_id(struct pmix_job *job, const struct idset *ranks, bool all)
 {
     if (all)
         return PMIX_HOST_ROUND | ++job->fenced;
-    struct fence_group *group = group_of(job, idset_encode(ranks));
-    uint64_t hash = table_hash(table_hash_text(group->ranks), ++group->fenced);
+    char *text = idset_encode(ranks);
+    uint64_t hash = table_hash(table_hash_text(text), 0);
+    free(text);
     return PMIX_HOST_ROUND | PART | hash >> 4;
 }
 
@@ -129,7 +115,31 @@ static struct fence *open_fence(struct pmix_job *job, const struct event *event,
 static void fence_free(struct fence *fence)
 {
     idset_free(fence->ranks);
+    free(fence->bytes);
     free(fence);
+}
+
+/* The oldest that has this id, and is exchanged, or waits to be. */
+static struct fence *find_fence(const struct pmix_job *job, uint64_t id, bool waits)
+{
+    struct fence *found = NULL;
+    for (struct fence *fence = job->fences; fence; fence = fence->next)
+        if (fence->id == id && fence->waits == waits)
+            found = fence;
+    return found;
+}
+
+static void exchange_next(struct pmix_job *job, uint64_t id)
+{
+    struct fence *fence = find_fence(job, id, true);
+    if (!fence)
+        return;
+    char *bytes = fence->bytes;
+    fence->waits = false;
+    fence->bytes = NULL;
+    job->host->ops->exchange(job->host->arg, job, id, fence->nnodes, bytes ? bytes : "",
+                             fence->len);
+    free(bytes);
 }
 
 static void close_fence(struct pmix_job *job, struct fence *fence, pmix_status_t status,
@@ -161,9 +171,18 @@ bool fences_stuck(const struct pmix_job *job, uint32_t *waiting)
 static void exchange(struct pmix_job *job, struct event *event, struct fence *fence,
                      uint32_t nnodes)
 {
-    fence->id = round_id(job, fence->ranks, fence->number);
-    job->host->ops->exchange(job->host->arg, job, fence->id, fence->number ? 0 : nnodes,
-                             event->bytes ? event->bytes : "", event->len);
+    uint64_t id = round_id(job, fence->ranks, fence->number);
+    fence->waits = !fence->number && find_fence(job, id, false);
+    fence->id = id;
+    fence->nnodes = nnodes;
+    if (!fence->waits) {
+        job->host->ops->exchange(job->host->arg, job, id, fence->number ? 0 : nnodes,
+                                 event->bytes ? event->bytes : "", event->len);
+        return;
+    }
+    fence->bytes = event->bytes;
+    fence->len = event->len;
+    event->bytes = NULL;
 }
 
 /* openpmix has fences of this node alone to itself, but for those that somebody is missing from: they
@@ -258,9 +277,7 @@ static void fence_entered(struct pmix_host *host, struct event *event)
 int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
                        struct error *err)
 {
-    struct fence *fence = job->fences;
-    while (fence && fence->id != id)
-        fence = fence->next;
+    struct fence *fence = find_fence(job, id, false);
     if (!fence && id & PART) /* of other nodes: its end comes to all */
         return 0;
     if (!fence && job->dead) /* a death has ended it */
@@ -269,6 +286,8 @@ int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, siz
         return error_set(err, "PMIx namespace \"%s\": no fence has the round 0x%llx", job->name,
                          (unsigned long long)id);
     close_fence(job, fence, PMIX_SUCCESS, bytes, len);
+    if (id & PART)
+        exchange_next(job, id);
     return 0;
 }
 
@@ -278,12 +297,6 @@ void fences_free(struct pmix_job *job)
         struct fence *next = job->fences->next;
         fence_free(job->fences);
         job->fences = next;
-    }
-    while (job->groups) {
-        struct fence_group *next = job->groups->next;
-        free(job->groups->ranks);
-        free(job->groups);
-        job->groups = next;
     }
 }
 

@@ -2,8 +2,9 @@
  * Gatherings: what members of several jobs, or of a group, do together. openpmix calls once all of
  * this node are in; the hub answers once those of all nodes are.
  *
- * openpmix 4.2 counts the time of a connect and of a group itself, answers its tasks when it has
- * passed, and lets go of what a host's answer would be for: the host's has to be before that.
+ * openpmix 4.2 to now: the library counts the time of a connect (to 5.0 also of a group) itself,
+ * answers its tasks when it has passed, and lets go of what a host's answer would be for. The
+ * host's has to be before that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,40 +46,124 @@ static int put_ranks(struct buf *out, const pmix_proc_t *procs, size_t nprocs, s
     return rc;
 }
 
-static int put_members(struct buf *out, const struct event *event)
+static int put_procs(struct buf *out, pmix_proc_t *procs, size_t nprocs)
 {
     struct buf members = BUF_INIT;
     uint32_t njobs = 0;
-    int rc = event->nprocs ? 0 : -1;
-    qsort(event->procs, event->nprocs, sizeof(*event->procs), by_name);
-    for (size_t i = 0; i < event->nprocs && rc == 0; njobs++)
-        rc = put_ranks(&members, event->procs, event->nprocs, &i);
+    int rc = 0;
+    qsort(procs, nprocs, sizeof(*procs), by_name);
+    for (size_t i = 0; i < nprocs && rc == 0; njobs++)
+        rc = put_ranks(&members, procs, nprocs, &i);
     packet_put_u32(out, njobs);
     buf_add(out, buf_bytes(&members), members.len);
     buf_free(&members);
     return rc;
 }
 
+static int put_members(struct buf *out, const struct event *event)
+{
+    const struct gather *gather = event->more;
+    if (gather->operation != GATHER_GROUP)
+        return event->nprocs ? put_procs(out, event->procs, event->nprocs) : -1;
+    if (put_procs(out, event->procs, event->nprocs) < 0)
+        return -1;
+    packet_put_u32(out, gather->leaders);
+    return put_procs(out, gather->added, gather->nadded);
+}
+
+static void add_proc(struct event *event, const char *name, uint32_t rank)
+{
+    event->procs = mem_resize(event->procs, event->nprocs + 1, sizeof(*event->procs));
+    pmix_proc_t *proc = &event->procs[event->nprocs++];
+    *proc = (pmix_proc_t){.rank = rank};
+    strncpy(proc->nspace, name, sizeof(proc->nspace) - 1);
+}
+
+/* All members of a group, in the place of those that this host knew. */
+static void read_members(struct event *event, struct packet *in)
+{
+    event->nprocs = 0;
+    for (uint32_t count = packet_count(in, 8); count && !in->bad; count--) {
+        char *name = packet_text(in), *text = packet_text(in);
+        struct idset *ranks = idset_decode(text, NULL);
+        if (!ranks)
+            in->bad = true;
+        else if (idset_empty(ranks))
+            add_proc(event, name, PMIX_RANK_WILDCARD);
+        else
+            IDSET_FOREACH(rank, ranks)
+        add_proc(event, name, rank);
+        idset_free(ranks);
+        free(text);
+        free(name);
+    }
+}
+
+/* ---- groups ---- */
+
+/* openpmix 6.0 to now: one answer is for all of this node that construct the group, leaders and
+ * followers, and what the others' answers would be for is freed with it. false: this is another. */
+static bool is_first(struct pmix_host *host, struct gather *gather)
+{
+    bool first = !gather->told;
+    for (struct gather **at = &host->groups, *group; first && (group = *at);) {
+        if (strcmp(group->key, gather->key) != 0) {
+            at = &group->next;
+            continue;
+        }
+        *at = group->next;
+        group->told = true;
+    }
+    return first;
+}
+
+static void group_known(struct pmix_host *host, struct event *event)
+{
+    const struct gather *gather = event->more;
+    gather->over(host, event, event->token, event->bytes, event->len);
+}
+
+/* Tasks are told of namespaces of which they may not have known. */
+static void group_gathered(struct pmix_host *host, struct event *event, uint64_t number,
+                           const void *bytes, size_t len)
+{
+    free(event->bytes);
+    event->bytes = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
+    event->len = len;
+    event->token = number;
+    foreign_need(host, event, group_known);
+}
+
 /* ---- asked ---- */
 
 static void over(struct pmix_host *host, struct event *event, pmix_status_t status)
 {
-    const struct gather *gather = event->more;
+    struct gather *gather = event->more;
     event->status = status;
-    gather->over(host, event, 0, NULL, 0);
+    if (gather->operation != GATHER_GROUP || is_first(host, gather))
+        gather->over(host, event, 0, NULL, 0);
 }
 
 static void gathered(struct pmix_host *host, struct event *event, enum hub_status status,
                      struct packet *rest)
 {
-    const struct gather *gather = event->more;
+    struct gather *gather = event->more;
+    bool group = gather->operation == GATHER_GROUP;
     size_t len = 0;
-    uint64_t number = status == HUB_OK ? packet_u64(rest) : 0;
-    const void *bytes = status == HUB_OK ? packet_bytes(rest, &len) : NULL;
-    event->status = question_status(status);
-    if (status == HUB_OK && !packet_ends(rest))
-        event->status = PMIX_ERR_BAD_PARAM;
-    gather->over(host, event, number, bytes, event->status == PMIX_SUCCESS ? len : 0);
+    if (status != HUB_OK) {
+        over(host, event, question_status(status));
+        return;
+    }
+    uint64_t number = packet_u64(rest);
+    const void *bytes = packet_bytes(rest, &len);
+    if (group)
+        read_members(event, rest);
+    if (!packet_ends(rest))
+        over(host, event, PMIX_ERR_BAD_PARAM);
+    else if (!group)
+        gather->over(host, event, number, bytes, len);
+    else if (is_first(host, gather))
+        group_gathered(host, event, number, bytes, len);
 }
 
 static void ask(struct pmix_host *host, struct event *event)
@@ -110,9 +195,17 @@ void gather_enter(struct pmix_host *host, struct event *event)
 {
     struct gather *gather = event->more;
     bool ends = gather->operation == GATHER_DISCONNECT || gather->operation == GATHER_DESTRUCT;
+    bool group = gather->operation == GATHER_GROUP;
+    if (gather->cancels) /* openpmix answers who is here */
+        is_first(host, gather);
+    if (group) {
+        gather->told = false;
+        gather->next = host->groups;
+        host->groups = gather;
+    }
     if (event->len > HUB_BYTES_MAX)
         over(host, event, PMIX_ERR_OUT_OF_RESOURCE);
-    else if (ends)
+    else if (ends || group) /* the hub knows who is in a group */
         ask(host, event);
     else
         foreign_need(host, event, known);
@@ -124,6 +217,7 @@ static void gather_free(void *more)
 {
     struct gather *gather = more;
     free(gather->key);
+    free(gather->added);
     free(gather);
 }
 
@@ -142,14 +236,15 @@ struct event *gather_event(const struct gather *gather, const pmix_proc_t procs[
     double timeout = infos_timeout(info, ninfo);
     *copy = *gather;
     copy->key = mem_copy_text(gather->key);
-    copy->broken = is_broken(info, ninfo);
+    copy->broken = gather->cancels || is_broken(info, ninfo);
     event->more = copy;
     event->free_more = gather_free;
     event->timeout = timeout > BEFORE ? timeout - BEFORE : 0;
     if (event->timeout > 0) /* openpmix counts from now */
         copy->end = host_clock() + event->timeout;
     event->procs = mem_array(nprocs, sizeof(*procs));
-    memcpy(event->procs, procs, nprocs * sizeof(*procs));
+    if (nprocs)
+        memcpy(event->procs, procs, nprocs * sizeof(*procs));
     event->nprocs = nprocs;
     return event;
 }

@@ -1,6 +1,8 @@
 #include "pmi-server/pmix/host.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,14 +13,20 @@
 #include "pmi-server/pmix/inside.h"
 #include "pmi-server/pmix/job.h"
 #include "pmi-server/pmix/listeners.h"
+#include "pmi-server/pmix/module.h"
 
 /* openpmix's store in shared memory leaves its files behind a server that is killed, and its locks
  * behind one that fails. Output that nobody wants is kept for a tool to come, a million messages
- * unless it is told otherwise (0 is no limit). */
+ * unless it is told otherwise (0 is no limit). Events are kept for handlers to come, the
+ * last 512 of any size, and nothing bounds their bytes. From 6.1 on a message of more than 32 MiB
+ * ends the connection of the task that sends it, and a commit has all keys of a task, some twice;
+ * pmi_env.h has the same for tasks. */
 static const struct {
     const char *name, *value;
-} settings[] = {{"PMIX_MCA_gds", "hash"}, {"PMIX_MCA_pmix_max_iof_cache", "1"}};
-#define SETTINGS (sizeof(settings) / sizeof(*settings))
+} settings[] = {{"PMIX_MCA_gds", "hash"},
+                {"PMIX_MCA_pmix_max_iof_cache", "1"},
+                {"PMIX_MCA_pmix_max_events", "64"},
+                {"PMIX_MCA_ptl_base_max_msg_size", "4095"}};
 
 static _Atomic(struct pmix_host *) only; /* openpmix is one server in a process */
 
@@ -34,7 +42,10 @@ static pmix_status_t server_init(struct pmix_host *host, const struct pmix_host_
     if (host->topology.topology)
         infos_topology(&infos, &host->topology);
     struct idset *listening = listeners_find();
-    pmix_status_t status = host->library->init(&pmix_upcalls, infos.at, infos.count);
+    struct module_slots module = module_make(&host->library->version);
+    pmix_status_t status =
+        host->library->init((pmix_server_module_t *)module.at, infos.at, infos.count);
+    free(module.at);
     listeners_guard(listening);
     idset_free(listening);
     infos_free(&infos, host->library);
@@ -110,7 +121,6 @@ struct pmix_host_start {
     const struct pmix_host_config *config;
     const struct pmix_host_ops *ops;
     void *arg;
-    bool ours[SETTINGS]; /* were not set */
     struct thread thread;
     struct pmix_host *host;
     struct error err;
@@ -123,7 +133,27 @@ static void *start_run(void *arg)
     return NULL;
 }
 
-/* The environment is changed outside: not while a thread may read it. */
+static void set_unset(const char *name, const char *value)
+{
+    if (!getenv(name))
+        setenv(name, value, 1);
+}
+
+/* All versions take the number of a descriptor for what they write to stderr. The descriptor stays:
+ * openpmix does. */
+static void be_quiet(void)
+{
+    static int nowhere = -1;
+    char number[16];
+    if (nowhere < 0)
+        nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    snprintf(number, sizeof(number), "%d", nowhere);
+    if (nowhere >= 0)
+        set_unset("PMIX_OUTPUT_STDERR_FD", number);
+}
+
+/* The environment is changed outside: not while a thread may read it. So it stays as it is then, as
+ * openpmix has threads from here on. */
 struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
                                         const struct pmix_host_ops *ops, void *arg)
 {
@@ -131,9 +161,10 @@ struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
     start->config = config;
     start->ops = ops;
     start->arg = arg;
-    for (size_t i = 0; i < SETTINGS; i++)
-        if ((start->ours[i] = !getenv(settings[i].name)))
-            setenv(settings[i].name, settings[i].value, 1);
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+        set_unset(settings[i].name, settings[i].value);
+    if (config->quiet)
+        be_quiet();
     thread_begin(&start->thread, start_run, start); /* so does what openpmix starts */
     return start;
 }
@@ -141,9 +172,6 @@ struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
 struct pmix_host *pmix_host_finish(struct pmix_host_start *start, struct error *err)
 {
     thread_end(&start->thread);
-    for (size_t i = 0; i < SETTINGS; i++)
-        if (start->ours[i])
-            unsetenv(settings[i].name);
     struct pmix_host *host = start->host;
     if (!host)
         error_set(err, "%s", error_text(&start->err));
@@ -177,8 +205,8 @@ static void jobs_leave(struct pmix_host *host, const struct timespec *end)
         pmix_host_run(host);
 }
 
-/* The server itself is left as it is: PMIx_server_finalize() of 4.2.2 crashes now and then when
- * clients have died, and the process ends. openpmix may still look at the host. */
+/* The server itself is left as it is, and ends with the process. openpmix may still look at the
+ * host. openpmix 4.2.2 to ?: PMIx_server_finalize() crashes now and then when clients have died. */
 void pmix_host_free(struct pmix_host *host, double patience)
 {
     if (!host)
@@ -245,17 +273,8 @@ void pmix_host_warm(void)
     pmix_library(NULL);
 }
 
-const char *pmix_host_version(void)
+const char *pmix_host_version(struct error *err)
 {
-    static char version[32];
-    const struct pmix_library *library = pmix_library(NULL);
-    if (!library)
-        return NULL;
-    const char *text = library->get_version(); /* "OpenPMIx 4.2.2 (PMIx Standard: ...)" */
-    text += strcspn(text, "0123456789");
-    size_t len = strcspn(text, " ,");
-    if (len >= sizeof(version))
-        len = sizeof(version) - 1;
-    memcpy(version, text, len);
-    return version;
+    const struct pmix_library *library = pmix_library(err);
+    return library ? library->version.text : NULL;
 }

@@ -31,6 +31,7 @@
 /* Bytes of an event's infos, what is larger stays on its node; and tasks that one of them names to
  * do something to. */
 #define PMIX_HOST_EVENT_MAX (1u << 20)
+#define PMIX_HOST_EVENTS_MAX (32u << 20) /* bytes of all that are on their way to the hub */
 #define PMIX_HOST_TARGETS_MAX 65536u
 
 struct pmix_host;
@@ -52,6 +53,7 @@ struct pmix_host_config {
     const char *tmpdir;   /* private to this host; made when a first task connects, mode 0700; the
                              owner removes it */
     hwloc_topology_t topology; /* borrowed for the host's life; never discovered again */
+    bool quiet;                /* what openpmix says about itself on stderr goes nowhere */
 };
 
 struct pmix_host_ops {
@@ -118,14 +120,15 @@ struct pmix_job_config { /* all borrowed during the call */
     const struct hub_app *apps;
     uint32_t napps;
     const char *map_by, *rank_by, *bind_to; /* or NULL */
-    const char *tmpdir;  /* of the job on this node, in the host's: made and removed likewise */
-    bool oversubscribed; /* this node */
-    bool goes_on;        /* the program does when tasks fail */
+    const char *tmpdir;   /* of the job on this node, in the host's: made and removed likewise */
+    const char *topology; /* of this node, as an hwloc XML export; NULL: tasks discover it */
+    bool oversubscribed;  /* this node */
+    bool goes_on;         /* the program does when tasks fail */
 };
 
 /* Opens openpmix and starts the server, which takes some ms, in a thread of its own. It reads the
- * environment: nobody changes that until pmix_host_finish(), which is called in any case. The config
- * is borrowed until then, ops and arg as long as the host. */
+ * environment, which is changed for it, and stays so: nobody changes that from here on.
+ * pmix_host_finish() is called in any case. The config is borrowed until then, ops and arg as long as the host. */
 struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
                                         const struct pmix_host_ops *ops, void *arg);
 /* Waits for it. NULL with a sentence: there is no openpmix here, or it fails. */
@@ -141,18 +144,20 @@ void pmix_host_run(struct pmix_host *host);
 double pmix_host_deadline(const struct pmix_host *host);
 /* Open openpmix, if it is there: what begins in this process, or in those forked later, takes less. */
 void pmix_host_warm(void);
-/* "4.2.2" of the library that is there, NULL: none, or built without. Static. */
-const char *pmix_host_version(void);
+/* "4.2.2" of the library that is there. Static. NULL with a sentence: there is none that this host
+ * knows. */
+const char *pmix_host_version(struct error *err);
 
 /* The program's hub said something to this node. -1 with a sentence: it is malformed. */
 int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err);
 
 /* ---- tools: programs of the same user that no program started ----
  *
- * openpmix takes a tool's word for who it is, has no bound for what waits to be read by one, and (4.2.2)
- * crashes where one goes before it is answered or is refused. So a tool's connection comes by way of
- * the owner, who knows whose it is, keeps openpmix's end of it open for as long as it answers, and
- * says when a tool lags. Tools that come by another way are not answered, and shut. */
+ * openpmix 4.2.2 to ?: a tool's word is taken for who it is, nothing bounds what waits to be read
+ * by one, and the server crashes where one goes before it is answered or is refused. So a tool's
+ * connection comes by way of the owner, who knows whose it is, keeps openpmix's end of it open for
+ * as long as it answers, and says when a tool lags. Tools that come by another way are not
+ * answered, and shut. */
 
 /* From now on tools are let in; their namespaces are this name with ".tool.NODE.NUMBER". */
 void pmix_host_let_tools(struct pmix_host *host, const char *name);

@@ -114,6 +114,14 @@ void infos_array(struct infos *infos, const char *key, struct infos *array)
     *array = (struct infos){0};
 }
 
+void infos_append(struct infos *infos, struct infos *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        *infos_add(infos) = more->at[i];
+    free(more->at);
+    *more = (struct infos){0};
+}
+
 void infos_free(struct infos *infos, const struct pmix_library *library)
 {
     for (size_t i = 0; i < infos->count; i++)

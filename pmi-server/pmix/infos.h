@@ -32,6 +32,7 @@ void infos_bytes(struct infos *infos, const char *key, const void *bytes, size_t
 void infos_data(struct infos *infos, const char *key, pmix_data_type_t type, void *array,
                 size_t count);
 void infos_array(struct infos *infos, const char *key, struct infos *array); /* taken */
+void infos_append(struct infos *infos, struct infos *more);                  /* taken */
 void infos_free(struct infos *infos, const struct pmix_library *library);
 
 /* What openpmix passes. */

@@ -26,6 +26,7 @@ struct pmix_host {
     struct question *questions;
     struct doubt *doubts;       /* about tasks that have ended */
     struct foreign *foreigners; /* namespaces that have no task here */
+    struct gather *groups;      /* that are being constructed */
     char *program;
     struct tools *tools;   /* NULL: none may connect */
     struct pushed *pushed; /* for tasks that are behind */
@@ -42,6 +43,7 @@ struct client {
     struct pmix_job *job;
     _Atomic int state; /* enum pmi_state; openpmix's thread sets it */
     bool watched;      /* openpmix will tell when it commits */
+    bool watched_again;
     bool committed;
     bool gone; /* its process */
     char **environment;
@@ -52,16 +54,16 @@ struct pmix_job {
     struct pmix_host *host;
     void *data;
     pmix_nspace_t name;
+    uint32_t session;
     struct taskmap *map;
     uint32_t node;
     char *tmpdir;
     atomic_bool connected;  /* some task is, or was; openpmix's thread sets it */
     struct client *clients; /* by local rank */
     uint32_t nclients;
-    struct fence *fences;       /* entered, not complete */
-    struct fence_group *groups; /* whose fences are not of all */
-    uint64_t fenced;            /* fences of all that were entered */
-    bool is_missing;            /* some rank enters no fence of all from number `from` on */
+    struct fence *fences; /* entered, not complete */
+    uint64_t fenced;      /* fences of all that were entered */
+    bool is_missing;      /* some rank enters no fence of all from number `from` on */
     uint32_t missing;
     uint64_t missing_from; /* 0: it never connected, and enters none whatever */
     bool told_stuck;
@@ -78,8 +80,8 @@ struct pmix_job *host_job(const struct pmix_host *host, const char *name);
 /* A job or a tool of this name is here: openpmix may be answered about it. */
 bool host_knows(const struct pmix_host *host, const char *name);
 double host_clock(void); /* seconds */
-/* then(whatever, arg) in openpmix's thread, where some of its callbacks have to be called: they are about a
- * connection of that thread, but run in whatever thread calls them (4.2). */
+/* then(whatever, arg) in openpmix's thread, where some of its callbacks have to be called. openpmix
+ * 4.2 to ?: they are about a connection of that thread, but run in whatever thread calls them. */
 void host_come_by(const struct pmix_host *host, pmix_op_cbfunc_t then, void *arg);
 
 /* All in the owner's thread, but what is pmix_upcalls'. */
@@ -131,9 +133,16 @@ struct gather { /* more of an event */
     char *key;     /* a group's name; else NULL */
     bool numbered; /* who asked wants the number */
     bool broken;   /* a member of this node is over; gather_event() looks */
-    double end;    /* as host_clock() counts; 0: never */
+    /* Of GATHER_GROUP, as talk.h has it. */
+    uint32_t leaders;
+    pmix_proc_t *added; /* malloc()ed; gather_event() takes it */
+    size_t nadded;
+    bool cancels;        /* the group will not be */
+    bool told;           /* with another one of the same key */
+    struct gather *next; /* host->groups */
+    double end;          /* as host_clock() counts; 0: never */
     pmix_info_cbfunc_t done;
-    /* event->status says how it went. */
+    /* event->status says how it went; event->procs are all members of a group that is constructed. */
     void (*over)(struct pmix_host *host, struct event *event, uint64_t number, const void *bytes,
                  size_t len);
 };
@@ -218,6 +227,10 @@ int pack_read_infos(const struct pmix_library *library, const void *bytes, size_
 
 /* What hosts are ordered; -1: malformed. */
 int events_told(struct pmix_host *host, struct talk_down *talk);
+/* openpmix tells the tasks of this node, then `then` is queued (NULL: nothing). infos and `then`
+ * are taken. */
+void event_tell(struct pmix_host *host, pmix_status_t status, const pmix_proc_t *source,
+                pmix_data_range_t range, struct infos *infos, struct event *then);
 int deaths_told(struct pmix_host *host, struct talk_down *talk);
 int control_told(struct pmix_host *host, struct talk_down *talk);
 
@@ -235,8 +248,19 @@ pmix_status_t control_abort(const pmix_proc_t *proc, void *client, int status, c
                             pmix_proc_t procs[], size_t nprocs, pmix_op_cbfunc_t done,
                             void *cbdata);
 
-/* The table that openpmix calls, in its own thread; by the room that each belongs to. */
-extern pmix_server_module_t pmix_upcalls;
+/* What openpmix calls, in its own thread, up to client_connected2; by the room that each belongs
+ * to. openpmix is given what module_make() makes of it. */
+extern const pmix_server_module_t pmix_upcalls;
+
+/* What only newer versions have. */
+pmix_status_t upcall_tool_connected2(pmix_info_t *info, size_t ninfo,
+                                     pmix_tool_connection_cbfunc_t done, void *cbdata);
+pmix_status_t upcall_log2(const pmix_proc_t *client, const pmix_info_t data[], size_t ndata,
+                          const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t done,
+                          void *cbdata);
+pmix_status_t control_session(const pmix_proc_t *client, uint32_t session,
+                              const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t done,
+                              void *cbdata);
 
 pmix_status_t upcall_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                            size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t done,

@@ -36,6 +36,7 @@ static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_job_c
     struct pmix_job *job = mem_alloc(sizeof(*job));
     job->host = host;
     job->data = data;
+    job->session = config->session;
     strncpy(job->name, config->name, sizeof(job->name) - 1);
     job->map = taskmap_copy(config->map);
     job->node = config->node;

@@ -12,6 +12,7 @@ struct answering {
     const struct key_asked *asked;
     const struct view *view;
     const char *hostname;
+    unsigned major;
 };
 
 static void put_taken(struct answering *answering, char *text)
@@ -147,17 +148,100 @@ static pmix_status_t put_count(struct answering *answering)
     return status;
 }
 
+static void add_nodes(struct buf *names, const struct hub_job *job)
+{
+    for (uint32_t i = 0; i < job->map->nnodes; i++)
+        buf_printf(names, "%s%s", names->len ? "," : "", job->hosts[i]);
+}
+
 static pmix_status_t put_nodes(struct answering *answering)
 {
     struct buf names = BUF_INIT;
     pmix_status_t status;
     const struct hub_job *job = job_of(answering, &status);
-    for (uint32_t i = 0; job && i < job->map->nnodes; i++)
-        buf_printf(&names, "%s%s", i ? "," : "", job->hosts[i]);
-    if (job)
+    if (job) {
+        add_nodes(&names, job);
         infos_text(answering->out, answering->asked->key, buf_text(&names));
+    }
     buf_free(&names);
     return status;
+}
+
+/* ---- PMIx_Resolve_nodes() and PMIx_Resolve_peers() of 5.0 and later ---- */
+
+static bool has_host(const struct hub_job *job, const char *host)
+{
+    uint32_t node = 0;
+    while (node < job->map->nnodes && strcmp(job->hosts[node], host) != 0)
+        node++;
+    return node < job->map->nnodes;
+}
+
+/* Of one of the jobs before this. */
+static bool is_known_host(const struct view *view, uint32_t job, const char *host)
+{
+    for (uint32_t i = view->njobs; i-- > job + 1;)
+        if (has_host(&view->jobs[i].description->job, host))
+            return true;
+    return false;
+}
+
+static void add_all_nodes(struct buf *names, const struct view *view)
+{
+    for (uint32_t i = view->njobs; i-- > 0;) {
+        const struct hub_job *job = &view->jobs[i].description->job;
+        for (uint32_t k = 0; k < job->map->nnodes; k++)
+            if (!is_known_host(view, i, job->hosts[k]))
+                buf_printf(names, "%s%s", names->len ? "," : "", job->hosts[k]);
+    }
+}
+
+/* No job is all of them. */
+static pmix_status_t put_resolved_nodes(struct answering *answering)
+{
+    if (answering->asked->job[0])
+        return put_nodes(answering);
+    struct buf names = BUF_INIT;
+    add_all_nodes(&names, answering->view);
+    infos_text(answering->out, answering->asked->key, buf_text(&names));
+    buf_free(&names);
+    return PMIX_SUCCESS;
+}
+
+static size_t add_peers(pmix_proc_t **procs, size_t count, const struct hub_job *job,
+                        const char *host)
+{
+    for (uint32_t node = 0; node < job->map->nnodes; node++) {
+        if (strcmp(job->hosts[node], host) != 0)
+            continue;
+        struct idset *ranks = taskmap_ranks(job->map, node);
+        *procs = mem_resize(*procs, count + idset_count(ranks), sizeof(**procs));
+        IDSET_FOREACH(rank, ranks)
+        {
+            (*procs)[count] = (pmix_proc_t){.rank = rank};
+            strncpy((*procs)[count].nspace, job->name, sizeof((*procs)[count].nspace) - 1);
+            count++;
+        }
+        idset_free(ranks);
+    }
+    return count;
+}
+
+static pmix_status_t put_peers(struct answering *answering)
+{
+    const struct view *view = answering->view;
+    const char *host = answering->asked->host[0] ? answering->asked->host : answering->hostname;
+    pmix_status_t status = PMIX_SUCCESS;
+    const struct hub_job *only = answering->asked->job[0] ? job_of(answering, &status) : NULL;
+    pmix_proc_t *procs = NULL;
+    size_t count = 0;
+    if (status != PMIX_SUCCESS)
+        return status;
+    for (uint32_t i = view->njobs; i-- > 0;)
+        if (!only || only == &view->jobs[i].description->job)
+            count = add_peers(&procs, count, &view->jobs[i].description->job, host);
+    infos_data(answering->out, answering->asked->key, PMIX_PROC, procs, count);
+    return PMIX_SUCCESS;
 }
 
 /* ---- of tasks ---- */
@@ -287,26 +371,30 @@ static const struct {
     const char *key;
     pmix_status_t (*put)(struct answering *answering);
     bool tasks;
+    /* openpmix's major version: older ones complain of a key that they do not know. */
+    unsigned since;
 } keys[] = {
-    {PMIX_QUERY_NAMESPACES, put_names, false},
-    {PMIX_QUERY_NAMESPACE_INFO, put_jobs, false},
-    {PMIX_QUERY_JOB_STATUS, put_job_status, false},
-    {PMIX_QUERY_PROC_TABLE, put_tasks, true},
-    {PMIX_QUERY_LOCAL_PROC_TABLE, put_tasks, true},
-    {PMIX_QUERY_NUM_PSETS, put_sets, false},
-    {PMIX_QUERY_PSET_NAMES, put_sets, false},
-    {PMIX_QUERY_PSET_MEMBERSHIP, put_members, false},
-    {PMIX_QUERY_SPAWN_SUPPORT, put_spawns, false},
-    {PMIX_QUERY_DEBUG_SUPPORT, put_nothing, false},
-    {PMIX_QUERY_SUPPORTED_KEYS, put_keys, false},
-    {PMIX_JOB_SIZE, put_count, false},
-    {PMIX_NUM_NODES, put_count, false},
-    {PMIX_JOB_NUM_APPS, put_count, false},
-    {PMIX_NODE_LIST, put_nodes, false},
-    {PMIX_NUM_SLOTS, put_slots, false},
-    {PMIX_NUM_ALLOCATED_NODES, put_nheld, false},
-    {PMIX_ALLOCATED_NODELIST, put_held, false},
-    {PMIX_TIME_REMAINING, put_left, false},
+    {PMIX_QUERY_NAMESPACES, put_names, false, 4},
+    {PMIX_QUERY_NAMESPACE_INFO, put_jobs, false, 4},
+    {PMIX_QUERY_JOB_STATUS, put_job_status, false, 4},
+    {PMIX_QUERY_PROC_TABLE, put_tasks, true, 4},
+    {PMIX_QUERY_LOCAL_PROC_TABLE, put_tasks, true, 4},
+    {PMIX_QUERY_NUM_PSETS, put_sets, false, 4},
+    {PMIX_QUERY_PSET_NAMES, put_sets, false, 4},
+    {PMIX_QUERY_PSET_MEMBERSHIP, put_members, false, 4},
+    {PMIX_QUERY_SPAWN_SUPPORT, put_spawns, false, 4},
+    {PMIX_QUERY_DEBUG_SUPPORT, put_nothing, false, 4},
+    {PMIX_QUERY_SUPPORTED_KEYS, put_keys, false, 4},
+    {PMIX_JOB_SIZE, put_count, false, 4},
+    {PMIX_NUM_NODES, put_count, false, 4},
+    {PMIX_JOB_NUM_APPS, put_count, false, 4},
+    {PMIX_NODE_LIST, put_nodes, false, 4},
+    {PMIX_QUERY_RESOLVE_NODE, put_resolved_nodes, false, 5},
+    {PMIX_QUERY_RESOLVE_PEERS, put_peers, false, 5},
+    {PMIX_NUM_SLOTS, put_slots, false, 4},
+    {PMIX_NUM_ALLOCATED_NODES, put_nheld, false, 4},
+    {PMIX_ALLOCATED_NODELIST, put_held, false, 4},
+    {PMIX_TIME_REMAINING, put_left, false, 4},
 };
 
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
@@ -315,7 +403,8 @@ static pmix_status_t put_keys(struct answering *answering)
 {
     struct buf names = BUF_INIT;
     for (size_t i = 0; i < NKEYS; i++)
-        buf_printf(&names, "%s%s", i ? "," : "", keys[i].key);
+        if (answering->major >= keys[i].since)
+            buf_printf(&names, "%s%s", names.len ? "," : "", keys[i].key);
     put_taken(answering, buf_take_text(&names));
     return PMIX_SUCCESS;
 }
@@ -335,9 +424,9 @@ bool key_wants_tasks(const char *key)
 }
 
 pmix_status_t key_answer(struct infos *out, const struct key_asked *asked, const struct view *view,
-                         const char *hostname)
+                         const char *hostname, unsigned major)
 {
-    struct answering answering = {out, asked, view, hostname};
+    struct answering answering = {out, asked, view, hostname, major};
     size_t i = find(asked->key);
-    return i < NKEYS ? keys[i].put(&answering) : PMIX_ERR_NOT_SUPPORTED;
+    return i < NKEYS && major >= keys[i].since ? keys[i].put(&answering) : PMIX_ERR_NOT_SUPPORTED;
 }

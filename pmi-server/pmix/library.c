@@ -2,8 +2,13 @@
 
 #include <dlfcn.h>
 #include <hwloc.h>
+#include <link.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "pmi-server/pmix/accept_check.h"
+#include "pmi-server/pmix/imports.h"
 
 #define LIBRARY "libpmix.so.2"
 
@@ -32,6 +37,50 @@ static int check_events(struct error *err)
                      info.dli_fname);
 }
 
+/* openpmix 4.2.2 to 6.1: the end of an output request is answered with a status that was never set,
+ * and what was in this memory before is sent. All that it allocates is zeroed, and this is
+ * PMIX_SUCCESS then. */
+static void *(*library_malloc)(size_t size);
+
+static void *malloc_zeroed(size_t size)
+{
+    void *room = library_malloc(size);
+    return room ? memset(room, 0, size) : NULL;
+}
+
+/* One that allocates in another way is left as it is. */
+static void zero_memory(void *handle)
+{
+    import_function *before =
+        import_replace(handle, "malloc", (import_function *)malloc_zeroed, NULL);
+    if (before)
+        library_malloc = (void *(*)(size_t))before;
+}
+
+static const char *path_of(void *handle)
+{
+    struct link_map *map;
+    return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name[0] ? map->l_name : LIBRARY;
+}
+
+static int check_version(struct pmix_library *library, void *handle, struct error *err)
+{
+    const char *(*get_version)(void) = (const char *(*)(void))dlsym(handle, "PMIx_Get_version");
+    if (!get_version)
+        return error_set(err,
+                         "%s has no PMIx_Get_version: install openpmix " MODULE_KNOWN
+                         ", or put one first in LD_LIBRARY_PATH",
+                         path_of(handle));
+    library->version = pmix_version_of(get_version());
+    if (module_knows(&library->version))
+        return 0;
+    return error_set(err,
+                     "openpmix %s in %s is not known to this tprun: install openpmix " MODULE_KNOWN
+                     " or a newer tprun, or put such an openpmix first in LD_LIBRARY_PATH",
+                     library->version.text[0] ? library->version.text : "of no version",
+                     path_of(handle));
+}
+
 static int resolve(struct pmix_library *library, void *handle, struct error *err)
 {
     const struct {
@@ -42,10 +91,15 @@ static int resolve(struct pmix_library *library, void *handle, struct error *err
         PMIX_LIBRARY_FUNCTIONS(ENTRY)
 #undef ENTRY
     };
+    if (check_version(library, handle, err) < 0)
+        return -1;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if (!(*table[i].to = dlsym(handle, table[i].symbol)))
-            return error_set(err, "%s has no %s: openpmix 4.2 or later is needed", LIBRARY,
-                             table[i].symbol);
+            return error_set(
+                err,
+                "openpmix %s in %s has no %s: install a complete openpmix, " MODULE_KNOWN
+                ", or put one first in LD_LIBRARY_PATH",
+                library->version.text, path_of(handle), table[i].symbol);
     library->same_hwloc = dlsym(handle, "hwloc_get_api_version") == (void *)hwloc_get_api_version;
     return 0;
 }
@@ -57,7 +111,12 @@ static int open_library(struct pmix_library *library, struct error *err)
     void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | OWN_NAMES);
     if (!handle)
         return error_set(err, "openpmix is not installed here (Debian: libpmix2): %s", dlerror());
-    return resolve(library, handle, err);
+    if (resolve(library, handle, err) < 0 || accept_check_install(handle, err) < 0) {
+        dlclose(handle);
+        return -1;
+    }
+    zero_memory(handle);
+    return 0;
 }
 
 const struct pmix_library *pmix_library(struct error *err)

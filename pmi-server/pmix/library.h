@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "pmi-server/pmix/module.h"
 
 /* What is called of it: all of it is in 4.2 and in 5.0. */
 #define PMIX_LIBRARY_FUNCTIONS(X)                                                                  \
@@ -43,6 +44,7 @@ struct pmix_library {
 #define PMIX_LIBRARY_MEMBER(name, symbol) __typeof__(symbol) *name;
     PMIX_LIBRARY_FUNCTIONS(PMIX_LIBRARY_MEMBER)
 #undef PMIX_LIBRARY_MEMBER
+    struct pmix_version version;
     bool same_hwloc; /* as this program's: topologies may be handed over */
 };
 

@@ -1,8 +1,8 @@
 /*
  * listeners - the TCP sockets of this process that listen.
  *
- * openpmix's server listens on this host for anybody, and then reads from who connects until it has
- * heard all, which nothing bounds (4.2.2): one who says nothing holds up everybody.
+ * openpmix 4.2.2 to ?: the server listens on this host for anybody, and then reads from who
+ * connects until it has heard all, which nothing bounds: one who says nothing holds up everybody.
  */
 #ifndef PMI_SERVER_PMIX_LISTENERS_H
 #define PMI_SERVER_PMIX_LISTENERS_H

@@ -50,38 +50,62 @@ void missing_check(struct pmix_job *job)
 
 /* ---- commits ---- */
 
-static void committed(struct pmix_host *host, struct event *event)
+static struct client *job_client(struct pmix_job *job, uint32_t rank)
 {
-    struct pmix_job *job = host_job(host, event->proc.nspace);
-    if (!job)
-        return;
     for (uint32_t i = 0; i < job->nclients; i++)
-        job->clients[i].committed |= job->clients[i].rank == event->proc.rank;
-    missing_check(job);
+        if (job->clients[i].rank == rank)
+            return &job->clients[i];
+    return NULL;
 }
 
-/* openpmix's thread: whatever there is to fetch, it has committed. */
-static void found(pmix_status_t status, char *data, size_t len, void *event)
+static void committed(struct pmix_host *host, struct event *event);
+
+/* openpmix's thread. */
+static void found(pmix_status_t status, char *data, size_t len, void *cbdata)
 {
-    (void)status, (void)data, (void)len;
+    struct event *event = cbdata;
+    (void)data, (void)len;
+    event->status = status;
     queue_push(event);
 }
 
-/* What is put can be fetched once it is committed, and openpmix tells when; it keeps the event of one
- * that never does. */
+static void watch_commit(const struct pmix_job *job, uint32_t rank)
+{
+    pmix_proc_t proc = {.rank = rank};
+    strcpy(proc.nspace, job->name); /* as long */
+    struct event *event = event_new(committed, &proc);
+    if (job->host->library->dmodex_request(&proc, found, event) != PMIX_SUCCESS)
+        event_free(event);
+}
+
+/* PMIX_ERR_NOT_FOUND: a task has committed nothing for other nodes, or, from openpmix 7.0 on, it
+ * finalizes without having committed. The second question is answered after the host has heard of
+ * the finalize. */
+static void committed(struct pmix_host *host, struct event *event)
+{
+    struct pmix_job *job = host_job(host, event->proc.nspace);
+    struct client *client = job ? job_client(job, event->proc.rank) : NULL;
+    if (!client)
+        return;
+    if (event->status != PMIX_SUCCESS && !client->watched_again) {
+        client->watched_again = true;
+        watch_commit(job, client->rank);
+        return;
+    }
+    client->committed = true;
+    missing_check(job);
+}
+
+/* What is put can be fetched once it is committed, and openpmix tells when. For a task that never
+ * commits, openpmix before 7.0 keeps the event for ever. */
 static void watch_commits(struct pmix_job *job)
 {
-    pmix_proc_t proc = {0};
-    strcpy(proc.nspace, job->name); /* as long */
     for (uint32_t i = 0; i < job->nclients; i++) {
         struct client *client = &job->clients[i];
         if (client->gone || client->watched)
             continue;
         client->watched = true;
-        proc.rank = client->rank;
-        struct event *event = event_new(committed, &proc);
-        if (job->host->library->dmodex_request(&proc, found, event) != PMIX_SUCCESS)
-            event_free(event);
+        watch_commit(job, client->rank);
     }
 }
 

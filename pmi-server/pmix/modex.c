@@ -172,6 +172,8 @@ pmix_status_t upcall_modex(const pmix_proc_t *proc, const pmix_info_t info[], si
 {
     uint64_t number;
     double timeout = infos_timeout(info, ninfo);
+    if (!proc->nspace[0]) /* openpmix takes this name for any namespace */
+        return PMIX_ERR_BAD_PARAM;
     pmix_status_t status = waiting_open(proc, done, cbdata, &number);
     if (status != PMIX_SUCCESS || !number)
         return status;

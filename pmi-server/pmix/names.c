@@ -167,7 +167,7 @@ pmix_status_t names_publish_upcall(const pmix_proc_t *proc, const pmix_info_t in
                                    pmix_op_cbfunc_t done, void *cbdata)
 {
     struct buf out = BUF_INIT;
-    struct names_options options;
+    struct names_options options = {0};
     pmix_status_t status = names_options(&options, info, ninfo);
     packet_put_u8(&out, options.range);
     packet_put_u8(&out, options.until);
@@ -185,7 +185,7 @@ pmix_status_t names_lookup_upcall(const pmix_proc_t *proc, char **keys, const pm
                                   size_t ninfo, pmix_lookup_cbfunc_t done, void *cbdata)
 {
     struct buf out = BUF_INIT;
-    struct names_options options;
+    struct names_options options = {.looks = true};
     pmix_status_t status = names_options(&options, info, ninfo);
     packet_put_u8(&out, options.range);
     packet_put_u32(&out, !options.waits ? 0 : options.wanted ? options.wanted : UINT32_MAX);
@@ -203,7 +203,7 @@ pmix_status_t names_unpublish_upcall(const pmix_proc_t *proc, char **keys, const
                                      size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
     struct buf out = BUF_INIT;
-    struct names_options options;
+    struct names_options options = {0};
     pmix_status_t status = names_options(&options, info, ninfo);
     packet_put_u8(&out, options.ranged ? options.range : HUB_NRANGES);
     if (status == PMIX_SUCCESS)

@@ -29,9 +29,13 @@ static int take_word(const int *words, size_t count, int64_t number)
     return number >= 0 && (size_t)number < count ? words[number] : UNSUPPORTED;
 }
 
+/* No name is in a range that is not served: who looks there looks everywhere. MPI_Lookup_name() of Open
+ * MPI 5.0 and 6.0 passes whatever its stack held. */
 static int take_range(struct names_options *options, int64_t number)
 {
     int word = take_word(ranges, sizeof(ranges) / sizeof(*ranges), number);
+    if (word == UNSUPPORTED && options->looks)
+        return 0;
     if (word >= 0)
         options->range = (enum hub_range)word;
     options->ranged = options->ranged || word >= 0;
@@ -107,7 +111,8 @@ static pmix_status_t take_option(struct names_options *options, size_t row,
 pmix_status_t names_options(struct names_options *options, const pmix_info_t info[], size_t ninfo)
 {
     pmix_status_t status = PMIX_SUCCESS;
-    *options = (struct names_options){.range = HUB_TO_ALL, .until = HUB_UNTIL_JOB};
+    *options = (struct names_options){
+        .range = HUB_TO_ALL, .until = HUB_UNTIL_JOB, .looks = options->looks};
     for (size_t i = 0; i < ninfo && status == PMIX_SUCCESS; i++) {
         size_t row = option_of(&info[i]);
         if (row < NOPTIONS)

@@ -11,12 +11,14 @@ struct names_options {
     enum hub_range range;
     enum hub_until until;
     bool ranged; /* a range was given */
+    bool looks;  /* names are looked up */
     bool waits;
     uint32_t wanted; /* keys that are waited for; 0: all */
     double timeout;
 };
 
 bool names_is_option(const pmix_info_t *info);
+/* `looks` alone is read; the others are set. */
 pmix_status_t names_options(struct names_options *options, const pmix_info_t info[], size_t ninfo);
 
 #endif

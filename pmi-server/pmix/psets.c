@@ -20,7 +20,7 @@ static bool is_first(const struct pmix_job_config *config, uint32_t part)
     return true;
 }
 
-/* What it returns is of no use: openpmix 4.2 does not set it. */
+/* openpmix 4.2.0 to 4.2.2: what it returns is not set. */
 static void define(const struct pmix_job *job, const struct pmix_job_config *config,
                    const char *name)
 {

@@ -1,6 +1,7 @@
 /*
- * Queries: the hub shows the program, and what was asked for is found in that. openpmix 4.2 does not
- * say which task asks.
+ * Queries: the hub shows the program, and what was asked for is found in that.
+ *
+ * openpmix 4.2 to now: which task asks is not said.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "pmi-server/pmix/keys.h"
 
 #define KEYS_MAX 256  /* in a request */
-#define PSET_MAX 4096 /* bytes of a name */
+#define TEXT_MAX 4096 /* bytes of a name */
 #define PATIENCE 30.0 /* s for nodes to say what they know of their tasks */
 
 struct request { /* more of an event */
@@ -28,6 +29,7 @@ static void request_free(void *more)
         free(request->keys[i].key);
         free(request->keys[i].job);
         free(request->keys[i].pset);
+        free(request->keys[i].host);
     }
     free(request->keys);
     free(request);
@@ -57,14 +59,16 @@ static const char *job_of(const pmix_query_t *query)
 static int read_query(struct request *request, const pmix_query_t *query)
 {
     if (strlen(job_of(query)) > PMIX_MAX_NSLEN ||
-        strlen(qualifier(query, PMIX_PSET_NAME)) > PSET_MAX)
+        strlen(qualifier(query, PMIX_PSET_NAME)) > TEXT_MAX ||
+        strlen(qualifier(query, PMIX_HOSTNAME)) > TEXT_MAX)
         return -1;
     for (char **key = query->keys; key && *key; key++) {
         if (request->nkeys == KEYS_MAX)
             return -1;
         request->keys[request->nkeys++] =
             (struct key_asked){mem_copy_text(*key), mem_copy_text(job_of(query)),
-                               mem_copy_text(qualifier(query, PMIX_PSET_NAME))};
+                               mem_copy_text(qualifier(query, PMIX_PSET_NAME)),
+                               mem_copy_text(qualifier(query, PMIX_HOSTNAME))};
     }
     return 0;
 }
@@ -136,7 +140,8 @@ static void answer(struct pmix_host *host, struct event *event, const struct vie
     pmix_status_t first = PMIX_SUCCESS; /* that is none */
     struct infos infos = {0};
     for (size_t i = 0; i < request->nkeys; i++) {
-        pmix_status_t status = key_answer(&infos, &request->keys[i], view, host->hostname);
+        pmix_status_t status = key_answer(&infos, &request->keys[i], view, host->hostname,
+                                          host->library->version.major);
         if (first == PMIX_SUCCESS)
             first = status;
     }

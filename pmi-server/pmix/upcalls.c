@@ -5,12 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/directory.h"
 #include "base/mem.h"
 #include "pmi-server/pmix/inside.h"
 #include "pmi-server/pmix/say.h"
 
+/* openpmix 4.2 to 5.0.7: client_connected2 has no callback, so the answer is given at once. */
 static pmix_status_t set_state(void *client, enum pmi_state state)
 {
     if (client)
@@ -25,7 +26,7 @@ static void make_directories(const pmix_proc_t *proc, struct pmix_job *job)
     if (atomic_exchange(&job->connected, true))
         return;
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-        if (paths[i] && mkdir(paths[i], 0700) < 0 && errno != EEXIST) {
+        if (paths[i] && directory_make_private(paths[i]) < 0) {
             queue_push(say_no_directory(proc, paths[i], errno));
             return;
         }
@@ -64,7 +65,22 @@ static void log_text(const pmix_proc_t *client, const pmix_info_t data[], size_t
     queue_push(end);
 }
 
-pmix_server_module_t pmix_upcalls = {
+pmix_status_t upcall_log2(const pmix_proc_t *client, const pmix_info_t data[], size_t ndata,
+                          const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t done,
+                          void *cbdata)
+{
+    log_text(client, data, ndata, directives, ndirs, done, cbdata);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t upcall_tool_connected2(pmix_info_t *info, size_t ninfo,
+                                     pmix_tool_connection_cbfunc_t done, void *cbdata)
+{
+    tool_connected(info, ninfo, done, cbdata);
+    return PMIX_SUCCESS;
+}
+
+const pmix_server_module_t pmix_upcalls = {
     .client_connected2 = client_connected2,
     .client_finalized = client_finalized,
     .abort = control_abort,

@@ -29,7 +29,7 @@ void client_put_attribute(struct pmi_client *client, const char *key, const char
     struct pmi_server *server = client->server;
     if (!server->attributes)
         server->attributes = kvs_new("");
-    kvs_preset(server->attributes, key, value);
+    client_keep(client, server->attributes, key, value, kvs_preset);
     struct pmi_request *request = server->requests;
     while (request) {
         struct pmi_request *next = request->next;

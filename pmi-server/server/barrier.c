@@ -12,6 +12,11 @@ void barrier_free(struct barrier *barrier)
     *barrier = (struct barrier){0};
 }
 
+uint64_t barrier_id(const struct barrier *barrier)
+{
+    return barrier->name ? barrier->id : barrier->id + barrier->sequence;
+}
+
 uint64_t barrier_entered(const struct barrier *barrier, size_t index)
 {
     return index < barrier->room ? barrier->entered[index] : 0;

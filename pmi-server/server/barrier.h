@@ -12,14 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct pmi_request;
+
 struct barrier {
     char *name;        /* of its group; NULL: all take part */
     uint32_t nnodes;   /* that have members; 0: all */
-    uint64_t id;       /* of its round 0 in the exchange; the others follow */
+    uint64_t id;       /* of its rounds in the exchange, see barrier_id() */
     uint32_t nlocal;   /* members of this node */
-    uint64_t *entered; /* [room] rounds that each client has entered, by its index */
+    uint64_t *entered; /* [room] rounds that each member of this node has entered, by its index */
     size_t room;
-    uint32_t ready; /* members that have entered the open round */
+    struct pmi_request *first, *last; /* that wait in it, the oldest first */
+    uint32_t ready;                   /* members that have entered the open round */
     uint64_t sequence;
     bool exchanging; /* all are in; the owner has been asked for the exchange */
     uint32_t stamp;  /* of the pairs that it carries */
@@ -30,7 +33,11 @@ struct barrier {
 
 void barrier_free(struct barrier *barrier);
 
-/* The client of that index enters its next round, whose number this is. */
+/* Of the open round: those of all are counted, as late words of one must not be taken for the next;
+ * those of a group have one id, as groups come and go. */
+uint64_t barrier_id(const struct barrier *barrier);
+
+/* The member of that index enters its next round, whose number this is. */
 uint64_t barrier_enter(struct barrier *barrier, size_t index);
 /* Rounds that it has entered. */
 uint64_t barrier_entered(const struct barrier *barrier, size_t index);

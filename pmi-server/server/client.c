@@ -99,6 +99,7 @@ bool client_speak(struct pmi_client *client, int version)
 void client_abort(struct pmi_client *client, int exitcode, const char *message)
 {
     struct pmi_server *server = client->server;
+    client->broken = true;
     server->ops->abort(server->arg, client, exitcode, message);
 }
 
@@ -107,8 +108,10 @@ void client_leave(struct pmi_client *client)
     const struct pmi_server *server = client->server;
     struct barrier *at = NULL;
     while ((at = server_next_barrier(server, at)))
-        if (!at->name || group_has((struct group *)at, client->rank))
-            barrier_leave(at, client->rank, barrier_entered(at, client->index));
+        if (!at->name || group_has(server, (struct group *)at, client->rank))
+            barrier_leave(at, client->rank, barrier_entered(at, barrier_index(at, client)));
+    server_note_left(client->server, client->rank);
+    groups_left(client->server, client->rank);
 }
 
 void client_finalize(struct pmi_client *client)
@@ -129,17 +132,18 @@ static int client_check_ahead(const struct pmi_client *client, struct error *err
                      quote_text(quote, buf_bytes(&client->input), len));
 }
 
-/* Threads may have requests open side by side, but not without end. */
-#define MAX_OPEN 4096
-
 /* The length of the request that may be answered now, 0 for none. */
 static long client_next(struct pmi_client *client, struct error *err)
 {
-    bool urgent = false;
+    bool urgent = false, full = client->output.len >= PMI_OUTPUT_MAX;
     long len = client->input.len ? client->dialect->next(client, &urgent, err) : 0;
-    if (len > 0 && client->open >= MAX_OPEN && !urgent)
-        return error_set(err, "%d requests wait for an answer, and one more came", MAX_OPEN);
-    return len > 0 && client->waits && !urgent ? 0 : len;
+    if (len > 0 && client->open >= PMI_OPEN_MAX && !urgent)
+        return error_set(err, "%d requests wait for an answer, and one more came", PMI_OPEN_MAX);
+    if (len > 0 && full && !urgent)
+        client_limited(client,
+                       "256 KiB of answers were not taken by it, and until they are nothing "
+                       "more is read from it");
+    return len > 0 && (client->waits || full) && !urgent ? 0 : len;
 }
 
 int client_run(struct pmi_client *client, struct error *err)
@@ -147,7 +151,7 @@ int client_run(struct pmi_client *client, struct error *err)
     int rc = 0;
     long len;
     client->running = true;
-    while (!rc && (len = client_next(client, err)) != 0) {
+    while (!rc && !client->broken && (len = client_next(client, err)) != 0) {
         rc = len < 0 ? -1 : 0;
         if (!rc)
             rc = client->dialect->run(client, client->input.data + client->input.start, (size_t)len,
@@ -156,12 +160,12 @@ int client_run(struct pmi_client *client, struct error *err)
             buf_consume(&client->input, (size_t)len);
         client->searched = 0;
     }
-    if (!rc)
+    if (!rc && !client->broken)
         rc = client_check_ahead(client, err);
     client->running = false;
     if (rc < 0)
         client->broken = true;
-    if (rc < 0 || !client->input.len) /* a task that is silent needs no room */
+    if (client->broken || !client->input.len) /* a task that is silent needs no room */
         buf_free(&client->input);
     return rc;
 }
@@ -185,6 +189,75 @@ int pmi_client_input(struct pmi_client *client, const void *bytes, size_t len, s
         server_resume(client->server);
     return rc;
 }
+
+bool pmi_client_wants_input(const struct pmi_client *client)
+{
+    return client->output.len < PMI_OUTPUT_MAX;
+}
+
+bool pmi_client_go_on(struct pmi_client *client)
+{
+    struct pmi_server *server = client->server;
+    struct error err = ERROR_INIT;
+    if (client->running || client->broken || !client->input.len || !pmi_client_wants_input(client))
+        return false;
+    int rc = client_run(client, &err);
+    bool news = client->has_news && !client->gone;
+    client->has_news = false;
+    if (rc < 0)
+        server->ops->broken(server->arg, client, &err);
+    error_clear(&err);
+    if (server->let_go)
+        server_resume(server);
+    return news;
+}
+
+/* ---- limits ---- */
+
+void client_limited(struct pmi_client *client, const char *what)
+{
+    const struct pmi_server *server = client->server;
+    if (!client->limited && server->ops->limited)
+        server->ops->limited(server->arg, client, what);
+    client->limited = true;
+}
+
+#define TEXT_OF(number) #number
+#define TEXT(macro) TEXT_OF(macro)
+
+bool client_may_ask(struct pmi_client *client)
+{
+    if (client->asks < PMI_ASKS_MAX)
+        return true;
+    client_limited(client,
+                   TEXT(PMI_ASKS_MAX) " of its names and spawns wait for an answer, and one "
+                                      "more was refused");
+    return false;
+}
+
+bool client_may_put(struct pmi_client *client)
+{
+    if (client->put < (int64_t)PMI_PUTS_MAX)
+        return true;
+    client_limited(client, "it has put 16 MiB of keys and values, and one more was refused");
+    return false;
+}
+
+/* What the space grows by counts: a pair that is put again costs nothing. */
+void client_keep(struct pmi_client *client, struct kvs *kvs, const char *key, const char *value,
+                 void (*put)(struct kvs *, const char *, const char *))
+{
+    size_t before = kvs_bytes(kvs);
+    put(kvs, key, value);
+    client->put += (int64_t)kvs_bytes(kvs) - (int64_t)before;
+}
+
+void client_put(struct pmi_client *client, const char *key, const char *value)
+{
+    client_keep(client, client_kvs(client), key, value, kvs_put);
+}
+
+/* ---- go on ---- */
 
 void client_resume(struct pmi_client *client)
 {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "pmi-server/server/server.h"
 
 struct pmi_client;
 struct pmi_request;
@@ -31,10 +32,11 @@ struct dialect {
                       const char *value);
     void (*ring_out)(struct pmi_client *client, const struct pmi_request *request, uint32_t place,
                      const char *left, const char *right);
-    void (*named)(struct pmi_client *client, const struct pmi_request *request, bool good,
-                  const char *port);
+    void (*named)(struct pmi_client *client, const struct pmi_request *request,
+                  enum pmi_named named, const char *port);
     void (*spawned)(struct pmi_client *client, const struct pmi_request *request,
                     const struct pmi_spawned *spawned);
+    void (*value)(struct pmi_client *client, const struct pmi_request *request, const char *value);
     void (*forget)(struct pmi_client *client); /* client->memory */
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "pmi-server/kvs/exchange.h"
+#include "pmi-server/server/request.h"
 
 /* ---- a group's name ---- */
 
@@ -67,10 +68,30 @@ static const char *parse_tag(const char *text)
     return colon + 1;
 }
 
-bool group_has(const struct group *group, uint32_t rank)
+static uint32_t node_of(const struct pmi_server *server, uint32_t rank)
 {
-    return !group->ranks ||
-           bsearch(&rank, group->ranks, group->count, sizeof(rank), by_number) != NULL;
+    return server->ops->node_of ? server->ops->node_of(server->arg, rank) : 0;
+}
+
+static bool is_of_node(const struct group *group)
+{
+    return *group->barrier.name == 'N';
+}
+
+bool group_has(const struct pmi_server *server, const struct group *group, uint32_t rank)
+{
+    if (group->ranks)
+        return bsearch(&rank, group->ranks, group->count, sizeof(rank), by_number) != NULL;
+    return !is_of_node(group) || node_of(server, rank) == node_of(server, server->clients[0]->rank);
+}
+
+size_t group_index(const struct group *group, const struct pmi_client *client)
+{
+    if (!group->local)
+        return client->index;
+    return (size_t)((const uint32_t *)bsearch(&client->rank, group->local, group->barrier.nlocal,
+                                              sizeof(client->rank), by_number) -
+                    group->local);
 }
 
 /* ---- its barrier ---- */
@@ -85,22 +106,19 @@ static uint64_t name_hash(const char *name)
     return hash;
 }
 
-#define HASH_BITS 40
-#define SEQUENCE_BITS 22
+/* The bits of an id that say which group it is. */
+static uint64_t hash_bits(uint64_t hash)
+{
+    return hash & PMI_GROUP_HASH;
+}
 
 static uint64_t group_id(const struct group *group)
 {
-    uint64_t hash = name_hash(group->barrier.name) >> (64 - HASH_BITS);
     return PMI_GROUP_ROUNDS | (group->barrier.nnodes > 1 ? EXCHANGE_PART : 0) |
-           hash << SEQUENCE_BITS;
+           hash_bits(name_hash(group->barrier.name));
 }
 
-static uint32_t node_of(const struct pmi_server *server, uint32_t rank)
-{
-    return server->ops->node_of ? server->ops->node_of(server->arg, rank) : 0;
-}
-
-/* How many nodes have members, and how many members are here. */
+/* How many nodes have members, and which members are here. */
 static void group_spread(struct group *group, const struct pmi_client *client)
 {
     const struct pmi_server *server = client->server;
@@ -110,6 +128,10 @@ static void group_spread(struct group *group, const struct pmi_client *client)
         nodes[i] = node_of(server, group->ranks[i]);
         group->barrier.nlocal += nodes[i] == here;
     }
+    group->local = mem_array(group->barrier.nlocal, sizeof(*group->local));
+    for (size_t i = 0, n = 0; i < group->count; i++)
+        if (nodes[i] == here)
+            group->local[n++] = group->ranks[i];
     qsort(nodes, group->count, sizeof(*nodes), by_number);
     for (size_t i = 0; i < group->count; i++)
         group->barrier.nnodes += !i || nodes[i] != nodes[i - 1];
@@ -119,14 +141,16 @@ static void group_spread(struct group *group, const struct pmi_client *client)
 /* Who has left already enters it no more. */
 static void group_miss(struct group *group, const struct pmi_server *server)
 {
-    for (size_t i = 0; i < server->nleft; i++)
-        if (group_has(group, server->left[i]))
-            barrier_leave(&group->barrier, server->left[i], 0);
-    for (size_t i = 0; i < server->nclients; i++) {
-        const struct pmi_client *client = server->clients[i];
-        if ((client->gone || client->state == PMI_FINALIZED) && group_has(group, client->rank))
-            barrier_leave(&group->barrier, client->rank, 0);
-    }
+    if (!server->left)
+        return;
+    for (size_t i = 0; i < group->count; i++)
+        if (server_has_left(server, group->ranks[i]))
+            barrier_leave(&group->barrier, group->ranks[i], 0);
+    for (size_t i = 0; !group->ranks && i < server->nclients; i++)
+        if (server_has_left(server, server->clients[i]->rank))
+            barrier_leave(&group->barrier, server->clients[i]->rank, 0);
+    if (!group->ranks && !is_of_node(group))
+        barrier_leave(&group->barrier, server->last_left, 0);
 }
 
 static void group_free(struct group *group)
@@ -134,17 +158,112 @@ static void group_free(struct group *group)
     barrier_free(&group->barrier);
     free(group->tag);
     free(group->ranks);
+    free(group->local);
     free(group);
+}
+
+/* ---- those that are open ---- */
+
+static struct group **bucket_of(const struct groups *groups, uint64_t id)
+{
+    return &groups->buckets[hash_bits(id) & (groups->nbuckets - 1)];
+}
+
+static void groups_grow(struct groups *groups)
+{
+    free(groups->buckets);
+    groups->nbuckets = groups->nbuckets ? groups->nbuckets * 2 : 16;
+    groups->buckets = mem_array(groups->nbuckets, sizeof(*groups->buckets));
+    for (struct group *group = groups->first; group; group = group->next) {
+        struct group **bucket = bucket_of(groups, group->barrier.id);
+        group->chain = *bucket;
+        *bucket = group;
+    }
+}
+
+static void groups_add(struct groups *groups, struct group *group)
+{
+    group->next = groups->first;
+    if (group->next)
+        group->next->before = group;
+    groups->first = group;
+    groups->bytes += strlen(group->barrier.name);
+    if (++groups->count > groups->nbuckets) {
+        groups_grow(groups);
+        return;
+    }
+    struct group **bucket = bucket_of(groups, group->barrier.id);
+    group->chain = *bucket;
+    *bucket = group;
+}
+
+void group_retire(struct pmi_server *server, struct group *group)
+{
+    struct groups *groups = &server->groups;
+    struct group **at = bucket_of(groups, group->barrier.id);
+    while (*at != group)
+        at = &(*at)->chain;
+    *at = group->chain;
+    *(group->before ? &group->before->next : &groups->first) = group->next;
+    if (group->next)
+        group->next->before = group->before;
+    groups->count--;
+    groups->bytes -= strlen(group->barrier.name);
+    group_free(group);
 }
 
 void groups_free(struct pmi_server *server)
 {
-    while (server->groups) {
-        struct group *group = server->groups;
-        server->groups = group->next;
-        group_free(group);
+    while (server->groups.first)
+        group_retire(server, server->groups.first);
+    free(server->groups.buckets);
+    server->groups = (struct groups){0};
+}
+
+struct group *group_by_id(const struct pmi_server *server, uint64_t id)
+{
+    struct group *group = server->groups.count ? *bucket_of(&server->groups, id) : NULL;
+    while (group && group->barrier.id != id)
+        group = group->chain;
+    return group;
+}
+
+static struct group *group_by_name(const struct pmi_server *server, const char *name)
+{
+    struct group *group =
+        server->groups.count ? *bucket_of(&server->groups, name_hash(name)) : NULL;
+    while (group && strcmp(group->barrier.name, name) != 0)
+        group = group->chain;
+    return group;
+}
+
+static bool all_have_left(const struct pmi_server *server, const struct group *group)
+{
+    bool listed = group->local;
+    for (size_t i = 0; i < group->barrier.nlocal; i++)
+        if ((!listed && i >= server->nclients) ||
+            !server_has_left(server, listed ? group->local[i] : server->clients[i]->rank))
+            return false;
+    return true;
+}
+
+void groups_left(struct pmi_server *server, uint32_t rank)
+{
+    struct group *next;
+    for (struct group *group = server->groups.first; group; group = next) {
+        next = group->next;
+        if (group->barrier.exchanging || !group_has(server, group, rank) ||
+            !all_have_left(server, group))
+            continue;
+        for (struct pmi_request *at = group->barrier.first, *after; at; at = after) {
+            after = at->next_in;
+            request_done(at);
+        }
+        group_retire(server, group);
     }
 }
+
+/* ---- entered ---- */
 
 static struct group *group_parse(const struct pmi_client *client, const char *text,
                                  const char **why)
@@ -157,8 +276,6 @@ static struct group *group_parse(const struct pmi_client *client, const char *te
         *why = "a bad group";
     else if (group->ranks)
         ranks_unique(group);
-    if (!*why && !group_has(group, client->rank))
-        *why = "a group without its asker";
     if (*why) {
         group_free(group);
         return NULL;
@@ -168,33 +285,46 @@ static struct group *group_parse(const struct pmi_client *client, const char *te
     return group;
 }
 
-struct group *group_of(struct pmi_client *client, const char *name, const char **why)
+/* Made, and taken over, unless there is one of that name. */
+static struct group *group_open(struct pmi_client *client, struct group *fresh, const char **why)
 {
     struct pmi_server *server = client->server;
-    struct group *fresh = group_parse(client, name, why), **at = &server->groups;
-    size_t count = 0;
-    for (; fresh && *at; at = &(*at)->next, count++) {
-        if (strcmp((*at)->barrier.name, fresh->barrier.name) != 0)
-            continue;
+    struct group *group = group_by_name(server, fresh->barrier.name);
+    bool full = server->groups.count == GROUP_MAX ||
+                server->groups.bytes + strlen(fresh->barrier.name) > GROUP_BYTES_MAX;
+    if (!group && full)
+        *why = "one group too many is open";
+    else if (!group && !group_has(server, fresh, client->rank))
+        *why = "a group without its asker";
+    if (group || *why) {
         group_free(fresh);
-        return *at;
+        return group;
     }
-    if (fresh && count == GROUP_MAX) {
-        *why = "one group too many";
-        group_free(fresh);
-        fresh = NULL;
-    }
-    if (!fresh)
-        return NULL;
     if (fresh->ranks)
         group_spread(fresh, client);
     else
         fresh->barrier.nlocal = server->config.nlocal;
-    if (*fresh->barrier.name == 'N')
+    if (is_of_node(fresh))
         fresh->barrier.nnodes = 1;
     fresh->barrier.id = group_id(fresh);
     group_miss(fresh, server);
-    return *at = fresh;
+    groups_add(&server->groups, fresh);
+    return fresh;
+}
+
+/* Most clients write the name as it is kept: it is not taken apart again then. */
+struct group *group_of(struct pmi_client *client, const char *name, const char **why)
+{
+    struct group *group = group_by_name(client->server, name);
+    *why = NULL;
+    if (!group) {
+        struct group *fresh = group_parse(client, name, why);
+        group = fresh ? group_open(client, fresh, why) : NULL;
+    }
+    if (!group || group_has(client->server, group, client->rank))
+        return group;
+    *why = "a group without its asker";
+    return NULL;
 }
 
 /* ---- what the exchange carries ---- */

@@ -4,6 +4,12 @@
 
 #include "base/mem.h"
 
+/* The owner answers. */
+static bool asks_owner(enum waits waits)
+{
+    return waits == WAITS_NAME || waits == WAITS_SPAWN || waits == WAITS_VALUE;
+}
+
 struct pmi_request *request_new(struct pmi_client *client, enum waits waits, const char *tag,
                                 bool blocks)
 {
@@ -20,6 +26,7 @@ struct pmi_request *request_new(struct pmi_client *client, enum waits waits, con
         server->requests = request;
     server->last = request;
     client->open++;
+    client->asks += asks_owner(waits);
     client->waits += blocks;
     return request;
 }
@@ -43,8 +50,16 @@ void request_done(struct pmi_request *request)
         request->next->before = request->before;
     else
         server->last = request->before;
-    request->client->open--;
-    request->client->waits -= request->blocks;
+    struct pmi_client *client = request->client;
+    client->open--;
+    client->asks -= asks_owner(request->waits);
+    client->waits -= request->blocks;
+    if (!client->resumed) {
+        client->resumed = true;
+        client->resumed_next = NULL;
+        *(server->resumed ? server->resumed_end : &server->resumed) = client;
+        server->resumed_end = &client->resumed_next;
+    }
     request_free(request);
 }
 

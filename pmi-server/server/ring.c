@@ -19,8 +19,8 @@ static struct pmi_request **ring_members(const struct pmi_server *server, size_t
 {
     struct pmi_request **members = mem_array(server->nclients, sizeof(struct pmi_request *));
     *count = 0;
-    for (struct pmi_request *at = server->requests; at; at = at->next)
-        if (at->barrier == &server->ring && at->round == server->ring.sequence)
+    for (struct pmi_request *at = server->ring.first; at; at = at->next_in)
+        if (at->round == server->ring.sequence)
             members[(*count)++] = at;
     qsort(members, *count, sizeof(struct pmi_request *), by_rank);
     return members;

@@ -48,7 +48,7 @@ bool pmi_mapping_fits(const char *mapping)
 
 /* ---- barriers ---- */
 
-static void server_release(struct pmi_server *server, struct barrier *barrier);
+static bool server_release(struct pmi_server *server, struct barrier *barrier);
 
 struct barrier *server_next_barrier(const struct pmi_server *server, const struct barrier *at)
 {
@@ -56,8 +56,14 @@ struct barrier *server_next_barrier(const struct pmi_server *server, const struc
         return (struct barrier *)&server->world;
     if (at == &server->world)
         return (struct barrier *)&server->ring;
-    const struct group *group = at == &server->ring ? server->groups : ((struct group *)at)->next;
+    const struct group *group =
+        at == &server->ring ? server->groups.first : ((struct group *)at)->next;
     return (struct barrier *)group;
+}
+
+size_t barrier_index(const struct barrier *barrier, const struct pmi_client *client)
+{
+    return barrier->name ? group_index((const struct group *)barrier, client) : client->index;
 }
 
 /* What this node has to say in the open round. */
@@ -78,12 +84,13 @@ static void server_exchange(struct pmi_server *server, struct barrier *barrier)
         if (barrier->nnodes != 1) {
             buf_clear(&server->fresh);
             barrier_pack(server, barrier, &server->fresh);
-            server->ops->exchange(server->arg, barrier->id + barrier->sequence, barrier->nnodes,
+            server->ops->exchange(server->arg, barrier_id(barrier), barrier->nnodes,
                                   buf_bytes(&server->fresh), server->fresh.len);
             return;
         }
-        server_release(server, barrier);
         server->let_go = true;
+        if (!server_release(server, barrier))
+            return;
     }
 }
 
@@ -91,9 +98,15 @@ static void barrier_take(struct pmi_server *server, struct pmi_request *request,
                          struct barrier *barrier)
 {
     request->barrier = barrier;
-    request->round = barrier_enter(barrier, request->client->index);
-    server_exchange(server, barrier);
-    server_tell_stuck(server);
+    request->round = barrier_enter(barrier, barrier_index(barrier, request->client));
+    if (barrier->last)
+        barrier->last->next_in = request;
+    else
+        barrier->first = request;
+    barrier->last = request;
+    if (barrier_is_stuck(barrier))
+        server_tell_stuck(server);
+    server_exchange(server, barrier); /* after which a group may be gone */
 }
 
 void client_enter(struct pmi_client *client, const char *tag, bool blocks)
@@ -123,39 +136,50 @@ void client_enter_ring(struct pmi_client *client, const char *left, const char *
     barrier_take(server, request, &server->ring);
 }
 
-/* Everybody is let out before anybody's next request is looked at, which may be the next round. */
-static void server_release(struct pmi_server *server, struct barrier *barrier)
+/* Everybody is let out before anybody's next request is looked at, which may be the next round. False:
+ * the barrier was a group's, and is gone. */
+static bool server_release(struct pmi_server *server, struct barrier *barrier)
 {
-    struct pmi_request *request = server->requests;
-    while (request) {
-        struct pmi_request *next = request->next;
+    struct pmi_request *request = barrier->first, *next;
+    barrier->first = barrier->last = NULL;
+    for (; request; request = next) {
         struct pmi_client *client = request->client;
-        if (request->barrier == barrier && request->round == barrier->sequence) {
-            if (!client->gone && barrier != &server->ring)
-                client->dialect->barrier_out(client, request);
-            request_done(request);
+        next = request->next_in;
+        request->next_in = NULL;
+        if (request->round != barrier->sequence) { /* of a thread that is ahead */
+            *(barrier->last ? &barrier->last->next_in : &barrier->first) = request;
+            barrier->last = request;
+            continue;
         }
-        request = next;
+        if (!client->gone && barrier != &server->ring)
+            client->dialect->barrier_out(client, request);
+        request_done(request);
     }
     barrier_next(barrier);
+    if (!barrier->name || barrier->first)
+        return true;
+    group_retire(server, (struct group *)barrier);
+    return false;
 }
 
 void server_resume(struct pmi_server *server)
 {
-    do {
-        server->let_go = false;
-        for (size_t i = 0; i < server->nclients; i++)
-            client_resume(server->clients[i]);
-    } while (server->let_go);
+    struct pmi_client *client;
+    server->let_go = false;
+    while ((client = server->resumed)) {
+        server->resumed = client->resumed_next;
+        client->resumed = false;
+        client_resume(client);
+    }
 }
 
 static struct barrier *server_barrier(struct pmi_server *server, uint64_t id)
 {
-    struct barrier *at = NULL;
-    while ((at = server_next_barrier(server, at)))
-        if (at->exchanging && at->id + at->sequence == id)
-            return at;
-    return NULL;
+    struct group *group = id & PMI_GROUP_ROUNDS ? group_by_id(server, id) : NULL;
+    struct barrier *at = group               ? &group->barrier
+                         : id >= RING_ROUNDS ? &server->ring
+                                             : &server->world;
+    return at->exchanging && barrier_id(at) == id ? at : NULL;
 }
 
 static int barrier_unpack(struct pmi_server *server, const struct barrier *barrier,
@@ -178,10 +202,12 @@ int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *byt
     if (!barrier && !(id & EXCHANGE_PART))
         return error_set(err, "a barrier's end came, but no barrier is complete here");
     if (barrier_unpack(server, barrier, bytes, len, err) < 0)
-        return error_prefix(err, "barrier %" PRIu64, barrier ? barrier->sequence : 0);
+        return error_prefix(err, "barrier %s%" PRIu64,
+                            barrier && barrier->name ? "of a group, " : "",
+                            barrier ? barrier->sequence : 0);
     if (barrier) {
-        server_release(server, barrier);
-        server_exchange(server, barrier);
+        if (server_release(server, barrier))
+            server_exchange(server, barrier);
         server_resume(server);
     }
     return 0;
@@ -189,15 +215,33 @@ int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *byt
 
 /* ---- who waits in vain ---- */
 
+bool server_has_left(const struct pmi_server *server, uint32_t rank)
+{
+    return server->left && server->left[rank / 8] & 1u << rank % 8;
+}
+
+void server_note_left(struct pmi_server *server, uint32_t rank)
+{
+    if (rank >= server->config.size)
+        return;
+    if (!server->left)
+        server->left = mem_array(server->config.size / 8 + 1, 1);
+    server->left[rank / 8] |= (unsigned char)(1u << rank % 8);
+    server->last_left = rank;
+}
+
 /* Who has the lowest rank of those that wait in that barrier, or in any. */
 static const struct pmi_request *barrier_waiting(const struct pmi_server *server,
                                                  const struct barrier *barrier)
 {
-    const struct pmi_request *lowest = NULL;
-    for (const struct pmi_request *at = server->requests; at; at = at->next)
-        if (at->barrier && (!barrier || at->barrier == barrier) && !at->client->gone &&
+    const struct pmi_request *lowest = NULL, *next;
+    for (const struct pmi_request *at = barrier ? barrier->first : server->requests; at;
+         at = next) {
+        next = barrier ? at->next_in : at->next;
+        if (at->barrier && !at->client->gone &&
             (!lowest || at->client->rank < lowest->client->rank))
             lowest = at;
+    }
     return lowest;
 }
 
@@ -283,10 +327,9 @@ bool pmi_server_missing(struct pmi_server *server, uint32_t rank, uint64_t seque
     struct barrier *at = &server->world;
     barrier_leave(at, rank, sequence);
     while ((at = server_next_barrier(server, at)))
-        if (!at->name || group_has((struct group *)at, rank))
+        if (!at->name || group_has(server, (struct group *)at, rank))
             barrier_leave(at, rank, at->sequence);
-    server->left = mem_resize(server->left, server->nleft + 1, sizeof(*server->left));
-    server->left[server->nleft++] = rank;
+    server_note_left(server, rank);
     if (server->told_stuck || !pmi_server_stuck(server, &missing, &waiting))
         return false;
     server->told_stuck = true;

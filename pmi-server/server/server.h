@@ -12,8 +12,12 @@
  *
  * Requests are answered in the order they came in, but for those a dialect marks as a thread's
  * own. What a client sends while its request waits is kept and answered after it; only an abort is
- * heard at once. An owner that stops reading from a client while that client's output is long
- * bounds the memory of both.
+ * heard at once. While PMI_OUTPUT_MAX bytes of answers have not been taken no further request is
+ * answered; an owner that reads from a client only while pmi_client_wants_input(), and says
+ * pmi_client_go_on() when it has taken output, bounds the memory of both.
+ *
+ * What one client can make grow has a limit: see PMI_..._MAX. At most of them it is told an error, and
+ * the owner is told once (ops->limited).
  *
  * A barrier can complete only while every member may still enter it. One that has left (finalized,
  * or gone: even one that never spoke) is missing from every barrier that it has not entered. When
@@ -31,6 +35,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "pmi-server/kvs/exchange.h"
 #include "pmi-server/kvs/kvs.h"
 #include "pmi-server/server/spawn.h"
 
@@ -38,9 +43,15 @@
 #define PMI_KVSNAME_MAX 256
 #define PMI_KEYLEN_MAX 64
 #define PMI_VALLEN_MAX 1024
-/* Ids of the exchange's rounds of some ranks have this bit, and may have any below it. */
-#define PMI_GROUP_ROUNDS (1ull << 62)
+/* Ids of the exchange's rounds of some ranks have the one, and any of the others. */
+#define PMI_GROUP_ROUNDS EXCHANGE_AGAIN
+#define PMI_GROUP_HASH ((1ull << 61) - 1)
 #define PMI_MAX_REQUEST 65536 /* a longer line or frame is a protocol error */
+/* Of one client: */
+#define PMI_OUTPUT_MAX (256u << 10) /* bytes of answers, beside the one that exceeds them */
+#define PMI_PUTS_MAX (16u << 20)    /* bytes of what it has put, with what keeps each pair */
+#define PMI_ASKS_MAX 64             /* names, spawns and values that wait for the owner's answer */
+#define PMI_OPEN_MAX 4096 /* requests that wait for anything; one more is a protocol error */
 
 struct pmi_client;
 struct pmi_server;
@@ -48,6 +59,7 @@ struct pmi_request; /* one that the owner answers: once, from inside the op or l
 struct dialect;
 
 enum pmi_name { PMI_NAME_PUBLISH, PMI_NAME_UNPUBLISH, PMI_NAME_LOOKUP };
+enum pmi_named { PMI_NAMED_NOT, PMI_NAMED_GOOD, PMI_NAMED_FULL }; /* full: too many are published */
 
 struct pmi_config {
     uint32_t size;       /* tasks of the group, all nodes */
@@ -63,12 +75,15 @@ struct pmi_ops {
      * the group's nodes. The owner answers
      * later (or from inside) with pmi_server_exchanged(). */
     void (*exchange)(void *arg, uint64_t id, uint32_t nnodes, const void *bytes, size_t len);
-    /* A task asked for the end of the program. */
+    /* A task asked for the end of the program; once, as nothing that it says later counts. */
     void (*abort)(void *arg, struct pmi_client *client, int exitcode, const char *message);
     /* There is something in this client's output. */
     void (*output)(void *arg, struct pmi_client *client);
     /* What this client had sent ahead of a wait's end is a protocol error. */
     void (*broken)(void *arg, struct pmi_client *client, const struct error *err);
+    /* This client has reached a limit, which is that sentence's: what is more is refused. May be NULL;
+     * called once for a client. */
+    void (*limited)(void *arg, struct pmi_client *client, const char *what);
     /* The program hangs: `waiting` waits for `missing`, who has left. May be NULL; called from
      * pmi_client_input() and pmi_server_exchanged(), once in a server's life. */
     void (*stuck)(void *arg, uint32_t missing, uint32_t waiting);
@@ -79,6 +94,9 @@ struct pmi_ops {
     /* Start this; pmi_request_spawned() answers. What is asked for goes with the call. NULL: the
      * server refuses. */
     void (*spawn)(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn);
+    /* A client asks for a key that begins with PMI_ and that nobody has put: launchers answer some of
+     * these. pmi_request_value() answers. NULL: there are none. */
+    void (*value)(void *arg, struct pmi_request *request, const char *key);
     /* The node of a rank, of which groups' barriers are made (NULL: all are here), and a node's host
      * name, for clients that ask where all others are (NULL: they are not told). */
     uint32_t (*node_of)(void *arg, uint32_t rank);
@@ -111,6 +129,11 @@ struct buf *pmi_client_output(struct pmi_client *client); /* the owner consumes 
  * on a protocol error; the owner then ends the program and names rank and host. What comes after
  * a protocol error is dropped. */
 int pmi_client_input(struct pmi_client *client, const void *bytes, size_t len, struct error *err);
+/* False while too much of its output has not been taken: nothing should be read from it then. */
+bool pmi_client_wants_input(const struct pmi_client *client);
+/* Its output was taken: what it has sent is answered. True when there is output now, of which ops->output
+ * does not tell. Not from inside an op but output. */
+bool pmi_client_go_on(struct pmi_client *client);
 
 /* The exchange is done, this node's or one of other nodes: merge, and let everybody out. -1 with a sentence when no such
  * barrier is being exchanged, or when the bytes are malformed; nobody is let out then. */
@@ -120,8 +143,9 @@ int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *byt
 /* The answers of the owner; the request ends with them. They may come when the client has gone, but
  * not after the server. A name is good if it was not published before, is there to take back, or is
  * found, with its port then. */
-void pmi_request_named(struct pmi_request *request, bool good, const char *port);
+void pmi_request_named(struct pmi_request *request, enum pmi_named named, const char *port);
 void pmi_request_spawned(struct pmi_request *request, const struct pmi_spawned *spawned);
+void pmi_request_value(struct pmi_request *request, const char *value); /* NULL: there is none */
 struct pmi_client *pmi_request_client(const struct pmi_request *request);
 
 /* The client is gone (its process ended, and what it had written has been fed: its last words may

@@ -4,7 +4,10 @@ setup_file() { build_programs; }
 setup() {
     start_test
     own=$(sed -n 's/^0:://p' /proc/self/cgroup)
-    mount=$(findmnt -rnt cgroup2 -o TARGET | head -n 1)
+    mount= # of several the first where this shell's cgroup is
+    while read -r place; do
+        [ "$(stat -f -c %T "$place$own" 2>/dev/null)" != cgroup2fs ] || { mount=$place; break; }
+    done < <(findmnt -rnt cgroup2 -o TARGET)
     below=$mount${own%/}
 }
 teardown() {
@@ -57,6 +60,45 @@ flees() { [ -s fleeing ]; }
     [ ! -e "$(ours)" ]
 }
 
+# quota CORES: what runs below `limited` may use so much processor time: v2's or v1's controller.
+need_quota() {
+    local period=100000 quota
+    quota=$(awk "BEGIN { print int($1 * $period) }")
+    limited=$below/tprun-test.$$
+    if mkdir "$limited" 2>/dev/null && [ -e "$limited/cpu.max" ]; then
+        echo "$quota $period" >"$limited/cpu.max"
+        return
+    fi
+    rmdir "$limited" 2>/dev/null || true
+    limited=$(findmnt -rnt cgroup -o TARGET,OPTIONS | sed -n 's/ .*[ ,]cpu\(,.*\)\?$//p' | head -n 1)
+    [ -n "$limited" ] || skip "no cgroup of a CPU controller is mounted"
+    limited=$limited/tprun-test.$$
+    mkdir "$limited" 2>/dev/null || skip "no cgroup of a CPU controller can be made"
+    echo "$period" >"$limited/cpu.cfs_period_us"
+    echo "$quota" >"$limited/cpu.cfs_quota_us"
+}
+# shellcheck disable=SC2016
+limited() { bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$limited/inner" "$TPRUN" "$@"; }
+
+@test "a CPU quota below the cores of the tasks is said once" {
+    need_cores 2
+    need_quota 1.5
+    mkdir "$limited/inner"
+    unset TPRUN_OPTIONS
+    run -0 --separate-stderr limited -n 2 true
+    local two=$stderr
+    run -0 --separate-stderr limited -n 1 true
+    local one=$stderr
+    run -0 --separate-stderr limited -n 2 --bind-to none true
+    wait_for 2 rmdir "$limited/inner"
+    rmdir "$limited"
+    local said
+    said="tprun: $(hostname): the cgroup's CPU quota is 1.5 cores, the tasks have 2"
+    equal "$two" "$said"
+    equal "$one" ""
+    equal "$stderr" "$said"
+}
+
 @test "a cgroup's directory is removed when the program failed, too" {
     need_cgroup
     run -3 --separate-stderr tprun -v -n 4 sh -c 'exit 3'
@@ -81,7 +123,7 @@ flees() { [ -s fleeing ]; }
     kill -TERM "$job"
     finish
     equal "$status" 143
-    [ "$SECONDS" -le 3 ]
+    within 3 "$SECONDS"
     nothing_flees
 }
 
@@ -152,16 +194,98 @@ without() { # REASON COMMAND
     has_line "$stderr" "tprun: *: no cgroup: $1"
 }
 
+EACH='for m in $(findmnt -rnt cgroup2 -o TARGET | sort -r); do' # cgroup2 may be mounted twice
+
 @test "where cgroup2 is not mounted tasks run without" {
-    without "cgroup2 is not mounted" "umount $mount"
+    without "cgroup2 is not mounted" "$EACH umount \$m; done"
 }
 
 @test "where cgroup2 is read-only tasks run without" {
-    without "cannot make one in *: Read-only file system" "mount -o remount,bind,ro $mount"
+    without "cannot make one in *: Read-only file system" "$EACH mount -o remount,bind,ro \$m; done"
 }
 
 @test "where something hides cgroup2 tasks run without" {
-    without "cannot start a process in *: Bad file descriptor" "mount -t tmpfs none $mount"
+    without "cgroup2 is mounted, but not where this process's cgroup * is" \
+        "$EACH mount -t tmpfs none \$m; done"
+}
+
+# elsewhere COMMAND: where the command spoils the first cgroup2, tasks are in the second one.
+elsewhere() {
+    need_root
+    need_cgroup
+    mkdir second
+    run -0 --separate-stderr unshare -m sh -c \
+        "mount -t cgroup2 none $PWD/second && $1"' && exec "$0" "$@"' "$TPRUN" -v -n 1 "$PROGRAMS/where"
+    has_line "$stderr" "tprun: *: tasks in cgroup $PWD/second*"
+    rmdir second
+}
+
+@test "of several cgroup2 the one that can be used is used, and said" {
+    elsewhere "umount $mount"
+    elsewhere "mount -t tmpfs none $mount"
+    elsewhere "mount -o remount,bind,ro $mount"
+}
+
+# Empty cgroups of programs that were killed with all that could have removed them. DEAD: nobody
+# owns it; LIVE: somebody is about to start something in it.
+@test "what a killed program left is removed by the next one, and nothing that is in use" {
+    need_cgroup
+    local dead="$below/tprun.0.1.dead$$" live="$below/tprun.0.1.live$$"
+    mkdir -p "$dead/tprun.inner.2.dead" "$live"
+    exec 7<"$live"
+    flock -s 7
+    tprun true
+    [ ! -e "$dead" ]
+    [ -e "$live" ]
+    exec 7<&-
+    tprun true
+    [ ! -e "$live" ]
+}
+
+@test "SIGKILL of all of them leaves an empty cgroup that the next run removes" {
+    need_kill
+    local manager all
+    start "$TPRUN" -v -n 2 "$PROGRAMS/stay"
+    wait_for 5 lines_are out 2
+    manager=$(pgrep -P "$job" -x tprun-manager)
+    all="$(pgrep -P "$manager" -x tpagent) $manager $job"
+    # Stopped before: or one of them sees another's end, and removes the cgroup, before its own.
+    # shellcheck disable=SC2086 # process ids
+    kill -STOP $all && kill -9 $all
+    finish
+    nothing_left
+    [ -d "$(ours)" ]
+    tprun --overlap true
+    no_cgroups
+}
+
+@test "runs that start at the same time leave each other's cgroups alone" {
+    need_cgroup
+    local i
+    for i in 1 2 3 4 5 6 7 8; do
+        tprun --overlap -v -n 1 true 2>"err.$i" 3>&- &
+    done
+    wait
+    equal "$(cat err.* | grep -c ': tasks in cgroup ')" 8
+}
+
+# A memory limit is set for a shell that starts tprun in it.
+@test "a task that the kernel kills for lack of memory is said to be" {
+    need_root
+    need_cgroup
+    grep -qw memory "$below/cgroup.controllers" || skip "no memory controller in cgroup2 here"
+    local limited="$below/tprun-limit.$$" status=0
+    [ -z "$(cat "$below/cgroup.procs")" ] || grep -qw memory "$below/cgroup.subtree_control" ||
+        skip "the memory controller cannot be given to a cgroup in $below"
+    echo +memory >"$below/cgroup.subtree_control" || skip "the memory controller is not to be had"
+    mkdir "$limited"
+    echo 100M >"$limited/memory.max"
+    echo 0 >"$limited/memory.swap.max" || true
+    sh -c 'echo $$ >"$0/cgroup.procs" && exec timeout 30 "$TPRUN" -n 1 \
+        python3 -c "x = bytearray(300 << 20); x[::4096] = b\"x\" * (300 << 8)"' "$limited" 2>err || status=$?
+    wait_for 5 rmdir "$limited"
+    equal "$status" 137
+    has_line "$(cat err)" "tprun: rank 0 on *: killed by the kernel for lack of memory (cgroup limit 100 MiB)"
 }
 
 @test "where the user may not write tasks run without" {
@@ -171,7 +295,7 @@ without() { # REASON COMMAND
     mkdir -m 700 nobody
     chown 65534:65534 nobody
     run -0 --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups \
-        env XDG_RUNTIME_DIR="$PWD/nobody" "$TPRUN" -v -n 2 "$PROGRAMS/where"
+        env TPRUN_RUNTIME_DIR="$PWD/nobody" "$TPRUN" -v -n 2 "$PROGRAMS/where"
     equal "${#lines[@]}" 2
     has_line "$stderr" "tprun: *: no cgroup: cannot make one in *: Permission denied"
 }

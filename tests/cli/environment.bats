@@ -10,14 +10,32 @@ teardown() { nothing_left; }
 }
 
 @test "-x VAR passes a variable on that would be taken away" {
-    DISPLAY=:7 run -0 --separate-stderr tprun sh -c 'echo "${DISPLAY-unset}"'
+    SSH_TTY=x run -0 --separate-stderr tprun sh -c 'echo "${SSH_TTY-unset}"'
     equal "$output" unset
-    DISPLAY=:7 run -0 --separate-stderr tprun -x DISPLAY sh -c 'echo "${DISPLAY-unset}"'
-    equal "$output" :7
+    SSH_TTY=x run -0 --separate-stderr tprun -x SSH_TTY sh -c 'echo "${SSH_TTY-unset}"'
+    equal "$output" x
+}
+
+# However this machine is called, and however its agent is started.
+@test "tasks on this machine keep the screen" {
+    local show='echo "${DISPLAY-unset} ${XAUTHORITY-unset}"' address
+    export DISPLAY=:7 XAUTHORITY=/home/a
+    run -0 --separate-stderr tprun sh -c "$show"
+    equal "$output" ":7 /home/a"
+    for address in localhost 127.0.0.1 ::1 "$(hostname)"; do
+        run -0 --separate-stderr tprun --hosts "$address" sh -c "$show"
+        equal "$output" ":7 /home/a"
+    done
+    run -0 --separate-stderr tprun --hosts another --agent "$(dirname "$TPRUN")/tpagent" --bootstrap "env HOST={host} {agent}" sh -c "$show"
+    equal "$output" ":7 /home/a"
+    run -0 --separate-stderr tprun --env-remove 'XAUTH*' -x DISPLAY=:8 sh -c "$show"
+    equal "$output" ":8 unset"
+    run -0 --separate-stderr tprun "$TPRUN" sh -c "$show"
+    equal "$output" ":7 /home/a"
 }
 
 @test "what belongs to the caller's own place is taken away" {
-    run -0 --separate-stderr env SSH_CONNECTION=x XAUTHORITY=x SLURM_PROCID=x PMI_SPAWNED=x PMIX_RANK=x \
+    run -0 --separate-stderr env SSH_CONNECTION=x SLURM_PROCID=x PMI_SPAWNED=x PMIX_RANK=x \
         OMPI_COMM_WORLD_RANK=x FLUX_TASK_RANK=x PALS_RANKID=x PMI_PORT=x KEPT=yes "$TPRUN" env
     has_line "$output" "KEPT=yes"
     [ -z "$(grep =x$ <<<"$output")" ]
@@ -38,9 +56,11 @@ teardown() { nothing_left; }
 @test "an outer mpirun's variables are taken away, and users' parameters are not" {
     command -v mpirun.openmpi >/dev/null || skip "no mpirun.openmpi here"
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self
-    run -0 --separate-stderr timeout 30 mpirun.openmpi --oversubscribe -n 1 "$TPRUN" --pmi none env
+    run -0 --separate-stderr timeout 30 mpirun.openmpi --oversubscribe -n 2 sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || "$TPRUN" --pmi none env'
     has_line "$output" OMPI_MCA_btl=self
-    [ -z "$(grep -E '^(PMIX_|OMPI_COMM_WORLD_|OMPI_MCA_ess|OMPI_MCA_orte_(launch|hnp|local|ess|num|app|bound))' <<<"$output")" ]
+    has_line "$output" OMPI_COMM_WORLD_RANK=0
+    has_line "$output" OMPI_COMM_WORLD_SIZE=1
+    [ -z "$(grep -E '^(PMIX_|OMPI_UNIVERSE|OMPI_MCA_ess|OMPI_MCA_orte_(launch|hnp|local|ess|num|app|bound))' <<<"$output")" ]
 }
 
 # shellcheck disable=SC2016 # for the tasks' shell
@@ -60,6 +80,21 @@ teardown() { nothing_left; }
     equal "$(xargs <<<"$output")" "unset unset unset unset"
 }
 
+# shellcheck disable=SC2016 # for the tasks' shell
+@test "the hwloc of MPIs is kept from X servers, unless the user says what it may use" {
+    local show='echo ${HWLOC_COMPONENTS-unset}' pmi
+    for pmi in pmi1 pmi2 auto; do
+        run -0 --separate-stderr tprun --pmi $pmi sh -c "$show"
+        equal "$output" -gl
+    done
+    run -0 --separate-stderr tprun --pmi none sh -c "$show"
+    equal "$output" unset
+    HWLOC_COMPONENTS=no_os run -0 --separate-stderr tprun sh -c "$show"
+    equal "$output" no_os
+    run -0 --separate-stderr tprun "$TPRUN" --pmi none sh -c "$show"
+    equal "$output" unset
+}
+
 @test "a program is offered the PMI that its libraries call for" {
     local library names
     serves_pmix || skip "this tprun is built without PMIx"
@@ -70,11 +105,11 @@ teardown() { nothing_left; }
         # shellcheck disable=SC2016
         "${CC:-cc}" -o print print.c -Wl,--no-as-needed "lib/$library" -Wl,-rpath,'$ORIGIN/lib'
         run -0 --separate-stderr tprun ./print
-        names=$(grep -oE '^(PMI_RANK|OMPI_MCA_schizo|MPIR_CVAR_PMI_VERSION=.)' <<<"$output" | sort | xargs)
+        names=$(grep -oE '^(PMI_FD=.|OMPI_MCA_schizo|MPIR_CVAR_PMI_VERSION=.)' <<<"$output" | sort | xargs)
         case $library in
         libmpi.so.40) equal "$names" "MPIR_CVAR_PMI_VERSION=x OMPI_MCA_schizo" ;;
-        libmpich.so.12) equal "$names" PMI_RANK ;;
-        *) equal "$names" "MPIR_CVAR_PMI_VERSION=1 OMPI_MCA_schizo PMI_RANK" ;;
+        libmpich.so.12) equal "$names" PMI_FD=3 ;;
+        *) equal "$names" "MPIR_CVAR_PMI_VERSION=1 OMPI_MCA_schizo PMI_FD=3" ;;
         esac
     done
 }
@@ -92,6 +127,48 @@ teardown() { nothing_left; }
     equal "$(sort <<<"$output")" "$(printf '0/3 0/3 0/1 0/3\n1/3 1/3 0/1 1/3\n2/3 2/3 0/1 2/3')"
     run -0 --separate-stderr tprun -n 3 sh -c 'echo $TPRUN_TASKMAP'
     equal "$(jq -c '.map? // .' <<<"${lines[0]}")" "[[0,1,3,1]]"
+}
+
+# By the names of either family, whatever the program is offered; each once.
+@test "a task finds its rank by the names of other launchers" {
+    local show='echo $PMI_RANK/$PMI_SIZE $MPI_LOCALRANKID/$MPI_LOCALNRANKS $OMPI_COMM_WORLD_RANK/$OMPI_COMM_WORLD_SIZE \
+        $OMPI_COMM_WORLD_LOCAL_RANK/$OMPI_COMM_WORLD_LOCAL_SIZE $OMPI_COMM_WORLD_NODE_RANK \
+        $(env | grep -c "^PMI_[RS]\|^MPI_LOCAL\|^OMPI_COMM") ${PMI_FD-none}' pmi list=pmi1
+    ! serves_pmix || list="$list pmix auto"
+    for pmi in $list; do
+        run -0 --separate-stderr tprun --pmi $pmi -n 1 sh -c "$show" : -n 2 sh -c "$show"
+        fd=none
+        [[ $pmi != pmi1 && $pmi != auto ]] || fd=3
+        equal "$(sort <<<"$output")" "$(printf "%d/3 %d/3 %d/3 %d/3 %d 9 $fd\n" 0 0 0 0 0 1 1 1 1 1 2 2 2 2 2)"
+    done
+    run -0 --separate-stderr tprun --pmi none -n 2 sh -c "$show"
+    equal "$(sort <<<"$output")" "$(printf '/ %d/2 %d/2 %d/2 %d 7 none\n' 0 0 0 0 1 1 1 1)"
+    run -0 --separate-stderr tprun -n 2 sh -c '[ $PMI_RANK = 0 ] || "$TPRUN" sh -c "$0"' "$show"
+    [[ "$output" == "0/1 0/1 0/1 0/1 0 9 "* ]]
+}
+
+@test "a rank that was given with -x is nobody's" {
+    run -0 --separate-stderr tprun -x PMI_RANK=7 -x OMPI_COMM_WORLD_SIZE=8 -x TPRUN_RANK=9 -x PMI_RANKS=x -n 1 env
+    equal "$(grep -E '^(PMI_RANK|OMPI_COMM_WORLD_SIZE|TPRUN_RANK)' <<<"$output" | sort | xargs)" \
+        "OMPI_COMM_WORLD_SIZE=1 PMI_RANK=0 PMI_RANKS=x TPRUN_RANK=0"
+    run -0 --separate-stderr tprun --pmi none -x PMI_RANK=7 -n 1 sh -c 'echo $PMI_RANK'
+    equal "$output" 7
+}
+
+@test "tasks of a shell write a file each by a name that any launcher gives" {
+    run -0 --separate-stderr tprun -n 2 sh -c 'echo $TPRUN_RANK >log.$OMPI_COMM_WORLD_RANK; echo $TPRUN_RANK >of.$PMI_RANK'
+    equal "$(cat log.0 log.1 of.0 of.1 | xargs)" "0 1 0 1"
+}
+
+# A rank without a socket is no offer.
+@test "an MPI program that is offered nothing is alone, whatever the variables of its rank say" {
+    local program
+    for program in "$PROGRAMS/mpi-hello" "$OPENMPI/mpi-hello" "$(dirname "$TPRUN")"/examples/pmi{,2}-hello; do
+        [ -x "$program" ] || continue
+        run -0 --separate-stderr tprun --pmi none -n 2 "$program"
+        equal "${#lines[@]}" 2
+        equal "$(grep -c "0 of 1" <<<"$output")" 2
+    done
 }
 
 @test "tasks start in the caller's directory, or in that of --chdir" {
@@ -127,6 +204,29 @@ teardown() { nothing_left; }
     equal "$output" "$(printf '123\n0')"
 }
 
+@test "few open files are enough, too few are said, and tasks have the caller's limit" {
+    run -0 --separate-stderr bash -c 'ulimit -S -n 8; "$TPRUN" sh -c "ulimit -S -n"'
+    equal "$output$stderr" 8
+    run -0 --separate-stderr bash -c 'ulimit -n 64; "$TPRUN" sh -c "ulimit -S -n"'
+    equal "$output$stderr" 64
+    local limit
+    for limit in 8 12 24 63; do
+        run -1 --separate-stderr bash -c "ulimit -n $limit; \"\$TPRUN\" true"
+        equal "$stderr" "tprun: the limit of open files (ulimit -n) is $limit, with which nothing can be started: 64 or more is right"
+    done
+}
+
+@test "a current directory that was removed is refused, unless tasks start elsewhere" {
+    mkdir gone
+    cd gone
+    rmdir ../gone
+    run -1 --separate-stderr tprun true
+    equal "$stderr" "tprun: cannot tell the current directory: No such file or directory: enter another, or name the tasks' with --chdir /DIR"
+    run -1 --separate-stderr tprun --chdir / true : true
+    run -0 --separate-stderr tprun --chdir / pwd : --chdir /usr pwd
+    equal "$(sort <<<"$output")" "$(printf '/\n/usr')"
+}
+
 @test "tasks have no open descriptors but 0, 1, 2 and PMI's" {
     exec 7</dev/null
     run -0 --separate-stderr tprun --pmi none bash -c 'for ((fd = 0; fd < 200; fd++)); do
@@ -155,4 +255,20 @@ teardown() { nothing_left; }
     need_mpich
     run -0 --separate-stderr tprun -l -n 1 "$PROGRAMS/mpi-appnum" : -n 1 "$PROGRAMS/mpi-appnum"
     equal "$(sort <<<"$output")" "$(printf '0: 0\n1: 1')"
+}
+
+# Another thread, such as openpmix's, may read it meanwhile, and crash.
+@test "no process of tprun changes its environment once it has threads, nor do tasks see what it sets" {
+    need_plain_build "nothing may be preloaded before their library"
+    "$TPRUN" --version | grep -qi 'pmix [0-9]' || skip "this tprun has no PMIx"
+    [ -x "$PROGRAMS/pmix-names" ] || skip "no libpmix-dev here"
+    unset HWLOC_LIBXML # not what tprun sets
+    export SETENV_LOG=$PWD/log
+    run -0 env LD_PRELOAD="$PROGRAMS/setenv-watch" "$TPRUN" -n 2 "$PROGRAMS/pmix-names" lookup a
+    run -0 env LD_PRELOAD="$PROGRAMS/setenv-watch" "$TPRUN" --bootstrap "env HOST={host} {agent}" --agent "$(dirname "$TPRUN")/tpagent" -n 2 \
+        "$PROGRAMS/pmix-names" lookup a
+    [ ! -e log ] || { cat log; return 1; }
+    run -0 tprun -n 1 --pmi pmix sh -c 'env |
+        grep -v "^HWLOC_COMPONENTS=-gl$\|^TPRUN_DEFAULTS=" | grep -c "HWLOC_\|PMIX_MCA_pmix_max\|PMIX_OUTPUT" || :'
+    equal "$output" 0
 }

@@ -48,6 +48,17 @@ tprun: 2 other tasks were ended by tprun then"
     lines '0: aborted of 1, 3' '2: aborted of 1, 3'
 }
 
+@test "what a task logs is shown, even if it exits at once" {
+    start "$TPRUN" "$PROGRAMS/pmix-event" speak agent
+    wait_for 10 lines_are agent 1
+    sleep 0.3 # the task has exited
+    kill -CONT "$(<agent)"
+    finish
+    equal "$status" 3
+    equal "$(sort err)" "last words
+tprun: rank 0 on $(hostname): exited with status 3"
+}
+
 @test "an abort of one task ends that one, where the program goes on; else all of it" {
     event -9 -n 3 $continue "$PROGRAMS/pmix-event" die 0 abort 1
     lines '0: aborted of 1, 143' '2: aborted of 1, 143'

@@ -100,6 +100,11 @@ SEEN='echo "$TPRUN_RANK ${CUDA_VISIBLE_DEVICES-unset} ${ZE_AFFINITY_MASK-unset} 
     [[ "$stderr" == *"n0: GPUs 0-8 were allocated"*"0-7"* ]]
 }
 
+@test "a slot may have more GPUs than any machine" {
+    printf '{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-1","gpu":"0-1499"}}],"nodelist":["n0"]}}' >R
+    equal "$(planned -R R --topology 'n0=core:2 pu:1' --shape 'slot/[core=1;gpu=1500]')" "0/0-1499"
+}
+
 # ---- real ----
 
 @test "each task sees its own GPUs and no others" {

@@ -1,4 +1,4 @@
-# What tprun-layout(7) and tpres(1) show, tprun and tpres do.
+# What the manual pages show, tprun and tpres do.
 load ../lib/common
 setup() { start_test; }
 teardown() { nothing_left; }
@@ -46,6 +46,42 @@ page_holds() {
 
 @test "every example of tprun-layout(7) prints what the page shows" { page_holds "$PAGE" 20; }
 @test "every example of tpres(1) prints what the page shows" { page_holds "$ROOT/man/tpres.1" 14; }
+
+@test "every heading of the manual pages is shown as it is written" {
+    local page title count=0
+    for page in "$ROOT"/man/*.[0-9]; do
+        mandoc -T utf8 "$page" | sed 's/.\x08//g; s/^ *//' >shown
+        while IFS= read -r title; do
+            grep -qxF -e "$title" shown || { echo "$page shows \"$title\" as something else"; return 1; }
+            count=$((count + 1))
+        done < <(sed -n 's/\\[&]//g; s/^\.S[hs] //p' "$page" | tr -d '"')
+    done
+    [ "$count" -gt 60 ]
+}
+
+@test "tprun(1) lists what a task has beyond what it inherits, and that is there" {
+    local name pattern listed found
+    listed=$(sed -n '/^\.Sh ENVIRONMENT OF A TASK/,/^\.Sh FILES/s/^\.It Ev //p' "$ROOT/man/tprun.1" | tr -d ',')
+    [ "$(wc -w <<<"$listed")" -gt 35 ]
+    env -i PATH="$PATH" TPRUN_RUNTIME_DIR="$BATS_TEST_TMPDIR/ledger" "$TPRUN" -c 1 env >added
+    has_line "$(cat added)" "TPRUN_DEFAULTS=*OMP_NUM_THREADS=1*"
+    while IFS='=' read -r name _; do
+        case $name in PATH | TPRUN_RUNTIME_DIR | '{'*) continue ;; esac
+        found=
+        for pattern in $listed; do
+            # shellcheck disable=SC2053 # a pattern
+            [[ $name == $pattern ]] && found=yes
+        done
+        [ -n "$found" ] || { echo "not listed: $name"; false; }
+    done <added
+    for name in $listed; do
+        case $name in
+        CUDA_* | ROCR_* | ZE_* | TPRUN_GROUP | PMI_SPAWNED | *_HOSTNAME | *_oversubscribe | *_alloc_kinds) continue ;;
+        OMPI_* | PMIX_* | MPIR_*) serves_pmix || continue ;;
+        esac
+        grep -q "^${name%'*'}[^=]*=" added || { echo "not there: $name"; false; }
+    done
+}
 
 @test "each word of --map-by is the string that the page gives for it" {
     local words word string count=0

@@ -26,6 +26,26 @@ teardown() { nothing_left 4; }
     equal "$(sort <<<"$output")" "$(printf 'hello from %d of 3\n' 0 1 2)"
 }
 
+# In a network of its own: the names of X servers are the whole machine's.
+@test "somebody who listens as an X server and does not answer keeps no MPI waiting" {
+    local library=
+    unshare -n ip link set lo up || skip "no network namespace can be made here"
+    [ ! -x "$PROGRAMS/openmpi/mpi-hello" ] || library=openmpi
+    cat >listen.py <<'END'
+import os, socket, sys
+held = [socket.socket(socket.AF_UNIX) for i in range(10)]
+for i, one in enumerate(held):
+    one.bind("\0/tmp/.X11-unix/X%d" % i)
+    one.listen()
+sys.exit(os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:]))
+END
+    for library in "" $library; do
+        run -0 --separate-stderr unshare -n sh -c 'ip link set lo up && exec "$@"' sh python3 listen.py \
+            timeout -k 1 20 "$TPRUN" -n 2 --oversubscribe "$PROGRAMS/$library/mpi-hello"
+        equal "$(sort <<<"$output")" "$(printf 'hello from %d of 2\n' 0 1)"
+    done
+}
+
 @test "an exit code after Finalize counts" {
     run -6 --separate-stderr tprun -n 2 "$PROGRAMS/mpi-hello" 6
 }
@@ -33,6 +53,19 @@ teardown() { nothing_left 4; }
 @test "MPI_Abort ends the program with its code and names the rank" {
     run -7 --separate-stderr tprun -n 4 "$PROGRAMS/mpi-fail" abort 2
     has_line "$stderr" "tprun: rank 2 on $(hostname): *7*"
+}
+
+@test "MPI_Abort has one status and one message, every time, and a code of 0 is no success" {
+    local i
+    for i in 1 2 3 4 5 6; do
+        run -7 --separate-stderr tprun -n 2 "$PROGRAMS/mpi-fail" abort 1
+        [[ $stderr != *cli_* ]]
+        has_line "$stderr" "tprun: rank 1 on $(hostname): aborted the program with code 7"
+    done
+    run -1 --separate-stderr tprun -n 2 "$PROGRAMS/mpi-fail" abort 1 0
+    has_line "$stderr" "tprun: rank 1 on $(hostname): aborted the program with code 0, which counts as exit status 1"
+    run -1 --separate-stderr tprun -n 2 --on-failure continue "$PROGRAMS/mpi-fail" abort 1 0
+    run -1 --separate-stderr tprun -n 2 "$PROGRAMS/mpi-fail" abort 1 256
 }
 
 @test "a segmentation fault in one rank ends all and names it" {
@@ -60,6 +93,17 @@ teardown() { nothing_left 4; }
 @test "without PMI a task has no PMI variables" {
     run -0 --separate-stderr tprun --pmi none env
     [ -z "$(grep ^PMI_ <<<"$output")" ]
+}
+
+@test "parts of one program that MPICH and Open MPI would have to join are refused before they start" {
+    [ -x "$OPENMPI/mpi-hello" ] || skip "there is no Open MPI"
+    LIMIT=20 run -1 --separate-stderr tprun -n 2 "$PROGRAMS/mpi-hello" : -n 1 touch started : -n 1 "$OPENMPI/mpi-hello"
+    [ ! -e started ]
+    equal "$(sed 's/ on [^:]*:/:/' <<<"$stderr")" "tprun: ranks 0-3: $PROGRAMS/mpi-hello uses MPICH or one of its family, $OPENMPI/mpi-hello uses Open MPI, and no MPI_COMM_WORLD holds both: give each a tprun of its own, or --pmi none, with which every task is a world of its own"
+    run -0 tprun --pmi none -n 2 "$PROGRAMS/mpi-hello" : -n 1 "$OPENMPI/mpi-hello"
+    equal "$(grep -c '^hello from 0 of 1$' <<<"$output")" 3
+    run -0 tprun -n 1 "$PROGRAMS/mpi-hello" : -n 2 "$PROGRAMS/mpi-hello"
+    equal "$(grep -c '^hello from . of 3$' <<<"$output")" 3
 }
 
 @test "a program linked with libpmi runs under tprun and under mpiexec.hydra" {

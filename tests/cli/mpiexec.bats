@@ -20,6 +20,120 @@ mpiexec() { timeout --foreground -k 5 "${LIMIT:-60}" mpiexec "$@"; }
     [[ "$stderr" == "tprun: "*"4097 tasks"* ]]
 }
 
+@test "two that need each other never wait in line for each other, and say nothing" {
+    for some in "" "-bind-to core" "-ppn 2"; do
+        rm -f there
+        # shellcheck disable=SC2086
+        mpiexec -n "$(nproc)" $some sh -c 'until [ -e there ]; do sleep 0.05; done' >first 2>&1 3>&- &
+        local server=$!
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr mpiexec -n "$(nproc)" $some sh -c 'echo here; : >there'
+        equal "${#lines[@]}" "$(nproc)"
+        equal "$stderr" ""
+        wait $server
+        equal "$(cat first)" ""
+    done
+}
+
+@test "tasks are bound only where an option asks for it" {
+    need_cores 2
+    local all
+    all=$(taskset -cp $$ | sed 's/.*: //')
+    run -0 --separate-stderr mpiexec -n 1 sh -c 'taskset -cp $$ | sed "s/.*: //"'
+    equal "$output" "$all"
+    run -0 --separate-stderr mpiexec -n 1 -bind-to hwthread sh -c 'taskset -cp $$ | sed "s/.*: //"'
+    [[ "$output" =~ ^[0-9]+$ ]]
+    TPRUN_OPTIONS="--bind-to hwthread" run -0 --separate-stderr mpiexec -n 1 \
+        sh -c 'taskset -cp $$ | sed "s/.*: //"'
+    [[ "$output" =~ ^[0-9]+$ ]]
+}
+
+# ranks LAUNCHER...: how many tasks it starts, silently
+ranks() {
+    timeout --foreground -k 5 60 "$@" echo x >out 2>err
+    equal "$(cat err)" ""
+    wc -l <out
+}
+
+@test "without -n there are as many tasks as the launcher of that name starts" {
+    for name in mpirun mpirun.openmpi mpiexec.hydra; do
+        ln -sf "$TPRUN" "bin/$name"
+    done
+    printf 'localhost slots=3\n' >slots
+    printf 'localhost:3\n' >counts
+    printf 'localhost\n' >plain
+    printf 'localhost\nlocalhost\n' >twice
+    local cores
+    cores=$("$TPRUN" -n all echo x | wc -l)
+    [ "$cores" -ge 1 ] # tprun knows what is meant
+    equal "$(ranks mpirun.openmpi)" "$cores"
+    equal "$(ranks mpirun) $(ranks mpiexec.hydra)" "1 1"
+    equal "$(ranks mpirun -hostfile slots) $(ranks mpirun.openmpi -hostfile slots)" "3 3"
+    equal "$(ranks mpirun -hostfile counts) $(ranks mpiexec.hydra -f counts)" "3 3"
+    equal "$(ranks mpirun -hostfile plain) $(ranks mpiexec.hydra -f plain)" "$cores 1"
+    equal "$(ranks mpirun -hostfile twice) $(ranks mpiexec.hydra -f twice)" "2 2"
+    equal "$(ranks mpirun -host localhost,localhost:2)" 3
+    equal "$(ranks mpirun -hostfile <(cat slots))" 3
+    export SLURM_JOB_ID=17 SLURM_JOB_NODELIST SLURM_JOB_CPUS_PER_NODE=8 SLURM_TASKS_PER_NODE=3
+    SLURM_JOB_NODELIST=$(hostname)
+    equal "$(ranks mpirun) $(ranks mpiexec.hydra) $(ranks mpirun -n 2)" "3 3 2"
+}
+
+@test "the MPI that a program is linked with tells the dialect where the name does not" {
+    need_mpich
+    ln -sf "$TPRUN" bin/mpirun
+    run -0 --separate-stderr mpiexec -v "$PROGRAMS/mpi-allreduce"
+    has_line "$output" "sums over 1 task* are right"
+    [ -x "$OPENMPI/mpi-allreduce" ] || skip "needs Open MPI"
+    run -0 --separate-stderr mpiexec "$OPENMPI/mpi-allreduce"
+    has_line "$output" "sums over $(tprun -n all echo x | wc -l) task* are right"
+}
+
+@test "a program of the current directory is found, after those of PATH, but not by hydra's name" {
+    ln -sf "$TPRUN" bin/mpiexec.hydra
+    ln -sf "$TPRUN" bin/mpirun.openmpi
+    printf '#!/bin/sh\necho mine $FOO\n' | tee prog1 >./env
+    chmod +x prog1 env
+    mkdir deep
+    printf '#!/bin/sh\necho deep\n' >deep/prog2
+    chmod +x deep/prog2
+    for name in mpiexec mpirun.openmpi; do
+        run -0 --separate-stderr timeout 60 $name -n 1 prog1
+        equal "$output$stderr" "mine"
+        run -0 --separate-stderr timeout 60 $name -n 1 -wdir deep prog2
+        equal "$output$stderr" "deep"
+    done
+    run -0 --separate-stderr mpiexec -genv FOO=5 -n 1 ./prog1
+    equal "$output$stderr" "mine 5"
+    run -0 --separate-stderr mpiexec -n 1 -env FOO=6 env
+    has_line "$output" "FOO=6"
+    run -127 --separate-stderr timeout 60 mpiexec.hydra -n 1 prog1
+    has_line "$stderr" "tprun: *cannot run prog1: not found along PATH*"
+}
+
+@test "mixed and contradicting options run, or are refused with what to write" {
+    for name in mpirun mpirun.openmpi mpiexec.hydra; do
+        ln -sf "$TPRUN" "bin/$name"
+    done
+    run -0 --separate-stderr mpiexec -n 1 -genv A 1 -x B=2 --mca no_such thing -x NOT_SET \
+        sh -c 'echo $A$B$OMPI_MCA_no_such'
+    equal "$output$stderr" 12thing
+    equal "$(ranks mpirun -np 2 -np 3) $(ranks mpirun -npernode 2 -ppn 2)" "3 2"
+    run -0 --separate-stderr mpiexec -v --mca rmaps_base_x 1 -n 1 true
+    has_line "$stderr" "tprun: -mca: ignored, since they are for Open MPI's own launcher: rmaps_base_x"
+    run -2 --separate-stderr timeout 60 mpiexec.hydra -n 2 -np 3 true
+    has_line "$stderr" "tprun: -n is given twice, as 2 and as 3: write one of them"
+    run -2 --separate-stderr mpiexec -ppn 2 -npernode 3 true
+    has_line "$stderr" "tprun: -ppn 2 and --per 3:node (-npernode, ppr) both say *: write one of them"
+    run -1 --separate-stderr mpiexec -n 2 --map-by ppr:1:node true
+    has_line "$stderr" "tprun: asked for 2 tasks, 1 fits *--oversubscribe runs them all"
+    equal "$(ranks mpirun -n 2 --map-by ppr:1:node --oversubscribe)" 2
+    echo localhost >hosts
+    run -2 --separate-stderr mpiexec -f hosts -hosts localhost -n 1 true
+    has_line "$stderr" "tprun: -hosts and the hostfile hosts both name the hosts: leave one of them out"
+    equal "$(ranks mpirun -hostfile hosts -host localhost:3)" 3
+}
+
 @test "parts, directories, labels and variables of MPICH's command line" {
     mkdir there
     run -0 --separate-stderr mpiexec -l -genv A 1 -env B 2 -n 2 sh -c 'echo $A$B$C' : \
@@ -31,6 +145,7 @@ mpiexec() { timeout --foreground -k 5 "${LIMIT:-60}" mpiexec "$@"; }
     export KEPT=1 LOST=2
     run -0 --separate-stderr mpiexec -genvlist KEPT,NOT_THERE -n 1 /usr/bin/env
     has_line "$output" KEPT=1
+    has_line "$output" "HOME=$HOME"
     [[ "$output" != *LOST* ]]
     run -0 --separate-stderr mpiexec -genvnone -genv MINE 3 -n 1 /usr/bin/env
     has_line "$output" MINE=3
@@ -51,6 +166,15 @@ end
     has_line "$stderr" "tprun: 'mpiexec --help' lists the options"
 }
 
+@test "behind -app a program is passed over, as scripts have a word there that no shell has read" {
+    printf '%s\n' "-np 1 echo a" "-np 1 echo b" >schema
+    run -0 mpiexec -app schema '</dev/null'
+    [ "$(sort <<<"$output")" = "a
+b" ]
+    run -2 --separate-stderr mpiexec -app schema -n 2
+    has_line "$stderr" 'tprun: -app: schema says what to run: leave out "-n"'
+}
+
 @test "files by MPICH's patterns" {
     run -0 --separate-stderr mpiexec -n 2 -outfile-pattern out.%r -errfile-pattern err.%r \
         sh -c 'echo o$PMI_RANK; echo e$PMI_RANK >&2'
@@ -66,8 +190,33 @@ end
     equal "$(map "${nodes[@]}" -n 8 -ppn 2)" "[[0,2,2,2]]"
     equal "$(map "${nodes[@]}" -ppn 2)" "[[0,2,2,1]]"
     equal "$(map "${nodes[@]}" --map-by ppr:1:socket)" "[[0,2,2,1]]"
-    equal "$(map "${nodes[@]}" -N 3 -n 4)" "$(map "${nodes[@]}" --per 3:node --order sequential -n 4)"
+    equal "$(map "${nodes[@]}" -N 3 -n 4)" "[[0,1,3,1],[1,1,1,1]]"
     equal "$(map -host localhost:3)" "[[0,1,3,1]]"
+}
+
+@test "variables say what the command line leaves open" {
+    ln -s "$TPRUN" bin/mpiexec.hydra
+    ln -s "$TPRUN" bin/mpirun.openmpi
+    echo localhost:3 >hosts
+    equal "$(HYDRA_HOST_FILE=hosts ranks mpiexec.hydra)" 3
+    equal "$(HYDRA_HOST_FILE=hosts ranks mpiexec.hydra -n 2)" 2
+    equal "$(HYDRA_HOST_FILE=hosts ranks mpirun.openmpi -n 2)" 2
+    equal "$(OMPI_MCA_orte_default_hostfile=hosts ranks mpirun.openmpi)" 3
+    HYDRA_HOST_FILE=no-file run -1 --separate-stderr mpiexec.hydra -n 1 true
+    [[ "$stderr" == *no-file* ]]
+}
+
+@test "what scripts leave on a line does no harm: a last colon, blanks in a hostfile, ssh for this machine" {
+    ln -s "$TPRUN" bin/mpirun
+    run -0 --separate-stderr mpirun -n 1 echo a : -n 1 echo b :
+    equal "$(sort <<<"$output")" "$(printf 'a\nb')"
+    run -2 --separate-stderr mpirun -n 1 echo a : -n 1
+    has_line "$stderr" 'tprun: no program to run in part 2: write one on each side of a ":"'
+    printf 'localhost slots = 3\n' >hosts
+    equal "$(ranks mpirun -hostfile hosts)" 3
+    run -0 --separate-stderr mpiexec -launcher ssh -launcher-exec false -n 1 echo here
+    equal "$output" here
+    equal "$stderr" ""
 }
 
 @test "MPIEXEC_TIMEOUT and -timeout end a program" {
@@ -80,13 +229,18 @@ end
     run -0 --separate-stderr mpiexec --help
     [ -z "$stderr" ]
     [ "$(wc -L <<<"$output")" -le 80 ]
-    [ "${#lines[@]}" -le 60 ]
     has_line "$output" "*-genv NAME VALUE *--env=NAME=VALUE"
+    for title in "MPICH's and Open MPI's, which mean the same" \
+        {"MPICH's","Open MPI's"}", and what tprun does" \
+        "Ignored, of "{both,"MPICH's","Open MPI's"}", and why" \
+        "Refused, of "{"MPICH's","Open MPI's"}", and what to write instead"; do
+        has_line "$output" "$title:"
+    done
     equal "$(tprun --help mpiexec)" "$output"
     run -0 --separate-stderr mpiexec -version
-    [[ "$output" == "tprun "* ]]
+    has_line "$output" "tprun *"
     run -2 --separate-stderr mpiexec -frobnicate true
-    has_line "$stderr" "tprun: there is no option \"-frobnicate\": mpiexec --help lists *"
+    has_line "$stderr" "tprun: there is no option \"-frobnicate\"; tprun's own *"
     run -2 --separate-stderr mpiexec -bind-to user:0,1 -n 2 true
     has_line "$stderr" "tprun: -bind-to: \"user\" has no equal here: write --rankfile FILE *"
     run -2 --separate-stderr mpiexec -n 2
@@ -96,8 +250,9 @@ end
 @test "the manual has every name of the table" {
     local names
     grep -o 'Fl [a-zA-Z][a-zA-Z-]*' "$ROOT/man/tprun-mpiexec.1" | sed 's/Fl /-/' | sort -u >page
-    names=$(env mpiexec --help | grep -oE '(^| )-[a-zA-Z][a-zA-Z-]*' | tr -d ' ' | sort -u)
-    [ "$(wc -l <<<"$names")" -gt 70 ]
+    names=$(env mpiexec --help | grep '^  *-' | sed 's/^ *//; s/  .*//' |
+        grep -oE '(^| )-[a-zA-Z][a-zA-Z-]*' | tr -d ' ' | sort -u)
+    [ "$(wc -l <<<"$names")" -gt 200 ]
     equal "$(comm -23 <(echo "$names") page)" ""
 }
 
@@ -107,6 +262,8 @@ end
     equal "$output$stderr" "sums over 4 tasks are right"
     run -0 --separate-stderr mpiexec -n 1 "$PROGRAMS/mpi-appnum" : -n 2 "$PROGRAMS/mpi-appnum"
     equal "${#lines[@]}" 3
+    run -0 --separate-stderr mpiexec -n 2 "$PROGRAMS/mpi-fail" abort 1 0 # as both launchers end
+    has_line "$stderr" "tprun: rank 1 on $(hostname): aborted the program with code 0"
     run -7 --separate-stderr mpiexec -n 2 -disable-auto-cleanup "$PROGRAMS/mpi-fail" abort 1
 }
 
@@ -140,6 +297,30 @@ mpiexec ended with 0"
     run -0 --separate-stderr singleton new
     has_line "$output" "mpiexec ended with 0"
     has_line "$stderr" "tprun: program *"
+}
+
+@test "no session is opened for another user, who has the port of a process that is gone" {
+    [ "$(id -u)" = 0 ] || skip "only root can be another user"
+    cat >other.py <<'END'
+import os, socket, subprocess
+os.seteuid(65534)
+listener = socket.create_server(("127.0.0.1", 0))
+os.seteuid(0)
+words = [str(listener.getsockname()[1]), "default_interface", "default_key", str(os.getpid())]
+child = subprocess.Popen(["mpiexec", "-pmi_args"] + words)
+os.seteuid(65534)
+far = listener.accept()[0]
+far.recv(1000)
+far.sendall(b"cmd=singinit pmi_version=1 pmi_subversion=1 stdio=no authtype=none\n")
+print("told", far.recv(1000))
+far.close()
+os.seteuid(0)
+print("ended with", child.wait())
+END
+    run -0 --separate-stderr timeout -k 1 30 python3 other.py
+    equal "$output" "told b''
+ended with 1"
+    has_line "$stderr" "tprun: singleton: the process is not known to be this user's"
 }
 
 @test "a process that goes without finalizing ends its launcher" {

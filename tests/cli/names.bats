@@ -27,7 +27,7 @@ end_publisher() {
         bytes d e lookup d once f g lookup f lookup f unpublish a unpublish a lookup a publish a c lookup a
     equal "$output$stderr" 'publish a: ok
 lookup a: "b" of 0
-publish a: DUPLICATE KEY
+publish a: DUPLICATE-KEY
 lookup c: NOT-FOUND
 await a: "b" of 0
 await c: TIMEOUT
@@ -59,7 +59,7 @@ lookup a: "c" of 0'
         $1 "cmd=publish_name service=pmi port=tag#0\$x" >/dev/null
         "$0" lookup pmi publish pmi other publish pmix here bytes octets there unpublish pmi' "$NAMES" "$ASK"
     equal "$output" 'lookup pmi: "tag#0$x" of -1
-publish pmi: DUPLICATE KEY
+publish pmi: DUPLICATE-KEY
 publish pmix: ok
 bytes octets: ok
 unpublish pmi: NO-PERMISSIONS'
@@ -71,12 +71,26 @@ unpublish pmi: NO-PERMISSIONS'
     end_publisher
 }
 
+@test "a port that a client's line has no room for is an error to it, and the task goes on" {
+    need_mpich
+    local short long
+    short=$(printf '%200s' '' | tr ' ' s) long=$(printf '%2000s' '' | tr ' ' l)
+    publish publish short "$short" publish long "$long"
+    run -0 --separate-stderr tprun --overlap "$PROGRAMS/mpi-lookup" short
+    equal "$output" "$short"
+    run -0 --separate-stderr tprun --overlap "$PROGRAMS/mpi-lookup" long
+    equal "$output" "no port"
+    run -0 --separate-stderr tprun --overlap "$NAMES" lookup long
+    equal "$output" "lookup long: \"$long\" of 0"
+    end_publisher
+}
+
 @test "another program finds names, of PMI, too, for as long as their program runs" {
     publish publish far here bytes octets there
     run -0 --separate-stderr tprun --overlap "$NAMES" lookup far lookup octets publish far mine unpublish far
     equal "$output" 'lookup far: "here" of 0
 lookup octets: there of 0
-publish far: DUPLICATE KEY
+publish far: DUPLICATE-KEY
 unpublish far: NOT-FOUND'
     end_publisher
     run -0 --separate-stderr tprun "$NAMES" lookup far publish far mine
@@ -88,6 +102,24 @@ publish far: ok'
     run -0 --separate-stderr tprun --overlap "$NAMES" await old 5
     equal "$output" 'await old: "here" of -1'
     end_publisher
+}
+
+@test "who is stopped while it publishes is in nobody's way" {
+    local steps='publish a b lookup a'
+    # shellcheck disable=SC2086
+    run -0 tprun "$NAMES" $steps
+    python3 -c '
+import fcntl, struct, sys, time
+file = open(sys.argv[1], "a+b", 0)
+fcntl.fcntl(file, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+print("locked", flush=True)
+time.sleep(100)' "$(echo "$TPRUN_RUNTIME_DIR"/this-machine-*/names)" >locked 3>&- &
+    local locker=$!
+    wait_for 5 lines_are locked 1
+    # shellcheck disable=SC2086
+    LIMIT=15 run -0 --separate-stderr tprun "$NAMES" $steps
+    kill $locker
+    equal "$output$stderr" $'publish a: DUPLICATE-KEY\nlookup a: NOT-FOUND'
 }
 
 @test "who waits finds what another program publishes later" {
@@ -112,24 +144,24 @@ unpublish k: ok'
     wait_for 5 lines_are log 3
     equal "$(cat log)" 'once k: ok
 once k: ok
-once k: DUPLICATE KEY'
+once k: DUPLICATE-KEY'
     run -0 --separate-stderr tprun --overlap "$NAMES" lookup k lookup k
     equal "$output" 'lookup k: "2" of 0
 lookup k: NOT-FOUND'
     end_publisher
 }
 
-@test "of programs that wait for the same 40 names each name is read once by one" {
+@test "of programs that wait for the same 20 names each name is read once by one" {
     local i steps=() waits=() running=()
-    for i in {1..40}; do steps+=(once "k$i" "$i") waits+=(await "k$i" 2); done
-    tprun --overlap "$NAMES" "${waits[@]:0:60}" >one & running+=($!)
-    tprun --overlap "$NAMES" "${waits[@]:0:60}" >two & running+=($!)
-    tprun --overlap "$NAMES" "${waits[@]:60}" >three & running+=($!)
-    tprun --overlap "$NAMES" "${waits[@]:60}" >four & running+=($!)
+    for i in {1..20}; do steps+=(once "k$i" "$i") waits+=(await "k$i" 2); done
+    tprun --overlap "$NAMES" "${waits[@]:0:30}" >one & running+=($!)
+    tprun --overlap "$NAMES" "${waits[@]:0:30}" >two & running+=($!)
+    tprun --overlap "$NAMES" "${waits[@]:30}" >three & running+=($!)
+    tprun --overlap "$NAMES" "${waits[@]:30}" >four & running+=($!)
     publish "${steps[@]}"
     wait "${running[@]}"
     end_publisher
-    equal "$(sed -n 's/.*"\(.*\)".*/\1/p' one two three four | sort -n)" "$(seq 40)"
+    equal "$(sed -n 's/.*"\(.*\)".*/\1/p' one two three four | sort -n)" "$(seq 20)"
 }
 
 @test "names of a spawned group end with it, but for those that were to be read first" {

@@ -16,7 +16,7 @@ teardown() {
 }
 
 # The instance makes its "turn" when two programs meet, and "names" when one publishes.
-files() { find /dev/shm "$TMPDIR" "$XDG_RUNTIME_DIR" -mindepth 1 | grep -v "/\(turn\|names\)$" | sort; }
+files() { find /dev/shm "$TMPDIR" "$TPRUN_RUNTIME_DIR" -mindepth 1 | grep -v "/\(turn\|names\)$\|/\.spare-" | sort; }
 # What has come, and is no memory that other programs of this machine share meanwhile, nor the place
 # for it that they have in their environment.
 new_files() {
@@ -48,6 +48,8 @@ no_files_left() { [ -z "$(new_files)" ]; }
 @test "allreduce, one-sided communication, and memory that all share" {
     run -0 --separate-stderr tprun -n 4 "$OPENMPI/mpi-allreduce"
     equal "$output$stderr" "sums over 4 tasks are right"
+    # Open MPI 6's "ucx" says that it does not work, under mpirun as well.
+    [ "$(openmpi_major)" -lt 6 ] || export OMPI_MCA_osc=^ucx
     run -0 --separate-stderr tprun -n 4 "$OPENMPI/mpi-rma"
     equal "$output$stderr" "puts of 4 tasks are right"
     tprun --dry-run --format=json -n 4 true >plan
@@ -56,10 +58,11 @@ no_files_left() { [ -z "$(new_files)" ]; }
 }
 
 @test "keys that are fetched when they are wanted, and not all at once" {
-    run -0 --separate-stderr tprun -n 4 -x OMPI_MCA_pmix_base_collect_data=0 "$OPENMPI/mpi-allreduce"
-    equal "$output$stderr" "sums over 4 tasks are right"
-    run -0 --separate-stderr tprun -n 4 -x OMPI_MCA_pmix_base_async_modex=1 "$OPENMPI/mpi-allreduce"
-    equal "$output$stderr" "sums over 4 tasks are right"
+    local how
+    for how in $(openmpi_fetches); do
+        run -0 --separate-stderr tprun -n 4 -x OMPI_MCA_"$how" "$OPENMPI/mpi-allreduce"
+        equal "$output$stderr" "sums over 4 tasks are right"
+    done
 }
 
 @test "tasks and their threads stay where tprun has bound them" {
@@ -130,14 +133,15 @@ child 2 of 3, app 1, on $(hostname), in $PWD"
 
 @test "a spawn that fails is an error to who handles it, said once, and the program goes on" {
     run -0 --separate-stderr tprun "$OPENMPI/mpi-spawns" fails /no/such/program
-    equal "$output" "an error of spawn: MPI_ERR_SPAWN: could not spawn processes"
+    equal "$output" "$(openmpi_spawn_error)"
     equal "$stderr" "tprun: spawn refused: cannot run /no/such/program: no such file"
     run -0 --separate-stderr tprun "$OPENMPI/mpi-spawns" fails /bin/true host=elsewhere
-    equal "$output" "an error of spawn: MPI_ERR_SPAWN: could not spawn processes"
+    equal "$output" "$(openmpi_spawn_error)"
     equal "$stderr" "tprun: spawn refused: the program has no core on such a host"
 }
 
 @test "20 spawns, one after the other, leave the agent as it was" {
+    need_plain_build "what was freed is kept for a while"
     LIMIT=200 run -0 --separate-stderr tprun "$OPENMPI/mpi-spawns" loop 20
     equal "$stderr" ""
     local kib1 fds1 kib2 fds2
@@ -157,6 +161,8 @@ child 2 of 3, app 1, on $(hostname), in $PWD"
     has_line "$stderr" "tprun: rank 2 on $(hostname): aborted the program with code 7"
     has_line "$stderr" "*MPI_ABORT was invoked on rank 2 *"
     equal "$output" ""
+    run -1 --separate-stderr tprun -n 2 "$OPENMPI/mpi-fail" abort 1 0
+    has_line "$stderr" "tprun: rank 1 on $(hostname): aborted the program with code 0, which counts as exit status 1"
 }
 
 @test "a rank that is killed or crashes ends all and is named" {
@@ -187,9 +193,15 @@ child 2 of 3, app 1, on $(hostname), in $PWD"
 }
 
 @test "what Open MPI has to say when it cannot start is on stderr" {
-    run --separate-stderr tprun -n 2 -x OMPI_MCA_pml=nosuch "$OPENMPI/mpi-hello"
-    [ "$status" != 0 ]
-    equal "$output" ""
+    local i times=1
+    # Open MPI 6 at times exits before it has sent it, under its own mpirun as well.
+    [ "$(openmpi_major)" -lt 6 ] || times=20
+    for ((i = 0; i < times; i++)); do
+        run --separate-stderr tprun -n 2 -x OMPI_MCA_pml=nosuch "$OPENMPI/mpi-hello"
+        [ "$status" != 0 ]
+        equal "$output" ""
+        [[ "$stderr" != *"looks like MPI_INIT failed"* ]] || break
+    done
     has_line "$stderr" "A requested component was not found, or was unable to be opened.*"
     has_line "$stderr" "*Component: nosuch"
     has_line "$stderr" "*It looks like MPI_INIT failed*"

@@ -44,13 +44,11 @@ one_by_one() {
     [[ "$stderr" == *Map:*Bindings:* ]]
 }
 
-@test "that takes less than 50 ms" {
-    local i from took best=999
+@test "that takes less than 50 ms of processor time" {
+    local i took best=999
     for i in 1 2 3 4 5; do
-        from=$(date +%s%N)
-        "$TPRUN" --dry-run --format=json -n 64 --map-by numa --topology "$BIG" true >/dev/null
-        took=$((($(date +%s%N) - from) / 1000000))
-        [ $took -ge $best ] || best=$took
+        took=$(processor_ms "$TPRUN" --dry-run --format=json -n 64 --map-by numa --topology "$BIG" true)
+        [ "$took" -ge $best ] || best=$took
     done
     echo "# best of 5: $best ms" >&3
     [ $best -lt 50 ]
@@ -70,6 +68,24 @@ one_by_one() {
     run -1 --separate-stderr tprun --dry-run -n 65 --map-by numa --topology "$BIG" true
     [[ "$stderr" == *65* && "$stderr" == *64* && "$stderr" == *--oversubscribe* ]]
     planned '.ntasks == 65' -n 65 --map-by numa --oversubscribe --topology "$BIG"
+}
+
+@test "limits that leave cores out let tasks share them, and one line says how many do" {
+    local crowd='up to 20 tasks share a core on n0 and 1 other node; --oversubscribe leaves this line out'
+    local small=(--dry-run --topology 'n[0-1]=core:2 pu:1' --bind-to core)
+    for limit in '--per 40:node' '--mppr 40:n -n 80'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr tprun "${small[@]}" $limit true
+        equal "$stderr" "tprun: $crowd"
+    done
+    for limit in '--per 40:node --oversubscribe' '--per 2:node' '--per 2:core' '--mppr 2:c -n 8' '-n 4'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr tprun "${small[@]}" $limit true
+        equal "$stderr" ""
+    done
+    need_cores 2
+    run -0 --separate-stderr tprun --per "$(($(nproc) + 1)):node" true
+    [[ "$stderr" == *"up to 2 tasks share a core on $(hostname)"* ]]
 }
 
 @test "by node, tasks go round the nodes" {

@@ -58,6 +58,9 @@ expect() { # COUNT MAPPING
         [ $PMI_RANK = 1 ] || exec sleep 30
         printf "cmd=init pmi_version=2\\n    31cmd=abort;isworld=TRUE;msg=why;" >&$PMI_FD; sleep 30'
     has_line "$stderr" "tprun: rank 1 on $(hostname): aborted the program with code 1"
+    run -1 --separate-stderr tprun -n 2 bash -c '[ $PMI_RANK = 1 ] &&
+        printf "cmd=init pmi_version=2\n    33cmd=abort;exitcode=0;message=why;" >&$PMI_FD; sleep 30'
+    has_line "$stderr" "tprun: rank 1 on $(hostname): aborted the program with code 0, which counts as exit status 1"
 }
 
 @test "PMI2_Job_Spawn: a block's tasks are a group, with arguments as they are and a preset key" {

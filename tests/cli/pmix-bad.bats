@@ -32,7 +32,11 @@ ended() { has_line "$stderr" "tprun: rank 1 on *: killed by signal 9 (Killed)"; 
 @test "who waits in a fence with it is told" {
     run --separate-stderr tprun -n 4 --on-failure=continue "$PROGRAMS/pmix-bad" die-before-all
     [ "$status" = 137 ] || [ "$status" = 1 ] # whoever is seen to have ended first
-    equal "$(grep -c 'not so: fence(true) == PMIX_SUCCESS' <<<"$stderr")" 3
+    told=$(grep -c 'not so: fence(true) == PMIX_SUCCESS' <<<"$stderr")
+    case $(pmix_major) in
+    5 | 6) [ "$told" -ge 1 ] ;; # openpmix tells the first of a node's tasks alone (pmix-versions.h)
+    *) equal "$told" 3 ;;
+    esac
 }
 @test "a task that comes late is waited for" {
     bad -0 "$PROGRAMS/pmix-bad" late
@@ -40,15 +44,21 @@ ended() { has_line "$stderr" "tprun: rank 1 on *: killed by signal 9 (Killed)"; 
 }
 @test "ranks and namespaces that do not exist" {
     bad -0 "$PROGRAMS/pmix-bad" ask-wrongly
+    but_nobody
     equal "$(grep good <<<"$output" | sort)$stderr" "$(good 0 1 2 3)"
     has_line "$output" "fence beyond: BAD-PARAM"
-    has_line "$output" "fence nobody: TIMEOUT"
+    nobody_fenced
     equal "$(grep -c '^get ' <<<"$output")" 7
+}
+@test "a namespace without a name is nobody's" {
+    bad -0 "$PROGRAMS/pmix-bad" ask-nobody
+    but_nobody
+    equal "$(sort <<<"$output")$stderr" "$(good 0 1 2 3)"
 }
 @test "garbage on the server's socket" {
     bad -0 "$PROGRAMS/pmix-bad" garbage 2000
     equal "$(sort <<<"$output")" "$(good 0 1 2 3)"
-    equal "$(grep -v 'PMIX ERROR: BAD-PARAM' <<<"$stderr")" ""
+    equal "$(grep -v 'PMIX ERROR: \(PMIX_ERR_BAD_PARAM\|BAD-PARAM\)' <<<"$stderr")" ""
 }
 @test "connections by the thousand that say nothing hold nobody up" {
     bad -0 "$PROGRAMS/pmix-bad" connect 3000
@@ -81,4 +91,37 @@ agent_peak() {
     finish
     equal "$status$(sort out)$(<err)" "0$(good 0 1 2 3)"
     [ "$peak" -gt 64 ] && [ "$peak" -lt 1000 ] || { echo "the agent had $peak MB"; return 1; }
+}
+
+@test "events that nobody hears are kept up to a bound, and what is more is said" {
+    local peak range bytes
+    for range in local global; do
+        [ $range = local ] && bytes=2000000 || bytes=1000000
+        start timeout 60 "$TPRUN" -n 2 "$PROGRAMS/pmix-event" flood $range 600 "$bytes"
+        peak=$(agent_peak)
+        finish
+        equal "$status $(<out)" "0 "
+        case $range in # what is larger than 1 MiB is not passed on
+        local) equal "$(<err)" "" ;;
+        global) # with sanitizers they may come too slowly for that
+            [ -n "${REPORTS:-}" ] && [ ! -s err ] ||
+                equal "$(sort -u err)" "tprun: PMIx events are made faster than they are passed on: some are refused"
+            ;;
+        esac
+        [ "$peak" -gt 20 ] && [ "$peak" -lt 900 ] || { echo "the agent had $peak MB: $range"; return 1; }
+    done
+}
+@test "what openpmix says in an agent about what it was sent is shown with -v alone" {
+    # the head of a greeting, 20 bytes of it: a security module, and that who greets is of kind 99
+    cat >greet <<'EOF_'
+exec 3<>"/dev/tcp/127.0.0.1/$(env | sed -n 's/^PMIX_SERVER_URI[0-9]*=.*:\([0-9]*\)$/\1/p' | head -n 1)"
+{ printf '\0\0\0\0\0\0\0\0\24\0\0\0\0\0\0\0' && printf 'native\0\0\0\0\0\143\0\0\0\0\0\0\0\0'; } >&3
+cat <&3 # until it is closed
+EOF_
+    run -0 --separate-stderr tprun --pmi pmix -n 1 bash greet
+    equal "$output$stderr" ""
+    run -0 --separate-stderr tprun -v --pmi pmix -n 1 bash greet
+    has_line "$stderr" "*PMIX ERROR: * in file *"
+    run -0 --separate-stderr env PMIX_OUTPUT_STDERR_FD=2 timeout 60 "$TPRUN" --pmi pmix -n 1 bash greet
+    has_line "$stderr" "*PMIX ERROR: * in file *"
 }

@@ -82,6 +82,32 @@ EOF_
     equal "$output" "NOT-FOUND"
 }
 
+# openpmix 5.0 and later asks for these in PMIx_Resolve_nodes() and PMIx_Resolve_peers().
+@test "the nodes of a job or of all, and the tasks of these on a node" {
+    if [ "$(pmix_major)" -lt 5 ]; then
+        told "$QUERY" pmix.qry.node pmix.qry.peers
+        equal "$output" "NOT-SUPPORTED"
+        return
+    fi
+    told "$QUERY" pmix.qry.node pmix.qry.peers / pmix.nspace=. pmix.qry.node pmix.qry.peers \
+        / pmix.nspace=. pmix.hname=nowhere pmix.qry.peers : "$QUERY" x
+    equal "$output" "$(cat <<'EOF_'
+pmix.qry.node HOST
+pmix.qry.peers [.0.0 .0.1]
+pmix.qry.node HOST
+pmix.qry.peers [.0.0 .0.1]
+pmix.qry.peers []
+EOF_
+)"
+    told sh -c '"$0" 1 "$@" || exit; sleep 2' "$SPAWN" \
+        "$QUERY" pmix.qry.node pmix.qry.peers / pmix.nspace=. pmix.qry.peers
+    has_line "$output" "pmix.qry.node HOST"
+    has_line "$output" "pmix.qry.peers \[.0.0 .1.0\]"
+    has_line "$output" "pmix.qry.peers \[.1.0\]"
+    told "$QUERY" pmix.nspace=nobody pmix.qry.node
+    equal "$output" "NOT-FOUND"
+}
+
 @test "what can be asked for, and what spawns may say" {
     told "$QUERY" pmix.qry.keys pmix.qry.spawn pmix.qry.debug
     has_line "$output" "pmix.qry.keys pmix.qry.ns,*,pmix.qry.ptable,*"

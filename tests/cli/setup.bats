@@ -46,6 +46,43 @@ setup_here() { PATH=$PWD/bin "$ROOT/tests/setup" "$@"; }
     equal "$output" ""
 }
 
+# clang depends on clang-N, and libFuzzer and the sanitizers are in libclang-rt-N-dev.
+clang_installed() { # N
+    fake dpkg-query "case \"\$*\" in
+        *Depends*' clang') echo 'clang-$1 (>= $1~)' ;;
+        *) [ -e installed ] && echo installed ;;
+        esac"
+}
+clang_available() { # N
+    fake apt-cache "printf 'clang\n  Depends: clang-$1\n  Breaks: <clang-3.2>\n'"
+}
+
+@test "clang's run-time library is installed in the version of the clang that is here" {
+    touch root lists
+    clang_installed 19
+    clang_available 21
+    run -0 setup_here test
+    [[ "$output " == *" libclang-rt-19-dev "* ]]
+    run -0 setup_here test
+    equal "$output" ""
+}
+
+@test "clang's run-time library is installed in the version of the clang that would be installed" {
+    touch root lists
+    clang_available 21
+    run -0 setup_here test
+    [[ "$output " == *" libclang-rt-21-dev "* ]]
+    grep -q 'install .* clang .* libclang-rt-21-dev ' calls
+}
+
+@test "where lists are absent clang's version is looked up after they are fetched" {
+    touch root network
+    fake apt-cache '[ -e lists ] && echo "  Depends: clang-21"'
+    run -0 setup_here test
+    [[ "$output " == *" libclang-rt-dev "* ]]
+    tail -n 1 calls | grep -q ' libclang-rt-21-dev '
+}
+
 @test "a user installs through sudo" {
     touch lists
     fake sudo 'echo sudo >>calls; exec "$@"'

@@ -236,7 +236,7 @@ hold_a_core() {
     run -0 tprun --shape slot/core "$PROGRAMS/where"
     equal "${output##* }" 1
     run -1 tprun --no-wait --shape "slot/core=$(nproc)" true
-    [[ "$output" == "tprun: --shape: "*" held by others; program 1 (sh, since "*") holds core 0 of "* ]]
+    [[ "$output" == "tprun: --shape: "*" held by others; program 1 (sh -c "*", since "*", for "*"s) holds core 0 of "*"; --overlap shares them" ]]
     run -0 tprun --overlap --shape "slot/core=$(nproc)" "$PROGRAMS/where"
     equal "${output##* }" "0-$(($(nproc) - 1))"
     : >stop

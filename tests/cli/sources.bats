@@ -22,7 +22,7 @@ given() { # -STATUS ...
 }
 # shellcheck disable=SC2154 # bats sets it
 used() { has_line "$stderr" "tprun: resources: $1, *"; }
-instances() { cat "$XDG_RUNTIME_DIR"/tprun/*/identity | grep -v "^register of this host" | sort; }
+instances() { cat "$TPRUN_RUNTIME_DIR"/*/identity | grep -v "^register of this host" | sort; }
 
 R() { # CORES
     printf '{"version":1,"execution":{"R_lite":[{"rank":"4","children":{"core":"%s"}}],"nodelist":["%s"]}}\n' "$1" "$host"
@@ -124,6 +124,51 @@ flux_job() { # [CORES]
     given -0 "${job[@]}" TPRUN_R=/nosuch -- -v --hostfile hosts true
     used 'hostfile hosts'
     given -0 TPRUN_R=/nosuch -- --dry-run --topology 'n=core:4 pu:1' -n 4 true
+}
+
+# What is said of one task, by default, where there is more; nothing where nothing is expected.
+unused() {
+    equal "$stderr" "${1:+tprun: 1 task is started for $1: -n all starts as many as fit, -n 1 leaves this line out}"
+}
+
+@test "one task by default, where more was allocated, is told in one line" {
+    local job=()
+    printf 'localhost slots=3\n' >hosts
+    given -0 -- --hostfile hosts true
+    unused 'the 3 slots on 1 node of hostfile hosts'
+    slurm_job 2
+    given -0 "${job[@]}" -- true
+    unused 'the 2 cores on 1 node of Slurm job 17 (SLURM_JOB_NODELIST)'
+    for some in '-n 1' '-n all' '-c 2' '-N 1' '--bind-to none' '--per 1:node' '--dry-run'; do
+        # shellcheck disable=SC2086
+        given -0 "${job[@]}" -- $some true
+        unused ''
+    done
+    given -0 "${job[@]}" -- true : true
+    unused ''
+    given -0 "${job[@]}" -- -n 1 "$TPRUN" true
+    unused ''
+    given -0 -- true
+    unused ''
+    given -0 -- --hosts localhost true
+    unused ''
+}
+
+@test "all tasks that fit are started: a core each, or a slot each where cores may be shared" {
+    printf 'localhost slots=5\n' >hosts
+    given -0 -- -n all --hostfile hosts --oversubscribe echo x
+    equal "${#lines[@]}" 5
+    given -0 -- -n all --map-by hwthread echo x
+    equal "${#lines[@]}" "$(nproc)"
+    given -0 -- -n all --per 1:node echo x
+    equal "$output" x
+}
+
+@test "files with a byte order mark and carriage returns are read" {
+    printf '\357\273\277localhost slots=1\r\n' >hosts
+    given -0 -- --hostfile hosts true
+    { printf '\357\273\277'; R 0 | sed 's/,/,\r\n/g'; } >R
+    given -0 -- -R R true
 }
 
 @test "an allocation that is not whole is refused, not passed over" {

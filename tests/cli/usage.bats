@@ -70,6 +70,69 @@ END
     [[ "$stderr" == *--hosts* ]]
 }
 
+@test "an unknown option, or topic of help, names --help once" {
+    local words
+    for words in --bogus -Z '--help bogus' '--help=bogus' '-h bogus'; do
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr tprun $words
+        [ -z "$output" ]
+        equal "$(grep -c "'tprun --help'\|tprun --help lists" <<<"$stderr")" 1
+    done
+    [[ "$stderr" == *'"bogus"'*layout*mpiexec* ]]
+    ln -s "$TPRUN" mpiexec
+    run -2 --separate-stderr ./mpiexec --bogus true
+    equal "$(grep -o -- --help <<<"$stderr" | wc -l)" 1
+}
+
+@test "hosts with counts are told about hostfiles before anybody looks for them" {
+    run -2 --separate-stderr tprun -v --ssh 'touch ssh-was-run' --hosts nowhere.invalid:2 true
+    [[ "$stderr" == *'"nowhere.invalid:2"'*--hostfile* ]]
+    [ ! -e ssh-was-run ]
+}
+
+# advice | the other launcher's options. mpiexec takes those behind a "+" as they are.
+@test "options of other launchers are answered with what works here" {
+    local want words took=0
+    ln -s "$TPRUN" mpiexec
+    while IFS='|' read -r want words; do
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr tprun ${words#+} true
+        [[ "${stderr_lines[0]}" == *": $want"* || "${stderr_lines[0]}" == *"; $want"* ]] || { echo "$words: $stderr"; false; }
+        if [[ $want == 'write --per'* || $want == 'write -x'* || $want == 'write --map-by'* ]]; then
+            # shellcheck disable=SC2086
+            tprun --dry-run --topology 'n=package:2 core:4 pu:1' ${want#write } true >/dev/null
+        fi
+        [[ $words == +* ]] || continue
+        [[ "${stderr_lines[0]}" == *libexec/tprun/mpiexec* ]]
+        # shellcheck disable=SC2086
+        ./mpiexec ${words#+} --print-spec true >/dev/null
+        took=$((took + 1))
+    done <<'END'
+write --per 2:node|--ntasks-per-node=2
+write --per 2:node|+-ppn 2
+write --per 2:node|+-npernode 2
+write --per 2:socket|+-npersocket 2
+write --per 2:socket|+--map-by ppr:2:socket
+write --per 1:numa -c 2|+--map-by ppr:1:numa:pe=2
+write --map-by socket -c 2|+--map-by socket:PE=2
+write -x OMPI_MCA_btl=tcp|+--mca btl tcp
+write -x A=1|+-env A 1
+write --pmi pmix|--mpi=pmix
+write --bind-to core|--cpu-bind=cores
+write --map-by hwthread|--smt
+write --map-by core|--hint=nomultithread
+write --map-by numa|-cc numa_node
+write --per 2:numa|-S 2
+write -x A=1|-E A=1
+leave it out|--mem=4G
+leave it out|-J name
+leave it out|--job-name name
+leave it out|--allow-run-as-root
+leave it out|--export=ALL
+END
+    [ $took -ge 8 ]
+}
+
 @test "a part without a program is refused" {
     run --separate-stderr tprun -n 1 : true
     [ "$status" = 2 ]

@@ -25,7 +25,7 @@ teardown() { nothing_left; }
 @test "a background process that is silent does not keep the run" {
     SECONDS=0
     run -0 tprun sh -c 'sleep 100 &'
-    [ "$SECONDS" -le 4 ]
+    within 4 "$SECONDS"
 }
 
 @test "a program whose name is not UTF-8 is missed by name" {
@@ -46,5 +46,30 @@ teardown() { nothing_left; }
 
 @test "bytes without any newline come through exactly" {
     run -0 bash -c "$TPRUN -n 4 sh -c 'head -c 3000001 /dev/zero' | wc -c"
-    [ "$output" = 12000004 ]
+    equal "$output" 12000004
+}
+
+# type_of NAME, frame TYPE NODE RANK TEXT: one of an agent, of group 0, as launcher/tree/frame.h has it.
+type_of() { grep -oE '^    FRAME_[A-Z_]+' "$ROOT/launcher/tree/frame.h" | grep -n "FRAME_$1$" | cut -d: -f1; }
+little() { printf '%08x' "$1" | sed 's/\(..\)\(..\)\(..\)\(..\)/\\x\4\\x\3\\x\2\\x\1/'; }
+frame() {
+    # shellcheck disable=SC2059 # the bytes are the format
+    printf "$(little ${#4})$(little "$1")$(little "$2")$(little "$3")$(little 0)"
+    printf %s "$4"
+}
+
+@test "numbers of an agent that are beyond what there is end the run with a sentence, and no crash" {
+    local text unreached lost
+    unreached=$(type_of UNREACHED) lost=$(type_of LOST)
+    text='{"node":1,"host":"h","stage":0,"text":"t","elapsed":1,"nodes":"0-2147483647"}'
+    { printf '\ntprun-agent-greeting-1\n'; frame "$unreached" 0 0 "$text"; } >unreached
+    { printf '\ntprun-agent-greeting-1\n'; frame "$lost" 7 0 '{"host":"h","text":"t","nodes":"1"}'; } >lost
+    printf '#!/bin/sh\ncat "%s/$1"; exec sleep 9\n' "$PWD" >broken
+    chmod +x broken
+    run -1 --separate-stderr tprun --hosts far --bootstrap "./broken unreached {host} {agent}" true
+    equal "$stderr" "tprun: far: its agent sent a malformed message (type $unreached): node 1 of 1"
+    run -1 --separate-stderr tprun --hosts far,off --bootstrap "./broken unreached {host} {agent}" true
+    equal "$stderr" "tprun: far: its agent sent a malformed message (type $unreached): nodes 2147483647 of 2"
+    run -1 --separate-stderr tprun --hosts far,off --bootstrap "./broken lost {host} {agent}" true
+    equal "$stderr" "tprun: a node: its agent sent a malformed message (type $lost): node 7 of 2"
 }

@@ -13,7 +13,7 @@ start_cluster() { # N
         return
     fi
     export CLUSTER_DIR=$BATS_FILE_TMPDIR/cluster
-    export CLUSTER_SHARE="$(dirname "$TPRUN") $(cd "$(dirname "$TPRUN")/.." && pwd) $PROGRAMS $BATS_RUN_TMPDIR"
+    export CLUSTER_SHARE="$(dirname "$TPRUN") $(cd "$(dirname "$TPRUN")/.." && pwd) $PROGRAMS $BATS_RUN_TMPDIR ${REPORTS:-}"
     "$CLUSTER" up "$1" 3>&-
 }
 stop_cluster() { [ -n "${NO_CLUSTER:-}" ] || "$CLUSTER" down; }
@@ -25,7 +25,7 @@ hosts_clean() {
     [ -z "${NO_CLUSTER:-}" ] || return 0
     for ((i = 0; i < ${1:-3} * 10; i++)); do
         left=$("$CLUSTER" left && "$CLUSTER" cgroups)
-        [ -n "$left" ] || return 0
+        [ -n "$left" ] || { nothing_found; return; }
         sleep 0.1
     done
     echo "left on the hosts:"
@@ -34,10 +34,15 @@ hosts_clean() {
     return 1
 }
 
+# Debian has Open MPI 6 use loopback alone, which reaches no other host.
+if grep -qs '^btl_tcp_if_include *= *lo$' /etc/openmpi/openmpi-mca-params.conf; then
+    export OMPI_MCA_btl_tcp_if_include=10.9.0.0/24
+fi
+
 start_cluster_test() {
     [ -z "${NO_CLUSTER:-}" ] || skip "$NO_CLUSTER"
     start_test
-    unset XDG_RUNTIME_DIR
+    unset TPRUN_RUNTIME_DIR # each host has a /tmp of its own
     export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 }
 
@@ -73,7 +78,7 @@ processes() {
 # know_files: what is on the hosts of a cluster of 4 once an instance was used; files_clean: nothing
 # has come since. Looked at are the hosts' own file systems; names of instances are of no interest.
 HOSTS="head node0 node1 node2 node3"
-INSTANCE='/\(register\|this-machine\|node\|hosts\)[^/]*\(/\(identity\|programs\|lock\|id\|claims\|alive\|turn\|names\)\)\?$'
+INSTANCE='/\(register\|this-machine\|node\|hosts\)[^/]*\(/\(identity\|programs\(/\.spare-.*\)\?\|lock\|id\|claims\|\.claims\.new\|alive\|turn\|names\)\)\?$'
 files() { # HOST
     on "$1" find /tmp /var/tmp /dev/shm /run -xdev -mindepth 1 | grep -v "$INSTANCE" | sort
 }
@@ -88,6 +93,20 @@ new_files() {
 }
 no_files_left() { [ -z "$(new_files)" ]; }
 files_clean() { wait_for 4 no_files_left || { new_files; return 1; }; }
+
+# Of the hosts of this cluster: there may be others beside it.
+watched() { # PID
+    local space
+    space=$(readlink "/proc/$1/ns/pid") || return
+    [[ " ${HOST_SPACES:=$(host_spaces)} " = *" $space "* ]]
+}
+host_spaces() {
+    local host names
+    read -ra names <"$CLUSTER_DIR/names"
+    for host in "${names[@]}"; do
+        readlink "/proc/$(cat "$CLUSTER_DIR/$host/pid")/ns/pid"
+    done | paste -sd' '
+}
 
 # An R of N hosts node0.. with all cores of this machine each.
 write_R() { # FILE N

@@ -14,6 +14,12 @@ teardown() { hosts_clean; }
     done
 }
 
+@test "a task's run has all nodes that its program holds, also those without tasks" {
+    write_R "$BATS_TEST_TMPDIR/R" 2
+    run -0 on node0 "$TPRUN" -R "$BATS_TEST_TMPDIR/R" --shape node=2/slot/core=1 -n 1 "$TPRUN" -N 2 "$PROGRAMS/where"
+    equal "$(sort <<<"$output")" "$(printf '0 node0 0\n1 node1 0')"
+}
+
 @test "what is no part of the program is refused on its other nodes, too" {
     need_cores 2
     write_R "$BATS_TEST_TMPDIR/R" 2

@@ -36,10 +36,12 @@ allreduce() {
     placed -0 -n 6 "$OPENMPI/mpi-allreduce"
     equal "$output$stderr" "sums over 6 tasks are right"
 }
-# Left alone Open MPI 4.1 chooses "rdma" here, which then cannot make a window over TCP: mpirun's
-# programs fail in the same way.
+# Left alone Open MPI 4.1 chooses "rdma" here, which then cannot make a window over TCP, and in 6 "ucx"
+# says that it does not work: mpirun's programs do the same. 5 and 6 have no "pt2pt".
 one_sided() {
-    placed -0 -n 6 -x OMPI_MCA_osc=pt2pt "$OPENMPI/mpi-rma"
+    local osc=pt2pt
+    [ "$(openmpi_major)" -lt 5 ] || osc=^ucx
+    placed -0 -n 6 -x OMPI_MCA_osc=$osc "$OPENMPI/mpi-rma"
     equal "$output$stderr" "puts of 6 tasks are right"
 }
 shared() {
@@ -66,6 +68,7 @@ threads() {
 @test "one-sided communication is right on 1, 2 and 4 hosts, in blocks and cyclic" { each one_sided; }
 @test "tasks of Python talk through mpi4py on 1, 2 and 4 hosts, in blocks and cyclic" {
     need_mpi4py
+    [ "$(openmpi_major)" != 5 ] || skip "Open MPI 5.0 garbles Python's objects between hosts, under its mpirun too"
     each python
 }
 @test "tasks with OpenMP threads run on 1, 2 and 4 hosts, in blocks and cyclic" { each threads; }
@@ -82,7 +85,7 @@ threads() {
 
 @test "keys that are fetched from other hosts when they are wanted" {
     local how
-    for how in pmix_base_collect_data=0 pmix_base_async_modex=1; do
+    for how in $(openmpi_fetches); do
         run_tprun -0 -n 6 --hosts 'node[0-2]' --map-by node -x OMPI_MCA_$how "$OPENMPI/mpi-allreduce"
         equal "$output$stderr" "sums over 6 tasks are right"
     done
@@ -109,7 +112,7 @@ spawns() {
 
 @test "a spawn that fails on a host is an error to who handles it, and the program goes on" {
     run_tprun -0 -n 1 --hosts 'node[0-1]' --map-by node "$OPENMPI/mpi-spawns" fails /no/such/program host=node1
-    equal "$output" "an error of spawn: MPI_ERR_SPAWN: could not spawn processes"
+    equal "$output" "$(openmpi_spawn_error)"
     equal "$stderr" "tprun: spawn refused: cannot run /no/such/program: no such file"
 }
 
@@ -141,11 +144,18 @@ dies() {
 }
 @test "a rank that is killed ends the others on every host, and is named" { each dies; }
 
+# The message names the rank; with Open MPI 5 perhaps those that abort as it closes its sockets, which is
+# before it has ended.
+names_rank() { # OUTPUT PATTERN
+    [ "$(openmpi_major)" -lt 5 ] || ! grep -q "^tprun: ranks\? .*: aborted the program with code 14$" <<<"$1" || return 0
+    has_line "$1" "$2"
+}
 @test "a rank that leaves without MPI_Finalize ends the others, whatever its status" {
-    run_tprun -9 -n 4 --hosts 'node[0-1]' --map-by node "$OPENMPI/mpi-fail" exit 1
-    has_line "$stderr" "tprun: rank 1 on node1: *9*"
+    run ! on head "$TPRUN" -n 4 --hosts 'node[0-1]' --map-by node "$OPENMPI/mpi-fail" exit 1
+    [ "$status" = 9 ] || [ "$(openmpi_major)" -ge 5 ]
+    names_rank "$output" "tprun: rank 1 on node1: *9*"
     run ! on head "$TPRUN" -n 4 --hosts 'node[0-1]' --map-by node "$OPENMPI/mpi-fail" quit 2
-    has_line "$output" "tprun: rank 2 on node0: *"
+    names_rank "$output" "tprun: rank 2 on node0: *"
 }
 
 @test "parts of a program are one world on several hosts, and each has its application number" {

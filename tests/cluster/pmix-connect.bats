@@ -29,12 +29,12 @@ on_hosts() { run_tprun "$status_wanted" --hosts 'node[0-3]' --oversubscribe --ma
 @test "who waits for a job on another host that has ended is told" {
     status_wanted=-0 on_hosts 1 "$CONNECT" leave 2 node2
     equal "$stderr" ""
-    [[ $output = LOST_CONNECTION || $output = NOT-FOUND ]]
+    [[ $output = LOST-CONNECTION || $output = NOT-FOUND ]]
 }
 
 @test "who waits for a job on another host of which a task is killed is told" {
     status_wanted=-137 on_hosts 1 --on-failure=continue "$CONNECT" die 2 node2
-    equal "$output" LOST_CONNECTION
+    equal "$output" LOST-CONNECTION
 }
 
 @test "who waits for tasks of another host that come too late gives up in time" {

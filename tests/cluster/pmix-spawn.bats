@@ -30,7 +30,7 @@ shown() { grep '^rank' <<<"$output" | sed 's/ of tprun\.[0-9a-f]*\.[0-9]*/ of N/
 
 @test "what cannot be started on one host is not started on any, and its caller is told" {
     spread "$SPAWN" pmix.host=node1 1 sh -c 'sleep 5; echo started' + pmix.host=node2 1 ./nosuch
-    equal "$output" "EXECUTABLE NOT FOUND "
+    equal "$output" "JOB-EXE-NOT-FOUND "
     equal "$stderr" "tprun: spawn refused: cannot run ./nosuch: no such file"
     hosts_clean
 }

@@ -44,6 +44,27 @@ planned() { # ARGUMENTS...: "RANK HOST CPUS" a task, as --dry-run says
     done
 }
 
+# The caller's machine by its name, its address, and a name that only ssh knows.
+@test "the screen is for tasks on the caller's machine, by whatever name, and for all with -x" {
+    local show='echo "$(hostname) ${DISPLAY-unset} ${XAUTHORITY-unset}"' name address
+    export DISPLAY=:7 XAUTHORITY=/home/a
+    address=$(on head sh -c "hostname -I | cut -d' ' -f1")
+    for name in head "$address" localhost; do
+        run_tprun -0 -n 3 --hosts "$name,node[0-1]" --map-by node sh -c "$show"
+        equal "$(sort <<<"$output")" "$(printf 'head :7 /home/a\nnode0 unset unset\nnode1 unset unset')"
+    done
+    run_tprun -0 -n 2 --hosts head,node0 --map-by node --ssh ssh --bootstrap ssh sh -c "$show"
+    equal "$(sort <<<"$output")" "$(printf 'head :7 /home/a\nnode0 unset unset')"
+    run_tprun -0 -n 2 --hosts head,node0 --map-by node -x DISPLAY=far:1 --env-remove XAUTHORITY sh -c "$show"
+    equal "$(sort <<<"$output")" "$(printf 'head far:1 unset\nnode0 far:1 unset')"
+}
+
+@test "tasks find their rank on their node by the names of other launchers" {
+    run_tprun -0 -n 4 --hosts 'node[0-1]' --map-by node sh -c \
+        'echo $OMPI_COMM_WORLD_RANK $MPI_LOCALRANKID/$MPI_LOCALNRANKS $OMPI_COMM_WORLD_LOCAL_RANK/$OMPI_COMM_WORLD_LOCAL_SIZE $OMPI_COMM_WORLD_NODE_RANK'
+    equal "$(sort <<<"$output")" "$(printf '0 0/2 0/2 0\n1 0/2 0/2 0\n2 1/2 1/2 1\n3 1/2 1/2 1')"
+}
+
 @test "tasks that never spoke PMI are counted on all hosts, those behind others too" {
     linked_with libmpi.so.40
     run_tprun -0 -n 6 --hosts 'node[0-2]' --fanout 1 --map-by node ./app
@@ -147,6 +168,28 @@ planned() { # ARGUMENTS...: "RANK HOST CPUS" a task, as --dry-run says
         equal "$(sort <<<"$output")" "$(printf 'node0\nnode1\nnode1')"
         TPRUN_OPTIONS='' run_tprun -1 -n 4 --hostfile "$PWD/$file" --mppr none hostname
     done
+}
+
+@test "mpiexec deals ranks out over a hostfile as the launcher of its name does" {
+    printf '%s\n' node1 node2 node3 >plain
+    printf '%s\n' node1:2 node2 >counts
+    printf '%s\n' 'node1 slots=2' node2\ slots=1 >slots
+    ln -s "$TPRUN" mpiexec.hydra
+    ln -s "$TPRUN" mpirun.openmpi
+    # NAME ARGUMENTS...: the host of each rank in order, silently
+    hosts_of() {
+        run -0 --separate-stderr on head "$PWD/$1" "${@:2}" sh -c 'echo $TPRUN_RANK $(hostname)'
+        equal "$stderr" ""
+        sort -n <<<"$output" | sed 's/.* node//' | paste -sd' '
+    }
+    equal "$(hosts_of mpiexec.hydra -f "$PWD/plain" -n 3)" "1 2 3"
+    equal "$(hosts_of mpiexec.hydra -f "$PWD/plain")" "1 2 3"
+    equal "$(hosts_of mpiexec.hydra -f "$PWD/plain" -n 5)" "1 2 3 1 2"
+    equal "$(hosts_of mpiexec.hydra -f "$PWD/counts" -n 5)" "1 1 2 1 1"
+    equal "$(hosts_of mpirun.openmpi -hostfile "$PWD/slots")" "1 1 2"
+    equal "$(hosts_of mpirun.openmpi -hostfile "$PWD/slots" --map-by node)" "1 2 1"
+    equal "$(hosts_of mpiexec.hydra -f "$PWD/plain" -n 2 sh -c 'echo $TPRUN_RANK $(hostname)' : -n 2)" \
+        "1 2 3 1"
 }
 
 @test "--exclude takes a host away" {

@@ -1,15 +1,8 @@
 # Inside of jobs of a real Slurm, on hosts node0 and node1 of two CPUs each; and beside its srun.
 load common
+load slurm
 setup_file() {
-    local tool
-    for tool in munged slurmctld slurmd sbatch salloc srun; do
-        PATH=$PATH:/usr/sbin command -v $tool >/dev/null || {
-            export NO_CLUSTER="no $tool here: Slurm and munge are not installed"
-            return
-        }
-    done
-    start_cluster 2
-    [ -n "${NO_CLUSTER:-}" ] || start_slurm
+    start_slurm CR_CPU CPUs=2
 }
 teardown_file() { stop_cluster; }
 setup() {
@@ -22,51 +15,6 @@ teardown() {
     slurm scancel --user=root
     hosts_clean 8
 }
-
-start_slurm() {
-    export SLURM_CONF=$CLUSTER_DIR/slurm.conf
-    local host
-    export PATH=$PATH:/usr/sbin
-    cat >"$SLURM_CONF" <<-END
-	ClusterName=rack
-	SlurmctldHost=head
-	SlurmUser=root
-	AuthType=auth/munge
-	CredType=cred/munge
-	StateSaveLocation=/tmp/slurm.state
-	SlurmdSpoolDir=/tmp/slurm.spool
-	SlurmctldPidFile=/run/slurmctld.pid
-	SlurmdPidFile=/run/slurmd.pid
-	SlurmctldLogFile=/tmp/slurmctld.log
-	SlurmdLogFile=/tmp/slurmd.log
-	SlurmdParameters=config_overrides
-	ProctrackType=proctrack/linuxproc
-	TaskPlugin=task/affinity
-	SelectType=select/cons_tres
-	SelectTypeParameters=CR_CPU
-	JobAcctGatherType=jobacct_gather/none
-	SwitchType=switch/none
-	MpiDefault=none
-	KillWait=5
-	SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
-	MinJobAge=2
-	NodeName=node[0-1] CPUs=2
-	PartitionName=all Nodes=ALL Default=YES State=UP
-	END
-    (umask 077 && head -c 1024 /dev/urandom >"$CLUSTER_DIR/munge.key")
-    for host in head node0 node1; do
-        "$CLUSTER" exec $host mkdir -p /run/munge
-        "$CLUSTER" exec $host munged --force --key-file="$CLUSTER_DIR/munge.key" \
-            --log-file=/run/munge/log --pid-file=/run/munge/pid --seed-file=/run/munge/seed
-    done 3>&- >/dev/null 2>&1
-    "$CLUSTER" exec head slurmctld 3>&- >/dev/null 2>&1
-    for host in node0 node1; do "$CLUSTER" exec $host slurmd -N $host 3>&- >/dev/null 2>&1; done
-    wait_for 30 both_idle
-    # What runs now is part of the hosts.
-    for host in head node0 node1; do "$CLUSTER" pids $host >"$CLUSTER_DIR/$host/base"; done
-}
-both_idle() { [ "$(slurm sinfo -h -t idle -o %D)" = 2 ]; }
-slurm() { timeout -k 5 60 "$CLUSTER" exec head "$@"; }
 
 # OPTIONS... -- COMMAND...: as a batch job, to its end and with its status; job.out and job.err are
 # its output.
@@ -98,6 +46,19 @@ WHERE="sh -c 'echo \$TPRUN_RANK \$(hostname)'"
     equal "$(cat job.out)" ""
     batch -N 2 -n 2 --ntasks-per-node 1 -- "$TPRUN --oversubscribe -n 3 $WHERE"
     equal "$(wc -l <job.out)" 3
+}
+
+@test "without -n mpirun starts the job's tasks where Slurm would; tprun one, and says so" {
+    ln -s "$TPRUN" mpirun
+    batch -N 2 -n 2 --ntasks-per-node 1 -c 2 -- "$PWD/mpirun $WHERE"
+    equal "$(sort job.out)" "$(printf '0 node0\n1 node1')"
+    equal "$(cat job.err)" ""
+    batch -N 2 -n 3 -- "$PWD/mpirun $WHERE"
+    equal "$(wc -l <job.out)" 3
+    batch -N 2 -n 2 --ntasks-per-node 1 -- "$TPRUN $WHERE"
+    equal "$(cat job.out)" "0 node0"
+    has_line "$(cat job.err)" \
+        'tprun: 1 task is started for the 2 cores on 2 nodes of Slurm job *: -n all starts *'
 }
 
 @test "a task of several cores takes as many of those granted" {

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t len = strnlen((const char *)data, size), rest = len < size ? size - len - 1 : 0;
     char *mounts = mem_copy_text_n((const char *)data, len);
     char *own = mem_copy_text_n((const char *)data + size - rest, rest);
-    char *path = cgroup_locate(mounts, own, &err);
+    char *path = cgroup_locate(mounts, own, NULL, &err);
     if (path ? path[0] != '/' || err.text : !err.text)
         abort();
     free(path);

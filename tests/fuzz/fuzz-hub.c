@@ -190,6 +190,24 @@ static void publish_elsewhere(struct world *world, struct input *in)
     free(key);
 }
 
+/* One that follows others, whom it does not know. */
+static void follow(struct world *world, struct input *in)
+{
+    struct buf out = BUF_INIT;
+    uint32_t node = byte(in) % NODES;
+    talk_put_up(&out, HUB_GATHER, world->last_token[node] += world->last_token[node] < UINT64_MAX,
+                "", 0);
+    packet_put_u8(&out, GATHER_GROUP);
+    packet_put_u8(&out, byte(in) > 250);
+    packet_put_text(&out, byte(in) % 7 ? "" : "key");
+    packet_put_bytes(&out, "", 0);
+    packet_put_u32(&out, 0);
+    packet_put_u32(&out, 0);
+    packet_put_u32(&out, 0);
+    check(hub_take(world->hub, node, buf_bytes(&out), out.len, NULL) == 0);
+    buf_free(&out);
+}
+
 /* Well-formed, of some ranks of some jobs. */
 static void gather(struct world *world, struct input *in)
 {
@@ -207,6 +225,12 @@ static void gather(struct world *world, struct input *in)
     packet_put_u32(&out, njobs);
     for (uint32_t i = 0; i < njobs; i++) {
         packet_put_text(&out, job_names[i + (njobs < NJOBS && how % 2)]);
+        packet_put_text(&out, ranks[byte(in) % 6]);
+    }
+    if (how % GATHER_NKINDS == GATHER_GROUP) {
+        packet_put_u32(&out, byte(in) % 3);
+        packet_put_u32(&out, 1);
+        packet_put_text(&out, job_names[byte(in) % NJOBS]);
         packet_put_text(&out, ranks[byte(in) % 6]);
     }
     check(hub_take(world->hub, node, buf_bytes(&out), out.len, NULL) == 0);
@@ -243,6 +267,8 @@ static void step(struct world *world, struct input *in)
         describe(in);
     else if (which < 100)
         gather(world, in);
+    else if (which < 104)
+        follow(world, in);
     else
         say(world, in);
 }

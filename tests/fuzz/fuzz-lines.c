@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct seen {
     struct buf all;
     bool raw, over;
-    bool broken; /* a finished piece did not end in a newline: only the last may */
+    bool broken; /* a finished piece did not end its line: only the last may */
 };
 
 static void check(bool holds)
@@ -24,11 +24,12 @@ static void check(bool holds)
 static void see(void *arg, const char *bytes, size_t len, bool unfinished)
 {
     struct seen *seen = arg;
-    bool whole = bytes[len - 1] == '\n';
+    char last = bytes[len - 1];
+    bool whole = last == '\n' || (last == '\r' && !seen->raw); /* a line's end as well */
     check(len > 0 && len <= LINES_MAX && !seen->broken);
     check(whole ? !unfinished : unfinished || seen->over);
     if (unfinished && !seen->raw)
-        check(len == LINES_MAX && !memchr(bytes, '\n', len));
+        check(len == LINES_MAX && !memchr(bytes, '\n', len) && !memchr(bytes, '\r', len));
     seen->broken = !whole && !unfinished;
     buf_add(&seen->all, bytes, len);
 }

@@ -28,6 +28,7 @@ static void check_elf(const uint8_t *data, size_t size)
         return;
     if (elf_read(fd, &elf, &err) == 0) {
         check_text(elf.interpreter);
+        check_text(elf.soname);
         check_text(elf.rpath);
         check_text(elf.runpath);
         for (size_t i = 0; i < elf.nneeded; i++)

@@ -1,8 +1,10 @@
 /* The command line of mpiexec; words end at newlines. What it becomes, tprun reads or refuses. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "launcher/cli/mpiexec.h"
@@ -17,10 +19,25 @@ static void fuzz_native(char **words)
     int count = 0;
     while (words[count])
         count++;
-    if (options_parse(count, words, spec, &err) < 0 && !err.text)
+    int action = options_parse(count, words, spec, &err);
+    if (action < 0 && !err.text)
         abort();
+    if (action >= 0)
+        mpiexec_adapt(spec);
     error_clear(&err);
     spec_free(spec);
+}
+
+/* "-f FILE" and the like */
+static bool names_file(const char *word)
+{
+    static const char *const options[] = {"f", "tune", "am", "app"};
+    const char *name = word + strspn(word, "-");
+    for (size_t i = 0; name > word && i < sizeof(options) / sizeof(options[0]); i++)
+        if (strcspn(name, "=") == strlen(options[i]) &&
+            strncasecmp(name, options[i], strlen(options[i])) == 0)
+            return true;
+    return false;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -32,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (char *word; count < 63 && (word = strsep(&rest, "\n"));)
         words[count++] = word;
     for (int i = 1; i < count; i++) /* no files are read */
-        if (strstr(words[i], "file") || strstr(words[i], "rf") || strstr(words[i], "spec"))
+        if (strstr(words[i], "file") || strstr(words[i], "rf") || strstr(words[i], "spec") ||
+            names_file(words[i]))
             count = i;
     words[count] = NULL;
     char **native = mpiexec_translate(words, &err);

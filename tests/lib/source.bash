@@ -24,8 +24,13 @@ apt() {
         -o APT::Sandbox::User= -o Acquire::Retries=1 -o Acquire::http::Timeout=20)
     timeout -k 5 400 apt-get "${options[@]}" "$@"
 }
-sources() { # $package's, unpacked in $dir/$package-VERSION
+sources() { # $package's, unpacked in $dir/$package-VERSION; of the directory $given, if that is set
     local release
+    if [ -n "${given:-}" ]; then
+        rm -rf "$dir/$package"[-_]*
+        cp -r "$given" "$dir/$package-given"
+        return
+    fi
     # shellcheck source=/dev/null
     release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
     rm -rf "$dir/apt" "$dir/$package"[-_]*
@@ -42,7 +47,7 @@ build_steps() { # DIR PACKAGE STEP...: functions, the first is `sources`; sets $
     dir=$(cd "$dir" && pwd) log=$dir/log
     local tool name
     for tool in apt-get dpkg-source; do
-        [ -e "$log/sources.done" ] || command -v $tool >/dev/null || cannot "no $tool here"
+        [ -e "$log/sources.done" ] || [ -n "${given:-}" ] || command -v $tool >/dev/null || cannot "no $tool here"
     done
     exec 9>"$dir/lock" && flock 9
     for name; do step "$name" "$name" || failed "$name"; done

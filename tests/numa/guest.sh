@@ -2,8 +2,7 @@
 # Each policy of a table is shown there, shown again from hwloc's own export of the machine, and run.
 # shellcheck shell=sh disable=SC2030,SC2031 # what a loop reads is for the loop
 set -u
-export XDG_RUNTIME_DIR=/run LC_ALL=C
-chmod 700 /run
+export LC_ALL=C
 
 # keep NAME COMMAND...: what it prints, what it says, how it ends.
 keep() {

@@ -30,6 +30,14 @@ keep again.plan tprun --dry-run --format=json -n 8 --map-by core where
 cgroup=/sys/fs/cgroup
 echo +cpuset >$cgroup/cgroup.subtree_control
 keep kept tprun -n 3 --bind-to none --display bind --format=json where
+echo +memory >$cgroup/cgroup.subtree_control
+mkdir $cgroup/small
+echo 40M >$cgroup/small/memory.max
+limited() { # what is started here has little memory
+    sh -c 'echo 0 >/sys/fs/cgroup/small/cgroup.procs && exec "$@"' sh "$@"
+}
+keep small limited tprun -n 2 sh -c '
+    [ $TPRUN_RANK = 0 ] || exec dd if=/dev/zero of=/dev/null bs=100M count=1; sleep 60'
 mkdir $cgroup/part
 echo 4-6 >$cgroup/part/cpuset.cpus
 echo 1 >$cgroup/part/cpuset.mems
@@ -84,6 +92,12 @@ setup() { need_machine; }
 @test "unbound tasks are kept to the cores that their program holds, where cgroups have cpusets" {
     equal "$(of_tasks "$left/kept")" "$(printf '%s\n' '0 0-5' '1 0-5' '2 0-5')"
     equal "$(of_plan "$left/kept.said")" "$(of_tasks "$left/kept")"
+}
+
+@test "a task that the kernel kills for lack of memory is said to be" {
+    equal "$(cat "$left/small.status")" 137
+    equal "$(head -n 1 "$left/small.said")" \
+        "tprun: rank 1 on machine: killed by the kernel for lack of memory (cgroup limit 40 MiB)"
 }
 
 @test "a cgroup is never left, nor half a core made a whole one" {

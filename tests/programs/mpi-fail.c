@@ -1,6 +1,6 @@
 /*
- * mpi-fail HOW RANK - one rank of an MPI program fails while the others wait for it.
- *   abort  MPI_Abort with code 7      segv  a segmentation fault
+ * mpi-fail HOW RANK [CODE] - one rank of an MPI program fails while the others wait for it.
+ *   abort  MPI_Abort with CODE (7)    segv  a segmentation fault
  *   exit   exit(9) without Finalize   quit  exit(0) without Finalize
  *   kill   SIGKILL to itself          wait  says so, and waits to be ended
  */
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static void fail(const char *how)
+static void fail(const char *how, int code)
 {
     if (!strcmp(how, "abort"))
-        MPI_Abort(MPI_COMM_WORLD, 7);
+        MPI_Abort(MPI_COMM_WORLD, code);
     signal(SIGSEGV, SIG_DFL);
     if (!strcmp(how, "segv"))
         raise(SIGSEGV);
@@ -38,7 +38,7 @@ int main(int argc, char *argv[])
         MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == atoi(argv[2]))
-        fail(argv[1]);
+        fail(argv[1], argc > 3 ? atoi(argv[3]) : 7);
     MPI_Barrier(MPI_COMM_WORLD); /* never completes */
     MPI_Finalize();
     return 0;

@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "pmix-status.h"
 
 static pmix_proc_t me;
 static uint32_t size;
@@ -168,10 +172,17 @@ static void die_in_put(void)
 
 /* ---- late, and never ---- */
 
-static void wait_for_all(void)
+static void meet(void)
 {
     put_card();
     NEED(fence(true) == PMIX_SUCCESS);
+}
+
+/* Not with one that dies: openpmix 5.0 lets some out of the fence (pmix-versions.h), and then does not
+ * always answer who asks for a key of the dead one on its node, whatever the timeout. */
+static void wait_for_all(void)
+{
+    meet();
     for (uint32_t rank = 0; rank < size; rank++)
         check_card(rank);
 }
@@ -199,12 +210,51 @@ static void ask_wrongly(void)
         pmix_value_t *value = NULL;
         double at = seconds();
         pmix_status_t status = get_of(asked[i].job, asked[i].rank, "no such key", 2, &value);
-        printf("get %zu: %s after %.1f s\n", i, PMIx_Error_string(status), seconds() - at);
+        printf("get %zu: %s after %.1f s\n", i, status_name(status), seconds() - at);
         NEED(status != PMIX_SUCCESS);
         NEED(seconds() - at < 4);
     }
-    printf("fence beyond: %s\n", PMIx_Error_string(fence_of(me.nspace, 2, beyond, true)));
-    printf("fence nobody: %s\n", PMIx_Error_string(PMIx_Fence(&nobody, 1, &limit, 1)));
+    printf("fence beyond: %s\n", status_name(fence_of(me.nspace, 2, beyond, true)));
+    printf("fence nobody: %s\n", status_name(PMIx_Fence(&nobody, 1, &limit, 1)));
+}
+
+/* ---- what libpmix would not send ---- */
+
+static const char unsaid[] = "a namespace that is sent as an empty one";
+static int emptied;
+
+/* libpmix calls this one. */
+ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *at = memmem(parts[i].iov_base, parts[i].iov_len, unsaid, strlen(unsaid));
+        if (at) {
+            *at = '\0';
+            emptied++;
+        }
+    }
+    return syscall(SYS_writev, fd, parts, count);
+}
+
+static void ask_nobody(void)
+{
+    pmix_value_t *value;
+    for (int i = 0; i < 3; i++) {
+        pmix_status_t status = get_of(unsaid, PMIX_RANK_WILDCARD, "card", 5, &value);
+        NEED(status != PMIX_SUCCESS && status != PMIX_ERR_TIMEOUT);
+    }
+    NEED(emptied == 3);
+    put_card();
+}
+
+/* Tells that the namespace is there still. */
+static void wait_and_get(void)
+{
+    pmix_value_t *value;
+    put_card();
+    sleep(1);
+    be_good();
+    NEED(get_of(me.nspace, 1, "card", 5, &value) == PMIX_SUCCESS);
 }
 
 /* ---- some of them ---- */
@@ -220,10 +270,14 @@ static void fence_some(void)
 
 /* ---- too much ---- */
 
+/* openpmix 7 compresses what it can. */
 static void flood(void)
 {
     char key[64], *text = calloc(1, (size_t)bytes + 1);
+    unsigned seed = 1;
     for (long i = 0; i < number; i++) {
+        for (long at = 0; at < bytes; at++)
+            text[at] = (char)(rand_r(&seed) >> 4);
         sprintf(key, "key %ld", i);
         NEED(put_of(key, text, (size_t)bytes) == PMIX_SUCCESS);
     }
@@ -285,11 +339,17 @@ static const struct {
     const char *name;
     void (*bad)(void), (*good)(void);
 } ways[] = {
-    {"die-in-get", die_in_get, be_good},  {"die-in-fence", die_in_fence, be_good},
-    {"die-in-put", die_in_put, be_good},  {"die-before-all", die_in_get, wait_for_all},
-    {"late", wait_for_all, wait_for_all}, {"ask-wrongly", ask_wrongly, be_good},
-    {"some", fence_some, fence_some},     {"flood", flood, be_good},
-    {"garbage", send_garbage, stay_good}, {"connect", connect_often, stay_good},
+    {"die-in-get", die_in_get, be_good},
+    {"die-in-fence", die_in_fence, be_good},
+    {"die-in-put", die_in_put, be_good},
+    {"die-before-all", die_in_get, meet},
+    {"late", wait_for_all, wait_for_all},
+    {"ask-wrongly", ask_wrongly, be_good},
+    {"ask-nobody", ask_nobody, wait_and_get},
+    {"some", fence_some, fence_some},
+    {"flood", flood, be_good},
+    {"garbage", send_garbage, stay_good},
+    {"connect", connect_often, stay_good},
 };
 
 int main(int argc, char **argv)

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pmix-status.h"
+
 static pmix_proc_t me, both[2]; /* both[1] is the other job */
 
 #define MUST(call) must(call, #call)
@@ -19,7 +21,7 @@ static void must(pmix_status_t status, const char *what)
     if (status == PMIX_SUCCESS)
         return;
     fprintf(stderr, "pmix-connect: %s, rank %u: %s: %s\n", me.nspace, me.rank, what,
-            PMIx_Error_string(status));
+            status_name(status));
     exit(1);
 }
 
@@ -105,7 +107,10 @@ static void group(void)
     char number[32];
     strcpy(info.key, PMIX_GROUP_ASSIGN_CONTEXT_ID);
     MUST(PMIx_Group_construct("both", both, 2, &info, 1, &results, &nresults));
-    sprintf(number, "%zu", nresults ? results[0].value.data.size : 0);
+    sprintf(number, "0");
+    for (size_t i = 0; i < nresults; i++)
+        if (!strcmp(results[i].key, PMIX_GROUP_CONTEXT_ID))
+            sprintf(number, "%zu", results[i].value.data.size);
     put("number", number);
     MUST(PMIx_Fence(both, 2, NULL, 0));
     if (number[0] == '0' || strcmp(get(both[1].nspace, 0, "number")->data.string, number) != 0)
@@ -137,7 +142,7 @@ static void wait_for(int seconds)
     strcpy(info.key, PMIX_TIMEOUT);
     pmix_status_t status = PMIx_Fence(both, 2, &info, seconds ? 1 : 0);
     if (me.rank == 0)
-        printf("%s\n", PMIx_Error_string(status));
+        printf("%s\n", status_name(status));
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,8 @@
  * line on stdout for each event that it hears: "RANK: CODE of RANK[, WORD]".
  *
  *   tell RANGE     rank 0 makes an event for everybody: namespace, global, local, or a rank's number
+ *   flood RANGE N BYTES
+ *                  rank 0 makes N events of so many bytes that nobody has a handler for
  *   die RANK HOW   that one dies: a number (it exits), "finalized" (it does so, and exits with 3),
  *                  "kill" (a signal), or "abort RANK" (it aborts that one); the others hear of it, and meet without it
  *   last RANK HOW  the same, and the others are deaf to TERM, and end when they have heard
@@ -10,6 +12,7 @@
  *   control RANK WHAT [NUMBER]
  *                  rank 0 has that done to that one ("all": to its job): signal, kill, terminate,
  *                  pause, resume; and says how it went
+ *   speak FILE     stops the agent, whose pid it writes to FILE, has a line logged, and exits with 3
  *   stop RANK      rank 0 pauses that one for half a second, which says that it noticed
  *
  * With CALM in the environment TERM makes a task exit with 0, without a finalize.
@@ -22,6 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "pmix-status.h"
+#include "pmix-versions.h"
 
 #define PATIENCE 10 /* s */
 #define OWN_EVENT (PMIX_EXTERNAL_ERR_BASE - 7)
@@ -82,7 +88,7 @@ static const char *name_of(pmix_status_t status)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (names[i].status == status)
             return names[i].name;
-    return PMIx_Error_string(status);
+    return status_name(status);
 }
 
 static void hear(size_t handler, pmix_status_t status, const pmix_proc_t *source,
@@ -176,6 +182,19 @@ static void tell(char **args)
     need(meet(UINT32_MAX) == PMIX_SUCCESS, "all meet again");
 }
 
+static void flood(char **args)
+{
+    size_t len = args[1] && args[2] ? strtoul(args[2], NULL, 10) : 0;
+    char *bytes = calloc(1, len);
+    pmix_info_t info = {.value = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, len}}};
+    pmix_data_range_t range = !strcmp(args[0], "local") ? PMIX_RANGE_LOCAL : PMIX_RANGE_GLOBAL;
+    strcpy(info.key, "bytes");
+    for (unsigned long i = 0; me.rank == 0 && i < strtoul(args[1], NULL, 10); i++)
+        PMIx_Notify_event(OWN_EVENT - 1, &me, range, &info, 1, NULL, NULL);
+    free(bytes);
+    need(meet(UINT32_MAX) == PMIX_SUCCESS, "all meet again");
+}
+
 /* Comes back where it is another one that dies. */
 static void die(char **args)
 {
@@ -226,8 +245,15 @@ static void hear_last(char **args)
     exit(0);
 }
 
+static bool fence_fails(const pmix_proc_t *all)
+{
+    pmix_status_t status = PMIx_Fence(all, 1, NULL, 0);
+    return status != PMIX_SUCCESS || fence_may_succeed(status);
+}
+
 static void wait_for_dead(char **args)
 {
+    pmix_status_t status;
     pmix_proc_t all = {.rank = PMIX_RANK_WILDCARD};
     strcpy(all.nspace, me.nspace);
     need(meet(UINT32_MAX) == PMIX_SUCCESS, "all listen");
@@ -237,10 +263,12 @@ static void wait_for_dead(char **args)
     }
     if (me.rank == dead_of(args))
         pause();
-    need(PMIx_Fence(&all, 1, NULL, 0) != PMIX_SUCCESS, "a fence with a dead one fails");
+    if (strcmp(args[1], "finalized") != 0 || !fence_waits_for_finalized())
+        need(fence_fails(&all), "a fence with a dead one fails");
     need(await(&heard, 1, PATIENCE), "a death is heard of");
-    need(PMIx_Fence(&all, 1, NULL, 0) != PMIX_SUCCESS, "a later one fails");
-    need(meet(UINT32_MAX) != PMIX_SUCCESS, "one that lists it fails");
+    need(fence_fails(&all), "a later one fails");
+    status = meet(UINT32_MAX);
+    need(status != PMIX_SUCCESS || fence_may_succeed(status), "one that lists it fails");
     meet_without(dead_of(args));
 }
 
@@ -310,6 +338,24 @@ static void stop(char **args)
     }
 }
 
+static void ignore_answer(pmix_status_t status, void *data)
+{
+    (void)status, (void)data;
+}
+
+/* Open MPI 6 exits without waiting for the answer when it cannot start. */
+static void speak(char **args)
+{
+    static pmix_info_t info;
+    FILE *file = fopen(args[0], "w");
+    need(file && fprintf(file, "%d\n", (int)getppid()) > 0 && fclose(file) == 0, "a file");
+    put_text(&info, PMIX_LOG_STDERR, (char *)"last words\n");
+    kill(getppid(), SIGSTOP);
+    need(PMIx_Log_nb(&info, 1, NULL, 0, ignore_answer, NULL) == PMIX_SUCCESS, "a line is logged");
+    usleep(100000); /* it is sent */
+    _exit(3);
+}
+
 static void control(char **args)
 {
     char key[64];
@@ -328,7 +374,7 @@ static void control(char **args)
     signal(SIGUSR1, got_signal);
     need(meet(UINT32_MAX) == PMIX_SUCCESS, "all listen");
     if (me.rank == 0) {
-        printf("%s\n", PMIx_Error_string(ask(all ? NULL : &target, &info)));
+        printf("%s\n", status_name(ask(all ? NULL : &target, &info)));
         fflush(stdout);
     }
     await(&heard, 2, 1);
@@ -338,8 +384,8 @@ static const struct {
     const char *name;
     void (*run)(char **args);
 } scenarios[] = {
-    {"tell", tell},      {"die", hear_of_death}, {"fence", wait_for_dead},
-    {"last", hear_last}, {"control", control},   {"stop", stop},
+    {"tell", tell},      {"flood", flood},     {"die", hear_of_death}, {"fence", wait_for_dead},
+    {"last", hear_last}, {"control", control}, {"stop", stop},         {"speak", speak},
 };
 
 static void leave(int number)

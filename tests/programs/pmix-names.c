@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pmix-status.h"
+
 static pmix_info_t option(const char *key, pmix_data_type_t type, int value)
 {
     pmix_info_t info = {.value.type = type};
@@ -29,7 +31,7 @@ static pmix_info_t option(const char *key, pmix_data_type_t type, int value)
 
 static void say(const char *step, const char *key, pmix_status_t status)
 {
-    printf("%s %s: %s\n", step, key, status ? PMIx_Error_string(status) : "ok");
+    printf("%s %s: %s\n", step, key, status ? status_name(status) : "ok");
 }
 
 static void publish(const char *step, const char *key, const char *value)

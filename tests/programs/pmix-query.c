@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pmix-status.h"
+
 #define MAX 16
 
 static pmix_proc_t me;
@@ -15,7 +17,7 @@ static void must(pmix_status_t status, const char *what)
 {
     if (status == PMIX_SUCCESS)
         return;
-    fprintf(stderr, "pmix-query: %s: %s\n", what, PMIx_Error_string(status));
+    fprintf(stderr, "pmix-query: %s: %s\n", what, status_name(status));
     exit(1);
 }
 
@@ -64,7 +66,7 @@ static void show_value(const pmix_value_t *value)
         printf("%zu", value->data.size);
         break;
     case PMIX_STATUS:
-        printf("%s", PMIx_Error_string(value->data.status));
+        printf("%s", status_name(value->data.status));
         break;
     case PMIX_PROC:
         printf("%s.%u", strrchr(value->data.proc->nspace, '.'), value->data.proc->rank);
@@ -114,7 +116,7 @@ static void ask(char **at)
         at = read_query(&queries[nqueries++], at);
     pmix_status_t status = PMIx_Query_info(queries, nqueries, &results, &nresults);
     if (status != PMIX_SUCCESS)
-        printf("%s\n", PMIx_Error_string(status));
+        printf("%s\n", status_name(status));
     for (size_t i = 0; i < nresults; i++) {
         printf("%s ", results[i].key);
         show_value(&results[i].value);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pmix-status.h"
+
 #define MAX 16
 
 static pmix_proc_t me;
@@ -18,7 +20,7 @@ static void must(pmix_status_t status, const char *what)
 {
     if (status == PMIX_SUCCESS)
         return;
-    fprintf(stderr, "pmix-spawn: %s: %s\n", what, PMIx_Error_string(status));
+    fprintf(stderr, "pmix-spawn: %s: %s\n", what, status_name(status));
     exit(1);
 }
 
@@ -112,7 +114,7 @@ static void spawn(char **at)
     while (*at)
         at = read_app(&apps[napps++], at);
     pmix_status_t status = PMIx_Spawn(njob ? job : NULL, njob, apps, napps, name);
-    printf("%s %s\n", PMIx_Error_string(status), name);
+    printf("%s %s\n", status_name(status), name);
 }
 
 /* ---- many ---- */

@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pmix-status.h"
+
 static pmix_proc_t me;
 static atomic_bool gone;
 static atomic_int messages;
@@ -26,7 +28,7 @@ static void check(const char *what, pmix_status_t status)
 {
     if (status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED)
         return;
-    fprintf(stderr, "pmix-tool: %s: %s\n", what, PMIx_Error_string(status));
+    fprintf(stderr, "pmix-tool: %s: %s\n", what, status_name(status));
     _exit(1);
 }
 
@@ -145,7 +147,7 @@ static void push(char **args)
 
 static void say(const char *what, pmix_status_t status)
 {
-    printf("%s: %s\n", what, PMIx_Error_string(status));
+    printf("%s: %s\n", what, status_name(status));
     fflush(stdout);
 }
 

@@ -5,6 +5,7 @@
  *   fork     has a child in its own process group
  *   flee     leaves a daemon behind, deaf to TERM, that is another process every moment: it forks,
  *            the parent leaves, the child goes on; each puts its pid into the file "fleeing"
+ *   become   is the user whose file it is, if it is setuid: who starts it may not signal it then
  * Says "ready" when all that is done.
  */
 #include <fcntl.h>
@@ -78,6 +79,13 @@ static void flee(void)
     run_on(file);
 }
 
+static void become(void)
+{
+    uid_t user = geteuid();
+    if (setresuid(user, user, user) < 0)
+        _exit(1);
+}
+
 int main(int argc, char *argv[])
 {
     for (int i = 1; i < argc; i++) {
@@ -87,6 +95,8 @@ int main(int argc, char *argv[])
             escape();
         else if (!strcmp(argv[i], "flee"))
             flee();
+        else if (!strcmp(argv[i], "become"))
+            become();
         else if (!strcmp(argv[i], "fork") && fork() == 0)
             stay();
     }

@@ -312,7 +312,7 @@ int main(int argc, char *argv[])
         fprintf(stderr, "ledger-storm: %s\n", strerror(errno));
         return 1;
     }
-    setenv("XDG_RUNTIME_DIR", world, 1);
+    setenv("TPRUN_RUNTIME_DIR", world, 1);
     storm.pids = mem_array(nruns, sizeof(*storm.pids));
     double start = clock_now();
     int bad = ride(&storm);

@@ -20,6 +20,7 @@ struct elf_file {
     const char *code;    /* may be executed; with the rest of the file */
     size_t ncode;        /* 0: it is a text */
     uint64_t helper;     /* DT_AUDIT and the like */
+    const char *soname;
 };
 
 #if defined(__x86_64__)
@@ -52,6 +53,8 @@ static inline size_t elf_file_entries(const struct elf_file *file, struct elf_en
         entries[n++] = (struct elf_entry){DT_RPATH, elf_file_text(strings, file->rpath)};
     if (file->runpath)
         entries[n++] = (struct elf_entry){DT_RUNPATH, elf_file_text(strings, file->runpath)};
+    if (file->soname)
+        entries[n++] = (struct elf_entry){DT_SONAME, elf_file_text(strings, file->soname)};
     if (file->helper)
         entries[n++] = (struct elf_entry){file->helper, elf_file_text(strings, "libhelper.so")};
     if (file->imports)
@@ -62,7 +65,7 @@ static inline size_t elf_file_entries(const struct elf_file *file, struct elf_en
 /* The whole file. */
 static inline void elf_file_make(const struct elf_file *file, struct buf *out)
 {
-    struct elf_entry entries[ELF_FILE_NEEDS + 6];
+    struct elf_entry entries[ELF_FILE_NEEDS + 7];
     struct buf strings = BUF_INIT;
     const int wide = file->bits != 32;
     const uint64_t head = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);

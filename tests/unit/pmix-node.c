@@ -232,7 +232,8 @@ static void ask(void *arg, const void *bytes, size_t len)
 /* Of a job on one node. */
 static void over(struct node *node, uint32_t job)
 {
-    uint32_t nnodes = node->layout == PMIX_TWO_APART ? 1 : node->nnodes;
+    bool alone = node->layout == PMIX_TWO_APART || (node->layout == PMIX_TWO_PARTLY && job > 0);
+    uint32_t nnodes = alone ? 1 : node->nnodes;
     if (!node->hub)
         send_packet(node, OVER, job, "", 0);
     else if (++node->jobs[job].nover == nnodes)
@@ -365,6 +366,18 @@ static int start_host(struct node *node, const char *tmpdir, struct error *err)
     return node->host ? 0 : -1;
 }
 
+static uint32_t node_of(const struct node *node, const struct task *task, uint32_t per)
+{
+    switch (node->layout) {
+    case PMIX_TWO_APART:
+        return task->job;
+    case PMIX_TWO_PARTLY:
+        return task->job ? 0 : task->rank;
+    default:
+        return task->rank * node->nnodes / per;
+    }
+}
+
 /* Who is where. */
 static void place(struct node *node)
 {
@@ -373,7 +386,7 @@ static void place(struct node *node)
         struct task *task = &node->tasks[i];
         task->job = i / per;
         task->rank = i % per;
-        task->node = node->layout == PMIX_TWO_APART ? task->job : task->rank * node->nnodes / per;
+        task->node = node_of(node, task, per);
         task->local = nlocals[task->job][task->node]++;
     }
 }
@@ -462,14 +475,24 @@ static int start_jobs(struct node *node, const char *above, struct error *err)
 static void start_task(struct node *node, struct task *task, const char *path, const char *scenario)
 {
     struct job *job = &node->jobs[task->job];
+    char *const *own = pmix_job_environment(job->pmix, task->local);
+    char *const argv[] = {(char *)path, (char *)scenario, NULL};
+    size_t nown = 0, ninherited = 0;
     node->nrunning++;
     job->nrunning++;
-    if ((task->pid = fork()))
-        return;
-    for (char *const *at = pmix_job_environment(job->pmix, task->local); *at; at++)
-        putenv(*at);
-    execl(path, path, scenario, NULL);
-    _exit(127);
+    while (own[nown])
+        nown++;
+    while (environ[ninherited])
+        ninherited++;
+    char **all = mem_array(nown + ninherited + 1, sizeof(*all));
+    memcpy(all, own, nown * sizeof(*all)); /* first, so getenv() finds these */
+    memcpy(all + nown, environ, ninherited * sizeof(*all));
+    /* The child allocates nothing: another thread may hold the allocator's lock. */
+    if ((task->pid = fork()) == 0) {
+        execve(path, argv, all);
+        _exit(127);
+    }
+    free(all);
 }
 
 static void start_tasks(struct node *node, const char *scenario)

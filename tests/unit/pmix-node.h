@@ -28,8 +28,9 @@ struct pmix_outcome { /* of a node; in shared memory */
 
 enum pmix_jobs {
     PMIX_ONE_JOB,
-    PMIX_TWO_APART, /* each of half of the tasks, and on a node of its own */
-    PMIX_TWO_MIXED, /* each with a task on each node */
+    PMIX_TWO_APART,  /* each of half of the tasks, and on a node of its own */
+    PMIX_TWO_MIXED,  /* each with a task on each node */
+    PMIX_TWO_PARTLY, /* the first with a task on each node, the second on the first node alone */
 };
 
 /* `nnodes` (1 or 2) nodes run TASKS tasks of a scenario (pmix-client.c); the nodes' outcomes. In those

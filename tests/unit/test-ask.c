@@ -134,10 +134,12 @@ static void test_what_nobody_can_ask_is_refused_with_the_reason(void **state)
 
 static void test_an_answer_arrives(void **state)
 {
-    struct answer answers[] = {
-        {text("no \xff room"), NULL, 0}, {NULL, text(""), 0}, {NULL, NULL, 7}};
+    struct answer answers[] = {{text("no \xff room"), NULL, 0},
+                               {NULL, text(""), 0},
+                               {NULL, NULL, 7},
+                               {.refusal = text("full"), .full = true}};
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         struct answer got;
         json_t *value = travel(answer_to_json(&answers[i]));
         assert_int_equal(answer_from_json(&got, value, NULL), 0);
@@ -146,6 +148,7 @@ static void test_an_answer_arrives(void **state)
         if (got.refusal)
             assert_string_equal(got.refusal, answers[i].refusal);
         assert_int_equal(got.group, answers[i].group);
+        assert_int_equal(got.full, answers[i].full);
         answer_clear(&got);
     }
 }
@@ -179,6 +182,27 @@ static void test_an_answer_tells_which_tasks_failed_and_how(void **state)
     idset_free(more);
 }
 
+static void test_who_is_dead_is_asked_and_answered(void **state)
+{
+    static const char *const sets[] = {"", "0,3-5"};
+    struct ask ask = {.kind = ASK_DEAD, .app = 1, .rank = 2}, asked;
+    (void)state;
+    json_t *value = travel(ask_to_json(&ask));
+    assert_int_equal(ask_from_json(&asked, value, NULL), 0);
+    json_decref(value);
+    assert_int_equal(asked.kind, ASK_DEAD);
+    ask_clear(&asked);
+    for (size_t i = 0; i < 2; i++) {
+        struct answer answer = {.dead = idset_decode(sets[i], NULL)}, got;
+        value = travel(answer_to_json(&answer));
+        assert_int_equal(answer_from_json(&got, value, NULL), 0);
+        json_decref(value);
+        assert_true(idset_equal(got.dead, answer.dead));
+        answer_clear(&answer);
+        answer_clear(&got);
+    }
+}
+
 static void test_a_malformed_answer_is_refused(void **state)
 {
     static const char *const texts[] = {"[]",
@@ -191,7 +215,9 @@ static void test_a_malformed_answer_is_refused(void **state)
                                         "{\"failed\":[[0,\"1\"]]}",
                                         "{\"failed\":[[256,\"1\"]]}",
                                         "{\"failed\":[[1]]}",
-                                        "{\"failed\":[[1,\"2-1\"]]}"};
+                                        "{\"failed\":[[1,\"2-1\"]]}",
+                                        "{\"dead\":[1]}",
+                                        "{\"dead\":\"2-1\"}"};
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct error err = ERROR_INIT;
@@ -212,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_what_nobody_can_ask_is_refused_with_the_reason),
         cmocka_unit_test(test_an_answer_arrives),
         cmocka_unit_test(test_an_answer_tells_which_tasks_failed_and_how),
+        cmocka_unit_test(test_who_is_dead_is_asked_and_answered),
         cmocka_unit_test(test_a_malformed_answer_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

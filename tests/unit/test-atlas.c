@@ -16,7 +16,7 @@ static int make_world(void **state)
     char name[] = "/tmp/test-atlas-XXXXXX";
     (void)state;
     world = strdup(mkdtemp(name));
-    setenv("XDG_RUNTIME_DIR", world, 1);
+    setenv("TPRUN_RUNTIME_DIR", world, 1);
     instance = instance_open("this machine", NULL);
     return instance ? 0 : -1;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "launcher/tree/bootstrap.h"
@@ -49,6 +51,14 @@ static const struct {
     {"enter  host={host},{host}\t{agent} -x", "", "/a", "n", "[enter] [host=n,n] [/a] [-x]"},
     {"run {host} {user} {", "", "/a", "n", "[run] [n] [{user}] [{] [/a]"},
     {"run {host}{agent}", "", "/a", "n", "[run] [n/a]"},
+    {"{agent}", "", "/a b", "n", "[/a b]"},
+    {"env A=b {agent}", "", "/a", "n", "[env] [A=b] [/a]"},
+    /* quotes make one word of blanks, and no shell sees it */
+    {"in {host} sh -c 'exec {agent} \\$1;'", "", "/a b", "n",
+     "[in] [n] [sh] [-c] [exec /a b \\$1;]"},
+    {"in \"{host}\" a\\ b \"\\\"\" {agent}", "", "/a", "n", "[in] [n] [a b] [\"] [/a]"},
+    {"ssh", "ssh -o 'ProxyCommand=ssh -W %h:%p gate'", "/a", "n",
+     "[ssh] [-o] [ProxyCommand=ssh -W %h:%p gate] " SSH_OPTIONS " [n] [exec '/a']"},
     {"run {host} {agent}", "", "/{host}", "{agent}", "[run] [{agent}] [/{host}]"},
 };
 
@@ -96,9 +106,9 @@ static void test_the_path_survives_a_shell(void **state)
     }
 }
 
-static void test_a_template_without_a_host_is_refused(void **state)
+static void test_what_is_no_template_is_refused(void **state)
 {
-    static const char *const methods[] = {"", "slurm", "rsh {agent}", "{hos t}", "local", "SSH"};
+    static const char *const methods[] = {"", "slurm", "rsh {agnet}", "{hos t}", "SSH", "{host"};
     (void)state;
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
         struct error err = ERROR_INIT;
@@ -108,6 +118,201 @@ static void test_a_template_without_a_host_is_refused(void **state)
         assert_non_null(strstr(error_text(&err), "{host}"));
         assert_int_equal(err.kind, ERROR_USAGE);
         error_clear(&err);
+        bootstrap_clear(&boot);
+    }
+}
+
+static void test_a_quote_that_is_not_closed_is_refused(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct bootstrap boot = boot_of("in {host} 'sh -c {agent}", "ssh", "/a");
+    (void)state;
+    assert_null(bootstrap_command(&boot, "n", &err));
+    assert_non_null(strstr(error_text(&err), "is not closed"));
+    bootstrap_clear(&boot);
+    boot = boot_of("ssh", "ssh -o \"User=x", "/a");
+    assert_null(bootstrap_command(&boot, "n", &err));
+    assert_non_null(strstr(error_text(&err), "--ssh: "));
+    error_clear(&err);
+    bootstrap_clear(&boot);
+}
+
+/* ---- batch systems ---- */
+
+static void make_program(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_int_equal(chmod(path, 0700), 0);
+}
+
+/* A directory with the commands of all of them; PALS's is in one below. */
+static char *make_commands(void)
+{
+    static const char *const names[] = {"blaunch", "qrsh", "mpiexec", "a b/pals/mpiexec"};
+    char *top = mem_copy_text("/tmp/test-bootstrap.XXXXXX");
+    assert_non_null(mkdtemp(top));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char *path = mem_format("%s/%s", top, names[i]);
+        for (char *at = strchr(path + strlen(top) + 1, '/'); at; at = strchr(at + 1, '/')) {
+            *at = '\0';
+            mkdir(path, 0700);
+            *at = '/';
+        }
+        make_program(path);
+        free(path);
+    }
+    return top;
+}
+
+static void remove_commands(char *top)
+{
+    char *command = mem_format("rm -rf %s", top);
+    assert_int_equal(system(command), 0);
+    free(command);
+    free(top);
+}
+
+/* %s is the directory. */
+static const struct {
+    const char *name, *path, *expect;
+} batch_commands[] = {
+    {"lsf", "/nowhere:%s", "[%s/blaunch] [n] [-no-shell] [/it's a]"},
+    {"sge", "%s", "[%s/qrsh] [-inherit] [-noshell] [n] [/it's a]"},
+    {"pals", "%s:%s/a b/pals/",
+     "[env] [-u] [PBS_NODEFILE] [-u] [PALS_HOSTFILE] [-u] [PALS_HOSTLIST] [-u] [PALS_LABEL] [-u] "
+     "[PALS_LINE_BUFFER] [%s/a b/pals//mpiexec] [-n] [1] [--ppn] [1] [--hosts] [n] [--cpu-bind] "
+     "[none] [--mem-bind] [none] [--no-transfer] [/it's a]"},
+};
+
+static void replace(struct buf *out, const char *text, const char *top)
+{
+    buf_clear(out);
+    for (const char *at = text; *at; at++) {
+        bool found = at[0] == '%' && at[1] == 's';
+        buf_add(out, found ? top : at, found ? strlen(top) : 1);
+        at += found;
+    }
+}
+
+static void test_commands_of_batch_systems_are_found_and_made_word_by_word(void **state)
+{
+    char *top = make_commands(), *old = mem_copy_text(getenv("PATH"));
+    struct buf text = BUF_INIT;
+    (void)state;
+    for (size_t i = 0; i < sizeof(batch_commands) / sizeof(batch_commands[0]); i++) {
+        struct error err = ERROR_INIT;
+        struct bootstrap boot = boot_of("auto", "ssh", "/it's a");
+        replace(&text, batch_commands[i].path, top);
+        setenv("PATH", buf_text(&text), 1);
+        if (bootstrap_use_batch(&boot, batch_bootstrap_named(batch_commands[i].name), &err) < 0)
+            fail_msg("%s: %s", batch_commands[i].name, error_text(&err));
+        assert_true(boot.flat);
+        assert_true(bootstrap_reaches_others(&boot));
+        assert_int_equal(bootstrap_first_stage(&boot), STAGE_EXEC);
+        char **words = bootstrap_command(&boot, "n", &err);
+        assert_non_null(words);
+        char *got = join(words);
+        replace(&text, batch_commands[i].expect, top);
+        assert_string_equal(got, buf_text(&text));
+        free(got);
+        bootstrap_free_words(words);
+        bootstrap_clear(&boot);
+    }
+    setenv("PATH", old, 1);
+    free(old);
+    buf_free(&text);
+    remove_commands(top);
+}
+
+/* One command for two hosts. */
+static void test_commands_for_many_hosts_name_all_of_them(void **state)
+{
+    static const struct {
+        const char *method, *expect;
+    } cases[] = {
+        {"clush -w {hosts} {agent}", "[clush] [-w] [a,b.c] [/it's a]"},
+        {"clush -w={hosts}", "[clush] [-w=a,b.c] [/it's a]"},
+        {"exec -r {ranks} {agent} -x", "[exec] [-r] [7,4] [/it's a] [-x]"},
+        {"sh -c 'exec x \"$0\" $1' {hosts} {agent}",
+         "[sh] [-c] [exec x \"$0\" $1] [a,b.c] [/it's a]"},
+        {"x {hosts} {agent} --call {call}", "[x] [a,b.c] [/it's a] [--call] [/home/me/f]"},
+        {"x {hosts} {host} {agent}", "[x] [a,b.c] [{host}] [/it's a]"},
+    };
+    static const struct bootstrap_host hosts[] = {{"a", 7}, {"b.c", 4}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        struct bootstrap boot = boot_of(cases[i].method, "ssh", "/it's a");
+        assert_true(batch_bootstrap_is_for_many(boot.method));
+        assert_true(bootstrap_reaches_others(&boot));
+        bool file = bootstrap_wants_file(&boot);
+        assert_int_equal(file, strstr(cases[i].method, "{call}") != NULL);
+        char **words = bootstrap_shared_command(&boot, hosts, 2, file ? "/home/me/f" : NULL, &err);
+        if (!words)
+            fail_msg("%s: %s", cases[i].method, error_text(&err));
+        char *got = join(words);
+        assert_string_equal(got, cases[i].expect);
+        free(got);
+        bootstrap_free_words(words);
+        bootstrap_clear(&boot);
+    }
+    assert_false(batch_bootstrap_is_for_many("x {host} {agent}"));
+}
+
+static void test_a_command_that_is_not_installed_leaves_the_method_as_it_was(void **state)
+{
+    char *top = make_commands(), *old = mem_copy_text(getenv("PATH"));
+    struct error err = ERROR_INIT;
+    struct bootstrap boot = boot_of("auto", "ssh", "/a");
+    (void)state;
+    setenv("PATH", top, 1); /* an mpiexec is there, but not that of PALS */
+    assert_int_equal(bootstrap_use_batch(&boot, batch_bootstrap_named("pals"), &err), -1);
+    assert_non_null(strstr(error_text(&err), "mpiexec is not installed: it is not in PATH, in a "
+                                             "directory with /pals/, nor in /opt/cray/pals/"));
+    assert_string_equal(boot.method, "auto");
+    assert_false(boot.flat);
+    error_clear(&err);
+    setenv("PATH", "/nowhere", 1);
+    setenv("SGE_ROOT", "/sge", 1);
+    setenv("ARC", "lx-amd64", 1);
+    assert_int_equal(bootstrap_use_batch(&boot, batch_bootstrap_named("sge"), &err), -1);
+    assert_string_equal(error_text(&err),
+                        "qrsh is not installed: it is not in PATH, nor in /sge/bin/lx-amd64");
+    error_clear(&err);
+    unsetenv("ARC");
+    assert_int_equal(bootstrap_use_batch(&boot, batch_bootstrap_named("sge"), &err), -1);
+    assert_string_equal(error_text(&err), "qrsh is not installed: it is not in PATH");
+    error_clear(&err);
+    setenv("PATH", old, 1);
+    free(old);
+    bootstrap_clear(&boot);
+    remove_commands(top);
+}
+
+static void test_batch_systems_are_found_by_name_and_by_system(void **state)
+{
+    const struct batch_bootstrap *one = batch_bootstrap_of("LSF", NULL);
+    (void)state;
+    assert_ptr_equal(one, batch_bootstrap_named("lsf"));
+    assert_null(batch_bootstrap_of("LSF", one));
+    assert_null(batch_bootstrap_of("LoadLeveler", NULL));
+    assert_null(batch_bootstrap_named("LSF"));
+    assert_null(batch_bootstrap_named("ls"));
+}
+
+static void test_only_what_knows_the_host_reaches_others(void **state)
+{
+    static const struct {
+        const char *method;
+        bool others;
+    } cases[] = {{"auto", true},     {"ssh", true},          {"local", false},
+                 {"{agent}", false}, {"env {agent}", false}, {"rsh {host} {agent}", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bootstrap boot = boot_of(cases[i].method, "ssh", "/a");
+        assert_int_equal(bootstrap_reaches_others(&boot), cases[i].others);
         bootstrap_clear(&boot);
     }
 }
@@ -387,7 +592,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_commands_are_made_word_by_word),
         cmocka_unit_test(test_the_path_survives_a_shell),
-        cmocka_unit_test(test_a_template_without_a_host_is_refused),
+        cmocka_unit_test(test_what_is_no_template_is_refused),
+        cmocka_unit_test(test_a_quote_that_is_not_closed_is_refused),
+        cmocka_unit_test(test_commands_of_batch_systems_are_found_and_made_word_by_word),
+        cmocka_unit_test(test_commands_for_many_hosts_name_all_of_them),
+        cmocka_unit_test(test_a_command_that_is_not_installed_leaves_the_method_as_it_was),
+        cmocka_unit_test(test_batch_systems_are_found_by_name_and_by_system),
+        cmocka_unit_test(test_only_what_knows_the_host_reaches_others),
         cmocka_unit_test(test_ssh_says_which_stage_was_reached),
         cmocka_unit_test(test_pieces_of_any_size_say_the_same),
         cmocka_unit_test(test_stages_only_go_forward),

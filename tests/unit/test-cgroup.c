@@ -2,9 +2,11 @@
 #include "tests/unit/unit.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,7 +52,7 @@ static void test_the_own_directory_is_found(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         struct error err = ERROR_INIT;
-        char *path = cgroup_locate(places[i].mounts, places[i].own, &err);
+        char *path = cgroup_locate(places[i].mounts, places[i].own, NULL, &err);
         if (!path)
             fail_msg("%s: %s", places[i].path, error_text(&err));
         assert_string_equal(path, places[i].path);
@@ -83,12 +85,80 @@ static const struct {
     {ALONE, "0::/a/../../z\n", "cgroup2 is mounted, but not where"},
 };
 
+static bool fits(const char *path)
+{
+    return strcmp(path, "/second/a") == 0;
+}
+
+static void test_of_several_places_the_one_that_fits_is_meant(void **state)
+{
+    (void)state;
+    char *path = cgroup_locate(V2("/", "/first") V2("/", "/second") V2("/", "/third"), "0::/a\n",
+                               fits, NULL);
+    assert_string_equal(path, "/second/a");
+    free(path);
+    assert_null(cgroup_locate(V2("/", "/first"), "0::/a\n", fits, NULL));
+}
+
+/* What cgroupfs says of memory, in plain files: name, text. */
+static void write_files(const char *above, const char *const (*files)[2], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *path = mem_format("%s/%s", above, files[i][0]);
+        int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+        assert_int_equal(write(fd, files[i][1], strlen(files[i][1])), strlen(files[i][1]));
+        close(fd);
+        free(path);
+    }
+}
+
+static void test_kills_for_lack_of_memory_are_those_of_the_nearest_that_counts(void **state)
+{
+    static const char *const files[][2] = {
+        {"cgroup.controllers", "memory\n"},
+        {"memory.events", "low 0\nhigh 0\nmax 9\noom 7\noom_kill 40\noom_group_kill 0\n"},
+        {"a/cgroup.controllers", "memory\n"},
+        {"a/memory.events", "oom 7\noom_kill 3\n"},
+        {"a/memory.max", "104857600\n"},
+        {"a/b/cgroup.controllers", "memory\n"},
+        {"a/b/memory.max", "max\n"},
+        {"a/b/c/cgroup.controllers", "\n"},
+        {"a/b/d/cgroup.controllers", "memory\n"},
+        {"a/b/d/memory.events", "oom_kill 1\n"},
+        {"a/b/d/memory.max", "4096\n"}};
+    static const struct {
+        const char *path;
+        uint64_t kills, limit;
+    } all[] = {{"/a/b/c", 3, 104857600},
+               {"/a/b", 3, 104857600},
+               {"/a/b/d", 1, 4096},
+               {"", 40, UINT64_MAX},
+               {"/none", 0, UINT64_MAX}};
+    char above[] = "/tmp/test-cgroup.XXXXXX";
+    (void)state;
+    assert_non_null(mkdtemp(above));
+    char *make = mem_format("mkdir -p %s/a/b/c %s/a/b/d", above, above);
+    assert_int_equal(system(make), 0);
+    write_files(above, files, sizeof(files) / sizeof(files[0]));
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        uint64_t limit;
+        char *path = mem_format("%s%s", above, all[i].path);
+        assert_int_equal(cgroup_memory_kills(path, &limit), all[i].kills);
+        assert_true(limit == all[i].limit);
+        free(path);
+    }
+    char *clean = mem_format("rm -rf %s", above);
+    assert_int_equal(system(clean), 0);
+    free(clean);
+    free(make);
+}
+
 static void test_where_there_is_none_the_reason_is_said(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++) {
         struct error err = ERROR_INIT;
-        char *path = cgroup_locate(nowhere[i].mounts, nowhere[i].own, &err);
+        char *path = cgroup_locate(nowhere[i].mounts, nowhere[i].own, NULL, &err);
         if (path && !nowhere[i].why[0])
             fail_msg("%zu: %s", i, path);
         assert_null(path);
@@ -99,6 +169,73 @@ static void test_where_there_is_none_the_reason_is_said(void **state)
 }
 
 /* ---- made ---- */
+
+/* ---- processor time ---- */
+
+static void put(const char *top, const char *directory, const char *name, const char *text)
+{
+    char *path = mem_format("%s/%s", top, directory);
+    for (char *slash = path; (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    mkdir(path, 0700);
+    char *file = mem_format("%s/%s", path, name);
+    FILE *stream = fopen(file, "w");
+    assert_non_null(stream);
+    fputs(text, stream);
+    fclose(stream);
+    free(file);
+    free(path);
+}
+
+static void expect_quota(const char *top, const char *own, double expect)
+{
+    char *mounts = mem_format("1 0 0:1 / %s/u rw - cgroup2 none rw\n"
+                              "2 0 0:2 / %s/c rw shared:1 - cgroup none rw,cpu,cpuacct\n"
+                              "3 0 0:3 / %s/p rw - cgroup none rw,cpuset\n",
+                              top, top, top);
+    double quota = cgroup_quota(mounts, own);
+    if (quota != expect)
+        fail_msg("%s: %g, not %g", own, quota, expect);
+    free(mounts);
+}
+
+static void test_the_least_quota_around_a_process_counts(void **state)
+{
+    char top[] = "/tmp/quota.XXXXXX";
+    (void)state;
+    assert_non_null(mkdtemp(top));
+    put(top, "u/a/b/c", "cpu.max", "max 100000\n");
+    put(top, "u/a/b", "cpu.max", "250000 100000\n");
+    put(top, "u/a", "cpu.max", "max 100000\n");
+    put(top, "u/d", "cpu.max", "50000 200000\n");
+    put(top, "u/e", "cpu.max", "\n");
+    put(top, "u/f", "cpu.max", "100000 0\n");
+    put(top, ".", "cpu.max", "1000 100000\n"); /* above the mount point */
+    put(top, "c/x/y", "cpu.cfs_quota_us", "-1\n");
+    put(top, "c/x/y", "cpu.cfs_period_us", "100000\n");
+    put(top, "c/x", "cpu.cfs_quota_us", "300000\n");
+    put(top, "c/x", "cpu.cfs_period_us", "200000\n");
+    put(top, "p/x", "cpu.cfs_quota_us", "1\n");
+    expect_quota(top, "0::/a/b/c\n", 2.5);
+    expect_quota(top, "0::/a/b\n", 2.5);
+    expect_quota(top, "0::/a\n", INFINITY);
+    expect_quota(top, "0::/\n", INFINITY);
+    expect_quota(top, "0::/d\n", 0.25);
+    expect_quota(top, "0::/e\n", INFINITY);
+    expect_quota(top, "0::/f\n", INFINITY);
+    expect_quota(top, "4:cpuset:/x\n3:cpuacct,cpu:/x/y\n0::/\n", 1.5);
+    expect_quota(top, "3:cpu,cpuacct:/x/y\n0::/a/b/c\n", 1.5);
+    expect_quota(top, "3:cpu,cpuacct:/x/y\n0::/d\n", 0.25);
+    expect_quota(top, "3:cpuacct:/x/y\n", INFINITY);
+    expect_quota(top, "1:name=cpu:/x\n", INFINITY);
+    expect_quota(top, "", INFINITY);
+    char *command = mem_format("rm -r %s", top);
+    assert_int_equal(system(command), 0);
+    free(command);
+}
 
 static void nap(void)
 {
@@ -366,6 +503,18 @@ static void test_processors_are_kept_to_or_a_reason_is_given(void **state)
     free(file);
 }
 
+/* Another user's lock would keep its maker waiting. */
+static void test_no_other_user_can_open_it(void **state)
+{
+    struct cgroup *cgroup = make();
+    struct stat info;
+    (void)state;
+    assert_int_equal(stat(cgroup_path(cgroup), &info), 0);
+    assert_int_equal(info.st_mode & 0066, 0);
+    assert_int_equal(info.st_mode & 0700, 0700);
+    cgroup_remove(cgroup);
+}
+
 static void test_a_name_that_leads_elsewhere_is_refused(void **state)
 {
     struct cgroup *cgroup = make();
@@ -398,7 +547,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_own_directory_is_found),
+        cmocka_unit_test(test_of_several_places_the_one_that_fits_is_meant),
+        cmocka_unit_test(test_kills_for_lack_of_memory_are_those_of_the_nearest_that_counts),
         cmocka_unit_test(test_where_there_is_none_the_reason_is_said),
+        cmocka_unit_test(test_the_least_quota_around_a_process_counts),
         cmocka_unit_test_teardown(test_a_process_starts_inside, teardown),
         cmocka_unit_test_teardown(test_what_flees_is_killed_at_once, teardown),
         cmocka_unit_test_teardown(test_one_whose_maker_was_killed_is_removed_by_its_parent,
@@ -407,6 +559,7 @@ int main(void)
         cmocka_unit_test_teardown(test_what_cannot_start_inside_says_so_and_starts_outside,
                                   teardown),
         cmocka_unit_test_teardown(test_processors_are_kept_to_or_a_reason_is_given, teardown),
+        cmocka_unit_test_teardown(test_no_other_user_can_open_it, teardown),
         cmocka_unit_test_teardown(test_a_name_that_leads_elsewhere_is_refused, teardown),
         cmocka_unit_test(test_none_is_fine),
     };

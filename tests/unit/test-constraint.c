@@ -4,6 +4,7 @@
 
 #include "affinity/resource/constraint.h"
 #include "base/buf.h"
+#include "tests/unit/limit.h"
 
 /* The inventory of the vectors: host0 ... with the properties that are given. */
 static struct rset *make_hosts(uint32_t count, json_t *properties)
@@ -342,6 +343,58 @@ static void test_a_property_counts_by_the_name_before_an_at_sign(void **state)
 }
 
 /* Sets of R's ranks, which need not begin at 0, and hosts that are there more than once. */
+/* BEFORE, `term` with 0, 2, 4, ... in place of its number, with SEPARATOR between, AFTER. */
+static char *many_terms(const char *before, const char *term, const char *separator,
+                        const char *after)
+{
+    struct buf text = BUF_INIT;
+    buf_add_text(&text, before);
+    for (uint32_t i = 0; i < 100000; i += 2)
+        buf_printf(&text, "%s%.*s%u%s", i ? separator : "", (int)strcspn(term, "#"), term, i,
+                   term + strcspn(term, "#") + 1);
+    buf_add_text(&text, after);
+    return buf_take_text(&text);
+}
+
+static void test_many_terms_take_linear_time(void **state)
+{
+    static const struct {
+        const char *before, *term, *separator, *after;
+        size_t count;
+    } cases[] = {
+        {"", "rank:#", "|", "", 50000},
+        {"", "-rank:#", " ", "", 50000},
+        {"{\"ranks\":[", "\"#\"", ",", "]}", 50000},
+        {"", "host:host#", "|", "", 50000},
+        {"", "-host:host#", " ", "", 50000},
+        {"{\"hostlist\":[", "\"host#\"", ",", "]}", 50000},
+        {"", "p#", "|", "", 50000},
+        {"{\"properties\":[", "\"^p#\"", ",", "]}", 50000},
+    };
+    json_t *properties = json_object();
+    for (uint32_t i = 0; i < 100000; i += 2) {
+        char name[16], rank[16];
+        snprintf(name, sizeof(name), "p%u", i);
+        snprintf(rank, sizeof(rank), "%u", i);
+        json_object_set_new(properties, name, json_string(rank));
+    }
+    struct rset *R = make_hosts(100000, properties);
+    (void)state;
+    limit_cpu(20);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *text = many_terms(cases[i].before, cases[i].term, cases[i].separator, cases[i].after);
+        struct constraint *constraint = read_text(text);
+        struct idset *ranks = constraint_match(constraint, R);
+        assert_int_equal(idset_count(ranks), cases[i].count);
+        assert_null(constraint_unknown_property(constraint, R));
+        constraint_free(constraint);
+        idset_free(ranks);
+        free(text);
+    }
+    json_decref(properties);
+    rset_free(R);
+}
+
 static void test_many_nodes_match_as_each_would_alone(void **state)
 {
     (void)state;
@@ -367,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_depth_and_size_have_limits),
         cmocka_unit_test(test_a_property_counts_by_the_name_before_an_at_sign),
         cmocka_unit_test(test_many_nodes_match_as_each_would_alone),
+        cmocka_unit_test(test_many_terms_take_linear_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,6 +241,12 @@ static void test_a_map_that_does_not_fit_is_refused(void **state)
          NULL,
          "--per without -n takes all that fits, which --taskmap cyclic cannot deal out; give a -n",
          NULL},
+        {FLAT,
+         0,
+         {.taskmap = "block", .fill = true},
+         NULL,
+         "-n all takes all that fits, which --taskmap block cannot deal out; give a number",
+         NULL},
     };
     (void)state;
     check_refused(cases, COUNT(cases));

@@ -1,13 +1,18 @@
 #include "tests/unit/unit.h"
 
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "launcher/process/descend.h"
 
 /* Each test has a process of its own that adopts, so that nothing is left for the next. What a
@@ -326,6 +331,97 @@ static void test_who_catches_a_signal_is_known(void **state)
     assert_false(descend_catches(catches, SIGTERM));
 }
 
+/* ---- a pid that is used again ---- */
+
+static struct {
+    bool armed;
+    pid_t parent, child; /* the child ends when its parent's children have been read */
+    int tell[2], told[2], want[2], made[2];
+} reuse;
+
+int __real_file_read(const char *path, struct buf *out);
+int __wrap_file_read(const char *path, struct buf *out);
+
+/* In place of file_read(): between a look at the children and the signal the pid changes hands. */
+int __wrap_file_read(const char *path, struct buf *out)
+{
+    int rc = __real_file_read(path, out);
+    char children[64], byte;
+    snprintf(children, sizeof(children), "/proc/%d/task/%d/children", reuse.parent, reuse.parent);
+    if (!reuse.armed || strcmp(path, children) != 0)
+        return rc;
+    reuse.armed = false;
+    if (write(reuse.tell[1], "x", 1) != 1 || read(reuse.told[0], &byte, 1) != 1 ||
+        write(reuse.want[1], &reuse.child, sizeof(reuse.child)) != sizeof(reuse.child) ||
+        read(reuse.made[0], &byte, 1) != 1)
+        _exit(3);
+    return rc;
+}
+
+/* The parent of a process that it ends and reaps when it is told to. */
+static void be_parent(void)
+{
+    char byte;
+    pid_t child = fork();
+    if (child == 0)
+        stay();
+    if (read(reuse.tell[0], &byte, 1) != 1)
+        _exit(1);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    if (write(reuse.told[1], "x", 1) != 1)
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+/* A process that signals what is below it, while a pid there becomes that of one that is not. */
+static void be_signaller(void)
+{
+    descend_adopt();
+    reuse.parent = fork();
+    if (reuse.parent == 0)
+        be_parent();
+    reuse.child = hear();
+    reuse.armed = true;
+    descend_signal(SIGTERM, NULL, 0);
+    _exit(reuse.armed ? 2 : 0);
+}
+
+static pid_t fork_with_pid(pid_t pid)
+{
+    struct clone_args args = {
+        .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid, .set_tid_size = 1};
+    return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
+static void test_a_pid_that_became_another_process_is_left_alone(void **state)
+{
+    pid_t wanted = 0;
+    int status = -1;
+    (void)state;
+    assert_true(pipe(reuse.tell) == 0 && pipe(reuse.told) == 0 && pipe(reuse.want) == 0 &&
+                pipe(reuse.made) == 0);
+    pid_t signaller = fork();
+    if (signaller == 0)
+        be_signaller();
+    assert_int_equal(read(reuse.want[0], &wanted, sizeof(wanted)), sizeof(wanted));
+    pid_t other = fork_with_pid(wanted);
+    if (other == 0)
+        for (;;)
+            pause();
+    assert_int_equal(write(reuse.made[1], "x", 1), 1);
+    assert_int_equal(waitpid(signaller, &status, 0), signaller);
+    if (other < 0) /* not root, or an older kernel */
+        skip();
+    assert_int_equal(other, wanted);
+    assert_int_equal(status, 0);
+    assert_int_equal(waitpid(other, &status, WNOHANG), 0);
+    kill(other, SIGKILL);
+    waitpid(other, &status, 0);
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
 #define DESCEND_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -344,6 +440,7 @@ int main(void)
         DESCEND_TEST(test_a_family_that_flees_is_ended),
         DESCEND_TEST(test_many_children_are_all_found),
         DESCEND_TEST(test_who_catches_a_signal_is_known),
+        DESCEND_TEST(test_a_pid_that_became_another_process_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void check(const struct pmi_spawn *spawn, size_t block, size_t at, const 
                   const char *value)
 {
     const struct pmi_pairs *infos = &spawn->blocks[block].infos;
-    assert_in_range(at, 0, infos->count - 1);
+    assert_uint_in_range(at, 0, infos->count - 1);
     assert_string_equal(infos->list[at].key, key);
     assert_string_equal(infos->list[at].value, value);
 }

@@ -152,6 +152,30 @@ struct set_case {
     const char *expect;
 };
 
+static void test_too_many_tasks_of_a_node_are_counted_not_drawn(void **state)
+{
+    struct picture_world world;
+    (void)state;
+    world_start(&world);
+    world_add(&world, "n0", world_topo("core:4 pu:1"), NULL);
+    world.parts[0] =
+        (struct layout_part){.ntasks = DRAW_MAX_TASKS + 1, .map = "core", .oversubscribe = true};
+    world.request.nparts = 1;
+    char *text = draw(&world, LAYOUT_SHOW_MAP | LAYOUT_SHOW_BIND);
+    check_width("tasks", text);
+    assert_non_null(strstr(text, "n0: 65537 tasks, ranks 0-65536\n"
+                                 "    more than 65536 tasks are not drawn\n"));
+    assert_non_null(strstr(text, "  n0:\n    more than 65536 tasks are not listed; --format=json "
+                                 "has all\n"));
+    free(text);
+    world.parts[0].ntasks = DRAW_MAX_TASKS;
+    text = draw(&world, LAYOUT_SHOW_MAP | LAYOUT_SHOW_BIND);
+    assert_null(strstr(text, "more than"));
+    assert_non_null(strstr(text, "0,4..65532"));
+    free(text);
+    world_end(&world);
+}
+
 static void test_long_sets_are_told_by_their_step_or_their_number(void **state)
 {
     static const struct set_case cases[] = {
@@ -200,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_nodes_whose_tasks_have_other_gpus_are_not_folded),
         cmocka_unit_test(test_thousands_of_unlike_nodes_are_counted_where_they_are_not_shown),
         cmocka_unit_test(test_a_machine_with_too_many_cores_is_described_not_drawn),
+        cmocka_unit_test(test_too_many_tasks_of_a_node_are_counted_not_drawn),
         cmocka_unit_test(test_long_sets_are_told_by_their_step_or_their_number),
         cmocka_unit_test(test_long_lists_of_hosts_are_cut_at_a_comma),
     };

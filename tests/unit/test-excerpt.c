@@ -10,11 +10,15 @@ static void test_an_excerpt_is_quoted_short_and_printable(void **state)
     char text[200];
     (void)state;
     assert_string_equal(excerpt("numa", 4).text, "\"numa\"");
-    assert_string_equal(excerpt("a\n\x1b[31m\x7f", 7).text, "\"a??[31m\"");
+    assert_string_equal(excerpt("a\n\x1b[31m\x7f", 8).text, "\"a\\x0a\\x1b[31m\\u007f\"");
     memset(text, 'x', sizeof(text));
     struct excerpt cut = excerpt(text, sizeof(text));
     assert_int_equal(strlen(cut.text), EXCERPT_MAX + 5);
     assert_string_equal(cut.text + EXCERPT_MAX, "x\"...");
+    memset(text, '\x7f', sizeof(text));
+    cut = excerpt(text, sizeof(text));
+    assert_int_equal(strlen(cut.text), PRINTABLE_GROWTH * EXCERPT_MAX + 5);
+    assert_string_equal(cut.text + strlen(cut.text) - 5, "f\"...");
 }
 
 static void test_a_pointer_stands_under_its_byte(void **state)

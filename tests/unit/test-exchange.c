@@ -430,6 +430,28 @@ static void test_a_round_of_some_nodes_tells_all(void **state)
     }
 }
 
+static void test_an_id_that_comes_again_is_another_round(void **state)
+{
+    (void)state;
+    int members[MAX_VERTICES];
+    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
+        struct tree *tree = tree_new(shapes[s]);
+        uint32_t count = part_members(tree, members);
+        for (unsigned round = 0; count && round < 10; round++) {
+            for (uint32_t i = 0; i < count; i++)
+                vertex_enter_part(tree, members[i], PART(EXCHANGE_AGAIN | 1), count);
+            tree_run(tree);
+            check_part(tree, members[0], PART(EXCHANGE_AGAIN | 1), members, count);
+            for (int i = 0; i < tree->count; i++)
+                if (tree->vertices[i].takes_part)
+                    vertex_enter(tree, i, EXCHANGE_AGAIN | 1);
+            tree_run(tree);
+            check_whole(tree, members[0], EXCHANGE_AGAIN | 1);
+        }
+        tree_free(tree);
+    }
+}
+
 static void test_rounds_of_all_and_of_some_overlap(void **state)
 {
     (void)state;
@@ -517,6 +539,7 @@ int main(void)
         cmocka_unit_test(test_rounds_that_are_over_stay_over),
         cmocka_unit_test(test_what_comes_down_must_have_gone_up),
         cmocka_unit_test(test_a_round_of_some_nodes_tells_all),
+        cmocka_unit_test(test_an_id_that_comes_again_is_another_round),
         cmocka_unit_test(test_rounds_of_all_and_of_some_overlap),
         cmocka_unit_test(test_parts_that_do_not_fit_are_refused),
         cmocka_unit_test(test_no_more_is_exchanged_than_can_be_carried),

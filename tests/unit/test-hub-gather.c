@@ -346,6 +346,175 @@ static void a_question_that_is_malformed_is_nobodys(void **state)
     assert_int_equal(ntold, 0);
 }
 
+/* ---- groups ---- */
+
+struct led { /* a question about the group "g" */
+    uint32_t node;
+    uint64_t token;
+    uint8_t broken;
+    const char *bytes;
+    struct part leads; /* no job: it follows */
+    uint32_t leaders;
+    struct part adds; /* no job: nobody */
+};
+
+static void put_part(struct buf *out, const struct part *part)
+{
+    packet_put_u32(out, part->job != NULL);
+    if (!part->job)
+        return;
+    packet_put_text(out, part->job);
+    packet_put_text(out, part->ranks);
+}
+
+static int ask_group(struct hub *hub, const struct led *led)
+{
+    struct buf out = BUF_INIT;
+    talk_put_up(&out, HUB_GATHER, led->token, "a", 0);
+    packet_put_u8(&out, GATHER_GROUP);
+    packet_put_u8(&out, led->broken);
+    packet_put_text(&out, "g");
+    packet_put_text(&out, led->bytes);
+    put_part(&out, &led->leads);
+    packet_put_u32(&out, led->leaders);
+    put_part(&out, &led->adds);
+    return take(hub, led->node, &out);
+}
+
+/* None is answered before the last one has asked. */
+static void ask_groups(struct hub *hub, const struct led *led, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(ntold, 0);
+        assert_int_equal(ask_group(hub, &led[i]), 0);
+    }
+    assert_int_equal(ntold, count);
+}
+
+/* "job: ranks" of each. */
+static uint64_t check_group(uint32_t node, uint64_t token, const char *bytes, const char *members)
+{
+    struct packet rest = answer_of(node, token, HUB_OK);
+    struct buf all = BUF_INIT;
+    uint64_t number = packet_u64(&rest);
+    char *text = packet_text(&rest);
+    for (uint32_t count = packet_count(&rest, 8); count; count--) {
+        char *job = packet_text(&rest), *ranks = packet_text(&rest);
+        buf_printf(&all, "%s:%s ", job, ranks);
+        free(job);
+        free(ranks);
+    }
+    assert_true(packet_ends(&rest));
+    assert_string_equal(text, bytes);
+    assert_string_equal(buf_text(&all), members);
+    buf_free(&all);
+    free(text);
+    return number;
+}
+
+static void a_group_is_complete_with_all_that_lead_and_all_that_they_add(void **state)
+{
+    static const struct led led[] = {
+        {1, 1, 0, "b1,", {0}, 0, {0}}, /* who follows may be the first */
+        {0, 1, 0, "a0,", {"a", "0"}, 2, {"a", "1"}},
+        {2, 1, 0, "b3,", {"b", "3"}, 2, {"b", "0-1"}},
+        {1, 2, 0, "b0,", {0}, 0, {0}},
+        {0, 2, 0, "a1,", {0}, 0, {0}},
+    };
+    ask_groups(*state, led, 5);
+    uint64_t number = check_group(0, 1, "b1,a0,b3,b0,a1,", "a:0-1 b:0-1,3 ");
+    assert_true(number > 0);
+    assert_true(check_group(1, 1, "b1,a0,b3,b0,a1,", "a:0-1 b:0-1,3 ") == number);
+    assert_true(check_group(2, 1, "b1,a0,b3,b0,a1,", "a:0-1 b:0-1,3 ") == number);
+    check_group(0, 2, "", ""); /* it was told */
+    check_group(1, 2, "", "");
+}
+
+static void leaders_that_are_listed_ask_once_a_node(void **state)
+{
+    static const struct led led[] = {
+        {0, 1, 0, "0,", {"a", ""}, 0, {0}},
+        {2, 7, 0, "f,", {0}, 0, {0}},
+        {1, 1, 0, "1,", {"a", ""}, 0, {"b", "3"}},
+    };
+    ask_groups(*state, led, 3);
+    check_group(0, 1, "0,f,1,", "a: b:3 ");
+    check_group(1, 1, "0,f,1,", "a: b:3 ");
+    check_group(2, 7, "0,f,1,", "a: b:3 ");
+}
+
+/* As when a leader adds all of its job. */
+static void who_leads_and_is_added_is_not_waited_for_twice(void **state)
+{
+    static const struct led led[] = {
+        {0, 1, 0, "", {"a", "0"}, 1, {"a", ""}},
+        {0, 2, 0, "", {0}, 0, {0}},
+        {1, 1, 0, "", {0}, 0, {0}},
+        {1, 2, 0, "", {0}, 0, {0}},
+    };
+    ask_groups(*state, led, 4);
+    check_group(1, 1, "", "a: ");
+}
+
+static void what_is_wrong_with_one_of_a_group_is_told_to_all(void **state)
+{
+    static const struct {
+        struct led last;
+        enum hub_status status;
+    } cases[] = {
+        {{2, 1, 0, "", {"b", "3"}, 2, {"b", "4"}}, HUB_NOT_FOUND},
+        {{2, 1, 0, "", {"b", "3"}, 2, {"c", ""}}, HUB_NOT_FOUND},
+        {{2, 1, 0, "", {"c", "3"}, 2, {0}}, HUB_NOT_FOUND},
+        {{2, 1, 0, "", {"b", "3"}, 3, {0}}, HUB_BAD}, /* the other one says two */
+        {{2, 1, 0, "", {"b", "3"}, 0, {0}}, HUB_BAD},
+        {{2, 1, 0, "", {"a", "0"}, 2, {0}}, HUB_BAD}, /* which is elsewhere */
+        {{2, 1, 1, "", {"b", "3"}, 2, {0}}, HUB_GONE},
+        {{2, 1, 1, "", {0}, 0, {0}}, HUB_GONE}, /* it is not to be */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct led led[] = {
+            {1, 1, 0, "", {0}, 0, {0}}, {0, 1, 0, "", {"a", "0"}, 2, {"a", "1"}}, cases[i].last};
+        ask_groups(*state, led, 3);
+        for (uint32_t node = 0; node < 3; node++)
+            answer_of(node, 1, cases[i].status);
+        told_clear();
+    }
+}
+
+static void more_cannot_lead_a_group_than_they_say(void **state)
+{
+    static const struct led led[] = {{0, 1, 0, "", {"a", "0"}, 1, {"a", "1"}},
+                                     {2, 1, 0, "", {"b", "3"}, 1, {0}}};
+    ask_groups(*state, led, 2);
+    answer_of(0, 1, HUB_BAD);
+    answer_of(2, 1, HUB_BAD);
+}
+
+static void a_group_ends_with_a_task_that_was_to_follow(void **state)
+{
+    static const struct led leader = {0, 1, 0, "", {"a", "0"}, 1, {"b", "0"}};
+    assert_int_equal(ask_group(*state, &leader), 0);
+    hub_ended(*state, "b", 1);
+    hub_ended(*state, "a", 0); /* which has asked */
+    assert_int_equal(ntold, 0);
+    hub_ended(*state, "b", 0);
+    answer_of(0, 1, HUB_GONE);
+    told_clear();
+    const struct led again = {0, 2, 0, "", {"a", "1"}, 1, {"b", "2"}};
+    assert_int_equal(ask_group(*state, &again), 0);
+    hub_remove(*state, "b");
+    answer_of(0, 2, HUB_GONE);
+}
+
+static void who_follows_says_nothing_of_others(void **state)
+{
+    static const struct led cases[] = {
+        {0, 1, 0, "", {0}, 1, {0}}, {0, 1, 0, "", {0}, 0, {"a", "0"}}, {0, 0, 0, "", {0}, 0, {0}}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        assert_int_equal(ask_group(*state, &cases[i]), -1);
+    assert_int_equal(ntold, 0);
+}
+
 /* ---- descriptions ---- */
 
 static void describe(struct hub *hub, uint32_t node, uint64_t token, const char *one,
@@ -559,6 +728,13 @@ int main(void)
         TEST(a_host_waits_for_so_many_and_no_more),
         TEST(more_bytes_than_one_message_can_have_are_refused_to_all),
         TEST(a_question_that_is_malformed_is_nobodys),
+        TEST(a_group_is_complete_with_all_that_lead_and_all_that_they_add),
+        TEST(leaders_that_are_listed_ask_once_a_node),
+        TEST(who_leads_and_is_added_is_not_waited_for_twice),
+        TEST(what_is_wrong_with_one_of_a_group_is_told_to_all),
+        TEST(more_cannot_lead_a_group_than_they_say),
+        TEST(a_group_ends_with_a_task_that_was_to_follow),
+        TEST(who_follows_says_nothing_of_others),
         TEST(jobs_are_described_to_who_asks),
         TEST(who_was_told_of_a_job_is_told_of_its_end),
         TEST(a_job_without_hosts_is_not_described),

@@ -371,6 +371,17 @@ static void there_is_an_end_to_names_and_to_waiting(void **state)
     hear("8\n");
     lookup("a1", HUB_TO_ALL, 1, "never");
     hear("");
+    char *keys = malloc(40 * 2001); /* of 80,000 bytes: more than may wait */
+    assert_non_null(keys);
+    memset(keys, 'k', 40 * 2001);
+    for (int i = 1; i < 40; i++)
+        keys[i * 2001 - 1] = ' ';
+    keys[40 * 2001 - 1] = '\0';
+    lookup("a1", HUB_TO_ALL, 1, keys);
+    hear("8\n");
+    lookup("a1", HUB_TO_ALL, 0, keys); /* which does not wait */
+    hear("1\n");
+    free(keys);
     free(most);
 }
 

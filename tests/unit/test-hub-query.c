@@ -43,7 +43,7 @@ static void tell(void *arg, uint32_t node, const void *bytes, size_t len)
         said.answers++;
         return;
     }
-    assert_in_range(said.orders, 0, 7);
+    assert_uint_in_range(said.orders, 0, 7);
     said.nodes[said.orders] = node;
     assert_true(tasks_wanted(bytes, len, &said.number, &said.jobs[said.orders]));
     said.orders++;

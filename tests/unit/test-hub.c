@@ -348,7 +348,7 @@ struct said { /* what the hub told hosts: "NODE:" and the message */
 static void keep(void *arg, uint32_t node, const void *bytes, size_t len)
 {
     struct said *said = arg;
-    assert_in_range(said->count, 0, 15);
+    assert_uint_in_range(said->count, 0, 15);
     said->nodes[said->count] = node;
     buf_add(&said->bytes[said->count++], bytes, len);
 }
@@ -592,7 +592,7 @@ static void what_is_to_be_done_to_tasks_goes_to_their_nodes(void **state)
     } cases[] = {
         {"first", HUB_ALL, HUB_OK, "5,6"}, {"second", 1, HUB_OK, "7"},
         {"first", 4, HUB_NOT_FOUND, ""},   {"third", HUB_ALL, HUB_NOT_FOUND, ""},
-        {NULL, 0, HUB_NOT_FOUND, ""},
+        {"", HUB_ALL, HUB_NOT_FOUND, ""},  {NULL, 0, HUB_OK, "6,7,5,6"}, /* nobody: all */
     };
     struct said said = {0};
     struct hub *hub = two_jobs(&said);

@@ -99,7 +99,7 @@ static void turn(struct world *world, int times)
         ev_run(world->loop, EVRUN_NOWAIT);
 }
 
-static void stop(struct ev_loop *loop, ev_timer *timer, int events)
+static void stop_loop(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)timer;
     (void)events;
@@ -110,7 +110,7 @@ static void run(struct world *world, double seconds)
 {
     ev_timer timer;
     ev_now_update(world->loop);
-    ev_timer_init(&timer, stop, seconds, 0);
+    ev_timer_init(&timer, stop_loop, seconds, 0);
     ev_timer_start(world->loop, &timer);
     ev_run(world->loop, 0);
     ev_timer_stop(world->loop, &timer);

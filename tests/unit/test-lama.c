@@ -157,7 +157,7 @@ static void test_every_worked_case_comes_out_as_written(void **state)
         json_decref(line);
     }
     assert_int_equal(number, 216);
-    assert_in_range(compared, 200, number);
+    assert_uint_in_range(compared, 200, number);
     fclose(file);
     free(text);
     free(path);

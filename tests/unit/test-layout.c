@@ -203,6 +203,52 @@ static void test_node_count_spreads_even_blocks(void **state)
     CHECK_PLACED(cases);
 }
 
+static void test_all_are_as_many_as_fit(void **state)
+{
+    static const struct placed_case cases[] = {
+        {SMALL, 0, {.fill = true}, "0:0-7 0:0-7 0:0-7 0:0-7", "0:0-3"},
+        {SMALL, 0, {.fill = true, .cores_per_task = 2}, "0:0-3 0:4-7", "0:0-3"},
+        {SMALL, 0, {.fill = true, .map = "socket"}, "0:0-3 0:4-7 0:0-3 0:4-7", "0:0-3"},
+        {SMALL, 0, {.fill = true, .mppr = "1:s", .bind = "core"}, "0:0-1 0:4-5", "0:0,2"},
+        {SMALL "@0-1", 0, {.fill = true, .oversubscribe = true}, "0:0-3 0:0-3", "0:0-1"},
+        {SMALL, 0, {.fill = true, .ntasks = 1, .bind = "core"}, "0:0-1", "0:0"},
+        {"2*" SMALL "@0", 0, {.fill = true, .bind = "core"}, "0:0-1 1:0-1", "0:0 1:0"},
+    };
+    (void)state;
+    CHECK_PLACED(cases);
+}
+
+/* Slots are counted by who writes the file; he may count more than there are cores. */
+static void test_all_slots_are_taken_where_cores_may_be_shared(void **state)
+{
+    static const struct {
+        bool oversubscribe;
+        const char *map;
+        uint32_t limits[2], ntasks[2];
+        uint32_t second, last; /* the nodes of these ranks */
+    } cases[] = {
+        {false, NULL, {2, 6}, {2, 4}, 0, 1},   {true, NULL, {2, 6}, {2, 6}, 0, 1},
+        {true, NULL, {0, 3}, {4, 3}, 0, 1},    {true, "node", {6, 5}, {6, 5}, 1, 0},
+        {false, "node", {6, 5}, {4, 4}, 1, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world world;
+        world_make(&world, "2*" SMALL);
+        for (int node = 0; node < 2; node++)
+            world.nodes[node].limit = cases[i].limits[node];
+        world.parts[0] = (struct layout_part){
+            .fill = true, .oversubscribe = cases[i].oversubscribe, .map = cases[i].map};
+        struct layout *layout = make(&world);
+        for (int node = 0; node < 2; node++)
+            assert_int_equal(layout->nodes[node].ntasks, cases[i].ntasks[node]);
+        assert_int_equal(layout->tasks[1].node, cases[i].second);
+        assert_int_equal(layout->tasks[layout->ntasks - 1].node, cases[i].last);
+        layout_free(layout);
+        world_free(&world);
+    }
+}
+
 static void test_a_host_files_count_is_a_limit(void **state)
 {
     static const struct placed_case cases[] = {
@@ -671,7 +717,7 @@ static void test_json_is_as_the_command_line_promises(void **state)
 static void count_piece(void *arg, const char *text)
 {
     size_t *pieces = arg, len = strlen(text);
-    assert_in_range(len, 1, 300 << 10);
+    assert_uint_in_range(len, 1, 300 << 10);
     pieces[0]++;
     pieces[1] += len;
 }
@@ -871,6 +917,8 @@ int main(void)
         cmocka_unit_test(test_threads_that_are_not_allowed_do_not_exist),
         cmocka_unit_test(test_slots_are_cut_from_the_smallest_object_that_holds_them),
         cmocka_unit_test(test_node_count_spreads_even_blocks),
+        cmocka_unit_test(test_all_are_as_many_as_fit),
+        cmocka_unit_test(test_all_slots_are_taken_where_cores_may_be_shared),
         cmocka_unit_test(test_a_host_files_count_is_a_limit),
         cmocka_unit_test(test_holes_in_the_allocation_do_not_exist),
         cmocka_unit_test(test_refusals_say_what_fits_and_what_would_do),

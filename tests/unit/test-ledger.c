@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,19 +19,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "launcher/program/ledger.h"
 #include "launcher/program/store.h"
 
-/* A directory of the test's own, which XDG_RUNTIME_DIR names. */
+/* A directory of the test's own, and the one in it that TPRUN_RUNTIME_DIR names. */
 static char *world;
+static char runtime[64];
 
 static int make_world(void **state)
 {
     char name[] = "/tmp/test-ledger-XXXXXX";
     (void)state;
     world = strdup(mkdtemp(name));
-    setenv("XDG_RUNTIME_DIR", world, 1);
-    unsetenv("TMPDIR");
+    snprintf(runtime, sizeof(runtime), "%s/tprun", world);
+    setenv("TPRUN_RUNTIME_DIR", runtime, 1);
     return 0;
 }
 
@@ -235,6 +239,88 @@ static void test_lost_claims_are_made_anew_from_the_programs_that_live(void **st
     instance_close(instance);
 }
 
+static void write_claims(struct instance *instance, const char *bytes, size_t len)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s/claims", instance_path(instance));
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_int_equal(write(fd, bytes, len), len);
+    close(fd);
+}
+
+static void test_claims_that_were_cut_off_or_changed_anywhere_give_no_core_twice(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *a = new_program(instance), *b = new_program(instance);
+    assert_int_equal(claim_cores(a, "n0", "0-3", NULL), 0);
+    int dir = open(instance_path(instance), O_RDONLY | O_DIRECTORY);
+    size_t len;
+    char *whole = store_read(dir, "claims", 10000, &len);
+    for (size_t i = 0; i < len; i++) {
+        write_claims(instance, whole, i);
+        assert_int_equal(claim_cores(b, "n0", "0", NULL), 1);
+        expect_held(instance, "n0:0-3");
+        whole[i] ^= 1;
+        write_claims(instance, whole, len);
+        whole[i] ^= 1;
+        assert_int_equal(claim_cores(b, "n0", "3", NULL), 1);
+        expect_held(instance, "n0:0-3");
+    }
+    free(whole);
+    close(dir);
+    program_end(a);
+    assert_int_equal(claim_cores(b, "n0", "0", NULL), 0);
+    program_end(b);
+    instance_close(instance);
+}
+
+static void test_all_that_live_are_found_again(void **state)
+{
+    enum { MANY = 60 };
+    struct program *programs[MANY];
+    char core[16];
+    (void)state;
+    struct instance *instance = open_instance();
+    for (int i = 0; i < MANY; i++) {
+        programs[i] = new_program(instance);
+        snprintf(core, sizeof(core), "%d", i);
+        assert_int_equal(claim_cores(programs[i], "n0", core, NULL), 0);
+    }
+    for (int i = 0; i < MANY; i += 3)
+        program_end(programs[i]);
+    break_claims(instance, NULL);
+    struct program *last = new_program(instance);
+    assert_int_equal(atol(program_id(last)), atol(program_id(programs[MANY - 1])) + 1);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(core, sizeof(core), "%d", i);
+        assert_int_equal(claim_cores(last, "n0", core, NULL), i % 3 != 0);
+        if (i % 3)
+            program_end(programs[i]);
+    }
+    program_end(last);
+    instance_close(instance);
+}
+
+/* Who was stopped between a number and its row is passed over. */
+static void test_a_number_that_somebody_is_about_to_take_is_left_to_them(void **state)
+{
+    char path[512];
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *a = new_program(instance);
+    uint64_t number = strtoull(program_id(a), NULL, 10);
+    snprintf(path, sizeof(path), "%s/alive", instance_path(instance));
+    int fd = open(path, O_RDWR);
+    assert_int_equal(store_lock_byte(fd, number + 1), 0);
+    struct program *b = new_program(instance);
+    assert_int_equal(atol(program_id(b)), number + 2);
+    close(fd);
+    program_end(a);
+    program_end(b);
+    instance_close(instance);
+}
+
 static void test_a_file_of_the_context_is_written_whole(void **state)
 {
     (void)state;
@@ -361,7 +447,10 @@ static pid_t start_adder(const char *file, int times)
         return pid;
     struct instance *instance = instance_open("this machine", NULL);
     for (int i = 0; instance && i < times; i++) {
-        int number = 0, lock = instance_exclude(instance, "names", NULL);
+        static const char *const keys[] = {"a", "number"};
+        int number = 0, lock;
+        while ((lock = instance_exclude(instance, "names", keys, 2, NULL)) == INSTANCE_EXCLUDED)
+            sched_yield();
         int fd = open(file, O_RDWR | O_CREAT, 0600);
         if (lock < 0 || fd < 0 || pread(fd, &number, sizeof(number), 0) < 0)
             _exit(1);
@@ -376,7 +465,7 @@ static pid_t start_adder(const char *file, int times)
     _exit(1);
 }
 
-static void test_one_process_at_a_time_has_a_lock_file_and_a_killed_one_leaves_it(void **state)
+static void test_one_process_at_a_time_has_a_key_and_a_killed_one_leaves_it(void **state)
 {
     enum { ADDERS = 4, TIMES = 500 };
     (void)state;
@@ -397,6 +486,59 @@ static void test_one_process_at_a_time_has_a_lock_file_and_a_killed_one_leaves_i
     close(fd);
     free(path);
     instance_close(instance);
+}
+
+static void test_keys_of_others_are_in_nobodys_way(void **state)
+{
+    static const char *const a[] = {"a", "b", "a"}, *const b[] = {"c"}, *const c[] = {"d", "b"};
+    (void)state;
+    struct instance *one = open_instance(), *two = open_instance();
+    int first = instance_exclude(one, "names", a, 3, NULL);
+    int second = instance_exclude(two, "names", b, 1, NULL);
+    assert_true(first >= 0 && second >= 0);
+    assert_int_equal(instance_exclude(two, "names", c, 2, NULL), INSTANCE_EXCLUDED);
+    close(first);
+    int third = instance_exclude(two, "names", c, 2, NULL);
+    assert_true(third >= 0);
+    close(second);
+    close(third);
+    instance_close(one);
+    instance_close(two);
+}
+
+/* Who was stopped while it had the lock is named, and who waits a little comes back. */
+static void test_who_has_the_lock_is_named(void **state)
+{
+    char path[512], want[640], text[64];
+    struct error err = ERROR_INIT;
+    (void)state;
+    struct instance *instance = open_instance();
+    struct program *program = new_program(instance);
+    snprintf(path, sizeof(path), "%s/lock", instance_path(instance));
+    pid_t pid = fork();
+    if (pid == 0) {
+        int fd = open(path, O_RDWR);
+        snprintf(text, sizeof(text), "%-15d\n", (int)getpid());
+        if (store_lock(fd, true) == 0 && pwrite(fd, text, 16, 0) == 16)
+            raise(SIGSTOP);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+    instance_set_patience(instance, 0.1);
+    assert_false(instance_is_busy(instance));
+    assert_int_equal(claim_cores(program, "n0", "0", &err), -1);
+    assert_true(instance_is_busy(instance));
+    snprintf(want, sizeof(want),
+             "%s is locked by process %d, which is stopped: continue it (kill -CONT %d) or end it",
+             path, (int)pid, (int)pid);
+    assert_string_equal(error_text(&err), want);
+    expect_held(instance, ""); /* who only reads needs no lock */
+    kill_holder(pid);
+    assert_int_equal(claim_cores(program, "n0", "0", NULL), 0);
+    assert_false(instance_is_busy(instance));
+    program_end(program);
+    instance_close(instance);
+    error_clear(&err);
 }
 
 static void test_a_file_is_written_and_appended_to_and_others_read_its_values(void **state)
@@ -498,7 +640,9 @@ static void test_kills_at_any_moment_leave_a_ledger_that_works(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
+    struct program *holder = new_program(instance);
     long last = 0;
+    assert_int_equal(claim_cores(holder, "n1", "0-3", NULL), 0);
     srand(11);
     for (int round = 0; round < 150; round++) {
         pid_t pid = fork();
@@ -507,6 +651,8 @@ static void test_kills_at_any_moment_leave_a_ledger_that_works(void **state)
                 struct instance *own = instance_open("this machine", NULL);
                 struct program *program = program_new(own, "./app", NULL);
                 claim_cores(program, "n0", "0-3", NULL);
+                if (claim_cores(program, "n1", "3", NULL) != 1)
+                    _exit(1);
                 program_end(program);
                 instance_close(own);
             }
@@ -516,11 +662,13 @@ static void test_kills_at_any_moment_leave_a_ledger_that_works(void **state)
         struct program *program = new_program(instance);
         assert_true(atol(program_id(program)) > last);
         last = atol(program_id(program));
+        assert_int_equal(claim_cores(program, "n1", "0", NULL), 1);
         assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
-        expect_held(instance, "n0:0-3");
+        expect_held(instance, "n0:0-3 n1:0-3");
         program_end(program);
-        expect_held(instance, "");
+        expect_held(instance, "n1:0-3");
     }
+    program_end(holder);
     instance_close(instance);
 }
 
@@ -590,7 +738,7 @@ static void test_a_symbolic_link_is_refused(void **state)
     store_remove(AT_FDCWD, path);
     mkdir(elsewhere, 0700);
     assert_int_equal(symlink(elsewhere, path), 0);
-    expect_no_instance(path);
+    expect_no_instance("is a symbolic link, expected a directory: remove it");
     unlink(path);
 }
 
@@ -603,34 +751,81 @@ static void test_a_directory_of_another_user_is_refused(void **state)
     snprintf(path, sizeof(path), "%s/tprun", world);
     mkdir(path, 0700);
     assert_int_equal(chown(path, 12345, 12345), 0);
-    expect_no_instance("belongs to user 12345");
-    assert_int_equal(chown(path, 0, 0), 0);
+    expect_no_instance(
+        "belongs to user 12345, not to root (0) who runs this: user 12345 or root has "
+        "to remove it");
+    assert_int_equal(chown(path, 1, 1), 0);
+    expect_no_instance("belongs to daemon (1), not to root (0)");
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(symlink(world, path), 0);
+    assert_int_equal(lchown(path, 1, 1), 0);
+    expect_no_instance("is a symbolic link that belongs to daemon (1)");
+    assert_int_equal(unlink(path), 0);
 }
 
-static void test_tmpdir_serves_where_there_is_no_runtime_directory(void **state)
+/* Cron, batch jobs and su have another environment, or none. */
+static void test_the_environment_does_not_decide_the_place(void **state)
 {
-    static const char *const unusable[] = {NULL,           "",          "relative",
-                                           "/nonexistent", "/dev/null", "/proc/1"};
+    static const char *const names[] = {"XDG_RUNTIME_DIR", "TMPDIR", "HOME", "XDG_STATE_HOME"};
+    char want[64], kept[4][256], other[512];
     (void)state;
-    char want[512];
-    snprintf(want, sizeof(want), "%s/tprun-%u/", world, (unsigned)geteuid());
-    setenv("TMPDIR", world, 1);
-    for (size_t i = 0; i < sizeof(unusable) / sizeof(unusable[0]); i++) {
-        if (unusable[i])
-            setenv("XDG_RUNTIME_DIR", unusable[i], 1);
-        else
-            unsetenv("XDG_RUNTIME_DIR");
-        if (geteuid() == 0 && i == 5)
-            continue;
-        struct instance *instance = open_instance();
-        assert_int_equal(strncmp(instance_path(instance), want, strlen(want)), 0);
-        instance_close(instance);
+    snprintf(want, sizeof(want), RUNTIME_PARENT "/tprun-%u/", (unsigned)geteuid());
+    snprintf(other, sizeof(other), "%s/other", world);
+    mkdir(other, 0700);
+    unsetenv("TPRUN_RUNTIME_DIR");
+    for (size_t i = 0; i < 4; i++) {
+        const char *was = getenv(names[i]);
+        snprintf(kept[i], sizeof(kept[i]), "%s", was ? was : "");
+        setenv(names[i], other, 1);
     }
-    unsetenv("XDG_RUNTIME_DIR");
-    setenv("TMPDIR", "/nonexistent", 1);
-    expect_no_instance("/nonexistent");
-    unsetenv("TMPDIR");
-    setenv("XDG_RUNTIME_DIR", world, 1);
+    struct instance *with = instance_open("test-ledger", NULL);
+    for (size_t i = 0; i < 4; i++)
+        unsetenv(names[i]);
+    struct instance *without = instance_open("test-ledger", NULL);
+    assert_non_null(with);
+    assert_non_null(without);
+    assert_string_equal(instance_path(with), instance_path(without));
+    assert_int_equal(strncmp(instance_path(with), want, strlen(want)), 0);
+    assert_int_equal(rmdir(other), 0); /* nothing is in it */
+    store_remove(AT_FDCWD, instance_path(with));
+    instance_close(with);
+    instance_close(without);
+    for (size_t i = 0; i < 4; i++)
+        if (*kept[i])
+            setenv(names[i], kept[i], 1);
+    setenv("TPRUN_RUNTIME_DIR", runtime, 1);
+}
+
+static void test_a_runtime_directory_of_the_users_choice_is_checked_as_well(void **state)
+{
+    char path[512], file[512];
+    (void)state;
+    setenv("TPRUN_RUNTIME_DIR", "relative", 1);
+    expect_no_instance("TPRUN_RUNTIME_DIR: expected an absolute path, got \"relative\"");
+    setenv("TPRUN_RUNTIME_DIR", "/nonexistent/below", 1);
+    expect_no_instance("cannot make the directory /nonexistent/below: No such file or directory");
+    snprintf(file, sizeof(file), "%s/file", world);
+    close(open(file, O_WRONLY | O_CREAT, 0600));
+    setenv("TPRUN_RUNTIME_DIR", file, 1);
+    expect_no_instance("is a file, expected a directory");
+    snprintf(path, sizeof(path), "%s/made//", world);
+    setenv("TPRUN_RUNTIME_DIR", path, 1);
+    instance_close(open_instance());
+    snprintf(path, sizeof(path), "%s/made", world);
+    assert_int_equal(store_remove(AT_FDCWD, path), 0);
+    setenv("TPRUN_RUNTIME_DIR", runtime, 1);
+}
+
+/* systemd-tmpfiles removes what has been in /tmp for ten days, but for what is locked so. */
+static void test_the_directory_is_locked_against_cleaning_while_it_is_used(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    int fd = open(runtime, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1);
+    instance_close(instance);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+    close(fd);
 }
 
 static void test_what_cannot_be_made_anew_is_named(void **state)
@@ -690,6 +885,23 @@ static void expect_rivals(struct instance *instance, struct program *program, co
     free(text);
     idset_free(ids);
     rset_free(wanted);
+}
+
+static void test_a_long_command_is_shown_by_its_beginning(void **state)
+{
+    (void)state;
+    char name[200], want[200];
+    struct instance *instance = open_instance();
+    memset(name, 'x', 59);
+    snprintf(name + 59, sizeof(name) - 59, "\u00e9 and more");
+    struct program *a = program_new(instance, name, NULL), *b = new_program(instance);
+    assert_int_equal(claim_cores(a, "n0", "0", NULL), 0);
+    snprintf(want, sizeof(want), "(%.59s..., since ", name);
+    expect_rivals(instance, b, "0", want);
+    expect_rivals(instance, b, "0", ", for ");
+    program_end(a);
+    program_end(b);
+    instance_close(instance);
 }
 
 static void test_nobody_overtakes_who_waits(void **state)
@@ -882,7 +1094,7 @@ static void test_a_full_disk_is_told_in_one_sentence(void **state)
     mkdir(path, 0700);
     if (mount("tmpfs", path, "tmpfs", 0, options) < 0)
         skip();
-    setenv("XDG_RUNTIME_DIR", path, 1);
+    setenv("TPRUN_RUNTIME_DIR", path, 1);
     struct instance *instance = instance_open("this machine", &err);
     assert_non_null(instance);
     struct program *a = program_new(instance, "a", NULL);
@@ -895,21 +1107,23 @@ static void test_a_full_disk_is_told_in_one_sentence(void **state)
     while (write(fd, zeros, sizeof(zeros)) > 0)
         ;
     close(fd);
-    assert_null(program_new(instance, "b", &err));
+    struct program *b = program_new(instance, "b", NULL); /* its row has room */
+    assert_non_null(b);
+    assert_int_equal(claim_cores(b, "n0", "1", &err), -1);
     assert_non_null(strstr(error_text(&err), "No space left on device"));
+    error_clear(&err);
     assert_int_equal(claim_cores(a, "n0", "0-1", &err), -1);
     assert_non_null(strstr(error_text(&err), "No space left on device"));
     expect_held(instance, "n0:0"); /* as before */
     unlink(file);
-    struct program *b = program_new(instance, "b", &err);
-    assert_non_null(b);
-    assert_int_equal(atol(program_id(b)), atol(program_id(a)) + 1);
+    assert_int_equal(claim_cores(b, "n0", "1", &err), 0);
+    expect_held(instance, "n0:0-1");
     program_end(b);
     program_end(a);
     expect_held(instance, "");
     instance_close(instance);
     umount(path);
-    setenv("XDG_RUNTIME_DIR", world, 1);
+    setenv("TPRUN_RUNTIME_DIR", runtime, 1);
     error_clear(&err);
 }
 
@@ -947,11 +1161,16 @@ int main(void)
         cmocka_unit_test(test_two_programs_never_hold_one_gpu),
         cmocka_unit_test(test_numbers_are_never_used_twice),
         cmocka_unit_test(test_lost_claims_are_made_anew_from_the_programs_that_live),
+        cmocka_unit_test(test_claims_that_were_cut_off_or_changed_anywhere_give_no_core_twice),
+        cmocka_unit_test(test_all_that_live_are_found_again),
+        cmocka_unit_test(test_a_number_that_somebody_is_about_to_take_is_left_to_them),
         cmocka_unit_test(test_a_file_of_the_context_is_written_whole),
         cmocka_unit_test(test_ending_removes_whatever_the_directory_holds),
         cmocka_unit_test(test_of_many_that_want_a_core_exactly_one_gets_it),
         cmocka_unit_test(test_a_killed_holder_frees_at_once),
-        cmocka_unit_test(test_one_process_at_a_time_has_a_lock_file_and_a_killed_one_leaves_it),
+        cmocka_unit_test(test_one_process_at_a_time_has_a_key_and_a_killed_one_leaves_it),
+        cmocka_unit_test(test_keys_of_others_are_in_nobodys_way),
+        cmocka_unit_test(test_who_has_the_lock_is_named),
         cmocka_unit_test(test_a_file_is_written_and_appended_to_and_others_read_its_values),
         cmocka_unit_test(test_a_mark_is_taken_away_by_one_program),
         cmocka_unit_test(test_a_program_lives_on_in_a_forked_process),
@@ -961,8 +1180,11 @@ int main(void)
         cmocka_unit_test(test_a_directory_that_others_may_enter_is_refused),
         cmocka_unit_test(test_a_symbolic_link_is_refused),
         cmocka_unit_test(test_a_directory_of_another_user_is_refused),
-        cmocka_unit_test(test_tmpdir_serves_where_there_is_no_runtime_directory),
+        cmocka_unit_test(test_the_environment_does_not_decide_the_place),
+        cmocka_unit_test(test_a_runtime_directory_of_the_users_choice_is_checked_as_well),
+        cmocka_unit_test(test_the_directory_is_locked_against_cleaning_while_it_is_used),
         cmocka_unit_test(test_what_cannot_be_made_anew_is_named),
+        cmocka_unit_test(test_a_long_command_is_shown_by_its_beginning),
         cmocka_unit_test(test_nobody_overtakes_who_waits),
         cmocka_unit_test(test_a_waiter_that_was_killed_is_in_nobodys_way),
         cmocka_unit_test(test_who_leaves_the_line_gives_its_place_away),

@@ -59,6 +59,7 @@ static void test_replies_of_all_kinds_are_survived(void **state)
         {{GREET, MAXES, NAME, "cmd=get_result rc=0 msg=success value=v\n", BYE}, 0},
         {{GREET, MAXES, NAME, "cmd=get_result rc=0 found=TRUE value=v\n", BYE}, 0},
         {{GREET, MAXES, NAME, "cmd=get_result value=v rc=0\n", BYE}, 0},
+        {{GREET, MAXES, NAME, "cmd=get_result rc=0 value=v found=TRUE\n", BYE}, 0},
         {{GREET, MAXES, NAME, "cmd=get_result value=v\n", "cmd=finalize_ack rc=0\n"}, 0},
         {{"pmi_subversion=2 cmd=response_to_init   pmi_version=1\n", MAXES, NAME,
           "value=v cmd=get_result\n", BYE},
@@ -89,6 +90,24 @@ static void test_replies_of_all_kinds_are_survived(void **state)
         if (status != scripts[i].status)
             fail_msg("script %zu: %d, not %d", i, status, scripts[i].status);
     }
+}
+
+static int task_gets_words(void)
+{
+    int spawned;
+    char got[1024];
+    CHECK(PMI_Init(&spawned) == PMI_SUCCESS);
+    CHECK(PMI_KVS_Get("k", "key", got, sizeof(got)) == PMI_SUCCESS);
+    CHECK(!strcmp(got, "v found=TRUE"));
+    return PMI_Finalize();
+}
+
+static void test_a_value_that_ends_as_some_replies_do_is_whole(void **state)
+{
+    (void)state;
+    static const char *const replies[] = {
+        GREET, MAXES, NAME, "cmd=get_result rc=0 msg=success value=v found=TRUE\n", BYE, NULL};
+    assert_int_equal(run_script(replies, task_gets_words), 0);
 }
 
 static int task_spawns_and_publishes(void)
@@ -208,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replies_of_all_kinds_are_survived),
+        cmocka_unit_test(test_a_value_that_ends_as_some_replies_do_is_whole),
         cmocka_unit_test(test_what_another_server_grants_is_taken),
         cmocka_unit_test(test_without_a_launcher_a_process_is_alone),
         cmocka_unit_test(test_a_bad_environment_is_no_singleton),

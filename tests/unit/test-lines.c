@@ -43,7 +43,10 @@ static const struct {
     {{"", "x", "", "\n"}, false, "x\n|"},
     {{"", ""}, false, ""},
     {{"no end"}, false, "no end|"},
-    {{"a\rb", "\r\n"}, false, "a\rb\r\n|"},
+    {{"a\rb", "\r\n"}, false, "a\r|b\r\n|"},
+    {{"a\nb\rc", "d\r", "e"}, false, "a\nb\r|cd\r|e|"},
+    {{"a\r", "\n"}, false, "a\r|\n|"},
+    {{"a\rb\nc"}, false, "a\rb\n|c|"},
     {{"a", "b\n", "c"}, true, "a>b\n|c>"},
     {{"a\nb", "\n"}, true, "a\nb>\n|"},
 };
@@ -126,6 +129,27 @@ static void test_the_end_of_a_long_last_line_is_not_empty(void **state)
     free(text);
 }
 
+static void test_what_was_idle_is_passed_on_and_its_line_goes_on(void **state)
+{
+    struct lines lines;
+    struct seen seen = {BUF_INIT, BUF_INIT};
+    (void)state;
+    lines_init(&lines, false);
+    lines_feed(&lines, "a\nname? ", 8, see, &seen);
+    assert_string_equal(buf_text(&seen.text), "a\n|");
+    lines_idle(&lines, see, &seen);
+    lines_idle(&lines, see, &seen);
+    assert_string_equal(buf_text(&seen.text), "a\n|name? |");
+    lines_feed(&lines, "b", 1, see, &seen);
+    lines_feed(&lines, "c\nd", 3, see, &seen);
+    lines_end(&lines, see, &seen);
+    lines_idle(&lines, see, &seen);
+    assert_string_equal(buf_text(&seen.text), "a\n|name? |bc\n|d|");
+    assert_int_equal(seen.empty, 0);
+    lines_free(&lines);
+    seen_free(&seen);
+}
+
 static void test_any_bytes_are_kept_NULs_included(void **state)
 {
     struct lines lines;
@@ -149,6 +173,7 @@ int main(void)
         cmocka_unit_test(test_lines_are_passed_on_when_they_are_whole),
         cmocka_unit_test(test_long_lines_come_in_pieces_of_which_the_last_is_finished),
         cmocka_unit_test(test_the_end_of_a_long_last_line_is_not_empty),
+        cmocka_unit_test(test_what_was_idle_is_passed_on_and_its_line_goes_on),
         cmocka_unit_test(test_any_bytes_are_kept_NULs_included),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static void test_levels_that_divide_nothing_more_are_left_out(void **state)
            "{socket:[{cores:0-1,memory:1},{cores:2-3,memory:1}]}");
     expect("package:1 numa:2 core:2 pu:1", NULL, NULL,
            "{numa:[{cores:0-1,memory:1},{cores:2-3,memory:1}]}");
-    expect("package:2 [numa(memory=0)] core:2 pu:1", NULL, NULL,
+    expect("package:2 [numa(memory=1)] core:2 pu:1", NULL, NULL,
            "{socket:[{cores:0-1},{cores:2-3}]}");
 }
 

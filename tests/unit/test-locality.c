@@ -5,6 +5,7 @@
 
 #include "affinity/pool/locality.h"
 #include "affinity/pool/pool.h"
+#include "tests/unit/limit.h"
 
 /* JSON with ' for ". */
 static json_t *json_of(const char *text)
@@ -252,6 +253,50 @@ static void test_wrong_topologies_are_refused_with_their_place(void **state)
     }
 }
 
+/* Cores 0, N, 2N, ... of the first of N localities, then 1, N + 1, ... */
+static json_t *interleaved_topo(uint32_t nlocalities, uint32_t ncores)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < nlocalities; i++) {
+        struct idset *cores = idset_new();
+        for (uint32_t core = 0; core < ncores; core++)
+            idset_add(cores, i * 2 + core * nlocalities * 2);
+        char *text = idset_encode(cores);
+        json_array_append_new(list, json_pack("{s:s}", "cores", text));
+        free(text);
+        idset_free(cores);
+    }
+    return json_pack("{s:o}", "a", list);
+}
+
+static void test_many_localities_of_many_cores_take_no_time(void **state)
+{
+    json_t *topo = interleaved_topo(4000, 300);
+    struct locality_tree tree = {0};
+    (void)state;
+    limit_cpu(8);
+    assert_int_equal(locality_read_topo(topo, "0", &tree, NULL), 0);
+    assert_int_equal(idset_count(tree.domains[0].cores), 4000 * 300);
+    locality_tree_clear(&tree);
+    json_decref(topo);
+}
+
+static void test_memory_in_all_is_less_than_any_machine_could_have(void **state)
+{
+    json_t *fits = json_of("{'socket':[{'numa':[{'memory':4e9},{'memory':4e9}]}]}");
+    struct locality_tree tree = {0};
+    (void)state;
+    assert_int_equal(locality_read_topo(fits, "0", &tree, NULL), 0);
+    assert_true(tree.memory == UINT64_C(8000000000) << 30);
+    locality_tree_clear(&tree);
+    json_decref(fits);
+    json_t *scheduling =
+        json_of(ENTRY("0", "{'socket':[{'numa':[{'memory':8e9},{'memory':8e9},{'memory':8e9}]}]}"));
+    expect_bad(scheduling, "ranks \"0\": topo.socket[0].numa[1]: with this the domains state more "
+                           "memory than 9000 PB, the most that a node may have");
+    json_decref(scheduling);
+}
+
 static json_t *wrap(json_t *topo)
 {
     return json_pack("{s:s, s:[{s:s, s:o}]}", "writer", "TreePool", "children", "ranks", "0",
@@ -432,6 +477,8 @@ int main(void)
         cmocka_unit_test(test_nodes_of_one_kind_share_a_tree),
         cmocka_unit_test(test_what_is_not_a_TreePool_is_not_looked_at),
         cmocka_unit_test(test_wrong_topologies_are_refused_with_their_place),
+        cmocka_unit_test(test_many_localities_of_many_cores_take_no_time),
+        cmocka_unit_test(test_memory_in_all_is_less_than_any_machine_could_have),
         cmocka_unit_test(test_depth_and_size_are_bounded),
         cmocka_unit_test(test_vectors_of_trimming_and_renumbering_hold),
         cmocka_unit_test(test_vectors_are_what_an_allocation_of_these_nodes_gives),

@@ -83,6 +83,18 @@ static const struct {
      "PMI-1 or PMIx",
      NULL,
      5},
+    {{"libmpi_abi.so.1", "libopen_mpi.so.40", "libpmix.so.2"},
+     "Open MPI",
+     "libmpi_abi.so.1",
+     "PMIx",
+     NULL,
+     4},
+    {{"libmpi_abi.so.1=/opt/intel/oneapi/mpi/2022/lib/libmpi_abi.so.1"},
+     "Intel MPI",
+     "libmpi_abi.so.1",
+     "PMI-1",
+     NULL,
+     1},
     {{"libpmi2.so.0"}, NULL, NULL, "PMI-2", "libpmi2.so.0", 2},
     {{"libpmi.so.0"}, NULL, NULL, "PMI-1", "libpmi.so.0", 1},
     {{"libpmix.so.2"}, NULL, NULL, "PMIx", "libpmix.so.2", 4},
@@ -100,6 +112,31 @@ static void libraries_fill(struct library *libraries, struct linkage *linkage,
         if (path)
             *path++ = '\0';
         libraries[linkage->count++] = (struct library){.name = texts[i], .path = path};
+    }
+}
+
+static void test_the_library_of_the_abi_is_known_by_its_maker(void **state)
+{
+    static const struct {
+        enum library_maker maker;
+        const char *mpi;
+        enum mpi_family family;
+        unsigned speaks;
+    } makers[] = {
+        {LIBRARY_MAKER_UNKNOWN, "an MPI of the standard ABI", MPI_FAMILY_UNKNOWN, 5},
+        {LIBRARY_MAKER_MPICH, "MPICH", MPI_FAMILY_MPICH, 1},
+        {LIBRARY_MAKER_OPEN_MPI, "Open MPI", MPI_FAMILY_OPEN_MPI, 4},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+        struct library library = {.name = (char *)LIBRARY_MPI_ABI, .maker = makers[i].maker};
+        struct linkage linkage = {.libraries = &library, .count = 1};
+        struct mpi_use use = mpi_use_of(&linkage);
+        assert_string_equal(use.mpi, makers[i].mpi);
+        assert_ptr_equal(use.mpi_library, &library);
+        assert_int_equal(use.family, makers[i].family);
+        assert_int_equal(use.speaks, makers[i].speaks);
+        assert_int_equal(mpi_use_is_known(use.mpi), i > 0);
     }
 }
 
@@ -178,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_of_libraries_say_which_mpi_and_pmi_there_is),
+        cmocka_unit_test(test_the_library_of_the_abi_is_known_by_its_maker),
         cmocka_unit_test(test_it_is_said_whether_that_is_served),
         cmocka_unit_test(test_an_mpi_is_known_by_its_librarys_name),
     };

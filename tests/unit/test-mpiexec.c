@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "launcher/cli/mpiexec.h"
@@ -12,15 +13,20 @@
 #include "launcher/program/spec.h"
 
 /* Words of a command line: between blanks. */
-static char **translate(const char *line, struct error *err)
+static char **translate_as(const char *name, const char *line, struct error *err)
 {
-    char text[1024], *rest = text, *words[64] = {(char *)(uintptr_t) "mpiexec"};
+    char text[1024], *rest = text, *words[64] = {(char *)(uintptr_t)name};
     int count = 1;
     snprintf(text, sizeof(text), "%s", line);
     for (char *word; (word = strsep(&rest, " "));)
         if (word[0])
             words[count++] = word;
     return mpiexec_translate(words, err);
+}
+
+static char **translate(const char *line, struct error *err)
+{
+    return translate_as("mpiexec", line, err);
 }
 
 static void join(char *text, size_t size, char **words)
@@ -38,6 +44,8 @@ static const struct {
     {"-np 4 a", "--ntasks=4 --oversubscribe a"},
     {"--np=4 a", "--ntasks=4 --oversubscribe a"},
     {"-n 1 a b : -n 2 c", "--ntasks=1 --oversubscribe a b : --ntasks=2 --oversubscribe c"},
+    {"-n 1 a : -n 2 b :", "--ntasks=1 --oversubscribe a : --ntasks=2 --oversubscribe b"},
+    {": -n 1 a : : b", "--ntasks=1 --oversubscribe a : --oversubscribe b"},
     {"-n 1 -- -a", "--ntasks=1 --oversubscribe -- -a"},
     {"a \\: \\\\: \\x", "--oversubscribe a \\\\: \\\\\\: \\x"},
 
@@ -45,7 +53,18 @@ static const struct {
     {"-n 4 -ppn 2 a", "--taskmap=cyclic:2 --ntasks=4 --oversubscribe a"},
     {"-ppn 2 a", "--per=2:node --order=sequential --oversubscribe a"},
     {"-npernode 2 a", "--per=2:node --order=sequential --oversubscribe a"},
-    {"-N 2 -n 3 a", "--per=2:node --order=sequential --ntasks=3 --oversubscribe a"},
+    {"-N 2 -n 3 a", "--map-by=slot --mppr=2:n --ntasks=3 a"},
+    {"-n 3 --map-by ppr:1:node a", "--map-by=slot --mppr=1:n --ntasks=3 a"},
+    {"-n 3 --oversubscribe -npernode 1 a", "--map-by=slot --mppr=1:n --ntasks=3 --oversubscribe a"},
+    {"-ppn 2 -npernode 2 -n 3 a", "--map-by=slot --mppr=2:n --ntasks=3 --oversubscribe a"},
+    {"-n 3 -npersocket 2 a", "--map-by=slot --mppr=2:s --ntasks=3 --bind-to=core a"},
+    {"-npernode 2 --use-hwthread-cpus a",
+     "--per=2:node --order=sequential --bind-to=hwthread --oversubscribe a"},
+    {"-n 3 --map-by ppr:2:node --use-hwthread-cpus a",
+     "--map-by=slot --mppr=2:n --map-by=hwthread --ntasks=3 a"},
+    {"--map-by ppr:2:socket --rank-by slot a",
+     "--per=2:socket --order=sequential --order=sequential --oversubscribe a"},
+    {"-np 2 -np 3 a", "--ntasks=3 --oversubscribe a"},
     {"-pernode a", "--per=1:node --order=sequential --oversubscribe a"},
     {"--npersocket 3 a", "--per=3:socket --order=sequential --oversubscribe a"},
     {"-host a a", "--hosts=a --ntasks=1 --oversubscribe a"},
@@ -56,15 +75,29 @@ static const struct {
     {"-hosts a:2,b a", "--hosts=a,b --ntasks=3 --taskmap=[[0,1,2,1],[1,1,1,1]] --oversubscribe a"},
     {"-hosts a:2,b -n 4 a",
      "--hosts=a,b --taskmap=[[0,1,2,1],[1,1,1,1],[0,1,1,1]] --ntasks=4 --oversubscribe a"},
+    {"-host a -n 1 a : -host a -n 2 b",
+     "--hosts=a --ntasks=1 --oversubscribe a : --ntasks=2 --oversubscribe b"},
+    {"-hosts a:2,b --ntasks 4 a",
+     "--hosts=a,b --ntasks=4 --taskmap=[[0,1,2,1],[1,1,1,1],[0,1,1,1]] --oversubscribe a"},
+    {"-hosts a:2,b --ntasks all a", "--hosts=a,b --ntasks=all --ntasks=3 "
+                                    "--taskmap=[[0,1,2,1],[1,1,1,1]] --oversubscribe a"},
     {"-host a -host b,a a",
      "--hosts=a,b --ntasks=3 --taskmap=[[0,1,2,1],[1,1,1,1]] --oversubscribe a"},
+    {"-host a:2,b a : b", "--hosts=a,b --taskmap=[[0,1,1,1]] --oversubscribe a : "
+                          "--taskmap=[[0,1,1,1]] --oversubscribe b"},
+    {"-hosts a:2,b -n 3 a : -n 1 b : -n 3 c",
+     "--hosts=a,b --taskmap=[[0,1,2,1],[1,1,1,1]] --ntasks=3 --oversubscribe a : "
+     "--taskmap=[[0,1,1,1]] --ntasks=1 --oversubscribe b : "
+     "--taskmap=[[0,1,1,1],[1,1,1,1],[0,1,1,1]] --ntasks=3 --oversubscribe c"},
+    {"-hosts a:2,b --map-by node a", "--hosts=a,b --map-by=node --ntasks=3 --oversubscribe a"},
+    {"-host a -hostfile h -n 2 a", "--hosts=a --ntasks=2 --oversubscribe a"},
     {"-hosts a,b -n 1 a : -n 1 b", "--hosts=a,b --taskmap=cyclic:1 --ntasks=1 --oversubscribe a : "
                                    "--ntasks=1 --oversubscribe b"},
     {"-hosts a:2,b -ppn 1 -n 2 a", "--hosts=a,b --taskmap=cyclic:1 --ntasks=2 --oversubscribe a"},
     {"-hosts a,b --map-by node -n 2 a", "--hosts=a,b --map-by=node --ntasks=2 --oversubscribe a"},
     {"-hosts a,b --per 2:node a", "--hosts=a,b --per=2:node --oversubscribe a"},
-    {"-f h a", "--hostfile=h --oversubscribe a"},
-    {"--machinefile h a", "--hostfile=h --oversubscribe a"},
+    {"-hostfile h -n 2 a", "--hostfile=h --ntasks=2 --oversubscribe a"},
+    {"--machinefile h a", "--hostfile=h --ntasks=all --oversubscribe a"},
     {"-n 2 --nooversubscribe a", "--ntasks=2 a"},
     {"--oversubscribe --allow-run-as-root -iface eth0 -usize 4 a", "--oversubscribe a"},
 
@@ -88,7 +121,7 @@ static const struct {
      "--per=1:numa --order=sequential --cores-per-task=2 --oversubscribe a"},
     {"--map-by rankfile:file=x:y a", "--rankfile=x:y --oversubscribe a"},
     {"--rankfile r a", "--rankfile=r --oversubscribe a"},
-    {"--rank-by slot a", "--rank-by=slot --oversubscribe a"},
+    {"--rank-by slot a", "--order=sequential --ntasks=all --oversubscribe a"},
     {"-gpus-per-proc 2 a", "--gpus-per-task=2 --oversubscribe a"},
     {"-membind bind:numa a", "--mem-bind=local --oversubscribe a"},
     {"-membind firsttouch a", "--mem-bind=none --oversubscribe a"},
@@ -98,14 +131,26 @@ static const struct {
     {"-genv A 1 a : -env A 2 b", "--env=A=1 --oversubscribe a : --env=A=1 --env=A=2 "
                                  "--oversubscribe b"},
     {"a : -genv A 1 b", "--env=A=1 --oversubscribe a : --env=A=1 --oversubscribe b"},
-    {"-genv A 1 -genvnone a", "--env-remove=* --env=A=1 --oversubscribe a"},
-    {"-genvlist FOO,NOT_SET,,BAR a", "--env-remove=* --env=FOO --env=BAR --oversubscribe a"},
-    {"-genvnone -envall a : b", "--oversubscribe a : --env-remove=* --oversubscribe b"},
-    {"-envlist FOO a : -envnone b", "--env-remove=* --env=FOO --oversubscribe a : --env-remove=* "
-                                    "--oversubscribe b"},
+    {"-genv A 1 -genvnone a", "--env-remove=* --env=PATH --env=A=1 --oversubscribe a"},
+    {"-genvlist FOO,NOT_SET,,BAR a",
+     "--env-remove=* --env=PATH --env=FOO --env=BAR --oversubscribe a"},
+    {"-genvnone -envall a : b", "--oversubscribe a : --env-remove=* --env=PATH --oversubscribe b"},
+    {"-envlist FOO a : -envnone b",
+     "--env-remove=* --env=PATH --env=FOO --oversubscribe a : --env-remove=* --env=PATH "
+     "--oversubscribe b"},
     {"-genvnone -genvall a", "--oversubscribe a"},
-    {"-x FOO -x A=b=c a", "--env=FOO --env=A=b=c --oversubscribe a"},
-    {"--mca btl self,tcp a", "--env=OMPI_MCA_btl=self,tcp --oversubscribe a"},
+    {"-x FOO -x A=b=c a", "--env=FOO --env=A=b=c --ntasks=all --oversubscribe a"},
+    {"-x NOT_SET a", "--ntasks=all --oversubscribe a"},
+    {"-genv FOO=5 a", "--env=FOO=5 --oversubscribe a"},
+    {"-env FOO=5=6 -env B= a", "--env=FOO=5=6 --env=B= --oversubscribe a"},
+    {"-genv=FOO=5 a", "--env=FOO=5 --oversubscribe a"},
+    {"-genv=FOO 5 a", "--env=FOO=5 --oversubscribe a"},
+    {"--mca btl self,tcp a", "--env=OMPI_MCA_btl=self,tcp --ntasks=all --oversubscribe a"},
+    {"--mca no_such thing a", "--env=OMPI_MCA_no_such=thing --ntasks=all --oversubscribe a"},
+    {"--mca plm_rsh_agent rsh a",
+     "--ssh=rsh --env=OMPI_MCA_plm_rsh_agent=rsh --ntasks=all --oversubscribe a"},
+    {"--mca hwloc_base_binding_policy none a",
+     "--env=OMPI_MCA_hwloc_base_binding_policy=none --bind-to=none --ntasks=all --oversubscribe a"},
     {"-genv A --b a", "--env=A=--b --oversubscribe a"},
     {"-wdir /tmp a", "--chdir=/tmp --oversubscribe a"},
     {"-n 1 --pset left a : -n 2 -pset right b",
@@ -117,10 +162,19 @@ static const struct {
     {"-outfile-pattern o.%r.%p.%h.%% -errfile-pattern e a",
      "--output=o.%r.%n.%h.%% --error=e --oversubscribe a"},
     {"-timeout 5 -v -print-all-exitcodes a", "--time-limit=5 --verbose --oversubscribe a"},
+    {"-timeout 0 a", "--ntasks=all --oversubscribe a"},
     {"-disable-auto-cleanup a", "--disable-auto-cleanup --oversubscribe a"},
-    {"-launcher ssh -launcher-exec x a", "--bootstrap=ssh --ssh=x --oversubscribe a"},
-    {"-bootstrap rsh a", "--bootstrap=ssh --ssh=rsh --oversubscribe a"},
+    {"-launcher ssh -launcher-exec x a", "--bootstrap=auto --ssh=x --oversubscribe a"},
+    {"-bootstrap rsh a", "--bootstrap=auto --ssh=rsh --oversubscribe a"},
     {"-launcher fork a", "--bootstrap=local --oversubscribe a"},
+    {"-launcher slurm a", "--bootstrap=slurm --oversubscribe a"},
+    {"-launcher lsf a", "--bootstrap=lsf --oversubscribe a"},
+    {"-launcher sge a", "--bootstrap=sge --oversubscribe a"},
+    {"-launcher pbs a", "--bootstrap=pbs --oversubscribe a"},
+    {"--bootstrap flux a", "--bootstrap=flux --oversubscribe a"},
+    {"--bootstrap auto a", "--bootstrap=auto --oversubscribe a"},
+    {"--bootstrap kubernetes a", "--bootstrap=kubernetes --oversubscribe a"},
+    {"--bootstrap {agent} a", "--bootstrap={agent} --oversubscribe a"},
     {"-info", "--version --oversubscribe"},
     {"--help", "--help=mpiexec --oversubscribe"},
     {"--dry-run --time-limit=4s --display map a",
@@ -170,24 +224,24 @@ static const struct {
     {"-genv A : a", "-genv: needs NAME VALUE"},
     {"-ppn x a", "-ppn: \"x\" is not a number from 1 to 16777216"},
     {"-l=1 a", "-l: takes no value: write it without =1"},
-    {"-frob a", "there is no option \"-frob\": mpiexec --help lists those of other launchers that "
-                "are taken, tprun --help its own"},
-    {"--frob=1 a", "there is no option \"--frob\": mpiexec --help lists those of other launchers "
-                   "that are taken, tprun --help its own"},
-    {"-dry-run a", "there is no option \"-dry-run\": mpiexec --help lists those of other launchers "
-                   "that are taken, tprun --help its own"},
+    {"-frob a", "there is no option \"-frob\"; tprun's own long options are taken with two dashes"},
+    {"--frob=1 a",
+     "there is no option \"--frob\"; tprun's own long options are taken with two dashes"},
+    {"-dry-run a",
+     "there is no option \"-dry-run\"; tprun's own long options are taken with two dashes"},
     {"--time-limit", "--time-limit: needs FSD"},
     {"-hosts a a : -hosts b b",
      "-hosts: the hosts are of the whole program: name them once, and write --taskmap or "
      "--rankfile for what has to be where"},
     {"-hosts , a", "-host names no host"},
-    {"-hosts a:2,b a : b", "-host: counts that differ are of a program of one part: write -ppn"},
+    {"-ppn 2 -npernode 3 a", "-ppn 2 and --per 3:node (-npernode, ppr) both say how many ranks go "
+                             "where: write one of them"},
+    {"-ppn 2 -map-by ppr:2:numa a", "-ppn 2 and --per 2:numa (-npernode, ppr) both say how many "
+                                    "ranks go where: write one of them"},
     {"-hosts a:2,b -n 1000000 a",
      "-host: more than 65536 turns to deal out 1000000 ranks by these counts: write -ppn"},
     {"-bind-to user:0+2,1 a", "-bind-to: \"user\" has no equal here: write --rankfile FILE with "
                               "the processors of each rank"},
-    {"-bind-to rr a",
-     "-bind-to: \"rr\" has no equal here: write --bind-to core or --bind-to hwthread"},
     {"-bind-to core:0 a", "-bind-to: \"0\" is not a number from 1 to 16777216"},
     {"-bind-to core:x a", "-bind-to: \"x\" is not known: hwthread, core, l1cache, l2cache, "
                           "l3cache, numa, socket, board and node are"},
@@ -204,14 +258,17 @@ static const struct {
     {"-map-by core:nolocal a", "-map-by: \"nolocal\" has no equal here: write --exclude with the "
                                "name of this machine"},
     {"-map-by rankfile a", "-map-by: rankfile: no file is named: write rankfile:file=FILE"},
-    {"-launcher slurm a",
-     "-launcher: \"slurm\" is none of ssh, rsh, fork: write --bootstrap with a command template, "
-     "such as \"lxc exec {host} -- {agent}\""},
+    {"-launcher manual a",
+     "-launcher: \"manual\" is not auto, local, ssh, slurm, pals, pbs, flux, lsf, sge or "
+     "kubernetes, nor a command template such as \"lxc exec {host} -- {agent}\""},
+    {"--bootstrap x,{host},{hosts} a",
+     "--bootstrap: \"x,{host},{hosts}\" has {host}, for one host at a time, and {hosts} or "
+     "{ranks}, for many: leave one of them out"},
     {"-membind interleave a", "-membind: \"interleave\" is not offered: bind (to the NUMA nodes "
                               "next to a task), none and firsttouch are"},
     {"-outfile-pattern %g a", "-outfile-pattern: %g, a number of the process group, is not known "
                               "here: leave it out"},
-    {"-gdb a", "-gdb: not offered: write the debugger in front of the program's name"},
+    {"-tv a", "-tv: not offered: write the debugger in front of the program's name"},
     {"-configfile f a", "-configfile: f says what to run: leave out \"a\""},
     {"-configfile /nonexistent/f",
      "-configfile: /nonexistent/f: cannot be opened: No such file or directory"},
@@ -232,6 +289,336 @@ static void test_what_has_no_equal_is_refused_with_what_to_write(void **state)
     }
 }
 
+/* ---- the dialects ---- */
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Files that the cases name, and a program that only this directory has. */
+static char *enter_directory(void)
+{
+    static char path[] = "/tmp/test-mpiexec-XXXXXX";
+    strcpy(path + strlen(path) - 6, "XXXXXX");
+    char *directory = mkdtemp(path);
+    assert_non_null(directory);
+    assert_int_equal(chdir(directory), 0);
+    write_file("plain", "n1\nn2\nn3\n");
+    write_file("counts", "n1:4\nn2:2\n");
+    write_file("slots", "n1 slots=2\nn2 slots=3\n");
+    write_file("twice", "n1\nn1\nn2\n");
+    write_file("wrong", "n1 n2\n");
+    write_file("here", "#!/bin/sh\n");
+    write_file("unfit", "#!/bin/sh\n");
+    write_file("sh", "#!/bin/sh\n");
+    assert_int_equal(chmod("here", 0755) | chmod("sh", 0755), 0);
+    return directory;
+}
+
+static void leave_directory(const char *directory)
+{
+    static const char *const files[] = {"plain", "counts", "slots", "twice",
+                                        "wrong", "here",   "unfit", "sh"};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        unlink(files[i]);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(rmdir(directory), 0);
+}
+
+static const struct dialect_case {
+    const char *name, *foreign, *native;
+} dialects[] = {
+    /* no -n */
+    {"mpiexec", "a", "--oversubscribe a"},
+    {"mpiexec.hydra", "a", "--oversubscribe a"},
+    {"mpirun.openmpi", "a", "--ntasks=all --oversubscribe a"},
+    {"mpirun", "--mca btl self a", "--env=OMPI_MCA_btl=self --ntasks=all --oversubscribe a"},
+    {"mpirun", "-genv A 1 a", "--env=A=1 --oversubscribe a"},
+    {"mpirun", "-genv A 1 --mca btl self a", "--env=A=1 --env=OMPI_MCA_btl=self --oversubscribe a"},
+    {"orterun", "a : b", "--oversubscribe a : --oversubscribe b"},
+    {"prterun", "--map-by node a", "--map-by=node --ntasks=all --oversubscribe a"},
+    {"mpirun.openmpi", "--per 2:node a", "--per=2:node --oversubscribe a"},
+    {"mpirun.openmpi", "-N 2 a", "--per=2:node --order=sequential --oversubscribe a"},
+    {"mpirun.openmpi", "--rankfile slots a", "--rankfile=slots --oversubscribe a"},
+    {"mpirun.openmpi", "-np 2 a : b", "--ntasks=2 --oversubscribe a : --oversubscribe b"},
+    {"mpiexec", "-R r a", NULL},
+    {"mpiexec", "--resources r a", "--resources=r --ntasks=all --oversubscribe a"},
+
+    /* hostfiles */
+    {"mpiexec.hydra", "-f plain a",
+     "--hostfile=plain --ntasks=3 --taskmap=cyclic:1 --oversubscribe a"},
+    {"mpiexec", "-f plain -n 3 a",
+     "--hostfile=plain --taskmap=cyclic:1 --ntasks=3 --oversubscribe a"},
+    {"mpiexec.mpich", "-hostfile counts -n 9 a",
+     "--hostfile=counts --taskmap=[[0,1,4,1],[1,1,2,1],[0,1,3,1]] --ntasks=9 --oversubscribe a"},
+    {"mpiexec.mpich", "-hostfile counts a",
+     "--hostfile=counts --ntasks=6 --taskmap=[[0,1,4,1],[1,1,2,1]] --oversubscribe a"},
+    {"mpiexec.hydra", "-f counts -ppn 1 a",
+     "--hostfile=counts --per=1:node --order=sequential --oversubscribe a"},
+    {"mpiexec.hydra", "-f twice -n 5 a",
+     "--hostfile=twice --taskmap=[[0,1,2,1],[1,1,1,1],[0,1,2,1]] --ntasks=5 --oversubscribe a"},
+    {"mpiexec.hydra", "-f plain a : -n 2 b",
+     "--hostfile=plain --ntasks=3 --taskmap=cyclic:1 --oversubscribe a : --ntasks=2 "
+     "--oversubscribe b"},
+    {"mpiexec.hydra", "-f slots -n 2 a",
+     "--hostfile=slots --taskmap=[[0,1,2,1]] --ntasks=2 --oversubscribe a"},
+    {"mpirun.openmpi", "-hostfile plain -n 3 a", "--hostfile=plain --ntasks=3 --oversubscribe a"},
+    {"mpirun.openmpi", "-hostfile plain a", "--hostfile=plain --ntasks=all --oversubscribe a"},
+    {"mpirun.openmpi", "-hostfile slots a", "--hostfile=slots --ntasks=all --oversubscribe a"},
+    {"mpirun.openmpi", "-hostfile counts a", "--hostfile=counts --ntasks=all --oversubscribe a"},
+    {"mpirun.openmpi", "-hostfile slots -npernode 1 a",
+     "--hostfile=slots --per=1:node --order=sequential --oversubscribe a"},
+    {"mpirun.openmpi", "-hostfile twice a",
+     "--hostfile=twice --ntasks=3 --taskmap=[[0,1,2,1],[1,1,1,1]] --oversubscribe a"},
+    {"mpirun", "-hostfile twice a",
+     "--hostfile=twice --ntasks=3 --taskmap=[[0,1,2,1],[1,1,1,1]] --oversubscribe a"},
+    {"mpirun", "-hostfile plain a", "--hostfile=plain --ntasks=all --oversubscribe a"},
+    {"mpirun", "-hostfile plain -n 2 a", "--hostfile=plain --ntasks=2 --oversubscribe a"},
+    {"mpirun", "-hostfile wrong -n 2 a", "--hostfile=wrong --ntasks=2 --oversubscribe a"},
+    {"mpirun", "-hostfile - -n 2 a", "--hostfile=- --ntasks=2 --oversubscribe a"},
+
+    /* what is bound */
+    {"mpirun.openmpi", "-N 2 -bind-to socket a",
+     "--per=2:node --order=sequential --bind-to=socket --oversubscribe a"},
+    {"mpirun.openmpi", "-n 3 -N 2 -bind-to socket a",
+     "--map-by=slot --mppr=2:n --bind-to=socket --map-by=socket --order=sequential --ntasks=3 a"},
+    {"mpirun.openmpi", "-n 3 --map-by ppr:2:node -bind-to socket a",
+     "--map-by=slot --mppr=2:n --bind-to=socket --map-by=socket --order=sequential --ntasks=3 a"},
+    {"mpirun.openmpi", "-n 3 -npersocket 2 -bind-to socket a",
+     "--map-by=slot --mppr=2:s --bind-to=socket --ntasks=3 a"},
+    {"mpirun.openmpi", "--per 2:node -bind-to socket a",
+     "--per=2:node --bind-to=socket --oversubscribe a"},
+    {"mpiexec.hydra", "-ppn 2 -bind-to socket a",
+     "--bind-to=socket --per=2:node --order=sequential --oversubscribe a"},
+    {"mpiexec.hydra", "-n 4 -ppn 2 -bind-to socket a",
+     "--bind-to=socket --map-by=socket --taskmap=cyclic:2 --ntasks=4 --oversubscribe a"},
+
+    /* contradictions */
+    {"mpiexec.hydra", "-n 2 -n 2 a", "--ntasks=2 --oversubscribe a"},
+    {"mpiexec.hydra", "-n 2 -n 3 a", NULL},
+    {"mpirun.openmpi", "-n 2 -np 3 a", "--ntasks=3 --oversubscribe a"},
+    {"mpiexec.hydra", "-f plain -hosts a -n 1 a", NULL},
+    {"mpirun.openmpi", "-n 3 -N 2 --per 1:gpu --order sequential a",
+     "--map-by=slot --mppr=2:n --per=1:gpu --order=sequential --ntasks=3 a"},
+    {"mpirun.openmpi", "-n 3 -N 2 --per 4 --order sequential a",
+     "--map-by=slot --mppr=2:n --per=4 --order=sequential --ntasks=3 a"},
+    {"mpirun.openmpi", "-hostfile plain -host a -n 1 a", "--hosts=a --ntasks=1 --oversubscribe a"},
+
+    /* programs */
+    {"mpiexec", "-n 1 here", "--ntasks=1 --oversubscribe ./here"},
+    {"mpirun.openmpi", "-n 1 here x", "--ntasks=1 --oversubscribe ./here x"},
+    {"mpiexec.hydra", "-n 1 here", "--ntasks=1 --oversubscribe here"},
+    {"mpiexec", "-genvnone -n 1 here", "--env-remove=* --env=PATH --ntasks=1 --oversubscribe here"},
+    {"mpiexec", "-n 1 unfit", "--ntasks=1 --oversubscribe unfit"},
+    {"mpiexec", "-n 1 sh", "--ntasks=1 --oversubscribe sh"},
+    {"mpiexec", "-x PATH=/nowhere -n 1 sh", "--env=PATH=/nowhere --ntasks=1 --oversubscribe ./sh"},
+    {"mpiexec", "-n 1 -wdir / here", "--chdir=/ --ntasks=1 --oversubscribe here"},
+};
+
+static void check_dialects(const struct dialect_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct error err = ERROR_INIT;
+        char have[2048], **words = translate_as(cases[i].name, cases[i].foreign, &err);
+        if (!words != !cases[i].native)
+            fail_msg("%s %s: %s", cases[i].name, cases[i].foreign, error_text(&err));
+        if (words)
+            join(have, sizeof(have), words);
+        if (words && strcmp(have, cases[i].native) != 0)
+            fail_msg("%s %s:\n  %s, not\n  %s", cases[i].name, cases[i].foreign, have,
+                     cases[i].native);
+        spec_free_words(words);
+        error_clear(&err);
+    }
+}
+
+static void test_each_dialect_has_its_own_defaults(void **state)
+{
+    (void)state;
+    char *directory = enter_directory();
+    check_dialects(dialects, sizeof(dialects) / sizeof(dialects[0]));
+    leave_directory(directory);
+}
+
+static void test_what_a_login_sets_stays(void **state)
+{
+    static const struct dialect_case lists[] = {
+        {"mpiexec", "-genvlist FOO,HOME a",
+         "--env-remove=* --env=HOME --env=PATH --env=USER --env=FOO --env=HOME --oversubscribe a"},
+        {"mpiexec", "-envnone a",
+         "--env-remove=* --env=HOME --env=PATH --env=USER --oversubscribe a"},
+    };
+    (void)state;
+    setenv("HOME", "/home/ann", 1);
+    setenv("USER", "ann", 1);
+    check_dialects(lists, sizeof(lists) / sizeof(lists[0]));
+    unsetenv("HOME");
+    unsetenv("USER");
+}
+
+/* The words of all cases with the one variable; what is given on the command line says more. */
+static void test_variables_of_the_launchers(void **state)
+{
+    static const struct {
+        const char *variable, *value;
+        struct dialect_case wanted;
+    } cases[] = {
+        {"HYDRA_HOST_FILE",
+         "plain",
+         {"mpiexec.hydra", "a",
+          "--hostfile=plain --ntasks=3 --taskmap=cyclic:1 --oversubscribe a"}},
+        {"HYDRA_HOST_FILE",
+         "plain",
+         {"mpiexec", "-n 2 a", "--hostfile=plain --ntasks=2 --oversubscribe a"}},
+        {"HYDRA_HOST_FILE", "plain", {"mpirun.openmpi", "-n 2 a", "--ntasks=2 --oversubscribe a"}},
+        {"HYDRA_HOST_FILE",
+         "plain",
+         {"mpiexec.hydra", "-hosts x -n 1 a", "--hosts=x --ntasks=1 --oversubscribe a"}},
+        {"HYDRA_LAUNCHER_EXEC", "oarsh", {"mpiexec.hydra", "a", "--ssh=oarsh --oversubscribe a"}},
+        {"HYDRA_BINDING",
+         "socket",
+         {"mpiexec.hydra", "a : -bind-to none b",
+          "--bind-to=socket --map-by=socket --oversubscribe a : --bind-to=none --oversubscribe "
+          "b"}},
+        {"HYDRA_MAPPING", "numa", {"mpiexec.hydra", "a", "--map-by=numa --oversubscribe a"}},
+        {"HYDRA_MAPPING", "numa", {"mpirun.openmpi", "-n 1 a", "--ntasks=1 --oversubscribe a"}},
+        {"OMPI_MCA_orte_default_hostfile",
+         "plain",
+         {"mpirun.openmpi", "a", "--hostfile=plain --ntasks=all --oversubscribe a"}},
+        {"OMPI_MCA_orte_default_hostfile",
+         "none",
+         {"mpirun.openmpi", "-n 1 a", "--ntasks=1 --oversubscribe a"}},
+        {"OMPI_MCA_plm_rsh_agent",
+         "ssh -q : rsh",
+         {"mpirun.openmpi", "-n 1 a", "--ssh=ssh -q --ntasks=1 --oversubscribe a"}},
+        {"OMPI_MCA_hwloc_base_binding_policy",
+         "core",
+         {"mpirun.openmpi", "-n 1 a : -bind-to none -n 1 b",
+          "--bind-to=core --ntasks=1 --oversubscribe a : --bind-to=none --ntasks=1 "
+          "--oversubscribe b"}},
+        {"OMPI_MCA_hwloc_base_binding_policy",
+         "core",
+         {"mpiexec.hydra", "-n 1 a", "--ntasks=1 --oversubscribe a"}},
+        {"PRTE_MCA_rmaps_default_mapping_policy",
+         ":oversubscribe",
+         {"mpirun", "-n 1 a", "--ntasks=1 --oversubscribe a"}},
+        {"PRTE_MCA_hwloc_default_binding_policy",
+         "none",
+         {"prterun", "-n 1 a", "--bind-to=none --ntasks=1 --oversubscribe a"}},
+        {"HYDRA_BINDING", "nonsense", {"mpiexec.hydra", "a", NULL}},
+    };
+    (void)state;
+    char *directory = enter_directory();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        setenv(cases[i].variable, cases[i].value, 1);
+        check_dialects(&cases[i].wanted, 1);
+        unsetenv(cases[i].variable);
+    }
+    leave_directory(directory);
+}
+
+static void test_a_batch_job_says_how_many(void **state)
+{
+    static const struct dialect_case alike[] = {
+        {"mpiexec", "a", "--ntasks=4 --taskmap=cyclic:2 --oversubscribe a"},
+        {"mpirun.openmpi", "-n 3 a", "--taskmap=cyclic:2 --ntasks=3 --oversubscribe a"},
+        {"mpiexec.hydra", "-ppn 1 a", "--per=1:node --order=sequential --oversubscribe a"},
+        {"mpiexec", "-host n1 a", "--hosts=n1 --ntasks=1 --oversubscribe a"},
+        {"mpiexec", "--exclude n1 a", "--exclude=n1 --ntasks=all --oversubscribe a"},
+    };
+    static const struct dialect_case mixed[] = {
+        {"mpiexec.hydra", "a", "--ntasks=3 --taskmap=[[0,1,2,1],[1,1,1,1]] --oversubscribe a"},
+        {"mpiexec.hydra", "-n 5 a",
+         "--taskmap=[[0,1,2,1],[1,1,1,1],[0,1,2,1]] --ntasks=5 --oversubscribe a"},
+    };
+    static const struct dialect_case others[] = {
+        {"mpiexec", "a", "--ntasks=all --oversubscribe a"},
+        {"mpiexec.hydra", "a", "--ntasks=all --oversubscribe a"},
+        {"mpiexec", "-n 2 a", "--ntasks=2 --oversubscribe a"},
+    };
+    (void)state;
+    setenv("SLURM_JOB_ID", "7", 1);
+    setenv("SLURM_JOB_NODELIST", "n[1-2]", 1);
+    setenv("SLURM_TASKS_PER_NODE", "2(x2)", 1);
+    check_dialects(alike, sizeof(alike) / sizeof(alike[0]));
+    setenv("SLURM_TASKS_PER_NODE", "2,1", 1);
+    check_dialects(mixed, sizeof(mixed) / sizeof(mixed[0]));
+    unsetenv("SLURM_TASKS_PER_NODE");
+    check_dialects(others, sizeof(others) / sizeof(others[0]));
+    unsetenv("SLURM_JOB_NODELIST");
+    unsetenv("SLURM_JOB_ID");
+    setenv("PBS_JOBID", "7", 1);
+    check_dialects(others, sizeof(others) / sizeof(others[0]));
+    unsetenv("PBS_JOBID");
+}
+
+/* ---- what becomes of the spec ---- */
+
+static void test_cores_are_shared_and_bound_only_where_asked(void **state)
+{
+    static const struct {
+        const char *foreign, *binds[3]; /* of each part */
+    } cases[] = {
+        {"-n 2 a", {"none"}},
+        {"-n 2 -bind-to core a", {"core"}},
+        {"-n 2 -map-by socket a", {NULL}},
+        {"-n 2 -map-by slot a", {"none"}},
+        {"-n 2 --map-by slot:PE=2 a", {NULL}},
+        {"-N 2 a", {"none"}},
+        {"--npersocket 2 a", {NULL}},
+        {"-hosts a,b -n 1 a : -n 1 b", {"none", NULL}},
+        {"-n 1 a : -n 1 --map-by numa b : -ppn 1 c", {"none", NULL, "none"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        struct spec *spec = spec_new();
+        char **words = translate(cases[i].foreign, &err);
+        int count = 0;
+        while (words[count])
+            count++;
+        assert_int_equal(options_parse(count, words, spec, &err), OPTIONS_RUN);
+        mpiexec_adapt(spec);
+        assert_true(spec->overlap);
+        for (size_t part = 0; part < spec->nparts; part++)
+            if (cases[i].binds[part])
+                assert_string_equal(spec->parts[part].bind, cases[i].binds[part]);
+            else if (spec->parts[part].bind)
+                fail_msg("%s: part %zu is bound to %s", cases[i].foreign, part,
+                         spec->parts[part].bind);
+        spec_free(spec);
+        spec_free_words(words);
+    }
+}
+
+static void test_parameters_of_another_launcher_are_named(void **state)
+{
+    static const struct {
+        const char *foreign, *names;
+    } cases[] = {
+        {"--mca btl self -mca rmaps_x 1 --mca orte_default_hostfile h a : -gmca plm_y 2 b",
+         "rmaps_x, plm_y"},
+        {"--mca btl self a -mca rmaps_x 1", NULL},
+        {"-- -a -mca rmaps_x 1", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        char **words = translate(cases[i].foreign, &err);
+        char *sentence = mpiexec_ignored(words);
+        assert_int_equal(!sentence, !cases[i].names);
+        if (sentence)
+            assert_string_equal(strstr(sentence, "launcher: ") + strlen("launcher: "),
+                                cases[i].names);
+        free(sentence);
+        spec_free_words(words);
+    }
+}
+
 static const struct {
     const char *text, *native; /* native NULL: refused with the sentence */
     const char *sentence;
@@ -244,14 +631,6 @@ static const struct {
     {"a\nb 'c\n", NULL, "line 2: the quote at 'c is not closed"},
     {"-configfile x", NULL, "one file cannot name another"},
 };
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 static void test_the_lines_of_a_file_are_parts(void **state)
 {
@@ -278,17 +657,6 @@ static void test_the_lines_of_a_file_are_parts(void **state)
     unlink(path);
 }
 
-static void test_links_by_these_names_are_meant(void **state)
-{
-    (void)state;
-    assert_true(mpiexec_is_name("mpiexec"));
-    assert_true(mpiexec_is_name("/usr/libexec/tprun/mpiexec"));
-    assert_true(mpiexec_is_name("./mpirun"));
-    assert_false(mpiexec_is_name("tprun"));
-    assert_false(mpiexec_is_name("/mpiexec/tprun"));
-    assert_false(mpiexec_is_name(NULL));
-}
-
 /* The first dashes of a row's native words are an option that tprun has. */
 static void test_every_row_names_options_that_there_are(void **state)
 {
@@ -310,7 +678,7 @@ static void test_no_name_stands_in_two_rows(void **state)
     for (const struct mpiexec_option *row = mpiexec_table; row->names; row++)
         for (const char *at = row->names; *at; at += strspn(at, " ")) {
             size_t len = strcspn(at, " ");
-            if (mpiexec_find(at, len) != row)
+            if (mpiexec_find(at, len, row->dialect) != row)
                 fail_msg("%.*s is not found in its row", (int)len, at);
             at += len;
         }
@@ -335,6 +703,14 @@ static int set_environment(void **state)
     (void)state;
     unsetenv("TPRUN_OPTIONS");
     unsetenv("MPIEXEC_TIMEOUT");
+    static const char *const jobs[] = {
+        "SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID",     "FLUX_JOB_ID",
+        "FLUX_URI",     "PE_HOSTFILE", "TPRUN_R",   "TPRUN_PROGRAM", "SLURM_TASKS_PER_NODE"};
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
+        unsetenv(jobs[i]);
+    static const char *const login[] = {"HOME", "LOGNAME", "SHELL", "USER"};
+    for (size_t i = 0; i < sizeof(login) / sizeof(login[0]); i++)
+        unsetenv(login[i]);
     unsetenv("NOT_SET");
     setenv("FOO", "1", 1);
     return setenv("BAR", "2", 1);
@@ -346,8 +722,13 @@ int main(void)
         cmocka_unit_test(test_foreign_words_become_native_ones),
         cmocka_unit_test(test_tprun_takes_the_native_words),
         cmocka_unit_test(test_what_has_no_equal_is_refused_with_what_to_write),
+        cmocka_unit_test(test_each_dialect_has_its_own_defaults),
+        cmocka_unit_test(test_what_a_login_sets_stays),
+        cmocka_unit_test(test_variables_of_the_launchers),
+        cmocka_unit_test(test_a_batch_job_says_how_many),
+        cmocka_unit_test(test_cores_are_shared_and_bound_only_where_asked),
+        cmocka_unit_test(test_parameters_of_another_launcher_are_named),
         cmocka_unit_test(test_the_lines_of_a_file_are_parts),
-        cmocka_unit_test(test_links_by_these_names_are_meant),
         cmocka_unit_test(test_every_row_names_options_that_there_are),
         cmocka_unit_test(test_no_name_stands_in_two_rows),
         cmocka_unit_test(test_help_is_80_columns_wide),

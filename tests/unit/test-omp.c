@@ -6,9 +6,7 @@
 #include "launcher/program/omp_env.h"
 #include "launcher/program/spec.h"
 
-#define TOLD(threads, places)                                                                      \
-    "OMP_NUM_THREADS=" threads " TPRUN_OMP_NUM_THREADS=" threads " OMP_PLACES=" places             \
-    " TPRUN_OMP_PLACES=" places
+#define TOLD(threads, places) "OMP_NUM_THREADS=" threads " OMP_PLACES=" places
 
 static char *told(const char *machine, const char *cpus, uint32_t cores, const char *inherited)
 {
@@ -52,8 +50,8 @@ static void test_each_core_of_a_slot_is_a_place(void **state)
 
 static void test_places_are_left_out_where_they_would_mislead(void **state)
 {
-    static const char only_threads[] = "OMP_NUM_THREADS=2 TPRUN_OMP_NUM_THREADS=2";
-    static const char only_places[] = "OMP_PLACES={0},{1} TPRUN_OMP_PLACES={0},{1}";
+    static const char only_threads[] = "OMP_NUM_THREADS=2";
+    static const char only_places[] = "OMP_PLACES={0},{1}";
     static const char both[] = TOLD("2", "{0},{1}");
     static const struct {
         const char *cpus, *inherited, *expect;
@@ -87,7 +85,7 @@ static void test_a_list_of_places_that_is_too_long_is_left_out(void **state)
 {
     (void)state;
     char *text = told("core:2048 pu:1", "0-2047", 2048, "A=1");
-    assert_string_equal(text, "OMP_NUM_THREADS=2048 TPRUN_OMP_NUM_THREADS=2048");
+    assert_string_equal(text, "OMP_NUM_THREADS=2048");
     free(text);
 }
 

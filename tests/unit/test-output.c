@@ -1,5 +1,6 @@
 #include "tests/unit/output-world.h"
 
+#include <math.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -25,7 +26,37 @@ static const struct story {
 } stories[] = {
     {"bytes pass unchanged", false, {{0, 0, "a\nb\n"}, {1, 0, "c\n"}}, 2, "a\nb\nc\n"},
     {"a last line without newline stays so", false, {{0, 0, "a"}, {0, 0, NULL}}, 2, "a"},
-    {"nothing is put behind it without labels", false, {{0, 0, "a"}, {1, 0, "b\n"}}, 2, "ab\n"},
+    {"it is ended when another rank follows", false, {{0, 0, "a"}, {1, 0, "b\n"}}, 2, "a\nb\n"},
+    {"what goes on after another rank has a line of its own",
+     false,
+     {{0, 0, "a"}, {1, 0, "b\n"}, {0, 0, "c\n"}},
+     3,
+     "a\nb\nc\n"},
+    {"without labels both streams of a rank share it",
+     false,
+     {{0, 0, "a"}, {0, 1, "b\n"}},
+     2,
+     "ab\n"},
+    {"a line that goes on is not parted",
+     true,
+     {{0, 0, "a"}, {0, 0, "b\n"}, {1, 0, "c\n"}},
+     3,
+     "0: ab\n1: c\n"},
+    {"progress is labelled again and again",
+     true,
+     {{0, 0, "10%\r"}, {0, 0, "20%\r30%\r"}, {0, 0, "\n"}, {0, 0, "end\n"}},
+     4,
+     "0: 10%\r0: 20%\r0: 30%\r\n0: end\n"},
+    {"a label stands once before a line that ends with CR and LF",
+     true,
+     {{0, 0, "a\r\nb\r\n"}, {1, 0, "c\r\n"}},
+     2,
+     "0: a\r\n0: b\r\n1: c\r\n"},
+    {"progress and another rank's line do not mix",
+     false,
+     {{0, 0, "10%\r"}, {1, 0, "x\n"}, {0, 0, "20%\r"}},
+     3,
+     "10%\r\nx\n20%\r"},
     {"with labels it is ended when another follows",
      true,
      {{0, 0, "a"}, {0, 1, "b\n"}},
@@ -117,6 +148,86 @@ static void test_stories_end_as_told(void **state)
     for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++)
         run_story(*state, &stories[i]);
     ((struct world *)*state)->sink = -1;
+}
+
+/* A terminal that changes no bytes; returns the master. */
+static int open_terminal(int *slave)
+{
+    struct termios mode;
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(master >= 0);
+    assert_int_equal(grantpt(master), 0);
+    assert_int_equal(unlockpt(master), 0);
+    *slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    assert_true(*slave >= 0);
+    assert_int_equal(tcgetattr(*slave, &mode), 0);
+    cfmakeraw(&mode);
+    assert_int_equal(tcsetattr(*slave, TCSANOW, &mode), 0);
+    return master;
+}
+
+static void test_what_tprun_says_shares_no_line_with_tasks(void **state)
+{
+    struct world *world = *state;
+    world_start_file(world);
+    output_say(world->output, OUTPUT_STDERR, "tprun: a\n", 9);
+    world_say(world, 0, OUTPUT_STDOUT, "name? ", false);
+    output_say(world->output, OUTPUT_STDERR, "tprun: b\n", 9);
+    world_say(world, 0, OUTPUT_STDERR, "c", true);
+    output_say(world->output, OUTPUT_STDOUT, "tprun: d\n", 9);
+    output_end_all(world->output);
+    char *text = text_of(world->sink);
+    assert_string_equal(text, "tprun: a\nname? \ntprun: b\nc\ntprun: d\n");
+    free(text);
+    assert_int_equal(output_pending(world->output), 0);
+}
+
+static void test_raw_output_is_not_added_to(void **state)
+{
+    struct world *world = *state;
+    world->config.raw = true;
+    world_start_file(world);
+    world_say(world, 0, OUTPUT_STDOUT, "a", false);
+    world_say(world, 1, OUTPUT_STDOUT, "b", false);
+    output_say(world->output, OUTPUT_STDERR, "tprun: c\n", 9);
+    char *text = text_of(world->sink);
+    assert_string_equal(text, "ab\ntprun: c\n");
+    free(text);
+}
+
+static void test_an_answer_that_was_typed_ends_the_line(void **state)
+{
+    struct world *world = *state;
+    char text[64] = "";
+    int slave, master = open_terminal(&slave);
+    world->config.label = true;
+    world_start_end(world, master, slave);
+    world_say(world, 0, OUTPUT_STDOUT, "name? ", false);
+    output_typed(world->output);
+    world_say(world, 1, OUTPUT_STDOUT, "x\n", false);
+    for (ssize_t n, len = 0; len < 14; len += n) { /* a terminal may give it in pieces */
+        n = read(master, text + len, sizeof(text) - 1 - (size_t)len);
+        assert_true(n > 0);
+    }
+    assert_string_equal(text, "0: name? 1: x\n");
+}
+
+static void test_how_long_a_line_waits_is_said_by_what_it_goes_to(void **state)
+{
+    int ends[2], slave, master = open_terminal(&slave);
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    int file = memfd_create("file", MFD_CLOEXEC);
+    assert_true(output_idle(slave, NULL) == 0.05);
+    assert_true(output_idle(ends[1], NULL) == 0.1);
+    assert_true(isinf(output_idle(file, NULL)));
+    assert_true(isinf(output_idle(slave, "/tmp/out.%r")));
+    assert_true(output_idle(file, "/dev/null") == 0.1);
+    close(file);
+    close(slave);
+    close(master);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void test_a_rank_that_does_not_exist_is_refused(void **state)
@@ -249,22 +360,6 @@ static void test_a_slow_socket_holds_bytes_back(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     ((struct world *)*state)->sink = ends[0];
     check_slow_reader(*state, ends[1], false);
-}
-
-/* A terminal that changes no bytes; returns the master. */
-static int open_terminal(int *slave)
-{
-    struct termios mode;
-    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    assert_true(master >= 0);
-    assert_int_equal(grantpt(master), 0);
-    assert_int_equal(unlockpt(master), 0);
-    *slave = open(ptsname(master), O_RDWR | O_NOCTTY);
-    assert_true(*slave >= 0);
-    assert_int_equal(tcgetattr(*slave, &mode), 0);
-    cfmakeraw(&mode);
-    assert_int_equal(tcsetattr(*slave, TCSANOW, &mode), 0);
-    return master;
 }
 
 static void test_a_slow_terminal_holds_bytes_back(void **state)
@@ -434,12 +529,36 @@ static void test_a_flush_writes_all_that_waits(void **state)
     assert_int_equal(output_pending(world->output), 0);
 }
 
+/* The others wait with more than is held for them: the line is torn, and goes on after theirs. */
+static void test_the_end_of_a_torn_long_line_gets_no_newline(void **state)
+{
+    struct world *world = *state;
+    static char piece[65536];
+    memset(piece, 'x', sizeof(piece));
+    world_start_file(world);
+    output_write(world->output, 0, OUTPUT_STDOUT, piece, sizeof(piece), true, NULL);
+    for (int i = 0; i < 65; i++)
+        output_write(world->output, 1, OUTPUT_STDOUT, piece, sizeof(piece), true, NULL);
+    output_write(world->output, 0, OUTPUT_STDOUT, "end", 3, false, NULL);
+    output_end(world->output, 1, OUTPUT_STDOUT);
+    output_write(world->output, 2, OUTPUT_STDOUT, "z", 1, false, NULL);
+    output_end_all(world->output);
+    char *text = text_of(world->sink);
+    assert_int_equal(strlen(text), 66 * sizeof(piece) + 4);
+    assert_string_equal(text + 66 * sizeof(piece), "endz");
+    free(text);
+}
+
 #define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WORLD_TEST(test_stories_end_as_told),
+        WORLD_TEST(test_what_tprun_says_shares_no_line_with_tasks),
+        WORLD_TEST(test_raw_output_is_not_added_to),
+        WORLD_TEST(test_an_answer_that_was_typed_ends_the_line),
+        cmocka_unit_test(test_how_long_a_line_waits_is_said_by_what_it_goes_to),
         WORLD_TEST(test_a_rank_that_does_not_exist_is_refused),
         WORLD_TEST(test_silence_inside_a_line_costs_the_floor),
         WORLD_TEST(test_a_process_that_slept_does_not_call_others_silent),
@@ -456,6 +575,7 @@ int main(void)
         WORLD_TEST(test_a_full_device_is_told_once_with_its_name),
         WORLD_TEST(test_a_closed_stdout_is_told),
         WORLD_TEST(test_a_flush_writes_all_that_waits),
+        WORLD_TEST(test_the_end_of_a_torn_long_line_gets_no_newline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

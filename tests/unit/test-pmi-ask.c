@@ -56,6 +56,15 @@ static void on_spawn(void *arg, struct pmi_request *request, const struct pmi_sp
         answer_spawn(true);
 }
 
+static void on_value(void *arg, struct pmi_request *request, const char *key)
+{
+    assert_ptr_equal(pmi_client_data(pmi_request_client(request)), arg);
+    owner.request = request;
+    buf_printf(&owner.asked, "value <%s>\n", key);
+    if (owner.at_once)
+        pmi_request_value(request, "/a b;c");
+}
+
 static uint32_t node_of(void *arg, uint32_t rank)
 {
     (void)arg;
@@ -74,6 +83,7 @@ static const struct pmi_ops asking_ops = {.exchange = on_exchange,
                                           .broken = on_broken,
                                           .name = on_name,
                                           .spawn = on_spawn,
+                                          .value = on_value,
                                           .node_of = node_of,
                                           .host_of = host_of};
 
@@ -190,13 +200,59 @@ static void test_names_are_the_owners_in_pmi_2(void **state)
     }
 }
 
+#define GET "cmd=get kvsname=kvs_7 key="
+#define NOT_FOUND "cmd=get_result rc=-1 msg=key_PMI_x_not_found value=unknown\n"
+
+static void test_values_that_nobody_put_are_the_owners_in_pmi_1(void **state)
+{
+    (void)state;
+    struct node *node = asking_node(true, 1);
+    say(node, 0, INIT GET "PMI_x\n");
+    assert_string_equal(buf_text(&owner.asked), "value <PMI_x>\n");
+    hear(node, 0, INIT_OK GOT "/a b;c\n");
+    owner.at_once = false;
+    say(node, 0, GET "PMI_x\ncmd=get_appnum\n"); /* the second waits for the first */
+    hear(node, 0, "");
+    pmi_request_value(owner.request, NULL);
+    hear(node, 0, NOT_FOUND "cmd=appnum appnum=0\n");
+    say(node, 0, GET "PMI_x\n");
+    pmi_request_value(owner.request, "a\nb");
+    hear(node, 0, "cmd=get_result rc=-1 msg=value_has_a_newline value=unknown\n");
+    buf_clear(&owner.asked);
+    say(node, 0, "cmd=put key=PMI_x value=put\n" GET "PMI_x\n" GET "other\n");
+    hear(node, 0, PUT_OK GOT "put\ncmd=get_result rc=-1 msg=key_other_not_found value=unknown\n");
+    assert_int_equal(owner.asked.len, 0);
+    node_free(node);
+}
+
+static void test_values_that_nobody_put_are_the_owners_in_pmi_2(void **state)
+{
+    (void)state;
+    struct node *node = asking_node(true, 1);
+    greet2(node, 0);
+    say_frame(node, 0, "cmd=kvs-get;jobid=kvs_7;key=PMI_x;");
+    assert_string_equal(buf_text(&owner.asked), "value <PMI_x>\n");
+    hear_frame(node, 0, "cmd=kvs-get-response;found=TRUE;value=/a b;;c;rc=0;");
+    owner.at_once = false;
+    say_frame(node, 0, "cmd=info-getjobattr;thrid=4;key=PMI_x;");
+    struct pmi_request *first = owner.request;
+    say_frame(node, 0, "cmd=kvs-get;thrid=5;key=PMI_y;"); /* another thread's */
+    hear_frame(node, 0, "");
+    pmi_request_value(owner.request, NULL);
+    hear_frame(node, 0, "cmd=kvs-get-response;thrid=5;found=FALSE;rc=0;");
+    pmi_request_value(first, "v");
+    hear_frame(node, 0, "cmd=info-getjobattr-response;thrid=4;found=TRUE;value=v;rc=0;");
+    say_frame(node, 0, "cmd=kvs-get;thrid=6;key=PMI_x;");
+    node_free(node); /* one is still open */
+}
+
 static void test_a_port_with_spaces_is_none_for_pmi_1(void **state)
 {
     (void)state;
     struct node *node = asking_node(false, 1);
     say(node, 0, INIT "cmd=lookup_name service=svc\n");
     pmi_request_named(owner.request, true, "a b");
-    hear(node, 0, INIT_OK "cmd=lookup_result info=ok rc=1 msg=port_has_spaces\n");
+    hear(node, 0, INIT_OK "cmd=lookup_result info=ok rc=1 msg=value_has_spaces\n");
     node_free(node);
 }
 
@@ -365,6 +421,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_are_the_owners_in_pmi_1),
         cmocka_unit_test(test_names_are_the_owners_in_pmi_2),
+        cmocka_unit_test(test_values_that_nobody_put_are_the_owners_in_pmi_1),
+        cmocka_unit_test(test_values_that_nobody_put_are_the_owners_in_pmi_2),
         cmocka_unit_test(test_a_port_with_spaces_is_none_for_pmi_1),
         cmocka_unit_test(test_a_request_without_its_fields_is_refused),
         cmocka_unit_test(test_an_answer_may_come_after_the_client_went),

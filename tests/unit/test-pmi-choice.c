@@ -9,6 +9,7 @@
 #include "launcher/program/mpi_use.h"
 #include "launcher/program/pmi_choice.h"
 #include "launcher/program/pmi_env.h"
+#include "launcher/program/spec_env.h"
 #include "launcher/program/spec.h"
 #include "tests/unit/elf-file.h"
 
@@ -157,13 +158,12 @@ static void test_reading_ends_with_what_the_first_mpi_needs(void **state)
 
 /* ---- variables ---- */
 
-#define OPEN_MPI                                                                                   \
-    "OMPI_MCA_schizo=^orte", "TPRUN_OMPI_MCA_schizo=^orte", "OMPI_MCA_orte_externally_bound=1",    \
-        "TPRUN_OMPI_MCA_orte_externally_bound=1"
-#define UNBOUND                                                                                    \
-    "OMPI_MCA_hwloc_base_binding_policy=none", "TPRUN_OMPI_MCA_hwloc_base_binding_policy=none"
+#define LARGE "PMIX_MCA_ptl_base_max_msg_size=4095"
+#define OPEN_MPI LARGE, "OMPI_MCA_schizo=^orte", "OMPI_MCA_orte_externally_bound=1"
+#define UNBOUND "OMPI_MCA_hwloc_base_binding_policy=none"
 #define MEMORY(what) "OMPI_MCA_" what "_backing_directory=/here"
-#define VERSION(n) "MPIR_CVAR_PMI_VERSION=" n, "TPRUN_MPIR_CVAR_PMI_VERSION=" n
+#define VERSION(n) "MPIR_CVAR_PMI_VERSION=" n
+#define NO_X "HWLOC_COMPONENTS=-gl"
 
 static const struct {
     unsigned offered;
@@ -171,40 +171,44 @@ static const struct {
     const char *list[PMI_ENV_MAX + 1];
 } variables[] = {
     {NONE, NULL, {NULL}},
-    {P1, NULL, {NULL}},
-    {SIMPLE, NULL, {NULL}},
-    {PX, NULL, {VERSION("x"), OPEN_MPI, UNBOUND}},
-    {ALL, NULL, {VERSION("1"), OPEN_MPI, UNBOUND}},
-    {P1 | PX, NULL, {VERSION("1"), OPEN_MPI, UNBOUND}},
-    {P2 | PX, NULL, {VERSION("2"), OPEN_MPI, UNBOUND}},
-    {ALL, "MPIR_CVAR_PMI_VERSION=x", {OPEN_MPI, UNBOUND}},
-    {ALL, "OMPI_MCA_hwloc_base_binding_policy=core", {VERSION("1"), OPEN_MPI}},
-    {ALL, "OMPI_MCA_schizo_base_verbose=5", {VERSION("1"), OPEN_MPI, UNBOUND}},
-    {PX, MEMORY("btl_vader"), {VERSION("x"), OPEN_MPI, UNBOUND}},
+    {P1, NULL, {NO_X}},
+    {P2, NULL, {NO_X}},
+    {SIMPLE, NULL, {NO_X}},
+    {SIMPLE, "HWLOC_COMPONENTS=no_os,stop", {NULL}},
+    {PX, NULL, {VERSION("x"), NO_X, OPEN_MPI, UNBOUND}},
+    {ALL, NULL, {VERSION("1"), NO_X, OPEN_MPI, UNBOUND}},
+    {P1 | PX, NULL, {VERSION("1"), NO_X, OPEN_MPI, UNBOUND}},
+    {P2 | PX, NULL, {VERSION("2"), NO_X, OPEN_MPI, UNBOUND}},
+    {ALL, "MPIR_CVAR_PMI_VERSION=x", {NO_X, OPEN_MPI, UNBOUND}},
+    {ALL, "OMPI_MCA_hwloc_base_binding_policy=core", {VERSION("1"), NO_X, OPEN_MPI}},
+    {ALL, "OMPI_MCA_schizo_base_verbose=5", {VERSION("1"), NO_X, OPEN_MPI, UNBOUND}},
+    {PX,
+     "PMIX_MCA_ptl_base_max_msg_size=64",
+     {VERSION("x"), NO_X, "OMPI_MCA_schizo=^orte", "OMPI_MCA_orte_externally_bound=1", UNBOUND}},
+    {PX, MEMORY("btl_vader"), {VERSION("x"), NO_X, OPEN_MPI, UNBOUND}},
 };
 
-#define BOTH(text) text, "TPRUN_" text
-static const char *const memories[] = {BOTH(MEMORY("btl_vader")), BOTH(MEMORY("btl_sm")),
-                                       BOTH(MEMORY("osc_sm")), BOTH(MEMORY("osc_rdma"))};
+static const char *const memories[] = {MEMORY("btl_vader"), MEMORY("btl_sm"), MEMORY("osc_sm"),
+                                       MEMORY("osc_rdma")};
 
 static void test_memory_that_tasks_share_has_its_directory(void **state)
 {
     const char *bare[] = {"A=b", NULL}, *set[] = {"OMPI_MCA_btl_vader_backing_directory=/x", NULL};
     (void)state;
-    char **list = pmi_env_make(PX, (char *const *)bare, "/here", true);
-    char **but_one = pmi_env_make(PX, (char *const *)set, "/here", false);
-    for (size_t i = 0; i < 8; i++)
-        assert_string_equal(list[8 + i], memories[i]);
-    assert_string_equal(list[16], "OMPI_MCA_mpi_oversubscribe=1");
-    assert_string_equal(list[17], "TPRUN_OMPI_MCA_mpi_oversubscribe=1");
-    assert_null(list[18]);
-    for (size_t i = 2; i < 8; i++)
-        assert_string_equal(but_one[8 + i - 2], memories[i]);
-    assert_null(but_one[14]);
+    char **list = pmi_env_make(PX, (char *const *)bare, "/here", NULL, true);
+    char **but_one = pmi_env_make(PX, (char *const *)set, "/here", NULL, false);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(list[6 + i], memories[i]);
+    assert_string_equal(list[10], "OMPI_MCA_mpi_oversubscribe=1");
+    assert_null(list[11]);
+    for (size_t i = 1; i < 4; i++)
+        assert_string_equal(but_one[6 + i - 1], memories[i]);
+    assert_null(but_one[9]);
     spec_free_words(list);
     spec_free_words(but_one);
-    list = pmi_env_make(SIMPLE, (char *const *)bare, "/here", true);
-    assert_null(list[0]);
+    list = pmi_env_make(SIMPLE, (char *const *)bare, "/here", NULL, true);
+    assert_string_equal(list[0], NO_X);
+    assert_null(list[1]);
     spec_free_words(list);
 }
 
@@ -213,7 +217,8 @@ static void test_variables_are_set_for_what_is_offered_unless_they_are_set(void 
     (void)state;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         const char *environment[] = {"A=b", variables[i].has, NULL};
-        char **list = pmi_env_make(variables[i].offered, (char *const *)environment, NULL, false);
+        char **list =
+            pmi_env_make(variables[i].offered, (char *const *)environment, NULL, NULL, false);
         size_t n = 0;
         for (; list[n] && variables[i].list[n]; n++)
             assert_string_equal(list[n], variables[i].list[n]);
@@ -222,6 +227,28 @@ static void test_variables_are_set_for_what_is_offered_unless_they_are_set(void 
                      variables[i].list[n] ? variables[i].list[n] : "(end)");
         spec_free_words(list);
     }
+}
+
+static void test_kinds_of_memory_are_asked_of_open_mpi(void **state)
+{
+    const char *bare[] = {"A=b", NULL}, *set[] = {"OMPI_MCA_mpi_memory_alloc_kinds=mpi", NULL};
+    (void)state;
+    char **list = pmi_env_make(PX, (char *const *)bare, NULL, "system,cuda", false);
+    char **own = pmi_env_make(PX, (char *const *)set, NULL, "system,cuda", false);
+    char **simple = pmi_env_make(SIMPLE, (char *const *)bare, NULL, "system,cuda", false);
+    const char *name = "OMPI_MCA_mpi_memory_alloc_kinds";
+    assert_string_equal(spec_env_value(list, name), "system,cuda");
+    assert_null(spec_env_value(own, name));
+    assert_null(spec_env_value(simple, name));
+    spec_free_words(list);
+    list = pmi_env_make(PX, (char *const *)bare, "/here", "system,cuda", true); /* all there are */
+    size_t count = 0;
+    while (list[count])
+        count++;
+    assert_int_equal(count, PMI_ENV_MAX);
+    spec_free_words(list);
+    spec_free_words(own);
+    spec_free_words(simple);
 }
 
 int main(void)
@@ -233,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_reading_ends_with_what_the_first_mpi_needs),
         cmocka_unit_test(test_variables_are_set_for_what_is_offered_unless_they_are_set),
         cmocka_unit_test(test_memory_that_tasks_share_has_its_directory),
+        cmocka_unit_test(test_kinds_of_memory_are_asked_of_open_mpi),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

@@ -1,6 +1,8 @@
 /* PMI 1.2: barriers of groups, on one node and on several. */
 #include "tests/unit/pmi-node.h"
 
+#include <time.h>
+
 #include "pmi-server/kvs/exchange.h"
 
 #define TAG(number) "cmd=barrier_out tag=" #number "\n"
@@ -252,25 +254,109 @@ static void test_who_leaves_on_another_node_strands_them_too(void **state)
     pair_free(&pair);
 }
 
-static void test_groups_and_open_requests_have_a_limit(void **state)
+/* Enters barriers of so many groups, "RANKS:0" and so on; how many of these were accepted. */
+static int enter_many(struct node *node, int client, const char *ranks, int count,
+                      struct error *err)
+{
+    char line[64];
+    for (int i = 0; i < count; i++) {
+        int len = snprintf(line, sizeof(line), "cmd=barrier_in group=%s:%d\n", ranks, i);
+        if (pmi_client_input(node->clients[client], line, (size_t)len, err) < 0)
+            return i;
+    }
+    return count;
+}
+
+static void test_open_groups_and_open_requests_have_a_limit(void **state)
 {
     (void)state;
     struct error err = ERROR_INIT;
     struct pair pair = pair_new();
-    char line[64];
-    int rc = 0, count = 0;
-    for (; count < 5000 && !rc; count++) {
-        int len = snprintf(line, sizeof(line), "cmd=barrier_in group=0:%d\n", count);
-        rc = pmi_client_input(pair.nodes[0]->clients[0], line, (size_t)len, &err);
-    }
-    assert_int_equal(count, 4097);
-    assert_non_null(strstr(error_text(&err), "one group too many"));
+    assert_int_equal(enter_many(pair.nodes[0], 0, "0,1", 4000, &err), 4000);
+    assert_int_equal(enter_many(pair.nodes[0], 1, "1,2", 4000, &err), 96);
+    assert_non_null(strstr(error_text(&err), "one group too many is open: \"cmd=barrier_in"));
+    error_clear(&err);
     static const char wait[] = "cmd=barrier_in group=2,0:1\n";
-    for (rc = count = 0; count < 5000 && !rc; count++)
+    int rc = 0, count = 0;
+    for (; count < 5000 && !rc; count++)
         rc = pmi_client_input(pair.nodes[1]->clients[0], wait, sizeof(wait) - 1, &err);
     assert_int_equal(count, 4097);
     assert_non_null(strstr(error_text(&err), "4096 requests wait for an answer"));
     error_clear(&err);
+    pair_free(&pair);
+}
+
+/* Processor time, in us, of so many groups that are open together, and then over; the least of some. */
+static double time_of(int count)
+{
+    double least = 1e9;
+    for (int i = 0; i < 5; i++) {
+        struct node *node = grouped_node(0, 2);
+        clock_t begin = clock();
+        for (int client = 0; client < 2; client++)
+            assert_int_equal(enter_many(node, client, "0,1", count, NULL), count);
+        double took = (double)(clock() - begin);
+        least = took < least ? took : least;
+        node_free(node);
+    }
+    return least;
+}
+
+static void test_a_group_costs_the_same_beside_many(void **state)
+{
+    (void)state;
+    double few = time_of(1000), many = time_of(4000);
+    if (many > 8 * few)
+        fail_msg("4000 groups took %.0f us, 1000 took %.0f", many, few);
+}
+
+static void test_groups_that_are_over_count_no_more(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    struct pair pair = pair_new();
+    assert_int_equal(enter_many(pair.nodes[0], 0, "0", 20000, &err), 20000);
+    buf_clear(pmi_client_output(pair.nodes[0]->clients[0]));
+    for (int i = 0; i < 5000; i++) {
+        char text[64], out[64];
+        snprintf(text, sizeof(text), "cmd=barrier_in group=1,3:%d\n", i);
+        snprintf(out, sizeof(out), "cmd=barrier_out tag=%d\n", i);
+        say_rank(&pair, 1, text);
+        say_rank(&pair, 3, text);
+        pair_exchange(&pair, pair.nodes[0], pair.nodes[1]);
+        hear_rank(&pair, 1, out);
+        hear_rank(&pair, 3, out);
+    }
+    pair_free(&pair);
+}
+
+static void test_groups_whose_members_have_left_count_no_more(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    struct node *node = node_new(0, 3); /* all are here */
+    for (int i = 0; i < 3; i++)
+        say(node, i, INIT12);
+    assert_int_equal(enter_many(node, 0, "0,1", 3000, &err), 3000);
+    say(node, 0, "cmd=finalize\n");
+    assert_false(pmi_client_gone(node->clients[0]));
+    say(node, 1, "cmd=finalize\n");
+    assert_int_equal(enter_many(node, 2, "2,3", 3000, &err), 3000);
+    node_free(node);
+}
+
+static void test_who_leaves_strands_no_barrier_of_another_node(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new();
+    say_rank(&pair, 0, "cmd=barrier_in group=NODE:1\n");
+    assert_false(pmi_server_missing(pair.nodes[0]->server, 3, 0));
+    say_rank(&pair, 1, "cmd=barrier_in group=NODE:1\n");
+    hear_rank(&pair, 0, TAG(1));
+    say_rank(&pair, 0, "cmd=barrier_in group=NODE:1\n");
+    say_rank(&pair, 1, "cmd=barrier_in group=NODE:1\n");
+    hear_rank(&pair, 0, TAG(1));
+    assert_int_equal(pair.nodes[0]->nstuck, 0);
     pair_free(&pair);
 }
 
@@ -462,7 +548,11 @@ int main(void)
         cmocka_unit_test(test_who_leaves_on_another_node_strands_them_too),
         cmocka_unit_test(test_neighbours_on_many_nodes_meet_in_twos),
         cmocka_unit_test(test_what_is_put_is_there_whichever_exchange_is_over_first),
-        cmocka_unit_test(test_groups_and_open_requests_have_a_limit),
+        cmocka_unit_test(test_open_groups_and_open_requests_have_a_limit),
+        cmocka_unit_test(test_a_group_costs_the_same_beside_many),
+        cmocka_unit_test(test_groups_that_are_over_count_no_more),
+        cmocka_unit_test(test_groups_whose_members_have_left_count_no_more),
+        cmocka_unit_test(test_who_leaves_strands_no_barrier_of_another_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

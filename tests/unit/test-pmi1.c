@@ -128,9 +128,11 @@ static const struct {
      PMI_RUNNING},
     /* the end */
     {"cmd=finalize\n", "cmd=finalize_ack\n", PMI_FINALIZED},
-    {"cmd=abort\n", "\n", PMI_RUNNING},
-    {"cmd=abort exitcode=7\n", "\n", PMI_SILENT, NULL, true},
-    {"cmd=finalize\ncmd=abort exitcode=7\n", "cmd=finalize_ack\n\n", PMI_FINALIZED},
+    /* an abort has no reply, and nothing counts after it */
+    {"cmd=abort\n", "", PMI_RUNNING},
+    {"cmd=abort exitcode=7\n", "", PMI_SILENT, NULL, true},
+    {"cmd=abort exitcode=7\ncmd=get_appnum\ncmd=frob\n", "", PMI_RUNNING},
+    {"cmd=finalize\ncmd=abort exitcode=7\n", "cmd=finalize_ack\n", PMI_FINALIZED},
     /* against the protocol */
     {"cmd=frob a=1\n", "", PMI_RUNNING, "unknown PMI-1 command: \"cmd=frob a=1\""},
     {"cmd=get_maxes\ncmd=\n", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n",
@@ -321,7 +323,10 @@ static void test_abort_tells_code_and_message(void **state)
     for (size_t i = 0; i < sizeof(aborts) / sizeof(aborts[0]); i++) {
         struct node *node = node_new(0, 1);
         say(node, 0, INIT);
+        hear(node, 0, INIT_OK);
         say(node, 0, aborts[i].line);
+        say(node, 0, "cmd=abort exitcode=99\n"); /* once is enough */
+        hear(node, 0, "");
         assert_int_equal(node->naborts, 1);
         assert_int_equal(node->exitcode, aborts[i].exitcode);
         assert_string_equal(node->message, aborts[i].message);

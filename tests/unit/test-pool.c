@@ -5,6 +5,8 @@
 
 #include "affinity/pool/locality.h"
 #include "affinity/pool/pool.h"
+#include "base/buf.h"
+#include "tests/unit/limit.h"
 
 /* A pool and what was granted from it so far. */
 struct world {
@@ -441,6 +443,61 @@ static void expect_refused(struct world *world, const char *shape, const char *c
     error_clear(&err);
 }
 
+/* So many localities within one another, each with cores 0-3 and the name "a". */
+static char *nested_topo(uint32_t depth)
+{
+    struct buf text = BUF_INIT;
+    for (uint32_t i = 0; i < depth; i++)
+        buf_add_text(&text, "{'cores':'0-3','a':[");
+    buf_add_text(&text, "{'cores':'0-3'}");
+    for (uint32_t i = 0; i < depth; i++)
+        buf_add_text(&text, "]}");
+    return buf_take_text(&text);
+}
+
+/* BEFORE, "a" so often, AFTER. */
+static char *nested_shape(const char *before, uint32_t count, const char *after)
+{
+    struct buf text = BUF_INIT;
+    buf_add_text(&text, before);
+    for (uint32_t i = 0; i < count; i++)
+        buf_add_text(&text, "/a");
+    buf_add_text(&text, after);
+    return buf_take_text(&text);
+}
+
+static void test_localities_of_one_name_within_one_another_take_no_time(void **state)
+{
+    static const uint32_t counts[] = {1, 16, 31};
+    char *topo = nested_topo(31);
+    (void)state;
+    limit_cpu(20);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct world world = world_make("0-3", topo);
+        char *shape = nested_shape("slot", counts[i], "/core");
+        expect_slots(&world, shape, "0:0");
+        free(shape);
+        world_free(&world);
+    }
+    free(topo);
+}
+
+static void test_a_search_without_end_is_given_up(void **state)
+{
+    char *topo = nested_topo(31);
+    struct world world = world_make("0-3", topo);
+    char *shape = nested_shape("node", 16, "/slot/core");
+    (void)state;
+    limit_cpu(60);
+    expect_answer(&world, shape, POOL_NEVER,
+                  "there are too many ways to place such slots on these nodes, and after 268 "
+                  "million domains the search ends: fewer localities within one another, or fewer "
+                  "ranges, take less");
+    free(shape);
+    world_free(&world);
+    free(topo);
+}
+
 static void test_a_constraint_says_which_nodes_may_be_used(void **state)
 {
     (void)state;
@@ -583,6 +640,8 @@ int main(void)
         cmocka_unit_test(test_many_slots_of_two_domains_use_up_both_sides),
         cmocka_unit_test(test_a_claim_is_more_than_its_slots),
         cmocka_unit_test(test_refusals_say_what_is_missing),
+        cmocka_unit_test(test_localities_of_one_name_within_one_another_take_no_time),
+        cmocka_unit_test(test_a_search_without_end_is_given_up),
         cmocka_unit_test(test_a_constraint_says_which_nodes_may_be_used),
         cmocka_unit_test(test_nodes_that_state_too_little_memory_or_storage_are_passed_over),
         cmocka_unit_test(test_the_R_of_an_allocation_has_what_belongs_to_it_and_no_more),

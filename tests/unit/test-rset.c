@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "affinity/resource/rset.h"
+#include "base/buf.h"
 
 #define LITE "{\"rank\":\"0-1\",\"children\":{\"core\":\"0-3\"}}"
 #define WITH(more)                                                                                 \
@@ -434,6 +435,35 @@ static void test_a_hundred_megabytes_of_junk_are_refused(void **state)
     expect_bulk_refused("{}", " ", RSET_MAX_TEXT + 1);
 }
 
+/* R of so many nodes, each in an entry of its own. */
+static char *text_of_entries(uint32_t count)
+{
+    struct buf text = BUF_INIT;
+    buf_add_text(&text, "{\"version\":1,\"execution\":{\"R_lite\":[");
+    for (uint32_t i = 0; i < count; i++)
+        buf_printf(&text, "%s{\"rank\":\"%u\",\"children\":{\"core\":\"0\"}}", i ? "," : "", i);
+    buf_printf(&text, "],\"nodelist\":[\"n[0-%u]\"]}}", count - 1);
+    return buf_take_text(&text);
+}
+
+static void test_more_entries_than_any_machine_has_nodes_are_refused(void **state)
+{
+    struct error err = ERROR_INIT;
+    char *most = text_of_entries(200000), *many = text_of_entries(1u << 20);
+    (void)state;
+    struct rset *set = rset_decode(most, strlen(most), &err);
+    assert_non_null(set);
+    assert_int_equal(set->nnodes, 200000);
+    rset_free(set);
+    assert_null(rset_decode(many, strlen(many), &err));
+    assert_string_equal(error_text(&err),
+                        "a resource set of 2097156 objects and arrays with 5242885 parts is too "
+                        "large: 1048576 and 4194304 are the most that is read");
+    error_clear(&err);
+    free(most);
+    free(many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_union_has_a_node_a_host),
         cmocka_unit_test(test_many_distinct_nodes_take_linear_time),
         cmocka_unit_test(test_a_hundred_megabytes_of_junk_are_refused),
+        cmocka_unit_test(test_more_entries_than_any_machine_has_nodes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

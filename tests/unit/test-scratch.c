@@ -2,6 +2,8 @@
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/process/owned_directory.h"
 #include "launcher/process/scratch.h"
 
 static char above[] = "/tmp/test-scratch.XXXXXX";
@@ -31,6 +34,71 @@ static void fill(const char *directory)
     put_file(inner, "file");
     free(inner);
     free(link);
+}
+
+/* Directories of memory as a killed program, a live one, and another user leave them. */
+static void those_of_dead_programs_are_removed_by_the_next(void **state)
+{
+    struct scratch *scratch = scratch_new();
+    struct stat what;
+    char *dead = mem_format("/dev/shm/tprun.%u.dead%d", (unsigned)geteuid(), (int)getpid());
+    char *live = mem_format("/dev/shm/tprun.%u.live%d", (unsigned)geteuid(), (int)getpid());
+    char *other = mem_format("/dev/shm/tprun.%u.other%d", (unsigned)geteuid() + 1, (int)getpid());
+    (void)state;
+    assert_int_equal(mkdir(dead, 0700), 0);
+    assert_int_equal(mkdir(other, 0700), 0);
+    fill(dead);
+    int owner = owned_directory_make(live, 0700);
+    assert_true(owner >= 0);
+    put_file(live, "segment");
+    char *memory = mem_copy_text(scratch_make_memory(scratch, NULL));
+    assert_int_equal(stat(dead, &what), -1);
+    assert_int_equal(stat(live, &what), 0);
+    assert_int_equal(stat(other, &what), 0);
+    close(owner);
+    struct scratch *next = scratch_new();
+    assert_non_null(scratch_make_memory(next, NULL));
+    assert_int_equal(stat(live, &what), -1);
+    assert_int_equal(stat(memory, &what), 0);
+    scratch_remove(next);
+    scratch_remove(scratch);
+    rmdir(other);
+    free(memory);
+    free(other);
+    free(live);
+    free(dead);
+}
+
+static void sweep_one(const char *path)
+{
+    rmdir(path);
+}
+
+/* Others sweep all the time while directories are made: each that was made is there. */
+static void one_that_is_just_made_is_never_removed(void **state)
+{
+    struct stat what;
+    char *prefix = mem_format("race%d.", (int)getpid());
+    pid_t sweeper = fork();
+    (void)state;
+    while (sweeper == 0)
+        owned_directory_sweep(above, prefix, sweep_one);
+    for (int i = 0; i < 3000; i++) {
+        char *path = mem_format("%s/%s%d", above, prefix, i);
+        int owner = owned_directory_make(path, 0700);
+        if (owner < 0)
+            kill(sweeper, SIGKILL); /* it must not outlive the test */
+        assert_true(owner >= 0);
+        if (i % 16 == 0)
+            sched_yield();
+        assert_int_equal(stat(path, &what), 0);
+        rmdir(path);
+        close(owner);
+        free(path);
+    }
+    kill(sweeper, SIGKILL);
+    assert_int_equal(waitpid(sweeper, NULL, 0), sweeper);
+    free(prefix);
 }
 
 static void it_has_one_name_and_is_removed_with_all_in_it(void **state)
@@ -116,6 +184,8 @@ static void one_that_nobody_made_is_removed_quietly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_of_dead_programs_are_removed_by_the_next),
+        cmocka_unit_test(one_that_is_just_made_is_never_removed),
         cmocka_unit_test(it_has_one_name_and_is_removed_with_all_in_it),
         cmocka_unit_test(who_forked_its_maker_removes_it),
         cmocka_unit_test(one_that_nobody_made_is_removed_quietly),

@@ -134,6 +134,27 @@ static void test_a_task_sees_the_gpus_of_its_slot_and_no_others(void **state)
     world_free(&world);
 }
 
+static void test_a_slot_may_have_any_number_of_gpus(void **state)
+{
+    struct world world;
+    struct error err = ERROR_INIT;
+    struct slots slots = read_slots("0:0+0-4999");
+    struct idset *gpus = read_set("0-4999");
+    (void)state;
+    world_make(&world, BIG);
+    world.nodes[0].gpus = gpus;
+    struct layout *layout = make_slots(&world, &slots, (struct layout_part){.ntasks = 0}, &err);
+    if (!layout)
+        fail_msg("%s", error_text(&err));
+    char *text = describe_gpus(layout);
+    assert_string_equal(text, "0-4999");
+    free(text);
+    layout_free(layout);
+    idset_free(gpus);
+    free_slots(&slots);
+    world_free(&world);
+}
+
 static void test_parts_have_slots_of_their_own(void **state)
 {
     struct world world;
@@ -290,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_task_is_bound_to_the_threads_of_its_slot),
         cmocka_unit_test(test_a_task_sees_the_gpus_of_its_slot_and_no_others),
+        cmocka_unit_test(test_a_slot_may_have_any_number_of_gpus),
         cmocka_unit_test(test_parts_have_slots_of_their_own),
         cmocka_unit_test(test_a_mapped_part_is_placed_over_what_was_allocated),
         cmocka_unit_test(test_what_does_not_go_with_slots_is_said),

@@ -21,8 +21,10 @@ static void a_line_of_the_kernel_is_read(void **state)
     } rows[] = {
         {"  25: 0100007F:B000 0100007F:A749 01" REST, true},
         {"  25: 0000000000000000FFFF00000100007F:B000 0000000000000000FFFF00000100007F:A749 "
-         "08" REST,
+         "01" REST,
          true},
+        {"  25: 0100007F:B000 0100007F:A749 08" REST, false}, /* the near end is closed */
+        {"  25: 0100007F:B000 0100007F:A749 02" REST, false}, /* is on its way */
         {"  25: 0100007F:B000 0100007F:A748 01" REST, false}, /* another port */
         {"  25: 0100007F:B000 0200007F:A749 01" REST, false}, /* another address */
         {"  25: 0200007F:B000 0100007F:A749 01" REST, false}, /* from another one */
@@ -73,17 +75,82 @@ static void the_far_end_of_a_connection_has_an_owner(void **state)
     (void)state;
     uint16_t port, far_port;
     int far, near = connected(&far, &port, &far_port);
-    size_t count;
-    struct far_end *ends = sockets_far_ends(port, &count);
     if (access("/proc/net/tcp", R_OK) < 0)
         skip();
-    assert_int_equal(count, 1);
-    assert_int_equal(ends[0].port, far_port);
-    assert_int_equal(ends[0].owner, geteuid());
-    assert_true(ends[0].inode != 0);
-    free(ends);
+    assert_true(sockets_is_own(near));
+    assert_true(sockets_is_own(far));
+    assert_true(sockets_is_own_listed(near));
+    assert_true(sockets_is_own_listed(far));
+    close(far);
+    assert_false(sockets_is_own(near));
+    assert_false(sockets_is_own_listed(near));
+    close(near);
+}
+
+static void another_users_far_end_is_not_ones_own(void **state)
+{
+    (void)state;
+    uint16_t port, far_port;
+    int far, near = connected(&far, &port, &far_port);
+    if (geteuid() || fchown(far, 65534, (gid_t)-1) < 0)
+        skip(); /* only root can give a socket away */
+    assert_false(sockets_is_own(near));
+    assert_false(sockets_is_own_listed(near));
     close(far);
     close(near);
+}
+
+/* While it is only half open nobody can tell what else will have its port. */
+static void a_far_end_that_says_nothing_more_is_not_ones_own(void **state)
+{
+    (void)state;
+    uint16_t port, far_port;
+    int far, near = connected(&far, &port, &far_port);
+    shutdown(far, SHUT_WR);
+    assert_false(sockets_is_own(near));
+    assert_false(sockets_is_own_listed(near));
+    close(far);
+    close(near);
+}
+
+static void connect_within(const char *address)
+{
+    struct sockaddr_storage at = {0};
+    socklen_t len = sizeof(at);
+    int door = socket(AF_INET6, SOCK_STREAM, 0), far = socket(AF_INET6, SOCK_STREAM, 0);
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+    inet_pton(AF_INET6, address, &six.sin6_addr);
+    if (door < 0 || bind(door, (struct sockaddr *)&six, sizeof(six)) < 0)
+        return; /* no IPv6 here */
+    assert_int_equal(listen(door, 1), 0);
+    assert_int_equal(getsockname(door, (struct sockaddr *)&at, &len), 0);
+    assert_int_equal(connect(far, (struct sockaddr *)&at, len), 0);
+    int near = accept(door, NULL, NULL);
+    assert_true(sockets_is_own(near));
+    close(door);
+    close(far);
+    assert_false(sockets_is_own(near));
+    close(near);
+}
+
+static void so_has_one_of_ipv6(void **state)
+{
+    (void)state;
+    connect_within("::1");
+    connect_within("::ffff:127.0.0.1");
+}
+
+static void what_is_no_connection_is_not_ones_own(void **state)
+{
+    (void)state;
+    int pair[2], lone = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_false(sockets_is_own(pair[0]));
+    assert_false(sockets_is_own(lone));
+    assert_false(sockets_is_own(-1));
+    close(pair[0]);
+    close(pair[1]);
+    close(lone);
 }
 
 static void a_greeting_that_was_read_and_not_answered_is_found(void **state)
@@ -123,6 +190,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_of_the_kernel_is_read),
         cmocka_unit_test(the_far_end_of_a_connection_has_an_owner),
+        cmocka_unit_test(another_users_far_end_is_not_ones_own),
+        cmocka_unit_test(a_far_end_that_says_nothing_more_is_not_ones_own),
+        cmocka_unit_test(so_has_one_of_ipv6),
+        cmocka_unit_test(what_is_no_connection_is_not_ones_own),
         cmocka_unit_test(a_greeting_that_was_read_and_not_answered_is_found),
         cmocka_unit_test(a_connection_is_shut_by_its_ports),
     };

@@ -19,11 +19,35 @@
 static char dir[] = "/tmp/test-source.XXXXXX";
 
 static const char *const variables[] = {
-    "TPRUN_PROGRAM", "TPRUN_INSTANCE",     "TPRUN_NNODES",      "TPRUN_R",
-    "SLURM_JOB_ID",  "SLURM_JOB_NODELIST", "SLURM_NODELIST",    "SLURM_JOB_CPUS_PER_NODE",
-    "SLURM_JOBID",   "PBS_JOBID",          "PBS_NODEFILE",      "SLURM_TASKS_PER_NODE",
-    "PBS_NUM_PPN",   "LSB_JOBID",          "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS",
-    "FLUX_JOB_ID",   "FLUX_URI",           "PE_HOSTFILE",       "JOB_ID",
+    "TPRUN_PROGRAM",
+    "TPRUN_INSTANCE",
+    "TPRUN_INSTANCE_ID",
+    "TPRUN_R",
+    "TPRUN_ENCLOSING",
+    "TPRUN_ENCLOSING_R",
+    "TPRUN_NNODES",
+    "SLURM_JOB_ID",
+    "SLURM_JOB_NODELIST",
+    "SLURM_NODELIST",
+    "SLURM_JOB_CPUS_PER_NODE",
+    "SLURM_JOBID",
+    "PBS_JOBID",
+    "PBS_NODEFILE",
+    "SLURM_TASKS_PER_NODE",
+    "PBS_NUM_PPN",
+    "LSB_JOBID",
+    "LSB_DJOB_HOSTFILE",
+    "LSB_MCPU_HOSTS",
+    "FLUX_JOB_ID",
+    "FLUX_URI",
+    "PE_HOSTFILE",
+    "JOB_ID",
+    "K_MPI_JOB_ROLE",
+    "KUBERNETES_SERVICE_HOST",
+    "OMPI_MCA_orte_default_hostfile",
+    "PRTE_MCA_prte_default_hostfile",
+    "HYDRA_HOST_FILE",
+    "I_MPI_HYDRA_HOST_FILE",
 };
 
 static int forget(void **state)
@@ -131,10 +155,11 @@ static void test_the_first_that_is_there_is_used(void **state)
 {
     static const char *const order[] = {
         "TPRUN_PROGRAM=1", "TPRUN_R=/x",   "FLUX_URI=local:///x", "SLURM_JOB_ID=17",
-        "PBS_JOBID=18",    "LSB_JOBID=19", "PE_HOSTFILE=/x",
+        "PBS_JOBID=18",    "LSB_JOBID=19", "PE_HOSTFILE=/x",      "K_MPI_JOB_ROLE=launcher",
     };
     static const char *const names[] = {
-        "the enclosing program", "an R file", "Flux", "Slurm", "PBS", "LSF", "Grid Engine",
+        "the enclosing program", "an R file",    "Flux", "Slurm", "PBS", "LSF",
+        "Grid Engine",           "MPI Operator",
     };
     (void)state;
     for (size_t i = sizeof(order) / sizeof(order[0]); i-- > 0;) {
@@ -276,6 +301,77 @@ static void make_flux(const char *script)
     free(path);
 }
 
+/* As the operator writes them: for Open MPI, and for MPICH and Intel MPI. */
+static void test_a_job_of_Kubernetes_MPI_Operator(void **state)
+{
+    static const struct {
+        const char *variable, *text;
+    } lists[] = {
+        {"OMPI_MCA_orte_default_hostfile",
+         "pi-worker-0.pi.invalid slots=2\npi-worker-1.pi.invalid slots=2\n"},
+        {"PRTE_MCA_prte_default_hostfile",
+         "pi-worker-0.pi.invalid slots=2\npi-worker-1.pi.invalid slots=2\n"},
+        {"HYDRA_HOST_FILE", "pi-worker-0.pi.invalid:2\npi-worker-1.pi.invalid:2\n"},
+        {"I_MPI_HYDRA_HOST_FILE", "pi-worker-0.pi.invalid:2\npi-worker-1.pi.invalid:2\n"},
+    };
+    char *name = here_name(), *job = mem_format("MPI Operator job %s", name);
+    char *want = mem_format("pi-worker-0.pi.invalid:0/2=all pi-worker-1.pi.invalid:1/2=all of %s "
+                            "(%s/hostfile)",
+                            job, dir);
+    (void)state;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        char *list = mem_format("%s=@/hostfile", lists[i].variable);
+        file_with("hostfile", lists[i].text);
+        set("K_MPI_JOB_ROLE=launcher");
+        set(list);
+        assert_gives(want, job);
+        set("KUBERNETES_SERVICE_HOST=10.0.0.1"); /* before it said so */
+        set(list);
+        assert_gives(want, job);
+        free(list);
+    }
+    free(name);
+    free(job);
+    free(want);
+}
+
+static void test_no_job_of_Kubernetes_MPI_Operator(void **state)
+{
+    (void)state;
+    file_with("hostfile", "a.invalid:2\n");
+    set("HYDRA_HOST_FILE=@/hostfile"); /* for MPICH alone, where this is no pod */
+    assert_string_equal(source_name(source_find(SOURCE_ALL)), "this machine");
+    set("KUBERNETES_SERVICE_HOST=10.0.0.1");
+    set("K_MPI_JOB_ROLE=worker");
+    assert_string_equal(source_name(source_find(SOURCE_ALL)), "this machine");
+    forget(NULL);
+    set("KUBERNETES_SERVICE_HOST=10.0.0.1"); /* some pod */
+    assert_string_equal(source_name(source_find(SOURCE_ALL)), "this machine");
+}
+
+static void test_a_job_half_there_of_Kubernetes_MPI_Operator(void **state)
+{
+    (void)state;
+    set("K_MPI_JOB_ROLE=launcher");
+    assert_refused("the workers of MPI Operator job ", "/etc/mpi/hostfile: cannot be opened");
+    set("K_MPI_JOB_ROLE=launcher");
+    assert_refused("the workers of MPI Operator job ", "unset K_MPI_JOB_ROLE");
+    file_with("hostfile", "");
+    set("K_MPI_JOB_ROLE=launcher");
+    set("HYDRA_HOST_FILE=@/hostfile");
+    assert_refused("the workers of MPI Operator job ", "it names no host");
+    set("K_MPI_JOB_ROLE=launcher");
+    set("HYDRA_HOST_FILE=@/hostfile"); /* without which there would still be a job */
+    assert_refused("the workers of MPI Operator job ", "unset K_MPI_JOB_ROLE");
+    set("KUBERNETES_SERVICE_HOST=10.0.0.1");
+    set("HYDRA_HOST_FILE=@/hostfile");
+    assert_refused("the workers of MPI Operator job ", "unset HYDRA_HOST_FILE");
+    file_with("hostfile", "a.invalid slots=x\n");
+    set("K_MPI_JOB_ROLE=launcher");
+    set("HYDRA_HOST_FILE=@/hostfile");
+    assert_refused("the workers of MPI Operator job ", "hostfile:1: ");
+}
+
 static void test_R_of_Flux_is_asked_for(void **state)
 {
     char *search = mem_copy_text(getenv("PATH"));
@@ -348,12 +444,23 @@ static void test_an_R_file_is_known_by_its_real_path(void **state)
     free(identity);
 }
 
+#define ID "0123456789abcdef"
+
+static void be_a_task(void)
+{
+    set("TPRUN_INSTANCE=@");
+    set("TPRUN_INSTANCE_ID=" ID);
+    set("TPRUN_PROGRAM=7");
+    set("TPRUN_ENCLOSING=7");
+}
+
 static void make_instance(const char *R)
 {
     char *path = mem_format("%s/programs", dir), *program = mem_format("%s/7", path);
     mkdir(path, 0700);
     mkdir(program, 0700);
     file_with("identity", "Slurm job 4\n");
+    file_with("id", ID);
     file_with("programs/7/R.json", R);
     free(program);
     free(path);
@@ -364,25 +471,25 @@ static void test_a_task_has_what_its_program_holds(void **state)
     (void)state;
     make_instance(R_OF("3,5", "2", "a.invalid,b.invalid"));
     set("TPRUN_R=/does/not/exist");
-    set("TPRUN_INSTANCE=@");
-    set("TPRUN_PROGRAM=7");
-    set("TPRUN_NNODES=2");
+    be_a_task();
+    set("TPRUN_NNODES=1"); /* that have tasks */
     assert_gives("a.invalid:0/0=2 b.invalid:1/0=2 of program 7 (TPRUN_PROGRAM)", "Slurm job 4");
+    be_a_task();
+    setenv("TPRUN_ENCLOSING_R", R_OF("3", "0", "c.invalid"), 1); /* before what is in the file */
+    assert_gives("c.invalid:0/0=0 of program 7 (TPRUN_PROGRAM)", "Slurm job 4");
 }
 
 static void test_a_task_whose_program_holds_nothing_here_has_its_machine(void **state)
 {
     static const char *const cases[] = {
-        "TPRUN_PROGRAM=8",           "TPRUN_PROGRAM=../7", "TPRUN_NNODES=1",
-        "TPRUN_INSTANCE=/not/there", "TPRUN_INSTANCE=",
+        "TPRUN_PROGRAM=8",           "TPRUN_PROGRAM=../7", "TPRUN_INSTANCE_ID=0123456789abcdee",
+        "TPRUN_INSTANCE=/not/there", "TPRUN_INSTANCE=",    "TPRUN_ENCLOSING=",
     };
     (void)state;
     make_instance(R_OF("3,5", "2", "a.invalid,b.invalid"));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
-        set("TPRUN_INSTANCE=@");
-        set("TPRUN_PROGRAM=7");
-        set("TPRUN_NNODES=2");
+        be_a_task();
         set(cases[i]);
         struct nodes *nodes = nodes_from_source(SOURCE_ALL, NOW, &err);
         assert_non_null(nodes);
@@ -415,6 +522,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_without_any_of_them_it_is_this_machine),
         CASE(test_the_first_that_is_there_is_used),
+        CASE(test_a_job_of_Kubernetes_MPI_Operator),
+        CASE(test_no_job_of_Kubernetes_MPI_Operator),
+        CASE(test_a_job_half_there_of_Kubernetes_MPI_Operator),
         CASE(test_a_job_of_Slurm),
         CASE(test_a_job_of_Slurm_that_is_not_whole_is_refused),
         CASE(test_a_job_of_PBS),

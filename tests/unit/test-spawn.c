@@ -3,11 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -151,6 +156,81 @@ static void test_a_script_without_a_first_line_runs(void **state)
     waitpid(pid, &status, 0);
     assert_int_equal(status, 0);
     unlink(path);
+}
+
+/* A shell would take what is in it for commands. */
+static void test_a_binary_file_that_the_kernel_refuses_is_not_given_to_a_shell(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t len;
+        bool runs;
+    } cases[] = {
+        {"\177ELF\ntrue\n", 10, false}, {"\177ELF", 4, false}, {"true\0\n", 6, false},
+        {"true\n\0", 6, true},          {"true", 4, true},     {"", 0, true},
+    };
+    char path[] = "/tmp/test-spawn-XXXXXX";
+    close(mkstemp(path));
+    chmod(path, 0755);
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct spawn_failure failure;
+        int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+        assert_int_equal(write(fd, cases[i].bytes, cases[i].len), cases[i].len);
+        close(fd);
+        struct spawn spawn = {.path = path,
+                              .argv = ARGS(path),
+                              .envp = environment,
+                              .fds = {0, 1, 2, -1},
+                              .umask = -1};
+        pid_t pid = spawn_start(&spawn, &failure);
+        assert_int_equal(pid > 0, cases[i].runs);
+        if (!cases[i].runs)
+            assert_true(failure.step == SPAWN_EXEC && failure.number == ENOEXEC);
+        waitpid(-1, NULL, 0);
+    }
+    unlink(path);
+}
+
+/* From now on close_range() fails with this number, in this process and its children. */
+static void forbid_close_range(unsigned number)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | number),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof(code) / sizeof(code[0]), code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+        _exit(77);
+}
+
+static void test_open_descriptors_stay_behind_where_close_range_cannot_mark_them(void **state)
+{
+    static const unsigned numbers[] = {0, EINVAL, ENOSYS}; /* as it is, Linux 5.9, before */
+    (void)state;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        int status = -1;
+        pid_t pid = fork();
+        if (pid == 0) {
+            char out[64];
+            struct spawn spawn = {.umask = -1};
+            if (numbers[i])
+                forbid_close_range(numbers[i]);
+            for (int fd = 20; fd < 320; fd++) /* more than one read of /proc gives */
+                if (dup2(2, fd) < 0)
+                    _exit(1);
+            shell(&spawn, (char *)"ls /proc/$$/fd | grep -c '..'", out, sizeof(out));
+            _exit(strcmp(out, "0\n") == 0 ? 0 : 2);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+            skip();
+        if (status)
+            fail_msg("with errno %u: status %x", numbers[i], status);
+    }
 }
 
 static void test_programs_are_found_as_a_shell_finds_them(void **state)
@@ -457,6 +537,8 @@ int main(void)
         cmocka_unit_test(test_a_process_is_as_described),
         cmocka_unit_test(test_a_failed_step_is_named),
         cmocka_unit_test(test_a_script_without_a_first_line_runs),
+        cmocka_unit_test(test_a_binary_file_that_the_kernel_refuses_is_not_given_to_a_shell),
+        cmocka_unit_test(test_open_descriptors_stay_behind_where_close_range_cannot_mark_them),
         cmocka_unit_test(test_programs_are_found_as_a_shell_finds_them),
         cmocka_unit_test(test_what_cannot_be_executed_is_refused),
         cmocka_unit_test(test_arguments_arrive_as_they_are),

@@ -61,11 +61,13 @@ static void test_json_that_was_read_is_written_again(void **state)
          "'requires':'ssd and not host:n7'}"),
         ("{" PROGRAM ",'nnodes':2,'resources':'R','exclude':'a[1-2]','overlap':true,"
          "'display':['map','bind'],'format':'json','label':true,'unbuffered':true,'tools':true,'"
-         "output':'o%r',"
+         "memory_kinds':'system,cuda:device','output':'o%r',"
          "'error':'e','input':'file','input_arg':'in','time_limit':'90m','kill_grace':'500ms',"
-         "'start_timeout':'inf','node_timeout':'1d','on_failure':'continue','pmi':[],"
+         "'start_timeout':'inf','node_timeout':'1d','on_failure':'continue','abort_may_succeed':"
+         "true,'pmi':[],"
          "'bootstrap':'local','ssh':'ssh -v','fanout':3,'agent':'/a','verbose':2,"
-         "'environment':['A=b','C='],'directory':'/d','umask':'0022','rlimits':{'nofile':64}}"),
+         "'environment':['A=b','C='],'screen_machine':'m','directory':'/"
+         "d','umask':'0022','rlimits':{'nofile':64}}"),
         ("{'version':1,'parts':[{'argv':[]}],'dry_run':true,'topologies':['n=core:2'],"
          "'hosts':'a,b'}"),
         "{'version':1,'parts':[{'argv':[{'hex':'61ff'},'\\u00fc']}],'hostfile':'f','input':'all'}",
@@ -274,8 +276,6 @@ static void test_what_belongs_to_the_callers_place_is_scrubbed(void **state)
         "SSH_CLIENT",
         "SSH_AUTH_SOCK",
         "SSH_TTY",
-        "DISPLAY",
-        "XAUTHORITY",
     };
     static const char *const stays[] = {
         "PATH",
@@ -300,7 +300,9 @@ static void test_what_belongs_to_the_callers_place_is_scrubbed(void **state)
         "TPRUN_OPTIONS",
         "TPRUN_R",
         "SSHX",
+        "DISPLAY",
         "DISPLAYS",
+        "XAUTHORITY",
         "MY_PMI_RANK",
         "OMP_NUM_THREADS",
         "HYDRA_HOST_FILE",
@@ -316,7 +318,7 @@ static void test_what_belongs_to_the_callers_place_is_scrubbed(void **state)
 
 static void test_a_scrubbed_list_keeps_its_order_and_drops_what_has_no_name(void **state)
 {
-    const char *list[] = {"B=2", "PMI_RANK=3", "=x", "noequals", "A=1=", "DISPLAY=:0", NULL};
+    const char *list[] = {"B=2", "PMI_RANK=3", "=x", "noequals", "A=1=", "SSH_TTY=x", NULL};
     char **kept = spec_env_scrub((char *const *)list);
     (void)state;
     assert_string_equal(kept[0], "B=2");
@@ -330,13 +332,10 @@ static void test_what_an_outer_launcher_told_openmp_and_mpis_is_scrubbed(void **
     const char *list[] = {"OMP_NUM_THREADS=4",
                           "OMPI_MCA_schizo=^orte",
                           "MPIR_CVAR_PMI_VERSION=1",
-                          "TPRUN_OMPI_MCA_schizo=^orte",
-                          "TPRUN_MPIR_CVAR_PMI_VERSION=1",
                           "OMP_PLACES={0},{1}",
                           "OMP_STACKSIZE=8M",
-                          "TPRUN_OMP_NUM_THREADS=4",
-                          "TPRUN_OMP_PLACES={0}",
-                          "TPRUN_OMP_STACKSIZE=8",
+                          "TPRUN_DEFAULTS=OMPI_MCA_schizo=^orte MPIR_CVAR_PMI_VERSION=1 "
+                          "OMP_NUM_THREADS=4 OMP_PLACES={0} OMP_STACKSIZE=8",
                           "TPRUN_OPTIONS=A=1",
                           "A=1",
                           NULL};
@@ -412,6 +411,53 @@ static void test_a_spec_that_replaces_another_keeps_what_was_inherited(void **st
     spec_free(spec);
 }
 
+/* Caller frees: the values of DISPLAY and XAUTHORITY, or -. */
+static char *screen_of(const struct spec *spec)
+{
+    char **list = spec_part_environment(spec, &spec->parts[0]);
+    const char *display = find(list, "DISPLAY"), *authority = find(list, "XAUTHORITY");
+    char *both = mem_format("%s %s", display ? display : "-", authority ? authority : "-");
+    spec_free_words(list);
+    return both;
+}
+
+static void test_the_screen_is_inherited_on_its_machine_and_given_everywhere(void **state)
+{
+    static const struct {
+        const char *rules, *here, *elsewhere;
+    } cases[] = {
+        {"[]", ":7 /a", "- -"},
+        {"[{'set':'DISPLAY','value':'far:1'}]", "far:1 /a", "far:1 -"},
+        {"[{'set':'XAUTHORITY','value':'/a'}]", ":7 /a", "- /a"},
+        {"[{'remove':'DISPLAY'}]", "- /a", "- -"},
+        {"[{'remove':'*'}]", "- -", "- -"},
+        {"[{'remove':'*'},{'set':'DISPLAY','value':':8'}]", ":8 -", ":8 -"},
+    };
+    (void)state;
+    setenv("DISPLAY", ":7", 1);
+    setenv("XAUTHORITY", "/a", 1);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[256];
+        snprintf(text, sizeof(text), "{'version':1,'parts':[{'argv':['a'],'env':%s}]}",
+                 cases[i].rules);
+        json_t *value = load(text);
+        struct spec *spec = spec_from_json(value, NULL);
+        assert_int_equal(spec_inherit(spec, NULL), 0);
+        assert_non_null(spec->screen_machine);
+        char *here = screen_of(spec);
+        spec->screen_machine[0] ^= 1;
+        char *elsewhere = screen_of(spec);
+        assert_string_equal(here, cases[i].here);
+        assert_string_equal(elsewhere, cases[i].elsewhere);
+        free(here);
+        free(elsewhere);
+        spec_free(spec);
+        json_decref(value);
+    }
+    unsetenv("DISPLAY");
+    unsetenv("XAUTHORITY");
+}
+
 static void test_rules_of_a_part_change_its_environment_in_order(void **state)
 {
     struct error err = ERROR_INIT;
@@ -469,6 +515,7 @@ int main(void)
         cmocka_unit_test(test_a_spec_inherits_what_the_caller_has),
         cmocka_unit_test(test_what_a_spec_file_says_is_not_inherited),
         cmocka_unit_test(test_a_spec_that_replaces_another_keeps_what_was_inherited),
+        cmocka_unit_test(test_the_screen_is_inherited_on_its_machine_and_given_everywhere),
         cmocka_unit_test(test_rules_of_a_part_change_its_environment_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

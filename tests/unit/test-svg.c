@@ -170,12 +170,13 @@ static void make(struct picture_world *world, const char *hosts, const char *mac
 
 static void test_every_case_gives_a_picture_that_names_its_hosts(void **state)
 {
-    static const char *const cases[] = {"one-core.txt",    "folded.txt",       "l3.txt",
-                                        "slots.txt",       "unbound.txt",      "parts.txt",
-                                        "threads.txt",     "tiles.txt",        "holes.txt",
-                                        "gpus.txt",        "crowded.txt",      "unlike-cores.txt",
-                                        "unbound.txt",     "unlike-nodes.txt", "gpu-tasks.txt",
-                                        "gpu-domains.txt", "gpu-sharing.txt",  "gpu-closest.txt"};
+    static const char *const cases[] = {"one-core.txt",     "folded.txt",        "l3.txt",
+                                        "slots.txt",        "unbound.txt",       "parts.txt",
+                                        "threads.txt",      "tiles.txt",         "holes.txt",
+                                        "gpus.txt",         "gpus-no-place.txt", "crowded.txt",
+                                        "unlike-cores.txt", "unbound.txt",       "unlike-nodes.txt",
+                                        "gpu-tasks.txt",    "gpu-domains.txt",   "gpu-sharing.txt",
+                                        "gpu-closest.txt"};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct picture_world world;
@@ -240,6 +241,78 @@ static void test_groups_of_nodes_have_a_colour_each_in_a_strip(void **state)
     world_end(&world);
 }
 
+/* Wherever ranks are dealt to, those of a node differ in colour, and nodes alike look alike. */
+static void test_ranks_of_a_node_have_a_colour_each(void **state)
+{
+    struct picture_world world;
+    (void)state;
+    make(&world, "n[0-6]", "core:4 pu:1", (struct layout_part){21, .map = "node", .bind = "core"});
+    char *text = draw(&world);
+    check_holds(text, "<title>rank 0: core 0 (logical), cpu 0 (OS)</title><rect");
+    assert_int_equal(count(text, "fill=\"#0072b2\""), 7);
+    assert_int_equal(count(text, "fill=\"#e69f00\""), 7);
+    assert_int_equal(count(text, "fill=\"#009e73\""), 7);
+    check_holds(text, "Colours tell the ranks of a node apart.");
+    free(text);
+    world_end(&world);
+}
+
+/* The outline of cores 0-3 and that of 4-7, with what it means; none where each has its own. */
+static void test_what_ranks_are_bound_to_together_has_an_outline(void **state)
+{
+    struct picture_world world;
+    (void)state;
+    make(&world, "n0", "package:2 numa:1 core:4 pu:2",
+         (struct layout_part){6, .map = "socket", .bind = "socket"});
+    char *text = draw(&world);
+    assert_int_equal(count(text, "<path class=\"bound\""), 2);
+    check_holds(text, "<title>ranks 0,2,4 may run on cpus 0-7 (OS)</title><path class=\"bound\"");
+    check_holds(text, "<title>ranks 1,3,5 may run on cpus 8-15 (OS)</title><path class=\"bound\"");
+    check_holds(text, "the ranks inside may run on all of it");
+    free(text);
+    world_end(&world);
+    make(&world, "n0", "package:2 core:4 pu:2", (struct layout_part){8, .map = "core"});
+    text = draw(&world);
+    assert_int_equal(count(text, "class=\"bound\""), 0);
+    free(text);
+    world_end(&world);
+}
+
+/* What is bound to two sockets is outlined in both. */
+static void test_an_outline_goes_around_the_cores_of_every_box(void **state)
+{
+    struct picture_world world;
+    (void)state;
+    make(&world, "n0", "package:2 core:4 pu:1",
+         (struct layout_part){2, .map = "core", .bind = "node"});
+    char *text = draw(&world);
+    assert_int_equal(count(text, "<title>ranks 0-1 may run on cpus 0-7 (OS)</title>"), 2);
+    free(text);
+    world_end(&world);
+}
+
+static uint32_t width_of(const char *text)
+{
+    return (uint32_t)atoi(strstr(text, " width=\"") + strlen(" width=\""));
+}
+
+static void test_a_picture_is_as_wide_as_what_is_in_it(void **state)
+{
+    struct picture_world world;
+    (void)state;
+    make(&world, "n0", "core:2 pu:1", (struct layout_part){2, .map = "core"});
+    char *small = draw(&world);
+    world_end(&world);
+    make(&world, "n[0-7]", "package:2 numa:2 core:4 pu:1",
+         (struct layout_part){128, .map = "core"});
+    char *large = draw(&world);
+    world_end(&world);
+    assert_true(width_of(small) < 800);
+    assert_true(width_of(large) > width_of(small) && width_of(large) <= 1200);
+    free(small);
+    free(large);
+}
+
 static void test_parts_have_a_colour_each(void **state)
 {
     struct picture_world world;
@@ -265,6 +338,23 @@ static void test_a_ranks_cores_are_one_bar(void **state)
     check_holds(text, "rank 0: cores 0-2 (logical), cpus 0-2 (OS)");
     assert_int_equal(count(text, ">0</text>"), 1);
     assert_int_equal(count(text, "<title>idle: "), 2);
+    free(text);
+    world_end(&world);
+}
+
+/* Cores of two rows are one path, with one number. */
+static void test_a_rank_with_cores_in_two_rows_is_one_shape(void **state)
+{
+    struct picture_world world;
+    (void)state;
+    make(&world, "n0", "package:1 core:24 pu:1", (struct layout_part){3, .cores_per_task = 7});
+    char *text = draw(&world);
+    check_holds(text, "<title>rank 1: cores 7-13 (logical), cpus 7-13 (OS)</title><path fill=");
+    for (unsigned rank = 0; rank < 3; rank++) {
+        char *cell = mem_format(">%u</text>", rank);
+        assert_int_equal(count(text, cell), 1);
+        free(cell);
+    }
     free(text);
     world_end(&world);
 }
@@ -346,12 +436,12 @@ static void test_names_of_any_bytes_give_well_formed_text(void **state)
     } cases[] = {
         {"a<b>&\"'c", ">a&lt;b&gt;&amp;&quot;&#39;c</text>"},
         {"]]>", ">]]&gt;</text>"},
-        {"tab\there\x7f", ">tab\xef\xbf\xbdhere\xef\xbf\xbd</text>"},
+        {"tab\there\x7f", ">tab\\x09here\\u007f</text>"},
         {"caf\xc3\xa9", ">caf\xc3\xa9</text>"},
-        {"\xff\xc3(", ">\xef\xbf\xbd\xef\xbf\xbd(</text>"},
-        {"cut\xf0\x9f\x98", ">cut\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd</text>"},
-        {"\xed\xa0\x80", ">\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd</text>"},
-        {"\xc0\xaf\xef\xbf\xbe", ">\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd<"},
+        {"\xff\xc3(", ">\\xff\\xc3(</text>"},
+        {"cut\xf0\x9f\x98", ">cut\\xf0\\x9f\\x98</text>"},
+        {"\xed\xa0\x80", ">\\xed\\xa0\\x80</text>"},
+        {"\xc0\xaf\xef\xbf\xbe", ">\\xc0\\xaf\\ufffe<"},
         {"\xf0\x9f\x98\x80", ">\xf0\x9f\x98\x80</text>"},
     };
     (void)state;
@@ -491,6 +581,11 @@ int main(void)
         cmocka_unit_test(test_a_few_nodes_are_drawn_each_with_every_rank),
         cmocka_unit_test(test_many_equal_nodes_are_one_panel_with_their_numbers),
         cmocka_unit_test(test_groups_of_nodes_have_a_colour_each_in_a_strip),
+        cmocka_unit_test(test_ranks_of_a_node_have_a_colour_each),
+        cmocka_unit_test(test_what_ranks_are_bound_to_together_has_an_outline),
+        cmocka_unit_test(test_an_outline_goes_around_the_cores_of_every_box),
+        cmocka_unit_test(test_a_rank_with_cores_in_two_rows_is_one_shape),
+        cmocka_unit_test(test_a_picture_is_as_wide_as_what_is_in_it),
         cmocka_unit_test(test_parts_have_a_colour_each),
         cmocka_unit_test(test_a_ranks_cores_are_one_bar),
         cmocka_unit_test(test_gpus_stand_in_the_boxes_that_they_belong_to),

@@ -1,5 +1,6 @@
 #include "tests/unit/unit.h"
 
+#include <hwloc.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "affinity/topology/topo_build.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "tests/unit/limit.h"
 
 #ifndef TEST_DATA_DIR
 #define TEST_DATA_DIR "tests/data"
@@ -330,6 +332,10 @@ static void test_xml_is_looked_over_before_it_is_read(void **state)
             fail_msg("case %zu: %d, %s", i, rc, error_text(&err));
         error_clear(&err);
     }
+    char *declared = repeated("", "<!>", TOPO_XML_MAX_BYTES / 12, ""); /* each is read once */
+    limit_cpu(10);
+    assert_int_equal(topo_xml_check(declared, strlen(declared), NULL), 0);
+    free(declared);
     char *wide = repeated("", "<a/><b></b>", 200, ""); /* next to one another is not nested */
     assert_int_equal(topo_xml_check(wide, strlen(wide), NULL), 0);
     assert_int_equal(topo_xml_check("a\0b", 3, NULL), -1);
@@ -408,6 +414,43 @@ static void check_round_trip(const struct topo *topo, size_t most)
     free(text);
     json_decref(value);
     topo_free(back);
+}
+
+/* NULL: this machine. */
+static hwloc_topology_t load_whole(const char *xml)
+{
+    hwloc_topology_t machine;
+    assert_int_equal(hwloc_topology_init(&machine), 0);
+    hwloc_topology_set_io_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_ALL);
+    hwloc_topology_set_components(machine, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+    if (xml)
+        assert_int_equal(hwloc_topology_set_xmlbuffer(machine, xml, (int)strlen(xml) + 1), 0);
+    assert_int_equal(hwloc_topology_load(machine), 0);
+    return machine;
+}
+
+static void test_the_export_of_this_machine_is_whole(void **state)
+{
+    struct error err = ERROR_INIT;
+    (void)state;
+    bool plugins = getenv("HWLOC_PLUGINS_PATH"), errors = getenv("HWLOC_HIDE_ERRORS");
+    topo_prepare();
+    char *xml = topo_export_local(&err);
+    if (!xml)
+        fail_msg("%s", error_text(&err));
+    assert_non_null(strstr(xml, "<topology version=\"2.0\">"));
+    hwloc_topology_t read = load_whole(xml), found = load_whole(NULL);
+    for (int type = 0; type < HWLOC_OBJ_TYPE_MAX; type++)
+        assert_int_equal(hwloc_get_nbobjs_by_type(read, (hwloc_obj_type_t)type),
+                         hwloc_get_nbobjs_by_type(found, (hwloc_obj_type_t)type));
+    assert_true(hwloc_get_nbobjs_by_type(read, HWLOC_OBJ_PU) > 0);
+    hwloc_topology_destroy(read);
+    hwloc_topology_destroy(found);
+    free(xml);
+    if (!plugins)
+        unsetenv("HWLOC_PLUGINS_PATH");
+    if (!errors)
+        unsetenv("HWLOC_HIDE_ERRORS");
 }
 
 static void test_wire_form_is_short_and_loses_nothing(void **state)
@@ -636,6 +679,7 @@ int main(void)
         cmocka_unit_test(test_xml_is_looked_over_before_it_is_read),
         cmocka_unit_test(test_this_machine_allows_what_the_mask_leaves),
         cmocka_unit_test(test_loading_leaves_the_environment_as_it_was),
+        cmocka_unit_test(test_the_export_of_this_machine_is_whole),
         cmocka_unit_test(test_wire_form_is_short_and_loses_nothing),
         cmocka_unit_test(test_parts_of_a_machine_may_lack_a_level),
         cmocka_unit_test(test_a_core_is_allowed_when_one_of_its_threads_is),

@@ -16,10 +16,10 @@
 static void test_targets_come_back_from_json(void **state)
 {
     struct tree_target targets[] = {
-        {3, (char *)"node3", (char *)"me@node3", (char *)"0-3,7", (char *)"0123456789abcdef",
-         false},
-        {0, (char *)"a", (char *)"a", NULL, NULL, false},
-        {2147483647, (char *)"\xc3\xa9", (char *)"\"b\"", (char *)"", NULL, false},
+        {3, (char *)"node3", (char *)"me@node3", (char *)"0-3,7", (char *)"0123456789abcdef", false,
+         true},
+        {0, (char *)"a", (char *)"a", NULL, NULL, false, false},
+        {2147483647, (char *)"\xc3\xa9", (char *)"\"b\"", (char *)"", NULL, false, false},
     };
     struct error err = ERROR_INIT;
     size_t count;
@@ -40,6 +40,7 @@ static void test_targets_come_back_from_json(void **state)
         if (again[i].digest)
             assert_string_equal(again[i].digest, targets[i].digest);
         assert_false(again[i].here);
+        assert_int_equal(again[i].together, targets[i].together);
     }
     json_decref(value);
     tree_targets_free(again, count);
@@ -118,6 +119,8 @@ struct world {
     size_t bulk;
     uint32_t child; /* of the last frame */
     pid_t forked_by;
+    size_t nuntried;
+    size_t most; /* processes of children when one was unreached */
 };
 
 /* An agent: what it does is its host's name. */
@@ -219,7 +222,14 @@ static void on_frame(void *arg, uint32_t child, const struct frame *frame)
 static void on_unreached(void *arg, const struct tree_unreached *what)
 {
     struct world *world = arg;
+    size_t count, running = 0;
+    const pid_t *pids = tree_pids(world->tree, &count);
+    for (size_t i = 0; i < count; i++)
+        running += pids[i] > 0;
+    if (running > world->most)
+        world->most = running;
     world->nunreached++;
+    world->nuntried += strcmp(what->text, "not tried, since no host has answered for 0.3 s") == 0;
     world->unreached = *what;
     free(world->text);
     free(world->nodes);
@@ -621,7 +631,7 @@ static void test_the_first_of_a_group_takes_its_group_along(void **state)
         hosts[i] = mem_format("n%u", i);
         targets[i] = (struct tree_target){i, hosts[i], hosts[i], NULL, NULL, false};
     }
-    tree_start(world->tree, targets, 7, TREE_FIRST);
+    tree_start(world->tree, targets, 7, TREE_BELOW);
     tree_pids(world->tree, &count);
     assert_int_equal(count, 3);
     run_until(world, &world->nunreached, 3);
@@ -632,6 +642,61 @@ static void test_the_first_of_a_group_takes_its_group_along(void **state)
     assert_non_null(strstr(world->text, "cannot run /nosuch/command: No such file or directory"));
     for (uint32_t i = 0; i < 7; i++)
         free(hosts[i]);
+    finish(world);
+}
+
+/* As many as there are, reached by this command. */
+static void start_many(struct world *world, const char *method, uint32_t count, enum tree_try how)
+{
+    struct tree_target *targets = mem_array(count, sizeof(*targets));
+    free(world->boot.method);
+    world->boot.method = mem_copy_text(method);
+    for (uint32_t i = 0; i < count; i++)
+        targets[i] = (struct tree_target){
+            i, (char *)(uintptr_t) "h", (char *)(uintptr_t) "h", NULL, NULL, 0};
+    tree_start(world->tree, targets, count, how);
+    free(targets);
+}
+
+/* The first of each group, and the next in its place, one by one. */
+static void test_hosts_that_fail_at_once_are_tried_no_more_than_the_fan_out_at_a_time(void **state)
+{
+    struct world *world = *state;
+    size_t count;
+    world->boot.fanout = 4;
+    start_many(world, "false {host}", 96, TREE_FIRST);
+    run_until(world, &world->nunreached, 96);
+    assert_int_equal(world->nunreached, 96);
+    assert_int_equal(world->most, 4);
+    tree_pids(world->tree, &count);
+    assert_int_equal(count, 96); /* each was tried */
+    finish(world);
+}
+
+static void test_hosts_that_are_reached_directly_have_the_same_limit(void **state)
+{
+    struct world *world = *state;
+    world->boot.fanout = 4;
+    start_many(world, "false {host}", 96, TREE_AGAIN);
+    run_until(world, &world->nunreached, 96);
+    assert_int_equal(world->nunreached, 96);
+    assert_int_equal(world->most, 4);
+    finish(world);
+}
+
+static void test_where_no_host_answers_the_last_are_not_tried(void **state)
+{
+    struct world *world = *state;
+    size_t count;
+    world->boot.fanout = 2;
+    world->boot.start_timeout = 0.3;
+    start_many(world, "sh -c 'exec sleep 1000' {host}", 40, TREE_AGAIN);
+    run_until(world, &world->nunreached, 40);
+    assert_int_equal(world->nunreached, 40);
+    assert_int_equal(world->most, 2);
+    tree_pids(world->tree, &count);
+    assert_uint_in_range(count, 2, 12);
+    assert_int_equal(world->nuntried + count, 40);
     finish(world);
 }
 
@@ -708,6 +773,9 @@ int main(void)
         TREE_TEST(test_the_end_after_losses_is_empty_at_once),
         TREE_TEST(test_more_can_be_started_later),
         TREE_TEST(test_the_first_of_a_group_takes_its_group_along),
+        TREE_TEST(test_hosts_that_fail_at_once_are_tried_no_more_than_the_fan_out_at_a_time),
+        TREE_TEST(test_hosts_that_are_reached_directly_have_the_same_limit),
+        TREE_TEST(test_where_no_host_answers_the_last_are_not_tried),
         TREE_TEST(test_forgotten_nodes_are_nobodys),
         TREE_TEST(test_a_command_that_fails_is_explained),
     };

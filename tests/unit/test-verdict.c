@@ -53,11 +53,20 @@ static const struct {
      NULL,
      3,
      "ranks 0,2 on node0: exited with status 3\n1 more task failed after that\n"},
+    /* of tasks that could not be started all reasons are told, at one time by rank */
     {{{1, "start", EXITED(127), "no such file", "0", NULL},
-      {2, "start", EXITED(127), "not executable", "4", NULL}},
+      {2, "start", EXITED(126), "not executable", "4", NULL},
+      {3, "exit", EXITED(1), NULL, "8", NULL}},
      NULL,
      127,
-     "rank 0 on node0: no such file\n1 more task failed after that\n"},
+     "rank 0 on node0: no such file\nrank 4 on node1: not executable\n"
+     "1 more task failed after that\n"},
+    {{{1, "start", EXITED(126), "not executable", "4", NULL},
+      {1, "start", EXITED(127), "no such file", "2-3,12", NULL},
+      {1, "start", EXITED(126), "not executable", "8", NULL}},
+     NULL,
+     127,
+     "ranks 2-3,12 on node[0,3]: no such file\nranks 4,8 on node[1-2]: not executable\n"},
     /* every fate in its words, and its status */
     {{{1, "exit", EXITED(255), NULL, "0", NULL}},
      NULL,
@@ -67,6 +76,17 @@ static const struct {
      NULL,
      137,
      "ranks 12-15 on node3: killed by signal 9 (Killed)\n"},
+    {{{1, "signal", SIGKILL, "killed by the kernel for lack of memory (cgroup limit 100 MiB)", "3",
+       NULL}},
+     NULL,
+     137,
+     "rank 3 on node0: killed by the kernel for lack of memory (cgroup limit 100 MiB)\n"},
+    {{{1, "exit", EXITED(137), "killed by the kernel for lack of memory", "3", NULL}},
+     NULL,
+     137,
+     "rank 3 on node0: exited with status 137: a process of it was killed by the kernel for lack "
+     "of "
+     "memory\n"},
     {{{1, "signal", SIGSEGV | 0x80, NULL, "9", NULL}},
      NULL,
      139,
@@ -79,6 +99,15 @@ static const struct {
      NULL,
      6,
      "rank 3 on node0: aborted the program with code 6\n"},
+    /* an abort is never a success */
+    {{{1, "abort", EXITED(0), NULL, "3", NULL}},
+     NULL,
+     1,
+     "rank 3 on node0: aborted the program with code 0, which counts as exit status 1\n"},
+    {{{1, "aborted", EXITED(0), "aborted by rank 0", "3", NULL}},
+     NULL,
+     1,
+     "rank 3 on node0: aborted by rank 0 with code 0, which counts as exit status 1\n"},
     {{{1, "start", EXITED(127), "./x: no such file", "0-15", NULL}},
      NULL,
      127,
@@ -103,6 +132,52 @@ static const struct {
      "rank 0 on node0: exited with status 3\n1 more task failed after that\n"
      "14 other tasks were ended by tprun then\n"},
 };
+
+static void add_end(struct verdict *verdict, uint64_t time, int status, const char *which)
+{
+    struct idset *ranks = idset_decode(which, NULL), *nodes = idset_decode("0", NULL);
+    verdict_ended(verdict, time, status & 0x7f ? "signal" : "exit", status, NULL, ranks, nodes);
+    idset_free(nodes);
+    idset_free(ranks);
+}
+
+static void test_an_answer_to_a_signal_of_the_users_is_not_said(void **state)
+{
+    struct verdict *verdict = verdict_new();
+    struct buf lines = BUF_INIT;
+    (void)state;
+    verdict_set_hosts(verdict, hosts);
+    verdict_told(verdict, SIGTERM);
+    add_end(verdict, 1, SIGTERM, "0");
+    add_end(verdict, 2, EXITED(143), "1");
+    assert_int_equal(verdict_give(verdict, &lines), 143);
+    assert_string_equal(buf_text(&lines), "");
+    add_end(verdict, 3, EXITED(7), "2");
+    add_end(verdict, 4, SIGSEGV, "3");
+    assert_int_equal(verdict_give(verdict, &lines), 143);
+    assert_string_equal(buf_text(&lines), "rank 2 on node0: exited with status 7\n"
+                                          "1 more task failed after that\n");
+    buf_free(&lines);
+    verdict_free(verdict);
+}
+
+static void test_what_has_to_be_said_is_said_after_the_first(void **state)
+{
+    struct verdict *verdict = verdict_new();
+    struct buf lines = BUF_INIT;
+    (void)state;
+    verdict_set_hosts(verdict, hosts);
+    verdict_always(verdict, UINT64_MAX, 1, "node0: cannot end process 1");
+    assert_int_equal(verdict_give(verdict, &lines), 1);
+    assert_string_equal(buf_text(&lines), "node0: cannot end process 1\n");
+    buf_clear(&lines);
+    add_end(verdict, 3, EXITED(7), "2");
+    assert_int_equal(verdict_give(verdict, &lines), 7);
+    assert_string_equal(buf_text(&lines), "rank 2 on node0: exited with status 7\n"
+                                          "node0: cannot end process 1\n");
+    buf_free(&lines);
+    verdict_free(verdict);
+}
 
 static void tell_one(struct verdict *verdict, const struct taskmap *map, const struct ended *ended)
 {
@@ -210,6 +285,8 @@ static void test_what_is_told_is_copied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_answer_to_a_signal_of_the_users_is_not_said),
+        cmocka_unit_test(test_what_has_to_be_said_is_said_after_the_first),
         cmocka_unit_test(test_the_first_bad_end_decides_and_all_are_told_in_few_lines),
         cmocka_unit_test(test_without_a_bad_end_there_is_nothing_to_say),
         cmocka_unit_test(test_hosts_are_named_in_the_order_of_nodes_and_each_once),

@@ -1,4 +1,4 @@
-#include "launcher/cli/words.h"
+#include "base/shell_words.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "launcher/program/spec.h"
 
 static const char words_blanks[] = " \t\n\r";
 
@@ -42,7 +41,7 @@ static bool words_next(const char **at, struct buf *word, struct error *err)
     return true;
 }
 
-char **words_split(const char *text, struct error *err)
+char **shell_words_split(const char *text, struct error *err)
 {
     char **words = mem_array(1, sizeof(*words));
     size_t count = 0;
@@ -51,7 +50,7 @@ char **words_split(const char *text, struct error *err)
         struct buf word = BUF_INIT;
         if (!words_next(&at, &word, err)) {
             buf_free(&word);
-            spec_free_words(words);
+            shell_words_free(words);
             return NULL;
         }
         words = mem_resize(words, count + 2, sizeof(*words));
@@ -60,4 +59,11 @@ char **words_split(const char *text, struct error *err)
         at += strspn(at, words_blanks);
     }
     return words;
+}
+
+void shell_words_free(char **words)
+{
+    for (size_t i = 0; words && words[i]; i++)
+        free(words[i]);
+    free(words);
 }

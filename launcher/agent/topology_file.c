@@ -1,0 +1,206 @@
+#include "launcher/agent/topology_file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "launcher/agent/state.h"
+
+#define TOPOLOGY_PATIENCE 10.0 /* s; tasks look for themselves then */
+
+struct topology_waiter {
+    struct topology_waiter *next;
+    struct group *group;
+    struct pmi_request *request;
+};
+
+struct topology_file {
+    struct agent *agent;
+    struct thread thread;
+    ev_async found;
+    ev_timer patience;
+    char *text;   /* the thread's until it has ended; NULL: it found nothing */
+    bool written; /* or it cannot be */
+    char *path;   /* of the file; NULL: there is none */
+    bool over;    /* nobody waits for the thread any more */
+    struct topology_waiter *waiters;
+};
+
+static bool write_all(int fd, const char *text, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, text, len);
+        if (n <= 0)
+            return false;
+        text += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* The path; NULL: it cannot be written. */
+static char *file_write(const struct agent *agent, const char *text)
+{
+    const char *directory = scratch_make_memory(agent->config->scratch, NULL);
+    char *path = directory ? mem_format("%s/topology.xml", directory) : NULL;
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    bool whole = fd >= 0 && write_all(fd, text, strlen(text));
+    if (fd >= 0 && close(fd) == 0 && whole)
+        return path;
+    if (fd >= 0)
+        unlink(path);
+    free(path);
+    return NULL;
+}
+
+/* The thread has ended. */
+static const char *file_path(struct topology_file *file)
+{
+    if (file->text && !file->written)
+        file->path = file_write(file->agent, file->text);
+    file->written = file->text;
+    return file->path;
+}
+
+static void answer_all(struct topology_file *file, const char *path)
+{
+    file->over = true;
+    ev_timer_stop(file->agent->loop, &file->patience);
+    while (file->waiters) {
+        struct topology_waiter *waiter = file->waiters;
+        file->waiters = waiter->next;
+        pmi_request_value(waiter->request, path);
+        free(waiter);
+    }
+}
+
+static void on_found(struct ev_loop *loop, ev_async *watcher, int events)
+{
+    struct topology_file *file = watcher->data;
+    (void)loop;
+    (void)events;
+    thread_end(&file->thread);
+    answer_all(file, file->waiters ? file_path(file) : NULL);
+}
+
+static void on_patience(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    answer_all(timer->data, NULL);
+}
+
+static void *discover(void *arg)
+{
+    struct topology_file *file = arg;
+    file->text = topo_export_local(NULL);
+    ev_async_send(file->agent->loop, &file->found);
+    return NULL;
+}
+
+static struct topology_file *file_begin(struct agent *agent)
+{
+    struct topology_file *file = agent->topology_file = mem_alloc(sizeof(*file));
+    file->agent = agent;
+    ev_async_init(&file->found, on_found);
+    ev_timer_init(&file->patience, on_patience, TOPOLOGY_PATIENCE, 0);
+    file->found.data = file->patience.data = file;
+    ev_async_start(agent->loop, &file->found);
+    ev_timer_start(agent->loop, &file->patience);
+    thread_begin(&file->thread, discover, file);
+    return file;
+}
+
+/* The user's own description of a machine is what their tasks shall see. */
+static bool describes_machine(const struct spec *spec, const struct spec_part *part)
+{
+    static const char *const names[] = {"HWLOC_XMLFILE=", "HWLOC_SYNTHETIC=", "HWLOC_FSROOT="};
+    char **list = spec_part_environment(spec, part);
+    bool found = false;
+    for (size_t i = 0; list[i]; i++)
+        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+            found = found || !strncmp(list[i], names[k], strlen(names[k]));
+    spec_free_words(list);
+    return found;
+}
+
+void topology_file_ask(struct group *group, struct pmi_request *request)
+{
+    struct agent *agent = group->agent;
+    const struct spec *spec = group->launch->spec;
+    const struct task *task = pmi_client_data(pmi_request_client(request));
+    if (describes_machine(spec, &spec->parts[task->what->app])) {
+        pmi_request_value(request, NULL);
+        return;
+    }
+    struct topology_file *file = agent->topology_file ? agent->topology_file : file_begin(agent);
+    if (file->over) {
+        pmi_request_value(request, file->thread.runs ? NULL : file_path(file));
+        return;
+    }
+    struct topology_waiter *waiter = mem_alloc(sizeof(*waiter));
+    *waiter = (struct topology_waiter){file->waiters, group, request};
+    file->waiters = waiter;
+}
+
+/* A single task finds it in no more time than it is found here. */
+static bool is_shared(const struct launch *launch)
+{
+    bool shared = launch->nlocal > 1;
+    for (size_t i = 0; i < launch->spec->nparts && shared; i++)
+        shared = !describes_machine(launch->spec, &launch->spec->parts[i]);
+    return shared;
+}
+
+void topology_file_ahead(struct group *group)
+{
+    if (!group->agent->topology_file && is_shared(group->launch))
+        file_begin(group->agent);
+}
+
+const char *topology_file_text(struct group *group)
+{
+    if (!is_shared(group->launch))
+        return NULL;
+    topology_file_ahead(group);
+    topology_file_settle(group->agent);
+    return group->agent->topology_file->text;
+}
+
+void topology_file_forget(struct group *group)
+{
+    struct topology_file *file = group->agent->topology_file;
+    struct topology_waiter **at = file ? &file->waiters : NULL;
+    while (at && *at) {
+        struct topology_waiter *waiter = *at;
+        if (waiter->group == group) {
+            *at = waiter->next;
+            free(waiter);
+        } else {
+            at = &waiter->next;
+        }
+    }
+}
+
+void topology_file_settle(struct agent *agent)
+{
+    if (agent->topology_file)
+        thread_end(&agent->topology_file->thread);
+}
+
+void topology_file_close(struct agent *agent)
+{
+    struct topology_file *file = agent->topology_file;
+    if (!file)
+        return;
+    thread_end(&file->thread);
+    ev_async_stop(agent->loop, &file->found);
+    ev_timer_stop(agent->loop, &file->patience);
+    free(file->text);
+    free(file->path);
+    free(file);
+    agent->topology_file = NULL;
+}

@@ -1,0 +1,126 @@
+#include "launcher/manager/host_lines.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/resource/hostlist.h"
+#include "base/mem.h"
+#include "base/table.h"
+
+#define NAME '\1'     /* stands for the host's name in a text */
+#define MAX_INSIDE 60 /* bytes of a hostlist that is told again inside the text */
+
+struct line {
+    char *text; /* the host's name in it is NAME */
+    struct hostlist *hosts;
+    double elapsed; /* the longest */
+};
+
+struct host_lines {
+    struct table table; /* of texts */
+    struct line *lines;
+    size_t count, room;
+};
+
+struct wanted {
+    const struct host_lines *lines;
+    const char *text;
+};
+
+struct host_lines *host_lines_new(void)
+{
+    return mem_alloc(sizeof(struct host_lines));
+}
+
+void host_lines_free(struct host_lines *lines)
+{
+    if (!lines)
+        return;
+    for (size_t i = 0; i < lines->count; i++) {
+        free(lines->lines[i].text);
+        hostlist_free(lines->lines[i].hosts);
+    }
+    table_free(&lines->table);
+    free(lines->lines);
+    free(lines);
+}
+
+static bool is_of_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '-' || c == '_' || c == '.';
+}
+
+/* The text with NAME where the host is named; a longer name that holds this one is another. */
+static char *without_name(const char *host, const char *text)
+{
+    struct buf out = BUF_INIT;
+    size_t len = strlen(host);
+    for (const char *at = text; *at;) {
+        bool begins = at == text || !is_of_name(at[-1]);
+        if (len && begins && strncmp(at, host, len) == 0 &&
+            (!is_of_name(at[len]) || (at[len] == '.' && !is_of_name(at[len + 1])))) {
+            buf_add_char(&out, NAME);
+            at += len;
+        } else {
+            buf_add_char(&out, *at++);
+        }
+    }
+    return buf_take_text(&out);
+}
+
+static bool is_text(uint32_t number, const void *thing)
+{
+    const struct wanted *wanted = thing;
+    return strcmp(wanted->lines->lines[number].text, wanted->text) == 0;
+}
+
+/* Takes the text. */
+static struct line *find_line(struct host_lines *lines, char *text)
+{
+    struct wanted wanted = {lines, text};
+    uint32_t number = table_number(&lines->table, table_hash_text(text), is_text, &wanted);
+    if (number < lines->count) {
+        free(text);
+        return &lines->lines[number];
+    }
+    if (lines->count == lines->room) {
+        lines->room = lines->room ? 2 * lines->room : 16;
+        lines->lines = mem_resize(lines->lines, lines->room, sizeof(*lines->lines));
+    }
+    lines->lines[lines->count] = (struct line){text, hostlist_new(), -1};
+    return &lines->lines[lines->count++];
+}
+
+void host_lines_add(struct host_lines *lines, const char *host, const char *text, double elapsed)
+{
+    struct line *line = find_line(lines, without_name(host, text));
+    hostlist_append(line->hosts, host);
+    if (elapsed > line->elapsed)
+        line->elapsed = elapsed;
+}
+
+size_t host_lines_count(const struct host_lines *lines)
+{
+    return lines->count;
+}
+
+char *host_lines_nth(const struct host_lines *lines, size_t index)
+{
+    const struct line *line = &lines->lines[index];
+    struct buf out = BUF_INIT;
+    char *hosts = hostlist_encode(line->hosts);
+    bool many = hostlist_count(line->hosts) > 1;
+    buf_printf(&out, "%s: ", hosts);
+    for (const char *at = line->text; *at; at++) {
+        if (*at != NAME)
+            buf_add_char(&out, *at);
+        else
+            buf_add_text(&out, strlen(hosts) <= MAX_INSIDE ? hosts : "HOST");
+    }
+    if (line->elapsed >= 0)
+        buf_printf(&out, " (after %s%.1f s)", many ? "up to " : "", line->elapsed);
+    free(hosts);
+    return buf_take_text(&out);
+}

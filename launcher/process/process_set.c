@@ -1,0 +1,206 @@
+#include "launcher/process/process_set.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "launcher/process/descend.h"
+
+#define DESCRIBED_MAX 8 /* processes that are named */
+
+/* ---- what the kernel says ---- */
+
+/* False where it has ended. */
+static bool read_process(pid_t pid, struct process *process)
+{
+    char path[64], state = 'X';
+    struct buf text = BUF_INIT;
+    int group = 0;
+    unsigned long long born = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file_read(path, &text);
+    const char *name_end = strrchr(buf_text(&text), ')'); /* the name may hold anything */
+    int fields = name_end ? sscanf(name_end + 1,
+                                   " %c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+                                   "%*d %*d %*d %*d %llu",
+                                   &state, &group, &born)
+                          : 0;
+    buf_free(&text);
+    *process = (struct process){pid, group, born};
+    return fields == 3 && state != 'Z' && state != 'X';
+}
+
+static bool is_listed(pid_t pid, const pid_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == pid)
+            return true;
+    return false;
+}
+
+static void append(struct process_set *set, const struct process *process)
+{
+    if ((set->count & (set->count - 1)) == 0)
+        set->list = mem_resize(set->list, set->count ? 2 * set->count : 1, sizeof(*set->list));
+    set->list[set->count++] = *process;
+}
+
+/* What has ended may have children still, for a moment. */
+static void append_below(struct process_set *set, pid_t pid, const pid_t *except, size_t nexcept)
+{
+    struct buf text = BUF_INIT;
+    struct process process;
+    char *end = NULL;
+    descend_read_children(pid, &text);
+    for (const char *at = buf_text(&text); *at; at = end) {
+        pid_t child = (pid_t)strtol(at, &end, 10);
+        if (end == at)
+            break;
+        end += strspn(end, " \n");
+        if (is_listed(child, except, nexcept))
+            continue;
+        if (read_process(child, &process))
+            append(set, &process);
+        append_below(set, child, NULL, 0);
+    }
+    buf_free(&text);
+}
+
+/* ---- sets ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct process *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return x->born < y->born ? -1 : x->born > y->born;
+}
+
+/* An orphan may be seen twice while it gets another parent. */
+static void settle(struct process_set *set)
+{
+    size_t kept = 0;
+    if (set->count)
+        qsort(set->list, set->count, sizeof(*set->list), compare);
+    for (size_t i = 0; i < set->count; i++)
+        if (!kept || compare(&set->list[kept - 1], &set->list[i]) != 0)
+            set->list[kept++] = set->list[i];
+    set->count = kept;
+}
+
+void process_set_add_below(struct process_set *set, const pid_t *except, size_t nexcept)
+{
+    append_below(set, getpid(), except, nexcept);
+    settle(set);
+}
+
+void process_set_add(struct process_set *set, const struct process_set *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        append(set, &more->list[i]);
+    settle(set);
+}
+
+void process_set_keep_group(struct process_set *set, pid_t group)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->list[i].group == group)
+            set->list[kept++] = set->list[i];
+    set->count = kept;
+}
+
+void process_set_clear(struct process_set *set)
+{
+    free(set->list);
+    *set = (struct process_set){0};
+}
+
+bool process_set_has(const struct process_set *set, const struct process *process)
+{
+    return set && set->count &&
+           bsearch(process, set->list, set->count, sizeof(*set->list), compare);
+}
+
+/* ---- signals ---- */
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct process *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return compare(a, b);
+}
+
+static int signal_for(pid_t pid, int number)
+{
+    return number == SIGTSTP && !descend_catches(pid, SIGTSTP) ? SIGSTOP : number;
+}
+
+/* `count` processes of one group. */
+static void signal_group(const struct process *list, size_t count, const struct process_set *done,
+                         int number)
+{
+    bool whole = list->group > 1 && list->group != getpgrp();
+    for (size_t i = 0; i < count && whole; i++)
+        whole = !process_set_has(done, &list[i]);
+    if (whole) {
+        kill(-list->group, signal_for(list->pid, number));
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!process_set_has(done, &list[i]))
+            descend_signal_one(list[i].pid, signal_for(list[i].pid, number));
+}
+
+void process_set_signal(const struct process_set *set, const struct process_set *done, int number)
+{
+    struct process_set sorted = {0};
+    process_set_add(&sorted, set);
+    if (sorted.count)
+        qsort(sorted.list, sorted.count, sizeof(*sorted.list), compare_groups);
+    for (size_t i = 0, next; i < sorted.count; i = next) {
+        for (next = i + 1; next < sorted.count; next++)
+            if (sorted.list[next].group != sorted.list[i].group)
+                break;
+        signal_group(&sorted.list[i], next - i, done, number);
+    }
+    process_set_clear(&sorted);
+}
+
+/* ---- words ---- */
+
+static void describe(const struct process *process, struct buf *out)
+{
+    char path[64], name[64] = "?", state = '?';
+    int user = -1;
+    struct buf text = BUF_INIT;
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)process->pid);
+    file_read(path, &text);
+    const char *uid = strstr(buf_text(&text), "\nUid:"), *at = strstr(buf_text(&text), "\nState:");
+    sscanf(buf_text(&text), "Name: %63[^\n]", name);
+    if (uid)
+        sscanf(uid, "\nUid: %*d %d", &user);
+    if (at)
+        sscanf(at, "\nState: %c", &state);
+    buf_printf(out, "%d (%s, uid %d%s)", (int)process->pid, name, user,
+               state == 'D' ? ", in an uninterruptible wait" : "");
+    buf_free(&text);
+}
+
+char *process_set_describe(const struct process_set *set)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < set->count && i < DESCRIBED_MAX; i++) {
+        buf_add_text(&out, i ? ", " : "");
+        describe(&set->list[i], &out);
+    }
+    if (set->count > DESCRIBED_MAX)
+        buf_printf(&out, " and %zu more", set->count - DESCRIBED_MAX);
+    return buf_take_text(&out);
+}

@@ -1,0 +1,21 @@
+/*
+ * imports - functions that one library imports, replaced for this library alone.
+ *
+ * A library calls what it imports through addresses that the loader has written into it (ELF: relocations
+ * of functions). Those of one name are written again. This changes what the library does where it offers
+ * no other place to change it.
+ */
+#ifndef PMI_SERVER_PMIX_IMPORTS_H
+#define PMI_SERVER_PMIX_IMPORTS_H
+
+#include "base/error.h"
+
+typedef void import_function(void);
+
+/* The library of this handle of dlopen(), which was opened with RTLD_NOW, calls `function` where it called the
+ * one of that name, and that one is returned. No thread of the library runs. NULL with a sentence: it
+ * imports no function of that name, or its addresses cannot be written. */
+import_function *import_replace(void *handle, const char *name, import_function *function,
+                                struct error *err);
+
+#endif

@@ -1,0 +1,292 @@
+# Programs that are told to end: what tasks hear, how long they have for it, and what is said.
+load ../lib/common
+setup_file() { build_programs; }
+setup() { start_test; }
+teardown() { nothing_left; }
+
+# ---- every process hears it once ----
+
+HEARERS=8 # tasks; beside each there are a process of its group, one of an own group, of an own session
+# all_heard NUMBER...: in each file of the hearers, these signals and no others, in any order.
+all_heard() {
+    local file want files=0
+    want=$(printf '%s\n' "$@" | sort)
+    for file in heard.*; do
+        files=$((files + 1))
+        equal "$(sort "$file")" "$want" || { echo "$file"; return 1; }
+    done
+    equal "$files" $((4 * HEARERS))
+}
+# shellcheck disable=SC2016 # for the tasks' shell
+HEAR='exec "$PROGRAMS/heard" "heard.$TPRUN_RANK"'
+hear_then() { # COMMAND...: with tasks that count what they hear; once it is done they are killed
+    start "$TPRUN" -n $HEARERS sh -c "$HEAR"
+    wait_for 10 lines_are out $HEARERS
+    "$@"
+    wait_for 5 all_heard "${WANT[@]}"
+    sleep 0.3
+    all_heard "${WANT[@]}"
+    kill -KILL "$job"
+    finish
+    nothing_left 5
+}
+send() { kill -"$1" "$job"; }
+
+@test "a signal given to tprun is heard once by tasks and by all that they forked" {
+    WANT=(10)
+    hear_then send USR1
+}
+
+@test "SIGTERM given to tprun is not followed by one of tprun's own" {
+    start "$TPRUN" -n $HEARERS sh -c "$HEAR exit 1"
+    wait_for 10 lines_are out $HEARERS
+    send TERM
+    finish
+    equal "$status" 1
+    nothing_left 5
+    all_heard 15
+}
+
+@test "Ctrl-C is heard once by tasks and by all that they forked" {
+    WANT=(02)
+    hear_then send INT
+}
+
+@test "SIGTERM to all processes of tprun itself, as of a batch system, ends none of them" {
+    start "$TPRUN" -n $HEARERS sh -c "$HEAR exit 1"
+    wait_for 10 lines_are out $HEARERS
+    local manager
+    manager=$(pgrep -P "$job" -x tprun-manager)
+    kill -TERM "$job" "$manager" "$(pgrep -P "$manager" -x tpagent)"
+    finish
+    equal "$status" 1
+    nothing_left 6
+    all_heard 15
+    has_line "$(cat err)" "tprun: ranks 0-$((HEARERS - 1)) on *: exited with status 1"
+}
+
+@test "at a time limit each process hears one SIGTERM" {
+    run -124 tprun --time-limit 1.5s --kill-grace 0.5s -n $HEARERS sh -c "$HEAR"
+    all_heard 15
+}
+
+@test "each process hears one SIGTERM when another rank fails" {
+    run -3 tprun --kill-grace 0.5s -n $HEARERS sh -c "$HEAR" : -n 1 sh -c '
+        until [ "$(ls heard.*.task | wc -l)" = '$HEARERS' ]; do sleep 0.1; done; exit 3'
+    all_heard 15
+}
+
+@test "--signal is heard once, and then the SIGTERM of the limit" {
+    run -124 tprun --time-limit 2s --signal USR1@1s --kill-grace 0.5s -n $HEARERS sh -c "$HEAR"
+    all_heard 10 15
+}
+
+@test "SIGTERM by --signal is not sent again at the limit" {
+    run -124 tprun --time-limit 2s --signal TERM@1s --kill-grace 0.5s -n $HEARERS sh -c "$HEAR"
+    all_heard 15
+}
+
+@test "without a cgroup each process hears one SIGTERM, too" {
+    [ "$(id -u)" = 0 ] || skip "not root, who may be another user"
+    mkdir -m 777 elsewhere
+    as_user
+    run -124 "${AS_USER[@]}" timeout 30 "$TPRUN" -v --time-limit 1.5s --kill-grace 0.5s -n $HEARERS \
+        sh -c "cd elsewhere; $HEAR"
+    has_line "$output" "tprun: *: no cgroup: *"
+    cd elsewhere
+    all_heard 15
+}
+
+# Another user's environment: a runtime directory, and leave to reach this one.
+as_user() {
+    local dir=$BATS_TEST_TMPDIR
+    mkdir -m 700 "$dir/user"
+    chown 65534 "$dir/user"
+    while [ "$dir" != / ]; do
+        [ "$(stat -c %a "$dir" | grep -c '[1357]$')" = 1 ] || chmod o+x "$dir"
+        dir=$(dirname "$dir")
+    done
+    AS_USER=(setpriv --reuid 65534 --regid 65534 --clear-groups env "XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR/user"
+        "TPRUN_RUNTIME_DIR=$BATS_TEST_TMPDIR/user" "HOME=$BATS_TEST_TMPDIR/user")
+}
+
+# ---- they have their time ----
+
+# Tasks that save for 0.2 s and 0.4 s more for each rank, when they hear SIGNAL, and exit with STATUS.
+# shellcheck disable=SC2016
+SAVES='save() { sleep "$((2 + 4 * TPRUN_RANK))e-1"; echo saved; exit $2; }; trap "save $*" $1
+    echo ready; while :; do sleep 0.05; done'
+saved() { grep -c saved out; }
+
+@test "after SIGTERM a task that exits with 143 does not end those that are saving" {
+    start "$TPRUN" -n 8 sh -c "$SAVES" sh TERM 143
+    wait_for 10 lines_are out 8
+    kill -TERM "$job"
+    finish
+    equal "$status" 143
+    equal "$(saved)" 8
+    has_line "$(cat err)" "tprun: waiting up to 30 s for [1-7] tasks to end after SIGTERM"
+}
+
+@test "after SIGTERM tasks have --kill-grace from the first exit on" {
+    start "$TPRUN" --kill-grace 1.2s -n 3 sh -c '
+        case $TPRUN_RANK in
+        0) trap "sleep 0.6; exit 143" TERM;;
+        1) trap "sleep 1.2; echo saved; exit 143" TERM;;
+        2) trap "" TERM;;
+        esac
+        echo ready; while :; do sleep 0.05; done'
+    wait_for 10 lines_are out 3
+    kill -TERM "$job"
+    finish
+    equal "$status" 143
+    equal "$(saved)" 1
+    has_line "$(cat err)" "tprun: 1 task did not end within 1.2 s of the first exit after SIGTERM: killed"
+}
+
+@test "a first exit with 0 after SIGTERM starts the time of the others, too" {
+    start "$TPRUN" --kill-grace 0.5s -n 2 sh -c '
+        [ $TPRUN_RANK = 0 ] && trap "exit 0" TERM || trap "" TERM
+        echo ready; while :; do sleep 0.05; done'
+    wait_for 10 lines_are out 2
+    kill -TERM "$job"
+    finish
+    equal "$status" 143
+    has_line "$(cat err)" "tprun: 1 task did not end within 0.5 s of the first exit after SIGTERM: killed"
+}
+
+@test "after Ctrl-C a Python program that exits with 130 does not end the others" {
+    command -v python3 >/dev/null || skip "no python3 here"
+    cat >save.py <<'END'
+import os, sys, time
+try:
+    print("ready", flush=True)
+    while True: time.sleep(0.05)
+except KeyboardInterrupt:
+    time.sleep(0.2 + 0.4 * int(os.environ["TPRUN_RANK"]))
+    print("saved", flush=True)
+    sys.exit(130)
+END
+    start "$TPRUN" -n 6 python3 save.py
+    wait_for 20 lines_are out 6
+    kill -INT "$job"
+    finish
+    equal "$status" 130
+    equal "$(saved)" 6
+}
+
+@test "at a time limit tasks have 30 s, which is said" {
+    run -124 --separate-stderr tprun --time-limit 0.5s -n 4 sh -c "$SAVES" sh TERM 143
+    equal "$(grep -c saved <<<"$output")" 4
+    has_line "$stderr" "tprun: time limit reached: waiting up to 30 s for * tasks to end after SIGTERM"
+}
+
+@test "after --signal a task that exits does not end those that are saving" {
+    run -1 tprun --time-limit 60s --signal USR1@59s -n 4 sh -c "$SAVES" sh USR1 1
+    equal "$(grep -c saved <<<"$output")" 4
+}
+
+@test "a failure without a signal ends the others as before" {
+    run -3 --separate-stderr tprun --kill-grace 1s -n 2 sh -c '[ $TPRUN_RANK = 0 ] || sleep 30; exit 3'
+    has_line "$stderr" "tprun: 1 other task was ended by tprun then"
+}
+
+# ---- what is said ----
+
+@test "SIGTERM given to tprun is said once, with who sent it" {
+    start "$TPRUN" -n 3 "$PROGRAMS/stay"
+    wait_for 5 lines_are out 3
+    kill -TERM "$job"
+    finish
+    equal "$status" 143
+    equal "$(cat err)" "tprun: told to end by $(cat /proc/$$/comm) (pid $BASHPID, uid $(id -u)): sent SIGTERM to 3 tasks; SIGTERM again within 1 s ends them"
+}
+
+@test "another end than that of the signal is said, and the status is that of the first" {
+    start "$TPRUN" -n 3 sh -c 'trap "sleep 0.$TPRUN_RANK; [ $TPRUN_RANK != 2 ] && exit 143; exit 7" TERM
+        echo ready; while :; do sleep 0.05; done'
+    wait_for 5 lines_are out 3
+    kill -TERM "$job"
+    finish
+    equal "$status" 143
+    has_line "$(cat err)" "tprun: rank 2 on *: exited with status 7"
+    [ "$(grep -c 143 err)" = 0 ]
+}
+
+@test "the number of tasks is of those that run" {
+    start "$TPRUN" -n 4 sh -c 'echo ready; [ $TPRUN_RANK = 1 ] || exec sleep 30'
+    wait_for 5 lines_are out 4
+    sleep 0.3
+    kill -INT "$job"
+    finish
+    equal "$status" 130
+    has_line "$(cat err)" "tprun: *sent SIGINT to 3 tasks; Ctrl-C again within 1 s ends them"
+}
+
+@test "Ctrl-C on a terminal says what it did and what a second one does" {
+    printf '"$TPRUN" -n 2 "$PROGRAMS/stay" fork; echo "status $?"\n' >session
+    run timeout 30 script -qec "bash session" /dev/null < <(sleep 1; printf '\003'; sleep 1)
+    has_line "$(tr -d '\r' <<<"$output")" "tprun: sent SIGINT to 2 tasks; Ctrl-C again within 1 s ends them"
+}
+
+@test "Ctrl-C while hosts are being reached says what went on" {
+    printf '#!/bin/sh\n: >reaching\nexec sleep 60\n' >ssh
+    chmod +x ssh
+    start "$TPRUN" --hosts far -n 1 --ssh "$PWD/ssh" true
+    wait_for 5 [ -e reaching ]
+    kill -INT "$job"
+    finish
+    equal "$status" 130
+    has_line "$(cat err)" "tprun: ended by SIGINT from * (pid *, uid *) while connecting to far (0 of 1 host has answered)"
+}
+
+@test "Ctrl-C in a queue says what it waits for" {
+    need_cores 2
+    unset TPRUN_OPTIONS
+    start "$TPRUN" -n "$(nproc)" "$PROGRAMS/stay"
+    wait_for 5 lines_are out 1
+    local first=$job
+    env --default-signal "$TPRUN" -v -n 1 true 2>waits 3>&- &
+    local second=$!
+    wait_for 10 grep -q '^tprun: in line for' waits
+    kill -INT "$second"
+    status=0
+    wait "$second" || status=$?
+    kill -TERM "$first"
+    wait "$first" || true
+    equal "$status" 130
+    has_line "$(cat waits)" "tprun: ended by SIGINT from * while waiting in line for *: program * holds *"
+}
+
+# ---- --signal ----
+
+@test "--signal without a limit is refused" {
+    run -2 --separate-stderr tprun --signal USR1@10s true
+    has_line "$stderr" "tprun: --signal USR1@10s: there is no limit to warn of: --time-limit sets one"
+}
+
+@test "--signal that is not before the limit is refused" {
+    run -2 --separate-stderr tprun --time-limit 10s --signal USR1@10s true
+    has_line "$stderr" "tprun: --signal USR1@10s: must be less than --time-limit 10s"
+}
+
+@test "what is no --signal is refused in a sentence" {
+    local text
+    for text in USR1 USR1@ @5s NOPE@5s 99@5s USR1@x USR1@0 USR1@inf STOP@1s; do
+        run -2 --separate-stderr tprun --time-limit 10s --signal "$text" true
+        has_line "$stderr" "tprun: --signal: *" || { echo "$text"; return 1; }
+    done
+}
+
+@test "--signal warns of the end of an R that expires, and says so" {
+    "$(dirname "$TPRUN")/tpres" discover | jq -c ".execution.expiration = $(date +%s) + 5" >R.json
+    run -7 --separate-stderr tprun -R R.json --signal SIGUSR2@3s -n 1 sh -c 'trap "exit 7" USR2
+        while :; do sleep 0.05; done'
+    has_line "$stderr" "tprun: R expires in 3s: sent SIGUSR2 to 1 task"
+}
+
+@test "a spec has --signal and the time after a signal" {
+    tprun --print-spec --time-limit 1m --signal 10@5s --kill-grace 2s true >spec
+    equal "$(jq -r '[.signal, .kill_grace, .stop_grace] | join(" ")' spec)" "USR1@5s 2s 2s"
+    equal "$(tprun --print-spec true | jq -r '[.signal, .kill_grace, .stop_grace] | join(" ")')" " 5s 30s"
+}

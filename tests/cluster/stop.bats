@@ -1,0 +1,53 @@
+# Programs on several hosts that are told to end.
+load common
+setup_file() { start_cluster 3; }
+teardown_file() { stop_cluster; }
+setup() { start_cluster_test; }
+teardown() { hosts_clean 8; }
+
+on_all=(--hosts 'node[0-2]' --map-by node)
+# The front end, behind the command that took us to its host.
+front_end() { processes head tprun | head -n 1; }
+
+@test "on every host of a tree each process hears one signal, and tprun says to how many tasks" {
+    # shellcheck disable=SC2016
+    start_on head "$TPRUN" --fanout 1 "${on_all[@]}" --kill-grace 0.5s -n 6 sh -c \
+        'exec "$PROGRAMS/heard" "heard.$TPRUN_RANK" exit 1'
+    wait_for 20 lines_are out 6
+    kill -TERM "$(front_end)"
+    finish
+    equal "$status" 1
+    local file
+    equal "$(ls heard.* | wc -l)" 24
+    for file in heard.*; do
+        equal "$(cat "$file")" 15 || { echo "$file"; return 1; }
+    done
+    # from outside of the host's namespace there is no pid to be told
+    equal "$(cat err)" "tprun: told to end: sent SIGTERM to 6 tasks; SIGTERM again within 1 s ends them
+tprun: ranks 0-5 on node[0-2]: exited with status 1"
+}
+
+@test "after SIGTERM tasks on all hosts have the time to save" {
+    # shellcheck disable=SC2016
+    start_on head "$TPRUN" --fanout 1 "${on_all[@]}" -n 6 sh -c '
+        trap "sleep $((2 + 4 * TPRUN_RANK))e-1; echo saved; exit 143" TERM
+        echo ready; while :; do sleep 0.05; done'
+    wait_for 20 lines_are out 6
+    kill -TERM "$(front_end)"
+    finish
+    equal "$status" 143
+    equal "$(grep -c saved out)" 6
+    has_line "$(cat err)" "tprun: waiting up to 30 s for * tasks to end after SIGTERM"
+}
+
+@test "tasks that do not end after the first exit are killed on every host" {
+    # shellcheck disable=SC2016
+    start_on head "$TPRUN" "${on_all[@]}" --kill-grace 1s -n 3 sh -c '
+        [ $TPRUN_RANK = 1 ] && trap "exit 0" TERM || trap "" TERM
+        echo ready; while :; do sleep 0.05; done'
+    wait_for 20 lines_are out 3
+    kill -TERM "$(front_end)"
+    finish
+    equal "$status" 143
+    has_line "$(cat err)" "tprun: 2 tasks did not end within 1 s of the first exit after SIGTERM: killed"
+}
