@@ -522,6 +522,7 @@ static void reaped(struct node *node, uint32_t number, int status)
     struct task *task = &node->tasks[number];
     struct job *job = &node->jobs[task->job];
     task->pid = 0;
+    pmix_host_run(node->host); /* what it said before it ended, as an agent does */
     node->outcome->exits[number] = status;
     node->outcome->states[number] = (int)pmix_job_state(job->pmix, task->local);
     if (WIFSIGNALED(status) && node->njobs > 1)
