@@ -3,8 +3,8 @@ AM_CPPFLAGS += -DTEST_DATA_DIR='"$(abs_top_srcdir)/tests/data"'
 FUZZER_FLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 
 EXTRA_DIST += tests/README.md tests/check tests/debian tests/setup tests/lib tests/programs \
-    tests/bench/run tests/bench/nothing.c tests/bench/pmibench.c tests/bench/spawn-loop.c tests/cli tests/cluster \
-    tests/numa tests/mpiexec tests/mpich tests/openpmix tests/mpi4py tests/data
+    tests/bench/run tests/bench/nothing.c tests/bench/pmibench.c tests/bench/pmixbench.c tests/bench/spawn-loop.c tests/cli tests/cluster \
+    tests/numa tests/mpiexec tests/mpich tests/openpmix tests/mpi4py tests/apps tests/apps.d tests/matrix tests/data
 
 if HAVE_CMOCKA
 # Unit tests:
