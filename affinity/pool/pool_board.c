@@ -11,6 +11,8 @@
 #include "affinity/pool/pool_private.h"
 #include "base/mem.h"
 
+#define BOARD_TRIED (1u << 16) /* trials that are remembered at a time */
+
 /* What is known of each need has as many entries as there is room for. */
 static void board_forget(struct pool_board *board)
 {
@@ -29,6 +31,7 @@ static void board_grow(struct pool_board *board, uint32_t ndomains)
         *counts[i] = mem_resize(*counts[i], ndomains, sizeof(**counts[i]));
     board->claimed = mem_resize(board->claimed, ndomains, sizeof(*board->claimed));
     board->changed = mem_resize(board->changed, ndomains, sizeof(*board->changed));
+    board->marks = mem_resize(board->marks, ndomains, sizeof(*board->marks));
     board_forget(board);
     board->room = ndomains;
 }
@@ -56,9 +59,12 @@ void pool_board_set(struct pool_board *board, const struct pool_class *class)
     if (!board->known)
         board->known = mem_array(board->ask->nneeds, sizeof(struct pool_known *));
     board->now++;
-    for (uint32_t i = 0; i < class->tree->ndomains; i++)
+    for (uint32_t i = 0; i < class->tree->ndomains; i++) {
         board->changed[i] = board->now;
+        board->marks[i] = table_hash(0, board->now); /* no two boards are alike */
+    }
     board->nshares = board->nseats = 0;
+    table_free(&board->trials);
 }
 
 void pool_board_clear(struct pool_board *board)
@@ -69,6 +75,9 @@ void pool_board_clear(struct pool_board *board)
     free(board->own_gpus);
     free(board->claimed);
     free(board->changed);
+    free(board->marks);
+    free(board->tried);
+    table_free(&board->trials);
     board_forget(board);
     free(board->known);
     free(board->shares);
@@ -124,6 +133,78 @@ static void board_change(struct pool_board *board, uint32_t domain)
     }
 }
 
+static bool board_keeps_trials(const struct pool_board *board)
+{
+    return board->ask->request->nwithin > 1;
+}
+
+/* A share that was taken (by = 1), or given back (by = -1): a board on which the same shares were
+ * taken in any order and way has the same marks. */
+static void board_mark(struct pool_board *board, const struct pool_share *share, uint64_t by)
+{
+    if (!board_keeps_trials(board))
+        return;
+    uint64_t hash = table_hash(share->domain, share->exclusive);
+    hash = table_hash(table_hash(table_hash(hash, share->stop), share->cores), share->gpus);
+    for (uint32_t at = board_begin(board, share);; at = board->tree->domains[at].up) {
+        board->marks[at] += by * hash;
+        if (at == 0)
+            return;
+    }
+}
+
+struct board_search {
+    const struct pool_tried *tried, *like;
+};
+
+static bool board_is_tried(uint32_t number, const void *thing)
+{
+    const struct board_search *search = thing;
+    const struct pool_tried *tried = &search->tried[number], *like = search->like;
+    return tried->mark == like->mark && tried->depth == like->depth && tried->stop == like->stop &&
+           tried->trial.domain == like->trial.domain;
+}
+
+/* Where the trial is kept, as it was made or new and unknown; until the next one is looked for. */
+static struct pool_trial *board_trial(struct pool_board *board, uint32_t depth, uint32_t stop,
+                                      uint32_t domain)
+{
+    if (board->trials.count == BOARD_TRIED)
+        table_free(&board->trials);
+    struct pool_tried like = {
+        depth, stop, board->marks[stop], {.domain = domain, .nslots = POOL_NONE}};
+    uint64_t hash = table_hash(table_hash(like.mark, stop), (uint64_t)depth << 32 | domain);
+    uint32_t count = board->trials.count;
+    uint32_t number = table_number(&board->trials, hash, board_is_tried,
+                                   &(struct board_search){board->tried, &like});
+    if (number == board->tried_room) {
+        board->tried_room = number ? number * 2 : 64;
+        board->tried = mem_resize(board->tried, board->tried_room, sizeof(*board->tried));
+    }
+    if (number == count)
+        board->tried[number] = like;
+    return &board->tried[number].trial;
+}
+
+bool pool_board_recall(struct pool_board *board, uint32_t depth, uint32_t stop,
+                       struct pool_trial *trial)
+{
+    if (!board_keeps_trials(board))
+        return false;
+    const struct pool_trial *kept = board_trial(board, depth, stop, trial->domain);
+    if (kept->nslots == POOL_NONE)
+        return false;
+    *trial = *kept;
+    return true;
+}
+
+void pool_board_remember(struct pool_board *board, uint32_t depth, uint32_t stop,
+                         const struct pool_trial *trial)
+{
+    if (board_keeps_trials(board))
+        *board_trial(board, depth, stop, trial->domain) = *trial;
+}
+
 bool pool_board_take(struct pool_board *board, struct pool_share share)
 {
     if (share.exclusive && !board_claim(board, &share))
@@ -139,6 +220,7 @@ bool pool_board_take(struct pool_board *board, struct pool_share share)
     if (share.exclusive)
         board->claimed[share.domain] = true;
     board_change(board, share.domain);
+    board_mark(board, &share, 1);
     if (board->nshares == board->shares_room) {
         board->shares_room = board->shares_room ? board->shares_room * 2 : 64;
         board->shares = mem_resize(board->shares, board->shares_room, sizeof(*board->shares));
@@ -152,6 +234,7 @@ static void board_give_back(struct pool_board *board, const struct pool_share *s
     if (share->exclusive)
         board->claimed[share->domain] = false;
     board_change(board, share->domain);
+    board_mark(board, share, (uint64_t)-1);
     for (uint32_t at = board_begin(board, share);; at = board->tree->domains[at].up) {
         board->cores[at] += share->cores;
         board->gpus[at] += share->gpus;

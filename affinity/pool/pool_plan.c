@@ -91,11 +91,6 @@ static uint32_t plan_slots(const struct plan_scope *in, uint32_t wanted)
 
 /* ---- localities between node and slot ---- */
 
-/* A domain that could be one of those counted, and what it would hold. */
-struct plan_trial {
-    uint32_t domain, level, nslots;
-};
-
 static uint32_t plan_within(const struct plan_scope *in, size_t depth, uint32_t wanted);
 
 static uint32_t plan_level(const struct pool_board *board, size_t first)
@@ -144,7 +139,7 @@ static bool plan_enter(const struct plan_scope *in, size_t depth, uint32_t domai
 /* Ascending: most slots, then finest, then document order. */
 static int plan_compare(const void *a, const void *b)
 {
-    const struct plan_trial *x = a, *y = b;
+    const struct pool_trial *x = a, *y = b;
     if (x->nslots != y->nslots)
         return x->nslots > y->nslots ? -1 : 1;
     if (x->level != y->level)
@@ -152,22 +147,39 @@ static int plan_compare(const void *a, const void *b)
     return (x->domain > y->domain) - (x->domain < y->domain);
 }
 
-/* What each domain of the name would hold by itself, best first. */
-static size_t plan_try_all(const struct plan_scope *in, size_t depth, struct plan_trial *trials)
+/* What a domain would hold by itself. Where localities of one name lie within one another, each of
+ * them tries all that are below it: what one has found the others need not look for. */
+static struct pool_trial plan_try(const struct plan_scope *in, size_t depth, uint32_t domain)
+{
+    struct pool_board *board = in->board;
+    struct pool_trial trial = {.domain = domain};
+    size_t nshares = board->nshares, nseats = board->nseats;
+    if (!pool_ask_spend(board->ask, 1) ||
+        pool_board_recall(board, (uint32_t)depth, in->stop, &trial) ||
+        !pool_ask_spend(board->ask, TRIAL_WORK))
+        return trial;
+    if (plan_enter(in, depth, domain)) {
+        trial.level = plan_level(board, nseats);
+        trial.nslots = (uint32_t)(board->nseats - nseats);
+        pool_board_undo(board, nshares, nseats);
+    }
+    pool_board_remember(board, (uint32_t)depth, in->stop, &trial);
+    return trial;
+}
+
+/* All domains of the name that hold something by themselves, best first. */
+static size_t plan_try_all(const struct plan_scope *in, size_t depth, struct pool_trial *trials)
 {
     struct pool_board *board = in->board;
     const struct locality_domain *domains = board->tree->domains;
     const char *name = board->ask->request->within[depth].locality;
     size_t n = 0;
     for (uint32_t i = in->scope + 1; i < domains[in->scope].end; i++) {
-        size_t nshares = board->nshares, nseats = board->nseats;
         if (strcmp(domains[i].name, name) != 0)
             continue;
-        if (!pool_ask_spend(board->ask, TRIAL_WORK) || !plan_enter(in, depth, i))
-            continue;
-        trials[n++] =
-            (struct plan_trial){i, plan_level(board, nseats), (uint32_t)(board->nseats - nseats)};
-        pool_board_undo(board, nshares, nseats);
+        struct pool_trial trial = plan_try(in, depth, i);
+        if (trial.nslots)
+            trials[n++] = trial;
     }
     qsort(trials, n, sizeof(*trials), plan_compare);
     return n;
@@ -197,11 +209,13 @@ static uint32_t plan_within(const struct plan_scope *in, size_t depth, uint32_t 
     const struct locality_domain *here = &board->tree->domains[in->scope];
     if (depth == board->ask->request->nwithin)
         return plan_slots(in, wanted);
-    struct plan_trial *trials = mem_array(here->end - in->scope, sizeof(*trials));
+    struct pool_trial *trials = mem_array(here->end - in->scope, sizeof(*trials));
     size_t ntrials = plan_try_all(in, depth, trials);
     uint32_t n = 0;
     for (size_t i = 0; i < ntrials && n < wanted; i++) {
         size_t first = board->nseats;
+        if (depth && !pool_ask_spend(board->ask, TRIAL_WORK)) /* these double level by level */
+            break;
         if (!plan_enter(in, depth, trials[i].domain))
             continue;
         if (depth == 0)

@@ -17,6 +17,7 @@
 
 #include "affinity/pool/locality.h"
 #include "affinity/pool/pool.h"
+#include "base/table.h"
 
 #define POOL_MAX_SLOTS (1u << 22)
 #define POOL_MAX_ITEMS 16384u
@@ -151,6 +152,18 @@ struct pool_known {
     uint32_t room;
 };
 
+/* What a domain would hold by itself as one of those counted at a depth of `within`. */
+struct pool_trial {
+    uint32_t domain, level, nslots; /* 0 slots: it does not fit */
+};
+
+/* A trial, and what there was to take from: all within `stop`, which has this mark. */
+struct pool_tried {
+    uint32_t depth, stop;
+    uint64_t mark;
+    struct pool_trial trial;
+};
+
 struct pool_board {
     const struct pool_ask *ask;
     const struct locality_tree *tree;
@@ -160,6 +173,11 @@ struct pool_board {
     uint64_t now;              /* counts what changed */
     uint64_t *changed;         /* by domain: when what it has, or one below it has, last changed */
     struct pool_known **known; /* by need, then domain; NULL where nothing is known */
+    uint64_t *marks;           /* by domain: a sum of what was taken from it and all below it;
+                                  only where `within` has several localities */
+    struct pool_tried *tried;  /* by number in the table */
+    struct table trials;
+    size_t tried_room;
     struct pool_share *shares;
     size_t nshares, shares_room;
     struct pool_seat *seats;
@@ -178,6 +196,11 @@ bool pool_board_can_claim(const struct pool_board *board, uint32_t domain);
 /* Give back all shares and seats but the first so many. */
 void pool_board_undo(struct pool_board *board, size_t nshares, size_t nseats);
 void pool_board_add_seat(struct pool_board *board, uint32_t level);
+/* The trial of trial->domain, if this board, or one that held the same within `stop`, had it before. */
+bool pool_board_recall(struct pool_board *board, uint32_t depth, uint32_t stop,
+                       struct pool_trial *trial);
+void pool_board_remember(struct pool_board *board, uint32_t depth, uint32_t stop,
+                         const struct pool_trial *trial);
 
 /* ---- room ---- */
 

@@ -443,25 +443,25 @@ static void expect_refused(struct world *world, const char *shape, const char *c
     error_clear(&err);
 }
 
-/* So many localities within one another, each with cores 0-3 and the name "a". */
-static char *nested_topo(uint32_t depth)
+/* So many localities within one another, each with these cores and the name "a". */
+static char *nested_topo(uint32_t depth, const char *cores)
 {
     struct buf text = BUF_INIT;
     for (uint32_t i = 0; i < depth; i++)
-        buf_add_text(&text, "{'cores':'0-3','a':[");
-    buf_add_text(&text, "{'cores':'0-3'}");
+        buf_printf(&text, "{'cores':'%s','a':[", cores);
+    buf_printf(&text, "{'cores':'%s'}", cores);
     for (uint32_t i = 0; i < depth; i++)
         buf_add_text(&text, "]}");
     return buf_take_text(&text);
 }
 
-/* BEFORE, "a" so often, AFTER. */
-static char *nested_shape(const char *before, uint32_t count, const char *after)
+/* BEFORE, a name so often, AFTER. */
+static char *nested_shape(const char *before, const char *name, uint32_t count, const char *after)
 {
     struct buf text = BUF_INIT;
     buf_add_text(&text, before);
     for (uint32_t i = 0; i < count; i++)
-        buf_add_text(&text, "/a");
+        buf_add_text(&text, name);
     buf_add_text(&text, after);
     return buf_take_text(&text);
 }
@@ -469,13 +469,42 @@ static char *nested_shape(const char *before, uint32_t count, const char *after)
 static void test_localities_of_one_name_within_one_another_take_no_time(void **state)
 {
     static const uint32_t counts[] = {1, 16, 31};
-    char *topo = nested_topo(31);
+    char *topo = nested_topo(31, "0-3");
     (void)state;
     limit_cpu(20);
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         struct world world = world_make("0-3", topo);
-        char *shape = nested_shape("slot", counts[i], "/core");
+        char *shape = nested_shape("slot", "/a", counts[i], "/core");
         expect_slots(&world, shape, "0:0");
+        free(shape);
+        world_free(&world);
+    }
+    free(topo);
+}
+
+/* Likewise where they lie between node and slot, shared, whole or of any number. */
+static void test_slots_in_localities_of_one_name_within_one_another_take_no_time(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t count;
+        const char *slot, *slots;
+    } cases[] = {
+        {"/a", 16, "/slot/core", "0:0"},
+        {"/a", 31, "/slot/core", "0:0"},
+        {"/a{x}", 16, "/slot/core", "0:0"},
+        {"/a{x}", 31, "/slot/core", "0:0"},
+        {"/a", 16, "/slot=4/core", "0:0 0:1 0:2 0:3"},
+        {"/a=1+", 16, "/slot/core", "0:3 0:2 0:1 0:0"},
+        {"/a", 15, "/slot/a/a{x}", "0:0-3"},
+    };
+    char *topo = nested_topo(31, "0-3");
+    (void)state;
+    limit_cpu(2);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world world = world_make("0-3", topo);
+        char *shape = nested_shape("node", cases[i].name, cases[i].count, cases[i].slot);
+        expect_slots(&world, shape, cases[i].slots);
         free(shape);
         world_free(&world);
     }
@@ -484,11 +513,11 @@ static void test_localities_of_one_name_within_one_another_take_no_time(void **s
 
 static void test_a_search_without_end_is_given_up(void **state)
 {
-    char *topo = nested_topo(31);
-    struct world world = world_make("0-3", topo);
-    char *shape = nested_shape("node", 16, "/slot/core");
+    char *topo = nested_topo(31, "0-63");
+    struct world world = world_make("0-63", topo);
+    char *shape = nested_shape("node", "/a=1,3", 16, "/slot/core");
     (void)state;
-    limit_cpu(60);
+    limit_cpu(20);
     expect_answer(&world, shape, POOL_NEVER,
                   "there are too many ways to place such slots on these nodes, and after 268 "
                   "million domains the search ends: fewer localities within one another, or fewer "
@@ -641,6 +670,7 @@ int main(void)
         cmocka_unit_test(test_a_claim_is_more_than_its_slots),
         cmocka_unit_test(test_refusals_say_what_is_missing),
         cmocka_unit_test(test_localities_of_one_name_within_one_another_take_no_time),
+        cmocka_unit_test(test_slots_in_localities_of_one_name_within_one_another_take_no_time),
         cmocka_unit_test(test_a_search_without_end_is_given_up),
         cmocka_unit_test(test_a_constraint_says_which_nodes_may_be_used),
         cmocka_unit_test(test_nodes_that_state_too_little_memory_or_storage_are_passed_over),
