@@ -23,7 +23,7 @@
 #include "affinity/topology/topo.h"
 #include "base/error.h"
 
-#define LAYOUT_MAX_TASKS (16u << 20)
+#define LAYOUT_MAX_TASKS (4u << 20) /* of a program: a layout takes some 32 bytes for each */
 #define LAYOUT_NO_GPUS UINT32_MAX
 
 /* One node that may be used; everything borrowed for the length of the call and by the layout. Of an

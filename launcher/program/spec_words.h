@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 
-#define SPEC_MAX_NUMBER (16u << 20) /* of tasks, nodes, slots, cores, fan-out */
+#define SPEC_MAX_NUMBER (16u << 20) /* of nodes, slots, cores, fan-out */
 
 struct spec_word {
     const char *word;

@@ -64,6 +64,19 @@ one_by_one() {
     [[ "$(tail -n 2 plan.json)" == *'"rank":1048575,"node":16383,"local_rank":63,'* ]]
 }
 
+@test "the most tasks that a program may have take less than 256 MiB and some seconds, and one more is refused" {
+    need_plain_build "addresses are not memory"
+    local took many=(--dry-run --oversubscribe --topology 'n[0-16383]=package:2 numa:8 core:8 pu:1' -n)
+    run -2 --separate-stderr tprun "${many[@]}" 4194305 true
+    has_line "$stderr" "tprun: -n: 4194305 tasks are more than the 4194304 that one program may have"
+    ulimit -v $((256 << 10))
+    run -0 --separate-stderr tprun "${many[@]}" 4194304 true
+    has_line "$output" "  n?1-16383?: as n0, ranks 128 higher from node to node"
+    took=$(processor_ms "$TPRUN" "${many[@]}" 4194304 true)
+    echo "# $took ms" >&3
+    [ "$took" -lt 5000 ]
+}
+
 @test "65 tasks there do not fit, and the message says how many do and what would run it" {
     run -1 --separate-stderr tprun --dry-run -n 65 --map-by numa --topology "$BIG" true
     [[ "$stderr" == *65* && "$stderr" == *64* && "$stderr" == *--oversubscribe* ]]

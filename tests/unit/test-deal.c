@@ -26,7 +26,7 @@ static void test_a_task_map_says_which_rank_is_on_which_node(void **state)
          NULL},
         {"2*" FLAT,
          0,
-         {.ntasks = 2, .taskmap = "cyclic:16777216", .map = "core"},
+         {.ntasks = 2, .taskmap = "cyclic:4194304", .map = "core"},
          NULL,
          "0:0 0:1",
          NULL},
@@ -263,7 +263,7 @@ static void test_a_wrong_map_is_refused_before_any_hardware(void **state)
         {"cyclic:0", "from 1 on\n  cyclic:0\n         ^"},
         {"cyclic:x", "behind cyclic: stands"},
         {"cyclic:2x", "behind cyclic: stands"},
-        {"cyclic:16777217", "behind cyclic: stands"},
+        {"cyclic:4194305", "behind cyclic: stands"},
         {"cyclic:99999999999999999999", "behind cyclic: stands"},
         {"manual:", "the map is empty, and places no rank"},
         {"manual:block", "task map"},
@@ -274,7 +274,7 @@ static void test_a_wrong_map_is_refused_before_any_hardware(void **state)
         {"0;0", "rank 0 is on node 0 and on node 1"},
         {"(vector,(0,1))", "is wrong at byte"},
         {"[[0,4,1073741824,1]]", "task map"},
-        {"[[0,4,104857600,1]]", "more than the 16777216 that a program may have"},
+        {"[[0,4,104857600,1]]", "more than the 4194304 that a program may have"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -442,8 +442,8 @@ static void test_refusals_say_what_fits_and_what_would_do(void **state)
          ERROR_REFUSED},
         {"package:1 core:4 pu:1",
          0,
-         {.ntasks = 16777217},
-         "16777217 tasks are more than the 16777216 that one program may have",
+         {.ntasks = 4194305},
+         "4194305 tasks are more than the 4194304 that one program may have",
          ERROR_USAGE},
     };
     (void)state;

@@ -71,7 +71,7 @@ static void test_what_is_wrong_is_named_by_line_and_place(void **state)
         {"RANK 0=a slot=0\n", "ranks:1: a rank, a number"},
         {"slot=0 rank 0=a\n", "ranks:1: a rank, a number"},
         {"-1 a 0\n", "ranks:1: a rank, a number"},
-        {"rank 16777216=a slot=0\n", "ranks:1: no program has so many ranks\n  rank 16777216=a"},
+        {"rank 4194304=a slot=0\n", "ranks:1: no program has so many ranks\n  rank 4194304=a"},
         {"99999999999999999999999 a 0\n", "no program has so many ranks"},
         {"0=a slot=0\n", "what stands behind the rank is not understood"},
         {"0x a 0\n", "what stands behind the rank is not understood"},
@@ -119,7 +119,7 @@ static void test_what_is_wrong_is_named_by_line_and_place(void **state)
         {"1 a 0\n\n1 b 1\n0 a 5\n", "ranks:3: rank 1 was placed before, in line 1"},
         {"0 a 0\n2 b 1\n", "ranks: rank 1 is missing: ranks go from 0 on without gaps, and rank 2 "
                            "follows in line 2"},
-        {"16777215 a 0\n", "ranks: rank 0 is missing"},
+        {"4194303 a 0\n", "ranks: rank 0 is missing"},
         {"1 a 0\n", "ranks: rank 0 is missing"},
     };
     (void)state;
