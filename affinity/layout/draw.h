@@ -106,7 +106,8 @@ enum {
     SIGN_UNBOUND = 16,
     SIGN_L2 = 32,
     SIGN_RANK = 64,
-    SIGN_BOUND = 128
+    SIGN_BOUND = 128,
+    SIGN_PART = 256 /* of what is bound to: in one box of several */
 };
 /* Of the rows [first, end) of one core, those to be told one by one: just the first where all are
  * alike. Left out are threads on which nobody stands behind ranks that share the core, and idle

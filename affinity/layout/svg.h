@@ -38,6 +38,7 @@ struct chip {
 /* A set of hardware threads that ranks share. */
 struct bond {
     struct idset *rows;
+    bool split;  /* over several innermost boxes: each has a part of the outline */
     char *title; /* which ranks, and where they may run */
 };
 
@@ -94,7 +95,7 @@ struct figure {
 void figure_add(struct figure *figure, struct area cell, bool joined);
 void figure_fill(struct buf *out, const struct figure *figure, uint32_t colour);
 /* So many pixels around; moves the runs. */
-void figure_outline(struct buf *out, struct figure *figure, uint32_t margin);
+void figure_outline(struct buf *out, struct figure *figure, uint32_t margin, const char *class);
 
 /* svg_cells.c: the cores of an innermost box, rows [first, end). */
 struct size cells_size(const struct machine *machine, uint32_t first, uint32_t end);

@@ -66,6 +66,15 @@ static char *bond_title(const struct bound_rank *ranks, uint32_t count, const st
     return title;
 }
 
+/* Takes both. */
+static void bond_add(struct machine *machine, struct idset *rows, char *title)
+{
+    bool split = !levels_same(machine->topo, machine->levels, machine->nlevels, idset_first(rows),
+                              idset_last(rows));
+    machine->bonds[machine->nbonds++] = (struct bond){rows, split, title};
+    machine->signs |= split ? SIGN_PART : SIGN_BOUND;
+}
+
 void bonds_open(struct machine *machine)
 {
     uint32_t count, nos, *rows = rows_by_os(machine->topo, &nos);
@@ -85,12 +94,10 @@ void bonds_open(struct machine *machine)
             shared = shared || machine->seats[rows[os]].nbound > 1;
         }
         if (shared)
-            machine->bonds[machine->nbonds++] =
-                (struct bond){set, bond_title(&ranks[i], end - i, cpus)};
+            bond_add(machine, set, bond_title(&ranks[i], end - i, cpus));
         else
             idset_free(set);
     }
-    machine->signs |= machine->nbonds ? SIGN_BOUND : 0;
     free(ranks);
     free(rows);
 }
@@ -129,7 +136,7 @@ void bonds_draw(struct buf *out, const struct machine *machine, uint32_t first, 
         if (!figure.n)
             continue;
         pen_begin(out, machine->bonds[i].title);
-        figure_outline(out, &figure, MARGIN);
+        figure_outline(out, &figure, MARGIN, machine->bonds[i].split ? "bound part" : "bound");
         pen_end(out);
     }
     free(figure.runs);

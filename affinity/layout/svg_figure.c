@@ -79,14 +79,14 @@ static void add_edge(struct buf *out, struct area run, uint32_t y, struct area g
         buf_printf(out, "M%u,%uH%u", run.x, y, right_of(run));
 }
 
-void figure_outline(struct buf *out, struct figure *figure, uint32_t margin)
+void figure_outline(struct buf *out, struct figure *figure, uint32_t margin, const char *class)
 {
     for (size_t i = 0; i < figure->n; i++) {
         struct area *run = &figure->runs[i];
         *run = (struct area){run->x - margin, run->y - margin, run->w + 2 * margin,
                              run->h + 2 * margin};
     }
-    buf_add_text(out, "<path class=\"bound\" d=\"");
+    buf_printf(out, "<path class=\"%s\" d=\"", class);
     for (size_t i = 0; i < figure->n; i++) {
         struct area run = figure->runs[i], above = {0, 0, 0, 0}, under = above;
         for (size_t j = 0; j < figure->n; j++) {

@@ -109,6 +109,9 @@ static void sample_draw(struct buf *out, unsigned sign, struct area area)
     case SIGN_BOUND:
         pen_shape(out, "bound", area);
         break;
+    case SIGN_PART:
+        pen_shape(out, "bound part", area);
+        break;
     case SIGN_L2:
         pen_shape(out, "idle", (struct area){area.x + 3, area.y + 3, 10, area.h - 6});
         pen_shape(out, "idle", (struct area){area.x + 15, area.y + 3, 10, area.h - 6});
@@ -150,6 +153,7 @@ struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned
     } items[] = {
         {SIGN_SHARED, "shared by ranks that are placed beside"},
         {SIGN_BOUND, "the ranks inside may run on all of it"},
+        {SIGN_PART, "part of what the ranks inside may run on"},
         {SIGN_IDLE, "idle"},
         {SIGN_ABSENT, "not allocated"},
         {SIGN_UNBOUND, "rank 3 is placed here, but not bound"},

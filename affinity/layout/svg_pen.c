@@ -30,7 +30,7 @@ static const char style[] =
     ".l2{fill:none;stroke:#999}.core{fill:none;stroke:#222;stroke-opacity:.45}"
     ".idle{fill:#fff;stroke:#999}.absent{fill:url(#off);stroke:#bbb}"
     ".chip{fill:#fff;stroke:#222}.cut{stroke:#fff}"
-    ".bound{fill:none;stroke:#222;stroke-width:2}";
+    ".bound{fill:none;stroke:#222;stroke-width:2}.part{stroke-dasharray:6 3}";
 
 static const char patterns[] =
     "<defs><pattern id=\"off\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"

@@ -287,6 +287,9 @@ static void test_an_outline_goes_around_the_cores_of_every_box(void **state)
          (struct layout_part){2, .map = "core", .bind = "node"});
     char *text = draw(&world);
     assert_int_equal(count(text, "<title>ranks 0-1 may run on cpus 0-7 (OS)</title>"), 2);
+    assert_int_equal(count(text, "<path class=\"bound part\""), 2); /* not as where two are bound */
+    check_holds(text, "part of what the ranks inside may run on");
+    assert_null(strstr(text, "may run on all of it"));
     free(text);
     world_end(&world);
 }
