@@ -99,6 +99,17 @@ static pid_t child_that(void (*prepare)(void))
     return pid;
 }
 
+/* No more than 5 s have passed, and 100 times what it takes now to start a process and to end it:
+ * more on a machine that is busy. */
+static void assert_soon(double start)
+{
+    double took = now() - start, begin = now();
+    pid_t pid = child_that(NULL);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_true(took < 5 + 100 * (now() - begin));
+}
+
 static void ignore_term(void)
 {
     signal(SIGTERM, SIG_IGN);
@@ -131,7 +142,7 @@ static void test_without_children_there_is_nothing_to_end(void **state)
     free(descend_children(&count));
     assert_int_equal(count, 0);
     descend_end(10, NULL, 0, NULL);
-    assert_true(now() - start < 5);
+    assert_soon(start);
 }
 
 static void test_daemons_are_found_and_ended(void **state)
@@ -142,7 +153,7 @@ static void test_daemons_are_found_and_ended(void **state)
     assert_int_equal(descend_signal(0, NULL, 0), 3);
     double start = now();
     descend_end(30, NULL, 0, NULL);
-    assert_true(now() - start < 10); /* TERM sufficed */
+    assert_soon(start); /* TERM sufficed */
     for (int i = 0; i < 3; i++)
         assert_false(is_alive(pids[i]));
 }
@@ -219,7 +230,7 @@ static void test_what_is_deaf_to_term_is_killed_after_the_grace(void **state)
     (void)state;
     descend_end(0.5, NULL, 0, NULL);
     assert_true(now() - start >= 0.5);
-    assert_true(now() - start < 10);
+    assert_soon(start);
     assert_false(is_alive(deaf) || is_alive(blocked) || is_alive(meek));
 }
 
@@ -229,7 +240,7 @@ static void test_what_hears_term_has_the_grace(void **state)
     double start = now();
     (void)state;
     descend_end(30, NULL, 0, NULL);
-    assert_true(now() - start < 10); /* and no longer than it needs */
+    assert_soon(start); /* and no longer than it needs */
     assert_false(is_alive(pid));
 }
 
@@ -239,7 +250,7 @@ static void test_without_grace_it_is_at_once(void **state)
     double start = now();
     (void)state;
     descend_end(0, NULL, 0, NULL);
-    assert_true(now() - start < 5);
+    assert_soon(start);
     assert_false(is_alive(pid));
 }
 
@@ -271,7 +282,7 @@ static void test_a_stopped_process_that_hears_term_needs_no_kill(void **state)
     kill(meek, SIGSTOP);
     assert_int_equal(waitpid(meek, &status, WUNTRACED), meek);
     descend_end(30, NULL, 0, NULL);
-    assert_true(now() - start < 10);
+    assert_soon(start);
     assert_false(is_alive(meek));
 }
 

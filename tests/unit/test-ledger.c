@@ -1127,27 +1127,27 @@ static void test_a_full_disk_is_told_in_one_sentence(void **state)
     error_clear(&err);
 }
 
-static double clock_now(void)
+static double processor_now(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The best of many rounds, and a loose limit: machines that test are busy. */
+/* Of processor time, whatever else the machine does: the best of many rounds, and a loose limit. */
 static void test_open_and_claim_cost_milliseconds(void **state)
 {
     double best = INFINITY;
     (void)state;
     instance_close(open_instance());
     for (int i = 0; i < 200; i++) {
-        double start = clock_now();
+        double start = processor_now();
         struct instance *instance = instance_open("this machine", NULL);
         struct program *program = program_new(instance, "./app", NULL);
         assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
         program_end(program);
         instance_close(instance);
-        best = fmin(best, clock_now() - start);
+        best = fmin(best, processor_now() - start);
     }
     print_message("%.0f us\n", best * 1e6);
     assert_true(best < 0.01);
