@@ -147,7 +147,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
 @test "runtime options, and what else is not offered" {
     run -0 --separate-stderr launch mpirun --runtime-options donotlaunch -n 1 nosuchprogram
     run -7 --separate-stderr launch mpirun --rtos error-nonzero-status=0,show-progress -n 2 \
-        sh -c 'sleep 0.$TPRUN_RANK; [ $TPRUN_RANK = 1 ] && echo on; exit 7'
+        sh -c 'sleep $TPRUN_RANK; [ $TPRUN_RANK = 1 ] && echo on; exit 7'
     equal "$output" on
     run -124 --separate-stderr launch mpirun --rtos timeout=00:01 -n 1 sleep 30
     run -2 --separate-stderr launch mpirun --rtos continuous -n 1 true

@@ -142,7 +142,8 @@ between() { # [OPTION]
     equal "$(cat out)" $'part\n'"$said"
     timeout 20 script -qec "$TPRUN sh -c 'printf part; exit 3'" /dev/null </dev/null >out || true
     equal "$(tr -d '\r' <out)" $'part\n'"$said"
-    tprun -n 2 sh -c 'printf part >&2; [ $TPRUN_RANK = 1 ] || exit 3; sleep 9' 2>out >&2 || true
+    tprun -n 2 sh -c 'printf part >&2; : >wrote.$TPRUN_RANK; [ $TPRUN_RANK = 0 ] || exec sleep 9
+        until [ -e wrote.1 ]; do sleep 0.05; done; exit 3' 2>out >&2 || true
     equal "$(grep -cx part out) $(grep exited out)" "2 $said"
 }
 

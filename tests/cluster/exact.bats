@@ -15,9 +15,9 @@ teardown() { hosts_clean; }
 @test "hosts that no rank is on are not asked" {
     "$CLUSTER" link node1 down
     printf '0 node3 0\n1 node0 0\n' >ranks
-    run_tprun -0 --hosts 'node[0-3]' --start-timeout 5 --rankfile "$PWD/ranks" hostname
+    run_tprun -0 --hosts 'node[0-3]' --start-timeout 20 --rankfile "$PWD/ranks" hostname
     equal "$(sort <<<"$output")" $'node0\nnode3'
-    run_tprun -0 --hosts 'node[0-3]' --start-timeout 5 --taskmap '[[2,2,1,1]]' hostname
+    run_tprun -0 --hosts 'node[0-3]' --start-timeout 20 --taskmap '[[2,2,1,1]]' hostname
     equal "$(sort <<<"$output")" $'node2\nnode3'
     "$CLUSTER" heal
 }

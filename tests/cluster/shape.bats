@@ -19,7 +19,7 @@ write_domains() {
     "$CLUSTER" link node3 down
     run_tprun -0 -v -R "$PWD/R" --requires 'not odd' --shape 'node=2/slot=2/core' "$PROGRAMS/where"
     equal "$(sort <<<"$output")" "$(printf '0 node0 0\n1 node0 1\n2 node2 0\n3 node2 1')"
-    run_tprun -0 --start-timeout 5 -v -R "$PWD/R" --shape 'slot/numa{x}' "$PROGRAMS/where"
+    run_tprun -0 --start-timeout 20 -v -R "$PWD/R" --shape 'slot/numa{x}' "$PROGRAMS/where"
     equal "$output" "0 node0 0"
     has_line "$stderr" "*4 nodes; 1 of them asked"
     "$CLUSTER" heal
