@@ -98,6 +98,7 @@ libagent_a_SOURCES = \
     launcher/process/cgroup.c launcher/process/cgroup.h \
     launcher/process/clone.c launcher/process/clone.h \
     launcher/process/descend.c launcher/process/descend.h \
+    launcher/process/job_signals.c launcher/process/job_signals.h \
     launcher/process/process_set.c launcher/process/process_set.h \
     launcher/process/owned_directory.c launcher/process/owned_directory.h \
     launcher/process/scratch.c launcher/process/scratch.h \

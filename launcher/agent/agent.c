@@ -14,6 +14,7 @@
 #include "launcher/agent/state.h"
 #include "launcher/agent/topology_file.h"
 #include "launcher/process/descend.h"
+#include "launcher/process/job_signals.h"
 #include "launcher/program/allowed.h"
 #include "launcher/program/here.h"
 #include "launcher/tree/connect_back.h"
@@ -396,18 +397,11 @@ static void agent_close(struct agent *agent)
     ending_close(agent);
 }
 
-/* Who ends a job sends it to all processes of it. It is not for this one to end while tasks may be
- * saving: the link says when. Not ignored, for agents' commands would ignore it, too. */
-static void on_term(int number)
-{
-    (void)number;
-}
-
 int agent_run(const struct agent_config *config, struct error *err)
 {
     struct agent agent = {0};
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGTERM, on_term);
+    job_signals_survive(); /* tasks may be saving: the link says when to end */
     prctl(PR_SET_NAME, "tpagent");
     descend_adopt();
     agent_open(&agent, config);

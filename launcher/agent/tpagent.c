@@ -12,6 +12,7 @@
 #include "launcher/agent/agent.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descend.h"
+#include "launcher/process/job_signals.h"
 #include "launcher/process/spawn.h"
 #include "launcher/stdio/terminal.h"
 
@@ -24,8 +25,6 @@ static int guard(pid_t agent, const struct agent_config *config)
     close(1);
     spawn_reserve();
     descend_adopt();
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGTERM, SIG_IGN); /* the agent decides */
     for (;;) {
         pid_t pid = waitpid(-1, &status, 0);
         if (pid == agent || (pid < 0 && errno == ECHILD))
@@ -111,6 +110,8 @@ int main(int argc, char *argv[])
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    job_signals_reset(); /* the command that starts agents may ignore some: tasks must not */
+    job_signals_survive();
     struct agent_config config = {.cgroup = cgroup_new(), .scratch = scratch_new()};
     if (pipe2(life, O_CLOEXEC) < 0)
         return 1;

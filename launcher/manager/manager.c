@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "launcher/manager/state.h"
 #include "launcher/process/descend.h"
+#include "launcher/process/job_signals.h"
+#include "launcher/process/process_set.h"
 #include "launcher/process/spawn.h"
 #include "launcher/program/slurm_job.h"
 
@@ -49,20 +51,13 @@ static void manager_close(struct manager *manager)
     spec_free(manager->spec);
 }
 
-/* Who ends a job sends it to all processes of it: the front end has it then, and decides. It is not
- * ignored, for what is executed here would ignore it, too. */
-static void on_term(int number)
-{
-    (void)number;
-}
-
 int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch *scratch)
 {
     struct manager manager = {.spec = spec, .cgroup = cgroup, .scratch = scratch};
     setsid();
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGTERM, on_term);
-    prctl(PR_SET_NAME, "tprun-manager");
+    job_signals_survive(); /* the front end has them, too, and decides */
+    prctl(PR_SET_NAME, PROCESS_MANAGER);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* until hosts are waited for, see course.c */
     spawn_reserve();
     descend_adopt();

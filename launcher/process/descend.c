@@ -43,20 +43,11 @@ void descend_read_children(pid_t pid, struct buf *out)
     closedir(threads);
 }
 
-/* The parent of a process; 0 where it has ended. [proc(5): stat] */
+/* The parent of a process; 0 where it has ended. */
 static pid_t parent_of(pid_t pid)
 {
-    char path[64], state = 'X';
-    struct buf text = BUF_INIT;
-    int parent = 0;
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    file_read(path, &text);
-    const char *name_end = strrchr(buf_text(&text), ')'); /* the name may hold anything */
-    if (!name_end || sscanf(name_end + 1, " %c %d", &state, &parent) != 2 || state == 'Z' ||
-        state == 'X')
-        parent = 0;
-    buf_free(&text);
-    return parent;
+    struct process process;
+    return process_read(pid, &process) ? process.parent : 0;
 }
 
 static bool is_below(pid_t pid, pid_t top)
@@ -86,14 +77,21 @@ void descend_signal_one(pid_t pid, int number)
         close(fd);
 }
 
+/* In one of the sets of /proc/PID/status. */
+static bool has_signal(const char *status, const char *set, int number)
+{
+    const char *line = strstr(status, set);
+    return line && strtoull(line + strlen(set), NULL, 16) >> (number - 1) & 1;
+}
+
 bool descend_catches(pid_t pid, int number)
 {
     char path[64];
     struct buf text = BUF_INIT;
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
     file_read(path, &text);
-    const char *line = strstr(buf_text(&text), "SigCgt:");
-    bool caught = line && strtoull(line + 7, NULL, 16) >> (number - 1) & 1;
+    bool caught = has_signal(buf_text(&text), "\nSigCgt:", number) ||
+                  has_signal(buf_text(&text), "\nSigBlk:", number);
     buf_free(&text);
     return caught;
 }
@@ -111,6 +109,7 @@ static bool is_listed(pid_t pid, const pid_t *list, size_t count)
 static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t nexcept)
 {
     struct buf text = BUF_INIT;
+    struct process process;
     size_t count = 0;
     descend_read_children(pid, &text);
     char *end = NULL;
@@ -121,12 +120,14 @@ static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t ne
         end += strspn(end, " \n");
         if (is_listed(child, except, nexcept))
             continue;
-        count += signal_below(child, number, NULL, 0);
+        process_read(child, &process);
+        int passed = process.inner && number != SIGKILL ? 0 : number;
+        count += signal_below(child, passed, NULL, 0);
         if (!parent_of(child))
             continue;
         count++;
-        if (number)
-            descend_signal_one(child, number);
+        if (passed)
+            descend_signal_one(child, passed);
     }
     buf_free(&text);
     return count;

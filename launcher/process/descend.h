@@ -18,14 +18,16 @@ struct cgroup;
 void descend_adopt(void);
 
 /* Send a signal to every descendant except the `nexcept` direct children listed and what is below
- * them; 0 only counts. Returns how many there were (zombies not counted). */
+ * them; 0 only counts. Returns how many there were (zombies not counted). Only SIGKILL is sent to a
+ * tprun's manager and what is below it, see process_set.h. */
 size_t descend_signal(int number, const pid_t *except, size_t nexcept);
 
 /* Send a signal to this process if it is a descendant still: its pid, once it has ended, may be that
  * of a process that is none of ours. */
 void descend_signal_one(pid_t pid, int number);
 
-/* Whether that process has a handler for the signal. */
+/* Whether that process has a handler for the signal, or blocks it, as a process does that reads its
+ * signals (signalfd(2), sigwait(3)). */
 bool descend_catches(pid_t pid, int number);
 
 /* Append the children of every thread of that process, as text: "12 34 ". */

@@ -15,24 +15,26 @@
 
 /* ---- what the kernel says ---- */
 
-/* False where it has ended. */
-static bool read_process(pid_t pid, struct process *process)
+bool process_read(pid_t pid, struct process *process)
 {
     char path[64], state = 'X';
     struct buf text = BUF_INIT;
-    int group = 0;
+    int parent = 0, group = 0, fields = 0;
     unsigned long long born = 0;
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     file_read(path, &text);
+    const char *name = strchr(buf_text(&text), '(');
     const char *name_end = strrchr(buf_text(&text), ')'); /* the name may hold anything */
-    int fields = name_end ? sscanf(name_end + 1,
-                                   " %c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-                                   "%*d %*d %*d %*d %llu",
-                                   &state, &group, &born)
-                          : 0;
+    if (name && name_end)
+        fields = sscanf(name_end + 1,
+                        " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+                        "%llu",
+                        &state, &parent, &group, &born);
+    bool manager = fields && strncmp(name + 1, PROCESS_MANAGER ")", sizeof(PROCESS_MANAGER)) == 0;
     buf_free(&text);
-    *process = (struct process){pid, group, born};
-    return fields == 3 && state != 'Z' && state != 'X';
+    *process = (struct process){
+        .pid = pid, .parent = parent, .group = group, .born = born, .inner = manager};
+    return fields == 4 && state != 'Z' && state != 'X';
 }
 
 static bool is_listed(pid_t pid, const pid_t *list, size_t count)
@@ -51,7 +53,8 @@ static void append(struct process_set *set, const struct process *process)
 }
 
 /* What has ended may have children still, for a moment. */
-static void append_below(struct process_set *set, pid_t pid, const pid_t *except, size_t nexcept)
+static void append_below(struct process_set *set, pid_t pid, bool inner, const pid_t *except,
+                         size_t nexcept)
 {
     struct buf text = BUF_INIT;
     struct process process;
@@ -64,9 +67,11 @@ static void append_below(struct process_set *set, pid_t pid, const pid_t *except
         end += strspn(end, " \n");
         if (is_listed(child, except, nexcept))
             continue;
-        if (read_process(child, &process))
+        bool lives = process_read(child, &process);
+        process.inner |= inner;
+        if (lives)
             append(set, &process);
-        append_below(set, child, NULL, 0);
+        append_below(set, child, process.inner, NULL, 0);
     }
     buf_free(&text);
 }
@@ -95,7 +100,7 @@ static void settle(struct process_set *set)
 
 void process_set_add_below(struct process_set *set, const pid_t *except, size_t nexcept)
 {
-    append_below(set, getpid(), except, nexcept);
+    append_below(set, getpid(), false, except, nexcept);
     settle(set);
 }
 
@@ -161,7 +166,9 @@ static void signal_group(const struct process *list, size_t count, const struct 
 void process_set_signal(const struct process_set *set, const struct process_set *done, int number)
 {
     struct process_set sorted = {0};
-    process_set_add(&sorted, set);
+    for (size_t i = 0; i < set->count; i++)
+        if (number == SIGKILL || !set->list[i].inner)
+            append(&sorted, &set->list[i]);
     if (sorted.count)
         qsort(sorted.list, sorted.count, sizeof(*sorted.list), compare_groups);
     for (size_t i = 0, next; i < sorted.count; i = next) {

@@ -13,16 +13,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define PROCESS_MANAGER "tprun-manager" /* the name of the process that manages a run of tprun */
+
 struct process {
     pid_t pid;
+    pid_t parent;
     pid_t group;   /* process group */
     uint64_t born; /* clock ticks after the boot */
+    bool inner;    /* the manager of a tprun, or below it */
 };
 
 struct process_set {
     struct process *list; /* by pid, rising */
     size_t count;
 };
+
+/* What the kernel says of it. False where it has ended. */
+bool process_read(pid_t pid, struct process *process);
 
 /* Add all processes below this one that have not ended, except the `nexcept` direct children
  * listed and what is below them. */
@@ -38,7 +45,9 @@ bool process_set_has(const struct process_set *set, const struct process *proces
 /* Send the signal once to each that `done` (NULL: nobody) does not have. The members of a process
  * group get it in one step where `done` has none of them: what such a process forks meanwhile hears
  * it, too, and what it forks in answer does not. A terminal stop (SIGTSTP) is sent as SIGSTOP to
- * those without a handler: the kernel drops it where there is no terminal. */
+ * those without a handler: the kernel drops it where there is no terminal.
+ * Only SIGKILL is sent to a tprun's manager and what is below it: the front end above it passes on
+ * all other signals, and its tasks would hear them twice. */
 void process_set_signal(const struct process_set *set, const struct process_set *done, int number);
 
 /* "4711 (sleep, uid 0), 4712 (cp, uid 1000, in an uninterruptible wait)", the first few by name;

@@ -19,8 +19,9 @@ all_heard() {
 }
 # shellcheck disable=SC2016 # for the tasks' shell
 HEAR='exec "$PROGRAMS/heard" "heard.$TPRUN_RANK"'
+RUN=("$TPRUN" -n $HEARERS)
 hear_then() { # COMMAND...: with tasks that count what they hear; once it is done they are killed
-    start "$TPRUN" -n $HEARERS sh -c "$HEAR"
+    start "${RUN[@]}" sh -c "$HEAR"
     wait_for 10 lines_are out $HEARERS
     "$@"
     wait_for 5 all_heard "${WANT[@]}"
@@ -110,6 +111,65 @@ ready_at_limit() { # N SECONDS COMMAND...: sets $status, $output and $stderr
     equal "$status" 124
     has_line "$stderr" "tprun: *: no cgroup: *"
     all_heard 15
+}
+
+# ---- a tprun that a task runs ----
+
+inner() { HEARERS=2 RUN=("$TPRUN" -n 1 "$TPRUN" -n 2); }
+below() { # PID: all processes below it
+    local pid
+    for pid in $(pgrep -P "$1"); do
+        echo "$pid"
+        below "$pid"
+    done
+}
+send_and_survive() { # SIGNAL: no process ends
+    local before
+    before=$(below "$job" | sort)
+    send "$1"
+    wait_for 5 all_heard "${WANT[@]}"
+    equal "$(below "$job" | sort)" "$before"
+}
+
+@test "tasks of a task's tprun hear each signal once, and no process of that ends by it" {
+    local name
+    inner
+    for name in TERM INT HUP QUIT USR1 USR2; do
+        echo "$name"
+        rm -f heard.*
+        WANT=("$(printf %02d "$(kill -l $name)")")
+        hear_then send_and_survive $name
+    done
+}
+
+@test "at a time limit and its warning tasks of a task's tprun hear each signal once" {
+    inner
+    run -124 tprun --time-limit 2s --signal USR1@1s --kill-grace 0.5s -n 1 "$TPRUN" -n 2 sh -c "$HEAR"
+    all_heard 10 15
+}
+
+@test "each task of a task's tprun hears one SIGTERM when another rank fails" {
+    inner
+    run -3 tprun --kill-grace 0.5s -n 1 "$TPRUN" -n 2 sh -c "$HEAR" : -n 1 sh -c '
+        until [ "$(ls heard.*.task | wc -l)" = 2 ]; do sleep 0.1; done; exit 3'
+    all_heard 15
+}
+
+is_state() { [ "$(ps -o stat= -p "$1" | cut -c1)" = "$2" ]; } # PID STATE
+@test "Ctrl-Z stops tasks of a task's tprun and no manager, and they go on with it" {
+    local task manager
+    start "$TPRUN" -n 1 "$TPRUN" -n 1 sh -c 'echo $$; while :; do sleep 0.05; done'
+    wait_for 10 lines_are out 1
+    task=$(cat out)
+    send TSTP
+    wait_for 5 is_state "$task" T
+    for manager in $(below "$job"); do
+        [ "$(cat "/proc/$manager/comm")" != tprun-manager ] || is_state "$manager" S
+    done
+    send CONT
+    wait_for 5 eval "! is_state $task T"
+    kill -KILL "$job"
+    finish
 }
 
 # Another user's environment: a runtime directory, and leave to reach this one.
