@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/clone.h"
+#include "launcher/process/job_signals.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SPAWN_ASAN
@@ -65,6 +66,8 @@ static void child_signals(struct spawning *child)
     /* exec resets handlers; of ignored signals only these are this program's own doing. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    if (child->spawn->deaf)
+        job_signals_ignore();
     if (child->spawn->death_signal) {
         prctl(PR_SET_PDEATHSIG, child->spawn->death_signal);
         if (getppid() != child->parent)

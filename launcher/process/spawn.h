@@ -42,6 +42,7 @@ struct spawn {
     const char *directory; /* NULL: as here */
     int umask;             /* -1: as here */
     int death_signal;      /* when this process dies; 0: none */
+    bool deaf;             /* ignores what a batch system sends to all processes of a job */
     bool group; /* leader of a session, and so of a process group, of its own: the kernel then
                    schedules it as fairly against this process as against others */
     const struct cgroup *cgroup;       /* what it is started in; NULL, or none made: as here */

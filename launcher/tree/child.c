@@ -276,7 +276,8 @@ static void child_start_command(struct child *child, const char *login, int end)
                           .envp = environ,
                           .fds = {end, end, words[1], -1},
                           .umask = -1,
-                          .death_signal = SIGTERM,
+                          .death_signal = SIGKILL,
+                          .deaf = true,
                           .group = true};
     struct spawn_failure failure;
     pid_t pid = spawn_start(&spawn, &failure);

@@ -14,7 +14,7 @@
 #include "launcher/tree/srun.h"
 
 #define LAST_AGENT_PATIENCE 3.0 /* s that the command may take to end after its last agent */
-#define TERM_PATIENCE 3.0       /* s from SIGTERM to SIGKILL, and from that to giving up */
+#define END_PATIENCE 3.0        /* s from SIGHUP to SIGKILL, and from that to giving up */
 
 struct shared_start {
     struct shared_start_owner owner;
@@ -33,7 +33,7 @@ struct shared_start {
     ev_io reader;
     ev_child exited;
     ev_timer timer; /* a start that failed; then the patience for the end */
-    enum { RUNNING, ENDING, TERMINATED, KILLED } ending;
+    enum { RUNNING, ENDING, HUNG_UP, KILLED } ending;
     bool gone;
 };
 
@@ -219,16 +219,16 @@ static void start_timer(struct ev_loop *loop, ev_timer *timer, int events)
         start_over(start, start->failure);
     } else if (start->ending == KILLED) {
         char *text = mem_format("%s, process %d, is still there %g s after SIGKILL", start->name,
-                                (int)start->pid, TERM_PATIENCE);
+                                (int)start->pid, END_PATIENCE);
         start->owner.note(start->owner.arg, text);
         ev_child_stop(loop, &start->exited);
         start->pid = 0;
         start_over(start, text);
         free(text);
     } else {
-        kill(start->pid, start->ending == TERMINATED ? SIGKILL : SIGTERM);
-        start->ending = start->ending == TERMINATED ? KILLED : TERMINATED;
-        ev_timer_set(timer, TERM_PATIENCE, 0);
+        kill(start->pid, start->ending == HUNG_UP ? SIGKILL : SIGHUP); /* it ignores SIGTERM */
+        start->ending = start->ending == HUNG_UP ? KILLED : HUNG_UP;
+        ev_timer_set(timer, END_PATIENCE, 0);
         ev_timer_start(loop, timer);
     }
 }
@@ -288,6 +288,7 @@ static int start_spawn(struct shared_start *start, char **command, const int fds
                           .fds = {fds[0], fds[1], fds[2], -1},
                           .umask = -1,
                           .death_signal = SIGKILL,
+                          .deaf = true,
                           .group = true};
     struct spawn_failure failure;
     pid_t pid = spawn_start(&spawn, &failure);

@@ -7,8 +7,8 @@
  * ends while agents are up, they are lost: what started them takes them along, or has ended because
  * they have.
  *
- * The command is asked to end (SIGTERM) when none of its agents is left, and killed where that is no
- * use. It is killed when this process dies: Slurm's srun ends the agents without any grace on
+ * The command ignores SIGTERM, which a batch system sends to all processes of a job. It is asked to
+ * end (SIGHUP) when none of its agents is left, and killed where that is no use. It is killed when this process dies: Slurm's srun ends the agents without any grace on
  * SIGTERM, but leaves them alone when it is killed, and they see their links close.
  */
 #ifndef LAUNCHER_TREE_SHARED_START_H

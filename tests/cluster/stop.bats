@@ -40,6 +40,50 @@ tprun: ranks 0-5 on node[0-2]: exited with status 1"
     has_line "$(cat err)" "tprun: waiting up to 30 s for * tasks to end after SIGTERM"
 }
 
+@test "SIGTERM to all processes of tprun on its host, ssh as well, leaves tasks the time to save" {
+    # shellcheck disable=SC2016
+    start_on head "$TPRUN" "${on_all[@]}" -n 3 sh -c '
+        trap "sleep 0.6; echo saved; exit 143" TERM
+        echo ready; while :; do sleep 0.05; done'
+    wait_for 20 lines_are out 3
+    equal "$(processes head ssh | wc -l)" 3
+    # shellcheck disable=SC2046 # pids
+    kill -TERM $(front_end) $(processes head tprun-manager) $(processes head ssh)
+    finish
+    equal "$status" 143
+    equal "$(grep -c saved out)" 3
+    equal "$(grep -c lost err)" 0
+}
+
+@test "tasks of a task's tprun hear a signal once on every host, and it goes on" {
+    local name number
+    write_R "$BATS_TEST_TMPDIR/R" 2
+    for name in TERM INT USR1; do
+        number=$(printf %02d "$(kill -l $name)")
+        rm -f heard.*
+        # shellcheck disable=SC2016
+        start_on node0 "$TPRUN" -R "$BATS_TEST_TMPDIR/R" --shape node=2/slot/core=1 -n 1 "$TPRUN" -N 2 \
+            sh -c 'exec "$PROGRAMS/heard" "heard.$TPRUN_RANK"'
+        wait_for 20 lines_are out 2
+        kill -$name "$(processes node0 tprun | head -n 1)"
+        wait_for 5 all_heard 8 "$number"
+        sleep 0.5
+        all_heard 8 "$number"
+        equal "$(processes node1 heard | wc -l)" 4
+        equal "$(processes node0 ssh | wc -l)" 1
+        kill -KILL "$(processes node0 tprun | head -n 1)"
+        finish
+        hosts_clean 8
+    done
+}
+all_heard() { # FILES NUMBER: that and nothing else is in each of them
+    local file
+    equal "$(ls heard.* | wc -l)" "$1"
+    for file in heard.*; do
+        equal "$(cat "$file")" "$2" || { echo "$file"; return 1; }
+    done
+}
+
 @test "tasks that do not end after the first exit are killed on every host" {
     # shellcheck disable=SC2016
     start_on head "$TPRUN" "${on_all[@]}" --kill-grace 1s -n 3 sh -c '
