@@ -96,7 +96,7 @@ static void signal_task(const struct task *task, int number)
     if (task->pid <= 0)
         return;
     signals_list(agent, true, &set);
-    process_set_keep_group(&set, task->pid);
+    process_set_keep_groups(&set, &task->pid, 1);
     process_set_signal(&set, number == SIGTERM ? &agent->heard_term : NULL, number);
     if (number == SIGTERM)
         signals_remember(agent, &set);
@@ -116,9 +116,17 @@ void signals_started(struct task *task)
 
 void signals_kill_group(const struct group *group)
 {
+    struct process_set set = {0};
+    pid_t *tasks = mem_array(group->ntasks, sizeof(*tasks));
+    size_t count = 0;
     for (uint32_t i = 0; i < group->ntasks; i++)
         if (group->tasks[i].pid > 0)
-            kill(-group->tasks[i].pid, SIGKILL);
+            tasks[count++] = group->tasks[i].pid;
+    signals_list(group->agent, true, &set);
+    process_set_keep_groups(&set, tasks, count);
+    process_set_signal(&set, NULL, SIGKILL);
+    process_set_clear(&set);
+    free(tasks);
 }
 
 /* ---- what tasks want done ---- */

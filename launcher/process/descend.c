@@ -77,6 +77,22 @@ void descend_signal_one(pid_t pid, int number)
         close(fd);
 }
 
+/* A member that has not been reaped keeps the number of its group from being used again. So it is
+ * looked at last whether the descriptor's process is there still: then all the rest was found out
+ * about that process, and not about a later one of its pid. */
+bool descend_signal_group(pid_t pid, pid_t group, int number)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0 && errno == ESRCH)
+        return false;
+    bool ours = is_below(pid, getpid()) && getpgid(pid) == group &&
+                (fd < 0 || syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0 || errno == EPERM);
+    bool sent = ours && kill(-group, number) == 0;
+    if (fd >= 0)
+        close(fd);
+    return sent;
+}
+
 /* In one of the sets of /proc/PID/status. */
 static bool has_signal(const char *status, const char *set, int number)
 {

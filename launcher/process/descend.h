@@ -26,6 +26,10 @@ size_t descend_signal(int number, const pid_t *except, size_t nexcept);
  * of a process that is none of ours. */
 void descend_signal_one(pid_t pid, int number);
 
+/* Send a signal to all of a process group that this process is in, if it is a descendant still. False
+ * where nothing is sent: the group's number may be that of a group that is none of ours. */
+bool descend_signal_group(pid_t pid, pid_t group, int number);
+
 /* Whether that process has a handler for the signal, or blocks it, as a process does that reads its
  * signals (signalfd(2), sigwait(3)). */
 bool descend_catches(pid_t pid, int number);

@@ -111,11 +111,11 @@ void process_set_add(struct process_set *set, const struct process_set *more)
     settle(set);
 }
 
-void process_set_keep_group(struct process_set *set, pid_t group)
+void process_set_keep_groups(struct process_set *set, const pid_t *groups, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < set->count; i++)
-        if (set->list[i].group == group)
+        if (is_listed(set->list[i].group, groups, count))
             set->list[kept++] = set->list[i];
     set->count = kept;
 }
@@ -154,10 +154,9 @@ static void signal_group(const struct process *list, size_t count, const struct 
     bool whole = list->group > 1 && list->group != getpgrp();
     for (size_t i = 0; i < count && whole; i++)
         whole = !process_set_has(done, &list[i]);
-    if (whole) {
-        kill(-list->group, signal_for(list->pid, number));
-        return;
-    }
+    for (size_t i = 0; i < count && whole; i++)
+        if (descend_signal_group(list[i].pid, list->group, signal_for(list[i].pid, number)))
+            return;
     for (size_t i = 0; i < count; i++)
         if (!process_set_has(done, &list[i]))
             descend_signal_one(list[i].pid, signal_for(list[i].pid, number));

@@ -36,15 +36,16 @@ bool process_read(pid_t pid, struct process *process);
 void process_set_add_below(struct process_set *set, const pid_t *except, size_t nexcept);
 /* Add those of `more`. */
 void process_set_add(struct process_set *set, const struct process_set *more);
-/* Keep those of this process group only. */
-void process_set_keep_group(struct process_set *set, pid_t group);
+/* Keep those of these process groups only. */
+void process_set_keep_groups(struct process_set *set, const pid_t *groups, size_t count);
 void process_set_clear(struct process_set *set);
 
 bool process_set_has(const struct process_set *set, const struct process *process);
 
 /* Send the signal once to each that `done` (NULL: nobody) does not have. The members of a process
  * group get it in one step where `done` has none of them: what such a process forks meanwhile hears
- * it, too, and what it forks in answer does not. A terminal stop (SIGTSTP) is sent as SIGSTOP to
+ * it, too, and what it forks in answer does not. None that is no longer below this process gets
+ * it, nor such a group, whatever the set says. A terminal stop (SIGTSTP) is sent as SIGSTOP to
  * those without a handler: the kernel drops it where there is no terminal.
  * Only SIGKILL is sent to a tprun's manager and what is below it: the front end above it passes on
  * all other signals, and its tasks would hear them twice. */

@@ -70,7 +70,7 @@ tprun: ranks 0-5 on node[0-2]: exited with status 1"
         sleep 0.5
         all_heard 8 "$number"
         equal "$(processes node1 heard | wc -l)" 4
-        equal "$(processes node0 ssh | wc -l)" 1
+        equal "$(processes node0 ssh | wc -l)" 2 # one of each tprun
         kill -KILL "$(processes node0 tprun | head -n 1)"
         finish
         hosts_clean 8

@@ -141,6 +141,81 @@ static void test_who_heard_it_before_does_not_hear_it_again(void **state)
     assert_heard(1, first, second);
 }
 
+/* A process group that is not below this process, as one is whose number was used again. */
+static pid_t start_stranger(void)
+{
+    int told[2];
+    pid_t pid = 0;
+    assert_int_equal(pipe(told), 0);
+    pid_t between = fork();
+    if (between == 0) {
+        pid = start(0);
+        _exit(write(told[1], &pid, sizeof(pid)) != sizeof(pid));
+    }
+    assert_int_equal(read(told[0], &pid, sizeof(pid)), sizeof(pid));
+    waitpid(between, NULL, 0);
+    close(told[0]);
+    close(told[1]);
+    return pid;
+}
+
+static void test_a_group_whose_number_became_that_of_another_is_left_alone(void **state)
+{
+    (void)state;
+    pid_t stranger = start_stranger(), deaf = fork();
+    if (deaf == 0) {
+        signal(SIGUSR1, SIG_IGN);
+        kill(getpid(), SIGSTOP);
+        _exit(0);
+    }
+    waitpid(deaf, NULL, WUNTRACED);
+    struct process list[] = {{.pid = stranger, .group = stranger},
+                             {.pid = deaf, .group = stranger}};
+    for (size_t i = 0; i < 2; i++) /* the first is none of ours, the second in another group now */
+        process_set_signal(&(struct process_set){&list[i], 1}, NULL, SIGUSR1);
+    kill(stranger, SIGUSR2); /* all before that has been delivered when it dies of it */
+    assert_heard(0, deaf, stranger);
+}
+
+/* A tprun's manager that has a task. */
+static void be_manager(int ready)
+{
+    prctl(PR_SET_NAME, PROCESS_MANAGER);
+    signal(SIGUSR1, hear);
+    start(0);
+    if (write(ready, "x", 1) != 1)
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+/* Its front end, which is above it, passes on what it hears. */
+static void test_a_manager_of_tprun_and_what_is_below_it_only_hear_kill(void **state)
+{
+    struct process_set set = {0};
+    int ready[2];
+    char byte;
+    (void)state;
+    assert_int_equal(pipe(ready), 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* the task may outlive the manager, and is still below */
+    pid_t other = start(0), manager = fork();
+    if (manager == 0)
+        be_manager(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    process_set_add_below(&set, NULL, 0);
+    assert_int_equal(set.count, 3);
+    process_set_signal(&set, NULL, SIGUSR1);
+    assert_int_equal(read(heard[0], &byte, 1), 1);
+    process_set_signal(&set, NULL, SIGKILL);
+    process_set_clear(&set);
+    close(ready[0]);
+    close(ready[1]);
+    assert_heard(0, other, manager);
+    while (waitpid(-1, NULL, 0) > 0)
+        ;
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
 static void test_they_are_described_by_name_and_user(void **state)
 {
     struct process_set set = {0};
@@ -166,6 +241,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_each_of_a_group_hears_a_signal_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_who_heard_it_before_does_not_hear_it_again, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(
+            test_a_group_whose_number_became_that_of_another_is_left_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_manager_of_tprun_and_what_is_below_it_only_hear_kill,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(test_they_are_described_by_name_and_user, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
