@@ -13,6 +13,7 @@ libspec_a_SOURCES = \
     launcher/cli/singleton.c launcher/cli/singleton.h \
     launcher/cli/options.c launcher/cli/options.h \
     launcher/process/capture.c launcher/process/capture.h \
+    launcher/process/reap.c launcher/process/reap.h \
     launcher/program/apps.c launcher/program/apps.h \
     launcher/program/allotment.c launcher/program/allotment.h \
     launcher/program/batch.c launcher/program/batch.h \

@@ -47,6 +47,7 @@ tests_unit_test_source_SOURCES = tests/unit/test-source.c tests/unit/unit.h
 tests_unit_test_source_LDADD = libspec.a libpool.a liblayout.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS) -lm
 tests_unit_test_capture_SOURCES = tests/unit/test-capture.c tests/unit/unit.h
 tests_unit_test_capture_LDADD = libspec.a libbase.a $(CMOCKA_LIBS) -lm
+tests_unit_test_capture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=waitpid
 check_PROGRAMS += tests/unit/test-linkage tests/unit/test-mpi-use tests/unit/test-pmi-choice \
     tests/unit/test-closed tests/unit/test-mpi-abi
 tests_unit_test_mpi_abi_SOURCES = tests/unit/test-mpi-abi.c tests/unit/elf-file.h tests/unit/unit.h

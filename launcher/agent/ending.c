@@ -163,8 +163,8 @@ static void ending_forsake(struct task *task)
 static void ending_give_up(struct agent *agent)
 {
     char *left = signals_survivors(agent);
-    char *text = mem_format("cannot end process %s: still there %g s after SIGKILL",
-                            left ? left : "of its cgroup", KILL_PERIOD * KILL_ROUNDS);
+    char *text = mem_format("cannot end process %s: still there %g s after SIGKILL", left,
+                            KILL_PERIOD * KILL_ROUNDS);
     report_survivors(agent, text);
     agent->given_up = true;
     for (struct group *group = agent->groups; group; group = group->next) {

@@ -81,7 +81,7 @@ char *signals_survivors(const struct agent *agent)
 {
     struct process_set set = {0};
     signals_list(agent, true, &set);
-    char *text = set.count ? process_set_describe(&set) : NULL;
+    char *text = process_set_describe_left(&set, agent->config->cgroup);
     process_set_clear(&set);
     return text;
 }

@@ -307,7 +307,7 @@ enum pmi_state rendezvous_state(const struct task *task);
 void signals_forward(struct agent *agent, int number); /* as it is; later to tasks on their way */
 void signals_terminate(struct agent *agent);           /* SIGTERM to who has not heard it yet */
 void signals_kill(struct agent *agent);
-char *signals_survivors(const struct agent *agent); /* who is there; NULL: nobody. Caller frees */
+char *signals_survivors(const struct agent *agent); /* who is there; caller frees */
 void signals_started(struct task *task); /* it runs: what the others heard while it started */
 void signals_kill_group(const struct group *group);
 void signals_control(struct group *group, const struct pmix_control *control);

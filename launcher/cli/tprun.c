@@ -1,14 +1,11 @@
 /* tprun - start a parallel program: options in, exit status out. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/descriptors.h"
@@ -22,12 +19,12 @@
 #include "launcher/manager/manager.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descend.h"
+#include "launcher/process/reap.h"
 #include "launcher/program/picture.h"
 #include "launcher/stdio/output.h"
 #include "launcher/stdio/terminal.h"
 
 #define MANAGER_LEAVES 10.0 /* s that the manager may need to clear up once all has ended */
-#define MANAGER_DIES 3.0    /* and to end by SIGKILL */
 
 #define FILES_LEAST 64    /* descriptors that a run of one task needs, and some */
 #define FILES_ENOUGH 1024 /* the usual soft limit */
@@ -100,25 +97,10 @@ static int check(const struct spec *spec)
     return print_and_free(buf_take_text(&out)) || !runs;
 }
 
-/* True once it has ended, which is waited for that long. */
-static bool wait_for(pid_t pid, double seconds)
-{
-    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    struct pollfd end = {.fd = fd, .events = POLLIN};
-    if (fd >= 0 && poll(&end, 1, (int)(seconds * 1000)) == 0) {
-        close(fd);
-        return false;
-    }
-    if (fd >= 0)
-        close(fd);
-    waitpid(pid, NULL, 0);
-    return true;
-}
-
 /* It has nothing to do any more, or is not there for us. */
 static void end_manager(pid_t pid, bool lost)
 {
-    if (!lost && wait_for(pid, MANAGER_LEAVES))
+    if (!lost && reap(pid, MANAGER_LEAVES, NULL))
         return;
     char text[128];
     snprintf(text, sizeof(text), "the manager of this run (pid %d) does not end: it is killed",
@@ -128,8 +110,8 @@ static void end_manager(pid_t pid, bool lost)
     kill(pid, SIGKILL);
     snprintf(text, sizeof(text),
              "the manager of this run (pid %d) is still there %g s after SIGKILL", (int)pid,
-             MANAGER_DIES);
-    if (!wait_for(pid, MANAGER_DIES))
+             REAP_KILLED);
+    if (!reap(pid, REAP_KILLED, NULL))
         complain(text);
 }
 

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launcher/process/reap.h"
+
 #define CAPTURE_CHUNK 65536
 
 extern char **environ;
@@ -74,32 +76,18 @@ static int capture_blame(int status, int complaint, struct error *err)
                      line);
 }
 
-/* It may have closed its output and go on. */
-static int capture_wait(pid_t pid, double deadline, int *status)
-{
-    for (;;) {
-        pid_t done = waitpid(pid, status, WNOHANG);
-        if (done == pid)
-            return 0;
-        if ((done < 0 && errno != EINTR) || capture_clock() > deadline)
-            return -1;
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    }
-}
-
 static int capture_finish(pid_t pid, int fd, int complaint, double seconds, size_t max,
                           struct buf *out, struct error *err)
 {
     double deadline = capture_clock() + seconds;
     int status = 0;
     int rc = capture_read(fd, deadline, max, out, err);
-    if (rc == 0 && capture_wait(pid, deadline, &status) == 0)
+    if (rc == 0 && reap(pid, deadline - capture_clock(), &status)) /* it may go on without output */
         return status ? capture_blame(status, complaint, err) : 0;
     if (rc == 0)
         error_set(err, "it did not end in time");
     kill(-pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
+    reap(pid, REAP_KILLED, NULL);
     return -1;
 }
 

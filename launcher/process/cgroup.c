@@ -442,6 +442,30 @@ bool cgroup_populated(const struct cgroup *cgroup)
     return populated;
 }
 
+/* nftw(3) has no argument for its callback. */
+static struct buf *members;
+
+static int read_members(const char *path, const struct stat *info, int kind, struct FTW *where)
+{
+    (void)info;
+    (void)where;
+    if (kind != FTW_D)
+        return 0;
+    char *file = mem_format("%s/cgroup.procs", path);
+    file_read(file, members);
+    free(file);
+    return 0;
+}
+
+void cgroup_read_pids(const struct cgroup *cgroup, struct buf *out)
+{
+    const char *path = cgroup_path(cgroup);
+    members = out;
+    if (path)
+        nftw(path, read_members, TREE_DEPTH, FTW_PHYS | FTW_MOUNT);
+    members = NULL;
+}
+
 bool cgroup_kill(const struct cgroup *cgroup)
 {
     return cgroup_write(cgroup, "cgroup.kill", "1") == 0;

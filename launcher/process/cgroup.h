@@ -25,6 +25,7 @@
 
 #include "base/error.h"
 
+struct buf;
 struct cgroup;
 
 /* None is made yet; before the fork. NULL where no memory can be shared. Lives as long as the
@@ -52,6 +53,9 @@ int cgroup_confine(const struct cgroup *cgroup, const char *cpus, struct error *
 
 /* Whether anything lives in it. */
 bool cgroup_populated(const struct cgroup *cgroup);
+/* Append the pids of what lives in it, and in cgroups that were made in it, a line each: 0 for a
+ * process that has none here. */
+void cgroup_read_pids(const struct cgroup *cgroup, struct buf *out);
 /* KILL for all that is in it, and for what they are just starting. False where the kernel cannot
  * (before 5.14): the caller has to find them. */
 bool cgroup_kill(const struct cgroup *cgroup);

@@ -189,11 +189,11 @@ static bool reap_all(void)
     return gone < 0 && errno == ECHILD;
 }
 
-static char *describe_left(const pid_t *except, size_t nexcept)
+static char *describe_left(const pid_t *except, size_t nexcept, const struct cgroup *cgroup)
 {
     struct process_set left = {0};
     process_set_add_below(&left, except, nexcept);
-    char *names = left.count ? process_set_describe(&left) : mem_copy_text("of its cgroup");
+    char *names = process_set_describe_left(&left, cgroup);
     char *text = mem_format("cannot end process %s: still there %g s after SIGKILL", names,
                             DESCEND_PATIENCE);
     process_set_clear(&left);
@@ -217,7 +217,7 @@ char *descend_end(double grace, const pid_t *except, size_t nexcept, struct cgro
         if (first)
             descend_signal(SIGCONT, except, nexcept);
         if (slept >= DESCEND_PATIENCE) {
-            survivors = describe_left(except, nexcept);
+            survivors = describe_left(except, nexcept, cgroup);
             break;
         }
         nanosleep(&(struct timespec){0, 5000000}, NULL);

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "launcher/process/cgroup.h"
 #include "launcher/process/descend.h"
 
 #define DESCRIBED_MAX 8 /* processes that are named */
@@ -101,6 +102,19 @@ static void settle(struct process_set *set)
 void process_set_add_below(struct process_set *set, const pid_t *except, size_t nexcept)
 {
     append_below(set, getpid(), false, except, nexcept);
+    settle(set);
+}
+
+void process_set_add_pids(struct process_set *set, const char *pids)
+{
+    struct process process;
+    char *end;
+    for (long pid; (pid = strtol(pids, &end, 10)), end != pids; pids = end) {
+        if (pid <= 0)
+            continue;
+        process_read((pid_t)pid, &process);
+        append(set, &process);
+    }
     settle(set);
 }
 
@@ -209,4 +223,18 @@ char *process_set_describe(const struct process_set *set)
     if (set->count > DESCRIBED_MAX)
         buf_printf(&out, " and %zu more", set->count - DESCRIBED_MAX);
     return buf_take_text(&out);
+}
+
+char *process_set_describe_left(const struct process_set *set, const struct cgroup *cgroup)
+{
+    struct process_set inside = {0};
+    struct buf pids = BUF_INIT;
+    if (set->count)
+        return process_set_describe(set);
+    cgroup_read_pids(cgroup, &pids);
+    process_set_add_pids(&inside, buf_text(&pids));
+    char *text = inside.count ? process_set_describe(&inside) : mem_copy_text("of its cgroup");
+    process_set_clear(&inside);
+    buf_free(&pids);
+    return text;
 }

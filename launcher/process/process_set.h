@@ -15,6 +15,8 @@
 
 #define PROCESS_MANAGER "tprun-manager" /* the name of the process that manages a run of tprun */
 
+struct cgroup;
+
 struct process {
     pid_t pid;
     pid_t parent;
@@ -34,6 +36,8 @@ bool process_read(pid_t pid, struct process *process);
 /* Add all processes below this one that have not ended, except the `nexcept` direct children
  * listed and what is below them. */
 void process_set_add_below(struct process_set *set, const pid_t *except, size_t nexcept);
+/* Add these, numbers between blanks or newlines, whether they have ended or not; 0 is nobody. */
+void process_set_add_pids(struct process_set *set, const char *pids);
 /* Add those of `more`. */
 void process_set_add(struct process_set *set, const struct process_set *more);
 /* Keep those of these process groups only. */
@@ -54,5 +58,7 @@ void process_set_signal(const struct process_set *set, const struct process_set 
 /* "4711 (sleep, uid 0), 4712 (cp, uid 1000, in an uninterruptible wait)", the first few by name;
  * caller frees. */
 char *process_set_describe(const struct process_set *set);
+/* The same; where the set is empty, of what the cgroup has. */
+char *process_set_describe_left(const struct process_set *set, const struct cgroup *cgroup);
 
 #endif

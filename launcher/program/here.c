@@ -14,11 +14,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/process/reap.h"
 
 char *here_name(void)
 {
@@ -162,8 +162,7 @@ void here_resolve(const char *const *names, bool *here, size_t count)
     if (child > 0) {
         here_collect(ends[0], here, count);
         kill(child, SIGKILL);
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            continue;
+        reap(child, REAP_KILLED, NULL);
     }
     close(ends[0]);
 }

@@ -1,8 +1,10 @@
 #include "tests/unit/unit.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -82,6 +84,27 @@ static void test_it_may_not_print_without_end(void **state)
     assert_fails("yes", 60, "sh: it prints more than 0 MiB");
 }
 
+/* A process that outlives SIGKILL: for who asks, none has ended; nobody may wait for it. */
+static bool outlives;
+pid_t __real_waitpid(pid_t pid, int *status, int options);
+pid_t __wrap_waitpid(pid_t pid, int *status, int options);
+
+pid_t __wrap_waitpid(pid_t pid, int *status, int options)
+{
+    if (outlives && !(options & WNOHANG))
+        fail_msg("it is waited for without an end");
+    return outlives ? 0 : __real_waitpid(pid, status, options);
+}
+
+static void test_what_outlives_kill_is_not_waited_for(void **state)
+{
+    (void)state;
+    outlives = true;
+    assert_fails("sleep 100", 0.1, "sh: it did not answer in time");
+    outlives = false;
+    assert_true(__real_waitpid(-1, NULL, 0) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +113,7 @@ int main(void)
         cmocka_unit_test(test_what_is_not_there_is_said),
         cmocka_unit_test(test_it_is_ended_in_time_with_all_that_it_started),
         cmocka_unit_test(test_it_may_not_print_without_end),
+        cmocka_unit_test(test_what_outlives_kill_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

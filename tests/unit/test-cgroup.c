@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descend.h"
+#include "launcher/process/process_set.h"
 #include "launcher/process/spawn.h"
 
 /* ---- where ---- */
@@ -358,6 +359,35 @@ static void test_a_process_starts_inside(void **state)
     free(path);
 }
 
+static void assert_left(const struct cgroup *cgroup, const char *want)
+{
+    char *text = process_set_describe_left(&(struct process_set){0}, cgroup);
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static void test_who_lives_in_it_is_named(void **state)
+{
+    struct cgroup *cgroup = make();
+    char want[64];
+    (void)state;
+    pid_t pid = start_well(cgroup, "kill -STOP $$");
+    waitpid(pid, NULL, WUNTRACED);
+    snprintf(want, sizeof(want), "%d (sh, uid %d)", (int)pid, (int)geteuid());
+    assert_left(cgroup, want);
+    char *move = mem_format("mkdir %s/inner && echo %d >%s/inner/cgroup.procs", cgroup_path(cgroup),
+                            (int)pid, cgroup_path(cgroup));
+    assert_int_equal(system(move), 0);
+    assert_left(cgroup, want);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    while (cgroup_populated(cgroup))
+        nap();
+    assert_left(cgroup, "of its cgroup");
+    cgroup_remove(cgroup);
+    free(move);
+}
+
 /* Each process forks and leaves at once: no list of processes is ever up to date. Ends by itself
  * in the end, should the test fail. */
 static void flee(void)
@@ -552,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_where_there_is_none_the_reason_is_said),
         cmocka_unit_test(test_the_least_quota_around_a_process_counts),
         cmocka_unit_test_teardown(test_a_process_starts_inside, teardown),
+        cmocka_unit_test_teardown(test_who_lives_in_it_is_named, teardown),
         cmocka_unit_test_teardown(test_what_flees_is_killed_at_once, teardown),
         cmocka_unit_test_teardown(test_one_whose_maker_was_killed_is_removed_by_its_parent,
                                   teardown),
