@@ -123,7 +123,7 @@ libagent_a_SOURCES = \
 liblauncher_a_SOURCES = \
     launcher/manager/adding.c launcher/manager/asked.c launcher/manager/names.c \
     launcher/manager/services.c \
-    launcher/manager/groups.c launcher/manager/room.c \
+    launcher/manager/groups.c launcher/manager/lock.c launcher/manager/room.c \
     launcher/manager/dormant.c launcher/manager/parked.c \
     launcher/manager/course.c launcher/manager/fence.c launcher/manager/finish.c \
     launcher/manager/gather.c launcher/manager/orders.c launcher/manager/reports.c \

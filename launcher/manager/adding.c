@@ -107,13 +107,21 @@ static void add_group(struct manager *manager, struct blocks *blocks, const stru
                                : "");
 }
 
-/* NULL with a sentence, or without one where hosts were woken. */
+/* NULL with a sentence, also where the instance's lock is another's, or without one where hosts were
+ * woken. */
 static struct room *claim_room(struct manager *manager, const struct spec *spec,
                                struct hostlist *const *hosts, struct idset *woken,
                                struct error *err)
 {
     for (int tries = 0; tries < ADDING_TRIES; tries++) {
+        lock_be_patient(manager);
         struct room *room = room_find(manager, spec, hosts, err);
+        if (lock_is_busy(manager)) { /* what is free is not known */
+            room_free(room);
+            error_clear(err);
+            error_set(err, "%s is locked by another process", instance_path(manager->instance));
+            return NULL;
+        }
         if ((!room || room->shared || room->crowded) && dormant_wake(manager, spec, hosts, woken)) {
             room_free(room);
             error_clear(err);
@@ -149,7 +157,7 @@ static int add(struct manager *manager, struct blocks *blocks, const struct ask 
         return -1;
     }
     struct room *room = claim_room(manager, blocks->spec, hosts, woken, err);
-    bool waits = !room && !err->text;
+    bool waits = !room && (!err->text || lock_is_busy(manager));
     if (room && room->layout->ntasks <= INT32_MAX - manager->next_rank)
         add_group(manager, blocks, room, ask, asker);
     else if (room)

@@ -39,50 +39,10 @@ static int show_and_run(struct manager *manager, struct error *err)
 
 static void retry(struct manager *manager);
 
-/* ---- the instance's lock is another's ---- */
-
-#define BUSY_AGAIN 0.05 /* s until it is tried again */
-#define BUSY_TELL 5.0   /* s after which that is said */
-#define BUSY_MOST 30.0  /* s after which it is an error */
-
-static bool is_busy(const struct manager *manager)
+static void on_lock(struct manager *manager)
 {
-    return manager->instance && instance_is_busy(manager->instance);
-}
-
-/* For a moment: the loop has to go on. */
-static void be_patient(struct manager *manager)
-{
-    if (manager->instance)
-        instance_set_patience(manager->instance, SUPPLY_PATIENCE);
-}
-
-static void on_busy(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    struct manager *manager = timer->data;
-    (void)loop, (void)events;
     if (manager->phase == PHASE_GATHER)
         retry(manager);
-}
-
-/* Comes back by a timer, so that the loop goes on. 1, or -1 when it took too long. */
-static int wait_for_lock(struct manager *manager, struct error *err)
-{
-    double now = ev_time();
-    if (!(manager->busy_since > 0))
-        manager->busy_since = now;
-    if (now - manager->busy_since > BUSY_MOST)
-        return error_prefix(err, "waited 30 s for the instance's lock");
-    if (now - manager->busy_since > BUSY_TELL && !manager->busy_told) {
-        char *line = mem_format("waiting for the instance's lock: %s", error_text(err));
-        viewer_note(manager, line);
-        manager->busy_told = true;
-        free(line);
-    }
-    ev_timer_init(&manager->busy, on_busy, BUSY_AGAIN, 0);
-    manager->busy.data = manager;
-    ev_timer_start(manager->loop, &manager->busy);
-    return 1;
 }
 
 /* ---- step by step ---- */
@@ -97,7 +57,7 @@ static int next(struct manager *manager, struct error *err)
         error_clear(&failed);
         return gather_start(manager, err);
     }
-    be_patient(manager);
+    lock_be_patient(manager);
     if (spare && place_map(manager, err) == 0) {
         if (failed.text)
             gather_tell_spared(manager);
@@ -105,7 +65,7 @@ static int next(struct manager *manager, struct error *err)
         queue_leave(manager);
         return show_and_run(manager, err);
     }
-    if (spare && is_busy(manager)) {
+    if (spare && lock_is_busy(manager)) {
         error_clear(&failed);
         return -1;
     }
@@ -135,10 +95,10 @@ static void go_on(struct manager *manager, int result, struct error *err)
     die_with_front(manager);
     while (result == 0 && manager->phase == PHASE_GATHER && !manager->waiting)
         result = next(manager, err);
-    if (result < 0 && is_busy(manager))
-        result = wait_for_lock(manager, err);
+    if (result < 0 && lock_is_busy(manager))
+        result = lock_wait(manager, on_lock, err);
     else
-        manager->busy_since = 0;
+        lock_had(manager);
     if (result < 0)
         finish_refuse(manager, err);
     error_clear(err);
@@ -149,7 +109,7 @@ static void go_on(struct manager *manager, int result, struct error *err)
 static int begin(struct manager *manager, struct error *err)
 {
     if (grant_early(manager, err) < 0)
-        return is_busy(manager) || queue_wait(manager, retry, err) < 0 ? -1 : 1;
+        return lock_is_busy(manager) || queue_wait(manager, retry, err) < 0 ? -1 : 1;
     if (grant_R(manager))
         queue_leave(manager);
     return gather_start(manager, err);
@@ -159,7 +119,7 @@ static int begin(struct manager *manager, struct error *err)
 static void retry(struct manager *manager)
 {
     struct error err = ERROR_INIT;
-    be_patient(manager);
+    lock_be_patient(manager);
     int result = supply_enter(manager, &err);
     if (result == 0)
         result = supply_free(manager, &err);

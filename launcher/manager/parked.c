@@ -1,5 +1,5 @@
 /* Spawns that tasks ask for: begun at once, or when the hosts that were woken for them are up or
- * have failed. */
+ * have failed, or when the instance's lock is to be had. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -32,21 +32,6 @@ static bool awaits(const struct manager *manager, const struct idset *woken)
     return false;
 }
 
-/* True: it has to wait. */
-static bool try(struct manager *manager, const struct ask *ask, const struct asker *asker,
-                struct idset *woken)
-{
-    struct error err = ERROR_INIT;
-    int rc;
-    do /* a host may fail at once */
-        rc = adding_begin(manager, ask, asker, woken, &err);
-    while (rc > 0 && !awaits(manager, woken));
-    if (rc < 0)
-        refuse(manager, asker, &err);
-    error_clear(&err);
-    return rc > 0;
-}
-
 /* The oldest first. */
 static void park(struct manager *manager, struct parked *parked)
 {
@@ -62,6 +47,50 @@ static void parked_free(struct parked *parked)
     ask_clear(&parked->ask);
     idset_free(parked->woken);
     free(parked);
+}
+
+static void on_lock(struct manager *manager);
+
+/* True: it has to wait. */
+static bool try(struct manager *manager, const struct ask *ask, const struct asker *asker,
+                struct idset *woken)
+{
+    struct error err = ERROR_INIT;
+    int rc;
+    do /* a host may fail at once */
+        rc = adding_begin(manager, ask, asker, woken, &err);
+    while (rc > 0 && !err.text && !awaits(manager, woken));
+    if (rc > 0 && err.text)
+        rc = lock_wait(manager, on_lock, &err);
+    else
+        lock_had(manager);
+    if (rc < 0)
+        refuse(manager, asker, &err);
+    error_clear(&err);
+    return rc > 0;
+}
+
+static void settle(struct manager *manager)
+{
+    struct parked *next, *list = manager->parked;
+    bool locked = false; /* then nobody else gets it either */
+    manager->parked = NULL;
+    for (struct parked *parked = list; parked; parked = next) {
+        bool ready = !locked && !awaits(manager, parked->woken);
+        next = parked->next;
+        if (ready && !try(manager, &parked->ask, &parked->asker, parked->woken)) {
+            parked_free(parked);
+            continue;
+        }
+        locked |= ready && lock_is_busy(manager);
+        park(manager, parked);
+    }
+}
+
+static void on_lock(struct manager *manager)
+{
+    if (manager->phase == PHASE_RUN)
+        settle(manager);
 }
 
 static int copy_ask(struct ask *copy, const struct ask *ask, struct error *err)
@@ -95,18 +124,9 @@ void parked_take(struct manager *manager, const struct ask *ask, const struct as
 
 void parked_settled(struct manager *manager)
 {
-    struct parked *next, *list = manager->parked;
-    manager->parked = NULL;
     if (!manager->waiting)
         gather_keep(manager);
-    for (struct parked *parked = list; parked; parked = next) {
-        next = parked->next;
-        if (awaits(manager, parked->woken) ||
-            try(manager, &parked->ask, &parked->asker, parked->woken))
-            park(manager, parked);
-        else
-            parked_free(parked);
-    }
+    settle(manager);
 }
 
 void parked_close(struct manager *manager)

@@ -9,6 +9,8 @@
 #include "launcher/program/nodes_index.h"
 #include "launcher/program/spec_build.h"
 
+#define GIVE_BACK_AGAIN 0.5 /* s until cores are given back again, after that failed */
+
 /* ---- what is held, used and free ---- */
 
 /* What the groups' tasks use, and `also`. */
@@ -336,10 +338,36 @@ int room_claim(struct manager *manager, const struct rset *more, struct error *e
     return lost;
 }
 
+static void on_give_back(struct ev_loop *loop, ev_timer *timer, int events);
+
+/* Where that fails what is over stays claimed, and others wait for it. */
+static void give_back(struct manager *manager, const struct rset *held)
+{
+    if (ev_is_active(&manager->give_back))
+        return;
+    lock_be_patient(manager);
+    if (program_claim(manager->program, held, NULL) == 0)
+        return;
+    ev_timer_init(&manager->give_back, on_give_back, GIVE_BACK_AGAIN, 0);
+    manager->give_back.data = manager;
+    ev_timer_start(manager->loop, &manager->give_back);
+}
+
+static void on_give_back(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct manager *manager = timer->data;
+    (void)loop, (void)events;
+    if (manager->phase != PHASE_RUN) /* it goes with the program */
+        return;
+    struct rset *held = room_held(manager);
+    give_back(manager, held);
+    rset_free(held);
+}
+
 void room_give_back(struct manager *manager, const struct rset *less)
 {
     struct rset *held = room_held(manager);
     if (!manager->spec->overlap && !is_within(less, held))
-        program_claim(manager->program, held, NULL); /* what stays claimed goes with the program */
+        give_back(manager, held);
     rset_free(held);
 }

@@ -13,6 +13,7 @@
  *   stock.c    what hosts have for this run
  *   gather.c   agents: started, heard of, or not reached
  *   queue.c    the wait for what others hold
+ *   lock.c     the instance's lock, while another process has it
  *   supply.c   nodes, instance, what is free there
  *   enclosed.c the program that this run is a task of
  *   named.c    hosts that rank files and task maps name
@@ -181,7 +182,9 @@ struct manager {
     ev_timer busy;                /* until the instance's lock is tried again */
     double busy_since;            /* another process has it, in s of the epoch; 0: it has not */
     bool busy_told;
-    bool wishing; /* placing as if nothing were held */
+    void (*busy_again)(struct manager *);
+    ev_timer give_back; /* until that is tried again */
+    bool wishing;       /* placing as if nothing were held */
 
     struct bootstrap boot;
     struct slurm_job *slurm; /* whose nodes its srun reaches; NULL: none */
@@ -291,6 +294,14 @@ bool supply_fills(const struct spec *spec); /* a node, before tasks go to the ne
 void supply_want(struct manager *manager);  /* the hosts that are likely to be needed */
 void supply_close(struct manager *manager);
 
+/* lock.c */
+bool lock_is_busy(const struct manager *manager); /* the last call wanted it in vain */
+/* What is called next wants it for a moment only, for the loop has to go on. */
+void lock_be_patient(struct manager *manager);
+/* It was busy, as err says: again() is called in a moment. 1, or -1 when that has gone on too long. */
+int lock_wait(struct manager *manager, void (*again)(struct manager *), struct error *err);
+void lock_had(struct manager *manager); /* it was not busy any more */
+
 /* enclosed.c */
 int enclosed_open(struct manager *manager, struct error *err); /* its instance, if there is one */
 void enclosed_close(struct manager *manager);
@@ -388,7 +399,8 @@ void parked_close(struct manager *manager);
 
 /* adding.c */
 /* Begin to add a group; its answer follows: 0. 1: it has to wait for hosts, which are in *woken
- * now, and is tried again with them. -1 with a sentence: that is the answer. */
+ * now, and is tried again with them; or with a sentence for the instance's lock (lock_is_busy). -1
+ * with a sentence: that is the answer. */
 int adding_begin(struct manager *manager, const struct ask *ask, const struct asker *asker,
                  struct idset *woken, struct error *err);
 /* How tasks of a group ended, by the agent's JSON: true where that is kept until all are started. */
@@ -423,7 +435,7 @@ void room_free(struct room *room);
 struct rset *room_held(const struct manager *manager);
 /* Hold this as well. As program_claim(). */
 int room_claim(struct manager *manager, const struct rset *more, struct error *err);
-/* A group that used this is over. */
+/* A group that used this is over. Where the instance's lock is another's, it is tried again. */
 void room_give_back(struct manager *manager, const struct rset *less);
 
 /* names.c: those of the hub, shown to other programs; `group` is a task's that speaks PMI. */

@@ -285,22 +285,6 @@ END
     equal "$(sed -n '/^tprun: waiting for/!p' err)" ""
 }
 
-# lock_file FILE...: in the background, whole, until $locker is ended.
-lock_file() {
-    local i
-    python3 -c '
-import fcntl, os, struct, sys, time
-for name in sys.argv[1:]:
-    file = open(name, "a+b", 0)
-    fcntl.fcntl(file, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
-    os.pwrite(os.open(name, os.O_WRONLY), b"%-15d\n" % os.getpid(), 0)
-    globals()[name] = file
-print("locked", flush=True)
-time.sleep(100)' "$@" >locked 3>&- &
-    locker=$!
-    wait_for 5 lines_are locked 1
-}
-
 @test "who waits for the lock of one that is stopped says so, hears signals, and goes on after it" {
     tprun true
     lock_file "$TPRUN_RUNTIME_DIR"/this-machine-*/lock

@@ -176,6 +176,46 @@ EOF
     equal "$(grep "uses already" err)" ""
 }
 
+freeze_lock() { # until $locker is killed
+    lock_file "$TPRUN_RUNTIME_DIR"/this-machine-*/lock
+    kill -STOP "$locker"
+}
+
+@test "a spawn waits for the lock of one that is stopped, and starts after it" {
+    need_cores 2
+    unset TPRUN_OPTIONS
+    # shellcheck disable=SC2016
+    start "$TPRUN" -n 1 sh -c 'echo up; until [ -e go ]; do sleep 0.05; done
+        exec "$0" run -- 1 echo spawned' "$SPAWN"
+    wait_for 10 lines_are out 1
+    freeze_lock
+    : >go
+    sleep 1.5
+    equal "$(cat out err)" up
+    kill -KILL "$locker"
+    finish
+    equal "$status" 0
+    has_line "$(cat out)" spawned
+}
+
+@test "cores of spawned tasks are given back once the lock of one that is stopped is free" {
+    need_cores 2
+    unset TPRUN_OPTIONS
+    # shellcheck disable=SC2016
+    start "$TPRUN" -v -n 1 sh -c '"$0" run -- 1 sh -c "echo up; until [ -e over ]; do sleep 0.05; done"
+        until [ -e go ]; do sleep 0.05; done' "$SPAWN"
+    wait_for 10 grep -q up out
+    freeze_lock
+    : >over
+    wait_for 5 grep -q 'group 1: all its tasks have ended' err
+    sleep 1
+    kill -KILL "$locker"
+    wait_for 5 tprun --no-wait -n 1 true
+    : >go
+    finish
+    equal "$status" 0
+}
+
 @test "cores that a shape was given and no task uses are for spawned tasks" {
     need_cores 2
     unset TPRUN_OPTIONS

@@ -19,7 +19,7 @@ all_heard() {
 }
 # shellcheck disable=SC2016 # for the tasks' shell
 HEAR='exec "$PROGRAMS/heard" "heard.$TPRUN_RANK"'
-RUN=("$TPRUN" -n $HEARERS)
+RUN=("$TPRUN" -n "$HEARERS")
 hear_then() { # COMMAND...: with tasks that count what they hear; once it is done they are killed
     start "${RUN[@]}" sh -c "$HEAR"
     wait_for 10 lines_are out $HEARERS

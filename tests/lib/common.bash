@@ -122,6 +122,22 @@ finish() { # sets $status
     wait "$job" || status=$?
 }
 
+# lock_file FILE...: in the background, whole, until $locker is ended.
+lock_file() {
+    local i
+    python3 -c '
+import fcntl, os, struct, sys, time
+for name in sys.argv[1:]:
+    file = open(name, "a+b", 0)
+    fcntl.fcntl(file, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+    os.pwrite(os.open(name, os.O_WRONLY), b"%-15d\n" % os.getpid(), 0)
+    globals()[name] = file
+print("locked", flush=True)
+time.sleep(100)' "$@" >locked 3>&- &
+    locker=$!
+    wait_for 5 lines_are locked 1
+}
+
 # The text has a line that the pattern (a bash glob) matches.
 has_line() {
     local line
