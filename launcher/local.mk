@@ -18,7 +18,6 @@ libspec_a_SOURCES = \
     launcher/program/allotment.c launcher/program/allotment.h \
     launcher/program/batch.c launcher/program/batch.h \
     launcher/program/gpu_env.c launcher/program/gpu_env.h \
-    launcher/program/closed.c launcher/program/closed.h \
     launcher/program/elf.c launcher/program/elf.h \
     launcher/program/executable.c launcher/program/executable.h \
     launcher/program/file_text.c launcher/program/file_text.h \

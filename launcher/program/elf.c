@@ -15,7 +15,7 @@
 
 /* The same for both classes. */
 struct segment {
-    uint32_t type, flags;
+    uint32_t type;
     uint64_t offset, address, size; /* size: in the file */
 };
 
@@ -122,10 +122,10 @@ static int read_segments(struct file *file, const struct headers *headers)
         const Elf64_Phdr *wide = (const void *)(bytes + i * headers->size);
         const Elf32_Phdr *narrow = (const void *)(bytes + i * headers->size);
         file->segments[file->nsegments++] =
-            file->bits == 64 ? (struct segment){wide->p_type, wide->p_flags, wide->p_offset,
-                                                wide->p_vaddr, wide->p_filesz}
-                             : (struct segment){narrow->p_type, narrow->p_flags, narrow->p_offset,
-                                                narrow->p_vaddr, narrow->p_filesz};
+            file->bits == 64
+                ? (struct segment){wide->p_type, wide->p_offset, wide->p_vaddr, wide->p_filesz}
+                : (struct segment){narrow->p_type, narrow->p_offset, narrow->p_vaddr,
+                                   narrow->p_filesz};
     }
     free(bytes);
     return rc;
@@ -270,16 +270,6 @@ static int read_interpreter(const struct file *file, char **interpreter)
     return 0;
 }
 
-static void read_code(const struct file *file, struct elf *elf)
-{
-    elf->code = mem_array(file->nsegments, sizeof(*elf->code));
-    for (size_t i = 0; i < file->nsegments; i++) {
-        const struct segment *at = &file->segments[i];
-        if (at->type == PT_LOAD && at->flags & PF_X)
-            elf->code[elf->ncode++] = (struct elf_range){at->offset, at->size};
-    }
-}
-
 static int read_all(struct file *file, struct elf *elf, struct error *err)
 {
     struct headers headers;
@@ -294,7 +284,6 @@ static int read_all(struct file *file, struct elf *elf, struct error *err)
     elf->machine = headers.machine;
     if (read_interpreter(file, &elf->interpreter) < 0 || read_dynamic(file, elf) < 0)
         return error_set(err, "an ELF file whose dynamic section is cut off or wrong");
-    read_code(file, elf);
     return 0;
 }
 
@@ -404,7 +393,6 @@ void elf_clear(struct elf *elf)
     for (size_t i = 0; i < elf->nneeded; i++)
         free(elf->needed[i]);
     free(elf->needed);
-    free(elf->code);
     free(elf->interpreter);
     free(elf->soname);
     free(elf->rpath);

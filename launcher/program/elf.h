@@ -32,8 +32,6 @@ struct elf {
     size_t nneeded;
     bool helpers;           /* it has others loaded that it does not need: DT_AUDIT and the like */
     struct elf_range names; /* all that it is linked by, one after the other; size 0: none */
-    struct elf_range *code; /* what may be executed */
-    size_t ncode;
 };
 
 /* 0, or -1 with what it is instead: "an ELF file whose headers are cut off or wrong". *elf may be

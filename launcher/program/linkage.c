@@ -1,14 +1,16 @@
 #include "launcher/program/linkage.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "launcher/program/closed.h"
 #include "launcher/program/library_search.h"
 
 #define LOADER_CACHE "/etc/ld.so.cache"
@@ -140,6 +142,94 @@ static void read_libraries(struct linkage *linkage, struct elf *elf,
     free(reader.files);
 }
 
+/* ---- whether anything leads out of a program ---- */
+
+/* fnmatch(3). What is not here may open others: libomp its tools, libdl anything. */
+static const char *const closed_libraries[] = {
+    "libc.so.6",      "libm.so.6",      "libmvec.so.1",         "libpthread.so.0",  "librt.so.1",
+    "libgcc_s.so.1",  "libstdc++.so.6", "libgfortran.so.[3-9]", "libquadmath.so.0", "libgomp.so.1",
+    "libatomic.so.1", "ld-linux*.so.*", "ld64.so.[12]",
+};
+
+/* In no name that is linked by: more names than those of today are meant (pidfd_spawn(), the
+ * runtime of Fortran's execute_command_line), and one too many only costs. */
+static const char *const gates[] = {
+    "exec",  "spawn",  "system", "popen",   "proc_open", "dlopen",  "dlmopen",
+    "dlsym", "dlvsym", "clone",  "syscall", "wordexp",   "environ", "getenv",
+};
+
+static bool is_closed_library(const char *name)
+{
+    for (size_t i = 0; i < sizeof(closed_libraries) / sizeof(closed_libraries[0]); i++)
+        if (fnmatch(closed_libraries[i], base_of(name), 0) == 0)
+            return true;
+    return false;
+}
+
+static bool has_only_closed(const struct linkage *linkage)
+{
+    for (size_t i = 0; i < linkage->count; i++)
+        if (!is_closed_library(linkage->libraries[i].name))
+            return false;
+    return !linkage->cut;
+}
+
+static bool has_text(const char *bytes, size_t len, const char *text)
+{
+    return memmem(bytes, len, text, strlen(text));
+}
+
+/* Also of names that the file does not have all of. */
+static bool imports_gate(const struct buf *file, const struct elf_range *names)
+{
+    if (!names->size || names->offset > file->len || names->size > file->len - names->offset)
+        return true;
+    for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]); i++)
+        if (has_text(buf_bytes(file) + names->offset, names->size, gates[i]))
+            return true;
+    return false;
+}
+
+static int read_file(int fd, struct buf *bytes)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || status.st_size <= 0 || status.st_size > LINKAGE_MAX_CLOSED)
+        return -1;
+    for (size_t size = (size_t)status.st_size; bytes->len < size;) {
+        size_t left = size - bytes->len;
+        ssize_t n = pread(fd, buf_reserve(bytes, left), left, (off_t)bytes->len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return -1;
+        buf_added(bytes, (size_t)n);
+    }
+    return 0;
+}
+
+/* ld.so(8): this machine loads something into every program. */
+static bool preloads(void)
+{
+    struct stat status;
+    return stat("/etc/ld.so.preload", &status) == 0 && status.st_size > 0;
+}
+
+/* But for the libraries of its libraries. */
+static bool is_closed(int fd, const struct elf *elf)
+{
+    struct buf bytes = BUF_INIT;
+    if (!elf->interpreter || !is_closed_library(elf->interpreter) || !elf->nneeded ||
+        elf->helpers || preloads())
+        return false;
+    for (size_t i = 0; i < elf->nneeded; i++) /* most programs are told by these: nothing is read */
+        if (!is_closed_library(elf->needed[i]))
+            return false;
+    bool closed = read_file(fd, &bytes) == 0 && !imports_gate(&bytes, &elf->names) &&
+                  !has_text(buf_bytes(&bytes), bytes.len, "PMIX");
+    buf_free(&bytes);
+    return closed;
+}
+
 /* ---- the program ---- */
 
 /* "#! INTERPRETER [ARGUMENT]"; without it, a shell's text. */
@@ -166,14 +256,6 @@ static bool begins_as_elf(int fd, char line[MAX_SCRIPT_LINE])
     return n >= 4 && memcmp(line, "\177ELF", 4) == 0;
 }
 
-static bool has_only_closed(const struct linkage *linkage)
-{
-    for (size_t i = 0; i < linkage->count; i++)
-        if (!closed_library(linkage->libraries[i].name))
-            return false;
-    return !linkage->cut;
-}
-
 static int read_program(struct linkage *linkage, int fd, const struct linkage_source *source,
                         struct error *err)
 {
@@ -190,8 +272,7 @@ static int read_program(struct linkage *linkage, int fd, const struct linkage_so
             !elf_runs_here(&(struct elf_head){.bits = elf.bits, .machine = elf.machine});
     }
     linkage->loader_absent = linkage->loader && access(linkage->loader, X_OK) < 0;
-    bool closed = linkage->kind == LINKAGE_DYNAMIC && !source->preloaded && !closed_preloads() &&
-                  closed_program(fd, &elf);
+    bool closed = linkage->kind == LINKAGE_DYNAMIC && !source->preloaded && is_closed(fd, &elf);
     if (linkage->kind == LINKAGE_DYNAMIC)
         read_libraries(linkage, &elf, source);
     else

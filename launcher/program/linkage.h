@@ -5,6 +5,16 @@
  * Nothing is executed, and what is read is bounded: LINKAGE_MAX libraries at most. What a program
  * opens itself, at run time, is not known. Not followed: glibc-hwcaps directories, $PLATFORM, and
  * $LIB where a directory is told by it.
+ *
+ * A program is closed when nothing of it can lead to another library, as one for PMIx that it opens
+ * or that a program it starts is linked with. All of this holds then:
+ *
+ *     it needs no libraries but those of the C library and of compilers, and the usual loader
+ *     it imports nothing that opens a library, starts a program or reads variables
+ *     "PMIX" occurs nowhere in it
+ *
+ * What cannot be told is no: a static program, a large one. System calls of a program's own are not
+ * looked for: the bytes of such an instruction occur by chance in others.
  */
 #ifndef LAUNCHER_PROGRAM_LINKAGE_H
 #define LAUNCHER_PROGRAM_LINKAGE_H
@@ -16,6 +26,7 @@
 #include "launcher/program/library_maker.h"
 
 #define LINKAGE_MAX 1024
+#define LINKAGE_MAX_CLOSED (1u << 20) /* bytes of a program that may be closed */
 
 enum linkage_kind {
     LINKAGE_DYNAMIC,
@@ -37,7 +48,7 @@ struct linkage {
     char *loader;              /* the dynamic loader, or a script's interpreter; NULL: none */
     bool loader_absent;        /* there is no such file */
     bool foreign;              /* it is for another machine */
-    bool closed;               /* see closed.h */
+    bool closed;               /* nothing leads out of it */
     struct library *libraries; /* breadth first, as the loader goes */
     size_t count;
     bool cut; /* there are more */

@@ -55,7 +55,7 @@ char *mpi_abi_find(const char *choice, char *const *environment, struct error *e
 
 /* Whether a program, whose linkage was read with source.mpi_abi as `path`, would load it, or may
  * start one that does. -1 with a sentence: it is linked with another MPI, statically, or cannot start
- * programs (closed.h), or an RPATH leads elsewhere. Where it is `lenient`, as one of several programs,
+ * programs (linkage.h), or an RPATH leads elsewhere. Where it is `lenient`, as one of several programs,
  * it need not have an MPI. */
 int mpi_abi_accepts(const struct linkage *linkage, const char *path, bool lenient,
                     struct error *err);

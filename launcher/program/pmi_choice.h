@@ -5,7 +5,7 @@
  *
  *     Open MPI and its kin, libpmix        PMIx
  *     MPICH and its kin, libpmi, libpmi2   PMI-1 and PMI-2
- *     none at all: closed, see closed.h    PMI-1 and PMI-2, which cost next to nothing
+ *     none, and closed (linkage.h)         PMI-1 and PMI-2, which cost next to nothing
  *     another MPI, none that is known, a   all
  *     script, a static program
  *

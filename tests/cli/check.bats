@@ -74,8 +74,8 @@ teardown() { nothing_left; }
 
 @test "a program that can neither open libraries nor start programs is offered no PMIx" {
     [ ! -s /etc/ld.so.preload ] || skip "something is loaded into every program here"
-    case $(uname -m) in x86_64 | aarch64) ;; *) skip "not known of this machine" ;; esac
-    echo 'int main(void) { return 0; }' >closed.c
+    # with the bytes of system calls, as they occur by chance in what is none
+    printf '%s\n' 'asm(".text\n .long 0x050f80cd, 0xd4000001"); int main(void) { return 0; }' >closed.c
     echo 'int system(const char *); int main(int n, char **a) { return n > 1 && system(a[1]); }' >open.c
     "${CC:-cc}" -o closed closed.c
     "${CC:-cc}" -o open open.c

@@ -1,12 +1,13 @@
 /* Any bytes as an ELF file and as the loader's cache: refused in words, or names and paths that end
  * within bounds; the first byte says which. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "launcher/program/closed.h"
 #include "launcher/program/elf.h"
+#include "launcher/program/linkage.h"
 #include "launcher/program/loader_cache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -15,6 +16,15 @@ static void check_text(const char *text)
 {
     if (text && strlen(text) > ELF_MAX_TEXT)
         abort();
+}
+
+/* What cannot be told is bounded by the file; libraries are looked up by their names. */
+static void check_linkage(int fd)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    linkage_free(linkage_read(
+        &(struct linkage_source){.path = path, .directory = "/", .cache = "/dev/null"}, NULL));
 }
 
 static void check_elf(const uint8_t *data, size_t size)
@@ -33,8 +43,8 @@ static void check_elf(const uint8_t *data, size_t size)
         check_text(elf.runpath);
         for (size_t i = 0; i < elf.nneeded; i++)
             check_text(elf.needed[i]);
-        closed_program(fd, &elf);
         elf_clear(&elf);
+        check_linkage(fd);
     } else if (!err.text) {
         abort();
     }

@@ -17,8 +17,9 @@ struct elf_file {
     const char *needs[ELF_FILE_NEEDS + 1];
     const char *rpath, *runpath, *interpreter;
     const char *imports; /* names that it is linked by, in one text */
-    const char *code;    /* may be executed; with the rest of the file */
+    const char *code;    /* the rest of the file */
     size_t ncode;        /* 0: it is a text */
+    size_t missing;      /* bytes of names that are told of beyond the file */
     uint64_t helper;     /* DT_AUDIT and the like */
     const char *soname;
 };
@@ -77,11 +78,11 @@ static inline void elf_file_make(const struct elf_file *file, struct buf *out)
         file->interpreter ? elf_file_text(&strings, file->interpreter) : strings.len;
     const uint64_t dynamic = head + headers * program, text = dynamic + (n + 3) * size;
     entries[n++] = (struct elf_entry){DT_STRTAB, ELF_FILE_BASE + text};
-    entries[n++] = (struct elf_entry){DT_STRSZ, strings.len};
+    entries[n++] = (struct elf_entry){DT_STRSZ, strings.len + file->missing};
     entries[n++] = (struct elf_entry){DT_NULL, 0};
     const size_t ncode = file->ncode ? file->ncode : file->code ? strlen(file->code) : 0;
     const uint64_t segments[3][3] = {
-        {PT_LOAD, 0, text + strings.len + ncode},
+        {PT_LOAD, 0, text + strings.len + ncode + file->missing},
         {PT_DYNAMIC, dynamic, n * size},
         {PT_INTERP, text + interp, strings.len - interp},
     };
@@ -95,7 +96,7 @@ static inline void elf_file_make(const struct elf_file *file, struct buf *out)
         buf_add(out, &ehdr, sizeof(ehdr));
         for (unsigned i = 0; i < headers; i++) {
             Elf64_Phdr phdr = {.p_type = (uint32_t)segments[i][0],
-                               .p_flags = i == 0 && ncode ? PF_R | PF_X : PF_R,
+                               .p_flags = PF_R,
                                .p_offset = segments[i][1],
                                .p_vaddr = ELF_FILE_BASE + segments[i][1],
                                .p_filesz = segments[i][2],
@@ -112,7 +113,7 @@ static inline void elf_file_make(const struct elf_file *file, struct buf *out)
         buf_add(out, &ehdr, sizeof(ehdr));
         for (unsigned i = 0; i < headers; i++) {
             Elf32_Phdr phdr = {.p_type = (uint32_t)segments[i][0],
-                               .p_flags = i == 0 && ncode ? PF_R | PF_X : PF_R,
+                               .p_flags = PF_R,
                                .p_offset = (uint32_t)segments[i][1],
                                .p_vaddr = (uint32_t)(ELF_FILE_BASE + segments[i][1]),
                                .p_filesz = (uint32_t)segments[i][2]};
