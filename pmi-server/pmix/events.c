@@ -53,7 +53,7 @@ static bool count_in(struct event *event)
 static void say_too_many(struct pmix_host *host, struct event *event)
 {
     say_line(host, &event->proc,
-             "tprun: PMIx events are made faster than they are passed on: some are refused\n");
+             say_own("PMIx events are made faster than they are passed on: some are refused"));
 }
 
 static void passed_on(struct pmix_host *host, struct event *event, enum hub_status status,

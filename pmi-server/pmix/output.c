@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/pmix/say.h"
 
 #define TAKEN_MIN 65536 /* bytes for which the hub is told before the rest has left, too */
 
@@ -128,8 +129,7 @@ static void deliver(struct pmix_host *host, const struct hub_proc *from, unsigne
 static void say_lost(struct pmix_host *host, const struct hub_proc *from, unsigned channel,
                      uint64_t lost)
 {
-    char *text =
-        mem_format("tprun: %" PRIu64 " bytes are missing here: a tool is too slow\n", lost);
+    char *text = say_own("%" PRIu64 " bytes are missing here: a tool is too slow", lost);
     deliver(host, from, channel, text, strlen(text), 0);
     free(text);
 }
@@ -158,9 +158,7 @@ static void say_refused(struct pmix_host *host, const struct event *event)
 {
     struct hub_proc from = {(char *)(uintptr_t)event->procs[0].nspace, event->procs[0].rank};
     char *text =
-        mem_format("tprun: there is no such task, or too much was asked for: nothing comes of "
-                   "%s\n",
-                   from.job);
+        say_own("there is no such task, or too much was asked for: nothing comes of %s", from.job);
     deliver(host, &from, event->channels & PMIX_FWD_STDERR_CHANNEL ? HUB_STDERR : HUB_STDOUT, text,
             strlen(text), 0);
     free(text);

@@ -1,10 +1,14 @@
 #include "pmi-server/pmix/say.h"
 
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/printable.h"
 #include "pmi-server/pmix/inside.h"
 
 #define WORD_MIN 4 /* printable bytes in a row that are text, not the packing around it */
@@ -31,11 +35,29 @@ static void report_log(struct pmix_host *host, struct event *event)
         host->ops->log(host->arg, job, event->proc.rank, event->error, event->bytes);
 }
 
-void say_line(struct pmix_host *host, const pmix_proc_t *to, const char *line)
+char *say_own(const char *format, ...)
+{
+    struct buf line = BUF_INIT;
+    char *text;
+    va_list args;
+    va_start(args, format);
+    int len = vasprintf(&text, format, args);
+    va_end(args);
+    buf_add_text(&line, "tprun: ");
+    if (len > 0)
+        printable_add(&line, text, (size_t)len, PRINTABLE_WORD);
+    if (len >= 0)
+        free(text);
+    buf_add_char(&line, '\n');
+    return buf_take_text(&line);
+}
+
+void say_line(struct pmix_host *host, const pmix_proc_t *to, char *line)
 {
     struct pmix_job *job = host_job(host, to->nspace);
     if (job && to->rank < job->map->ntasks)
         host->ops->log(host->arg, job, to->rank, true, line);
+    free(line);
 }
 
 /* What a tool says goes nowhere: it has a place of its own for that. */
@@ -102,9 +124,9 @@ struct event *say_text(const pmix_proc_t *from, const pmix_info_t *info)
 struct event *say_no_directory(const pmix_proc_t *whose, const char *path, int number)
 {
     struct event *event = event_new(report_log, whose);
-    event->bytes = mem_format("tprun: cannot make the directory %s, for the files of programs with "
-                              "PMIx: %s; TMPDIR may name another place\n",
-                              path, strerror(number));
+    event->bytes = say_own("cannot make the directory %s, for the files of programs with PMIx: %s; "
+                           "TMPDIR may name another place",
+                           path, strerror(number));
     event->error = true;
     return event;
 }

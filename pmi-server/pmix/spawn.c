@@ -59,9 +59,7 @@ static void refuse(struct pmix_host *host, const struct event *event, pmix_statu
                    const char *why)
 {
     const struct request *request = event->more;
-    char *line = mem_format("tprun: spawn refused: %s\n", why);
-    say_line(host, &event->proc, line);
-    free(line);
+    say_line(host, &event->proc, say_own("spawn refused: %s", why));
     request->done(status, NULL, event->cbdata);
 }
 

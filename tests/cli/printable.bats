@@ -261,6 +261,20 @@ END
     grep -q 'x1b.31mE' said
 }
 
+@test "what a PMIx server says among a task's output is printable" {
+    need_pmix_programs
+    mkdir -p -- "$UTF8" "$BYTES"
+    ways 2 <<'END'
+tprun "$PROGRAMS/pmix-spawn" 1 "./$E-gone"
+tprun "$PROGRAMS/pmix-spawn" 1 "./$E"
+tprun "$PROGRAMS/pmix-spawn" "pmix.host=$E" 1 true
+tprun "$PROGRAMS/pmix-spawn" "pmix.mapby=$E" 1 true
+tprun "$PROGRAMS/pmix-spawn" "pmix.hostfile=$E" 1 true
+tprun "$PROGRAMS/pmix-spawn" "pmix.wdir=$E-gone" 1 true
+tprun "$PROGRAMS/pmix-spawn" "pmix.$E!=x" 1 true
+END
+}
+
 @test "what tasks write is never changed" {
     tprun printf '%s' "$UTF8$BYTES" >said
     equal "$(cat said)" "$UTF8$BYTES"
@@ -270,6 +284,10 @@ END
 
 @test "one file writes what tprun says" {
     grep -nE '\b(printf|vprintf|puts|putchar|perror|dprintf)\(|\b(stderr|stdout)\b *[,);]|write(_all)?\((1|2|STD)' \
-        "$ROOT"/{affinity,launcher}/*/*.c | grep -v '/\*\|: \*\|^[^:]*/launcher/cli/progress\.c:' >found || true
+        "$ROOT"/{affinity,launcher,pmi-server}/*/*.c | grep -v '/\*\|: \*\|^[^:]*/launcher/cli/progress\.c:\|/pmi-server/client/' >found || true
+    equal "$(cat found)" ""
+    # and one makes what it says of its own among tasks' output
+    grep -n '"tprun: ' "$ROOT"/{launcher/agent,pmi-server/*}/*.c |
+        grep -v '^[^:]*/pmi-server/\(client/\|pmix/say\.c:\)' >found || true
     equal "$(cat found)" ""
 }
