@@ -1,5 +1,6 @@
 #include "launcher/agent/part.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,9 @@ static int choose_mpi(struct part *part, struct scratch *scratch, struct error *
         directory ? mpi_abi_find(part->launch->spec->mpi, part->environment, err) : NULL;
     if (!part->mpi_abi || check_program(part, err) < 0)
         return -1;
+    if (scratch_make(scratch) < 0)
+        return error_set(err, "cannot make %s: %s; TMPDIR may name another directory", directory,
+                         strerror(errno));
     char *value = mpi_abi_library_path(part->mpi_abi, directory, before, err);
     if (value)
         set_library_path(part, value);

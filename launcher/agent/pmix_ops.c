@@ -47,6 +47,11 @@ static void host_ask(void *arg, const void *bytes, size_t len)
     report_send(agent, &frame);
 }
 
+static int host_make_directory(void *arg)
+{
+    return scratch_make(((struct pmix_room *)arg)->agent->config->scratch);
+}
+
 static void host_abort(void *arg, struct pmix_job *job, uint32_t rank, int status,
                        const char *message)
 {
@@ -138,6 +143,7 @@ const struct pmix_host_ops pmix_ops = {
     .exchange = host_exchange,
     .post = host_post,
     .ask = host_ask,
+    .make_directory = host_make_directory,
     .abort = host_abort,
     .settled = host_settled,
     .log = host_log,

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/directory.h"
 #include "base/mem.h"
 #include "launcher/agent/state.h"
 #include "launcher/agent/tools.h"
@@ -30,7 +29,7 @@ struct tools *pmix_tools(struct agent *agent, struct pmix_host *host,
                          const struct pmix_host_config *server, const struct launch *launch,
                          struct error *err)
 {
-    if (directory_make_private(server->tmpdir) < 0) {
+    if (scratch_make(agent->config->scratch) < 0) {
         error_set(err, "cannot make %s, which tools need: %s", server->tmpdir, strerror(errno));
         return NULL;
     }

@@ -1,6 +1,7 @@
 #include "launcher/process/scratch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -13,10 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "launcher/process/owned_directory.h"
 
 #define TREE_DEPTH 16 /* open directories at a time */
 #define MEMORY "/dev/shm"
+#define PREFIX 64 /* bytes of what all names of a kind begin with */
 
 struct directory {
     bool noted; /* the path is whole: set before the directory can be made */
@@ -44,10 +47,28 @@ static bool is_noted(const struct directory *directory)
     return __atomic_load_n(&directory->noted, __ATOMIC_ACQUIRE);
 }
 
-/* A name that nobody can guess is one that nobody has taken. */
-static int choose(struct directory *directory, const char *above, const char *prefix)
+/* Of this user's directories. Those of files may be on a disk that several machines share, and what
+ * is owned is known to one kernel alone: to others they have another name. */
+static int write_prefix(char prefix[PREFIX], bool files)
 {
+    char boot[9] = "";
+    int len = snprintf(prefix, PREFIX, "tprun.%u.", (unsigned)geteuid());
+    if (!files)
+        return 0;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, boot, sizeof(boot) - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    snprintf(prefix + len, PREFIX - (size_t)len, "%s.", boot);
+    return n == (ssize_t)sizeof(boot) - 1 ? 0 : -1;
+}
+
+/* A name that nobody can guess is one that nobody has taken. */
+static int choose(struct directory *directory, const char *above, bool files)
+{
+    char prefix[PREFIX];
     uint64_t number = 0;
+    write_prefix(prefix, files);
     if (access(above, W_OK | X_OK) < 0 ||
         getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
         return -1;
@@ -70,7 +91,7 @@ const char *scratch_name(struct scratch *scratch, struct error *err)
         error_set(err, "no memory can be shared");
         return NULL;
     }
-    if (is_noted(&scratch->files) || choose(&scratch->files, above, "tprun.") == 0)
+    if (is_noted(&scratch->files) || choose(&scratch->files, above, true) == 0)
         return scratch->files.path;
     error_set(err, "cannot make a directory in %s: %s; TMPDIR may name another", above,
               strerror(errno));
@@ -92,24 +113,37 @@ static void sweep(const char *path)
     nftw(path, remove_one, TREE_DEPTH, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Owned by this process for as long as it lives. */
-static int make(struct directory *directory, const char *above)
+/* Owned by this process for as long as it lives; also where another thread has just made it. */
+static int make(const struct directory *directory, bool files)
 {
-    char prefix[32];
-    snprintf(prefix, sizeof(prefix), "tprun.%u.", (unsigned)geteuid());
-    owned_directory_sweep(above, prefix, sweep);
-    if (choose(directory, above, prefix) < 0)
-        return -1;
-    if (owned_directory_make(directory->path, 0700) >= 0)
-        return 0;
-    note(directory, false);
+    char prefix[PREFIX], above[PATH_MAX];
+    if (access(directory->path, F_OK) == 0)
+        return directory_make_private(directory->path);
+    memcpy(above, directory->path, sizeof(above));
+    *strrchr(above, '/') = '\0';
+    if (write_prefix(prefix, files) == 0)
+        owned_directory_sweep(above, prefix, sweep);
+    return owned_directory_make(directory->path, 0700) >= 0 || errno == EEXIST ? 0 : -1;
+}
+
+int scratch_make(struct scratch *scratch)
+{
+    if (scratch && is_noted(&scratch->files))
+        return make(&scratch->files, true);
+    errno = ENOENT;
     return -1;
 }
 
 const char *scratch_make_memory(struct scratch *scratch, struct error *err)
 {
-    if (scratch && (is_noted(&scratch->memory) || make(&scratch->memory, MEMORY) == 0))
-        return scratch->memory.path;
+    struct directory *memory = scratch ? &scratch->memory : NULL;
+    if (memory && is_noted(memory))
+        return memory->path;
+    if (memory && choose(memory, MEMORY, false) == 0) {
+        if (make(memory, false) == 0)
+            return memory->path;
+        note(memory, false);
+    }
     error_set(err, "cannot make a directory in " MEMORY ": %s", strerror(errno));
     return NULL;
 }

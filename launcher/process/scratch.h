@@ -5,8 +5,8 @@
  * tasks share below /dev/shm. They stand in memory that is shared with processes forked later: the one
  * that chose them may be killed at any point, and whoever forked it removes the directories.
  *
- * The process that makes the one of memory owns it (owned_directory.h); where all were killed that
- * could have removed it, the next program that makes one here does.
+ * The process that makes one owns it (owned_directory.h); where all were killed that could have
+ * removed it, the next program that makes one here does.
  *
  * NULL is fine everywhere and is directories that are never made.
  */
@@ -21,8 +21,10 @@ struct scratch;
  * process. */
 struct scratch *scratch_new(void);
 
-/* Of files: the directory is there only if somebody has made it. Borrowed; NULL with a sentence. */
+/* Of files: the directory is there only once it was made. Borrowed; NULL with a sentence. */
 const char *scratch_name(struct scratch *scratch, struct error *err);
+/* The one that was named is made now if it is not there; by any thread. 0, or -1 with errno. */
+int scratch_make(struct scratch *scratch);
 /* Of memory: made now if it is not there. Borrowed; NULL with a sentence. */
 const char *scratch_make_memory(struct scratch *scratch, struct error *err);
 /* Those that are there are removed with all that is in them; links are not followed. */

@@ -48,10 +48,9 @@ struct pmix_control { /* what a task wants done to tasks of this node; borrowed 
 struct pmix_host_config {
     const char
         *program; /* a name that no other program on this host has; the server's own namespace */
-    const char *hostname; /* of this node, as in the jobs' hosts */
-    uint32_t node;        /* the server's rank */
-    const char *tmpdir;   /* private to this host; made when a first task connects, mode 0700; the
-                             owner removes it */
+    const char *hostname;      /* of this node, as in the jobs' hosts */
+    uint32_t node;             /* the server's rank */
+    const char *tmpdir;        /* private to this host; the owner makes and removes it */
     hwloc_topology_t topology; /* borrowed for the host's life; never discovered again */
     bool quiet;                /* what openpmix says about itself on stderr goes nowhere */
 };
@@ -67,6 +66,9 @@ struct pmix_host_ops {
     /* To the program's hub (hub/hub.h): hub_take() there, which says something to
      * pmix_host_told(). */
     void (*ask)(void *arg, const void *bytes, size_t len);
+    /* The host's directory is needed: a first task has connected. 0, or -1 with errno. In
+     * openpmix's thread. */
+    int (*make_directory)(void *arg);
     /* A task asked for the end of the program. */
     void (*abort)(void *arg, struct pmix_job *job, uint32_t rank, int status, const char *message);
     /* There is no doubt any more of the state of a task that pmix_job_ended() was told of. */
@@ -120,7 +122,7 @@ struct pmix_job_config { /* all borrowed during the call */
     const struct hub_app *apps;
     uint32_t napps;
     const char *map_by, *rank_by, *bind_to; /* or NULL */
-    const char *tmpdir;   /* of the job on this node, in the host's: made and removed likewise */
+    const char *tmpdir;   /* of the job on this node, in the host's: made when a task connects */
     const char *topology; /* of this node, as an hwloc XML export; NULL: tasks discover it */
     bool oversubscribed;  /* this node */
     bool goes_on;         /* the program does when tasks fail */

@@ -22,14 +22,13 @@ static pmix_status_t set_state(void *client, enum pmi_state state)
 /* Programs that speak no PMIx, after all, leave no directory to be removed. */
 static void make_directories(const pmix_proc_t *proc, struct pmix_job *job)
 {
-    const char *const paths[] = {job->host->tmpdir, job->tmpdir};
+    const struct pmix_host *host = job->host;
     if (atomic_exchange(&job->connected, true))
         return;
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-        if (paths[i] && directory_make_private(paths[i]) < 0) {
-            queue_push(say_no_directory(proc, paths[i], errno));
-            return;
-        }
+    if (host->ops->make_directory(host->arg) < 0)
+        queue_push(say_no_directory(proc, host->tmpdir, errno));
+    else if (job->tmpdir && directory_make_private(job->tmpdir) < 0)
+        queue_push(say_no_directory(proc, job->tmpdir, errno));
 }
 
 static pmix_status_t client_connected2(const pmix_proc_t *proc, void *client, pmix_info_t info[],

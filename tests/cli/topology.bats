@@ -83,3 +83,23 @@ GET2=$ROOT/tests/programs/pmi2-get
     run -0 tprun -n 1 "$GET" PMI_hwloc_xmlfile
     [ ! -e "$directory" ]
 }
+
+@test "the same of its files for PMIx and for tools" {
+    need_pmix_programs
+    export TMPDIR=$PWD
+    start='"$0" pmix.nsdir >path; mv path told; sleep 60'
+    tprun --tools --pmi pmix -n 1 sh -c "$start" "$PROGRAMS/pmix-get" 2>said &
+    wait_for 20 [ -e told ]
+    directory=$(dirname "$(cat told)")
+    [[ $directory == "$TMPDIR/tprun.$(id -u)."* ]]
+    grep -qF "file:$directory/" said
+    [ -d "$directory" ]
+    run -0 tprun --pmi pmix -n 1 "$PROGRAMS/pmix-get" pmix.nsdir
+    [ -d "$directory" ] # its owner lives
+    xargs kill -9 <<<"$(marked)"
+    wait || true
+    [ -d "$directory" ]
+    run -0 tprun --pmi pmix -n 1 "$PROGRAMS/pmix-get" pmix.nsdir
+    [ ! -e "$directory" ]
+    [ ! -e "$(dirname "$output")" ]
+}

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/directory.h"
 #include "base/mem.h"
 #include "pmi-server/hub/hub.h"
 #include "pmi-server/hub/tasks.h"
@@ -66,6 +67,7 @@ struct node {
     uint32_t nrunning;
     bool goes_on;    /* when a task dies */
     struct hub *hub; /* of node 0; else NULL */
+    const char *tmpdir;
     struct pmix_host *host;
     struct job jobs[JOBS];
     struct pmix_outcome *outcome;
@@ -325,8 +327,14 @@ static void control(void *arg, struct pmix_job *pmix, const struct pmix_control 
     }
 }
 
+static int make_directory(void *arg)
+{
+    return directory_make_private(((struct node *)arg)->tmpdir);
+}
+
 static const struct pmix_host_ops ops = {
     .wake = wake,
+    .make_directory = make_directory,
     .exchange = exchange,
     .post = post,
     .ask = ask,
@@ -350,12 +358,12 @@ static long resident_kib(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-static int start_host(struct node *node, const char *tmpdir, struct error *err)
+static int start_host(struct node *node, struct error *err)
 {
     struct pmix_host_config config = {.program = "test-pmix",
                                       .node = node->number,
                                       .hostname = node->number ? "hostb" : "hosta",
-                                      .tmpdir = tmpdir};
+                                      .tmpdir = node->tmpdir};
     hwloc_topology_init(&config.topology);
     hwloc_topology_load(config.topology);
     long before = resident_kib();
@@ -627,8 +635,9 @@ static void node_run(struct node *node, const char *scenario)
         abort();
     snprintf(host, sizeof(host), "%s/host", above);
     node->hub = node->number ? NULL : hub_new(&hub_ops, node);
+    node->tmpdir = host;
     node->goes_on = strncmp(scenario, "without", 7) == 0;
-    if (start_host(node, host, &err) || start_jobs(node, above, &err)) {
+    if (start_host(node, &err) || start_jobs(node, above, &err)) {
         snprintf(node->outcome->error, sizeof(node->outcome->error), "%s", error_text(&err));
     } else {
         start_tasks(node, scenario);

@@ -69,6 +69,47 @@ static void those_of_dead_programs_are_removed_by_the_next(void **state)
     free(dead);
 }
 
+/* The same of files: the name says the user, and the kernel that knows the owners. */
+static void those_of_files_too(void **state)
+{
+    struct scratch *scratch = scratch_new(), *next = scratch_new();
+    struct stat what;
+    (void)state;
+    char *live = mem_copy_text(scratch_name(scratch, NULL));
+    assert_int_equal(scratch_make(scratch), 0);
+    assert_int_equal(scratch_make(scratch), 0);
+    assert_int_equal(stat(live, &what), 0);
+    assert_int_equal(what.st_mode & 07777, 0700);
+    char *user = mem_format("%s/tprun.%u.", above, (unsigned)geteuid());
+    assert_memory_equal(live, user, strlen(user));
+    char *prefix = mem_copy_text_n(live, (size_t)(strrchr(live, '.') + 1 - live));
+    char *dead = mem_format("%s0123456789abcdef", prefix);
+    char *elsewhere = mem_format("%s0123abcd.0123456789abcdef", user);
+    assert_int_equal(mkdir(dead, 0700), 0);
+    assert_int_equal(mkdir(elsewhere, 0700), 0);
+    fill(dead);
+    assert_non_null(scratch_name(next, NULL));
+    assert_int_equal(stat(dead, &what), 0); /* a name alone is no directory */
+    assert_int_equal(scratch_make(next), 0);
+    assert_int_equal(stat(dead, &what), -1);
+    assert_int_equal(stat(live, &what), 0);
+    assert_int_equal(rmdir(elsewhere), 0);
+    scratch_remove(next);
+    scratch_remove(scratch);
+    free(elsewhere);
+    free(dead);
+    free(prefix);
+    free(user);
+    free(live);
+}
+
+static void one_that_has_no_name_is_not_made(void **state)
+{
+    (void)state;
+    assert_int_equal(scratch_make(NULL), -1);
+    assert_int_equal(scratch_make(scratch_new()), -1);
+}
+
 static void sweep_one(const char *path)
 {
     rmdir(path);
@@ -185,6 +226,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_of_dead_programs_are_removed_by_the_next),
+        cmocka_unit_test(those_of_files_too),
+        cmocka_unit_test(one_that_has_no_name_is_not_made),
         cmocka_unit_test(one_that_is_just_made_is_never_removed),
         cmocka_unit_test(it_has_one_name_and_is_removed_with_all_in_it),
         cmocka_unit_test(who_forked_its_maker_removes_it),
