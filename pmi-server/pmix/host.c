@@ -17,15 +17,16 @@
 
 /* openpmix's store in shared memory leaves its files behind a server that is killed, and its locks
  * behind one that fails. Output that nobody wants is kept for a tool to come, a million messages
- * unless it is told otherwise (0 is no limit). Events are kept for handlers to come, the
- * last 512 of any size, and nothing bounds their bytes. From 6.1 on a message of more than 32 MiB
+ * unless it is told otherwise (0 is no limit). Events are kept for handlers to come, 512 of any
+ * size, and that before the host is asked, if it is at all (not of PMIX_RANGE_LOCAL): so their
+ * number alone can be bounded, and not to 0 (4.2.2 to ?). From 6.1 on a message of more than 32 MiB
  * ends the connection of the task that sends it, and a commit has all keys of a task, some twice;
  * pmi_env.h has the same for tasks. */
 static const struct {
     const char *name, *value;
 } settings[] = {{"PMIX_MCA_gds", "hash"},
                 {"PMIX_MCA_pmix_max_iof_cache", "1"},
-                {"PMIX_MCA_pmix_max_events", "64"},
+                {"PMIX_MCA_pmix_max_events", "16"},
                 {"PMIX_MCA_ptl_base_max_msg_size", "4095"}};
 
 static _Atomic(struct pmix_host *) only; /* openpmix is one server in a process */

@@ -94,9 +94,10 @@ agent_peak() {
 }
 
 @test "events that nobody hears are kept up to a bound, and what is more is said" {
-    local peak range bytes
-    for range in local global; do
-        [ $range = local ] && bytes=2000000 || bytes=1000000
+    local peak range bytes most
+    for range in local global; do # what is kept is 16 of 2 MB; beside the hub's 32 MiB, 16 of 1 MB
+        [ $range = local ] && bytes=2000000 most=100 || bytes=1000000 most=250
+        [ -z "${REPORTS:-}" ] || most=900 # with sanitizers what was freed is kept for a while
         start timeout 60 "$TPRUN" -n 2 "$PROGRAMS/pmix-event" flood $range 600 "$bytes"
         peak=$(agent_peak)
         finish
@@ -108,7 +109,7 @@ agent_peak() {
                 equal "$(sort -u err)" "tprun: PMIx events are made faster than they are passed on: some are refused"
             ;;
         esac
-        [ "$peak" -gt 20 ] && [ "$peak" -lt 900 ] || { echo "the agent had $peak MB: $range"; return 1; }
+        [ "$peak" -gt 20 ] && [ "$peak" -lt $most ] || { echo "the agent had $peak MB: $range"; return 1; }
     done
 }
 @test "what openpmix says in an agent about what it was sent is shown with -v alone" {
