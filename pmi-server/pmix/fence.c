@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "pmi-server/pmix/inside.h"
@@ -22,6 +23,7 @@ struct fence {
     uint64_t id;        /* 0: nothing is exchanged */
     uint64_t number;    /* of all; 0: of some only */
     struct idset *ranks;
+    char *name; /* of some only: the ranks, as a text */
     pmix_modex_cbfunc_t done;
     void *cbdata;
     bool waits; /* for the end of another one of the same ranks; with what it exchanges then */
@@ -88,15 +90,13 @@ static uint32_t count_nodes(const struct pmix_job *job, const struct idset *rank
 /* ---- rounds ---- */
 
 /* The same on every node. Fences of the same ranks have the same, and so are exchanged one after the
- * other: nothing needs to be kept of those that are over. */
-static uint64_t round_id(struct pmix_job *job, const struct idset *ranks, bool all)
+ * other: nothing needs to be kept of those that are over. Two sets of ranks whose hashes are the same
+ * are told apart by their names, in what is exchanged. */
+static uint64_t round_id(struct pmix_job *job, const struct fence *fence)
 {
-    if (all)
+    if (fence->number)
         return PMIX_HOST_ROUND | ++job->fenced;
-    char *text = idset_encode(ranks);
-    uint64_t hash = table_hash(table_hash_text(text), 0);
-    free(text);
-    return PMIX_HOST_ROUND | PART | hash >> 4;
+    return PMIX_HOST_ROUND | PART | table_hash(table_hash_text(fence->name), 0) >> 4;
 }
 
 static struct fence *open_fence(struct pmix_job *job, const struct event *event,
@@ -105,6 +105,7 @@ static struct fence *open_fence(struct pmix_job *job, const struct event *event,
     struct fence *fence = mem_alloc(sizeof(*fence));
     fence->number = all ? job->fenced + 1 : 0;
     fence->ranks = idset_copy(ranks);
+    fence->name = all ? NULL : idset_encode(ranks);
     fence->done = event->modex_done;
     fence->cbdata = event->cbdata;
     fence->next = job->fences;
@@ -115,6 +116,7 @@ static struct fence *open_fence(struct pmix_job *job, const struct event *event,
 static void fence_free(struct fence *fence)
 {
     idset_free(fence->ranks);
+    free(fence->name);
     free(fence->bytes);
     free(fence);
 }
@@ -168,13 +170,26 @@ bool fences_stuck(const struct pmix_job *job, uint32_t *waiting)
     return false;
 }
 
+/* What is exchanged of a fence of some, from each node: its name, and the bytes. */
+static void name_bytes(const struct fence *fence, struct event *event)
+{
+    struct buf named = BUF_INIT;
+    packet_put_text(&named, fence->name);
+    packet_put_bytes(&named, event->bytes ? event->bytes : "", event->len);
+    free(event->bytes);
+    event->len = named.len;
+    event->bytes = buf_take_text(&named);
+}
+
 static void exchange(struct pmix_job *job, struct event *event, struct fence *fence,
                      uint32_t nnodes)
 {
-    uint64_t id = round_id(job, fence->ranks, fence->number);
+    uint64_t id = round_id(job, fence);
     fence->waits = !fence->number && find_fence(job, id, false);
     fence->id = id;
     fence->nnodes = nnodes;
+    if (fence->name)
+        name_bytes(fence, event);
     if (!fence->waits) {
         job->host->ops->exchange(job->host->arg, job, id, fence->number ? 0 : nnodes,
                                  event->bytes ? event->bytes : "", event->len);
@@ -183,6 +198,27 @@ static void exchange(struct pmix_job *job, struct event *event, struct fence *fe
     fence->bytes = event->bytes;
     fence->len = event->len;
     event->bytes = NULL;
+}
+
+/* What all nodes said of a fence of some: their bytes alone. */
+static int take_named(const struct fence *fence, const void *bytes, size_t len, struct buf *out,
+                      struct error *err)
+{
+    struct packet in = packet_of(bytes, len);
+    int rc = 0;
+    while (rc == 0 && in.left && !in.bad) {
+        char *name = packet_text(&in);
+        const void *said = packet_bytes(&in, &len);
+        if (in.bad)
+            rc = error_set(err, "what the nodes said of a PMIx fence is malformed");
+        else if (strcmp(name, fence->name) != 0)
+            rc = error_set(err, "two PMIx fences go by one number: of ranks %s and of %s",
+                           fence->name, name);
+        else
+            buf_add(out, said, len);
+        free(name);
+    }
+    return rc;
 }
 
 /* openpmix has fences of this node alone to itself, but for those that somebody is missing from: they
@@ -285,10 +321,18 @@ int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, siz
     if (!fence)
         return error_set(err, "PMIx namespace \"%s\": no fence has the round 0x%llx", job->name,
                          (unsigned long long)id);
-    close_fence(job, fence, PMIX_SUCCESS, bytes, len);
-    if (id & PART)
+    if (fence->number) {
+        close_fence(job, fence, PMIX_SUCCESS, bytes, len);
+        return 0;
+    }
+    struct buf all = BUF_INIT;
+    int rc = take_named(fence, bytes, len, &all, err);
+    if (rc == 0) {
+        close_fence(job, fence, PMIX_SUCCESS, buf_bytes(&all), all.len);
         exchange_next(job, id);
-    return 0;
+    }
+    buf_free(&all);
+    return rc;
 }
 
 void fences_free(struct pmix_job *job)

@@ -5,6 +5,8 @@
  *   tell RANGE     rank 0 makes an event for everybody: namespace, global, local, or a rank's number
  *   flood RANGE N BYTES
  *                  rank 0 makes N events of so many bytes that nobody has a handler for
+ *   fences N       N fences, each of some of the ranks; one rank of each node says how much memory its
+ *                  host has in KiB when half of them are over, and at the end
  *   die RANK HOW   that one dies: a number (it exits), "finalized" (it does so, and exits with 3),
  *                  "kill" (a signal), or "abort RANK" (it aborts that one); the others hear of it, and meet without it
  *   last RANK HOW  the same, and the others are deaf to TERM, and end when they have heard
@@ -193,6 +195,44 @@ static void flood(char **args)
         PMIx_Notify_event(OWN_EVENT - 1, &me, range, &info, 1, NULL, NULL);
     free(bytes);
     need(meet(UINT32_MAX) == PMIX_SUCCESS, "all meet again");
+}
+
+static long host_kib(void)
+{
+    char path[64], line[256];
+    long kib = 0;
+    snprintf(path, sizeof(path), "/proc/%d/status", getppid());
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof(line), file))
+        sscanf(line, "VmRSS: %ld", &kib);
+    if (file)
+        fclose(file);
+    return kib;
+}
+
+/* All sets of ranks in turn, but for those of one rank and of all. */
+static void fences(char **args)
+{
+    unsigned long many = strtoul(args[0], NULL, 10), done = 0;
+    long half = 0;
+    for (unsigned long set = 0; done < many; set = (set + 1) % ((1ul << size) - 1)) {
+        pmix_proc_t procs[64] = {0};
+        size_t n = 0;
+        for (uint32_t rank = 0; rank < size; rank++)
+            if (set >> rank & 1) {
+                strcpy(procs[n].nspace, me.nspace);
+                procs[n++].rank = rank;
+            }
+        if (n < 2)
+            continue;
+        if (set >> me.rank & 1)
+            need(PMIx_Fence(procs, n, NULL, 0) == PMIX_SUCCESS, "some meet");
+        if (++done == many / 2)
+            half = host_kib();
+    }
+    need(meet(UINT32_MAX) == PMIX_SUCCESS, "all meet again");
+    if (me.rank < 2)
+        printf("%u: %ld KiB\n", me.rank, host_kib() - half);
 }
 
 /* Comes back where it is another one that dies. */
@@ -384,8 +424,9 @@ static const struct {
     const char *name;
     void (*run)(char **args);
 } scenarios[] = {
-    {"tell", tell},      {"flood", flood},     {"die", hear_of_death}, {"fence", wait_for_dead},
-    {"last", hear_last}, {"control", control}, {"stop", stop},         {"speak", speak},
+    {"tell", tell},           {"flood", flood},    {"die", hear_of_death},
+    {"fence", wait_for_dead}, {"last", hear_last}, {"control", control},
+    {"stop", stop},           {"speak", speak},    {"fences", fences},
 };
 
 static void leave(int number)

@@ -531,9 +531,11 @@ static void count_post(void *arg, struct pmix_job *job, uint32_t node, const voi
 }
 
 static void count_control(void *arg, struct pmix_job *job, const struct pmix_control *control);
+static void keep_exchange(void *arg, struct pmix_job *job, uint64_t id, uint32_t nnodes,
+                          const void *bytes, size_t len);
 
 static const struct pmix_host_ops quiet = {
-    .wake = count_wake, .post = count_post, .control = count_control};
+    .wake = count_wake, .exchange = keep_exchange, .post = count_post, .control = count_control};
 
 static double ms(void)
 {
@@ -619,6 +621,81 @@ static void check_posts(struct pmix_job *job)
         error_clear(&err);
     }
     assert_int_equal(nposts, 0);
+}
+
+/* ---- fences ---- */
+
+static struct {
+    uint64_t id;
+    struct buf bytes;
+    unsigned count;
+} exchanged;
+
+static void keep_exchange(void *arg, struct pmix_job *job, uint64_t id, uint32_t nnodes,
+                          const void *bytes, size_t len)
+{
+    (void)arg, (void)job;
+    assert_int_equal(nnodes, 2);
+    exchanged.id = id;
+    exchanged.count++;
+    buf_clear(&exchanged.bytes);
+    buf_add(&exchanged.bytes, bytes, len);
+}
+
+static char fenced[64];
+
+static void keep_fenced(pmix_status_t status, const char *bytes, size_t len, void *cbdata,
+                        pmix_release_cbfunc_t release, void *arg)
+{
+    assert_int_equal(status, PMIX_SUCCESS);
+    assert_null(cbdata);
+    snprintf(fenced, sizeof(fenced), "%.*s", (int)len, bytes);
+    release(arg);
+}
+
+/* Of these two ranks of the job. */
+static void enter_fence(struct pmix_host *host, uint32_t one, uint32_t other)
+{
+    pmix_proc_t procs[] = {{"two", one}, {"two", other}};
+    upcall_fence(procs, 2, NULL, 0, mem_copy_text("here;"), 5, keep_fenced, NULL);
+    pmix_host_run(host);
+}
+
+static void check_refused(struct pmix_job *job, const struct buf *said, const char *why)
+{
+    struct error err = ERROR_INIT;
+    assert_int_equal(pmix_job_exchanged(job, exchanged.id, buf_bytes(said), said->len, &err), -1);
+    assert_string_equal(err.text, why);
+    assert_string_equal(fenced, "");
+    error_clear(&err);
+}
+
+/* What comes for a fence of some is of the same ones, also where another set has the same number. */
+static void check_fences(struct pmix_host *host, struct pmix_job *job)
+{
+    struct buf said = BUF_INIT;
+    enter_fence(host, 0, 8);
+    enter_fence(host, 8, 0); /* it waits for the first one */
+    assert_int_equal(exchanged.count, 1);
+    buf_add(&said, buf_bytes(&exchanged.bytes), exchanged.bytes.len);
+    packet_put_text(&said, "0,9");
+    packet_put_bytes(&said, "there", 5);
+    check_refused(job, &said, "two PMIx fences go by one number: of ranks 0,8 and of 0,9");
+    said.len--;
+    check_refused(job, &said, "what the nodes said of a PMIx fence is malformed");
+    buf_clear(&said);
+    buf_add(&said, buf_bytes(&exchanged.bytes), exchanged.bytes.len);
+    packet_put_text(&said, "0,8");
+    packet_put_bytes(&said, "there", 5);
+    for (unsigned count = 2; count <= 3; count++) {
+        fenced[0] = '\0';
+        assert_int_equal(pmix_job_exchanged(job, exchanged.id, buf_bytes(&said), said.len, NULL),
+                         0);
+        assert_string_equal(fenced, "here;there");
+        assert_int_equal(exchanged.count, 2);
+    }
+    buf_free(&said);
+    buf_free(&exchanged.bytes);
 }
 
 /* ---- orders ---- */
@@ -780,6 +857,7 @@ static void what_other_nodes_say_is_checked(void **state)
     assert_null(job_start(host, "two", 2, 8, &err));
     assert_non_null(strstr(err.text, "already"));
     check_posts(job);
+    check_fences(host, job);
     check_orders(host);
     assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1, "x", 1, &err), -1);
     assert_non_null(strstr(err.text, "no fence"));
