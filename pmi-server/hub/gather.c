@@ -9,6 +9,9 @@
  * many as they say, each on its own. They may add members, who follow: they ask each on its own,
  * know the key alone, and may be the first. All of them are answered once all leaders and as many
  * followers as were added have asked. Who a follower is openpmix does not tell.
+ *
+ * Of GATHER_DESTRUCT members may not wait for the answer (pmix/group.c), and their job be over before
+ * others ask: where all of its nodes have asked, it is a member as it was.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +87,8 @@ static struct idset *ranks_read(struct packet *in, const struct job *job, bool *
     return ranks;
 }
 
-static enum hub_status member_read(struct hub *hub, struct packet *in, struct member *member,
-                                   char **before)
+static enum hub_status member_read(struct hub *hub, struct packet *in, bool late,
+                                   struct member *member, char **before)
 {
     char *name = packet_text(in);
     if (*before && strcmp(*before, name) >= 0)
@@ -93,13 +96,17 @@ static enum hub_status member_read(struct hub *hub, struct packet *in, struct me
     free(*before);
     *before = name;
     member->job = hub_job(hub, name);
+    if (!member->job && late)
+        member->job = hub_late_job(hub, name);
     member->ranks = ranks_read(in, member->job, &member->all);
     if (!member->ranks)
         in->bad = true;
     return in->bad ? HUB_BAD : member_check(member);
 }
 
-static enum hub_status members_read(struct hub *hub, struct packet *in, struct members *members)
+/* `late`: also of jobs that are. */
+static enum hub_status members_read(struct hub *hub, struct packet *in, bool late,
+                                    struct members *members)
 {
     enum hub_status first = HUB_OK;
     char *before = NULL;
@@ -107,7 +114,7 @@ static enum hub_status members_read(struct hub *hub, struct packet *in, struct m
     members->at = mem_array(count, sizeof(*members->at));
     while (members->count < count && !in->bad) {
         struct member *member = &members->at[members->count++];
-        enum hub_status status = member_read(hub, in, member, &before);
+        enum hub_status status = member_read(hub, in, late, member, &before);
         if (first == HUB_OK)
             first = status;
     }
@@ -177,6 +184,7 @@ static void end(struct hub *hub, struct gathering *gathering, enum hub_status st
     buf_free(&again);
     buf_free(&rest);
     gathering_free(gathering);
+    hub_settle_late(hub);
 }
 
 /* ---- one more takes part ---- */
@@ -197,15 +205,23 @@ static bool same(const struct gathering *a, const struct gathering *b)
            same_members(&a->members, &b->members);
 }
 
-/* Where this host's question belongs: one that waits, or `fresh`. */
-static struct gathering *place(struct hub *hub, uint32_t node, struct gathering *fresh)
+/* Where this host's question belongs: one that waits, or the end. */
+static struct gathering **find_place(struct hub *hub, uint32_t node, const struct gathering *fresh)
 {
     struct gathering **at = &hub->gatherings;
-    for (; *at; at = &(*at)->next)
-        if (same(*at, fresh) && !idset_has((*at)->here, node)) {
-            gathering_free(fresh);
-            return *at;
-        }
+    while (*at && (!same(*at, fresh) || idset_has((*at)->here, node)))
+        at = &(*at)->next;
+    return at;
+}
+
+/* `fresh` is taken. */
+static struct gathering *place(struct hub *hub, uint32_t node, struct gathering *fresh)
+{
+    struct gathering **at = find_place(hub, node, fresh);
+    if (*at) {
+        gathering_free(fresh);
+        return *at;
+    }
     fresh->number = ++hub->gathered;
     return *at = fresh;
 }
@@ -221,12 +237,21 @@ static size_t count_asked(const struct gathering *gathering, uint32_t node)
     return count;
 }
 
-static enum hub_status may_enter(const struct hub *hub, uint32_t node,
-                                 const struct gathering *gathering)
+static bool names_late(const struct hub *hub, const struct gathering *gathering)
+{
+    for (uint32_t i = 0; i < gathering->members.count; i++)
+        if (!hub_job(hub, gathering->members.at[i].job->name))
+            return true;
+    return false;
+}
+
+static enum hub_status may_enter(struct hub *hub, uint32_t node, const struct gathering *gathering)
 {
     size_t count = 0;
     if (gathering->members.count && !idset_has(gathering->nodes, node))
         return HUB_BAD;
+    if (names_late(hub, gathering) && !*find_place(hub, node, gathering))
+        return HUB_NOT_FOUND; /* nobody of that job will come */
     for (const struct gathering *g = hub->gatherings; g; g = g->next)
         count += count_asked(g, node);
     return count < HUB_GATHERS_MAX ? HUB_OK : HUB_FULL;
@@ -406,10 +431,11 @@ static void enter_group(struct hub *hub, const struct gathering *fresh, const st
 
 static enum hub_status signature_read(struct hub *hub, struct packet *in, struct gathering *fresh)
 {
-    enum hub_status status = members_read(hub, in, &fresh->members), added = HUB_OK;
+    bool late = fresh->operation == GATHER_DESTRUCT;
+    enum hub_status status = members_read(hub, in, late, &fresh->members), added = HUB_OK;
     if (fresh->operation == GATHER_GROUP) {
         fresh->leaders = packet_u32(in);
-        added = members_read(hub, in, &fresh->added);
+        added = members_read(hub, in, false, &fresh->added);
     }
     /* Who follows says nothing of others. */
     if (!fresh->members.count &&
@@ -464,13 +490,24 @@ void hub_gather_forget(struct hub *hub, const struct asked *asked)
         end(hub, gathering, HUB_TIMEOUT);
 }
 
+/* All nodes that have members of the job have asked, and need not wait. */
+static bool has_entered(const struct gathering *gathering, const struct job *job)
+{
+    const struct member *member = member_of(&gathering->members, job);
+    bool entered = member && gathering->operation == GATHER_DESTRUCT;
+    if (entered)
+        IDSET_FOREACH(rank, member->ranks)
+    entered &= idset_has(gathering->here, hub_node(job, rank));
+    return entered;
+}
+
 /* It waits for this rank; UINT32_MAX: for any of the job. Leaders that ask each on its own have. */
 static bool waits_for(const struct gathering *gathering, const struct job *job, uint32_t rank)
 {
     const struct member *member = member_of(&gathering->members, job);
     const struct member *added = member_of(&gathering->added, job);
     if (rank == UINT32_MAX)
-        return member || added;
+        return (member || added) && !has_entered(gathering, job);
     if (added && idset_has(added->ranks, rank))
         return true;
     return member && !gathering->leaders && idset_has(member->ranks, rank) &&
@@ -497,9 +534,18 @@ void hub_gather_ended(struct hub *hub, const struct job *job, uint32_t rank)
     end_waiting(hub, job, rank);
 }
 
-void hub_gather_removed(struct hub *hub, const struct job *job)
+bool hub_gather_removed(struct hub *hub, const struct job *job)
 {
     end_waiting(hub, job, UINT32_MAX);
+    return hub_gather_knows(hub, job);
+}
+
+bool hub_gather_knows(const struct hub *hub, const struct job *job)
+{
+    const struct gathering *gathering = hub->gatherings;
+    while (gathering && !member_of(&gathering->members, job))
+        gathering = gathering->next;
+    return gathering;
 }
 
 void hub_gather_free(struct hub *hub)

@@ -10,12 +10,21 @@
 
 /* ---- jobs ---- */
 
-struct job *hub_job(const struct hub *hub, const char *name)
+static struct job *find_job(struct job *job, const char *name)
 {
-    struct job *job = hub->jobs;
     while (job && strcmp(job->name, name) != 0)
         job = job->next;
     return job;
+}
+
+struct job *hub_job(const struct hub *hub, const char *name)
+{
+    return find_job(hub->jobs, name);
+}
+
+struct job *hub_late_job(const struct hub *hub, const char *name)
+{
+    return find_job(hub->late, name);
 }
 
 uint32_t hub_node(const struct job *job, uint32_t rank)
@@ -58,6 +67,18 @@ static void job_free(struct job *job)
     free(job);
 }
 
+void hub_settle_late(struct hub *hub)
+{
+    for (struct job **at = &hub->late, *job; (job = *at);) {
+        if (hub_gather_knows(hub, job)) {
+            at = &job->next;
+            continue;
+        }
+        *at = job->next;
+        job_free(job);
+    }
+}
+
 void hub_remove(struct hub *hub, const char *name)
 {
     struct job **at = &hub->jobs;
@@ -68,12 +89,17 @@ void hub_remove(struct hub *hub, const char *name)
         return;
     *at = job->next;
     naming_over(hub, name);
-    hub_gather_removed(hub, job);
+    bool late = hub_gather_removed(hub, job);
     hub_fetch_removed(hub, job);
     hub_describe_removed(hub, job);
     hub_query_removed(hub, job);
     bonds_remove(hub, job);
-    job_free(job);
+    if (late) {
+        job->next = hub->late;
+        hub->late = job;
+    } else {
+        job_free(job);
+    }
 }
 
 void hub_ended(struct hub *hub, const char *name, uint32_t rank)
@@ -170,6 +196,7 @@ void hub_free(struct hub *hub)
     lookups_free(hub);
     hub_names_free(hub->names.first);
     hub_gather_free(hub);
+    hub_settle_late(hub);
     hub_fetch_free(hub);
     hub_queries_free(hub);
     while (hub->jobs) {

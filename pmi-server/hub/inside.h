@@ -33,6 +33,7 @@ struct hub {
     const struct hub_ops *ops;
     void *arg;
     struct job *jobs;
+    struct job *late; /* that are over, and are to be known in a gathering */
     struct names names;
     struct gathering *gatherings; /* that wait for others, the oldest first */
     uint64_t gathered;            /* numbers that they were given */
@@ -53,6 +54,9 @@ struct asked {
 };
 
 struct job *hub_job(const struct hub *hub, const char *name); /* NULL: there is none */
+/* The same of those that are late. What no gathering knows any more is forgotten. */
+struct job *hub_late_job(const struct hub *hub, const char *name);
+void hub_settle_late(struct hub *hub);
 /* Where a rank is, as tell() calls it; UINT32_MAX: there is no such rank. */
 uint32_t hub_node(const struct job *job, uint32_t rank);
 
@@ -112,7 +116,10 @@ void naming_over(struct hub *hub, const char *job);
 int hub_gather(struct hub *hub, const struct asked *asked, struct talk_up *talk);
 void hub_gather_forget(struct hub *hub, const struct asked *asked);
 void hub_gather_ended(struct hub *hub, const struct job *job, uint32_t rank);
-void hub_gather_removed(struct hub *hub, const struct job *job); /* which is not found any more */
+/* Which is not found any more. true: a gathering goes on that it has entered; hub_settle_late()
+ * follows. */
+bool hub_gather_removed(struct hub *hub, const struct job *job);
+bool hub_gather_knows(const struct hub *hub, const struct job *job); /* it is a member of one */
 void hub_gather_free(struct hub *hub);
 
 int hub_fetch(struct hub *hub, const struct asked *asked, struct talk_up *talk);

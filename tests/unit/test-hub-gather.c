@@ -255,6 +255,44 @@ static void a_job_that_is_over_ends_what_waits_for_it(void **state)
     check_gathered(0, 3, "");
 }
 
+static void destruct(struct hub *hub, uint32_t node, uint64_t token, const char *key,
+                     const struct part *parts)
+{
+    const struct question question = {GATHER_DESTRUCT, 0, token, key, "", 2};
+    struct buf message = gather_message(&question, parts, 2);
+    assert_int_equal(take(hub, node, &message), 0);
+}
+
+/* openpmix 5.0 lets members go on before others have asked. */
+static void a_job_that_has_entered_a_destruct_may_be_over_before_others_do(void **state)
+{
+    destruct(*state, 2, 1, "g", two);
+    destruct(*state, 2, 2, "h", two);
+    destruct(*state, 2, 3, "all", everybody); /* node 1 has some of b, and has not asked */
+    hub_remove(*state, "b");
+    assert_int_equal(ntold, 1);
+    answer_of(2, 3, HUB_GONE);
+    destruct(*state, 0, 1, "other", two);
+    answer_of(0, 1, HUB_NOT_FOUND);
+    gather(*state, 0, 2, "g", "", two, 2); /* a destruct alone */
+    answer_of(0, 2, HUB_NOT_FOUND);
+    destruct(*state, 0, 3, "g", two);
+    check_gathered(0, 3, "");
+    destruct(*state, 0, 4, "g", two); /* and once */
+    answer_of(0, 4, HUB_NOT_FOUND);
+    hub_ended(*state, "a", 0); /* who was to ask for the last one */
+    answer_of(2, 2, HUB_GONE);
+    destruct(*state, 0, 5, "h", two);
+    answer_of(0, 5, HUB_GONE);
+}
+
+static void what_waits_for_who_is_over_goes_with_the_hub(void **state)
+{
+    destruct(*state, 2, 1, "g", two);
+    hub_remove(*state, "b");
+    assert_int_equal(ntold, 0);
+}
+
 static void a_task_that_is_over_ends_what_waits_for_its_node(void **state)
 {
     gather(*state, 0, 1, "", "", everybody, 2);
@@ -722,6 +760,8 @@ int main(void)
         TEST(all_ranks_of_a_job_are_the_same_as_each_of_them),
         TEST(who_does_not_exist_takes_no_part),
         TEST(a_job_that_is_over_ends_what_waits_for_it),
+        TEST(a_job_that_has_entered_a_destruct_may_be_over_before_others_do),
+        TEST(what_waits_for_who_is_over_goes_with_the_hub),
         TEST(a_task_that_is_over_ends_what_waits_for_its_node),
         TEST(a_node_that_has_lost_a_member_ends_it_for_all),
         TEST(who_waits_no_more_ends_it_for_the_others),
