@@ -144,10 +144,14 @@ static void job_unlink(struct pmix_job **from, struct pmix_job *job)
         *from = job->next;
 }
 
+/* openpmix 4.2.2 to 6.1 answers a fence of tasks of one node twice where some of them are killed at
+ * once (lost_connection()), and its thread may hang for ever in what it has freed. So nothing waits
+ * for it without an end: process sets, whose deletion does, go once it has let go of the job. */
 static void job_left(struct pmix_host *host, struct event *event)
 {
     struct pmix_job *job = event->cbdata;
     job_unlink(&host->leaving, job);
+    psets_delete(job);
     job_forget(job);
 }
 
@@ -170,7 +174,6 @@ void pmix_job_free(struct pmix_job *job)
     questions_leave(host, job->name);
     job->next = host->leaving;
     host->leaving = job;
-    psets_delete(job);
     waiting_deregister(host, job->name, deregistered, job);
 }
 

@@ -570,7 +570,7 @@ static struct pmix_job *job_start(struct pmix_host *host, const char *name, uint
     struct taskmap *map = taskmap_new();
     struct pmix_local *locals = mem_array(per, sizeof(*locals));
     const char **hosts = mem_array(nnodes, sizeof(*hosts));
-    struct hub_app app = {0, nnodes * per, NULL, "/"};
+    struct hub_app app = {0, nnodes * per, NULL, "/", "set"};
     for (uint32_t i = 0; i < nnodes; i++) {
         taskmap_append(map, i, per);
         hosts[i] = mem_format("n%u", i);
@@ -846,6 +846,35 @@ static void check_notices(struct pmix_host *host)
     buf_free(&order);
 }
 
+/* ---- openpmix's thread may hang when a job is freed ---- */
+
+static unsigned ndeleted;
+
+static pmix_status_t count_deleted(char *name)
+{
+    assert_string_equal(name, "set");
+    ndeleted++;
+    return PMIX_SUCCESS;
+}
+
+/* What waits for the thread is called once it has answered. */
+static void check_freeing(struct pmix_host *host, struct pmix_job *job)
+{
+    const struct pmix_library *real = host->library;
+    struct pmix_library counting = *real;
+    struct timespec end;
+    counting.delete_process_set = count_deleted;
+    host->library = &counting;
+    pmix_job_free(job);
+    assert_int_equal(ndeleted, 0);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 10;
+    while (!ndeleted && queue_await(&end))
+        pmix_host_run(host);
+    assert_int_equal(ndeleted, 1);
+    host->library = real;
+}
+
 static void what_other_nodes_say_is_checked(void **state)
 {
     struct error err = ERROR_INIT;
@@ -869,8 +898,8 @@ static void what_other_nodes_say_is_checked(void **state)
     assert_non_null(far);
     assert_string_equal(strchr(pmix_job_environment(wide, 3)[0], '=') ? "set" : "", "set");
     check_notices(host);
+    check_freeing(host, wide);
     pmix_job_free(far);
-    pmix_job_free(wide);
     pmix_job_free(job);
     pmix_host_run(host);
     pmix_host_free(host, 5);
