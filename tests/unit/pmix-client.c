@@ -417,11 +417,12 @@ static void names_wait(void)
     if (me.rank == 0) {
         usleep(100000);
         NEED(!publish_text("first", "1", PMIX_RANGE_SESSION, PMIX_PERSIST_APP));
-        usleep(100000);
+        fence(0, 2, false);
         NEED(!publish_text("second", "2", PMIX_RANGE_SESSION, PMIX_PERSIST_APP));
     } else if (me.rank == 1) {
         NEED(PMIx_Lookup(data, 2, one, 2) == PMIX_SUCCESS);
         NEED(data[0].value.type == PMIX_STRING && data[1].value.type == PMIX_UNDEF);
+        fence(0, 2, false); /* the second is published after it */
     } else {
         NEED(PMIx_Lookup(data, 2, all, 2) == PMIX_SUCCESS);
         NEED(data[0].value.type == PMIX_STRING && data[1].value.type == PMIX_STRING);
