@@ -24,7 +24,7 @@
 #include "pmi-server/hub/tasks.h"
 #include "pmi-server/pmix/host.h"
 
-#define PATIENCE 20.0
+#define PATIENCE 30.0 /* s, more than a host has with a thread of openpmix that hangs */
 #define PACKET 65536
 #define HUB UINT64_MAX
 #define MISSING (UINT64_MAX - 1)
@@ -250,11 +250,15 @@ static void died(struct node *node, uint32_t job, uint32_t rank)
         send_packet(node, DIED, job, &rank, sizeof(rank));
 }
 
+/* One after the other: openpmix 4.2.2 to 6.1 may hang for ever, or crash, where tasks that wait in a
+ * fence go at once (job.c). */
 static void kill_all(struct node *node)
 {
     for (uint32_t i = 0; i < TASKS; i++)
-        if (node->tasks[i].pid > 0)
+        if (node->tasks[i].pid > 0) {
+            usleep(20000);
             kill(node->tasks[i].pid, SIGKILL);
+        }
 }
 
 static void abort_job(void *arg, struct pmix_job *job, uint32_t rank, int status,
