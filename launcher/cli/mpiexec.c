@@ -77,6 +77,9 @@ static void mpiexec_free(struct mpiexec *mpiexec)
         mpiexec_words_free(&mpiexec->parts[i].set);
         mpiexec_words_free(&mpiexec->parts[i].own);
         free(mpiexec->parts[i].found);
+        free(mpiexec->parts[i].per);
+        free(mpiexec->parts[i].per_written);
+        free(mpiexec->parts[i].per_other);
     }
     free(mpiexec->parts);
     mpiexec_words_free(&mpiexec->whole);
@@ -257,6 +260,7 @@ static int scan_option(struct scan *scan, const char *word)
     size_t dashes = word[1] == '-' ? 2 : 1;
     size_t len = strcspn(word + dashes, "=");
     const char *name = word + dashes, *attached = name[len] ? name + len + 1 : NULL;
+    scan->mpiexec->option = (struct mpiexec_text){word, dashes + len};
     const struct mpiexec_option *foreign = mpiexec_find(name, len, scan->mpiexec->dialect);
     if (!foreign) /* the other launcher's: what it says is clear */
         foreign = mpiexec_find(name, len, MPIEXEC_EITHER);

@@ -326,13 +326,17 @@ static int part_place(const struct mpiexec *mpiexec, struct mpiexec_part *part, 
     if (part->ntasks_before && mpiexec->dialect == MPIEXEC_HYDRA)
         return error_set(err, "-n is given twice, as %s and as %s: write one of them",
                          part->ntasks_before, part->ntasks);
+    if (part->per_other)
+        return per_refuse(part->per_written, part->per_other, err);
+    size_t len = part->ppn ? strlen(part->ppn) : 0;
     if (part->ppn && per &&
-        (strncmp(per, part->ppn, strlen(part->ppn)) != 0 ||
-         strcmp(per + strlen(part->ppn), ":node") != 0))
-        return error_set(err,
-                         "-ppn %s and --per %s (-npernode, ppr) both say how many ranks go where: "
-                         "write one of them",
-                         part->ppn, per);
+        (strncmp(per, part->ppn, len) != 0 || strcmp(per + len, ":node") != 0)) {
+        char *written = mem_format("-ppn %s", part->ppn), *native = mem_format("--per %s", per);
+        int rc = per_refuse(written, part->per_written ? part->per_written : native, err);
+        free(written);
+        free(native);
+        return rc;
+    }
     if (part->ppn && part->ntasks && !per) {
         mpiexec_add(&part->own, mem_format("--taskmap=cyclic:%s", part->ppn));
     } else if (part->ppn && !per) {

@@ -163,7 +163,27 @@ static int map_modifier(struct mpiexec *mpiexec, struct mpiexec_text text, bool 
     return 0;
 }
 
-/* ppr:N:LEVEL: N on each, numbered along the hardware. */
+void mpiexec_add_per(struct mpiexec *mpiexec, uint32_t count, const char *level, char *written)
+{
+    struct mpiexec_part *part = mpiexec_part(mpiexec);
+    char *per = mem_format("%u:%s", count, level);
+    if (part->per) {
+        bool other = !part->per_other && strcmp(part->per, per) != 0;
+        free(per);
+        if (other)
+            part->per_other = written;
+        else
+            free(written);
+        return;
+    }
+    part->per = per;
+    part->per_written = written;
+    part->placed = part->filled = true;
+    layout_add(mpiexec, mem_format("--per=%s", per));
+    layout_add(mpiexec, mem_copy_text("--order=sequential"));
+}
+
+/* ppr:N:LEVEL. */
 static int map_per(struct mpiexec *mpiexec, const char **at, struct error *err)
 {
     struct mpiexec_text number = mpiexec_text_cut(at, ":");
@@ -174,10 +194,8 @@ static int map_per(struct mpiexec *mpiexec, const char **at, struct error *err)
         return error_prefix(err, "ppr");
     if (!word)
         return layout_refuse(name, err);
-    layout_add(mpiexec, mem_format("--per=%u:%s", count,
-                                   strcmp(word->native, "slot") == 0 ? "core" : word->native));
-    layout_add(mpiexec, mem_copy_text("--order=sequential"));
-    mpiexec_part(mpiexec)->placed = mpiexec_part(mpiexec)->filled = true;
+    mpiexec_add_per(mpiexec, count, strcmp(word->native, "slot") == 0 ? "core" : word->native,
+                    mem_format("ppr:%u:%.*s", count, (int)name.len, name.at));
     return 0;
 }
 

@@ -28,6 +28,8 @@ struct mpiexec_part {
     struct mpiexec_words own;  /* its other native words */
     const char *ntasks, *ppn;  /* NULL: not given; borrowed */
     const char *ntasks_before; /* another number that was given before it; NULL: none */
+    char *per, *per_written;   /* of -npernode and the like: 2:node, and as the user has it */
+    char *per_other;           /* another one behind it, which says something else */
     uint32_t count;            /* of ranks, as far as it is known here */
     bool placed;               /* own words say which node a rank is on */
     const char *bound;         /* by -bind-to to each of these objects; NULL: not so */
@@ -41,19 +43,22 @@ struct mpiexec_part {
 };
 
 struct mpiexec {
+    const char *name;           /* it was called by; borrowed */
+    struct mpiexec_text option; /* that is being read, as it is written, without a value */
     struct mpiexec_words whole, pass, set; /* of the whole program; of every part */
     struct mpiexec_part *parts;
     size_t nparts;
-    char *hosts;                  /* of -host, with their counts */
-    size_t hosts_part;            /* the part that gave them */
-    const char *prefix;           /* borrowed; NULL: none */
-    const char *hostfile;         /* borrowed; NULL: none, or not the only one that names hosts */
-    bool strict;                  /* not more tasks than there are cores */
-    bool oversubscribe;           /* more than -npernode and the like allow */
-    enum mpiexec_dialect dialect; /* of the name it was called by, then of all that tells */
-    bool hydra, openmpi;          /* there were options that only this one has */
-    char **file;                  /* the words of -configfile; owned */
-    struct mpiexec_words texts;   /* what values were made of */
+    char *hosts;                    /* of -host, with their counts */
+    size_t hosts_part;              /* the part that gave them */
+    const char *prefix;             /* borrowed; NULL: none */
+    const char *hostfile;           /* borrowed; NULL: none, or not the only one that names hosts */
+    bool strict;                    /* not more tasks than there are cores */
+    bool oversubscribe;             /* more than -npernode and the like allow */
+    enum mpiexec_dialect dialect;   /* of the name it was called by, then of all that tells */
+    bool hydra, openmpi;            /* there were options that only this one has */
+    struct mpiexec_words undecided; /* options without a value that mean two things */
+    char **file;                    /* the words of -configfile; owned */
+    struct mpiexec_words texts;     /* what values were made of */
 };
 
 enum mpiexec_place {
@@ -157,6 +162,8 @@ int mpiexec_read_byslot(struct mpiexec *mpiexec, const char *const *values, stru
 int mpiexec_read_hwthreads(struct mpiexec *mpiexec, const char *const *values, struct error *err);
 int mpiexec_read_rank_by(struct mpiexec *mpiexec, const char *const *values, struct error *err);
 int mpiexec_read_rankmap(struct mpiexec *mpiexec, const char *const *values, struct error *err);
+/* So many on each, numbered along the hardware, as Open MPI has it; takes `written`. */
+void mpiexec_add_per(struct mpiexec *mpiexec, uint32_t count, const char *level, char *written);
 /* What follows from all of a part's options together. */
 void mpiexec_end_layout(struct mpiexec *mpiexec, struct mpiexec_part *part);
 /* Once it is known how many ranks there are. */

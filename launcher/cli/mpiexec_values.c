@@ -41,11 +41,12 @@ int mpiexec_read_ppn(struct mpiexec *mpiexec, const char *const *values, struct 
 static int read_per(struct mpiexec *mpiexec, const char *number, const char *level,
                     struct error *err)
 {
-    if (value_number(number, err) < 0)
+    struct mpiexec_text option = mpiexec->option;
+    uint32_t count;
+    if (spec_number_decode(number, SPEC_MAX_NUMBER, &count, err) < 0)
         return -1;
-    add_own(mpiexec, mem_format("--per=%s:%s", number, level));
-    add_own(mpiexec, mem_copy_text("--order=sequential"));
-    mpiexec_part(mpiexec)->placed = mpiexec_part(mpiexec)->filled = true;
+    mpiexec_add_per(mpiexec, count, level,
+                    mem_format("%.*s %u", (int)option.len, option.at, count));
     return 0;
 }
 
@@ -61,8 +62,9 @@ int mpiexec_read_npersocket(struct mpiexec *mpiexec, const char *const *values, 
 
 int mpiexec_read_pernode(struct mpiexec *mpiexec, const char *const *values, struct error *err)
 {
-    (void)values;
-    return read_per(mpiexec, "1", "node", err);
+    (void)values, (void)err;
+    mpiexec_add_per(mpiexec, 1, "node", mem_copy_text_n(mpiexec->option.at, mpiexec->option.len));
+    return 0;
 }
 
 int mpiexec_read_hosts(struct mpiexec *mpiexec, const char *const *values, struct error *err)

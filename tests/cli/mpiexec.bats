@@ -124,7 +124,14 @@ ranks() {
     run -2 --separate-stderr timeout 60 mpiexec.hydra -n 2 -np 3 true
     has_line "$stderr" "tprun: -n is given twice, as 2 and as 3: write one of them"
     run -2 --separate-stderr mpiexec -ppn 2 -npernode 3 true
-    has_line "$stderr" "tprun: -ppn 2 and --per 3:node (-npernode, ppr) both say *: write one of them"
+    has_line "$stderr" "tprun: -ppn 2 and -npernode 3 both say how many ranks go where: write one of them"
+    run -2 --separate-stderr mpiexec -npernode 2 -npernode 3 true
+    has_line "$stderr" "tprun: -npernode 2 and -npernode 3 both say *: write one of them"
+    run -2 --separate-stderr mpiexec -npernode 2 --map-by ppr:3:socket true
+    has_line "$stderr" "tprun: -npernode 2 and ppr:3:socket both say *: write one of them"
+    run -2 --separate-stderr mpiexec -pernode -N 2 true
+    has_line "$stderr" "tprun: -pernode and -N 2 both say *: write one of them"
+    equal "$(ranks mpirun -npernode 2 --map-by ppr:2:node)" 2
     run -1 --separate-stderr mpiexec -n 2 --map-by ppr:1:node true
     has_line "$stderr" "tprun: asked for 2 tasks, 1 fits *--oversubscribe runs them all"
     equal "$(ranks mpirun -n 2 --map-by ppr:1:node --oversubscribe)" 2
