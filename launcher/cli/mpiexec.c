@@ -88,6 +88,7 @@ static void mpiexec_free(struct mpiexec *mpiexec)
     free(mpiexec->hosts);
     spec_free_words(mpiexec->file);
     mpiexec_words_free(&mpiexec->texts);
+    mpiexec_words_free(&mpiexec->undecided);
 }
 
 /* ---- options ---- */
@@ -261,6 +262,10 @@ static int scan_option(struct scan *scan, const char *word)
     size_t len = strcspn(word + dashes, "=");
     const char *name = word + dashes, *attached = name[len] ? name + len + 1 : NULL;
     scan->mpiexec->option = (struct mpiexec_text){word, dashes + len};
+    if (!attached && mpiexec_is_undecided(scan->mpiexec, name, len)) {
+        mpiexec_add(&scan->mpiexec->undecided, mem_copy_text(word));
+        return 0;
+    }
     const struct mpiexec_option *foreign = mpiexec_find(name, len, scan->mpiexec->dialect);
     if (!foreign) /* the other launcher's: what it says is clear */
         foreign = mpiexec_find(name, len, MPIEXEC_EITHER);
@@ -318,6 +323,20 @@ static int mpiexec_scan(struct mpiexec *mpiexec, char *const *words, struct erro
     }
 }
 
+/* Options that mean two things mean what the chosen dialect has; Open MPI's where none is. */
+static int mpiexec_end_undecided(struct mpiexec *mpiexec, struct error *err)
+{
+    if (mpiexec->undecided.count)
+        mpiexec_choose_by_program(mpiexec);
+    for (size_t i = 0; i < mpiexec->undecided.count; i++) {
+        const char *word = mpiexec->undecided.at[i], *name = word + strspn(word, "-");
+        const struct mpiexec_option *option = mpiexec_find(name, strlen(name), mpiexec->dialect);
+        if (mpiexec_apply(mpiexec, option, NULL, err) < 0)
+            return error_prefix(err, "%s", word);
+    }
+    return 0;
+}
+
 /* ---- the native command line ---- */
 
 /* There, a word of backslashes and a colon loses a backslash. */
@@ -359,8 +378,10 @@ char **mpiexec_translate(char *const argv[], struct error *err)
     if (rc == 0) {
         mpiexec_choose_by_options(&mpiexec);
         mpiexec_find_programs(&mpiexec);
-        rc = mpiexec_read_environment(&mpiexec, err);
+        rc = mpiexec_end_undecided(&mpiexec, err);
     }
+    if (rc == 0)
+        rc = mpiexec_read_environment(&mpiexec, err);
     for (size_t i = 0; rc == 0 && i < mpiexec.nparts; i++)
         mpiexec_end_layout(&mpiexec, &mpiexec.parts[i]);
     if (rc == 0)

@@ -124,6 +124,14 @@ void mpiexec_note_option(struct mpiexec *mpiexec, const struct mpiexec_option *o
     mpiexec->openmpi |= option->dialect == MPIEXEC_OPENMPI;
 }
 
+bool mpiexec_is_undecided(const struct mpiexec *mpiexec, const char *name, size_t len)
+{
+    const struct mpiexec_option *openmpi = mpiexec_find(name, len, MPIEXEC_OPENMPI);
+    const struct mpiexec_option *hydra = mpiexec_find(name, len, MPIEXEC_HYDRA);
+    return mpiexec->dialect == MPIEXEC_EITHER && openmpi && hydra && openmpi != hydra &&
+           !openmpi->arguments && !hydra->arguments;
+}
+
 void mpiexec_choose_by_options(struct mpiexec *mpiexec)
 {
     if (mpiexec->dialect == MPIEXEC_EITHER && mpiexec->hydra != mpiexec->openmpi)

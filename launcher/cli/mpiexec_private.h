@@ -116,6 +116,8 @@ void mpiexec_note_option(struct mpiexec *mpiexec, const struct mpiexec_option *o
 void mpiexec_choose_by_options(struct mpiexec *mpiexec);
 void mpiexec_find_programs(struct mpiexec *mpiexec);
 void mpiexec_choose_by_program(struct mpiexec *mpiexec);
+/* Its options mean two things, and neither name nor options tell which. */
+bool mpiexec_is_undecided(const struct mpiexec *mpiexec, const char *name, size_t len);
 const char *mpiexec_program(const struct mpiexec_part *part); /* of a part that has one */
 /* A variable of the part's tasks, as far as the command line was read; NULL: they have none. */
 const char *mpiexec_variable(const struct mpiexec *mpiexec, const struct mpiexec_part *part,
