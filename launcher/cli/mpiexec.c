@@ -370,7 +370,8 @@ static void mpiexec_write_part(const struct mpiexec *mpiexec, const struct mpiex
 
 char **mpiexec_translate(char *const argv[], struct error *err)
 {
-    struct mpiexec mpiexec = {.dialect = mpiexec_name_dialect(argv[0])};
+    struct mpiexec mpiexec = {.name = argv[0] ? argv[0] : "mpiexec",
+                              .dialect = mpiexec_name_dialect(argv[0])};
     struct mpiexec_words words = {0};
     int rc = mpiexec_scan(&mpiexec, argv + (argv[0] != NULL), err);
     for (size_t i = 0; rc == 0 && i < mpiexec.nparts; i++)
@@ -387,7 +388,7 @@ char **mpiexec_translate(char *const argv[], struct error *err)
     if (rc == 0)
         rc = mpiexec_place_ranks(&mpiexec, err);
     if (rc == 0) {
-        mpiexec_add(&words, mem_copy_text(argv[0] ? argv[0] : "mpiexec"));
+        mpiexec_add(&words, mem_copy_text(mpiexec.name));
         mpiexec_add_all(&words, &mpiexec.whole);
     } else if (err) {
         err->kind = ERROR_USAGE;

@@ -227,11 +227,16 @@ static bool part_is_counted(const struct mpiexec *mpiexec, const struct mpiexec_
            words_have(&mpiexec->whole, whole);
 }
 
-/* Open MPI's fills what there is. Where nothing was allocated MPICH's starts one; so does who is
- * meant by neither. */
+/* Open MPI's fills what there is. Where nothing was allocated MPICH's starts one. Where nothing on
+ * the command line tells whose is meant, it is what the user has without tprun. */
 static bool fills_all(const struct mpiexec *mpiexec)
 {
-    return mpiexec->dialect == MPIEXEC_OPENMPI || is_allocated(mpiexec);
+    enum mpiexec_dialect dialect = mpiexec->dialect;
+    if (is_allocated(mpiexec))
+        return true;
+    if (dialect == MPIEXEC_EITHER)
+        dialect = mpiexec_next_dialect(mpiexec->name, getenv("PATH"));
+    return dialect == MPIEXEC_OPENMPI;
 }
 
 static int hosts_check_sum(const struct hosts *hosts, struct error *err)
@@ -319,6 +324,12 @@ static int hosts_place(const struct hosts *hosts, struct mpiexec *mpiexec, struc
 }
 
 /* ---- what each part says ---- */
+
+static int per_refuse(const char *one, const char *other, struct error *err)
+{
+    return error_set(err, "%s and %s both say how many ranks go where: write one of them", one,
+                     other);
+}
 
 static int part_place(const struct mpiexec *mpiexec, struct mpiexec_part *part, struct error *err)
 {

@@ -37,7 +37,6 @@ int mpiexec_read_ppn(struct mpiexec *mpiexec, const char *const *values, struct 
     return value_number(values[0], err);
 }
 
-/* So many on each, numbered along the hardware, as Open MPI has it. */
 static int read_per(struct mpiexec *mpiexec, const char *number, const char *level,
                     struct error *err)
 {

@@ -67,7 +67,22 @@ ranks() {
     cores=$("$TPRUN" -n all echo x | wc -l)
     [ "$cores" -ge 1 ] # tprun knows what is meant
     equal "$(ranks mpirun.openmpi)" "$cores"
-    equal "$(ranks mpirun) $(ranks mpiexec.hydra)" "1 1"
+    equal "$(ranks mpiexec.hydra)" 1
+    # Where nothing tells whose mpirun is meant, it is the next one in PATH.
+    for name in mpirun.openmpi mpirun.mpich; do
+        mkdir $name
+        printf '#!/bin/sh\nexit 9\n' >$name/$name
+        chmod +x $name/$name
+        ln -s $name $name/mpirun
+    done
+    printf '#!/bin/sh\necho script\n' >script
+    chmod +x script
+    local system=$PATH
+    PATH=$PWD/bin:$PWD/mpirun.openmpi:$PWD/mpirun.mpich:$system
+    equal "$(ranks mpirun) $(ranks mpirun ./script) $(ranks mpirun -genv A 1)" "$cores $cores 1"
+    PATH=$PWD/bin:$PWD/mpirun.mpich:$PWD/mpirun.openmpi:$system
+    equal "$(ranks mpirun) $(ranks mpirun ./script) $(ranks mpirun -x A=1)" "1 1 $cores"
+    PATH=$system
     equal "$(ranks mpirun -hostfile slots) $(ranks mpirun.openmpi -hostfile slots)" "3 3"
     equal "$(ranks mpirun -hostfile counts) $(ranks mpiexec.hydra -f counts)" "3 3"
     equal "$(ranks mpirun -hostfile plain) $(ranks mpiexec.hydra -f plain)" "$cores 1"

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "launcher/cli/mpiexec.h"
 #include "launcher/cli/mpiexec_private.h"
 #include "launcher/cli/option.h"
@@ -314,6 +315,9 @@ static void test_what_has_no_equal_is_refused_with_what_to_write(void **state)
 
 /* ---- the dialects ---- */
 
+/* PATH holds this directory alone: which launchers this machine has makes no difference. */
+static char programs[] = "/tmp/test-mpiexec-programs-XXXXXX";
+
 static void write_file(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -464,6 +468,38 @@ static void test_each_dialect_has_its_own_defaults(void **state)
     (void)state;
     char *directory = enter_directory();
     check_dialects(dialects, sizeof(dialects) / sizeof(dialects[0]));
+    leave_directory(directory);
+}
+
+/* Where neither name, options nor program tell, who starts one task for each core is the launcher
+ * that the user has without tprun. */
+static void test_the_next_launcher_tells_how_many_are_started(void **state)
+{
+    static const struct dialect_case cases[] = {
+        {"mpirun", "a", "--ntasks=all --oversubscribe a"},
+        {"mpirun", "sh -c x", "--ntasks=all --oversubscribe sh -c x"},
+        {"mpirun", "-hostfile slots a", "--hostfile=slots --ntasks=all --oversubscribe a"},
+        {"mpirun", "-n 1 a", "--ntasks=1 --oversubscribe a"},
+        {"mpirun", "a : b", "--oversubscribe a : --oversubscribe b"},
+        {"mpirun", "-genv A 1 a", "--env=A=1 --oversubscribe a"},
+        {"mpirun", "here", "--ntasks=all --oversubscribe here"},
+        {"mpiexec", "a", "--oversubscribe a"},
+        {"mpirun.mpich", "a", "--oversubscribe a"},
+    };
+    (void)state;
+    char *directory = enter_directory(), *search = mem_format("%s:%s", programs, directory);
+    write_file("mpirun.openmpi", "");
+    write_file("mpiexec.hydra", "");
+    assert_int_equal(chmod("mpirun.openmpi", 0755) | chmod("mpiexec.hydra", 0755), 0);
+    assert_int_equal(symlink("mpirun.openmpi", "mpirun"), 0);
+    assert_int_equal(symlink("mpiexec.hydra", "mpiexec"), 0);
+    setenv("PATH", search, 1);
+    check_dialects(cases, sizeof(cases) / sizeof(cases[0]));
+    setenv("PATH", programs, 1);
+    static const char *const files[] = {"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.hydra"};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        unlink(files[i]);
+    free(search);
     leave_directory(directory);
 }
 
@@ -724,6 +760,11 @@ static void test_help_is_80_columns_wide(void **state)
 static int set_environment(void **state)
 {
     (void)state;
+    assert_non_null(mkdtemp(programs));
+    setenv("PATH", programs, 1);
+    char *shell = mem_format("%s/sh", programs);
+    assert_int_equal(symlink("/bin/sh", shell), 0);
+    free(shell);
     unsetenv("TPRUN_OPTIONS");
     unsetenv("MPIEXEC_TIMEOUT");
     static const char *const jobs[] = {
@@ -739,6 +780,15 @@ static int set_environment(void **state)
     return setenv("BAR", "2", 1);
 }
 
+static int remove_programs(void **state)
+{
+    char *shell = mem_format("%s/sh", programs);
+    (void)state;
+    unlink(shell);
+    free(shell);
+    return rmdir(programs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -746,6 +796,7 @@ int main(void)
         cmocka_unit_test(test_tprun_takes_the_native_words),
         cmocka_unit_test(test_what_has_no_equal_is_refused_with_what_to_write),
         cmocka_unit_test(test_each_dialect_has_its_own_defaults),
+        cmocka_unit_test(test_the_next_launcher_tells_how_many_are_started),
         cmocka_unit_test(test_what_a_login_sets_stays),
         cmocka_unit_test(test_variables_of_the_launchers),
         cmocka_unit_test(test_a_batch_job_says_how_many),
@@ -756,5 +807,5 @@ int main(void)
         cmocka_unit_test(test_no_name_stands_in_two_rows),
         cmocka_unit_test(test_help_is_80_columns_wide),
     };
-    return cmocka_run_group_tests(tests, set_environment, NULL);
+    return cmocka_run_group_tests(tests, set_environment, remove_programs);
 }
