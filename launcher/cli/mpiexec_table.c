@@ -121,7 +121,7 @@ const struct mpiexec_option mpiexec_table[] = {
     {"timeout", "SECONDS", OPENMPI, MPIEXEC_READ, "--time-limit=SECONDS; 0: no limit",
      mpiexec_read_timeout},
     {"spawn-timeout", "SECONDS", OPENMPI, MPIEXEC_WHOLE, "--start-timeout={}"},
-    {"disable-auto-cleanup dac", NULL, HYDRA, MPIEXEC_WHOLE, "--disable-auto-cleanup"},
+    {"disable-auto-cleanup dac", NULL, HYDRA, MPIEXEC_WHOLE, "--on-failure=continue"},
     {"enable-recovery", NULL, OPENMPI, MPIEXEC_WHOLE, "--on-failure=continue"},
     {"with-ft", "WHAT", OPENMPI, MPIEXEC_READ,
      "--on-failure=continue --env=OMPI_MCA_mpi_ft_enable=1", mpiexec_read_recovery},

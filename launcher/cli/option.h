@@ -83,8 +83,6 @@ int option_set_flag(const struct option *option, const char *value, struct optio
                     struct error *err);
 int option_count(const struct option *option, const char *value, struct option_target *target,
                  struct error *err);
-int option_ignore(const struct option *option, const char *value, struct option_target *target,
-                  struct error *err);
 int option_set_action(const struct option *option, const char *value, struct option_target *target,
                       struct error *err);
 int option_set_text(const struct option *option, const char *value, struct option_target *target,
@@ -135,6 +133,8 @@ int option_add_rlimit(const struct option *option, const char *value, struct opt
                       struct error *err);
 int option_set_failure(const struct option *option, const char *value, struct option_target *target,
                        struct error *err);
+int option_disable_cleanup(const struct option *option, const char *value,
+                           struct option_target *target, struct error *err);
 int option_set_memory(const struct option *option, const char *value, struct option_target *target,
                       struct error *err);
 int option_set_pmi(const struct option *option, const char *value, struct option_target *target,

@@ -45,13 +45,6 @@ int option_count(const struct option *option, const char *value, struct option_t
     return 0;
 }
 
-int option_ignore(const struct option *option, const char *value, struct option_target *target,
-                  struct error *err)
-{
-    (void)option, (void)value, (void)target, (void)err;
-    return 0;
-}
-
 int option_set_action(const struct option *option, const char *value, struct option_target *target,
                       struct error *err)
 {
@@ -258,6 +251,13 @@ int option_set_failure(const struct option *option, const char *value, struct op
 {
     return option_word(spec_failure_words, value, strlen(value), option_member(option, target),
                        err);
+}
+
+int option_disable_cleanup(const struct option *option, const char *value,
+                           struct option_target *target, struct error *err)
+{
+    (void)value;
+    return option_set_failure(option, "continue", target, err);
 }
 
 int option_set_memory(const struct option *option, const char *value, struct option_target *target,

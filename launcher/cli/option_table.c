@@ -112,7 +112,7 @@ const struct option option_table[] = {
     {"kill-grace", 0, NULL, "FSD", OPTION_LIFE, OPTION_WHOLE, "from TERM to KILL (5s)",
      option_set_kill_grace, SPEC(kill_grace), 0},
     {"disable-auto-cleanup", 0, NULL, NULL, OPTION_LIFE, OPTION_WHOLE | OPTION_DASH,
-     "ignored; see --on-failure", option_ignore},
+     "as --on-failure continue", option_disable_cleanup, SPEC(on_failure)},
 
     {"pmi", 0, NULL, "LIST", OPTION_REACH, OPTION_WHOLE,
      "pmi1,pmi2,pmix or none; a set; PMIx tools", option_set_pmi, SPEC(pmi)},

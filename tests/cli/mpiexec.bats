@@ -241,6 +241,20 @@ b" ]
     equal "$stderr" ""
 }
 
+@test "with -disable-auto-cleanup a task that fails ends no others" {
+    ln -s "$TPRUN" bin/mpiexec.hydra
+    local option task='[ $TPRUN_RANK = 0 ] && { : >failed; exit 3; }
+        until [ -e failed ]; do sleep 0.05; done; sleep 0.5; echo on'
+    for option in 'mpiexec.hydra -disable-auto-cleanup' 'mpiexec -dac' "$TPRUN -disable-auto-cleanup --oversubscribe"; do
+        rm -f failed
+        # shellcheck disable=SC2086 # words
+        run -3 --separate-stderr timeout 60 $option -n 2 sh -c "$task"
+        equal "$output" on
+    done
+    grep -q 'disable-auto-cleanup, -dac  *--on-failure=continue$' <(env mpiexec --help)
+    grep -A 1 'disable-auto-cleanup No' "$ROOT/man/tprun.1" | grep -q 'The same as'
+}
+
 @test "MPIEXEC_TIMEOUT and -timeout end a program" {
     MPIEXEC_TIMEOUT=1 run -124 --separate-stderr mpiexec -n 2 sleep 30
     run -124 --separate-stderr mpiexec -timeout 1 -n 2 sleep 30

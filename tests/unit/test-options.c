@@ -204,7 +204,7 @@ static const struct {
            "--agent", "/opt/tpagent", "a"),
      "{'bootstrap':'lxc exec {host} -- {agent}','ssh':'ssh -p 22','fanout':8,"
      "'agent':'/opt/tpagent'}"},
-    {WORDS("-disable-auto-cleanup", "a"), "{'on_failure':'kill','parts':[{'argv':['a']}]}"},
+    {WORDS("-disable-auto-cleanup", "a"), "{'on_failure':'continue','parts':[{'argv':['a']}]}"},
     {WORDS("--hosts=--odd", "a"), "{'hosts':'--odd'}"},
 };
 
