@@ -1,5 +1,6 @@
 /* How many ranks there are, and which of them are on which host: -host, hostfiles, a batch job,
- * -ppn. Where hosts have counts, ranks go round the hosts, each time as many as its count. */
+ * -ppn. Where hosts have counts, ranks go round the hosts, each time as many as its count; with Open
+ * MPI once, and the counts become larger before that. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +25,7 @@ struct hosts {
     bool alike;    /* all counts are the same */
     bool named;    /* --hosts names them: nothing else does */
     bool counting; /* they say how many ranks each has; else tprun fills one after the other */
+    bool counted;  /* somebody said the counts: numbers, or names that come several times */
 };
 
 struct turn { /* whose it is, in a round */
@@ -119,7 +121,7 @@ static int hosts_decode(const char *text, struct hosts *hosts, struct error *err
     if (!file)
         return -1;
     hosts_fill(hosts, file);
-    hosts->named = hosts->counting = true;
+    hosts->named = hosts->counting = hosts->counted = true;
     hostfile_free(file);
     return 0;
 }
@@ -151,6 +153,7 @@ static void hosts_from_file(const struct mpiexec *mpiexec, struct hosts *hosts)
         bool counts = file_has_counts(file);
         hosts_fill(hosts, file);
         hosts->named = !S_ISREG(status.st_mode);
+        hosts->counted = counts || hostlist_count(hosts->names) < file->count;
         hosts->counting = mpiexec->dialect == MPIEXEC_HYDRA || (counts && hosts->named) ||
                           (!counts && hostlist_count(hosts->names) < file->count);
     }
@@ -195,7 +198,7 @@ static void hosts_from_slurm(const struct mpiexec *mpiexec, struct hosts *hosts)
     struct hostfile *file = batch_slurm_hosts(list, &err);
     if (file && batch_slurm_counts(file, counts, &err) == 0) {
         hosts_fill(hosts, file);
-        hosts->counting = true;
+        hosts->counting = hosts->counted = true;
     }
     hostfile_free(file);
     error_clear(&err);
@@ -227,16 +230,19 @@ static bool part_is_counted(const struct mpiexec *mpiexec, const struct mpiexec_
            words_have(&mpiexec->whole, whole);
 }
 
-/* Open MPI's fills what there is. Where nothing was allocated MPICH's starts one. Where nothing on
- * the command line tells whose is meant, it is what the user has without tprun. */
-static bool fills_all(const struct mpiexec *mpiexec)
+/* Where nothing on the command line tells whose is meant, it is what the user has without tprun. */
+static bool is_openmpi(const struct mpiexec *mpiexec)
 {
     enum mpiexec_dialect dialect = mpiexec->dialect;
-    if (is_allocated(mpiexec))
-        return true;
     if (dialect == MPIEXEC_EITHER)
         dialect = mpiexec_next_dialect(mpiexec->name, getenv("PATH"));
     return dialect == MPIEXEC_OPENMPI;
+}
+
+/* Open MPI's fills what there is. Where nothing was allocated MPICH's starts one. */
+static bool fills_all(const struct mpiexec *mpiexec)
+{
+    return is_allocated(mpiexec) || is_openmpi(mpiexec);
 }
 
 static int hosts_check_sum(const struct hosts *hosts, struct error *err)
@@ -298,6 +304,25 @@ static char *hosts_map(const struct hosts *hosts, uint32_t ntasks, struct turn *
     error_set(err, "-host: more than %d turns to deal out %u ranks by these counts: write -ppn",
               MPIEXEC_MAX_BLOCKS, ntasks);
     return NULL;
+}
+
+/* Open MPI's gives each host what its count says and an equal share of the ranks beyond, the first ones
+ * one more, so that ranks which follow each other are on one host. */
+static void hosts_share(struct hosts *hosts, const struct mpiexec *mpiexec)
+{
+    size_t nhosts = hosts->names ? hostlist_count(hosts->names) : 0;
+    uint64_t ntasks = 0;
+    for (size_t i = 0; i < mpiexec->nparts; i++)
+        ntasks += mpiexec->parts[i].count;
+    if (!hosts->counted || ntasks <= hosts->sum || !is_openmpi(mpiexec))
+        return;
+    uint64_t share = (ntasks - hosts->sum) / nhosts, rest = (ntasks - hosts->sum) % nhosts;
+    for (size_t i = 0; i < nhosts; i++) {
+        hosts->counts[i] += (uint32_t)(share + (i < rest));
+        hosts->alike = hosts->counts[i] == hosts->counts[0] && (i == 0 || hosts->alike);
+    }
+    hosts->sum = ntasks;
+    hosts->counting = true;
 }
 
 /* Where a part does not say how ranks are dealt out, the counts do. Where all counts are the same,
@@ -399,11 +424,13 @@ static void hosts_write(const struct hosts *hosts, struct mpiexec *mpiexec)
 int mpiexec_place_ranks(struct mpiexec *mpiexec, struct error *err)
 {
     struct hosts hosts = {0};
-    if (mpiexec->hostfile || !is_counted(mpiexec))
+    if (mpiexec->hosts || mpiexec->hostfile || !is_counted(mpiexec))
         mpiexec_choose_by_program(mpiexec);
     int rc = hosts_choose(mpiexec, &hosts, err);
     if (rc == 0)
         rc = parts_count(mpiexec, &hosts, err);
+    if (rc == 0)
+        hosts_share(&hosts, mpiexec);
     if (rc == 0)
         rc = hosts_place(&hosts, mpiexec, err);
     if (rc == 0)

@@ -193,6 +193,28 @@ ended() { # WANT-MESSAGE
     files_clean
 }
 
+@test "more ranks than slots are where Open MPI 4 puts them" {
+    command -v mpirun.openmpi >/dev/null || skip "no Open MPI here"
+    [[ "$(mpirun.openmpi --version)" == *' 4.'* ]] || skip "another Open MPI than 4"
+    local line own
+    ln -s "$TPRUN" mpirun.openmpi
+    printf 'node0 slots=2\nnode1 slots=3\n' >slots
+    printf '#!/bin/sh\necho $OMPI_COMM_WORLD_RANK $(hostname)\n' >where
+    chmod +x where
+    where_ranks() { # LAUNCHER
+        # shellcheck disable=SC2086 # words
+        on head env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 5 60 "$1" \
+            --oversubscribe --bind-to none $line "$PWD/where" 2>/dev/null | sort -n
+    }
+    for line in '-host node0,node1 -n 4' '-host node0,node1 -n 3' '-host node0:2,node1:1 -n 7' \
+        '-host node0:2,node1:2 -n 3' "-hostfile $PWD/slots -n 8" "-hostfile $PWD/slots -n 3" \
+        "-host node0,node1 -n 1 $PWD/where : -n 3"; do
+        own=$(where_ranks mpirun.openmpi)
+        [ -n "$own" ]
+        equal "$line: $(where_ranks "$PWD/mpirun.openmpi")" "$line: $own"
+    done
+}
+
 @test "SIGKILL of the front end leaves neither a process nor a file" {
     start_waiting
     kill -9 "$(processes head tprun | head -n 1)"
