@@ -81,8 +81,8 @@ static bool add_modified(struct buf *out, const char *map)
     if (per && (!digits || !known))
         buf_add_text(out, "no such word; write --per N:LEVEL, such as --per 2:socket");
     else if (per)
-        buf_printf(out, "no such word; write --per %.*s:%.*s", (int)digits, map + 4, (int)len,
-                   word);
+        buf_printf(out, "no such word; write --per %.*s:%.*s --order sequential", (int)digits,
+                   map + 4, (int)len, word);
     else if (known && ncores)
         buf_printf(out, "no such word; write --map-by %.*s", (int)len, word);
     else

@@ -108,12 +108,12 @@ END
         ./mpiexec ${words#+} --print-spec true >/dev/null
         took=$((took + 1))
     done <<'END'
-write --per 2:node|--ntasks-per-node=2
-write --per 2:node|+-ppn 2
-write --per 2:node|+-npernode 2
-write --per 2:socket|+-npersocket 2
-write --per 2:socket|+--map-by ppr:2:socket
-write --per 1:numa -c 2|+--map-by ppr:1:numa:pe=2
+write --per 2:node --order sequential|--ntasks-per-node=2
+write --per 2:node --order sequential|+-ppn 2
+write --per 2:node --order sequential|+-npernode 2
+write --per 2:socket --order sequential|+-npersocket 2
+write --per 2:socket --order sequential|+--map-by ppr:2:socket
+write --per 1:numa --order sequential -c 2|+--map-by ppr:1:numa:pe=2
 write --map-by socket -c 2|+--map-by socket:PE=2
 write -x OMPI_MCA_btl=tcp|+--mca btl tcp
 write -x A=1|+-env A 1
@@ -122,7 +122,7 @@ write --bind-to core|--cpu-bind=cores
 write --map-by hwthread|--smt
 write --map-by core|--hint=nomultithread
 write --map-by numa|-cc numa_node
-write --per 2:numa|-S 2
+write --per 2:numa --order sequential|-S 2
 write -x A=1|-E A=1
 leave it out|--mem=4G
 leave it out|-J name
