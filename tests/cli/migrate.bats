@@ -109,6 +109,7 @@ cells() {
 
 @test "every cell of the tables of tprun-migrate(7) is a command line that tprun takes" {
     local cell count=0 words
+    export DISPLAY=:0
     echo '0 n0 0' >file
     while IFS= read -r cell; do
         count=$((count + 1))
@@ -133,6 +134,16 @@ cells() {
     [ "$count" -gt 30 ]
 }
 
+@test "every option of another launcher that tprun knows what to say of is on the page of tprun-migrate(7)" {
+    sed -n '/^} option_hints/,/^};/p' "$ROOT/launcher/cli/option_hints.c" | tr '\n' ' ' |
+        grep -oE '\{"[^"]*"( *"[^"]*")*, *("[A-Z]|NULL)' | sed -E 's/, *(NULL|"[A-Z])$//; s/[{"]//g' |
+        tr -s ' ' '\n' | sort -u >names
+    [ "$(wc -l <names)" -gt 200 ]
+    sed 's/\\-/-/g' "$PAGE" | grep -oE '(^|[^A-Za-z0-9-])--?[A-Za-z][A-Za-z0-9_-]*' |
+        sed 's/^[^-]*-*//' | sort -u >page
+    equal "$(comm -23 names page)" ""
+}
+
 @test "a value that an option has elsewhere is refused, and ./ makes a file's name of it" {
     local words
     for words in '-o cpu-affinity=off' '--output tag' '-e A=1'; do
@@ -148,8 +159,8 @@ cells() {
 @test "a task has the variables that tprun-migrate(7) says it has, and no others of its table" {
     local name names=()
     mapfile -t names < <(sed -n '/^\.Ss What a task knows/,/^\.Sh/p' "$PAGE" | tr ' ' '\n' |
-        grep -xE '(TPRUN|OMPI|SLURM|FLUX|PMI)_[A-Z_]*' | sort -u)
-    [ "${#names[@]}" -eq 20 ]
+        grep -xE '(TPRUN|OMPI|MPI|SLURM|FLUX|PMI)_[A-Z_]*' | sort -u)
+    [ "${#names[@]}" -eq 23 ]
     # What an outer launcher gave is not handed down.
     env "${names[@]/%/=7}" timeout 60 "$TPRUN" -n 1 env >has
     for name in "${names[@]}"; do
