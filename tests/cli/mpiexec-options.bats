@@ -133,6 +133,50 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     equal "$(place mpirun -n 4 --map-by socket --rank-by span --bind-to core)" "0-1 16-17 2-3 18-19"
 }
 
+@test "-timestamp-output writes the time before each line of either output" {
+    local time='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+'
+    run -0 --separate-stderr launch mpirun --timestamp-output -n 2 sh -c 'echo o; echo e >&2'
+    equal "$(grep -cE "^$time[^ ]* o$" <<<"$output") ${#lines[@]}" "2 2"
+    equal "$(grep -cE "^$time[^ ]* e$" <<<"$stderr") ${#stderr_lines[@]}" "2 2"
+}
+
+@test "-bynode, -byslot and -bycore deal out ranks as mpirun does" {
+    map() {
+        mpirun --dry-run --format=json --topology 'a,b=core:4 pu:1' -n 4 "$@" x |
+            tr -d ' \n' | sed 's/.*"map":\([^}]*\)}.*/\1/'
+    }
+    equal "$(map --bynode)" "[[0,2,1,2]]"
+    equal "$(map -bynode)" "$(map --map-by node)"
+    equal "$(map --byslot) $(map --bycore)" "[[0,1,4,1]] [[0,1,4,1]]"
+}
+
+@test "-cpu-set is refused, and taskset in front of mpirun does what it says to" {
+    local name first
+    for name in --cpu-set --cpu-list; do
+        run -2 --separate-stderr launch mpirun $name 0 -n 1 true
+        equal "${stderr_lines[0]}" "tprun: $name: not offered: write taskset -c LIST in front of mpirun, or -rankfile with the processors of each rank"
+    done
+    first=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+    run -0 --separate-stderr taskset -c "$first" timeout --foreground -k 5 60 mpirun -n 2 \
+        sh -c 'taskset -cp $$ | sed "s/.*: //"'
+    equal "$output$stderr" "$first"$'\n'"$first"
+}
+
+@test "-debug means what the launcher whose other options are there means by it" {
+    ln -s "$TPRUN" bin/mpiexec
+    for line in '-genv A 1 -debug' '-debug -genv A 1' '-debug -ppn 1'; do
+        # shellcheck disable=SC2086 # words
+        run -0 --separate-stderr launch mpiexec $line -n 1 echo a
+        equal "$output" a
+        [ -n "$stderr" ] # it says what it does
+    done
+    for line in '-debug' '-x A=1 -debug' '-debug --mca a b' '-genv A 1 -x B=1 -debug'; do
+        # shellcheck disable=SC2086 # words
+        run -2 --separate-stderr launch mpiexec $line -n 1 echo a
+        equal "${stderr_lines[0]}" "tprun: -debug: not offered: write the debugger in front of the program's name"
+    done
+}
+
 @test "the nodes of MPICH's -rankmap" {
     map() {
         mpiexec.hydra --dry-run --format=json --topology 'a,b,c=core:4 pu:1' "$@" x |
