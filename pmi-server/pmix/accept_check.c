@@ -34,7 +34,26 @@ static int accept_own(int fd, struct sockaddr *address, socklen_t *len)
     return -1;
 }
 
+/* openpmix calls recv() for greetings alone, in the thread that serves everybody. From 4.2.3 on it tries
+ * again when the time limit of the connection has passed (still so in 7.0.0 rc1), and every version does so
+ * when a part has come. A greeting is sent at once: one that stops is taken for a connection that is closed. */
+static ssize_t (*library_recv)(int fd, void *bytes, size_t size, int flags);
+
+static ssize_t recv_greeting(int fd, void *bytes, size_t size, int flags)
+{
+    ssize_t got = library_recv(fd, bytes, size, flags);
+    if (got < 0)
+        return errno == EAGAIN ? 0 : got;
+    return (size_t)got < size && flags & MSG_WAITALL ? 0 : got;
+}
+
 int accept_check_install(void *handle, struct error *err)
 {
-    return import_replace(handle, "accept", (import_function *)accept_own, err) ? 0 : -1;
+    if (!import_replace(handle, "accept", (import_function *)accept_own, err))
+        return -1;
+    import_function *before =
+        import_replace(handle, "recv", (import_function *)recv_greeting, NULL);
+    if (before) /* one that reads in another way is left as it is */
+        library_recv = (ssize_t(*)(int, void *, size_t, int))before;
+    return 0;
 }

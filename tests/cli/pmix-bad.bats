@@ -60,6 +60,13 @@ ended() { has_line "$stderr" "tprun: rank 1 on *: killed by signal 9 (Killed)"; 
     equal "$(sort <<<"$output")" "$(good 0 1 2 3)"
     equal "$(grep -v 'PMIX ERROR: \(PMIX_ERR_BAD_PARAM\|BAD-PARAM\)' <<<"$stderr")" ""
 }
+@test "greetings that stop in the middle, or never end, hold nobody up" {
+    local slow
+    for slow in 0 1; do # silent after 4 bytes, or a byte now and then
+        bad -0 "$PROGRAMS/pmix-bad" halfway 3 $slow
+        equal "$(sort <<<"$output")$stderr" "$(good 0 1 2 3)"
+    done
+}
 @test "connections by the thousand that say nothing hold nobody up" {
     bad -0 "$PROGRAMS/pmix-bad" connect 3000
     equal "$(grep good <<<"$output" | sort)" "$(good 0 1 2 3)"

@@ -325,6 +325,24 @@ static void send_garbage(void)
     }
 }
 
+/* Nothing, and then something that comes too slowly: a greeting is never whole. */
+static void greet_halfway(void)
+{
+    static const char head[16] = {[8] = '\xa0', '\x86', '\1'}; /* of 100000 bytes */
+    int fds[64];
+    for (long i = 0; i < number; i++)
+        fds[i] = dial();
+    for (size_t at = 0; at < 100; at++) {
+        for (long i = 0; i < number; i++)
+            send(fds[i], at < sizeof(head) ? &head[at] : "", at ? 1 : 4, MSG_NOSIGNAL);
+        at += at ? 0 : 3;
+        if (!bytes)
+            break;
+        usleep(60000);
+    }
+    sleep(2);
+}
+
 /* They stay open and say nothing. */
 static void connect_often(void)
 {
@@ -349,6 +367,7 @@ static const struct {
     {"some", fence_some, fence_some},
     {"flood", flood, be_good},
     {"garbage", send_garbage, stay_good},
+    {"halfway", greet_halfway, stay_good},
     {"connect", connect_often, stay_good},
 };
 

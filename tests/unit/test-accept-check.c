@@ -91,6 +91,25 @@ static void another_users_are_closed(void **state)
     close(door);
 }
 
+static void a_greeting_that_stops_is_taken_for_one_that_was_closed(void **state)
+{
+    (void)state;
+    static const struct timeval limit = {.tv_usec = 20000};
+    char head[4];
+    int door = listen_somewhere(), far = dial();
+    int near = accept(door, NULL, NULL);
+    assert_true(near >= 0);
+    assert_int_equal(setsockopt(near, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)), 0);
+    assert_int_equal(write(far, "whole", 5), 5);
+    assert_int_equal(recv(near, head, 4, MSG_WAITALL), 4);
+    assert_int_equal(recv(near, head, 4, MSG_WAITALL), 0); /* one byte of four */
+    assert_int_equal(recv(near, head, 4, MSG_WAITALL), 0); /* none */
+    close(near);
+    assert_int_equal(recv(near, head, 4, MSG_WAITALL), -1);
+    close(far);
+    close(door);
+}
+
 static void a_library_that_does_not_import_it_is_refused(void **state)
 {
     (void)state;
@@ -121,6 +140,7 @@ int main(void)
         cmocka_unit_test(ones_own_connections_come_in),
         cmocka_unit_test(closed_ones_do_not),
         cmocka_unit_test(another_users_are_closed),
+        cmocka_unit_test(a_greeting_that_stops_is_taken_for_one_that_was_closed),
         cmocka_unit_test(a_library_that_does_not_import_it_is_refused),
     };
     return cmocka_run_group_tests(tests, install, NULL);
