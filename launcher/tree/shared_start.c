@@ -182,10 +182,14 @@ static char *start_how_it_ended(const struct shared_start *start)
                            : "");
 }
 
-/* The children hear of it; words that none of them has used are passed on. */
+/* The children hear of it, first those whose agent did not come: the command's words are in what is
+ * said of them. Words that none of them has used are passed on. */
 static void start_over(struct shared_start *start, const char *why)
 {
     start_stop_waiting(start);
+    for (size_t i = 0; i < start->count; i++)
+        if (!start->children[i]->settled)
+            child_start_over(start->children[i], why);
     for (size_t i = 0; i < start->count; i++)
         child_start_over(start->children[i], why);
     if (start->input >= 0)

@@ -1,8 +1,9 @@
 /*
  * listeners - the TCP sockets of this process that listen.
  *
- * openpmix from 4.2.2 on (still so in 7.0.0 rc1): the server listens on this host for anybody, and then reads from who
- * connects until it has heard all, which nothing bounds: one who says nothing holds up everybody.
+ * openpmix from 4.2.2 on (still so in 7.0.0 rc1): the server listens on this host for anybody, and then
+ * reads from who connects until it has heard all, which nothing bounds: one who says nothing holds up
+ * everybody.
  */
 #ifndef PMI_SERVER_PMIX_LISTENERS_H
 #define PMI_SERVER_PMIX_LISTENERS_H

@@ -58,6 +58,25 @@ starts() { equal "$(wc -l <srun.args)" "$1"; } # N: so often it was run
     has_line "$stderr" "tprun: n1: not started: *"
 }
 
+# What srun of 22.05 to 24.11 says when its job is cancelled amid the start of a step: the agent of n0 has
+# connected and ends with its step, n1 has none.
+CANCELLED='exec 3<&0
+tee <&3 >(echo "$BASHPID" >agent.pid; SLURMD_NODENAME=n0 exec "$agent" >/dev/null) >/dev/null &
+sleep 1
+echo "srun: Force Terminated StepId=5.0
+srun: Job step aborted: Waiting up to 32 seconds for job step to finish.
+slurmstepd: error: *** STEP 5.0 ON n0 CANCELLED AT 2026-01-02T03:04:05 ***" >&2
+kill -TERM "$(<agent.pid)" && echo "srun: error: n0: task 0: Terminated" >&2
+exit 143'
+@test "a job that ends while agents start is told in srun's words, at once, and nothing is left" {
+    srun_is "$CANCELLED"
+    SLURM_JOB_NODELIST='n[0-1]' run -1 --separate-stderr tprun --start-timeout 60 \
+        --hosts n0,n1 -N 2 -n 2 sh -c 'echo >ran'
+    has_line "$stderr" "tprun: n1: not started: exec: srun, which starts the agent, ended with status 143; srun: Force Terminated StepId=5.0; *CANCELLED AT *"
+    has_line "$stderr" "tprun: 1 of 2 hosts did not start; nothing was run*"
+    [ ! -e ran ]
+}
+
 @test "an agent of a host that was not asked for is not let in" {
     srun_is 'SLURMD_NODENAME=elsewhere exec "$agent"'
     run -1 --separate-stderr tprun --start-timeout 5 --hosts n0 -n 1 true
