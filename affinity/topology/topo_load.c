@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "affinity/resource/excerpt.h"
 #include "affinity/topology/topo.h"
@@ -199,8 +200,27 @@ static struct topo *topo_take_machine(hwloc_topology_t machine, struct error *er
     return topo;
 }
 
+/* hwloc reads what the variable names to its end, wherever that is. What cannot be read it passes over. */
+static int check_file(struct error *err)
+{
+    const char *path = getenv("HWLOC_XMLFILE");
+    struct stat status;
+    if (!path || stat(path, &status) < 0)
+        return 0;
+    if (!S_ISREG(status.st_mode))
+        return error_set(err, "HWLOC_XMLFILE=%s: not a regular file", path);
+    if (status.st_size > TOPO_XML_MAX_BYTES)
+        return error_set(err, "HWLOC_XMLFILE=%s: it is larger than %d MiB", path,
+                         TOPO_XML_MAX_BYTES >> 20);
+    return 0;
+}
+
 struct hwloc_topology *topo_load_machine(struct error *err)
 {
+    if (check_file(err) < 0) {
+        error_prefix(err, "this machine's topology");
+        return NULL;
+    }
     hwloc_topology_t machine = machine_new(false);
     if (!machine) {
         error_set(err, "this machine's topology: cannot initialise hwloc: %s", strerror(errno));

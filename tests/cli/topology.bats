@@ -103,3 +103,13 @@ GET2=$ROOT/tests/programs/pmi2-get
     [ ! -e "$directory" ]
     [ ! -e "$(dirname "$output")" ]
 }
+
+@test "a description of the machine that has no end, or is far too large, is refused in a sentence" {
+    for file in /dev/urandom /dev/zero; do
+        HWLOC_XMLFILE=$file run -1 --separate-stderr tprun -n 1 true
+        equal "$stderr" "tprun: this machine's topology: HWLOC_XMLFILE=$file: not a regular file"
+    done
+    truncate -s 1G large
+    HWLOC_XMLFILE=large run -1 --separate-stderr tprun -n 1 true
+    equal "$stderr" "tprun: this machine's topology: HWLOC_XMLFILE=large: it is larger than 32 MiB"
+}
