@@ -372,32 +372,32 @@ static bool wait_for(int fd, short events, uint64_t deadline)
     return n > 0;
 }
 
-static int connect_to(const char *address, uint16_t port, uint64_t deadline)
+/* A socket that connects, or has; -1 with errno. */
+static int connect_begin(const char *address, uint16_t port)
 {
     struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM}, *found;
     char service[8];
-    int fd, number = 0;
-    socklen_t len = sizeof(number);
     snprintf(service, sizeof(service), "%u", port);
     errno = EINVAL;
     if (getaddrinfo(address, service, &hints, &found) != 0)
         return -1;
-    fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) < 0) {
-        if (errno != EINPROGRESS)
-            number = errno;
-        else if (!wait_for(fd, POLLOUT, deadline))
-            number = errno;
-        else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &len) < 0)
-            number = errno;
-    }
+    int number = 0, fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) < 0 && errno != EINPROGRESS)
+        number = errno;
     freeaddrinfo(found);
-    if (fd >= 0 && number) {
-        close(fd);
-        fd = -1;
-        errno = number;
-    }
-    return fd;
+    if (fd < 0 || !number)
+        return fd;
+    close(fd);
+    errno = number;
+    return -1;
+}
+
+/* Of what connect_begin() gave: 0, or why it is not connected. */
+static int connect_error(int fd)
+{
+    int number = 0;
+    socklen_t len = sizeof(number);
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &len) < 0 ? errno : number;
 }
 
 /* Slurm's name for this host, which is the one that its node lists have. */
@@ -458,34 +458,108 @@ struct route { /* what an agent is told */
     uint64_t deadline;
 };
 
+struct attempt { /* at one address */
+    const char *address;
+    int fd;            /* -1: not begun, or given up */
+    uint64_t deadline; /* of its connection */
+};
+
 /* The key is for the parent: many hosts have addresses of the same text, loopback's and those of
- * bridges, and anybody may listen there. */
-static int try_address(const char *address, const struct route *route, struct error *err)
+ * bridges, and anybody may listen there. False: it is given up; the first sentence is kept. */
+static bool attempt_is_through(struct attempt *attempt, const struct route *route, int number,
+                               struct error *err)
 {
-    uint64_t soon = link_clock() + (uint64_t)(CONNECT_BACK_PATIENCE * 1e9);
-    if (soon > route->deadline)
-        soon = route->deadline;
-    int fd = connect_to(address, route->port, soon);
-    bool stray = fd >= 0 && !route->same && leads_here(fd);
-    if (fd >= 0 && !stray && introduce(fd, &route->agents, &route->parents, soon) == 0) {
-        send_at_once(fd);
-        return fd;
+    bool stray = !number && !route->same && leads_here(attempt->fd);
+    if (!number && !stray &&
+        introduce(attempt->fd, &route->agents, &route->parents, attempt->deadline) == 0) {
+        send_at_once(attempt->fd);
+        return true;
     }
-    error_set(err, "cannot connect back to %s, port %u: %s", address, route->port,
-              stray            ? "that is this host, and the agent's parent is on another"
-              : errno == EPERM ? "somebody else answers there"
-                               : strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return -1;
+    number = number ? number : errno;
+    if (err && !err->text)
+        error_set(err, "cannot connect back to %s, port %u: %s", attempt->address, route->port,
+                  stray             ? "that is this host, and the agent's parent is on another"
+                  : number == EPERM ? "somebody else answers there"
+                                    : strerror(number));
+    if (attempt->fd >= 0)
+        close(attempt->fd);
+    attempt->fd = -1;
+    return false;
+}
+
+static uint64_t soon(const struct route *route, double seconds)
+{
+    uint64_t at = link_clock() + (uint64_t)(seconds * 1e9);
+    return at < route->deadline ? at : route->deadline;
+}
+
+/* Until one of them is connected or has failed: that one. NULL: none did up to `until`. */
+static struct attempt *attempts_wait(struct attempt *attempts, size_t count, uint64_t until)
+{
+    struct pollfd pollers[ADDRESSES_MAX + 1];
+    for (size_t i = 0; i < count; i++) /* poll() passes over -1 */
+        pollers[i] = (struct pollfd){.fd = attempts[i].fd, .events = POLLOUT};
+    int n;
+    do
+        n = poll(pollers, count, left_ms(until));
+    while (n < 0 && errno == EINTR);
+    for (size_t i = 0; i < count && n > 0; i++)
+        if (pollers[i].fd >= 0 && pollers[i].revents)
+            return &attempts[i];
+    return NULL;
+}
+
+static struct attempt *attempt_late(struct attempt *attempts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (attempts[i].fd >= 0 && link_clock() >= attempts[i].deadline)
+            return &attempts[i];
+    return NULL;
+}
+
+/* Where nobody answers a connection takes its time, so that the next address has its turn meanwhile
+ * (RFC 8305). */
+static int attempts_follow(struct attempt *attempts, size_t count, const struct route *route,
+                           struct error *err)
+{
+    size_t begun = 0, open = 0;
+    struct attempt *found = NULL, *one;
+    while (!found && (begun < count || open)) {
+        if (begun < count) {
+            one = &attempts[begun++];
+            one->deadline = soon(route, CONNECT_BACK_PATIENCE);
+            one->fd = connect_begin(one->address, route->port);
+            if (one->fd < 0 && !attempt_is_through(one, route, errno, err))
+                continue;
+            open++;
+        }
+        uint64_t turn = soon(route, begun < count ? CONNECT_BACK_TURN : CONNECT_BACK_PATIENCE);
+        while (open && (one = attempts_wait(attempts, begun, turn))) {
+            if (attempt_is_through(one, route, connect_error(one->fd), err)) {
+                found = one;
+                break;
+            }
+            open--;
+        }
+        while (!found && (one = attempt_late(attempts, begun))) {
+            attempt_is_through(one, route, ETIMEDOUT, err);
+            open--;
+        }
+    }
+    for (size_t i = 0; i < begun; i++)
+        if (attempts[i].fd >= 0 && &attempts[i] != found)
+            close(attempts[i].fd);
+    return found ? found->fd : -1;
 }
 
 int connect_back_follow(const json_t *call, struct error *err)
 {
     const char *agents, *parents, *network, *launcher = getenv("SLURM_LAUNCH_NODE_IPADDR");
     json_t *addresses, *patience;
+    struct attempt attempts[ADDRESSES_MAX + 1];
     struct route route;
-    int port, fd = -1;
+    size_t count = 0;
+    int port, fd;
     json_error_t where;
     if (json_unpack_ex((json_t *)(uintptr_t)call, &where, 0, "{s:i, s:s, s:s, s:s, s:o, s:o}",
                        "port", &port, "key", &agents, "answer", &parents, "network", &network,
@@ -501,13 +575,13 @@ int connect_back_follow(const json_t *call, struct error *err)
     route.deadline = link_clock() + (uint64_t)(fmin(fmax(seconds, 0), 3600) * 1e9);
     free(own);
     if (launcher && *launcher)
-        fd = try_address(launcher, &route, err);
-    for (size_t i = 0; fd < 0 && i < json_array_size(addresses) && i < ADDRESSES_MAX; i++) {
+        attempts[count++] = (struct attempt){.address = launcher, .fd = -1};
+    for (size_t i = 0; i < json_array_size(addresses) && i < ADDRESSES_MAX; i++) {
         const char *address = json_string_value(json_array_get(addresses, i));
-        if (!address || (launcher && strcmp(launcher, address) == 0))
-            continue;
-        fd = try_address(address, &route, err && err->text ? NULL : err);
+        if (address && !(launcher && strcmp(launcher, address) == 0))
+            attempts[count++] = (struct attempt){.address = address, .fd = -1};
     }
+    fd = attempts_follow(attempts, count, &route, err);
     if (fd >= 0)
         error_clear(err);
     explicit_bzero(&route, sizeof(route));

@@ -27,7 +27,8 @@
  * for networks where that matters.
  *
  * An agent connects to where its srun is, which Slurm tells each task (SLURM_LAUNCH_NODE_IPADDR), and
- * else to the addresses of the call, in order. Some of these may be its own host's as well, such as
+ * else to the addresses of the call, in order; the next one is tried after CONNECT_BACK_TURN, beside those
+ * that do not answer yet. Some of these may be its own host's as well, such as
  * loopback's and those of bridges for containers. It sends its key there only where the call says that
  * the parent is in the same network namespace: else another user could listen for the key.
  * Where Slurm is told to use certain ports of the submitting host (SrunPortRange in slurm.conf), the
@@ -43,6 +44,7 @@
 #include "base/error.h"
 
 #define CONNECT_BACK_PATIENCE 10.0 /* s from a connection to its key, and to the answer */
+#define CONNECT_BACK_TURN 0.25     /* s until the next address is tried as well */
 
 /* ---- the parent ---- */
 

@@ -1,8 +1,10 @@
 #include "tests/unit/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,6 +329,41 @@ static void test_a_later_address_may_do(void **state)
     world_close(&world);
 }
 
+/* A network of its own, where an interface takes packets for 192.0.2.7 and nobody hears them. */
+static bool enter_deaf_network(void)
+{
+    return unshare(CLONE_NEWNET) == 0 &&
+           system("{ ip link set lo up && ip link add drop type veth peer name deaf &&"
+                  "ip link set drop arp off && ip address add 192.0.2.1/24 dev drop &&"
+                  "ip link set deaf up && ip link set drop up; } 2>/dev/null") == 0;
+}
+
+static void test_addresses_that_do_not_answer_delay_no_later_one(void **state)
+{
+    struct world world;
+    (void)state;
+    int network = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (!enter_deaf_network()) {
+        setns(network, CLONE_NEWNET);
+        close(network);
+        skip();
+    }
+    world_open(&world);
+    json_t *addresses = json_object_get(world.call, "addresses");
+    json_array_insert_new(addresses, 0, json_string("192.0.2.7"));
+    json_array_insert_new(addresses, 0, json_string("192.0.2.8"));
+    double since = ev_time();
+    pid_t pid = agent_start(world.call);
+    while (!world.narrived)
+        ev_run(world.loop, EVRUN_ONCE);
+    assert_true(ev_time() - since < CONNECT_BACK_PATIENCE);
+    assert_int_equal(send(world.fd, "link", 4, 0), 4);
+    assert_int_equal(agent_status(&world, pid), 0);
+    world_close(&world);
+    setns(network, CLONE_NEWNET);
+    close(network);
+}
+
 static void test_the_port_is_one_of_those_given(void **state)
 {
     struct world world = {.loop = ev_default_loop(0)};
@@ -396,6 +433,7 @@ int main(void)
         cmocka_unit_test(test_bad_ports_keys_and_addresses_are_refused),
         cmocka_unit_test(test_a_failure_is_told_of_the_first_address),
         cmocka_unit_test(test_a_later_address_may_do),
+        cmocka_unit_test(test_addresses_that_do_not_answer_delay_no_later_one),
         cmocka_unit_test(test_the_port_is_one_of_those_given),
         cmocka_unit_test(test_slurm_conf_says_which_ports_there_are),
     };
