@@ -118,14 +118,30 @@ static int check_program(const struct part *part, struct error *err)
     return rc;
 }
 
+static bool runs_without(const struct part *part)
+{
+    struct linkage_source program =
+        part_linkage_source(part->path, part->directory, part->environment);
+    program.last = mpi_use_names_mpi;
+    struct linkage *linkage = linkage_read(&program, NULL);
+    bool runs = part->launch->spec->mpi_is_default && linkage && !mpi_abi_is_for(linkage);
+    linkage_free(linkage);
+    return runs;
+}
+
 static int choose_mpi(struct part *part, struct scratch *scratch, struct error *err)
 {
     const char *before = spec_env_value(part->environment, "LD_LIBRARY_PATH");
     const char *directory = scratch_name(scratch, err);
     part->mpi_abi =
         directory ? mpi_abi_find(part->launch->spec->mpi, part->environment, err) : NULL;
-    if (!part->mpi_abi || check_program(part, err) < 0)
-        return -1;
+    if (!part->mpi_abi || check_program(part, err) < 0) {
+        if (!runs_without(part))
+            return -1;
+        free(part->mpi_abi);
+        part->mpi_abi = NULL;
+        return 0;
+    }
     if (scratch_make(scratch) < 0)
         return error_set(err, "cannot make %s: %s; TMPDIR may name another directory", directory,
                          strerror(errno));

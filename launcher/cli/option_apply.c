@@ -292,8 +292,10 @@ int option_set_mpi(const struct option *option, const char *value, struct option
     char *here = relative ? getcwd(NULL, 0) : NULL;
     char *whole = here ? mem_format("%s/%s", here, name) : mem_copy_text(value);
     int rc = mpi_abi_check(whole, err);
-    if (rc == 0)
+    if (rc == 0) {
         option_replace(option_member(option, target), whole);
+        target->spec->mpi_is_default = false;
+    }
     free(whole);
     free(here);
     return rc;

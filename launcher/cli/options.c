@@ -218,6 +218,7 @@ static int options_without_spec(const struct command *typed, const struct comman
 {
     if (options_apply_whole(&before->parts[0], target, err) < 0)
         return error_prefix(err, "TPRUN_OPTIONS");
+    target->spec->mpi_is_default = target->spec->mpi != NULL;
     if (options_apply_whole(&typed->parts[0], target, err) < 0)
         return -1;
     for (size_t i = 0; i < typed->nparts; i++)

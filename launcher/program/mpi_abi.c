@@ -318,13 +318,23 @@ static int accept_other(const struct linkage *linkage, bool lenient, struct erro
                                                      : "with no MPI, and starts no other program");
 }
 
+static const struct library *find_library(const struct linkage *linkage)
+{
+    for (size_t i = 0; i < linkage->count; i++)
+        if (library_is_mpi_abi(linkage->libraries[i].name))
+            return &linkage->libraries[i];
+    return NULL;
+}
+
+bool mpi_abi_is_for(const struct linkage *linkage)
+{
+    return find_library(linkage) != NULL;
+}
+
 int mpi_abi_accepts(const struct linkage *linkage, const char *path, bool lenient,
                     struct error *err)
 {
-    const struct library *library = NULL;
-    for (size_t i = 0; i < linkage->count && !library; i++)
-        if (library_is_mpi_abi(linkage->libraries[i].name))
-            library = &linkage->libraries[i];
+    const struct library *library = find_library(linkage);
     if (!library)
         return accept_other(linkage, lenient, err);
     if (library->path && mpi_abi_is_same(library->path, path))

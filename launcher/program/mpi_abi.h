@@ -53,6 +53,10 @@ bool mpi_abi_is_same(const char *path, const char *other);
 /* The file that a choice means on this machine; caller frees. NULL with a sentence. */
 char *mpi_abi_find(const char *choice, char *const *environment, struct error *err);
 
+/* A program of this linkage is of the MPI ABI. One that is not runs without a --mpi of TPRUN_OPTIONS
+ * (spec.mpi_is_default) that is not there or not meant for it. */
+bool mpi_abi_is_for(const struct linkage *linkage);
+
 /* Whether a program, whose linkage was read with source.mpi_abi as `path`, would load it, or may
  * start one that does. -1 with a sentence: it is linked with another MPI, statically, or cannot start
  * programs (linkage.h), or an RPATH leads elsewhere. Where it is `lenient`, as one of several programs,

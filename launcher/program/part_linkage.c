@@ -40,6 +40,15 @@ struct place {
     struct error err; /* what is not there */
 };
 
+/* --mpi is one of TPRUN_OPTIONS, and says nothing about this program. */
+static bool place_runs_without(const struct spec *spec, const struct linkage_source *source)
+{
+    struct linkage *linkage = spec->mpi_is_default ? linkage_read(source, NULL) : NULL;
+    bool runs = linkage && !mpi_abi_is_for(linkage);
+    linkage_free(linkage);
+    return runs;
+}
+
 static struct linkage_source place_open(struct place *place, const struct spec *spec,
                                         const struct spec_part *part)
 {
@@ -52,10 +61,11 @@ static struct linkage_source place_open(struct place *place, const struct spec *
         error_set(&place->err, "%s cannot be run: %s", name,
                   errno == ENOENT && !strchr(name, '/') ? "it is not found along PATH"
                                                         : strerror(errno));
-    place->mpi_abi =
-        place->path && spec->mpi ? mpi_abi_find(spec->mpi, place->environment, &place->err) : NULL;
     struct linkage_source source =
         part_linkage_source(place->path, place->directory, place->environment);
+    place->mpi_abi = NULL;
+    if (place->path && spec->mpi && !place_runs_without(spec, &source))
+        place->mpi_abi = mpi_abi_find(spec->mpi, place->environment, &place->err);
     source.mpi_abi = place->mpi_abi;
     return source;
 }

@@ -125,10 +125,11 @@ struct spec {
     enum spec_failure on_failure;
     /* An abort with code 0 gives the exit status 0, not 1. */
     bool abort_may_succeed;
-    char *mpi;    /* whose library of the MPI ABI tasks load, see mpi_abi.h; NULL: not given */
-    unsigned pmi; /* set of enum spec_pmi */
-    bool tools;   /* PMIx tools may connect */
-    char *memory_kinds; /* that MPI is asked for, "system,cuda:device"; NULL: none */
+    char *mpi; /* whose library of the MPI ABI tasks load, see mpi_abi.h; NULL: not given */
+    bool mpi_is_default; /* of TPRUN_OPTIONS: for programs of the MPI ABI alone */
+    unsigned pmi;        /* set of enum spec_pmi */
+    bool tools;          /* PMIx tools may connect */
+    char *memory_kinds;  /* that MPI is asked for, "system,cuda:device"; NULL: none */
 
     /* reaching the nodes */
     char *bootstrap; /* "auto", "local", "ssh", "slurm", or a command template */

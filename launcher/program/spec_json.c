@@ -311,6 +311,7 @@ static const struct field spec_fields[] = {
     {"pmi", field_get_words, set_pmi, SPEC(pmi), spec_pmi_words},
     {"tools", field_get_flag, field_set_flag, SPEC(tools)},
     {"mpi", field_get_text, field_set_text, SPEC(mpi), .check = mpi_abi_check},
+    {"mpi_is_default", field_get_flag, field_set_flag, SPEC(mpi_is_default)},
     {"memory_kinds", field_get_text, field_set_text, SPEC(memory_kinds),
      .check = spec_memory_kinds_check},
     {"bootstrap", field_get_text, field_set_text, SPEC(bootstrap)},

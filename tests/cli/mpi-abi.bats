@@ -130,6 +130,26 @@ loads() { # MPI TPRUN-ARGUMENTS...
     equal "$(jq -r .hostfile <<<"$output")" /nosuch
 }
 
+@test "a choice of TPRUN_OPTIONS is for programs of the MPI ABI alone, and others run without it" {
+    local choice
+    cp "$PROGRAMS/nothing" nothing
+    linked_with libmpi.so.40
+    for choice in "$ABI/mpich" nosuch; do
+        export TPRUN_OPTIONS="--oversubscribe --mpi $choice"
+        run -0 --separate-stderr tprun -n 1 ./nothing
+        equal "$output$stderr" ""
+        run -0 --separate-stderr tprun -n 1 sh -c 'echo ran'
+        equal "$output$stderr" ran
+        run -0 --separate-stderr tprun -n 1 -x LD_LIBRARY_PATH="$PWD/lib" ./app
+        equal "$stderr" ""
+        run -0 --separate-stderr tprun --check ./nothing
+    done
+    run -1 --separate-stderr tprun -n 1 "$ABI/abi"
+    has_line "$stderr" "*--mpi nosuch: no libmpi_abi.so.1 *is found here*"
+    run -1 --separate-stderr tprun --mpi "$ABI/mpich" -n 1 ./nothing
+    has_line "$stderr" "*--mpi is for programs that are linked with libmpi_abi.so.1: *"
+}
+
 @test "a program of the MPI ABI runs with MPICH's library and with Open MPI's, and so do its children" {
     local mpi
     need_abis
