@@ -127,6 +127,8 @@ static int install(void **state)
 {
     struct error err = ERROR_INIT;
     (void)state;
+    /* This program was not opened with RTLD_NOW: the first call writes recv()'s address. */
+    recv(-1, &at, 1, 0);
     if (accept_check_install(dlopen(NULL, RTLD_NOW), &err) == 0)
         return 0;
     fprintf(stderr, "%s\n", error_text(&err));
