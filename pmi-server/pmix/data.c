@@ -25,7 +25,7 @@ static pmix_status_t put_hosts(struct infos *infos, const struct pmix_job_config
     return status;
 }
 
-/* "0,2;1,3". openpmix 4.2 to ?: "0-3" is taken for the rank 0. */
+/* "0,2;1,3". openpmix from 4.2 on (still so in 7.0.0 rc1): "0-3" is taken for the rank 0. */
 static char *ranks_of_nodes(const struct taskmap *map)
 {
     struct buf text = BUF_INIT;

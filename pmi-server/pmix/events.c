@@ -164,7 +164,7 @@ static void add_listed(struct event *event, const pmix_value_t *value)
     event->nprocs += count;
 }
 
-/* openpmix 4.2.2 to ?: whom to tell of a later answer is forgotten, so it is given at once. */
+/* openpmix 4.2.2 to 5.0.4: whom to tell of a later answer is forgotten, so it is given at once. */
 pmix_status_t events_notify(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
                             pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {

@@ -5,7 +5,7 @@
  * Those of several namespaces are gathered by the hub, without bytes. What a task has put is
  * fetched when it is asked for.
  *
- * openpmix 4.2.2 to ?: the tasks of such fences are numbered by the namespaces that have tasks on
+ * openpmix 4.2.2 to 5.0: the tasks of such fences are numbered by the namespaces that have tasks on
  * the node, and one's bytes would be taken for another's where these are not the same on all nodes.
  */
 #include <stdlib.h>

@@ -81,7 +81,7 @@ struct pmix_job *host_job(const struct pmix_host *host, const char *name);
 bool host_knows(const struct pmix_host *host, const char *name);
 double host_clock(void); /* seconds */
 /* then(whatever, arg) in openpmix's thread, where some of its callbacks have to be called. openpmix
- * 4.2 to ?: they are about a connection of that thread, but run in whatever thread calls them. */
+ * 4.2 to 6.0: they are about a connection of that thread, but run in whatever thread calls them. */
 void host_come_by(const struct pmix_host *host, pmix_op_cbfunc_t then, void *arg);
 
 /* All in the owner's thread, but what is pmix_upcalls'. */

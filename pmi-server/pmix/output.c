@@ -36,7 +36,7 @@ static bool is_stop(const pmix_info_t directives[], size_t ndirs)
     return false;
 }
 
-/* openpmix 4.2.2 to ?: a request that is not answered from inside is forgotten. */
+/* openpmix 4.2.2 to 6.1: a request that is not answered from inside is forgotten. */
 pmix_status_t output_pull(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t directives[],
                           size_t ndirs, pmix_iof_channel_t channels, pmix_op_cbfunc_t done,
                           void *cbdata)

@@ -1,10 +1,11 @@
 /*
  * What openpmix has asked for with a direct modex, and has not been told. It has to be told once.
  *
- * openpmix 4.2.2 to ?:
- * - when a namespace is registered it asks again for what it waits for of that one;
- * - when one is deregistered it forgets what it waits for, and what comes then it takes for something
- *   that it has freed. So all of that is answered before, and nothing is taken on meanwhile.
+ * openpmix from 4.2.2 on:
+ * - when a namespace is registered it asks again for what it waits for of that one (still so in
+ *   7.0.0 rc1);
+ * - up to 6.1, when one is deregistered it forgets what it waits for, and what comes then it takes for
+ *   something that it has freed. So all of that is answered before, and nothing is taken on meanwhile.
  */
 #include <pthread.h>
 #include <stdlib.h>
