@@ -126,8 +126,8 @@ bool foreign_forget(struct pmix_host *host, const char *name)
     return true;
 }
 
-/* openpmix 4.2.2 to ?: a namespace whose task it was told does not exist is noted as one that is
- * still to be told of; from then on who asks for one of its tasks waits for ever. */
+/* openpmix from 4.2.2 on (still so in 7.0.0 rc1): a namespace whose task it was told does not exist is noted as
+ * one that is still to be told of; from then on who asks for one of its tasks waits for ever. */
 void foreign_deny(struct pmix_host *host, const char *name)
 {
     if (!is_known(host, name))
