@@ -186,7 +186,7 @@ lost() { # HOST COMMAND...
 }
 not_running() { ! kill -0 "$1" 2>/dev/null; }
 # sshd keeps a session whose other end is out of reach; that is not the program's.
-nothing_on() { [ -z "$("$CLUSTER" left "$@" | grep -v ' sshd: ')" ]; }
+nothing_on() { [ -z "$("$CLUSTER" left "$@" | grep -v ' sshd\(-session\)\?: ')" ]; }
 
 @test "a host that loses power is named within 15 s, and nothing is left on the others" {
     start_program
