@@ -138,6 +138,7 @@ static int choose_mpi(struct part *part, struct scratch *scratch, struct error *
     if (!part->mpi_abi || check_program(part, err) < 0) {
         if (!runs_without(part))
             return -1;
+        error_clear(err);
         free(part->mpi_abi);
         part->mpi_abi = NULL;
         return 0;
