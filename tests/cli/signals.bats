@@ -50,21 +50,31 @@ catcher() { # SIGNAL: tasks that say so when they get it
 }
 
 @test "TSTP stops the tasks and CONT lets them go on" {
-    start "$TPRUN" -n 2 sh -c 'echo ready; while :; do sleep 0.05; date +%s%N >beat.$TPRUN_RANK; done'
-    wait_for 5 lines_are out 2
-    sleep 0.3
+    start "$TPRUN" -n 2 sh -c 'echo $$; while :; do sleep 0.05; date +%s%N >beat.$TPRUN_RANK; done'
+    wait_for 20 lines_are out 2
+    wait_for 20 [ -s beat.0 -a -s beat.1 ]
     kill -TSTP "$job"
-    sleep 0.5
+    wait_for 20 states_are T
     local before after
     before=$(cat beat.0 beat.1)
     sleep 0.5
     after=$(cat beat.0 beat.1)
     equal "$after" "$before"
     kill -CONT "$job"
-    sleep 0.5
-    [ "$(cat beat.0 beat.1)" != "$before" ]
+    wait_for 20 have_beaten "$before"
     kill -TERM "$job"
     finish
+}
+# Each task's process, whose number it has written, and what it runs are in this state.
+states_are() { # LETTER
+    local pid
+    while read -r pid; do
+        ps -o stat= -p "$pid" --ppid "$pid" | grep -qv "^$1" && return 1
+    done <out
+    return 0
+}
+have_beaten() { # BEFORE
+    [ "$(cat beat.0 beat.1)" != "$1" ]
 }
 
 @test "Ctrl-C on a terminal ends the program once and for all" {
