@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,11 +29,15 @@ int fsd_decode(const char *text, double *seconds, struct error *err)
     double value = strtod(text, &end);
     if (end == text || isnan(value) || value < 0 || signbit(value))
         return fsd_bad(text, err);
-    if (isinf(value) && *end)
+    bool endless = text[0] == 'i' || text[0] == 'I';
+    if (endless && *end)
         return fsd_bad(text, err);
     for (size_t i = 0; i < FSD_UNITS; i++) {
         if (strcmp(end, fsd_units[i].suffix) == 0) {
-            *seconds = value * fsd_units[i].seconds;
+            value *= fsd_units[i].seconds;
+            if (isinf(value) && !endless) /* 1e400: too large for a double */
+                break;
+            *seconds = value;
             return 0;
         }
     }

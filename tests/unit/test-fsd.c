@@ -53,9 +53,10 @@ static void test_wrong_vectors_are_refused(void **state)
 
 static void test_other_bad_texts_are_refused(void **state)
 {
-    static const char *const bad[] = {
-        " 1",  "1 ", "+1", "-0", "-inf", "NaN", "nan(1)", "inf s", "infms", "1,5s", "1ss",
-        "1sm", "m",  "ms", ".",  "1e",   "0x",  "--1",    "1 h",   "1\n",   "1d1h", "1us"};
+    static const char *const bad[] = {" 1",     "1 ",    "+1",    "-0",   "-inf",  "NaN",
+                                      "nan(1)", "inf s", "infms", "1,5s", "1ss",   "1sm",
+                                      "m",      "ms",    ".",     "1e",   "0x",    "--1",
+                                      "1 h",    "1\n",   "1d1h",  "1us",  "1e400", "1e308d"};
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         expect_refused(bad[i]);
