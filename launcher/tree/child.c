@@ -16,6 +16,7 @@
 
 #define LAST_WORDS 0.5 /* s between the end of a link and the verdict: the command's own words */
 #define NOISE_MAX 2048
+#define NOISE_SHOWN 160   /* bytes of it that a sentence quotes */
 #define KILL_PATIENCE 2.0 /* s that the process may take to end by SIGKILL */
 
 extern char **environ;
@@ -51,6 +52,27 @@ static void child_words(struct ev_loop *loop, ev_io *io, int events)
     child_read_words(io->data);
 }
 
+/* The lines of what the login printed, as much of them as says what it is. */
+static void child_add_noise(struct buf *text, const struct buf *noise)
+{
+    if (!noise->len)
+        return;
+    size_t shown = noise->len < NOISE_SHOWN ? noise->len : NOISE_SHOWN;
+    char *lines = mem_format("%.*s", (int)shown, buf_bytes(noise));
+    struct buf quoted = BUF_INIT;
+    char *rest;
+    for (char *line = strtok_r(lines, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest)) {
+        line += strspn(line, " \t");
+        if (*line)
+            buf_printf(&quoted, "%s%s", quoted.len ? "; " : "", line);
+    }
+    if (quoted.len)
+        buf_printf(text, "; the login printed \"%s%s\"", buf_text(&quoted),
+                   shown < noise->len ? "..." : "");
+    buf_free(&quoted);
+    free(lines);
+}
+
 /* One line of what a person can use: ssh's words, what the login printed, how it ended. */
 static char *child_explain(struct child *child, const char *why)
 {
@@ -74,9 +96,7 @@ static char *child_explain(struct child *child, const char *why)
         buf_add_text(&text, why);
     while (child->noise.len && strchr("\r\n \t", buf_text(&child->noise)[child->noise.len - 1]))
         child->noise.len--;
-    if (child->noise.len)
-        buf_printf(&text, "; the login printed \"%.*s\"", (int)child->noise.len,
-                   buf_bytes(&child->noise));
+    child_add_noise(&text, &child->noise);
     return buf_take_text(&text);
 }
 

@@ -727,6 +727,8 @@ static const struct {
     {"sh {host}", "h"}, /* no such script: the shell says so */
     {"false {host} {agent}", "the command that reaches it exited with status 1"},
     {"echo {host} {agent}", "; the login printed \"h /nosuch/tpagent\""},
+    {"printf '\\n\\r\\n%s is up\\r\\n\\n  as %s\\n' {host} {agent}",
+     "; the login printed \"h is up; as /nosuch/tpagent\""},
     {"/etc/passwd {host}", "cannot run /etc/passwd: Permission denied"},
     {"no-such-command {host}", "No such file or directory"},
 };
