@@ -392,6 +392,10 @@ static int rset_check_bulk(const char *text, size_t len, struct error *err)
 struct rset *rset_decode(const char *text, size_t len, struct error *err)
 {
     json_error_t bad;
+    if (!len) {
+        error_set(err, "it is empty; what was to make it may have failed");
+        return NULL;
+    }
     if (len > RSET_MAX_TEXT) {
         error_set(err, "a resource set of %zu bytes is too large: %u are the most that is read",
                   len, RSET_MAX_TEXT);

@@ -25,10 +25,6 @@ static int read_file(struct tpres_call *call, const char *path, const char *name
 
 static struct rset *decode(const struct buf *text, struct error *err)
 {
-    if (!text->len) {
-        error_set(err, "it is empty; what was to make it may have failed");
-        return NULL;
-    }
     struct rset *R = rset_decode(buf_bytes(text), text->len, err);
     if (R && locality_check(R, err) < 0) {
         rset_free(R);

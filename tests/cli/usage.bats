@@ -217,6 +217,12 @@ END
     [ $bad = 0 ]
 }
 
+@test "an empty R is said to be empty" {
+    : >empty.json
+    run -1 --separate-stderr tprun -R empty.json true
+    equal "$stderr" "tprun: R file empty.json: it is empty; what was to make it may have failed"
+}
+
 @test "an R that is not there is refused by name" {
     run --separate-stderr tprun -R nosuch.json true
     [[ $status = [12] ]]

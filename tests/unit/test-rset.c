@@ -132,7 +132,7 @@ static void test_wrong_vectors_are_refused(void **state)
 static const struct {
     const char *text, *says; /* what the sentence has to name */
 } bad_sets[] = {
-    {"", "not JSON"},
+    {"", "it is empty"},
     {"{", "not JSON"},
     {"[]", "an array"},
     {"{}", "version is missing"},
