@@ -44,10 +44,12 @@ static int run(struct tpres_call *call)
     int status = call->method->run(call, &err);
     if (status < 0)
         status = err.kind == ERROR_USAGE ? 2 : 1;
-    bool lost = ferror(call->out);
+    errno = 0;
+    bool lost = fflush(call->out) != 0 || ferror(call->out);
+    const char *reason = errno ? strerror(errno) : "an earlier write failed";
     lost = fclose(call->out) != 0 || lost;
     if (status == 0 && lost)
-        status = 1, error_set(&err, "stdout: what was to be printed cannot be written");
+        status = 1, error_set(&err, "stdout: cannot write: %s", reason);
     return status ? refuse(call, &err, status) : 0;
 }
 

@@ -122,6 +122,11 @@ stdin|idset - < <(printf '3\0')
 END
 }
 
+@test "output that cannot be written is an error with its reason" {
+    run -1 --separate-stderr bash -c '"$1" make --hosts n0 --cores 2 >/dev/full' - "${TPRUN%/*}/tpres"
+    equal "$stderr" "tpres: stdout: cannot write: No space left on device"
+}
+
 @test "this machine is discovered with what it is made of" {
     tpres discover >R.json
     tpres check R.json
