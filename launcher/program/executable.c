@@ -261,7 +261,12 @@ static int check_found(const struct executable_source *source, struct error *err
     if (errno != EACCES)
         return refuse(err, NOT_FOUND,
                       mem_copy_text(strchr(name, '/') ? "no such file" : "not found along PATH"));
-    return refuse(err, NOT_EXECUTABLE, mem_copy_text("found, but not executable"));
+    char *path = whole_path(source, name);
+    struct stat found;
+    bool folder = strchr(name, '/') && stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+    free(path);
+    return refuse(err, NOT_EXECUTABLE,
+                  mem_copy_text(folder ? "it is a directory" : "found, but not executable"));
 }
 
 int executable_check(const struct executable_source *source, char **path, struct error *err)

@@ -54,6 +54,12 @@ patched() {
     refused 127 'tprun: *"#!/usr/bin/env sh" ends with a carriage return*' ./script
 }
 
+@test "a directory in place of a program is 126, and is named as one" {
+    mkdir folder
+    refused 126 "tprun: ranks 0-2 on *: cannot run ./folder: it is a directory" ./folder
+    refused 126 "tprun: ranks 0-2 on *: cannot run /: it is a directory" /
+}
+
 @test "a working directory that is not there is named, whatever the program" {
     run -1 --separate-stderr tprun -n 1 --chdir nosuch ./program
     has_line "$stderr" "tprun: rank 0 on *: cannot enter directory $PWD/nosuch: No such file or directory"
