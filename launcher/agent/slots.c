@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -155,11 +156,20 @@ bool slot_finish(struct start *start, struct start_slot *slot)
     return true;
 }
 
+/* Two pipes a task, and a socket where it has PMI: the agent's limit is what is reached first. */
+static char *pipes_refused(int number)
+{
+    struct rlimit files;
+    if (number != EMFILE || getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return mem_format("cannot make its pipes: %s", strerror(number));
+    return mem_format("cannot make its pipes: %s: raise \"ulimit -n\", which is %llu here",
+                      strerror(number), (unsigned long long)files.rlim_cur);
+}
+
 void slot_start(struct start *start, struct start_slot *slot, struct task *task)
 {
     if (ends_open(start, task, &slot->ends) < 0) {
-        failures_add(start, task, W_EXITCODE(1, 0),
-                     mem_format("cannot make its pipes: %s", strerror(errno)));
+        failures_add(start, task, W_EXITCODE(1, 0), pipes_refused(errno));
         ends_close(&slot->ends, 0);
         ends_close(&slot->ends, 1);
         return;

@@ -38,6 +38,12 @@ teardown() { nothing_left; }
     [ "$output" = $'hi\nhi' ]
 }
 
+@test "tasks that need more open files than a process may have fail with the limit's name" {
+    ulimit -n 64
+    run -1 --separate-stderr tprun -n 40 --oversubscribe true
+    has_line "$stderr" 'tprun: rank* on *: cannot make its pipes: Too many open files: raise "ulimit -n", which is 64 here'
+}
+
 @test "an endless grace is no grace of none" {
     run -3 --separate-stderr tprun --kill-grace infinity -n 2 sh -c \
         'if [ $TPRUN_RANK = 0 ]; then sleep 0.2; exit 3; fi; trap "" TERM; sleep 1; echo end'
