@@ -159,7 +159,7 @@ int program_write(struct program *program, const char *name, const json_t *json,
         rc = store_write(program->dir, name, text, strlen(text));
     free(text);
     if (rc < 0)
-        return error_set(err, "unable to write %s/%s: %s", program->path, name, strerror(errno));
+        return error_set(err, "cannot write %s/%s: %s", program->path, name, strerror(errno));
     return 0;
 }
 
@@ -251,7 +251,7 @@ static int program_tell(struct program *program, const struct rset *claim, struc
     if (!claim->nnodes) {
         if (store_remove(program->dir, "R.json") == 0)
             return 0;
-        return error_set(err, "unable to remove %s/R.json: %s", program->path, strerror(errno));
+        return error_set(err, "cannot remove %s/R.json: %s", program->path, strerror(errno));
     }
     json_t *R = rset_to_json(claim);
     int rc = program_write(program, "R.json", R, err);

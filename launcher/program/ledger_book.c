@@ -101,7 +101,7 @@ static int ledger_recall(struct instance *instance, struct claims *claims,
     struct rset *held = text ? rset_decode(text, len, err) : NULL;
     free(text);
     if (!held)
-        return error_prefix(err, "unable to tell what program %llu holds: %s/programs/%s",
+        return error_prefix(err, "cannot tell what program %llu holds: %s/programs/%s",
                             (unsigned long long)number, instance->path, file);
     claims_put(row, CLAIMS_HOLDS, held);
     rset_free(held);

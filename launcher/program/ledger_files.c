@@ -48,7 +48,7 @@ json_t *instance_read(struct instance *instance, const struct program *but, cons
     if (!dir) {
         if (fd >= 0)
             close(fd);
-        error_set(err, "unable to read %s/programs", instance->path);
+        error_set(err, "cannot read %s/programs", instance->path);
         return NULL;
     }
     for (const struct dirent *entry; (entry = readdir(dir));) {
@@ -68,7 +68,7 @@ int program_append(struct program *program, const char *name, const json_t *json
     size_t len = text ? strlen(text) : 0;
     int rc = fd >= 0 && text && write(fd, text, len) == (ssize_t)len ? 0 : -1;
     if (rc < 0)
-        error_set(err, "unable to write %s/%s: %s", program->path, name, strerror(errno));
+        error_set(err, "cannot write %s/%s: %s", program->path, name, strerror(errno));
     if (fd >= 0)
         close(fd);
     free(text);
@@ -81,7 +81,7 @@ int program_mark(struct program *program, const char *name, struct error *err)
 {
     int fd = openat(program->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return error_set(err, "unable to make %s/%s: %s", program->path, name, strerror(errno));
+        return error_set(err, "cannot make %s/%s: %s", program->path, name, strerror(errno));
     close(fd);
     return 0;
 }

@@ -71,7 +71,7 @@ static int ledger_fill_identity(struct instance *instance, const char *identity,
     int rc = store_write(instance->dir, "identity", text, strlen(text));
     free(text);
     if (rc < 0 && errno != ENOENT)
-        return error_set(err, "unable to write %s/identity: %s", instance->path, strerror(errno));
+        return error_set(err, "cannot write %s/identity: %s", instance->path, strerror(errno));
     return 0;
 }
 
@@ -102,7 +102,7 @@ static int ledger_fill_id(struct instance *instance, struct error *err)
         rc = store_write(instance->dir, "id", instance->id, LEDGER_ID);
     }
     if (rc < 0)
-        error_set(err, "unable to write %s/id: %s", instance->path, strerror(errno));
+        error_set(err, "cannot write %s/id: %s", instance->path, strerror(errno));
     ledger_unlock(&lock);
     return rc;
 }

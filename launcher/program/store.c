@@ -56,7 +56,7 @@ static int store_check_private(int fd, const char *path, struct error *err)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
-        return error_set(err, "unable to examine %s: %s", path, strerror(errno));
+        return error_set(err, "cannot examine %s: %s", path, strerror(errno));
     if (st.st_uid != geteuid())
         return store_refuse_owner(path, &st, err);
     if (st.st_mode & 077)
