@@ -333,7 +333,8 @@ int spawn_explain(const struct spawn *spawn, const struct spawn_failure *failure
                          "for; leave --mem-bind out",
                          spawn->path);
     default:
-        return error_set(err, "cannot start %s: %s", spawn->path, why);
+        return error_set(err, "cannot start %s: %s%s", spawn->path, why,
+                         failure->number == EAGAIN ? " (\"ulimit -u\" limits processes)" : "");
     }
 }
 

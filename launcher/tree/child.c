@@ -279,7 +279,8 @@ static void child_start_here(struct child *child, int pair[2])
     child->pid = pid > 0 ? pid : 0;
     child->stage = STAGE_HELLO;
     if (pid < 0)
-        buf_printf(&child->words, "cannot fork: %s", strerror(errno));
+        buf_printf(&child->words, "cannot fork: %s%s", strerror(errno),
+                   errno == EAGAIN ? " (\"ulimit -u\" limits processes)" : "");
 }
 
 static void child_start_command(struct child *child, const char *login, int end)

@@ -131,6 +131,19 @@ static void test_a_failed_step_is_named(void **state)
         ;
 }
 
+static void test_a_limit_of_processes_is_named(void **state)
+{
+    struct spawn spawn = {.path = "/bin/true"};
+    struct spawn_failure failure = {.step = SPAWN_FORK, .number = EAGAIN};
+    struct error err = ERROR_INIT;
+    (void)state;
+    spawn_explain(&spawn, &failure, &err);
+    assert_string_equal(error_text(&err),
+                        "cannot start /bin/true: Resource temporarily unavailable "
+                        "(\"ulimit -u\" limits processes)");
+    error_clear(&err);
+}
+
 static void test_a_script_without_a_first_line_runs(void **state)
 {
     char path[] = "/tmp/test-spawn-XXXXXX", out[64];
@@ -536,6 +549,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_process_is_as_described),
         cmocka_unit_test(test_a_failed_step_is_named),
+        cmocka_unit_test(test_a_limit_of_processes_is_named),
         cmocka_unit_test(test_a_script_without_a_first_line_runs),
         cmocka_unit_test(test_a_binary_file_that_the_kernel_refuses_is_not_given_to_a_shell),
         cmocka_unit_test(test_open_descriptors_stay_behind_where_close_range_cannot_mark_them),
