@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +16,6 @@
 #include "base/directory.h"
 #include "launcher/process/owned_directory.h"
 
-#define TREE_DEPTH 16 /* open directories at a time */
 #define MEMORY "/dev/shm"
 #define PREFIX 64 /* bytes of what all names of a kind begin with */
 
@@ -98,19 +96,10 @@ const char *scratch_name(struct scratch *scratch, struct error *err)
     return NULL;
 }
 
-static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *ftw)
-{
-    (void)stat;
-    (void)kind;
-    (void)ftw;
-    remove(path); /* what cannot be removed must not keep the rest */
-    return 0;
-}
-
 /* Of programs that were killed, with their agents and whoever started these. */
 static void sweep(const char *path)
 {
-    nftw(path, remove_one, TREE_DEPTH, FTW_DEPTH | FTW_PHYS);
+    directory_remove(AT_FDCWD, path);
 }
 
 /* Owned by this process for as long as it lives; also where another thread has just made it. */
@@ -152,7 +141,7 @@ static void remove_all(struct directory *directory)
 {
     if (!is_noted(directory))
         return;
-    nftw(directory->path, remove_one, TREE_DEPTH, FTW_DEPTH | FTW_PHYS);
+    directory_remove(AT_FDCWD, directory->path);
     note(directory, false);
 }
 

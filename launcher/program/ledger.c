@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/directory.h"
 #include "base/mem.h"
 #include "launcher/program/ledger_private.h"
 #include "launcher/program/store.h"
@@ -249,7 +250,7 @@ static int program_check_others(struct program *program, struct claims *claims,
 static int program_tell(struct program *program, const struct rset *claim, struct error *err)
 {
     if (!claim->nnodes) {
-        if (store_remove(program->dir, "R.json") == 0)
+        if (directory_remove(program->dir, "R.json") == 0)
             return 0;
         return error_set(err, "cannot remove %s/R.json: %s", program->path, strerror(errno));
     }

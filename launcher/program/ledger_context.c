@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "launcher/program/ledger_private.h"
 #include "launcher/program/store.h"
 
@@ -36,7 +37,7 @@ int ledger_make_context(struct instance *instance, const char *id)
             break;
     }
     int rc = mkdirat(dir, id, 0700);
-    if (rc < 0 && errno == EEXIST && store_remove(dir, id) == 0)
+    if (rc < 0 && errno == EEXIST && directory_remove(dir, id) == 0)
         rc = mkdirat(dir, id, 0700);
     return rc;
 }
@@ -60,7 +61,7 @@ static bool context_clean(int dir, const char *name)
     for (struct dirent *entry; clean && (entry = readdir(stream));)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             !context_is_draft(entry->d_name))
-            clean = store_remove(fd, entry->d_name) == 0;
+            clean = directory_remove(fd, entry->d_name) == 0;
     if (stream)
         closedir(stream);
     else if (fd >= 0)
@@ -76,7 +77,7 @@ void ledger_remove_context(struct instance *instance, const char *id)
     snprintf(mine, sizeof(mine), ".end-%s", id);
     if (renameat2(dir, id, dir, mine, RENAME_NOREPLACE) < 0) {
         if (errno != ENOENT)
-            store_remove(dir, id);
+            directory_remove(dir, id);
         return;
     }
     for (int i = 0; context_clean(dir, mine) && i < CONTEXT_SPARES; i++) {
@@ -84,7 +85,7 @@ void ledger_remove_context(struct instance *instance, const char *id)
         if (renameat2(dir, mine, dir, spare, RENAME_NOREPLACE) == 0)
             return;
     }
-    store_remove(dir, mine);
+    directory_remove(dir, mine);
 }
 
 void ledger_tidy_contexts(struct instance *instance)
@@ -97,7 +98,7 @@ void ledger_tidy_contexts(struct instance *instance)
         if (strncmp(entry->d_name, ".end-", 5) == 0 &&
             fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
             st.st_ctime + CONTEXT_AGE < (time_t)ledger_now())
-            store_remove(dir, entry->d_name);
+            directory_remove(dir, entry->d_name);
     if (stream)
         closedir(stream);
     else if (fd >= 0)

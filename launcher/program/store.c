@@ -1,6 +1,5 @@
 #include "launcher/program/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -13,8 +12,6 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-
-#define STORE_MAX_DEPTH 64
 
 /* "ann (1000)", or "user 1000" where it has no name. Caller frees. */
 static char *store_user(uid_t uid)
@@ -157,48 +154,6 @@ int store_write(int dir, const char *name, const void *bytes, size_t len)
     unlinkat(dir, draft, 0);
     errno = saved;
     return -1;
-}
-
-static int store_remove_deep(int dir, const char *name, int depth);
-
-static int store_empty(int fd, int depth)
-{
-    DIR *stream = fdopendir(fd);
-    if (!stream) {
-        close(fd);
-        return -1;
-    }
-    int rc = 0;
-    for (struct dirent *entry; rc == 0 && (entry = readdir(stream));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            rc = store_remove_deep(dirfd(stream), entry->d_name, depth + 1);
-    int saved = errno;
-    closedir(stream);
-    errno = saved;
-    return rc;
-}
-
-static int store_remove_deep(int dir, const char *name, int depth)
-{
-    if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
-        return 0;
-    if (errno != EISDIR && errno != EPERM)
-        return -1;
-    if (depth > STORE_MAX_DEPTH) {
-        errno = ELOOP;
-        return -1;
-    }
-    int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT ? 0 : -1;
-    if (store_empty(fd, depth) < 0)
-        return -1;
-    return unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : -1;
-}
-
-int store_remove(int dir, const char *name)
-{
-    return store_remove_deep(dir, name, 0);
 }
 
 void store_undo(int dir, const char *name, bool was_there)

@@ -31,9 +31,6 @@ int store_write(int dir, const char *name, const void *bytes, size_t len);
 void store_undo(int dir, const char *name, bool was_there);
 #define STORE_DRAFT(name) "." name ".new"
 
-/* Remove a file or a whole tree; 0 also where there is none, or -1 with errno. */
-int store_remove(int dir, const char *name);
-
 /* Take the write lock of an open file (open file description lock: it holds until the last copy
  * of the descriptor is closed). 0, or -1 with errno: EAGAIN where another has it,
  * or EINTR while waiting for that. */

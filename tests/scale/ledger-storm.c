@@ -22,9 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/mem.h"
 #include "launcher/program/ledger_private.h"
-#include "launcher/program/store.h"
 
 #define MOST_CORES 65536
 #define MOST_RUNS 200000
@@ -320,7 +320,7 @@ int main(int argc, char *argv[])
     bad |= check_end() | (shared->twice != 0);
     for (unsigned i = 0; i < nruns; i++)
         bad |= shared->runs[i].outcome == OUTCOME_FAILED;
-    store_remove(AT_FDCWD, world);
+    directory_remove(AT_FDCWD, world);
     free(storm.pids);
     free(world);
     return bad;

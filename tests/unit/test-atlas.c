@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "launcher/program/atlas.h"
 #include "launcher/program/store.h"
 
@@ -25,7 +26,7 @@ static int end_world(void **state)
 {
     (void)state;
     instance_close(instance);
-    store_remove(AT_FDCWD, world);
+    directory_remove(AT_FDCWD, world);
     free(world);
     return 0;
 }

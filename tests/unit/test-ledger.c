@@ -1,3 +1,4 @@
+#include "base/directory.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static int make_world(void **state)
 static int end_world(void **state)
 {
     (void)state;
-    store_remove(AT_FDCWD, world);
+    directory_remove(AT_FDCWD, world);
     free(world);
     return 0;
 }
@@ -735,7 +736,7 @@ static void test_a_symbolic_link_is_refused(void **state)
     char path[512], elsewhere[512];
     snprintf(path, sizeof(path), "%s/tprun", world);
     snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", world);
-    store_remove(AT_FDCWD, path);
+    directory_remove(AT_FDCWD, path);
     mkdir(elsewhere, 0700);
     assert_int_equal(symlink(elsewhere, path), 0);
     expect_no_instance("is a symbolic link, expected a directory: remove it");
@@ -787,7 +788,7 @@ static void test_the_environment_does_not_decide_the_place(void **state)
     assert_string_equal(instance_path(with), instance_path(without));
     assert_int_equal(strncmp(instance_path(with), want, strlen(want)), 0);
     assert_int_equal(rmdir(other), 0); /* nothing is in it */
-    store_remove(AT_FDCWD, instance_path(with));
+    directory_remove(AT_FDCWD, instance_path(with));
     instance_close(with);
     instance_close(without);
     for (size_t i = 0; i < 4; i++)
@@ -812,7 +813,7 @@ static void test_a_runtime_directory_of_the_users_choice_is_checked_as_well(void
     setenv("TPRUN_RUNTIME_DIR", path, 1);
     instance_close(open_instance());
     snprintf(path, sizeof(path), "%s/made", world);
-    assert_int_equal(store_remove(AT_FDCWD, path), 0);
+    assert_int_equal(directory_remove(AT_FDCWD, path), 0);
     setenv("TPRUN_RUNTIME_DIR", runtime, 1);
 }
 

@@ -170,6 +170,32 @@ static void it_has_one_name_and_is_removed_with_all_in_it(void **state)
     free(path);
 }
 
+/* By descriptors, not by paths: of a path each part may be another's link meanwhile, and it may be
+ * longer than the kernel takes. */
+static void a_tree_deeper_than_a_path_is_long_is_removed(void **state)
+{
+    struct scratch *scratch = scratch_new();
+    struct stat what;
+    char name[201];
+    (void)state;
+    memset(name, 'd', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    char *path = mem_copy_text(scratch_name(scratch, NULL));
+    assert_int_equal(scratch_make(scratch), 0);
+    int at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < 40; i++) {
+        assert_true(at >= 0);
+        assert_int_equal(mkdirat(at, name, 0700), 0);
+        int below = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        close(at);
+        at = below;
+    }
+    close(at);
+    scratch_remove(scratch);
+    assert_int_equal(stat(path, &what), -1);
+    free(path);
+}
+
 static void who_forked_its_maker_removes_it(void **state)
 {
     struct scratch *scratch = scratch_new();
@@ -230,6 +256,7 @@ int main(void)
         cmocka_unit_test(one_that_has_no_name_is_not_made),
         cmocka_unit_test(one_that_is_just_made_is_never_removed),
         cmocka_unit_test(it_has_one_name_and_is_removed_with_all_in_it),
+        cmocka_unit_test(a_tree_deeper_than_a_path_is_long_is_removed),
         cmocka_unit_test(who_forked_its_maker_removes_it),
         cmocka_unit_test(one_that_nobody_made_is_removed_quietly),
         cmocka_unit_test(without_a_place_for_it_it_says_so),
