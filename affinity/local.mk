@@ -1,120 +1,95 @@
-noinst_LIBRARIES += libresource.a liblayout.a libpool.a
+# libtaskmap.a is all of this layer that pmi-server/ links; libresource.a needs no hwloc.
+noinst_LIBRARIES += libtaskmap.a libresource.a liblayout.a
+libtaskmap_a_SOURCES = \
+    affinity/sets/hostlist.c affinity/sets/hostlist.h \
+    affinity/sets/idset.c affinity/sets/idset.h \
+    affinity/sets/short_text.c \
+    affinity/taskmap/taskmap.c affinity/taskmap/taskmap.h \
+    affinity/taskmap/taskmap_scheme.c affinity/taskmap/taskmap_scheme.h \
+    affinity/taskmap/taskmap_text.c
 libresource_a_SOURCES = \
+    affinity/shape/count.c affinity/shape/count.h \
+    affinity/shape/count_private.h \
+    affinity/shape/shape.c affinity/shape/shape.h \
+    affinity/shape/shape_grammar.c \
+    affinity/shape/shape_json.c \
+    affinity/shape/shape_private.h \
     affinity/resource/constraint.c affinity/resource/constraint.h \
     affinity/resource/constraint_private.h \
-    affinity/resource/constraint_json.c \
-    affinity/resource/constraint_match.c \
     affinity/resource/constraint_text.c \
-    affinity/resource/count.c affinity/resource/count.h affinity/resource/count_private.h \
-    affinity/resource/count_json.c \
-    affinity/resource/count_text.c \
-    affinity/resource/excerpt.c affinity/resource/excerpt.h \
-    affinity/resource/hostlist.c affinity/resource/hostlist.h \
-    affinity/resource/hostlist_text.c \
-    affinity/resource/idset.c affinity/resource/idset.h \
-    affinity/resource/idset_text.c \
-    affinity/resource/rset.c affinity/resource/rset.h affinity/resource/rset_private.h \
-    affinity/resource/rset_arithmetic.c \
-    affinity/resource/rset_decode.c \
-    affinity/resource/rset_encode.c \
-    affinity/resource/rset_join.c \
-    affinity/resource/shape.c affinity/resource/shape.h affinity/resource/shape_private.h \
-    affinity/resource/shape_encode.c \
-    affinity/resource/shape_json.c \
-    affinity/resource/shape_key.c \
-    affinity/resource/shape_text.c \
-    affinity/resource/shape_value.c \
-    affinity/resource/shape_word.c
-libpool_a_SOURCES = \
-    affinity/pool/locality.c affinity/pool/locality.h \
-    affinity/pool/locality_carve.c \
-    affinity/pool/locality_topo.c \
-    affinity/pool/pool.c affinity/pool/pool.h affinity/pool/pool_private.h \
-    affinity/pool/pool_ask.c \
-    affinity/pool/pool_board.c \
-    affinity/pool/pool_choose.c \
-    affinity/pool/pool_fill.c \
-    affinity/pool/pool_grant.c \
-    affinity/pool/pool_nodes.c \
-    affinity/pool/pool_plan.c \
-    affinity/pool/pool_room.c \
-    affinity/pool/pool_seat.c \
-    affinity/pool/pool_why.c \
-    affinity/pool/request.c affinity/pool/request.h affinity/pool/request_private.h \
-    affinity/pool/request_kind.c \
-    affinity/pool/request_memory.c \
-    affinity/pool/request_slot.c
+    affinity/resource/rset.c affinity/resource/rset.h \
+    affinity/resource/rset_json.c \
+    affinity/resource/rset_operations.c \
+    affinity/resource/rset_private.h \
+    affinity/resource/scheduling.c affinity/resource/scheduling.h \
+    affinity/resource/scheduling_ranks.c affinity/resource/scheduling_ranks.h \
+    affinity/treepool/best_fit.c \
+    affinity/treepool/candidates.c \
+    affinity/treepool/demand.c \
+    affinity/treepool/domain_counts.c \
+    affinity/treepool/infeasible.c \
+    affinity/treepool/packing.c \
+    affinity/treepool/request.c affinity/treepool/request.h \
+    affinity/treepool/request_private.h \
+    affinity/treepool/request_slot.c \
+    affinity/treepool/slot_ids.c \
+    affinity/treepool/treepool.c affinity/treepool/treepool.h \
+    affinity/treepool/treepool_private.h
 liblayout_a_SOURCES = \
     affinity/topology/topo.c affinity/topology/topo.h \
     affinity/topology/topo_build.h \
     affinity/topology/topo_export.c \
     affinity/topology/topo_gpu.c affinity/topology/topo_gpu.h \
-    affinity/topology/topo_gpu_hwloc.c \
-    affinity/topology/topo_gpu_json.c \
-    affinity/topology/topo_gpu_system.c \
+    affinity/topology/topo_gpu_sysfs.c \
+    affinity/topology/topo_hwloc.c \
     affinity/topology/topo_json.c \
-    affinity/topology/topo_load.c \
-    affinity/topology/topo_localities.c affinity/topology/topo_localities.h \
-    affinity/topology/topo_memory.c \
     affinity/topology/topo_numa.c affinity/topology/topo_numa.h \
-    affinity/topology/topo_set_json.c \
+    affinity/topology/topo_treepool.c affinity/topology/topo_treepool.h \
     affinity/topology/topo_xml.c \
-    affinity/layout/builder.c affinity/layout/builder.h \
-    affinity/layout/deal.c affinity/layout/deal.h \
-    affinity/layout/draw.c affinity/layout/draw.h \
-    affinity/layout/draw_alloc.c \
-    affinity/layout/draw_bind.c \
-    affinity/layout/draw_boxes.c \
-    affinity/layout/draw_levels.c \
-    affinity/layout/draw_lists.c \
-    affinity/layout/draw_looks.c \
-    affinity/layout/draw_map.c \
-    affinity/layout/draw_seats.c \
-    affinity/layout/draw_words.c \
-    affinity/layout/exact.c \
+    affinity/policy/policy.c affinity/policy/policy.h \
+    affinity/policy/policy_error.c affinity/policy/policy_error.h \
+    affinity/policy/policy_gpu.c \
+    affinity/policy/rankfile.c affinity/policy/rankfile.h \
+    affinity/policy/rankfile_hosts.c \
+    affinity/layout/allocated_hosts.c \
+    affinity/layout/binding_sets.c \
+    affinity/layout/build.c affinity/layout/build.h \
     affinity/layout/fold.c affinity/layout/fold.h \
-    affinity/layout/found.c affinity/layout/found.h \
-    affinity/layout/kind.c affinity/layout/kind.h \
-    affinity/layout/kind_gpus.c \
+    affinity/layout/gpu_assign.c \
+    affinity/layout/gpu_locality.c \
+    affinity/layout/gpu_sets.c \
+    affinity/layout/infeasible.c affinity/layout/infeasible.h \
     affinity/layout/layout.c affinity/layout/layout.h \
-    affinity/layout/layout_bindings.c affinity/layout/layout_crowd.c \
-    affinity/layout/layout_gpus.c \
     affinity/layout/layout_json.c \
-    affinity/layout/layout_nodes.c \
-    affinity/layout/misspelt.c affinity/layout/misspelt.h \
-    affinity/layout/pick.c affinity/layout/pick.h \
-    affinity/layout/placing.c affinity/layout/placing.h \
-    affinity/layout/plan.c affinity/layout/plan.h \
-    affinity/layout/plan_coordinates.c \
-    affinity/layout/plan_groups.c \
-    affinity/layout/plan_key.h \
-    affinity/layout/plan_order.c \
-    affinity/layout/plan_pairs.c \
-    affinity/layout/plan_units.c \
-    affinity/layout/policy.c affinity/layout/policy.h \
-    affinity/layout/policy_gpus.c \
-    affinity/layout/policy_letters.c \
-    affinity/layout/rankfile.c affinity/layout/rankfile.h \
-    affinity/layout/rankfile_hosts.c \
-    affinity/layout/rankfile_slots.c \
-    affinity/layout/refusal.c affinity/layout/refusal.h \
-    affinity/layout/refusal_gpus.c \
-    affinity/layout/refusal_room.c \
-    affinity/layout/run.c \
-    affinity/layout/run_deal.c \
-    affinity/layout/run_nodes.c \
-    affinity/layout/run_rankfile.c \
-    affinity/layout/run_slots.c \
-    affinity/layout/svg.c affinity/layout/svg.h \
-    affinity/layout/svg_bind.c affinity/layout/svg_cells.c \
-    affinity/layout/svg_colour.c \
-    affinity/layout/svg_gpus.c \
-    affinity/layout/svg_head.c \
-    affinity/layout/svg_machine.c \
-    affinity/layout/svg_pen.c affinity/layout/svg_pen.h \
-    affinity/layout/svg_figure.c affinity/layout/svg_strip.c \
-    affinity/layout/walk.c affinity/layout/walk.h \
-    affinity/layout/taskmap.c affinity/layout/taskmap.h \
-    affinity/layout/taskmap_text.c
-libpool_a_SOURCES += \
-    affinity/pool/locality_join.c affinity/pool/locality_join.h
+    affinity/layout/limits.c affinity/layout/limits.h \
+    affinity/layout/loop_coordinates.c \
+    affinity/layout/loop_key.h \
+    affinity/layout/node_claims.c \
+    affinity/layout/node_class.c affinity/layout/node_class.h \
+    affinity/layout/node_count.c \
+    affinity/layout/place.c \
+    affinity/layout/place_rankfile.c \
+    affinity/layout/place_slots.c \
+    affinity/layout/place_taskmap.c \
+    affinity/layout/positions.c affinity/layout/positions.h \
+    affinity/layout/rankfile_cpus.c affinity/layout/rankfile_cpus.h \
+    affinity/layout/readback.c affinity/layout/readback.h \
+    affinity/layout/shared_cores.c \
+    affinity/layout/slots.c \
+    affinity/picture/boxes.c \
+    affinity/picture/cells.c \
+    affinity/picture/internal.h \
+    affinity/picture/node_groups.c \
+    affinity/picture/phrases.c \
+    affinity/picture/picture.c \
+    affinity/picture/svg.c affinity/picture/svg.h \
+    affinity/picture/svg_bind.c \
+    affinity/picture/svg_cells.c \
+    affinity/picture/svg_element.c affinity/picture/svg_element.h \
+    affinity/picture/svg_figure.c \
+    affinity/picture/svg_machine.c \
+    affinity/picture/svg_overview.c \
+    affinity/picture/text_alloc.c \
+    affinity/picture/text_bind.c \
+    affinity/picture/text_map.c \
+    affinity/picture/text_page.c

@@ -1,14 +1,18 @@
 noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
     base/buf.c base/buf.h \
-    base/directory.c base/directory.h \
     base/descriptors.c base/descriptors.h \
+    base/directory.c base/directory.h \
+    base/duration.c base/duration.h \
+    base/edit_distance.c base/edit_distance.h \
     base/error.c base/error.h \
     base/file.c base/file.h \
-    base/fsd.c base/fsd.h \
+    base/file_text.c base/file_text.h \
+    base/hash_table.c base/hash_table.h \
     base/mem.c base/mem.h \
-    base/near.c base/near.h \
+    base/number.c base/number.h \
+    base/pack.c base/pack.h \
     base/printable.c base/printable.h \
     base/shell_words.c base/shell_words.h \
-    base/table.c base/table.h \
+    base/text.c base/text.h \
     base/thread.c base/thread.h

@@ -1,178 +1,211 @@
-noinst_LIBRARIES += libspec.a libstdio.a
-libspec_a_SOURCES = \
-    launcher/cli/command.c launcher/cli/command.h \
-    launcher/cli/help.c launcher/cli/help_layout.c \
-    launcher/cli/mpiexec.c launcher/cli/mpiexec.h launcher/cli/mpiexec_private.h \
-    launcher/cli/mpiexec_dialect.c launcher/cli/mpiexec_environment.c \
-    launcher/cli/mpiexec_help.c launcher/cli/mpiexec_hosts.c launcher/cli/mpiexec_layout.c \
-    launcher/cli/mpiexec_names.c launcher/cli/mpiexec_output.c launcher/cli/mpiexec_runtime.c \
-    launcher/cli/mpiexec_table.c launcher/cli/mpiexec_values.c \
-    launcher/cli/option.h launcher/cli/option_apply.c launcher/cli/option_hints.c \
-    launcher/cli/option_table.c \
-    launcher/cli/relay.c launcher/cli/relay.h \
-    launcher/cli/singleton.c launcher/cli/singleton.h \
-    launcher/cli/options.c launcher/cli/options.h \
-    launcher/process/capture.c launcher/process/capture.h \
-    launcher/process/reap.c launcher/process/reap.h \
-    launcher/program/apps.c launcher/program/apps.h \
-    launcher/program/allotment.c launcher/program/allotment.h \
-    launcher/program/batch.c launcher/program/batch.h \
-    launcher/program/gpu_env.c launcher/program/gpu_env.h \
-    launcher/program/elf.c launcher/program/elf.h \
-    launcher/program/executable.c launcher/program/executable.h \
-    launcher/program/file_text.c launcher/program/file_text.h \
-    launcher/program/here.c launcher/program/here.h \
-    launcher/program/hostfile.c launcher/program/hostfile.h \
-    launcher/program/library_maker.c launcher/program/library_maker.h \
-    launcher/program/library_search.c launcher/program/library_search.h \
-    launcher/program/linkage.c launcher/program/linkage.h \
-    launcher/program/loader_cache.c launcher/program/loader_cache.h \
-    launcher/program/mpi_abi.c launcher/program/mpi_abi.h \
-    launcher/program/mpi_use.c launcher/program/mpi_use.h \
-    launcher/program/picture.c launcher/program/picture.h \
-    launcher/program/pmi_choice.c launcher/program/pmi_choice.h \
-    launcher/program/pmi_env.c launcher/program/pmi_env.h \
-    launcher/program/json_field.c launcher/program/json_field.h \
-    launcher/program/nodes.c launcher/program/nodes.h launcher/program/nodes_build.h \
-    launcher/program/nodes_index.c launcher/program/nodes_index.h \
-    launcher/program/nodes_part.c launcher/program/nodes_read.c launcher/program/nodes_requires.c \
-    launcher/program/nodes_source.c \
-    launcher/program/source.c launcher/program/source.h launcher/program/source_build.h \
-    launcher/program/enclosing_program.c launcher/program/enclosing_program.h \
-    launcher/program/source_batch.c launcher/program/source_enclosing.c \
-    launcher/program/source_flux.c launcher/program/source_kubernetes.c \
-    launcher/program/source_flux.c \
-    launcher/program/slurm_job.c launcher/program/slurm_job.h \
-    launcher/program/spec.c launcher/program/spec.h launcher/program/spec_build.h \
-    launcher/program/spec_env.c launcher/program/spec_env.h \
-    launcher/program/spec_json.c \
-    launcher/program/apps.c launcher/program/apps.h \
-    launcher/program/blocks_env.c launcher/program/blocks_env.h \
-    launcher/program/spec_blocks.c launcher/program/spec_blocks.h \
-    launcher/program/ask.c launcher/program/ask.h \
-    launcher/program/pair.c launcher/program/pair.h \
-    launcher/program/spec_shape.c launcher/program/spec_shape.h \
-    launcher/process/signal_name.c launcher/process/signal_name.h \
-    launcher/program/spec_words.c launcher/program/spec_words.h \
-    launcher/tree/batch_bootstrap.c launcher/tree/batch_bootstrap.h
-libspec_a_SOURCES += \
-    launcher/program/claims.c launcher/program/claims.h \
-    launcher/program/ledger.c launcher/program/ledger.h launcher/program/ledger_private.h \
-    launcher/program/ledger_book.c launcher/program/ledger_context.c launcher/program/ledger_files.c \
-    launcher/program/ledger_instance.c \
-    launcher/program/ledger_lock.c launcher/program/ledger_queue.c \
-    launcher/program/store.c launcher/program/store.h
-libstdio_a_SOURCES = \
-    launcher/stdio/dest.c launcher/stdio/dest.h \
-    launcher/stdio/files.c launcher/stdio/files.h \
-    launcher/stdio/input.c launcher/stdio/input.h \
-    launcher/stdio/label.c launcher/stdio/label.h \
-    launcher/stdio/lines.c launcher/stdio/lines.h \
-    launcher/stdio/output.c launcher/stdio/output.h \
-    launcher/stdio/sink.c launcher/stdio/sink.h \
-    launcher/stdio/template.c launcher/stdio/template.h \
-    launcher/stdio/terminal.c launcher/stdio/terminal.h
-
-noinst_LIBRARIES += liblauncher.a libagent.a
-libagent_a_SOURCES = \
-    launcher/agent/agent.c launcher/agent/agent.h launcher/agent/state.h \
-    launcher/agent/asking.c launcher/agent/confine.c \
-    launcher/agent/bindings.c launcher/agent/bindings.h \
-    launcher/agent/ending.c launcher/agent/failures.c \
-    launcher/agent/group.c \
-    launcher/agent/memory.c launcher/agent/memory.h \
-    launcher/agent/place.c launcher/agent/place.h \
-    launcher/agent/pmix.c launcher/agent/pmix_room.h \
-    launcher/agent/pmix_job.c launcher/agent/pmix_ops.c launcher/agent/pmix_posts.c \
-    launcher/agent/neighbours.c launcher/agent/neighbours.h \
-    launcher/agent/register.c launcher/agent/rendezvous.c launcher/agent/report.c \
-    launcher/agent/quota.c launcher/agent/register.c launcher/agent/rendezvous.c launcher/agent/report.c \
-    launcher/agent/part.c launcher/agent/part.h launcher/agent/signals.c launcher/agent/slots.c \
-    launcher/agent/start.c launcher/agent/start.h \
-    launcher/agent/variables.c launcher/agent/variables.h \
-    launcher/agent/streams.c \
-    launcher/agent/tasks.c \
-    launcher/agent/pmix_tools.c launcher/agent/tool.c launcher/agent/tools.c launcher/agent/tools.h \
-    launcher/agent/threads.c launcher/agent/threads.h \
-    launcher/agent/topology_file.c launcher/agent/topology_file.h \
+noinst_LIBRARIES += liblauncher.a
+liblauncher_a_SOURCES = \
     launcher/process/cgroup.c launcher/process/cgroup.h \
     launcher/process/clone.c launcher/process/clone.h \
-    launcher/process/descend.c launcher/process/descend.h \
+    launcher/process/command_output.c launcher/process/command_output.h \
+    launcher/process/descendants.c launcher/process/descendants.h \
+    launcher/process/exec.c launcher/process/exec.h \
     launcher/process/job_signals.c launcher/process/job_signals.h \
-    launcher/process/process_set.c launcher/process/process_set.h \
+    launcher/process/localhost.c launcher/process/localhost.h \
     launcher/process/owned_directory.c launcher/process/owned_directory.h \
-    launcher/process/scratch.c launcher/process/scratch.h \
-    launcher/process/spawn.c launcher/process/spawn.h \
-    launcher/program/atlas.c launcher/program/atlas.h \
-    launcher/program/allowed.c launcher/program/allowed.h \
-    launcher/program/launch.c launcher/program/launch_read.c launcher/program/launch.h \
-    launcher/program/launch_group.c launcher/program/launch_group.h \
-    launcher/program/omp_env.c launcher/program/omp_env.h \
-    launcher/program/part_linkage.c launcher/program/part_linkage.h \
+    launcher/process/process_set.c launcher/process/process_set.h \
+    launcher/process/reap.c launcher/process/reap.h \
+    launcher/process/scratch_directory.c launcher/process/scratch_directory.h \
+    launcher/process/signal_name.c launcher/process/signal_name.h \
+    launcher/process/signal_source.c launcher/process/signal_source.h \
+    launcher/stdio/filename_template.c launcher/stdio/filename_template.h \
+    launcher/stdio/line_buffer.c launcher/stdio/line_buffer.h \
+    launcher/stdio/line_label.c launcher/stdio/line_label.h \
+    launcher/stdio/line_writer.c launcher/stdio/line_writer.h \
+    launcher/stdio/nonblocking_writer.c launcher/stdio/nonblocking_writer.h \
+    launcher/stdio/output.c launcher/stdio/output.h \
+    launcher/stdio/output_files.c launcher/stdio/output_files.h \
+    launcher/stdio/stdin_reader.c launcher/stdio/stdin_reader.h \
+    launcher/stdio/terminal.c launcher/stdio/terminal.h \
+    launcher/environment/environment.c launcher/environment/environment.h \
+    launcher/environment/gpu_environment.c launcher/environment/gpu_environment.h \
+    launcher/environment/openmp_environment.c launcher/environment/openmp_environment.h \
+    launcher/environment/pmi_environment.c launcher/environment/pmi_environment.h \
+    launcher/ledger/claim_queue.c \
+    launcher/ledger/claims_file.c \
+    launcher/ledger/claims_table.c launcher/ledger/claims_table.h \
+    launcher/ledger/context.c \
+    launcher/ledger/context_directory.c \
+    launcher/ledger/instance_directory.c \
+    launcher/ledger/instance_lock.c \
+    launcher/ledger/ledger.c launcher/ledger/ledger.h \
+    launcher/ledger/ledger_private.h \
+    launcher/ledger/private_directory.c launcher/ledger/private_directory.h \
+    launcher/ledger/topology_cache.c launcher/ledger/topology_cache.h \
+    launcher/tree/batch_bootstrap.c launcher/tree/batch_bootstrap.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \
     launcher/tree/child.c launcher/tree/child.h \
-    launcher/tree/frame.c launcher/tree/frame.h \
     launcher/tree/connect_back.c launcher/tree/connect_back.h \
+    launcher/tree/frame.c launcher/tree/frame.h \
     launcher/tree/link.c launcher/tree/link.h \
     launcher/tree/shared_start.c launcher/tree/shared_start.h \
     launcher/tree/srun.c launcher/tree/srun.h \
-    launcher/tree/target.c launcher/tree/target.h \
-    launcher/tree/waiting.c launcher/tree/waiting.h \
-    launcher/tree/tree.c launcher/tree/tree.h
-liblauncher_a_SOURCES = \
-    launcher/manager/adding.c launcher/manager/asked.c launcher/manager/names.c \
-    launcher/manager/services.c \
-    launcher/manager/groups.c launcher/manager/lock.c launcher/manager/room.c \
-    launcher/manager/dormant.c launcher/manager/parked.c \
-    launcher/manager/course.c launcher/manager/fence.c launcher/manager/finish.c \
-    launcher/manager/gather.c launcher/manager/orders.c launcher/manager/reports.c \
-    launcher/manager/incoming.c launcher/manager/incoming.h \
-    launcher/manager/started.c launcher/manager/supply.c launcher/manager/viewer.c \
-    launcher/manager/manager.c launcher/manager/manager.h launcher/manager/state.h \
-    launcher/manager/enclosed.c launcher/manager/grant.c launcher/manager/named.c \
-    launcher/manager/progress.c launcher/manager/reach.c launcher/manager/host_lines.c launcher/manager/host_lines.h \
-    launcher/manager/preparing.c launcher/manager/queue.c \
-    launcher/manager/place.c \
-    launcher/manager/silent.c \
-    launcher/manager/stock.c \
-    launcher/manager/stock_free.c \
-    launcher/manager/stop.c \
-    launcher/manager/verdict.c launcher/manager/verdict.h
+    launcher/tree/start_queue.c launcher/tree/start_queue.h \
+    launcher/tree/tree.c launcher/tree/tree.h \
+    launcher/tree/welcome.c launcher/tree/welcome.h \
+    launcher/spec/field.c launcher/spec/field.h \
+    launcher/spec/field_words.c launcher/spec/field_words.h \
+    launcher/spec/spec.c launcher/spec/spec.h \
+    launcher/spec/spec_build.h \
+    launcher/spec/spec_check.c launcher/spec/spec_check.h \
+    launcher/spec/spec_fields.c \
+    launcher/source/batch_nodelist.c launcher/source/batch_nodelist.h \
+    launcher/source/batch_system.c launcher/source/batch_system.h \
+    launcher/source/batch_system_private.h \
+    launcher/source/enclosing_nodes.c \
+    launcher/source/enclosing_program.c launcher/source/enclosing_program.h \
+    launcher/source/flux_job.c \
+    launcher/source/hostfile.c launcher/source/hostfile.h \
+    launcher/source/mpi_operator.c \
+    launcher/source/node_index.c launcher/source/node_index.h \
+    launcher/source/node_list.c launcher/source/node_list.h \
+    launcher/source/node_list_private.h \
+    launcher/source/nodes_from_options.c \
+    launcher/source/srun_nodes.c launcher/source/srun_nodes.h \
+    launcher/linkage/elf_file.c launcher/linkage/elf_file.h \
+    launcher/linkage/executable.c launcher/linkage/executable.h \
+    launcher/linkage/library_maker.c launcher/linkage/library_maker.h \
+    launcher/linkage/library_search.c launcher/linkage/library_search.h \
+    launcher/linkage/loader_cache.c launcher/linkage/loader_cache.h \
+    launcher/linkage/mpi_abi.c launcher/linkage/mpi_abi.h \
+    launcher/linkage/mpi_library.c launcher/linkage/mpi_library.h \
+    launcher/linkage/part_linkage.c launcher/linkage/part_linkage.h \
+    launcher/linkage/pmi_choice.c launcher/linkage/pmi_choice.h \
+    launcher/linkage/shared_libraries.c launcher/linkage/shared_libraries.h \
+    launcher/protocol/allowed_cores.c launcher/protocol/allowed_cores.h \
+    launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
+    launcher/protocol/launch.c launcher/protocol/launch.h \
+    launcher/protocol/launch_group.c launcher/protocol/launch_group.h \
+    launcher/protocol/launch_read.c \
+    launcher/protocol/namespace_apps.c launcher/protocol/namespace_apps.h \
+    launcher/protocol/pair.c launcher/protocol/pair.h \
+    launcher/protocol/task_request.c launcher/protocol/task_request.h \
+    launcher/protocol/task_table.c launcher/protocol/task_table.h \
+    launcher/task/memory_binding.c launcher/task/memory_binding.h \
+    launcher/task/openmp_variables.c launcher/task/openmp_variables.h \
+    launcher/task/part_setup.c launcher/task/part_setup.h \
+    launcher/task/task_binding.c launcher/task/task_binding.h \
+    launcher/task/task_environment.c launcher/task/task_environment.h \
+    launcher/agent/agent.c launcher/agent/agent.h \
+    launcher/agent/cpu_quota.c \
+    launcher/agent/exit_report.c \
+    launcher/agent/host_register.c \
+    launcher/agent/internal.h \
+    launcher/agent/local_group.c \
+    launcher/agent/other_instances.c launcher/agent/other_instances.h \
+    launcher/agent/pmi_socket.c \
+    launcher/agent/pmix_host.c \
+    launcher/agent/pmix_host_private.h \
+    launcher/agent/pmix_job.c \
+    launcher/agent/pmix_tool_proxy.c launcher/agent/pmix_tool_proxy.h \
+    launcher/agent/pmix_tools.c \
+    launcher/agent/retained_job.c launcher/agent/retained_job.h \
+    launcher/agent/spawn_and_names.c \
+    launcher/agent/start_failures.c \
+    launcher/agent/task_cgroup.c \
+    launcher/agent/task_launch.c \
+    launcher/agent/task_signals.c \
+    launcher/agent/task_start.c launcher/agent/task_start.h \
+    launcher/agent/task_streams.c \
+    launcher/agent/task_termination.c \
+    launcher/agent/topology_file.c launcher/agent/topology_file.h \
+    launcher/plan/picture_file.c launcher/plan/picture_file.h \
+    launcher/plan/shape_requests.c launcher/plan/shape_requests.h \
+    launcher/plan/spawn_environment.c launcher/plan/spawn_environment.h \
+    launcher/plan/spawn_spec.c launcher/plan/spawn_spec.h \
+    launcher/manager/agent_frames.c \
+    launcher/manager/agents.c \
+    launcher/manager/allocation_queue.c \
+    launcher/manager/display_binding.c \
+    launcher/manager/enclosing_resources.c \
+    launcher/manager/fence.c \
+    launcher/manager/graceful_stop.c \
+    launcher/manager/host_bootstrap.c \
+    launcher/manager/host_lines.c launcher/manager/host_lines.h \
+    launcher/manager/internal.h \
+    launcher/manager/lock_retry.c \
+    launcher/manager/manager.c launcher/manager/manager.h \
+    launcher/manager/names.c \
+    launcher/manager/no_pmi.c \
+    launcher/manager/outcome.c launcher/manager/outcome.h \
+    launcher/manager/placement_hosts.c \
+    launcher/manager/plan.c \
+    launcher/manager/pmi_service.c \
+    launcher/manager/program_check.c \
+    launcher/manager/program_start.c \
+    launcher/manager/program_termination.c \
+    launcher/manager/resources.c \
+    launcher/manager/resources_free.c \
+    launcher/manager/shape_allocation.c \
+    launcher/manager/spawn.c \
+    launcher/manager/spawn_hosts.c \
+    launcher/manager/spawn_resources.c \
+    launcher/manager/spawn_waiting.c \
+    launcher/manager/start_progress.c \
+    launcher/manager/task_group.c \
+    launcher/manager/task_requests.c \
+    launcher/manager/viewer.c \
+    launcher/manager/viewer_orders.c \
+    launcher/options/help_layout.c \
+    launcher/options/option.h \
+    launcher/options/option_help.c \
+    launcher/options/option_table.c \
+    launcher/options/option_values.c \
+    launcher/frontend/frontend.c launcher/frontend/frontend.h \
+    launcher/frontend/progress.c launcher/frontend/progress.h \
+    launcher/mpiexec/mpiexec.c launcher/mpiexec/mpiexec.h \
+    launcher/mpiexec/mpiexec_dialect.c \
+    launcher/mpiexec/mpiexec_environment.c \
+    launcher/mpiexec/mpiexec_help.c \
+    launcher/mpiexec/mpiexec_hosts.c \
+    launcher/mpiexec/mpiexec_layout.c \
+    launcher/mpiexec/mpiexec_names.c \
+    launcher/mpiexec/mpiexec_output.c \
+    launcher/mpiexec/mpiexec_private.h \
+    launcher/mpiexec/mpiexec_runtime.c \
+    launcher/mpiexec/mpiexec_table.c \
+    launcher/mpiexec/mpiexec_values.c \
+    launcher/mpiexec/relay.c launcher/mpiexec/relay.h \
+    launcher/mpiexec/singleton.c launcher/mpiexec/singleton.h \
+    launcher/cli/check_program.c launcher/cli/check_program.h \
+    launcher/cli/command_line.c launcher/cli/command_line.h \
+    launcher/cli/option_hints.c \
+    launcher/cli/tprun_options.c launcher/cli/tprun_options.h
 
-STOREYS = libagent.a libstdio.a libspec.a libpool.a libpmiserver.a liblayout.a libresource.a libbase.a
+# Every program links the same libraries, and takes from each what it needs.
+LAYERS = liblauncher.a libpmiserver.a liblayout.a libresource.a libtaskmap.a libbase.a
+LDADD = $(LAYERS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) -lm
 
 bin_PROGRAMS += tprun
-tprun_SOURCES = launcher/cli/tprun.c launcher/cli/check.c launcher/cli/check.h launcher/cli/frontend.c launcher/cli/frontend.h \
-    launcher/cli/mapped.c launcher/cli/mapped.h launcher/cli/progress.c launcher/cli/progress.h \
-    launcher/process/signal_source.c launcher/process/signal_source.h
-tprun_LDADD = liblauncher.a $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
+tprun_SOURCES = launcher/cli/tprun.c
 
 pkglibexec_PROGRAMS += tpagent
 tpagent_SOURCES = launcher/agent/tpagent.c
-tpagent_LDADD = $(STOREYS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
 
 pkglibexec_PROGRAMS += tpsingleton
-tpsingleton_SOURCES = launcher/cli/tpsingleton.c
-tpsingleton_LDADD = libspec.a libstdio.a libpmiserver.a libresource.a libbase.a $(JANSSON_LIBS) -lm
+tpsingleton_SOURCES = launcher/mpiexec/tpsingleton.c
+tpsingleton_LDADD = $(LAYERS) $(JANSSON_LIBS) -lm
 
 bin_PROGRAMS += tpres
-tpres_SOURCES = launcher/cli/tpres.c launcher/cli/tpres.h \
-    launcher/cli/tpres_alloc.c \
-    launcher/cli/tpres_command.c \
-    launcher/cli/tpres_draw.c \
-    launcher/cli/tpres_from.c \
-    launcher/cli/tpres_io.c \
-    launcher/cli/tpres_kinds.c launcher/cli/tpres_kinds.h \
-    launcher/cli/tpres_make.c \
-    launcher/cli/tpres_methods.c \
-    launcher/cli/tpres_sets.c \
-    launcher/cli/tpres_show.c \
-    launcher/cli/tpres_text.c
-tpres_LDADD = libstdio.a libspec.a libpmiserver.a liblayout.a libpool.a libresource.a libbase.a $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS)
+tpres_SOURCES = \
+    launcher/tpres/node_kinds.c launcher/tpres/node_kinds.h \
+    launcher/tpres/tpres.c launcher/tpres/tpres.h \
+    launcher/tpres/tpres_alloc.c \
+    launcher/tpres/tpres_command.c \
+    launcher/tpres/tpres_io.c \
+    launcher/tpres/tpres_make.c \
+    launcher/tpres/tpres_sets.c \
+    launcher/tpres/tpres_show.c \
+    launcher/tpres/tpres_text.c
 
 # By the names of other launchers tprun takes their options. All links are beside the agent: put that
 # directory first in PATH. In bindir are the two plain ones, and only where they were asked for, since
-# others install them too. launcher/cli/mpiexec_names.c knows the names.
+# others install them too. launcher/mpiexec/mpiexec_names.c knows the names.
 MPIEXEC_NAMES = mpiexec mpirun mpiexec.hydra mpiexec.mpich mpirun.mpich mpirun.mpi_abi_mpich \
     mpiexec.openmpi mpirun.openmpi orterun prterun oshrun shmemrun
 MPIEXEC_LINKS = $(MPIEXEC_NAMES:%=$(pkglibexecdir)/%)

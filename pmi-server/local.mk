@@ -1,130 +1,110 @@
 noinst_LIBRARIES += libpmiserver.a
 libpmiserver_a_SOURCES = \
-    pmi-server/kvs/exchange.c pmi-server/kvs/exchange.h \
-    pmi-server/kvs/kvs.c pmi-server/kvs/kvs.h \
-    pmi-server/dialects.c pmi-server/dialects.h \
-    pmi-server/pmi1/command.c pmi-server/pmi1/command.h \
-    pmi-server/pmi1/pmi1.c pmi-server/pmi1/pmi1.h \
-    pmi-server/pmi1/reply.c pmi-server/pmi1/reply.h \
-    pmi-server/pmi1/spawn.c pmi-server/pmi1/spawn.h \
-    pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h \
-    pmi-server/pmi2/command.c pmi-server/pmi2/command.h \
-    pmi-server/pmi2/pmi2.c pmi-server/pmi2/pmi2.h \
-    pmi-server/pmi2/reply.c pmi-server/pmi2/reply.h \
-    pmi-server/pmi2/spawn.c pmi-server/pmi2/spawn.h \
-    pmi-server/pmi2/wire.c pmi-server/pmi2/wire.h \
-    pmi-server/server/ask.c \
-    pmi-server/server/attribute.c \
-    pmi-server/server/barrier.c pmi-server/server/barrier.h \
-    pmi-server/server/client.c pmi-server/server/client.h \
-    pmi-server/server/dialect.h \
-    pmi-server/server/group.c pmi-server/server/group.h \
-    pmi-server/server/hosts.c \
-    pmi-server/server/number.c pmi-server/server/number.h \
-    pmi-server/server/quote.c pmi-server/server/quote.h \
-    pmi-server/server/request.c pmi-server/server/request.h \
-    pmi-server/server/ring.c pmi-server/server/ring.h \
-    pmi-server/server/server.c pmi-server/server/server.h \
-    pmi-server/server/spawn.c pmi-server/server/spawn.h
-
-libpmiserver_a_SOURCES += \
-    pmi-server/hub/describe.c pmi-server/hub/describe.h \
-    pmi-server/hub/fetch.c \
-    pmi-server/hub/gather.c \
-    pmi-server/hub/bonds.c \
-    pmi-server/hub/control.c \
-    pmi-server/hub/deaths.c \
-    pmi-server/hub/events.c \
-    pmi-server/hub/hub.c pmi-server/hub/hub.h \
-    pmi-server/hub/inside.h \
-    pmi-server/hub/lookup.c \
-    pmi-server/hub/names.c pmi-server/hub/names.h \
-    pmi-server/hub/naming.c \
-    pmi-server/hub/packet.c pmi-server/hub/packet.h \
-    pmi-server/hub/push.c \
-    pmi-server/hub/streams.c \
-    pmi-server/hub/query.c \
-    pmi-server/hub/tasks.c pmi-server/hub/tasks.h \
-    pmi-server/hub/talk.c pmi-server/hub/talk.h \
-    pmi-server/hub/view.c pmi-server/hub/view.h
-
-libpmiserver_a_SOURCES += pmi-server/pmix/host.h pmi-server/pmix/message.c pmi-server/pmix/message.h
-libpmiserver_a_SOURCES += \
-    pmi-server/pmix/sockets.c pmi-server/pmix/sockets.h
+    pmi-server/wire/pmi1_line.c pmi-server/wire/pmi1_line.h \
+    pmi-server/wire/pmi2_frame.c pmi-server/wire/pmi2_frame.h \
+    pmi-server/exchange/exchange.c pmi-server/exchange/exchange.h \
+    pmi-server/protocol/message.c pmi-server/protocol/message.h \
+    pmi-server/protocol/modex_message.c pmi-server/protocol/modex_message.h \
+    pmi-server/protocol/namespace_info.c pmi-server/protocol/namespace_info.h \
+    pmi-server/protocol/program_info.c pmi-server/protocol/program_info.h \
+    pmi-server/protocol/spawn_request.c pmi-server/protocol/spawn_request.h \
+    pmi-server/protocol/task_states.c pmi-server/protocol/task_states.h \
+    pmi-server/pmi/barrier.c pmi-server/pmi/barrier.h \
+    pmi-server/pmi/connection.c pmi-server/pmi/connection.h \
+    pmi-server/pmi/dialect.h \
+    pmi-server/pmi/dialects.c pmi-server/pmi/dialects.h \
+    pmi-server/pmi/group_barrier.c pmi-server/pmi/group_barrier.h \
+    pmi-server/pmi/kvs.c pmi-server/pmi/kvs.h \
+    pmi-server/pmi/node_attributes.c \
+    pmi-server/pmi/pmi1.c pmi-server/pmi/pmi1.h \
+    pmi-server/pmi/pmi1_command.c pmi-server/pmi/pmi1_command.h \
+    pmi-server/pmi/pmi1_reply.c pmi-server/pmi/pmi1_reply.h \
+    pmi-server/pmi/pmi1_spawn.c pmi-server/pmi/pmi1_spawn.h \
+    pmi-server/pmi/pmi2.c pmi-server/pmi/pmi2.h \
+    pmi-server/pmi/pmi2_command.c pmi-server/pmi/pmi2_command.h \
+    pmi-server/pmi/pmi2_reply.c pmi-server/pmi/pmi2_reply.h \
+    pmi-server/pmi/pmi2_spawn.c pmi-server/pmi/pmi2_spawn.h \
+    pmi-server/pmi/pmi_request.c pmi-server/pmi/pmi_request.h \
+    pmi-server/pmi/quote.c pmi-server/pmi/quote.h \
+    pmi-server/pmi/ranks_by_host.c \
+    pmi-server/pmi/ring.c pmi-server/pmi/ring.h \
+    pmi-server/pmi/server.c pmi-server/pmi/server.h \
+    pmi-server/service/collective.c \
+    pmi-server/service/direct_modex.c \
+    pmi-server/service/events_control.c \
+    pmi-server/service/internal.h \
+    pmi-server/service/iof.c \
+    pmi-server/service/name_store.c pmi-server/service/name_store.h \
+    pmi-server/service/namespaces.c \
+    pmi-server/service/publish_lookup.c \
+    pmi-server/service/query.c \
+    pmi-server/service/service.c pmi-server/service/service.h \
+    pmi-server/pmix/server.h \
+    pmi-server/pmix/tcp_peers.c pmi-server/pmix/tcp_peers.h
 if HAVE_PMIX
 libpmiserver_a_SOURCES += \
     pmi-server/pmix/accept_check.c pmi-server/pmix/accept_check.h \
-    pmi-server/pmix/calls.c pmi-server/pmix/calls.h \
-    pmi-server/pmix/committed.c \
-    pmi-server/pmix/data.c pmi-server/pmix/data.h \
-    pmi-server/pmix/connect.c \
-    pmi-server/pmix/control.c \
-    pmi-server/pmix/deaths.c \
-    pmi-server/pmix/ended.c \
+    pmi-server/pmix/direct_modex_request.c \
+    pmi-server/pmix/direct_modex_serve.c \
     pmi-server/pmix/events.c \
     pmi-server/pmix/fence.c \
-    pmi-server/pmix/foreign.c \
-    pmi-server/pmix/gather.c \
-    pmi-server/pmix/group.c \
-    pmi-server/pmix/host.c \
+    pmi-server/pmix/fence_missing.c \
+    pmi-server/pmix/group_connect.c \
     pmi-server/pmix/imports.c pmi-server/pmix/imports.h \
-    pmi-server/pmix/infos.c pmi-server/pmix/infos.h \
-    pmi-server/pmix/inside.h \
-    pmi-server/pmix/job.c pmi-server/pmix/job.h \
+    pmi-server/pmix/info.c pmi-server/pmix/info.h \
+    pmi-server/pmix/internal.h \
+    pmi-server/pmix/iof.c \
+    pmi-server/pmix/job_control.c \
+    pmi-server/pmix/job_info.c pmi-server/pmix/job_info.h \
     pmi-server/pmix/library.c pmi-server/pmix/library.h \
-    pmi-server/pmix/missing.c \
+    pmi-server/pmix/library_calls.c pmi-server/pmix/library_calls.h \
     pmi-server/pmix/listeners.c pmi-server/pmix/listeners.h \
-    pmi-server/pmix/modex.c \
+    pmi-server/pmix/log.c pmi-server/pmix/log.h \
     pmi-server/pmix/module.c pmi-server/pmix/module.h \
-    pmi-server/pmix/names.c \
-    pmi-server/pmix/names_options.c pmi-server/pmix/names_options.h \
-    pmi-server/pmix/psets.c \
-    pmi-server/pmix/keys.c pmi-server/pmix/keys.h \
+    pmi-server/pmix/namespace.c pmi-server/pmix/namespace.h \
+    pmi-server/pmix/publish_lookup.c \
+    pmi-server/pmix/publish_options.c pmi-server/pmix/publish_options.h \
     pmi-server/pmix/query.c \
-    pmi-server/pmix/pack.c \
-    pmi-server/pmix/questions.c \
-    pmi-server/pmix/queue.c pmi-server/pmix/queue.h \
-    pmi-server/pmix/directives.c pmi-server/pmix/directives.h \
-    pmi-server/pmix/say.c pmi-server/pmix/say.h \
+    pmi-server/pmix/query_keys.c pmi-server/pmix/query_keys.h \
+    pmi-server/pmix/remote_namespace.c \
+    pmi-server/pmix/requests.c \
+    pmi-server/pmix/server.c \
     pmi-server/pmix/spawn.c \
-    pmi-server/pmix/input.c \
-    pmi-server/pmix/output.c \
-    pmi-server/pmix/told.c \
+    pmi-server/pmix/spawn_directives.c pmi-server/pmix/spawn_directives.h \
+    pmi-server/pmix/task_exit.c \
     pmi-server/pmix/tools.c \
-    pmi-server/pmix/upcalls.c \
-    pmi-server/pmix/value.c pmi-server/pmix/value.h \
-    pmi-server/pmix/waiting.c
+    pmi-server/pmix/upcall_queue.c pmi-server/pmix/upcall_queue.h
 else
-libpmiserver_a_SOURCES += pmi-server/pmix/absent.c
+libpmiserver_a_SOURCES += pmi-server/pmix/stubs.c
 endif
 
 # What programs link: nothing but libc, and nothing exported but the API.
 lib_LTLIBRARIES += libpmi.la
 libpmi_la_SOURCES = \
-    pmi-server/client/clique.c pmi-server/client/clique.h \
-    pmi-server/client/conn.c pmi-server/client/conn.h \
-    pmi-server/client/dynamic.c \
-    pmi-server/client/line.c pmi-server/client/line.h \
+    pmi-server/client/connection.c pmi-server/client/connection.h \
+    pmi-server/client/connection_line.c pmi-server/client/connection_line.h \
+    pmi-server/client/libpmi.c \
+    pmi-server/client/libpmi_spawn.c \
     pmi-server/client/pairs.c pmi-server/client/pairs.h \
-    pmi-server/client/pmi.c \
+    pmi-server/client/process_mapping.c pmi-server/client/process_mapping.h \
     pmi-server/client/session.c pmi-server/client/session.h \
-    pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h \
-    pmi-server/server/number.c pmi-server/server/number.h
+    pmi-server/wire/pmi1_line.c pmi-server/wire/pmi1_line.h \
+    base/number.c base/number.h
 libpmi_la_CFLAGS = $(AM_CFLAGS) -pthread
 libpmi_la_LDFLAGS = $(AM_LDFLAGS) -pthread -version-info 0:0:0 -export-symbols-regex '^PMI_'
 
 lib_LTLIBRARIES += libpmi2.la
 libpmi2_la_SOURCES = \
-    pmi-server/client/conn.c pmi-server/client/conn.h \
-    pmi-server/client/dynamic2.c \
-    pmi-server/client/frame.c pmi-server/client/frame.h \
-    pmi-server/client/line.c pmi-server/client/line.h \
+    pmi-server/client/connection.c pmi-server/client/connection.h \
+    pmi-server/client/connection_frame.c pmi-server/client/connection_frame.h \
+    pmi-server/client/connection_line.c pmi-server/client/connection_line.h \
+    pmi-server/client/libpmi2.c \
+    pmi-server/client/libpmi2_spawn.c \
     pmi-server/client/pairs.c pmi-server/client/pairs.h \
-    pmi-server/client/pmi2.c \
-    pmi-server/client/session2.c pmi-server/client/session2.h \
-    pmi-server/pmi1/wire.c pmi-server/pmi1/wire.h \
-    pmi-server/pmi2/wire.c pmi-server/pmi2/wire.h \
-    pmi-server/server/number.c pmi-server/server/number.h
+    pmi-server/client/session_pmi2.c pmi-server/client/session_pmi2.h \
+    pmi-server/wire/pmi1_line.c pmi-server/wire/pmi1_line.h \
+    pmi-server/wire/pmi2_frame.c pmi-server/wire/pmi2_frame.h \
+    base/number.c base/number.h
 libpmi2_la_CFLAGS = $(AM_CFLAGS) -pthread
 libpmi2_la_LDFLAGS = $(AM_LDFLAGS) -pthread -version-info 0:0:0 \
     -export-symbols-regex '^PMI2_|^PMIX_Ring$$'

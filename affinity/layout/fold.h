@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "affinity/resource/idset.h"
+#include "affinity/sets/idset.h"
 
 struct fold {
     uint32_t *slots; /* number + 1, or 0; at least half stay 0 */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "affinity/layout/builder.h"
+#include "affinity/layout/build.h"
 
 int layout_check_part(const struct layout_part *part, struct error *err)
 {

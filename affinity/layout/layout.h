@@ -17,9 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "affinity/layout/rankfile.h"
-#include "affinity/layout/taskmap.h"
-#include "affinity/resource/idset.h"
+#include "affinity/policy/rankfile.h"
+#include "affinity/sets/idset.h"
+#include "affinity/taskmap/taskmap.h"
 #include "affinity/topology/topo.h"
 #include "base/error.h"
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "affinity/resource/constraint.h"
-#include "affinity/resource/hostlist.h"
+#include "affinity/sets/hostlist.h"
 
 enum constraint_kind {
     CONSTRAINT_AND,

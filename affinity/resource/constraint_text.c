@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "affinity/resource/constraint_private.h"
-#include "affinity/resource/excerpt.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 struct constraint_text {
     const char *text;

@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "affinity/resource/hostlist.h"
-#include "affinity/resource/idset.h"
+#include "affinity/sets/hostlist.h"
+#include "affinity/sets/idset.h"
 #include "base/error.h"
 
 /* Several times what the largest machines need, were all of their nodes different; a parsed object

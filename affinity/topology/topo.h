@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "affinity/resource/idset.h"
+#include "affinity/sets/idset.h"
 #include "base/error.h"
 
 /* Outermost first; letters of LAMA: n b N s L3 L2 L1 c h */

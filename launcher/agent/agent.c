@@ -11,12 +11,12 @@
 
 #include "base/mem.h"
 #include "config.h"
-#include "launcher/agent/state.h"
+#include "launcher/agent/internal.h"
 #include "launcher/agent/topology_file.h"
-#include "launcher/process/descend.h"
+#include "launcher/process/descendants.h"
 #include "launcher/process/job_signals.h"
-#include "launcher/program/allowed.h"
-#include "launcher/program/here.h"
+#include "launcher/process/localhost.h"
+#include "launcher/protocol/allowed_cores.h"
 #include "launcher/tree/connect_back.h"
 
 /* ---- leaving ---- */

@@ -12,7 +12,7 @@
 #include "affinity/topology/topo.h"
 #include "base/error.h"
 #include "launcher/process/cgroup.h"
-#include "launcher/process/scratch.h"
+#include "launcher/process/scratch_directory.h"
 
 #define AGENT_LOST_GRACE 1.0 /* s from TERM to KILL when a part of tprun was lost */
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "launcher/agent/state.h"
-#include "launcher/agent/tools.h"
+#include "launcher/agent/internal.h"
+#include "launcher/agent/pmix_tool_proxy.h"
 
 static void note(void *arg, const char *text)
 {

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/thread.h"
-#include "launcher/agent/state.h"
+#include "launcher/agent/internal.h"
 
 #define TOPOLOGY_PATIENCE 10.0 /* s; tasks look for themselves then */
 

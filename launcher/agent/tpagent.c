@@ -11,9 +11,9 @@
 #include "config.h"
 #include "launcher/agent/agent.h"
 #include "launcher/process/cgroup.h"
-#include "launcher/process/descend.h"
+#include "launcher/process/descendants.h"
+#include "launcher/process/exec.h"
 #include "launcher/process/job_signals.h"
-#include "launcher/process/spawn.h"
 #include "launcher/stdio/terminal.h"
 
 /* The guard: should the agent itself be killed, ends what it leaves behind. It holds neither end

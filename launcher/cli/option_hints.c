@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/near.h"
-#include "launcher/cli/mpiexec_private.h"
-#include "launcher/cli/option.h"
+#include "base/edit_distance.h"
+#include "launcher/mpiexec/mpiexec_private.h"
+#include "launcher/options/option.h"
 
 /* Options of mpirun, mpiexec, srun, flux, aprun and jsrun that users bring along, and what to write
  * here. Of those with values the first row that matches holds. */

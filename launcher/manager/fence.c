@@ -1,5 +1,5 @@
 /* The exchange: the manager gathers for several agents and never takes part itself. */
-#include "launcher/manager/state.h"
+#include "launcher/manager/internal.h"
 
 static void exchange_up(void *arg, uint64_t id, uint32_t weight, const void *bytes, size_t len)
 {

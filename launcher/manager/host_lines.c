@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/resource/hostlist.h"
+#include "affinity/sets/hostlist.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
-#include "base/table.h"
 
 #define NAME '\1'     /* stands for the host's name in a text */
 #define MAX_INSIDE 60 /* bytes of a hostlist that is told again inside the text */

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/manager/state.h"
-#include "launcher/process/descend.h"
+#include "launcher/manager/internal.h"
+#include "launcher/process/descendants.h"
+#include "launcher/process/exec.h"
 #include "launcher/process/job_signals.h"
 #include "launcher/process/process_set.h"
-#include "launcher/process/spawn.h"
-#include "launcher/program/slurm_job.h"
+#include "launcher/source/srun_nodes.h"
 
 static void fill_bootstrap(struct manager *manager)
 {

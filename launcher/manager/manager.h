@@ -9,8 +9,8 @@
 #define LAUNCHER_MANAGER_MANAGER_H
 
 #include "launcher/process/cgroup.h"
-#include "launcher/process/scratch.h"
-#include "launcher/program/spec.h"
+#include "launcher/process/scratch_directory.h"
+#include "launcher/spec/spec.h"
 
 /* Be the manager of this spec, for the front end behind `fd` (both taken over). `cgroup` is for the
  * tasks on this machine, shared with the front end, or NULL. Called in a forked process that has no

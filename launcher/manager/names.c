@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/manager/state.h"
-#include "launcher/program/json_field.h"
-#include "pmi-server/hub/names.h"
+#include "launcher/manager/internal.h"
+#include "launcher/spec/field.h"
+#include "pmi-server/service/name_store.h"
 
 #define NAMES_FILE "names.json"
 #define NAMES_LOCK "names"

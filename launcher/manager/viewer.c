@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "launcher/manager/state.h"
+#include "launcher/manager/internal.h"
 
 #define NOTES_TOGETHER 0.2 /* s within which hosts that say the same share a line */
 

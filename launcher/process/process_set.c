@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "launcher/process/cgroup.h"
-#include "launcher/process/descend.h"
+#include "launcher/process/descendants.h"
 
 #define DESCRIBED_MAX 8 /* processes that are named */
 

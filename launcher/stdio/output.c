@@ -10,9 +10,9 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/printable.h"
-#include "launcher/stdio/files.h"
-#include "launcher/stdio/label.h"
-#include "launcher/stdio/template.h"
+#include "launcher/stdio/filename_template.h"
+#include "launcher/stdio/line_label.h"
+#include "launcher/stdio/output_files.h"
 
 struct output {
     struct output_config config; /* its texts are our own */

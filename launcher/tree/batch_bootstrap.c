@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/resource/excerpt.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
+#include "base/text.h"
 
 static char *pals_directory(void)
 {

@@ -26,7 +26,7 @@
 
 struct batch_bootstrap {
     const char *name;         /* of --bootstrap */
-    const char *system;       /* as launcher/program/source.h calls it */
+    const char *system;       /* as launcher/source/batch_system.h calls it */
     const char *command;      /* the program that is looked for */
     const char *only_in;      /* a part of the paths that it may have; NULL: any */
     bool (*is_meant)(void);   /* auto takes it; NULL: always */

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/shell_words.h"
-#include "launcher/process/spawn.h"
+#include "launcher/process/exec.h"
 #include "launcher/tree/srun.h"
 
 extern char **environ;

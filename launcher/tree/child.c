@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "config.h"
-#include "launcher/process/spawn.h"
+#include "launcher/process/exec.h"
 
 #define LAST_WORDS 0.5 /* s between the end of a link and the verdict: the command's own words */
 #define NOISE_MAX 2048

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "affinity/resource/idset.h"
+#include "affinity/sets/idset.h"
 #include "launcher/tree/bootstrap.h"
 #include "launcher/tree/link.h"
-#include "launcher/tree/waiting.h"
+#include "launcher/tree/start_queue.h"
 
 struct child;
 struct shared_start;

@@ -30,7 +30,7 @@ enum frame_type {
     FRAME_CREDIT,   /* rank: bytes of bulk payload that may be sent again */
     /* down the tree */
     FRAME_WELCOME, /* JSON: who the agent is, what it starts below itself; first frame */
-    FRAME_LAUNCH,  /* group; JSON: see launcher/program/launch.h */
+    FRAME_LAUNCH,  /* group; JSON: see launcher/protocol/launch.h */
     FRAME_GO,      /* group; each of its nodes can start it: start it. With one node nobody waits
                          for this */
     FRAME_SIGNAL,  /* flags: signal number, to every task; rank: FRAME_SIGNAL_END where it asks them
@@ -62,7 +62,7 @@ enum frame_type {
     FRAME_MISSING,  /* both ways; group; its rank will enter no PMI barrier from a number on: u64
                            number. flags: FRAME_MISSING_GROUPS, FRAME_MISSING_PMIX: no PMIx fence */
     FRAME_ASK,      /* group; a task asks something of its program; rank: number of the question;
-                           JSON: see launcher/program/ask.h */
+                           JSON: see launcher/protocol/task_request.h */
     FRAME_POST,     /* both ways, to `node` from node id `rank` of the group: bytes between their
                        hosts of openpmix */
     FRAME_HUB,  /* both ways, to and from the host of openpmix of `node`: bytes that the program's

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/process/spawn.h"
+#include "launcher/process/exec.h"
 #include "launcher/tree/connect_back.h"
 #include "launcher/tree/srun.h"
 

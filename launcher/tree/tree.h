@@ -17,12 +17,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "affinity/resource/idset.h"
+#include "affinity/sets/idset.h"
 #include "base/error.h"
 #include "launcher/tree/bootstrap.h"
 #include "launcher/tree/frame.h"
 #include "launcher/tree/link.h"
-#include "launcher/tree/target.h"
+#include "launcher/tree/welcome.h"
 
 struct tree_unreached {
     uint32_t node;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "pmi-server/client/pmi.h"
-#include "pmi-server/server/number.h"
 
 struct session pmi_session;
 static pthread_mutex_t session_mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "pmi-server/client/line.h"
+#include "pmi-server/client/connection_line.h"
 #include "pmi-server/client/pairs.h"
 
 struct session {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "pmi-server/pmix/imports.h"
-#include "pmi-server/pmix/sockets.h"
+#include "pmi-server/pmix/tcp_peers.h"
 
 /* openpmix stops listening for ever on most errors, though they are about one connection or pass. EAGAIN
  * is the one that every version takes for "not now". */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/inside.h"
-#include "pmi-server/pmix/say.h"
+#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/log.h"
 
 #define NOBODY UINT32_MAX
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
-#include "base/table.h"
-#include "pmi-server/pmix/inside.h"
+#include "pmi-server/pmix/internal.h"
 
 #define PART (1ull << 60) /* in the id of a fence of some ranks only */
 

@@ -8,7 +8,7 @@
 #ifndef PMI_SERVER_PMIX_LISTENERS_H
 #define PMI_SERVER_PMIX_LISTENERS_H
 
-#include "affinity/resource/idset.h"
+#include "affinity/sets/idset.h"
 
 struct idset *listeners_find(void); /* file descriptors; caller frees */
 /* Those that were not there before: who says nothing is not accepted, up to as many as the kernel

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/inside.h"
-#include "pmi-server/pmix/keys.h"
+#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/query_keys.h"
 
 #define KEYS_MAX 256  /* in a request */
 #define TEXT_MAX 4096 /* bytes of a name */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/directives.h"
-#include "pmi-server/pmix/inside.h"
-#include "pmi-server/pmix/say.h"
+#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/log.h"
+#include "pmi-server/pmix/spawn_directives.h"
 
 #define SPAWNINGS_MAX 1024 /* of a job on this node that are not answered */
 

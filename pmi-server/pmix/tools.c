@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/inside.h"
-#include "pmi-server/pmix/sockets.h"
+#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/tcp_peers.h"
 
 struct tools {
     char *name;        /* of all, up to their own */

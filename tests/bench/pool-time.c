@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "affinity/pool/pool.h"
+#include "affinity/treepool/treepool.h"
 #include "base/mem.h"
 
 #define NODES 16384u

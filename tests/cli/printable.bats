@@ -284,10 +284,10 @@ END
 
 @test "one file writes what tprun says" {
     grep -nE '\b(printf|vprintf|puts|putchar|perror|dprintf)\(|\b(stderr|stdout)\b *[,);]|write(_all)?\((1|2|STD)' \
-        "$ROOT"/{affinity,launcher,pmi-server}/*/*.c | grep -v '/\*\|: \*\|^[^:]*/launcher/cli/progress\.c:\|/pmi-server/client/' >found || true
+        "$ROOT"/{affinity,launcher,pmi-server}/*/*.c | grep -v '/\*\|: \*\|^[^:]*/launcher/frontend/progress\.c:\|/pmi-server/client/' >found || true
     equal "$(cat found)" ""
     # and one makes what it says of its own among tasks' output
-    grep -n '"tprun: ' "$ROOT"/{launcher/agent,pmi-server/*}/*.c |
-        grep -v '^[^:]*/pmi-server/\(client/\|pmix/say\.c:\)' >found || true
+    grep -n '"tprun: ' "$ROOT"/{launcher/agent,launcher/task,pmi-server/*}/*.c |
+        grep -v '^[^:]*/pmi-server/\(client/\|pmix/log\.c:\)' >found || true
     equal "$(cat found)" ""
 }

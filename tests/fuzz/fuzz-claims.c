@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launcher/program/claims.h"
+#include "launcher/ledger/claims_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

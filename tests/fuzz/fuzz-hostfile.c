@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "launcher/program/hostfile.h"
+#include "launcher/source/hostfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

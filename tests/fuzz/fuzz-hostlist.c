@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/resource/hostlist.h"
+#include "affinity/sets/hostlist.h"
 #include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/resource/idset.h"
+#include "affinity/sets/idset.h"
 #include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

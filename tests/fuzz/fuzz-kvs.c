@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmi-server/kvs/kvs.h"
+#include "pmi-server/pmi/kvs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

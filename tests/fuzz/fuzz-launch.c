@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launcher/program/launch.h"
+#include "launcher/protocol/launch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

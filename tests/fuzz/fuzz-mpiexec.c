@@ -7,8 +7,8 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "launcher/cli/mpiexec.h"
-#include "launcher/cli/options.h"
+#include "launcher/cli/tprun_options.h"
+#include "launcher/mpiexec/mpiexec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,10 +1,9 @@
 /* Clients that speak PMI-2: the bytes as they are, or (second bit of the first byte) as bodies with
  * newlines between, which get their lengths here. And the codec by itself. */
-#include "tests/fuzz/pmi-turns.h"
-
 #include <stdio.h>
 
-#include "pmi-server/pmi2/wire.h"
+#include "pmi-server/wire/pmi2_frame.h"
+#include "tests/fuzz/pmi-turns.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

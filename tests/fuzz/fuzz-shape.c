@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/pool/request.h"
+#include "affinity/treepool/request.h"
 #include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

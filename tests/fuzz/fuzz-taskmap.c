@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/layout/taskmap.h"
+#include "affinity/taskmap/taskmap.h"
 #include "base/mem.h"
 
 #define SMALL 4096 /* ranks that are worth writing out */

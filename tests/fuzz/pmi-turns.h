@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmi-server/dialects.h"
-#include "pmi-server/server/server.h"
+#include "pmi-server/pmi/dialects.h"
+#include "pmi-server/pmi/server.h"
 
 #define NCLIENTS 3
 #define NOPEN 8 /* answers that are owed; what comes beyond is answered at once */

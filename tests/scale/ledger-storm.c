@@ -24,7 +24,7 @@
 
 #include "base/directory.h"
 #include "base/mem.h"
-#include "launcher/program/ledger_private.h"
+#include "launcher/ledger/ledger_private.h"
 
 #define MOST_CORES 65536
 #define MOST_RUNS 200000

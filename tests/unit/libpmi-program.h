@@ -7,8 +7,8 @@
 #include <poll.h>
 #include <stdbool.h>
 
-#include "pmi-server/dialects.h"
-#include "pmi-server/server/server.h"
+#include "pmi-server/pmi/dialects.h"
+#include "pmi-server/pmi/server.h"
 
 #define MAX_TASKS 8
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "affinity/layout/layout.h"
-#include "affinity/resource/hostlist.h"
+#include "affinity/sets/hostlist.h"
 #include "base/mem.h"
 #include "tests/unit/unit.h"
 

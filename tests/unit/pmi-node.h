@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmi-server/dialects.h"
-#include "pmi-server/server/server.h"
+#include "pmi-server/pmi/dialects.h"
+#include "pmi-server/pmi/server.h"
 
 #define MAX_CLIENTS 4
 

@@ -20,9 +20,9 @@
 #include "base/buf.h"
 #include "base/directory.h"
 #include "base/mem.h"
-#include "pmi-server/hub/hub.h"
-#include "pmi-server/hub/tasks.h"
-#include "pmi-server/pmix/host.h"
+#include "pmi-server/pmix/server.h"
+#include "pmi-server/protocol/task_states.h"
+#include "pmi-server/service/service.h"
 
 #define PATIENCE 30.0 /* s, more than a host has with a thread of openpmix that hangs */
 #define PACKET 65536

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "affinity/pool/request.h"
+#include "affinity/treepool/request.h"
 
 #define BRUTE_DOMAINS 24
 

@@ -1,12 +1,10 @@
 /* cgroup: where it can be made is read right, and what is in it cannot get away. */
-#include "tests/unit/unit.h"
-
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,9 +16,10 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "launcher/process/cgroup.h"
-#include "launcher/process/descend.h"
+#include "launcher/process/descendants.h"
+#include "launcher/process/exec.h"
 #include "launcher/process/process_set.h"
-#include "launcher/process/spawn.h"
+#include "tests/unit/unit.h"
 
 /* ---- where ---- */
 

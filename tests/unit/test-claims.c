@@ -1,10 +1,9 @@
-#include "tests/unit/unit.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "launcher/program/claims.h"
+#include "launcher/ledger/claims_table.h"
+#include "tests/unit/unit.h"
 
 #define HEAD "tprun-claims 1 "
 

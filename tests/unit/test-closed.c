@@ -1,13 +1,12 @@
-#include "tests/unit/unit.h"
-
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "launcher/program/linkage.h"
+#include "launcher/linkage/shared_libraries.h"
 #include "tests/unit/elf-file.h"
+#include "tests/unit/unit.h"
 
 static char root[] = "/tmp/tprun-closed-XXXXXX";
 

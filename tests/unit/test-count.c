@@ -1,8 +1,7 @@
-#include "tests/unit/vectors.h"
-
 #include <string.h>
 
-#include "affinity/resource/count.h"
+#include "affinity/shape/count.h"
+#include "tests/unit/vectors.h"
 
 static struct count read_count(const char *text)
 {

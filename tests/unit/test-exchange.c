@@ -1,5 +1,3 @@
-#include "tests/unit/unit.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +5,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "pmi-server/kvs/exchange.h"
+#include "pmi-server/exchange/exchange.h"
+#include "tests/unit/unit.h"
 
 #define MAX_VERTICES 16
 

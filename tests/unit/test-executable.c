@@ -1,5 +1,3 @@
-#include "tests/unit/unit.h"
-
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "launcher/program/executable.h"
+#include "launcher/linkage/executable.h"
+#include "tests/unit/unit.h"
 
 static char directory[] = "/tmp/test-executable.XXXXXX";
 

@@ -1,11 +1,10 @@
-#include "tests/unit/unit.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "launcher/program/hostfile.h"
+#include "launcher/source/hostfile.h"
+#include "tests/unit/unit.h"
 
 static char *shown(const struct hostfile *file)
 {

@@ -1,9 +1,8 @@
-#include "tests/unit/vectors.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/resource/hostlist.h"
+#include "affinity/sets/hostlist.h"
+#include "tests/unit/vectors.h"
 
 static struct hostlist *read_list(const char *text)
 {

@@ -1,9 +1,8 @@
-#include "tests/unit/vectors.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/resource/idset.h"
+#include "affinity/sets/idset.h"
+#include "tests/unit/vectors.h"
 
 static struct idset *read_set(const char *text)
 {

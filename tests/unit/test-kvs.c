@@ -1,9 +1,8 @@
-#include "tests/unit/unit.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "pmi-server/kvs/kvs.h"
+#include "pmi-server/pmi/kvs.h"
+#include "tests/unit/unit.h"
 
 /* An exchange that is over as soon as it begins. */
 static void take_fresh(struct kvs *kvs, struct buf *out)

@@ -1,13 +1,12 @@
-#include "tests/unit/unit.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "affinity/layout/layout.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "launcher/program/launch.h"
-#include "launcher/program/spec_build.h"
+#include "launcher/protocol/launch.h"
+#include "launcher/spec/spec_build.h"
+#include "tests/unit/unit.h"
 
 #define MAX_NODES 2000
 

@@ -1,6 +1,3 @@
-#include "base/directory.h"
-#include "tests/unit/unit.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -20,9 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "config.h"
-#include "launcher/program/ledger.h"
-#include "launcher/program/store.h"
+#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/private_directory.h"
+#include "tests/unit/unit.h"
 
 /* A directory of the test's own, and the one in it that TPRUN_RUNTIME_DIR names. */
 static char *world;

@@ -1,5 +1,3 @@
-#include "tests/unit/unit.h"
-
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
@@ -7,8 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "launcher/program/mpi_abi.h"
+#include "launcher/linkage/mpi_abi.h"
 #include "tests/unit/elf-file.h"
+#include "tests/unit/unit.h"
 
 /* mpich/lib and openmpi/lib64 as projects install them, debian with both side by side. */
 static char root[] = "/tmp/tprun-abi-XXXXXX";

@@ -1,12 +1,11 @@
-#include "tests/unit/unit.h"
-
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/cli/mpiexec.h"
+#include "launcher/mpiexec/mpiexec.h"
+#include "tests/unit/unit.h"
 
 static void test_links_by_these_names_are_meant(void **state)
 {

@@ -1,14 +1,13 @@
 /* The table of mpiexec's options against those that programs have: tests/mpiexec/. */
-#include "tests/unit/unit.h"
-
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "launcher/cli/mpiexec.h"
-#include "launcher/cli/mpiexec_private.h"
-#include "launcher/program/spec.h"
+#include "launcher/mpiexec/mpiexec.h"
+#include "launcher/mpiexec/mpiexec_private.h"
+#include "launcher/spec/spec.h"
+#include "tests/unit/unit.h"
 
 #define LISTS TEST_DATA_DIR "/../mpiexec"
 

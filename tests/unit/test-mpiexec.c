@@ -1,5 +1,3 @@
-#include "tests/unit/unit.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +5,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/cli/mpiexec.h"
-#include "launcher/cli/mpiexec_private.h"
-#include "launcher/cli/option.h"
-#include "launcher/cli/options.h"
-#include "launcher/program/spec.h"
+#include "launcher/cli/tprun_options.h"
+#include "launcher/mpiexec/mpiexec.h"
+#include "launcher/mpiexec/mpiexec_private.h"
+#include "launcher/options/option.h"
+#include "launcher/spec/spec.h"
+#include "tests/unit/unit.h"
 
 /* Words of a command line: between blanks. */
 static char **translate_as(const char *name, const char *line, struct error *err)

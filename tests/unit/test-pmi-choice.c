@@ -1,17 +1,16 @@
-#include "tests/unit/unit.h"
-
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "launcher/program/mpi_use.h"
-#include "launcher/program/pmi_choice.h"
-#include "launcher/program/pmi_env.h"
-#include "launcher/program/spec_env.h"
-#include "launcher/program/spec.h"
+#include "launcher/environment/environment.h"
+#include "launcher/environment/pmi_environment.h"
+#include "launcher/linkage/mpi_library.h"
+#include "launcher/linkage/pmi_choice.h"
+#include "launcher/spec/spec.h"
 #include "tests/unit/elf-file.h"
+#include "tests/unit/unit.h"
 
 #define NLIBRARIES 3
 

@@ -1,7 +1,6 @@
+#include "base/number.h"
+#include "pmi-server/wire/pmi1_line.h"
 #include "tests/unit/pmi-node.h"
-
-#include "pmi-server/pmi1/wire.h"
-#include "pmi-server/server/number.h"
 
 #define V16 "0123456789abcdef"
 #define V256 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16

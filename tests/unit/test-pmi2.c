@@ -1,6 +1,5 @@
+#include "pmi-server/wire/pmi2_frame.h"
 #include "tests/unit/pmi-node.h"
-
-#include "pmi-server/pmi2/wire.h"
 
 #define TEXT_INIT "cmd=init pmi_version=2 pmi_subversion=0\n"
 #define TEXT_INIT_OK "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n"

@@ -1,7 +1,4 @@
 /* The host side of openpmix, with real hosts and real clients. */
-#include "config.h"
-#include "tests/unit/unit.h"
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,15 +8,17 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "pmi-server/hub/talk.h"
-#include "pmi-server/pmix/host.h"
+#include "config.h"
+#include "pmi-server/pmix/server.h"
+#include "pmi-server/protocol/message.h"
 #include "tests/unit/pmix-leaks.h"
 #include "tests/unit/pmix-node.h"
+#include "tests/unit/unit.h"
 
 #ifdef HAVE_PMIX
 #include <pmix_version.h>
 
-#include "pmi-server/pmix/inside.h"
+#include "pmi-server/pmix/internal.h"
 #include "pmi-server/pmix/module.h"
 #include "tests/programs/pmix-versions.h"
 

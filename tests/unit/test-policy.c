@@ -1,9 +1,8 @@
-#include "tests/unit/unit.h"
-
 #include <string.h>
 
-#include "affinity/layout/policy.h"
+#include "affinity/policy/policy.h"
 #include "base/buf.h"
+#include "tests/unit/unit.h"
 
 static int parse(struct layout_part part, struct policy *policy, struct error *err)
 {

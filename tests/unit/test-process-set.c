@@ -1,5 +1,3 @@
-#include "tests/unit/unit.h"
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "launcher/process/descend.h"
+#include "launcher/process/descendants.h"
 #include "launcher/process/process_set.h"
+#include "tests/unit/unit.h"
 
 /* Children write what they hear, a byte for each signal, into a pipe that they share. */
 static int heard[2];

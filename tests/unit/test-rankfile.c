@@ -1,13 +1,12 @@
-#include "tests/unit/unit.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "affinity/layout/rankfile.h"
+#include "affinity/policy/rankfile.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "tests/unit/unit.h"
 
 static struct rankfile *parse(const char *text, struct error *err)
 {

@@ -1,5 +1,3 @@
-#include "tests/unit/unit.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -7,7 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "launcher/cli/relay.h"
+#include "launcher/mpiexec/relay.h"
+#include "tests/unit/unit.h"
 
 /* Two pipes with a relay from the first to the second: writer -> relay -> reader. */
 struct line {

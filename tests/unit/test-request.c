@@ -1,10 +1,9 @@
-#include "tests/unit/vectors.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/pool/request.h"
+#include "affinity/treepool/request.h"
 #include "base/buf.h"
+#include "tests/unit/vectors.h"
 
 static void put_count(struct buf *out, const char *what, const struct count *count)
 {

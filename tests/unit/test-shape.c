@@ -1,9 +1,8 @@
-#include "tests/unit/vectors.h"
-
 #include <string.h>
 
-#include "affinity/resource/shape.h"
+#include "affinity/shape/shape.h"
 #include "base/buf.h"
+#include "tests/unit/vectors.h"
 
 static struct shape *read_shape(const char *text)
 {

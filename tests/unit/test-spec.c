@@ -1,5 +1,3 @@
-#include "tests/unit/unit.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +6,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/program/json_field.h"
-#include "launcher/program/spec.h"
-#include "launcher/program/spec_build.h"
-#include "launcher/program/spec_env.h"
+#include "launcher/environment/environment.h"
+#include "launcher/spec/field.h"
+#include "launcher/spec/spec.h"
+#include "launcher/spec/spec_build.h"
+#include "tests/unit/unit.h"
 
 #define PROGRAM "'version':1,'parts':[{'argv':['a']}]"
 

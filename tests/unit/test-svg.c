@@ -1,12 +1,11 @@
 /* The picture as SVG: well-formed whatever the names, all ranks in it, bounded in size and time. */
-#include "tests/unit/picture-world.h"
-
 #include <ctype.h>
 #include <time.h>
 
-#include "affinity/layout/svg_pen.h"
+#include "affinity/picture/svg_element.h"
 #include "affinity/topology/topo_build.h"
 #include "base/buf.h"
+#include "tests/unit/picture-world.h"
 
 #define MAX_BYTES 2000000
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,10 +1,9 @@
-#include "tests/unit/vectors.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/layout/taskmap.h"
+#include "affinity/taskmap/taskmap.h"
+#include "tests/unit/vectors.h"
 
 static struct taskmap *read_map(const char *text)
 {

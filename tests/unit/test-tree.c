@@ -1,5 +1,3 @@
-#include "tests/unit/unit.h"
-
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -8,8 +6,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/process/spawn.h"
+#include "launcher/process/exec.h"
 #include "launcher/tree/tree.h"
+#include "tests/unit/unit.h"
 
 /* ---- targets ---- */
 

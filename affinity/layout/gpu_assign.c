@@ -1,0 +1,349 @@
+/*
+ * Which GPUs go with which position, on one kind of node.
+ *
+ * The rule is TreePool's (RFC 49), by which R was allocated if a TreePool allocator made it, so
+ * that a task gets the GPUs that its cores were allocated with: finest level first, in each object
+ * of it the lowest free place and the lowest free GPUs below it, as long as there are enough of
+ * both; what is left over goes by the next coarser level. There the rule is sharper than TreePool's,
+ * which takes any: GPUs that are neighbours go together, and the place is next to the first of
+ * them where one is free. A place is a slot, or without -c a core. Tasks that are bound to the
+ * whole domain of their GPU share its cores, and where there are too few of them its places. GPUs
+ * that are left when all places are taken go round the places once more; whether two tasks may be
+ * there is for the limits to say.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/positions.h"
+#include "base/mem.h"
+
+struct circle { /* an object with GPUs below it */
+    struct rows rows;
+    uint32_t begin, end;   /* positions inside */
+    uint32_t next;         /* the first that may be free */
+    uint32_t share, used;  /* tasks for each place, and how many `next` has; 1 and 0 but where
+                              domains are shared */
+    uint32_t first, ngpus; /* members, in the order of the hardware */
+};
+
+struct pairing {
+    struct plan *plan;
+    const struct policy *policy;
+    bool *taken;            /* [positions] not to be had, or not any more */
+    uint32_t *uses;         /* [GPUs] tasks that have it */
+    struct circle *circles; /* finest level first */
+    uint32_t ncircles;
+    uint32_t *members;          /* of the circles: indexes into the kind's GPUs */
+    uint32_t *home;             /* [GPUs] its finest circle */
+    struct position *positions; /* that are paired, */
+    struct pair *pairs;         /* and with what */
+    uint32_t npairs;
+    uint64_t most; /* that there is room for */
+    uint32_t lap;  /* how often all places were taken */
+};
+
+/* ---- circles ---- */
+
+struct member {
+    struct rows rows; /* of the circle that it is to be in */
+    uint32_t home;    /* its finest circle so far, or NO_HOME */
+    uint32_t gpu;
+};
+
+#define NO_HOME UINT32_MAX
+
+/* Circles are numbered finest level first and from left to right, so homes are in the order of the
+ * hardware as far as they are of one level. */
+static int compare_members(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    if (x->rows.first != y->rows.first)
+        return x->rows.first < y->rows.first ? -1 : 1;
+    if (x->home != y->home)
+        return x->home < y->home ? -1 : 1;
+    return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+}
+
+/* Positions whose units lie in these rows. */
+static void circle_positions(struct circle *circle, const struct plan *plan)
+{
+    uint32_t low = 0, high = plan->npositions;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (plan->first_row[plan->positions[middle].unit] < circle->rows.first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    circle->begin = circle->next = circle->end = low;
+    while (circle->end < plan->npositions &&
+           plan->end_row[plan->positions[circle->end].unit] <= circle->rows.end)
+        circle->end++;
+}
+
+/* The objects of a level that have GPUs. */
+static void add_level(struct pairing *pairing, enum topo_level level, uint32_t *nmembers)
+{
+    const struct kind *kind = pairing->plan->kind;
+    struct member *found = mem_array(kind->ngpus, sizeof(*found));
+    uint32_t n = 0;
+    for (uint32_t gpu = 0; gpu < kind->ngpus; gpu++)
+        if (kind->gpus[gpu].rows[level].first < kind->gpus[gpu].rows[level].end)
+            found[n++] = (struct member){kind->gpus[gpu].rows[level], pairing->home[gpu], gpu};
+    if (n)
+        qsort(found, n, sizeof(*found), compare_members);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || found[i].rows.first != found[i - 1].rows.first) {
+            struct circle *circle = &pairing->circles[pairing->ncircles++];
+            *circle = (struct circle){.rows = found[i].rows, .first = *nmembers};
+            circle_positions(circle, pairing->plan);
+        }
+        pairing->circles[pairing->ncircles - 1].ngpus++;
+        pairing->members[(*nmembers)++] = found[i].gpu;
+        if (found[i].home == NO_HOME)
+            pairing->home[found[i].gpu] = pairing->ncircles - 1;
+    }
+    free(found);
+}
+
+/* ---- places ---- */
+
+static bool core_is_busy(const struct plan *plan, uint32_t unit)
+{
+    const struct idset *busy = plan->kind->busy;
+    for (uint32_t row = plan->first_row[unit]; busy && row < plan->end_row[unit]; row++)
+        if (idset_has(busy, kind_core(plan->kind, row)))
+            return true;
+    return false;
+}
+
+/* One place a core: of its threads the first. */
+static void find_places(struct pairing *pairing)
+{
+    const struct plan *plan = pairing->plan;
+    for (uint32_t i = 0; i < plan->npositions; i++) {
+        uint32_t unit = plan->positions[i].unit;
+        bool first = pairing->policy->cores_per_task || unit == 0 ||
+                     plan->object[TOPO_CORE][unit] != plan->object[TOPO_CORE][unit - 1];
+        pairing->taken[i] = !first || (!pairing->lap && core_is_busy(plan, unit));
+    }
+}
+
+/* All tasks of a shared domain find room at its places, evenly and in order. */
+static void share_places(struct pairing *pairing)
+{
+    for (uint32_t i = 0; i < pairing->ncircles; i++) {
+        struct circle *circle = &pairing->circles[i];
+        circle->next = circle->begin;
+        circle->used = 0;
+        uint64_t tasks = (uint64_t)circle->ngpus * pairing->policy->gpu_tasks, places = 0;
+        for (uint32_t at = circle->next; at < circle->end; at++)
+            places += !pairing->taken[at];
+        circle->share = 1;
+        if (pairing->policy->bind_domain && places)
+            circle->share = (uint32_t)((tasks + places - 1) / places);
+    }
+}
+
+/* Units that a task at a position would occupy. */
+static struct rows busy_units(const struct pairing *pairing, uint32_t at)
+{
+    const struct position *position = &pairing->plan->positions[at];
+    if (policy_is_narrow(pairing->policy))
+        return (struct rows){position->bind_first, position->bind_end};
+    return (struct rows){position->unit, position->unit + 1};
+}
+
+/* Whoever would occupy a part of the same is not to be had any more. */
+static void take_place(struct pairing *pairing, uint32_t at)
+{
+    struct rows own = busy_units(pairing, at);
+    for (uint32_t i = at; i-- > 0 && busy_units(pairing, i).end > own.first;)
+        pairing->taken[i] = true;
+    for (uint32_t i = at; i < pairing->plan->npositions && busy_units(pairing, i).first < own.end;
+         i++)
+        pairing->taken[i] = true;
+}
+
+/* The first free place of a circle; its `end` when there is none. */
+static uint32_t free_place(const struct pairing *pairing, struct circle *circle)
+{
+    while (circle->next < circle->end && pairing->taken[circle->next])
+        circle->next++;
+    return circle->next;
+}
+
+static uint32_t use_place(struct circle *circle)
+{
+    uint32_t place = circle->next;
+    if (++circle->used == circle->share) {
+        circle->next++;
+        circle->used = 0;
+    }
+    return place;
+}
+
+/* Next to the first of these GPUs that has a free place, else anywhere in the circle, where there
+ * is one. */
+static uint32_t choose_place(const struct pairing *pairing, struct circle *circle,
+                             const uint32_t *picked)
+{
+    for (uint32_t i = 0; i < pairing->policy->gpus_per_task; i++) {
+        struct circle *home = &pairing->circles[pairing->home[picked[i]]];
+        if (free_place(pairing, home) < home->end)
+            return use_place(home);
+    }
+    free_place(pairing, circle);
+    return use_place(circle);
+}
+
+/* ---- pairs ---- */
+
+/* The first GPUs of a circle that have not had a task in this turn. False: not enough. */
+static bool pick_gpus(const struct pairing *pairing, const struct circle *circle, uint32_t turn,
+                      uint32_t *picked)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < circle->ngpus && n < pairing->policy->gpus_per_task; i++) {
+        uint32_t gpu = pairing->members[circle->first + i];
+        if (pairing->uses[gpu] == turn)
+            picked[n++] = gpu;
+    }
+    return n == pairing->policy->gpus_per_task;
+}
+
+static void bind_to_circle(struct position *position, const struct plan *plan,
+                           const struct circle *circle)
+{
+    while (position->bind_first > 0 &&
+           plan->first_row[position->bind_first - 1] >= circle->rows.first)
+        position->bind_first--;
+    while (position->bind_end < plan->nunits &&
+           plan->end_row[position->bind_end] <= circle->rows.end)
+        position->bind_end++;
+}
+
+/* Whether these GPUs are neighbours, and this place is next to them. */
+static bool is_local(const struct pairing *pairing, uint32_t place, const uint32_t *picked)
+{
+    const struct circle *home = &pairing->circles[pairing->home[picked[0]]];
+    uint32_t unit = pairing->plan->positions[place].unit;
+    for (uint32_t i = 1; i < pairing->policy->gpus_per_task; i++)
+        if (pairing->home[picked[i]] != pairing->home[picked[0]])
+            return false;
+    return pairing->plan->first_row[unit] >= home->rows.first &&
+           pairing->plan->end_row[unit] <= home->rows.end;
+}
+
+/* Where tasks go round the nodes, all nodes give what is near before any gives the rest. */
+static struct pair pair_make(const struct pairing *pairing, uint32_t turn, bool remote)
+{
+    bool cyclic = policy_is_cyclic(pairing->policy);
+    turn += pairing->lap * pairing->policy->gpu_tasks;
+    return (struct pair){pairing->npairs, cyclic ? 2 * turn + remote : turn, !cyclic && remote};
+}
+
+static void add_pair(struct pairing *pairing, struct circle *circle, uint32_t turn,
+                     const uint32_t *picked)
+{
+    uint32_t place = choose_place(pairing, circle, picked);
+    struct plan *plan = pairing->plan;
+    struct position *position = &pairing->positions[pairing->npairs];
+    uint32_t *ids = plan->gpus + (size_t)pairing->npairs * pairing->policy->gpus_per_task;
+    *position = plan->positions[place];
+    pairing->pairs[pairing->npairs] = pair_make(pairing, turn, !is_local(pairing, place, picked));
+    pairing->npairs++;
+    if (pairing->policy->bind_domain) {
+        position->bind_first = position->unit;
+        position->bind_end = position->unit + 1;
+        bind_to_circle(position, plan, circle);
+    }
+    for (uint32_t i = 0; i < pairing->policy->gpus_per_task; i++) {
+        ids[i] = plan->kind->gpus[picked[i]].id;
+        pairing->uses[picked[i]]++;
+    }
+    if (!pairing->policy->bind_domain)
+        take_place(pairing, place);
+}
+
+static void fill_circle(struct pairing *pairing, struct circle *circle, uint32_t turn)
+{
+    uint32_t *picked = mem_array(pairing->policy->gpus_per_task, sizeof(*picked));
+    while (pairing->npairs < pairing->most && free_place(pairing, circle) < circle->end &&
+           pick_gpus(pairing, circle, turn, picked))
+        add_pair(pairing, circle, turn, picked);
+    free(picked);
+}
+
+static uint32_t fewest_uses(const struct pairing *pairing)
+{
+    uint32_t fewest = pairing->policy->gpu_tasks;
+    for (uint32_t gpu = 0; gpu < pairing->plan->kind->ngpus; gpu++)
+        fewest = pairing->uses[gpu] < fewest ? pairing->uses[gpu] : fewest;
+    return fewest;
+}
+
+/* As often as there are tasks for each GPU. */
+static void pair_turns(struct pairing *pairing)
+{
+    for (uint32_t turn = fewest_uses(pairing); turn < pairing->policy->gpu_tasks; turn++) {
+        uint32_t before = pairing->npairs;
+        for (uint32_t i = 0; i < pairing->ncircles; i++)
+            fill_circle(pairing, &pairing->circles[i], turn);
+        if (pairing->npairs == before)
+            break;
+    }
+}
+
+static void pair_all(struct pairing *pairing)
+{
+    uint32_t before;
+    do {
+        before = pairing->npairs;
+        find_places(pairing);
+        share_places(pairing);
+        pair_turns(pairing);
+        pairing->lap++;
+    } while (pairing->npairs > before || pairing->lap < 2);
+}
+
+static void make_circles(struct pairing *pairing)
+{
+    const struct kind *kind = pairing->plan->kind;
+    enum topo_level levels[KIND_NEAR_LEVELS];
+    uint32_t nmembers = 0;
+    pairing->circles = mem_array((size_t)kind->ngpus * KIND_NEAR_LEVELS, sizeof(struct circle));
+    pairing->members = mem_array((size_t)kind->ngpus * KIND_NEAR_LEVELS, sizeof(uint32_t));
+    pairing->home = mem_array(kind->ngpus, sizeof(*pairing->home));
+    memset(pairing->home, 0xff, kind->ngpus * sizeof(*pairing->home));
+    kind_near_levels(kind->topo, levels);
+    for (uint32_t i = 0; i < KIND_NEAR_LEVELS; i++)
+        add_level(pairing, levels[i], &nmembers);
+}
+
+void plan_pair_gpus(struct plan *plan, const struct policy *policy)
+{
+    const uint32_t ngpus = plan->kind->ngpus, each = policy->gpus_per_task;
+    struct pairing pairing = {.plan = plan, .policy = policy};
+    uint64_t most = (uint64_t)ngpus * policy->gpu_tasks / each; /* as far as GPUs go */
+    pairing.most = most = most < TOPO_MAX_PUS ? most : TOPO_MAX_PUS;
+    pairing.taken = mem_array(plan->npositions, sizeof(*pairing.taken));
+    pairing.uses = mem_array(ngpus, sizeof(*pairing.uses));
+    pairing.positions = mem_array(most, sizeof(*pairing.positions));
+    pairing.pairs = mem_array(most, sizeof(*pairing.pairs));
+    plan->gpus = mem_array(most * each, sizeof(*plan->gpus));
+    make_circles(&pairing);
+    pair_all(&pairing);
+    plan->gpu_set = mem_array(pairing.npairs, sizeof(*plan->gpu_set));
+    memset(plan->gpu_set, 0xff, pairing.npairs * sizeof(*plan->gpu_set));
+    free(plan->positions);
+    plan->unpaired = plan->npositions;
+    plan->positions = pairing.positions;
+    plan->npositions = pairing.npairs;
+    plan->pairs = pairing.pairs;
+    free(pairing.taken);
+    free(pairing.uses);
+    free(pairing.circles);
+    free(pairing.members);
+    free(pairing.home);
+}

@@ -1,0 +1,110 @@
+#include <stdlib.h>
+
+#include "affinity/layout/node_class.h"
+#include "base/mem.h"
+
+/* Finer levels have more objects; which of two is the finer one is the machine's. */
+void kind_near_levels(const struct topo *topo, enum topo_level levels[KIND_NEAR_LEVELS])
+{
+    static const enum topo_level order[KIND_NEAR_LEVELS] = {TOPO_L3, TOPO_NUMA, TOPO_SOCKET,
+                                                            TOPO_BOARD, TOPO_NODE};
+    for (uint32_t n = 0; n < KIND_NEAR_LEVELS; n++) {
+        uint32_t at = n;
+        for (;
+             order[n] != TOPO_NODE && at > 0 && topo->count[levels[at - 1]] < topo->count[order[n]];
+             at--)
+            levels[at] = levels[at - 1];
+        levels[at] = order[n];
+    }
+}
+
+/* Rows of the kind from the first one at or behind a row of the topology on. */
+static uint32_t row_at(const struct kind *kind, uint32_t row)
+{
+    uint32_t low = 0, high = kind->nrows;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (kind->rows[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Rows of the topology [first, end) that lie in one object of a level: all rows of the object. */
+static struct rows object_rows(const struct topo *topo, enum topo_level level, struct rows within)
+{
+    const uint32_t *object = topo->object[level];
+    struct rows rows = within;
+    if (object[within.first] == TOPO_ABSENT || object[within.first] != object[within.end - 1])
+        return (struct rows){0, 0};
+    while (rows.first > 0 && object[rows.first - 1] == object[within.first])
+        rows.first--;
+    while (rows.end < topo->npus && object[rows.end] == object[within.first])
+        rows.end++;
+    return rows;
+}
+
+/* From the first to the last thread next to a GPU; without one, all. */
+static struct rows rows_near(const struct topo *topo, const struct idset *cpus)
+{
+    struct rows rows = {0, topo->npus};
+    while (cpus && rows.first < rows.end && !idset_has(cpus, topo->os[rows.first]))
+        rows.first++;
+    while (cpus && rows.first < rows.end && !idset_has(cpus, topo->os[rows.end - 1]))
+        rows.end--;
+    return rows.first < rows.end ? rows : (struct rows){0, topo->npus};
+}
+
+static void gpu_make(struct kind_gpu *gpu, const struct kind *kind, const struct idset *cpus,
+                     uint32_t id)
+{
+    enum topo_level levels[KIND_NEAR_LEVELS];
+    struct rows near = rows_near(kind->topo, cpus);
+    kind_near_levels(kind->topo, levels);
+    *gpu = (struct kind_gpu){.id = id};
+    for (uint32_t i = 0; i < KIND_NEAR_LEVELS; i++) {
+        struct rows rows = object_rows(kind->topo, levels[i], near);
+        gpu->rows[levels[i]] = (struct rows){row_at(kind, rows.first), row_at(kind, rows.end)};
+    }
+}
+
+static int refuse_gpus(const struct kind *kind, const struct idset *gpus, const char *host,
+                       struct error *err)
+{
+    struct idset *have = idset_new();
+    for (size_t i = 0; i < kind->topo->ngpus; i++)
+        idset_add(have, kind->topo->gpus[i].id);
+    char *want_text = idset_encode(gpus), *have_text = idset_encode(have);
+    error_set(err, "%s: GPUs %s were allocated, but this machine has only GPUs %s", host, want_text,
+              have_text);
+    free(want_text);
+    free(have_text);
+    idset_free(have);
+    return -1;
+}
+
+/* A topology that shows no GPU at all (a synthetic one, or that of a container) does not say that
+ * there are none: where those of R are is not known then. */
+int kind_find_gpus(struct kind *kind, const struct idset *gpus, const char *host, struct error *err)
+{
+    const struct topo *topo = kind->topo;
+    size_t count = gpus ? idset_count(gpus) : 0, at = 0;
+    if (!count)
+        return 0;
+    if (count > TOPO_MAX_GPUS)
+        return error_set(err, "%s: %zu GPUs were allocated; %d are the most that a node may have",
+                         host, count, TOPO_MAX_GPUS);
+    kind->gpus = mem_array(count, sizeof(*kind->gpus));
+    IDSET_FOREACH(id, gpus)
+    {
+        while (at < topo->ngpus && topo->gpus[at].id < id)
+            at++;
+        bool shown = at < topo->ngpus && topo->gpus[at].id == id;
+        if (topo->ngpus && !shown)
+            return refuse_gpus(kind, gpus, host, err);
+        gpu_make(&kind->gpus[kind->ngpus++], kind, shown ? topo->gpus[at].cpus : NULL, id);
+    }
+    return 0;
+}

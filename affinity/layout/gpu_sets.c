@@ -1,0 +1,268 @@
+/*
+ * GPUs of a layout: what is left for a run, the sets that tasks share, who sees which.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/build.h"
+#include "base/hash_table.h"
+#include "base/mem.h"
+
+/* ---- what is left for a run ---- */
+
+static void add_cores(struct idset *busy, const struct kind *kind, struct rows rows)
+{
+    for (uint32_t row = rows.first; row < rows.end; row++)
+        idset_add(busy, kind_core(kind, row));
+}
+
+/* As a limit of one a core counts it: a task bound to cores or threads occupies them, any other
+ * only its place. */
+static void add_busy(struct idset *busy, const struct builder *builder,
+                     const struct layout_task *task)
+{
+    const struct kind *kind = builder_kind(builder, task->node);
+    if (!policy_is_narrow(builder_policy(builder, task))) {
+        add_cores(busy, kind, (struct rows){task->place, task->place + 1});
+        return;
+    }
+    for (uint32_t i = 0; i < builder->bindings[task->binding].nspans; i++)
+        add_cores(busy, kind, builder_binding_rows(builder, kind, task->binding, i));
+}
+
+static void leave_rest(const struct builder *builder, struct run_gpus *gpus)
+{
+    uint32_t nnodes = builder->request->nnodes;
+    gpus->owned = mem_array(nnodes * 2ul, sizeof(*gpus->owned));
+    for (uint32_t node = 0; node < nnodes; node++) {
+        const struct idset *all = builder->request->nodes[node].gpus;
+        if (!builder->node_tasks[node])
+            continue;
+        if (all && builder->node_gpus[node])
+            gpus->nodes[node].gpus = gpus->owned[2 * node] =
+                idset_subtract(all, builder->node_gpus[node]);
+        gpus->nodes[node].busy = gpus->owned[2 * node + 1] = idset_new();
+    }
+    for (uint32_t rank = 0; rank < builder->layout->ntasks; rank++) {
+        const struct layout_task *task = &builder->layout->tasks[rank];
+        add_busy(gpus->owned[2 * task->node + 1], builder, task);
+    }
+}
+
+int builder_find_gpus(const struct builder *builder, struct run_gpus *gpus, struct kinds *kinds,
+                      struct error *err)
+{
+    uint32_t nnodes = builder->request->nnodes;
+    *gpus = (struct run_gpus){.nodes = mem_array(nnodes, sizeof(*gpus->nodes))};
+    for (uint32_t node = 0; node < nnodes; node++)
+        gpus->nodes[node].gpus = builder->request->nodes[node].gpus;
+    if (builder->layout->ntasks)
+        leave_rest(builder, gpus);
+    return kinds_make(kinds, builder->request, gpus->nodes, err);
+}
+
+void builder_free_gpus(const struct builder *builder, struct run_gpus *gpus)
+{
+    for (size_t i = 0; gpus->owned && i < builder->request->nnodes * 2ul; i++)
+        idset_free(gpus->owned[i]);
+    free(gpus->owned);
+    free(gpus->nodes);
+}
+
+/* ---- sets ---- */
+
+static uint64_t set_hash(const struct idset *set)
+{
+    uint64_t hash = 0;
+    IDSET_FOREACH(id, set)
+    hash = table_hash(hash, id);
+    return hash;
+}
+
+struct wanted {
+    const struct layout *layout;
+    const struct idset *set;
+};
+
+static bool is_wanted(uint32_t number, const void *arg)
+{
+    const struct wanted *wanted = arg;
+    return idset_equal(wanted->layout->gpu_sets[number], wanted->set);
+}
+
+/* The number of a set, which is taken. */
+static uint32_t number_set(struct builder *builder, struct idset *set)
+{
+    struct layout *layout = builder->layout;
+    struct wanted wanted = {layout, set};
+    uint32_t number = table_number(&builder->set_numbers, set_hash(set), is_wanted, &wanted);
+    if (number < layout->ngpu_sets) {
+        idset_free(set);
+        return number;
+    }
+    if (number == builder->set_room) {
+        builder->set_room = builder->set_room * 2 + 16;
+        layout->gpu_sets =
+            mem_resize(layout->gpu_sets, builder->set_room, sizeof(*layout->gpu_sets));
+    }
+    layout->gpu_sets[layout->ngpu_sets++] = set;
+    return number;
+}
+
+uint32_t builder_gpu_set(struct builder *builder, const uint32_t *ids, uint32_t n)
+{
+    struct idset *set = idset_new();
+    for (uint32_t i = 0; i < n; i++)
+        idset_add(set, ids[i]);
+    return number_set(builder, set);
+}
+
+static void claim_gpus(struct builder *builder, uint32_t node, uint32_t set)
+{
+    struct idset **claim = &builder->node_gpus[node];
+    if (!*claim)
+        *claim = idset_new();
+    IDSET_FOREACH(id, builder->layout->gpu_sets[set])
+    idset_add(*claim, id);
+}
+
+uint32_t builder_give_gpus(struct builder *builder, const struct policy *policy,
+                           const struct plan *plan, uint32_t position, uint32_t node)
+{
+    uint32_t number = plan->pairs[position].number, *set = &plan->gpu_set[number];
+    if (*set == LAYOUT_NO_GPUS)
+        *set = builder_gpu_set(builder, plan->gpus + (size_t)number * policy->gpus_per_task,
+                               policy->gpus_per_task);
+    claim_gpus(builder, node, *set);
+    return *set;
+}
+
+uint32_t builder_give_set(struct builder *builder, const struct idset *gpus, uint32_t node)
+{
+    uint32_t set = number_set(builder, idset_copy(gpus));
+    claim_gpus(builder, node, set);
+    return set;
+}
+
+/* ---- the closest ---- */
+
+static bool rows_meet(const struct builder *builder, const struct kind *kind, uint32_t binding,
+                      struct rows rows)
+{
+    for (uint32_t i = 0; i < builder->bindings[binding].nspans; i++) {
+        struct rows span = builder_binding_rows(builder, kind, binding, i);
+        if (span.first < rows.end && rows.first < span.end)
+            return true;
+    }
+    return false;
+}
+
+/* Of these GPUs (NULL: all of the node) those that share the finest level with a binding. */
+static uint32_t closest_set(struct builder *builder, const struct kind *kind, uint32_t binding,
+                            const struct idset *among)
+{
+    enum topo_level levels[KIND_NEAR_LEVELS];
+    uint32_t *ids = mem_array(kind->ngpus, sizeof(*ids)), n = 0, set = LAYOUT_NO_GPUS;
+    kind_near_levels(kind->topo, levels);
+    for (uint32_t i = 0; i < KIND_NEAR_LEVELS && !n; i++)
+        for (uint32_t gpu = 0; gpu < kind->ngpus; gpu++)
+            if ((!among || idset_has(among, kind->gpus[gpu].id)) &&
+                rows_meet(builder, kind, binding, kind->gpus[gpu].rows[levels[i]]))
+                ids[n++] = kind->gpus[gpu].id;
+    if (n)
+        set = builder_gpu_set(builder, ids, n);
+    free(ids);
+    return set;
+}
+
+/* By node, the GPUs among which the tasks of a run look: with -g those that they were given; else
+ * what no other run was given, NULL where that is all of the node. */
+static struct idset **find_shared(const struct builder *builder, uint32_t run)
+{
+    const struct layout *layout = builder->layout;
+    const struct layout_request *request = builder->request;
+    bool given = builder->runs[run].policy.gpus_per_task;
+    struct idset **shared = mem_array(request->nnodes, sizeof(*shared));
+    for (uint32_t node = 0; !given && node < request->nnodes; node++)
+        if (builder->node_gpus[node] && request->nodes[node].gpus)
+            shared[node] = idset_subtract(request->nodes[node].gpus, builder->node_gpus[node]);
+    for (uint32_t rank = 0; given && rank < layout->ntasks; rank++) {
+        const struct layout_task *task = &layout->tasks[rank];
+        struct idset **set = &shared[task->node];
+        if (builder->run_of[task->app] != run)
+            continue;
+        if (!*set)
+            *set = idset_new();
+        IDSET_FOREACH(id, layout->gpu_sets[task->gpus])
+        idset_add(*set, id);
+    }
+    return shared;
+}
+
+/* What was last found for a binding, on which kind of node. */
+struct known {
+    uint32_t kind, set;
+};
+
+/* What is left of a whole node is the same for all tasks of one binding. */
+static void share_run(struct builder *builder, const struct kinds *kinds, uint32_t run)
+{
+    struct layout *layout = builder->layout;
+    struct idset **shared = find_shared(builder, run);
+    struct known *known = mem_array(layout->nbindings, sizeof(*known));
+    memset(known, 0xff, layout->nbindings * sizeof(*known));
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
+        struct layout_task *task = &layout->tasks[rank];
+        struct known *at = &known[task->binding];
+        uint32_t kind = kinds->of[task->node];
+        if (builder->run_of[task->app] != run)
+            continue;
+        if (shared[task->node] || at->kind != kind)
+            *at = (struct known){
+                kind, closest_set(builder, &kinds->kinds[kind], task->binding, shared[task->node])};
+        task->gpus = at->set;
+        if (shared[task->node])
+            at->kind = UINT32_MAX;
+    }
+    for (uint32_t node = 0; node < builder->request->nnodes; node++)
+        idset_free(shared[node]);
+    free(shared);
+    free(known);
+}
+
+static bool run_shares(const struct run *run)
+{
+    return run->policy.gpu_bind == POLICY_GPUS_CLOSEST;
+}
+
+static int share_runs(struct builder *builder, struct error *err)
+{
+    const struct layout_request *request = builder->request;
+    struct kind_gpus *nodes = mem_array(request->nnodes, sizeof(*nodes));
+    struct kinds kinds;
+    for (uint32_t node = 0; node < request->nnodes; node++)
+        nodes[node].gpus = request->nodes[node].gpus;
+    int rc = kinds_make(&kinds, request, nodes, err);
+    for (uint32_t run = 0; rc == 0 && run < builder->nruns; run++)
+        if (run_shares(&builder->runs[run]))
+            share_run(builder, &kinds, run);
+    kinds_free(&kinds);
+    free(nodes);
+    return rc;
+}
+
+int builder_share_gpus(struct builder *builder, struct error *err)
+{
+    const struct layout *layout = builder->layout;
+    bool any = false;
+    for (uint32_t run = 0; run < builder->nruns; run++)
+        any = any || run_shares(&builder->runs[run]);
+    if (!any)
+        return 0;
+    if (share_runs(builder, err) < 0)
+        return -1;
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++)
+        if (layout->tasks[rank].gpus != LAYOUT_NO_GPUS)
+            claim_gpus(builder, layout->tasks[rank].node, layout->tasks[rank].gpus);
+    return 0;
+}

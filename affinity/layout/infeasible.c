@@ -1,0 +1,520 @@
+/*
+ * Refusals that teach: words and widths that no node has.
+ */
+#include "affinity/layout/infeasible.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/build.h"
+#include "affinity/layout/limits.h"
+#include "affinity/sets/hostlist.h"
+#include "base/buf.h"
+#include "base/mem.h"
+
+static const char *const one_of[TOPO_NLEVELS] = {"node",     "board",    "NUMA domain",
+                                                 "socket",   "L3 cache", "L2 cache",
+                                                 "L1 cache", "core",     "hardware thread"};
+
+void refusal_add_object(struct buf *out, const struct policy *policy, enum topo_level level)
+{
+    if (policy->cores_per_task && level >= TOPO_CORE)
+        buf_printf(out, "slot of %u core%s", policy->cores_per_task,
+                   policy->cores_per_task == 1 ? "" : "s");
+    else
+        buf_add_text(out, one_of[level]);
+}
+
+void refusal_add_objects(struct buf *out, const struct policy *policy, enum topo_level level,
+                         uint32_t count)
+{
+    const char *plural = count == 1 ? "" : "s";
+    if (policy->cores_per_task && level >= TOPO_CORE)
+        buf_printf(out, "%u slot%s of %u core%s", count, plural, policy->cores_per_task,
+                   policy->cores_per_task == 1 ? "" : "s");
+    else
+        buf_printf(out, "%u %s%s", count, one_of[level], plural);
+}
+
+static void add_list_word(struct buf *out, const char *word, bool first)
+{
+    buf_printf(out, "%s%s", first ? "" : ", ", word);
+}
+
+/* ---- a word for what is not there ---- */
+
+static bool level_exists(const struct plans *plans, enum topo_level level)
+{
+    for (uint32_t i = 0; i < plans->nplans; i++)
+        if (plans->plans[i].nunits && (plans->plans[i].exists[level] || level == TOPO_CORE))
+            return true;
+    return false;
+}
+
+static bool hardware_has(const struct plans *plans, enum topo_level level)
+{
+    for (uint32_t i = 0; i < plans->nplans; i++)
+        if (plans->plans[i].kind->nrows && plans->plans[i].kind->topo->count[level])
+            return true;
+    return false;
+}
+
+static int refuse_level(const struct plans *plans, const struct policy *policy, const char *option,
+                        enum topo_level word, struct error *err)
+{
+    struct buf levels = BUF_INIT;
+    for (enum topo_level level = TOPO_NODE; level < TOPO_NLEVELS; level++)
+        if (level_exists(plans, level))
+            add_list_word(&levels, topo_level_name(level), !levels.len);
+    if (hardware_has(plans, word))
+        error_set(err, "%s %s: that is smaller than a task's slot of -c %u cores; %s would do",
+                  option, topo_level_name(word), policy->cores_per_task, buf_text(&levels));
+    else
+        error_set(err, "%s %s: no allocated node has that level; %s would do", option,
+                  topo_level_name(word), buf_text(&levels));
+    buf_free(&levels);
+    return -1;
+}
+
+static bool any_units(const struct plans *plans)
+{
+    for (uint32_t i = 0; i < plans->nplans; i++)
+        if (plans->plans[i].nunits)
+            return true;
+    return false;
+}
+
+int refuse_word(const struct plans *plans, const struct policy *policy, struct error *err)
+{
+    if (!any_units(plans)) /* nothing would do; refuse_no_place() says why */
+        return 0;
+    if (policy->map_word != TOPO_NLEVELS && !level_exists(plans, policy->map_word))
+        return refuse_level(plans, policy, policy->per_count ? "--per" : "--map-by",
+                            policy->map_word, err);
+    if (policy->bind_word != TOPO_NLEVELS && policy->cores_per_task &&
+        !level_exists(plans, policy->bind_word) && hardware_has(plans, policy->bind_word))
+        return refuse_level(plans, policy, "--bind-to", policy->bind_word, err);
+    return 0;
+}
+
+/* ---- no position at all ---- */
+
+/* Positions that GPUs were to go with, and did not. */
+static bool any_unpaired(const struct plans *plans)
+{
+    for (uint32_t i = 0; i < plans->nplans; i++)
+        if (plans->plans[i].unpaired)
+            return true;
+    return false;
+}
+
+int refuse_no_place(const struct builder *builder, const struct run *run, const struct plans *plans,
+                    struct error *err)
+{
+    const struct policy *policy = &run->policy;
+    bool cut = any_units(plans);
+    uint32_t best = 0, most = 0;
+    if (cut && any_unpaired(plans))
+        return refuse_gpus(builder, run, plans, err);
+    for (uint32_t i = 0; i < plans->nplans; i++) {
+        const struct plan *plan = &plans->plans[i];
+        uint32_t count = cut ? plan->count[policy->bind_level] : plan->kind->count[TOPO_CORE];
+        if (count > most) {
+            most = count;
+            best = i;
+        }
+    }
+    const char *host = builder->request->nodes[plans->plans[best].kind->example].host;
+    if (most == 0)
+        return error_set(err, "no core is allocated on any node");
+    if (!cut)
+        return error_set(err, "-c %u: no node has so many cores; the largest, %s, has %u allocated",
+                         policy->cores_per_task, host, most);
+    struct buf have = BUF_INIT;
+    refusal_add_objects(&have, policy, policy->bind_level, most);
+    error_set(err, "--bind-to %u%s: no node has so many; the largest, %s, has %s allocated",
+              policy->bind_count, policy_letter(policy->bind_level), host, buf_text(&have));
+    buf_free(&have);
+    return -1;
+}
+
+const char *refusal_where(const struct layout_request *request)
+{
+    return request->slots_where ? request->slots_where : "in the host file";
+}
+
+/*
+ * Refusals about GPUs where not one task can have any.
+ */
+
+static void add_option(struct buf *out, const struct run *run)
+{
+    if (policy_is_per_gpu(&run->policy))
+        buf_printf(out, "--per %u:gpu", run->policy.per_count);
+    else
+        buf_printf(out, "-g %u", run->policy.gpus_per_task);
+}
+
+int refuse_gpus(const struct builder *builder, const struct run *run, const struct plans *plans,
+                struct error *err)
+{
+    const struct layout_request *request = builder->request;
+    const struct kind *best = plans->plans[0].kind;
+    const char *beside = run != builder->runs ? " left by the parts before" : "";
+    struct buf option = BUF_INIT;
+    add_option(&option, run);
+    for (uint32_t i = 1; i < plans->nplans; i++)
+        if (plans->plans[i].kind->ngpus > best->ngpus)
+            best = plans->plans[i].kind;
+    const char *host = request->nodes[best->example].host;
+    if (best->ngpus == 0 && request->nnodes == 1)
+        error_set(err, "%s: %s has no GPU%s; without %s tasks run on its cores alone",
+                  buf_text(&option), host, beside, buf_text(&option));
+    else if (best->ngpus == 0)
+        error_set(err, "%s: none of the %u nodes has a GPU%s; without %s tasks run on cores alone",
+                  buf_text(&option), request->nnodes, beside, buf_text(&option));
+    else
+        error_set(err, "%s: no node has so many GPUs%s; the largest, %s, has %u; -g %u would run",
+                  buf_text(&option), beside, host, best->ngpus, best->ngpus);
+    buf_free(&option);
+    return -1;
+}
+
+/*
+ * Refusals that teach: more tasks than fit. What was asked, under which limit, what each kind of
+ * node has and took, and what would run.
+ */
+
+#define MAX_CLASSES 4 /* of nodes, spelled out in one sentence */
+
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* ---- the limits ---- */
+
+/* " with 2 GPUs for each task", " with 2 tasks for each GPU" */
+static void add_gpus(struct buf *out, const struct policy *policy)
+{
+    if (policy_is_per_gpu(policy))
+        buf_printf(out, " with %u task%s for each GPU", policy->gpu_tasks,
+                   plural(policy->gpu_tasks));
+    else if (policy->gpus_per_task)
+        buf_printf(out, " with %u GPU%s for each task", policy->gpus_per_task,
+                   plural(policy->gpus_per_task));
+}
+
+/* " under the limit of 1 task for each core"; " under --mppr 2:s,3:n (2 tasks for each socket, 3 for
+ * each node)" where that was said. Nothing where there is no limit but slots of a host file. */
+static void add_limits(struct buf *out, const struct policy *policy)
+{
+    struct buf option = BUF_INIT, words = BUF_INIT;
+    add_gpus(out, policy);
+    for (uint32_t i = 0; i < policy->nlimits; i++) {
+        const struct policy_limit *limit = &policy->limits[i];
+        buf_printf(&option, "%s%u:%s", i ? "," : "", limit->count, policy_letter(limit->level));
+        if (i)
+            buf_printf(&words, ", %u for each ", limit->count);
+        else
+            buf_printf(&words, "%u task%s for each ", limit->count, plural(limit->count));
+        refusal_add_object(&words, policy, limit->level);
+    }
+    if (policy->nlimits && policy->limits_given)
+        buf_printf(out, " under --mppr %s (%s)", buf_text(&option), buf_text(&words));
+    else if (policy->nlimits)
+        buf_printf(out, " under the limit of %s", buf_text(&words));
+    buf_free(&option);
+    buf_free(&words);
+}
+
+/* ---- nodes that are alike ---- */
+
+/* Nodes that took the same number of tasks for the same reason. */
+struct room_class {
+    uint32_t plan, ntasks, limit;
+    struct hostlist *hosts;
+};
+
+struct node_classes {
+    struct room_class classes[MAX_CLASSES];
+    uint32_t count;
+    uint32_t others;       /* nodes beyond MAX_CLASSES */
+    uint64_t others_tasks; /* and what they took */
+};
+
+/* For the reader two nodes are alike when the sentence would say the same about them. */
+static bool same_reason(const struct plan *a, const struct plan *b, const struct policy *policy)
+{
+    for (uint32_t i = 0; i < policy->nlimits; i++)
+        if (a->count[policy->limits[i].level] != b->count[policy->limits[i].level])
+            return false;
+    return a->kind->ngpus == b->kind->ngpus && (a->npositions == 0) == (b->npositions == 0) &&
+           (!policy->cores_per_task || a->kind->count[TOPO_CORE] == b->kind->count[TOPO_CORE]);
+}
+
+static void classes_add(struct node_classes *all, const struct placing *placing,
+                        struct room_class node, const char *host)
+{
+    const struct plan *plans = placing->plans->plans;
+    uint32_t i = 0;
+    while (i < all->count &&
+           (all->classes[i].ntasks != node.ntasks || all->classes[i].limit != node.limit ||
+            !same_reason(&plans[all->classes[i].plan], &plans[node.plan], placing->policy)))
+        i++;
+    if (i == MAX_CLASSES) {
+        all->others++;
+        all->others_tasks += node.ntasks;
+        return;
+    }
+    if (i == all->count) {
+        node.hosts = hostlist_new();
+        all->classes[all->count++] = node;
+    }
+    hostlist_append(all->classes[i].hosts, host);
+}
+
+/* What a node has of what is limited: "2 slots of 3 cores, out of 8 cores", "4 cores, 3 for each
+ * task; 2 sockets". */
+static void add_objects(struct buf *out, const struct plan *plan, const struct policy *policy)
+{
+    for (uint32_t i = 0; i < policy->nlimits; i++) {
+        enum topo_level level = policy->limits[i].level;
+        if (level == TOPO_NODE)
+            continue;
+        buf_add_text(out, out->len ? "; " : "");
+        refusal_add_objects(out, policy, level, plan->count[level]);
+        uint32_t cores = plan->kind->count[TOPO_CORE], each = policy->cores_per_task;
+        if (level >= TOPO_CORE && each > 1 && plan->count[level] * each < cores)
+            buf_printf(out, ", out of %u core%s", cores, plural(cores));
+        if (level == policy->bind_level && policy_is_narrow(policy) && policy->bind_count > 1)
+            buf_printf(out, ", %u for each task", policy->bind_count);
+    }
+}
+
+static bool has_limit(const struct policy *policy, enum topo_level level)
+{
+    for (uint32_t i = 0; i < policy->nlimits; i++)
+        if (policy->limits[i].level == level)
+            return true;
+    return false;
+}
+
+static void add_has(struct buf *out, const struct plan *plan, const struct policy *policy,
+                    uint32_t slots, const char *where)
+{
+    struct buf has = BUF_INIT;
+    if (plan->pairs)
+        buf_printf(&has, "%u GPU%s", plan->kind->ngpus, plural(plan->kind->ngpus));
+    add_objects(&has, plan, policy);
+    if (slots)
+        buf_printf(&has, "%s%u slot%s %s", has.len ? "; " : "", slots, plural(slots), where);
+    if (policy->bind_count > 1 && !has_limit(policy, policy->bind_level)) {
+        buf_add_text(&has, has.len ? "; a task needs " : "a task needs ");
+        refusal_add_objects(&has, policy, policy->bind_level, policy->bind_count);
+        buf_add_text(&has, " from its place on");
+    }
+    if (has.len)
+        buf_printf(out, " (%s)", buf_text(&has));
+    buf_free(&has);
+}
+
+static void add_classes(struct buf *out, struct node_classes *all, const struct plans *plans,
+                        const struct policy *policy, const char *where)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct room_class *class = &all->classes[i];
+        char *hosts = hostlist_encode(class->hosts);
+        buf_add_text(out, i ? ", " : ": ");
+        if (class->ntasks)
+            buf_printf(out, "%u", class->ntasks);
+        else
+            buf_add_text(out, "none");
+        buf_printf(out, " on %s%.200s%s", hostlist_count(class->hosts) > 1 ? "each of " : "", hosts,
+                   strlen(hosts) > 200 ? "..." : "");
+        add_has(out, &plans->plans[class->plan], policy, class->limit, where);
+        hostlist_free(class->hosts);
+        free(hosts);
+    }
+    if (all->others)
+        buf_printf(out, ", and %llu on %u more node%s", (unsigned long long)all->others_tasks,
+                   all->others, plural(all->others));
+}
+
+/* ---- what would run ---- */
+
+static uint64_t count_threads(const struct builder *builder)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < builder->nchosen; i++)
+        total += builder_kind(builder, builder->chosen[i])->nrows;
+    return total;
+}
+
+static bool hosts_have_slots(const struct builder *builder)
+{
+    for (uint32_t i = 0; i < builder->nchosen; i++)
+        if (builder->request->nodes[builder->chosen[i]].limit)
+            return true;
+    return false;
+}
+
+/* Would one task on each hardware thread do, with nothing said that stands against it? */
+static bool threads_would_do(const struct builder *builder, const struct run *run)
+{
+    const struct layout_part *part = &builder->request->parts[run->first_part];
+    return !part->mppr && !part->bind && !part->cores_per_task && !part->gpus_per_task &&
+           !part->per && builder->nruns == 1 && !builder->request->node_count &&
+           !hosts_have_slots(builder) && run->policy.limits[0].level == TOPO_CORE &&
+           count_threads(builder) >= run->ntasks;
+}
+
+static void add_remedies(struct buf *out, const struct builder *builder, const struct run *run,
+                         uint32_t fit)
+{
+    if (fit && run->nparts == 1)
+        buf_printf(out, "-n %u %swould run, ", fit, builder->nruns > 1 ? "for this part " : "");
+    if (threads_would_do(builder, run))
+        buf_printf(out, "--map-by hwthread would run them on %llu hardware threads, ",
+                   (unsigned long long)count_threads(builder));
+    if (hosts_have_slots(builder))
+        buf_printf(out, "more slots %s may allow more, ", refusal_where(builder->request));
+    else if (run->policy.limits_given)
+        buf_add_text(out, "a higher --mppr allows more, ");
+    if (run->policy.cores_per_task > 1)
+        buf_add_text(out, "a smaller -c may, ");
+    buf_printf(out, "--oversubscribe runs %s%s", run->ntasks == 1 ? "it anyway" : "them all",
+               run->policy.gpus_per_task ? ", sharing cores or GPUs" : "");
+}
+
+/* ---- too many tasks ---- */
+
+static void add_request(struct buf *out, const struct builder *builder, const struct run *run)
+{
+    if (builder->nruns > 1 && run->nparts > 1)
+        buf_printf(out, "parts %u to %u of the command line: ", run->first_part + 1,
+                   run->first_part + run->nparts);
+    else if (builder->nruns > 1)
+        buf_printf(out, "part %u of the command line: ", run->first_part + 1);
+    buf_printf(out, "asked for %u task%s", run->ntasks, plural(run->ntasks));
+    if (run->nparts > 1)
+        buf_printf(out, " in %u parts", run->nparts);
+}
+
+/* Tasks that earlier runs put on each node are not this run's. */
+static void count_seats(const struct placing *placing, uint32_t *count)
+{
+    for (uint32_t i = 0; i < placing->nseats; i++)
+        count[placing->seats[i].node]++;
+}
+
+static void add_node(struct node_classes *all, const struct builder *builder,
+                     const struct placing *placing, uint32_t node, uint32_t ntasks)
+{
+    const struct layout_node *given = &builder->request->nodes[node];
+    classes_add(all, placing,
+                (struct room_class){placing->plan_of[node], ntasks, given->limit, NULL},
+                given->host);
+}
+
+int refuse_room(const struct builder *builder, const struct placing *placing, const struct run *run,
+                struct error *err)
+{
+    struct buf out = BUF_INIT;
+    struct node_classes classes = {.count = 0};
+    uint32_t *seats = mem_array(builder->request->nnodes, sizeof(*seats));
+    count_seats(placing, seats);
+    for (uint32_t i = 0; i < builder->nchosen; i++)
+        add_node(&classes, builder, placing, builder->chosen[i], seats[builder->chosen[i]]);
+    add_request(&out, builder, run);
+    if (placing->nseats)
+        buf_printf(&out, ", %u fit%s", placing->nseats, placing->nseats == 1 ? "s" : "");
+    else
+        buf_add_text(&out, ", none fits");
+    add_limits(&out, &run->policy);
+    if (builder->nruns > 1 && run != builder->runs)
+        buf_add_text(&out, " beside the parts before");
+    add_classes(&out, &classes, placing->plans, &run->policy, refusal_where(builder->request));
+    buf_add_text(&out, "; ");
+    add_remedies(&out, builder, run, placing->nseats);
+    error_set(err, "%s", buf_text(&out));
+    buf_free(&out);
+    free(seats);
+    return -1;
+}
+
+/* ---- too many for so many nodes ---- */
+
+static int falling(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* What the nodes with the most room would take in even shares. */
+static uint32_t even_fit(const struct layout_request *request, const uint32_t *room)
+{
+    uint32_t *sorted = mem_array(request->nnodes, sizeof(*sorted));
+    memcpy(sorted, room, request->nnodes * sizeof(*sorted));
+    qsort(sorted, request->nnodes, sizeof(*sorted), falling);
+    uint32_t share = sorted[request->node_count - 1];
+    free(sorted);
+    return share * request->node_count;
+}
+
+static uint64_t total_room(const struct layout_request *request, const uint32_t *room)
+{
+    uint64_t total = 0;
+    for (uint32_t node = 0; node < request->nnodes; node++)
+        total += room[node];
+    return total;
+}
+
+int refuse_node_count(const struct builder *builder, const struct placing *placing,
+                      const struct run *run, const uint32_t *room, uint32_t share,
+                      struct error *err)
+{
+    const struct layout_request *request = builder->request;
+    struct buf out = BUF_INIT, fits = BUF_INIT;
+    struct node_classes classes = {.count = 0};
+    uint32_t fit = 0;
+    for (uint32_t node = 0; node < request->nnodes; node++) {
+        uint32_t most = room[node] < share ? room[node] : share;
+        fit += most == share;
+        add_node(&classes, builder, placing, node, most);
+    }
+    if (fit)
+        buf_printf(&fits, "only %u of %u nodes %s", fit, request->nnodes,
+                   fit == 1 ? "has" : "have");
+    else
+        buf_add_text(&fits, "no node has");
+    buf_printf(&out, "-N %u: %u task%s make %u on a node, and %s room for so many",
+               request->node_count, run->ntasks, plural(run->ntasks), share, buf_text(&fits));
+    add_limits(&out, &run->policy);
+    add_classes(&out, &classes, placing->plans, &run->policy, refusal_where(builder->request));
+    buf_add_text(&out, "; ");
+    if (builder->nruns == 1 && total_room(request, room) >= run->ntasks)
+        buf_add_text(&out, "without -N they would fit, ");
+    add_remedies(&out, builder, run, even_fit(request, room));
+    error_set(err, "%s", buf_text(&out));
+    buf_free(&out);
+    buf_free(&fits);
+    return -1;
+}
+
+int refuse_map_share(const struct builder *builder, const struct placing *placing,
+                     const struct run *run, uint32_t node, uint32_t count, uint32_t fit,
+                     struct error *err)
+{
+    const struct layout_node *given = &builder->request->nodes[node];
+    struct buf out = BUF_INIT;
+    buf_printf(&out, "--taskmap: the map has %u task%s on %s", count, plural(count), given->host);
+    add_has(&out, &placing->plans->plans[placing->plan_of[node]], &run->policy, given->limit,
+            refusal_where(builder->request));
+    buf_printf(&out, ", where %u fit%s", fit, fit == 1 ? "s" : "");
+    add_limits(&out, &run->policy);
+    buf_add_text(&out, "; --oversubscribe runs them all");
+    error_set(err, "%s", buf_text(&out));
+    buf_free(&out);
+    return -1;
+}

@@ -1,0 +1,209 @@
+#include "affinity/layout/node_class.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash_table.h"
+#include "base/mem.h"
+
+uint32_t kind_core(const struct kind *kind, uint32_t row)
+{
+    return topo_core(kind->topo, kind->rows[row]);
+}
+
+struct idset *kind_cpus(const struct kind *kind, uint32_t first, uint32_t end)
+{
+    struct idset *set = idset_new();
+    for (uint32_t row = first; row < end; row++)
+        idset_add(set, kind->topo->os[kind->rows[row]]);
+    return set;
+}
+
+struct idset *kind_cores(const struct kind *kind, uint32_t first, uint32_t end)
+{
+    struct idset *set = idset_new();
+    for (uint32_t row = first; row < end; row++)
+        if (row == first || kind->object[TOPO_CORE][row] != kind->object[TOPO_CORE][row - 1])
+            idset_add(set, kind_core(kind, row));
+    return set;
+}
+
+/* Another level's numbers that are the same: unlike nodes may be many, and their levels often
+ * coincide. */
+static uint32_t *find_equal(uint32_t *const *object, enum topo_level level, uint32_t n)
+{
+    for (int other = 0; other < TOPO_NLEVELS; other++)
+        if (object[other] && other != (int)level &&
+            memcmp(object[other], object[level], n * sizeof(**object)) == 0)
+            return object[other];
+    return NULL;
+}
+
+uint32_t kind_number(uint32_t **object, enum topo_level level, const uint64_t *tag, uint32_t n)
+{
+    uint32_t count = 0, *own = object[level] = mem_array(n, sizeof(*own));
+    for (uint32_t i = 0; i < n; i++) {
+        count += i == 0 || tag[i] != tag[i - 1];
+        own[i] = count - 1;
+    }
+    uint32_t *equal = find_equal(object, level, n);
+    if (equal) {
+        free(own);
+        object[level] = equal;
+    }
+    return count;
+}
+
+void kind_free_levels(uint32_t **object)
+{
+    for (int level = 0; level < TOPO_NLEVELS; level++) {
+        bool shared = false;
+        for (int other = level + 1; other < TOPO_NLEVELS; other++)
+            shared = shared || object[other] == object[level];
+        if (!shared)
+            free(object[level]);
+    }
+}
+
+/* What a row that a level lacks goes by instead: an object of `below`, or the node for NULL. */
+static void number_level(struct kind *kind, enum topo_level level, const uint32_t *below,
+                         uint64_t *tag)
+{
+    const uint32_t *object = kind->topo->object[level];
+    for (uint32_t row = 0; row < kind->nrows; row++) {
+        uint32_t id = object[kind->rows[row]];
+        tag[row] = id != TOPO_ABSENT ? id : 1ull << 32 | (below ? below[row] : 0);
+    }
+    kind->count[level] = kind_number(kind->object, level, tag, kind->nrows);
+}
+
+static void number_levels(struct kind *kind)
+{
+    static const struct {
+        enum topo_level level, below;
+    } order[] = {
+        {TOPO_HWTHREAD, TOPO_NODE}, {TOPO_CORE, TOPO_HWTHREAD}, {TOPO_L1, TOPO_CORE},
+        {TOPO_L2, TOPO_L1},         {TOPO_L3, TOPO_L2},         {TOPO_NODE, TOPO_NODE},
+        {TOPO_BOARD, TOPO_NODE},    {TOPO_NUMA, TOPO_NODE},     {TOPO_SOCKET, TOPO_NODE},
+    };
+    uint64_t *tag = mem_array(kind->nrows, sizeof(*tag));
+    for (size_t i = 0; i < TOPO_NLEVELS; i++)
+        number_level(kind, order[i].level,
+                     order[i].below == TOPO_NODE ? NULL : kind->object[order[i].below], tag);
+    free(tag);
+}
+
+/* Each allocated core has a row at least. */
+static int check_cores(const struct kind *kind, const char *host, struct error *err)
+{
+    if (kind->count[TOPO_CORE] == idset_count(kind->cores))
+        return 0;
+    struct idset *have = topo_allowed_cores(kind->topo);
+    char *want_text = idset_encode(kind->cores), *have_text = idset_encode(have);
+    error_set(err,
+              "%s: cores %s were allocated, but this machine offers only cores %s "
+              "(logical numbers)",
+              host, want_text, have_text);
+    free(want_text);
+    free(have_text);
+    idset_free(have);
+    return -1;
+}
+
+static int kind_make(struct kind *kind, const struct layout_request *request, uint32_t node,
+                     const struct kind_gpus *gpus, struct error *err)
+{
+    const struct topo *topo = request->nodes[node].topo;
+    *kind = (struct kind){.example = node, .topo = topo, .cores = request->nodes[node].cores};
+    kind->rows = mem_array(topo->npus, sizeof(*kind->rows));
+    for (uint32_t row = 0; row < topo->npus; row++)
+        if (topo->allowed[row] && idset_has(kind->cores, topo_core(topo, row)))
+            kind->rows[kind->nrows++] = row;
+    if (kind->nrows)
+        kind->rows = mem_resize(kind->rows, kind->nrows, sizeof(*kind->rows));
+    number_levels(kind);
+    if (check_cores(kind, request->nodes[node].host, err) < 0)
+        return -1;
+    kind->busy = gpus ? gpus->busy : NULL;
+    return gpus ? kind_find_gpus(kind, gpus->gpus, request->nodes[node].host, err) : 0;
+}
+
+/* ---- which nodes are of one kind ---- */
+
+static uint64_t set_hash(uint64_t hash, const struct idset *set)
+{
+    uint32_t first, last;
+    for (size_t at = 0; set && idset_range(set, &at, &first, &last);)
+        hash = table_hash(hash, first | (uint64_t)last << 32);
+    return hash;
+}
+
+static bool same_sets(const struct idset *a, const struct idset *b)
+{
+    if (!a || !b)
+        return (!a || idset_empty(a)) && (!b || idset_empty(b));
+    return a == b || idset_equal(a, b);
+}
+
+struct wanted {
+    const struct kinds *kinds;
+    const struct layout_request *request;
+    const struct kind_gpus *gpus; /* by node, or NULL */
+    uint32_t node;
+};
+
+static uint64_t node_hash(const struct wanted *wanted)
+{
+    const struct layout_node *node = &wanted->request->nodes[wanted->node];
+    uint64_t hash = set_hash(table_hash(0, (uintptr_t)node->topo), node->cores);
+    if (wanted->gpus) {
+        hash = table_hash(set_hash(hash, wanted->gpus[wanted->node].gpus), 0);
+        hash = set_hash(hash, wanted->gpus[wanted->node].busy);
+    }
+    return hash;
+}
+
+static bool is_wanted(uint32_t number, const void *arg)
+{
+    const struct wanted *wanted = arg;
+    const struct kind *kind = &wanted->kinds->kinds[number];
+    const struct layout_node *node = &wanted->request->nodes[wanted->node];
+    if (node->topo != kind->topo || !same_sets(node->cores, kind->cores))
+        return false;
+    if (!wanted->gpus)
+        return true;
+    const struct kind_gpus *a = &wanted->gpus[wanted->node], *b = &wanted->gpus[kind->example];
+    return same_sets(a->gpus, b->gpus) && same_sets(a->busy, b->busy);
+}
+
+int kinds_make(struct kinds *kinds, const struct layout_request *request,
+               const struct kind_gpus *gpus, struct error *err)
+{
+    struct table numbers = {.count = 0};
+    uint32_t room = 0;
+    int rc = 0;
+    *kinds = (struct kinds){.of = mem_array(request->nnodes, sizeof(*kinds->of))};
+    for (uint32_t node = 0; node < request->nnodes && rc == 0; node++) {
+        struct wanted wanted = {kinds, request, gpus, node};
+        kinds->of[node] = table_number(&numbers, node_hash(&wanted), is_wanted, &wanted);
+        if (kinds->of[node] < kinds->nkinds)
+            continue;
+        if (kinds->nkinds == room)
+            kinds->kinds = mem_resize(kinds->kinds, room = room * 2 + 1, sizeof(*kinds->kinds));
+        rc = kind_make(&kinds->kinds[kinds->nkinds++], request, node, gpus ? &gpus[node] : NULL,
+                       err);
+    }
+    table_free(&numbers);
+    return rc;
+}
+
+void kinds_free(struct kinds *kinds)
+{
+    for (uint32_t i = 0; i < kinds->nkinds; i++) {
+        kind_free_levels(kinds->kinds[i].object);
+        free(kinds->kinds[i].rows);
+        free(kinds->kinds[i].gpus);
+    }
+    free(kinds->kinds);
+    free(kinds->of);
+}

@@ -1,0 +1,120 @@
+/*
+ * Placing a run by slots: each task in its own, bound to it.
+ */
+#include <stdlib.h>
+
+#include "affinity/layout/build.h"
+#include "affinity/layout/infeasible.h"
+#include "base/mem.h"
+
+/* ---- one task ---- */
+
+/* The first row whose core is not before this one: cores ascend along the rows. */
+static uint32_t row_of_core(const struct kind *kind, uint64_t core)
+{
+    uint32_t low = 0, high = kind->nrows;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (kind_core(kind, middle) < core)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A core may have several threads, and none is there that the node does not allow. */
+static uint32_t count_cores(const struct kind *kind, struct rows rows)
+{
+    uint32_t count = 0;
+    for (uint32_t row = rows.first; row < rows.end; row++)
+        count += row == rows.first || kind_core(kind, row) != kind_core(kind, row - 1);
+    return count;
+}
+
+static int refuse_cores(const struct builder *builder, const struct layout_slot *slot,
+                        struct error *err)
+{
+    const struct layout_node *node = &builder->request->nodes[slot->node];
+    char *cores = idset_encode(slot->cores), *have = idset_encode(node->cores);
+    if (*cores)
+        error_set(err, "its cores %s are not all among those of %s that were allocated (%s)", cores,
+                  node->host, have);
+    else
+        error_set(err, "it has no core to run a task on: ask for one as well, as in slot/core or "
+                       "slot/[core=1;gpu=1]");
+    free(cores);
+    free(have);
+    return -1;
+}
+
+static int bind_slot(struct builder *builder, const struct layout_slot *slot,
+                     struct layout_task *task, struct error *err)
+{
+    const struct kind *kind = builder_kind(builder, slot->node);
+    struct rows *spans = mem_array(idset_count(slot->cores), sizeof(*spans));
+    uint32_t first, last, n = 0;
+    size_t found = 0;
+    for (size_t at = 0; idset_range(slot->cores, &at, &first, &last); n++) {
+        spans[n] = (struct rows){row_of_core(kind, first), row_of_core(kind, last + 1ull)};
+        found += count_cores(kind, spans[n]);
+    }
+    int rc = 0;
+    if (!n || found < idset_count(slot->cores)) {
+        rc = refuse_cores(builder, slot, err);
+    } else {
+        task->binding = builder_bind(builder, kind, spans, n);
+        task->place = spans[0].first;
+    }
+    free(spans);
+    return rc;
+}
+
+/* A hostfile's limit holds for slots, too. */
+static int check_limit(struct builder *builder, const struct layout_slot *slot, bool permitted,
+                       struct error *err)
+{
+    const struct layout_node *node = &builder->request->nodes[slot->node];
+    if (!node->limit || builder->node_tasks[slot->node] < node->limit)
+        return 0;
+    if (!permitted)
+        return error_set(err,
+                         "%s has %u slot%s %s, and no more tasks may run there; --oversubscribe "
+                         "permits more",
+                         node->host, node->limit, node->limit == 1 ? "" : "s",
+                         refusal_where(builder->request));
+    builder->layout->oversubscribed = true;
+    return 0;
+}
+
+static int place_task(struct builder *builder, const struct run *run,
+                      const struct layout_slot *slot, struct layout_task *task, struct error *err)
+{
+    *task = (struct layout_task){.node = slot->node, .gpus = LAYOUT_NO_GPUS};
+    if (check_limit(builder, slot, run->policy.oversubscribe, err) < 0 ||
+        bind_slot(builder, slot, task, err) < 0)
+        return -1;
+    if (slot->gpus && !idset_empty(slot->gpus)) {
+        task->gpus = builder_give_set(builder, slot->gpus, slot->node);
+        builder->layout->gpus_assigned = true;
+    }
+    builder->node_tasks[slot->node]++;
+    return 0;
+}
+
+int builder_place_slots(struct builder *builder, const struct run *run, struct error *err)
+{
+    struct layout *layout = builder->layout;
+    uint32_t slot = 0;
+    layout->tasks =
+        mem_resize(layout->tasks, (size_t)layout->ntasks + run->ntasks, sizeof(*layout->tasks));
+    for (uint32_t part = run->first_part; part < run->first_part + run->nparts; part++)
+        for (uint32_t i = 0; i < builder->part_tasks[part]; i++, slot++) {
+            struct layout_task task;
+            if (place_task(builder, run, &run->slots[slot], &task, err) < 0)
+                return error_prefix(err, "slot %u", slot);
+            task.app = part;
+            layout->tasks[layout->ntasks++] = task;
+        }
+    return 0;
+}

@@ -1,0 +1,345 @@
+#include "affinity/layout/positions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/loop_key.h"
+#include "base/hash_table.h"
+#include "base/mem.h"
+
+/* A key for each unit. */
+static struct plan_key *make_keys(const struct plan *plan, const struct policy *policy,
+                                  const uint32_t *coordinates)
+{
+    struct plan_key *keys = mem_array(plan->nunits, sizeof(*keys));
+    for (uint32_t loop = policy->nloops, field = 0; loop-- > 0;) {
+        if (loop == policy->node_loop)
+            continue;
+        for (uint32_t unit = 0; unit < plan->nunits; unit++)
+            plan_key_set(&keys[unit], field, coordinates[(size_t)loop * plan->nunits + unit]);
+        field++;
+    }
+    return keys;
+}
+
+/* False when too few objects are left in the node. */
+static bool position_make(const struct plan *plan, const struct policy *policy, uint32_t unit,
+                          struct position *position)
+{
+    struct position p = {unit, unit, unit + 1};
+    if (policy->bind == POLICY_BIND_OBJECTS) {
+        const uint32_t *start = plan->start[policy->bind_level];
+        uint32_t object = plan->object[policy->bind_level][unit];
+        if (policy->bind_count > plan->count[policy->bind_level] - object)
+            return false;
+        p.bind_first = start[object];
+        p.bind_end = start[object + policy->bind_count];
+    }
+    *position = p;
+    return true;
+}
+
+static void collect_positions(struct plan *plan, const struct policy *policy,
+                              const uint32_t *coordinates)
+{
+    uint32_t step_loop = plan_step_loop(plan, policy);
+    plan->positions = mem_array(plan->nunits, sizeof(*plan->positions));
+    for (uint32_t unit = 0; unit < plan->nunits; unit++) {
+        if (step_loop < policy->nloops &&
+            coordinates[(size_t)step_loop * plan->nunits + unit] % policy->bind_count)
+            continue;
+        if (position_make(plan, policy, unit, &plan->positions[plan->npositions]))
+            plan->npositions++;
+    }
+}
+
+/* The keys of the groups. */
+static struct plan_key *collect_groups(struct plan *plan, const struct policy *policy,
+                                       const struct plan_key *keys)
+{
+    uint32_t nouter = policy->nloops - 1 - policy->node_loop;
+    struct plan_key *outer = mem_array(plan->npositions, sizeof(*outer));
+    plan->groups = mem_array(plan->npositions + 1ul, sizeof(*plan->groups));
+    for (uint32_t i = 0; i < plan->npositions; i++) {
+        struct plan_key key = plan_key_outer(keys[plan->positions[i].unit], nouter);
+        key.turn = plan->pairs ? plan->pairs[i].turn : 0;
+        if (i && plan_key_equal(key, outer[plan->ngroups - 1]))
+            continue;
+        outer[plan->ngroups] = key;
+        plan->groups[plan->ngroups++].first = i;
+    }
+    plan->groups[plan->ngroups] = (struct group){UINT32_MAX, plan->npositions};
+    plan->groups = mem_resize(plan->groups, plan->ngroups + 1ul, sizeof(*plan->groups));
+    return mem_resize(outer, plan->ngroups + 1ul, sizeof(*outer));
+}
+
+/* Also the keys of its groups, which the caller frees. */
+static struct plan_key *plan_make(struct plan *plan, const struct kind *kind,
+                                  const struct policy *policy, uint32_t *numbers)
+{
+    *plan = (struct plan){.kind = kind};
+    plan_cut_units(plan, policy, numbers);
+    uint32_t *coordinates = plan_coordinates(plan, policy);
+    struct plan_key *keys = make_keys(plan, policy, coordinates);
+    collect_positions(plan, policy, coordinates);
+    if (policy->gpus_per_task)
+        plan_pair_gpus(plan, policy);
+    plan_sort(plan, policy, keys);
+    struct plan_key *outer = collect_groups(plan, policy, keys);
+    free(coordinates);
+    free(keys);
+    return outer;
+}
+
+static uint32_t *count_up(const struct kinds *kinds)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < kinds->nkinds; i++)
+        most = kinds->kinds[i].nrows > most ? kinds->kinds[i].nrows : most;
+    uint32_t *numbers = mem_array(most + 1ul, sizeof(*numbers));
+    for (uint32_t i = 0; i <= most; i++)
+        numbers[i] = i;
+    return numbers;
+}
+
+void plans_make(struct plans *plans, const struct kinds *kinds, const struct policy *policy)
+{
+    struct plan_key **keys = mem_array(kinds->nkinds, sizeof(*keys));
+    *plans = (struct plans){.nplans = kinds->nkinds,
+                            .plans = mem_array(kinds->nkinds, sizeof(*plans->plans)),
+                            .numbers = count_up(kinds)};
+    for (uint32_t i = 0; i < kinds->nkinds; i++)
+        keys[i] = plan_make(&plans->plans[i], &kinds->kinds[i], policy, plans->numbers);
+    plans_number_groups(plans, keys);
+    for (uint32_t i = 0; i < kinds->nkinds; i++)
+        free(keys[i]);
+    free(keys);
+}
+
+void plans_free(struct plans *plans)
+{
+    for (uint32_t i = 0; i < plans->nplans; i++) {
+        plan_free_units(&plans->plans[i]);
+        free(plans->plans[i].positions);
+        free(plans->plans[i].pairs);
+        free(plans->plans[i].gpus);
+        free(plans->plans[i].gpu_set);
+        free(plans->plans[i].groups);
+    }
+    free(plans->plans);
+    free(plans->numbers);
+}
+
+/*
+ * The order of positions: as the loops run. Where GPUs are given out turns come first, and of the
+ * positions of a group those whose GPUs are near.
+ */
+
+static int compare_positions(const void *a, const void *b, void *arg)
+{
+    const struct position *x = a, *y = b;
+    const struct plan_key *keys = arg;
+    int order = plan_key_compare(keys[x->unit], keys[y->unit]);
+    return order ? order : x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+struct paired {
+    struct position position;
+    struct pair pair;
+};
+
+struct order {
+    const struct plan_key *keys;
+    uint32_t nouter;
+};
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_paired(const void *a, const void *b, void *arg)
+{
+    const struct paired *x = a, *y = b;
+    const struct order *order = arg;
+    struct plan_key p = order->keys[x->position.unit], q = order->keys[y->position.unit];
+    int found = compare_numbers(x->pair.turn, y->pair.turn);
+    if (!found && x->pair.remote != y->pair.remote) {
+        found =
+            plan_key_compare(plan_key_outer(p, order->nouter), plan_key_outer(q, order->nouter));
+        found = found ? found : x->pair.remote ? 1 : -1;
+    }
+    found = found ? found : plan_key_compare(p, q);
+    found = found ? found : compare_numbers(x->position.unit, y->position.unit);
+    return found ? found : compare_numbers(x->pair.number, y->pair.number);
+}
+
+static void sort_paired(struct plan *plan, struct order *order)
+{
+    struct paired *both = mem_array(plan->npositions, sizeof(*both));
+    for (uint32_t i = 0; i < plan->npositions; i++)
+        both[i] = (struct paired){plan->positions[i], plan->pairs[i]};
+    qsort_r(both, plan->npositions, sizeof(*both), compare_paired, order);
+    for (uint32_t i = 0; i < plan->npositions; i++) {
+        plan->positions[i] = both[i].position;
+        plan->pairs[i] = both[i].pair;
+    }
+    free(both);
+}
+
+void plan_sort(struct plan *plan, const struct policy *policy, const struct plan_key *keys)
+{
+    struct order order = {keys, policy->nloops - 1 - policy->node_loop};
+    if (plan->pairs)
+        sort_paired(plan, &order);
+    else
+        qsort_r(plan->positions, plan->npositions, sizeof(*plan->positions), compare_positions,
+                (void *)(uintptr_t)keys);
+}
+
+/*
+ * One numbering for the groups of all plans: groups with one key are one turn of the loops outside
+ * of n. Plans may be many and have most keys in common, so each key is kept, and sorted, once.
+ */
+
+struct entry {
+    struct plan_key key;
+    uint32_t number; /* in order of appearance */
+};
+
+struct entries {
+    struct entry *list;
+    uint32_t room;
+    struct table numbers;
+};
+
+struct wanted {
+    const struct entries *entries;
+    struct plan_key key;
+};
+
+static bool is_wanted(uint32_t number, const void *arg)
+{
+    const struct wanted *wanted = arg;
+    return plan_key_equal(wanted->entries->list[number].key, wanted->key);
+}
+
+static uint32_t find_key(struct entries *entries, struct plan_key key)
+{
+    struct wanted wanted = {entries, key};
+    uint32_t count = entries->numbers.count;
+    uint64_t hash = table_hash(table_hash(key.turn, key.high), key.low);
+    uint32_t number = table_number(&entries->numbers, hash, is_wanted, &wanted);
+    if (number < count)
+        return number;
+    if (number == entries->room) {
+        entries->room = entries->room * 2 + 16;
+        entries->list = mem_resize(entries->list, entries->room, sizeof(*entries->list));
+    }
+    entries->list[number] = (struct entry){key, number};
+    return number;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    return plan_key_compare(x->key, y->key);
+}
+
+/* By order of appearance: the number in order of size. */
+static uint32_t *sort_keys(struct entries *entries)
+{
+    uint32_t count = entries->numbers.count, *order = mem_array(count, sizeof(*order));
+    if (count)
+        qsort(entries->list, count, sizeof(*entries->list), compare_entries);
+    for (uint32_t i = 0; i < count; i++)
+        order[entries->list[i].number] = i;
+    return order;
+}
+
+void plans_number_groups(struct plans *plans, struct plan_key *const *keys)
+{
+    struct entries entries = {.list = NULL};
+    for (uint32_t i = 0; i < plans->nplans; i++)
+        for (uint32_t g = 0; g < plans->plans[i].ngroups; g++)
+            plans->plans[i].groups[g].id = find_key(&entries, keys[i][g]);
+    uint32_t *order = sort_keys(&entries);
+    for (uint32_t i = 0; i < plans->nplans; i++)
+        for (uint32_t g = 0; g < plans->plans[i].ngroups; g++)
+            plans->plans[i].groups[g].id = order[plans->plans[i].groups[g].id];
+    plans->ngroups = entries.numbers.count;
+    free(order);
+    free(entries.list);
+    table_free(&entries.numbers);
+}
+
+void walk_start(struct walk *walk, const struct plans *plans, const uint32_t *plan_of,
+                const uint32_t *nodes, uint32_t nnodes)
+{
+    *walk = (struct walk){.plans = plans, .plan_of = plan_of};
+    if (nnodes == 1) { /* no turns to take: the groups are one run */
+        walk->node = nodes[0];
+        walk->end = plans->plans[plan_of[nodes[0]]].npositions;
+        return;
+    }
+    walk->reached = mem_array(plans->nplans, sizeof(*walk->reached));
+    walk->nodes = mem_array(nnodes, sizeof(*walk->nodes));
+    walk->nnodes = nnodes;
+    memcpy(walk->nodes, nodes, nnodes * sizeof(*nodes));
+}
+
+/* The group of a plan that is not behind this one. */
+static const struct group *reach_group(struct walk *walk, uint32_t plan)
+{
+    const struct group *groups = walk->plans->plans[plan].groups;
+    while (groups[walk->reached[plan]].id < walk->group)
+        walk->reached[plan]++;
+    return &groups[walk->reached[plan]];
+}
+
+static void leave_group(struct walk *walk)
+{
+    walk->nnodes = walk->nkept;
+    walk->nkept = 0;
+    walk->turn = 0;
+    walk->group++;
+}
+
+/* The positions of the next node that has some in this group, or in one further on. Nodes that have
+ * none in any drop out. */
+static bool next_turn(struct walk *walk)
+{
+    while (walk->nnodes) {
+        if (walk->turn == walk->nnodes) {
+            leave_group(walk);
+            continue;
+        }
+        uint32_t node = walk->nodes[walk->turn++];
+        const struct group *group = reach_group(walk, walk->plan_of[node]);
+        if (group->id == UINT32_MAX)
+            continue;
+        walk->nodes[walk->nkept++] = node;
+        if (group->id != walk->group)
+            continue;
+        walk->node = node;
+        walk->at = group[0].first;
+        walk->end = group[1].first;
+        return true;
+    }
+    return false;
+}
+
+bool walk_next(struct walk *walk, uint32_t *node, uint32_t *position)
+{
+    if (walk->at == walk->end && !next_turn(walk))
+        return false;
+    *node = walk->node;
+    *position = walk->at++;
+    return true;
+}
+
+void walk_free(struct walk *walk)
+{
+    free(walk->reached);
+    free(walk->nodes);
+}

@@ -1,0 +1,35 @@
+/*
+ * pick - processors of a node by their numbers: cores, cores of sockets, OS indexes.
+ *
+ * Numbers are those of the whole machine, as R, lstopo(1) and the kernel have them, whatever of it
+ * was allocated. What is picked are allocated threads, as rows of the node's kind; of a core those
+ * that are allowed.
+ */
+#ifndef AFFINITY_LAYOUT_RANKFILE_CPUS_H
+#define AFFINITY_LAYOUT_RANKFILE_CPUS_H
+
+#include "affinity/layout/build.h"
+#include "affinity/policy/rankfile.h"
+
+struct pick {
+    const struct kind *kind;
+    uint32_t *before; /* [npus + 1] allocated rows before each row of the topo */
+    uint32_t *core;   /* [ncores + 1] the first row of each core */
+    uint32_t ncores;
+    uint32_t *socket; /* [2 * nsockets] first and last core of each */
+    uint32_t nsockets;
+    struct pick_cpu *cpus; /* sorted by OS index */
+    struct rows *spans;    /* what was picked: [first, end) of the kind's rows, in order, apart */
+    uint32_t nspans, room;
+    uint64_t work; /* steps that this took */
+};
+
+void pick_make(struct pick *pick, const struct kind *kind);
+void pick_free(struct pick *pick); /* a zeroed one is fine */
+
+/* What a rank of a rank file is bound to, into `spans`. -1 with a sentence about the list, which
+ * says what `host` has, and what of it was allocated. */
+int pick_rank(struct pick *pick, const struct rankfile_rank *rank, const char *host,
+              struct error *err);
+
+#endif

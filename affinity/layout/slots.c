@@ -1,0 +1,160 @@
+#include <stdlib.h>
+
+#include "affinity/layout/positions.h"
+#include "base/mem.h"
+
+/* Rows of the kind at which each core begins, and the end. */
+static uint32_t *core_starts(const struct kind *kind)
+{
+    uint32_t *start = mem_array(kind->count[TOPO_CORE] + 1ul, sizeof(*start));
+    for (uint32_t row = kind->nrows; row-- > 0;)
+        start[kind->object[TOPO_CORE][row]] = row;
+    start[kind->count[TOPO_CORE]] = kind->nrows;
+    return start;
+}
+
+static uint32_t most_cores(const struct kind *kind, enum topo_level level)
+{
+    const uint32_t *object = kind->object[level], *core = kind->object[TOPO_CORE];
+    uint32_t most = 0;
+    for (uint32_t row = 0, first = 0; row < kind->nrows; row++) {
+        if (object[row] != object[first])
+            first = row;
+        uint32_t cores = core[row] - core[first] + 1;
+        most = cores > most ? cores : most;
+    }
+    return most;
+}
+
+/* The smallest of L3, N, s, n that holds so many cores; n when none does. */
+static enum topo_level slot_container(const struct kind *kind, uint32_t cores)
+{
+    static const enum topo_level levels[] = {TOPO_L3, TOPO_NUMA, TOPO_SOCKET};
+    enum topo_level best = TOPO_NODE;
+    uint32_t best_size = most_cores(kind, TOPO_NODE);
+    for (size_t i = sizeof(levels) / sizeof(levels[0]); i-- > 0;) {
+        uint32_t size = most_cores(kind, levels[i]);
+        if (size >= cores && size <= best_size) {
+            best = levels[i];
+            best_size = size;
+        }
+    }
+    return best;
+}
+
+static void cut_slots(struct plan *plan, uint32_t cores)
+{
+    const struct kind *kind = plan->kind;
+    plan->first_row = mem_array(kind->count[TOPO_CORE], sizeof(*plan->first_row));
+    plan->end_row = mem_array(kind->count[TOPO_CORE], sizeof(*plan->end_row));
+    const uint32_t *container = kind->object[slot_container(kind, cores)];
+    uint32_t *start = core_starts(kind);
+    for (uint32_t core = 0, first = 0; core < kind->count[TOPO_CORE]; core++) {
+        if (container[start[core]] != container[start[first]])
+            first = core;
+        if (core - first + 1 < cores)
+            continue;
+        plan->first_row[plan->nunits] = start[first];
+        plan->end_row[plan->nunits++] = start[core + 1];
+        first = core + 1;
+    }
+    free(start);
+}
+
+/* A level is there for slots when none of them reaches beyond one of its objects. */
+static bool holds_units(const struct plan *plan, enum topo_level level)
+{
+    const uint32_t *object = plan->kind->object[level];
+    for (uint32_t unit = 0; unit < plan->nunits; unit++)
+        if (object[plan->first_row[unit]] != object[plan->end_row[unit] - 1])
+            return false;
+    return true;
+}
+
+static void number_level(struct plan *plan, enum topo_level level, const uint32_t *below,
+                         uint64_t *tag)
+{
+    bool holds = holds_units(plan, level);
+    for (uint32_t unit = 0; unit < plan->nunits; unit++) {
+        if (holds)
+            tag[unit] = plan->kind->object[level][plan->first_row[unit]];
+        else
+            tag[unit] = below ? below[unit] : 0;
+    }
+    plan->count[level] = kind_number(plan->object, level, tag, plan->nunits);
+    plan->exists[level] = plan->nunits && holds && plan->kind->topo->count[level];
+}
+
+/* The letter c means a slot, and so does h, which is smaller: both are units. */
+static void number_units(struct plan *plan, enum topo_level level, uint64_t *tag)
+{
+    for (uint32_t unit = 0; unit < plan->nunits; unit++)
+        tag[unit] = unit;
+    plan->count[level] = kind_number(plan->object, level, tag, plan->nunits);
+    plan->exists[level] = plan->nunits && (level == TOPO_CORE || holds_units(plan, level));
+}
+
+static void take_slots(struct plan *plan, uint32_t cores)
+{
+    cut_slots(plan, cores);
+    uint64_t *tag = mem_array(plan->nunits, sizeof(*tag));
+    number_units(plan, TOPO_HWTHREAD, tag);
+    number_units(plan, TOPO_CORE, tag);
+    number_level(plan, TOPO_L1, plan->object[TOPO_CORE], tag);
+    number_level(plan, TOPO_L2, plan->object[TOPO_L1], tag);
+    number_level(plan, TOPO_L3, plan->object[TOPO_L2], tag);
+    number_level(plan, TOPO_SOCKET, NULL, tag);
+    number_level(plan, TOPO_NUMA, NULL, tag);
+    number_level(plan, TOPO_BOARD, NULL, tag);
+    number_level(plan, TOPO_NODE, NULL, tag);
+    free(tag);
+}
+
+/* Without slots a unit is a row of the kind, whose arrays will do. */
+static void take_threads(struct plan *plan, uint32_t *numbers)
+{
+    const struct kind *kind = plan->kind;
+    plan->nunits = kind->nrows;
+    plan->first_row = numbers;
+    plan->end_row = numbers + 1;
+    for (int level = 0; level < TOPO_NLEVELS; level++) {
+        plan->object[level] = kind->object[level];
+        plan->count[level] = kind->count[level];
+        plan->exists[level] = plan->nunits && kind->topo->count[level];
+    }
+}
+
+static uint32_t *object_starts(const struct plan *plan, enum topo_level level)
+{
+    uint32_t *start = mem_array(plan->count[level] + 1ul, sizeof(*start));
+    for (uint32_t unit = plan->nunits; unit-- > 0;)
+        start[plan->object[level][unit]] = unit;
+    start[plan->count[level]] = plan->nunits;
+    return start;
+}
+
+void plan_cut_units(struct plan *plan, const struct policy *policy, uint32_t *numbers)
+{
+    plan->has_slots = policy->cores_per_task > 0;
+    if (plan->has_slots)
+        take_slots(plan, policy->cores_per_task);
+    else
+        take_threads(plan, numbers);
+    for (enum topo_level level = TOPO_NODE; level < TOPO_NLEVELS; level++) {
+        for (enum topo_level other = TOPO_NODE; other < level; other++)
+            if (plan->object[other] == plan->object[level])
+                plan->start[level] = plan->start[other];
+        if (!plan->start[level])
+            plan->start[level] = object_starts(plan, level);
+    }
+}
+
+void plan_free_units(struct plan *plan)
+{
+    kind_free_levels(plan->start);
+    if (!plan->has_slots)
+        return;
+    kind_free_levels(plan->object);
+    free(plan->first_row);
+    free(plan->end_row);
+}

@@ -1,0 +1,183 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/picture/internal.h"
+#include "base/mem.h"
+
+#define MAX_RANKS 8 /* characters of the ranks in one cell */
+
+struct os_row { /* which row an OS index is */
+    uint32_t os, row;
+};
+
+static int compare_os(const void *a, const void *b)
+{
+    const struct os_row *x = a, *y = b;
+    return (x->os > y->os) - (x->os < y->os);
+}
+
+static struct os_row *rows_by_os(const struct topo *topo)
+{
+    struct os_row *rows = mem_array(topo->npus, sizeof(*rows));
+    for (uint32_t row = 0; row < topo->npus; row++)
+        rows[row] = (struct os_row){topo->os[row], row};
+    qsort(rows, topo->npus, sizeof(*rows), compare_os);
+    return rows;
+}
+
+/* Ranks of one binding. */
+struct bound {
+    uint32_t first, count;
+};
+
+bool drawing_is_unbound(const struct drawing *drawing, const struct layout_task *task)
+{
+    return !drawing->layout->bound || drawing->parts[task->app].policy.bind == POLICY_BIND_NONE;
+}
+
+/* By binding: how many of the node's ranks have it, and the first of them. */
+static struct bound *count_bound(const struct drawing *drawing, uint32_t node)
+{
+    struct bound *bounds = mem_array(drawing->layout->nbindings, sizeof(*bounds));
+    for (uint32_t i = 0; i < drawing->layout->nodes[node].ntasks; i++) {
+        const struct layout_task *task = drawing_task(drawing, node, i);
+        if (drawing_is_unbound(drawing, task))
+            continue;
+        struct bound *bound = &bounds[drawing->same[task->binding]];
+        uint32_t rank = drawing_rank(drawing, node, i);
+        if (!bound->count++ || rank < bound->first)
+            bound->first = rank;
+    }
+    return bounds;
+}
+
+static void seat_bound(const struct drawing *drawing, uint32_t node, struct seat *seats)
+{
+    const struct topo *topo = drawing_node(drawing, node)->topo;
+    struct bound *bounds = count_bound(drawing, node);
+    struct os_row *rows = rows_by_os(topo);
+    for (uint32_t i = 0; i < drawing->layout->nbindings; i++) {
+        if (!bounds[i].count)
+            continue;
+        IDSET_FOREACH(os, drawing->layout->bindings[i].cpus)
+        {
+            const struct os_row *found =
+                bsearch(&(struct os_row){.os = os}, rows, topo->npus, sizeof(*rows), compare_os);
+            if (!found)
+                continue;
+            struct seat *seat = &seats[found->row];
+            if (!seat->nbound || bounds[i].first < seat->rank)
+                seat->rank = bounds[i].first;
+            seat->nbound += bounds[i].count;
+        }
+    }
+    free(rows);
+    free(bounds);
+}
+
+static void seat_placed(const struct drawing *drawing, uint32_t node, struct seat *seats)
+{
+    for (uint32_t i = 0; i < drawing->layout->nodes[node].ntasks; i++) {
+        const struct layout_task *task = drawing_task(drawing, node, i);
+        struct seat *seat = &seats[task->place];
+        bool unbound = drawing_is_unbound(drawing, task);
+        seat->unbound = unbound && (!seat->placed || seat->unbound);
+        if (!seat->placed)
+            seat->placed = idset_new();
+        idset_add(seat->placed, drawing_rank(drawing, node, i));
+    }
+}
+
+/* The one rank that owns a thread on which others, not bound, have their place. */
+static void seat_owner(struct seat *seat)
+{
+    if (seat->nbound != 1 || !seat->placed || idset_has(seat->placed, seat->rank))
+        return;
+    idset_add(seat->placed, seat->rank);
+    seat->unbound = false;
+}
+
+struct seat *drawing_seats(const struct drawing *drawing, uint32_t node)
+{
+    const struct layout_node *source = drawing_node(drawing, node);
+    struct seat *seats = mem_array(source->topo->npus, sizeof(*seats));
+    for (uint32_t row = 0; row < source->topo->npus; row++)
+        seats[row].allocated = idset_has(source->cores, topo_core(source->topo, row));
+    seat_bound(drawing, node, seats);
+    seat_placed(drawing, node, seats);
+    for (uint32_t row = 0; row < source->topo->npus; row++)
+        seat_owner(&seats[row]);
+    return seats;
+}
+
+void seats_free(struct seat *seats, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        idset_free(seats[i].placed);
+    free(seats);
+}
+
+bool seat_is_owned(const struct seat *seat)
+{
+    return seat->nbound == 1;
+}
+
+enum seat_kind seat_kind(const struct seat *seat)
+{
+    if (seat->placed || seat->nbound == 1)
+        return SEAT_RANKS;
+    if (seat->nbound)
+        return SEAT_SHARED;
+    return seat->allocated ? SEAT_IDLE : SEAT_ABSENT;
+}
+
+static bool same_seats(const struct seat *a, const struct seat *b)
+{
+    enum seat_kind kind = seat_kind(a);
+    if (kind != seat_kind(b) || kind != SEAT_RANKS)
+        return kind == seat_kind(b);
+    if (seat_is_owned(a) || seat_is_owned(b))
+        return seat_is_owned(a) && seat_is_owned(b) && a->rank == b->rank;
+    return idset_equal(a->placed, b->placed);
+}
+
+uint32_t seats_told(const struct seat *seats, uint32_t first, uint32_t end)
+{
+    bool ranks = false, owned = false;
+    for (uint32_t i = first; i < end; i++) {
+        ranks = ranks || seat_kind(&seats[i]) == SEAT_RANKS;
+        owned = owned || seat_is_owned(&seats[i]);
+    }
+    while (ranks && end > first + 1 &&
+           (seat_kind(&seats[end - 1]) == SEAT_SHARED ||
+            (seat_kind(&seats[end - 1]) == SEAT_IDLE && !owned)))
+        end--;
+    for (uint32_t i = first + 1; i < end; i++)
+        if (!same_seats(&seats[first], &seats[i]))
+            return end;
+    return first + 1;
+}
+
+unsigned seats_signs(const struct seat *seats, uint32_t first, uint32_t end)
+{
+    static const unsigned kinds[] = {[SEAT_RANKS] = SIGN_RANK,
+                                     [SEAT_SHARED] = SIGN_SHARED,
+                                     [SEAT_IDLE] = SIGN_IDLE,
+                                     [SEAT_ABSENT] = SIGN_ABSENT};
+    unsigned signs = end - first > 1 ? SIGN_THREADS : 0;
+    for (uint32_t i = first; i < end; i++)
+        signs |= seats[i].unbound ? SIGN_UNBOUND : kinds[seat_kind(&seats[i])];
+    return signs;
+}
+
+char *seat_ranks(const struct seat *seat)
+{
+    if (!seat->placed)
+        return mem_format("%u", seat->rank);
+    char *ranks = words_set(seat->placed, MAX_RANKS);
+    if (!seat->unbound)
+        return ranks;
+    char *text = mem_format("(%s)", ranks);
+    free(ranks);
+    return text;
+}

@@ -1,0 +1,235 @@
+#include <stdlib.h>
+
+#include "affinity/layout/fold.h"
+#include "affinity/picture/internal.h"
+#include "base/mem.h"
+
+const struct layout_node *drawing_node(const struct drawing *drawing, uint32_t node)
+{
+    return &drawing->request->nodes[drawing->layout->nodes[node].source];
+}
+
+const struct layout_task *drawing_task(const struct drawing *drawing, uint32_t node, uint32_t i)
+{
+    return &drawing->layout->tasks[drawing->ranks[drawing->at[node] + i]];
+}
+
+uint32_t drawing_rank(const struct drawing *drawing, uint32_t node, uint32_t i)
+{
+    return drawing->ranks[drawing->at[node] + i];
+}
+
+const struct idset *drawing_gpus(const struct drawing *drawing, const struct layout_task *task)
+{
+    return task->gpus == LAYOUT_NO_GPUS ? NULL : drawing->layout->gpu_sets[task->gpus];
+}
+
+static bool same_sets(const struct idset *a, const struct idset *b)
+{
+    return a == b || (a && b && idset_equal(a, b));
+}
+
+bool drawing_same_grant(const struct layout_node *a, const struct layout_node *b)
+{
+    return a->topo == b->topo && same_sets(a->cores, b->cores) && same_sets(a->gpus, b->gpus);
+}
+
+/* ---- equal bindings ---- */
+
+static bool same_binding(const void *arg, uint32_t number, uint32_t wanted)
+{
+    const struct layout *layout = arg;
+    const struct layout_binding *a = &layout->bindings[number], *b = &layout->bindings[wanted];
+    return idset_equal(a->cpus, b->cpus) && idset_equal(a->cores, b->cores);
+}
+
+static void join_bindings(struct drawing *drawing)
+{
+    const struct layout *layout = drawing->layout;
+    struct fold fold = fold_new(layout->nbindings);
+    drawing->same = mem_array(layout->nbindings, sizeof(*drawing->same));
+    for (uint32_t i = 0; i < layout->nbindings; i++) {
+        const struct layout_binding *binding = &layout->bindings[i];
+        uint64_t hash = fold_hash_set(fold_hash_set(0, binding->cpus), binding->cores);
+        uint32_t *slot = fold_find(&fold, hash, same_binding, layout, i);
+        if (!*slot)
+            *slot = i + 1;
+        drawing->same[i] = *slot - 1;
+    }
+    fold_free(&fold);
+}
+
+/* ---- ranks by node and by part ---- */
+
+static void collect_ranks(struct drawing *drawing)
+{
+    const struct layout *layout = drawing->layout;
+    drawing->ranks = mem_array(layout->ntasks, sizeof(*drawing->ranks));
+    drawing->at = mem_array(layout->nnodes + 1ul, sizeof(*drawing->at));
+    for (uint32_t node = 0; node < layout->nnodes; node++)
+        drawing->at[node + 1] = drawing->at[node] + layout->nodes[node].ntasks;
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
+        const struct layout_task *task = &layout->tasks[rank];
+        drawing->ranks[drawing->at[task->node] + task->local_rank] = rank;
+    }
+}
+
+static void collect_parts(struct drawing *drawing)
+{
+    const struct layout *layout = drawing->layout;
+    const struct layout_part *asked = drawing->request->parts;
+    drawing->parts = mem_array(drawing->request->nparts, sizeof(*drawing->parts));
+    for (uint32_t part = 0; part < drawing->request->nparts; part++) {
+        struct part_view *view = &drawing->parts[part];
+        view->owner = part && !policy_is_own(&asked[part]) ? view[-1].owner : part;
+        policy_parse(&asked[view->owner], &view->policy, NULL);
+    }
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
+        struct part_view *view = &drawing->parts[layout->tasks[rank].app];
+        if (!view->count++)
+            view->first = rank;
+    }
+}
+
+/* ---- looks ---- */
+
+static uint64_t look_hash(const struct drawing *drawing, uint32_t node)
+{
+    const struct layout_node *source = drawing_node(drawing, node);
+    uint32_t n = drawing->layout->nodes[node].ntasks;
+    uint64_t hash = fold_hash_set(fold_hash((uintptr_t)source->topo, n), source->cores);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct layout_task *task = drawing_task(drawing, node, i);
+        hash = fold_hash(hash, task->place ^ (uint64_t)drawing->same[task->binding] << 32);
+        hash = fold_hash(hash, task->gpus);
+    }
+    return hash;
+}
+
+static bool look_alike(const void *arg, uint32_t number, uint32_t b)
+{
+    const struct drawing *drawing = arg;
+    uint32_t a = drawing->looks[number].first;
+    const struct layout_node *x = drawing_node(drawing, a), *y = drawing_node(drawing, b);
+    uint32_t n = drawing->layout->nodes[a].ntasks;
+    if (!drawing->folded || n != drawing->layout->nodes[b].ntasks || !drawing_same_grant(x, y))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct layout_task *s = drawing_task(drawing, a, i), *t = drawing_task(drawing, b, i);
+        if (s->place != t->place || s->app != t->app || s->gpus != t->gpus ||
+            drawing->same[s->binding] != drawing->same[t->binding])
+            return false;
+    }
+    return true;
+}
+
+static bool ranks_shift(const struct drawing *drawing, uint32_t a, uint32_t b, int64_t shift)
+{
+    for (uint32_t i = 0; i < drawing->layout->nodes[a].ntasks; i++)
+        if ((int64_t)drawing_rank(drawing, b, i) - drawing_rank(drawing, a, i) != shift)
+            return false;
+    return true;
+}
+
+static void look_join(const struct drawing *drawing, struct look *look, uint32_t node)
+{
+    int64_t shift = (int64_t)drawing_rank(drawing, node, 0) - drawing_rank(drawing, look->last, 0);
+    if (look->count == 1)
+        look->shift = shift;
+    look->shifted =
+        look->shifted && shift == look->shift && ranks_shift(drawing, look->last, node, shift);
+    look->last = node;
+    look->count++;
+    hostlist_append(look->others, drawing_node(drawing, node)->host);
+}
+
+static void collect_looks(struct drawing *drawing)
+{
+    uint32_t nnodes = drawing->layout->nnodes;
+    struct fold fold = fold_new(nnodes);
+    drawing->looks = mem_array(nnodes, sizeof(*drawing->looks));
+    drawing->look_of = mem_array(nnodes, sizeof(*drawing->look_of));
+    for (uint32_t node = 0; node < nnodes; node++) {
+        uint32_t *slot = fold_find(&fold, look_hash(drawing, node), look_alike, drawing, node);
+        if (*slot) {
+            look_join(drawing, &drawing->looks[*slot - 1], node);
+        } else {
+            drawing->looks[drawing->nlooks] = (struct look){node, node, 1, true, 0, hostlist_new()};
+            *slot = ++drawing->nlooks;
+        }
+        drawing->look_of[node] = *slot - 1;
+    }
+    fold_free(&fold);
+}
+
+void drawing_fold(struct drawing *drawing)
+{
+    join_bindings(drawing);
+    collect_ranks(drawing);
+    collect_parts(drawing);
+    collect_looks(drawing);
+}
+
+void drawing_free(struct drawing *drawing)
+{
+    for (uint32_t i = 0; i < drawing->nlooks; i++)
+        hostlist_free(drawing->looks[i].others);
+    free(drawing->looks);
+    free(drawing->look_of);
+    free(drawing->ranks);
+    free(drawing->at);
+    free(drawing->same);
+    free(drawing->parts);
+}
+
+/* ---- what is said of the others ---- */
+
+struct idset *look_ranks(const struct drawing *drawing, uint32_t look, uint32_t first,
+                         uint32_t last)
+{
+    struct idset *set = idset_new();
+    for (uint32_t node = first; node <= last; node++) {
+        uint32_t n = drawing->look_of[node] == look ? drawing->layout->nodes[node].ntasks : 0;
+        for (uint32_t i = 0; i < n; i++)
+            idset_add(set, drawing_rank(drawing, node, i));
+    }
+    return set;
+}
+
+char *look_hosts(const struct drawing *drawing, uint32_t look, size_t max)
+{
+    const struct look *one = &drawing->looks[look];
+    struct hostlist *hosts = hostlist_new();
+    hostlist_append(hosts, drawing_node(drawing, one->first)->host);
+    for (size_t i = 0; i < hostlist_count(one->others); i++)
+        hostlist_append(hosts, hostlist_nth(one->others, i));
+    char *text = words_hosts(hosts, max);
+    hostlist_free(hosts);
+    return text;
+}
+
+char *words_shift(const struct drawing *drawing, const struct look *look)
+{
+    if (look->shifted)
+        return mem_format("ranks %lld %s%s", llabs(look->shift),
+                          look->shift < 0 ? "lower" : "higher",
+                          look->count > 2 ? " from node to node" : "");
+    uint32_t index = drawing->look_of[look->first];
+    struct idset *ranks = look_ranks(drawing, index, look->first + 1, look->last);
+    char *set = words_set(ranks, 40), *text = mem_format("with ranks %s in all", set);
+    free(set);
+    idset_free(ranks);
+    return text;
+}
+
+char *drawing_others(const struct drawing *drawing, const struct look *look)
+{
+    if (look->count == 1)
+        return mem_copy_text("");
+    char *hosts = words_hosts(look->others, 60), *shift = words_shift(drawing, look);
+    char *text =
+        mem_format("%s: as %s, %s", hosts, drawing_node(drawing, look->first)->host, shift);
+    free(shift);
+    free(hosts);
+    return text;
+}

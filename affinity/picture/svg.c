@@ -1,0 +1,429 @@
+#include "affinity/picture/svg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define PAD 14
+
+/* Where the next panel goes. */
+struct sheet {
+    struct buf body;
+    uint32_t x, y;  /* of the next panel */
+    uint32_t high;  /* of the panels in this row */
+    uint32_t width; /* of the whole page */
+    uint32_t room;  /* for a machine */
+    uint32_t cells, panels;
+    unsigned signs;
+};
+
+/* ---- panels ---- */
+
+/* What stands under the names of a panel. */
+static char *look_words(const struct drawing *drawing, uint32_t index)
+{
+    const struct look *look = &drawing->looks[index];
+    if (look->count == 1)
+        return words_ranks(drawing, look->first);
+    uint32_t n = drawing->layout->nodes[look->first].ntasks;
+    struct idset *first = look_ranks(drawing, index, look->first, look->first);
+    struct idset *all = look_ranks(drawing, index, look->first, look->last);
+    char *shown = words_set(first, 24), *ranks = words_set(all, 40);
+    char *shift = words_shift(drawing, look);
+    char *text =
+        mem_format("%u nodes, %u task%s on each, ranks %s in all. Shown is %s with rank%s "
+                   "%s%s%s.",
+                   look->count, n, words_count(n), ranks, drawing_node(drawing, look->first)->host,
+                   words_count((uint32_t)idset_count(first)), shown, look->shifted ? "; " : "",
+                   look->shifted ? shift : "");
+    free(shift);
+    free(shown);
+    free(ranks);
+    idset_free(first);
+    idset_free(all);
+    return text;
+}
+
+struct panel {
+    const struct drawing *drawing;
+    uint32_t look;
+    char *hosts, *words;
+    struct machine machine;
+    struct size size;
+    uint32_t room; /* width for the machine */
+    uint32_t top;  /* height of the words */
+};
+
+/* At least as wide as its hosts, and as a few of its words. */
+static void panel_open(struct panel *panel, const struct drawing *drawing, uint32_t look,
+                       uint32_t room)
+{
+    *panel = (struct panel){.drawing = drawing, .look = look, .room = room};
+    panel->hosts = look_hosts(drawing, look, room / 11 > 40 ? room / 11 - 14 : 26);
+    panel->words = look_words(drawing, look);
+    machine_open(&panel->machine, drawing, drawing->looks[look].first);
+    panel->size = machine_size(&panel->machine, room);
+    uint32_t hosts = pen_width(PEN_HEAD, panel->hosts) + 22;
+    uint32_t words = pen_width(PEN_TEXT, panel->words), least = words < 300 ? words : 300;
+    least = hosts > least ? hosts : least;
+    panel->size.w = panel->size.w > least ? panel->size.w : least;
+    panel->top = 24 + pen_wrapped(NULL, PEN_TEXT, 0, 0, panel->size.w, panel->words) + 6;
+    panel->size.w += 2 * PAD;
+    panel->size.h += panel->top + 2 * PAD;
+}
+
+static void panel_close(struct panel *panel)
+{
+    machine_close(&panel->machine);
+    free(panel->hosts);
+    free(panel->words);
+}
+
+static void panel_draw(struct buf *out, const struct panel *panel, uint32_t x, uint32_t y)
+{
+    uint32_t colour = look_colour(panel->drawing, panel->look), left = x + PAD;
+    pen_shape(out, "frame", (struct area){x, y, panel->size.w, panel->size.h});
+    if (has_strip(panel->drawing)) {
+        pen_colour(out, (struct area){left, y + PAD + 2, 14, 14}, colour);
+        left += 22;
+    }
+    pen_text(out, PEN_HEAD, left, y + PAD + 15, panel->hosts);
+    pen_wrapped(out, PEN_TEXT, x + PAD, y + PAD + 22, panel->size.w - 2 * PAD, panel->words);
+    machine_draw(out, &panel->machine, x + PAD, y + PAD + panel->top, panel->room);
+}
+
+static void sheet_break(struct sheet *sheet)
+{
+    if (sheet->x > SVG_MARGIN)
+        sheet->y += sheet->high + SVG_GAP;
+    sheet->x = SVG_MARGIN;
+    sheet->high = 0;
+}
+
+static void sheet_panel(struct sheet *sheet, const struct drawing *drawing, uint32_t look)
+{
+    struct panel panel;
+    panel_open(&panel, drawing, look, sheet->room);
+    if (sheet->x + panel.size.w > SVG_MARGIN + SVG_ROOM)
+        sheet_break(sheet);
+    panel_draw(&sheet->body, &panel, sheet->x, sheet->y);
+    sheet->x += panel.size.w;
+    sheet->width = sheet->x + SVG_MARGIN > sheet->width ? sheet->x + SVG_MARGIN : sheet->width;
+    sheet->x += SVG_GAP;
+    sheet->high = panel.size.h > sheet->high ? panel.size.h : sheet->high;
+    sheet->signs |= panel.machine.signs;
+    sheet->panels++;
+    panel_close(&panel);
+}
+
+static bool has_room(struct sheet *sheet, const struct drawing *drawing, uint32_t look)
+{
+    const struct topo *topo = drawing_node(drawing, drawing->looks[look].first)->topo;
+    sheet->cells += topo->npus <= SVG_MAX_CELLS ? topo->npus : SVG_MAX_BOXES;
+    return sheet->panels < SVG_MAX_PANELS && (!sheet->panels || sheet->cells <= SVG_MAX_CELLS);
+}
+
+/* ---- what has no panel ---- */
+
+static void sheet_line(struct sheet *sheet, char *text)
+{
+    uint32_t right = SVG_MARGIN + pen_wrapped_width(PEN_TEXT, text, SVG_ROOM) + SVG_MARGIN;
+    sheet->width = right > sheet->width ? right : sheet->width;
+    sheet->y += pen_wrapped(&sheet->body, PEN_TEXT, SVG_MARGIN, sheet->y, SVG_ROOM, text);
+    free(text);
+}
+
+static void sheet_list(struct sheet *sheet, const struct drawing *drawing, uint32_t look)
+{
+    uint32_t end = look + SVG_MAX_LIST, left = 0;
+    sheet_break(sheet);
+    if (look < drawing->nlooks)
+        sheet_line(sheet, mem_copy_text("Not drawn:"));
+    for (; look < drawing->nlooks && look < end; look++) {
+        char *hosts = look_hosts(drawing, look, 50);
+        struct idset *all =
+            look_ranks(drawing, look, drawing->looks[look].first, drawing->looks[look].last);
+        char *ranks = words_set(all, 40);
+        sheet_line(sheet, mem_format("%s: ranks %s", hosts, ranks));
+        idset_free(all);
+        free(ranks);
+        free(hosts);
+    }
+    for (uint32_t i = look; i < drawing->nlooks; i++)
+        left += drawing->looks[i].count;
+    if (left)
+        sheet_line(sheet, mem_format("and %u more node%s, of %u other kinds", left,
+                                     words_count(left), drawing->nlooks - look));
+}
+
+/* ---- the page ---- */
+
+static bool is_small(const struct layout *layout, const struct layout_request *request)
+{
+    uint64_t cells = 0;
+    for (uint32_t i = 0; i < layout->nnodes && i < SVG_UNFOLDED_NODES; i++) {
+        const struct topo *topo = request->nodes[layout->nodes[i].source].topo;
+        cells += topo_core(topo, topo->npus - 1) + 1;
+    }
+    return layout->nnodes <= SVG_UNFOLDED_NODES && cells <= SVG_UNFOLDED_CELLS;
+}
+
+/* With room for so many machines side by side. */
+static struct sheet draw_sheet(const struct drawing *drawing, uint32_t beside)
+{
+    struct sheet sheet = {.x = SVG_MARGIN,
+                          .room = (SVG_ROOM + SVG_GAP) / beside - SVG_GAP - 2 * PAD};
+    uint32_t look = 0;
+    for (; look < drawing->nlooks && has_room(&sheet, drawing, look); look++)
+        sheet_panel(&sheet, drawing, look);
+    sheet_list(&sheet, drawing, look);
+    return sheet;
+}
+
+/* Machines as wide as they like, unless narrow ones make a page that is clearly less high. */
+static struct sheet draw_best(const struct drawing *drawing)
+{
+    struct sheet best = draw_sheet(drawing, 1);
+    for (uint32_t beside = 2; beside <= 4 && beside <= drawing->nlooks; beside++) {
+        struct sheet sheet = draw_sheet(drawing, beside);
+        bool fits = sheet.width <= SVG_WIDTH || sheet.width <= best.width;
+        bool better = fits && sheet.y < best.y / 8 * 7;
+        struct sheet *worse = better ? &best : &sheet;
+        buf_free(&worse->body);
+        if (better)
+            best = sheet;
+    }
+    return best;
+}
+
+/* What stands above explains only what was drawn below, and so comes last. */
+char *layout_draw_svg(const struct layout *layout, const struct layout_request *request)
+{
+    struct drawing drawing = {
+        .layout = layout, .request = request, .folded = !is_small(layout, request)};
+    struct buf top = BUF_INIT, out = BUF_INIT;
+    drawing_fold(&drawing);
+    struct sheet sheet = draw_best(&drawing);
+    uint32_t y = SVG_MARGIN / 2, w = sheet.width;
+    struct size head = head_draw(&top, &drawing, y);
+    y += head.h + SVG_GAP;
+    struct size legend = legend_draw(&top, &drawing, sheet.signs, y);
+    y += legend.h + SVG_GAP;
+    struct size strip = strip_draw(&top, &drawing, y);
+    y += strip.h;
+    const uint32_t widths[] = {head.w, legend.w, strip.w};
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
+        w = widths[i] + 2 * SVG_MARGIN > w ? widths[i] + 2 * SVG_MARGIN : w;
+    buf_printf(&top, "<g transform=\"translate(0,%u)\">\n%s</g>\n", y, buf_text(&sheet.body));
+    char *title = words_title(&drawing);
+    pen_document(&out, w, y + sheet.y + SVG_MARGIN, title, buf_text(&top));
+    free(title);
+    buf_free(&top);
+    buf_free(&sheet.body);
+    drawing_free(&drawing);
+    return buf_take_text(&out);
+}
+
+#define MAX_PARTS 24
+#define SAMPLE_W 28
+#define SAMPLE_H 20
+
+/* How the ranks were placed; where nothing was said of their order it is the natural one, of which
+ * words_policy() is silent. Caller frees. */
+static char *placing_words(const struct drawing *drawing, uint32_t part)
+{
+    const struct layout_part *asked = &drawing->request->parts[drawing->parts[part].owner];
+    bool natural = !drawing->parts[part].policy.sequential && !asked->rankfile && !asked->taskmap &&
+                   !asked->shape;
+    char *policy = words_policy(drawing, part);
+    char *text = mem_format("%s%s%s", asked->slots ? "" : "mapped ", policy,
+                            natural ? ", in natural order" : "");
+    free(policy);
+    return text;
+}
+
+/* One more paragraph below. */
+static void add_line(struct buf *out, struct size *size, enum pen_font font, uint32_t indent,
+                     uint32_t y, const char *line)
+{
+    uint32_t w = indent + pen_wrapped_width(font, line, SVG_ROOM - indent);
+    size->w = w > size->w ? w : size->w;
+    size->h += pen_wrapped(out, font, SVG_MARGIN + indent, y + size->h, SVG_ROOM - indent, line);
+}
+
+static void parts_draw(struct buf *out, const struct drawing *drawing, struct size *size,
+                       uint32_t y)
+{
+    uint32_t nparts = drawing->request->nparts;
+    for (uint32_t part = 0; part < nparts && part < MAX_PARTS; part++) {
+        char *ranks = words_part(drawing, part), *placing = placing_words(drawing, part);
+        char *line = mem_format("%s; %s", ranks, placing);
+        pen_colour(out, (struct area){SVG_MARGIN, y + size->h + 3, 14, 14}, part);
+        add_line(out, size, PEN_TEXT, 22, y, line);
+        size->h += 3;
+        free(line);
+        free(placing);
+        free(ranks);
+    }
+    if (nparts > MAX_PARTS) {
+        char *line = mem_format("and %u more parts", nparts - MAX_PARTS);
+        add_line(out, size, PEN_TEXT, 22, y, line);
+        free(line);
+    }
+}
+
+static void policy_draw(struct buf *out, const struct drawing *drawing, struct size *size,
+                        uint32_t y)
+{
+    const char *program = drawing->request->parts[0].program;
+    char *placing = placing_words(drawing, 0);
+    char *line =
+        mem_format("%s%s%s", program ? words_program(program) : "", program ? ": " : "", placing);
+    add_line(out, size, PEN_TEXT, 0, y, line);
+    free(line);
+    free(placing);
+}
+
+struct size head_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
+{
+    struct size size = {0, 0};
+    char *title = words_title(drawing);
+    add_line(out, &size, PEN_TITLE, 0, y, title);
+    free(title);
+    if (drawing->request->nparts > 1)
+        parts_draw(out, drawing, &size, y);
+    else
+        policy_draw(out, drawing, &size, y);
+    return size;
+}
+
+/* ---- legend ---- */
+
+struct legend {
+    struct buf *out;
+    uint32_t x, y;
+    uint32_t right; /* where the widest line ends */
+};
+
+static void sample_draw(struct buf *out, unsigned sign, struct area area)
+{
+    struct area left = area;
+    left.w /= 2;
+    switch (sign) {
+    case SIGN_RANK:
+        pen_colour(out, area, PEN_GREY);
+        pen_in(out, area, "3");
+        break;
+    case SIGN_SHARED:
+        pen_tint(out, area, PEN_GREY);
+        break;
+    case SIGN_UNBOUND:
+        pen_dashed(out, area, PEN_GREY);
+        pen_in(out, area, "(3)");
+        break;
+    case SIGN_THREADS:
+        pen_colour(out, area, PEN_GREY);
+        pen_shape(out, "core", left);
+        pen_shape(out, "core", area);
+        break;
+    case SIGN_BOUND:
+        pen_shape(out, "bound", area);
+        break;
+    case SIGN_PART:
+        pen_shape(out, "bound part", area);
+        break;
+    case SIGN_L2:
+        pen_shape(out, "idle", (struct area){area.x + 3, area.y + 3, 10, area.h - 6});
+        pen_shape(out, "idle", (struct area){area.x + 15, area.y + 3, 10, area.h - 6});
+        pen_shape(out, "l2", area);
+        break;
+    default:
+        pen_shape(out, sign == SIGN_IDLE ? "idle" : "absent", area);
+    }
+}
+
+static void legend_item(struct legend *legend, unsigned sign, const char *text)
+{
+    uint32_t w = SAMPLE_W + 6 + pen_width(PEN_TEXT, text) + 18;
+    if (legend->x > SVG_MARGIN && legend->x + w > SVG_MARGIN + SVG_ROOM) {
+        legend->x = SVG_MARGIN;
+        legend->y += SAMPLE_H + 8;
+    }
+    struct area area = {legend->x, legend->y, SAMPLE_W, SAMPLE_H};
+    sample_draw(legend->out, sign, area);
+    pen_text(legend->out, PEN_TEXT, area.x + SAMPLE_W + 6, area.y + 15, text);
+    legend->x += w;
+    legend->right = legend->x > legend->right ? legend->x : legend->right;
+}
+
+static const char *colour_words(const struct drawing *drawing)
+{
+    if (drawing->request->nparts > 1)
+        return "Each colour is a part of the program.";
+    if (has_strip(drawing))
+        return "In a node, colours tell its ranks apart; in squares, groups of nodes alike.";
+    return drawing->layout->ntasks > 1 ? "Colours tell the ranks of a node apart." : "";
+}
+
+struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned signs, uint32_t y)
+{
+    static const struct {
+        unsigned sign;
+        const char *text;
+    } items[] = {
+        {SIGN_SHARED, "shared by ranks that are placed beside"},
+        {SIGN_BOUND, "the ranks inside may run on all of it"},
+        {SIGN_PART, "part of what the ranks inside may run on"},
+        {SIGN_IDLE, "idle"},
+        {SIGN_ABSENT, "not allocated"},
+        {SIGN_UNBOUND, "rank 3 is placed here, but not bound"},
+        {SIGN_THREADS, "threads of one core"},
+        {SIGN_L2, "cores with a common L2 cache"},
+    };
+    struct legend legend = {out, SVG_MARGIN, y, SVG_MARGIN};
+    if (signs & SIGN_RANK)
+        legend_item(&legend, SIGN_RANK,
+                    signs & SIGN_SHARED ? "rank 3 is placed on this core" : "a core of rank 3");
+    for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
+        if (signs & items[i].sign)
+            legend_item(&legend, items[i].sign, items[i].text);
+    char *line = mem_format("Cores have their logical numbers, cpus those of the OS. %s",
+                            colour_words(drawing));
+    uint32_t below = legend.x > SVG_MARGIN ? legend.y + SAMPLE_H + 6 : y;
+    struct size size = {legend.right - SVG_MARGIN, below - y};
+    add_line(out, &size, PEN_TEXT, 0, y, line);
+    free(line);
+    return size;
+}
+
+uint32_t look_colour(const struct drawing *drawing, uint32_t look)
+{
+    uint32_t node = drawing->looks[look].first, n = drawing->layout->nodes[node].ntasks;
+    uint32_t app = drawing_task(drawing, node, 0)->app;
+    if (drawing->request->nparts < 2)
+        return look < SVG_MAX_PANELS ? look : PEN_GREY;
+    for (uint32_t i = 1; i < n; i++)
+        if (drawing_task(drawing, node, i)->app != app)
+            return PEN_GREY;
+    return app;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* By the place among the node's ranks: beside each other they differ, however ranks are dealt out,
+ * and nodes alike look alike. */
+uint32_t machine_colour(const struct machine *machine, uint32_t rank)
+{
+    const struct drawing *drawing = machine->drawing;
+    if (drawing->request->nparts > 1)
+        return drawing->layout->tasks[rank].app;
+    const uint32_t *ranks = drawing->ranks + drawing->at[machine->node];
+    size_t n = drawing->at[machine->node + 1] - drawing->at[machine->node];
+    const uint32_t *found = bsearch(&rank, ranks, n, sizeof(rank), compare_ranks);
+    return found ? (uint32_t)(found - ranks) % PEN_COLOURS : PEN_GREY;
+}

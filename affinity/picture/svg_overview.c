@@ -1,0 +1,141 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/picture/svg.h"
+#include "base/mem.h"
+
+#define MAX_NODES 20000 /* beyond, squares would be too small to be seen */
+#define MAX_NAME 20     /* characters of a host's name at the left */
+
+struct grid {
+    uint32_t pitch, columns, rows;
+    uint32_t names; /* width at the left */
+    uint32_t every; /* so many rows have a name */
+};
+
+static uint32_t pitch_for(uint32_t nnodes)
+{
+    static const struct {
+        uint32_t most, pitch;
+    } steps[] = {{100, 20}, {500, 14}, {2000, 10}, {6000, 7}};
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        if (nnodes <= steps[i].most)
+            return steps[i].pitch;
+    return 5;
+}
+
+static struct grid make_grid(const struct drawing *drawing)
+{
+    uint32_t nnodes = drawing->layout->nnodes;
+    static const uint32_t columns[] = {20, 50, 100, 150, 200, 250};
+    struct grid grid = {.pitch = pitch_for(nnodes), .columns = 10};
+    for (uint32_t node = 0; node < nnodes; node++) {
+        size_t len = strnlen(drawing_node(drawing, node)->host, MAX_NAME);
+        uint32_t w = (uint32_t)len * 7 + 12;
+        grid.names = w > grid.names ? w : grid.names;
+    }
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+        if (columns[i] * grid.pitch <= SVG_ROOM - grid.names)
+            grid.columns = columns[i];
+    grid.rows = (nnodes + grid.columns - 1) / grid.columns;
+    grid.every = grid.pitch >= 14 ? 1 : (14 + grid.pitch - 1) / grid.pitch;
+    return grid;
+}
+
+static void add_square(struct buf *path, const struct grid *grid, uint32_t node, uint32_t count,
+                       uint32_t y)
+{
+    uint32_t x = SVG_MARGIN + grid->names + node % grid->columns * grid->pitch;
+    uint32_t top = y + node / grid->columns * grid->pitch, w = count * grid->pitch;
+    buf_printf(path, "M%u,%uh%uv%uh-%uz", x, top, w, grid->pitch, w);
+}
+
+/* Looks that may have a panel have a path each, the others one for each colour. */
+enum { NPATHS = SVG_MAX_PANELS + PEN_COLOURS + 1 };
+
+static uint32_t path_of(const struct drawing *drawing, uint32_t look)
+{
+    uint32_t colour = look_colour(drawing, look);
+    if (look < SVG_MAX_PANELS)
+        return look;
+    return SVG_MAX_PANELS + (colour == PEN_GREY ? PEN_COLOURS : colour % PEN_COLOURS);
+}
+
+static void path_draw(struct buf *out, const struct drawing *drawing, uint32_t path,
+                      const char *squares)
+{
+    bool one = path < SVG_MAX_PANELS, grey = path == NPATHS - 1;
+    char *title = one ? look_hosts(drawing, path, 60) : mem_copy_text("not drawn below");
+    uint32_t colour = one ? look_colour(drawing, path) : grey ? PEN_GREY : path - SVG_MAX_PANELS;
+    pen_begin(out, title);
+    buf_printf(out, "<path fill=\"%s\" d=\"%s\"/>", pen_colour_name(colour), squares);
+    pen_end(out);
+    free(title);
+}
+
+static void grid_draw(struct buf *out, const struct drawing *drawing, const struct grid *grid,
+                      uint32_t y)
+{
+    uint32_t nnodes = drawing->layout->nnodes;
+    struct buf paths[NPATHS] = {BUF_INIT};
+    for (uint32_t node = 0, end; node < nnodes; node = end) {
+        uint32_t path = path_of(drawing, drawing->look_of[node]);
+        for (end = node + 1; end < nnodes && end % grid->columns &&
+                             path_of(drawing, drawing->look_of[end]) == path;)
+            end++;
+        add_square(&paths[path], grid, node, end - node, y);
+    }
+    for (uint32_t path = 0; path < NPATHS; path++) {
+        if (paths[path].len)
+            path_draw(out, drawing, path, buf_text(&paths[path]));
+        buf_free(&paths[path]);
+    }
+}
+
+/* White lines over the bars make squares of them. */
+static void lines_draw(struct buf *out, const struct grid *grid, uint32_t y)
+{
+    uint32_t x = SVG_MARGIN + grid->names, w = grid->columns * grid->pitch;
+    uint32_t h = grid->rows * grid->pitch;
+    buf_add_text(out, "<path stroke=\"#fff\" d=\"");
+    for (uint32_t column = 0; column <= grid->columns; column++)
+        buf_printf(out, "M%u,%uv%u", x + column * grid->pitch, y, h);
+    for (uint32_t row = 0; row <= grid->rows; row++)
+        buf_printf(out, "M%u,%uh%u", x, y + row * grid->pitch, w);
+    buf_add_text(out, "\"/>\n");
+}
+
+static void names_draw(struct buf *out, const struct drawing *drawing, const struct grid *grid,
+                       uint32_t y)
+{
+    for (uint32_t row = 0; row < grid->rows; row += grid->every) {
+        char name[MAX_NAME + 1] = {0};
+        strncpy(name, drawing_node(drawing, row * grid->columns)->host, MAX_NAME);
+        pen_text(out, PEN_SMALL, SVG_MARGIN, y + row * grid->pitch + 10, name);
+    }
+}
+
+bool has_strip(const struct drawing *drawing)
+{
+    return drawing->folded && drawing->nlooks > 1 && drawing->layout->nnodes <= MAX_NODES;
+}
+
+struct size strip_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
+{
+    uint32_t nnodes = drawing->layout->nnodes;
+    if (!has_strip(drawing))
+        return (struct size){0, 0};
+    struct grid grid = make_grid(drawing);
+    const char *grey = drawing->request->nparts > 1       ? " (grey: several parts)"
+                       : drawing->nlooks > SVG_MAX_PANELS ? " (grey: not drawn below)"
+                                                          : "";
+    char *line = mem_format("The %u nodes in their order, a square each%s:", nnodes, grey);
+    uint32_t w = pen_wrapped_width(PEN_TEXT, line, SVG_ROOM);
+    uint32_t squares = grid.names + grid.columns * grid.pitch;
+    uint32_t h = pen_wrapped(out, PEN_TEXT, SVG_MARGIN, y, SVG_ROOM, line) + 4;
+    free(line);
+    grid_draw(out, drawing, &grid, y + h);
+    lines_draw(out, &grid, y + h);
+    names_draw(out, drawing, &grid, y + h);
+    return (struct size){w > squares ? w : squares, h + grid.rows * grid.pitch + SVG_GAP};
+}

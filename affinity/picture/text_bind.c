@@ -1,0 +1,265 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/layout/fold.h"
+#include "affinity/picture/internal.h"
+#include "base/mem.h"
+
+#define MAX_SET 40    /* characters of a set in the table */
+#define MAX_LINES 200 /* of one node */
+#define MIN_RUN 8     /* lines that go on alike and are worth an ellipsis */
+
+enum { RANKS, CPUS, CORES, GPUS, WHERE, MEMORY, COLUMNS };
+
+struct line { /* tasks of a node that are bound alike, and who they are */
+    const struct layout_task *first;
+    struct idset *set[WHERE];
+    char *column[COLUMNS];
+};
+
+struct lines {
+    const struct drawing *drawing;
+    uint32_t node;
+    struct line *list;
+    uint32_t n;
+};
+
+static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)",
+                                           "gpus", "in",        "memory of (OS)"};
+
+static char *memory_of(const struct topo *topo, const struct idset *cpus)
+{
+    struct idset *memory = topo_memory_of_cpus(topo, cpus);
+    char *text = idset_empty(memory) ? mem_copy_text("none") : words_set(memory, MAX_SET);
+    idset_free(memory);
+    return text;
+}
+
+static bool with_memory(const struct drawing *drawing, const struct layout_task *task)
+{
+    return drawing->request->parts[task->app].local_memory;
+}
+
+static void fill_columns(const struct drawing *drawing, struct line *line, const struct topo *topo)
+{
+    bool local = with_memory(drawing, line->first);
+    for (size_t c = 0; c < WHERE; c++)
+        line->column[c] = words_set(line->set[c], MAX_SET);
+    if (drawing->layout->gpus_assigned && idset_empty(line->set[GPUS])) {
+        free(line->column[GPUS]);
+        line->column[GPUS] = mem_copy_text("none");
+    }
+    line->column[WHERE] = levels_where(topo, line->set[CORES]);
+    line->column[MEMORY] = local ? memory_of(topo, line->set[CPUS]) : mem_copy_text("");
+}
+
+static bool is_on_line(const void *arg, uint32_t number, uint32_t i)
+{
+    const struct lines *lines = arg;
+    const struct drawing *drawing = lines->drawing;
+    const struct layout_task *a = lines->list[number].first;
+    const struct layout_task *b = drawing_task(drawing, lines->node, i);
+    return drawing->same[a->binding] == drawing->same[b->binding] && a->gpus == b->gpus &&
+           with_memory(drawing, a) == with_memory(drawing, b);
+}
+
+static struct line new_line(const struct drawing *drawing, const struct layout_task *task)
+{
+    const struct layout_binding *bound = &drawing->layout->bindings[task->binding];
+    const struct idset *gpus = drawing_gpus(drawing, task);
+    return (struct line){.first = task,
+                         .set = {[RANKS] = idset_new(),
+                                 [CPUS] = idset_copy(bound->cpus),
+                                 [CORES] = idset_copy(bound->cores),
+                                 [GPUS] = gpus ? idset_copy(gpus) : idset_new()}};
+}
+
+/* The most lines that a node can have: tasks of one binding differ in their GPUs and in whether
+ * memory is bound. */
+static uint32_t most_lines(const struct layout *layout, uint32_t ntasks)
+{
+    uint64_t most = 2ull * layout->nbindings * (layout->ngpu_sets + 1ull);
+    return most < ntasks ? (uint32_t)most : ntasks;
+}
+
+/* A line for all that have the same cpus, the same GPUs, and memory bound or not, in the order of
+ * its first rank. */
+static struct lines collect_lines(const struct drawing *drawing, uint32_t node)
+{
+    uint32_t ntasks = drawing->layout->nodes[node].ntasks;
+    uint32_t most = most_lines(drawing->layout, ntasks);
+    struct fold fold = fold_new(most);
+    struct lines lines = {drawing, node, mem_array(most, sizeof(*lines.list)), 0};
+    for (uint32_t i = 0; i < ntasks; i++) {
+        const struct layout_task *task = drawing_task(drawing, node, i);
+        uint64_t hash = fold_hash(fold_hash(0, drawing->same[task->binding]), task->gpus);
+        uint32_t *number = fold_find(&fold, hash, is_on_line, &lines, i);
+        if (!*number) {
+            lines.list[lines.n] = new_line(drawing, task);
+            *number = ++lines.n;
+        }
+        idset_add(lines.list[*number - 1].set[RANKS], drawing_rank(drawing, node, i));
+    }
+    fold_free(&fold);
+    for (uint32_t i = 0; i < lines.n; i++)
+        fill_columns(drawing, &lines.list[i], drawing_node(drawing, node)->topo);
+    return lines;
+}
+
+static void free_lines(struct lines *lines)
+{
+    for (uint32_t i = 0; i < lines->n; i++) {
+        for (size_t c = 0; c < WHERE; c++)
+            idset_free(lines->list[i].set[c]);
+        for (size_t c = 0; c < COLUMNS; c++)
+            free(lines->list[i].column[c]);
+    }
+    free(lines->list);
+}
+
+/* b is a, with every id `shift` higher. */
+static bool is_shifted(const struct idset *a, const struct idset *b, uint32_t shift)
+{
+    size_t i = 0, j = 0;
+    uint32_t first, last, other_first, other_last;
+    bool more;
+    while ((more = idset_range(a, &i, &first, &last)) ==
+               idset_range(b, &j, &other_first, &other_last) &&
+           more)
+        if (other_first - first != shift || other_last - last != shift)
+            return false;
+    return !more;
+}
+
+/* How much higher the ids of a column of line b are than those of line a, in *shift; false where
+ * the sets differ in more than that. */
+static bool find_shift(const struct lines *lines, uint32_t a, uint32_t b, size_t column,
+                       uint32_t *shift)
+{
+    const struct idset *x = lines->list[a].set[column], *y = lines->list[b].set[column];
+    *shift = idset_first(y) - idset_first(x);
+    return is_shifted(x, y, *shift);
+}
+
+/* How many lines from `at` on have the same in a column: the tasks of a core, of a GPU. */
+static uint32_t lines_alike(const struct lines *lines, uint32_t at, size_t column)
+{
+    uint32_t n = 1;
+    while (at + n < lines->n &&
+           idset_equal(lines->list[at].set[column], lines->list[at + n].set[column]))
+        n++;
+    return n;
+}
+
+static bool is_same_place(const struct line *a, const struct line *b)
+{
+    return strcmp(a->column[WHERE], b->column[WHERE]) == 0 &&
+           strcmp(a->column[MEMORY], b->column[MEMORY]) == 0;
+}
+
+/* The end of the lines that go on from `at` by equal steps: of ranks and cpus from line to line, of
+ * cores and GPUs as often as there are lines of each; of one place only where `same_place`. */
+static uint32_t steps_end(const struct lines *lines, uint32_t at, bool same_place)
+{
+    uint32_t period[WHERE] = {[RANKS] = 1,
+                              [CPUS] = 1,
+                              [CORES] = lines_alike(lines, at, CORES),
+                              [GPUS] = lines_alike(lines, at, GPUS)};
+    uint32_t step[WHERE] = {0}, end = at + 1;
+    for (; end < lines->n; end++) {
+        if (same_place && !is_same_place(&lines->list[at], &lines->list[end]))
+            return end;
+        for (size_t c = 0; c < WHERE; c++) {
+            uint32_t shift, steps = (end - at) / period[c];
+            if (!find_shift(lines, at, end, c, &shift))
+                return end;
+            if (end - at == period[c])
+                step[c] = shift;
+            if (shift != steps * step[c])
+                return end;
+        }
+    }
+    return end;
+}
+
+/* The end of the lines from `at` on that are told by two of them, an ellipsis and the last. */
+static uint32_t run_end(const struct lines *lines, uint32_t at)
+{
+    uint32_t near = steps_end(lines, at, true), far = steps_end(lines, at, false);
+    if (near - at >= MIN_RUN)
+        return near;
+    return far - at >= 2 * MIN_RUN ? far : at + 1;
+}
+
+/* A column of no width is not there. */
+static void draw_line(struct buf *out, const char *const *columns, const size_t *widths)
+{
+    buf_add_text(out, "    ");
+    for (size_t c = 0; c < COLUMNS; c++)
+        if (widths[c])
+            buf_printf(out, "%-*s  ", (int)widths[c], columns[c]);
+    while (buf_text(out)[out->len - 1] == ' ')
+        out->len--;
+    buf_add_char(out, '\n');
+}
+
+static void draw_lines(struct buf *out, const struct lines *lines, const size_t *widths)
+{
+    static const char *const going_on[COLUMNS] = {"...", "...", "...", "...", "...", "..."};
+    uint32_t drawn = 0;
+    for (uint32_t at = 0, end; at < lines->n && drawn < MAX_LINES; at = end) {
+        end = run_end(lines, at);
+        for (uint32_t i = at; i < end; i++, drawn++) {
+            bool told = end - at == 1 || i < at + 2 || i == end - 1;
+            draw_line(out, told ? (const char *const *)lines->list[i].column : going_on, widths);
+            if (!told)
+                i = end - 2;
+        }
+        if (drawn >= MAX_LINES && end < lines->n)
+            buf_printf(out, "    and %u more\n", lines->n - end);
+    }
+}
+
+static bool all_empty(const struct lines *lines, size_t column)
+{
+    for (uint32_t i = 0; i < lines->n; i++)
+        if (*lines->list[i].column[column])
+            return false;
+    return true;
+}
+
+static void draw_bind_node(struct drawing *drawing, uint32_t node)
+{
+    if (drawing->layout->nodes[node].ntasks > DRAW_MAX_TASKS) {
+        buf_printf(&drawing->out,
+                   "  %s:\n    more than %d tasks are not listed; --format=json has all\n",
+                   drawing_node(drawing, node)->host, DRAW_MAX_TASKS);
+        return;
+    }
+    struct lines lines = collect_lines(drawing, node);
+    size_t widths[COLUMNS];
+    const char *titles[COLUMNS];
+    for (size_t c = 0; c < COLUMNS; c++) {
+        titles[c] = c >= GPUS && all_empty(&lines, c) ? "" : heads[c];
+        widths[c] = strlen(titles[c]);
+        for (uint32_t i = 0; i < lines.n; i++)
+            if (strlen(lines.list[i].column[c]) > widths[c])
+                widths[c] = strlen(lines.list[i].column[c]);
+    }
+    buf_printf(&drawing->out, "  %s:\n", drawing_node(drawing, node)->host);
+    draw_line(&drawing->out, titles, widths);
+    draw_lines(&drawing->out, &lines, widths);
+    free_lines(&lines);
+}
+
+void draw_bind(struct drawing *drawing)
+{
+    buf_add_text(&drawing->out, drawing->layout->bound
+                                    ? "Bindings: where each rank may run\n"
+                                    : "Bindings: none; where each rank may run\n");
+    for (uint32_t i = 0; i < drawing->nlooks && i < DRAW_MAX_LOOKS; i++) {
+        draw_bind_node(drawing, drawing->looks[i].first);
+        draw_others(drawing, &drawing->looks[i]);
+    }
+    draw_rest(drawing);
+}

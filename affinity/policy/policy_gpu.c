@@ -1,0 +1,93 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/policy/policy.h"
+#include "base/text.h"
+
+/* N:LEVEL of --per, whose level is that of an object or a GPU (TOPO_NLEVELS). False for anything
+ * else. */
+static bool per_decode(const char *text, uint32_t *count, enum topo_level *level)
+{
+    char *end;
+    unsigned long number = text[0] >= '1' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
+    if (!number || number > TOPO_MAX_PUS || *end != ':')
+        return false;
+    *count = (uint32_t)number;
+    *level = topo_level_decode(end + 1, strlen(end + 1));
+    return *level != TOPO_NLEVELS || strcmp(end + 1, "gpu") == 0;
+}
+
+static int per_parse(const struct layout_part *part, struct policy *policy, struct error *err)
+{
+    struct excerpt shown = excerpt(part->per, strlen(part->per));
+    const char *beside = part->map ? "--map-by" : part->mppr ? "--mppr" : NULL;
+    if (!per_decode(part->per, &policy->per_count, &policy->per_level))
+        return error_usage(err,
+                           "--per %s: right is N:LEVEL, such as 2:numa, with N from 1 to %d and "
+                           "one of hwthread, core, l1cache, l2cache, l3cache, numa, socket, "
+                           "package, board, node, gpu",
+                           shown.text, TOPO_MAX_PUS);
+    if (beside)
+        return error_usage(err,
+                           "--per %s and %s: --per says itself how tasks are mapped and limited; "
+                           "leave one of them out",
+                           shown.text, beside);
+    if (policy_is_per_gpu(policy) && part->gpus_per_task)
+        return error_usage(err,
+                           "--per %s and -g %u: both say how tasks and GPUs go together; leave one "
+                           "of them out",
+                           shown.text, part->gpus_per_task);
+    return 0;
+}
+
+static int gpu_bind_parse(const char *text, struct policy *policy, struct error *err)
+{
+    static const char *const words[] = {[POLICY_GPUS_OWN] = "per-task",
+                                        [POLICY_GPUS_CLOSEST] = "closest",
+                                        [POLICY_GPUS_UNTOUCHED] = "none"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(text, words[i]) == 0) {
+            policy->gpu_bind = (enum policy_gpu_bind)i;
+            return 0;
+        }
+    return error_usage(err, "--gpu-bind %s is unknown; right is per-task, closest or none",
+                       excerpt(text, strlen(text)).text);
+}
+
+int policy_parse_gpus(const struct layout_part *part, struct policy *policy, struct error *err)
+{
+    if (part->gpus_per_task > TOPO_MAX_GPUS)
+        return error_usage(err, "-g %u: no node has more than %d GPUs", part->gpus_per_task,
+                           TOPO_MAX_GPUS);
+    policy->gpus_per_task = part->gpus_per_task;
+    policy->gpu_tasks = 1;
+    policy->gpu_bind = POLICY_GPUS_OWN;
+    if (part->per && per_parse(part, policy, err) < 0)
+        return -1;
+    if (policy_is_per_gpu(policy)) {
+        policy->gpus_per_task = 1;
+        policy->gpu_tasks = policy->per_count;
+    }
+    if (part->gpu_bind && gpu_bind_parse(part->gpu_bind, policy, err) < 0)
+        return -1;
+    if (part->gpu_bind && policy->gpu_bind == POLICY_GPUS_OWN && !policy->gpus_per_task)
+        return error_usage(err, "--gpu-bind per-task does not say how many GPUs a task gets; -g N "
+                                "or --per 1:gpu does");
+    return 0;
+}
+
+bool policy_is_per_gpu(const struct policy *policy)
+{
+    return policy->per_count && policy->per_level == TOPO_NLEVELS;
+}
+
+bool policy_uses_gpus(const struct policy *policy)
+{
+    return policy->gpus_per_task || policy->gpu_bind == POLICY_GPUS_CLOSEST;
+}
+
+bool layout_part_uses_gpus(const struct layout_part *part)
+{
+    struct policy policy = {.per_count = 0};
+    return policy_parse_gpus(part, &policy, NULL) == 0 && policy_uses_gpus(&policy);
+}

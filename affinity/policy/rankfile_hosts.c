@@ -1,0 +1,178 @@
+/* Which allocated node a name in a rank file means. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/policy/rankfile.h"
+#include "affinity/sets/hostlist.h"
+#include "base/edit_distance.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+struct entry {
+    const char *name;
+    uint32_t host;
+};
+
+struct entries { /* sorted by name, then host */
+    struct entry *list;
+    uint32_t count;
+};
+
+struct finder {
+    const char *const *hosts;
+    uint32_t nhosts;
+    struct entries full;   /* all names */
+    struct entries begins; /* of names with a dot, what is before it; these texts are owned */
+};
+
+/* "node1" of "node1.cluster"; NULL for a name without a dot, and for an address. Caller frees. */
+static char *short_name(const char *name)
+{
+    size_t len = strcspn(name, ".");
+    if (!name[len] || !len || name[strspn(name, "0123456789.")] == '\0')
+        return NULL;
+    return mem_copy_text_n(name, len);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : x->host < y->host ? -1 : x->host > y->host;
+}
+
+static struct finder finder_make(const char *const *hosts, uint32_t nhosts)
+{
+    struct finder finder = {.hosts = hosts, .nhosts = nhosts};
+    finder.full.list = mem_array(nhosts, sizeof(struct entry));
+    finder.begins.list = mem_array(nhosts, sizeof(struct entry));
+    for (uint32_t i = 0; i < nhosts; i++) {
+        char *begin = short_name(hosts[i]);
+        finder.full.list[finder.full.count++] = (struct entry){hosts[i], i};
+        if (begin)
+            finder.begins.list[finder.begins.count++] = (struct entry){begin, i};
+    }
+    qsort(finder.full.list, finder.full.count, sizeof(struct entry), by_name);
+    qsort(finder.begins.list, finder.begins.count, sizeof(struct entry), by_name);
+    return finder;
+}
+
+static void finder_free(struct finder *finder)
+{
+    for (uint32_t i = 0; i < finder->begins.count; i++)
+        free((char *)(uintptr_t)finder->begins.list[i].name);
+    free(finder->full.list);
+    free(finder->begins.list);
+}
+
+/* The first entry of this name, or NULL; with `alone` NULL too where there are several. */
+static const struct entry *find_entry(const struct entries *all, const char *name, bool alone)
+{
+    uint32_t low = 0, high = all->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (strcmp(all->list[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct entry *entry = &all->list[low];
+    if (low == all->count || strcmp(entry->name, name) != 0)
+        return NULL;
+    bool several = low + 1 < all->count && strcmp(entry[1].name, name) == 0;
+    return alone && several ? NULL : entry;
+}
+
+static uint32_t find_name(const struct finder *finder, const char *name)
+{
+    const struct entry *found = find_entry(&finder->full, name, false);
+    char *begin = found ? NULL : short_name(name);
+    if (begin)
+        found = find_entry(&finder->full, begin, false);
+    else if (!found)
+        found = find_entry(&finder->begins, name, true);
+    free(begin);
+    return found ? found->host : RANKFILE_NO_NODE;
+}
+
+uint32_t rankfile_relative(const char *name)
+{
+    uint64_t value = 0;
+    const char *at = name + 2;
+    if (name[0] != '+' || (name[1] != 'n' && name[1] != 'N') || !*at)
+        return RANKFILE_NO_NODE;
+    for (; *at >= '0' && *at <= '9' && value < RANKFILE_NO_NODE; at++)
+        value = value * 10 + (uint64_t)(*at - '0');
+    return *at || value >= RANKFILE_NO_NODE ? RANKFILE_NO_NODE : (uint32_t)value;
+}
+
+/* ---- what is not there ---- */
+
+static const char *nearest_host(const struct finder *finder, const char *name)
+{
+    const char **names = mem_array(finder->nhosts + 1ul, sizeof(*names));
+    memcpy(names, finder->hosts, finder->nhosts * sizeof(*names));
+    const char *nearest = near_word(names, name, strlen(name));
+    free(names);
+    return nearest;
+}
+
+static int refuse_relative(const struct finder *finder, const char *name, struct error *err)
+{
+    uint32_t n = finder->nhosts;
+    if (n == 1)
+        return error_set(err, "there is no node %.20s: one node is allocated, +n0", name);
+    return error_set(err, "there is no node %.20s: %u nodes are allocated, +n0 to +n%u", name, n,
+                     n - 1);
+}
+
+static int refuse_name(const struct finder *finder, const char *name, struct error *err)
+{
+    struct hostlist *list = hostlist_new();
+    for (uint32_t i = 0; i < finder->nhosts; i++)
+        hostlist_append(list, finder->hosts[i]);
+    char *all = hostlist_encode(list);
+    const char *nearest = nearest_host(finder, name);
+    error_set(err, "host %s was not allocated: there %s %.200s%s%s%s",
+              excerpt(name, strlen(name)).text, finder->nhosts == 1 ? "is" : "are", all,
+              strlen(all) > 200 ? "..." : "", nearest ? "; the nearest is " : "",
+              nearest ? nearest : "");
+    hostlist_free(list);
+    free(all);
+    return -1;
+}
+
+static int check_ranks(const struct rankfile *file, uint32_t nranks, const struct finder *finder,
+                       const uint32_t *node, struct error *err)
+{
+    for (uint32_t rank = 0; rank < nranks && rank < file->nranks; rank++) {
+        const struct rankfile_rank *placed = &file->ranks[rank];
+        const char *name = file->hosts[placed->host].name;
+        if (node[placed->host] != RANKFILE_NO_NODE)
+            continue;
+        if (rankfile_relative(name) != RANKFILE_NO_NODE)
+            refuse_relative(finder, name, err);
+        else
+            refuse_name(finder, name, err);
+        return error_prefix(err, "%s:%u: rank %u", file->name, placed->line, rank);
+    }
+    return 0;
+}
+
+int rankfile_find_nodes(const struct rankfile *file, uint32_t nranks, const char *const *hosts,
+                        uint32_t nhosts, uint32_t *node, struct error *err)
+{
+    struct finder finder = finder_make(hosts, nhosts);
+    for (uint32_t i = 0; i < file->nhosts; i++) {
+        const char *name = file->hosts[i].alias ? file->hosts[i].alias : file->hosts[i].name;
+        uint32_t relative = rankfile_relative(name);
+        if (relative != RANKFILE_NO_NODE)
+            node[i] = relative < nhosts ? relative : RANKFILE_NO_NODE;
+        else
+            node[i] = find_name(&finder, name);
+    }
+    int rc = check_ranks(file, nranks, &finder, node, err);
+    finder_free(&finder);
+    return rc;
+}

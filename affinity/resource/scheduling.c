@@ -1,0 +1,552 @@
+#include "affinity/resource/scheduling.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash_table.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+struct locality_reader {
+    struct locality *out;
+    struct table kinds;
+    char **texts; /* of the topologies, by number */
+    uint64_t ndomains;
+    size_t spans_room, trees_room;
+    struct error *err;
+};
+
+void locality_free(struct locality *locality)
+{
+    if (!locality)
+        return;
+    for (uint32_t i = 0; i < locality->ntrees; i++)
+        locality_tree_clear(&locality->trees[i]);
+    free(locality->trees);
+    free(locality->spans);
+    free(locality);
+}
+
+struct locality_wanted {
+    const struct locality_reader *in;
+    const char *text;
+};
+
+static bool locality_same_text(uint32_t number, const void *thing)
+{
+    const struct locality_wanted *wanted = thing;
+    return strcmp(wanted->in->texts[number], wanted->text) == 0;
+}
+
+/* The tree of a topology that is not there yet. */
+static int locality_new_tree(struct locality_reader *in, const json_t *topo, const char *ranks)
+{
+    struct locality *out = in->out;
+    struct locality_tree *tree = &out->trees[out->ntrees++];
+    *tree = (struct locality_tree){0};
+    if (locality_read_topo(topo, ranks, tree, in->err) < 0)
+        return -1;
+    in->ndomains += tree->ndomains;
+    if (in->ndomains <= LOCALITY_MAX_ALL_DOMAINS)
+        return 0;
+    return error_set(in->err,
+                     "ranks %s: with this topology there are more than %u domains in all, the most "
+                     "that is read: nodes that are alike may share one",
+                     excerpt(ranks, strlen(ranks)).text, LOCALITY_MAX_ALL_DOMAINS);
+}
+
+static int locality_tree_of(struct locality_reader *in, const json_t *topo, const char *ranks,
+                            uint32_t *number)
+{
+    char *text = json_dumps(topo, JSON_COMPACT);
+    if (!text)
+        return error_set(in->err, "ranks %s: topo is not text that can be written",
+                         excerpt(ranks, strlen(ranks)).text);
+    const struct locality_wanted wanted = {in, text};
+    *number = table_number(&in->kinds, table_hash_text(text), locality_same_text, &wanted);
+    if (*number < in->out->ntrees) {
+        free(text);
+        return 0;
+    }
+    if (*number >= in->trees_room) {
+        in->trees_room = in->trees_room ? in->trees_room * 2 : 4;
+        in->texts = mem_resize(in->texts, in->trees_room, sizeof(*in->texts));
+        in->out->trees = mem_resize(in->out->trees, in->trees_room, sizeof(*in->out->trees));
+    }
+    in->texts[*number] = text;
+    return locality_new_tree(in, topo, ranks);
+}
+
+static void locality_add_spans(struct locality_reader *in, const struct idset *ranks,
+                               uint32_t entry, uint32_t tree)
+{
+    struct locality_span span = {.entry = entry, .tree = tree};
+    struct locality *out = in->out;
+    for (size_t at = 0; idset_range(ranks, &at, &span.first, &span.last);) {
+        if (out->nspans == in->spans_room) {
+            in->spans_room = in->spans_room ? in->spans_room * 2 : 16;
+            out->spans = mem_resize(out->spans, in->spans_room, sizeof(*out->spans));
+        }
+        out->spans[out->nspans++] = span;
+    }
+}
+
+static int locality_bad_entry(const struct locality_reader *in, size_t entry, const char *what)
+{
+    return error_set(in->err,
+                     "scheduling.children[%zu]: %s; an object with exactly ranks, an idset in a "
+                     "string, and topo, an object, is right there (RFC 49)",
+                     entry, what);
+}
+
+static int locality_read_entry(struct locality_reader *in, const json_t *entry, uint32_t index)
+{
+    json_t *ranks = json_object_get(entry, "ranks"), *topo = json_object_get(entry, "topo");
+    uint32_t tree = 0;
+    if (!json_is_object(entry))
+        return locality_bad_entry(in, index, "this is no object");
+    if (!json_is_string(ranks))
+        return locality_bad_entry(in, index, "ranks is missing or no text");
+    if (!json_is_object(topo))
+        return locality_bad_entry(in, index, "topo is missing or no object");
+    if (json_object_size(entry) != 2)
+        return locality_bad_entry(in, index, "there is one key more");
+    struct idset *set = idset_decode(json_string_value(ranks), in->err);
+    if (!set)
+        return error_prefix(in->err, "scheduling.children[%u].ranks", index);
+    int rc = idset_empty(set) ? locality_bad_entry(in, index, "ranks is empty") : 0;
+    if (rc == 0)
+        rc = locality_tree_of(in, topo, json_string_value(ranks), &tree);
+    if (rc == 0)
+        locality_add_spans(in, set, index, tree);
+    idset_free(set);
+    return rc;
+}
+
+static int locality_compare_spans(const void *a, const void *b)
+{
+    const struct locality_span *x = a, *y = b;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+static int locality_sort_spans(struct locality_reader *in)
+{
+    struct locality *out = in->out;
+    if (out->nspans)
+        qsort(out->spans, out->nspans, sizeof(*out->spans), locality_compare_spans);
+    for (size_t i = 1; i < out->nspans; i++)
+        if (out->spans[i].first <= out->spans[i - 1].last)
+            return error_set(in->err,
+                             "rank %u is in scheduling.children[%u] and in "
+                             "scheduling.children[%u]: one entry for a rank is right",
+                             out->spans[i].first, out->spans[i - 1].entry, out->spans[i].entry);
+    return 0;
+}
+
+static bool locality_is_ours(const json_t *scheduling)
+{
+    const char *writer = json_string_value(json_object_get(scheduling, "writer"));
+    return writer && strcmp(writer, LOCALITY_WRITER) == 0;
+}
+
+static int locality_read_all(struct locality_reader *in, const json_t *scheduling)
+{
+    json_t *children = json_object_get(scheduling, "children");
+    if (!locality_is_ours(scheduling))
+        return 0;
+    if (json_object_size(scheduling) != (children ? 2 : 1))
+        return error_set(in->err, "scheduling has a key beside writer and children, which is all "
+                                  "there is for the writer TreePool (RFC 49)");
+    if (children && !json_is_array(children))
+        return error_set(in->err, "scheduling.children is no list: an array of objects with ranks "
+                                  "and topo is right there (RFC 49)");
+    for (size_t i = 0; i < json_array_size(children); i++)
+        if (locality_read_entry(in, json_array_get(children, i), (uint32_t)i) < 0)
+            return -1;
+    return locality_sort_spans(in);
+}
+
+struct locality *locality_read(const json_t *scheduling, struct error *err)
+{
+    struct locality_reader in = {.out = mem_alloc(sizeof(*in.out)), .err = err};
+    int rc = locality_read_all(&in, scheduling);
+    for (uint32_t i = 0; i < in.kinds.count; i++)
+        free(in.texts[i]);
+    free(in.texts);
+    table_free(&in.kinds);
+    if (rc == 0)
+        return in.out;
+    locality_free(in.out);
+    return NULL;
+}
+
+int32_t locality_find(const struct locality *locality, uint32_t rank)
+{
+    size_t low = 0, high = locality->nspans;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (locality->spans[middle].last < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == locality->nspans || locality->spans[low].first > rank)
+        return -1;
+    return (int32_t)locality->spans[low].tree;
+}
+
+int locality_check(const struct rset *R, struct error *err)
+{
+    struct locality *locality = locality_read(R->scheduling, err);
+    locality_free(locality);
+    return locality ? 0 : -1;
+}
+
+/* One topology of RFC 49, a tree of domains, from its JSON form. */
+
+#define GIB ((double)(1u << 30))
+#define BYTES_MAX 9e18
+
+/* Where in the topology the reader is, outermost last. */
+struct topo_place {
+    const struct topo_place *up;
+    const char *name;
+    size_t index;
+    uint32_t depth;
+};
+
+struct topo_reader {
+    struct locality_tree *tree;
+    const char *ranks;
+    uint32_t room;
+    struct error *err;
+};
+
+static void topo_write_place(struct buf *out, const struct topo_place *place)
+{
+    if (!place->up) {
+        buf_add_text(out, "topo");
+        return;
+    }
+    struct excerpt name = excerpt(place->name, strlen(place->name));
+    topo_write_place(out, place->up);
+    buf_printf(out, ".%.*s[%zu]", (int)strlen(name.text) - 2, name.text + 1, place->index);
+}
+
+/* "ranks 0-15: topo.socket[1].numa[0]: SENTENCE". */
+static int topo_bad(const struct topo_reader *in, const struct topo_place *place, const char *fmt,
+                    ...) __attribute__((format(printf, 3, 4)));
+
+static int topo_bad(const struct topo_reader *in, const struct topo_place *place, const char *fmt,
+                    ...)
+{
+    struct buf where = BUF_INIT;
+    char *sentence;
+    va_list args;
+    va_start(args, fmt);
+    int rc = vasprintf(&sentence, fmt, args);
+    va_end(args);
+    topo_write_place(&where, place);
+    error_set(in->err, "ranks %s: %s: %s", excerpt(in->ranks, strlen(in->ranks)).text,
+              buf_text(&where), rc < 0 ? "not right" : sentence);
+    buf_free(&where);
+    if (rc >= 0)
+        free(sentence);
+    return -1;
+}
+
+static int topo_read_ids(const struct topo_reader *in, const struct topo_place *place,
+                         const char *key, const json_t *value, struct idset **ids)
+{
+    struct error bad = ERROR_INIT;
+    if (!json_is_string(value))
+        return topo_bad(in, place, "%s is no text: an idset in a string is right there", key);
+    struct idset *set = idset_decode(json_string_value(value), &bad);
+    if (!set) {
+        topo_bad(in, place, "%s: %s", key, error_text(&bad));
+        error_clear(&bad);
+        return -1;
+    }
+    idset_free(*ids);
+    *ids = set;
+    return 0;
+}
+
+/* ---- memory and storage ---- */
+
+static const struct topo_unit {
+    const char *name;
+    double bytes;
+} topo_units[] = {
+    {"B", 1},        {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},
+    {"GB", 1e9},     {"TB", 1e12},    {"PB", 1e15},    {"KiB", 1024.0},
+    {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"PiB", 0x1p50},
+};
+
+static const struct topo_unit *topo_find_unit(const char *name)
+{
+    for (size_t i = 0; i < sizeof(topo_units) / sizeof(topo_units[0]); i++)
+        if (strcmp(topo_units[i].name, name) == 0)
+            return &topo_units[i];
+    return NULL;
+}
+
+static int topo_read_amount(const struct topo_reader *in, const struct topo_place *place,
+                            const char *key, const json_t *value, double unit, uint64_t *bytes)
+{
+    double amount = json_number_value(value) * unit;
+    if (!json_is_number(value) || !(amount >= 0) || amount > BYTES_MAX)
+        return topo_bad(in, place, "%s is no amount: a number from 0 on is right there", key);
+    *bytes = (uint64_t)amount;
+    return 0;
+}
+
+static const char *topo_odd_key(const json_t *object, const char *const *known)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        size_t i = 0;
+        while (known[i] && strcmp(known[i], key) != 0)
+            i++;
+        if (!known[i])
+            return key;
+    }
+    return NULL;
+}
+
+static int topo_read_unit(const struct topo_reader *in, const struct topo_place *place,
+                          const json_t *unit, double *factor)
+{
+    const char *name = json_string_value(unit);
+    if (!name)
+        return topo_bad(in, place, "unit is no text: MB, GiB, TiB and the like are known");
+    const struct topo_unit *found = topo_find_unit(name);
+    if (!found)
+        return topo_bad(in, place, "unit %s is not known: MB, GiB, TiB and the like are",
+                        excerpt(name, strlen(name)).text);
+    *factor = found->bytes;
+    return 0;
+}
+
+static int topo_read_store(const struct topo_reader *in, const struct topo_place *place,
+                           const json_t *store, uint64_t *bytes)
+{
+    static const char *const known[] = {"path", "capacity", "unit", NULL};
+    const json_t *unit = json_object_get(store, "unit");
+    double factor = GIB;
+    if (!json_is_object(store))
+        return topo_bad(in, place, "this is no object: one with path and capacity is right there");
+    const char *odd = topo_odd_key(store, known);
+    if (odd)
+        return topo_bad(in, place, "there is no key %s in a storage: path, capacity and unit are",
+                        excerpt(odd, strlen(odd)).text);
+    if (!json_is_string(json_object_get(store, "path")))
+        return topo_bad(in, place, "path is missing or no text: a mount point is right there");
+    if (unit && topo_read_unit(in, place, unit, &factor) < 0)
+        return -1;
+    return topo_read_amount(in, place, "capacity", json_object_get(store, "capacity"), factor,
+                            bytes);
+}
+
+static int topo_read_storage(const struct topo_reader *in, const struct topo_place *place,
+                             const json_t *list)
+{
+    if (!json_is_array(list))
+        return topo_bad(in, place, "storage is no list: an array of objects is right there");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const struct topo_place here = {place, "storage", i, place->depth + 1};
+        uint64_t bytes = 0;
+        if (topo_read_store(in, &here, json_array_get(list, i), &bytes) < 0)
+            return -1;
+        if (bytes > in->tree->storage)
+            in->tree->storage = bytes;
+    }
+    return 0;
+}
+
+/* ---- domains ---- */
+
+static int topo_read_domain(struct topo_reader *in, const struct topo_place *place, uint32_t up,
+                            const json_t *value, uint64_t *memory);
+
+/* The index of a new domain; everything is moved when there is no room. */
+static uint32_t topo_add_domain(struct topo_reader *in, const struct topo_place *place, uint32_t up)
+{
+    struct locality_tree *tree = in->tree;
+    if (tree->ndomains == in->room) {
+        in->room = in->room ? in->room * 2 : 16;
+        tree->domains = mem_resize(tree->domains, in->room, sizeof(*tree->domains));
+    }
+    tree->domains[tree->ndomains] = (struct locality_domain){
+        .name = mem_copy_text(place->name), .up = up, .cores = idset_new(), .gpus = idset_new()};
+    return tree->ndomains++;
+}
+
+static void topo_join(struct idset **sum, const struct idset *more)
+{
+    struct idset *both = idset_union(*sum, more);
+    idset_free(*sum);
+    *sum = both;
+}
+
+static int topo_read_list(struct topo_reader *in, const struct topo_place *place, uint32_t up,
+                          const char *name, const json_t *list, uint64_t *memory)
+{
+    if (!*name)
+        return topo_bad(in, place,
+                        "a name of a domain is empty: socket, numa or one of the site's "
+                        "own is right there");
+    if (!json_is_array(list))
+        return topo_bad(in, place,
+                        "%s is no list: a locality is an array of domains; the keys of a domain "
+                        "are cores, gpus, memory and storage",
+                        excerpt(name, strlen(name)).text);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const struct topo_place here = {place, name, i, place->depth + 1};
+        if (topo_read_domain(in, &here, up, json_array_get(list, i), memory) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* All ids of these sets, joined two by two, so that each is copied log n times. *twice becomes one
+ * that two of them have, if there is any. */
+static struct idset *topo_join_all(const struct idset *const *sets, size_t n, uint32_t *twice)
+{
+    if (n < 2)
+        return n ? idset_copy(sets[0]) : idset_new();
+    struct idset *first = topo_join_all(sets, n / 2, twice);
+    struct idset *second = topo_join_all(sets + n / 2, n - n / 2, twice);
+    if (*twice == IDSET_NONE && idset_count_both(first, second)) {
+        struct idset *both = idset_intersect(first, second);
+        *twice = idset_first(both);
+        idset_free(both);
+    }
+    topo_join(&first, second);
+    idset_free(second);
+    return first;
+}
+
+/* The sets of domains side by side, which may not have anything in common, go into the one around
+ * them. */
+static int topo_gather_sets(const struct topo_reader *in, const struct topo_place *place,
+                            const char *what, const struct idset *const *sets, size_t n,
+                            struct idset **around)
+{
+    uint32_t twice = IDSET_NONE;
+    struct idset *all = topo_join_all(sets, n, &twice);
+    topo_join(around, all);
+    idset_free(all);
+    if (twice == IDSET_NONE)
+        return 0;
+    return topo_bad(in, place,
+                    "%s %u is in two domains side by side: domains that lie within one another, or "
+                    "apart, are right",
+                    what, twice);
+}
+
+/* What the domains right below `index` have, which goes into it. */
+static int topo_gather(const struct topo_reader *in, const struct topo_place *place, uint32_t index)
+{
+    struct locality_domain *domains = in->tree->domains, *here = &domains[index];
+    size_t most = in->tree->ndomains - index, n = 0;
+    const struct idset **cores = mem_array(most, sizeof(*cores));
+    const struct idset **gpus = mem_array(most, sizeof(*gpus));
+    for (uint32_t i = index + 1; i < in->tree->ndomains; i = domains[i].end, n++) {
+        cores[n] = domains[i].cores;
+        gpus[n] = domains[i].gpus;
+    }
+    int rc = topo_gather_sets(in, place, "core", cores, n, &here->cores);
+    if (rc == 0)
+        rc = topo_gather_sets(in, place, "GPU", gpus, n, &here->gpus);
+    free(cores);
+    free(gpus);
+    return rc;
+}
+
+/* A domain that has no more than one below it is on that one's level. */
+static uint32_t topo_height(const struct locality_tree *tree, uint32_t index)
+{
+    const struct locality_domain *here = &tree->domains[index];
+    uint32_t height = 0;
+    for (uint32_t i = index + 1; i < here->end; i = tree->domains[i].end) {
+        const struct locality_domain *below = &tree->domains[i];
+        if (idset_empty(below->cores) && idset_empty(below->gpus))
+            continue;
+        bool same = idset_equal(below->cores, here->cores) && idset_equal(below->gpus, here->gpus);
+        if (below->height + !same > height)
+            height = below->height + !same;
+    }
+    return height;
+}
+
+/* A key of a domain: one that RFC 49 has, or the name of a locality. */
+static int topo_read_key(struct topo_reader *in, const struct topo_place *place, uint32_t index,
+                         const char *key, const json_t *value, uint64_t *own, uint64_t *below)
+{
+    if (strcmp(key, "cores") == 0)
+        return topo_read_ids(in, place, key, value, &in->tree->domains[index].cores);
+    if (strcmp(key, "gpus") == 0)
+        return topo_read_ids(in, place, key, value, &in->tree->domains[index].gpus);
+    if (strcmp(key, "memory") == 0)
+        return topo_read_amount(in, place, key, value, GIB, own);
+    if (strcmp(key, "storage") == 0)
+        return topo_read_storage(in, place, value);
+    return topo_read_list(in, place, index, key, value, below);
+}
+
+static int topo_read_domain(struct topo_reader *in, const struct topo_place *place, uint32_t up,
+                            const json_t *value, uint64_t *memory)
+{
+    uint64_t own = 0, below = 0;
+    const char *key;
+    json_t *item;
+    if (!json_is_object(value))
+        return topo_bad(in, place, "this is no object: a domain is one");
+    if (place->depth > LOCALITY_MAX_DEPTH)
+        return topo_bad(in, place, "this is deeper than %d levels, the most that is read",
+                        LOCALITY_MAX_DEPTH);
+    if (in->tree->ndomains == LOCALITY_MAX_DOMAINS)
+        return topo_bad(in, place, "these are more than %d domains, the most a node may have",
+                        LOCALITY_MAX_DOMAINS);
+    uint32_t index = topo_add_domain(in, place, up);
+    json_object_foreach((json_t *)value, key, item)
+    {
+        if (topo_read_key(in, place, index, key, item, &own, &below) < 0)
+            return -1;
+    }
+    in->tree->domains[index].end = in->tree->ndomains;
+    if (topo_gather(in, place, index) < 0)
+        return -1;
+    in->tree->domains[index].height = topo_height(in->tree, index);
+    *memory += own > below ? own : below; /* both at most BYTES_MAX: the sum is below 2^64 */
+    if (*memory > (uint64_t)BYTES_MAX)
+        return topo_bad(in, place,
+                        "with this the domains state more memory than 9000 PB, the most that a "
+                        "node may have");
+    return 0;
+}
+
+int locality_read_topo(const json_t *topo, const char *ranks, struct locality_tree *tree,
+                       struct error *err)
+{
+    const struct topo_place top = {NULL, NULL, 0, 0};
+    struct topo_reader in = {.tree = tree, .ranks = ranks, .err = err};
+    return topo_read_domain(&in, &top, 0, topo, &tree->memory);
+}
+
+void locality_tree_clear(struct locality_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->ndomains; i++) {
+        free(tree->domains[i].name);
+        idset_free(tree->domains[i].cores);
+        idset_free(tree->domains[i].gpus);
+    }
+    free(tree->domains);
+    *tree = (struct locality_tree){0};
+}

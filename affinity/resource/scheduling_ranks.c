@@ -1,0 +1,319 @@
+#include "affinity/resource/scheduling_ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/resource/scheduling.h"
+#include "base/hash_table.h"
+#include "base/mem.h"
+
+#define NO_TOPOLOGY UINT32_MAX
+
+/* Distinct topologies, and which of them each node has. */
+struct forest {
+    const struct rset *nodes;
+    uint32_t *topo_of; /* by place in `nodes` */
+    struct table table;
+    json_t **topos; /* borrowed */
+    char **texts;   /* by which they are told apart */
+};
+
+struct wanted {
+    const struct forest *forest;
+    const char *text;
+};
+
+static struct forest forest_new(const struct rset *nodes)
+{
+    struct forest forest = {.nodes = nodes, .topo_of = mem_array(nodes->nnodes, sizeof(uint32_t))};
+    for (size_t i = 0; i < nodes->nnodes; i++)
+        forest.topo_of[i] = NO_TOPOLOGY;
+    return forest;
+}
+
+static void forest_free(struct forest *forest)
+{
+    for (uint32_t i = 0; i < forest->table.count; i++)
+        free(forest->texts[i]);
+    free(forest->texts);
+    free(forest->topos);
+    free(forest->topo_of);
+    table_free(&forest->table);
+}
+
+static bool same_topo(uint32_t number, const void *arg)
+{
+    const struct wanted *wanted = arg;
+    return strcmp(wanted->forest->texts[number], wanted->text) == 0;
+}
+
+static uint32_t forest_number(struct forest *forest, json_t *topo)
+{
+    char *text = json_dumps(topo, JSON_COMPACT | JSON_SORT_KEYS);
+    struct wanted wanted = {forest, text};
+    uint32_t known = forest->table.count;
+    uint32_t number = table_number(&forest->table, table_hash_text(text), same_topo, &wanted);
+    if (number < known) {
+        free(text);
+        return number;
+    }
+    if ((known & (known - 1)) == 0) { /* a power of two, or none: full */
+        size_t room = known ? (size_t)known * 2 : 1;
+        forest->topos = mem_resize(forest->topos, room, sizeof(*forest->topos));
+        forest->texts = mem_resize(forest->texts, room, sizeof(*forest->texts));
+    }
+    forest->topos[number] = topo;
+    forest->texts[number] = text;
+    return number;
+}
+
+static int forest_put(struct forest *forest, uint32_t rank, uint32_t topo, struct error *err)
+{
+    const struct rset_node *node = rset_find_rank(forest->nodes, rank);
+    if (!node)
+        return 0;
+    uint32_t *here = &forest->topo_of[node - forest->nodes->nodes];
+    if (*here != NO_TOPOLOGY && *here != topo)
+        return error_set(err,
+                         "%s has one topology in the first and another in the second: leave one "
+                         "out with tpres select --no-topology",
+                         node->host);
+    *here = topo;
+    return 0;
+}
+
+/* The nodes of a set, whose i-th has rank ranks[i] (NULL: the rank that it has). */
+struct grove {
+    const struct rset *set;
+    const uint32_t *ranks;
+    struct idset *all; /* ranks of the set: an entry may name any number of others */
+};
+
+static int forest_add_entry(struct forest *forest, const struct grove *grove, const json_t *entry,
+                            struct error *err)
+{
+    const char *text = json_string_value(json_object_get(entry, "ranks"));
+    struct idset *named = idset_decode(text ? text : "", NULL);
+    struct idset *ours = named ? idset_intersect(named, grove->all) : idset_new();
+    uint32_t topo = forest_number(forest, json_object_get(entry, "topo"));
+    int rc = 0;
+    IDSET_FOREACH(rank, ours)
+    {
+        size_t at = (size_t)(rset_find_rank(grove->set, rank) - grove->set->nodes);
+        rc = forest_put(forest, grove->ranks ? grove->ranks[at] : rank, topo, err);
+        if (rc < 0)
+            break;
+    }
+    idset_free(named);
+    idset_free(ours);
+    return rc;
+}
+
+static int forest_add(struct forest *forest, const struct rset *set, const uint32_t *ranks,
+                      struct error *err)
+{
+    struct grove grove = {set, ranks, idset_new()};
+    const json_t *children = json_object_get(set->scheduling, "children");
+    int rc = 0;
+    for (size_t i = 0; i < set->nnodes; i++)
+        idset_add(grove.all, set->nodes[i].rank);
+    for (size_t i = 0; i < json_array_size(children) && rc == 0; i++)
+        rc = forest_add_entry(forest, &grove, json_array_get(children, i), err);
+    idset_free(grove.all);
+    return rc;
+}
+
+static json_t *forest_entry(const struct forest *forest, uint32_t topo, const struct idset *ranks)
+{
+    char *text = idset_encode(ranks);
+    json_t *entry = json_pack("{s:s,s:O}", "ranks", text, "topo", forest->topos[topo]);
+    free(text);
+    return entry;
+}
+
+static json_t *forest_children(const struct forest *forest)
+{
+    uint32_t count = forest->table.count, norder = 0;
+    struct idset **ranks = mem_array(count, sizeof(*ranks));
+    uint32_t *order = mem_array(count, sizeof(*order));
+    for (size_t i = 0; i < forest->nodes->nnodes; i++) {
+        uint32_t topo = forest->topo_of[i];
+        if (topo == NO_TOPOLOGY)
+            continue;
+        if (!ranks[topo]) {
+            ranks[topo] = idset_new();
+            order[norder++] = topo;
+        }
+        idset_add(ranks[topo], forest->nodes->nodes[i].rank);
+    }
+    json_t *children = json_array();
+    for (uint32_t i = 0; i < norder; i++) {
+        json_array_append_new(children, forest_entry(forest, order[i], ranks[order[i]]));
+        idset_free(ranks[order[i]]);
+    }
+    free(ranks);
+    free(order);
+    return children;
+}
+
+static int check_writer(const struct rset *set, struct error *err)
+{
+    const char *writer = json_string_value(json_object_get(set->scheduling, "writer"));
+    if (!set->scheduling || (writer && strcmp(writer, LOCALITY_WRITER) == 0))
+        return 0;
+    return error_set(err,
+                     "scheduling is of another writer than " LOCALITY_WRITER ", and the ranks in "
+                     "it cannot be changed: leave it out with tpres select --no-topology");
+}
+
+/* The result has what else there is under `scheduling` of the set. */
+static void forest_write(const struct forest *forest, struct rset *to, const struct rset *set)
+{
+    json_decref(to->scheduling);
+    to->scheduling = set->scheduling ? json_copy(set->scheduling)
+                                     : json_pack("{s:s}", "writer", LOCALITY_WRITER);
+    if (forest->table.count)
+        json_object_set_new(to->scheduling, "children", forest_children(forest));
+}
+
+int locality_renumber(struct rset *to, const struct rset *set, const uint32_t *ranks,
+                      struct error *err)
+{
+    if (!set->scheduling)
+        return 0;
+    if (check_writer(set, err) < 0)
+        return -1;
+    struct forest forest = forest_new(to);
+    int rc = forest_add(&forest, set, ranks, err);
+    if (rc == 0)
+        forest_write(&forest, to, set);
+    forest_free(&forest);
+    return rc;
+}
+
+int locality_append(struct rset *sum, const struct rset *set, const struct rset *more,
+                    const uint32_t *ranks, struct error *err)
+{
+    if (!set->scheduling && !more->scheduling)
+        return 0;
+    if (check_writer(set, err) < 0 || check_writer(more, err) < 0)
+        return -1;
+    struct forest forest = forest_new(sum);
+    int rc = forest_add(&forest, set, NULL, err);
+    if (rc == 0)
+        rc = forest_add(&forest, more, ranks, err);
+    if (rc == 0)
+        forest_write(&forest, sum, set->scheduling ? set : more);
+    forest_free(&forest);
+    return rc;
+}
+
+/* What becomes of R's topology when a part of R is given away, and where that is used (RFC 49). */
+
+static struct idset *carve_ranks(const struct rset *R)
+{
+    struct idset *ranks = idset_new();
+    for (size_t i = 0; i < R->nnodes; i++)
+        idset_add(ranks, R->nodes[i].rank);
+    return ranks;
+}
+
+/* Ranks that `R` has, in its own numbering or from 0 on. NULL where the text is no idset. */
+static struct idset *carve_set(const char *text, const struct rset *R, const struct idset *ranks,
+                               bool renumber)
+{
+    uint32_t first, last;
+    struct idset *old = text ? idset_decode(text, NULL) : NULL;
+    if (!old)
+        return NULL;
+    struct idset *kept = idset_intersect(old, ranks);
+    idset_free(old);
+    if (!renumber)
+        return kept;
+    struct idset *fresh = idset_new();
+    for (size_t at = 0; idset_range(kept, &at, &first, &last);) {
+        uint32_t position = (uint32_t)(rset_find_rank(R, first) - R->nodes);
+        idset_add_range(fresh, position, position + (last - first));
+    }
+    idset_free(kept);
+    return fresh;
+}
+
+static json_t *carve_text(const struct idset *set)
+{
+    char *text = idset_encode(set);
+    json_t *value = json_string(text);
+    free(text);
+    return value;
+}
+
+/* An entry of children with new ranks; what is not one stays as it is. */
+static void carve_entry(json_t *list, json_t *entry, const struct rset *R,
+                        const struct idset *ranks, bool renumber)
+{
+    const char *text = json_string_value(json_object_get(entry, "ranks"));
+    struct idset *set = carve_set(text, R, ranks, renumber);
+    if (!set) {
+        json_array_append(list, entry);
+        return;
+    }
+    if (!idset_empty(set)) {
+        json_t *copy = json_copy(entry);
+        json_object_set_new(copy, "ranks", carve_text(set));
+        json_array_append_new(list, copy);
+    }
+    idset_free(set);
+}
+
+static json_t *carve_scheduling(const json_t *scheduling, const struct rset *R, bool renumber)
+{
+    const char *writer = json_string_value(json_object_get(scheduling, "writer"));
+    json_t *children = json_object_get(scheduling, "children");
+    if (!writer || strcmp(writer, LOCALITY_WRITER) != 0 || !json_is_array(children))
+        return json_incref((json_t *)scheduling);
+    struct idset *ranks = carve_ranks(R);
+    json_t *list = json_array(), *copy = json_copy((json_t *)scheduling);
+    for (size_t i = 0; i < json_array_size(children); i++)
+        carve_entry(list, json_array_get(children, i), R, ranks, renumber);
+    json_object_set_new(copy, "children", list);
+    idset_free(ranks);
+    return copy;
+}
+
+json_t *locality_trim(const json_t *scheduling, const struct rset *kept)
+{
+    return carve_scheduling(scheduling, kept, false);
+}
+
+static json_t *carve_properties(const struct rset *R)
+{
+    json_t *fresh = json_object();
+    struct idset *ranks = carve_ranks(R);
+    const char *name;
+    json_t *value;
+    json_object_foreach(R->properties, name, value)
+    {
+        struct idset *set = carve_set(json_string_value(value), R, ranks, true);
+        if (set && !idset_empty(set))
+            json_object_set_new(fresh, name, carve_text(set));
+        idset_free(set);
+    }
+    idset_free(ranks);
+    if (json_object_size(fresh))
+        return fresh;
+    json_decref(fresh);
+    return NULL;
+}
+
+struct rset *locality_rerank(const struct rset *R)
+{
+    struct rset *fresh = rset_new();
+    for (size_t i = 0; i < R->nnodes; i++)
+        rset_append(fresh, (uint32_t)i, R->nodes[i].host, R->nodes[i].children->cores,
+                    R->nodes[i].children->gpus);
+    fresh->starttime = R->starttime;
+    fresh->expiration = R->expiration;
+    fresh->properties = R->properties ? carve_properties(R) : NULL;
+    fresh->scheduling = carve_scheduling(R->scheduling, R, true);
+    return fresh;
+}

@@ -1,0 +1,241 @@
+#include "affinity/topology/topo_treepool.h"
+
+#include <stdlib.h>
+
+#include "affinity/topology/topo_build.h"
+#include "base/mem.h"
+
+/* Levels that are domains; the first is outside where both are the same. */
+static const enum topo_level domain_levels[] = {TOPO_SOCKET, TOPO_NUMA};
+
+enum { NDOMAINS = sizeof(domain_levels) / sizeof(domain_levels[0]) };
+
+/* Rows [first, end): of one domain, of the whole node, or around all that something is next to. */
+struct region {
+    uint32_t first, end;
+};
+
+/* A GPU or a NUMA node, which the innermost domain around its region has. */
+struct thing {
+    uint32_t id; /* of the GPU, or GiB */
+    struct region rows;
+};
+
+struct things {
+    struct thing *list;
+    size_t count;
+};
+
+struct localities {
+    const struct topo *topo;
+    const struct idset *cores; /* that are wanted; NULL: all */
+    struct things gpus, memories;
+    enum topo_level levels[NDOMAINS]; /* outermost first */
+    size_t nlevels;
+};
+
+static struct region region_at(const struct topo *topo, enum topo_level level, uint32_t row)
+{
+    struct region region = {row, row + 1};
+    while (region.end < topo->npus && topo->object[level][region.end] == topo->object[level][row])
+        region.end++;
+    return region;
+}
+
+/* The level divides nothing that `outer` does not. */
+static bool same_objects(const struct topo *topo, enum topo_level outer, enum topo_level level)
+{
+    const uint32_t *a = topo->object[outer], *b = topo->object[level];
+    for (uint32_t row = 0; row < topo->npus; row++) {
+        bool starts = row > 0 && a[row] != a[row - 1];
+        if ((row > 0 && starts != (b[row] != b[row - 1])) ||
+            (a[row] == TOPO_ABSENT) != (b[row] == TOPO_ABSENT))
+            return false;
+    }
+    return true;
+}
+
+/* Fewer objects hold more. */
+static void find_levels(struct localities *all)
+{
+    const struct topo *topo = all->topo;
+    enum topo_level outer = domain_levels[0], inner = domain_levels[1];
+    if (topo->count[inner] && topo->count[inner] < topo->count[outer]) {
+        outer = domain_levels[1];
+        inner = domain_levels[0];
+    }
+    if (topo->count[outer] && !same_objects(topo, TOPO_NODE, outer))
+        all->levels[all->nlevels++] = outer;
+    enum topo_level around = all->nlevels ? outer : TOPO_NODE;
+    if (topo->count[inner] && !same_objects(topo, around, inner))
+        all->levels[all->nlevels++] = inner;
+}
+
+/* ---- what a region has ---- */
+
+static struct idset *cores_in(const struct localities *all, struct region in)
+{
+    struct idset *cores = idset_new();
+    for (uint32_t row = in.first; row < in.end; row++) {
+        uint32_t core = topo_core(all->topo, row);
+        if (!all->cores || idset_has(all->cores, core))
+            idset_add(cores, core);
+    }
+    return cores;
+}
+
+static bool is_inside(struct region inner, struct region outer)
+{
+    return inner.first >= outer.first && inner.end <= outer.end;
+}
+
+/* What is said once is no more to be said further out: it leaves the list. */
+static void take_inside(struct things *things, struct region in,
+                        void (*take)(uint32_t id, void *arg), void *arg)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < things->count; i++) {
+        struct thing one = things->list[i];
+        if (is_inside(one.rows, in))
+            take(one.id, arg);
+        else
+            things->list[kept++] = one;
+    }
+    things->count = kept;
+}
+
+static void take_gpu(uint32_t id, void *arg)
+{
+    idset_add(arg, id);
+}
+
+static void take_memory(uint32_t gib, void *arg)
+{
+    *(uint64_t *)arg += gib;
+}
+
+/* ---- domains ---- */
+
+static void say_set(json_t *value, const char *key, const struct idset *set)
+{
+    if (!idset_empty(set))
+        json_object_set_new(value, key, topo_set_to_json(set));
+}
+
+/* Behind the domains inside, which take what is theirs. */
+static void say_things(struct localities *all, struct region in, json_t *value)
+{
+    uint64_t gib = 0;
+    struct idset *gpus = idset_new();
+    take_inside(&all->gpus, in, take_gpu, gpus);
+    take_inside(&all->memories, in, take_memory, &gib);
+    say_set(value, "gpus", gpus);
+    if (gib)
+        json_object_set_new(value, "memory", json_integer((json_int_t)gib));
+    idset_free(gpus);
+}
+
+static json_t *say_region(struct localities *all, struct region in, size_t level);
+
+/* The objects of one level in a region, as a list; their cores leave `own`. Those of which no core is
+ * wanted take their memory with them. */
+static json_t *say_domains(struct localities *all, struct region in, size_t level,
+                           struct idset **own)
+{
+    const uint32_t *object = all->topo->object[all->levels[level]];
+    json_t *list = json_array();
+    for (struct region at = in; at.first < in.end; at.first = at.end) {
+        at = region_at(all->topo, all->levels[level], at.first);
+        at.end = at.end < in.end ? at.end : in.end;
+        struct idset *cores = cores_in(all, at);
+        uint64_t gib = 0;
+        if (object[at.first] != TOPO_ABSENT && idset_empty(cores)) {
+            take_inside(&all->memories, at, take_memory, &gib);
+        } else if (object[at.first] != TOPO_ABSENT) {
+            struct idset *rest = idset_subtract(*own, cores);
+            idset_free(*own);
+            *own = rest;
+            json_array_append_new(list, say_region(all, at, level + 1));
+        }
+        idset_free(cores);
+    }
+    return list;
+}
+
+static json_t *say_region(struct localities *all, struct region in, size_t level)
+{
+    json_t *value = json_object(), *list = NULL;
+    struct idset *own = cores_in(all, in);
+    if (level < all->nlevels)
+        list = say_domains(all, in, level, &own);
+    if (json_array_size(list))
+        json_object_set(value, topo_level_name(all->levels[level]), list);
+    json_decref(list);
+    say_set(value, "cores", own);
+    say_things(all, in, value);
+    idset_free(own);
+    return value;
+}
+
+/* ---- all that there is ---- */
+
+/* Around the rows for which it is true. */
+static struct region
+region_of(const struct topo *topo,
+          bool (*is_next)(const struct topo *topo, uint32_t row, const void *to), const void *to)
+{
+    struct region region = {topo->npus, 0};
+    for (uint32_t row = 0; row < topo->npus; row++)
+        if (is_next(topo, row, to)) {
+            region.first = row < region.first ? row : region.first;
+            region.end = row + 1;
+        }
+    return region;
+}
+
+static bool is_next_to_gpu(const struct topo *topo, uint32_t row, const void *gpu)
+{
+    return idset_has(((const struct topo_gpu *)gpu)->cpus, topo->os[row]);
+}
+
+static struct things find_gpus(const struct topo *topo, const struct idset *wanted)
+{
+    struct things gpus = {mem_array(topo->ngpus, sizeof(*gpus.list)), 0};
+    for (size_t i = 0; i < topo->ngpus; i++) {
+        const struct topo_gpu *gpu = &topo->gpus[i];
+        if (!wanted || idset_has(wanted, gpu->id))
+            gpus.list[gpus.count++] = (struct thing){gpu->id, region_of(topo, is_next_to_gpu, gpu)};
+    }
+    return gpus;
+}
+
+static struct things find_memories(const struct topo *topo)
+{
+    struct things memories = {mem_array(TOPO_MAX_MEMORIES, sizeof(*memories.list)), 0};
+    size_t index[TOPO_MAX_MEMORIES] = {0}; /* in the list, from 1 */
+    for (uint32_t row = 0; row < topo->npus; row++) {
+        uint32_t memory = topo->memory[row];
+        if (memory == TOPO_ABSENT)
+            continue;
+        if (!index[memory]) {
+            memories.list[memories.count++] = (struct thing){topo->gib[row], {row, row + 1}};
+            index[memory] = memories.count;
+        }
+        memories.list[index[memory] - 1].rows.end = row + 1;
+    }
+    return memories;
+}
+
+json_t *topo_localities(const struct topo *topo, const struct idset *cores,
+                        const struct idset *gpus)
+{
+    struct localities all = {.topo = topo,
+                             .cores = cores,
+                             .gpus = find_gpus(topo, gpus),
+                             .memories = find_memories(topo)};
+    find_levels(&all);
+    json_t *value = say_region(&all, (struct region){0, topo->npus}, 0);
+    free(all.gpus.list);
+    free(all.memories.list);
+    return value;
+}

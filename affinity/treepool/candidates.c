@@ -1,0 +1,226 @@
+/* Which nodes may be used, and what is free there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/treepool/treepool_private.h"
+#include "base/hash_table.h"
+#include "base/mem.h"
+
+/* What is held, by host; hosts get a number as they come, those that are held first. */
+struct held_index {
+    const struct rset *held;
+    struct rset *merged; /* where a host came twice */
+    const char **hosts;
+    struct table table;
+};
+
+static bool held_same(uint32_t number, const void *thing)
+{
+    const struct held_index *index = *(const struct held_index *const *)thing;
+    return strcmp(index->hosts[number], ((const char *const *)thing)[1]) == 0;
+}
+
+static uint32_t held_number(struct held_index *index, const char *host)
+{
+    const void *thing[2] = {index, host};
+    uint32_t number = table_number(&index->table, table_hash_text(host), held_same, thing);
+    index->hosts[number] = host;
+    return number;
+}
+
+static bool held_index_fill(struct held_index *index)
+{
+    for (size_t i = 0; i < index->held->nnodes; i++)
+        if (held_number(index, index->held->nodes[i].host) != i)
+            return false;
+    return true;
+}
+
+/* Room for the hosts of R is made, too: they get numbers when they are looked for. */
+static void held_index_make(struct held_index *index, const struct rset *R, const struct rset *held)
+{
+    *index = (struct held_index){.held = held};
+    if (!held)
+        return;
+    index->hosts = mem_array(R->nnodes + held->nnodes + 1, sizeof(*index->hosts));
+    if (held_index_fill(index))
+        return;
+    table_free(&index->table);
+    index->table = (struct table){0};
+    index->held = index->merged = rset_union_hosts(&held, 1);
+    held_index_fill(index);
+}
+
+static const struct rset_children *held_find(struct held_index *index, const char *host)
+{
+    if (!index->held)
+        return NULL;
+    uint32_t number = held_number(index, host);
+    return number < index->held->nnodes ? index->held->nodes[number].children : NULL;
+}
+
+static void held_index_clear(struct held_index *index)
+{
+    rset_free(index->merged);
+    free(index->hosts);
+    table_free(&index->table);
+}
+
+/* ---- classes ---- */
+
+struct class_key {
+    const struct rset_children *own, *held;
+    const struct locality_tree *tree;
+};
+
+struct class_maker {
+    struct pool_nodes *nodes;
+    struct class_key *keys; /* of the classes */
+    struct table table;
+    uint32_t room;
+};
+
+static bool class_same(uint32_t number, const void *thing)
+{
+    const struct class_maker *maker = ((const void *const *)thing)[0];
+    const struct class_key *a = ((const void *const *)thing)[1], *b = &maker->keys[number];
+    return a->own == b->own && a->held == b->held && a->tree == b->tree;
+}
+
+static void class_init(struct pool_class *class, const struct class_key *key)
+{
+    const struct rset_children *own = key->own, *held = key->held;
+    *class = (struct pool_class){.own = own, .tree = key->tree};
+    class->cores = held ? idset_subtract(own->cores, held->cores) : idset_copy(own->cores);
+    class->gpus = held ? idset_subtract(own->gpus, held->gpus) : idset_copy(own->gpus);
+    class->ncores = (uint32_t)idset_count(class->cores);
+    class->ngpus = (uint32_t)idset_count(class->gpus);
+    class->whole =
+        !held || (idset_equal(class->cores, own->cores) && idset_equal(class->gpus, own->gpus));
+}
+
+static uint32_t class_of(struct class_maker *maker, const struct class_key *key)
+{
+    struct pool_nodes *nodes = maker->nodes;
+    const void *thing[2] = {maker, key};
+    uint64_t hash = table_hash(table_hash(table_hash(0, (uintptr_t)key->own), (uintptr_t)key->held),
+                               (uintptr_t)key->tree);
+    uint32_t number = table_number(&maker->table, hash, class_same, thing);
+    if (number < nodes->nclasses)
+        return number;
+    if (number == maker->room) {
+        maker->room = maker->room ? maker->room * 2 : 16;
+        maker->keys = mem_resize(maker->keys, maker->room, sizeof(*maker->keys));
+        nodes->classes = mem_resize(nodes->classes, maker->room, sizeof(*nodes->classes));
+    }
+    maker->keys[number] = *key;
+    class_init(&nodes->classes[nodes->nclasses++], key);
+    return number;
+}
+
+/* ---- nodes ---- */
+
+static const struct locality_tree *node_tree(const struct pool_nodes *nodes, uint32_t rank)
+{
+    int32_t tree = locality_find(nodes->locality, rank);
+    return tree < 0 ? &nodes->alone : &nodes->locality->trees[tree];
+}
+
+/* A node that states less than is asked for is passed over; one that states nothing is not. */
+static bool node_states_enough(struct pool_nodes *nodes, const struct locality_tree *tree,
+                               const struct request *request)
+{
+    if (tree->memory > nodes->memory)
+        nodes->memory = tree->memory;
+    if (tree->storage > nodes->storage)
+        nodes->storage = tree->storage;
+    return (!tree->memory || tree->memory >= request->memory) &&
+           (!tree->storage || tree->storage >= request->storage);
+}
+
+static void node_add(struct class_maker *maker, const struct rset_node *node,
+                     const struct locality_tree *tree, const struct rset_children *held)
+{
+    struct pool_nodes *nodes = maker->nodes;
+    struct class_key key = {node->children, held, tree};
+    uint32_t class = class_of(maker, &key);
+    nodes->nodes[nodes->nnodes++] = (struct pool_node){node, class};
+}
+
+static void nodes_collect(struct pool_nodes *nodes, const struct rset *R, const struct rset *held,
+                          const struct request *request, const struct idset *matching)
+{
+    struct class_maker maker = {.nodes = nodes};
+    struct held_index index;
+    held_index_make(&index, R, held);
+    nodes->nodes = mem_array(R->nnodes, sizeof(*nodes->nodes));
+    for (size_t i = 0; i < R->nnodes; i++) {
+        const struct rset_node *node = &R->nodes[i];
+        if (matching && !idset_has(matching, node->rank))
+            continue;
+        const struct locality_tree *tree = node_tree(nodes, node->rank);
+        nodes->nmatched++;
+        if (!node_states_enough(nodes, tree, request))
+            nodes->nstated++;
+        else
+            node_add(&maker, node, tree, held_find(&index, node->host));
+    }
+    held_index_clear(&index);
+    table_free(&maker.table);
+    free(maker.keys);
+}
+
+static void nodes_sum(struct pool_nodes *nodes)
+{
+    uint64_t *own = mem_array(nodes->nclasses, 2 * sizeof(*own));
+    for (uint32_t i = 0; i < nodes->nclasses; i++) {
+        own[2 * (size_t)i] = idset_count(nodes->classes[i].own->cores);
+        own[2 * (size_t)i + 1] = idset_count(nodes->classes[i].own->gpus);
+    }
+    for (size_t i = 0; i < nodes->nnodes; i++) {
+        const struct pool_class *class = &nodes->classes[nodes->nodes[i].class];
+        nodes->free_cores += class->ncores;
+        nodes->free_gpus += class->ngpus;
+        nodes->own_cores += own[2 * (size_t)nodes->nodes[i].class];
+        nodes->own_gpus += own[2 * (size_t)nodes->nodes[i].class + 1];
+    }
+    free(own);
+}
+
+struct pool_nodes *pool_nodes_new(const struct rset *R, const struct rset *held,
+                                  const struct request *request,
+                                  const struct constraint *constraint, struct error *err)
+{
+    struct locality *locality = locality_read(R->scheduling, err);
+    if (!locality)
+        return NULL;
+    struct pool_nodes *nodes = mem_alloc(sizeof(*nodes));
+    struct idset *matching = constraint ? constraint_match(constraint, R) : NULL;
+    nodes->locality = locality;
+    nodes->alone.domains = mem_alloc(sizeof(*nodes->alone.domains));
+    nodes->alone.ndomains = 1;
+    nodes->alone.domains[0] =
+        (struct locality_domain){.end = 1, .cores = idset_new(), .gpus = idset_new()};
+    nodes_collect(nodes, R, held, request, matching);
+    nodes_sum(nodes);
+    idset_free(matching);
+    return nodes;
+}
+
+void pool_nodes_free(struct pool_nodes *nodes)
+{
+    if (!nodes)
+        return;
+    for (uint32_t i = 0; i < nodes->nclasses; i++) {
+        struct pool_class *class = &nodes->classes[i];
+        idset_free(class->cores);
+        idset_free(class->gpus);
+        pool_plan_free(class->plan);
+        pool_fill_free(class->fills);
+    }
+    free(nodes->classes);
+    free(nodes->nodes);
+    locality_tree_clear(&nodes->alone);
+    locality_free(nodes->locality);
+    free(nodes);
+}

@@ -1,0 +1,272 @@
+/*
+ * Ids for the counts of a plan: whole domains first, then the shares of the finest domains, lowest
+ * ids first, and so on outwards. In a domain that has smaller ones the GPUs come from where most
+ * cores are left, and the cores from as near to them as there are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/treepool/treepool_private.h"
+#include "base/mem.h"
+
+#define FILL_MAX_GPUS 65536u /* of more than these the lowest are taken */
+
+struct filler {
+    const struct pool_class *class;
+    struct pool_fill *fill;
+    struct idset *cores, *gpus; /* left */
+};
+
+/* Move the lowest ids of `domain` (NULL: any) from what is left to `to`; how many are missing. */
+static uint32_t fill_lowest(struct idset **left, const struct idset *domain, uint32_t count,
+                            struct idset *to)
+{
+    uint32_t first, last;
+    struct idset *here = domain ? idset_intersect(*left, domain) : idset_copy(*left);
+    struct idset *taken = idset_new();
+    for (size_t at = 0; count && idset_range(here, &at, &first, &last);) {
+        if (last - first >= count)
+            last = first + count - 1;
+        idset_add_range(taken, first, last);
+        idset_add_range(to, first, last);
+        count -= last - first + 1;
+    }
+    struct idset *rest = idset_subtract(*left, taken);
+    idset_free(*left);
+    *left = rest;
+    idset_free(taken);
+    idset_free(here);
+    return count;
+}
+
+/* What a domain has, of what the node owns; the node has all of it. */
+static const struct idset *fill_domain_cores(const struct filler *f, uint32_t domain)
+{
+    return domain ? f->class->tree->domains[domain].cores : NULL;
+}
+
+static const struct idset *fill_domain_gpus(const struct filler *f, uint32_t domain)
+{
+    return domain ? f->class->tree->domains[domain].gpus : NULL;
+}
+
+/* The finest domain at or below `domain` that has this GPU. */
+static uint32_t fill_home_of_gpu(const struct filler *f, uint32_t domain, uint32_t gpu)
+{
+    const struct locality_domain *domains = f->class->tree->domains;
+    uint32_t home = domain;
+    for (uint32_t i = domain + 1; i < domains[domain].end;) {
+        bool here = idset_has(domains[i].gpus, gpu);
+        if (here)
+            home = i;
+        i = here ? i + 1 : domains[i].end;
+    }
+    return home;
+}
+
+struct fill_gpu {
+    uint32_t id, home, ncores;
+};
+
+static int fill_compare_gpus(const void *a, const void *b)
+{
+    const struct fill_gpu *x = a, *y = b;
+    if (x->ncores != y->ncores)
+        return x->ncores > y->ncores ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* All free GPUs of a domain, those with most of the cores that are needed beside them first. */
+static struct fill_gpu *fill_list_gpus(const struct filler *f, const struct pool_share *share,
+                                       size_t *n)
+{
+    const struct idset *gpus = fill_domain_gpus(f, share->domain);
+    struct idset *here = gpus ? idset_intersect(f->gpus, gpus) : idset_copy(f->gpus);
+    struct fill_gpu *list = mem_array(idset_count(here), sizeof(*list));
+    *n = 0;
+    IDSET_FOREACH(id, here)
+    {
+        uint32_t home = fill_home_of_gpu(f, share->domain, id);
+        const struct idset *near = fill_domain_cores(f, home);
+        size_t ncores = near ? idset_count_both(near, f->cores) : idset_count(f->cores);
+        ncores = ncores < share->cores ? ncores : share->cores;
+        list[(*n)++] = (struct fill_gpu){id, home, (uint32_t)ncores};
+    }
+    idset_free(here);
+    qsort(list, *n, sizeof(*list), fill_compare_gpus);
+    return list;
+}
+
+/* The domains of the GPUs in turn, then those around them, until there are cores enough. */
+static void fill_near(struct filler *f, const struct pool_share *share, struct fill_gpu *gpus,
+                      uint32_t ngpus, struct idset *cores)
+{
+    const struct locality_domain *domains = f->class->tree->domains;
+    uint32_t missing = share->cores;
+    bool outermost = false;
+    while (missing && !outermost) {
+        outermost = true;
+        for (uint32_t i = 0; i < ngpus && missing; i++) {
+            missing = fill_lowest(&f->cores, fill_domain_cores(f, gpus[i].home), missing, cores);
+            outermost &= gpus[i].home == share->domain;
+            gpus[i].home = gpus[i].home == share->domain ? share->domain : domains[gpus[i].home].up;
+        }
+    }
+}
+
+static void fill_with_gpus(struct filler *f, const struct pool_share *share, struct idset *cores,
+                           struct idset *gpus)
+{
+    size_t n;
+    if (f->class->ngpus > FILL_MAX_GPUS) {
+        fill_lowest(&f->gpus, fill_domain_gpus(f, share->domain), share->gpus, gpus);
+        fill_lowest(&f->cores, fill_domain_cores(f, share->domain), share->cores, cores);
+        return;
+    }
+    struct fill_gpu *list = fill_list_gpus(f, share, &n);
+    for (uint32_t i = 0; i < share->gpus && i < n; i++) {
+        idset_add(gpus, list[i].id);
+        idset_remove(f->gpus, list[i].id);
+    }
+    fill_near(f, share, list, share->gpus, cores);
+    free(list);
+}
+
+/* All that the node owns of a domain. */
+static void fill_whole(struct filler *f, const struct pool_share *share, struct idset *cores,
+                       struct idset *gpus)
+{
+    const struct locality_domain *domain = &f->class->tree->domains[share->domain];
+    struct idset *all_cores = idset_intersect(f->class->cores, domain->cores);
+    struct idset *all_gpus = idset_intersect(f->class->gpus, domain->gpus);
+    fill_lowest(&f->cores, domain->cores, (uint32_t)idset_count(all_cores), cores);
+    fill_lowest(&f->gpus, domain->gpus, (uint32_t)idset_count(all_gpus), gpus);
+    idset_free(all_cores);
+    idset_free(all_gpus);
+}
+
+static void fill_share(struct filler *f, const struct pool_share *share)
+{
+    if (share->slot == POOL_NONE || share->inside)
+        return;
+    struct idset *cores = f->fill->cores[share->slot], *gpus = f->fill->gpus[share->slot];
+    if (share->exclusive)
+        fill_whole(f, share, cores, gpus);
+    else if (share->gpus)
+        fill_with_gpus(f, share, cores, gpus);
+    else
+        fill_lowest(&f->cores, fill_domain_cores(f, share->domain), share->cores, cores);
+}
+
+/* Whole domains, then those furthest in: what lies within a domain has a higher index. */
+static int fill_compare(const void *a, const void *b)
+{
+    const struct pool_share *x = *(const struct pool_share *const *)a;
+    const struct pool_share *y = *(const struct pool_share *const *)b;
+    if (x->exclusive != y->exclusive)
+        return x->exclusive ? -1 : 1;
+    if (x->domain != y->domain)
+        return x->domain > y->domain ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static void fill_join(struct idset **sum, const struct idset *more)
+{
+    struct idset *both = idset_union(*sum, more);
+    idset_free(*sum);
+    *sum = both;
+}
+
+/* A claim for no slot by itself: the node's R has all of it. */
+static void fill_claim(struct filler *f, const struct pool_share *share)
+{
+    const struct locality_domain *domain = &f->class->tree->domains[share->domain];
+    struct idset *cores = idset_intersect(f->class->cores, domain->cores);
+    struct idset *gpus = idset_intersect(f->class->gpus, domain->gpus);
+    fill_join(&f->fill->all_cores, cores);
+    fill_join(&f->fill->all_gpus, gpus);
+    idset_free(cores);
+    idset_free(gpus);
+}
+
+static void fill_sum(struct filler *f, const struct pool_ask *ask, uint32_t nshares)
+{
+    struct pool_fill *fill = f->fill;
+    const struct pool_class *class = f->class;
+    if (ask->exclusive) {
+        fill_join(&fill->all_cores, class->cores);
+        fill_join(&fill->all_gpus, class->gpus);
+        return;
+    }
+    struct idset *cores = idset_subtract(class->cores, f->cores);
+    struct idset *gpus = idset_subtract(class->gpus, f->gpus);
+    fill_join(&fill->all_cores, cores);
+    fill_join(&fill->all_gpus, gpus);
+    idset_free(cores);
+    idset_free(gpus);
+    for (uint32_t i = 0; i < nshares; i++)
+        if (class->plan->shares[i].slot == POOL_NONE)
+            fill_claim(f, &class->plan->shares[i]);
+}
+
+static struct pool_fill *fill_new(const struct pool_plan *plan, uint32_t npieces)
+{
+    struct pool_fill *fill = mem_alloc(sizeof(*fill));
+    fill->npieces = npieces;
+    fill->nslots = plan->pieces[npieces - 1].seats_end;
+    fill->cores = mem_array(fill->nslots, sizeof(struct idset *));
+    fill->gpus = mem_array(fill->nslots, sizeof(struct idset *));
+    for (uint32_t i = 0; i < fill->nslots; i++) {
+        fill->cores[i] = idset_new();
+        fill->gpus[i] = idset_new();
+    }
+    fill->all_cores = idset_new();
+    fill->all_gpus = idset_new();
+    return fill;
+}
+
+const struct pool_fill *pool_fill(struct pool_class *class, const struct pool_ask *ask,
+                                  uint32_t npieces)
+{
+    const struct pool_plan *plan = class->plan;
+    for (const struct pool_fill *old = class->fills; old; old = old->next)
+        if (old->npieces == npieces)
+            return old;
+    struct filler f = {class, fill_new(plan, npieces), idset_copy(class->cores),
+                       idset_copy(class->gpus)};
+    uint32_t nshares = plan->pieces[npieces - 1].shares_end;
+    const struct pool_share **order = mem_array(nshares, sizeof(*order));
+    for (uint32_t i = 0; i < nshares; i++)
+        order[i] = &plan->shares[i];
+    qsort(order, nshares, sizeof(*order), fill_compare);
+    for (uint32_t i = 0; i < nshares; i++)
+        fill_share(&f, order[i]);
+    free(order);
+    fill_sum(&f, ask, nshares);
+    if (ask->whole_slot) {
+        fill_join(&f.fill->cores[0], class->cores);
+        fill_join(&f.fill->gpus[0], class->gpus);
+    }
+    idset_free(f.cores);
+    idset_free(f.gpus);
+    f.fill->next = class->fills;
+    class->fills = f.fill;
+    return f.fill;
+}
+
+void pool_fill_free(struct pool_fill *fill)
+{
+    while (fill) {
+        struct pool_fill *next = fill->next;
+        for (uint32_t i = 0; i < fill->nslots; i++) {
+            idset_free(fill->cores[i]);
+            idset_free(fill->gpus[i]);
+        }
+        free(fill->cores);
+        free(fill->gpus);
+        idset_free(fill->all_cores);
+        idset_free(fill->all_gpus);
+        free(fill);
+        fill = next;
+    }
+}

@@ -1,0 +1,44 @@
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Where to cut: not inside a UTF-8 sequence. */
+static size_t excerpt_cut(const char *text, size_t len)
+{
+    if (len <= EXCERPT_MAX)
+        return len;
+    size_t cut = EXCERPT_MAX;
+    while (cut > EXCERPT_MAX - 4 && ((unsigned char)text[cut] & 0xc0) == 0x80)
+        cut--;
+    return cut;
+}
+
+struct excerpt excerpt(const char *text, size_t len)
+{
+    struct excerpt out;
+    struct buf shown = BUF_INIT;
+    size_t cut = excerpt_cut(text, len);
+    printable_add(&shown, text, cut, PRINTABLE_WORD);
+    snprintf(out.text, sizeof(out.text), "\"%s\"%s", buf_text(&shown), cut < len ? "..." : "");
+    buf_free(&shown);
+    return out;
+}
+
+struct pointer pointer(const char *text, size_t len, size_t at)
+{
+    static const char cut[] = "...", indent[] = "\n  ";
+    struct pointer out;
+    size_t first = len <= POINTER_WIDTH || at <= POINTER_WIDTH / 2 ? 0 : at - POINTER_WIDTH / 2;
+    if (first + POINTER_WIDTH > len)
+        first = len <= POINTER_WIDTH ? 0 : len - POINTER_WIDTH;
+    size_t end = first + POINTER_WIDTH < len ? first + POINTER_WIDTH : len;
+    char *to = stpcpy(stpcpy(out.text, indent), first ? cut : "");
+    for (size_t i = first; i < end; i++)
+        *to++ = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
+    to = stpcpy(stpcpy(to, end < len ? cut : ""), indent);
+    size_t column = at - first + (first ? strlen(cut) : 0);
+    memset(to, ' ', column);
+    strcpy(to + column, "^");
+    return out;
+}

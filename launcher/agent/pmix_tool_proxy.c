@@ -1,0 +1,461 @@
+/* The door for tools, who is in, and who goes. */
+#include "launcher/agent/pmix_tool_proxy.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "pmi-server/pmix/tcp_peers.h"
+
+#define TICK 1.0
+#define LAST_TICK 0.01
+#define LAST_PATIENCE 0.5 /* s at the end for what is on its way */
+#define LAST_QUIET 3      /* ticks without anything */
+
+struct tools {
+    struct ev_loop *loop;
+    struct pmix_host *host;
+    void (*note)(void *arg, const char *text);
+    void *arg;
+    char *file;
+    uint16_t port;
+    int fd;
+    ev_io io;
+    ev_timer timer;
+    struct tool *first;
+    unsigned count;
+    uint32_t numbers;
+    bool closing;
+};
+
+/* ---- who goes ---- */
+
+static void hold(struct tools *tools)
+{
+    bool lags = false;
+    for (const struct tool *tool = tools->first; tool; tool = tool->next)
+        lags |= tool->ends[TOOL_FAR].out.len > TOOL_LAG;
+    pmix_host_hold_output(tools->host, lags);
+}
+
+static void remove_tool(struct tool *tool)
+{
+    struct tools *tools = tool->tools;
+    struct tool **at = &tools->first;
+    while (*at != tool)
+        at = &(*at)->next;
+    *at = tool->next;
+    tools->count--;
+    if (tool->phase == TOOL_JOINS)
+        pmix_host_expect_tool(tools->host, 0, 0);
+    if (tool->phase == TOOL_IS_IN)
+        pmix_host_tool_left(tools->host, tool->number);
+    tool_free(tool, tools->loop);
+    hold(tools);
+}
+
+/* ---- who comes in, one after the other ---- */
+
+static int connect_near(const struct tools *tools)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons(pmix_host_port(tools->host)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
+        fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static uint16_t own_port(int fd)
+{
+    struct sockaddr_in own = {0};
+    socklen_t len = sizeof(own);
+    return getsockname(fd, (struct sockaddr *)&own, &len) < 0 ? 0 : ntohs(own.sin_port);
+}
+
+static struct tool *find_phase(const struct tools *tools, enum tool_phase phase)
+{
+    struct tool *tool = tools->first;
+    while (tool && tool->phase != phase)
+        tool = tool->next;
+    return tool;
+}
+
+static void let_in(struct tools *tools)
+{
+    struct tool *tool;
+    while (!find_phase(tools, TOOL_JOINS) && (tool = find_phase(tools, TOOL_WAITS))) {
+        int fd = connect_near(tools);
+        tool->phase = fd < 0 ? TOOL_GREETS : TOOL_JOINS;
+        if (fd < 0) {
+            remove_tool(tool);
+            continue;
+        }
+        pmix_host_expect_tool(tools->host, tool->number, own_port(fd));
+        tool_join(tool, tools->loop, fd);
+    }
+}
+
+void tools_came(struct tools *tools, uint32_t number)
+{
+    struct tool *tool = tools->first;
+    while (tool && tool->number != number)
+        tool = tool->next;
+    if (tool)
+        tool->phase = TOOL_IS_IN;
+    let_in(tools);
+}
+
+/* openpmix's thread waits for a first message that has begun, so none is begun before it is whole.
+ * Its head is four words, the third of which is the length of the rest. */
+static int greeting_check(struct tool *tool)
+{
+    const struct buf *in = &tool->ends[TOOL_NEAR].out;
+    uint32_t head[4];
+    if (in->len < sizeof(head))
+        return 0;
+    memcpy(head, buf_bytes(in), sizeof(head));
+    if (head[2] > TOOL_GREETING_MAX)
+        return -1;
+    return in->len >= sizeof(head) + head[2];
+}
+
+void tools_settle(struct tool *tool)
+{
+    struct tools *tools = tool->tools;
+    const struct tool_end *far = &tool->ends[TOOL_FAR], *near = &tool->ends[TOOL_NEAR];
+    int greeted = tool->phase == TOOL_GREETS ? greeting_check(tool) : 0;
+    if (greeted > 0) {
+        tool->phase = TOOL_WAITS;
+        let_in(tools);
+    } else if (greeted < 0 || (far->ended && near->fd < 0) ||
+               (near->ended && (far->ended || !far->out.len))) {
+        remove_tool(tool);
+        let_in(tools);
+    } else if (far->out.len > TOOL_LAG_MAX) {
+        tool_drop(tool, tools->loop);
+        hold(tools);
+    } else {
+        hold(tools);
+    }
+}
+
+static void on_tick(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct tools *tools = timer->data;
+    struct tool *next;
+    (void)events;
+    for (struct tool *tool = tools->first; tool; tool = next) {
+        next = tool->next;
+        bool late = ev_now(loop) - tool->moved > TOOL_PATIENCE;
+        size_t lag = tool->ends[TOOL_FAR].out.len;
+        if (late && (tool->phase == TOOL_GREETS || tool->phase == TOOL_JOINS))
+            remove_tool(tool);
+        else if (late && lag > TOOL_LAG) {
+            tools->note(tools->arg, "a PMIx tool that does not read what it asked for was let go");
+            tool_drop(tool, loop);
+        }
+    }
+    hold(tools);
+    let_in(tools);
+    if (tools->fd >= 0)
+        ev_io_start(loop, &tools->io);
+}
+
+/* ---- the door ---- */
+
+static void on_accept(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct tools *tools = io->data;
+    int fd = accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    (void)events;
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE)
+            ev_io_stop(loop, io); /* on_tick() tries again */
+        return;
+    }
+    if (tools->count >= TOOLS_MAX || !sockets_is_own(fd)) {
+        close(fd);
+        return;
+    }
+    struct tool *tool = tool_new(tools, loop, fd), **last = &tools->first;
+    tool->number = ++tools->numbers;
+    while (*last)
+        last = &(*last)->next;
+    *last = tool;
+    tools->count++;
+}
+
+static int door_open(struct tools *tools, struct error *err)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(at);
+    tools->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (tools->fd < 0 || bind(tools->fd, (struct sockaddr *)&at, len) < 0 ||
+        listen(tools->fd, TOOLS_MAX) < 0 ||
+        getsockname(tools->fd, (struct sockaddr *)&at, &len) < 0)
+        return error_set(err, "no port for tools on the loopback interface: %s", strerror(errno));
+    tools->port = ntohs(at.sin_port);
+    ev_io_init(&tools->io, on_accept, tools->fd, EV_READ);
+    tools->io.data = tools;
+    ev_io_start(tools->loop, &tools->io);
+    return 0;
+}
+
+/* As openpmix's servers write it: where, which version. A tool that is not told where to go looks
+ * for files of this name below $TMPDIR. */
+static int file_write(struct tools *tools, const struct tools_config *config, struct error *err)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof(host) - 1);
+    tools->file = mem_format("%s/pmix.%s.tool.%s", config->directory, host, config->name);
+    int fd = open(tools->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file)
+        return error_set(err, "cannot write %s, which tools look for: %s", tools->file,
+                         strerror(errno));
+    fprintf(file, "%s.%u;tcp4://127.0.0.1:%u\n%s\n%d\n%u:%u\n", config->server, config->node,
+            tools->port, pmix_host_version(NULL), (int)getpid(), geteuid(), getegid());
+    return fclose(file) ? error_set(err, "cannot write %s: %s", tools->file, strerror(errno)) : 0;
+}
+
+/* ---- life ---- */
+
+struct tools *tools_new(const struct tools_config *config, struct error *err)
+{
+    struct tools *tools = mem_alloc(sizeof(*tools));
+    *tools = (struct tools){.loop = config->loop,
+                            .host = config->host,
+                            .note = config->note,
+                            .arg = config->arg,
+                            .fd = -1};
+    ev_io_init(&tools->io, on_accept, 0, 0);
+    ev_timer_init(&tools->timer, on_tick, TICK, TICK);
+    tools->timer.data = tools;
+    if (door_open(tools, err) == 0 && file_write(tools, config, err) == 0) {
+        ev_timer_start(tools->loop, &tools->timer);
+        return tools;
+    }
+    tools_free(tools);
+    return NULL;
+}
+
+const char *tools_file(const struct tools *tools)
+{
+    return tools->file;
+}
+
+static bool anything_waits(const struct tools *tools)
+{
+    bool waits = !pmix_host_output_is_out(tools->host);
+    for (const struct tool *tool = tools->first; tool; tool = tool->next)
+        waits |= tool->ends[TOOL_FAR].out.len || tool->ends[TOOL_NEAR].out.len;
+    return waits;
+}
+
+/* What tasks wrote last comes by way of the hub: who watches them wants to see it. */
+static void drain(struct tools *tools)
+{
+    int quiet = 0;
+    ev_now_update(tools->loop);
+    double end = ev_now(tools->loop) + LAST_PATIENCE;
+    ev_timer_stop(tools->loop, &tools->timer);
+    ev_timer_set(&tools->timer, LAST_TICK, LAST_TICK);
+    ev_timer_start(tools->loop, &tools->timer);
+    while (tools->first && quiet < LAST_QUIET && ev_now(tools->loop) < end) {
+        ev_run(tools->loop, EVRUN_ONCE);
+        quiet = anything_waits(tools) ? 0 : quiet + 1;
+    }
+}
+
+void tools_free(struct tools *tools)
+{
+    if (!tools)
+        return;
+    ev_io_stop(tools->loop, &tools->io);
+    if (tools->fd >= 0)
+        close(tools->fd);
+    tools->fd = -1;
+    if (tools->first)
+        drain(tools);
+    ev_timer_stop(tools->loop, &tools->timer);
+    while (tools->first)
+        remove_tool(tools->first);
+    free(tools->file);
+    free(tools);
+}
+
+/* A tool's connection, and the one to openpmix that is made for it: bytes that go between them. */
+
+#define READ_SIZE 65536
+#define UNREAD_MAX 262144 /* bytes of a tool that openpmix has not taken */
+
+static enum tool_side other(enum tool_side side)
+{
+    return side == TOOL_FAR ? TOOL_NEAR : TOOL_FAR;
+}
+
+static void watch(struct ev_loop *loop, ev_io *io, bool on)
+{
+    if (on)
+        ev_io_start(loop, io);
+    else
+        ev_io_stop(loop, io);
+}
+
+/* What openpmix says is always read: it keeps what is not, without bound. */
+static void watch_all(struct tool *tool, struct ev_loop *loop)
+{
+    for (int side = 0; side < TOOL_NSIDES; side++) {
+        struct tool_end *end = &tool->ends[side];
+        bool full = side == TOOL_FAR && tool->ends[TOOL_NEAR].out.len >= UNREAD_MAX;
+        watch(loop, &end->reader, end->fd >= 0 && !end->ended && !full);
+        watch(loop, &end->writer, end->fd >= 0 && end->out.len);
+    }
+}
+
+/* ---- bytes ---- */
+
+static void end_write(struct tool_end *end)
+{
+    while (end->fd >= 0 && end->out.len) {
+        ssize_t n = write(end->fd, buf_bytes(&end->out), end->out.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n < 0)
+            end->ended = true;
+        buf_consume(&end->out, n < 0 ? end->out.len : (size_t)n);
+    }
+}
+
+/* The tool's end: openpmix sees it once it has read what came before. */
+static void shut_near(struct tool *tool)
+{
+    struct tool_end *near = &tool->ends[TOOL_NEAR];
+    if (near->fd < 0 || near->shut || near->out.len)
+        return;
+    shutdown(near->fd, SHUT_WR);
+    near->shut = true;
+}
+
+static void tool_pass(struct tool *tool, struct ev_loop *loop)
+{
+    struct tool_end *far = &tool->ends[TOOL_FAR];
+    size_t before = far->out.len;
+    end_write(far);
+    end_write(&tool->ends[TOOL_NEAR]);
+    if (far->out.len < before)
+        tool->moved = ev_now(loop);
+    if (far->ended) {
+        buf_free(&far->out);
+        shut_near(tool);
+    }
+    watch_all(tool, loop);
+    tools_settle(tool);
+}
+
+static void tool_read(struct tool *tool, enum tool_side side)
+{
+    static char bytes[READ_SIZE];
+    struct tool_end *end = &tool->ends[side];
+    ssize_t n = read(end->fd, bytes, sizeof(bytes));
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0)
+        end->ended = true;
+    else if (!tool->ends[other(side)].ended)
+        buf_add(&tool->ends[other(side)].out, bytes, (size_t)n);
+}
+
+/* ---- events ---- */
+
+static void on_far(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct tool *tool = io->data;
+    if (events & EV_READ)
+        tool_read(tool, TOOL_FAR);
+    tool_pass(tool, loop);
+}
+
+static void on_near(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct tool *tool = io->data;
+    if (events & EV_READ)
+        tool_read(tool, TOOL_NEAR);
+    tool_pass(tool, loop);
+}
+
+/* ---- life ---- */
+
+static void end_open(struct tool *tool, struct ev_loop *loop, enum tool_side side, int fd)
+{
+    struct tool_end *end = &tool->ends[side];
+    void (*on)(struct ev_loop *, ev_io *, int) = side == TOOL_FAR ? on_far : on_near;
+    end->fd = fd;
+    ev_io_init(&end->reader, on, fd, EV_READ);
+    ev_io_init(&end->writer, on, fd, EV_WRITE);
+    end->reader.data = end->writer.data = tool;
+    watch_all(tool, loop);
+}
+
+static void end_close(struct tool_end *end, struct ev_loop *loop)
+{
+    if (end->fd < 0)
+        return;
+    ev_io_stop(loop, &end->reader);
+    ev_io_stop(loop, &end->writer);
+    close(end->fd);
+    end->fd = -1;
+}
+
+struct tool *tool_new(struct tools *tools, struct ev_loop *loop, int fd)
+{
+    struct tool *tool = mem_alloc(sizeof(*tool));
+    tool->tools = tools;
+    tool->moved = ev_now(loop);
+    for (int side = 0; side < TOOL_NSIDES; side++) {
+        tool->ends[side].fd = -1;
+        ev_io_init(&tool->ends[side].reader, on_far, 0, 0);
+        ev_io_init(&tool->ends[side].writer, on_far, 0, 0);
+    }
+    end_open(tool, loop, TOOL_FAR, fd);
+    return tool;
+}
+
+void tool_join(struct tool *tool, struct ev_loop *loop, int fd)
+{
+    tool->moved = ev_now(loop);
+    end_open(tool, loop, TOOL_NEAR, fd);
+}
+
+void tool_drop(struct tool *tool, struct ev_loop *loop)
+{
+    struct tool_end *far = &tool->ends[TOOL_FAR];
+    end_close(far, loop);
+    far->ended = true;
+    buf_free(&far->out);
+    shut_near(tool);
+}
+
+void tool_free(struct tool *tool, struct ev_loop *loop)
+{
+    for (int side = 0; side < TOOL_NSIDES; side++) {
+        end_close(&tool->ends[side], loop);
+        buf_free(&tool->ends[side].out);
+    }
+    free(tool);
+}

@@ -1,0 +1,80 @@
+/*
+ * tools - PMIx tools of the user that connect to this node's host of openpmix (--tools).
+ *
+ * They come to a port of the agent's own, whose address is in a file of the program's scratch
+ * directory, as openpmix's tools look for it; what they and the host say to each other is passed on
+ * here. So whose a tool is the kernel says, a tool that dies or does not read is this file's
+ * business and never openpmix's, and what waits for one is counted.
+ */
+#ifndef LAUNCHER_AGENT_PMIX_TOOL_PROXY_H
+#define LAUNCHER_AGENT_PMIX_TOOL_PROXY_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "pmi-server/pmix/server.h"
+
+#define TOOL_GREETING_MAX 65536 /* bytes of its first message */
+#define TOOL_LAG (1u << 20)     /* bytes that wait for a tool, and output is held back */
+#define TOOL_LAG_MAX (16u << 20)
+#define TOOL_PATIENCE 10.0 /* s for one that lags, or has yet to say who it is */
+#define TOOLS_MAX 64       /* at a time */
+
+struct tools;
+
+enum tool_phase {
+    TOOL_GREETS, /* its first message is not whole */
+    TOOL_WAITS,  /* for others that came before */
+    TOOL_JOINS,  /* openpmix has its message */
+    TOOL_IS_IN
+};
+
+enum tool_side { TOOL_FAR, TOOL_NEAR, TOOL_NSIDES }; /* the tool, and openpmix */
+
+struct tool_end {
+    int fd;     /* -1: not there yet, or closed */
+    bool ended; /* nothing more comes from it */
+    bool shut;  /* nothing more goes to it */
+    ev_io reader, writer;
+    struct buf out;
+};
+
+struct tool {
+    struct tool *next;
+    struct tools *tools;
+    uint32_t number;
+    enum tool_phase phase;
+    double moved; /* when it last was seen to do something */
+    struct tool_end ends[TOOL_NSIDES];
+};
+
+struct tools_config {
+    struct ev_loop *loop;
+    struct pmix_host *host;
+    const char *directory; /* for the file */
+    const char *name;      /* of the program, for that */
+    const char *server;    /* its namespace, and its rank */
+    uint32_t node;
+    void (*note)(void *arg, const char *text); /* for people */
+    void *arg;
+};
+
+/* All in config is borrowed during the call but loop, host and arg. NULL with a sentence. */
+struct tools *tools_new(const struct tools_config *config, struct error *err);
+void tools_free(struct tools *tools); /* after what is on its way has gone, within a moment */
+const char *tools_file(const struct tools *tools);
+void tools_came(struct tools *tools, uint32_t number); /* pmix_host_ops' tool_came() */
+
+/* tool.c: one of them, for tools.c */
+struct tool *tool_new(struct tools *tools, struct ev_loop *loop, int fd);
+void tool_join(struct tool *tool, struct ev_loop *loop, int fd); /* fd leads to openpmix */
+void tool_free(struct tool *tool, struct ev_loop *loop);
+/* The tool itself is not heard any more; the rest follows. */
+void tool_drop(struct tool *tool, struct ev_loop *loop);
+/* Something came or went: tools.c looks at it. Frees it, perhaps. */
+void tools_settle(struct tool *tool);
+
+#endif

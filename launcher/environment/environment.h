@@ -1,0 +1,30 @@
+/*
+ * spec_env - the environment that tasks inherit.
+ */
+#ifndef LAUNCHER_ENVIRONMENT_ENVIRONMENT_H
+#define LAUNCHER_ENVIRONMENT_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A variable that holds, with blanks between, each NAME=VALUE that tprun set for a task since
+ * nobody else had. A tprun inside of the task takes them away again, unless they were changed. */
+#define SPEC_ENV_DEFAULTS "TPRUN_DEFAULTS"
+
+/* True for a variable that belongs to the place of the process that has it (its rank, its ssh
+ * connection, its launcher's sockets) and would mislead a task started elsewhere. */
+bool spec_env_is_local(const char *name, size_t len);
+
+/* A copy of a NULL-terminated NAME=VALUE list less those variables (caller frees with
+ * spec_free_words()). Entries without a name are dropped. */
+char **spec_env_scrub(char *const *environment);
+
+/* What spec->screen_machine is for an environment of this process: the name of this machine
+ * (here.h) where it names an X server, which tasks of other machines do not reach; else NULL.
+ * Caller frees. */
+char *spec_env_screen_machine(char *const *environment);
+
+/* The value of a variable in such a list, borrowed; NULL where it is not set. */
+const char *spec_env_value(char *const *environment, const char *name);
+
+#endif

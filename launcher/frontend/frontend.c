@@ -1,0 +1,472 @@
+#include "launcher/frontend/frontend.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "launcher/frontend/progress.h"
+#include "launcher/process/signal_name.h"
+#include "launcher/process/signal_source.h"
+#include "launcher/protocol/task_table.h"
+#include "launcher/stdio/output.h"
+#include "launcher/stdio/stdin_reader.h"
+#include "launcher/stdio/terminal.h"
+#include "launcher/tree/link.h"
+
+#define INPUT_WINDOW 131072 /* bytes of stdin that are asked for at a time */
+#define OUTPUT_BUDGET                                                                              \
+    (8u << 20)          /* bytes that may wait here for a slow reader, or for a long line
+                                    of another task to end, before tasks have to wait */
+#define TWICE 1.0       /* s within which a second SIGINT or SIGTERM ends it all at once */
+#define TOLD_TO_END 2.0 /* s for the manager to answer that, before there are tasks */
+#define LAST_CALL 2.0   /* s that, after one, what is left waits for who takes nothing */
+
+/* What reaches every task; a signal that was ignored when tprun started stays so. */
+static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                                SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
+enum { NSIGNALS = sizeof(passed_on) / sizeof(passed_on[0]) };
+
+struct frontend {
+    struct ev_loop *loop;
+    const struct spec *spec;
+    struct frontend_result result;
+    struct error err;
+    char *(*lost)(void *arg);
+    void *lost_arg;
+    struct link *manager;
+    struct output *output;
+    struct progress progress;
+    struct input *input;
+    size_t unpaid; /* bulk bytes taken for which no credit was given back */
+    size_t asked;  /* bytes of stdin asked for and not yet come */
+    bool input_over;
+    struct mapped *mapped;
+    struct signal_source *signals;
+    bool watched;       /* the manager: it is to end, and has to show signs of life */
+    int ender;          /* the signal for which; 0: none */
+    double interrupted; /* when the last SIGINT or SIGTERM came */
+    int interrupter;    /* which it was; 0: none */
+    bool dropping;      /* told twice to end: output that nobody takes is not waited for */
+    bool over;          /* the manager has said its last word, or is gone */
+    ev_timer last_call; /* once it is over: until then somebody has to take something */
+};
+
+/* ---- output ---- */
+
+static void send_terminate(struct frontend *front, double grace, int number)
+{
+    struct frame frame = {
+        .type = FRAME_TERMINATE, .flags = (uint16_t)number, .rank = frame_grace(grace)};
+    if (front->manager)
+        link_send(front->manager, &frame);
+}
+
+static void pay(struct frontend *front)
+{
+    if (!front->manager || (!front->dropping && output_pending(front->output) > OUTPUT_BUDGET))
+        return;
+    link_consumed(front->manager, front->unpaid);
+    front->unpaid = 0;
+}
+
+/* What the reader has not taken is dropped, and that is no success. */
+static void drop_rest(struct frontend *front, int number)
+{
+    if (output_pending(front->output) && !front->result.status)
+        front->result.status = 128 + number;
+    ev_break(front->loop, EVBREAK_ALL);
+}
+
+static void on_drained(void *arg, size_t bytes)
+{
+    struct frontend *front = arg;
+    (void)bytes;
+    pay(front);
+    if (front->over && !output_pending(front->output))
+        ev_break(front->loop, EVBREAK_ALL);
+    else if (ev_is_active(&front->last_call))
+        ev_timer_again(front->loop, &front->last_call);
+}
+
+static void on_output_closed(void *arg, enum output_stream stream)
+{
+    struct frontend *front = arg;
+    if (stream == OUTPUT_STDOUT && !front->result.quiet) {
+        front->result.quiet = true;
+        send_terminate(front, front->spec->kill_grace, 0);
+    }
+}
+
+static void on_output_failed(void *arg, const struct error *err)
+{
+    struct frontend *front = arg;
+    if (front->err.text)
+        return;
+    error_set(&front->err, "%s", error_text(err));
+    send_terminate(front, front->spec->kill_grace, 0);
+}
+
+static const struct output_ops output_ops = {on_drained, on_output_closed, on_output_failed};
+
+static uint32_t node_of(void *arg, uint32_t rank)
+{
+    return mapped_node(((struct frontend *)arg)->mapped, rank);
+}
+
+static const char *host_of(void *arg, uint32_t rank)
+{
+    return mapped_host(((struct frontend *)arg)->mapped, rank);
+}
+
+static void take_output(struct frontend *front, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    enum output_stream stream = frame->flags & FRAME_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
+    front->unpaid += link_weight(frame);
+    if (front->dropping)
+        ;
+    else if (!frame->len)
+        output_end(front->output, frame->rank, stream);
+    else if (output_write(front->output, frame->rank, stream, frame->bytes, frame->len,
+                          frame->flags & FRAME_UNFINISHED && !front->spec->unbuffered, &err) < 0)
+        on_output_failed(front, &err);
+    pay(front);
+    error_clear(&err);
+}
+
+/* ---- input ---- */
+
+static void ask_input(struct frontend *front)
+{
+    size_t room = front->manager ? link_room(front->manager) : 0;
+    if (!front->input || front->input_over || front->asked >= INPUT_WINDOW / 2 || !room)
+        return;
+    size_t more = room < INPUT_WINDOW - front->asked ? room : INPUT_WINDOW - front->asked;
+    front->asked += more;
+    input_want(front->input, more);
+}
+
+static void on_input(void *arg, const void *bytes, size_t len)
+{
+    struct frontend *front = arg;
+    struct frame frame = {.type = FRAME_STDIN, .bytes = bytes, .len = len};
+    front->asked -= len < front->asked ? len : front->asked;
+    if (((const char *)bytes)[len - 1] == '\n' && input_echoes(front->input))
+        output_typed(front->output);
+    if (front->manager)
+        link_send(front->manager, &frame);
+    ask_input(front);
+}
+
+static void on_input_end(void *arg)
+{
+    struct frontend *front = arg;
+    struct frame frame = {.type = FRAME_STDIN_END};
+    front->input_over = true;
+    if (front->manager)
+        link_send(front->manager, &frame);
+}
+
+static void on_input_failed(void *arg, const struct error *err)
+{
+    struct frontend *front = arg;
+    if (!front->err.text)
+        error_set(&front->err, "%s", error_text(err));
+    on_input_end(front);
+    send_terminate(front, front->spec->kill_grace, 0);
+}
+
+static const struct input_ops input_ops = {on_input, on_input_end, on_input_failed};
+
+static int start_input(struct frontend *front, struct error *err)
+{
+    if (front->spec->input == SPEC_INPUT_NONE || front->spec->input == SPEC_INPUT_TOOLS)
+        return 0;
+    const char *path = front->spec->input == SPEC_INPUT_FILE ? front->spec->input_arg : NULL;
+    front->input = input_new(front->loop, path, &input_ops, front, err);
+    if (!front->input)
+        return -1;
+    ask_input(front);
+    return 0;
+}
+
+/* ---- from the manager ---- */
+
+/* How long the manager may be silent once it is to end. Before there are tasks it has to do no more
+ * than leave. */
+static double patience(const struct frontend *front)
+{
+    double most = front->spec->node_timeout;
+    return mapped_ntasks(front->mapped) || most < TOLD_TO_END ? most : TOLD_TO_END;
+}
+
+/* The first group, or one that is added. */
+static void take_mapped(struct frontend *front, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    bool first = !mapped_ntasks(front->mapped);
+    json_t *value = frame_json(frame, &err);
+    int rc = value
+                 ? mapped_add(front->mapped, value, front->spec->output || front->spec->error, &err)
+                 : -1;
+    if (rc == 0)
+        output_grow(front->output, mapped_ntasks(front->mapped));
+    if (first && front->watched)
+        link_watch(front->manager, patience(front));
+    if (rc == 0 && first) {
+        output_name(front->output, mapped_program(front->mapped));
+        rc = start_input(front, &err);
+    }
+    if (rc < 0)
+        on_output_failed(front, &err);
+    error_clear(&err);
+}
+
+static void take_show(struct frontend *front, const struct frame *frame)
+{
+    enum output_stream stream = frame->flags & FRAME_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
+    if (frame->len)
+        output_say(front->output, stream, frame->bytes, frame->len);
+}
+
+/* Lines of text, each after our name. */
+static void say_lines(struct frontend *front, const char *text, size_t len)
+{
+    struct buf lines = BUF_INIT;
+    terminal_lines(&lines, "tprun", text, len);
+    if (lines.len)
+        output_say(front->output, OUTPUT_STDERR, buf_bytes(&lines), lines.len);
+    buf_free(&lines);
+}
+
+/* ---- the end ---- */
+
+static void on_last_call(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct frontend *front = timer->data;
+    (void)loop;
+    (void)events;
+    drop_rest(front, front->interrupter);
+}
+
+/* Nothing more comes: what there is to say of it is said, and all of it waits for its readers. */
+static void wind_up(struct frontend *front, const char *messages)
+{
+    front->over = true;
+    link_free(front->manager);
+    front->manager = NULL;
+    output_end_all(front->output);
+    if (!front->result.quiet || front->err.text)
+        say_lines(front, messages, strlen(messages));
+    if (front->dropping || !output_pending(front->output))
+        drop_rest(front, front->interrupter);
+    else if (front->interrupter)
+        ev_timer_again(front->loop, &front->last_call);
+}
+
+/* The manager is lost. Tasks are ended before any reader is waited for. */
+static void give_up(struct frontend *front)
+{
+    struct buf lines = BUF_INIT;
+    progress_clear(&front->progress);
+    char *survivors = front->lost(front->lost_arg);
+    buf_printf(&lines, "%s\n%s", error_text(&front->err), survivors ? survivors : "");
+    front->result.status = 1;
+    wind_up(front, buf_text(&lines));
+    buf_free(&lines);
+    free(survivors);
+}
+
+static void take_end(struct frontend *front, const struct frame *frame)
+{
+    json_t *end = frame_json(frame, NULL);
+    const char *messages = json_string_value(json_object_get(end, "messages"));
+    front->result.status = (int)json_integer_value(json_object_get(end, "status"));
+    if (front->err.text) {
+        front->result.status = 1;
+        wind_up(front, error_text(&front->err));
+    } else {
+        wind_up(front, messages ? messages : "");
+    }
+    json_decref(end);
+}
+
+static void on_frame(struct link *link, void *arg, const struct frame *frame)
+{
+    struct frontend *front = arg;
+    (void)link;
+    if (frame->type != FRAME_PROGRESS)
+        progress_clear(&front->progress);
+    switch (frame->type) {
+    case FRAME_PROGRESS:
+        progress_take(&front->progress, frame);
+        break;
+    case FRAME_OUTPUT:
+        take_output(front, frame);
+        break;
+    case FRAME_SHOW:
+        take_show(front, frame);
+        break;
+    case FRAME_MAPPED:
+        take_mapped(front, frame);
+        break;
+    case FRAME_NOTE:
+        say_lines(front, frame->bytes, frame->len);
+        break;
+    case FRAME_END:
+        take_end(front, frame);
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_room(struct link *link, void *arg)
+{
+    (void)link;
+    ask_input(arg);
+}
+
+/* A manager that reads from a pipe, or makes a layout, hears nothing meanwhile. */
+static void end_unheard(struct frontend *front)
+{
+    error_set(&front->err,
+              "ended by %s before any task was started: the manager of this run read its input or "
+              "made the layout, did not answer for %g s, and is killed",
+              signal_name(front->ender), patience(front));
+    give_up(front);
+    front->result.status = 128 + front->ender;
+}
+
+static void on_closed(struct link *link, void *arg, const struct error *why)
+{
+    struct frontend *front = arg;
+    (void)why;
+    if (!front->err.text && link_is_silent(link) && !mapped_ntasks(front->mapped)) {
+        end_unheard(front);
+        return;
+    }
+    if (!front->err.text && link_is_silent(link))
+        error_set(&front->err,
+                  "the manager of this run has not answered for %g s (stopped?); it is "
+                  "killed, and its tasks are being ended",
+                  front->spec->node_timeout);
+    else if (!front->err.text)
+        error_set(&front->err, "the manager of this run is gone (killed, or out of memory); its "
+                               "tasks are being ended");
+    give_up(front);
+}
+
+static const struct link_ops manager_ops = {on_frame, on_room, on_closed, NULL, NULL};
+
+/* ---- signals ---- */
+
+static void send_signal(struct frontend *front, int number, const char *sender)
+{
+    struct frame frame = {
+        .type = FRAME_SIGNAL, .flags = (uint16_t)number, .bytes = sender, .len = strlen(sender)};
+    if (front->manager)
+        link_send(front->manager, &frame);
+}
+
+/* A manager that was stopped, or is busy for very long, would keep us waiting for ever. */
+static void watch_manager(struct frontend *front, int number)
+{
+    front->ender = number;
+    if (front->manager && !front->watched)
+        link_watch(front->manager, patience(front));
+    front->watched = true;
+}
+
+/* True when it is the second of its kind within a second: the end, at once. */
+static bool is_repeated(struct frontend *front, int number)
+{
+    double now = ev_now(front->loop);
+    bool again = now - front->interrupted < TWICE;
+    if (number != SIGINT && number != SIGTERM)
+        return false;
+    front->interrupted = now;
+    front->interrupter = number;
+    if (!again)
+        return false;
+    front->dropping = true;
+    pay(front);
+    send_terminate(front, 0, number);
+    return true;
+}
+
+static void on_signal(void *arg, int number, const char *sender, bool from_terminal)
+{
+    struct frontend *front = arg;
+    bool ends = number != SIGTSTP && number != SIGCONT && number != SIGWINCH;
+    if (from_terminal && ends && isatty(STDERR_FILENO))
+        output_break(front->output); /* the terminal's ^C stands there */
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+        watch_manager(front, number);
+    if (is_repeated(front, number) && !front->over)
+        return;
+    if (front->over && ends)
+        drop_rest(front, number);
+    send_signal(front, number, sender);
+    if (number == SIGTSTP) {
+        if (front->manager)
+            link_flush(front->manager, 1.0);
+        raise(SIGSTOP);
+    } else if (number == SIGCONT && front->input) {
+        input_resume(front->input);
+    }
+}
+
+/* ---- life ---- */
+
+static void frontend_close(struct frontend *front)
+{
+    signal_source_free(front->signals);
+    ev_timer_stop(front->loop, &front->last_call);
+    input_free(front->input);
+    output_free(front->output);
+    link_free(front->manager);
+    mapped_free(front->mapped);
+    error_clear(&front->err);
+}
+
+/* Templates were looked at before: that they are wrong is news for nobody. */
+static struct output *open_output(struct frontend *front)
+{
+    struct output_config config = {.label = front->spec->label,
+                                   .timestamp = front->spec->timestamp,
+                                   .raw = front->spec->unbuffered,
+                                   .merge = front->spec->merge,
+                                   .tee = front->spec->tee,
+                                   .make_dirs = front->spec->make_dirs,
+                                   .templates = {front->spec->output, front->spec->error},
+                                   .host = host_of,
+                                   .node = node_of};
+    return output_new(front->loop, &config, &output_ops, front, &front->err);
+}
+
+struct frontend_result frontend_run(const struct spec *spec, int fd, char *(*lost)(void *arg),
+                                    void *arg)
+{
+    struct frontend front = {.spec = spec, .lost = lost, .lost_arg = arg, .interrupted = -INFINITY};
+    signal(SIGPIPE, SIG_IGN);
+    front.loop = ev_default_loop(0);
+    front.mapped = mapped_new();
+    front.output = open_output(&front);
+    ev_timer_init(&front.last_call, on_last_call, 0, LAST_CALL);
+    front.last_call.data = &front;
+    front.manager = link_new(front.loop, fd, fd, &manager_ops, &front);
+    front.signals = signal_source_new(front.loop, passed_on, NSIGNALS, on_signal, &front);
+    if (!front.signals) {
+        error_set(&front.err, "cannot watch for signals: %s", strerror(errno));
+        give_up(&front);
+    }
+    if (!front.over || output_pending(front.output))
+        ev_run(front.loop, 0);
+    frontend_close(&front);
+    return front.result;
+}

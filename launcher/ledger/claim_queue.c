@@ -1,0 +1,222 @@
+/* The ledger's queue: waiting in order of arrival, and for whom. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "launcher/ledger/ledger_private.h"
+
+#define RIVALS_SHOWN 3
+#define RIVALS_COMMAND 60 /* bytes of a command */
+
+int program_queue(struct program *program, const struct rset *scope, struct error *err)
+{
+    return program_put(program, CLAIMS_WAITS, scope, NULL, err);
+}
+
+/* A waiter that this program has to let go first. */
+static bool program_is_before(struct program *program, const struct claims_row *row)
+{
+    return row->state == CLAIMS_WAITS && program_yields(program, row) &&
+           ledger_counts(program->instance, row);
+}
+
+struct rset *program_barred(struct program *program, struct error *err)
+{
+    struct claims *claims = ledger_read(program->instance, err);
+    if (!claims)
+        return NULL;
+    struct rset **sets = mem_array(claims->count, sizeof(*sets)), *sum;
+    size_t count = 0;
+    for (size_t i = 0; i < claims->count && claims->rows[i].number < program->number; i++) {
+        if (program_is_before(program, &claims->rows[i]))
+            sets[count] = claims_set(&claims->rows[i], NULL);
+        count += sets[count] != NULL;
+    }
+    sum = rset_union_hosts((const struct rset *const *)sets, count);
+    for (size_t i = 0; i < count; i++)
+        rset_free(sets[i]);
+    free(sets);
+    claims_free(claims);
+    return sum;
+}
+
+bool program_is_behind(struct program *program)
+{
+    struct claims *claims = ledger_read(program->instance, NULL);
+    const struct claims_row *own = claims ? claims_find(claims, program->number) : NULL;
+    bool behind = false;
+    for (size_t i = 0; own && own->state == CLAIMS_WAITS && !behind && &claims->rows[i] != own; i++)
+        behind = strcmp(claims->rows[i].sets, own->sets) == 0 &&
+                 program_is_before(program, &claims->rows[i]);
+    claims_free(claims);
+    return behind;
+}
+
+/* The end of a program, however it comes, closes a file that was open for writing; one that has its
+ * claim, or is over, touches it. */
+int instance_watch(struct instance *instance)
+{
+    int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    char *path = mem_format("%s/alive", instance->path);
+    if (fd >= 0 && inotify_add_watch(fd, path, IN_CLOSE_WRITE | IN_ATTRIB) < 0) {
+        close(fd);
+        fd = -1;
+    }
+    free(path);
+    return fd;
+}
+
+/* ---- who it is that one waits for ---- */
+
+struct rivals {
+    struct buf text;
+    size_t shown, more, before;
+};
+
+/* The time of day, and the day where that is not today. */
+static void rivals_add_time(struct buf *text, uint64_t since)
+{
+    time_t then = (time_t)since, now = (time_t)ledger_now();
+    struct tm at, today;
+    char words[64];
+    if (!localtime_r(&then, &at) || !localtime_r(&now, &today))
+        return;
+    bool same = at.tm_yday == today.tm_yday && at.tm_year == today.tm_year;
+    if (strftime(words, sizeof(words), same ? "%H:%M" : "%b %e %H:%M", &at))
+        buf_printf(text, ", since %s", words);
+}
+
+/* "for 3h12m" */
+static void rivals_add_duration(struct buf *text, uint64_t since)
+{
+    uint64_t now = ledger_now(), s = now > since ? now - since : 0;
+    static const struct {
+        uint64_t seconds, part;
+        const char *unit, *part_unit;
+    } units[] = {{86400, 3600, "d", "h"}, {3600, 60, "h", "m"}, {60, 1, "m", "s"}, {1, 1, "s", ""}};
+    size_t i = 0;
+    while (i < 3 && s < units[i].seconds)
+        i++;
+    buf_printf(text, ", for %llu%s", (unsigned long long)(s / units[i].seconds), units[i].unit);
+    uint64_t rest = s % units[i].seconds / units[i].part;
+    if (i < 3 && rest)
+        buf_printf(text, "%llu%s", (unsigned long long)rest, units[i].part_unit);
+}
+
+/* As much of a command as tells it from others. */
+static void rivals_add_command(struct buf *text, const char *name)
+{
+    size_t len = strlen(name), shown = len;
+    if (len > RIVALS_COMMAND)
+        for (shown = RIVALS_COMMAND; shown && ((unsigned char)name[shown] & 0xc0) == 0x80; shown--)
+            continue; /* not in the middle of a UTF-8 character */
+    buf_printf(text, "%.*s%s", (int)shown, len ? name : "?", shown < len ? "..." : "");
+}
+
+static void rivals_add_holder(struct rivals *rivals, const struct claims_row *row, const char *host,
+                              const struct rset_children *common)
+{
+    char *what = ledger_name_common(common);
+    if (rivals->shown++ < RIVALS_SHOWN) {
+        buf_printf(&rivals->text, "%sprogram %llu (", rivals->text.len ? ", " : "",
+                   (unsigned long long)row->number);
+        rivals_add_command(&rivals->text, row->name);
+        rivals_add_time(&rivals->text, row->since);
+        rivals_add_duration(&rivals->text, row->since);
+        buf_printf(&rivals->text, ") holds %s of %s", what, host);
+    } else {
+        rivals->more++;
+    }
+    free(what);
+}
+
+static void rivals_look(struct rivals *rivals, const struct claims_probe *probe,
+                        const struct claims_row *row)
+{
+    struct rset_children common;
+    const char *host;
+    if (claims_probe_row(probe, row, &host, &common, NULL) < 0 || !host)
+        return;
+    if (row->state == CLAIMS_HOLDS) {
+        rivals_add_holder(rivals, row, host, &common);
+        return;
+    }
+    rivals->before += row->state == CLAIMS_WAITS;
+    idset_free(common.cores);
+    idset_free(common.gpus);
+}
+
+static void rivals_finish(struct rivals *rivals)
+{
+    struct buf *text = &rivals->text;
+    if (rivals->more)
+        buf_printf(text, " and %zu other%s", rivals->more, rivals->more > 1 ? "s" : "");
+    if (rivals->before)
+        buf_printf(text, "%s%zu run%s wait%s before this one", text->len ? "; " : "",
+                   rivals->before, rivals->before > 1 ? "s" : "", rivals->before > 1 ? "" : "s");
+}
+
+char *instance_rivals(struct instance *instance, const struct program *program,
+                      const struct rset *wanted)
+{
+    struct claims *claims = ledger_read(instance, NULL);
+    struct claims_probe *probe = claims_probe_new(wanted);
+    const struct program last = {.instance = instance, .number = UINT64_MAX};
+    struct rivals rivals = {0};
+    for (size_t i = 0; claims && i < claims->count; i++) {
+        const struct claims_row *row = &claims->rows[i];
+        if (program_yields(program ? program : &last, row) && ledger_counts(instance, row))
+            rivals_look(&rivals, probe, row);
+    }
+    rivals_finish(&rivals);
+    claims_probe_free(probe);
+    claims_free(claims);
+    return buf_take_text(&rivals.text);
+}
+
+/* ---- strangers ---- */
+
+static bool strangers_same_family(const struct claims_row *row, const char *family)
+{
+    size_t len = strlen(family);
+    return strncmp(row->name, family, len) == 0 && row->name[len] == ' ';
+}
+
+static void strangers_add(struct buf *text, const struct claims_row *row,
+                          const struct rset_children *common)
+{
+    const char *words = strchr(row->name, ' ');
+    char *ids = idset_encode(common->cores);
+    bool several = idset_count(common->cores) > 1;
+    buf_printf(text, "processor%s %s %s also bound by a run of %s", several ? "s" : "", ids,
+               several ? "are" : "is", words ? words + 1 : row->name);
+    rivals_add_time(text, row->since);
+    free(ids);
+}
+
+char *instance_strangers(struct instance *instance, const struct program *program,
+                         const struct rset *wanted, const char *family)
+{
+    struct claims *claims = ledger_read(instance, NULL);
+    struct claims_probe *probe = claims_probe_new(wanted);
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; claims && i < claims->count && !text.len; i++) {
+        const struct claims_row *row = &claims->rows[i];
+        struct rset_children common;
+        const char *host;
+        if (row->number == program->number || strangers_same_family(row, family) ||
+            claims_probe_row(probe, row, &host, &common, NULL) < 0 || !host)
+            continue;
+        if (ledger_counts(instance, row))
+            strangers_add(&text, row, &common);
+        idset_free(common.cores);
+        idset_free(common.gpus);
+    }
+    claims_probe_free(probe);
+    claims_free(claims);
+    return buf_take_text(&text);
+}

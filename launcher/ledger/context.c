@@ -1,0 +1,108 @@
+/* Files that programs of the instance have written, for others to read, and to take away. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/private_directory.h"
+
+#define FILE_MAX (16u << 20) /* bytes */
+
+/* One after the other; the last may be half written. */
+static json_t *read_values(const char *text, size_t len)
+{
+    json_t *values = json_array(), *value;
+    json_error_t at;
+    while ((value = json_loadb(text, len, JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &at))) {
+        json_array_append_new(values, value);
+        text += at.position;
+        len -= (size_t)at.position;
+    }
+    return values;
+}
+
+/* Appends what program `number` has there, if it lives and has. */
+static void add_file(struct instance *instance, uint64_t number, const char *name, json_t *list)
+{
+    char path[320];
+    size_t len;
+    int size = snprintf(path, sizeof(path), "%llu/%s", (unsigned long long)number, name);
+    if (size < 0 || size >= (int)sizeof(path))
+        return;
+    char *text = store_read(instance->programs, path, FILE_MAX, &len);
+    if (text && ledger_is_alive(instance, number))
+        json_array_append_new(list, read_values(text, len));
+    free(text);
+}
+
+json_t *instance_read(struct instance *instance, const struct program *but, const char *name,
+                      struct error *err)
+{
+    int fd = openat(instance->programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    json_t *list = dir ? json_array() : NULL;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        error_set(err, "cannot read %s/programs", instance->path);
+        return NULL;
+    }
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        char *end;
+        unsigned long long number = strtoull(entry->d_name, &end, 10);
+        if (end != entry->d_name && !*end && !(but && number == but->number))
+            add_file(instance, number, name, list);
+    }
+    closedir(dir);
+    return list;
+}
+
+int program_append(struct program *program, const char *name, const json_t *json, struct error *err)
+{
+    int fd = openat(program->dir, name, O_WRONLY | O_APPEND | O_CLOEXEC);
+    char *text = json_dumps(json, JSON_COMPACT);
+    size_t len = text ? strlen(text) : 0;
+    int rc = fd >= 0 && text && write(fd, text, len) == (ssize_t)len ? 0 : -1;
+    if (rc < 0)
+        error_set(err, "cannot write %s/%s: %s", program->path, name, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    free(text);
+    return rc;
+}
+
+/* ---- marks ---- */
+
+int program_mark(struct program *program, const char *name, struct error *err)
+{
+    int fd = openat(program->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_set(err, "cannot make %s/%s: %s", program->path, name, strerror(errno));
+    close(fd);
+    return 0;
+}
+
+/* False: it is no program. */
+static bool mark_path(char *path, size_t size, const char *program, const char *name)
+{
+    int len = snprintf(path, size, "%s/%s", program, name);
+    return *program && !program[strspn(program, "0123456789")] && len > 0 && (size_t)len < size;
+}
+
+bool instance_is_marked(const struct instance *instance, const char *program, const char *name)
+{
+    char path[320];
+    return mark_path(path, sizeof(path), program, name) &&
+           faccessat(instance->programs, path, F_OK, 0) == 0;
+}
+
+bool instance_take_mark(struct instance *instance, const char *program, const char *name)
+{
+    char path[320];
+    return mark_path(path, sizeof(path), program, name) &&
+           unlinkat(instance->programs, path, 0) == 0;
+}

@@ -1,0 +1,365 @@
+#include "launcher/ledger/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/directory.h"
+#include "base/mem.h"
+#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/private_directory.h"
+
+#define PROGRAM_TIDIES 64 /* every so many programs what others left is looked for */
+#define PROGRAM_LOOKS 4   /* rows that each new program looks at, so that those of the dead go */
+
+/* ---- what is held ---- */
+
+struct rset *instance_held(struct instance *instance, struct error *err)
+{
+    struct claims *claims = ledger_read(instance, err);
+    if (!claims)
+        return NULL;
+    struct rset **sets = mem_array(claims->count, sizeof(*sets)), *sum = NULL;
+    size_t count = 0;
+    bool good = true;
+    for (size_t i = 0; good && i < claims->count; i++) {
+        const struct claims_row *row = &claims->rows[i];
+        if (!ledger_counts(instance, row) || row->state != CLAIMS_HOLDS)
+            continue;
+        sets[count] = claims_set(row, err);
+        good = sets[count] != NULL;
+        count += good;
+    }
+    if (good)
+        sum = rset_union_hosts((const struct rset *const *)sets, count);
+    else
+        error_prefix(err, "%s/claims", instance->path);
+    for (size_t i = 0; i < count; i++)
+        rset_free(sets[i]);
+    free(sets);
+    claims_free(claims);
+    return sum;
+}
+
+/* ---- a new program ---- */
+
+/* Its byte is locked before anybody can know of it. Under the ledger's lock a byte that another has
+ * is passed over: that one was stopped on its way, or comes too late. 1: it was quicker. */
+static int program_lock_number(struct program *program, const struct ledger_change *change,
+                               uint64_t *number, struct error *err)
+{
+    while (store_lock_byte(program->alive, *number) < 0) {
+        if (errno != EAGAIN)
+            return error_set(err, "cannot lock %s/alive: %s", program->instance->path,
+                             strerror(errno));
+        if (!change->locked)
+            return 1;
+        ++*number;
+    }
+    return 0;
+}
+
+/* A few rows in turn: what the dead left in the table stays a fraction of it, whoever looks. */
+static void program_look_round(struct ledger_change *change, uint64_t number)
+{
+    struct claims *claims = change->claims;
+    for (uint64_t i = 0; i < PROGRAM_LOOKS && claims->count; i++) {
+        uint64_t other = claims->rows[(number * PROGRAM_LOOKS + i) % claims->count].number;
+        if (ledger_is_alive(change->instance, other))
+            continue;
+        ledger_bury(change->instance, other);
+        claims_drop(claims, other);
+    }
+}
+
+static int program_try_number(struct program *program, int tries, struct error *err)
+{
+    struct ledger_change change;
+    if (ledger_begin(program->instance, tries, &change, err) < 0)
+        return -1;
+    uint64_t number = change.claims->next;
+    program_look_round(&change, number);
+    int rc = program_lock_number(program, &change, &number, err);
+    if (rc == 0) {
+        snprintf(program->id, sizeof(program->id), "%llu", (unsigned long long)number);
+        claims_add(change.claims, number, ledger_now(), ledger_within(program->instance),
+                   program->name);
+        rc = ledger_commit(&change, err);
+        if (rc == 0)
+            program->number = number;
+        else
+            store_unlock_byte(program->alive, number);
+    }
+    ledger_end(&change);
+    return rc;
+}
+
+static int program_take_number(struct program *program, struct error *err)
+{
+    int rc = 1;
+    for (int tries = 0; rc == 1; tries++)
+        rc = program_try_number(program, tries, err);
+    if (rc == 0 && program->number % PROGRAM_TIDIES == 0)
+        ledger_tidy_contexts(program->instance);
+    return rc;
+}
+
+static int program_make_dir(struct program *program, struct error *err)
+{
+    struct instance *instance = program->instance;
+    program->path = mem_format("%s/programs/%s", instance->path, program->id);
+    if (ledger_make_context(instance, program->id) < 0)
+        return error_set(err, "cannot make %s: %s", program->path, strerror(errno));
+    program->dir = store_open_private(instance->programs, program->id, program->path, err);
+    return program->dir < 0 ? -1 : 0;
+}
+
+struct program *program_new(struct instance *instance, const char *name, struct error *err)
+{
+    struct program *program = mem_alloc(sizeof(*program));
+    program->instance = instance;
+    program->name = mem_copy_text(name);
+    program->dir = program->alive = -1;
+    program->alive = openat(instance->dir, "alive", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (program->alive < 0)
+        error_set(err, "cannot open %s/alive: %s", instance->path, strerror(errno));
+    else if (program_take_number(program, err) == 0 && program_make_dir(program, err) == 0)
+        return program;
+    program_end(program);
+    return NULL;
+}
+
+const char *program_id(const struct program *program)
+{
+    return program->id;
+}
+
+const char *program_path(const struct program *program)
+{
+    return program->path;
+}
+
+int program_dir(const struct program *program)
+{
+    return program->dir;
+}
+
+int program_write(struct program *program, const char *name, const json_t *json, struct error *err)
+{
+    char *text = json_dumps(json, JSON_COMPACT);
+    int rc = -1;
+    if (!text || !*name || *name == '.' || strchr(name, '/'))
+        errno = EINVAL;
+    else
+        rc = store_write(program->dir, name, text, strlen(text));
+    free(text);
+    if (rc < 0)
+        return error_set(err, "cannot write %s/%s: %s", program->path, name, strerror(errno));
+    return 0;
+}
+
+/* ---- a claim ---- */
+
+static void program_name_set(struct buf *out, const char *what, const struct idset *set)
+{
+    char *text = idset_encode(set);
+    if (*text)
+        buf_printf(out, "%s%s%s %s", out->len ? " and " : "", what, idset_count(set) > 1 ? "s" : "",
+                   text);
+    free(text);
+}
+
+char *ledger_name_common(const struct rset_children *common)
+{
+    struct buf out = BUF_INIT;
+    program_name_set(&out, "core", common->cores);
+    program_name_set(&out, "GPU", common->gpus);
+    idset_free(common->cores);
+    idset_free(common->gpus);
+    return buf_take_text(&out);
+}
+
+static void program_refuse(const struct claims_row *row, const char *host,
+                           const struct rset_children *common, struct error *err)
+{
+    char *text = ledger_name_common(common);
+    if (row->state == CLAIMS_HOLDS)
+        error_set(err, "program %llu holds %s of %s: wait until it ends, or ask for others",
+                  (unsigned long long)row->number, text, host);
+    else
+        error_set(err, "program %llu waits for %s of %s, and came first",
+                  (unsigned long long)row->number, text, host);
+    free(text);
+}
+
+bool program_yields(const struct program *program, const struct claims_row *row)
+{
+    const struct instance *instance = program->instance;
+    if (row->number == program->number || row->state == CLAIMS_NOTHING)
+        return false;
+    if (row->state == CLAIMS_WAITS)
+        return row->number < program->number && strcmp(row->within, ledger_within(instance)) == 0;
+    return !(instance->enclosing && row->number < IDSET_MAX &&
+             idset_has(instance->enclosing, (uint32_t)row->number));
+}
+
+/* The row was looked at before, and is as it was. */
+static bool program_knows(const struct claims *before, const struct claims_row *row)
+{
+    const struct claims_row *old = before ? claims_find(before, row->number) : NULL;
+    return old && old->state == row->state && strcmp(old->sets, row->sets) == 0;
+}
+
+/* 1 with a sentence where another live program has some of the claim, or comes first. Rows that
+ * were looked at `before` (or NULL) are not again. */
+static int program_check_others(struct program *program, struct claims *claims,
+                                const struct claims *before, const struct claims_probe *probe,
+                                struct error *err)
+{
+    for (size_t i = 0; i < claims->count;) {
+        struct claims_row *row = &claims->rows[i++];
+        struct rset_children common;
+        const char *host;
+        if (!program_yields(program, row) || program_knows(before, row))
+            continue;
+        if (claims_probe_row(probe, row, &host, &common, err) < 0)
+            return error_prefix(err, "%s/claims: program %llu", program->instance->path,
+                                (unsigned long long)row->number);
+        if (!host)
+            continue;
+        if (ledger_is_alive(program->instance, row->number)) {
+            program_refuse(row, host, &common, err);
+            return 1;
+        }
+        idset_free(common.cores);
+        idset_free(common.gpus);
+        ledger_bury(program->instance, row->number);
+        claims_drop(claims, row->number);
+        i--;
+    }
+    return 0;
+}
+
+/* The claim as a file of the program, for those who look at it. */
+static int program_tell(struct program *program, const struct rset *claim, struct error *err)
+{
+    if (!claim->nnodes) {
+        if (directory_remove(program->dir, "R.json") == 0)
+            return 0;
+        return error_set(err, "cannot remove %s/R.json: %s", program->path, strerror(errno));
+    }
+    json_t *R = rset_to_json(claim);
+    int rc = program_write(program, "R.json", R, err);
+    json_decref(R);
+    return rc;
+}
+
+/* Waiters that watch the instance look again. */
+static void program_poke(struct program *program)
+{
+    futimens(program->alive, NULL);
+}
+
+/* 2: others were quicker, try again. */
+static int program_try_put(struct program *program, enum claims_state state, const struct rset *set,
+                           const struct claims_probe *probe, struct claims **before, int tries,
+                           struct error *err)
+{
+    struct ledger_change change;
+    if (ledger_begin(program->instance, tries, &change, err) < 0)
+        return -1;
+    int rc = probe ? program_check_others(program, change.claims, *before, probe, err) : 0;
+    if (rc == 0) {
+        struct claims_row *row = claims_find(change.claims, program->number);
+        if (!row)
+            row = claims_add(change.claims, program->number, ledger_now(),
+                             ledger_within(program->instance), program->name);
+        bool had = row->state != CLAIMS_NOTHING;
+        claims_put(row, state, set);
+        rc = ledger_commit(&change, err);
+        if (rc == 0 && had)
+            program_poke(program);
+        rc = rc == 1 ? 2 : rc;
+    }
+    if (rc == 2) { /* what was looked at need not be again */
+        claims_free(*before);
+        *before = change.claims;
+        change.claims = NULL;
+    }
+    ledger_end(&change);
+    return rc;
+}
+
+int program_put(struct program *program, enum claims_state state, const struct rset *set,
+                const struct claims_probe *probe, struct error *err)
+{
+    struct claims *before = NULL;
+    int rc = 2;
+    for (int tries = 0; rc == 2; tries++)
+        rc = program_try_put(program, state, set, probe, &before, tries, err);
+    claims_free(before);
+    return rc;
+}
+
+/* It is told before it stands, so that claims that are made anew have it, and untold where it does
+ * not come to stand. */
+static int program_hold(struct program *program, const struct rset *claim,
+                        const struct claims_probe *probe, struct error *err)
+{
+    bool told = faccessat(program->dir, "R.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    if (claim->nnodes && program_tell(program, claim, err) < 0)
+        return -1;
+    int rc = program_put(program, CLAIMS_HOLDS, claim, probe, err);
+    if (claim->nnodes && rc)
+        store_undo(program->dir, "R.json", told);
+    else if (!claim->nnodes && rc == 0 && told)
+        rc = program_tell(program, claim, err);
+    return rc;
+}
+
+int program_claim(struct program *program, const struct rset *claim, struct error *err)
+{
+    struct claims_probe *probe = claims_probe_new(claim);
+    int rc = program_hold(program, claim, probe, err);
+    claims_probe_free(probe);
+    return rc;
+}
+
+int program_share(struct program *program, const struct rset *claim, struct error *err)
+{
+    return program_hold(program, claim, NULL, err);
+}
+
+/* ---- the end ---- */
+
+void program_leave(struct program *program)
+{
+    if (!program)
+        return;
+    if (program->alive >= 0)
+        close(program->alive);
+    if (program->dir >= 0)
+        close(program->dir);
+    free(program->path);
+    free(program->name);
+    free(program);
+}
+
+/* Without the lock: its row does not count once its byte is free, and goes with a later change. */
+void program_end(struct program *program)
+{
+    if (!program)
+        return;
+    if (program->number) {
+        store_unlock_byte(program->alive, program->number);
+        ledger_bury(program->instance, program->number);
+        program_poke(program);
+    }
+    program_leave(program);
+}

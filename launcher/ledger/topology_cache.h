@@ -1,0 +1,31 @@
+/*
+ * atlas - what an instance remembers of its nodes' hardware: topologies by host and digest.
+ *
+ * An agent that finds the same hardware again need not send it, and a dry run need not ask. It is
+ * a cache: what cannot be read counts as not there, and an agent's own word is always newer.
+ *
+ * In the instance, "topologies.json":
+ *     {"version": 1, "nodes": [{"hosts": HOSTLIST, "digest": HEX, "topology": {...}}, ...]}
+ */
+#ifndef LAUNCHER_LEDGER_TOPOLOGY_CACHE_H
+#define LAUNCHER_LEDGER_TOPOLOGY_CACHE_H
+
+#include "affinity/topology/topo.h"
+#include "launcher/ledger/ledger.h"
+
+struct atlas;
+
+struct atlas *atlas_open(struct instance *instance); /* borrowed; never NULL */
+void atlas_free(struct atlas *atlas);                /* NULL is fine */
+
+/* What is remembered of a host, borrowed; NULL: nothing. Hosts of one digest share one topo. */
+struct topo *atlas_topo(struct atlas *atlas, const char *host);
+const char *atlas_digest(const struct atlas *atlas, const char *host);
+
+/* From now on the host is as `topo` says, whose digest is given. */
+void atlas_put(struct atlas *atlas, const char *host, struct topo *topo, const char *digest);
+
+/* Keep what was put, beside what others kept meanwhile. 0, or -1 with a sentence. */
+int atlas_save(struct atlas *atlas, struct error *err);
+
+#endif

@@ -1,0 +1,40 @@
+#include "launcher/linkage/library_maker.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+#define MAX_NAMES (8u << 20) /* bytes; MPICH 5 has 40 KiB of them */
+
+bool library_is_mpi_abi(const char *name)
+{
+    return strcmp(name, LIBRARY_MPI_ABI) == 0;
+}
+
+/* Each name has a NUL before it. */
+static bool has_prefix(const struct buf *names, const char *prefix, size_t len)
+{
+    return memmem(buf_bytes(names), names->len, prefix, len);
+}
+
+enum library_maker library_maker_of(const char *path, const struct elf *elf)
+{
+    static const char mpich[] = "\0MPIR_", open_mpi[] = "\0ompi_";
+    enum library_maker maker = LIBRARY_MAKER_UNKNOWN;
+    struct buf names = BUF_INIT;
+    size_t size = (size_t)elf->names.size;
+    if (!size || elf->names.size > MAX_NAMES)
+        return maker;
+    int fd = elf_open(path);
+    ssize_t n = fd < 0 ? -1 : pread(fd, buf_reserve(&names, size), size, (off_t)elf->names.offset);
+    if (fd >= 0)
+        close(fd);
+    buf_added(&names, n > 0 ? (size_t)n : 0);
+    if (has_prefix(&names, open_mpi, sizeof(open_mpi) - 1))
+        maker = LIBRARY_MAKER_OPEN_MPI;
+    else if (has_prefix(&names, mpich, sizeof(mpich) - 1))
+        maker = LIBRARY_MAKER_MPICH;
+    buf_free(&names);
+    return maker;
+}

@@ -1,0 +1,119 @@
+#include "launcher/linkage/part_linkage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/environment/environment.h"
+#include "launcher/linkage/mpi_abi.h"
+#include "launcher/linkage/pmi_choice.h"
+#include "launcher/process/exec.h"
+#include "launcher/spec/field_words.h"
+
+char *part_linkage_directory(const struct spec *spec, const struct spec_part *part)
+{
+    const char *caller = spec->directory ? spec->directory : "/";
+    if (!part->chdir)
+        return mem_copy_text(caller);
+    return part->chdir[0] == '/' ? mem_copy_text(part->chdir)
+                                 : mem_format("%s/%s", caller, part->chdir);
+}
+
+struct linkage_source part_linkage_source(const char *path, const char *directory,
+                                          char *const *environment)
+{
+    return (struct linkage_source){.path = path,
+                                   .directory = directory,
+                                   .library_path = spec_env_value(environment, "LD_LIBRARY_PATH"),
+                                   .preloaded = spec_env_value(environment, "LD_PRELOAD") ||
+                                                spec_env_value(environment, "LD_AUDIT")};
+}
+
+/* ---- a part's program ---- */
+
+struct place {
+    char **environment;
+    char *directory;
+    char *path;       /* NULL: it is not there */
+    char *mpi_abi;    /* of --mpi; NULL: not given, or not there */
+    struct error err; /* what is not there */
+};
+
+/* --mpi is one of TPRUN_OPTIONS, and says nothing about this program. */
+static bool place_runs_without(const struct spec *spec, const struct linkage_source *source)
+{
+    struct linkage *linkage = spec->mpi_is_default ? linkage_read(source, NULL) : NULL;
+    bool runs = linkage && !mpi_abi_is_for(linkage);
+    linkage_free(linkage);
+    return runs;
+}
+
+static struct linkage_source place_open(struct place *place, const struct spec *spec,
+                                        const struct spec_part *part)
+{
+    const char *name = part->argv[0];
+    place->err = (struct error)ERROR_INIT;
+    place->environment = spec_part_environment(spec, part);
+    place->directory = part_linkage_directory(spec, part);
+    place->path = spawn_find(name, spec_env_value(place->environment, "PATH"), place->directory);
+    if (!place->path)
+        error_set(&place->err, "%s cannot be run: %s", name,
+                  errno == ENOENT && !strchr(name, '/') ? "it is not found along PATH"
+                                                        : strerror(errno));
+    struct linkage_source source =
+        part_linkage_source(place->path, place->directory, place->environment);
+    place->mpi_abi = NULL;
+    if (place->path && spec->mpi && !place_runs_without(spec, &source))
+        place->mpi_abi = mpi_abi_find(spec->mpi, place->environment, &place->err);
+    source.mpi_abi = place->mpi_abi;
+    return source;
+}
+
+static void place_close(struct place *place)
+{
+    error_clear(&place->err);
+    free(place->mpi_abi);
+    free(place->path);
+    free(place->directory);
+    spec_free_words(place->environment);
+}
+
+struct linkage *part_linkage_read(const struct spec *spec, const struct spec_part *part,
+                                  struct error *err)
+{
+    struct place place;
+    struct linkage *linkage = NULL;
+    struct linkage_source source = place_open(&place, spec, part);
+    if (place.err.text)
+        error_set(err, "%s", error_text(&place.err));
+    else
+        linkage = linkage_read(&source, err);
+    if (linkage && place.mpi_abi &&
+        mpi_abi_accepts(linkage, place.mpi_abi, spec->nparts > 1, err) < 0) {
+        linkage_free(linkage);
+        linkage = NULL;
+    }
+    place_close(&place);
+    return linkage;
+}
+
+/* A program that is not there may be elsewhere. */
+static bool part_needs_pmix(const struct spec *spec, const struct spec_part *part)
+{
+    struct place place;
+    struct linkage_source source = place_open(&place, spec, part);
+    bool needs = place.err.text || pmi_choice_read(spec->pmi, true, &source) & SPEC_PMI_X;
+    place_close(&place);
+    return needs;
+}
+
+bool part_linkage_needs_pmix(const struct spec *spec)
+{
+    if (!(spec_pmi_served & SPEC_PMI_X) || !(spec->pmi & (SPEC_PMI_X | SPEC_PMI_AUTO)))
+        return false;
+    for (size_t i = 0; i < spec->nparts; i++)
+        if (part_needs_pmix(spec, &spec->parts[i]))
+            return true;
+    return false;
+}

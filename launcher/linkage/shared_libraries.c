@@ -1,0 +1,326 @@
+#include "launcher/linkage/shared_libraries.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/hash_table.h"
+#include "base/mem.h"
+#include "launcher/linkage/library_search.h"
+
+#define LOADER_CACHE "/etc/ld.so.cache"
+#define MAX_SCRIPT_LINE 4096
+
+static char *absolute(const char *path, const char *directory)
+{
+    if (strncmp(path, "./", 2) == 0)
+        path += 2;
+    return path[0] == '/' ? mem_copy_text(path) : mem_format("%s/%s", directory, path);
+}
+
+static char *directory_of(const char *path) /* an absolute one */
+{
+    const char *slash = strrchr(path, '/');
+    return slash == path ? mem_copy_text("/") : mem_copy_text_n(path, (size_t)(slash - path));
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* ---- the libraries, in the loader's order ---- */
+
+struct reader {
+    struct linkage *linkage;
+    struct library_search search;
+    struct table names;   /* of libraries, by index */
+    struct loaded *files; /* the program, then linkage->libraries; LINKAGE_MAX + 1 of them */
+    bool (*is_last)(const char *name); /* or NULL */
+    size_t last;                       /* of files, whose needs are read */
+};
+
+struct wanted {
+    const struct linkage *linkage;
+    const char *name;
+};
+
+static bool is_named(uint32_t number, const void *thing)
+{
+    const struct wanted *wanted = thing;
+    return strcmp(wanted->linkage->libraries[number].name, wanted->name) == 0;
+}
+
+/* False also once there were too many. */
+static bool is_new(struct reader *reader, const char *name)
+{
+    const struct linkage *linkage = reader->linkage;
+    struct wanted wanted = {linkage, name};
+    return !linkage->cut &&
+           table_number(&reader->names, table_hash_text(name), is_named, &wanted) == linkage->count;
+}
+
+/* The loader itself is loaded already. */
+static bool is_loader(const struct linkage *linkage, const char *name)
+{
+    return linkage->loader && !linkage->loader_absent &&
+           strcmp(base_of(linkage->loader), name) == 0;
+}
+
+static void add_library(struct reader *reader, const char *name, struct loaded *asker)
+{
+    struct linkage *linkage = reader->linkage;
+    struct library_found found = {0};
+    if (!is_new(reader, name))
+        return;
+    linkage->cut = linkage->count == LINKAGE_MAX;
+    if (linkage->cut)
+        return;
+    if (is_loader(linkage, name))
+        found.path = mem_copy_text(linkage->loader);
+    else
+        library_search(&reader->search, asker, name, &found);
+    linkage->libraries =
+        mem_resize(linkage->libraries, linkage->count + 1, sizeof(*linkage->libraries));
+    size_t by = asker == reader->files ? LINKAGE_MAX : (size_t)(asker - reader->files) - 1;
+    linkage->libraries[linkage->count] =
+        (struct library){mem_copy_text(name), found.path, found.fault, by, LIBRARY_MAKER_UNKNOWN};
+    if (found.path && library_is_mpi_abi(base_of(name)))
+        linkage->libraries[linkage->count].maker = library_maker_of(found.path, &found.elf);
+    linkage->count++;
+    reader->files[linkage->count] =
+        (struct loaded){found.elf, directory_of(found.path ? found.path : "/"), asker};
+    if (reader->last > linkage->count && reader->is_last && reader->is_last(name))
+        reader->last = linkage->count;
+}
+
+static void add_all(struct reader *reader)
+{
+    for (size_t at = 0; at <= reader->linkage->count && at <= reader->last; at++) {
+        struct loaded *file = &reader->files[at];
+        for (size_t i = 0; i < file->elf.nneeded; i++)
+            add_library(reader, file->elf.needed[i], file);
+    }
+}
+
+static char *real_directory(const char *path)
+{
+    char *real = realpath(path, NULL);
+    char *directory = real ? directory_of(real) : NULL;
+    free(real);
+    return directory;
+}
+
+/* Takes the program's elf. */
+static void read_libraries(struct linkage *linkage, struct elf *elf,
+                           const struct linkage_source *source)
+{
+    struct reader reader = {.linkage = linkage, .is_last = source->last, .last = LINKAGE_MAX};
+    reader.files = mem_array(LINKAGE_MAX + 1, sizeof(*reader.files));
+    char *origin = real_directory(linkage->path);
+    reader.files[0] = (struct loaded){*elf, origin ? origin : directory_of(linkage->path), NULL};
+    reader.search.program = reader.files;
+    reader.search.directory = source->directory;
+    reader.search.library_path = source->library_path;
+    reader.search.mpi_abi = source->mpi_abi;
+    reader.search.loader_directory = linkage->loader ? real_directory(linkage->loader) : NULL;
+    loader_cache_open(&reader.search.cache, source->cache ? source->cache : LOADER_CACHE);
+    add_all(&reader);
+    loader_cache_clear(&reader.search.cache);
+    table_free(&reader.names);
+    free(reader.search.loader_directory);
+    for (size_t i = 0; i <= linkage->count; i++) {
+        elf_clear(&reader.files[i].elf);
+        free(reader.files[i].origin);
+    }
+    free(reader.files);
+}
+
+/* ---- whether anything leads out of a program ---- */
+
+/* fnmatch(3). What is not here may open others: libomp its tools, libdl anything. */
+static const char *const closed_libraries[] = {
+    "libc.so.6",      "libm.so.6",      "libmvec.so.1",         "libpthread.so.0",  "librt.so.1",
+    "libgcc_s.so.1",  "libstdc++.so.6", "libgfortran.so.[3-9]", "libquadmath.so.0", "libgomp.so.1",
+    "libatomic.so.1", "ld-linux*.so.*", "ld64.so.[12]",
+};
+
+/* In no name that is linked by: more names than those of today are meant (pidfd_spawn(), the
+ * runtime of Fortran's execute_command_line), and one too many only costs. */
+static const char *const gates[] = {
+    "exec",  "spawn",  "system", "popen",   "proc_open", "dlopen",  "dlmopen",
+    "dlsym", "dlvsym", "clone",  "syscall", "wordexp",   "environ", "getenv",
+};
+
+static bool is_closed_library(const char *name)
+{
+    for (size_t i = 0; i < sizeof(closed_libraries) / sizeof(closed_libraries[0]); i++)
+        if (fnmatch(closed_libraries[i], base_of(name), 0) == 0)
+            return true;
+    return false;
+}
+
+static bool has_only_closed(const struct linkage *linkage)
+{
+    for (size_t i = 0; i < linkage->count; i++)
+        if (!is_closed_library(linkage->libraries[i].name))
+            return false;
+    return !linkage->cut;
+}
+
+static bool has_text(const char *bytes, size_t len, const char *text)
+{
+    return memmem(bytes, len, text, strlen(text));
+}
+
+/* Also of names that the file does not have all of. */
+static bool imports_gate(const struct buf *file, const struct elf_range *names)
+{
+    if (!names->size || names->offset > file->len || names->size > file->len - names->offset)
+        return true;
+    for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]); i++)
+        if (has_text(buf_bytes(file) + names->offset, names->size, gates[i]))
+            return true;
+    return false;
+}
+
+static int read_file(int fd, struct buf *bytes)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || status.st_size <= 0 || status.st_size > LINKAGE_MAX_CLOSED)
+        return -1;
+    for (size_t size = (size_t)status.st_size; bytes->len < size;) {
+        size_t left = size - bytes->len;
+        ssize_t n = pread(fd, buf_reserve(bytes, left), left, (off_t)bytes->len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return -1;
+        buf_added(bytes, (size_t)n);
+    }
+    return 0;
+}
+
+/* ld.so(8): this machine loads something into every program. */
+static bool preloads(void)
+{
+    struct stat status;
+    return stat("/etc/ld.so.preload", &status) == 0 && status.st_size > 0;
+}
+
+/* But for the libraries of its libraries. */
+static bool is_closed(int fd, const struct elf *elf)
+{
+    struct buf bytes = BUF_INIT;
+    if (!elf->interpreter || !is_closed_library(elf->interpreter) || !elf->nneeded ||
+        elf->helpers || preloads())
+        return false;
+    for (size_t i = 0; i < elf->nneeded; i++) /* most programs are told by these: nothing is read */
+        if (!is_closed_library(elf->needed[i]))
+            return false;
+    bool closed = read_file(fd, &bytes) == 0 && !imports_gate(&bytes, &elf->names) &&
+                  !has_text(buf_bytes(&bytes), bytes.len, "PMIX");
+    buf_free(&bytes);
+    return closed;
+}
+
+/* ---- the program ---- */
+
+/* "#! INTERPRETER [ARGUMENT]"; without it, a shell's text. */
+static void read_script(struct linkage *linkage, const char *line, const char *directory)
+{
+    linkage->kind = LINKAGE_SCRIPT;
+    linkage->loader = mem_copy_text("/bin/sh");
+    if (strncmp(line, "#!", 2) != 0)
+        return;
+    line += 2 + strspn(line + 2, " \t");
+    size_t len = strcspn(line, " \t\r\n");
+    if (!len)
+        return;
+    free(linkage->loader);
+    char *name = mem_copy_text_n(line, len);
+    linkage->loader = absolute(name, directory);
+    free(name);
+}
+
+static bool begins_as_elf(int fd, char line[MAX_SCRIPT_LINE])
+{
+    ssize_t n = pread(fd, line, MAX_SCRIPT_LINE - 1, 0);
+    line[n > 0 ? n : 0] = '\0';
+    return n >= 4 && memcmp(line, "\177ELF", 4) == 0;
+}
+
+static int read_program(struct linkage *linkage, int fd, const struct linkage_source *source,
+                        struct error *err)
+{
+    char line[MAX_SCRIPT_LINE];
+    struct elf elf = {0};
+    if (!begins_as_elf(fd, line)) {
+        read_script(linkage, line, source->directory);
+    } else {
+        if (elf_read(fd, &elf, err) < 0)
+            return error_prefix(err, "%s", linkage->path);
+        linkage->kind = elf.interpreter || elf.nneeded ? LINKAGE_DYNAMIC : LINKAGE_STATIC;
+        linkage->loader = elf.interpreter ? absolute(elf.interpreter, source->directory) : NULL;
+        linkage->foreign =
+            !elf_runs_here(&(struct elf_head){.bits = elf.bits, .machine = elf.machine});
+    }
+    linkage->loader_absent = linkage->loader && access(linkage->loader, X_OK) < 0;
+    bool closed = linkage->kind == LINKAGE_DYNAMIC && !source->preloaded && is_closed(fd, &elf);
+    if (linkage->kind == LINKAGE_DYNAMIC)
+        read_libraries(linkage, &elf, source);
+    else
+        elf_clear(&elf);
+    linkage->closed = closed && has_only_closed(linkage);
+    return 0;
+}
+
+struct linkage *linkage_read(const struct linkage_source *source, struct error *err)
+{
+    struct linkage *linkage = mem_alloc(sizeof(*linkage));
+    linkage->path = absolute(source->path, source->directory);
+    int fd = elf_open(linkage->path);
+    int rc = fd < 0 ? error_set(err, "%s cannot be read: %s", linkage->path,
+                                errno == ENOEXEC ? "it is not a regular file" : strerror(errno))
+                    : read_program(linkage, fd, source, err);
+    if (fd >= 0)
+        close(fd);
+    if (rc == 0)
+        return linkage;
+    linkage_free(linkage);
+    return NULL;
+}
+
+void linkage_free(struct linkage *linkage)
+{
+    if (!linkage)
+        return;
+    for (size_t i = 0; i < linkage->count; i++) {
+        free(linkage->libraries[i].name);
+        free(linkage->libraries[i].path);
+        free(linkage->libraries[i].fault);
+    }
+    free(linkage->libraries);
+    free(linkage->loader);
+    free(linkage->path);
+    free(linkage);
+}
+
+bool library_missing(const struct library *library)
+{
+    return !library->path || library->fault;
+}
+
+size_t linkage_missing(const struct linkage *linkage)
+{
+    size_t count = linkage->loader_absent;
+    for (size_t i = 0; i < linkage->count; i++)
+        count += library_missing(&linkage->libraries[i]);
+    return count;
+}

@@ -1,0 +1,376 @@
+/* What agents report, and what becomes of them. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "launcher/agent/agent.h"
+#include "launcher/manager/internal.h"
+#include "launcher/process/descendants.h"
+#include "launcher/protocol/frame_check.h"
+
+static void ended_badly(struct manager *manager, const struct group *group, uint64_t time,
+                        uint32_t node, const char *why, int status, const char *words,
+                        const struct idset *ranks)
+{
+    struct idset *nodes = group ? groups_nodes_of(group, ranks) : idset_new();
+    if (idset_empty(nodes) && node < manager->nodes->count)
+        idset_add(nodes, node);
+    verdict_ended(manager->verdict, time, why, status, words, ranks, nodes);
+    idset_free(nodes);
+    struct idset *dead = idset_union(manager->dead, ranks);
+    idset_free(manager->dead);
+    manager->dead = dead;
+}
+
+void reports_ended(struct manager *manager, const struct group *group, uint64_t time, uint32_t node,
+                   const json_t *value)
+{
+    const char *set, *why, *words = NULL;
+    int status;
+    if (json_unpack((json_t *)(uintptr_t)value, "{s:s, s:s, s:i, s?s}", "ranks", &set, "why", &why,
+                    "status", &status, "text", &words) == 0) {
+        struct idset *ranks = idset_decode(set, NULL);
+        if (ranks)
+            ended_badly(manager, group, time, node, why, status, words, ranks);
+        idset_free(ranks);
+        bool keeps =
+            manager->spec->on_failure == SPEC_FAILURE_CONTINUE &&
+            (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0 || strcmp(why, "aborted") == 0);
+        if (stop_explains(manager, why))
+            stop_exited(manager);
+        else if (!keeps && !manager->terminating)
+            finish_terminate(manager, manager->spec->kill_grace);
+    } else {
+        verdict_other(manager->verdict, link_clock(), ERROR_REFUSED,
+                      "a task failed, and its agent's message about it is malformed");
+        finish_terminate(manager, manager->spec->kill_grace);
+    }
+}
+
+static void take_ended(struct manager *manager, uint32_t child, const struct frame *frame,
+                       const json_t *value)
+{
+    struct group *group = groups_find(manager, frame->group);
+    uint64_t time = frame_get_u64(frame->bytes) - (uint64_t)tree_clock_offset(manager->tree, child);
+    if (!adding_holds(group, time, frame->node, value))
+        reports_ended(manager, group, time, frame->node, value);
+}
+
+static void take_done(struct manager *manager, uint32_t child, const struct frame *frame,
+                      const json_t *value)
+{
+    json_t *end;
+    struct group *group = groups_find(manager, frame->group);
+    size_t i;
+    const char *text = json_string_value(json_object_get(value, "nodes"));
+    struct idset *nodes = text ? idset_decode(text, NULL) : NULL;
+    json_array_foreach(json_object_get(value, "ends"), i, end)
+    {
+        struct idset *ranks = idset_decode(json_string_value(json_array_get(end, 2)) ?: "", NULL);
+        if (ranks && !(group && group->failed) && json_is_true(json_array_get(end, 1)))
+            verdict_victims(manager->verdict, ranks);
+        idset_free(ranks);
+    }
+    silent_take(manager, json_string_value(json_object_get(value, "silent")));
+    if (nodes && group)
+        groups_without(group, nodes);
+    idset_free(nodes);
+    tree_consumed(manager->tree, child, link_weight(frame));
+    finish_check(manager);
+}
+
+/* Some group has tasks there, or had and has not ended there. */
+static bool is_used(const struct manager *manager, const struct idset *nodes)
+{
+    for (const struct group *group = manager->groups; group; group = group->next)
+        if (idset_count_both(group->nodes, nodes))
+            return true;
+    return false;
+}
+
+/* They are of no use to groups that may still be added; those that run do not need them. */
+static void idle_lost(struct manager *manager, const struct idset *nodes, const char *why)
+{
+    IDSET_FOREACH(node, nodes)
+    {
+        if (node >= manager->nodes->count)
+            break;
+        struct host *host = &manager->hosts[node];
+        free(host->failure);
+        host->failure = mem_format("lost: %s", why);
+        host->elapsed = -1;
+        host->lost = true;
+        viewer_say(manager, "%s: %s; nothing ran there", manager->host_names[node], host->failure);
+    }
+    tree_forget(manager->tree, nodes);
+}
+
+static void nodes_lost(struct manager *manager, const char *host, const struct idset *nodes,
+                       const char *why)
+{
+    struct buf line = BUF_INIT;
+    size_t others = 0;
+    bool first = !manager->agent_lost;
+    manager->agent_lost = true;
+    if (manager->phase == PHASE_END)
+        return;
+    if (manager->phase == PHASE_RUN && !is_used(manager, nodes)) {
+        idle_lost(manager, nodes, why);
+        return;
+    }
+    IDSET_FOREACH(node, nodes)
+    others += node < manager->nodes->count && strcmp(manager->nodes->list[node].host, host) != 0;
+    buf_printf(&line, "%s: lost: %s", host, why);
+    if (others)
+        buf_printf(&line, " (and with it %zu host%s behind it)", others, others > 1 ? "s" : "");
+    /* Its tasks' peers may hear of it before tprun does, and abort; one is enough to say. */
+    (first ? verdict_always : verdict_other)(manager->verdict, link_clock(), ERROR_REFUSED,
+                                             buf_text(&line));
+    buf_free(&line);
+    services_lost(manager, nodes);
+    for (struct group *group = manager->groups; group; group = group->next)
+        groups_without(group, nodes);
+    if (manager->phase == PHASE_GATHER)
+        finish_end(manager);
+    else
+        finish_terminate(manager, AGENT_LOST_GRACE);
+    finish_check(manager);
+}
+
+static const char *text_at(const json_t *value, const char *key)
+{
+    return json_string_value(json_object_get(value, key));
+}
+
+/* Said in any case: somebody has to look after them. */
+static void take_survivors(struct manager *manager, const struct frame *frame)
+{
+    if (frame->node >= manager->nodes->count)
+        return;
+    char *line = mem_format("%s: %.*s", manager->nodes->list[frame->node].host, (int)frame->len,
+                            (const char *)frame->bytes);
+    verdict_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, line);
+    manager->survivors = true;
+    free(line);
+}
+
+static void take_lost(struct manager *manager, const json_t *value)
+{
+    struct idset *nodes = idset_decode(text_at(value, "nodes"), NULL);
+    tree_forget(manager->tree, nodes);
+    nodes_lost(manager, text_at(value, "host"), nodes, text_at(value, "text"));
+    idset_free(nodes);
+}
+
+static void take_unreached(struct manager *manager, const json_t *value)
+{
+    struct idset *nodes = idset_decode(text_at(value, "nodes"), NULL);
+    struct tree_unreached what = {
+        .node = (uint32_t)json_integer_value(json_object_get(value, "node")),
+        .host = text_at(value, "host"),
+        .stage = (enum bootstrap_stage)json_integer_value(json_object_get(value, "stage")),
+        .text = text_at(value, "text"),
+        .elapsed = json_number_value(json_object_get(value, "elapsed")),
+        .nodes = nodes};
+    if (manager->phase == PHASE_GATHER)
+        gather_unreached(manager, &what, false);
+    idset_free(nodes);
+}
+
+static void take_note(struct manager *manager, const struct frame *frame)
+{
+    char *text = mem_copy_text_n(frame->bytes, frame->len);
+    viewer_host_note(manager, text);
+    free(text);
+}
+
+/* Before the program runs, or late. */
+static void host_settled(struct manager *manager)
+{
+    if (manager->phase == PHASE_RUN)
+        parked_settled(manager);
+    else
+        course_settled(manager);
+}
+
+/* An agent that is broken may have done anything. */
+static void refuse(struct manager *manager, const struct frame *frame, const struct error *err)
+{
+    const char *host =
+        frame->node < manager->nodes->count ? manager->nodes->list[frame->node].host : "a node";
+    char *line = mem_format("%s: %s", host, error_text(err));
+    if (!manager->terminating && manager->phase != PHASE_END) {
+        verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, line);
+        finish_terminate(manager, manager->spec->kill_grace);
+    }
+    free(line);
+}
+
+static int read_frame(struct manager *manager, const struct frame *frame, json_t **value)
+{
+    struct error err = ERROR_INIT;
+    const struct group *group = groups_find(manager, frame->group);
+    struct incoming_limits limits = {.nnodes = (uint32_t)manager->nodes->count,
+                                     .nranks = manager->next_rank,
+                                     .has_group = group,
+                                     .group_nranks = group ? group->ntasks : 0,
+                                     .group_nnodes = group ? group->nnodes : 0};
+    int rc = incoming_read(frame, &limits, value, &err);
+    if (rc < 0)
+        refuse(manager, frame, &err);
+    error_clear(&err);
+    return rc;
+}
+
+static void take_frame(struct manager *manager, uint32_t child, const struct frame *frame,
+                       const json_t *value)
+{
+    switch (frame->type) {
+    case FRAME_HELLO:
+        gather_hello(manager, frame);
+        host_settled(manager);
+        break;
+    case FRAME_UNREACHED:
+        take_unreached(manager, value);
+        course_settled(manager);
+        break;
+    case FRAME_PREPARED:
+        preparing_take(manager, frame, value);
+        break;
+    case FRAME_STARTED:
+        started_take(manager, frame, value);
+        adding_started(groups_find(manager, frame->group), frame->node, value);
+        break;
+    case FRAME_ASK:
+        asked_take(manager, frame, value);
+        break;
+    case FRAME_OUTPUT:
+        services_output(manager, frame);
+        tree_relay(manager->tree, child, manager->front, frame);
+        break;
+    case FRAME_NOTE:
+        take_note(manager, frame);
+        break;
+    case FRAME_ENDED:
+        take_ended(manager, child, frame, value);
+        break;
+    case FRAME_POST:
+        tree_send_node(manager->tree, frame->node, frame);
+        break;
+    case FRAME_HUB:
+        services_take(manager, frame);
+        break;
+    case FRAME_DONE:
+        take_done(manager, child, frame, value);
+        break;
+    case FRAME_FENCE_UP:
+        fence_take(manager, frame);
+        break;
+    case FRAME_MISSING:
+        fence_take_missing(manager, frame);
+        break;
+    case FRAME_LOST:
+        take_lost(manager, value);
+        break;
+    case FRAME_RUNNING:
+        stop_take(manager, frame);
+        break;
+    case FRAME_SURVIVORS:
+        take_survivors(manager, frame);
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
+{
+    struct manager *manager = arg;
+    json_t *value;
+    if (read_frame(manager, frame, &value) == 0)
+        take_frame(manager, child, frame, value);
+    json_decref(value);
+}
+
+/* ---- the tree ---- */
+
+static void on_tree_unreached(void *arg, const struct tree_unreached *what)
+{
+    struct manager *manager = arg;
+    if (manager->phase == PHASE_END)
+        return;
+    gather_unreached(manager, what, true);
+    host_settled(manager);
+}
+
+static void on_tree_lost(void *arg, const char *host, const struct idset *nodes, const char *why)
+{
+    nodes_lost(arg, host, nodes, why);
+}
+
+static void on_tree_room(void *arg)
+{
+    viewer_settle_input(arg);
+}
+
+static void on_tree_note(void *arg, const char *text)
+{
+    viewer_host_note(arg, text);
+}
+
+/* Those that an agent could not end are known. */
+static void end_descendants(struct manager *manager)
+{
+    if (manager->survivors) {
+        cgroup_kill(manager->cgroup);
+        descend_signal(SIGKILL, NULL, 0);
+        return;
+    }
+    char *survivors = descend_end(AGENT_LOST_GRACE, NULL, 0, manager->cgroup);
+    if (survivors)
+        verdict_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, survivors);
+    free(survivors);
+}
+
+/* Every agent has gone. What a killed one left behind was adopted here, and goes now. */
+static void on_tree_empty(void *arg)
+{
+    struct manager *manager = arg;
+    if (manager->finished)
+        return;
+    manager->finished = true;
+    end_descendants(manager);
+    scratch_remove(manager->scratch);
+    if (manager->agent_lost)
+        agent_sweep();
+    program_end(manager->program);
+    manager->program = NULL;
+    if (manager->front)
+        viewer_tell_end(manager);
+    else
+        ev_break(manager->loop, EVBREAK_ALL);
+}
+
+/* In the child that becomes the agent of this machine. The program's lock stays open in it: the
+ * claim lasts for as long as tasks may. */
+static int agent_here(void *arg, int fd)
+{
+    struct manager *manager = arg;
+    struct agent_config config = {.guard = -1,
+                                  .topo = topo_ref(manager->here),
+                                  .machine = manager->machine,
+                                  .cgroup = manager->cgroup,
+                                  .scratch = manager->scratch};
+    config.in = config.out = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    close(fd);
+    ev_loop_destroy(manager->loop);
+    link_disown(manager->front);
+    tree_disown(manager->tree);
+    return agent_run(&config, NULL);
+}
+
+const struct tree_ops reports_ops = {on_tree_frame, on_tree_unreached, on_tree_lost, on_tree_room,
+                                     on_tree_note,  on_tree_empty,     agent_here};

@@ -1,0 +1,48 @@
+/* What runs, as the kernel has it: agents read every binding back before the program is executed,
+ * and what they read is shown in place of what was planned. */
+#include <stdlib.h>
+
+#include "launcher/manager/internal.h"
+
+void started_open(struct manager *manager)
+{
+    if (manager->spec->display & LAYOUT_SHOW_BIND)
+        manager->found = found_new(manager->layout, &manager->request);
+}
+
+static int add(struct found *found, const json_t *pair, struct error *err)
+{
+    const char *cpus_text = json_string_value(json_array_get(pair, 0));
+    const char *ranks_text = json_string_value(json_array_get(pair, 1));
+    struct idset *cpus = cpus_text ? idset_decode(cpus_text, err) : NULL;
+    struct idset *ranks = cpus && ranks_text ? idset_decode(ranks_text, err) : NULL;
+    int result = ranks ? found_add(found, ranks, cpus, err) : -1;
+    idset_free(ranks);
+    idset_free(cpus);
+    return result;
+}
+
+static void end(struct manager *manager, const struct error *err)
+{
+    verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, error_text(err));
+    finish_terminate(manager, manager->spec->kill_grace);
+}
+
+void started_take(struct manager *manager, const struct frame *frame, const json_t *value)
+{
+    struct error err = ERROR_INIT;
+    size_t i;
+    json_t *pair;
+    if (!manager->found || frame->group || !value || manager->phase != PHASE_RUN)
+        return;
+    json_array_foreach(json_object_get(value, "bindings"), i, pair)
+    {
+        if (add(manager->found, pair, &err) < 0)
+            break;
+    }
+    if (err.text || found_check(manager->found, &err) < 0)
+        end(manager, &err);
+    else if (found_complete(manager->found))
+        place_show_found(manager);
+    error_clear(&err);
+}

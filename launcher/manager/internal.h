@@ -1,0 +1,502 @@
+/*
+ * state - what a manager knows, and its rooms. Private to the manager.
+ *
+ *   manager.c  its process
+ *   orders.c   what the front end orders
+ *   reports.c  what agents report
+ *   preparing.c can every node start its tasks?
+ *   incoming.c whether it can be (incoming.h)
+ *   course.c   from hosts that are there to a program that runs
+ *   started.c  what runs, as the kernel has it
+ *   place.c    layout, claim, what is shown, the launch
+ *   grant.c    what is allocated by shape, and who runs in which slot
+ *   stock.c    what hosts have for this run
+ *   gather.c   agents: started, heard of, or not reached
+ *   queue.c    the wait for what others hold
+ *   lock.c     the instance's lock, while another process has it
+ *   supply.c   nodes, instance, what is free there
+ *   enclosed.c the program that this run is a task of
+ *   named.c    hosts that rank files and task maps name
+ *   asked.c    what tasks ask, and the answers
+ *   parked.c   what they ask for, until the hosts for it are up
+ *   adding.c   groups that tasks ask for
+ *   dormant.c  hosts that have no agent yet, and may be needed for these
+ *   room.c     where their tasks may run
+ *   names.c    names that tasks publish
+ *   services.c the hub: what PMIx hosts ask of the program
+ *   groups.c   groups of tasks: launched, found, over
+ *   fence.c    the exchange of a group
+ *   stop.c     tasks that were told to end, and how long they may take
+ *   finish.c   the end
+ *   progress.c how a slow start goes on
+ *   viewer.c   the front end, as the manager sees it
+ *   silent.c   tasks that never spoke PMI
+ *
+ * Each calls those below it and none above.
+ */
+#ifndef LAUNCHER_MANAGER_INTERNAL_H
+#define LAUNCHER_MANAGER_INTERNAL_H
+
+#include <ev.h>
+#include <stdbool.h>
+
+#include "affinity/layout/layout.h"
+#include "affinity/layout/readback.h"
+#include "affinity/resource/rset.h"
+#include "base/hash_table.h"
+#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/topology_cache.h"
+#include "launcher/manager/host_lines.h"
+#include "launcher/manager/manager.h"
+#include "launcher/manager/outcome.h"
+#include "launcher/protocol/task_request.h"
+#include "launcher/source/node_list.h"
+#include "launcher/tree/link.h"
+#include "launcher/tree/tree.h"
+#include "pmi-server/exchange/exchange.h"
+#include "pmi-server/service/service.h"
+
+enum phase { PHASE_GATHER, PHASE_RUN, PHASE_END };
+
+struct host_names { /* hosts that are up, by something that they have in common */
+    struct table table;
+    uint32_t *hosts; /* [table.count] the last that was up */
+};
+
+struct host { /* beside nodes->list, by the same index: its number in the tree */
+    struct topo *topo;
+    struct idset *cores; /* what R gives less what others hold; NULL: R does not say */
+    bool wanted;         /* has something free, and is likely to be needed */
+    bool spare;          /* has something free: started if those wanted do not suffice */
+    char *digest;        /* of its topology */
+    char *machine;       /* the same for two names of one host */
+    bool settled;        /* up or failed */
+    bool lost;           /* it was up; since then the failure is why not */
+    bool unreached;      /* that is the failure; others are what its agent said */
+    bool alias;          /* its machine is there under another name, and that is not said yet */
+    uint32_t same;       /* the host of that name */
+    char *failure;       /* why it failed, or NULL */
+    double elapsed;      /* s that it took to fail; below 0: not to be told */
+};
+
+/* Tasks that were launched together: the first, by the command line, has number 0. */
+struct group {
+    struct manager *manager;
+    struct group *next; /* younger */
+    uint32_t number;
+    uint32_t first_rank, ntasks; /* of the program's ranks */
+    struct spec *spec;           /* of one that was added; NULL: the program's */
+    struct taskmap *map;
+    uint32_t nnodes;
+    uint32_t *tree_node;  /* [nnodes] by node id */
+    uint32_t *node_tasks; /* [nnodes] */
+    struct rset *claim;   /* what its tasks use */
+    struct idset *nodes;  /* of the tree, that heard of the launch */
+    struct exchange *exchange;
+    struct {
+        bool told; /* some rank will enter none from this number on */
+        uint64_t from;
+    } missing[2];                /* PMI barriers, PMIx fences */
+    struct idset *pending;       /* nodes of the tree that have not said that they are done */
+    struct preparing *preparing; /* some node has not said that it can start it; NULL: all have */
+    struct adding *adding;       /* not all of its tasks have been started; NULL: they have */
+    bool failed;                 /* nor will they be, and how the others end is of no interest */
+};
+
+struct group_plan { /* what a group is made of; all borrowed */
+    const struct spec *spec;
+    const struct layout *layout;
+    const struct layout_node *candidates; /* the layout's nodes */
+    const uint32_t *candidate_host;       /* beside them: index into nodes->list */
+    bool idle;                            /* the layout claims more than its tasks use */
+    bool spawned;
+    uint32_t spawner, spawner_rank; /* group of the task that asked, and its rank there */
+    const struct pair *preput;
+    size_t npreput;
+};
+
+struct asker { /* the task that waits for an answer */
+    uint32_t node, group;
+    uint32_t number; /* of its question */
+    uint32_t rank;   /* in its group */
+    bool aloud;      /* a refusal is shown in any case */
+};
+
+struct room { /* for tasks that are added */
+    struct manager *manager;
+    const struct spec *spec;
+    struct hostlist *const
+        *hosts;          /* by part, that may be used; NULL: all. Borrowed, like the spec */
+    struct idset **only; /* by part, of the candidates; NULL: all */
+    struct layout_node *candidates;
+    uint32_t *candidate_host;
+    uint32_t ncandidates;
+    struct rset *cores; /* of the candidates */
+    struct layout *layout;
+    bool shared;  /* with other tasks of the program */
+    bool crowded; /* more of them than cores, on what was free */
+};
+
+struct stop {     /* tasks were told to end, and may do so in their time */
+    int number;   /* by this signal; 0: they were not */
+    char *before; /* of the line that says so; NULL: it was said, or is not to be */
+    const char *after;
+    struct idset *asked; /* nodes that have not said how many they have sent it to */
+    uint32_t *running;   /* tasks by node; UINT32_MAX: not known */
+    bool waiting;        /* some task has ended since */
+    const char *reason;  /* before the line that says that others are waited for */
+    double grace;        /* that they have */
+    ev_timer answer, say, deadline;
+};
+
+struct manager {
+    struct ev_loop *loop;
+    struct spec *spec;
+    struct link *front; /* NULL once it is gone */
+    enum phase phase;
+
+    struct nodes *nodes;
+    struct host *hosts;
+    size_t waiting; /* hosts that have not settled */
+    struct host_names machines, digests;
+    struct host_lines
+        *notes; /* of hosts, that are held back for a moment: others may say the same */
+    ev_timer notes_due;
+    ev_timer progress;
+    size_t waiting_told; /* `waiting` when the front end last heard of it */
+    struct topo *here;
+    struct hwloc_topology *machine; /* the same, until its agent has a copy; or NULL */
+    char **descriptions;            /* of --topology, beside the nodes */
+
+    struct instance *instance;
+    struct atlas *atlas;        /* of the instance; NULL: nothing needs it */
+    const char *enclosing;      /* programs that this run is a task of (idset), or NULL */
+    struct rset *enclosing_set; /* what the innermost of them holds: the most that there is */
+    char *enclosing_name;       /* for messages */
+    char *family; /* id of this instance and, after a colon, of the outermost; NULL: they are one */
+    struct program *program;
+    struct rset *held;            /* what others hold, or stand in line for: not for this run */
+    size_t held_cores, held_gpus; /* of these, what running programs hold */
+    struct rset *on;              /* --on: all of it is claimed; NULL: not given */
+    struct queue *queue;          /* NULL: it does not wait */
+    ev_timer busy;                /* until the instance's lock is tried again */
+    double busy_since;            /* another process has it, in s of the epoch; 0: it has not */
+    bool busy_told;
+    void (*busy_again)(struct manager *);
+    ev_timer give_back; /* until that is tried again */
+    bool wishing;       /* placing as if nothing were held */
+
+    struct bootstrap boot;
+    struct slurm_job *slurm; /* whose nodes its srun reaches; NULL: none */
+    bool reach_known;        /* what --bootstrap auto stands for */
+    bool foreseen;           /* boot.pmix */
+    struct tree *tree;
+    struct cgroup *cgroup; /* of the agent of this machine, as is the next */
+    struct scratch *scratch;
+
+    struct rankfile **rankfiles; /* by part; NULL where it has none */
+    const char **host_names;     /* beside nodes->list */
+    char *slots_where;           /* what set the nodes' limits; NULL: a host file */
+    bool named;                  /* every part says which hosts it uses */
+
+    struct grant *grant; /* NULL: no part has a shape */
+
+    struct layout_node *candidates;
+    uint32_t *candidate_host; /* [ncandidates] index into nodes->list */
+    uint32_t ncandidates;
+    struct layout_part *parts;
+    struct layout_request request;
+    struct layout *layout;
+    struct found *found; /* what --display bind shows of a run; NULL: nobody asked */
+    struct rset *claim;
+    bool gpus_hidden; /* this machine has GPUs that our own environment hides */
+
+    struct group *groups; /* that are not over, the oldest first */
+    uint32_t next_group, next_rank;
+    struct parked *parked; /* questions that wait for hosts */
+    struct hub *hub;
+    struct elsewhere *elsewhere; /* names of other programs; NULL: nobody asked */
+    bool names_full;             /* which was told */
+    struct verdict *verdict;
+    struct idset *dead;        /* ranks of the program that ended badly */
+    struct idset *silent;      /* ranks that ended well and never spoke the PMI they were offered */
+    struct idset *input_nodes; /* of the tree: where stdin is read */
+    size_t input_owed;         /* bulk bytes of stdin that have not gone down */
+    bool survivors;            /* SIGKILL did not end all: it is said, and nobody waits for them */
+    bool agent_lost; /* one ended before it was told to: what it left may be on this machine */
+    bool terminating;
+    bool finished;
+    bool limit_is_R;
+    ev_timer limit;   /* time limit, or R's expiration */
+    ev_timer warning; /* --signal, before it */
+    struct stop stop;
+    ev_timer patience; /* after TERMINATE: who does not answer is given up */
+};
+
+/* viewer.c: the front end, as the manager sees it. Without one nothing is sent. */
+void viewer_show(struct manager *manager, const char *text, bool error);
+/* With -v: what is being done, as a line on stderr. */
+void viewer_say(struct manager *manager, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void viewer_note(struct manager *manager, const char *text); /* in any case */
+/* A line that begins with a host's name: hosts that say the same within a moment share one. */
+void viewer_host_note(struct manager *manager, const char *text);
+void viewer_host_note_now(struct manager *manager); /* what is held back */
+void viewer_tell_end(struct manager *manager);
+/* It may send more stdin once every link that stdin goes down has room. */
+void viewer_settle_input(struct manager *manager);
+
+/* progress.c */
+void progress_begin(struct manager *manager); /* hosts are being waited for */
+
+/* silent.c */
+void silent_take(struct manager *manager, const char *ranks); /* NULL: none */
+/* Where nothing else is to be said, the line about them, if there is one. */
+void silent_say(const struct manager *manager, struct buf *lines);
+
+/* finish.c */
+void finish_open(struct manager *manager);
+/* Whether --signal has a limit to warn of, once R is known. */
+int finish_check_limit(const struct manager *manager, struct error *err);
+void finish_start_limit(struct manager *manager);
+void finish_terminate(struct manager *manager, double grace);
+/* Some node is done with a group, or lost: what is over, and is it the end? */
+void finish_check(struct manager *manager);
+void finish_end(struct manager *manager);
+/* Nothing can run: say why, and end. */
+void finish_refuse(struct manager *manager, const struct error *err);
+
+/* stop.c */
+void stop_open(struct manager *manager);
+void stop_over(struct manager *manager); /* nothing is waited for any more */
+void stop_close(struct manager *manager);
+/* Send tasks a signal that asks them to end, and say so: BEFORE (taken over; NULL: say nothing) and
+ * "sent SIGTERM to 8 tasks" and AFTER (static). How they end is their answer then: others go on, for
+ * as long as --kill-grace says after the first exit. */
+void stop_signal(struct manager *manager, int number, char *before, const char *after);
+/* They were sent SIGTERM, and have this much time: who is waited for is said after REASON (static). */
+void stop_terminated(struct manager *manager, const char *reason, double grace);
+void stop_exited(struct manager *manager); /* a task did */
+/* Whether such an end is an answer to the signal. */
+bool stop_explains(const struct manager *manager, const char *why);
+void stop_take(struct manager *manager, const struct frame *frame);
+
+/* supply.c */
+#define SUPPLY_PATIENCE 0.2 /* s for the instance's lock */
+int supply_open(struct manager *manager, struct error *err);
+/* The program in the ledger, unless there is one: supply_open() leaves it out where another process
+ * has the lock. */
+int supply_enter(struct manager *manager, struct error *err);
+/* What others hold may have changed: read it again, and what each node has left. */
+int supply_free(struct manager *manager, struct error *err);
+void supply_share(struct manager *manager); /* what each node has left of what is not held */
+bool supply_fills(const struct spec *spec); /* a node, before tasks go to the next one */
+void supply_want(struct manager *manager);  /* the hosts that are likely to be needed */
+void supply_close(struct manager *manager);
+
+/* lock.c */
+bool lock_is_busy(const struct manager *manager); /* the last call wanted it in vain */
+/* What is called next wants it for a moment only, for the loop has to go on. */
+void lock_be_patient(struct manager *manager);
+/* It was busy, as err says: again() is called in a moment. 1, or -1 when that has gone on too long. */
+int lock_wait(struct manager *manager, void (*again)(struct manager *), struct error *err);
+void lock_had(struct manager *manager); /* it was not busy any more */
+
+/* enclosed.c */
+int enclosed_open(struct manager *manager, struct error *err); /* its instance, if there is one */
+void enclosed_close(struct manager *manager);
+
+/* queue.c: what cannot be placed now, for the reason in err, waits; retry() is called when there
+ * may be more, and calls this again where that was not so. -1 with a sentence: it does not wait,
+ * being told so, or because it could never be placed. */
+int queue_wait(struct manager *manager, void (*retry)(struct manager *), struct error *err);
+void queue_leave(struct manager *manager);           /* also where it is not in it */
+char *queue_describe(const struct manager *manager); /* what it waits for; caller frees */
+
+/* named.c */
+int named_open(struct manager *manager, struct error *err); /* once the nodes are known */
+/* Where every part says which hosts it uses, want those and no others; false where not. */
+bool named_want(struct manager *manager);
+void named_close(struct manager *manager);
+
+/* reach.c: once the nodes are known, what --bootstrap stands for; manager->boot has its command.
+ * -1 with a sentence where a batch system was named that is not there. */
+int reach_choose(struct manager *manager, struct error *err);
+/* A method that was named is used for this machine, too. */
+bool reach_uses_command_here(const struct manager *manager);
+
+/* gather.c: every function leaves manager->waiting right; whoever calls looks at it. */
+/* The topology of this machine. */
+int gather_know_here(struct manager *manager, struct error *err);
+int gather_start(struct manager *manager, struct error *err);
+/* Want the spare hosts too. False when there are none. */
+bool gather_more(struct manager *manager);
+void gather_hello(struct manager *manager, const struct frame *frame);
+void gather_unreached(struct manager *manager, const struct tree_unreached *what, bool direct);
+/* Start agents on these too, while the program runs. */
+void gather_late(struct manager *manager, const struct idset *nodes);
+bool gather_awaits(const struct manager *manager, uint32_t index); /* it is on its way */
+void gather_keep(struct manager *manager); /* what was learned, for the next run */
+/* All have settled: the hosts that failed, as one sentence; 0 when none did. */
+int gather_check(struct manager *manager, struct error *err);
+/* Of those that failed none is needed if the others suffice: no option says which hosts tasks are
+ * on, and their agents were not reached. */
+bool gather_can_spare(const struct manager *manager);
+void gather_tell_spared(struct manager *manager); /* the others did suffice */
+void gather_close(struct manager *manager);
+/* The line about a host's failure; caller frees. */
+char *gather_failure(const struct manager *manager, uint32_t index);
+
+/* stock.c: what a host has; sets that the caller frees. Of GPUs those that tprun may give out, NULL
+ * where there are none. */
+struct idset *stock_cores(const struct manager *manager, size_t index);
+int stock_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err);
+const struct rset_node *stock_held(const struct manager *manager, size_t index); /* by others */
+/* All that the hosts whose topology is known have, free or not, as an R that says where it is. */
+struct rset *stock_R(struct manager *manager, struct error *err);
+struct ranked { /* nodes in order of their rank in R */
+    uint32_t rank;
+    size_t index; /* of what is ranked */
+};
+int ranked_compare(const void *a, const void *b); /* of two struct ranked */
+
+/* stock_free.c: the same sets, of what the run may use now. */
+struct idset *stock_free_cores(const struct manager *manager, size_t index);
+int stock_free_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err);
+
+/* grant.c: nothing to do, and nothing there, where no part has a shape. */
+int grant_open(struct manager *manager, struct error *err);
+/* What R tells enough for is taken now, and only its hosts are wanted; else all are. */
+int grant_early(struct manager *manager, struct error *err);
+/* What the shapes ask for is allocated and claimed, if it was not before. */
+int grant_take(struct manager *manager, struct error *err);
+struct rset *grant_wish(struct manager *manager, bool *known, struct error *err); /* place_wish() */
+const struct rset *grant_R(const struct manager *manager);                        /* or NULL */
+const struct rset_node *grant_node(const struct manager *manager, size_t index);  /* of a host */
+int grant_fill_parts(struct manager *manager, struct error *err); /* once there are candidates */
+void grant_close(struct manager *manager);
+
+/* place.c */
+int place_map(struct manager *manager, struct error *err); /* layout made, and claimed if it runs */
+/* What it would claim were nothing held; caller frees. NULL with the reason why not; *known is
+ * false where that cannot be told, some host's hardware not being known. */
+struct rset *place_wish(struct manager *manager, bool *known, struct error *err);
+int place_show(struct manager *manager, struct error *err); /* what is planned; and --draw */
+void place_show_found(struct manager *manager);             /* what runs */
+void place_launch(struct manager *manager);
+void place_close(struct manager *manager);
+
+/* asked.c */
+/* With what was read of them, as the next two (incoming.h). */
+void asked_take(struct manager *manager, const struct frame *frame, const json_t *value);
+void asked_refused(struct manager *manager, const struct asker *asker, const char *why); /* shown */
+void asked_answer(struct manager *manager, const struct asker *asker, const struct answer *answer);
+
+/* parked.c */
+void parked_take(struct manager *manager, const struct ask *ask, const struct asker *asker);
+void parked_settled(struct manager *manager); /* some host is up, or has failed */
+void parked_close(struct manager *manager);
+
+/* adding.c */
+/* Begin to add a group; its answer follows: 0. 1: it has to wait for hosts, which are in *woken
+ * now, and is tried again with them; or with a sentence for the instance's lock (lock_is_busy). -1
+ * with a sentence: that is the answer. */
+int adding_begin(struct manager *manager, const struct ask *ask, const struct asker *asker,
+                 struct idset *woken, struct error *err);
+/* How tasks of a group ended, by the agent's JSON: true where that is kept until all are started. */
+bool adding_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value);
+/* These of the program's ranks cannot be started, and so none of the group: it is given up once all
+ * its nodes have said so. */
+void adding_refuse(struct group *group, int status, const char *text, const struct idset *ranks);
+void adding_give_up(struct group *group);
+void adding_started(struct group *group, uint32_t node, const json_t *value);
+void adding_free(struct adding *adding);
+
+/* dormant.c: hosts that are the run's and have no agent yet */
+/* Start agents on those that tasks like these are likely to need, and add them to *woken, which has
+ * those that were tried for them already. False where there are none. */
+bool dormant_wake(struct manager *manager, const struct spec *spec, struct hostlist *const *hosts,
+                  struct idset *woken);
+/* Where some of these failed, that is why there is no room. */
+void dormant_explain(const struct manager *manager, const struct idset *woken, struct error *err);
+
+/* room.c */
+bool room_host_up(const struct manager *manager, size_t index); /* tasks may be added to it */
+bool room_host_named(const struct node *node, const struct hostlist *hosts); /* NULL names all */
+/* Cores that no task uses, and no other program: of hosts that have no agent as far as that is
+ * known. Caller frees; NULL: it cannot be told. */
+struct rset *room_unused(const struct manager *manager);
+/* NULL with a sentence. Nothing is claimed yet. */
+struct room *room_find(struct manager *manager, const struct spec *spec,
+                       struct hostlist *const *hosts, struct error *err);
+void room_free(struct room *room);
+/* What the program holds: what was claimed for its first group, and what its groups use. Caller
+ * frees. */
+struct rset *room_held(const struct manager *manager);
+/* Hold this as well. As program_claim(). */
+int room_claim(struct manager *manager, const struct rset *more, struct error *err);
+/* A group that used this is over. Where the instance's lock is another's, it is tried again. */
+void room_give_back(struct manager *manager, const struct rset *less);
+
+/* names.c: those of the hub, shown to other programs; `group` is a task's that speaks PMI. */
+void names_open(struct manager *manager);
+int names_publish(struct manager *manager, uint32_t group, const char *name, const char *port,
+                  bool *full, struct error *err);
+char *names_lookup(struct manager *manager, uint32_t group, const char *name,
+                   struct error *err); /* caller frees */
+int names_unpublish(struct manager *manager, const char *name, struct error *err);
+void names_close(struct manager *manager); /* after the services */
+
+/* services.c */
+void services_open(struct manager *manager);
+void services_close(struct manager *manager);
+void services_take(struct manager *manager, const struct frame *frame);
+char *services_job(const struct manager *manager, uint32_t group); /* its name; caller frees */
+/* It is about to be launched. */
+void services_add(const struct group *group, const struct group_plan *plan);
+void services_remove(const struct group *group);                        /* it is over */
+void services_lost(struct manager *manager, const struct idset *nodes); /* it is the end */
+/* A task wrote something: for tools that want it. */
+void services_output(struct manager *manager, const struct frame *frame);
+
+/* groups.c */
+struct group *groups_start(struct manager *manager, const struct group_plan *plan);
+struct rset *
+groups_claim(const struct group_plan *plan); /* what its tasks will use; caller frees */
+struct group *groups_find(const struct manager *manager, uint32_t number); /* or NULL */
+/* Where these of the program's ranks are, as nodes of the tree; caller frees. */
+struct idset *groups_nodes_of(const struct group *group, const struct idset *ranks);
+void groups_send(struct group *group, const struct frame *frame); /* to its agents, as its own */
+struct idset *groups_pending(const struct manager *manager);      /* of all of them; caller frees */
+/* These nodes have nothing left of it. */
+void groups_without(struct group *group, const struct idset *nodes);
+void groups_drop(struct group *group); /* and take it out of the manager's */
+
+/* preparing.c: nothing is there for a group of one node, which needs nobody's word */
+void preparing_open(struct group *group);
+void preparing_close(struct group *group);
+void preparing_take(struct manager *manager, const struct frame *frame, const json_t *value);
+
+/* fence.c */
+void fence_open(struct group *group);
+void fence_take(struct manager *manager, const struct frame *frame);
+void fence_take_missing(struct manager *manager, const struct frame *frame);
+
+/* started.c */
+void started_open(struct manager *manager);
+void started_take(struct manager *manager, const struct frame *frame, const json_t *value);
+
+/* course.c */
+void course_begin(struct manager *manager);
+void course_settled(struct manager *manager); /* some host is up, or has failed */
+
+/* reports.c */
+/* Ranks of a group (NULL: it is over) ended badly, by an agent's JSON. */
+void reports_ended(struct manager *manager, const struct group *group, uint64_t time, uint32_t node,
+                   const json_t *value);
+
+/* reports.c and orders.c: what comes from the agents, and from the front end */
+extern const struct tree_ops reports_ops;
+extern const struct link_ops orders_ops;
+
+#endif

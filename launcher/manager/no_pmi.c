@@ -1,0 +1,73 @@
+/* Tasks that never spoke PMI although their program is linked with an MPI: perhaps each took itself
+ * for the only one. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "launcher/linkage/mpi_library.h"
+#include "launcher/linkage/part_linkage.h"
+#include "launcher/linkage/pmi_choice.h"
+#include "launcher/manager/internal.h"
+
+/* How many tasks each part has if all of them were silent, else 0; caller frees. */
+static uint32_t *count_silent(const struct manager *manager)
+{
+    const struct layout *layout = manager->layout;
+    uint32_t *counts = mem_array(manager->spec->nparts, sizeof(*counts));
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++)
+        counts[layout->tasks[rank].app]++;
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++)
+        if (!idset_has(manager->silent, rank))
+            counts[layout->tasks[rank].app] = 0;
+    return counts;
+}
+
+/* False where its program has no MPI, or that cannot be told. */
+static bool say_part(const struct manager *manager, const struct spec_part *part, uint32_t count,
+                     struct buf *lines)
+{
+    struct linkage *linkage = part_linkage_read(manager->spec, part, NULL);
+    struct mpi_use use = {0};
+    struct buf offer = BUF_INIT;
+    if (linkage)
+        use = mpi_use_of(linkage);
+    if (use.mpi) {
+        buf_printf(lines,
+                   "%u task%s of %s ran without speaking PMI, each perhaps as rank 0 of 1: it is "
+                   "linked with %s (%s), which uses %s; ",
+                   count, count > 1 ? "s" : "", part->argv[0], use.mpi, use.mpi_library->name,
+                   use.how);
+        unsigned choice = pmi_choice_of(manager->spec->pmi, spec_pmi_served & SPEC_PMI_X, linkage);
+        if (mpi_use_say(&use, choice, spec_pmi_served, &offer))
+            buf_printf(lines, "that was offered, so they never called MPI_Init, or lost %s",
+                       use.speaks & choice & SPEC_PMI_X ? "PMIX_NAMESPACE" : "PMI_FD");
+        else
+            buf_add_text(lines, buf_text(&offer));
+        buf_add_char(lines, '\n');
+    }
+    buf_free(&offer);
+    linkage_free(linkage);
+    return use.mpi;
+}
+
+void silent_take(struct manager *manager, const char *text)
+{
+    struct idset *ranks = text ? idset_decode(text, NULL) : NULL;
+    if (!ranks)
+        return;
+    struct idset *both = idset_union(manager->silent, ranks);
+    idset_free(manager->silent);
+    manager->silent = both;
+    idset_free(ranks);
+}
+
+void silent_say(const struct manager *manager, struct buf *lines)
+{
+    bool said = false;
+    if (!manager->layout || manager->terminating || !verdict_empty(manager->verdict) ||
+        idset_count(manager->silent) < 2)
+        return;
+    uint32_t *counts = count_silent(manager);
+    for (size_t i = 0; i < manager->spec->nparts && !said; i++)
+        said = counts[i] && say_part(manager, &manager->spec->parts[i], counts[i], lines);
+    free(counts);
+}

@@ -1,0 +1,118 @@
+/* The hub: what hosts of openpmix ask of the program as a whole. Its nodes are the tree's. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "launcher/manager/internal.h"
+#include "launcher/protocol/launch.h"
+#include "launcher/protocol/namespace_apps.h"
+
+static void tell(void *arg, uint32_t node, const void *bytes, size_t len)
+{
+    struct manager *manager = arg;
+    struct frame frame = {.type = FRAME_HUB, .node = node, .bytes = bytes, .len = len};
+    tree_send_node(manager->tree, node, &frame);
+}
+
+static void facts(void *arg, struct hub_facts *facts)
+{
+    struct manager *manager = arg;
+    struct rset *held = room_held(manager);
+    struct buf names = BUF_INIT;
+    if (ev_is_active(&manager->limit))
+        facts->left = ev_timer_remaining(manager->loop, &manager->limit);
+    for (size_t i = 0; i < held->nnodes; i++) {
+        buf_printf(&names, "%s%s", i ? "," : "", held->nodes[i].host);
+        facts->slots += (uint32_t)idset_count(held->nodes[i].children->cores);
+    }
+    facts->hosts = buf_take_text(&names);
+    rset_free(held);
+}
+
+static const struct hub_ops services_ops = {.tell = tell, .facts = facts};
+
+void services_open(struct manager *manager)
+{
+    manager->hub = hub_new(&services_ops, manager);
+    names_open(manager);
+}
+
+void services_close(struct manager *manager)
+{
+    hub_free(manager->hub);
+    manager->hub = NULL;
+    names_close(manager);
+}
+
+void services_take(struct manager *manager, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    if (hub_take(manager->hub, frame->node, frame->bytes, frame->len, &err) < 0 &&
+        !manager->terminating) {
+        verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, error_text(&err));
+        finish_terminate(manager, manager->spec->kill_grace);
+    }
+    error_clear(&err);
+}
+
+char *services_job(const struct manager *manager, uint32_t group)
+{
+    return launch_namespace(manager->family ?: instance_id(manager->instance),
+                            program_id(manager->program), group);
+}
+
+void services_add(const struct group *group, const struct group_plan *plan)
+{
+    const struct manager *manager = group->manager;
+    const struct spec_part *part = &plan->spec->parts[0];
+    char *name = services_job(manager, group->number);
+    char *spawner = plan->spawned ? services_job(manager, plan->spawner) : NULL;
+    uint32_t *sizes = launch_part_sizes(plan->layout, plan->spec->nparts);
+    struct hub_app *apps = apps_of_spec(plan->spec, sizes);
+    const char **hosts = mem_array(group->nnodes, sizeof(*hosts));
+    for (uint32_t i = 0; i < group->nnodes; i++)
+        hosts[i] = manager->host_names[group->tree_node[i]];
+    struct hub_job job = {.name = name,
+                          .map = group->map,
+                          .node = group->tree_node,
+                          .hosts = hosts,
+                          .spawner = spawner,
+                          .spawner_rank = plan->spawner_rank,
+                          .universe_size = -1,
+                          .apps = apps,
+                          .napps = (uint32_t)plan->spec->nparts,
+                          .map_by = part->map,
+                          .rank_by = part->order,
+                          .bind_to = part->bind};
+    hub_add(manager->hub, &job);
+    free(hosts);
+    free(apps);
+    free(sizes);
+    free(spawner);
+    free(name);
+}
+
+void services_remove(const struct group *group)
+{
+    char *name = services_job(group->manager, group->number);
+    if (group->manager->hub)
+        hub_remove(group->manager->hub, name);
+    free(name);
+}
+
+void services_output(struct manager *manager, const struct frame *frame)
+{
+    const struct group *group =
+        manager->hub && hub_is_pulled(manager->hub) ? groups_find(manager, frame->group) : NULL;
+    if (!group || frame->rank < group->first_rank)
+        return;
+    char *name = services_job(manager, frame->group);
+    hub_output(manager->hub, name, frame->rank - group->first_rank,
+               frame->flags & FRAME_STDERR ? HUB_STDERR : HUB_STDOUT, frame->bytes, frame->len);
+    free(name);
+}
+
+void services_lost(struct manager *manager, const struct idset *nodes)
+{
+    if (manager->hub)
+        hub_lost(manager->hub, nodes);
+}

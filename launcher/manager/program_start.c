@@ -1,0 +1,150 @@
+/* From hosts that are there to a program that runs. */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "base/mem.h"
+#include "launcher/manager/internal.h"
+
+static void run(struct manager *manager)
+{
+    manager->phase = PHASE_RUN;
+    prctl(PR_SET_PDEATHSIG,
+          0); /* from now on the link tells of the front end, and tasks are ended */
+    viewer_say(manager, "program %s: %u task%s on %u node%s", program_id(manager->program),
+               manager->layout->ntasks, manager->layout->ntasks > 1 ? "s" : "",
+               manager->layout->nnodes, manager->layout->nnodes > 1 ? "s" : "");
+    double longest;
+    size_t locks = instance_locks(manager->instance, &longest);
+    viewer_say(manager, "instance %s: locked %zu times, for %.3f ms at most",
+               instance_path(manager->instance), locks, longest * 1e3);
+    started_open(manager);
+    verdict_set_hosts(manager->verdict, manager->host_names);
+    if (manager->spec->abort_may_succeed)
+        verdict_abort_may_succeed(manager->verdict);
+    place_launch(manager);
+    finish_start_limit(manager);
+}
+
+static int show_and_run(struct manager *manager, struct error *err)
+{
+    if (place_show(manager, err) < 0)
+        return -1;
+    if (manager->spec->dry_run)
+        finish_end(manager);
+    else
+        run(manager);
+    return 0;
+}
+
+static void retry(struct manager *manager);
+
+static void on_lock(struct manager *manager)
+{
+    if (manager->phase == PHASE_GATHER)
+        retry(manager);
+}
+
+/* ---- step by step ---- */
+
+/* Every host that was asked has settled: there may be others to ask. */
+static int next(struct manager *manager, struct error *err)
+{
+    struct error failed = ERROR_INIT;
+    gather_check(manager, &failed);
+    bool spare = !failed.text || gather_can_spare(manager);
+    if (failed.text && spare && gather_more(manager)) {
+        error_clear(&failed);
+        return gather_start(manager, err);
+    }
+    lock_be_patient(manager);
+    if (spare && place_map(manager, err) == 0) {
+        if (failed.text)
+            gather_tell_spared(manager);
+        error_clear(&failed);
+        queue_leave(manager);
+        return show_and_run(manager, err);
+    }
+    if (spare && lock_is_busy(manager)) {
+        error_clear(&failed);
+        return -1;
+    }
+    if (spare && gather_more(manager)) {
+        error_clear(&failed);
+        error_clear(err);
+        return gather_start(manager, err);
+    }
+    if (!failed.text)
+        return queue_wait(manager, retry, err) < 0 ? -1 : 1;
+    error_clear(err);
+    *err = failed;
+    return -1;
+}
+
+/* A layout may take long, so that the link's end would be seen late: until tasks run the kernel ends
+ * this process with the front end. Not while hosts are waited for: what reaches them has files and
+ * processes, which are cleared away when the link ends. */
+static void die_with_front(const struct manager *manager)
+{
+    if (manager->phase == PHASE_GATHER)
+        prctl(PR_SET_PDEATHSIG, manager->waiting ? 0 : SIGKILL);
+}
+
+static void go_on(struct manager *manager, int result, struct error *err)
+{
+    die_with_front(manager);
+    while (result == 0 && manager->phase == PHASE_GATHER && !manager->waiting)
+        result = next(manager, err);
+    if (result < 0 && lock_is_busy(manager))
+        result = lock_wait(manager, on_lock, err);
+    else
+        lock_had(manager);
+    if (result < 0)
+        finish_refuse(manager, err);
+    error_clear(err);
+    die_with_front(manager);
+}
+
+/* What a shape asks for is allocated before any host is asked, where R tells enough. */
+static int begin(struct manager *manager, struct error *err)
+{
+    if (grant_early(manager, err) < 0)
+        return lock_is_busy(manager) || queue_wait(manager, retry, err) < 0 ? -1 : 1;
+    if (grant_R(manager))
+        queue_leave(manager);
+    return gather_start(manager, err);
+}
+
+/* From the front, with what is free now; hosts that are there already are not asked again. */
+static void retry(struct manager *manager)
+{
+    struct error err = ERROR_INIT;
+    lock_be_patient(manager);
+    int result = supply_enter(manager, &err);
+    if (result == 0)
+        result = supply_free(manager, &err);
+    if (result == 0) {
+        supply_want(manager);
+        result = begin(manager, &err);
+    }
+    go_on(manager, result, &err);
+}
+
+void course_begin(struct manager *manager)
+{
+    struct error err = ERROR_INIT;
+    int result = supply_open(manager, &err);
+    if (result == 0)
+        result = finish_check_limit(manager, &err);
+    if (result == 0)
+        result = grant_open(manager, &err);
+    if (result == 0)
+        result = supply_enter(manager, &err);
+    go_on(manager, result < 0 ? result : begin(manager, &err), &err);
+}
+
+void course_settled(struct manager *manager)
+{
+    struct error err = ERROR_INIT;
+    go_on(manager, 0, &err);
+}

@@ -1,0 +1,270 @@
+/* Groups that a task asks for: placed, launched, and answered for once every task of them has been
+ * executed, or one has not. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "affinity/sets/hostlist.h"
+#include "base/file_text.h"
+#include "base/mem.h"
+#include "launcher/manager/internal.h"
+#include "launcher/plan/spawn_spec.h"
+#include "launcher/source/hostfile.h"
+
+#define ADDING_TRIES 100 /* races for the same cores that may be lost before it is given up */
+
+struct adding { /* from the launch of a group until all its agents have said what became of it */
+    struct asker asker;
+    struct idset *starting; /* nodes that have not said so */
+    struct answer answer;   /* its refusal is the first reason why some task was not started */
+    json_t *ends; /* told meanwhile, and told on if all have started: [time, node, value] */
+};
+
+void adding_free(struct adding *adding)
+{
+    if (!adding)
+        return;
+    idset_free(adding->starting);
+    json_decref(adding->ends);
+    answer_clear(&adding->answer);
+    free(adding);
+}
+
+/* ---- where ---- */
+
+static struct hostlist *read_hostfile(const char *path, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    char *name = file_text_name("hostfile", path);
+    struct hostfile *file = file_text_read(path, name, HOSTFILE_MAX_TEXT, &text, err) == 0
+                                ? hostfile_parse(name, buf_bytes(&text), text.len, err)
+                                : NULL;
+    struct hostlist *list = file ? hostlist_new() : NULL;
+    for (size_t i = 0; file && i < file->count; i++) {
+        const char *at = strchr(file->entries[i].login, '@');
+        hostlist_append(list, at ? at + 1 : file->entries[i].login);
+    }
+    hostfile_free(file);
+    buf_free(&text);
+    free(name);
+    return list;
+}
+
+/* Of these there must be one that is there; *hosts is NULL where nothing is said. */
+static int find_hosts(const struct block_place *place, struct hostlist **hosts, struct error *err)
+{
+    if (place->hosts)
+        *hosts = hostlist_decode(place->hosts, err);
+    else if (place->hostfile)
+        *hosts = read_hostfile(place->hostfile, err);
+    return *hosts || (!place->hosts && !place->hostfile) ? 0 : -1;
+}
+
+static void free_hosts(struct hostlist **hosts, size_t count)
+{
+    for (size_t i = 0; hosts && i < count; i++)
+        hostlist_free(hosts[i]);
+    free(hosts);
+}
+
+/* By block, which is by part. */
+static struct hostlist **find_all_hosts(const struct blocks *blocks, struct error *err)
+{
+    struct hostlist **hosts = mem_array(blocks->nplaces, sizeof(struct hostlist *));
+    for (size_t i = 0; i < blocks->nplaces; i++) {
+        if (find_hosts(&blocks->places[i], &hosts[i], err) == 0)
+            continue;
+        free_hosts(hosts, blocks->nplaces);
+        return NULL;
+    }
+    return hosts;
+}
+
+/* ---- placed and launched ---- */
+
+static void add_group(struct manager *manager, struct blocks *blocks, const struct room *room,
+                      const struct ask *ask, const struct asker *asker)
+{
+    struct group_plan plan = {.spec = blocks->spec,
+                              .layout = room->layout,
+                              .candidates = room->candidates,
+                              .candidate_host = room->candidate_host,
+                              .spawned = true,
+                              .spawner = asker->group,
+                              .spawner_rank = asker->rank,
+                              .preput = ask->preput,
+                              .npreput = ask->npreput};
+    struct group *group = groups_start(manager, &plan);
+    group->spec = blocks->spec;
+    blocks->spec = NULL;
+    group->adding = mem_alloc(sizeof(*group->adding));
+    group->adding->asker = *asker;
+    group->adding->starting = idset_copy(group->nodes);
+    viewer_say(manager, "group %u: ranks %u-%u on %u node%s%s", group->number, group->first_rank,
+               group->first_rank + group->ntasks - 1, group->nnodes, group->nnodes > 1 ? "s" : "",
+               room->shared    ? ", on cores that the program uses already"
+               : room->crowded ? ", on fewer cores than they ask for"
+                               : "");
+}
+
+/* NULL with a sentence, also where the instance's lock is another's, or without one where hosts were
+ * woken. */
+static struct room *claim_room(struct manager *manager, const struct spec *spec,
+                               struct hostlist *const *hosts, struct idset *woken,
+                               struct error *err)
+{
+    for (int tries = 0; tries < ADDING_TRIES; tries++) {
+        lock_be_patient(manager);
+        struct room *room = room_find(manager, spec, hosts, err);
+        if (lock_is_busy(manager)) { /* what is free is not known */
+            room_free(room);
+            error_clear(err);
+            error_set(err, "%s is locked by another process", instance_path(manager->instance));
+            return NULL;
+        }
+        if ((!room || room->shared || room->crowded) && dormant_wake(manager, spec, hosts, woken)) {
+            room_free(room);
+            error_clear(err);
+            return NULL;
+        }
+        if (!room) {
+            dormant_explain(manager, woken, err);
+            return NULL;
+        }
+        struct group_plan plan = {.layout = room->layout, .candidates = room->candidates};
+        struct rset *claim = groups_claim(&plan);
+        int lost = room_claim(manager, claim, err);
+        rset_free(claim);
+        if (lost == 0)
+            return room;
+        room_free(room);
+        if (lost < 0)
+            return NULL;
+    }
+    error_prefix(err, "lost the race for free cores %d times", ADDING_TRIES);
+    return NULL;
+}
+
+static int add(struct manager *manager, struct blocks *blocks, const struct ask *ask,
+               const struct asker *asker, struct idset *woken, struct error *err)
+{
+    if (blocks->unknown.len && idset_empty(woken))
+        viewer_say(manager, "spawn: info keys that mean nothing here: %s",
+                   buf_text(&blocks->unknown));
+    struct hostlist **hosts = find_all_hosts(blocks, err);
+    if (!hosts) {
+        err->kind = ERROR_USAGE;
+        return -1;
+    }
+    struct room *room = claim_room(manager, blocks->spec, hosts, woken, err);
+    bool waits = !room && (!err->text || lock_is_busy(manager));
+    if (room && room->layout->ntasks <= INT32_MAX - manager->next_rank)
+        add_group(manager, blocks, room, ask, asker);
+    else if (room)
+        error_set(err, "the program has no ranks left");
+    free_hosts(hosts, blocks->nplaces);
+    room_free(room);
+    return waits ? 1 : err->text ? -1 : 0;
+}
+
+int adding_begin(struct manager *manager, const struct ask *ask, const struct asker *asker,
+                 struct idset *woken, struct error *err)
+{
+    struct group *group = groups_find(manager, asker->group);
+    struct blocks blocks;
+    if (manager->terminating || !group)
+        return error_set(err, "the program is ending");
+    error_clear(err);
+    if (blocks_make(&blocks, group->spec ? group->spec : manager->spec, ask, err) < 0) {
+        err->kind = ERROR_USAGE;
+        return -1;
+    }
+    int rc = add(manager, &blocks, ask, asker, woken, err);
+    blocks_clear(&blocks);
+    return rc;
+}
+
+/* ---- what became of it ---- */
+
+bool adding_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value)
+{
+    struct adding *adding = group ? group->adding : NULL;
+    if (!adding)
+        return group && group->failed;
+    if (!adding->ends)
+        adding->ends = json_array();
+    json_array_append_new(adding->ends, json_pack("[I, I, O]", (json_int_t)time, (json_int_t)node,
+                                                  (json_t *)(uintptr_t)value));
+    return true;
+}
+
+static void finish(struct group *group)
+{
+    struct manager *manager = group->manager;
+    struct adding *adding = group->adding;
+    group->adding = NULL;
+    group->failed = adding->answer.refusal;
+    adding->answer.group = group->number;
+    asked_answer(manager, &adding->asker, &adding->answer);
+    size_t i;
+    json_t *end;
+    if (group->failed) {
+        struct frame frame = {.type = FRAME_TERMINATE};
+        if (adding->asker.aloud)
+            asked_refused(manager, &adding->asker, adding->answer.refusal);
+        else
+            viewer_say(manager, "group %u: not started: %s", group->number, adding->answer.refusal);
+        groups_send(group, &frame);
+    } else {
+        json_array_foreach(adding->ends, i, end) reports_ended(
+            manager, group, (uint64_t)json_integer_value(json_array_get(end, 0)),
+            (uint32_t)json_integer_value(json_array_get(end, 1)), json_array_get(end, 2));
+    }
+    adding_free(adding);
+}
+
+void adding_refuse(struct group *group, int status, const char *text, const struct idset *said)
+{
+    struct answer *answer = &group->adding->answer;
+    struct idset *ranks = idset_new();
+    IDSET_FOREACH(rank, said)
+    {
+        if (rank >= group->first_rank && rank - group->first_rank < group->ntasks)
+            idset_add(ranks, rank - group->first_rank);
+    }
+    if (!answer->refusal)
+        answer->refusal = mem_copy_text(text);
+    if (WIFEXITED(status) && WEXITSTATUS(status))
+        answer_fail(answer, (uint32_t)WEXITSTATUS(status), ranks);
+    idset_free(ranks);
+}
+
+void adding_give_up(struct group *group)
+{
+    finish(group);
+}
+
+/* One of an agent's [status, text, ranks of the program]. */
+static void take_failure(struct group *group, const json_t *failure)
+{
+    const char *text = json_string_value(json_array_get(failure, 1));
+    const char *set = json_string_value(json_array_get(failure, 2));
+    struct idset *ranks = set ? idset_decode(set, NULL) : idset_new();
+    if (ranks)
+        adding_refuse(group, (int)json_integer_value(json_array_get(failure, 0)),
+                      text ? text : "it was not started", ranks);
+    idset_free(ranks);
+}
+
+void adding_started(struct group *group, uint32_t node, const json_t *value)
+{
+    struct adding *adding = group ? group->adding : NULL;
+    if (!adding)
+        return;
+    json_t *failure;
+    size_t i;
+    json_array_foreach(json_object_get(value, "failed"), i, failure) take_failure(group, failure);
+    idset_remove(adding->starting, node);
+    if (idset_empty(adding->starting))
+        finish(group);
+}

@@ -1,0 +1,373 @@
+/* Room for tasks that are added: on cores that the program holds and nobody of it uses; else on what
+ * is free in the instance; else beside tasks of the program itself, never of another. */
+#include <stdlib.h>
+
+#include "affinity/sets/hostlist.h"
+#include "base/mem.h"
+#include "launcher/manager/internal.h"
+#include "launcher/process/localhost.h"
+#include "launcher/source/node_index.h"
+#include "launcher/spec/spec_build.h"
+
+#define GIVE_BACK_AGAIN 0.5 /* s until cores are given back again, after that failed */
+
+/* ---- what is held, used and free ---- */
+
+/* What the groups' tasks use, and `also`. */
+static struct rset *union_of_groups(const struct manager *manager, const struct rset *also)
+{
+    size_t count = 0;
+    for (const struct group *group = manager->groups; group; group = group->next)
+        count++;
+    const struct rset **sets = mem_array(count + 1, sizeof(*sets));
+    count = 0;
+    for (const struct group *group = manager->groups; group; group = group->next)
+        sets[count++] = group->claim;
+    if (also)
+        sets[count++] = also;
+    struct rset *all = rset_union_hosts(sets, count);
+    free(sets);
+    return all;
+}
+
+struct rset *room_held(const struct manager *manager)
+{
+    return union_of_groups(manager, manager->claim);
+}
+
+static struct rset *both_of(const struct rset *a, const struct rset *b)
+{
+    return rset_union_hosts((const struct rset *const[]){a, b}, 2);
+}
+
+/* Where so many cores of each node were granted, and not which: no more than are left of them. Takes
+ * the set. */
+static struct rset *within_grant(const struct manager *manager, struct rset *all,
+                                 const struct rset *held)
+{
+    struct rset *left = manager->nodes->limits_cores ? rset_new() : all;
+    for (size_t i = 0; i < all->nnodes && left != all; i++) {
+        const struct rset_node *node = &all->nodes[i], *had = rset_find_host(held, node->host);
+        size_t taken = had ? idset_count(had->children->cores) : 0;
+        uint32_t limit = manager->nodes->list[node->rank].limit;
+        struct idset *cores = idset_new();
+        IDSET_FOREACH(core, node->children->cores)
+        {
+            if (!limit || taken++ < limit)
+                idset_add(cores, core);
+        }
+        if (!idset_empty(cores))
+            rset_append(left, node->rank, node->host, cores, NULL);
+        idset_free(cores);
+    }
+    if (left != all)
+        rset_free(all);
+    return left;
+}
+
+/* Less what others hold, or wait for and came before. Takes the set; NULL: it cannot be told. */
+static struct rset *without_others(const struct manager *manager, struct rset *all,
+                                   struct error *err)
+{
+    struct rset *held = instance_held(manager->instance, err);
+    struct rset *barred = held ? program_barred(manager->program, err) : NULL;
+    struct rset *others = barred ? both_of(held, barred) : NULL;
+    struct rset *left = others ? rset_subtract_hosts(all, others) : NULL;
+    if (left)
+        left = within_grant(manager, left, held);
+    rset_free(others);
+    rset_free(barred);
+    rset_free(held);
+    rset_free(all);
+    return left;
+}
+
+bool room_host_up(const struct manager *manager, size_t index)
+{
+    return manager->hosts[index].topo && !manager->hosts[index].lost;
+}
+
+/* Cores that no program holds. GPUs are not given out later; what was asked for by name (--on) is
+ * all there is. */
+static struct rset *free_in_instance(const struct manager *manager, struct error *err)
+{
+    struct rset *all = rset_new();
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        const struct node *node = &manager->nodes->list[i];
+        const struct topo *topo = manager->hosts[i].topo;
+        if (manager->hosts[i].lost || manager->on || (!node->cores && !topo))
+            continue;
+        struct idset *cores = node->cores ? idset_copy(node->cores) : topo_allowed_cores(topo);
+        rset_append(all, (uint32_t)i, node->host, cores, NULL);
+        idset_free(cores);
+    }
+    if (manager->spec->overlap)
+        return all;
+    return without_others(manager, all, err);
+}
+
+struct rset *room_unused(const struct manager *manager)
+{
+    struct rset *more = free_in_instance(manager, NULL);
+    if (!more)
+        return NULL;
+    struct rset *busy = union_of_groups(manager, NULL), *held = room_held(manager);
+    struct rset *all = both_of(held, more), *unused = rset_subtract_hosts(all, busy);
+    rset_free(all);
+    rset_free(held);
+    rset_free(busy);
+    rset_free(more);
+    return unused;
+}
+
+/* ---- candidates ---- */
+
+static uint32_t tasks_on(const struct manager *manager, uint32_t host)
+{
+    uint32_t count = 0;
+    for (const struct group *group = manager->groups; group; group = group->next)
+        for (uint32_t i = 0; i < group->nnodes; i++)
+            if (group->tree_node[i] == host)
+                count += group->node_tasks[i];
+    return count;
+}
+
+bool room_host_named(const struct node *node, const struct hostlist *hosts)
+{
+    if (!hosts || hostlist_find(hosts, node->host) >= 0)
+        return true;
+    for (size_t i = 0; node->here && i < hostlist_count(hosts); i++)
+        if (here_is_literal(hostlist_nth(hosts, i)))
+            return true;
+    return false;
+}
+
+static bool is_wanted(const struct room *room, const struct node *node)
+{
+    for (size_t i = 0; i < room->spec->nparts; i++)
+        if (room_host_named(node, room->hosts[i]))
+            return true;
+    return false;
+}
+
+static bool is_anything_named(const struct room *room)
+{
+    for (size_t i = 0; i < room->spec->nparts; i++)
+        if (room->hosts[i])
+            return true;
+    return false;
+}
+
+static void free_only(struct room *room)
+{
+    for (size_t i = 0; room->only && i < room->spec->nparts; i++)
+        idset_free(room->only[i]);
+    free(room->only);
+    room->only = NULL;
+}
+
+/* Which of the candidates each part may use, once any part says: then every part starts over, and
+ * does not go on where the one before stopped. False where a part has none. */
+static bool divide_candidates(struct room *room)
+{
+    const struct manager *manager = room->manager;
+    bool each_has = room->ncandidates;
+    free_only(room);
+    if (!is_anything_named(room))
+        return each_has;
+    room->only = mem_array(room->spec->nparts, sizeof(struct idset *));
+    for (size_t i = 0; i < room->spec->nparts; i++) {
+        struct idset *only = room->only[i] = idset_new();
+        for (uint32_t c = 0; c < room->ncandidates; c++)
+            if (room_host_named(&manager->nodes->list[room->candidate_host[c]], room->hosts[i]))
+                idset_add(only, c);
+        each_has = each_has && !idset_empty(only);
+    }
+    return each_has;
+}
+
+static void add_candidate(struct room *room, uint32_t host, const struct rset_children *what,
+                          bool shared)
+{
+    const struct manager *manager = room->manager;
+    const struct node *node = &manager->nodes->list[host];
+    uint32_t limit = shared || manager->nodes->limits_cores ? 0 : node->limit;
+    uint32_t used = limit ? tasks_on(manager, host) : 0;
+    if (used && used >= limit)
+        return;
+    room->candidate_host[room->ncandidates] = host;
+    room->candidates[room->ncandidates++] =
+        (struct layout_node){.host = node->host,
+                             .target = node->target,
+                             .topo = manager->hosts[host].topo,
+                             .cores = what->cores,
+                             .gpus = idset_empty(what->gpus) ? NULL : what->gpus,
+                             .limit = limit - used};
+}
+
+/* In the order of the program's hosts. */
+static void find_candidates(struct room *room, const struct rset *from, bool shared)
+{
+    struct manager *manager = room->manager;
+    struct nodes_index *index = nodes_index_of(from);
+    room->ncandidates = 0;
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        const struct node *node = &manager->nodes->list[i];
+        size_t at = nodes_index_find(index, node->host);
+        if (at != NODES_INDEX_NONE && room_host_up(manager, i) && is_wanted(room, node))
+            add_candidate(room, (uint32_t)i, from->nodes[at].children, shared);
+    }
+    nodes_index_free(index);
+}
+
+/* ---- layout ---- */
+
+/* Takes the set, from which candidates borrow. */
+static int try_layout(struct room *room, struct rset *from, bool shared, struct error *err)
+{
+    const struct spec *spec = room->spec;
+    rset_free(room->cores);
+    room->cores = from;
+    find_candidates(room, from, shared);
+    bool possible = divide_candidates(room);
+    struct layout_part *parts = mem_array(spec->nparts, sizeof(*parts));
+    for (size_t i = 0; i < spec->nparts; i++) {
+        parts[i] = spec_part_layout(&spec->parts[i]);
+        parts[i].oversubscribe |= shared;
+        parts[i].only = room->only ? room->only[i] : NULL;
+    }
+    struct layout_request request = {.nodes = room->candidates,
+                                     .nnodes = room->ncandidates,
+                                     .parts = parts,
+                                     .nparts = (uint32_t)spec->nparts};
+    error_clear(err);
+    room->layout = possible ? layout_make(&request, err)
+                            : (error_set(err, "the program has no core on such a host"), NULL);
+    free(parts);
+    return room->layout ? 0 : -1;
+}
+
+static int try_idle(struct room *room, struct error *err)
+{
+    struct rset *held = room_held(room->manager), *busy = union_of_groups(room->manager, NULL);
+    struct rset *idle = rset_subtract_hosts(held, busy);
+    rset_free(busy);
+    rset_free(held);
+    return try_layout(room, idle, false, err);
+}
+
+static int try_unused(struct room *room, struct error *err)
+{
+    struct rset *unused = room_unused(room->manager);
+    return unused ? try_layout(room, unused, false, err) : -1;
+}
+
+static int try_shared(struct room *room, struct error *err)
+{
+    return try_layout(room, room_held(room->manager), true, err);
+}
+
+/* Hosts that were named may have something free, but too little, and nothing of the program. */
+static int try_crowded(struct room *room, struct error *err)
+{
+    struct rset *held = room_held(room->manager), *unused = room_unused(room->manager);
+    struct rset *all = unused ? both_of(held, unused) : NULL;
+    rset_free(unused);
+    rset_free(held);
+    return all ? try_layout(room, all, true, err) : -1;
+}
+
+static int try_all(struct room *room, struct error *err)
+{
+    if (try_idle(room, err) == 0 || try_unused(room, err) == 0)
+        return 0;
+    room->shared = try_shared(room, err) == 0;
+    if (room->shared)
+        return 0;
+    room->crowded = try_crowded(room, err) == 0;
+    return room->crowded ? 0 : -1;
+}
+
+struct room *room_find(struct manager *manager, const struct spec *spec,
+                       struct hostlist *const *hosts, struct error *err)
+{
+    struct room *room = mem_alloc(sizeof(*room));
+    room->manager = manager;
+    room->spec = spec;
+    room->hosts = hosts;
+    room->candidates = mem_array(manager->nodes->count, sizeof(*room->candidates));
+    room->candidate_host = mem_array(manager->nodes->count, sizeof(*room->candidate_host));
+    if (try_all(room, err) == 0)
+        return room;
+    room_free(room);
+    return NULL;
+}
+
+void room_free(struct room *room)
+{
+    if (!room)
+        return;
+    layout_free(room->layout);
+    free_only(room);
+    rset_free(room->cores);
+    free(room->candidates);
+    free(room->candidate_host);
+    free(room);
+}
+
+/* ---- the claim ---- */
+
+static bool is_within(const struct rset *inner, const struct rset *outer)
+{
+    struct rset *left = rset_subtract_hosts(inner, outer);
+    bool within = !left->nnodes;
+    rset_free(left);
+    return within;
+}
+
+int room_claim(struct manager *manager, const struct rset *more, struct error *err)
+{
+    struct rset *held = room_held(manager);
+    int lost = 0;
+    if (!manager->spec->overlap && !is_within(more, held)) {
+        struct rset *all = both_of(held, more);
+        lost = program_claim(manager->program, all, err);
+        rset_free(all);
+    }
+    rset_free(held);
+    return lost;
+}
+
+static void on_give_back(struct ev_loop *loop, ev_timer *timer, int events);
+
+/* Where that fails what is over stays claimed, and others wait for it. */
+static void give_back(struct manager *manager, const struct rset *held)
+{
+    if (ev_is_active(&manager->give_back))
+        return;
+    lock_be_patient(manager);
+    if (program_claim(manager->program, held, NULL) == 0)
+        return;
+    ev_timer_init(&manager->give_back, on_give_back, GIVE_BACK_AGAIN, 0);
+    manager->give_back.data = manager;
+    ev_timer_start(manager->loop, &manager->give_back);
+}
+
+static void on_give_back(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct manager *manager = timer->data;
+    (void)loop, (void)events;
+    if (manager->phase != PHASE_RUN) /* it goes with the program */
+        return;
+    struct rset *held = room_held(manager);
+    give_back(manager, held);
+    rset_free(held);
+}
+
+void room_give_back(struct manager *manager, const struct rset *less)
+{
+    struct rset *held = room_held(manager);
+    if (!manager->spec->overlap && !is_within(less, held))
+        give_back(manager, held);
+    rset_free(held);
+}

@@ -1,0 +1,140 @@
+/* Spawns that tasks ask for: begun at once, or when the hosts that were woken for them are up or
+ * have failed, or when the instance's lock is to be had. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "launcher/manager/internal.h"
+#include "launcher/protocol/task_request.h"
+
+struct parked {
+    struct parked *next;
+    struct ask ask;
+    struct asker asker;
+    struct idset *woken; /* for it, so far */
+};
+
+static void refuse(struct manager *manager, const struct asker *asker, const struct error *err)
+{
+    struct answer answer = {.refusal = mem_copy_text(error_text(err)),
+                            .bad = err->kind == ERROR_USAGE};
+    asked_refused(manager, asker, error_text(err));
+    asked_answer(manager, asker, &answer);
+    answer_clear(&answer);
+}
+
+static bool awaits(const struct manager *manager, const struct idset *woken)
+{
+    IDSET_FOREACH(node, woken)
+    {
+        if (gather_awaits(manager, node))
+            return true;
+    }
+    return false;
+}
+
+/* The oldest first. */
+static void park(struct manager *manager, struct parked *parked)
+{
+    struct parked **last = &manager->parked;
+    while (*last)
+        last = &(*last)->next;
+    parked->next = NULL;
+    *last = parked;
+}
+
+static void parked_free(struct parked *parked)
+{
+    ask_clear(&parked->ask);
+    idset_free(parked->woken);
+    free(parked);
+}
+
+static void on_lock(struct manager *manager);
+
+/* True: it has to wait. */
+static bool try(struct manager *manager, const struct ask *ask, const struct asker *asker,
+                struct idset *woken)
+{
+    struct error err = ERROR_INIT;
+    int rc;
+    do /* a host may fail at once */
+        rc = adding_begin(manager, ask, asker, woken, &err);
+    while (rc > 0 && !err.text && !awaits(manager, woken));
+    if (rc > 0 && err.text)
+        rc = lock_wait(manager, on_lock, &err);
+    else
+        lock_had(manager);
+    if (rc < 0)
+        refuse(manager, asker, &err);
+    error_clear(&err);
+    return rc > 0;
+}
+
+static void settle(struct manager *manager)
+{
+    struct parked *next, *list = manager->parked;
+    bool locked = false; /* then nobody else gets it either */
+    manager->parked = NULL;
+    for (struct parked *parked = list; parked; parked = next) {
+        bool ready = !locked && !awaits(manager, parked->woken);
+        next = parked->next;
+        if (ready && !try(manager, &parked->ask, &parked->asker, parked->woken)) {
+            parked_free(parked);
+            continue;
+        }
+        locked |= ready && lock_is_busy(manager);
+        park(manager, parked);
+    }
+}
+
+static void on_lock(struct manager *manager)
+{
+    if (manager->phase == PHASE_RUN)
+        settle(manager);
+}
+
+static int copy_ask(struct ask *copy, const struct ask *ask, struct error *err)
+{
+    json_t *value = ask_to_json(ask);
+    int rc = ask_from_json(copy, value, err);
+    json_decref(value);
+    return rc;
+}
+
+void parked_take(struct manager *manager, const struct ask *ask, const struct asker *asker)
+{
+    struct error err = ERROR_INIT;
+    struct idset *woken = idset_new();
+    if (!try(manager, ask, asker, woken)) {
+        idset_free(woken);
+        return;
+    }
+    struct parked *parked = mem_alloc(sizeof(*parked));
+    parked->asker = *asker;
+    parked->woken = woken;
+    if (copy_ask(&parked->ask, ask, &err) == 0) {
+        park(manager, parked);
+        return;
+    }
+    refuse(manager, asker, &err);
+    error_clear(&err);
+    idset_free(woken);
+    free(parked);
+}
+
+void parked_settled(struct manager *manager)
+{
+    if (!manager->waiting)
+        gather_keep(manager);
+    settle(manager);
+}
+
+void parked_close(struct manager *manager)
+{
+    struct parked *next;
+    for (struct parked *parked = manager->parked; parked; parked = next) {
+        next = parked->next;
+        parked_free(parked);
+    }
+    manager->parked = NULL;
+}

@@ -1,0 +1,117 @@
+/* What tasks ask of their program, and the answers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/manager/internal.h"
+#include "launcher/protocol/task_request.h"
+
+void asked_refused(struct manager *manager, const struct asker *asker, const char *why)
+{
+    char *line = mem_format("spawn refused: %s", why);
+    if (asker->aloud || manager->spec->verbose)
+        viewer_note(manager, line);
+    free(line);
+}
+
+void asked_answer(struct manager *manager, const struct asker *asker, const struct answer *answer)
+{
+    json_t *value = answer_to_json(answer);
+    char *text = json_dumps(value, JSON_COMPACT);
+    struct frame frame = {.type = FRAME_ANSWER,
+                          .node = asker->node,
+                          .rank = asker->number,
+                          .group = asker->group,
+                          .bytes = text,
+                          .len = text ? strlen(text) : 0};
+    tree_send_node(manager->tree, asker->node, &frame);
+    json_decref(value);
+    free(text);
+}
+
+static int publish(struct manager *manager, uint32_t group, const struct ask *ask,
+                   struct answer *answer, struct error *err)
+{
+    return names_publish(manager, group, ask->name, ask->port, &answer->full, err);
+}
+
+static int lookup(struct manager *manager, uint32_t group, const struct ask *ask,
+                  struct answer *answer, struct error *err)
+{
+    answer->port = names_lookup(manager, group, ask->name, err);
+    return answer->port ? 0 : -1;
+}
+
+static int unpublish(struct manager *manager, uint32_t group, const struct ask *ask,
+                     struct answer *answer, struct error *err)
+{
+    (void)answer, (void)group;
+    return names_unpublish(manager, ask->name, err);
+}
+
+/* Numbers of its group: who was in none of the others has nothing to do with them. */
+static int dead(struct manager *manager, uint32_t group, const struct ask *ask,
+                struct answer *answer, struct error *err)
+{
+    const struct group *of = groups_find(manager, group);
+    (void)ask;
+    if (!of)
+        return error_set(err, "its group is over");
+    answer->dead = idset_new();
+    IDSET_FOREACH(rank, manager->dead)
+    {
+        if (rank >= of->first_rank && rank - of->first_rank < of->ntasks)
+            idset_add(answer->dead, rank - of->first_rank);
+    }
+    return 0;
+}
+
+static int (*const at_once[ASK_NKINDS])(struct manager *, uint32_t, const struct ask *,
+                                        struct answer *, struct error *) = {
+    [ASK_PUBLISH] = publish, [ASK_LOOKUP] = lookup, [ASK_UNPUBLISH] = unpublish, [ASK_DEAD] = dead};
+
+/* Once: a task may go on trying. */
+static void note_full(struct manager *manager, const struct asker *asker, const struct error *err)
+{
+    const struct group *group = groups_find(manager, asker->group);
+    if (manager->names_full || !group)
+        return;
+    char *line = mem_format("rank %u: PMI: %s", group->first_rank + asker->rank, error_text(err));
+    viewer_note(manager, line);
+    manager->names_full = true;
+    free(line);
+}
+
+static void take(struct manager *manager, const struct ask *ask, const struct asker *asker)
+{
+    struct error err = ERROR_INIT;
+    struct answer answer = {0};
+    if (ask->kind == ASK_SPAWN) {
+        parked_take(manager, ask, asker); /* it is answered once it has started */
+        return;
+    }
+    if (at_once[ask->kind](manager, asker->group, ask, &answer, &err) < 0)
+        answer.refusal = mem_copy_text(error_text(&err));
+    if (answer.full)
+        note_full(manager, asker, &err);
+    asked_answer(manager, asker, &answer);
+    answer_clear(&answer);
+    error_clear(&err);
+}
+
+void asked_take(struct manager *manager, const struct frame *frame, const json_t *value)
+{
+    struct error err = ERROR_INIT;
+    struct asker asker = {.node = frame->node, .group = frame->group, .number = frame->rank};
+    struct ask ask;
+    if (ask_from_json(&ask, value, &err) == 0) {
+        asker.rank = ask.rank;
+        asker.aloud = ask.aloud;
+        take(manager, &ask, &asker);
+        ask_clear(&ask);
+    } else {
+        struct answer answer = {.refusal = err.text, .bad = true};
+        asked_answer(manager, &asker, &answer);
+    }
+    error_clear(&err);
+}

@@ -1,0 +1,404 @@
+#include "launcher/mpiexec/mpiexec.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/file_text.h"
+#include "base/mem.h"
+#include "base/shell_words.h"
+#include "base/text.h"
+#include "launcher/mpiexec/mpiexec_private.h"
+#include "launcher/options/option.h"
+#include "launcher/spec/spec.h"
+
+#define MPIEXEC_MAX_FILE (16u << 20)
+
+/* ---- words and parts ---- */
+
+void mpiexec_add(struct mpiexec_words *words, char *word)
+{
+    words->at = mem_resize(words->at, words->count + 2, sizeof(words->at[0]));
+    words->at[words->count++] = word;
+    words->at[words->count] = NULL;
+}
+
+void mpiexec_add_all(struct mpiexec_words *words, const struct mpiexec_words *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        mpiexec_add(words, mem_copy_text(more->at[i]));
+}
+
+const char *mpiexec_value(const struct mpiexec_words *words, const char *option)
+{
+    size_t len = strlen(option);
+    for (size_t i = words->count; i > 0; i--)
+        if (strncmp(words->at[i - 1], option, len) == 0)
+            return words->at[i - 1] + len;
+    return NULL;
+}
+
+struct mpiexec_text mpiexec_text_cut(const char **value, const char *ends)
+{
+    struct mpiexec_text text = {*value, strcspn(*value, ends)};
+    *value += text.len;
+    *value += **value != '\0';
+    return text;
+}
+
+bool mpiexec_text_begins(struct mpiexec_text text, const char *word, size_t least)
+{
+    return text.len >= least && text.len <= strlen(word) &&
+           strncasecmp(text.at, word, text.len) == 0;
+}
+
+void mpiexec_words_free(struct mpiexec_words *words)
+{
+    spec_free_words(words->at);
+    *words = (struct mpiexec_words){0};
+}
+
+struct mpiexec_part *mpiexec_part(struct mpiexec *mpiexec)
+{
+    return &mpiexec->parts[mpiexec->nparts - 1];
+}
+
+static void mpiexec_new_part(struct mpiexec *mpiexec)
+{
+    mpiexec->parts = mem_resize(mpiexec->parts, mpiexec->nparts + 1, sizeof(mpiexec->parts[0]));
+    mpiexec->parts[mpiexec->nparts++] = (struct mpiexec_part){0};
+}
+
+static void mpiexec_free(struct mpiexec *mpiexec)
+{
+    for (size_t i = 0; i < mpiexec->nparts; i++) {
+        mpiexec_words_free(&mpiexec->parts[i].pass);
+        mpiexec_words_free(&mpiexec->parts[i].set);
+        mpiexec_words_free(&mpiexec->parts[i].own);
+        free(mpiexec->parts[i].found);
+        free(mpiexec->parts[i].per);
+        free(mpiexec->parts[i].per_written);
+        free(mpiexec->parts[i].per_other);
+    }
+    free(mpiexec->parts);
+    mpiexec_words_free(&mpiexec->whole);
+    mpiexec_words_free(&mpiexec->pass);
+    mpiexec_words_free(&mpiexec->set);
+    free(mpiexec->hosts);
+    spec_free_words(mpiexec->file);
+    mpiexec_words_free(&mpiexec->texts);
+    mpiexec_words_free(&mpiexec->undecided);
+}
+
+/* ---- options ---- */
+
+/* The words of a template, with the values in the places of its {}. */
+static void mpiexec_fill(struct mpiexec_words *words, const char *native, const char *const *values)
+{
+    struct buf word = BUF_INIT;
+    for (const char *at = native; *at && *at != ' '; at++) {
+        if (strncmp(at, "{}", 2) == 0) {
+            buf_add_text(&word, *values++);
+            at++;
+        } else {
+            buf_add_char(&word, *at);
+        }
+    }
+    mpiexec_add(words, buf_take_text(&word));
+}
+
+static struct mpiexec_words *mpiexec_place_words(struct mpiexec *mpiexec, enum mpiexec_place place)
+{
+    return place == MPIEXEC_WHOLE   ? &mpiexec->whole
+           : place == MPIEXEC_EVERY ? &mpiexec->set
+           : place == MPIEXEC_SET   ? &mpiexec_part(mpiexec)->set
+                                    : &mpiexec_part(mpiexec)->own;
+}
+
+static int mpiexec_apply(struct mpiexec *mpiexec, const struct mpiexec_option *option,
+                         const char *const *values, struct error *err)
+{
+    switch (option->place) {
+    case MPIEXEC_IDLE:
+        return 0;
+    case MPIEXEC_NONE:
+        return error_set(err, "not offered: write %s", option->native);
+    case MPIEXEC_READ:
+        return option->read(mpiexec, values, err);
+    default:
+        mpiexec_fill(mpiexec_place_words(mpiexec, option->place), option->native, values);
+        return 0;
+    }
+}
+
+struct scan {
+    char *const *at; /* the next word */
+    struct mpiexec *mpiexec;
+    struct error *err;
+};
+
+/* Lines are parts; what begins with # is a comment; blank lines are none. */
+static int mpiexec_split_file(const char *text, struct mpiexec_words *words, struct error *err)
+{
+    unsigned number = 1;
+    for (const char *at = text; *at; number++) {
+        size_t len = strcspn(at, "\n");
+        char *line = mem_copy_text_n(at, len);
+        bool comment = line[strspn(line, " \t\r")] == '#';
+        char **found = shell_words_split(comment ? "" : line, err);
+        free(line);
+        if (!found)
+            return error_prefix(err, "line %u", number);
+        if (found[0] && words->count)
+            mpiexec_add(words, mem_copy_text(":"));
+        for (size_t i = 0; found[i]; i++)
+            mpiexec_add(words, found[i]);
+        free(found);
+        at += len + (at[len] == '\n');
+    }
+    return 0;
+}
+
+/* What the file says stands in place of the rest of the command line, which has to be empty. Only
+ * behind Open MPI's -app a program may stand: mpirun passes over it, and scripts have one there. */
+static int scan_file(struct scan *scan, const char *path, bool passes_over)
+{
+    struct buf text = BUF_INIT;
+    struct mpiexec_words words = {0};
+    if (scan->mpiexec->file)
+        return error_set(scan->err, "one file cannot name another");
+    if (*scan->at && (!passes_over || **scan->at == '-'))
+        return error_set(scan->err, "%s says what to run: leave out %s", path,
+                         excerpt(*scan->at, strlen(*scan->at)).text);
+    int rc = file_text_read(path, path, MPIEXEC_MAX_FILE, &text, scan->err);
+    if (rc == 0 && strlen(buf_text(&text)) != text.len)
+        rc = error_set(scan->err, "%s holds a zero byte: this is not a text", path);
+    else if (rc == 0 && (rc = mpiexec_split_file(buf_text(&text), &words, scan->err)) < 0)
+        error_prefix(scan->err, "%s", path);
+    else if (rc == 0 && !words.count)
+        rc = error_set(scan->err, "%s is empty: a line is a part, such as \"-n 4 ./app\"", path);
+    buf_free(&text);
+    if (rc < 0) {
+        mpiexec_words_free(&words);
+        return -1;
+    }
+    scan->at = scan->mpiexec->file = words.at;
+    return 0;
+}
+
+/* "-genv FOO=5": the name and the value in one word, which is cut in two. */
+static bool scan_pair(struct scan *scan, const struct mpiexec_option *option, const char *attached,
+                      const char **values)
+{
+    const char *word = attached ? attached : *scan->at;
+    const char *equals = word ? strchr(word, '=') : NULL;
+    if (mpiexec_nvalues(option) != 2 || !equals || equals == word)
+        return false;
+    scan->at += !attached;
+    mpiexec_add(&scan->mpiexec->texts, mem_copy_text_n(word, (size_t)(equals - word)));
+    values[0] = scan->mpiexec->texts.at[scan->mpiexec->texts.count - 1];
+    values[1] = equals + 1;
+    return true;
+}
+
+static int scan_values(struct scan *scan, const struct mpiexec_option *option, const char *attached,
+                       const char **values)
+{
+    size_t wanted = mpiexec_nvalues(option);
+    if (scan_pair(scan, option, attached, values))
+        return 0;
+    if (attached && !mpiexec_takes_value(option))
+        return error_set(scan->err, "takes no value: write it without =%s", attached);
+    for (size_t i = 0; i < wanted; i++) {
+        if (i == 0 && attached)
+            values[i] = attached;
+        else if (*scan->at && strcmp(*scan->at, ":") != 0)
+            values[i] = *scan->at++;
+        else
+            return error_set(scan->err, "needs %s", option->arguments);
+    }
+    return 0;
+}
+
+static int scan_foreign(struct scan *scan, const struct mpiexec_option *option,
+                        const char *attached)
+{
+    const char *values[MPIEXEC_MAX_VALUES] = {NULL};
+    mpiexec_note_option(scan->mpiexec, option);
+    if (option->place == MPIEXEC_NONE)
+        return mpiexec_apply(scan->mpiexec, option, values, scan->err);
+    if (scan_values(scan, option, attached, values) < 0)
+        return -1;
+    if (option->place == MPIEXEC_READ && !option->read)
+        return scan_file(scan, values[0], option->dialect == MPIEXEC_OPENMPI);
+    return mpiexec_apply(scan->mpiexec, option, values, scan->err);
+}
+
+/* An option of tprun's own is copied, its value attached. */
+static int scan_native(struct scan *scan, const struct option *option, const char *attached)
+{
+    struct mpiexec *mpiexec = scan->mpiexec;
+    struct mpiexec_words *words =
+        option->flags & OPTION_WHOLE ? &mpiexec->whole : &mpiexec_part(mpiexec)->own;
+    if (!attached && option->argument && !(option->flags & OPTION_MAYBE)) {
+        if (!*scan->at)
+            return error_set(scan->err, "needs %s", option->argument);
+        attached = *scan->at++;
+    }
+    mpiexec_add(words, attached ? mem_format("--%s=%s", option->name, attached)
+                                : mem_format("--%s", option->name));
+    static const char *const placing[] = {"per", "shape", "taskmap", "mppr", "order", "nodes"};
+    for (size_t i = 0; i < sizeof(placing) / sizeof(placing[0]); i++)
+        if (strcmp(option->name, placing[i]) == 0)
+            mpiexec_part(mpiexec)->placed = true;
+    return 0;
+}
+
+/* One dash or two, as both launchers take it. */
+static int scan_option(struct scan *scan, const char *word)
+{
+    size_t dashes = word[1] == '-' ? 2 : 1;
+    size_t len = strcspn(word + dashes, "=");
+    const char *name = word + dashes, *attached = name[len] ? name + len + 1 : NULL;
+    scan->mpiexec->option = (struct mpiexec_text){word, dashes + len};
+    if (!attached && mpiexec_is_undecided(scan->mpiexec, name, len)) {
+        mpiexec_add(&scan->mpiexec->undecided, mem_copy_text(word));
+        return 0;
+    }
+    const struct mpiexec_option *foreign = mpiexec_find(name, len, scan->mpiexec->dialect);
+    if (!foreign) /* the other launcher's: what it says is clear */
+        foreign = mpiexec_find(name, len, MPIEXEC_EITHER);
+    const struct option *own = foreign || dashes == 1 ? NULL : option_find(name, len);
+    int rc = 0;
+    if (foreign)
+        rc = scan_foreign(scan, foreign, attached);
+    else if (own)
+        rc = scan_native(scan, own, attached);
+    else
+        return error_set(scan->err,
+                         "there is no option %s; tprun's own long options are taken with two "
+                         "dashes",
+                         excerpt(word, dashes + len).text);
+    return rc < 0 ? error_prefix(scan->err, "%.*s", (int)(dashes + len), word) : 0;
+}
+
+static void scan_program(struct scan *scan)
+{
+    struct mpiexec_part *part = mpiexec_part(scan->mpiexec);
+    part->program = scan->at;
+    while (*scan->at && strcmp(*scan->at, ":") != 0) {
+        scan->at++;
+        part->nprogram++;
+    }
+}
+
+static int scan_part(struct scan *scan)
+{
+    mpiexec_new_part(scan->mpiexec);
+    while (*scan->at && (*scan->at)[0] == '-' && (*scan->at)[1]) {
+        const char *word = *scan->at++;
+        if (strcmp(word, "--") == 0)
+            break;
+        if (scan_option(scan, word) < 0)
+            return -1;
+    }
+    scan_program(scan);
+    return 0;
+}
+
+static int mpiexec_scan(struct mpiexec *mpiexec, char *const *words, struct error *err)
+{
+    struct scan scan = {.at = words, .mpiexec = mpiexec, .err = err};
+    for (;;) {
+        while (*scan.at && strcmp(*scan.at, ":") == 0) /* loops in scripts leave empty parts */
+            scan.at++;
+        if (!*scan.at && mpiexec->nparts)
+            return 0;
+        if (scan_part(&scan) < 0)
+            return -1;
+        if (!*scan.at)
+            return 0;
+        scan.at++;
+    }
+}
+
+/* Options that mean two things mean what the chosen dialect has; Open MPI's where none is. */
+static int mpiexec_end_undecided(struct mpiexec *mpiexec, struct error *err)
+{
+    if (mpiexec->undecided.count)
+        mpiexec_choose_by_program(mpiexec);
+    for (size_t i = 0; i < mpiexec->undecided.count; i++) {
+        const char *word = mpiexec->undecided.at[i], *name = word + strspn(word, "-");
+        const struct mpiexec_option *option = mpiexec_find(name, strlen(name), mpiexec->dialect);
+        if (mpiexec_apply(mpiexec, option, NULL, err) < 0)
+            return error_prefix(err, "%s", word);
+    }
+    return 0;
+}
+
+/* ---- the native command line ---- */
+
+/* There, a word of backslashes and a colon loses a backslash. */
+static char *mpiexec_argument(const char *word)
+{
+    size_t slashes = strspn(word, "\\");
+    bool escaped = slashes && strcmp(word + slashes, ":") == 0;
+    return escaped ? mem_format("\\%s", word) : mem_copy_text(word);
+}
+
+/* -npernode and the like beside -n are limits that mpirun keeps, too. */
+static bool part_is_limited(const struct mpiexec_part *part)
+{
+    return part->ntasks && !part->ppn && (part->filled || mpiexec_value(&part->own, "--per="));
+}
+
+static void mpiexec_write_part(const struct mpiexec *mpiexec, const struct mpiexec_part *part,
+                               struct mpiexec_words *words)
+{
+    mpiexec_add_all(words, part->passes ? &part->pass : &mpiexec->pass);
+    mpiexec_add_all(words, &mpiexec->set);
+    mpiexec_add_all(words, &part->set);
+    mpiexec_add_all(words, &part->own);
+    if (!mpiexec->strict && (mpiexec->oversubscribe || !part_is_limited(part)))
+        mpiexec_add(words, mem_copy_text("--oversubscribe"));
+    if (part->nprogram && part->program[0][0] == '-')
+        mpiexec_add(words, mem_copy_text("--"));
+    for (size_t i = 0; i < part->nprogram; i++)
+        mpiexec_add(words, mpiexec_argument(i ? part->program[i] : mpiexec_program(part)));
+}
+
+char **mpiexec_translate(char *const argv[], struct error *err)
+{
+    struct mpiexec mpiexec = {.name = argv[0] ? argv[0] : "mpiexec",
+                              .dialect = mpiexec_name_dialect(argv[0])};
+    struct mpiexec_words words = {0};
+    int rc = mpiexec_scan(&mpiexec, argv + (argv[0] != NULL), err);
+    for (size_t i = 0; rc == 0 && i < mpiexec.nparts; i++)
+        mpiexec_end_prefix(&mpiexec, &mpiexec.parts[i]);
+    if (rc == 0) {
+        mpiexec_choose_by_options(&mpiexec);
+        mpiexec_find_programs(&mpiexec);
+        rc = mpiexec_end_undecided(&mpiexec, err);
+    }
+    if (rc == 0)
+        rc = mpiexec_read_environment(&mpiexec, err);
+    for (size_t i = 0; rc == 0 && i < mpiexec.nparts; i++)
+        mpiexec_end_layout(&mpiexec, &mpiexec.parts[i]);
+    if (rc == 0)
+        rc = mpiexec_place_ranks(&mpiexec, err);
+    if (rc == 0) {
+        mpiexec_add(&words, mem_copy_text(mpiexec.name));
+        mpiexec_add_all(&words, &mpiexec.whole);
+    } else if (err) {
+        err->kind = ERROR_USAGE;
+    }
+    for (size_t i = 0; rc == 0 && i < mpiexec.nparts; i++) {
+        if (i)
+            mpiexec_add(&words, mem_copy_text(":"));
+        mpiexec_fill_objects(&mpiexec.parts[i]);
+        mpiexec_write_part(&mpiexec, &mpiexec.parts[i], &words);
+    }
+    mpiexec_free(&mpiexec);
+    return words.at;
+}

@@ -1,0 +1,122 @@
+/* mpiexec --help: the table, by dialect. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "launcher/mpiexec/mpiexec.h"
+#include "launcher/mpiexec/mpiexec_private.h"
+
+#define HELP_LEFT 30
+#define HELP_WIDTH 79
+
+/* "-host, -hosts A:2,B". */
+static char *help_names(const struct mpiexec_option *option)
+{
+    struct buf text = BUF_INIT;
+    for (const char *at = option->names; *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " ");
+        buf_printf(&text, "%s-%.*s", at == option->names ? "" : ", ", (int)len, at);
+        at += len;
+    }
+    if (option->arguments && option->arguments[0] == '[')
+        buf_printf(&text, "[=%s", option->arguments + 1);
+    else if (option->arguments)
+        buf_printf(&text, " %s", option->arguments);
+    return buf_take_text(&text);
+}
+
+/* The native words with the names of the values in the places of {}. */
+static char *help_native(const struct mpiexec_option *option)
+{
+    struct buf text = BUF_INIT;
+    const char *name = option->arguments ? option->arguments : "";
+    for (const char *at = option->native; *at; at++) {
+        if (strncmp(at, "{}", 2) != 0) {
+            buf_add_char(&text, *at);
+            continue;
+        }
+        size_t len = strcspn(name, " ");
+        buf_add(&text, name, len);
+        name += len + (name[len] == ' ');
+        at++;
+    }
+    return buf_take_text(&text);
+}
+
+/* The text from this column on, broken at blanks where the line would be too long. */
+static void help_wrap(struct buf *help, const char *text, size_t indent, size_t column)
+{
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        if (column > indent && column + 1 + len > HELP_WIDTH) {
+            buf_printf(help, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            buf_add_char(help, ' ');
+            column++;
+        }
+        buf_add(help, text, len);
+        column += len;
+        text += len + (text[len] == ' ');
+    }
+    buf_add_char(help, '\n');
+}
+
+static void help_row(struct buf *help, const struct mpiexec_option *option)
+{
+    char *left = help_names(option), *right = help_native(option);
+    size_t indent = HELP_LEFT + 2;
+    buf_add_text(help, "  ");
+    if (strlen(left) + 1 < HELP_LEFT)
+        buf_printf(help, "%-*s", HELP_LEFT, left);
+    else {
+        help_wrap(help, left, 4, 2);
+        buf_printf(help, "%*s", (int)indent, "");
+    }
+    help_wrap(help, right, indent, indent);
+    free(left);
+    free(right);
+}
+
+static bool place_means(enum mpiexec_place place)
+{
+    return place != MPIEXEC_IDLE && place != MPIEXEC_NONE;
+}
+
+/* All rows of a kind and a dialect. */
+static void help_section(struct buf *help, const char *title, enum mpiexec_dialect dialect,
+                         enum mpiexec_place place)
+{
+    buf_printf(help, "\n%s:\n", title);
+    for (const struct mpiexec_option *option = mpiexec_table; option->names; option++)
+        if (option->dialect == dialect &&
+            (place == MPIEXEC_WHOLE ? place_means(option->place) : option->place == place))
+            help_row(help, option);
+}
+
+char *mpiexec_help(void)
+{
+    static const struct {
+        const char *title;
+        enum mpiexec_dialect dialect;
+        enum mpiexec_place place; /* WHOLE: all that have a meaning */
+    } sections[] = {
+        {"MPICH's and Open MPI's, which mean the same", MPIEXEC_EITHER, MPIEXEC_WHOLE},
+        {"MPICH's, and what tprun does", MPIEXEC_HYDRA, MPIEXEC_WHOLE},
+        {"Open MPI's, and what tprun does", MPIEXEC_OPENMPI, MPIEXEC_WHOLE},
+        {"Ignored, of both, and why", MPIEXEC_EITHER, MPIEXEC_IDLE},
+        {"Ignored, of MPICH's, and why", MPIEXEC_HYDRA, MPIEXEC_IDLE},
+        {"Ignored, of Open MPI's, and why", MPIEXEC_OPENMPI, MPIEXEC_IDLE},
+        {"Refused, of MPICH's, and what to write instead", MPIEXEC_HYDRA, MPIEXEC_NONE},
+        {"Refused, of Open MPI's, and what to write instead", MPIEXEC_OPENMPI, MPIEXEC_NONE},
+    };
+    struct buf help = BUF_INIT;
+    buf_add_text(&help,
+                 "Usage: mpiexec [OPTIONS] PROGRAM [ARG...] [ : [OPTIONS] PROGRAM "
+                 "[ARG...] ]...\n"
+                 "tprun by the name of another launcher. Options have one dash or two; "
+                 "tprun's own\nlong options have two, such as --dry-run: see tprun --help.\n");
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        help_section(&help, sections[i].title, sections[i].dialect, sections[i].place);
+    return buf_take_text(&help);
+}

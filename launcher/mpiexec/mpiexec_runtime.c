@@ -1,0 +1,335 @@
+/* Open MPI's files of parameters, its runtime options, and variables that are made of others. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/file_text.h"
+#include "base/mem.h"
+#include "base/shell_words.h"
+#include "base/text.h"
+#include "launcher/mpiexec/mpiexec_private.h"
+#include "launcher/process/signal_name.h"
+
+#define RUNTIME_MAX_FILE (1u << 20)
+
+/* ---- files of parameters ---- */
+
+/* NAME = VALUE, the value to the end of the line. */
+static int tune_parameter(struct mpiexec *mpiexec, const char *line, struct error *err)
+{
+    static const char blanks[] = " \t\r";
+    const char *equals = strchr(line, '=');
+    size_t len = equals ? (size_t)(equals - line) : 0;
+    while (len && strchr(blanks, line[len - 1]))
+        len--;
+    if (!len || strcspn(line, blanks) < len)
+        return error_set(err, "%s is neither NAME = VALUE nor -mca NAME VALUE nor -x NAME=VALUE",
+                         excerpt(line, strlen(line)).text);
+    const char *text = equals + 1 + strspn(equals + 1, blanks);
+    size_t size = strlen(text);
+    while (size && strchr(blanks, text[size - 1]))
+        size--;
+    /* kept: readers may borrow them */
+    mpiexec_add(&mpiexec->texts, mem_copy_text_n(line, len));
+    mpiexec_add(&mpiexec->texts, mem_copy_text_n(text, size));
+    char **values = mpiexec->texts.at + mpiexec->texts.count - 2;
+    return mpiexec_read_mca(mpiexec, (const char *const[]){values[0], values[1]}, err);
+}
+
+/* -mca NAME VALUE and -x NAME[=VALUE], as on a command line. */
+static int tune_options(struct mpiexec *mpiexec, const char *const *at, struct error *err)
+{
+    while (*at) {
+        const char *dashes = *at++, *name = dashes + strspn(dashes, "-");
+        const struct mpiexec_option *option = mpiexec_find(name, strlen(name), MPIEXEC_OPENMPI);
+        size_t wanted = option ? mpiexec_nvalues(option) : 0;
+        bool variable = option && option->read == mpiexec_read_variable;
+        bool pmix = strcmp(name, "pmixmca") == 0;
+        if (dashes == name || !option || (!variable && !pmix && option->read != mpiexec_read_mca))
+            return error_set(err, "%s does not belong there: -mca and -x do",
+                             excerpt(dashes, strlen(dashes)).text);
+        for (size_t i = 0; i < wanted; i++)
+            if (!at[i])
+                return error_set(err, "%s needs %s", dashes, option->arguments);
+        if (pmix)
+            mpiexec_add(&mpiexec->set, mem_format("--env=PMIX_MCA_%s=%s", at[0], at[1]));
+        else if (variable && (strchr(at[0], '=') || getenv(at[0])))
+            mpiexec_add(&mpiexec->set, mem_format("--env=%s", at[0]));
+        else if (!variable && mpiexec_read_mca(mpiexec, at, err) < 0)
+            return -1;
+        at += wanted;
+    }
+    return 0;
+}
+
+static int tune_line(struct mpiexec *mpiexec, const char *line, struct error *err)
+{
+    line += strspn(line, " \t\r");
+    if (*line == '#' || !*line)
+        return 0;
+    if (*line != '-')
+        return tune_parameter(mpiexec, line, err);
+    char **found = shell_words_split(line, err);
+    if (!found)
+        return -1;
+    size_t first = mpiexec->texts.count, count = 0;
+    for (; found[count]; count++) /* kept: readers may borrow them */
+        mpiexec_add(&mpiexec->texts, mem_copy_text(found[count]));
+    shell_words_free(found);
+    return tune_options(mpiexec, (const char *const *)mpiexec->texts.at + first, err);
+}
+
+static int tune_file(struct mpiexec *mpiexec, const char *path, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    unsigned number = 1;
+    int rc = file_text_read(path, path, RUNTIME_MAX_FILE, &text, err);
+    if (rc == 0 && strlen(buf_text(&text)) != text.len)
+        rc = error_set(err, "%s holds a zero byte: this is not a text", path);
+    for (const char *at = buf_text(&text); rc == 0 && *at; number++) {
+        size_t len = strcspn(at, "\n");
+        char *line = mem_copy_text_n(at, len);
+        if ((rc = tune_line(mpiexec, line, err)) < 0)
+            error_prefix(err, "%s: line %u", path, number);
+        free(line);
+        at += len + (at[len] == '\n');
+    }
+    buf_free(&text);
+    return rc;
+}
+
+/* Before what other options set: the command line says more than a file. */
+int mpiexec_read_tune(struct mpiexec *mpiexec, const char *const *values, struct error *err)
+{
+    struct mpiexec_words before = mpiexec->set;
+    char *names = mem_copy_text(values[0]), *rest = names;
+    int rc = 0;
+    mpiexec->set = (struct mpiexec_words){0};
+    for (char *name; rc == 0 && (name = strsep(&rest, ","));)
+        rc = tune_file(mpiexec, name, err);
+    free(names);
+    mpiexec_add_all(&mpiexec->set, &before);
+    mpiexec_words_free(&before);
+    return rc;
+}
+
+/* ---- runtime options ---- */
+
+enum runtime_kind {
+    RUNTIME_ON,      /* the native word where the option is not false */
+    RUNTIME_OFF,     /* where it is */
+    RUNTIME_TIME,    /* with a time */
+    RUNTIME_IDLE,    /* nothing has to be done */
+    RUNTIME_REFUSED, /* what to write instead */
+};
+
+static const struct runtime_option {
+    const char *name;
+    size_t least; /* letters that are enough to name it */
+    enum runtime_kind kind;
+    const char *native;
+} runtime_options[] = {
+    {"error-nonzero-status", 3, RUNTIME_OFF, "--on-failure=continue"},
+    {"abort-nonzero-status", 2, RUNTIME_OFF, "--on-failure=continue"},
+    {"donotlaunch", 6, RUNTIME_ON, "--dry-run"},
+    {"do-not-launch", 8, RUNTIME_ON, "--dry-run"},
+    {"donotspawn", 6, RUNTIME_ON, "--dry-run"},
+    {"recoverable", 3, RUNTIME_ON, "--on-failure=continue"},
+    {"timeout", 1, RUNTIME_TIME, "--time-limit"},
+    {"spawn-timeout", 2, RUNTIME_TIME, "--start-timeout"},
+    {"show-progress", 2, RUNTIME_IDLE, NULL},
+    {"notifyerrors", 1, RUNTIME_IDLE, NULL},
+    {"report-state-on-timeout", 8, RUNTIME_IDLE, NULL},
+    {"report-child-jobs-separately", 8, RUNTIME_IDLE, NULL},
+    {"get-stack-traces", 1, RUNTIME_IDLE, NULL},
+    {"aggregate-help-messages", 2, RUNTIME_IDLE, NULL},
+    {"fwd-environment", 1, RUNTIME_IDLE, NULL},
+    {"continuous", 1, RUNTIME_REFUSED, "recoverable: nothing is started again"},
+    {"autorestart", 2, RUNTIME_REFUSED, "recoverable: nothing is started again"},
+    {"max-restarts", 1, RUNTIME_REFUSED, "recoverable: nothing is started again"},
+    {"exec-agent", 2, RUNTIME_REFUSED, "its command in front of the program's name"},
+    {"output-proctable", 1, RUNTIME_REFUSED, "--display map"},
+    {"stop-on-exec", 6, RUNTIME_REFUSED, "the debugger in front of the program's name"},
+    {"stop-in-init", 9, RUNTIME_REFUSED, "the debugger in front of the program's name"},
+    {"stop-in-app", 9, RUNTIME_REFUSED, "the debugger in front of the program's name"},
+};
+
+static const struct runtime_option *runtime_find(const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof(runtime_options) / sizeof(runtime_options[0]); i++) {
+        const struct runtime_option *option = &runtime_options[i];
+        if (len >= option->least && len <= strlen(option->name) &&
+            strncasecmp(option->name, name, len) == 0)
+            return option;
+    }
+    return NULL;
+}
+
+static bool runtime_false(const char *value)
+{
+    return value && *value &&
+           (strncasecmp(value, "false", strlen(value)) == 0 ||
+            strncasecmp(value, "no", strlen(value)) == 0 || strcmp(value, "0") == 0);
+}
+
+/* Seconds, or as many of days, hours and minutes before them as there are colons. */
+static char *runtime_seconds(const char *text)
+{
+    unsigned long long sum = 0;
+    size_t colons = 0;
+    for (const char *at = text; *at; at++)
+        colons += *at == ':';
+    if (colons > 3 || !*text)
+        return NULL;
+    for (const char *at = text;; at++) {
+        char *end;
+        if (*at < '0' || *at > '9' || strspn(at, "0123456789") > 9)
+            return NULL;
+        sum += strtoul(at, &end, 10);
+        if (!*end)
+            return mem_format("%llu", sum);
+        if (*end != ':')
+            return NULL;
+        sum *= colons == 3 ? 24 : 60;
+        colons--;
+        at = end;
+    }
+}
+
+static int runtime_apply(struct mpiexec *mpiexec, char *word, struct error *err)
+{
+    char *value = strchr(word, '=');
+    size_t len = value ? (size_t)(value++ - word) : strlen(word);
+    const struct runtime_option *option = runtime_find(word, len);
+    bool off = runtime_false(value);
+    if (!option)
+        return error_set(err, "%s is not known: see tprun --help=mpiexec", excerpt(word, len).text);
+    if (option->kind == RUNTIME_REFUSED)
+        return error_set(err, "%s is not offered: write %s", option->name, option->native);
+    if (option->kind == RUNTIME_TIME) {
+        char *seconds = runtime_seconds(value ? value : "");
+        if (!seconds)
+            return error_set(err, "%s needs a time: seconds, or hours:minutes:seconds",
+                             option->name);
+        mpiexec_add(&mpiexec->whole, mem_format("%s=%s", option->native, seconds));
+        free(seconds);
+    } else if (option->kind == (off ? RUNTIME_OFF : RUNTIME_ON)) {
+        mpiexec_add(&mpiexec->whole, mem_copy_text(option->native));
+    }
+    return 0;
+}
+
+int mpiexec_read_timeout(struct mpiexec *mpiexec, const char *const *values, struct error *err)
+{
+    (void)err;
+    if (strcmp(values[0], "0") != 0)
+        mpiexec_add(&mpiexec->whole, mem_format("--time-limit=%s", values[0]));
+    return 0;
+}
+
+int mpiexec_read_runtime(struct mpiexec *mpiexec, const char *const *values, struct error *err)
+{
+    char *words = mem_copy_text(values[0]), *rest = words;
+    int rc = 0;
+    for (char *word; rc == 0 && (word = strsep(&rest, ","));)
+        rc = runtime_apply(mpiexec, word, err);
+    free(words);
+    return rc;
+}
+
+int mpiexec_read_recovery(struct mpiexec *mpiexec, const char *const *values, struct error *err)
+{
+    static const char *const words[] = {"ulfm", "mpi", "yes", "true", "1"};
+    if (runtime_false(values[0]))
+        return 0;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(values[0], words[i]) != 0)
+            continue;
+        mpiexec_add(&mpiexec->whole, mem_copy_text("--on-failure=continue"));
+        mpiexec_add(&mpiexec->set, mem_copy_text("--env=OMPI_MCA_mpi_ft_enable=1"));
+        return 0;
+    }
+    return error_set(err, "unknown word %s (expected ulfm, yes or no)",
+                     excerpt(values[0], strlen(values[0])).text);
+}
+
+/* All that tprun passes on; others cannot be asked for. */
+int mpiexec_read_signals(struct mpiexec *mpiexec, const char *const *values, struct error *err)
+{
+    static const int passed[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                                 SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
+    char *names = mem_copy_text(values[0]), *rest = names;
+    int rc = 0;
+    (void)mpiexec;
+    for (char *name; rc == 0 && (name = strsep(&rest, ","));) {
+        bool found = strcmp(name, "none") == 0;
+        for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
+            found = found || signal_number(name, strlen(name)) == passed[i];
+        if (!found)
+            rc = error_set(err, "%s is not passed on: write USR1 or USR2, which are",
+                           excerpt(name, strlen(name)).text);
+    }
+    free(names);
+    return rc;
+}
+
+/* ---- variables ---- */
+
+/* NAME, or NAME[C] where C stands between the values in place of a colon. */
+static int read_joined(struct mpiexec *mpiexec, const char *const *values, bool before,
+                       struct error *err)
+{
+    size_t len = strcspn(values[0], "[=");
+    const char *rest = values[0] + len;
+    char between = ':';
+    if (len && rest[0] == '[' && rest[1] && strcmp(rest + 2, "]") == 0) {
+        between = rest[1];
+        rest += 3;
+    }
+    if (!len || *rest)
+        return error_set(err, "%s is not the name of a variable",
+                         excerpt(values[0], strlen(values[0])).text);
+    char *name = mem_copy_text_n(values[0], len);
+    struct mpiexec_part *part = mpiexec_part(mpiexec);
+    struct mpiexec_words *words = &part->set;
+    const char *old = mpiexec_variable(mpiexec, part, name);
+    if (!old || !*old)
+        mpiexec_add(words, mem_format("--env=%s=%s", name, values[1]));
+    else
+        mpiexec_add(words, mem_format("--env=%s=%s%c%s", name, before ? values[1] : old, between,
+                                      before ? old : values[1]));
+    free(name);
+    return 0;
+}
+
+int mpiexec_read_prepend(struct mpiexec *mpiexec, const char *const *values, struct error *err)
+{
+    return read_joined(mpiexec, values, true, err);
+}
+
+int mpiexec_read_append(struct mpiexec *mpiexec, const char *const *values, struct error *err)
+{
+    return read_joined(mpiexec, values, false, err);
+}
+
+int mpiexec_read_prefix(struct mpiexec *mpiexec, const char *const *values, struct error *err)
+{
+    if (!*values[0])
+        return error_set(err, "the directory is empty");
+    mpiexec->prefix = values[0];
+    return 0;
+}
+
+/* Where Open MPI is on the nodes: its programs and libraries come first there, also where -x says
+ * what follows. */
+void mpiexec_end_prefix(const struct mpiexec *mpiexec, struct mpiexec_part *part)
+{
+    static const char *const folders[][2] = {{"PATH", "bin"}, {"LD_LIBRARY_PATH", "lib"}};
+    for (size_t i = 0; mpiexec->prefix && i < 2; i++) {
+        const char *old = mpiexec_variable(mpiexec, part, folders[i][0]);
+        mpiexec_add(&part->set, mem_format("--env=%s=%s/%s%s%s", folders[i][0], mpiexec->prefix,
+                                           folders[i][1], old && *old ? ":" : "", old ? old : ""));
+    }
+}

@@ -1,0 +1,176 @@
+#include "launcher/plan/shape_requests.h"
+
+#include <stdlib.h>
+
+#include "affinity/resource/scheduling.h"
+#include "base/mem.h"
+
+void allotment_free(struct allotment *allotment)
+{
+    if (!allotment)
+        return;
+    for (size_t i = 0; i < allotment->nparts; i++)
+        pool_grant_free(allotment->parts[i]);
+    free(allotment->parts);
+    rset_free(allotment->R);
+    free(allotment);
+}
+
+/* ---- all that was granted, as one R ---- */
+
+/* What the parts have of a node; NULL where that is nothing. */
+static struct rset_children *join_node(const struct allotment *allotment, uint32_t rank)
+{
+    struct rset_children *all = NULL;
+    for (size_t i = 0; i < allotment->nparts; i++) {
+        const struct rset_node *node = rset_find_rank(allotment->parts[i]->R, rank);
+        if (!node)
+            continue;
+        struct rset_children before = {idset_new(), idset_new()};
+        if (all) {
+            idset_free(before.cores);
+            idset_free(before.gpus);
+            before = *all;
+        } else {
+            all = mem_alloc(sizeof(*all));
+        }
+        *all = (struct rset_children){idset_union(before.cores, node->children->cores),
+                                      idset_union(before.gpus, node->children->gpus)};
+        idset_free(before.cores);
+        idset_free(before.gpus);
+    }
+    return all;
+}
+
+static bool is_granted(const struct rset_node *node, void *arg)
+{
+    const struct allotment *allotment = arg;
+    for (size_t i = 0; i < allotment->nparts; i++)
+        if (rset_find_rank(allotment->parts[i]->R, node->rank))
+            return true;
+    return false;
+}
+
+static bool is_given(const struct rset_node *node, void *arg)
+{
+    return rset_find_rank(arg, node->rank);
+}
+
+void allotment_describe(struct rset *given, const struct rset *R)
+{
+    struct rset *nodes = rset_select(R, is_given, given);
+    json_decref(given->properties);
+    json_decref(given->scheduling);
+    given->starttime = R->starttime;
+    given->expiration = R->expiration;
+    given->properties = json_incref(nodes->properties);
+    given->scheduling = locality_trim(R->scheduling, given);
+    rset_drop_local_properties(given);
+    rset_free(nodes);
+}
+
+/* The nodes of R that have something granted, with all that goes with an R, and on each only what
+ * was granted. */
+static struct rset *join_parts(struct allotment *allotment, const struct rset *R)
+{
+    struct rset *nodes = rset_select(R, is_granted, allotment), *joined = rset_new();
+    for (size_t i = 0; i < nodes->nnodes; i++) {
+        const struct rset_node *node = &nodes->nodes[i];
+        struct rset_children *all = join_node(allotment, node->rank);
+        rset_append(joined, node->rank, node->host, all->cores, all->gpus);
+        idset_free(all->cores);
+        idset_free(all->gpus);
+        free(all);
+    }
+    allotment_describe(joined, R);
+    for (size_t i = 0; i < allotment->nparts; i++)
+        joined->nslots += allotment->parts[i]->R->nslots;
+    rset_free(nodes);
+    return joined;
+}
+
+/* ---- the parts in order ---- */
+
+static enum pool_answer serve(struct allotment *allotment, const struct rset *R,
+                              const struct rset *held, struct request *const *requests,
+                              struct error *err)
+{
+    const struct rset **taken = mem_array(allotment->nparts + 1, sizeof(*taken));
+    enum pool_answer answer = POOL_GRANTED;
+    size_t ntaken = 0;
+    if (held)
+        taken[ntaken++] = held;
+    for (size_t i = 0; i < allotment->nparts && answer == POOL_GRANTED; i++) {
+        struct rset *gone = ntaken ? rset_union_hosts(taken, ntaken) : NULL;
+        answer = pool_allocate(R, gone, requests[i], NULL, &allotment->parts[i], err);
+        rset_free(gone);
+        if (answer == POOL_GRANTED)
+            taken[ntaken++] = allotment->parts[i]->R;
+        else if (allotment->nparts > 1)
+            error_prefix(err, "part %zu", i + 1);
+    }
+    free(taken);
+    return answer;
+}
+
+static struct allotment *allotment_new(size_t nparts)
+{
+    struct allotment *allotment = mem_alloc(sizeof(*allotment));
+    allotment->nparts = nparts;
+    allotment->parts = mem_array(nparts, sizeof(struct pool_grant *));
+    return allotment;
+}
+
+/* Would they fit with everything free? Each alone does. */
+static enum pool_answer fit_at_all(const struct rset *R, struct request *const *requests,
+                                   size_t nparts, struct error *err)
+{
+    struct allotment *trial = allotment_new(nparts);
+    struct error why = ERROR_INIT;
+    bool fit = serve(trial, R, NULL, requests, &why) == POOL_GRANTED;
+    allotment_free(trial);
+    if (!fit)
+        error_set(err, "%s; the parts before it take the rest, whatever others hold",
+                  error_text(&why));
+    error_clear(&why);
+    return fit ? POOL_BUSY : POOL_NEVER;
+}
+
+enum pool_answer allotment_make(const struct rset *R, const struct rset *held,
+                                struct request *const *requests, size_t nparts,
+                                struct allotment **allotment, struct error *err)
+{
+    struct allotment *made = allotment_new(nparts);
+    enum pool_answer answer = serve(made, R, held, requests, err);
+    if (answer == POOL_GRANTED) {
+        made->R = nparts > 1 ? join_parts(made, R) : rset_copy(made->parts[0]->R);
+        *allotment = made;
+        return answer;
+    }
+    allotment_free(made);
+    return answer == POOL_BUSY && nparts > 1 ? fit_at_all(R, requests, nparts, err) : answer;
+}
+
+/* ---- slots ---- */
+
+static json_t *slot_to_json(const struct pool_grant *grant, size_t index, size_t part)
+{
+    const struct pool_slot *slot = &grant->slots[index];
+    const struct rset_node *node = rset_find_rank(grant->R, slot->rank);
+    char *cores = idset_encode(slot->cores), *gpus = idset_encode(slot->gpus);
+    json_t *value =
+        json_pack("{s:I, s:I, s:s, s:s, s:s}", "part", (json_int_t)part, "rank",
+                  (json_int_t)slot->rank, "host", node->host, "cores", cores, "gpus", gpus);
+    free(cores);
+    free(gpus);
+    return value;
+}
+
+json_t *allotment_slots(const struct allotment *allotment)
+{
+    json_t *list = json_array();
+    for (size_t part = 0; part < allotment->nparts; part++)
+        for (size_t i = 0; i < allotment->parts[part]->nslots; i++)
+            json_array_append_new(list, slot_to_json(allotment->parts[part], i, part));
+    return json_pack("{s:i, s:o}", "version", 1, "slots", list);
+}

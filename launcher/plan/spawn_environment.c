@@ -1,0 +1,95 @@
+#include "launcher/plan/spawn_environment.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/spec/field.h"
+
+/* ---- what is there ---- */
+
+static char *inherited(const struct spec *base, const char *name)
+{
+    size_t len = strlen(name);
+    for (char **at = base->environment; at && *at; at++)
+        if (strncmp(*at, name, len) == 0 && (*at)[len] == '=')
+            return mem_copy_text(*at + len + 1);
+    return NULL;
+}
+
+/* Whether this entry of a part's list says something about the name. */
+static bool concerns(const json_t *entry, const char *key, const char *name, bool glob)
+{
+    const json_t *value = json_object_get(entry, key);
+    char *said = value ? text_from_json(value, NULL) : NULL;
+    bool yes = said && (glob ? fnmatch(said, name, 0) == 0 : strcmp(said, name) == 0);
+    free(said);
+    return yes;
+}
+
+/* NULL: none; the caller frees. The last that is said counts. */
+static char *current(const json_t *part, const struct spec *base, const char *name)
+{
+    const json_t *list = json_object_get(part, "env");
+    for (size_t i = json_array_size(list); i-- > 0;) {
+        const json_t *entry = json_array_get(list, i);
+        if (concerns(entry, "set", name, false))
+            return text_from_json(json_object_get(entry, "value"), NULL);
+        if (concerns(entry, "remove", name, true))
+            return NULL;
+    }
+    return inherited(base, name);
+}
+
+/* ---- what is changed ---- */
+
+static void add(json_t *part, json_t *entry)
+{
+    json_t *list = json_object_get(part, "env");
+    if (!list)
+        json_object_set_new(part, "env", list = json_array());
+    json_array_append_new(list, entry);
+}
+
+static void set(json_t *part, const char *name, const char *value)
+{
+    add(part, json_pack("{s:o, s:o}", "set", text_to_json(name), "value", text_to_json(value)));
+}
+
+static void change_one(json_t *part, enum blocks_env change, const char *name, const char *value,
+                       const char *there)
+{
+    bool joins = change == BLOCKS_ENV_PREPEND || change == BLOCKS_ENV_APPEND;
+    if (change == BLOCKS_ENV_DEFAULT && there)
+        return;
+    if (joins && there && *there) {
+        const char *first = change == BLOCKS_ENV_PREPEND ? value + 1 : there;
+        const char *last = change == BLOCKS_ENV_PREPEND ? there : value + 1;
+        char *both = mem_format("%s%c%s", first, *value, last);
+        set(part, name, both);
+        free(both);
+    } else {
+        set(part, name, joins ? value + 1 : value);
+    }
+}
+
+int blocks_env_change(json_t *part, const struct spec *base, enum blocks_env change,
+                      const char *text, struct error *err)
+{
+    size_t len = strcspn(text, "=");
+    bool joins = change == BLOCKS_ENV_PREPEND || change == BLOCKS_ENV_APPEND;
+    if (change == BLOCKS_ENV_UNSET) {
+        if (!len || text[len])
+            return error_set(err, "\"%s\" is no variable's name", text);
+        add(part, json_pack("{s:o}", "remove", text_to_json(text)));
+        return 0;
+    }
+    if (!len || !text[len] || (joins && !text[len + 1]))
+        return error_set(err, "\"%s\" is not NAME=VALUE", text);
+    char *name = mem_copy_text_n(text, len), *there = current(part, base, name);
+    change_one(part, change, name, text + len + 1, there);
+    free(there);
+    free(name);
+    return 0;
+}

@@ -1,0 +1,229 @@
+#include "launcher/process/descendants.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "launcher/process/cgroup.h"
+#include "launcher/process/process_set.h"
+
+#define MAX_DEPTH 4096 /* generations below this process that are followed upwards */
+
+void descend_adopt(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+void descend_read_children(pid_t pid, struct buf *out)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(path);
+    if (!threads)
+        return;
+    for (struct dirent *entry; (entry = readdir(threads));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        char *file = mem_format("%s/%s/children", path, entry->d_name);
+        file_read(file, out);
+        free(file);
+    }
+    closedir(threads);
+}
+
+/* The parent of a process; 0 where it has ended. */
+static pid_t parent_of(pid_t pid)
+{
+    struct process process;
+    return process_read(pid, &process) ? process.parent : 0;
+}
+
+static bool is_below(pid_t pid, pid_t top)
+{
+    for (int depth = 0; pid > 1 && depth < MAX_DEPTH; depth++) {
+        pid = parent_of(pid);
+        if (pid == top)
+            return true;
+    }
+    return false;
+}
+
+/* While the descriptor is open it means this process, and what is found out about the pid is found
+ * out about it. Before Linux 5.3 there is no such descriptor. */
+void descend_signal_one(pid_t pid, int number)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0 && errno == ESRCH)
+        return;
+    if (is_below(pid, getpid())) {
+        if (fd < 0)
+            kill(pid, number);
+        else
+            syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+/* A member that has not been reaped keeps the number of its group from being used again. So it is
+ * looked at last whether the descriptor's process is there still: then all the rest was found out
+ * about that process, and not about a later one of its pid. */
+bool descend_signal_group(pid_t pid, pid_t group, int number)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0 && errno == ESRCH)
+        return false;
+    bool ours = is_below(pid, getpid()) && getpgid(pid) == group &&
+                (fd < 0 || syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0 || errno == EPERM);
+    bool sent = ours && kill(-group, number) == 0;
+    if (fd >= 0)
+        close(fd);
+    return sent;
+}
+
+/* In one of the sets of /proc/PID/status. */
+static bool has_signal(const char *status, const char *set, int number)
+{
+    const char *line = strstr(status, set);
+    return line && strtoull(line + strlen(set), NULL, 16) >> (number - 1) & 1;
+}
+
+bool descend_catches(pid_t pid, int number)
+{
+    char path[64];
+    struct buf text = BUF_INIT;
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    file_read(path, &text);
+    bool caught = has_signal(buf_text(&text), "\nSigCgt:", number) ||
+                  has_signal(buf_text(&text), "\nSigBlk:", number);
+    buf_free(&text);
+    return caught;
+}
+
+static bool is_listed(pid_t pid, const pid_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == pid)
+            return true;
+    return false;
+}
+
+/* Children are signalled after what is below them was found, so that none is missed because its
+ * parent died first; what is born meanwhile is found by the next round of the caller. */
+static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t nexcept)
+{
+    struct buf text = BUF_INIT;
+    struct process process;
+    size_t count = 0;
+    descend_read_children(pid, &text);
+    char *end = NULL;
+    for (const char *at = buf_text(&text); *at; at = end) {
+        pid_t child = (pid_t)strtol(at, &end, 10);
+        if (end == at)
+            break;
+        end += strspn(end, " \n");
+        if (is_listed(child, except, nexcept))
+            continue;
+        process_read(child, &process);
+        int passed = process.inner && number != SIGKILL ? 0 : number;
+        count += signal_below(child, passed, NULL, 0);
+        if (!parent_of(child))
+            continue;
+        count++;
+        if (passed)
+            descend_signal_one(child, passed);
+    }
+    buf_free(&text);
+    return count;
+}
+
+size_t descend_signal(int number, const pid_t *except, size_t nexcept)
+{
+    return signal_below(getpid(), number, except, nexcept);
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+pid_t *descend_children(size_t *count)
+{
+    struct buf text = BUF_INIT;
+    pid_t *list = NULL;
+    char *end = NULL;
+    *count = 0;
+    descend_read_children(getpid(), &text);
+    for (const char *at = buf_text(&text); *at; at = end) {
+        pid_t child = (pid_t)strtol(at, &end, 10);
+        if (end == at)
+            break;
+        end += strspn(end, " \n");
+        list = mem_resize(list, *count + 1, sizeof(*list));
+        list[(*count)++] = child;
+    }
+    buf_free(&text);
+    return list;
+}
+
+/* Without children there is nothing to look for. */
+static bool reap_all(void)
+{
+    pid_t gone;
+    while ((gone = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return gone < 0 && errno == ECHILD;
+}
+
+static char *describe_left(const pid_t *except, size_t nexcept, const struct cgroup *cgroup)
+{
+    struct process_set left = {0};
+    process_set_add_below(&left, except, nexcept);
+    char *names = process_set_describe_left(&left, cgroup);
+    char *text = mem_format("cannot end process %s: still there %g s after SIGKILL", names,
+                            DESCEND_PATIENCE);
+    process_set_clear(&left);
+    free(names);
+    return text;
+}
+
+char *descend_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup)
+{
+    double start = seconds_now(), slept = 0; /* since the first KILL: a frozen process sleeps on */
+    char *survivors = NULL;
+    for (bool first = true;; first = false) {
+        bool childless = reap_all();
+        bool due = seconds_now() - start >= grace;
+        int number = due ? SIGKILL : first ? SIGTERM : 0;
+        if (due)
+            cgroup_kill(cgroup);
+        size_t left = childless ? 0 : descend_signal(number, except, nexcept);
+        if (!left && !cgroup_populated(cgroup))
+            break;
+        if (first)
+            descend_signal(SIGCONT, except, nexcept);
+        if (slept >= DESCEND_PATIENCE) {
+            survivors = describe_left(except, nexcept, cgroup);
+            break;
+        }
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+        slept += due ? 0.005 : 0;
+    }
+    reap_all();
+    cgroup_remove(cgroup);
+    return survivors;
+}

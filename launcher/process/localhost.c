@@ -1,0 +1,186 @@
+#include "launcher/process/localhost.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "launcher/process/reap.h"
+
+char *here_name(void)
+{
+    char name[HOST_NAME_MAX + 1] = "";
+    if (gethostname(name, sizeof(name) - 1) < 0 || !name[0])
+        return mem_copy_text("localhost");
+    return mem_copy_text(name);
+}
+
+static bool here_is_name(const char *host)
+{
+    char *own = here_name();
+    size_t label = strcspn(own, ".");
+    bool same = strcasecmp(host, "localhost") == 0 || strcasecmp(host, own) == 0 ||
+                (strlen(host) == label && strncasecmp(host, own, label) == 0);
+    free(own);
+    return same;
+}
+
+static bool addresses_equal(const struct sockaddr *a, const struct sockaddr *b)
+{
+    if (a->sa_family != b->sa_family)
+        return false;
+    if (a->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+               ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+    return a->sa_family == AF_INET6 &&
+           memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+                  &((const struct sockaddr_in6 *)b)->sin6_addr, sizeof(struct in6_addr)) == 0;
+}
+
+/* All of 127.0.0.0/8 is this machine (Debian gives it 127.0.1.1), whatever its interfaces say. */
+static bool address_is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+    return address->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+}
+
+static bool here_is_address(const struct sockaddr *address, const struct ifaddrs *own)
+{
+    if (address_is_loopback(address))
+        return true;
+    for (; own; own = own->ifa_next)
+        if (own->ifa_addr && addresses_equal(address, own->ifa_addr))
+            return true;
+    return false;
+}
+
+/* The addresses of a text; NULL when it has none. Numeric only: no question leaves this process. */
+static struct addrinfo *here_lookup(const char *host, int flags)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags}, *found = NULL;
+    return getaddrinfo(host, NULL, &hints, &found) == 0 ? found : NULL;
+}
+
+static bool here_has_any(const struct addrinfo *found, const struct ifaddrs *own)
+{
+    for (; found; found = found->ai_next)
+        if (here_is_address(found->ai_addr, own))
+            return true;
+    return false;
+}
+
+bool here_is_literal(const char *host)
+{
+    if (here_is_name(host))
+        return true;
+    struct addrinfo *found = here_lookup(host, AI_NUMERICHOST);
+    struct ifaddrs *own = NULL;
+    if (!found)
+        return false;
+    if (getifaddrs(&own) < 0)
+        own = NULL;
+    bool here = here_has_any(found, own);
+    freeaddrinfo(found);
+    if (own)
+        freeifaddrs(own);
+    return here;
+}
+
+/* The child's life: an index for each name that is this machine's. */
+static void here_answer(const char *const *names, size_t count, int fd)
+{
+    struct ifaddrs *own = NULL;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setenv("RES_OPTIONS", "timeout:1 attempts:1", 1);
+    if (getifaddrs(&own) < 0)
+        _exit(1);
+    for (size_t i = 0; i < count; i++) {
+        struct addrinfo *found = here_lookup(names[i], 0);
+        unsigned char index = (unsigned char)i;
+        if (here_has_any(found, own) && write(fd, &index, 1) != 1)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+static int milliseconds_left(const struct timespec *end)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long left = (end->tv_sec - now.tv_sec) * 1000 + (end->tv_nsec - now.tv_nsec) / 1000000;
+    return left > 0 ? (int)left : 0;
+}
+
+/* Until the child closes its end, or time is up. */
+static void here_collect(int fd, bool *here, size_t count)
+{
+    struct timespec end;
+    struct pollfd poller = {.fd = fd, .events = POLLIN};
+    unsigned char index;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += HERE_LOOKUP_SECONDS;
+    for (;;) {
+        int ready = poll(&poller, 1, milliseconds_left(&end));
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0 || read(fd, &index, 1) != 1)
+            return;
+        if (index < count)
+            here[index] = true;
+    }
+}
+
+/* getaddrinfo(3) has no deadline: behind a dead name server it may take many seconds a name. So a
+ * child does the asking, and is killed when the time for all names is over; threads would have
+ * to be left behind, and this process is about to fork. */
+void here_resolve(const char *const *names, bool *here, size_t count)
+{
+    int ends[2];
+    if (!count || count > HERE_MAX_LOOKUPS || pipe2(ends, O_CLOEXEC) < 0)
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        here_answer(names, count, ends[1]);
+    }
+    close(ends[1]);
+    if (child > 0) {
+        here_collect(ends[0], here, count);
+        kill(child, SIGKILL);
+        reap(child, REAP_KILLED, NULL);
+    }
+    close(ends[0]);
+}
+
+/* The boot id is the kernel's; containers on it have other process namespaces or host names. */
+char *here_machine(void)
+{
+    char boot[64] = "", space[64] = "", *name = here_name();
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file) {
+        size_t len = fread(boot, 1, sizeof(boot) - 1, file);
+        boot[len] = '\0';
+        boot[strcspn(boot, "\n")] = '\0';
+        fclose(file);
+    }
+    ssize_t len = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
+    space[len > 0 ? len : 0] = '\0';
+    char *machine = mem_format("%s %s %s", boot, space, name);
+    free(name);
+    return machine;
+}

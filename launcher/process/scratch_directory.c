@@ -1,0 +1,154 @@
+#include "launcher/process/scratch_directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+#include "launcher/process/owned_directory.h"
+
+#define MEMORY "/dev/shm"
+#define PREFIX 64 /* bytes of what all names of a kind begin with */
+
+struct directory {
+    bool noted; /* the path is whole: set before the directory can be made */
+    char path[PATH_MAX];
+};
+
+struct scratch {
+    struct directory files, memory;
+};
+
+struct scratch *scratch_new(void)
+{
+    void *room = mmap(NULL, sizeof(struct scratch), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return room == MAP_FAILED ? NULL : room;
+}
+
+static void note(struct directory *directory, bool noted)
+{
+    __atomic_store_n(&directory->noted, noted, __ATOMIC_RELEASE);
+}
+
+static bool is_noted(const struct directory *directory)
+{
+    return __atomic_load_n(&directory->noted, __ATOMIC_ACQUIRE);
+}
+
+/* Of this user's directories. Those of files may be on a disk that several machines share, and what
+ * is owned is known to one kernel alone: to others they have another name. */
+static int write_prefix(char prefix[PREFIX], bool files)
+{
+    char boot[9] = "";
+    int len = snprintf(prefix, PREFIX, "tprun.%u.", (unsigned)geteuid());
+    if (!files)
+        return 0;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, boot, sizeof(boot) - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    snprintf(prefix + len, PREFIX - (size_t)len, "%s.", boot);
+    return n == (ssize_t)sizeof(boot) - 1 ? 0 : -1;
+}
+
+/* A name that nobody can guess is one that nobody has taken. */
+static int choose(struct directory *directory, const char *above, bool files)
+{
+    char prefix[PREFIX];
+    uint64_t number = 0;
+    write_prefix(prefix, files);
+    if (access(above, W_OK | X_OK) < 0 ||
+        getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+        return -1;
+    int len = snprintf(directory->path, sizeof(directory->path), "%s/%s%016llx", above, prefix,
+                       (unsigned long long)number);
+    if (len < 0 || (size_t)len >= sizeof(directory->path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    note(directory, true);
+    return 0;
+}
+
+const char *scratch_name(struct scratch *scratch, struct error *err)
+{
+    const char *above = getenv("TMPDIR");
+    if (!above || above[0] != '/')
+        above = "/tmp";
+    if (!scratch) {
+        error_set(err, "no memory can be shared");
+        return NULL;
+    }
+    if (is_noted(&scratch->files) || choose(&scratch->files, above, true) == 0)
+        return scratch->files.path;
+    error_set(err, "cannot make a directory in %s: %s; TMPDIR may name another", above,
+              strerror(errno));
+    return NULL;
+}
+
+/* Of programs that were killed, with their agents and whoever started these. */
+static void sweep(const char *path)
+{
+    directory_remove(AT_FDCWD, path);
+}
+
+/* Owned by this process for as long as it lives; also where another thread has just made it. */
+static int make(const struct directory *directory, bool files)
+{
+    char prefix[PREFIX], above[PATH_MAX];
+    if (access(directory->path, F_OK) == 0)
+        return directory_make_private(directory->path);
+    memcpy(above, directory->path, sizeof(above));
+    *strrchr(above, '/') = '\0';
+    if (write_prefix(prefix, files) == 0)
+        owned_directory_sweep(above, prefix, sweep);
+    return owned_directory_make(directory->path, 0700) >= 0 || errno == EEXIST ? 0 : -1;
+}
+
+int scratch_make(struct scratch *scratch)
+{
+    if (scratch && is_noted(&scratch->files))
+        return make(&scratch->files, true);
+    errno = ENOENT;
+    return -1;
+}
+
+const char *scratch_make_memory(struct scratch *scratch, struct error *err)
+{
+    struct directory *memory = scratch ? &scratch->memory : NULL;
+    if (memory && is_noted(memory))
+        return memory->path;
+    if (memory && choose(memory, MEMORY, false) == 0) {
+        if (make(memory, false) == 0)
+            return memory->path;
+        note(memory, false);
+    }
+    error_set(err, "cannot make a directory in " MEMORY ": %s", strerror(errno));
+    return NULL;
+}
+
+static void remove_all(struct directory *directory)
+{
+    if (!is_noted(directory))
+        return;
+    directory_remove(AT_FDCWD, directory->path);
+    note(directory, false);
+}
+
+void scratch_remove(struct scratch *scratch)
+{
+    if (!scratch)
+        return;
+    remove_all(&scratch->files);
+    remove_all(&scratch->memory);
+}

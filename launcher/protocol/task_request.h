@@ -1,0 +1,75 @@
+/*
+ * ask - what a task asks of its program, and the answer: on its way between agent and manager.
+ *
+ * All text is owned by the struct. Text may be any bytes without a zero.
+ */
+#ifndef LAUNCHER_PROTOCOL_TASK_REQUEST_H
+#define LAUNCHER_PROTOCOL_TASK_REQUEST_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "affinity/sets/idset.h"
+#include "base/error.h"
+#include "launcher/protocol/pair.h"
+
+#define ASK_MAX_BLOCKS 4096
+#define ASK_MAX_CODE 255
+
+enum ask_kind {
+    ASK_SPAWN,   /* start these blocks as one group */
+    ASK_PUBLISH, /* name, port */
+    ASK_LOOKUP,  /* name; the answer has the port */
+    ASK_UNPUBLISH,
+    ASK_DEAD, /* the answer has the ranks of the group that ended badly */
+    ASK_NKINDS
+};
+
+struct ask_block { /* some tasks that run one program */
+    char **argv;   /* NULL-terminated, argv[0] is the program; arguments may be empty */
+    uint32_t ntasks;
+    struct pair *info; /* path, wdir, host, hosts, hostfile, map_by, bind_to, env; others */
+    size_t ninfo;
+};
+
+struct ask {
+    enum ask_kind kind;
+    uint32_t app; /* the asking task's part of its group */
+    struct ask_block *blocks;
+    size_t nblocks;
+    struct pair *preput; /* what the new group's key-value space holds at its start */
+    size_t npreput;
+    char *name, *port;
+    uint32_t rank; /* the asking task's in its group */
+    bool aloud;    /* who asks cannot be given a refusal's reason: it is shown in any case */
+};
+
+struct answer_failure {  /* tasks that could not be started */
+    uint32_t code;       /* as of a task that exits with it: 127, 126, 1 */
+    struct idset *ranks; /* of their group */
+};
+
+struct answer {
+    char *refusal; /* why not; NULL: it was done */
+    char *port;
+    uint32_t group;                /* of ASK_SPAWN: the new one */
+    struct answer_failure *failed; /* because of which ASK_SPAWN was refused, one for a code */
+    size_t nfailed;
+    struct idset *dead; /* of ASK_DEAD; NULL: it is not known */
+    bool bad;           /* the refusal is of what was asked, whatever there is room for */
+    bool full;          /* the refusal is that of a limit */
+};
+
+json_t *ask_to_json(const struct ask *ask); /* new reference */
+int ask_from_json(struct ask *ask, const json_t *value, struct error *err);
+void ask_clear(struct ask *ask);
+
+json_t *answer_to_json(const struct answer *answer); /* new reference */
+int answer_from_json(struct answer *answer, const json_t *value, struct error *err);
+/* These ranks, which are borrowed, failed with this code as well. */
+void answer_fail(struct answer *answer, uint32_t code, const struct idset *ranks);
+void answer_clear(struct answer *answer);
+
+#endif

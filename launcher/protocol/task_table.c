@@ -1,0 +1,105 @@
+#include "launcher/protocol/task_table.h"
+
+#include <stdlib.h>
+
+#include "affinity/taskmap/taskmap.h"
+#include "base/mem.h"
+
+struct mapped_group {
+    uint32_t first;
+    struct taskmap *map;
+    json_t *hosts;
+};
+
+struct mapped {
+    struct mapped_group *groups; /* by first rank */
+    size_t count;
+    uint32_t ntasks;
+    char *program;
+};
+
+struct mapped *mapped_new(void)
+{
+    return mem_alloc(sizeof(struct mapped));
+}
+
+void mapped_free(struct mapped *mapped)
+{
+    if (!mapped)
+        return;
+    for (size_t i = 0; i < mapped->count; i++) {
+        taskmap_free(mapped->groups[i].map);
+        json_decref(mapped->groups[i].hosts);
+    }
+    free(mapped->groups);
+    free(mapped->program);
+    free(mapped);
+}
+
+static void add_group(struct mapped *mapped, uint32_t first, struct taskmap *map, json_t *hosts)
+{
+    mapped->groups = mem_resize(mapped->groups, mapped->count + 1, sizeof(*mapped->groups));
+    mapped->groups[mapped->count++] = (struct mapped_group){first, map, json_incref(hosts)};
+}
+
+int mapped_add(struct mapped *mapped, json_t *value, int where, struct error *err)
+{
+    const char *program;
+    json_int_t first, ntasks;
+    json_t *hosts, *text;
+    json_error_t bad;
+    struct taskmap *map = NULL;
+    if (json_unpack_ex(value, &bad, 0, "{s:s, s:I, s:I, s:o, s:o}", "program", &program,
+                       "first_rank", &first, "ntasks", &ntasks, "hosts", &hosts, "taskmap",
+                       &text) < 0)
+        error_set(err, "what the manager says of ranks: %s", bad.text);
+    else if ((map = taskmap_from_json(text, err))) {
+        if (!mapped->program)
+            mapped->program = mem_copy_text(program);
+        mapped->ntasks = (uint32_t)(first + ntasks);
+        if (where)
+            add_group(mapped, (uint32_t)first, map, hosts);
+        else
+            taskmap_free(map);
+    }
+    json_decref(value);
+    return map ? 0 : -1;
+}
+
+uint32_t mapped_ntasks(const struct mapped *mapped)
+{
+    return mapped->ntasks;
+}
+
+const char *mapped_program(const struct mapped *mapped)
+{
+    return mapped->program;
+}
+
+/* The last one that begins at or before it. */
+static const struct mapped_group *find(const struct mapped *mapped, uint32_t rank)
+{
+    size_t low = 0, high = mapped->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (mapped->groups[middle].first <= rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &mapped->groups[low - 1] : NULL;
+}
+
+uint32_t mapped_node(const struct mapped *mapped, uint32_t rank)
+{
+    const struct mapped_group *group = find(mapped, rank);
+    return group ? taskmap_node(group->map, rank - group->first) : UINT32_MAX;
+}
+
+const char *mapped_host(const struct mapped *mapped, uint32_t rank)
+{
+    const struct mapped_group *group = find(mapped, rank);
+    uint32_t node = mapped_node(mapped, rank);
+    const char *host = group ? json_string_value(json_array_get(group->hosts, node)) : NULL;
+    return host ? host : "unknown";
+}

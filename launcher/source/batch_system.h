@@ -1,0 +1,58 @@
+/*
+ * source - where the nodes of a run come from when no option names any.
+ *
+ * The first of these that is there is used:
+ *
+ *     enclosing   the program that this process is a task of    TPRUN_INSTANCE, TPRUN_PROGRAM
+ *     file        an R file                                     TPRUN_R
+ *     batch       Slurm                                         SLURM_JOB_ID
+ *                 PBS (OpenPBS, Torque)                         PBS_JOBID
+ *                 LSF                                           LSB_JOBID
+ *                 Flux                                          FLUX_JOB_ID or FLUX_URI
+ *                 Grid Engine                                   PE_HOSTFILE
+ *                 Kubernetes' MPI Operator                      K_MPI_JOB_ROLE, or
+ *                                   KUBERNETES_SERVICE_HOST and a list of its workers
+ *     machine     this machine                                  always
+ *
+ * What is there but cannot be used (a job without its list of nodes, a file that is gone) is
+ * refused by the name of its variable; nothing is passed over in silence. Only the enclosing
+ * program is: one that has nothing on this host, or of which that is not known, names no nodes.
+ *
+ * A batch system says how much of each node the job was granted, and seldom which cores: that is
+ * for the cgroup and the mask of each node to say. The count becomes the node's limit.
+ */
+#ifndef LAUNCHER_SOURCE_BATCH_SYSTEM_H
+#define LAUNCHER_SOURCE_BATCH_SYSTEM_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "launcher/source/node_list.h"
+
+enum source_kind { /* a set of them */
+                   SOURCE_ENCLOSING = 1,
+                   SOURCE_FILE = 2,
+                   SOURCE_BATCH = 4,
+                   SOURCE_MACHINE = 8,
+                   SOURCE_ALL = 15,
+};
+
+struct source;
+
+/* The first of these kinds that is there; NULL: none is. Static. */
+const struct source *source_find(unsigned kinds);
+/* The one of this name, whether it is there or not; NULL: there is no such name. */
+const struct source *source_named(const char *name);
+bool source_is_there(const struct source *source);
+const char *source_name(const struct source *source);     /* "Slurm", "this machine" */
+const char *source_variable(const struct source *source); /* "SLURM_JOB_ID"; NULL: this machine */
+
+/* The nodes as the source names them: nodes_from_source() of nodes.h puts them in order for use.
+ * NULL with a sentence that names the variable and what would do. */
+struct nodes *source_nodes(const struct source *source, double now, struct error *err);
+
+/* What the instance of a run on these resources is for, also where options name hosts inside of
+ * them: "Slurm job 17", "this machine". An R file's is its real path. Caller frees. */
+char *source_identity(const struct source *source);
+
+#endif

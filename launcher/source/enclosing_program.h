@@ -1,0 +1,28 @@
+/*
+ * enclosing_program - the program that this process is a task of, and what it holds.
+ *
+ * A task's environment names its program and the program's instance (tprun(1), ENVIRONMENT).
+ */
+#ifndef LAUNCHER_SOURCE_ENCLOSING_PROGRAM_H
+#define LAUNCHER_SOURCE_ENCLOSING_PROGRAM_H
+
+#include "affinity/resource/rset.h"
+#include "base/error.h"
+#include "launcher/ledger/ledger.h"
+
+struct enclosing_program { /* texts are borrowed from the environment */
+    const char *id;        /* "17" */
+    const char *programs;  /* it and those that it runs in, as an idset */
+    const char *path;      /* of its instance */
+    const char *instance_id;
+    struct instance *instance; /* NULL: it is on another host */
+    struct rset *R; /* what it holds; of this machine only where the instance is not here */
+};
+
+/* NULL without a sentence: this process is no task. NULL with one: what its program holds is not
+ * known here. */
+struct enclosing_program *enclosing_program_open(struct error *err);
+void enclosing_program_free(
+    struct enclosing_program *program); /* NULL is fine; also the instance */
+
+#endif

@@ -1,0 +1,43 @@
+/* Flux gives out R itself, when asked by its own command. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "launcher/process/command_output.h"
+#include "launcher/source/batch_system_private.h"
+#include "launcher/source/node_list_private.h"
+
+#define FLUX_SECONDS 20.0 /* for an answer of the instance, which may be on another host */
+
+/* In a job (flux-run(1)) the R of that job; else that of the instance which FLUX_URI names
+ * (flux-resource(1)), of which nodes that are down are no use. */
+static int flux_ask(struct buf *text, struct error *err)
+{
+    const char *job = source_get("FLUX_JOB_ID");
+    const char *const of_job[] = {"flux", "job", "info", job, "R", NULL};
+    const char *const of_instance[] = {"flux", "resource", "R", "-s", "up", NULL};
+    if (job && job[0] == '-')
+        return error_set(err, "\"%.80s\" is not the number of a job", job);
+    return capture_output(job ? of_job : of_instance, FLUX_SECONDS, RSET_MAX_TEXT, text, err);
+}
+
+struct nodes *flux_nodes(const struct source *source, double now, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    struct rset *R = NULL;
+    char *job = source_identity(source);
+    const char *variable = source_variable(source);
+    if (flux_ask(&text, err) == 0)
+        R = nodes_decode_R(buf_bytes(&text), text.len, now, err);
+    buf_free(&text);
+    struct nodes *nodes = R ? nodes_from_rset(R, mem_format("%s (%s)", job, variable)) : NULL;
+    if (!nodes) {
+        error_prefix(err, "the R of %s", job);
+        error_set(err,
+                  "%s; unset %s to leave Flux out of account, or name nodes with --hosts or -R",
+                  error_text(err), variable);
+    }
+    free(job);
+    return nodes;
+}

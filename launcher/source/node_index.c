@@ -1,0 +1,74 @@
+#include "launcher/source/node_index.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct nodes_index {
+    struct nodes_slot {
+        const char *host; /* NULL: free */
+        size_t at;
+    } * slots;
+    size_t mask; /* slots, a power of two, less one; at least half of them stay free */
+};
+
+struct nodes_index *nodes_index_new(size_t names)
+{
+    struct nodes_index *index = mem_alloc(sizeof(*index));
+    size_t nslots = 16;
+    while (nslots < names * 2)
+        nslots *= 2;
+    index->slots = mem_array(nslots, sizeof(index->slots[0]));
+    index->mask = nslots - 1;
+    return index;
+}
+
+void nodes_index_free(struct nodes_index *index)
+{
+    if (index)
+        free(index->slots);
+    free(index);
+}
+
+/* FNV-1a [Fowler, Noll, Vo]. */
+static uint64_t host_hash(const char *host)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *host; host++)
+        hash = (hash ^ (unsigned char)*host) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Where the host is, or the free slot where it would be. */
+static struct nodes_slot *index_slot(const struct nodes_index *index, const char *host)
+{
+    size_t i = (size_t)host_hash(host) & index->mask;
+    while (index->slots[i].host && strcmp(index->slots[i].host, host) != 0)
+        i = (i + 1) & index->mask;
+    return &index->slots[i];
+}
+
+size_t nodes_index_add(struct nodes_index *index, const char *host, size_t at)
+{
+    struct nodes_slot *slot = index_slot(index, host);
+    if (slot->host)
+        return slot->at;
+    *slot = (struct nodes_slot){host, at};
+    return NODES_INDEX_NONE;
+}
+
+size_t nodes_index_find(const struct nodes_index *index, const char *host)
+{
+    const struct nodes_slot *slot = index_slot(index, host);
+    return slot->host ? slot->at : NODES_INDEX_NONE;
+}
+
+struct nodes_index *nodes_index_of(const struct rset *set)
+{
+    struct nodes_index *index = nodes_index_new(set->nnodes);
+    for (size_t i = 0; i < set->nnodes; i++)
+        nodes_index_add(index, set->nodes[i].host, i);
+    return index;
+}

@@ -1,0 +1,375 @@
+#include "launcher/source/node_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/sets/hostlist.h"
+#include "base/mem.h"
+#include "launcher/plan/shape_requests.h"
+#include "launcher/process/localhost.h"
+#include "launcher/source/node_list_private.h"
+#include "launcher/spec/field_words.h"
+
+const char *nodes_host_of(const char *login)
+{
+    const char *at = strrchr(login, '@');
+    return at ? at + 1 : login;
+}
+
+struct nodes *nodes_new(char *source)
+{
+    struct nodes *nodes = mem_alloc(sizeof(*nodes));
+    nodes->source = source;
+    return nodes;
+}
+
+static void node_clear(struct node *node)
+{
+    free(node->host);
+    free(node->login);
+    idset_free(node->cores);
+    idset_free(node->gpus);
+}
+
+void nodes_free(struct nodes *nodes)
+{
+    int saved = errno;
+    for (size_t i = 0; nodes && i < nodes->count; i++)
+        node_clear(&nodes->list[i]);
+    if (nodes) {
+        free(nodes->list);
+        rset_free(nodes->R);
+        free(nodes->source);
+        free(nodes->identity);
+        free(nodes->note);
+    }
+    free(nodes);
+    errno = saved;
+}
+
+/* No limit and a limit are no limit. */
+static uint32_t limits_add(uint32_t a, uint32_t b)
+{
+    if (!a || !b)
+        return 0;
+    return a + b < SPEC_MAX_NUMBER ? a + b : SPEC_MAX_NUMBER;
+}
+
+static void sets_join(struct idset **set, const struct idset *more)
+{
+    struct idset *old = *set;
+    if (!more)
+        return;
+    *set = old ? idset_union(old, more) : idset_copy(more);
+    idset_free(old);
+}
+
+void nodes_add_cores(struct node *node, const struct idset *cores, const struct idset *gpus)
+{
+    sets_join(&node->cores, cores);
+    sets_join(&node->gpus, gpus);
+}
+
+static void node_grow(struct nodes *nodes)
+{
+    if ((nodes->count & (nodes->count - 1)) == 0)
+        nodes->list =
+            mem_resize(nodes->list, nodes->count ? nodes->count * 2 : 1, sizeof(nodes->list[0]));
+}
+
+struct node *nodes_add(struct nodes *nodes, struct nodes_index *index, const char *login,
+                       uint32_t target, uint32_t limit)
+{
+    char *host = mem_copy_text(nodes_host_of(login));
+    size_t at = nodes_index_add(index, host, nodes->count);
+    if (at != NODES_INDEX_NONE) {
+        free(host);
+        nodes->list[at].limit = limits_add(nodes->list[at].limit, limit);
+        return &nodes->list[at];
+    }
+    node_grow(nodes);
+    struct node *node = &nodes->list[nodes->count++];
+    *node = (struct node){
+        .host = host, .login = mem_copy_text(login), .target = target, .limit = limit};
+    return node;
+}
+
+bool nodes_is_here(const char *host)
+{
+    bool here = here_is_literal(host);
+    if (!here)
+        here_resolve(&host, &here, 1);
+    return here;
+}
+
+/* Names that are not known to be ours are looked up in small lists only: the hosts of a large one
+ * come from a batch system, which calls this machine by its name. */
+void nodes_find_here(struct nodes *nodes)
+{
+    const char *names[HERE_MAX_LOOKUPS];
+    bool here[HERE_MAX_LOOKUPS] = {false};
+    size_t count = 0;
+    for (size_t i = 0; i < nodes->count; i++)
+        nodes->list[i].here = here_is_literal(nodes->list[i].host);
+    if (nodes->count > HERE_MAX_LOOKUPS)
+        return;
+    for (size_t i = 0; i < nodes->count; i++)
+        if (!nodes->list[i].here)
+            names[count++] = nodes->list[i].host;
+    here_resolve(names, here, count);
+    for (size_t i = nodes->count; i > 0 && count > 0; i--)
+        if (!nodes->list[i - 1].here)
+            nodes->list[i - 1].here = here[--count];
+}
+
+void nodes_drop(struct nodes *nodes, const bool *drop)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < nodes->count; i++) {
+        if (drop[i])
+            node_clear(&nodes->list[i]);
+        else
+            nodes->list[kept++] = nodes->list[i];
+    }
+    nodes->count = kept;
+}
+
+void nodes_join_here(struct nodes *nodes)
+{
+    bool *drop = mem_array(nodes->count, sizeof(*drop));
+    struct node *first = NULL;
+    for (size_t i = 0; i < nodes->count; i++) {
+        struct node *node = &nodes->list[i];
+        drop[i] = node->here && first;
+        if (drop[i]) {
+            first->limit = limits_add(first->limit, node->limit);
+            nodes_add_cores(first, node->cores, node->gpus);
+        } else if (node->here) {
+            first = node;
+        }
+    }
+    nodes_drop(nodes, drop);
+    free(drop);
+}
+
+/* By name, or as this machine by any of its own. False: there is no such node. */
+static bool exclude_one(const struct nodes *nodes, const struct nodes_index *index,
+                        const char *host, bool *drop)
+{
+    size_t at = nodes_index_find(index, host);
+    bool found = at != NODES_INDEX_NONE;
+    if (found)
+        drop[at] = true;
+    if (found ? !nodes->list[at].here : !here_is_literal(host))
+        return found;
+    for (size_t i = 0; i < nodes->count; i++) {
+        drop[i] = drop[i] || nodes->list[i].here;
+        found = found || nodes->list[i].here;
+    }
+    return found;
+}
+
+static int exclude_all(const struct nodes *nodes, const struct hostlist *hosts, bool *drop,
+                       struct error *err)
+{
+    struct nodes_index *index = nodes_index_new(nodes->count);
+    int rc = 0;
+    for (size_t i = 0; i < nodes->count; i++)
+        nodes_index_add(index, nodes->list[i].host, i);
+    for (size_t i = 0; i < hostlist_count(hosts) && rc == 0; i++) {
+        const char *host = nodes_host_of(hostlist_nth(hosts, i));
+        if (!exclude_one(nodes, index, host, drop))
+            rc =
+                error_usage(err, "--exclude: %s is not among the nodes of %s", host, nodes->source);
+    }
+    nodes_index_free(index);
+    if (rc < 0)
+        return -1;
+    for (size_t i = 0; i < nodes->count; i++)
+        if (!drop[i])
+            return 0;
+    return error_usage(err, "--exclude leaves none of the nodes of %s: name fewer of them",
+                       nodes->source);
+}
+
+bool *nodes_excluded(const struct nodes *nodes, const char *hostlist, struct error *err)
+{
+    struct hostlist *hosts = hostlist_decode(hostlist ? hostlist : "", err);
+    if (!hosts) {
+        error_usage(err, "--exclude: %s", error_text(err));
+        return NULL;
+    }
+    bool *drop = mem_array(nodes->count, sizeof(*drop));
+    int rc = exclude_all(nodes, hosts, drop, err);
+    hostlist_free(hosts);
+    if (rc == 0)
+        return drop;
+    free(drop);
+    return NULL;
+}
+
+/* Parts of a list of nodes. */
+
+/* Both sets, where `want` is not within `have`. */
+static int part_check(const struct idset *want, const struct idset *have, const char *what,
+                      const struct node *node, const char *names[2], struct error *err)
+{
+    if (!want || !have || idset_within(want, have))
+        return 0;
+    char *want_text = idset_encode(want), *have_text = idset_encode(have);
+    error_set(err, "%s names %ss %s of %s, but %s has %s there", names[0], what, want_text,
+              node->host, names[1], *have_text ? have_text : "none");
+    free(want_text);
+    free(have_text);
+    return -1;
+}
+
+static void part_take(struct idset **set, const struct idset *from)
+{
+    idset_free(*set);
+    *set = idset_copy(from);
+}
+
+/* R says what the nodes do now; of its times the set's are kept where they end earlier. */
+static void part_settle(struct nodes *nodes, const struct rset *set)
+{
+    struct rset *R = rset_new(), *old = nodes->R;
+    for (size_t i = 0; i < nodes->count; i++) {
+        struct node *node = &nodes->list[i];
+        if (!old)
+            node->target = (uint32_t)i;
+        rset_append(R, node->target, node->host, node->cores, node->gpus);
+    }
+    if (old)
+        allotment_describe(R, old);
+    if (!(R->expiration > 0) || (set->expiration > 0 && set->expiration < R->expiration))
+        R->expiration = set->expiration;
+    rset_free(old);
+    nodes->R = R;
+}
+
+/* The node of a host, which may be this machine under another name; NODES_INDEX_NONE: none. */
+static size_t part_find(const struct nodes *nodes, const struct nodes_index *index,
+                        const char *host)
+{
+    size_t at = nodes_index_find(index, host);
+    if (at != NODES_INDEX_NONE || !nodes_is_here(host))
+        return at;
+    for (size_t i = 0; i < nodes->count; i++)
+        if (nodes->list[i].here)
+            return i;
+    return NODES_INDEX_NONE;
+}
+
+static struct nodes_index *part_index(const struct nodes *nodes)
+{
+    struct nodes_index *index = nodes_index_new(nodes->count);
+    for (size_t i = 0; i < nodes->count; i++)
+        nodes_index_add(index, nodes->list[i].host, i);
+    return index;
+}
+
+static char *part_hosts(const struct nodes *nodes)
+{
+    struct hostlist *hosts = hostlist_new();
+    for (size_t i = 0; i < nodes->count; i++)
+        hostlist_append(hosts, nodes->list[i].host);
+    char *text = hostlist_encode(hosts);
+    hostlist_free(hosts);
+    return text;
+}
+
+static int part_keep_node(struct nodes *nodes, size_t at, const struct rset_node *from,
+                          const char *name, struct error *err)
+{
+    const char *names[2] = {name, nodes->source};
+    if (at == NODES_INDEX_NONE) {
+        char *hosts = part_hosts(nodes);
+        error_set(err, "%s names %s, which is not part of this instance (%s: %s)", name, from->host,
+                  nodes->source, hosts);
+        free(hosts);
+        return -1;
+    }
+    struct node *node = &nodes->list[at];
+    if (part_check(from->children->cores, node->cores, "core", node, names, err) < 0 ||
+        part_check(from->children->gpus, node->gpus, "GPU", node, names, err) < 0)
+        return -1;
+    part_take(&node->cores, from->children->cores);
+    part_take(&node->gpus, from->children->gpus);
+    return 0;
+}
+
+int nodes_keep(struct nodes *nodes, const struct rset *set, const char *name, struct error *err)
+{
+    struct nodes_index *index = part_index(nodes);
+    bool *drop = mem_array(nodes->count, sizeof(*drop));
+    int rc = 0;
+    for (size_t i = 0; i < nodes->count; i++)
+        drop[i] = true;
+    for (size_t i = 0; rc == 0 && i < set->nnodes; i++) {
+        size_t at = part_find(nodes, index, set->nodes[i].host);
+        rc = part_keep_node(nodes, at, &set->nodes[i], name, err);
+        if (rc == 0)
+            drop[at] = false;
+    }
+    if (rc == 0) {
+        nodes_drop(nodes, drop);
+        part_settle(nodes, set);
+    }
+    nodes_index_free(index);
+    free(drop);
+    return rc;
+}
+
+static const struct rset_node *part_find_in_set(const struct rset *set, const struct node *node)
+{
+    const struct rset_node *found = rset_find_host(set, node->host);
+    for (size_t i = 0; !found && node->here && i < set->nnodes; i++)
+        if (nodes_is_here(set->nodes[i].host))
+            found = &set->nodes[i];
+    return found;
+}
+
+static char *part_hosts_of_set(const struct rset *set)
+{
+    struct hostlist *hosts = hostlist_new();
+    for (size_t i = 0; i < set->nnodes; i++)
+        hostlist_append(hosts, set->nodes[i].host);
+    char *text = hostlist_encode(hosts);
+    hostlist_free(hosts);
+    return text;
+}
+
+static int part_bound_node(struct node *node, const struct rset *set, const char *names[2],
+                           bool *any, struct error *err)
+{
+    const struct rset_node *outer = part_find_in_set(set, node);
+    if (!outer) {
+        char *hosts = part_hosts_of_set(set);
+        error_set(err, "%s names %s, but %s has only %s", names[0], node->host, names[1], hosts);
+        free(hosts);
+        return -1;
+    }
+    if (part_check(node->cores, outer->children->cores, "core", node, names, err) < 0 ||
+        part_check(node->gpus, outer->children->gpus, "GPU", node, names, err) < 0)
+        return -1;
+    if (!node->cores) {
+        part_take(&node->cores, outer->children->cores);
+        *any = true;
+    }
+    if (!node->gpus)
+        part_take(&node->gpus, outer->children->gpus);
+    return 0;
+}
+
+int nodes_bound(struct nodes *nodes, const struct rset *set, const char *name, struct error *err)
+{
+    const char *names[2] = {nodes->source, name};
+    for (size_t i = 0; i < nodes->count; i++)
+        if (part_bound_node(&nodes->list[i], set, names, &nodes->enclosed, err) < 0)
+            return -1;
+    if (nodes->R)
+        part_settle(nodes, set);
+    return 0;
+}

@@ -1,0 +1,24 @@
+/*
+ * slurm_job - the nodes of the Slurm job that this process belongs to, as its environment has them
+ * (sbatch(1), "OUTPUT ENVIRONMENT VARIABLES"): where its srun can start agents.
+ */
+#ifndef LAUNCHER_SOURCE_SRUN_NODES_H
+#define LAUNCHER_SOURCE_SRUN_NODES_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct slurm_job;
+
+/* NULL with a sentence where this is no job, where the job does not say which nodes it has, or where
+ * there is no srun in the PATH. */
+struct slurm_job *slurm_job_new(struct error *err);
+void slurm_job_free(struct slurm_job *job); /* NULL is fine */
+
+/* By Slurm's name of the node. Quick where nodes are asked for in the job's order. */
+bool slurm_job_has(struct slurm_job *job, const char *host);
+/* "Slurm job 5 (node[0-3])". Borrowed. */
+const char *slurm_job_text(const struct slurm_job *job);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * spec - everything about a run, as one value.
+ *
+ * The command line becomes a spec; nothing is known about a run that is not in it. Its JSON form
+ * (spec_to_json) is what --print-spec shows, --spec reads and the program's context keeps.
+ * All text is owned by the spec.
+ */
+#ifndef LAUNCHER_SPEC_SPEC_H
+#define LAUNCHER_SPEC_SPEC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "base/error.h"
+
+enum spec_env_kind { SPEC_ENV_SET, SPEC_ENV_REMOVE }; /* in the order given */
+
+struct spec_env {
+    enum spec_env_kind kind;
+    char *name;  /* for REMOVE a glob, fnmatch(3) */
+    char *value; /* for SET */
+};
+
+struct spec_rlimit {
+    int resource;  /* RLIMIT_* */
+    uint64_t soft; /* RLIM_INFINITY for "unlimited" */
+};
+
+enum spec_memory { SPEC_MEMORY_NONE, SPEC_MEMORY_LOCAL };
+
+#define SPEC_MEMORY_KINDS_MAX 1023 /* bytes, as a value of PMI has */
+#define SPEC_PSET_MAX 255          /* bytes of a process set's name */
+
+struct spec_part {
+    char **argv;                     /* NULL-terminated, argv[0] is the program */
+    uint32_t ntasks;                 /* 0: not given */
+    bool fill;                       /* -n all: as many as fit */
+    uint32_t cores_per_task;         /* 0: not given */
+    uint32_t gpus_per_task;          /* 0: not given */
+    char *map, *bind, *order, *mppr; /* NULL: not given */
+    char *per, *gpu_bind;            /* NULL: not given */
+    char *taskmap;                   /* NULL: not given */
+    char *shape;                     /* RFC 46; NULL: not given */
+    char *rankfile;                  /* the text of the file; NULL: not given */
+    char *rankfile_name;             /* for messages */
+    bool oversubscribe;
+    enum spec_memory memory;
+    bool no_omp; /* OpenMP is not told of the task's cores */
+    char *pset;  /* the PMIx process set that its tasks are in; NULL: none */
+    char *chdir; /* NULL: the caller's directory */
+    int umask;   /* -1: the caller's */
+    struct spec_env *env;
+    size_t nenv;
+    struct spec_rlimit *rlimits;
+    size_t nrlimits;
+};
+
+enum spec_show { SPEC_SHOW_TEXT, SPEC_SHOW_JSON };
+enum spec_input {
+    SPEC_INPUT_RANKS,
+    SPEC_INPUT_ALL,
+    SPEC_INPUT_NONE,
+    SPEC_INPUT_FILE,
+    SPEC_INPUT_TOOLS
+};
+enum spec_failure { SPEC_FAILURE_KILL, SPEC_FAILURE_CONTINUE };
+enum spec_pmi {
+    SPEC_PMI_NONE = 0,
+    SPEC_PMI_1 = 1,
+    SPEC_PMI_2 = 2,
+    SPEC_PMI_X = 4,
+    SPEC_PMI_AUTO = 8 /* by itself: what the program calls for, see pmi_choice.h */
+};
+extern const unsigned spec_pmi_served; /* set of them: what there is in this build */
+
+struct spec {
+    struct spec_part *parts;
+    size_t nparts;
+
+    /* on what */
+    uint32_t nnodes; /* -N; 0: as many as needed */
+    char *resources; /* -R: a file name or "-"; NULL */
+    char *hosts;     /* --hosts: hostlist text; NULL */
+    char *hostfile;  /* --hostfile; NULL */
+    char *exclude;   /* --exclude: hostlist text; NULL */
+    char *requires;  /* --requires: a constraint as text or RFC 31 JSON; NULL */
+    bool overlap;    /* neither claim nor avoid what is claimed */
+    char *on;        /* --on: a file name or "-"; NULL */
+    double wait;     /* seconds for what others hold; INFINITY, and 0: not at all */
+
+    /* seen */
+    bool dry_run;
+    unsigned display; /* LAYOUT_SHOW_* of affinity/layout/layout.h */
+    char *draw;       /* --draw: a file, or "-" with dry_run; NULL */
+    enum spec_show format;
+    char **topologies; /* each HOSTLIST=DESCRIPTION or HOSTLIST=@FILE */
+    size_t ntopologies;
+
+    /* input and output */
+    bool label;
+    bool timestamp; /* the time before each line */
+    bool unbuffered;
+    bool merge;     /* stderr goes where stdout goes */
+    bool tee;       /* what goes into files is shown, too */
+    bool make_dirs; /* directories of the templates that are not there are made */
+    char *output;   /* template or NULL */
+    char *error;    /* template or NULL */
+    double
+        output_idle; /* s that an unfinished line of stdout waits for its end; INFINITY: as long */
+    double error_idle; /* as it takes. The same of stderr. 0: what they are written to says */
+    enum spec_input input;
+    char *input_arg; /* idset text of SPEC_INPUT_RANKS ("0" by default), file of SPEC_INPUT_FILE */
+
+    /* life; seconds, INFINITY for none */
+    double time_limit;
+    double kill_grace;    /* 5 */
+    double stop_grace;    /* 30, or kill_grace where that was given: after a signal of the user's */
+    int warn_signal;      /* --signal; 0: none */
+    double warn_before;   /* the limit */
+    double start_timeout; /* 30 */
+    double node_timeout;  /* 10 */
+    enum spec_failure on_failure;
+    /* An abort with code 0 gives the exit status 0, not 1. */
+    bool abort_may_succeed;
+    char *mpi; /* whose library of the MPI ABI tasks load, see mpi_abi.h; NULL: not given */
+    bool mpi_is_default; /* of TPRUN_OPTIONS: for programs of the MPI ABI alone */
+    unsigned pmi;        /* set of enum spec_pmi */
+    bool tools;          /* PMIx tools may connect */
+    char *memory_kinds;  /* that MPI is asked for, "system,cuda:device"; NULL: none */
+
+    /* reaching the nodes */
+    char *bootstrap; /* "auto", "local", "ssh", "slurm", or a command template */
+    char *ssh;       /* words of the ssh command, "ssh" */
+    uint32_t fanout; /* 32 */
+    char *agent;     /* path of tpagent on the nodes, or NULL: as installed */
+    int verbose;
+
+    /* what tasks inherit from the caller, before the parts' own changes */
+    char **environment; /* NULL-terminated NAME=VALUE, already scrubbed */
+    /* The machine (here.h) whose tasks alone inherit DISPLAY and XAUTHORITY; NULL: any. */
+    char *screen_machine;
+    char *directory;
+    int umask;
+    struct rlimit rlimits[RLIM_NLIMITS]; /* soft limits are what is passed on */
+};
+
+struct spec *spec_new(void); /* defaults; no parts */
+void spec_free(struct spec *spec);
+
+/* Take environment, directory, umask and soft limits from this process; scrub what belongs to the
+ * caller's own place (CLI: --env). */
+int spec_inherit(struct spec *spec, struct error *err);
+
+json_t *spec_to_json(const struct spec *spec); /* new reference */
+struct spec *spec_from_json(const json_t *value, struct error *err);
+
+/* The environment of one part's tasks on this machine, NULL-terminated, without the variables that
+ * each task is given.
+ * Caller frees with spec_free_words(). */
+char **spec_part_environment(const struct spec *spec, const struct spec_part *part);
+void spec_free_words(char **words);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * spec_build - filling a spec, for those who read one from text.
+ *
+ * What is handed in is copied unless said otherwise.
+ */
+#ifndef LAUNCHER_SPEC_SPEC_BUILD_H
+#define LAUNCHER_SPEC_SPEC_BUILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "affinity/layout/layout.h"
+#include "launcher/spec/spec.h"
+
+/* A new last part without a program; the pointer holds until the next one is added. */
+struct spec_part *spec_add_part(struct spec *spec);
+/* name[0..len); value is NULL for SPEC_ENV_REMOVE. */
+void spec_add_env(struct spec_part *part, enum spec_env_kind kind, const char *name, size_t len,
+                  const char *value);
+void spec_add_rlimit(struct spec_part *part, int resource, uint64_t soft); /* the last one wins */
+void spec_add_topology(struct spec *spec, const char *text);
+
+/* False until spec_inherit() or a JSON form said what the soft limit is. */
+bool spec_has_rlimit(const struct spec *spec, int resource);
+
+/* `with` (taken, and freed) takes the place of all that spec says, but for what tasks inherit:
+ * that stays where `with` says nothing about it. */
+void spec_replace(struct spec *spec, struct spec *with);
+
+/* What the part says of its layout, borrowed; its rank file is not looked into. */
+struct layout_part spec_part_layout(const struct spec_part *part);
+/* The part's rank file as a table, which the caller frees; NULL where there is none. */
+int spec_part_rankfile(const struct spec_part *part, struct rankfile **file, struct error *err);
+
+/* Free what a spec holds, not the struct. */
+void spec_clear(struct spec *spec);
+
+#endif

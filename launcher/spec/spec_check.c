@@ -1,0 +1,75 @@
+#include "launcher/spec/spec_check.h"
+
+#include <string.h>
+
+#include "affinity/resource/constraint.h"
+#include "affinity/shape/shape.h"
+#include "affinity/treepool/request.h"
+
+/* Who calls says what it is, and the noun need not stand there twice. */
+static int without_noun(const char *noun, struct error *err)
+{
+    size_t len = strlen(noun);
+    const char *text = error_text(err);
+    return error_set(err, "%s", strncmp(text, noun, len) == 0 ? text + len : text);
+}
+
+int spec_shape_check(const char *text, struct error *err)
+{
+    struct shape *shape = shape_decode(text, err);
+    struct request *request = shape ? request_from_shape(shape, err) : NULL;
+    int rc = request ? 0 : without_noun("shape: ", err);
+    request_free(request);
+    shape_free(shape);
+    return rc;
+}
+
+int spec_requires_check(const char *text, struct error *err)
+{
+    struct constraint *constraint = constraint_decode(text, err);
+    int rc = constraint ? 0 : without_noun("constraint: ", err);
+    constraint_free(constraint);
+    return rc;
+}
+
+bool spec_has_shape(const struct spec *spec)
+{
+    return spec->nparts && spec->parts[0].shape;
+}
+
+/* What is allocated to a part is not told from what is allocated to the others once tasks are
+ * mapped over it. */
+static int check_mapped(const struct spec *spec, size_t index, struct error *err)
+{
+    const struct spec_part *part = &spec->parts[index];
+    if (spec->nparts == 1 || (!part->map && !part->bind))
+        return 0;
+    return error_usage(
+        err,
+        "part %zu: %s beside --shape is for a program of one part: leave it out, and "
+        "each task is bound to its slot",
+        index + 1, part->map ? "--map-by" : "--bind-to");
+}
+
+int spec_check_shapes(const struct spec *spec, struct error *err)
+{
+    bool shaped = spec_has_shape(spec);
+    for (size_t i = 1; i < spec->nparts; i++)
+        if (shaped != !!spec->parts[i].shape)
+            return error_usage(err,
+                               "--shape says what part %zu gets, and part %zu has none: give every "
+                               "part a shape, or none of them",
+                               shaped ? 1 : i + 1, shaped ? i + 1 : 1);
+    if (shaped && spec->nnodes)
+        return error_usage(err,
+                           "-N %u: --shape says on how many nodes, as in node=%u/slot/core: leave "
+                           "out -N",
+                           spec->nnodes, spec->nnodes);
+    if (shaped && spec->on)
+        return error_usage(err, "--on and --shape both say what is allocated: leave one of them "
+                                "out, or allocate from that R (-R)");
+    for (size_t i = 0; shaped && i < spec->nparts; i++)
+        if (check_mapped(spec, i, err) < 0)
+            return -1;
+    return 0;
+}

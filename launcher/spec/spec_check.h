@@ -1,0 +1,21 @@
+/*
+ * spec_shape - what may be said by --shape and --requires, before there is any R to ask.
+ */
+#ifndef LAUNCHER_SPEC_SPEC_CHECK_H
+#define LAUNCHER_SPEC_SPEC_CHECK_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "launcher/spec/spec.h"
+
+/* Texts that say something, and nothing that no pool could honour. 0, or -1 with a sentence. */
+int spec_shape_check(const char *text, struct error *err);
+int spec_requires_check(const char *text, struct error *err);
+
+bool spec_has_shape(const struct spec *spec); /* one part's is that of all */
+
+/* Do the parts' shapes go with one another, and with what is said of the whole program? */
+int spec_check_shapes(const struct spec *spec, struct error *err);
+
+#endif

@@ -1,0 +1,398 @@
+/* The JSON form of a spec: its keys, as two tables. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/linkage/mpi_abi.h"
+#include "launcher/spec/field.h"
+#include "launcher/spec/field_words.h"
+#include "launcher/spec/spec.h"
+#include "launcher/spec/spec_build.h"
+#include "launcher/spec/spec_check.h"
+
+#define SPEC_VERSION 1
+
+static int check_variable(const char *text, struct error *err)
+{
+    const char *equals = strchr(text, '=');
+    return equals && equals != text ? 0 : error_set(err, "\"%s\" is not NAME=VALUE", text);
+}
+
+static json_t *get_topologies(const void *base, const struct field *field)
+{
+    const struct spec *spec = base;
+    (void)field;
+    json_t *list = spec->ntopologies ? json_array() : NULL;
+    for (size_t i = 0; i < spec->ntopologies; i++)
+        json_array_append_new(list, text_to_json(spec->topologies[i]));
+    return list;
+}
+
+static int set_topologies(void *base, const struct field *field, const json_t *value,
+                          struct error *err)
+{
+    struct field list = {.check = spec_topology_check};
+    char **texts = NULL;
+    (void)field;
+    if (field_set_list(&texts, &list, value, err) < 0)
+        return -1;
+    for (char **text = texts; *text; text++)
+        spec_add_topology(base, *text);
+    spec_free_words(texts);
+    return 0;
+}
+
+/* --- environment rules and limits ---------------------------------------------------------- */
+
+static json_t *get_env(const void *base, const struct field *field)
+{
+    const struct spec_part *part = base;
+    (void)field;
+    json_t *list = part->nenv ? json_array() : NULL;
+    for (size_t i = 0; i < part->nenv; i++) {
+        const struct spec_env *rule = &part->env[i];
+        json_t *entry = json_object();
+        json_object_set_new(entry, rule->kind == SPEC_ENV_SET ? "set" : "remove",
+                            text_to_json(rule->name));
+        if (rule->kind == SPEC_ENV_SET)
+            json_object_set_new(entry, "value", text_to_json(rule->value));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+static int set_env_rule(struct spec_part *part, const json_t *entry, struct error *err)
+{
+    const json_t *set = json_object_get(entry, "set"), *remove = json_object_get(entry, "remove");
+    const json_t *value = json_object_get(entry, "value");
+    if (!set == !remove || !set != !value || json_object_size(entry) != (set ? 2 : 1))
+        return error_set(err, "each must be {\"set\": NAME, \"value\": TEXT} or "
+                              "{\"remove\": GLOB}");
+    char *name = text_from_json(set ? set : remove, err);
+    char *text = name && value ? text_from_json(value, err) : NULL;
+    int rc = name && (text || remove) ? 0 : -1;
+    if (rc == 0 && (!name[0] || (set && strchr(name, '='))))
+        rc = error_set(err, "\"%s\" is not the name of a variable", name);
+    if (rc == 0)
+        spec_add_env(part, set ? SPEC_ENV_SET : SPEC_ENV_REMOVE, name, strlen(name), text);
+    free(name);
+    free(text);
+    return rc;
+}
+
+static int set_env(void *base, const struct field *field, const json_t *value, struct error *err)
+{
+    size_t i;
+    json_t *entry;
+    (void)field;
+    if (!json_is_array(value))
+        return field_wants("an array", value, err);
+    json_array_foreach(value, i, entry)
+    {
+        if (set_env_rule(base, entry, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void limit_to_json(json_t *limits, int resource, uint64_t soft)
+{
+    const char *name = spec_word_name(spec_rlimit_words, (unsigned)resource);
+    if (!name)
+        return;
+    if (soft == RLIM_INFINITY || soft > INT64_MAX)
+        json_object_set_new(limits, name, json_string("unlimited"));
+    else
+        json_object_set_new(limits, name, json_integer((json_int_t)soft));
+}
+
+static int limit_from_json(const char *name, const json_t *value, int *resource, uint64_t *soft,
+                           struct error *err)
+{
+    unsigned number;
+    if (!spec_word_find(spec_rlimit_words, name, strlen(name), &number)) {
+        char *list = spec_words_list(spec_rlimit_words);
+        error_set(err, "\"%s\" is none of %s", name, list);
+        free(list);
+        return -1;
+    }
+    *resource = (int)number;
+    if (json_is_integer(value) && json_integer_value(value) >= 0)
+        *soft = (uint64_t)json_integer_value(value);
+    else if (json_is_string(value) && strcmp(json_string_value(value), "unlimited") == 0)
+        *soft = RLIM_INFINITY;
+    else
+        return error_set(err, "%s must be a number from 0 on or \"unlimited\"", name);
+    return 0;
+}
+
+static json_t *get_part_rlimits(const void *base, const struct field *field)
+{
+    const struct spec_part *part = base;
+    (void)field;
+    json_t *limits = part->nrlimits ? json_object() : NULL;
+    for (size_t i = 0; i < part->nrlimits; i++)
+        limit_to_json(limits, part->rlimits[i].resource, part->rlimits[i].soft);
+    return limits;
+}
+
+static int set_part_rlimits(void *base, const struct field *field, const json_t *value,
+                            struct error *err)
+{
+    const char *name;
+    json_t *limit;
+    int resource = 0;
+    uint64_t soft = 0;
+    (void)field;
+    if (!json_is_object(value))
+        return field_wants("an object", value, err);
+    json_object_foreach((json_t *)value, name, limit)
+    {
+        if (limit_from_json(name, limit, &resource, &soft, err) < 0)
+            return -1;
+        spec_add_rlimit(base, resource, soft);
+    }
+    return 0;
+}
+
+static json_t *get_rlimits(const void *base, const struct field *field)
+{
+    const struct spec *spec = base;
+    json_t *limits = json_object();
+    (void)field;
+    for (int i = 0; i < RLIM_NLIMITS; i++)
+        if (spec_has_rlimit(spec, i))
+            limit_to_json(limits, i, spec->rlimits[i].rlim_cur);
+    if (json_object_size(limits))
+        return limits;
+    json_decref(limits);
+    return NULL;
+}
+
+static int set_rlimits(void *base, const struct field *field, const json_t *value,
+                       struct error *err)
+{
+    struct spec *spec = base;
+    const char *name;
+    json_t *limit;
+    int resource;
+    uint64_t soft;
+    (void)field;
+    if (!json_is_object(value))
+        return field_wants("an object", value, err);
+    json_object_foreach((json_t *)value, name, limit)
+    {
+        if (limit_from_json(name, limit, &resource, &soft, err) < 0)
+            return -1;
+        spec->rlimits[resource] = (struct rlimit){.rlim_cur = soft, .rlim_max = RLIM_INFINITY};
+    }
+    return 0;
+}
+
+/* The default is not written. */
+static json_t *get_memory(const void *base, const struct field *field)
+{
+    const struct spec_part *part = base;
+    return part->memory == SPEC_MEMORY_NONE ? NULL : field_get_word(base, field);
+}
+
+/* --- the tables --------------------------------------------------------------------------- */
+
+#define PART(member) offsetof(struct spec_part, member)
+
+static const struct field part_fields[] = {
+    {"argv", field_get_list, field_set_list, PART(argv)},
+    {"ntasks", field_get_number, field_set_number, PART(ntasks)},
+    {"fill", field_get_flag, field_set_flag, PART(fill)},
+    {"cores_per_task", field_get_number, field_set_number, PART(cores_per_task)},
+    {"gpus_per_task", field_get_number, field_set_number, PART(gpus_per_task)},
+    {"map", field_get_text, field_set_text, PART(map)},
+    {"bind", field_get_text, field_set_text, PART(bind)},
+    {"order", field_get_text, field_set_text, PART(order)},
+    {"mppr", field_get_text, field_set_text, PART(mppr)},
+    {"per", field_get_text, field_set_text, PART(per)},
+    {"gpu_bind", field_get_text, field_set_text, PART(gpu_bind)},
+    {"taskmap", field_get_text, field_set_text, PART(taskmap)},
+    {"shape", field_get_text, field_set_text, PART(shape), .check = spec_shape_check},
+    {"rankfile", field_get_text, field_set_text, PART(rankfile)},
+    {"rankfile_name", field_get_text, field_set_text, PART(rankfile_name)},
+    {"oversubscribe", field_get_flag, field_set_flag, PART(oversubscribe)},
+    {"mem_bind", get_memory, field_set_word, PART(memory), spec_memory_words},
+    {"no_omp", field_get_flag, field_set_flag, PART(no_omp)},
+    {"pset", field_get_text, field_set_text, PART(pset), .check = spec_pset_check},
+    {"chdir", field_get_text, field_set_text, PART(chdir)},
+    {"umask", field_get_umask, field_set_umask, PART(umask)},
+    {"env", get_env, set_env},
+    {"rlimits", get_part_rlimits, set_part_rlimits},
+    {NULL},
+};
+
+static json_t *get_parts(const void *base, const struct field *field);
+static int set_parts(void *base, const struct field *field, const json_t *value, struct error *err);
+
+static int set_pmi(void *base, const struct field *field, const json_t *value, struct error *err)
+{
+    const struct spec *spec = base;
+    return field_set_words(base, field, value, err) < 0 ? -1 : spec_pmi_check(spec->pmi, err);
+}
+
+static json_t *get_signal(const void *base, const struct field *field)
+{
+    const struct spec *spec = base;
+    (void)field;
+    if (!spec->warn_signal)
+        return NULL;
+    char *text = spec_signal_encode(spec->warn_signal, spec->warn_before);
+    json_t *value = json_string(text);
+    free(text);
+    return value;
+}
+
+static int set_signal(void *base, const struct field *field, const json_t *value, struct error *err)
+{
+    struct spec *spec = base;
+    (void)field;
+    if (!json_is_string(value))
+        return field_wants("a signal and a duration such as \"USR1@60s\"", value, err);
+    return spec_signal_decode(json_string_value(value), &spec->warn_signal, &spec->warn_before,
+                              err);
+}
+
+/* It is stop_grace, too, where that is not given by itself; its row comes later. */
+static int set_kill_grace(void *base, const struct field *field, const json_t *value,
+                          struct error *err)
+{
+    struct spec *spec = base;
+    if (field_set_duration(base, field, value, err) < 0)
+        return -1;
+    spec->stop_grace = spec->kill_grace;
+    return 0;
+}
+
+#define SPEC(member) offsetof(struct spec, member)
+
+static const struct field spec_fields[] = {
+    {"parts", get_parts, set_parts},
+    {"nnodes", field_get_number, field_set_number, SPEC(nnodes)},
+    {"resources", field_get_text, field_set_text, SPEC(resources)},
+    {"hosts", field_get_text, field_set_text, SPEC(hosts), .check = spec_hosts_check},
+    {"hostfile", field_get_text, field_set_text, SPEC(hostfile)},
+    {"exclude", field_get_text, field_set_text, SPEC(exclude), .check = spec_hosts_check},
+    {"requires", field_get_text, field_set_text, SPEC(requires), .check = spec_requires_check},
+    {"overlap", field_get_flag, field_set_flag, SPEC(overlap)},
+    {"on", field_get_text, field_set_text, SPEC(on)},
+    {"wait", field_get_duration, field_set_duration, SPEC(wait)},
+    {"dry_run", field_get_flag, field_set_flag, SPEC(dry_run)},
+    {"display", field_get_words, field_set_words, SPEC(display), spec_display_words},
+    {"draw", field_get_text, field_set_text, SPEC(draw)},
+    {"format", field_get_word, field_set_word, SPEC(format), spec_format_words},
+    {"topologies", get_topologies, set_topologies},
+    {"label", field_get_flag, field_set_flag, SPEC(label)},
+    {"timestamp", field_get_flag, field_set_flag, SPEC(timestamp)},
+    {"unbuffered", field_get_flag, field_set_flag, SPEC(unbuffered)},
+    {"merge", field_get_flag, field_set_flag, SPEC(merge)},
+    {"tee", field_get_flag, field_set_flag, SPEC(tee)},
+    {"make_dirs", field_get_flag, field_set_flag, SPEC(make_dirs)},
+    {"output", field_get_text, field_set_text, SPEC(output)},
+    {"error", field_get_text, field_set_text, SPEC(error)},
+    {"output_idle", field_get_duration, field_set_duration, SPEC(output_idle)},
+    {"error_idle", field_get_duration, field_set_duration, SPEC(error_idle)},
+    {"input", field_get_word, field_set_word, SPEC(input), spec_input_words},
+    {"input_arg", field_get_text, field_set_text, SPEC(input_arg)},
+    {"time_limit", field_get_duration, field_set_duration, SPEC(time_limit)},
+    {"signal", get_signal, set_signal},
+    {"kill_grace", field_get_duration, set_kill_grace, SPEC(kill_grace)},
+    {"stop_grace", field_get_duration, field_set_duration, SPEC(stop_grace)},
+    {"start_timeout", field_get_duration, field_set_duration, SPEC(start_timeout)},
+    {"node_timeout", field_get_duration, field_set_duration, SPEC(node_timeout)},
+    {"on_failure", field_get_word, field_set_word, SPEC(on_failure), spec_failure_words},
+    {"abort_may_succeed", field_get_flag, field_set_flag, SPEC(abort_may_succeed)},
+    {"pmi", field_get_words, set_pmi, SPEC(pmi), spec_pmi_words},
+    {"tools", field_get_flag, field_set_flag, SPEC(tools)},
+    {"mpi", field_get_text, field_set_text, SPEC(mpi), .check = mpi_abi_check},
+    {"mpi_is_default", field_get_flag, field_set_flag, SPEC(mpi_is_default)},
+    {"memory_kinds", field_get_text, field_set_text, SPEC(memory_kinds),
+     .check = spec_memory_kinds_check},
+    {"bootstrap", field_get_text, field_set_text, SPEC(bootstrap)},
+    {"ssh", field_get_text, field_set_text, SPEC(ssh)},
+    {"fanout", field_get_number, field_set_number, SPEC(fanout)},
+    {"agent", field_get_text, field_set_text, SPEC(agent)},
+    {"verbose", field_get_number, field_set_number, SPEC(verbose), .max = INT_MAX},
+    {"environment", field_get_list, field_set_list, SPEC(environment), .check = check_variable},
+    {"screen_machine", field_get_text, field_set_text, SPEC(screen_machine)},
+    {"directory", field_get_text, field_set_text, SPEC(directory)},
+    {"umask", field_get_umask, field_set_umask, SPEC(umask)},
+    {"rlimits", get_rlimits, set_rlimits},
+    {NULL},
+};
+
+static json_t *get_parts(const void *base, const struct field *field)
+{
+    const struct spec *spec = base;
+    json_t *list = json_array();
+    (void)field;
+    for (size_t i = 0; i < spec->nparts; i++)
+        json_array_append_new(list, fields_to_json(&spec->parts[i], part_fields));
+    return list;
+}
+
+static int set_parts(void *base, const struct field *field, const json_t *value, struct error *err)
+{
+    size_t i;
+    json_t *entry;
+    (void)field;
+    if (!json_is_array(value) || !json_array_size(value))
+        return error_set(err, "must be an array of at least one part");
+    json_array_foreach(value, i, entry)
+    {
+        struct spec_part *part = spec_add_part(base);
+        if (fields_from_json(part, part_fields, entry, "", err) < 0)
+            return error_prefix(err, "part %zu", i);
+        if (!part->argv)
+            part->argv = mem_array(1, sizeof(char *));
+    }
+    return 0;
+}
+
+json_t *spec_to_json(const struct spec *spec)
+{
+    json_t *object = json_pack("{s:i}", "version", SPEC_VERSION);
+    json_t *fields = fields_to_json(spec, spec_fields);
+    json_object_update(object, fields);
+    json_decref(fields);
+    return object;
+}
+
+/* What no single key can know. */
+static int spec_check(const struct spec *spec, const json_t *value, struct error *err)
+{
+    int named = !!spec->resources + !!spec->hosts + !!spec->hostfile;
+    const json_t *version = json_object_get(value, "version");
+    if (!json_is_integer(version) || json_integer_value(version) != SPEC_VERSION)
+        return error_set(err, "version: must be %d", SPEC_VERSION);
+    if (!spec->nparts)
+        return error_set(err, "parts: there is none, and so no program to run");
+    for (size_t i = 0; i < spec->nparts && !spec->dry_run; i++)
+        if (!spec->parts[i].argv[0] || !spec->parts[i].argv[0][0])
+            return error_set(err, "parts: part %zu: argv must begin with a program", i);
+    if (named > 1)
+        return error_set(err, "resources, hosts, hostfile: only one of them may be given");
+    if (spec->input == SPEC_INPUT_FILE && !json_object_get(value, "input_arg"))
+        return error_set(err, "input_arg: must name the file of \"input\": \"file\"");
+    if (spec->input == SPEC_INPUT_TOOLS && !spec->tools)
+        return error_set(err, "input: \"tools\" needs \"tools\": true");
+    if (spec->input == SPEC_INPUT_RANKS && spec_ranks_check(spec->input_arg, err) < 0)
+        return error_prefix(err, "input_arg");
+    return 0;
+}
+
+struct spec *spec_from_json(const json_t *value, struct error *err)
+{
+    struct spec *spec = spec_new();
+    if (fields_from_json(spec, spec_fields, value, "version", err) == 0 &&
+        spec_check(spec, value, err) == 0)
+        return spec;
+    spec_free(spec);
+    return NULL;
+}

@@ -1,0 +1,87 @@
+#include "launcher/stdio/line_label.h"
+
+#include <ev.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Labelled lines are gathered here, so that a short line does not cost a system call. */
+struct batch {
+    struct sink *sink;
+    size_t len;
+    size_t taken;
+    char bytes[65536];
+};
+
+static void batch_put(struct batch *batch)
+{
+    if (batch->len)
+        sink_put(batch->sink, batch->bytes, batch->len, batch->taken);
+    batch->len = batch->taken = 0;
+}
+
+static void batch_add(struct batch *batch, const char *bytes, size_t len, size_t taken)
+{
+    if (len > sizeof(batch->bytes) - batch->len)
+        batch_put(batch);
+    if (len > sizeof(batch->bytes)) {
+        sink_put(batch->sink, bytes, len, taken);
+        return;
+    }
+    memcpy(batch->bytes + batch->len, bytes, len);
+    batch->len += len;
+    batch->taken += taken;
+}
+
+/* How many bytes the first of these lines has. */
+static size_t line_length(const char *bytes, size_t len)
+{
+    const char *newline = memchr(bytes, '\n', len);
+    return newline ? (size_t)(newline - bytes) + 1 : len;
+}
+
+/* The same where there are carriage returns. */
+static size_t line_length_with_returns(const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (bytes[i] == '\n' || (bytes[i] == '\r' && i + 1 < len && bytes[i + 1] != '\n'))
+            return i + 1;
+    return len;
+}
+
+static size_t label_write(char *label, size_t size, unsigned labels, double now, uint32_t rank)
+{
+    size_t width = 0;
+    label[0] = '\0';
+    if (labels & LABEL_TIME) {
+        time_t seconds = (time_t)now;
+        struct tm local;
+        width = strftime(label, size, "%Y-%m-%dT%H:%M:%S", localtime_r(&seconds, &local));
+        width += (size_t)snprintf(label + width, size - width, ".%03d ",
+                                  (int)((now - (double)seconds) * 1000));
+    }
+    if (labels & LABEL_RANK)
+        width += (size_t)snprintf(label + width, size - width, "%u: ", rank);
+    return width;
+}
+
+void label_put(struct sink *sink, unsigned labels, uint32_t rank, const char *bytes, size_t len,
+               bool inside)
+{
+    char label[64];
+    size_t width = label_write(label, sizeof(label), labels, ev_now(sink->loop), rank);
+    struct batch batch;
+    batch.sink = sink;
+    batch.len = batch.taken = 0;
+    bool returns = memchr(bytes, '\r', len) != NULL;
+    while (len) {
+        size_t count = returns ? line_length_with_returns(bytes, len) : line_length(bytes, len);
+        if (!inside)
+            batch_add(&batch, label, width, 0);
+        batch_add(&batch, bytes, count, count);
+        inside = false;
+        bytes += count;
+        len -= count;
+    }
+    batch_put(&batch);
+}

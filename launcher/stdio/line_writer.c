@@ -1,0 +1,260 @@
+#include "launcher/stdio/line_writer.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "launcher/stdio/line_buffer.h"
+#include "launcher/stdio/line_label.h"
+
+/* Less than anybody's credit: a writer of so little was silent by its own choice. */
+#define DEST_SMALL 4096
+/* No line is worth keeping more than this of others waiting: a longer one is torn. */
+#define DEST_HELD_MAX (4u << 20)
+/* A timer that is later than this was held up together with the whole process. */
+#define DEST_LATE 0.5
+
+struct dest_waiter {
+    uint64_t writer;
+    struct buf bytes;
+    bool unfinished;
+    ev_tstamp heard;
+    TAILQ_ENTRY(dest_waiter) next;
+};
+
+/* Both trees are by writer, which what is in them begins with. */
+static int writer_order(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static void long_add(struct dest *dest, uint64_t writer)
+{
+    uint64_t *added = mem_alloc(sizeof(*added));
+    *added = writer;
+    tsearch(added, &dest->in_long, writer_order);
+}
+
+/* Whether it was there. */
+static bool long_remove(struct dest *dest, uint64_t writer)
+{
+    uint64_t **node = tfind(&writer, &dest->in_long, writer_order);
+    if (!node)
+        return false;
+    uint64_t *removed = *node;
+    tdelete(removed, &dest->in_long, writer_order);
+    free(removed);
+    return true;
+}
+
+static struct dest_waiter *waiter_find(const struct dest *dest, uint64_t writer)
+{
+    struct dest_waiter **node = tfind(&writer, &dest->by_writer, writer_order);
+    return node ? *node : NULL;
+}
+
+static struct dest_waiter *waiter_new(struct dest *dest, uint64_t writer)
+{
+    struct dest_waiter *waiter = mem_alloc(sizeof(*waiter));
+    waiter->writer = writer;
+    tsearch(waiter, &dest->by_writer, writer_order);
+    TAILQ_INSERT_TAIL(&dest->waiting, waiter, next);
+    return waiter;
+}
+
+static void waiter_free(struct dest *dest, struct dest_waiter *waiter)
+{
+    tdelete(waiter, &dest->by_writer, writer_order);
+    TAILQ_REMOVE(&dest->waiting, waiter, next);
+    dest->held -= waiter->bytes.len;
+    buf_free(&waiter->bytes);
+    free(waiter);
+}
+
+/* Whether what this one writes must not be in the line of the last one. A line too long to be sent
+ * in one piece is data rather than text: its bytes stay as they are. */
+static bool dest_parts(const struct dest *dest, uint64_t writer)
+{
+    if (dest->labels || writer == DEST_TPRUN || dest->last == DEST_TPRUN)
+        return dest->last != writer;
+    return !dest->raw && !dest->is_long && dest->last >> 1 != writer >> 1;
+}
+
+/* The line that these bytes end in has more of them than any that is sent whole. */
+static bool ends_in_long_line(const char *bytes, size_t len)
+{
+    return len > LINES_MAX && !memrchr(bytes + len - LINES_MAX - 1, '\n', LINES_MAX + 1);
+}
+
+static void dest_print(struct dest *dest, uint64_t writer, const char *bytes, size_t len,
+                       bool unfinished)
+{
+    if (!len || dest->sink.error) {
+        dest->sink.left += len;
+        return;
+    }
+    if (dest->open && dest_parts(dest, writer)) {
+        sink_put(&dest->sink, "\n", 1, 0);
+        dest->open = false;
+    }
+    bool inside = dest->open && (!dest->returned || bytes[0] == '\n');
+    if (dest->labels && writer != DEST_TPRUN)
+        label_put(&dest->sink, dest->labels, (uint32_t)(writer >> 1), bytes, len, inside);
+    else
+        sink_put(&dest->sink, bytes, len, len);
+    bool in_long = long_remove(dest, writer);
+    dest->open = bytes[len - 1] != '\n';
+    dest->is_long = dest->open && (unfinished || (in_long && !memchr(bytes, '\n', len)) ||
+                                   ends_in_long_line(bytes, len));
+    if (dest->is_long)
+        long_add(dest, writer);
+    dest->returned = bytes[len - 1] == '\r';
+    dest->last = writer;
+}
+
+/* Let the timer run exactly while somebody waits. */
+static void dest_set_timer(struct dest *dest)
+{
+    struct ev_loop *loop = dest->sink.loop;
+    ev_timer_stop(loop, &dest->timer);
+    if (TAILQ_EMPTY(&dest->waiting))
+        return;
+    ev_tstamp rest = dest->heard + dest->patience - ev_now(loop);
+    rest = rest > 0 ? rest : 0;
+    dest->due = ev_now(loop) + rest;
+    ev_timer_set(&dest->timer, rest, 0);
+    ev_timer_start(loop, &dest->timer);
+}
+
+/* The floor is free: print what waits, until one of them is inside a line. */
+static void dest_go_on(struct dest *dest)
+{
+    struct dest_waiter *waiter;
+    dest->floor = DEST_NOBODY;
+    while (dest->floor == DEST_NOBODY && (waiter = TAILQ_FIRST(&dest->waiting))) {
+        dest_print(dest, waiter->writer, buf_bytes(&waiter->bytes), waiter->bytes.len,
+                   waiter->unfinished);
+        if (waiter->unfinished) {
+            bool small = waiter->bytes.len <= DEST_SMALL;
+            dest->floor = waiter->writer;
+            dest->heard = small ? waiter->heard : ev_now(dest->sink.loop);
+        }
+        waiter_free(dest, waiter);
+    }
+    dest_set_timer(dest);
+}
+
+static void dest_impatient(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct dest *dest = timer->data;
+    (void)events;
+    if (dest->sink.queue.len || ev_now(loop) > dest->due + DEST_LATE)
+        dest->heard = ev_now(loop);
+    if (dest->heard + dest->patience > ev_now(loop)) {
+        dest_set_timer(dest);
+        return;
+    }
+    dest_go_on(dest);
+    dest->changed(dest->arg, dest);
+}
+
+static void dest_progress(void *arg)
+{
+    struct dest *dest = arg;
+    if (!dest->sink.queue.len)
+        dest->heard = ev_now(dest->sink.loop);
+    dest->changed(dest->arg, dest);
+}
+
+void dest_init(struct dest *dest, struct ev_loop *loop, unsigned labels, bool raw, double patience,
+               void (*changed)(void *arg, struct dest *dest), void *arg)
+{
+    *dest = (struct dest){.labels = labels, .raw = raw, .last = DEST_NOBODY, .floor = DEST_NOBODY};
+    dest->changed = changed;
+    dest->arg = arg;
+    sink_init(&dest->sink, loop, dest_progress, dest);
+    ev_timer_init(&dest->timer, dest_impatient, 0, 0);
+    dest->timer.data = dest;
+    dest->patience = patience;
+    TAILQ_INIT(&dest->waiting);
+}
+
+static void dest_wait(struct dest *dest, uint64_t writer, const char *bytes, size_t len,
+                      bool unfinished)
+{
+    bool first = TAILQ_EMPTY(&dest->waiting);
+    struct dest_waiter *waiter = waiter_find(dest, writer);
+    if (!waiter)
+        waiter = waiter_new(dest, writer);
+    buf_add(&waiter->bytes, bytes, len);
+    dest->held += len;
+    waiter->unfinished = unfinished;
+    waiter->heard = ev_now(dest->sink.loop);
+    if (dest->held > DEST_HELD_MAX)
+        dest_go_on(dest);
+    else if (first)
+        dest_set_timer(dest);
+}
+
+void dest_put(struct dest *dest, uint64_t writer, const char *bytes, size_t len, bool unfinished)
+{
+    if (dest->floor != DEST_NOBODY && dest->floor != writer) {
+        dest_wait(dest, writer, bytes, len, unfinished);
+        return;
+    }
+    dest_print(dest, writer, bytes, len, unfinished);
+    dest->heard = ev_now(dest->sink.loop);
+    if (unfinished)
+        dest->floor = writer;
+    else if (dest->floor == writer)
+        dest_go_on(dest);
+}
+
+void dest_end(struct dest *dest, uint64_t writer)
+{
+    if (dest->floor == writer) {
+        dest_go_on(dest);
+        return;
+    }
+    struct dest_waiter *waiter = waiter_find(dest, writer);
+    if (waiter)
+        waiter->unfinished = false;
+    else
+        long_remove(dest, writer);
+}
+
+bool dest_busy(const struct dest *dest)
+{
+    return dest->sink.queue.len || !TAILQ_EMPTY(&dest->waiting);
+}
+
+void dest_end_all(struct dest *dest)
+{
+    while (!TAILQ_EMPTY(&dest->waiting))
+        dest_go_on(dest);
+    dest->floor = DEST_NOBODY;
+}
+
+void dest_typed(struct dest *dest)
+{
+    dest->open = dest->open && (!dest->sink.tty || dest->sink.queue.len);
+}
+
+void dest_flush(struct dest *dest)
+{
+    dest_end_all(dest);
+    sink_flush(&dest->sink);
+}
+
+void dest_free(struct dest *dest)
+{
+    struct dest_waiter *waiter;
+    while ((waiter = TAILQ_FIRST(&dest->waiting)))
+        waiter_free(dest, waiter);
+    tdestroy(dest->in_long, free);
+    ev_timer_stop(dest->sink.loop, &dest->timer);
+    sink_free(&dest->sink);
+}

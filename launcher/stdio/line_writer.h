@@ -1,0 +1,72 @@
+/*
+ * dest - one place where lines of several writers end, and who has the floor there.
+ *
+ * A writer is a rank's stream. One that is inside an unfinished line has the floor: what others
+ * send waits, apart for each writer, and is printed in the order in which they began to wait.
+ * The floor goes on when the line is finished, the writer ends, or it has been silent for
+ * `patience` seconds with others waiting. Its silence does not count while this side has not yet
+ * written what it sent, or was itself asleep (suspended, or held up by a slow disk).
+ *
+ * Where the last byte printed is not a newline and another rank follows, or tprun itself, a newline
+ * is put between: they share no line. The line that was parted goes on as one of its own. The two
+ * streams of one rank are parted only where lines are labelled: without labels a rank's output is
+ * what it would be without tprun. Without labels a `raw` destination takes what ranks write as it
+ * comes, and parts only what tprun says from it.
+ *
+ * `changed` is called when the loop printed something on its own (from sink.left and sink.error
+ * the user sees what). Calls made by the user don't call back.
+ */
+#ifndef LAUNCHER_STDIO_LINE_WRITER_H
+#define LAUNCHER_STDIO_LINE_WRITER_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "launcher/stdio/nonblocking_writer.h"
+
+/* A rank and its stream in one number. */
+#define DEST_WRITER(rank, stream) ((uint64_t)(rank) << 1 | (unsigned)(stream))
+#define DEST_NOBODY UINT64_MAX
+#define DEST_TPRUN (UINT64_MAX - 1) /* what tprun has to say: no rank, no label */
+
+struct dest_waiter;
+
+struct dest {
+    struct sink sink;
+    unsigned labels; /* LABEL_* of label.h */
+    bool raw;
+    size_t held;     /* bytes that wait for the floor */
+    bool open;       /* the last byte printed was not a newline */
+    bool is_long;    /* that line is longer than what lines.h sends whole */
+    bool returned;   /* but a carriage return */
+    uint64_t last;   /* who printed it */
+    uint64_t floor;  /* who is inside a line, or DEST_NOBODY: then nobody waits */
+    ev_tstamp heard; /* when the floor's owner was last heard of */
+    double patience;
+    ev_tstamp due;  /* when the timer should run */
+    ev_timer timer; /* runs while somebody waits */
+    TAILQ_HEAD(dest_waiters, dest_waiter) waiting;
+    void *by_writer; /* the waiting ones, a tsearch() tree */
+    void *in_long;   /* those inside a line that is_long, likewise */
+    void (*changed)(void *arg, struct dest *dest);
+    void *arg;
+};
+
+void dest_init(struct dest *dest, struct ev_loop *loop, unsigned labels, bool raw, double patience,
+               void (*changed)(void *arg, struct dest *dest), void *arg);
+void dest_put(struct dest *dest, uint64_t writer, const char *bytes, size_t len, bool unfinished);
+void dest_end(struct dest *dest, uint64_t writer);
+/* Nothing more comes of any rank: nobody waits for another. */
+void dest_end_all(struct dest *dest);
+/* Somebody typed a newline on the terminal that this may be: the next line begins. */
+void dest_typed(struct dest *dest);
+/* Somebody waits, or something is queued. */
+bool dest_busy(const struct dest *dest);
+/* Print all that waits, unfinished or not, and write the queue, blocking. */
+void dest_flush(struct dest *dest);
+void dest_free(struct dest *dest);
+
+#endif

@@ -1,0 +1,181 @@
+#include "launcher/stdio/nonblocking_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A terminal polls as writable when there is room for about this much. */
+#define SINK_TTY_CHUNK 256
+/* An empty queue that grew beyond this is given back. */
+#define SINK_KEEP (256 * 1024)
+
+static ssize_t way_plain(int fd, const char *bytes, size_t len)
+{
+    return write(fd, bytes, len);
+}
+
+static ssize_t way_careful(int fd, const char *bytes, size_t len)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+    int count = poll(&ready, 1, 0);
+    if (count == 0)
+        errno = EAGAIN;
+    return count > 0 ? write(fd, bytes, len) : -1;
+}
+
+static ssize_t way_socket(int fd, const char *bytes, size_t len)
+{
+    return send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static ssize_t (*const sink_ways[])(int fd, const char *bytes, size_t len) = {
+    [SINK_PLAIN] = way_plain,
+    [SINK_CAREFUL] = way_careful,
+    [SINK_SOCKET] = way_socket,
+};
+
+static void sink_fail(struct sink *sink, int error)
+{
+    sink->error = error;
+    sink->left += sink->queued;
+    sink->queued = 0;
+    buf_free(&sink->queue);
+    ev_io_stop(sink->loop, &sink->writable);
+}
+
+/* How many bytes the descriptor takes now. */
+static size_t sink_try(struct sink *sink, const char *bytes, size_t len)
+{
+    size_t done = 0;
+    while (done < len) {
+        size_t count = len - done < sink->chunk ? len - done : sink->chunk;
+        ssize_t wrote = sink_ways[sink->way](sink->fd, bytes + done, count);
+        if (wrote >= 0) {
+            done += (size_t)wrote;
+        } else if (errno != EINTR) {
+            if (errno != EAGAIN)
+                sink_fail(sink, errno);
+            break;
+        }
+    }
+    return done;
+}
+
+/* Write of the queue what the descriptor takes now. */
+static void sink_push(struct sink *sink)
+{
+    size_t len = sink->queue.len;
+    size_t done = sink_try(sink, buf_bytes(&sink->queue), len);
+    if (sink->error)
+        return;
+    size_t gone = done == len ? sink->queued : sink->queued * done / len;
+    sink->left += gone;
+    sink->queued -= gone;
+    buf_consume(&sink->queue, done);
+    if (sink->queue.len)
+        return;
+    ev_io_stop(sink->loop, &sink->writable);
+    if (sink->queue.room > SINK_KEEP)
+        buf_free(&sink->queue);
+}
+
+static void sink_ready(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct sink *sink = watcher->data;
+    (void)loop;
+    (void)events;
+    sink_push(sink);
+    sink->progress(sink->arg);
+}
+
+void sink_init(struct sink *sink, struct ev_loop *loop, void (*progress)(void *arg), void *arg)
+{
+    *sink = (struct sink){.loop = loop, .fd = -1, .progress = progress, .arg = arg};
+    ev_io_init(&sink->writable, sink_ready, -1, EV_WRITE);
+    sink->writable.data = sink;
+}
+
+static void sink_use(struct sink *sink, int fd, bool owned, enum sink_way way, size_t chunk)
+{
+    sink->fd = fd;
+    sink->owned = owned;
+    sink->way = way;
+    sink->chunk = chunk;
+    ev_io_set(&sink->writable, fd, EV_WRITE);
+}
+
+static int sink_reopen(int fd)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+void sink_borrow(struct sink *sink, int fd)
+{
+    struct stat st;
+    bool known = fstat(fd, &st) == 0;
+    sink->tty = isatty(fd);
+    if (known && S_ISSOCK(st.st_mode)) {
+        sink_use(sink, fd, false, SINK_SOCKET, SSIZE_MAX);
+        return;
+    }
+    if (!known || !(sink->tty || S_ISFIFO(st.st_mode))) {
+        sink_use(sink, fd, false, SINK_PLAIN, SSIZE_MAX);
+        return;
+    }
+    int mine = sink_reopen(fd);
+    if (mine >= 0)
+        sink_use(sink, mine, true, SINK_PLAIN, SSIZE_MAX);
+    else
+        sink_use(sink, fd, false, SINK_CAREFUL, sink->tty ? SINK_TTY_CHUNK : PIPE_BUF);
+}
+
+void sink_take(struct sink *sink, int fd)
+{
+    sink->tty = isatty(fd);
+    sink_use(sink, fd, true, SINK_PLAIN, SSIZE_MAX);
+}
+
+void sink_close(struct sink *sink)
+{
+    ev_io_stop(sink->loop, &sink->writable);
+    /* Linux closes the descriptor even where close() is interrupted. */
+    if (sink->owned && sink->fd >= 0 && close(sink->fd) < 0 && errno != EINTR && !sink->error)
+        sink_fail(sink, errno);
+    sink->fd = -1;
+}
+
+void sink_put(struct sink *sink, const char *bytes, size_t len, size_t taken)
+{
+    size_t done = sink->error || sink->queue.len ? 0 : sink_try(sink, bytes, len);
+    if (sink->error || done == len) {
+        sink->left += taken;
+        return;
+    }
+    size_t gone = taken * done / len;
+    sink->left += gone;
+    sink->queued += taken - gone;
+    buf_add(&sink->queue, bytes + done, len - done);
+    ev_io_start(sink->loop, &sink->writable);
+}
+
+void sink_flush(struct sink *sink)
+{
+    while (sink->queue.len) {
+        struct pollfd ready = {.fd = sink->fd, .events = POLLOUT};
+        if (poll(&ready, 1, -1) > 0)
+            sink_push(sink);
+    }
+}
+
+void sink_free(struct sink *sink)
+{
+    sink_close(sink);
+    buf_free(&sink->queue);
+}

@@ -1,0 +1,99 @@
+#include "launcher/task/task_binding.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* The kernel refuses to answer into a set smaller than its own. */
+static size_t kernel_set_size(void)
+{
+    size_t count = CPU_SETSIZE;
+    for (int small = 1; small; count *= 2) {
+        cpu_set_t *set = CPU_ALLOC(count);
+        small = sched_getaffinity(0, CPU_ALLOC_SIZE(count), set) < 0 && errno == EINVAL;
+        CPU_FREE(set);
+        if (!small || count > TOPO_MAX_PUS)
+            break;
+    }
+    return CPU_ALLOC_SIZE(count);
+}
+
+static cpu_set_t *binding_open(const struct idset *cpus, size_t size)
+{
+    cpu_set_t *set = mem_alloc(size);
+    IDSET_FOREACH(cpu, cpus)
+    CPU_SET_S(cpu, size, set);
+    return set;
+}
+
+int bindings_check(const struct launch *launch, const struct topo *topo, struct error *err)
+{
+    struct idset *allowed = topo_allowed_cpus(topo);
+    int result = 0;
+    for (uint32_t i = 0; i < launch->ncpus && !result; i++) {
+        const struct idset *cpus = launch->cpus[i];
+        if (idset_within(cpus, allowed))
+            continue;
+        char *want = idset_encode(cpus), *have = idset_encode(allowed);
+        result = error_set(err,
+                           "cannot bind tasks to OS processors %s: this node's cgroup and "
+                           "inherited mask allow %s; give an R that says no more",
+                           want, have);
+        free(want);
+        free(have);
+    }
+    idset_free(allowed);
+    return result;
+}
+
+void bindings_open(struct bindings *bindings, const struct launch *launch)
+{
+    *bindings = (struct bindings){.count = launch->ncpus, .size = kernel_set_size()};
+    bindings->sets = mem_array(launch->ncpus, sizeof(*bindings->sets));
+    for (uint32_t i = 0; i < launch->ncpus; i++)
+        bindings->sets[i] = binding_open(launch->cpus[i], bindings->size);
+}
+
+void bindings_add_found(struct bindings *bindings, const cpu_set_t *set, uint32_t rank)
+{
+    size_t i = 0;
+    while (i < bindings->nfound && !CPU_EQUAL_S(bindings->size, bindings->found[i].set, set))
+        i++;
+    if (i == bindings->nfound) {
+        bindings->found = mem_resize(bindings->found, ++bindings->nfound, sizeof(*bindings->found));
+        bindings->found[i] = (struct bindings_found){mem_alloc(bindings->size), idset_new()};
+        memcpy(bindings->found[i].set, set, bindings->size);
+    }
+    idset_add(bindings->found[i].ranks, rank);
+}
+
+json_t *bindings_found_to_json(const struct bindings *bindings)
+{
+    json_t *list = bindings->nfound ? json_array() : NULL;
+    for (size_t i = 0; i < bindings->nfound; i++) {
+        struct idset *cpus = idset_new();
+        for (size_t cpu = 0; cpu < 8 * bindings->size; cpu++)
+            if (CPU_ISSET_S(cpu, bindings->size, bindings->found[i].set))
+                idset_add(cpus, (uint32_t)cpu);
+        char *set = idset_encode(cpus), *ranks = idset_encode(bindings->found[i].ranks);
+        json_array_append_new(list, json_pack("[s, s]", set, ranks));
+        idset_free(cpus);
+        free(ranks);
+        free(set);
+    }
+    return list;
+}
+
+void bindings_close(struct bindings *bindings)
+{
+    for (uint32_t i = 0; i < bindings->count; i++)
+        free(bindings->sets[i]);
+    for (size_t i = 0; i < bindings->nfound; i++) {
+        free(bindings->found[i].set);
+        idset_free(bindings->found[i].ranks);
+    }
+    free(bindings->found);
+    free(bindings->sets);
+}

@@ -1,0 +1,172 @@
+#include "launcher/tpres/node_kinds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash_table.h"
+#include "base/mem.h"
+
+/* ---- properties: for each node the number of its set of them ---- */
+
+/* A set is the one it was without its last property, and that property. */
+struct step {
+    uint32_t before, property;
+};
+
+struct steps {
+    struct table table;
+    struct step *list; /* the set of number i + 1; number 0 is the empty one */
+};
+
+struct wanted_step {
+    const struct steps *steps;
+    struct step step;
+};
+
+static bool same_step(uint32_t number, const void *arg)
+{
+    const struct wanted_step *wanted = arg;
+    return memcmp(&wanted->steps->list[number], &wanted->step, sizeof(wanted->step)) == 0;
+}
+
+static uint32_t number_step(struct steps *steps, struct step step)
+{
+    struct wanted_step wanted = {steps, step};
+    uint32_t known = steps->table.count;
+    uint64_t hash = table_hash(table_hash(1, step.before), step.property);
+    uint32_t number = table_number(&steps->table, hash, same_step, &wanted);
+    if (number < known)
+        return number + 1;
+    if ((known & (known - 1)) == 0) /* a power of two, or none: full */
+        steps->list = mem_resize(steps->list, known ? (size_t)known * 2 : 1, sizeof(*steps->list));
+    steps->list[number] = step;
+    return number + 1;
+}
+
+static uint32_t *number_properties(const struct rset *R)
+{
+    uint32_t *numbers = mem_array(R->nnodes, sizeof(*numbers)), property = 0;
+    struct steps steps = {0};
+    const char *name;
+    json_t *value;
+    json_object_foreach(R->properties, name, value)
+    {
+        const char *text = json_string_value(value);
+        struct idset *ranks = idset_decode(text ? text : "", NULL);
+        for (size_t i = 0; ranks && i < R->nnodes; i++)
+            if (idset_has(ranks, R->nodes[i].rank))
+                numbers[i] = number_step(&steps, (struct step){numbers[i], property});
+        idset_free(ranks);
+        property++;
+    }
+    table_free(&steps.table);
+    free(steps.list);
+    return numbers;
+}
+
+/* ---- kinds ---- */
+
+static bool same_kind(uint32_t number, const void *arg)
+{
+    const struct tpres_kinds *const *both = arg;
+    const struct tpres_kind *a = &both[0]->list[number], *b = both[1]->list;
+    return a->children == b->children && a->tree == b->tree && a->properties == b->properties;
+}
+
+/* The kind of these features, which may be new. */
+static struct tpres_kind *find_kind(struct tpres_kinds *kinds, struct table *table,
+                                    struct tpres_kind features)
+{
+    struct tpres_kinds wanted = {.list = &features};
+    const struct tpres_kinds *both[2] = {kinds, &wanted};
+    uint64_t hash = table_hash(
+        table_hash(table_hash(1, (uintptr_t)features.children), (uint64_t)(int64_t)features.tree),
+        features.properties);
+    uint32_t number = table_number(table, hash, same_kind, both);
+    if (number == kinds->count) {
+        if ((kinds->count & (kinds->count - 1)) == 0)
+            kinds->list =
+                mem_resize(kinds->list, kinds->count ? kinds->count * 2 : 1, sizeof(*kinds->list));
+        features.ranks = idset_new();
+        features.hosts = hostlist_new();
+        kinds->list[kinds->count++] = features;
+    }
+    return &kinds->list[number];
+}
+
+int tpres_kinds_read(const struct rset *R, struct tpres_kinds *kinds, struct error *err)
+{
+    struct table table = {0};
+    *kinds = (struct tpres_kinds){.R = R, .localities = locality_read(R->scheduling, err)};
+    if (!kinds->localities)
+        return -1;
+    uint32_t *properties = number_properties(R);
+    for (size_t i = 0; i < R->nnodes; i++) {
+        const struct rset_node *node = &R->nodes[i];
+        struct tpres_kind *kind =
+            find_kind(kinds, &table,
+                      (struct tpres_kind){.children = node->children,
+                                          .tree = locality_find(kinds->localities, node->rank),
+                                          .properties = properties[i]});
+        idset_add(kind->ranks, node->rank);
+        hostlist_append(kind->hosts, node->host);
+    }
+    free(properties);
+    table_free(&table);
+    return 0;
+}
+
+void tpres_kinds_clear(struct tpres_kinds *kinds)
+{
+    for (size_t i = 0; i < kinds->count; i++) {
+        idset_free(kinds->list[i].ranks);
+        hostlist_free(kinds->list[i].hosts);
+    }
+    free(kinds->list);
+    locality_free(kinds->localities);
+}
+
+char *tpres_kind_properties(const struct tpres_kinds *kinds, const struct tpres_kind *kind)
+{
+    struct buf out = BUF_INIT;
+    const char *name;
+    json_t *value;
+    json_object_foreach(kinds->R->properties, name, value)
+    {
+        struct idset *ranks = idset_decode(json_string_value(value), NULL);
+        if (ranks && idset_has(ranks, idset_first(kind->ranks)))
+            buf_printf(&out, "%s%s", out.len ? "," : "", name);
+        idset_free(ranks);
+    }
+    return buf_take_text(&out);
+}
+
+/* ---- topology ---- */
+
+static uint32_t count_domains(const struct locality_tree *tree, const char *name)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 1; i < tree->ndomains; i++)
+        count += strcmp(tree->domains[i].name, name) == 0;
+    return count;
+}
+
+static bool is_first_of_name(const struct locality_tree *tree, uint32_t domain)
+{
+    for (uint32_t i = 1; i < domain; i++)
+        if (strcmp(tree->domains[i].name, tree->domains[domain].name) == 0)
+            return false;
+    return true;
+}
+
+char *tpres_kind_topology(const struct tpres_kinds *kinds, const struct tpres_kind *kind)
+{
+    struct buf out = BUF_INIT;
+    const struct locality_tree *tree =
+        kind->tree < 0 ? NULL : &kinds->localities->trees[kind->tree];
+    for (uint32_t i = 1; tree && i < tree->ndomains; i++)
+        if (is_first_of_name(tree, i))
+            buf_printf(&out, "%s%u %s", out.len ? ", " : "",
+                       count_domains(tree, tree->domains[i].name), tree->domains[i].name);
+    return buf_take_text(&out);
+}

@@ -1,0 +1,427 @@
+/* tpres discover and make. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "affinity/resource/scheduling.h"
+#include "affinity/topology/topo.h"
+#include "affinity/topology/topo_treepool.h"
+#include "base/buf.h"
+#include "base/file_text.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "launcher/source/batch_system.h"
+#include "launcher/source/hostfile.h"
+#include "launcher/source/node_list_private.h"
+#include "launcher/spec/field_words.h"
+#include "launcher/tpres/tpres.h"
+
+int tpres_discover(struct tpres_call *call, struct error *err)
+{
+    return tpres_write(call, tpres_this_machine(err), err);
+}
+
+/* What is made: nodes in order, each with the description of its topology. */
+struct making {
+    const struct tpres_call *call;
+    struct tpres_amount cores, gpus;
+    struct rset *R;
+    json_t *children; /* of `scheduling`; NULL: no topology was given */
+};
+
+/* ---- hosts ---- */
+
+static struct hostfile *read_hostfile(const char *path, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    struct hostfile *file = NULL;
+    char *name = file_text_name("hostfile", path);
+    if (file_text_read(path, name, HOSTFILE_MAX_TEXT, &text, err) == 0)
+        file = hostfile_parse(name, buf_bytes(&text), text.len, err);
+    buf_free(&text);
+    free(name);
+    return file;
+}
+
+static struct hostfile *read_hosts(const char *option, const char *text, struct error *err)
+{
+    struct hostfile *file = hostfile_from_hostlist(text, err);
+    if (!file)
+        error_usage(err, "%s: %s", option, error_text(err));
+    return file;
+}
+
+/* ---- what a node has ---- */
+
+static int say_empty(const char *host, struct error *err)
+{
+    return error_usage(err, "%s: no core is left of --cores; its topology has others", host);
+}
+
+static struct idset *gpus_of_topo(const struct topo *topo)
+{
+    struct idset *gpus = idset_new();
+    for (size_t i = 0; i < topo->ngpus; i++)
+        idset_add(gpus, topo->gpus[i].id);
+    return gpus;
+}
+
+/* What is asked for and not there would be missing in R without a word. */
+static int check_known(const struct tpres_amount *amount, const struct idset *there,
+                       const char *option, const char *what, struct error *err)
+{
+    bool more = amount->count != UINT32_MAX && amount->count > idset_count(there);
+    if (amount->ids ? idset_within(amount->ids, there) : !more)
+        return 0;
+    char *have = idset_encode(there);
+    error_usage(err, "--%s asks for %s that the topology does not have: it has %s", option, what,
+                *have ? have : "none");
+    free(have);
+    return -1;
+}
+
+/* A number of cores is the most that a node is to have. A topology without any GPU says nothing of
+ * them: there they are as --gpus has them. */
+static int check_amounts(const struct making *making, const struct idset *cores,
+                         const struct idset *gpus, struct error *err)
+{
+    if (making->cores.ids && check_known(&making->cores, cores, "cores", "cores", err) < 0)
+        return -1;
+    return idset_empty(gpus) ? 0 : check_known(&making->gpus, gpus, "gpus", "GPUs", err);
+}
+
+static void add_localities(struct making *making, const struct topo *topo,
+                           const struct idset *ranks, const struct idset *cores,
+                           const struct idset *gpus)
+{
+    char *text = idset_encode(ranks);
+    if (!making->children)
+        making->children = json_array();
+    json_array_append_new(making->children, json_pack("{s:s,s:o}", "ranks", text, "topo",
+                                                      topo_localities(topo, cores, gpus)));
+    free(text);
+}
+
+static int add_node(struct making *making, const char *host, const struct idset *cores,
+                    const struct idset *gpus, struct idset *ranks, struct error *err)
+{
+    uint32_t rank = (uint32_t)making->R->nnodes;
+    if (idset_empty(cores))
+        return say_empty(host, err);
+    rset_append(making->R, rank, host, cores, gpus);
+    idset_add(ranks, rank);
+    return 0;
+}
+
+/* All hosts of a list with one topology. */
+static int add_alike(struct making *making, const struct nodes *nodes, const struct topo *topo,
+                     struct error *err)
+{
+    struct idset *all = topo_allowed_cores(topo), *there = gpus_of_topo(topo);
+    struct idset *cores = tpres_amount_of(&making->cores, all);
+    struct idset *gpus = tpres_amount_of(&making->gpus, idset_empty(there) ? NULL : there);
+    struct idset *ranks = idset_new();
+    int rc = check_amounts(making, all, there, err);
+    for (size_t i = 0; i < nodes->count && rc == 0; i++)
+        rc = add_node(making, nodes->list[i].host, cores, gpus, ranks, err);
+    if (rc == 0)
+        add_localities(making, topo, ranks, cores, gpus);
+    idset_free(ranks);
+    idset_free(gpus);
+    idset_free(cores);
+    idset_free(there);
+    idset_free(all);
+    return rc;
+}
+
+/* Some batch systems say all: their R, and of each node's cores and GPUs as many as are asked for. */
+static int take_R(struct making *making, const struct rset *R, struct error *err)
+{
+    struct rset *taken = rset_new();
+    int rc = 0;
+    taken->starttime = R->starttime;
+    taken->expiration = R->expiration;
+    taken->properties = json_deep_copy(R->properties);
+    taken->scheduling = json_incref(R->scheduling);
+    for (size_t i = 0; i < R->nnodes && rc == 0; i++) {
+        const struct rset_node *node = &R->nodes[i];
+        struct idset *cores = tpres_amount_of(&making->cores, node->children->cores);
+        struct idset *gpus = tpres_amount_of(&making->gpus, node->children->gpus);
+        if (idset_empty(cores))
+            rc = error_usage(err, "%s: no core is left of --cores; the job has others there",
+                             node->host);
+        else
+            rset_append(taken, node->rank, node->host, cores, gpus);
+        idset_free(cores);
+        idset_free(gpus);
+    }
+    rset_free(making->R);
+    making->R = taken;
+    return rc;
+}
+
+/* Hosts without topology: as many cores as --cores or the hostfile says. */
+static int add_counted(struct making *making, const struct nodes *nodes, struct error *err)
+{
+    if (nodes->R)
+        return take_R(making, nodes->R, err);
+    bool given = tpres_value(making->call, TPRES_CORES);
+    struct idset *gpus = tpres_amount_of(&making->gpus, NULL), *ranks = idset_new();
+    int rc = 0;
+    for (size_t i = 0; i < nodes->count && rc == 0; i++) {
+        const struct node *node = &nodes->list[i];
+        struct tpres_amount slots = {NULL, node->limit};
+        struct idset *cores = tpres_amount_of(given ? &making->cores : &slots, NULL);
+        if (!given && !node->limit)
+            rc =
+                error_usage(err, "%s: how many cores it has is not known: --cores N, or --topology",
+                            node->host);
+        else
+            rc = add_node(making, node->host, cores, gpus, ranks, err);
+        idset_free(cores);
+    }
+    idset_free(ranks);
+    idset_free(gpus);
+    return rc;
+}
+
+/* ---- topologies ---- */
+
+/* Where the description begins in [HOSTLIST=]DESCRIPTION, whose attributes have = too. */
+static const char *description_of(const char *spec)
+{
+    size_t end = strcspn(spec, "=:( @");
+    return spec[end] == '=' || (spec[end] == '@' && strchr(spec, '=') && end > 0)
+               ? strchr(spec, '=') + 1
+               : spec;
+}
+
+static struct topo *load_topology(const char *description, struct error *err)
+{
+    struct topo *topo = description[0] == '@' ? topo_load_xml(description + 1, err)
+                                              : topo_load_synthetic(description, err);
+    if (!topo)
+        error_usage(err, "--topology: %s", error_text(err));
+    return topo;
+}
+
+static struct hostfile *hosts_of_spec(const char *spec, const char *description, struct error *err)
+{
+    char *hosts = mem_copy_text_n(spec, (size_t)(description - spec) - 1);
+    struct hostfile *file = read_hosts("--topology", hosts, err);
+    free(hosts);
+    return file;
+}
+
+/* `named`: of --hosts or --hostfile, which a description without hosts is for; or NULL. */
+static int add_topology(struct making *making, const char *spec, const struct nodes *named,
+                        struct error *err)
+{
+    const char *description = description_of(spec);
+    if (description == spec && !named)
+        return error_usage(err, "--topology %s is for no host: HOSTLIST=SPEC or --hosts names them",
+                           excerpt(spec, strlen(spec)).text);
+    if (description != spec && named)
+        return error_usage(err,
+                           "--topology names hosts, and so does --hosts: one of them is right");
+    struct hostfile *file = description == spec ? NULL : hosts_of_spec(spec, description, err);
+    struct topo *topo = file || description == spec ? load_topology(description, err) : NULL;
+    struct nodes *own = topo && file ? nodes_from_entries(file, mem_copy_text("make")) : NULL;
+    int rc = topo ? add_alike(making, own ? own : named, topo, err) : -1;
+    nodes_free(own);
+    hostfile_free(file);
+    topo_free(topo);
+    return rc;
+}
+
+static int check_hosts(const struct rset *R, struct error *err)
+{
+    struct nodes_index *index = nodes_index_new(R->nnodes);
+    int rc = 0;
+    for (size_t i = 0; i < R->nnodes && rc == 0; i++)
+        if (nodes_index_add(index, R->nodes[i].host, i) != NODES_INDEX_NONE)
+            rc = error_usage(err, "--topology: %s is described twice", R->nodes[i].host);
+    nodes_index_free(index);
+    return rc;
+}
+
+static int add_all(struct making *making, const struct nodes *named, struct error *err)
+{
+    const char *spec;
+    size_t count = 0;
+    for (size_t at = 0; (spec = tpres_next(making->call, TPRES_TOPOLOGY, &at)); count++)
+        if (add_topology(making, spec, named, err) < 0)
+            return -1;
+    if (!count && !named)
+        return error_usage(
+            err, "hosts are missing: --hosts, --hostfile, --from or --topology HOSTLIST=SPEC");
+    return count ? check_hosts(making->R, err) : add_counted(making, named, err);
+}
+
+/* ---- properties ---- */
+
+static struct idset *all_ranks(const struct rset *R)
+{
+    struct idset *ranks = idset_new();
+    for (size_t i = 0; i < R->nnodes; i++)
+        idset_add(ranks, R->nodes[i].rank);
+    return ranks;
+}
+
+/* A property that comes again is one of all these ranks. */
+static void join_ranks(const struct rset *R, const char *name, struct idset **ranks)
+{
+    const char *text = json_string_value(json_object_get(R->properties, name));
+    struct idset *before = text ? idset_decode(text, NULL) : NULL;
+    if (!before)
+        return;
+    struct idset *all = idset_union(before, *ranks);
+    idset_free(before);
+    idset_free(*ranks);
+    *ranks = all;
+}
+
+static int add_property(struct making *making, const char *text, struct error *err)
+{
+    size_t len = strcspn(text, ":");
+    char *name = mem_copy_text_n(text, len);
+    struct idset *ranks = text[len] ? idset_decode(text + len + 1, err) : all_ranks(making->R);
+    int rc = ranks ? 0 : error_usage(err, "--property %s: %s", name, error_text(err));
+    if (ranks) {
+        join_ranks(making->R, name, &ranks);
+        char *set = idset_encode(ranks);
+        if (!making->R->properties)
+            making->R->properties = json_object();
+        if (json_object_set_new(making->R->properties, name, json_string(set)) < 0)
+            rc = error_usage(err, "--property: %s is not UTF-8", excerpt(name, len).text);
+        free(set);
+    }
+    idset_free(ranks);
+    free(name);
+    return rc;
+}
+
+/* What was put together is held to what any R is held to. */
+static int check_made(const struct rset *R, struct error *err)
+{
+    json_t *value = rset_to_json(R);
+    struct rset *again = rset_from_json(value, err);
+    json_decref(value);
+    rset_free(again);
+    return again ? 0 : -1;
+}
+
+static int add_properties(struct making *making, struct error *err)
+{
+    const char *text;
+    for (size_t at = 0; (text = tpres_next(making->call, TPRES_PROPERTY, &at));)
+        if (add_property(making, text, err) < 0)
+            return -1;
+    return check_made(making->R, err);
+}
+
+/* ---- make ---- */
+
+static int make(struct making *making, const struct nodes *named, struct error *err)
+{
+    if (tpres_amount_decode(making->call, TPRES_CORES, false, &making->cores, err) < 0 ||
+        tpres_amount_decode(making->call, TPRES_GPUS, true, &making->gpus, err) < 0 ||
+        add_all(making, named, err) < 0 || add_properties(making, err) < 0)
+        return -1;
+    if (making->children)
+        making->R->scheduling =
+            json_pack("{s:s,s:O}", "writer", LOCALITY_WRITER, "children", making->children);
+    return 0;
+}
+
+static size_t count_given(const struct tpres_call *call, enum tpres_option option)
+{
+    size_t count = 0;
+    for (size_t at = 0; tpres_next(call, option, &at);)
+        count++;
+    return count;
+}
+
+/* The nodes that --hosts, --hostfile or --from names; *count becomes how many of these there are. */
+static struct nodes *read_named(const struct tpres_call *call, size_t *count, struct error *err)
+{
+    const char *hosts = tpres_value(call, TPRES_HOSTS), *path = tpres_value(call, TPRES_HOSTFILE);
+    const char *from = tpres_value(call, TPRES_FROM);
+    *count = count_given(call, TPRES_HOSTS) + count_given(call, TPRES_HOSTFILE) +
+             count_given(call, TPRES_FROM);
+    if (*count > 1)
+        error_usage(err, "--hosts, --hostfile and --from all name the hosts: one of them, once, is "
+                         "right");
+    if (*count != 1)
+        return NULL;
+    if (from)
+        return tpres_from(from, err);
+    if (hosts && spec_hosts_check(hosts, err) < 0) {
+        error_prefix(err, "--hosts");
+        err->kind = ERROR_USAGE;
+        return NULL;
+    }
+    struct hostfile *file = hosts ? read_hosts("--hosts", hosts, err) : read_hostfile(path, err);
+    struct nodes *nodes = file ? nodes_from_entries(file, mem_copy_text("make")) : NULL;
+    hostfile_free(file);
+    return nodes;
+}
+
+int tpres_make(struct tpres_call *call, struct error *err)
+{
+    struct making making = {.call = call, .R = rset_new()};
+    size_t count;
+    struct nodes *named = read_named(call, &count, err);
+    int rc = count && !named ? -1 : make(&making, named, err);
+    if (rc < 0) {
+        rset_free(making.R);
+        making.R = NULL;
+    }
+    rc = tpres_write(call, making.R, err);
+    json_decref(making.children);
+    idset_free(making.cores.ids);
+    idset_free(making.gpus.ids);
+    nodes_free(named);
+    return rc;
+}
+
+/* tpres make --from: the nodes of a batch job. */
+
+static const struct {
+    const char *word, *name;
+} systems[] = {
+    {"slurm", "Slurm"},
+    {"pbs", "PBS"},
+    {"lsf", "LSF"},
+    {"flux", "Flux"},
+    {"sge", "Grid Engine"},
+    {"kubernetes", "MPI Operator"},
+    {"mpi-operator", "MPI Operator"},
+};
+
+static const struct source *find_system(const char *word, struct error *err)
+{
+    for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++)
+        if (strcmp(systems[i].word, word) == 0)
+            return source_named(systems[i].name);
+    error_usage(err, "--from %s: expected slurm, pbs, lsf, flux, sge, kubernetes or auto",
+                excerpt(word, strlen(word)).text);
+    return NULL;
+}
+
+struct nodes *tpres_from(const char *word, struct error *err)
+{
+    bool any = strcmp(word, "auto") == 0;
+    const struct source *source = any ? source_find(SOURCE_BATCH) : find_system(word, err);
+    if (!source && any)
+        error_set(err,
+                  "--from auto: this is not inside a batch job (none of SLURM_JOB_ID, PBS_JOBID, "
+                  "LSB_JOBID, PE_HOSTFILE, FLUX_JOB_ID and K_MPI_JOB_ROLE is set)");
+    if (!source)
+        return NULL;
+    if (source_is_there(source))
+        return source_nodes(source, (double)time(NULL), err);
+    error_set(err, "--from %s: this is not inside a job of %s: %s is not set", word,
+              source_name(source), source_variable(source));
+    return NULL;
+}

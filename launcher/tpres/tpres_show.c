@@ -1,0 +1,384 @@
+/* tpres show and check. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity/picture/internal.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "launcher/tpres/node_kinds.h"
+#include "launcher/tpres/tpres.h"
+
+#define MAX_PICTURES 64
+
+enum column { RANKS, NODES, HOSTS, CORES, GPUS, TOPOLOGY, PROPERTIES, NCOLUMNS };
+
+static const char *const titles[NCOLUMNS] = {"RANKS", "NODES",    "HOSTS",     "CORES",
+                                             "GPUS",  "TOPOLOGY", "PROPERTIES"};
+
+struct row {
+    char *cells[NCOLUMNS];
+};
+
+/* ---- what there is in all ---- */
+
+struct total {
+    uint64_t cores, gpus;
+};
+
+static struct total total_of(const struct tpres_kinds *kinds)
+{
+    struct total total = {0, 0};
+    for (size_t i = 0; i < kinds->count; i++) {
+        uint64_t nodes = hostlist_count(kinds->list[i].hosts);
+        total.cores += nodes * idset_count(kinds->list[i].children->cores);
+        total.gpus += nodes * idset_count(kinds->list[i].children->gpus);
+    }
+    return total;
+}
+
+static void say_number(struct buf *out, uint64_t number, const char *noun)
+{
+    buf_printf(out, "%s%llu %s%s", out->len ? ", " : "", (unsigned long long)number, noun,
+               number == 1 ? "" : "s");
+}
+
+/* "4 nodes, 192 cores, 16 GPUs" */
+static void say_total(struct buf *out, const struct tpres_kinds *kinds)
+{
+    struct total total = total_of(kinds);
+    say_number(out, kinds->R->nnodes, "node");
+    say_number(out, total.cores, "core");
+    if (total.gpus)
+        say_number(out, total.gpus, "GPU");
+    if (kinds->R->nslots)
+        say_number(out, kinds->R->nslots, "slot");
+}
+
+static void say_times(struct buf *out, const struct rset *R)
+{
+    char from[RSET_TIME_SIZE], to[RSET_TIME_SIZE];
+    rset_write_time(R->starttime, from);
+    rset_write_time(R->expiration, to);
+    if (R->starttime != 0)
+        buf_printf(out, ", valid from %s", from);
+    if (R->expiration != 0)
+        buf_printf(out, "%s %s", R->starttime != 0 ? " to" : ", valid to", to);
+}
+
+static const char *writer_of(const struct rset *R)
+{
+    const char *writer = json_string_value(json_object_get(R->scheduling, "writer"));
+    return !R->scheduling ? NULL : writer ? writer : "unknown";
+}
+
+/* ---- the table ---- */
+
+static struct row row_of(const struct tpres_kinds *kinds, const struct tpres_kind *kind)
+{
+    return (struct row){{
+        [RANKS] = words_set(kind->ranks, 20),
+        [NODES] = mem_format("%zu", hostlist_count(kind->hosts)),
+        [HOSTS] = words_hosts(kind->hosts, 36),
+        [CORES] = words_set(kind->children->cores, 20),
+        [GPUS] = words_set(kind->children->gpus, 20),
+        [TOPOLOGY] = tpres_kind_topology(kinds, kind),
+        [PROPERTIES] = tpres_kind_properties(kinds, kind),
+    }};
+}
+
+/* Columns without anything in them have width 0 and are left out. */
+static void measure(const struct row *rows, size_t count, size_t widths[NCOLUMNS])
+{
+    for (int c = 0; c < NCOLUMNS; c++) {
+        widths[c] = 0;
+        for (size_t i = 0; i < count; i++)
+            if (strlen(rows[i].cells[c]) > widths[c])
+                widths[c] = strlen(rows[i].cells[c]);
+        if (widths[c] && widths[c] < strlen(titles[c]))
+            widths[c] = strlen(titles[c]);
+    }
+}
+
+static void say_row(struct buf *out, const char *const *cells, const size_t widths[NCOLUMNS])
+{
+    struct buf line = BUF_INIT;
+    for (int c = 0; c < NCOLUMNS; c++)
+        if (widths[c])
+            buf_printf(&line, "%s%-*s", line.len ? "  " : "", (int)widths[c],
+                       *cells[c] ? cells[c] : "-");
+    while (line.len && buf_text(&line)[line.len - 1] == ' ')
+        line.len--;
+    buf_add(out, buf_bytes(&line), line.len);
+    buf_add_char(out, '\n');
+    buf_free(&line);
+}
+
+static void say_table(struct buf *out, const struct tpres_kinds *kinds)
+{
+    struct row *rows = mem_array(kinds->count, sizeof(*rows));
+    size_t widths[NCOLUMNS];
+    for (size_t i = 0; i < kinds->count; i++)
+        rows[i] = row_of(kinds, &kinds->list[i]);
+    measure(rows, kinds->count, widths);
+    say_row(out, titles, widths);
+    for (size_t i = 0; i < kinds->count; i++) {
+        say_row(out, (const char *const *)rows[i].cells, widths);
+        for (int c = 0; c < NCOLUMNS; c++)
+            free(rows[i].cells[c]);
+    }
+    free(rows);
+}
+
+static void say_pictures(struct buf *out, const struct tpres_kinds *kinds)
+{
+    buf_add_char(out, '\n');
+    for (size_t i = 0; i < kinds->count && i < MAX_PICTURES; i++)
+        tpres_kind_draw(kinds, &kinds->list[i], out);
+    if (kinds->count > MAX_PICTURES)
+        buf_printf(out, "and %zu more kinds of node\n", kinds->count - MAX_PICTURES);
+}
+
+static void show_text(struct tpres_call *call, const struct tpres_kinds *kinds)
+{
+    struct buf out = BUF_INIT, line = BUF_INIT;
+    const char *writer = writer_of(kinds->R);
+    say_table(&out, kinds);
+    say_total(&line, kinds);
+    say_times(&line, kinds->R);
+    if (writer && strcmp(writer, LOCALITY_WRITER) != 0)
+        buf_printf(&line, ", scheduling of %.40s", writer);
+    buf_printf(&out, "%s\n", buf_text(&line));
+    if (tpres_value(call, TPRES_DRAW))
+        say_pictures(&out, kinds);
+    fputs(buf_text(&out), call->out);
+    buf_free(&out);
+    buf_free(&line);
+}
+
+/* ---- for programs ---- */
+
+static json_t *take_text(char *text)
+{
+    json_t *value = json_string(text);
+    free(text);
+    return value;
+}
+
+static json_t *total_json(const struct tpres_kinds *kinds)
+{
+    struct total total = total_of(kinds);
+    const struct rset *R = kinds->R;
+    json_t *value = json_pack("{s:I,s:I,s:I}", "nodes", (json_int_t)R->nnodes, "cores",
+                              (json_int_t)total.cores, "gpus", (json_int_t)total.gpus);
+    if (R->nslots)
+        json_object_set_new(value, "nslots", json_integer((json_int_t)R->nslots));
+    if (R->starttime != 0)
+        json_object_set_new(value, "starttime", json_real(R->starttime));
+    if (R->expiration != 0)
+        json_object_set_new(value, "expiration", json_real(R->expiration));
+    if (R->scheduling)
+        json_object_set_new(value, "writer", json_string(writer_of(R)));
+    return value;
+}
+
+static json_t *kind_json(const struct tpres_kinds *kinds, const struct tpres_kind *kind)
+{
+    json_t *value = json_object();
+    json_object_set_new(value, "ranks", take_text(idset_encode(kind->ranks)));
+    json_object_set_new(value, "hosts", take_text(hostlist_encode(kind->hosts)));
+    json_object_set_new(value, "cores", take_text(idset_encode(kind->children->cores)));
+    json_object_set_new(value, "gpus", take_text(idset_encode(kind->children->gpus)));
+    json_object_set_new(value, "topology", take_text(tpres_kind_topology(kinds, kind)));
+    json_object_set_new(value, "properties", take_text(tpres_kind_properties(kinds, kind)));
+    return value;
+}
+
+static void show_json(struct tpres_call *call, const struct tpres_kinds *kinds)
+{
+    json_t *value = total_json(kinds), *list = json_array();
+    for (size_t i = 0; i < kinds->count; i++)
+        json_array_append_new(list, kind_json(kinds, &kinds->list[i]));
+    json_object_set_new(value, "kinds", list);
+    tpres_write_json(call, value);
+}
+
+/* ---- the methods ---- */
+
+static void check_text(struct tpres_call *call, const struct tpres_kinds *kinds)
+{
+    struct buf line = BUF_INIT;
+    const char *writer = writer_of(kinds->R);
+    say_total(&line, kinds);
+    say_times(&line, kinds->R);
+    if (writer && strcmp(writer, LOCALITY_WRITER) == 0)
+        buf_add_text(&line, ", with topology");
+    else if (writer)
+        buf_printf(&line, ", scheduling of %.40s, which was not looked at", writer);
+    fprintf(call->out, "%s\n", buf_text(&line));
+    buf_free(&line);
+}
+
+static void check_json(struct tpres_call *call, const struct tpres_kinds *kinds)
+{
+    tpres_write_json(call, total_json(kinds));
+}
+
+static int look_at(struct tpres_call *call,
+                   void (*text)(struct tpres_call *call, const struct tpres_kinds *kinds),
+                   void (*json)(struct tpres_call *call, const struct tpres_kinds *kinds),
+                   struct error *err)
+{
+    struct tpres_kinds kinds = {0};
+    int as_json = tpres_wants_json(call, err);
+    struct rset *R = as_json < 0 ? NULL : tpres_read_operand(call, err);
+    int rc = R ? tpres_kinds_read(R, &kinds, err) : -1;
+    if (rc == 0)
+        (as_json ? json : text)(call, &kinds);
+    tpres_kinds_clear(&kinds);
+    rset_free(R);
+    return rc;
+}
+
+int tpres_show(struct tpres_call *call, struct error *err)
+{
+    return look_at(call, show_text, show_json, err);
+}
+
+int tpres_check(struct tpres_call *call, struct error *err)
+{
+    return look_at(call, check_text, check_json, err);
+}
+
+/* The domains of a kind of node as text:
+ *
+ *     a[0-15]: 120 cores, 8 gpus
+ *       socket 0  numa 0  [ cores 0-14  gpus 0 ]
+ *                 numa 1  [ cores 15-22 of 15-29  gpus 1 ]
+ */
+
+#define INDENT 2
+#define MAX_LINES 256 /* of a node */
+
+struct picture {
+    struct buf *out;
+    const struct locality_tree *tree;
+    const struct rset_children *owned;
+    uint32_t *number; /* of each domain among those of its name, in order */
+    uint32_t said;    /* the domain of the line before */
+    size_t lines;
+};
+
+static void number_domains(struct picture *picture)
+{
+    const struct locality_domain *domains = picture->tree->domains;
+    picture->number = mem_array(picture->tree->ndomains, sizeof(*picture->number));
+    for (uint32_t i = 1; i < picture->tree->ndomains; i++)
+        for (uint32_t j = i; j-- > 1;)
+            if (strcmp(domains[j].name, domains[i].name) == 0) {
+                picture->number[i] = picture->number[j] + 1;
+                break;
+            }
+}
+
+static char *label_of(const struct picture *picture, uint32_t domain)
+{
+    const char *name = picture->tree->domains[domain].name;
+    return mem_format("%.40s %u  ", name, picture->number[domain]);
+}
+
+static bool is_around(const struct picture *picture, uint32_t outer, uint32_t inner)
+{
+    return outer <= inner && inner < picture->tree->domains[outer].end;
+}
+
+/* Labels from the outermost; blanks for those that the line before had. */
+static void say_labels(struct picture *picture, uint32_t domain)
+{
+    if (domain == 0)
+        return;
+    say_labels(picture, picture->tree->domains[domain].up);
+    char *label = label_of(picture, domain);
+    if (picture->said && is_around(picture, domain, picture->said))
+        buf_printf(picture->out, "%*s", (int)strlen(label), "");
+    else
+        buf_add_text(picture->out, label);
+    free(label);
+}
+
+/* "cores 0-7 of 0-14": what is owned of what there is. */
+static void say_set(struct buf *out, const char *noun, const struct idset *there,
+                    const struct idset *owned)
+{
+    struct idset *ours = idset_intersect(there, owned);
+    char *all = words_set(there, 32), *some = words_set(ours, 32);
+    if (!idset_empty(there))
+        buf_printf(out, "%s%s %s", out->len ? "  " : "", noun, *some ? some : "none");
+    if (!idset_equal(ours, there))
+        buf_printf(out, " of %s", all);
+    free(all);
+    free(some);
+    idset_free(ours);
+}
+
+static void say_line(struct picture *picture, uint32_t domain, const struct idset *cores,
+                     const struct idset *gpus)
+{
+    struct buf has = BUF_INIT;
+    if (picture->lines++ >= MAX_LINES)
+        return;
+    say_set(&has, "cores", cores, picture->owned->cores);
+    say_set(&has, "gpus", gpus, picture->owned->gpus);
+    buf_printf(picture->out, "%*s", INDENT, "");
+    say_labels(picture, domain);
+    buf_printf(picture->out, "[ %s ]\n", buf_text(&has));
+    picture->said = domain;
+    buf_free(&has);
+}
+
+static struct idset *less(struct idset *set, const struct idset *inner)
+{
+    struct idset *rest = idset_subtract(set, inner);
+    idset_free(set);
+    return rest;
+}
+
+/* A domain with others in it has a line of its own where it holds more than they do. */
+static void draw_domain(struct picture *picture, uint32_t domain)
+{
+    const struct locality_domain *all = picture->tree->domains, *here = &all[domain];
+    struct idset *cores = idset_copy(here->cores), *gpus = idset_copy(here->gpus);
+    for (uint32_t i = domain + 1; i < here->end; i = all[i].end) {
+        cores = less(cores, all[i].cores);
+        gpus = less(gpus, all[i].gpus);
+        draw_domain(picture, i);
+    }
+    if (here->end == domain + 1 || !idset_empty(cores) || !idset_empty(gpus))
+        say_line(picture, domain, cores, gpus);
+    idset_free(cores);
+    idset_free(gpus);
+}
+
+void tpres_kind_draw(const struct tpres_kinds *kinds, const struct tpres_kind *kind,
+                     struct buf *out)
+{
+    struct picture picture = {.out = out, .owned = kind->children};
+    char *hosts = words_hosts(kind->hosts, 60);
+    uint32_t cores = (uint32_t)idset_count(kind->children->cores);
+    uint32_t gpus = (uint32_t)idset_count(kind->children->gpus);
+    buf_printf(out, "%s: %u core%s", hosts, cores, words_count(cores));
+    if (gpus)
+        buf_printf(out, ", %u gpu%s", gpus, words_count(gpus));
+    free(hosts);
+    if (kind->tree < 0) {
+        buf_add_text(out, ", topology not known\n");
+        return;
+    }
+    buf_add_char(out, '\n');
+    picture.tree = &kinds->localities->trees[kind->tree];
+    number_domains(&picture);
+    draw_domain(&picture, 0);
+    if (picture.lines > MAX_LINES)
+        buf_printf(out, "%*sand %zu more lines\n", INDENT, "", picture.lines - MAX_LINES);
+    free(picture.number);
+}

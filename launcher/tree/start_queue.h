@@ -1,0 +1,47 @@
+/*
+ * waiting - targets that wait for their turn: the fan-out is how many are being reached at a time.
+ * Private to the tree.
+ *
+ * Groups leave in the order they came. A group is a slice of a shared list, so that the rest of one
+ * whose first member failed costs nothing to put back.
+ */
+#ifndef LAUNCHER_TREE_START_QUEUE_H
+#define LAUNCHER_TREE_START_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "launcher/tree/welcome.h"
+
+struct target_list { /* reference-counted */
+    struct tree_target *targets;
+    size_t count;
+    size_t references;
+};
+
+struct waiting_group { /* the first is reached from here, and is to reach the others */
+    struct target_list *list;
+    size_t first, count; /* of the list */
+    double patience;     /* s that the first may take to answer */
+    bool below; /* somebody further up tries again those that an agent here does not reach */
+    bool again; /* not the first try of these: the first member learns of the others late */
+};
+
+struct waiting {
+    struct waiting_group *groups; /* those before `next` have left */
+    size_t next, count, room;
+};
+
+/* A copy with one reference, for who made it. */
+struct target_list *target_list_new(const struct tree_target *targets, size_t count);
+void target_list_free(struct target_list *list); /* gives one reference back */
+
+/* The group's own reference is made here. */
+void waiting_add(struct waiting *waiting, const struct waiting_group *group);
+/* The next one; NULL: nobody waits. */
+const struct waiting_group *waiting_next(const struct waiting *waiting);
+/* The next one leaves, and its reference becomes the caller's; false: nobody waits. */
+bool waiting_take(struct waiting *waiting, struct waiting_group *group);
+void waiting_clear(struct waiting *waiting);
+
+#endif

@@ -1,0 +1,227 @@
+/* What only some launchers offer: names, spawn, connected jobs, and the ring. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmi-server/client/pmi2.h"
+#include "pmi-server/client/session_pmi2.h"
+
+static int copy_reply(const char *name, char *to, int room)
+{
+    const char *value = pmi2_value(&pmi2_session.reply, name);
+    if (value)
+        copy_text(to, room, value);
+    return value ? PMI2_SUCCESS : PMI2_FAIL;
+}
+
+int PMI2_Nameserv_publish(const char service_name[], const PMI2_keyval_t *info_ptr,
+                          const char port[])
+{
+    struct conn *conn = &pmi2_session.conn;
+    (void)info_ptr;
+    if (!service_name || !*service_name || !port)
+        return PMI2_ERR_INVALID_ARG;
+    int rc = session2_enter_wire("name-publish");
+    if (rc)
+        return rc;
+    frame_text(conn, "name", service_name);
+    frame_text(conn, "port", port);
+    frame_int(conn, "infokeycount", 0);
+    return session2_leave(session2_ask());
+}
+
+int PMI2_Nameserv_unpublish(const char service_name[], const PMI2_keyval_t *info_ptr)
+{
+    (void)info_ptr;
+    if (!service_name || !*service_name)
+        return PMI2_ERR_INVALID_ARG;
+    int rc = session2_enter_wire("name-unpublish");
+    if (rc)
+        return rc;
+    frame_text(&pmi2_session.conn, "name", service_name);
+    frame_int(&pmi2_session.conn, "infokeycount", 0);
+    return session2_leave(session2_ask());
+}
+
+int PMI2_Nameserv_lookup(const char service_name[], const PMI2_keyval_t *info_ptr, char port[],
+                         int portLen)
+{
+    (void)info_ptr;
+    if (!service_name || !*service_name || !port || portLen < 1)
+        return PMI2_ERR_INVALID_ARG;
+    int rc = session2_enter_wire("name-lookup");
+    if (rc)
+        return rc;
+    frame_text(&pmi2_session.conn, "name", service_name);
+    frame_int(&pmi2_session.conn, "infokeycount", 0);
+    rc = session2_ask();
+    if (!rc && copy_reply("port", port, portLen))
+        rc = copy_reply("value", port, portLen); /* Slurm's */
+    return session2_leave(rc);
+}
+
+int PMI2_Job_Connect(const char jobid[], PMI2_Connect_comm_t *conn)
+{
+    if (!jobid || !conn)
+        return PMI2_ERR_INVALID_ARG;
+    int rc = session2_enter_wire("job-connect");
+    if (rc)
+        return rc;
+    frame_text(&pmi2_session.conn, "jobid", jobid);
+    return session2_leave(session2_ask());
+}
+
+int PMI2_Job_Disconnect(const char jobid[])
+{
+    if (!jobid)
+        return PMI2_ERR_INVALID_ARG;
+    int rc = session2_enter_wire("job-disconnect");
+    if (rc)
+        return rc;
+    frame_text(&pmi2_session.conn, "jobid", jobid);
+    return session2_leave(session2_ask());
+}
+
+int PMIX_Ring(const char value[], int *rank, int *ranks, char left[], char right[], int maxvalue)
+{
+    struct conn *conn = &pmi2_session.conn;
+    if (!value || !rank || !ranks || !left || !right || maxvalue < 1)
+        return PMI2_ERR_INVALID_ARG;
+    if (strlen(value) >= PMI2_MAX_VALLEN)
+        return PMI2_ERR_INVALID_VAL_LENGTH;
+    int rc = session2_enter();
+    if (rc)
+        return rc;
+    *ranks = pmi2_session.size;
+    if (pmi2_session.state == SESSION2_SINGLE) {
+        *rank = 0;
+        copy_text(left, maxvalue, value);
+        copy_text(right, maxvalue, value);
+        return session2_leave(PMI2_SUCCESS);
+    }
+    session2_begin("ring");
+    frame_int(conn, "ring-count", 1);
+    frame_text(conn, "ring-left", value);
+    frame_text(conn, "ring-right", value);
+    rc = session2_ask();
+    if (!rc &&
+        (!pmi2_int(&pmi2_session.reply, "ring-count", rank) ||
+         copy_reply("ring-left", left, maxvalue) || copy_reply("ring-right", right, maxvalue)))
+        rc = PMI2_FAIL;
+    return session2_leave(rc);
+}
+
+/* ---- spawn ---- */
+
+static bool are_pairs(const PMI2_keyval_t pairs[], int count)
+{
+    if (count < 0 || (count && !pairs))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (!pairs[i].key || !pairs[i].val)
+            return false;
+    return true;
+}
+
+static bool are_texts(const char **texts, int count)
+{
+    if (count < 0 || (count && !texts))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (!texts[i])
+            return false;
+    return true;
+}
+
+static void add_pairs(const char *key, const char *val, const PMI2_keyval_t pairs[], int count)
+{
+    for (int i = 0; i < count; i++) {
+        frame_text_at(&pmi2_session.conn, key, i, pairs[i].key);
+        frame_text_at(&pmi2_session.conn, val, i, pairs[i].val);
+    }
+}
+
+/* One command of a spawn, with what goes along. */
+struct part {
+    const char *cmd;
+    const char **argv;
+    int argc, maxprocs, ninfo;
+    const PMI2_keyval_t *info;
+};
+
+static void add_part(const struct part *part)
+{
+    struct conn *conn = &pmi2_session.conn;
+    frame_text(conn, "subcmd", part->cmd);
+    frame_int(conn, "maxprocs", part->maxprocs);
+    frame_int(conn, "argc", part->argc);
+    for (int i = 0; i < part->argc; i++)
+        frame_text_at(conn, "argv", i, part->argv[i]);
+    frame_int(conn, "infokeycount", part->ninfo);
+    add_pairs("infokey", "infoval", part->info, part->ninfo);
+}
+
+/* errcodes=0,1,...; what the reply does not say is the fate of the whole. */
+static void copy_errors(int errors[], int count, int rc, const char *text)
+{
+    for (int i = 0; errors && i < count; i++) {
+        char *end = NULL;
+        long code = text ? strtol(text, &end, 10) : rc;
+        errors[i] = end == text ? rc : (int)code;
+        text = end && end != text && *end == ',' ? end + 1 : NULL;
+    }
+}
+
+static struct part part_at(int i, const char *cmds[], int argcs[], const char **argvs[],
+                           const int maxprocs[], const int sizes[], const PMI2_keyval_t *vectors[])
+{
+    return (struct part){
+        .cmd = cmds[i],
+        .argv = argvs ? argvs[i] : NULL,
+        .argc = argcs && argvs ? argcs[i] : 0,
+        .maxprocs = maxprocs[i],
+        .ninfo = sizes && vectors ? sizes[i] : 0,
+        .info = vectors ? vectors[i] : NULL,
+    };
+}
+
+static bool part_is_good(const struct part *part)
+{
+    return part->cmd && part->maxprocs >= 1 && are_texts(part->argv, part->argc) &&
+           are_pairs(part->info, part->ninfo);
+}
+
+int PMI2_Job_Spawn(int count, const char *cmds[], int argcs[], const char **argvs[],
+                   const int maxprocs[], const int info_keyval_sizes[],
+                   const PMI2_keyval_t *info_keyval_vectors[], int preput_keyval_size,
+                   const PMI2_keyval_t preput_keyval_vector[], char jobId[], int jobIdSize,
+                   int errors[])
+{
+    int nprocs = 0;
+    if (count < 1 || !cmds || !maxprocs || !are_pairs(preput_keyval_vector, preput_keyval_size))
+        return PMI2_ERR_INVALID_ARG;
+    for (int i = 0; i < count; i++) {
+        struct part part =
+            part_at(i, cmds, argcs, argvs, maxprocs, info_keyval_sizes, info_keyval_vectors);
+        if (!part_is_good(&part) || __builtin_add_overflow(nprocs, part.maxprocs, &nprocs))
+            return PMI2_ERR_INVALID_ARG;
+    }
+    int rc = session2_enter_wire("spawn");
+    if (rc) {
+        copy_errors(errors, nprocs, rc, NULL);
+        return rc;
+    }
+    frame_int(&pmi2_session.conn, "ncmds", count);
+    frame_int(&pmi2_session.conn, "preputcount", preput_keyval_size);
+    add_pairs("ppkey", "ppval", preput_keyval_vector, preput_keyval_size);
+    for (int i = 0; i < count; i++) {
+        struct part part =
+            part_at(i, cmds, argcs, argvs, maxprocs, info_keyval_sizes, info_keyval_vectors);
+        add_part(&part);
+    }
+    rc = session2_ask();
+    copy_errors(errors, nprocs, rc,
+                rc == PMI2_FAIL ? NULL : pmi2_value(&pmi2_session.reply, "errcodes"));
+    if (!rc && jobId && jobIdSize > 0)
+        rc = copy_reply("jobid", jobId, jobIdSize);
+    return session2_leave(rc);
+}

@@ -1,0 +1,372 @@
+#include "pmi-server/pmi/group_barrier.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pmi-server/exchange/exchange.h"
+#include "pmi-server/pmi/pmi_request.h"
+
+/* ---- a group's name ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t l = *(const uint32_t *)a, r = *(const uint32_t *)b;
+    return (l > r) - (l < r);
+}
+
+/* "RANK,RANK,...:"; false when it is none. Doubles are kept for now. */
+static bool parse_ranks(struct group *group, const char *text, uint32_t size)
+{
+    size_t room = 1;
+    for (const char *at = text; *at != ':' && *at; at++)
+        room += *at == ',';
+    group->ranks = mem_array(room, sizeof(*group->ranks));
+    for (;;) {
+        char *end;
+        if (!isdigit((unsigned char)*text))
+            return false;
+        unsigned long rank = strtoul(text, &end, 10);
+        if (rank >= size || group->count == room)
+            return false;
+        group->ranks[group->count++] = (uint32_t)rank;
+        text = end + 1;
+        if (*end != ',')
+            return *end == ':';
+    }
+}
+
+static void ranks_unique(struct group *group)
+{
+    size_t kept = 1;
+    qsort(group->ranks, group->count, sizeof(*group->ranks), by_number);
+    for (size_t i = 1; i < group->count; i++)
+        if (group->ranks[i] != group->ranks[kept - 1])
+            group->ranks[kept++] = group->ranks[i];
+    group->count = kept;
+}
+
+/* One name for one group, however its members wrote it. */
+static char *group_name(const struct group *group, const char *kind)
+{
+    struct buf name = BUF_INIT;
+    buf_add_text(&name, group->ranks ? "" : kind);
+    for (size_t i = 0; i < group->count; i++)
+        buf_printf(&name, "%s%" PRIu32, i ? "," : "", group->ranks[i]);
+    buf_printf(&name, ":%s", group->tag);
+    return buf_take_text(&name);
+}
+
+static const char *parse_tag(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    if (!colon || !colon[1] || strlen(colon) > 11 ||
+        strspn(colon + 1, "0123456789") != strlen(colon + 1))
+        return NULL;
+    return colon + 1;
+}
+
+static uint32_t node_of(const struct pmi_server *server, uint32_t rank)
+{
+    return server->ops->node_of ? server->ops->node_of(server->arg, rank) : 0;
+}
+
+static bool is_of_node(const struct group *group)
+{
+    return *group->barrier.name == 'N';
+}
+
+bool group_has(const struct pmi_server *server, const struct group *group, uint32_t rank)
+{
+    if (group->ranks)
+        return bsearch(&rank, group->ranks, group->count, sizeof(rank), by_number) != NULL;
+    return !is_of_node(group) || node_of(server, rank) == node_of(server, server->clients[0]->rank);
+}
+
+size_t group_index(const struct group *group, const struct pmi_client *client)
+{
+    if (!group->local)
+        return client->index;
+    return (size_t)((const uint32_t *)bsearch(&client->rank, group->local, group->barrier.nlocal,
+                                              sizeof(client->rank), by_number) -
+                    group->local);
+}
+
+/* ---- its barrier ---- */
+
+/* FNV-1a: all members' nodes come to the same. Two groups whose hashes are the same are told apart
+ * by their names, in what the exchange brings. */
+static uint64_t name_hash(const char *name)
+{
+    uint64_t hash = 14695981039346656037ull;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 1099511628211ull;
+    return hash;
+}
+
+/* The bits of an id that say which group it is. */
+static uint64_t hash_bits(uint64_t hash)
+{
+    return hash & PMI_GROUP_HASH;
+}
+
+static uint64_t group_id(const struct group *group)
+{
+    return PMI_GROUP_ROUNDS | (group->barrier.nnodes > 1 ? EXCHANGE_PART : 0) |
+           hash_bits(name_hash(group->barrier.name));
+}
+
+/* How many nodes have members, and which members are here. */
+static void group_spread(struct group *group, const struct pmi_client *client)
+{
+    const struct pmi_server *server = client->server;
+    uint32_t here = node_of(server, client->rank);
+    uint32_t *nodes = mem_array(group->count, sizeof(*nodes));
+    for (size_t i = 0; i < group->count; i++) {
+        nodes[i] = node_of(server, group->ranks[i]);
+        group->barrier.nlocal += nodes[i] == here;
+    }
+    group->local = mem_array(group->barrier.nlocal, sizeof(*group->local));
+    for (size_t i = 0, n = 0; i < group->count; i++)
+        if (nodes[i] == here)
+            group->local[n++] = group->ranks[i];
+    qsort(nodes, group->count, sizeof(*nodes), by_number);
+    for (size_t i = 0; i < group->count; i++)
+        group->barrier.nnodes += !i || nodes[i] != nodes[i - 1];
+    free(nodes);
+}
+
+/* Who has left already enters it no more. */
+static void group_miss(struct group *group, const struct pmi_server *server)
+{
+    if (!server->left)
+        return;
+    for (size_t i = 0; i < group->count; i++)
+        if (server_has_left(server, group->ranks[i]))
+            barrier_leave(&group->barrier, group->ranks[i], 0);
+    for (size_t i = 0; !group->ranks && i < server->nclients; i++)
+        if (server_has_left(server, server->clients[i]->rank))
+            barrier_leave(&group->barrier, server->clients[i]->rank, 0);
+    if (!group->ranks && !is_of_node(group))
+        barrier_leave(&group->barrier, server->last_left, 0);
+}
+
+static void group_free(struct group *group)
+{
+    barrier_free(&group->barrier);
+    free(group->tag);
+    free(group->ranks);
+    free(group->local);
+    free(group);
+}
+
+/* ---- those that are open ---- */
+
+static struct group **bucket_of(const struct groups *groups, uint64_t id)
+{
+    return &groups->buckets[hash_bits(id) & (groups->nbuckets - 1)];
+}
+
+static void groups_grow(struct groups *groups)
+{
+    free(groups->buckets);
+    groups->nbuckets = groups->nbuckets ? groups->nbuckets * 2 : 16;
+    groups->buckets = mem_array(groups->nbuckets, sizeof(*groups->buckets));
+    for (struct group *group = groups->first; group; group = group->next) {
+        struct group **bucket = bucket_of(groups, group->barrier.id);
+        group->chain = *bucket;
+        *bucket = group;
+    }
+}
+
+static void groups_add(struct groups *groups, struct group *group)
+{
+    group->next = groups->first;
+    if (group->next)
+        group->next->before = group;
+    groups->first = group;
+    groups->bytes += strlen(group->barrier.name);
+    if (++groups->count > groups->nbuckets) {
+        groups_grow(groups);
+        return;
+    }
+    struct group **bucket = bucket_of(groups, group->barrier.id);
+    group->chain = *bucket;
+    *bucket = group;
+}
+
+void group_retire(struct pmi_server *server, struct group *group)
+{
+    struct groups *groups = &server->groups;
+    struct group **at = bucket_of(groups, group->barrier.id);
+    while (*at != group)
+        at = &(*at)->chain;
+    *at = group->chain;
+    *(group->before ? &group->before->next : &groups->first) = group->next;
+    if (group->next)
+        group->next->before = group->before;
+    groups->count--;
+    groups->bytes -= strlen(group->barrier.name);
+    group_free(group);
+}
+
+void groups_free(struct pmi_server *server)
+{
+    while (server->groups.first)
+        group_retire(server, server->groups.first);
+    free(server->groups.buckets);
+    server->groups = (struct groups){0};
+}
+
+struct group *group_by_id(const struct pmi_server *server, uint64_t id)
+{
+    struct group *group = server->groups.count ? *bucket_of(&server->groups, id) : NULL;
+    while (group && group->barrier.id != id)
+        group = group->chain;
+    return group;
+}
+
+static struct group *group_by_name(const struct pmi_server *server, const char *name)
+{
+    struct group *group =
+        server->groups.count ? *bucket_of(&server->groups, name_hash(name)) : NULL;
+    while (group && strcmp(group->barrier.name, name) != 0)
+        group = group->chain;
+    return group;
+}
+
+static bool all_have_left(const struct pmi_server *server, const struct group *group)
+{
+    bool listed = group->local;
+    for (size_t i = 0; i < group->barrier.nlocal; i++)
+        if ((!listed && i >= server->nclients) ||
+            !server_has_left(server, listed ? group->local[i] : server->clients[i]->rank))
+            return false;
+    return true;
+}
+
+void groups_left(struct pmi_server *server, uint32_t rank)
+{
+    struct group *next;
+    for (struct group *group = server->groups.first; group; group = next) {
+        next = group->next;
+        if (group->barrier.exchanging || !group_has(server, group, rank) ||
+            !all_have_left(server, group))
+            continue;
+        for (struct pmi_request *at = group->barrier.first, *after; at; at = after) {
+            after = at->next_in;
+            request_done(at);
+        }
+        group_retire(server, group);
+    }
+}
+
+/* ---- entered ---- */
+
+static struct group *group_parse(const struct pmi_client *client, const char *text,
+                                 const char **why)
+{
+    const char *tag = parse_tag(text);
+    struct group *group = mem_alloc(sizeof(*group));
+    bool world = !strncmp(text, "WORLD:", 6), node = !strncmp(text, "NODE:", 5);
+    *why = NULL;
+    if (!tag || (!world && !node && !parse_ranks(group, text, client->server->config.size)))
+        *why = "a bad group";
+    else if (group->ranks)
+        ranks_unique(group);
+    if (*why) {
+        group_free(group);
+        return NULL;
+    }
+    group->tag = mem_copy_text(tag);
+    group->barrier.name = group_name(group, world ? "WORLD" : "NODE");
+    return group;
+}
+
+/* Made, and taken over, unless there is one of that name. */
+static struct group *group_open(struct pmi_client *client, struct group *fresh, const char **why)
+{
+    struct pmi_server *server = client->server;
+    struct group *group = group_by_name(server, fresh->barrier.name);
+    bool full = server->groups.count == GROUP_MAX ||
+                server->groups.bytes + strlen(fresh->barrier.name) > GROUP_BYTES_MAX;
+    if (!group && full)
+        *why = "one group too many is open";
+    else if (!group && !group_has(server, fresh, client->rank))
+        *why = "a group without its asker";
+    if (group || *why) {
+        group_free(fresh);
+        return group;
+    }
+    if (fresh->ranks)
+        group_spread(fresh, client);
+    else
+        fresh->barrier.nlocal = server->config.nlocal;
+    if (is_of_node(fresh))
+        fresh->barrier.nnodes = 1;
+    fresh->barrier.id = group_id(fresh);
+    group_miss(fresh, server);
+    groups_add(&server->groups, fresh);
+    return fresh;
+}
+
+/* Most clients write the name as it is kept: it is not taken apart again then. */
+struct group *group_of(struct pmi_client *client, const char *name, const char **why)
+{
+    struct group *group = group_by_name(client->server, name);
+    *why = NULL;
+    if (!group) {
+        struct group *fresh = group_parse(client, name, why);
+        group = fresh ? group_open(client, fresh, why) : NULL;
+    }
+    if (!group || group_has(client->server, group, client->rank))
+        return group;
+    *why = "a group without its asker";
+    return NULL;
+}
+
+/* ---- what the exchange carries ---- */
+
+uint32_t group_pack(const struct group *group, struct kvs *kvs, struct buf *out)
+{
+    struct buf pairs = BUF_INIT;
+    uint32_t stamp = kvs_pack_fresh(kvs, &pairs);
+    buf_add(out, group->barrier.name, strlen(group->barrier.name) + 1);
+    for (int shift = 24; shift >= 0; shift -= 8)
+        buf_add_char(out, (char)(pairs.len >> shift));
+    buf_add(out, buf_bytes(&pairs), pairs.len);
+    buf_free(&pairs);
+    return stamp;
+}
+
+static bool unpack_length(const char **at, const char *end, size_t *len)
+{
+    if (end - *at < 4)
+        return false;
+    *len = 0;
+    for (int i = 0; i < 4; i++)
+        *len = *len << 8 | (unsigned char)*(*at)++;
+    return *len <= (size_t)(end - *at);
+}
+
+int group_take(const struct group *group, struct kvs *kvs, const char *bytes, size_t len,
+               struct error *err)
+{
+    const char *end = bytes + len, *name = group ? group->barrier.name : bytes;
+    size_t count;
+    for (const char *at = bytes; at < end; at += count) {
+        const char *nul = memchr(at, '\0', (size_t)(end - at));
+        if (!nul)
+            return error_set(err, "what the nodes said of a group's barrier is malformed");
+        if (strcmp(at, name) != 0)
+            return error_set(err, "two groups of tasks go by one number: %s and %s", name, at);
+        at = nul + 1;
+        if (!unpack_length(&at, end, &count))
+            return error_set(err, "what the nodes said of a group's barrier is malformed");
+        if (kvs_merge(kvs, at, count, err) < 0)
+            return -1;
+    }
+    return 0;
+}

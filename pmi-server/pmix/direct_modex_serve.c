@@ -1,0 +1,288 @@
+/*
+ * Direct modex, on the node that is asked: what a task here has put and committed. The answer waits
+ * for its first commit, and then a while for the key that is wanted: as openpmix itself does it
+ * among the tasks of one node (PMIx Standard 4, PMIX_REQUIRED_KEY).
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pmi-server/exchange/exchange.h"
+#include "pmi-server/pmix/internal.h"
+#include "pmi-server/protocol/modex_message.h"
+
+#define BYTES_MAX (EXCHANGE_MAX - 64)
+#define PAUSE 0.02 /* s, between looks for a key */
+#define ENDED 1.0  /* s, for openpmix to find what a task had put that has ended */
+
+#define HUB UINT32_MAX /* in place of a node */
+
+struct wanted {
+    struct wanted *next;
+    uint64_t token; /* the asking node's, or the hub's */
+    uint32_t node, rank;
+    char *key;
+    double patience;   /* s, for the key once there was a commit */
+    double end, again; /* by host_clock(); 0: not yet; `again` 0: openpmix is at it */
+    double give_up;    /* as they: its task has ended; 0: it runs */
+    bool last;         /* what is fetched next is the answer */
+};
+
+static void wanted_unlink(struct pmix_job *job, const struct wanted *wanted)
+{
+    struct wanted **at = &job->wanted;
+    while (*at != wanted)
+        at = &(*at)->next;
+    *at = wanted->next;
+}
+
+static void wanted_free(struct wanted *wanted)
+{
+    free(wanted->key);
+    free(wanted);
+}
+
+/* Of an event; NULL: it was given up. */
+static struct wanted *find(const struct pmix_job *job, const struct event *event)
+{
+    struct wanted *wanted = job ? job->wanted : NULL;
+    while (wanted && (wanted->token != event->token || wanted->node != event->node))
+        wanted = wanted->next;
+    return wanted;
+}
+
+static struct event *event_of(const struct pmix_job *job, const struct wanted *wanted,
+                              void (*run)(struct pmix_host *, struct event *))
+{
+    struct event *event = event_new(run, NULL);
+    strcpy(event->proc.nspace, job->name); /* as long */
+    event->proc.rank = wanted->rank;
+    event->token = wanted->token;
+    event->node = wanted->node;
+    return event;
+}
+
+/* ---- what is asked of openpmix ---- */
+
+/* openpmix's thread, or from inside PMIx_server_dmodex_request(). */
+static void fetched(pmix_status_t status, char *data, size_t len, void *cbdata)
+{
+    struct event *event = cbdata;
+    event->status = status;
+    if (data && len) {
+        event->bytes = memcpy(mem_resize(NULL, len, 1), data, len);
+        event->len = len;
+    }
+    queue_push(event);
+}
+
+static void take_fetched(struct pmix_host *host, struct event *event);
+
+static void fetch(struct pmix_job *job, struct wanted *wanted)
+{
+    struct event *event = event_of(job, wanted, take_fetched);
+    wanted->again = 0;
+    pmix_status_t status = job->host->library->dmodex_request(&event->proc, fetched, event);
+    if (status != PMIX_SUCCESS)
+        fetched(status, NULL, 0, event);
+}
+
+static void looked(pmix_status_t status, pmix_value_t *value, void *cbdata)
+{
+    struct event *event = cbdata;
+    (void)value;
+    event->status = status;
+    queue_push(event);
+}
+
+static void take_looked(struct pmix_host *host, struct event *event);
+
+/* What it has put for its own node is found, too: there is no waiting for that. */
+static void look(struct pmix_job *job, struct wanted *wanted)
+{
+    static const pmix_info_t here_only = {.key = PMIX_OPTIONAL,
+                                          .value = {.type = PMIX_BOOL, .data.flag = true}};
+    struct event *event = event_of(job, wanted, take_looked);
+    event->bytes = mem_copy_text(wanted->key);
+    wanted->again = 0;
+    pmix_status_t status =
+        job->host->library->get_nb(&event->proc, event->bytes, &here_only, 1, looked, event);
+    if (status != PMIX_SUCCESS)
+        looked(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status, NULL, event);
+}
+
+/* ---- and what comes of it ---- */
+
+static void tell_hub(struct pmix_host *host, uint64_t number, const struct event *answer)
+{
+    struct buf rest = BUF_INIT;
+    struct event asked = {.proc = answer->proc};
+    bool good = answer->status == PMIX_SUCCESS, full = answer->len > BYTES_MAX;
+    packet_put_u64(&rest, number);
+    packet_put_u8(&rest, full ? HUB_FULL : good ? HUB_OK : HUB_NOT_FOUND);
+    packet_put_bytes(&rest, answer->bytes, full ? 0 : answer->len);
+    question_ask(host, &asked, HUB_FOUND, &rest, NULL);
+    buf_free(&rest);
+}
+
+static void tell_node(struct pmix_job *job, const struct wanted *wanted, const struct event *event)
+{
+    struct message message = {MESSAGE_ANSWER, wanted->token, .status = event->status,
+                              .bytes = event->bytes, .len = event->len};
+    if (event->len > BYTES_MAX)
+        message =
+            (struct message){MESSAGE_ANSWER, wanted->token, .status = PMIX_ERR_OUT_OF_RESOURCE};
+    modex_post(job, wanted->node, &message);
+}
+
+static void tell(struct pmix_job *job, struct wanted *wanted, const struct event *event)
+{
+    wanted_unlink(job, wanted);
+    if (wanted->node == HUB)
+        tell_hub(job->host, wanted->token, event);
+    else
+        tell_node(job, wanted, event);
+    wanted_free(wanted);
+}
+
+/* Keys are in it as they are, with a zero byte after them. */
+static bool has_key(const struct event *event, const char *key)
+{
+    return event->len && memmem(event->bytes, event->len, key, strlen(key) + 1);
+}
+
+static void take_fetched(struct pmix_host *host, struct event *event)
+{
+    struct pmix_job *job = host_job(host, event->proc.nspace);
+    struct wanted *wanted = find(job, event);
+    if (!wanted)
+        return;
+    if (wanted->last || event->status != PMIX_SUCCESS || !wanted->key[0] ||
+        has_key(event, wanted->key)) {
+        tell(job, wanted, event);
+        return;
+    }
+    wanted->end = host_clock() + wanted->patience;
+    look(job, wanted);
+}
+
+static void take_looked(struct pmix_host *host, struct event *event)
+{
+    struct pmix_job *job = host_job(host, event->proc.nspace);
+    struct wanted *wanted = find(job, event);
+    if (!wanted)
+        return;
+    wanted->last = event->status == PMIX_SUCCESS || host_clock() >= wanted->end;
+    if (wanted->last)
+        fetch(job, wanted);
+    else
+        wanted->again = host_clock() + PAUSE;
+}
+
+/* ---- from outside ---- */
+
+static bool has_ended(const struct pmix_job *job, uint32_t rank)
+{
+    for (uint32_t i = 0; i < job->nclients; i++)
+        if (job->clients[i].rank == rank)
+            return job->clients[i].gone;
+    return false;
+}
+
+int committed_ask(struct pmix_job *job, uint32_t from, const struct message *message,
+                  struct error *err)
+{
+    if (taskmap_node(job->map, message->rank) != job->node)
+        return error_set(err, "PMIx namespace \"%s\": rank %" PRIu32 " is not on this node",
+                         job->name, message->rank);
+    struct wanted *wanted = mem_alloc(sizeof(*wanted));
+    wanted->token = message->token;
+    wanted->node = from;
+    wanted->rank = message->rank;
+    wanted->key = mem_copy_text(message->key);
+    if (has_ended(job, message->rank))
+        wanted->give_up = host_clock() + ENDED;
+    else
+        wanted->patience = message->wait / 1e3;
+    wanted->next = job->wanted;
+    job->wanted = wanted;
+    fetch(job, wanted);
+    return 0;
+}
+
+static int read_order(struct packet *in, struct hub_proc *proc, struct message *message)
+{
+    message->token = packet_u64(in);
+    *proc = talk_proc(in);
+    message->rank = proc->rank;
+    message->wait = packet_u32(in);
+    char *key = packet_text(in);
+    if (strlen(key) <= MESSAGE_KEY_MAX)
+        strcpy(message->key, key);
+    free(key);
+    return packet_ends(in) ? 0 : -1;
+}
+
+int committed_ordered(struct pmix_host *host, struct talk_down *talk)
+{
+    struct message message = {.kind = MESSAGE_ASK};
+    struct hub_proc proc;
+    int rc = read_order(&talk->rest, &proc, &message);
+    struct pmix_job *job = host_job(host, proc.job);
+    struct event nobody = {.status = PMIX_ERR_NOT_FOUND};
+    free(proc.job);
+    if (rc == 0 && (!job || committed_ask(job, HUB, &message, NULL) < 0))
+        tell_hub(host, message.token, &nobody);
+    return rc;
+}
+
+void committed_ended(struct pmix_job *job, uint32_t rank)
+{
+    for (struct wanted *wanted = job->wanted; wanted; wanted = wanted->next)
+        if (wanted->rank == rank) {
+            wanted->patience = wanted->end = 0;
+            wanted->give_up = host_clock() + ENDED;
+        }
+}
+
+static void look_of(struct pmix_job *job)
+{
+    static const struct event nothing = {.status = PMIX_ERR_NOT_FOUND};
+    struct wanted *next;
+    double now = job->wanted ? host_clock() : 0;
+    for (struct wanted *wanted = job->wanted; wanted; wanted = next) {
+        next = wanted->next;
+        if (wanted->give_up && wanted->give_up <= now)
+            tell(job, wanted, &nothing);
+        else if (wanted->again && wanted->again <= now)
+            look(job, wanted);
+    }
+}
+
+void committed_look(struct pmix_host *host)
+{
+    for (struct pmix_job *job = host->jobs; job; job = job->next)
+        look_of(job);
+}
+
+double committed_end(const struct pmix_host *host)
+{
+    double soonest = 0;
+    for (const struct pmix_job *job = host->jobs; job; job = job->next)
+        for (const struct wanted *w = job->wanted; w; w = w->next) {
+            double end = w->again ?: w->give_up;
+            if (end && (!soonest || end < soonest))
+                soonest = end;
+        }
+    return soonest;
+}
+
+void committed_free(struct pmix_job *job)
+{
+    while (job->wanted) {
+        struct wanted *next = job->wanted->next;
+        wanted_free(job->wanted);
+        job->wanted = next;
+    }
+}

@@ -1,0 +1,24 @@
+/*
+ * data - what tasks are told of their job (PMIx Standard 4, "Job-level data": what a host has to give).
+ *
+ * Where everybody is two maps say, of which openpmix makes node, local and node rank of every task,
+ * and the peers of every node. What only a task's own node knows (the cpus it is bound to, its
+ * working directory ...) is told of this node's tasks.
+ */
+#ifndef PMI_SERVER_PMIX_JOB_INFO_H
+#define PMI_SERVER_PMIX_JOB_INFO_H
+
+#include "pmi-server/pmix/info.h"
+#include "pmi-server/pmix/library_calls.h"
+#include "pmi-server/pmix/server.h"
+
+struct job_data { /* zeroed: nothing */
+    struct infos job, tasks;
+};
+
+/* Register the namespace with all of it, which stays there until the calls have ended. */
+void data_register(struct pmix_host *host, const struct pmix_job_config *config,
+                   struct job_data *data, struct calls *calls);
+void data_free(struct job_data *data, const struct pmix_library *library);
+
+#endif

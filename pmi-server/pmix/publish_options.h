@@ -1,0 +1,24 @@
+/*
+ * names_options - what a task wants of names, among what it gives openpmix.
+ */
+#ifndef PMI_SERVER_PMIX_PUBLISH_OPTIONS_H
+#define PMI_SERVER_PMIX_PUBLISH_OPTIONS_H
+
+#include "pmi-server/pmix/library.h"
+#include "pmi-server/service/name_store.h"
+
+struct names_options {
+    enum hub_range range;
+    enum hub_until until;
+    bool ranged; /* a range was given */
+    bool looks;  /* names are looked up */
+    bool waits;
+    uint32_t wanted; /* keys that are waited for; 0: all */
+    double timeout;
+};
+
+bool names_is_option(const pmix_info_t *info);
+/* `looks` alone is read; the others are set. */
+pmix_status_t names_options(struct names_options *options, const pmix_info_t info[], size_t ninfo);
+
+#endif

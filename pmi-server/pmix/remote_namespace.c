@@ -1,0 +1,151 @@
+/*
+ * Foreigners: namespaces of the program that have no task on this node. Who wants to know of one is
+ * told by the hub, and so is openpmix, which keeps it until the job is over.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/job_info.h"
+#include "pmi-server/protocol/namespace_info.h"
+
+struct foreign {
+    struct foreign *next;
+    pmix_nspace_t name;
+};
+
+static struct foreign **find(struct pmix_host *host, const char *name)
+{
+    struct foreign **at = &host->foreigners;
+    while (*at && strcmp((*at)->name, name) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+static bool is_known(struct pmix_host *host, const char *name)
+{
+    return host_job(host, name) || *find(host, name);
+}
+
+/* ---- registered ---- */
+
+static pmix_status_t add(struct pmix_host *host, const struct hub_job *job)
+{
+    const struct pmix_job_config config = {
+        .name = job->name,
+        .spawner = job->spawner,
+        .spawner_rank = job->spawner_rank,
+        .session = job->session,
+        .universe_size = job->universe_size,
+        .map = job->map,
+        .hosts = job->hosts,
+        .apps = job->apps,
+        .napps = job->napps,
+        .map_by = job->map_by,
+        .rank_by = job->rank_by,
+        .bind_to = job->bind_to,
+    };
+    struct calls calls = CALLS_INIT;
+    struct job_data data = {0};
+    data_register(host, &config, &data, &calls);
+    pmix_status_t status = calls_wait(&calls);
+    data_free(&data, host->library);
+    if (status != PMIX_SUCCESS)
+        return status;
+    struct foreign *foreign = mem_alloc(sizeof(*foreign));
+    strcpy(foreign->name, job->name); /* as long at most */
+    foreign->next = host->foreigners;
+    host->foreigners = foreign;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t add_next(struct pmix_host *host, struct packet *in)
+{
+    struct description *description = describe_read(in);
+    if (!description)
+        return PMIX_ERR_BAD_PARAM;
+    bool known = is_known(host, description->job.name); /* it was asked about twice */
+    pmix_status_t status = known ? PMIX_SUCCESS : add(host, &description->job);
+    describe_free(description);
+    return status;
+}
+
+static void described(struct pmix_host *host, struct event *event, enum hub_status status,
+                      struct packet *rest)
+{
+    event->status = question_status(status);
+    while (event->status == PMIX_SUCCESS && !packet_ends(rest))
+        event->status = add_next(host, rest);
+    event->run(host, event);
+}
+
+/* ---- asked about ---- */
+
+/* "": nobody's. */
+static void put_unknown(struct pmix_host *host, const char *name, struct buf *names,
+                        uint32_t *count)
+{
+    if (!name[0] || is_known(host, name))
+        return;
+    packet_put_text(names, name);
+    ++*count;
+}
+
+void foreign_need(struct pmix_host *host, struct event *event,
+                  void (*then)(struct pmix_host *host, struct event *event))
+{
+    struct buf names = BUF_INIT, rest = BUF_INIT;
+    const char *last = event->proc.nspace;
+    uint32_t count = 0;
+    put_unknown(host, last, &names, &count);
+    for (size_t i = 0; i < event->nprocs; last = event->procs[i++].nspace)
+        if (strcmp(event->procs[i].nspace, last) != 0) /* openpmix sorts them */
+            put_unknown(host, event->procs[i].nspace, &names, &count);
+    event->run = then;
+    event->status = PMIX_SUCCESS;
+    packet_put_u32(&rest, count);
+    buf_add(&rest, buf_bytes(&names), names.len);
+    if (count)
+        question_ask(host, event, HUB_DESCRIBE, &rest, described);
+    else
+        then(host, event);
+    buf_free(&names);
+    buf_free(&rest);
+}
+
+/* ---- over ---- */
+
+bool foreign_forget(struct pmix_host *host, const char *name)
+{
+    struct foreign **at = find(host, name), *foreign = *at;
+    if (!foreign)
+        return false;
+    *at = foreign->next;
+    free(foreign);
+    return true;
+}
+
+/* openpmix from 4.2.2 on (still so in 7.0.0 rc1): a namespace whose task it was told does not exist is noted as
+ * one that is still to be told of; from then on who asks for one of its tasks waits for ever. */
+void foreign_deny(struct pmix_host *host, const char *name)
+{
+    if (!is_known(host, name))
+        waiting_deregister(host, name, NULL, NULL);
+}
+
+int foreign_removed(struct pmix_host *host, struct talk_down *talk)
+{
+    char *name = packet_text(&talk->rest);
+    int rc = packet_ends(&talk->rest) ? 0 : -1;
+    if (rc == 0 && foreign_forget(host, name))
+        waiting_deregister(host, name, NULL, NULL);
+    free(name);
+    return rc;
+}
+
+void foreigners_free(struct pmix_host *host)
+{
+    while (host->foreigners)
+        foreign_forget(host, host->foreigners->name);
+}

@@ -1,0 +1,316 @@
+#include "pmi-server/pmix/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "pmi-server/pmix/info.h"
+#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/listeners.h"
+#include "pmi-server/pmix/module.h"
+#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/protocol/message.h"
+
+/* openpmix's store in shared memory leaves its files behind a server that is killed, and its locks
+ * behind one that fails. Output that nobody wants is kept for a tool to come, a million messages
+ * unless it is told otherwise (0 is no limit). Events are kept for handlers to come, 512 of any
+ * size, and that before the host is asked, if it is at all (not of PMIX_RANGE_LOCAL): so their
+ * number alone can be bounded, and not to 0 (4.2.2 to ?). From 6.1 on a message of more than 32 MiB
+ * ends the connection of the task that sends it, and a commit has all keys of a task, some twice;
+ * pmi_env.h has the same for tasks. */
+static const struct {
+    const char *name, *value;
+} settings[] = {{"PMIX_MCA_gds", "hash"},
+                {"PMIX_MCA_pmix_max_iof_cache", "1"},
+                {"PMIX_MCA_pmix_max_events", "16"},
+                {"PMIX_MCA_ptl_base_max_msg_size", "4095"}};
+
+static _Atomic(struct pmix_host *) only; /* openpmix is one server in a process */
+
+static pmix_status_t server_init(struct pmix_host *host, const struct pmix_host_config *config)
+{
+    struct infos infos = {0};
+    infos_text(&infos, PMIX_SERVER_TMPDIR, config->tmpdir);
+    infos_text(&infos, PMIX_SYSTEM_TMPDIR, config->tmpdir);
+    infos_text(&infos, PMIX_SERVER_NSPACE, config->program);
+    infos_rank(&infos, PMIX_SERVER_RANK, config->node);
+    infos_text(&infos, PMIX_HOSTNAME, config->hostname);
+    infos_bool(&infos, PMIX_IOF_LOCAL_OUTPUT, false); /* what is delivered is for tools */
+    if (host->topology.topology)
+        infos_topology(&infos, &host->topology);
+    struct idset *listening = listeners_find();
+    struct module_slots module = module_make(&host->library->version);
+    pmix_status_t status =
+        host->library->init((pmix_server_module_t *)module.at, infos.at, infos.count);
+    free(module.at);
+    listeners_guard(listening);
+    idset_free(listening);
+    infos_free(&infos, host->library);
+    return status;
+}
+
+static void host_drop(struct pmix_host *host)
+{
+    free(host->topology.source);
+    free(host->hostname);
+    free(host->tmpdir);
+    free(host->program);
+    host_tools_free(host);
+    pushed_free(host);
+    free(host);
+}
+
+static void host_forget(struct pmix_host *host)
+{
+    queue_close();
+    while (host->leaving) {
+        struct pmix_job *next = host->leaving->next;
+        job_forget(host->leaving);
+        host->leaving = next;
+    }
+    atomic_store(&only, NULL);
+    host_drop(host);
+}
+
+static struct pmix_host *host_make(const struct pmix_library *library,
+                                   const struct pmix_host_config *config,
+                                   const struct pmix_host_ops *ops, void *arg)
+{
+    struct pmix_host *host = mem_alloc(sizeof(*host));
+    host->library = library;
+    host->ops = ops;
+    host->arg = arg;
+    host->node = config->node;
+    host->hostname = mem_copy_text(config->hostname);
+    host->tmpdir = mem_copy_text(config->tmpdir);
+    host->program = mem_copy_text(config->program);
+    if (config->topology && library->same_hwloc) {
+        host->topology.source = mem_copy_text("hwloc");
+        host->topology.topology = config->topology;
+    }
+    return host;
+}
+
+static struct pmix_host *host_open(const struct pmix_host_config *config,
+                                   const struct pmix_host_ops *ops, void *arg, struct error *err)
+{
+    const struct pmix_library *library = pmix_library(err);
+    if (!library)
+        return NULL;
+    struct pmix_host *none = NULL, *host = host_make(library, config, ops, arg);
+    if (!atomic_compare_exchange_strong(&only, &none, host)) {
+        host_drop(host);
+        error_set(err, "openpmix is one server in a process, and there is one");
+        return NULL;
+    }
+    queue_open(ops->wake, arg);
+    pmix_status_t status = server_init(host, config);
+    if (status == PMIX_SUCCESS)
+        return host;
+    error_set(err, "openpmix's server cannot be started: %s", library->error_string(status));
+    host_forget(host);
+    return NULL;
+}
+
+/* ---- in a thread ---- */
+
+struct pmix_host_start {
+    const struct pmix_host_config *config;
+    const struct pmix_host_ops *ops;
+    void *arg;
+    struct thread thread;
+    struct pmix_host *host;
+    struct error err;
+};
+
+static void *start_run(void *arg)
+{
+    struct pmix_host_start *start = arg;
+    start->host = host_open(start->config, start->ops, start->arg, &start->err);
+    return NULL;
+}
+
+static void set_unset(const char *name, const char *value)
+{
+    if (!getenv(name))
+        setenv(name, value, 1);
+}
+
+/* All versions take the number of a descriptor for what they write to stderr. The descriptor stays:
+ * openpmix does. */
+static void be_quiet(void)
+{
+    static int nowhere = -1;
+    char number[16];
+    if (nowhere < 0)
+        nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    snprintf(number, sizeof(number), "%d", nowhere);
+    if (nowhere >= 0)
+        set_unset("PMIX_OUTPUT_STDERR_FD", number);
+}
+
+/* The environment is changed outside: not while a thread may read it. So it stays as it is then, as
+ * openpmix has threads from here on. */
+struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
+                                        const struct pmix_host_ops *ops, void *arg)
+{
+    struct pmix_host_start *start = mem_alloc(sizeof(*start));
+    start->config = config;
+    start->ops = ops;
+    start->arg = arg;
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+        set_unset(settings[i].name, settings[i].value);
+    if (config->quiet)
+        be_quiet();
+    thread_begin(&start->thread, start_run, start); /* so does what openpmix starts */
+    return start;
+}
+
+struct pmix_host *pmix_host_finish(struct pmix_host_start *start, struct error *err)
+{
+    thread_end(&start->thread);
+    struct pmix_host *host = start->host;
+    if (!host)
+        error_set(err, "%s", error_text(&start->err));
+    error_clear(&start->err);
+    free(start);
+    return host;
+}
+
+struct pmix_host *pmix_host_new(const struct pmix_host_config *config,
+                                const struct pmix_host_ops *ops, void *arg, struct error *err)
+{
+    return pmix_host_finish(pmix_host_begin(config, ops, arg), err);
+}
+
+/* ---- the end ---- */
+
+static struct timespec clock_in(double rest)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    double seconds = (double)end.tv_nsec / 1e9 + rest;
+    end.tv_sec += (time_t)seconds;
+    end.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9);
+    return end;
+}
+
+/* What tasks wanted removed is removed with their namespace. */
+static void jobs_leave(struct pmix_host *host, const struct timespec *end)
+{
+    while (host->leaving && queue_await(end))
+        pmix_host_run(host);
+}
+
+/* The server itself is left as it is, and ends with the process. openpmix may still look at the
+ * host. openpmix 4.2.2 to ?: PMIx_server_finalize() crashes now and then when clients have died. */
+void pmix_host_free(struct pmix_host *host, double patience)
+{
+    if (!host)
+        return;
+    int saved = errno;
+    struct timespec end = clock_in(patience);
+    jobs_leave(host, &end);
+    questions_free(host);
+    foreigners_free(host);
+    queue_close();
+    errno = saved;
+}
+
+void pmix_host_run(struct pmix_host *host)
+{
+    struct event *next, *event = queue_take();
+    for (; event; event = next) {
+        next = event->next;
+        event->run(host, event);
+        event_free(event);
+    }
+    modexes_expire(host);
+    committed_look(host);
+    doubts_look(host);
+    questions_expire(host);
+}
+
+double pmix_host_deadline(const struct pmix_host *host)
+{
+    const double ends[] = {modexes_end(host), committed_end(host), questions_end(host),
+                           doubts_end(host)};
+    double first = 0;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (!first || (ends[i] && ends[i] < first))
+            first = ends[i];
+    double left = first - host_clock();
+    return !first ? -1 : left > 0 ? left : 0;
+}
+
+/* It comes by for a client that there is not, and that it is to forget. */
+void host_come_by(const struct pmix_host *host, pmix_op_cbfunc_t then, void *arg)
+{
+    static const pmix_proc_t nobody = {.rank = PMIX_RANK_INVALID};
+    host->library->deregister_client(&nobody, then, arg);
+}
+
+double host_clock(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+struct pmix_job *host_job(const struct pmix_host *host, const char *name)
+{
+    struct pmix_job *job = host->jobs;
+    while (job && strcmp(job->name, name) != 0)
+        job = job->next;
+    return job;
+}
+
+void pmix_host_warm(void)
+{
+    pmix_library(NULL);
+}
+
+const char *pmix_host_version(struct error *err)
+{
+    const struct pmix_library *library = pmix_library(err);
+    return library ? library->version.text : NULL;
+}
+
+/*
+ * What the program's hub says: answers, and orders.
+ */
+
+/* -1: malformed. */
+static int answered(struct pmix_host *host, struct talk_down *talk)
+{
+    question_answer(host, talk);
+    return 0; /* whoever asked reads it, and may find it malformed */
+}
+
+/* The owner's: it knows its tasks, and has answered. */
+static int owners(struct pmix_host *host, struct talk_down *talk)
+{
+    (void)host, (void)talk;
+    return 0;
+}
+
+static int (*const take[ORDER_NKINDS])(struct pmix_host *host, struct talk_down *talk) = {
+    [ORDER_ANSWER] = answered,         [ORDER_MODEX] = committed_ordered,
+    [ORDER_REMOVED] = foreign_removed, [ORDER_TASKS] = owners,
+    [ORDER_OUTPUT] = output_told,      [ORDER_PUSH] = input_told,
+    [ORDER_NOTIFY] = events_told,      [ORDER_DIED] = deaths_told,
+    [ORDER_CONTROL] = control_told,
+};
+
+int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err)
+{
+    struct talk_down talk;
+    if (talk_read_down(&talk, bytes, len) < 0 || take[talk.kind](host, &talk) < 0)
+        return error_set(err, "a malformed message of the program's hub");
+    return 0;
+}

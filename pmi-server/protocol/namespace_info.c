@@ -1,0 +1,210 @@
+#include "pmi-server/protocol/namespace_info.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pmi-server/service/internal.h"
+
+/* ---- written ---- */
+
+static void put_map(struct buf *out, const struct taskmap *map)
+{
+    packet_put_u32(out, (uint32_t)map->nblocks);
+    for (size_t i = 0; i < map->nblocks; i++) {
+        packet_put_u32(out, map->blocks[i].node);
+        packet_put_u32(out, map->blocks[i].nnodes);
+        packet_put_u32(out, map->blocks[i].ppn);
+        packet_put_u32(out, map->blocks[i].repeat);
+    }
+}
+
+static void put_app(struct buf *out, const struct hub_app *app)
+{
+    uint32_t argc = 0;
+    while (app->argv && app->argv[argc])
+        argc++;
+    packet_put_u32(out, app->first_rank);
+    packet_put_u32(out, app->ntasks);
+    packet_put_text(out, app->directory);
+    packet_put_text(out, app->pset);
+    packet_put_u32(out, argc);
+    for (uint32_t i = 0; i < argc; i++)
+        packet_put_text(out, app->argv[i]);
+}
+
+void describe_put(struct buf *out, const struct hub_job *job)
+{
+    packet_put_text(out, job->name);
+    packet_put_text(out, job->spawner);
+    packet_put_u32(out, job->spawner_rank);
+    packet_put_u32(out, job->session);
+    packet_put_u32(out, (uint32_t)job->universe_size);
+    packet_put_text(out, job->map_by);
+    packet_put_text(out, job->rank_by);
+    packet_put_text(out, job->bind_to);
+    put_map(out, job->map);
+    packet_put_u32(out, job->map->nnodes);
+    for (uint32_t i = 0; i < job->map->nnodes; i++)
+        packet_put_text(out, job->hosts[i]);
+    packet_put_u32(out, job->napps);
+    for (uint32_t i = 0; i < job->napps; i++)
+        put_app(out, &job->apps[i]);
+}
+
+/* ---- read ---- */
+
+/* NULL for "". */
+static const char *text_or_null(struct packet *in)
+{
+    char *text = packet_text(in);
+    if (text[0])
+        return text;
+    free(text);
+    return NULL;
+}
+
+static struct taskmap *read_map(struct packet *in)
+{
+    struct taskmap *map = taskmap_new();
+    uint32_t count = packet_count(in, sizeof(struct taskmap_block));
+    for (uint32_t i = 0; i < count && !in->bad; i++) {
+        struct taskmap_block block = {packet_u32(in), packet_u32(in), packet_u32(in),
+                                      packet_u32(in)};
+        if (taskmap_append_block(map, block, NULL) < 0)
+            in->bad = true;
+    }
+    if (!map->ntasks)
+        in->bad = true;
+    return map;
+}
+
+/* So many texts, and a NULL. */
+static char **read_texts(struct packet *in, uint32_t *count)
+{
+    *count = packet_count(in, 4);
+    char **texts = mem_array((size_t)*count + 1, sizeof(*texts));
+    for (uint32_t i = 0; i < *count; i++)
+        texts[i] = packet_text(in);
+    return texts;
+}
+
+static void read_apps(struct packet *in, struct hub_job *job)
+{
+    uint32_t argc;
+    job->napps = packet_count(in, 20);
+    struct hub_app *apps = mem_array(job->napps, sizeof(*apps));
+    for (uint32_t i = 0; i < job->napps; i++) {
+        apps[i].first_rank = packet_u32(in);
+        apps[i].ntasks = packet_u32(in);
+        apps[i].directory = packet_text(in);
+        apps[i].pset = text_or_null(in);
+        apps[i].argv = read_texts(in, &argc);
+    }
+    job->apps = apps;
+}
+
+static void read_job(struct packet *in, struct hub_job *job)
+{
+    uint32_t nhosts;
+    job->name = packet_text(in);
+    job->spawner = text_or_null(in);
+    job->spawner_rank = packet_u32(in);
+    job->session = packet_u32(in);
+    job->universe_size = (int)packet_u32(in);
+    job->map_by = text_or_null(in);
+    job->rank_by = text_or_null(in);
+    job->bind_to = text_or_null(in);
+    job->map = read_map(in);
+    job->hosts = (const char *const *)read_texts(in, &nhosts);
+    if (nhosts != job->map->nnodes || !job->name[0] || strlen(job->name) > HUB_NAME_MAX)
+        in->bad = true;
+    read_apps(in, job);
+}
+
+struct description *describe_read(struct packet *in)
+{
+    struct description *description = mem_alloc(sizeof(*description));
+    read_job(in, &description->job);
+    if (!in->bad)
+        return description;
+    describe_free(description);
+    return NULL;
+}
+
+/* ---- freed ---- */
+
+static void free_texts(char *const *texts)
+{
+    for (char *const *at = texts; at && *at; at++)
+        free(*at);
+    free((void *)(uintptr_t)texts);
+}
+
+void describe_free(struct description *description)
+{
+    if (!description)
+        return;
+    struct hub_job *job = &description->job;
+    for (uint32_t i = 0; i < job->napps; i++) {
+        free((char *)(uintptr_t)job->apps[i].directory);
+        free((char *)(uintptr_t)job->apps[i].pset);
+        free_texts(job->apps[i].argv);
+    }
+    free((void *)(uintptr_t)job->apps);
+    free_texts((char *const *)(uintptr_t)job->hosts);
+    taskmap_free((struct taskmap *)(uintptr_t)job->map);
+    const char *const texts[] = {job->name, job->spawner, job->map_by, job->rank_by, job->bind_to};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        free((char *)(uintptr_t)texts[i]);
+    free(description);
+}
+
+/* ---- asked ---- */
+
+static struct job *next_job(const struct hub *hub, struct packet *in)
+{
+    char *name = packet_text(in);
+    struct job *job = hub_job(hub, name);
+    free(name);
+    return job && job->description.len ? job : NULL;
+}
+
+static enum hub_status describe_all(struct hub *hub, uint32_t node, struct packet *in,
+                                    struct buf *rest)
+{
+    enum hub_status status = HUB_OK;
+    uint32_t count = packet_count(in, 4);
+    for (uint32_t i = 0; i < count && !in->bad; i++) {
+        struct job *job = next_job(hub, in);
+        if (!job)
+            status = HUB_NOT_FOUND;
+        else if (job->description.len > HUB_BYTES_MAX - rest->len)
+            status = HUB_FULL;
+        if (status != HUB_OK)
+            continue;
+        buf_add(rest, buf_bytes(&job->description), job->description.len);
+        idset_add(job->told, node);
+    }
+    return status;
+}
+
+int hub_describe(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+{
+    struct buf rest = BUF_INIT;
+    enum hub_status status = describe_all(hub, asked->node, &talk->rest, &rest);
+    int rc = packet_ends(&talk->rest) ? 0 : -1;
+    if (rc == 0)
+        hub_answer(hub, asked, status, status == HUB_OK ? &rest : NULL);
+    buf_free(&rest);
+    return rc;
+}
+
+void hub_describe_removed(struct hub *hub, const struct job *job)
+{
+    struct buf rest = BUF_INIT;
+    packet_put_text(&rest, job->name);
+    IDSET_FOREACH(node, job->told)
+    hub_order(hub, node, ORDER_REMOVED, &rest);
+    buf_free(&rest);
+}

@@ -1,0 +1,268 @@
+/* The scratch directory: named when needed, removed by whoever is left. */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "launcher/process/owned_directory.h"
+#include "launcher/process/scratch_directory.h"
+#include "tests/unit/unit.h"
+
+static char above[] = "/tmp/test-scratch-directory.XXXXXX";
+
+static void put_file(const char *directory, const char *name)
+{
+    char *path = mem_format("%s/%s", directory, name);
+    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    free(path);
+}
+
+static void fill(const char *directory)
+{
+    char *inner = mem_format("%s/inner", directory), *link = mem_format("%s/link", directory);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_int_equal(symlink(above, link), 0);
+    put_file(directory, "file");
+    put_file(inner, "file");
+    free(inner);
+    free(link);
+}
+
+/* Directories of memory as a killed program, a live one, and another user leave them. */
+static void those_of_dead_programs_are_removed_by_the_next(void **state)
+{
+    struct scratch *scratch = scratch_new();
+    struct stat what;
+    char *dead = mem_format("/dev/shm/tprun.%u.dead%d", (unsigned)geteuid(), (int)getpid());
+    char *live = mem_format("/dev/shm/tprun.%u.live%d", (unsigned)geteuid(), (int)getpid());
+    char *other = mem_format("/dev/shm/tprun.%u.other%d", (unsigned)geteuid() + 1, (int)getpid());
+    (void)state;
+    assert_int_equal(mkdir(dead, 0700), 0);
+    assert_int_equal(mkdir(other, 0700), 0);
+    fill(dead);
+    int owner = owned_directory_make(live, 0700);
+    assert_true(owner >= 0);
+    put_file(live, "segment");
+    char *memory = mem_copy_text(scratch_make_memory(scratch, NULL));
+    assert_int_equal(stat(dead, &what), -1);
+    assert_int_equal(stat(live, &what), 0);
+    assert_int_equal(stat(other, &what), 0);
+    close(owner);
+    struct scratch *next = scratch_new();
+    assert_non_null(scratch_make_memory(next, NULL));
+    assert_int_equal(stat(live, &what), -1);
+    assert_int_equal(stat(memory, &what), 0);
+    scratch_remove(next);
+    scratch_remove(scratch);
+    rmdir(other);
+    free(memory);
+    free(other);
+    free(live);
+    free(dead);
+}
+
+/* The same of files: the name says the user, and the kernel that knows the owners. */
+static void those_of_files_too(void **state)
+{
+    struct scratch *scratch = scratch_new(), *next = scratch_new();
+    struct stat what;
+    (void)state;
+    char *live = mem_copy_text(scratch_name(scratch, NULL));
+    assert_int_equal(scratch_make(scratch), 0);
+    assert_int_equal(scratch_make(scratch), 0);
+    assert_int_equal(stat(live, &what), 0);
+    assert_int_equal(what.st_mode & 07777, 0700);
+    char *user = mem_format("%s/tprun.%u.", above, (unsigned)geteuid());
+    assert_memory_equal(live, user, strlen(user));
+    char *prefix = mem_copy_text_n(live, (size_t)(strrchr(live, '.') + 1 - live));
+    char *dead = mem_format("%s0123456789abcdef", prefix);
+    char *elsewhere = mem_format("%s0123abcd.0123456789abcdef", user);
+    assert_int_equal(mkdir(dead, 0700), 0);
+    assert_int_equal(mkdir(elsewhere, 0700), 0);
+    fill(dead);
+    assert_non_null(scratch_name(next, NULL));
+    assert_int_equal(stat(dead, &what), 0); /* a name alone is no directory */
+    assert_int_equal(scratch_make(next), 0);
+    assert_int_equal(stat(dead, &what), -1);
+    assert_int_equal(stat(live, &what), 0);
+    assert_int_equal(rmdir(elsewhere), 0);
+    scratch_remove(next);
+    scratch_remove(scratch);
+    free(elsewhere);
+    free(dead);
+    free(prefix);
+    free(user);
+    free(live);
+}
+
+static void one_that_has_no_name_is_not_made(void **state)
+{
+    (void)state;
+    assert_int_equal(scratch_make(NULL), -1);
+    assert_int_equal(scratch_make(scratch_new()), -1);
+}
+
+static void sweep_one(const char *path)
+{
+    rmdir(path);
+}
+
+/* Others sweep all the time while directories are made: each that was made is there. */
+static void one_that_is_just_made_is_never_removed(void **state)
+{
+    struct stat what;
+    char *prefix = mem_format("race%d.", (int)getpid());
+    pid_t sweeper = fork();
+    (void)state;
+    while (sweeper == 0)
+        owned_directory_sweep(above, prefix, sweep_one);
+    for (int i = 0; i < 3000; i++) {
+        char *path = mem_format("%s/%s%d", above, prefix, i);
+        int owner = owned_directory_make(path, 0700);
+        if (owner < 0)
+            kill(sweeper, SIGKILL); /* it must not outlive the test */
+        assert_true(owner >= 0);
+        if (i % 16 == 0)
+            sched_yield();
+        assert_int_equal(stat(path, &what), 0);
+        rmdir(path);
+        close(owner);
+        free(path);
+    }
+    kill(sweeper, SIGKILL);
+    assert_int_equal(waitpid(sweeper, NULL, 0), sweeper);
+    free(prefix);
+}
+
+static void it_has_one_name_and_is_removed_with_all_in_it(void **state)
+{
+    struct scratch *scratch = scratch_new();
+    struct stat what;
+    (void)state;
+    put_file(above, "kept");
+    char *path = mem_copy_text(scratch_name(scratch, NULL));
+    assert_int_equal(stat(path, &what), -1);
+    assert_string_equal(scratch_name(scratch, NULL), path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    fill(path);
+    char *memory = mem_copy_text(scratch_make_memory(scratch, NULL));
+    assert_int_equal(strncmp(memory, "/dev/shm/", 9), 0);
+    assert_int_equal(stat(memory, &what), 0);
+    assert_int_equal(what.st_mode & 07777, 0700);
+    assert_string_equal(scratch_make_memory(scratch, NULL), memory);
+    put_file(memory, "segment");
+    scratch_remove(scratch);
+    assert_int_equal(stat(path, &what), -1);
+    assert_int_equal(stat(memory, &what), -1);
+    scratch_remove(scratch);
+    free(memory);
+    char *kept = mem_format("%s/kept", above); /* behind a link */
+    assert_int_equal(unlink(kept), 0);
+    free(kept);
+    free(path);
+}
+
+/* By descriptors, not by paths: of a path each part may be another's link meanwhile, and it may be
+ * longer than the kernel takes. */
+static void a_tree_deeper_than_a_path_is_long_is_removed(void **state)
+{
+    struct scratch *scratch = scratch_new();
+    struct stat what;
+    char name[201];
+    (void)state;
+    memset(name, 'd', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    char *path = mem_copy_text(scratch_name(scratch, NULL));
+    assert_int_equal(scratch_make(scratch), 0);
+    int at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < 40; i++) {
+        assert_true(at >= 0);
+        assert_int_equal(mkdirat(at, name, 0700), 0);
+        int below = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        close(at);
+        at = below;
+    }
+    close(at);
+    scratch_remove(scratch);
+    assert_int_equal(stat(path, &what), -1);
+    free(path);
+}
+
+static void who_forked_its_maker_removes_it(void **state)
+{
+    struct scratch *scratch = scratch_new();
+    int status, ends[2];
+    struct stat what;
+    char path[256] = "";
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    pid_t maker = fork();
+    if (maker == 0) {
+        const char *made = scratch_name(scratch, NULL);
+        if (mkdir(made, 0700) == 0)
+            fill(made);
+        (void)!write(ends[1], made, strlen(made) + 1);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(maker, &status, 0), maker);
+    assert_true(read(ends[0], path, sizeof(path)) > 1);
+    assert_int_equal(stat(path, &what), 0);
+    scratch_remove(scratch);
+    assert_int_equal(stat(path, &what), -1);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void without_a_place_for_it_it_says_so(void **state)
+{
+    struct error err = ERROR_INIT;
+    (void)state;
+    setenv("TMPDIR", "/nonexistent", 1);
+    assert_null(scratch_name(scratch_new(), &err));
+    assert_string_equal(err.text, "cannot make a directory in /nonexistent: No such file or "
+                                  "directory; TMPDIR may name another");
+    error_clear(&err);
+    assert_null(scratch_make_memory(NULL, NULL));
+    assert_null(scratch_name(NULL, &err));
+    error_clear(&err);
+    scratch_remove(NULL);
+    setenv("TMPDIR", above, 1);
+}
+
+static void one_that_nobody_made_is_removed_quietly(void **state)
+{
+    struct scratch *scratch = scratch_new();
+    (void)state;
+    char *path = mem_copy_text(scratch_name(scratch, NULL));
+    scratch_remove(scratch);
+    assert_string_not_equal(scratch_name(scratch, NULL), path);
+    scratch_remove(scratch);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_of_dead_programs_are_removed_by_the_next),
+        cmocka_unit_test(those_of_files_too),
+        cmocka_unit_test(one_that_has_no_name_is_not_made),
+        cmocka_unit_test(one_that_is_just_made_is_never_removed),
+        cmocka_unit_test(it_has_one_name_and_is_removed_with_all_in_it),
+        cmocka_unit_test(a_tree_deeper_than_a_path_is_long_is_removed),
+        cmocka_unit_test(who_forked_its_maker_removes_it),
+        cmocka_unit_test(one_that_nobody_made_is_removed_quietly),
+        cmocka_unit_test(without_a_place_for_it_it_says_so),
+    };
+    if (!mkdtemp(above))
+        return 1;
+    setenv("TMPDIR", above, 1);
+    int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    return rmdir(above) < 0 ? 1 : rc;
+}
