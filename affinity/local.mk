@@ -3,7 +3,7 @@ noinst_LIBRARIES += libtaskmap.a libresource.a liblayout.a
 libtaskmap_a_SOURCES = \
     affinity/sets/hostlist.c affinity/sets/hostlist.h \
     affinity/sets/idset.c affinity/sets/idset.h \
-    affinity/sets/short_text.c \
+    affinity/sets/short_text.c affinity/sets/short_text.h \
     affinity/taskmap/taskmap.c affinity/taskmap/taskmap.h \
     affinity/taskmap/taskmap_scheme.c affinity/taskmap/taskmap_scheme.h \
     affinity/taskmap/taskmap_text.c
@@ -46,6 +46,7 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_numa.c affinity/topology/topo_numa.h \
     affinity/topology/topo_treepool.c affinity/topology/topo_treepool.h \
     affinity/topology/topo_xml.c \
+    affinity/policy/part_options.h \
     affinity/policy/policy.c affinity/policy/policy.h \
     affinity/policy/policy_error.c affinity/policy/policy_error.h \
     affinity/policy/policy_gpu.c \
@@ -81,7 +82,7 @@ liblayout_a_SOURCES = \
     affinity/picture/internal.h \
     affinity/picture/node_groups.c \
     affinity/picture/phrases.c \
-    affinity/picture/picture.c \
+    affinity/picture/picture.c affinity/picture/picture.h \
     affinity/picture/svg.c affinity/picture/svg.h \
     affinity/picture/svg_bind.c \
     affinity/picture/svg_cells.c \

@@ -42,3 +42,8 @@ struct pointer pointer(const char *text, size_t len, size_t at)
     strcpy(to + column, "^");
     return out;
 }
+
+const char *text_plural(uint32_t n)
+{
+    return n == 1 ? "" : "s";
+}

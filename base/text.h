@@ -12,6 +12,7 @@
 #define BASE_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/printable.h"
 
@@ -33,5 +34,7 @@ struct pointer {
 /* Two lines, each behind a newline: the surroundings of byte `at` (at <= len), and a caret under
  * it. A byte a column: what is not printable ASCII becomes '?'. */
 struct pointer pointer(const char *text, size_t len, size_t at);
+
+const char *text_plural(uint32_t n); /* "s" where n is not 1 */
 
 #endif

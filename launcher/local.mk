@@ -156,6 +156,7 @@ liblauncher_a_SOURCES = \
     launcher/options/option_help.c \
     launcher/options/option_table.c \
     launcher/options/option_values.c \
+    launcher/options/options.h \
     launcher/frontend/frontend.c launcher/frontend/frontend.h \
     launcher/frontend/progress.c launcher/frontend/progress.h \
     launcher/mpiexec/mpiexec.c launcher/mpiexec/mpiexec.h \
@@ -168,13 +169,13 @@ liblauncher_a_SOURCES = \
     launcher/mpiexec/mpiexec_output.c \
     launcher/mpiexec/mpiexec_private.h \
     launcher/mpiexec/mpiexec_runtime.c \
-    launcher/mpiexec/mpiexec_table.c \
+    launcher/mpiexec/mpiexec_table.c launcher/mpiexec/mpiexec_table.h \
     launcher/mpiexec/mpiexec_values.c \
     launcher/mpiexec/relay.c launcher/mpiexec/relay.h \
     launcher/mpiexec/singleton.c launcher/mpiexec/singleton.h \
     launcher/cli/check_program.c launcher/cli/check_program.h \
     launcher/cli/command_line.c launcher/cli/command_line.h \
-    launcher/cli/option_hints.c \
+    launcher/cli/option_hints.c launcher/cli/option_hints.h \
     launcher/cli/tprun_options.c launcher/cli/tprun_options.h
 
 # Every program links the same libraries, and takes from each what it needs.

@@ -5,8 +5,10 @@ libpmiserver_a_SOURCES = \
     pmi-server/exchange/exchange.c pmi-server/exchange/exchange.h \
     pmi-server/protocol/message.c pmi-server/protocol/message.h \
     pmi-server/protocol/modex_message.c pmi-server/protocol/modex_message.h \
+    pmi-server/protocol/namespace.h \
     pmi-server/protocol/namespace_info.c pmi-server/protocol/namespace_info.h \
     pmi-server/protocol/program_info.c pmi-server/protocol/program_info.h \
+    pmi-server/protocol/published_name.h \
     pmi-server/protocol/spawn_request.c pmi-server/protocol/spawn_request.h \
     pmi-server/protocol/task_states.c pmi-server/protocol/task_states.h \
     pmi-server/pmi/barrier.c pmi-server/pmi/barrier.h \

@@ -106,9 +106,9 @@ static int count_tasks(struct builder *builder, struct error *err)
         run->ntasks += builder->part_tasks[i];
         total += builder->part_tasks[i];
     }
-    if (total > LAYOUT_MAX_TASKS)
+    if (total > PROGRAM_MAX_TASKS)
         return error_usage(err, "%llu tasks are more than the %u that one program may have",
-                           (unsigned long long)total, LAYOUT_MAX_TASKS);
+                           (unsigned long long)total, PROGRAM_MAX_TASKS);
     for (uint32_t i = 0; i < builder->nruns; i++)
         if (exact_check_ntasks(&builder->runs[i], err) < 0)
             return -1;

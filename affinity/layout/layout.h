@@ -17,14 +17,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "affinity/policy/rankfile.h"
+#include "affinity/policy/part_options.h"
 #include "affinity/sets/idset.h"
 #include "affinity/taskmap/taskmap.h"
 #include "affinity/topology/topo.h"
 #include "base/error.h"
 
-#define LAYOUT_MAX_TASKS (4u << 20) /* of a program: a layout takes some 32 bytes for each */
 #define LAYOUT_NO_GPUS UINT32_MAX
+
+/* What of a layout is shown: a set. */
+enum { LAYOUT_SHOW_ALLOC = 1, LAYOUT_SHOW_TOPO = 2, LAYOUT_SHOW_MAP = 4, LAYOUT_SHOW_BIND = 8 };
 
 /* One node that may be used; everything borrowed for the length of the call and by the layout. Of an
  * allocated core, threads that topo does not allow do not exist. */
@@ -37,37 +39,6 @@ struct layout_node {
     const struct idset
         *gpus;      /* allocated GPUs, those that topo shows if it shows any; NULL: none */
     uint32_t limit; /* most tasks here (a hostfile's slots); 0: no limit */
-};
-
-/* What one task of a part with a shape gets, exactly: of what its node was allocated. */
-struct layout_slot {
-    uint32_t node; /* index into the nodes of the request */
-    const struct idset *cores, *gpus;
-};
-
-struct layout_part {
-    uint32_t ntasks;         /* 0: one, or one a node with node_count, ... (CLI: -n) */
-    bool fill;               /* with ntasks 0: all that fit. Past the cores where a node has a limit
-                                and oversubscribe is set */
-    uint32_t cores_per_task; /* -c; 0: not given */
-    uint32_t gpus_per_task;  /* -g; 0: not given */
-    const char *map;         /* --map-by, or NULL */
-    const char *bind;        /* --bind-to, or NULL */
-    const char *order;       /* --order / --rank-by, or NULL */
-    const char *mppr;        /* --mppr, or NULL */
-    const char *per;         /* --per, or NULL: with it ntasks 0 is all that fit */
-    const char *gpu_bind;    /* --gpu-bind, or NULL */
-    const char *taskmap;     /* --taskmap, or NULL */
-    /* --rankfile, or NULL; borrowed. Its rank 0, like that of the task map, is the part's first. */
-    const struct rankfile *rankfile;
-    /* Nodes of the request that may be used; NULL: all. Borrowed; not with node_count. */
-    const struct idset *only;
-    const char *shape; /* --shape, or NULL: what was allocated */
-    uint32_t nslots;   /* it gave so many slots, of which each task is to have one; 0: no shape */
-    const struct layout_slot *slots; /* rank i of the part is bound to slot i; NULL: it is mapped */
-    bool oversubscribe;
-    const char *program; /* for pictures; may be NULL */
-    bool local_memory;   /* --mem-bind local; places nothing, but is shown */
 };
 
 /* With node_count it is the first so many nodes that have room for an even share, and each gets its
@@ -138,9 +109,6 @@ struct layout {
 struct layout *layout_make(const struct layout_request *request, struct error *err);
 void layout_free(struct layout *layout);
 
-/* Whether a part asks for GPUs: -g, --per N:gpu, or --gpu-bind closest. */
-bool layout_part_uses_gpus(const struct layout_part *part);
-
 /* Check the policy strings of a part without any hardware: 0, or -1 with a sentence. */
 int layout_check_part(const struct layout_part *part, struct error *err);
 
@@ -149,14 +117,5 @@ int layout_check_part(const struct layout_part *part, struct error *err);
  * very many tasks is large. */
 void layout_print_json(const struct layout *layout, const struct layout_request *request,
                        const json_t *r, void (*put)(void *arg, const char *text), void *arg);
-
-/* A text picture (caller frees). `what` is a set of LAYOUT_SHOW_*; nodes of equal layout are
- * folded; OS and logical numbers are named as such. */
-enum { LAYOUT_SHOW_ALLOC = 1, LAYOUT_SHOW_TOPO = 2, LAYOUT_SHOW_MAP = 4, LAYOUT_SHOW_BIND = 8 };
-char *layout_draw(const struct layout *layout, const struct layout_request *request, unsigned what);
-
-/* The same as an SVG document (caller frees): at most 2 MB, whatever the size of the run; more than
- * a few nodes of equal layout are folded, and what is too much to be seen is listed or counted. */
-char *layout_draw_svg(const struct layout *layout, const struct layout_request *request);
 
 #endif

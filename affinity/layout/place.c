@@ -119,7 +119,7 @@ static void place_slots(const struct builder *builder, struct placing *placing, 
 static int place_fill(struct builder *builder, struct placing *placing, struct run *run,
                       struct error *err)
 {
-    const uint32_t most = LAYOUT_MAX_TASKS - builder->layout->ntasks;
+    const uint32_t most = PROGRAM_MAX_TASKS - builder->layout->ntasks;
     bool counted = builder->request->node_count,
          blocks = counted && !policy_is_cyclic(&run->policy);
     if (counted && run == builder->runs && builder_choose_any(builder, placing, run, err) < 0)
@@ -137,7 +137,7 @@ static int place_fill(struct builder *builder, struct placing *placing, struct r
         return error_usage(err,
                            "%s: more tasks fit than the %u that one program may have; a number "
                            "with -n says how many to run",
-                           run->policy.per_count ? "--per" : "-n all", LAYOUT_MAX_TASKS);
+                           run->policy.per_count ? "--per" : "-n all", PROGRAM_MAX_TASKS);
     run->ntasks += run->ntasks == 0;
     return placing->nseats ? 0 : refuse_room(builder, placing, run, err);
 }

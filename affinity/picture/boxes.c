@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "affinity/picture/internal.h"
+#include "affinity/sets/short_text.h"
 #include "base/mem.h"
 
 /* The outermost of equal ones first. */
@@ -73,7 +74,7 @@ static char *objects_of(const struct topo *topo, enum topo_level level, const st
     for (uint32_t row = 0; row < topo->npus; row++)
         if (topo->object[level][row] != TOPO_ABSENT && idset_has(cores, topo_core(topo, row)))
             idset_add(objects, topo->object[level][row]);
-    char *text = words_set(objects, 16);
+    char *text = idset_encode_short(objects, 16);
     idset_free(objects);
     return text;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "affinity/picture/internal.h"
+#include "affinity/sets/short_text.h"
 #include "base/mem.h"
 
 #define MAX_RANKS 8 /* characters of the ranks in one cell */
@@ -174,7 +175,7 @@ char *seat_ranks(const struct seat *seat)
 {
     if (!seat->placed)
         return mem_format("%u", seat->rank);
-    char *ranks = words_set(seat->placed, MAX_RANKS);
+    char *ranks = idset_encode_short(seat->placed, MAX_RANKS);
     if (!seat->unbound)
         return ranks;
     char *text = mem_format("(%s)", ranks);

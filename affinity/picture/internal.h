@@ -8,6 +8,7 @@
 #define AFFINITY_PICTURE_INTERNAL_H
 
 #include "affinity/layout/layout.h"
+#include "affinity/picture/picture.h"
 #include "affinity/policy/policy.h"
 #include "affinity/sets/hostlist.h"
 #include "base/buf.h"
@@ -67,7 +68,7 @@ void drawing_free(struct drawing *drawing); /* all but `out` */
 /* The ranks of a look's nodes from one node id to another. Caller frees. */
 struct idset *look_ranks(const struct drawing *drawing, uint32_t look, uint32_t first,
                          uint32_t last);
-/* All its hosts, as words_hosts(). Caller frees. */
+/* All its hosts, as hostlist_encode_short(). Caller frees. */
 char *look_hosts(const struct drawing *drawing, uint32_t look, size_t max);
 /* "ranks 32 higher from node to node", or "with ranks 4-9 in all" of the others. */
 char *words_shift(const struct drawing *drawing, const struct look *look);
@@ -118,15 +119,6 @@ unsigned seats_signs(const struct seat *seats, uint32_t first, uint32_t end);
 bool seat_is_owned(const struct seat *seat);
 /* "3", "3,7", "0,2..398"; "(3)" for a rank that is not bound. Caller frees. */
 char *seat_ranks(const struct seat *seat);
-
-/* ---- draw_lists.c: how many, and which ---- */
-
-const char *words_count(uint32_t n); /* "s" where n is not 1 */
-/* "0-3,8" where that has at most `max` characters, or is a range or two ids; else "0,2..398" for even steps, or
- * "0..398 (17)" with how many there are. Caller frees. */
-char *words_set(const struct idset *set, size_t max);
-/* A hostlist of at most about `max` characters: "a[0-3],b7,... (40 nodes)". Caller frees. */
-char *words_hosts(const struct hostlist *hosts, size_t max);
 
 /* ---- draw_words.c: phrases ---- */
 

@@ -2,6 +2,7 @@
 
 #include "affinity/layout/fold.h"
 #include "affinity/picture/internal.h"
+#include "affinity/sets/short_text.h"
 #include "base/mem.h"
 
 const struct layout_node *drawing_node(const struct drawing *drawing, uint32_t node)
@@ -203,7 +204,7 @@ char *look_hosts(const struct drawing *drawing, uint32_t look, size_t max)
     hostlist_append(hosts, drawing_node(drawing, one->first)->host);
     for (size_t i = 0; i < hostlist_count(one->others); i++)
         hostlist_append(hosts, hostlist_nth(one->others, i));
-    char *text = words_hosts(hosts, max);
+    char *text = hostlist_encode_short(hosts, max);
     hostlist_free(hosts);
     return text;
 }
@@ -216,7 +217,7 @@ char *words_shift(const struct drawing *drawing, const struct look *look)
                           look->count > 2 ? " from node to node" : "");
     uint32_t index = drawing->look_of[look->first];
     struct idset *ranks = look_ranks(drawing, index, look->first + 1, look->last);
-    char *set = words_set(ranks, 40), *text = mem_format("with ranks %s in all", set);
+    char *set = idset_encode_short(ranks, 40), *text = mem_format("with ranks %s in all", set);
     free(set);
     idset_free(ranks);
     return text;
@@ -226,7 +227,7 @@ char *drawing_others(const struct drawing *drawing, const struct look *look)
 {
     if (look->count == 1)
         return mem_copy_text("");
-    char *hosts = words_hosts(look->others, 60), *shift = words_shift(drawing, look);
+    char *hosts = hostlist_encode_short(look->others, 60), *shift = words_shift(drawing, look);
     char *text =
         mem_format("%s: as %s, %s", hosts, drawing_node(drawing, look->first)->host, shift);
     free(shift);

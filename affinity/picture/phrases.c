@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "affinity/picture/internal.h"
+#include "affinity/sets/short_text.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define MAX_PROGRAM 60 /* characters of a program's name */
 
@@ -29,7 +31,7 @@ char *words_machine(const struct topo *topo)
             told = count > topo->count[TOPO_CORE];
         if (told)
             buf_printf(&out, "%s%u %s%s", out.len ? ", " : "", count, levels[i].one,
-                       words_count(count));
+                       text_plural(count));
     }
     return buf_take_text(&out);
 }
@@ -131,8 +133,8 @@ char *words_ranks(const struct drawing *drawing, uint32_t node)
     uint32_t n = drawing->layout->nodes[node].ntasks;
     for (uint32_t i = 0; i < n; i++)
         idset_add(set, drawing_rank(drawing, node, i));
-    char *ranks = words_set(set, 40);
-    char *text = mem_format("%u task%s, rank%s %s", n, words_count(n), words_count(n), ranks);
+    char *ranks = idset_encode_short(set, 40);
+    char *text = mem_format("%u task%s, rank%s %s", n, text_plural(n), text_plural(n), ranks);
     free(ranks);
     idset_free(set);
     return text;
@@ -143,11 +145,11 @@ char *words_title(const struct drawing *drawing)
     const struct layout *layout = drawing->layout;
     uint32_t nnodes = drawing->request->nnodes;
     struct buf out = BUF_INIT;
-    buf_printf(&out, "%u task%s on %u", layout->ntasks, words_count(layout->ntasks),
+    buf_printf(&out, "%u task%s on %u", layout->ntasks, text_plural(layout->ntasks),
                layout->nnodes);
     if (nnodes > layout->nnodes)
         buf_printf(&out, " of %u", nnodes);
-    buf_printf(&out, " node%s", words_count(nnodes));
+    buf_printf(&out, " node%s", text_plural(nnodes));
     if (layout->oversubscribed)
         buf_add_text(&out, ", oversubscribed");
     return buf_take_text(&out);

@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "affinity/picture/internal.h"
+#include "affinity/picture/picture.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /* Where the text is broken: behind the last comma or semicolon before `room` characters, or behind
  * the first one there is. */
@@ -41,7 +43,7 @@ void draw_rest(struct drawing *drawing)
     if (left)
         buf_printf(&drawing->out,
                    "  and %u more node%s, of %u other kinds; --format=json has all\n", left,
-                   words_count(left), drawing->nlooks - DRAW_MAX_LOOKS);
+                   text_plural(left), drawing->nlooks - DRAW_MAX_LOOKS);
 }
 
 char *layout_draw(const struct layout *layout, const struct layout_request *request, unsigned what)

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/picture/picture.h"
+#include "affinity/sets/short_text.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define PAD 14
 
@@ -29,13 +32,13 @@ static char *look_words(const struct drawing *drawing, uint32_t index)
     uint32_t n = drawing->layout->nodes[look->first].ntasks;
     struct idset *first = look_ranks(drawing, index, look->first, look->first);
     struct idset *all = look_ranks(drawing, index, look->first, look->last);
-    char *shown = words_set(first, 24), *ranks = words_set(all, 40);
+    char *shown = idset_encode_short(first, 24), *ranks = idset_encode_short(all, 40);
     char *shift = words_shift(drawing, look);
     char *text =
         mem_format("%u nodes, %u task%s on each, ranks %s in all. Shown is %s with rank%s "
                    "%s%s%s.",
-                   look->count, n, words_count(n), ranks, drawing_node(drawing, look->first)->host,
-                   words_count((uint32_t)idset_count(first)), shown, look->shifted ? "; " : "",
+                   look->count, n, text_plural(n), ranks, drawing_node(drawing, look->first)->host,
+                   text_plural((uint32_t)idset_count(first)), shown, look->shifted ? "; " : "",
                    look->shifted ? shift : "");
     free(shift);
     free(shown);
@@ -144,7 +147,7 @@ static void sheet_list(struct sheet *sheet, const struct drawing *drawing, uint3
         char *hosts = look_hosts(drawing, look, 50);
         struct idset *all =
             look_ranks(drawing, look, drawing->looks[look].first, drawing->looks[look].last);
-        char *ranks = words_set(all, 40);
+        char *ranks = idset_encode_short(all, 40);
         sheet_line(sheet, mem_format("%s: ranks %s", hosts, ranks));
         idset_free(all);
         free(ranks);
@@ -154,7 +157,7 @@ static void sheet_list(struct sheet *sheet, const struct drawing *drawing, uint3
         left += drawing->looks[i].count;
     if (left)
         sheet_line(sheet, mem_format("and %u more node%s, of %u other kinds", left,
-                                     words_count(left), drawing->nlooks - look));
+                                     text_plural(left), drawing->nlooks - look));
 }
 
 /* ---- the page ---- */

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 
 #include "affinity/picture/svg.h"
+#include "affinity/sets/short_text.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define MAX_BONDS 256 /* of one machine; more could not be told apart */
 #define MARGIN 2
@@ -57,9 +59,9 @@ static char *bond_title(const struct bound_rank *ranks, uint32_t count, const st
     struct idset *set = idset_new();
     for (uint32_t i = 0; i < count; i++)
         idset_add(set, ranks[i].rank);
-    char *who = words_set(set, 60), *where = words_set(cpus, 60);
-    char *title = mem_format("rank%s %s may run on cpu%s %s (OS)", words_count(count), who,
-                             words_count((uint32_t)idset_count(cpus)), where);
+    char *who = idset_encode_short(set, 60), *where = idset_encode_short(cpus, 60);
+    char *title = mem_format("rank%s %s may run on cpu%s %s (OS)", text_plural(count), who,
+                             text_plural((uint32_t)idset_count(cpus)), where);
     free(where);
     free(who);
     idset_free(set);

@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "affinity/picture/svg.h"
+#include "affinity/sets/short_text.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define ROW_GAP 3 /* between rows more than between cores, */
 #define L2_GAP 4  /* and more where the L2 cache is another */
@@ -184,10 +186,10 @@ static char *core_title(const struct machine *machine, uint32_t first, uint32_t 
         buf_add_text(&out, kinds[kind]);
     }
     char *set = idset_encode(cpus);
-    buf_printf(&out, "core%s %u", words_count(last - one + 1), one);
+    buf_printf(&out, "core%s %u", text_plural(last - one + 1), one);
     if (last > one)
         buf_printf(&out, "-%u", last);
-    buf_printf(&out, " (logical), cpu%s %s (OS)", words_count((uint32_t)idset_count(cpus)), set);
+    buf_printf(&out, " (logical), cpu%s %s (OS)", text_plural((uint32_t)idset_count(cpus)), set);
     free(set);
     idset_free(cpus);
     return buf_take_text(&out);
@@ -286,7 +288,7 @@ static void draw_summary(struct buf *out, const struct machine *machine, uint32_
     if (idset_empty(ranks)) {
         pen_shape(out, "idle", area);
     } else {
-        char *set = words_set(ranks, 18), *text = mem_format("ranks %s", set);
+        char *set = idset_encode_short(ranks, 18), *text = mem_format("ranks %s", set);
         uint32_t colour = machine_colour(machine, idset_first(ranks));
         pen_colour(out, area, colour);
         pen_on_colour(out, area, colour, text);

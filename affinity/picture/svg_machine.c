@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "affinity/picture/svg.h"
+#include "affinity/sets/short_text.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define PAD 8
 #define BOX_GAP 8
@@ -46,11 +48,11 @@ static void box_tokens(const struct machine *machine, size_t depth, uint32_t fir
     for (uint32_t row = first; row < end; row++)
         idset_add(cpus, topo->os[row]);
     uint32_t one = topo_core(topo, first), last = topo_core(topo, end - 1);
-    char *set = words_set(cpus, 24);
+    char *set = idset_encode_short(cpus, 24);
     tokens[NAME] = box_name(machine, depth, first);
     tokens[CORES] = last > one ? mem_format("cores %u-%u (logical)", one, last)
                                : mem_format("core %u (logical)", one);
-    tokens[CPUS] = mem_format("cpu%s %s (OS)", words_count((uint32_t)idset_count(cpus)), set);
+    tokens[CPUS] = mem_format("cpu%s %s (OS)", text_plural((uint32_t)idset_count(cpus)), set);
     free(set);
     idset_free(cpus);
 }
@@ -314,9 +316,9 @@ static char *chip_text(const struct chip *chip)
 {
     if (idset_empty(chip->ranks))
         return mem_format("gpu %u", chip->id);
-    char *ranks = words_set(chip->ranks, MAX_RANKS);
+    char *ranks = idset_encode_short(chip->ranks, MAX_RANKS);
     char *text = mem_format("gpu %u: rank%s %s", chip->id,
-                            words_count((uint32_t)idset_count(chip->ranks)), ranks);
+                            text_plural((uint32_t)idset_count(chip->ranks)), ranks);
     free(ranks);
     return text;
 }
@@ -331,8 +333,8 @@ static char *chip_title(const struct chip *chip)
     if (!chip->ours)
         buf_add_text(&out, ", not allocated");
     if (!idset_empty(chip->ranks)) {
-        char *ranks = words_set(chip->ranks, 60);
-        buf_printf(&out, " of rank%s %s", words_count((uint32_t)idset_count(chip->ranks)), ranks);
+        char *ranks = idset_encode_short(chip->ranks, 60);
+        buf_printf(&out, " of rank%s %s", text_plural((uint32_t)idset_count(chip->ranks)), ranks);
         free(ranks);
     }
     return buf_take_text(&out);

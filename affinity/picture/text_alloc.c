@@ -3,7 +3,9 @@
 
 #include "affinity/layout/fold.h"
 #include "affinity/picture/internal.h"
+#include "affinity/sets/short_text.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 struct grant { /* nodes that were allocated the same of the same machine */
     const struct layout_node *node;
@@ -78,20 +80,20 @@ static void draw_grant(struct buf *out, const struct grant *grant)
     const struct layout_node *node = grant->node;
     struct idset *all = topo_cores(node->topo);
     struct idset *cpus = topo_cpus_of_cores(node->topo, node->cores);
-    char *hosts = words_hosts(grant->hosts, 60), *cores = idset_encode(node->cores);
+    char *hosts = hostlist_encode_short(grant->hosts, 60), *cores = idset_encode(node->cores);
     char *os = idset_encode(cpus);
     size_t have = idset_count(node->cores), total = idset_count(all);
     struct buf line = BUF_INIT;
     buf_printf(&line, "%s: ", hosts);
     if (have < total)
-        buf_printf(&line, "%zu of %zu core%s", have, total, words_count((uint32_t)total));
+        buf_printf(&line, "%zu of %zu core%s", have, total, text_plural((uint32_t)total));
     else if (total > 1)
         buf_printf(&line, "all %zu cores", total);
     else
         buf_add_text(&line, "its only core");
     if (have)
         buf_printf(&line, ", %s (logical), cpu%s %s (OS)", cores,
-                   words_count((uint32_t)idset_count(cpus)), os);
+                   text_plural((uint32_t)idset_count(cpus)), os);
     say_gpus(&line, node);
     draw_wrapped(out, buf_text(&line), 2);
     buf_free(&line);
@@ -109,7 +111,7 @@ void draw_alloc(struct drawing *drawing)
     for (uint32_t i = 0; i < request->nnodes; i++)
         cores += idset_count(request->nodes[i].cores);
     buf_printf(&drawing->out, "Allocated: %u node%s, %llu core%s\n", request->nnodes,
-               words_count(request->nnodes), (unsigned long long)cores, cores == 1 ? "" : "s");
+               text_plural(request->nnodes), (unsigned long long)cores, cores == 1 ? "" : "s");
     draw_grants(drawing, draw_grant);
 }
 
@@ -149,7 +151,7 @@ static void say_numbering(struct buf *out, const struct topo *topo, const struct
         buf_add_text(&line, "in [ ] logical core numbers; core c is cpu c of the OS");
     } else {
         buf_printf(&line, "in [ ] logical core numbers; core c is cpu%s",
-                   words_count(rule->threads));
+                   text_plural(rule->threads));
         for (uint32_t i = 0; i < rule->threads; i++) {
             buf_add_text(&line, i == 0 ? " " : i + 1 < rule->threads ? ", " : " and ");
             if (rule->step > 1)
@@ -185,8 +187,8 @@ static char *box_cpus(const struct topo *topo, uint32_t row)
     struct idset *cpus = idset_new();
     for (uint32_t i = row; i < topo->npus && levels_same(topo, levels, n, row, i); i++)
         idset_add(cpus, topo->os[i]);
-    char *set = words_set(cpus, 24),
-         *text = mem_format(" cpu%s %s", words_count((uint32_t)idset_count(cpus)), set);
+    char *set = idset_encode_short(cpus, 24),
+         *text = mem_format(" cpu%s %s", text_plural((uint32_t)idset_count(cpus)), set);
     free(set);
     idset_free(cpus);
     return text;
@@ -249,7 +251,7 @@ static void draw_gpus(struct buf *out, const struct layout_node *node)
         const struct topo_gpu *gpu = &topo->gpus[i];
         bool ours = node->gpus && idset_has(node->gpus, gpu->id);
         struct idset *cores = cores_beside(topo, gpu);
-        char *where = levels_where(topo, cores), *set = words_set(cores, 24);
+        char *where = levels_where(topo, cores), *set = idset_encode_short(cores, 24);
         buf_printf(out, "    gpu %u (%s): beside ", gpu->id, gpu->name);
         if (idset_empty(cores))
             buf_add_text(out, "no core");
@@ -264,16 +266,16 @@ static void draw_gpus(struct buf *out, const struct layout_node *node)
         buf_printf(out, "    and %zu more gpus\n", topo->ngpus - DRAW_MAX_LOOKS);
     if (topo->ngpus || !node->gpus || idset_empty(node->gpus))
         return;
-    char *set = words_set(node->gpus, 60);
+    char *set = idset_encode_short(node->gpus, 60);
     buf_printf(out, "    gpu%s %s: in this node, beside which cores is not known\n",
-               words_count((uint32_t)idset_count(node->gpus)), set);
+               text_plural((uint32_t)idset_count(node->gpus)), set);
     free(set);
 }
 
 static void draw_machine(struct buf *out, const struct grant *grant)
 {
     const struct topo *topo = grant->node->topo;
-    char *hosts = words_hosts(grant->hosts, 60), *machine = words_machine(topo);
+    char *hosts = hostlist_encode_short(grant->hosts, 60), *machine = words_machine(topo);
     char *line = mem_format("%s: %s", hosts, machine);
     struct idset *all = topo_cores(topo);
     draw_wrapped(out, line, 2);

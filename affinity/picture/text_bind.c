@@ -3,6 +3,7 @@
 
 #include "affinity/layout/fold.h"
 #include "affinity/picture/internal.h"
+#include "affinity/sets/short_text.h"
 #include "base/mem.h"
 
 #define MAX_SET 40    /* characters of a set in the table */
@@ -30,7 +31,7 @@ static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)
 static char *memory_of(const struct topo *topo, const struct idset *cpus)
 {
     struct idset *memory = topo_memory_of_cpus(topo, cpus);
-    char *text = idset_empty(memory) ? mem_copy_text("none") : words_set(memory, MAX_SET);
+    char *text = idset_empty(memory) ? mem_copy_text("none") : idset_encode_short(memory, MAX_SET);
     idset_free(memory);
     return text;
 }
@@ -44,7 +45,7 @@ static void fill_columns(const struct drawing *drawing, struct line *line, const
 {
     bool local = with_memory(drawing, line->first);
     for (size_t c = 0; c < WHERE; c++)
-        line->column[c] = words_set(line->set[c], MAX_SET);
+        line->column[c] = idset_encode_short(line->set[c], MAX_SET);
     if (drawing->layout->gpus_assigned && idset_empty(line->set[GPUS])) {
         free(line->column[GPUS]);
         line->column[GPUS] = mem_copy_text("none");

@@ -8,7 +8,9 @@
 #ifndef AFFINITY_POLICY_POLICY_H
 #define AFFINITY_POLICY_POLICY_H
 
-#include "affinity/layout/layout.h"
+#include "affinity/policy/part_options.h"
+#include "affinity/topology/topo.h"
+#include "base/error.h"
 
 enum policy_bind {
     POLICY_BIND_OBJECTS,  /* to bind_count objects of bind_level */

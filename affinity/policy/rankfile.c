@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/layout/layout.h"
+#include "affinity/taskmap/taskmap.h"
 #include "affinity/sets/hostlist.h"
 #include "affinity/sets/idset.h"
 #include "affinity/topology/topo.h"
@@ -87,11 +87,11 @@ static int take_rank(struct reader *reader, uint32_t *rank)
     uint64_t value = 0;
     const char *start = reader->at;
     for (; reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'; reader->at++)
-        if (value < LAYOUT_MAX_TASKS)
+        if (value < PROGRAM_MAX_TASKS)
             value = value * 10 + (uint64_t)(*reader->at - '0');
     if (reader->at == start)
         return line_refuse(reader, start, "a rank, a number from 0 on, has to stand here; " RIGHT);
-    if (value >= LAYOUT_MAX_TASKS)
+    if (value >= PROGRAM_MAX_TASKS)
         return line_refuse(reader, start, "no program has so many ranks");
     *rank = (uint32_t)value;
     return 0;

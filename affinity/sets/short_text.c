@@ -1,14 +1,11 @@
 /* How many, and which: long sets and lists of hosts, told briefly. */
+#include "affinity/sets/short_text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/picture/internal.h"
 #include "base/mem.h"
-
-const char *words_count(uint32_t n)
-{
-    return n == 1 ? "" : "s";
-}
+#include "base/text.h"
 
 /* The step of ids that are evenly spaced, or 0. */
 static uint32_t even_step(const struct idset *set)
@@ -32,7 +29,7 @@ static bool has_more_ranges(const struct idset *set, size_t most)
 }
 
 /* A set of more ranges than characters has a longer text, which may be very long. */
-char *words_set(const struct idset *set, size_t max)
+char *idset_encode_short(const struct idset *set, size_t max)
 {
     if (max < 2 || !has_more_ranges(set, max)) {
         char *text = idset_encode(set);
@@ -61,7 +58,7 @@ static size_t cut_hosts(const char *text, size_t max, bool *inside)
     return cut;
 }
 
-char *words_hosts(const struct hostlist *hosts, size_t max)
+char *hostlist_encode_short(const struct hostlist *hosts, size_t max)
 {
     char *text = hostlist_encode(hosts), *brief;
     size_t count = hostlist_count(hosts);
@@ -73,7 +70,7 @@ char *words_hosts(const struct hostlist *hosts, size_t max)
         brief = mem_format("%.*s,...%s (%zu nodes)", (int)cut, text, inside ? "]" : "", count);
     else
         brief = mem_format("%s and %zu other%s", hostlist_nth(hosts, 0), count - 1,
-                           words_count((uint32_t)count - 1));
+                           text_plural((uint32_t)count - 1));
     free(text);
     return brief;
 }

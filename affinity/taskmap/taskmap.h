@@ -21,6 +21,8 @@
 #include "affinity/sets/idset.h"
 #include "base/error.h"
 
+#define PROGRAM_MAX_TASKS (4u << 20) /* of a program: a layout takes some 32 bytes for each */
+
 #define TASKMAP_MAX_TASKS (1ull << 31) /* ranks are idset ids */
 #define TASKMAP_MAX_NODES (1u << 24)
 #define TASKMAP_MAX_TEXT (32u << 20) /* bytes that are read or written */

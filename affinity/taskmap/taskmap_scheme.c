@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/layout/layout.h"
 #include "base/edit_distance.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -26,9 +25,9 @@ static int parse_chunk(const char *text, const char *number, struct deal *deal, 
 {
     uint64_t value = 0;
     const char *at = number;
-    for (; *at >= '0' && *at <= '9' && value <= LAYOUT_MAX_TASKS; at++)
+    for (; *at >= '0' && *at <= '9' && value <= PROGRAM_MAX_TASKS; at++)
         value = value * 10 + (uint64_t)(*at - '0');
-    if (*at || value == 0 || value > LAYOUT_MAX_TASKS)
+    if (*at || value == 0 || value > PROGRAM_MAX_TASKS)
         return refuse(text, (size_t)(number - text),
                       "behind cyclic: stands how many ranks a node gets at a time, from 1 on", err);
     *deal = (struct deal){.scheme = DEAL_CYCLIC, .chunk = (uint32_t)value};
@@ -44,11 +43,11 @@ static int parse_map(const char *map, struct deal *deal, struct error *err)
         rc = error_usage(err, "--taskmap: %s", error_text(&why));
     else if (deal->map->ntasks == 0)
         rc = error_usage(err, "--taskmap: the map is empty, and places no rank; " RIGHT);
-    else if (deal->map->ntasks > LAYOUT_MAX_TASKS)
+    else if (deal->map->ntasks > PROGRAM_MAX_TASKS)
         rc = error_usage(err,
                          "--taskmap: the map places %llu ranks, more than the %u that a program "
                          "may have",
-                         (unsigned long long)deal->map->ntasks, LAYOUT_MAX_TASKS);
+                         (unsigned long long)deal->map->ntasks, PROGRAM_MAX_TASKS);
     error_clear(&why);
     if (rc == 0)
         deal->scheme = DEAL_MAP;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "launcher/cli/option_hints.h"
 #include "launcher/cli/tprun_options.h"
 
 struct scan {

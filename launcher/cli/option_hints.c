@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "base/edit_distance.h"
-#include "launcher/mpiexec/mpiexec_private.h"
-#include "launcher/options/option.h"
+#include "launcher/mpiexec/mpiexec_table.h"
+#include "launcher/cli/option_hints.h"
 
 /* Options of mpirun, mpiexec, srun, flux, aprun and jsrun that users bring along, and what to write
  * here. Of those with values the first row that matches holds. */

@@ -136,9 +136,9 @@ static int options_check(const struct spec *spec, struct error *err)
         if (options_check_part(spec, i, err) < 0)
             return -1;
     }
-    if (ntasks > LAYOUT_MAX_TASKS)
+    if (ntasks > PROGRAM_MAX_TASKS)
         return error_set(err, "-n: %llu tasks are more than the %u that one program may have",
-                         (unsigned long long)ntasks, LAYOUT_MAX_TASKS);
+                         (unsigned long long)ntasks, PROGRAM_MAX_TASKS);
     return spec_check_shapes(spec, err) < 0 ? -1 : options_check_seen(spec, err);
 }
 

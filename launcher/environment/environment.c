@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "launcher/process/localhost.h"
-#include "launcher/spec/spec.h"
 
 /* The first row that matches decides. A name ends in '*' for all that begin so. */
 static const struct env_rule {
@@ -212,18 +211,19 @@ static bool env_is_elsewhere(const char *machine)
     return elsewhere;
 }
 
-char **spec_part_environment(const struct spec *spec, const struct spec_part *part)
+char **env_apply(char *const *environment, const char *screen_machine, const struct spec_env *rules,
+                 size_t nrules)
 {
-    size_t count = env_count(spec->environment);
-    char **list = mem_array(count + part->nenv + 1, sizeof(*list));
-    bool elsewhere = env_is_elsewhere(spec->screen_machine);
+    size_t count = env_count(environment);
+    char **list = mem_array(count + nrules + 1, sizeof(*list));
+    bool elsewhere = env_is_elsewhere(screen_machine);
     size_t from = count;
     count = 0;
     for (size_t i = 0; i < from; i++)
-        if (!elsewhere || !env_is_screen(spec->environment[i]))
-            list[count++] = mem_copy_text(spec->environment[i]);
-    for (size_t i = 0; i < part->nenv; i++) {
-        const struct spec_env *rule = &part->env[i];
+        if (!elsewhere || !env_is_screen(environment[i]))
+            list[count++] = mem_copy_text(environment[i]);
+    for (size_t i = 0; i < nrules; i++) {
+        const struct spec_env *rule = &rules[i];
         count =
             rule->kind == SPEC_ENV_SET ? env_set(list, count, rule) : env_remove(list, count, rule);
     }

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "launcher/environment/environment.h"
-#include "launcher/spec/spec.h"
 
 /* For those that are offered all of `with`, and none of `without`. */
 static const struct rule {

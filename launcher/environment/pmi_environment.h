@@ -35,6 +35,14 @@
 
 #include <stdbool.h>
 
+enum spec_pmi {
+    SPEC_PMI_NONE = 0,
+    SPEC_PMI_1 = 1,
+    SPEC_PMI_2 = 2,
+    SPEC_PMI_X = 4,
+    SPEC_PMI_AUTO = 8 /* by itself: what the program calls for, see pmi_choice.h */
+};
+
 #define PMI_ENV_MAX 12 /* entries of a list */
 
 /* What tasks that are offered this set of enum spec_pmi have set beside what they inherit: a

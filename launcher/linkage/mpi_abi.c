@@ -31,18 +31,6 @@ static bool is_path(const char *choice)
     return strchr(choice, '/');
 }
 
-int mpi_abi_check(const char *choice, struct error *err)
-{
-    bool good = choice[0] == '/' || (isalpha((unsigned char)choice[0]) && !is_path(choice));
-    for (const char *at = choice; good && *at && choice[0] != '/'; at++)
-        good = isalnum((unsigned char)*at) || strchr("-_. ", *at);
-    return good ? 0
-                : error_set(err,
-                            "%s is not the name of an MPI, such as mpich or openmpi, or an "
-                            "absolute path",
-                            excerpt(choice, strlen(choice)).text);
-}
-
 /* ---- one file ---- */
 
 /* The same but for capitals and punctuation. */

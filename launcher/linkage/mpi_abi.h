@@ -36,10 +36,6 @@ struct mpi_abi_list {
     size_t count;
 };
 
-/* 0, or a sentence where the text cannot be either: what a spec may hold is a name or an absolute
- * path. */
-int mpi_abi_check(const char *choice, struct error *err);
-
 /* What is installed here, in the order in which it is looked for. `environment` is the tasks'. */
 void mpi_abi_list_read(struct mpi_abi_list *list, char *const *environment);
 /* Adds the library at this path. One that is listed already is left out, and so is a file that is

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "affinity/picture/picture.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/manager/internal.h"

@@ -64,17 +64,6 @@ extern const char *const option_group_titles[OPTION_NGROUPS];
 const struct option *option_find(const char *name, size_t len);
 const struct option *option_find_letter(char letter);
 
-/* The offered option that is most like a wrong name, or NULL when none is. */
-const struct option *option_nearest(const char *name, size_t len);
-
-/* What to do here about another launcher's option, such as "write --per 2:node"; NULL for a name
- * that is not known. values[]: the words that may be its values, each may be NULL. Caller frees. */
-char *option_elsewhere(const char *name, size_t len, const char *const values[2]);
-
-/* The same of a value that this option has elsewhere, where it would silently mean something else
- * here; NULL for all others. Caller frees. */
-char *option_misread(const struct option *option, const char *value);
-
 /* help.c: the action of a topic of --help; OPTIONS_RUN for a word that is none. */
 int help_topic(const char *word);
 

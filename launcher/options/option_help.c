@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "launcher/options/option.h"
-#include "launcher/cli/tprun_options.h"
+#include "launcher/options/options.h"
 #include "pmi-server/pmix/server.h"
 
 #ifndef PACKAGE_VERSION

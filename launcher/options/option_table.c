@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "launcher/cli/tprun_options.h"
+#include "launcher/options/options.h"
 #include "launcher/options/option.h"
 
 #define PART(member) offsetof(struct spec_part, member)

@@ -9,8 +9,7 @@
 #include "base/file_text.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "launcher/cli/tprun_options.h"
-#include "launcher/linkage/mpi_abi.h"
+#include "launcher/options/options.h"
 #include "launcher/options/option.h"
 #include "launcher/spec/field_words.h"
 #include "launcher/spec/spec_build.h"
@@ -291,7 +290,7 @@ int option_set_mpi(const struct option *option, const char *value, struct option
     const char *name = strncmp(value, "./", 2) == 0 && value[2] ? value + 2 : value;
     char *here = relative ? getcwd(NULL, 0) : NULL;
     char *whole = here ? mem_format("%s/%s", here, name) : mem_copy_text(value);
-    int rc = mpi_abi_check(whole, err);
+    int rc = spec_check_mpi(whole, err);
     if (rc == 0) {
         option_replace(option_member(option, target), whole);
         target->spec->mpi_is_default = false;

@@ -268,9 +268,9 @@ static int read_all(struct launch *launch, const json_t *value, uint32_t tree_no
     launch->enclosing = mem_copy_text(json_string_value(json_object_get(value, "enclosing")));
     launch->spec = spec_from_json(spec, err);
     launch->map = launch->spec ? taskmap_from_json(map, err) : NULL;
-    if (launch->map && launch->map->ntasks > LAYOUT_MAX_TASKS)
+    if (launch->map && launch->map->ntasks > PROGRAM_MAX_TASKS)
         return error_set(err, "launch: %llu tasks are more than %u",
-                         (unsigned long long)launch->map->ntasks, LAYOUT_MAX_TASKS);
+                         (unsigned long long)launch->map->ntasks, PROGRAM_MAX_TASKS);
     if (!launch->map || read_nodes(launch, tree_nodes, hosts, tree_node, err) < 0)
         return -1;
     launch->ntasks = (uint32_t)launch->map->ntasks;

@@ -29,6 +29,8 @@ struct node {
     struct idset *gpus;  /* NULL: likewise */
 };
 
+struct hostfile;
+
 struct nodes {
     struct node *list;
     size_t count;
@@ -53,6 +55,8 @@ struct nodes *nodes_from_source(unsigned kinds, double now, struct error *err);
  * descriptions[i] (caller frees array and texts) belongs to list[i]. With -R only its cores. */
 struct nodes *nodes_from_topologies(const struct spec *spec, double now, char ***descriptions,
                                     struct error *err);
+/* All that a list of hosts names; takes the source. */
+struct nodes *nodes_from_entries(const struct hostfile *file, char *source);
 void nodes_free(struct nodes *nodes);
 
 /* nodes_part.c: parts of a list of nodes; `name` is what the set is called in messages. Both leave

@@ -34,9 +34,6 @@ int nodes_require(struct nodes *nodes, const struct rset *R, const char *constra
                   struct error *err);
 void nodes_drop(struct nodes *nodes, const bool *drop);
 
-/* nodes_read.c: all that a list of hosts names; takes the source. */
-struct nodes *nodes_from_entries(const struct hostfile *file, char *source);
-
 /* R from text, checked against the time. NULL with a sentence. */
 struct rset *nodes_decode_R(const char *text, size_t len, double now, struct error *err);
 struct nodes *nodes_from_rset(struct rset *R, char *source); /* takes both */

@@ -233,3 +233,8 @@ void spec_replace(struct spec *spec, struct spec *with)
             spec->rlimits[i] = old.rlimits[i];
     spec_clear(&old);
 }
+
+char **spec_part_environment(const struct spec *spec, const struct spec_part *part)
+{
+    return env_apply(spec->environment, spec->screen_machine, part->env, part->nenv);
+}

@@ -15,14 +15,8 @@
 #include <sys/resource.h>
 
 #include "base/error.h"
-
-enum spec_env_kind { SPEC_ENV_SET, SPEC_ENV_REMOVE }; /* in the order given */
-
-struct spec_env {
-    enum spec_env_kind kind;
-    char *name;  /* for REMOVE a glob, fnmatch(3) */
-    char *value; /* for SET */
-};
+#include "launcher/environment/environment.h"
+#include "launcher/environment/pmi_environment.h"
 
 struct spec_rlimit {
     int resource;  /* RLIMIT_* */
@@ -67,13 +61,6 @@ enum spec_input {
     SPEC_INPUT_TOOLS
 };
 enum spec_failure { SPEC_FAILURE_KILL, SPEC_FAILURE_CONTINUE };
-enum spec_pmi {
-    SPEC_PMI_NONE = 0,
-    SPEC_PMI_1 = 1,
-    SPEC_PMI_2 = 2,
-    SPEC_PMI_X = 4,
-    SPEC_PMI_AUTO = 8 /* by itself: what the program calls for, see pmi_choice.h */
-};
 extern const unsigned spec_pmi_served; /* set of them: what there is in this build */
 
 struct spec {

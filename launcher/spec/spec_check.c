@@ -1,10 +1,12 @@
 #include "launcher/spec/spec_check.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "affinity/resource/constraint.h"
 #include "affinity/shape/shape.h"
 #include "affinity/treepool/request.h"
+#include "base/text.h"
 
 /* Who calls says what it is, and the noun need not stand there twice. */
 static int without_noun(const char *noun, struct error *err)
@@ -72,4 +74,16 @@ int spec_check_shapes(const struct spec *spec, struct error *err)
         if (check_mapped(spec, i, err) < 0)
             return -1;
     return 0;
+}
+
+int spec_check_mpi(const char *choice, struct error *err)
+{
+    bool good = choice[0] == '/' || (isalpha((unsigned char)choice[0]) && !strchr(choice, '/'));
+    for (const char *at = choice; good && *at && choice[0] != '/'; at++)
+        good = isalnum((unsigned char)*at) || strchr("-_. ", *at);
+    return good ? 0
+                : error_set(err,
+                            "%s is not the name of an MPI, such as mpich or openmpi, or an "
+                            "absolute path",
+                            excerpt(choice, strlen(choice)).text);
 }

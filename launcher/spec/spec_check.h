@@ -18,4 +18,8 @@ bool spec_has_shape(const struct spec *spec); /* one part's is that of all */
 /* Do the parts' shapes go with one another, and with what is said of the whole program? */
 int spec_check_shapes(const struct spec *spec, struct error *err);
 
+/* 0, or a sentence where the text cannot be either: what a spec may hold is a name or an absolute
+ * path. */
+int spec_check_mpi(const char *choice, struct error *err);
+
 #endif

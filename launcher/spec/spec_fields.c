@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "launcher/linkage/mpi_abi.h"
 #include "launcher/spec/field.h"
 #include "launcher/spec/field_words.h"
 #include "launcher/spec/spec.h"
@@ -310,7 +309,7 @@ static const struct field spec_fields[] = {
     {"abort_may_succeed", field_get_flag, field_set_flag, SPEC(abort_may_succeed)},
     {"pmi", field_get_words, set_pmi, SPEC(pmi), spec_pmi_words},
     {"tools", field_get_flag, field_set_flag, SPEC(tools)},
-    {"mpi", field_get_text, field_set_text, SPEC(mpi), .check = mpi_abi_check},
+    {"mpi", field_get_text, field_set_text, SPEC(mpi), .check = spec_check_mpi},
     {"mpi_is_default", field_get_flag, field_set_flag, SPEC(mpi_is_default)},
     {"memory_kinds", field_get_text, field_set_text, SPEC(memory_kinds),
      .check = spec_memory_kinds_check},

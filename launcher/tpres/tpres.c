@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/cli/tprun_options.h"
+#include "launcher/options/options.h"
 #include "launcher/stdio/terminal.h"
 
 static void complain(const char *text)

@@ -12,7 +12,8 @@
 #include "base/text.h"
 #include "launcher/source/batch_system.h"
 #include "launcher/source/hostfile.h"
-#include "launcher/source/node_list_private.h"
+#include "launcher/source/node_index.h"
+#include "launcher/source/node_list.h"
 #include "launcher/spec/field_words.h"
 #include "launcher/tpres/tpres.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/picture/internal.h"
+#include "affinity/sets/short_text.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -77,11 +77,11 @@ static const char *writer_of(const struct rset *R)
 static struct row row_of(const struct tpres_kinds *kinds, const struct tpres_kind *kind)
 {
     return (struct row){{
-        [RANKS] = words_set(kind->ranks, 20),
+        [RANKS] = idset_encode_short(kind->ranks, 20),
         [NODES] = mem_format("%zu", hostlist_count(kind->hosts)),
-        [HOSTS] = words_hosts(kind->hosts, 36),
-        [CORES] = words_set(kind->children->cores, 20),
-        [GPUS] = words_set(kind->children->gpus, 20),
+        [HOSTS] = hostlist_encode_short(kind->hosts, 36),
+        [CORES] = idset_encode_short(kind->children->cores, 20),
+        [GPUS] = idset_encode_short(kind->children->gpus, 20),
         [TOPOLOGY] = tpres_kind_topology(kinds, kind),
         [PROPERTIES] = tpres_kind_properties(kinds, kind),
     }};
@@ -311,7 +311,7 @@ static void say_set(struct buf *out, const char *noun, const struct idset *there
                     const struct idset *owned)
 {
     struct idset *ours = idset_intersect(there, owned);
-    char *all = words_set(there, 32), *some = words_set(ours, 32);
+    char *all = idset_encode_short(there, 32), *some = idset_encode_short(ours, 32);
     if (!idset_empty(there))
         buf_printf(out, "%s%s %s", out->len ? "  " : "", noun, *some ? some : "none");
     if (!idset_equal(ours, there))
@@ -363,12 +363,12 @@ void tpres_kind_draw(const struct tpres_kinds *kinds, const struct tpres_kind *k
                      struct buf *out)
 {
     struct picture picture = {.out = out, .owned = kind->children};
-    char *hosts = words_hosts(kind->hosts, 60);
+    char *hosts = hostlist_encode_short(kind->hosts, 60);
     uint32_t cores = (uint32_t)idset_count(kind->children->cores);
     uint32_t gpus = (uint32_t)idset_count(kind->children->gpus);
-    buf_printf(out, "%s: %u core%s", hosts, cores, words_count(cores));
+    buf_printf(out, "%s: %u core%s", hosts, cores, text_plural(cores));
     if (gpus)
-        buf_printf(out, ", %u gpu%s", gpus, words_count(gpus));
+        buf_printf(out, ", %u gpu%s", gpus, text_plural(gpus));
     free(hosts);
     if (kind->tree < 0) {
         buf_add_text(out, ", topology not known\n");

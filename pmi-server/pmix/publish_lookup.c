@@ -8,7 +8,7 @@
 #include "pmi-server/pmix/info.h"
 #include "pmi-server/pmix/internal.h"
 #include "pmi-server/pmix/publish_options.h"
-#include "pmi-server/service/name_store.h"
+#include "pmi-server/protocol/published_name.h"
 
 /* ---- what the hub is asked ---- */
 

@@ -5,7 +5,7 @@
 #define PMI_SERVER_PMIX_PUBLISH_OPTIONS_H
 
 #include "pmi-server/pmix/library.h"
-#include "pmi-server/service/name_store.h"
+#include "pmi-server/protocol/published_name.h"
 
 struct names_options {
     enum hub_range range;

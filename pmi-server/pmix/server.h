@@ -23,8 +23,7 @@
 #include "base/error.h"
 #include "pmi-server/pmi/server.h" /* enum pmi_state */
 #include "pmi-server/protocol/spawn_request.h"
-#include "pmi-server/service/service.h"
-#include "pmi-server/service/service.h" /* enum hub_action */
+#include "pmi-server/protocol/namespace.h"
 
 #define PMIX_HOST_ROUND (1ull << 61) /* in the id of every round that a host exchanges */
 

@@ -12,7 +12,7 @@
 
 #include "affinity/sets/idset.h"
 #include "base/pack.h"
-#include "pmi-server/service/service.h"
+#include "pmi-server/protocol/namespace.h"
 
 enum hub_kind {             /* what a host asks */
                 HUB_FORGET, /* the question of this token: nobody waits for its answer any more */

@@ -5,7 +5,7 @@
 #define PMI_SERVER_PROTOCOL_NAMESPACE_INFO_H
 
 #include "base/pack.h"
-#include "pmi-server/service/service.h"
+#include "pmi-server/protocol/namespace.h"
 
 struct description { /* a struct hub_job, without `node`, that owns what it points to */
     struct hub_job job;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "affinity/layout/layout.h"
+#include "affinity/picture/picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

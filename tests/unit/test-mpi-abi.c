@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "launcher/linkage/mpi_abi.h"
+#include "launcher/spec/spec_check.h"
 #include "tests/unit/elf-file.h"
 #include "tests/unit/unit.h"
 
@@ -134,9 +135,9 @@ static void test_what_is_neither_a_name_nor_an_absolute_path_is_refused(void **s
     struct error err = ERROR_INIT;
     (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-        assert_int_equal(mpi_abi_check(good[i], &err), 0);
+        assert_int_equal(spec_check_mpi(good[i], &err), 0);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_int_equal(mpi_abi_check(bad[i], &err), -1);
+        assert_int_equal(spec_check_mpi(bad[i], &err), -1);
         assert_non_null(strstr(error_text(&err), "is not the name of an MPI"));
     }
     error_clear(&err);

@@ -2,6 +2,8 @@
 #include <dirent.h>
 
 #include "affinity/picture/internal.h"
+#include "affinity/picture/picture.h"
+#include "affinity/sets/short_text.h"
 #include "tests/unit/picture-world.h"
 
 static char *draw(const struct picture_world *world, unsigned show)
@@ -189,7 +191,7 @@ static void test_long_sets_are_told_by_their_step_or_their_number(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct idset *set = idset_decode(cases[i].ids, NULL);
-        char *text = words_set(set, cases[i].max);
+        char *text = idset_encode_short(set, cases[i].max);
         assert_string_equal(text, cases[i].expect);
         free(text);
         idset_free(set);
@@ -208,7 +210,7 @@ static void test_long_lists_of_hosts_are_cut_at_a_comma(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct hostlist *hosts = hostlist_decode(cases[i].ids, NULL);
-        char *text = words_hosts(hosts, cases[i].max);
+        char *text = hostlist_encode_short(hosts, cases[i].max);
         assert_string_equal(text, cases[i].expect);
         free(text);
         hostlist_free(hosts);

@@ -1,4 +1,5 @@
 /* Layouts from slots, each task bound to its own. */
+#include "affinity/picture/picture.h"
 #include "tests/unit/world.h"
 
 #define BIG "package:2 core:4 pu:2"

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "affinity/layout/layout.h"
 #include "affinity/policy/policy.h"
 #include "base/buf.h"
 #include "tests/unit/unit.h"
