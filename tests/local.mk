@@ -1,7 +1,7 @@
 # Tests; tests/check runs everything there is, these included.
 AM_CPPFLAGS += -DTEST_DATA_DIR='"$(abs_top_srcdir)/tests/data"'
 EXTRA_DIST += tests/README.md tests/check tests/debian tests/matrix tests/apps tests/setup tests/apps.d tests/bench \
-    tests/cli tests/cluster tests/data tests/fuzz tests/lib tests/mpi4py tests/mpich tests/mpiexec \
+    tests/cli tests/cluster tests/data tests/fuzz tests/layers tests/layers.edges tests/lib tests/mpi4py tests/mpich tests/mpiexec \
     tests/numa tests/openpmix tests/programs tests/scale tests/steps tests/unit
 
 # A unit test is one file, tests/unit/test-NAME.c, unless it has a line of its own below.
