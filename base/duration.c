@@ -21,7 +21,7 @@ static int fsd_bad(const char *text, struct error *err)
                      text);
 }
 
-int fsd_decode(const char *text, double *seconds, struct error *err)
+int duration_decode(const char *text, double *seconds, struct error *err)
 {
     char *end;
     if (isspace((unsigned char)text[0]) || text[0] == '+')
@@ -44,7 +44,7 @@ int fsd_decode(const char *text, double *seconds, struct error *err)
     return fsd_bad(text, err);
 }
 
-char *fsd_encode(double seconds)
+char *duration_encode(double seconds)
 {
     if (isinf(seconds))
         return mem_copy_text("inf");

@@ -1,5 +1,5 @@
 /*
- * fsd - durations as text (RFC 23, Flux Standard Duration).
+ * duration - durations as text (RFC 23, Flux Standard Duration).
  *
  * NUMBER[ms|s|m|h|d], seconds without a suffix; "inf" and "infinity" take none. Values are
  * seconds, 0 or more, possibly INFINITY.
@@ -10,9 +10,9 @@
 #include "base/error.h"
 
 /* Returns 0, or -1 with a sentence that quotes the text. */
-int fsd_decode(const char *text, double *seconds, struct error *err);
+int duration_decode(const char *text, double *seconds, struct error *err);
 
 /* Canonical text ("1.5s", "10m", "inf"); caller frees. */
-char *fsd_encode(double seconds);
+char *duration_encode(double seconds);
 
 #endif

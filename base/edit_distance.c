@@ -9,10 +9,10 @@ static size_t least_of(size_t a, size_t b)
 }
 
 /* Optimal string alignment [Damerau 1964, Levenshtein 1966], three rows of the table at a time. */
-size_t near_distance(const char *a, size_t alen, const char *b, size_t blen)
+size_t edit_distance_distance(const char *a, size_t alen, const char *b, size_t blen)
 {
-    size_t rows[3][NEAR_MAX + 1];
-    if (alen > NEAR_MAX || blen > NEAR_MAX)
+    size_t rows[3][EDIT_DISTANCE_MAX + 1];
+    if (alen > EDIT_DISTANCE_MAX || blen > EDIT_DISTANCE_MAX)
         return SIZE_MAX;
     for (size_t j = 0; j <= blen; j++)
         rows[0][j] = j;
@@ -29,22 +29,22 @@ size_t near_distance(const char *a, size_t alen, const char *b, size_t blen)
     return rows[alen % 3][blen];
 }
 
-size_t near_bound(size_t len)
+size_t edit_distance_bound(size_t len)
 {
     return len / 3 + 1;
 }
 
-const char *near_word(const char *const *words, const char *text, size_t len)
+const char *edit_distance_word(const char *const *words, const char *text, size_t len)
 {
     const char *nearest = NULL;
-    size_t least = near_bound(len);
-    if (!len || len > NEAR_MAX)
+    size_t least = edit_distance_bound(len);
+    if (!len || len > EDIT_DISTANCE_MAX)
         return NULL;
     for (; *words; words++) {
         size_t own = strlen(*words);
         if (len > 1 && own > len && memcmp(*words, text, len) == 0)
             return *words;
-        size_t distance = near_distance(text, len, *words, own);
+        size_t distance = edit_distance_distance(text, len, *words, own);
         if (distance < least) {
             nearest = *words;
             least = distance;

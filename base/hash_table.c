@@ -10,19 +10,19 @@ struct table_slot {
 };
 
 /* Where a search for this hash begins, and then the next place. */
-static size_t first_at(const struct table *table, uint32_t hash)
+static size_t first_at(const struct hash_table *table, uint32_t hash)
 {
     return hash & (table->size - 1);
 }
 
-static size_t next_at(const struct table *table, size_t at)
+static size_t next_at(const struct hash_table *table, size_t at)
 {
     return (at + 1) & (table->size - 1);
 }
 
-static void grow(struct table *table)
+static void grow(struct hash_table *table)
 {
-    struct table old = *table;
+    struct hash_table old = *table;
     table->size = old.size ? old.size * 2 : 16;
     table->slots = mem_array(table->size, sizeof(*table->slots));
     for (size_t i = 0; i < old.size; i++) {
@@ -36,8 +36,8 @@ static void grow(struct table *table)
     free(old.slots);
 }
 
-uint32_t table_number(struct table *table, uint64_t hash,
-                      bool (*equal)(uint32_t number, const void *thing), const void *thing)
+uint32_t hash_table_number(struct hash_table *table, uint64_t hash,
+                           bool (*equal)(uint32_t number, const void *thing), const void *thing)
 {
     uint32_t top = (uint32_t)(hash >> 32); /* the best bits of a product */
     if (table->count * 2ul >= table->size)
@@ -50,8 +50,8 @@ uint32_t table_number(struct table *table, uint64_t hash,
     return table->count - 1;
 }
 
-void table_free(struct table *table)
+void hash_table_free(struct hash_table *table)
 {
     free(table->slots);
-    *table = (struct table){NULL, 0, 0};
+    *table = (struct hash_table){NULL, 0, 0};
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool pmi_parse_int(const char *text, int *value)
+bool number_parse_int(const char *text, int *value)
 {
     const char *digits = text + (*text == '-' || *text == '+');
     if (!isdigit((unsigned char)*digits) || strlen(digits) > 10)

@@ -8,6 +8,6 @@
 
 /* The whole text as a decimal integer, one sign allowed; false when it is none, or none that an int
  * holds. */
-bool pmi_parse_int(const char *text, int *value);
+bool number_parse_int(const char *text, int *value);
 
 #endif

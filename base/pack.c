@@ -10,38 +10,38 @@ static void put_number(struct buf *out, uint64_t value, int nbytes)
         buf_add_char(out, (char)(value >> 8 * i));
 }
 
-void packet_put_u8(struct buf *out, uint8_t value)
+void pack_put_u8(struct buf *out, uint8_t value)
 {
     put_number(out, value, 1);
 }
 
-void packet_put_u32(struct buf *out, uint32_t value)
+void pack_put_u32(struct buf *out, uint32_t value)
 {
     put_number(out, value, 4);
 }
 
-void packet_put_u64(struct buf *out, uint64_t value)
+void pack_put_u64(struct buf *out, uint64_t value)
 {
     put_number(out, value, 8);
 }
 
-void packet_put_bytes(struct buf *out, const void *bytes, size_t len)
+void pack_put_bytes(struct buf *out, const void *bytes, size_t len)
 {
-    packet_put_u32(out, (uint32_t)len);
+    pack_put_u32(out, (uint32_t)len);
     buf_add(out, bytes, len);
 }
 
-void packet_put_text(struct buf *out, const char *text)
+void pack_put_text(struct buf *out, const char *text)
 {
-    packet_put_bytes(out, text ? text : "", text ? strlen(text) : 0);
+    pack_put_bytes(out, text ? text : "", text ? strlen(text) : 0);
 }
 
-struct packet packet_of(const void *bytes, size_t len)
+struct pack pack_of(const void *bytes, size_t len)
 {
-    return (struct packet){bytes, len, false};
+    return (struct pack){bytes, len, false};
 }
 
-static const unsigned char *take(struct packet *in, size_t len)
+static const unsigned char *take(struct pack *in, size_t len)
 {
     const unsigned char *at = in->at;
     if (in->bad || len > in->left) {
@@ -53,7 +53,7 @@ static const unsigned char *take(struct packet *in, size_t len)
     return at;
 }
 
-static uint64_t number(struct packet *in, int nbytes)
+static uint64_t number(struct pack *in, int nbytes)
 {
     const unsigned char *bytes = take(in, (size_t)nbytes);
     uint64_t value = 0;
@@ -62,33 +62,33 @@ static uint64_t number(struct packet *in, int nbytes)
     return value;
 }
 
-uint8_t packet_u8(struct packet *in)
+uint8_t pack_u8(struct pack *in)
 {
     return (uint8_t)number(in, 1);
 }
 
-uint32_t packet_u32(struct packet *in)
+uint32_t pack_u32(struct pack *in)
 {
     return (uint32_t)number(in, 4);
 }
 
-uint64_t packet_u64(struct packet *in)
+uint64_t pack_u64(struct pack *in)
 {
     return number(in, 8);
 }
 
-const void *packet_bytes(struct packet *in, size_t *len)
+const void *pack_bytes(struct pack *in, size_t *len)
 {
-    size_t said = packet_u32(in);
+    size_t said = pack_u32(in);
     const void *bytes = take(in, said);
     *len = bytes ? said : 0;
     return bytes ? bytes : "";
 }
 
-char *packet_text(struct packet *in)
+char *pack_get_text(struct pack *in)
 {
     size_t len;
-    const char *bytes = packet_bytes(in, &len);
+    const char *bytes = pack_bytes(in, &len);
     if (memchr(bytes, 0, len)) {
         in->bad = true;
         len = 0;
@@ -96,9 +96,9 @@ char *packet_text(struct packet *in)
     return mem_copy_text_n(bytes, len);
 }
 
-uint32_t packet_count(struct packet *in, size_t size)
+uint32_t pack_count(struct pack *in, size_t size)
 {
-    uint32_t count = packet_u32(in);
+    uint32_t count = pack_u32(in);
     if (count > in->left / size) {
         in->bad = true;
         count = 0;
@@ -106,7 +106,7 @@ uint32_t packet_count(struct packet *in, size_t size)
     return count;
 }
 
-bool packet_ends(const struct packet *in)
+bool pack_ends(const struct pack *in)
 {
     return !in->bad && in->left == 0;
 }

@@ -1,5 +1,5 @@
 /*
- * excerpt - untrusted text as it may stand in a sentence: quoted, short, on one line.
+ * text - untrusted text as it may stand in a sentence: quoted, short, on one line.
  *
  * By value, so that it can be written in place: error_set(err, "%s is no id", excerpt(s, n).text).
  * Where the place in a text matters, pointer() has the text once more, behind the sentence:

@@ -89,40 +89,41 @@ static int check_shape(const struct layout_part *part, struct error *err)
     return 0;
 }
 
-const char *exact_fill_name(const struct layout_part *part)
+const char *allocated_fill_name(const struct layout_part *part)
 {
     return part->fill ? "-n all" : "--per without -n";
 }
 
-int exact_check_part(const struct layout_part *part, const struct deal *deal, struct error *err)
+int allocated_check_part(const struct layout_part *part, const struct taskmap_scheme *deal,
+                         struct error *err)
 {
     if (part->shape && check_shape(part, err) < 0)
         return -1;
     if (part->rankfile)
         return check_rankfile(part, err);
-    if (deal->scheme != DEAL_NONE && part->order)
+    if (deal->scheme != TASKMAP_SCHEME_NONE && part->order)
         return refuse_beside("--taskmap", "how ranks are numbered", "--order (or --rank-by)", err);
-    if ((deal->scheme == DEAL_BLOCK || deal->scheme == DEAL_CYCLIC) && (part->per || part->fill) &&
-        !part->ntasks)
+    if ((deal->scheme == TASKMAP_SCHEME_BLOCK || deal->scheme == TASKMAP_SCHEME_CYCLIC) &&
+        (part->per || part->fill) && !part->ntasks)
         return error_usage(err,
                            "%s takes all that fits, which --taskmap %s cannot deal out; give a %s",
-                           exact_fill_name(part), part->taskmap, part->fill ? "number" : "-n");
+                           allocated_fill_name(part), part->taskmap, part->fill ? "number" : "-n");
     return 0;
 }
 
 /* ---- numbers ---- */
 
-uint32_t exact_ntasks(const struct run *run)
+uint32_t allocated_ntasks(const struct placement *run)
 {
     if (run->rankfile)
         return run->rankfile->nranks;
-    return run->deal.scheme == DEAL_MAP ? (uint32_t)run->deal.map->ntasks : 0;
+    return run->deal.scheme == TASKMAP_SCHEME_MAP ? (uint32_t)run->deal.map->ntasks : 0;
 }
 
 /* A rank file may place more ranks than are asked for, as Open MPI has it; a map is of all. */
-int exact_check_ntasks(const struct run *run, struct error *err)
+int allocated_check_ntasks(const struct placement *run, struct error *err)
 {
-    uint32_t placed = exact_ntasks(run);
+    uint32_t placed = allocated_ntasks(run);
     if (!placed || placed == run->ntasks || (run->rankfile && placed > run->ntasks))
         return 0;
     if (run->rankfile)
@@ -136,7 +137,7 @@ int exact_check_ntasks(const struct run *run, struct error *err)
                        run->ntasks == 1 ? "is" : "are");
 }
 
-int exact_check_slots(const struct layout_part *part, struct error *err)
+int allocated_check_slots(const struct layout_part *part, struct error *err)
 {
     if (!part->nslots || part->ntasks <= part->nslots)
         return 0;
@@ -144,7 +145,7 @@ int exact_check_slots(const struct layout_part *part, struct error *err)
                        part->ntasks, part->nslots, part->nslots == 1 ? "" : "s");
 }
 
-static uint32_t count_used(const struct builder *builder, const bool *used)
+static uint32_t count_used(const struct layout_build *builder, const bool *used)
 {
     uint32_t count = 0;
     for (uint32_t node = 0; node < builder->request->nnodes; node++)
@@ -152,14 +153,14 @@ static uint32_t count_used(const struct builder *builder, const bool *used)
     return count;
 }
 
-static const char *exact_name(const struct run *run)
+static const char *exact_name(const struct placement *run)
 {
     return run->rankfile ? run->rankfile->name : "--taskmap";
 }
 
 /* The first run decides which nodes the program has; a later one keeps to them. */
-int exact_check_nodes(struct builder *builder, const struct run *run, const bool *used,
-                      struct error *err)
+int allocated_check_nodes(struct layout_build *builder, const struct placement *run,
+                          const bool *used, struct error *err)
 {
     const struct layout_request *request = builder->request;
     if (!request->node_count)

@@ -4,7 +4,7 @@
 #include "affinity/layout/build.h"
 #include "base/mem.h"
 
-static void make_room(struct builder *builder, uint32_t nspans)
+static void make_room(struct layout_build *builder, uint32_t nspans)
 {
     struct layout *layout = builder->layout;
     if (layout->nbindings == builder->binding_room) {
@@ -19,7 +19,8 @@ static void make_room(struct builder *builder, uint32_t nspans)
 }
 
 /* Rows of a kind as runs of rows of its topo, put behind the spans that there are. */
-static uint32_t add_spans(struct builder *builder, const struct kind *kind, const struct rows *rows)
+static uint32_t add_spans(struct layout_build *builder, const struct node_class *kind,
+                          const struct rows *rows)
 {
     struct rows *spans = builder->spans + builder->nspans;
     uint32_t n = 0;
@@ -32,7 +33,7 @@ static uint32_t add_spans(struct builder *builder, const struct kind *kind, cons
     return n;
 }
 
-static struct layout_binding make_sets(const struct builder *builder,
+static struct layout_binding make_sets(const struct layout_build *builder,
                                        const struct binding_rows *binding)
 {
     struct layout_binding sets = {idset_new(), idset_new()};
@@ -47,7 +48,7 @@ static struct layout_binding make_sets(const struct builder *builder,
 }
 
 struct wanted {
-    const struct builder *builder;
+    const struct layout_build *builder;
     const struct binding_rows *binding;
 };
 
@@ -60,18 +61,18 @@ static bool is_wanted(uint32_t number, const void *arg)
            memcmp(spans + a->first_span, spans + b->first_span, a->nspans * sizeof(*spans)) == 0;
 }
 
-static uint64_t binding_hash(const struct builder *builder, const struct binding_rows *binding)
+static uint64_t binding_hash(const struct layout_build *builder, const struct binding_rows *binding)
 {
-    uint64_t hash = table_hash(0, (uintptr_t)binding->topo);
+    uint64_t hash = hash_table_hash(0, (uintptr_t)binding->topo);
     for (uint32_t i = 0; i < binding->nspans; i++) {
         const struct rows *span = &builder->spans[binding->first_span + i];
-        hash = table_hash(hash, span->first | (uint64_t)span->end << 32);
+        hash = hash_table_hash(hash, span->first | (uint64_t)span->end << 32);
     }
     return hash;
 }
 
-uint32_t builder_bind(struct builder *builder, const struct kind *kind, const struct rows *spans,
-                      uint32_t nspans)
+uint32_t layout_build_bind(struct layout_build *builder, const struct node_class *kind,
+                           const struct rows *spans, uint32_t nspans)
 {
     struct layout *layout = builder->layout;
     struct binding_rows binding = {kind->topo, builder->nspans, 0};
@@ -80,8 +81,8 @@ uint32_t builder_bind(struct builder *builder, const struct kind *kind, const st
         binding.nspans += add_spans(builder, kind, &spans[i]);
     }
     struct wanted wanted = {builder, &binding};
-    uint32_t number = table_number(&builder->binding_numbers, binding_hash(builder, &binding),
-                                   is_wanted, &wanted);
+    uint32_t number = hash_table_number(&builder->binding_numbers, binding_hash(builder, &binding),
+                                        is_wanted, &wanted);
     if (number < layout->nbindings) {
         builder->nspans = binding.first_span;
         return number;
@@ -92,7 +93,7 @@ uint32_t builder_bind(struct builder *builder, const struct kind *kind, const st
 }
 
 /* The first row of a kind that is not before this one of the topo. */
-static uint32_t find_row(const struct kind *kind, uint32_t topo_row)
+static uint32_t find_row(const struct node_class *kind, uint32_t topo_row)
 {
     uint32_t low = 0, high = kind->nrows;
     if (high == kind->topo->npus)
@@ -107,8 +108,8 @@ static uint32_t find_row(const struct kind *kind, uint32_t topo_row)
     return low;
 }
 
-struct rows builder_binding_rows(const struct builder *builder, const struct kind *kind,
-                                 uint32_t binding, uint32_t i)
+struct rows layout_build_binding_rows(const struct layout_build *builder,
+                                      const struct node_class *kind, uint32_t binding, uint32_t i)
 {
     const struct rows *span = &builder->spans[builder->bindings[binding].first_span + i];
     return (struct rows){find_row(kind, span->first), find_row(kind, span->end)};
@@ -122,7 +123,7 @@ struct rest {
     struct rows *spans;
 };
 
-static void mark_core(const struct kind *kind, bool *marked, uint32_t row)
+static void mark_core(const struct node_class *kind, bool *marked, uint32_t row)
 {
     const uint32_t *core = kind->object[TOPO_CORE];
     uint32_t first = row, end = row + 1;
@@ -135,7 +136,7 @@ static void mark_core(const struct kind *kind, bool *marked, uint32_t row)
     memset(marked + first, true, end - first);
 }
 
-static uint32_t marked_spans(const struct kind *kind, const bool *marked, struct rows *spans)
+static uint32_t marked_spans(const struct node_class *kind, const bool *marked, struct rows *spans)
 {
     uint32_t n = 0;
     for (uint32_t row = 0; row < kind->nrows; row++) {
@@ -149,30 +150,30 @@ static uint32_t marked_spans(const struct kind *kind, const bool *marked, struct
     return n;
 }
 
-static uint32_t bind_together(struct builder *builder, struct rest *rest, uint32_t node,
+static uint32_t bind_together(struct layout_build *builder, struct rest *rest, uint32_t node,
                               const uint32_t *ranks, uint32_t n)
 {
-    const struct kind *kind = builder_kind(builder, node);
+    const struct node_class *kind = layout_build_kind(builder, node);
     memset(rest->marked, false, kind->nrows);
     for (uint32_t i = 0; i < n; i++) {
         const struct layout_task *task = &builder->layout->tasks[ranks[i]];
-        if (builder_policy(builder, task)->bind == POLICY_BIND_TOGETHER)
+        if (layout_build_policy(builder, task)->bind == POLICY_BIND_TOGETHER)
             mark_core(kind, rest->marked, task->place);
     }
     uint32_t nspans = marked_spans(kind, rest->marked, rest->spans);
-    return builder_bind(builder, kind, rest->spans, nspans);
+    return layout_build_bind(builder, kind, rest->spans, nspans);
 }
 
-static uint32_t bind_nothing(struct builder *builder, struct rest *rest, uint32_t node)
+static uint32_t bind_nothing(struct layout_build *builder, struct rest *rest, uint32_t node)
 {
-    const struct kind *kind = builder_kind(builder, node);
+    const struct node_class *kind = layout_build_kind(builder, node);
     uint32_t *binding = &rest->unbound[builder->kinds.of[node]];
     if (*binding == NO_BINDING)
-        *binding = builder_bind(builder, kind, &(struct rows){0, kind->nrows}, 1);
+        *binding = layout_build_bind(builder, kind, &(struct rows){0, kind->nrows}, 1);
     return *binding;
 }
 
-static void bind_node(struct builder *builder, struct rest *rest, uint32_t node,
+static void bind_node(struct layout_build *builder, struct rest *rest, uint32_t node,
                       const uint32_t *ranks, uint32_t n)
 {
     uint32_t together = NO_BINDING;
@@ -180,7 +181,7 @@ static void bind_node(struct builder *builder, struct rest *rest, uint32_t node,
         struct layout_task *task = &builder->layout->tasks[ranks[i]];
         if (task->binding != NO_BINDING)
             continue;
-        if (builder_policy(builder, task)->bind == POLICY_BIND_NONE) {
+        if (layout_build_policy(builder, task)->bind == POLICY_BIND_NONE) {
             task->binding = bind_nothing(builder, rest, node);
             continue;
         }
@@ -191,7 +192,7 @@ static void bind_node(struct builder *builder, struct rest *rest, uint32_t node,
 }
 
 /* The ranks of each node, ascending: those of node i are at ranks[at[i]] to ranks[at[i + 1]]. */
-static uint32_t *ranks_by_node(const struct builder *builder, uint32_t *at)
+static uint32_t *ranks_by_node(const struct layout_build *builder, uint32_t *at)
 {
     const struct layout *layout = builder->layout;
     uint32_t *ranks = mem_array(layout->ntasks, sizeof(*ranks));
@@ -205,7 +206,7 @@ static uint32_t *ranks_by_node(const struct builder *builder, uint32_t *at)
     return ranks;
 }
 
-static bool all_are_bound(const struct builder *builder)
+static bool all_are_bound(const struct layout_build *builder)
 {
     for (uint32_t i = 0; i < builder->nruns; i++)
         if (builder->runs[i].policy.bind != POLICY_BIND_OBJECTS)
@@ -213,7 +214,7 @@ static bool all_are_bound(const struct builder *builder)
     return true;
 }
 
-void builder_bind_rest(struct builder *builder)
+void layout_build_bind_rest(struct layout_build *builder)
 {
     if (all_are_bound(builder))
         return;

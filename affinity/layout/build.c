@@ -4,9 +4,10 @@
 
 #include "base/mem.h"
 
-void builder_start(struct builder *builder, const struct layout_request *request)
+void layout_build_start(struct layout_build *builder, const struct layout_request *request)
 {
-    *builder = (struct builder){.request = request, .layout = mem_alloc(sizeof(struct layout))};
+    *builder =
+        (struct layout_build){.request = request, .layout = mem_alloc(sizeof(struct layout))};
     builder->runs = mem_array(request->nparts, sizeof(*builder->runs));
     builder->run_of = mem_array(request->nparts, sizeof(*builder->run_of));
     builder->part_tasks = mem_array(request->nparts, sizeof(*builder->part_tasks));
@@ -17,31 +18,32 @@ void builder_start(struct builder *builder, const struct layout_request *request
         builder->chosen[builder->nchosen++] = node;
 }
 
-void builder_end(struct builder *builder)
+void layout_build_end(struct layout_build *builder)
 {
-    kinds_free(&builder->kinds);
+    node_classes_free(&builder->kinds);
     for (uint32_t i = 0; i < builder->nruns; i++)
-        deal_free(&builder->runs[i].deal);
+        taskmap_scheme_free(&builder->runs[i].deal);
     free(builder->runs);
     free(builder->run_of);
     free(builder->part_tasks);
     free(builder->bindings);
     free(builder->spans);
-    table_free(&builder->binding_numbers);
+    hash_table_free(&builder->binding_numbers);
     for (uint32_t node = 0; node < builder->request->nnodes; node++)
         idset_free(builder->node_gpus[node]);
     free(builder->node_gpus);
-    table_free(&builder->set_numbers);
+    hash_table_free(&builder->set_numbers);
     free(builder->node_tasks);
     free(builder->chosen);
 }
 
-const struct policy *builder_policy(const struct builder *builder, const struct layout_task *task)
+const struct policy *layout_build_policy(const struct layout_build *builder,
+                                         const struct layout_task *task)
 {
     return &builder->runs[builder->run_of[task->app]].policy;
 }
 
-const struct kind *builder_kind(const struct builder *builder, uint32_t node)
+const struct node_class *layout_build_kind(const struct layout_build *builder, uint32_t node)
 {
     return &builder->kinds.kinds[builder->kinds.of[node]];
 }

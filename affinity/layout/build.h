@@ -1,5 +1,5 @@
 /*
- * builder - a layout in the making, shared by the steps of layout_make().
+ * build - a layout in the making, shared by the steps of layout_make().
  *
  * Until the last step a task's node is an index into the request's nodes and its place a row of
  * its kind; tasks that are bound together, or not at all, have no binding yet (NO_BINDING).
@@ -16,14 +16,14 @@
 #define NO_BINDING UINT32_MAX
 
 /* Parts that are placed as if they were one program. */
-struct run {
+struct placement {
     uint32_t first_part, nparts;
     uint32_t ntasks;
     bool fill; /* --per without -n: ntasks is whatever fits, and not known before */
     struct policy policy;
     const struct rankfile *rankfile; /* of the first part; or NULL */
     const struct layout_slot *slots; /* likewise */
-    struct deal deal;                /* of the first part */
+    struct taskmap_scheme deal;      /* of the first part */
 };
 
 /* A binding's rows, as runs in spans[]. They are rows of the topo, so that kinds which differ only
@@ -33,11 +33,11 @@ struct binding_rows {
     uint32_t first_span, nspans;
 };
 
-struct builder {
+struct layout_build {
     const struct layout_request *request;
     struct kinds kinds;
     struct layout *layout;
-    struct run *runs;
+    struct placement *runs;
     uint32_t nruns;
     uint32_t *run_of;              /* by part */
     uint32_t *part_tasks;          /* by part, defaults filled in */
@@ -45,8 +45,8 @@ struct builder {
     struct rows *spans;
     uint32_t nspans;
     uint32_t binding_room, span_room;
-    struct table binding_numbers;
-    struct table set_numbers; /* of layout->gpu_sets */
+    struct hash_table binding_numbers;
+    struct hash_table set_numbers; /* of layout->gpu_sets */
     uint32_t set_room;
     struct idset **node_gpus; /* by node: GPUs that tasks there were given; NULL: none so far */
     uint32_t *node_tasks;     /* by node of the request: tasks placed there so far */
@@ -56,71 +56,75 @@ struct builder {
 };
 
 /* With room for all runs, and all nodes chosen; end() frees all but the layout. */
-void builder_start(struct builder *builder, const struct layout_request *request);
-void builder_end(struct builder *builder);
+void layout_build_start(struct layout_build *builder, const struct layout_request *request);
+void layout_build_end(struct layout_build *builder);
 
-const struct policy *builder_policy(const struct builder *builder, const struct layout_task *task);
-const struct kind *builder_kind(const struct builder *builder, uint32_t node);
+const struct policy *layout_build_policy(const struct layout_build *builder,
+                                         const struct layout_task *task);
+const struct node_class *layout_build_kind(const struct layout_build *builder, uint32_t node);
 
-/* layout_bindings.c: number of the binding made of these rows of a kind. */
-uint32_t builder_bind(struct builder *builder, const struct kind *kind, const struct rows *spans,
-                      uint32_t nspans);
+/* binding_sets.c: number of the binding made of these rows of a kind. */
+uint32_t layout_build_bind(struct layout_build *builder, const struct node_class *kind,
+                           const struct rows *spans, uint32_t nspans);
 /* The i-th run of a binding, as rows of a kind. */
-struct rows builder_binding_rows(const struct builder *builder, const struct kind *kind,
-                                 uint32_t binding, uint32_t i);
+struct rows layout_build_binding_rows(const struct layout_build *builder,
+                                      const struct node_class *kind, uint32_t binding, uint32_t i);
 /* Bind what has no binding yet: tasks bound together, and tasks that are not bound. */
-void builder_bind_rest(struct builder *builder);
+void layout_build_bind_rest(struct layout_build *builder);
 
-/* layout_crowd.c: fill layout->crowd, when all else is there. */
-void builder_find_crowd(const struct builder *builder);
+/* shared_cores.c: fill layout->crowd, when all else is there. */
+void layout_build_find_crowd(const struct layout_build *builder);
 
-/* layout_gpus.c: kinds of nodes for a run that gives out GPUs: by what earlier runs left. The two
- * are to be freed with builder_free_gpus() when the kinds are not needed any more. */
-struct run_gpus {
-    struct kind_gpus *nodes; /* by node of the request */
-    struct idset **owned;    /* the sets that were made for it, two a node; may be NULL */
+/* gpu_sets.c: kinds of nodes for a run that gives out GPUs: by what earlier runs left. The two
+ * are to be freed with layout_build_free_gpus() when the kinds are not needed any more. */
+struct placement_gpus {
+    struct node_class_gpus *nodes; /* by node of the request */
+    struct idset **owned;          /* the sets that were made for it, two a node; may be NULL */
 };
-int builder_find_gpus(const struct builder *builder, struct run_gpus *gpus, struct kinds *kinds,
-                      struct error *err);
-void builder_free_gpus(const struct builder *builder, struct run_gpus *gpus);
+int layout_build_find_gpus(const struct layout_build *builder, struct placement_gpus *gpus,
+                           struct kinds *kinds, struct error *err);
+void layout_build_free_gpus(const struct layout_build *builder, struct placement_gpus *gpus);
 /* The number of a set in layout->gpu_sets. */
-uint32_t builder_gpu_set(struct builder *builder, const uint32_t *ids, uint32_t n);
+uint32_t layout_build_gpu_set(struct layout_build *builder, const uint32_t *ids, uint32_t n);
 /* The GPUs that a task at a position of a paired plan gets, which the program claims on the node from now on. */
-uint32_t builder_give_gpus(struct builder *builder, const struct policy *policy,
-                           const struct plan *plan, uint32_t position, uint32_t node);
+uint32_t layout_build_give_gpus(struct layout_build *builder, const struct policy *policy,
+                                const struct positions *plan, uint32_t position, uint32_t node);
 /* The same for a set. */
-uint32_t builder_give_set(struct builder *builder, const struct idset *gpus, uint32_t node);
+uint32_t layout_build_give_set(struct layout_build *builder, const struct idset *gpus,
+                               uint32_t node);
 /* --gpu-bind closest: when all tasks are bound. */
-int builder_share_gpus(struct builder *builder, struct error *err);
+int layout_build_share_gpus(struct layout_build *builder, struct error *err);
 
-/* layout_nodes.c: number the nodes that are used, count local ranks, make the claims and the task
+/* node_claims.c: number the nodes that are used, count local ranks, make the claims and the task
  * map; from here on tasks are as layout.h has them. */
-void builder_finish(struct builder *builder);
+void layout_build_finish(struct layout_build *builder);
 
-/* run.c: place one run behind those before; 0 or -1 with a sentence. */
-struct placing;
-int builder_place_run(struct builder *builder, struct run *run, struct error *err);
+/* place.c: place one run behind those before; 0 or -1 with a sentence. */
+struct passes;
+int layout_build_place_run(struct layout_build *builder, struct placement *run, struct error *err);
 
-/* run_nodes.c: with node_count, choose so many nodes for the first run, each with room for its share;
+/* node_count.c: with node_count, choose so many nodes for the first run, each with room for its share;
  * or for one task, where as many as fit are to come. */
-int builder_choose_nodes(struct builder *builder, struct placing *placing, const struct run *run,
-                         struct error *err);
-int builder_choose_any(struct builder *builder, struct placing *placing, struct run *run,
-                       struct error *err);
+int layout_build_choose_nodes(struct layout_build *builder, struct passes *placing,
+                              const struct placement *run, struct error *err);
+int layout_build_choose_any(struct layout_build *builder, struct passes *placing,
+                            struct placement *run, struct error *err);
 /* Tasks by node, which the caller frees. */
-uint32_t *builder_share_out(struct builder *builder, struct placing *placing,
-                            const struct run *run);
+uint32_t *layout_build_share_out(struct layout_build *builder, struct passes *placing,
+                                 const struct placement *run);
 
-/* run_deal.c: seats for a run with a task map, in the order of its ranks. */
-int builder_deal(struct builder *builder, struct placing *placing, const struct run *run,
-                 struct error *err);
-/* run_rankfile.c: the same as builder_place_run for a run with a rank file. */
-int builder_place_rankfile(struct builder *builder, const struct run *run, struct error *err);
+/* place_taskmap.c: seats for a run with a task map, in the order of its ranks. */
+int layout_build_deal(struct layout_build *builder, struct passes *placing,
+                      const struct placement *run, struct error *err);
+/* place_rankfile.c: the same as layout_build_place_run for a run with a rank file. */
+int layout_build_place_rankfile(struct layout_build *builder, const struct placement *run,
+                                struct error *err);
 
-/* run_slots.c: the same for a run with slots. */
-int builder_place_slots(struct builder *builder, const struct run *run, struct error *err);
+/* place_slots.c: the same for a run with slots. */
+int layout_build_place_slots(struct layout_build *builder, const struct placement *run,
+                             struct error *err);
 
-/* exact.c: what is allocated, as rank files and task maps count it. */
+/* allocated_hosts.c: what is allocated, as rank files and task maps count it. */
 struct allocated {
     const char *const *hosts;
     uint32_t nhosts;
@@ -132,33 +136,35 @@ void allocated_make(struct allocated *allocated, const struct layout_request *re
 void allocated_free(struct allocated *allocated);
 
 /* Options that stand against each other, and counts that no hardware can mend. */
-int exact_check_part(const struct layout_part *part, const struct deal *deal, struct error *err);
+int allocated_check_part(const struct layout_part *part, const struct taskmap_scheme *deal,
+                         struct error *err);
 /* What a part without a number that takes all that fits was told so by, for messages. */
-const char *exact_fill_name(const struct layout_part *part);
+const char *allocated_fill_name(const struct layout_part *part);
 /* The number of tasks that a rank file or a task map gives; 0: neither does. */
-uint32_t exact_ntasks(const struct run *run);
+uint32_t allocated_ntasks(const struct placement *run);
 /* Does the number of tasks agree with them? */
-int exact_check_ntasks(const struct run *run, struct error *err);
+int allocated_check_ntasks(const struct placement *run, struct error *err);
 /* And with the slots that a shape gave? */
-int exact_check_slots(const struct layout_part *part, struct error *err);
+int allocated_check_slots(const struct layout_part *part, struct error *err);
 /* A run took exactly these nodes (used[node of the request]): do they agree with node_count? */
-int exact_check_nodes(struct builder *builder, const struct run *run, const bool *used,
-                      struct error *err);
+int allocated_check_nodes(struct layout_build *builder, const struct placement *run,
+                          const bool *used, struct error *err);
 
-/* refusal.c and refusal_room.c: these all return -1 with a sentence. */
-int refuse_word(const struct plans *plans, const struct policy *policy, struct error *err);
-int refuse_no_place(const struct builder *builder, const struct run *run, const struct plans *plans,
+/* infeasible.c and infeasible.c: these all return -1 with a sentence. */
+int infeasible_word(const struct all_positions *plans, const struct policy *policy,
                     struct error *err);
-int refuse_gpus(const struct builder *builder, const struct run *run, const struct plans *plans,
-                struct error *err);
-int refuse_room(const struct builder *builder, const struct placing *placing, const struct run *run,
-                struct error *err);
-int refuse_node_count(const struct builder *builder, const struct placing *placing,
-                      const struct run *run, const uint32_t *room, uint32_t share,
-                      struct error *err);
+int infeasible_no_place(const struct layout_build *builder, const struct placement *run,
+                        const struct all_positions *plans, struct error *err);
+int infeasible_gpus(const struct layout_build *builder, const struct placement *run,
+                    const struct all_positions *plans, struct error *err);
+int infeasible_room(const struct layout_build *builder, const struct passes *placing,
+                    const struct placement *run, struct error *err);
+int infeasible_node_count(const struct layout_build *builder, const struct passes *placing,
+                          const struct placement *run, const uint32_t *room, uint32_t share,
+                          struct error *err);
 /* A task map has `count` tasks on this node, where `fit` fit. */
-int refuse_map_share(const struct builder *builder, const struct placing *placing,
-                     const struct run *run, uint32_t node, uint32_t count, uint32_t fit,
-                     struct error *err);
+int infeasible_map_share(const struct layout_build *builder, const struct passes *placing,
+                         const struct placement *run, uint32_t node, uint32_t count, uint32_t fit,
+                         struct error *err);
 
 #endif

@@ -27,7 +27,7 @@ struct circle { /* an object with GPUs below it */
 };
 
 struct pairing {
-    struct plan *plan;
+    struct positions *plan;
     const struct policy *policy;
     bool *taken;            /* [positions] not to be had, or not any more */
     uint32_t *uses;         /* [GPUs] tasks that have it */
@@ -65,7 +65,7 @@ static int compare_members(const void *a, const void *b)
 }
 
 /* Positions whose units lie in these rows. */
-static void circle_positions(struct circle *circle, const struct plan *plan)
+static void circle_positions(struct circle *circle, const struct positions *plan)
 {
     uint32_t low = 0, high = plan->npositions;
     while (low < high) {
@@ -84,7 +84,7 @@ static void circle_positions(struct circle *circle, const struct plan *plan)
 /* The objects of a level that have GPUs. */
 static void add_level(struct pairing *pairing, enum topo_level level, uint32_t *nmembers)
 {
-    const struct kind *kind = pairing->plan->kind;
+    const struct node_class *kind = pairing->plan->kind;
     struct member *found = mem_array(kind->ngpus, sizeof(*found));
     uint32_t n = 0;
     for (uint32_t gpu = 0; gpu < kind->ngpus; gpu++)
@@ -108,11 +108,11 @@ static void add_level(struct pairing *pairing, enum topo_level level, uint32_t *
 
 /* ---- places ---- */
 
-static bool core_is_busy(const struct plan *plan, uint32_t unit)
+static bool core_is_busy(const struct positions *plan, uint32_t unit)
 {
     const struct idset *busy = plan->kind->busy;
     for (uint32_t row = plan->first_row[unit]; busy && row < plan->end_row[unit]; row++)
-        if (idset_has(busy, kind_core(plan->kind, row)))
+        if (idset_has(busy, node_class_core(plan->kind, row)))
             return true;
     return false;
 }
@@ -120,7 +120,7 @@ static bool core_is_busy(const struct plan *plan, uint32_t unit)
 /* One place a core: of its threads the first. */
 static void find_places(struct pairing *pairing)
 {
-    const struct plan *plan = pairing->plan;
+    const struct positions *plan = pairing->plan;
     for (uint32_t i = 0; i < plan->npositions; i++) {
         uint32_t unit = plan->positions[i].unit;
         bool first = pairing->policy->cores_per_task || unit == 0 ||
@@ -212,7 +212,7 @@ static bool pick_gpus(const struct pairing *pairing, const struct circle *circle
     return n == pairing->policy->gpus_per_task;
 }
 
-static void bind_to_circle(struct position *position, const struct plan *plan,
+static void bind_to_circle(struct position *position, const struct positions *plan,
                            const struct circle *circle)
 {
     while (position->bind_first > 0 &&
@@ -247,7 +247,7 @@ static void add_pair(struct pairing *pairing, struct circle *circle, uint32_t tu
                      const uint32_t *picked)
 {
     uint32_t place = choose_place(pairing, circle, picked);
-    struct plan *plan = pairing->plan;
+    struct positions *plan = pairing->plan;
     struct position *position = &pairing->positions[pairing->npairs];
     uint32_t *ids = plan->gpus + (size_t)pairing->npairs * pairing->policy->gpus_per_task;
     *position = plan->positions[place];
@@ -309,19 +309,20 @@ static void pair_all(struct pairing *pairing)
 
 static void make_circles(struct pairing *pairing)
 {
-    const struct kind *kind = pairing->plan->kind;
-    enum topo_level levels[KIND_NEAR_LEVELS];
+    const struct node_class *kind = pairing->plan->kind;
+    enum topo_level levels[NODE_CLASS_NEAR_LEVELS];
     uint32_t nmembers = 0;
-    pairing->circles = mem_array((size_t)kind->ngpus * KIND_NEAR_LEVELS, sizeof(struct circle));
-    pairing->members = mem_array((size_t)kind->ngpus * KIND_NEAR_LEVELS, sizeof(uint32_t));
+    pairing->circles =
+        mem_array((size_t)kind->ngpus * NODE_CLASS_NEAR_LEVELS, sizeof(struct circle));
+    pairing->members = mem_array((size_t)kind->ngpus * NODE_CLASS_NEAR_LEVELS, sizeof(uint32_t));
     pairing->home = mem_array(kind->ngpus, sizeof(*pairing->home));
     memset(pairing->home, 0xff, kind->ngpus * sizeof(*pairing->home));
-    kind_near_levels(kind->topo, levels);
-    for (uint32_t i = 0; i < KIND_NEAR_LEVELS; i++)
+    node_class_near_levels(kind->topo, levels);
+    for (uint32_t i = 0; i < NODE_CLASS_NEAR_LEVELS; i++)
         add_level(pairing, levels[i], &nmembers);
 }
 
-void plan_pair_gpus(struct plan *plan, const struct policy *policy)
+void positions_pair_gpus(struct positions *plan, const struct policy *policy)
 {
     const uint32_t ngpus = plan->kind->ngpus, each = policy->gpus_per_task;
     struct pairing pairing = {.plan = plan, .policy = policy};

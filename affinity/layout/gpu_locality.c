@@ -4,11 +4,11 @@
 #include "base/mem.h"
 
 /* Finer levels have more objects; which of two is the finer one is the machine's. */
-void kind_near_levels(const struct topo *topo, enum topo_level levels[KIND_NEAR_LEVELS])
+void node_class_near_levels(const struct topo *topo, enum topo_level levels[NODE_CLASS_NEAR_LEVELS])
 {
-    static const enum topo_level order[KIND_NEAR_LEVELS] = {TOPO_L3, TOPO_NUMA, TOPO_SOCKET,
-                                                            TOPO_BOARD, TOPO_NODE};
-    for (uint32_t n = 0; n < KIND_NEAR_LEVELS; n++) {
+    static const enum topo_level order[NODE_CLASS_NEAR_LEVELS] = {TOPO_L3, TOPO_NUMA, TOPO_SOCKET,
+                                                                  TOPO_BOARD, TOPO_NODE};
+    for (uint32_t n = 0; n < NODE_CLASS_NEAR_LEVELS; n++) {
         uint32_t at = n;
         for (;
              order[n] != TOPO_NODE && at > 0 && topo->count[levels[at - 1]] < topo->count[order[n]];
@@ -19,7 +19,7 @@ void kind_near_levels(const struct topo *topo, enum topo_level levels[KIND_NEAR_
 }
 
 /* Rows of the kind from the first one at or behind a row of the topology on. */
-static uint32_t row_at(const struct kind *kind, uint32_t row)
+static uint32_t row_at(const struct node_class *kind, uint32_t row)
 {
     uint32_t low = 0, high = kind->nrows;
     while (low < high) {
@@ -57,20 +57,20 @@ static struct rows rows_near(const struct topo *topo, const struct idset *cpus)
     return rows.first < rows.end ? rows : (struct rows){0, topo->npus};
 }
 
-static void gpu_make(struct kind_gpu *gpu, const struct kind *kind, const struct idset *cpus,
-                     uint32_t id)
+static void gpu_make(struct node_class_gpu *gpu, const struct node_class *kind,
+                     const struct idset *cpus, uint32_t id)
 {
-    enum topo_level levels[KIND_NEAR_LEVELS];
+    enum topo_level levels[NODE_CLASS_NEAR_LEVELS];
     struct rows near = rows_near(kind->topo, cpus);
-    kind_near_levels(kind->topo, levels);
-    *gpu = (struct kind_gpu){.id = id};
-    for (uint32_t i = 0; i < KIND_NEAR_LEVELS; i++) {
+    node_class_near_levels(kind->topo, levels);
+    *gpu = (struct node_class_gpu){.id = id};
+    for (uint32_t i = 0; i < NODE_CLASS_NEAR_LEVELS; i++) {
         struct rows rows = object_rows(kind->topo, levels[i], near);
         gpu->rows[levels[i]] = (struct rows){row_at(kind, rows.first), row_at(kind, rows.end)};
     }
 }
 
-static int refuse_gpus(const struct kind *kind, const struct idset *gpus, const char *host,
+static int refuse_gpus(const struct node_class *kind, const struct idset *gpus, const char *host,
                        struct error *err)
 {
     struct idset *have = idset_new();
@@ -87,7 +87,8 @@ static int refuse_gpus(const struct kind *kind, const struct idset *gpus, const 
 
 /* A topology that shows no GPU at all (a synthetic one, or that of a container) does not say that
  * there are none: where those of R are is not known then. */
-int kind_find_gpus(struct kind *kind, const struct idset *gpus, const char *host, struct error *err)
+int node_class_find_gpus(struct node_class *kind, const struct idset *gpus, const char *host,
+                         struct error *err)
 {
     const struct topo *topo = kind->topo;
     size_t count = gpus ? idset_count(gpus) : 0, at = 0;

@@ -10,27 +10,27 @@
 
 /* ---- what is left for a run ---- */
 
-static void add_cores(struct idset *busy, const struct kind *kind, struct rows rows)
+static void add_cores(struct idset *busy, const struct node_class *kind, struct rows rows)
 {
     for (uint32_t row = rows.first; row < rows.end; row++)
-        idset_add(busy, kind_core(kind, row));
+        idset_add(busy, node_class_core(kind, row));
 }
 
 /* As a limit of one a core counts it: a task bound to cores or threads occupies them, any other
  * only its place. */
-static void add_busy(struct idset *busy, const struct builder *builder,
+static void add_busy(struct idset *busy, const struct layout_build *builder,
                      const struct layout_task *task)
 {
-    const struct kind *kind = builder_kind(builder, task->node);
-    if (!policy_is_narrow(builder_policy(builder, task))) {
+    const struct node_class *kind = layout_build_kind(builder, task->node);
+    if (!policy_is_narrow(layout_build_policy(builder, task))) {
         add_cores(busy, kind, (struct rows){task->place, task->place + 1});
         return;
     }
     for (uint32_t i = 0; i < builder->bindings[task->binding].nspans; i++)
-        add_cores(busy, kind, builder_binding_rows(builder, kind, task->binding, i));
+        add_cores(busy, kind, layout_build_binding_rows(builder, kind, task->binding, i));
 }
 
-static void leave_rest(const struct builder *builder, struct run_gpus *gpus)
+static void leave_rest(const struct layout_build *builder, struct placement_gpus *gpus)
 {
     uint32_t nnodes = builder->request->nnodes;
     gpus->owned = mem_array(nnodes * 2ul, sizeof(*gpus->owned));
@@ -49,19 +49,19 @@ static void leave_rest(const struct builder *builder, struct run_gpus *gpus)
     }
 }
 
-int builder_find_gpus(const struct builder *builder, struct run_gpus *gpus, struct kinds *kinds,
-                      struct error *err)
+int layout_build_find_gpus(const struct layout_build *builder, struct placement_gpus *gpus,
+                           struct kinds *kinds, struct error *err)
 {
     uint32_t nnodes = builder->request->nnodes;
-    *gpus = (struct run_gpus){.nodes = mem_array(nnodes, sizeof(*gpus->nodes))};
+    *gpus = (struct placement_gpus){.nodes = mem_array(nnodes, sizeof(*gpus->nodes))};
     for (uint32_t node = 0; node < nnodes; node++)
         gpus->nodes[node].gpus = builder->request->nodes[node].gpus;
     if (builder->layout->ntasks)
         leave_rest(builder, gpus);
-    return kinds_make(kinds, builder->request, gpus->nodes, err);
+    return node_classes_make(kinds, builder->request, gpus->nodes, err);
 }
 
-void builder_free_gpus(const struct builder *builder, struct run_gpus *gpus)
+void layout_build_free_gpus(const struct layout_build *builder, struct placement_gpus *gpus)
 {
     for (size_t i = 0; gpus->owned && i < builder->request->nnodes * 2ul; i++)
         idset_free(gpus->owned[i]);
@@ -75,7 +75,7 @@ static uint64_t set_hash(const struct idset *set)
 {
     uint64_t hash = 0;
     IDSET_FOREACH(id, set)
-    hash = table_hash(hash, id);
+    hash = hash_table_hash(hash, id);
     return hash;
 }
 
@@ -91,11 +91,11 @@ static bool is_wanted(uint32_t number, const void *arg)
 }
 
 /* The number of a set, which is taken. */
-static uint32_t number_set(struct builder *builder, struct idset *set)
+static uint32_t number_set(struct layout_build *builder, struct idset *set)
 {
     struct layout *layout = builder->layout;
     struct wanted wanted = {layout, set};
-    uint32_t number = table_number(&builder->set_numbers, set_hash(set), is_wanted, &wanted);
+    uint32_t number = hash_table_number(&builder->set_numbers, set_hash(set), is_wanted, &wanted);
     if (number < layout->ngpu_sets) {
         idset_free(set);
         return number;
@@ -109,7 +109,7 @@ static uint32_t number_set(struct builder *builder, struct idset *set)
     return number;
 }
 
-uint32_t builder_gpu_set(struct builder *builder, const uint32_t *ids, uint32_t n)
+uint32_t layout_build_gpu_set(struct layout_build *builder, const uint32_t *ids, uint32_t n)
 {
     struct idset *set = idset_new();
     for (uint32_t i = 0; i < n; i++)
@@ -117,7 +117,7 @@ uint32_t builder_gpu_set(struct builder *builder, const uint32_t *ids, uint32_t 
     return number_set(builder, set);
 }
 
-static void claim_gpus(struct builder *builder, uint32_t node, uint32_t set)
+static void claim_gpus(struct layout_build *builder, uint32_t node, uint32_t set)
 {
     struct idset **claim = &builder->node_gpus[node];
     if (!*claim)
@@ -126,18 +126,19 @@ static void claim_gpus(struct builder *builder, uint32_t node, uint32_t set)
     idset_add(*claim, id);
 }
 
-uint32_t builder_give_gpus(struct builder *builder, const struct policy *policy,
-                           const struct plan *plan, uint32_t position, uint32_t node)
+uint32_t layout_build_give_gpus(struct layout_build *builder, const struct policy *policy,
+                                const struct positions *plan, uint32_t position, uint32_t node)
 {
     uint32_t number = plan->pairs[position].number, *set = &plan->gpu_set[number];
     if (*set == LAYOUT_NO_GPUS)
-        *set = builder_gpu_set(builder, plan->gpus + (size_t)number * policy->gpus_per_task,
-                               policy->gpus_per_task);
+        *set = layout_build_gpu_set(builder, plan->gpus + (size_t)number * policy->gpus_per_task,
+                                    policy->gpus_per_task);
     claim_gpus(builder, node, *set);
     return *set;
 }
 
-uint32_t builder_give_set(struct builder *builder, const struct idset *gpus, uint32_t node)
+uint32_t layout_build_give_set(struct layout_build *builder, const struct idset *gpus,
+                               uint32_t node)
 {
     uint32_t set = number_set(builder, idset_copy(gpus));
     claim_gpus(builder, node, set);
@@ -146,11 +147,11 @@ uint32_t builder_give_set(struct builder *builder, const struct idset *gpus, uin
 
 /* ---- the closest ---- */
 
-static bool rows_meet(const struct builder *builder, const struct kind *kind, uint32_t binding,
-                      struct rows rows)
+static bool rows_meet(const struct layout_build *builder, const struct node_class *kind,
+                      uint32_t binding, struct rows rows)
 {
     for (uint32_t i = 0; i < builder->bindings[binding].nspans; i++) {
-        struct rows span = builder_binding_rows(builder, kind, binding, i);
+        struct rows span = layout_build_binding_rows(builder, kind, binding, i);
         if (span.first < rows.end && rows.first < span.end)
             return true;
     }
@@ -158,26 +159,26 @@ static bool rows_meet(const struct builder *builder, const struct kind *kind, ui
 }
 
 /* Of these GPUs (NULL: all of the node) those that share the finest level with a binding. */
-static uint32_t closest_set(struct builder *builder, const struct kind *kind, uint32_t binding,
-                            const struct idset *among)
+static uint32_t closest_set(struct layout_build *builder, const struct node_class *kind,
+                            uint32_t binding, const struct idset *among)
 {
-    enum topo_level levels[KIND_NEAR_LEVELS];
+    enum topo_level levels[NODE_CLASS_NEAR_LEVELS];
     uint32_t *ids = mem_array(kind->ngpus, sizeof(*ids)), n = 0, set = LAYOUT_NO_GPUS;
-    kind_near_levels(kind->topo, levels);
-    for (uint32_t i = 0; i < KIND_NEAR_LEVELS && !n; i++)
+    node_class_near_levels(kind->topo, levels);
+    for (uint32_t i = 0; i < NODE_CLASS_NEAR_LEVELS && !n; i++)
         for (uint32_t gpu = 0; gpu < kind->ngpus; gpu++)
             if ((!among || idset_has(among, kind->gpus[gpu].id)) &&
                 rows_meet(builder, kind, binding, kind->gpus[gpu].rows[levels[i]]))
                 ids[n++] = kind->gpus[gpu].id;
     if (n)
-        set = builder_gpu_set(builder, ids, n);
+        set = layout_build_gpu_set(builder, ids, n);
     free(ids);
     return set;
 }
 
 /* By node, the GPUs among which the tasks of a run look: with -g those that they were given; else
  * what no other run was given, NULL where that is all of the node. */
-static struct idset **find_shared(const struct builder *builder, uint32_t run)
+static struct idset **find_shared(const struct layout_build *builder, uint32_t run)
 {
     const struct layout *layout = builder->layout;
     const struct layout_request *request = builder->request;
@@ -205,7 +206,7 @@ struct known {
 };
 
 /* What is left of a whole node is the same for all tasks of one binding. */
-static void share_run(struct builder *builder, const struct kinds *kinds, uint32_t run)
+static void share_run(struct layout_build *builder, const struct kinds *kinds, uint32_t run)
 {
     struct layout *layout = builder->layout;
     struct idset **shared = find_shared(builder, run);
@@ -230,28 +231,28 @@ static void share_run(struct builder *builder, const struct kinds *kinds, uint32
     free(known);
 }
 
-static bool run_shares(const struct run *run)
+static bool run_shares(const struct placement *run)
 {
     return run->policy.gpu_bind == POLICY_GPUS_CLOSEST;
 }
 
-static int share_runs(struct builder *builder, struct error *err)
+static int share_runs(struct layout_build *builder, struct error *err)
 {
     const struct layout_request *request = builder->request;
-    struct kind_gpus *nodes = mem_array(request->nnodes, sizeof(*nodes));
+    struct node_class_gpus *nodes = mem_array(request->nnodes, sizeof(*nodes));
     struct kinds kinds;
     for (uint32_t node = 0; node < request->nnodes; node++)
         nodes[node].gpus = request->nodes[node].gpus;
-    int rc = kinds_make(&kinds, request, nodes, err);
+    int rc = node_classes_make(&kinds, request, nodes, err);
     for (uint32_t run = 0; rc == 0 && run < builder->nruns; run++)
         if (run_shares(&builder->runs[run]))
             share_run(builder, &kinds, run);
-    kinds_free(&kinds);
+    node_classes_free(&kinds);
     free(nodes);
     return rc;
 }
 
-int builder_share_gpus(struct builder *builder, struct error *err)
+int layout_build_share_gpus(struct layout_build *builder, struct error *err)
 {
     const struct layout *layout = builder->layout;
     bool any = false;

@@ -16,7 +16,7 @@ static const char *const one_of[TOPO_NLEVELS] = {"node",     "board",    "NUMA d
                                                  "socket",   "L3 cache", "L2 cache",
                                                  "L1 cache", "core",     "hardware thread"};
 
-void refusal_add_object(struct buf *out, const struct policy *policy, enum topo_level level)
+void infeasible_add_object(struct buf *out, const struct policy *policy, enum topo_level level)
 {
     if (policy->cores_per_task && level >= TOPO_CORE)
         buf_printf(out, "slot of %u core%s", policy->cores_per_task,
@@ -25,8 +25,8 @@ void refusal_add_object(struct buf *out, const struct policy *policy, enum topo_
         buf_add_text(out, one_of[level]);
 }
 
-void refusal_add_objects(struct buf *out, const struct policy *policy, enum topo_level level,
-                         uint32_t count)
+void infeasible_add_objects(struct buf *out, const struct policy *policy, enum topo_level level,
+                            uint32_t count)
 {
     const char *plural = count == 1 ? "" : "s";
     if (policy->cores_per_task && level >= TOPO_CORE)
@@ -43,7 +43,7 @@ static void add_list_word(struct buf *out, const char *word, bool first)
 
 /* ---- a word for what is not there ---- */
 
-static bool level_exists(const struct plans *plans, enum topo_level level)
+static bool level_exists(const struct all_positions *plans, enum topo_level level)
 {
     for (uint32_t i = 0; i < plans->nplans; i++)
         if (plans->plans[i].nunits && (plans->plans[i].exists[level] || level == TOPO_CORE))
@@ -51,7 +51,7 @@ static bool level_exists(const struct plans *plans, enum topo_level level)
     return false;
 }
 
-static bool hardware_has(const struct plans *plans, enum topo_level level)
+static bool hardware_has(const struct all_positions *plans, enum topo_level level)
 {
     for (uint32_t i = 0; i < plans->nplans; i++)
         if (plans->plans[i].kind->nrows && plans->plans[i].kind->topo->count[level])
@@ -59,8 +59,8 @@ static bool hardware_has(const struct plans *plans, enum topo_level level)
     return false;
 }
 
-static int refuse_level(const struct plans *plans, const struct policy *policy, const char *option,
-                        enum topo_level word, struct error *err)
+static int refuse_level(const struct all_positions *plans, const struct policy *policy,
+                        const char *option, enum topo_level word, struct error *err)
 {
     struct buf levels = BUF_INIT;
     for (enum topo_level level = TOPO_NODE; level < TOPO_NLEVELS; level++)
@@ -76,7 +76,7 @@ static int refuse_level(const struct plans *plans, const struct policy *policy, 
     return -1;
 }
 
-static bool any_units(const struct plans *plans)
+static bool any_units(const struct all_positions *plans)
 {
     for (uint32_t i = 0; i < plans->nplans; i++)
         if (plans->plans[i].nunits)
@@ -84,9 +84,10 @@ static bool any_units(const struct plans *plans)
     return false;
 }
 
-int refuse_word(const struct plans *plans, const struct policy *policy, struct error *err)
+int infeasible_word(const struct all_positions *plans, const struct policy *policy,
+                    struct error *err)
 {
-    if (!any_units(plans)) /* nothing would do; refuse_no_place() says why */
+    if (!any_units(plans)) /* nothing would do; infeasible_no_place() says why */
         return 0;
     if (policy->map_word != TOPO_NLEVELS && !level_exists(plans, policy->map_word))
         return refuse_level(plans, policy, policy->per_count ? "--per" : "--map-by",
@@ -100,7 +101,7 @@ int refuse_word(const struct plans *plans, const struct policy *policy, struct e
 /* ---- no position at all ---- */
 
 /* Positions that GPUs were to go with, and did not. */
-static bool any_unpaired(const struct plans *plans)
+static bool any_unpaired(const struct all_positions *plans)
 {
     for (uint32_t i = 0; i < plans->nplans; i++)
         if (plans->plans[i].unpaired)
@@ -108,16 +109,16 @@ static bool any_unpaired(const struct plans *plans)
     return false;
 }
 
-int refuse_no_place(const struct builder *builder, const struct run *run, const struct plans *plans,
-                    struct error *err)
+int infeasible_no_place(const struct layout_build *builder, const struct placement *run,
+                        const struct all_positions *plans, struct error *err)
 {
     const struct policy *policy = &run->policy;
     bool cut = any_units(plans);
     uint32_t best = 0, most = 0;
     if (cut && any_unpaired(plans))
-        return refuse_gpus(builder, run, plans, err);
+        return infeasible_gpus(builder, run, plans, err);
     for (uint32_t i = 0; i < plans->nplans; i++) {
-        const struct plan *plan = &plans->plans[i];
+        const struct positions *plan = &plans->plans[i];
         uint32_t count = cut ? plan->count[policy->bind_level] : plan->kind->count[TOPO_CORE];
         if (count > most) {
             most = count;
@@ -131,14 +132,14 @@ int refuse_no_place(const struct builder *builder, const struct run *run, const 
         return error_set(err, "-c %u: no node has so many cores; the largest, %s, has %u allocated",
                          policy->cores_per_task, host, most);
     struct buf have = BUF_INIT;
-    refusal_add_objects(&have, policy, policy->bind_level, most);
+    infeasible_add_objects(&have, policy, policy->bind_level, most);
     error_set(err, "--bind-to %u%s: no node has so many; the largest, %s, has %s allocated",
               policy->bind_count, policy_letter(policy->bind_level), host, buf_text(&have));
     buf_free(&have);
     return -1;
 }
 
-const char *refusal_where(const struct layout_request *request)
+const char *infeasible_where(const struct layout_request *request)
 {
     return request->slots_where ? request->slots_where : "in the host file";
 }
@@ -147,7 +148,7 @@ const char *refusal_where(const struct layout_request *request)
  * Refusals about GPUs where not one task can have any.
  */
 
-static void add_option(struct buf *out, const struct run *run)
+static void add_option(struct buf *out, const struct placement *run)
 {
     if (policy_is_per_gpu(&run->policy))
         buf_printf(out, "--per %u:gpu", run->policy.per_count);
@@ -155,11 +156,11 @@ static void add_option(struct buf *out, const struct run *run)
         buf_printf(out, "-g %u", run->policy.gpus_per_task);
 }
 
-int refuse_gpus(const struct builder *builder, const struct run *run, const struct plans *plans,
-                struct error *err)
+int infeasible_gpus(const struct layout_build *builder, const struct placement *run,
+                    const struct all_positions *plans, struct error *err)
 {
     const struct layout_request *request = builder->request;
-    const struct kind *best = plans->plans[0].kind;
+    const struct node_class *best = plans->plans[0].kind;
     const char *beside = run != builder->runs ? " left by the parts before" : "";
     struct buf option = BUF_INIT;
     add_option(&option, run);
@@ -218,7 +219,7 @@ static void add_limits(struct buf *out, const struct policy *policy)
             buf_printf(&words, ", %u for each ", limit->count);
         else
             buf_printf(&words, "%u task%s for each ", limit->count, plural(limit->count));
-        refusal_add_object(&words, policy, limit->level);
+        infeasible_add_object(&words, policy, limit->level);
     }
     if (policy->nlimits && policy->limits_given)
         buf_printf(out, " under --mppr %s (%s)", buf_text(&option), buf_text(&words));
@@ -244,7 +245,8 @@ struct node_classes {
 };
 
 /* For the reader two nodes are alike when the sentence would say the same about them. */
-static bool same_reason(const struct plan *a, const struct plan *b, const struct policy *policy)
+static bool same_reason(const struct positions *a, const struct positions *b,
+                        const struct policy *policy)
 {
     for (uint32_t i = 0; i < policy->nlimits; i++)
         if (a->count[policy->limits[i].level] != b->count[policy->limits[i].level])
@@ -253,10 +255,10 @@ static bool same_reason(const struct plan *a, const struct plan *b, const struct
            (!policy->cores_per_task || a->kind->count[TOPO_CORE] == b->kind->count[TOPO_CORE]);
 }
 
-static void classes_add(struct node_classes *all, const struct placing *placing,
+static void classes_add(struct node_classes *all, const struct passes *placing,
                         struct room_class node, const char *host)
 {
-    const struct plan *plans = placing->plans->plans;
+    const struct positions *plans = placing->plans->plans;
     uint32_t i = 0;
     while (i < all->count &&
            (all->classes[i].ntasks != node.ntasks || all->classes[i].limit != node.limit ||
@@ -276,14 +278,14 @@ static void classes_add(struct node_classes *all, const struct placing *placing,
 
 /* What a node has of what is limited: "2 slots of 3 cores, out of 8 cores", "4 cores, 3 for each
  * task; 2 sockets". */
-static void add_objects(struct buf *out, const struct plan *plan, const struct policy *policy)
+static void add_objects(struct buf *out, const struct positions *plan, const struct policy *policy)
 {
     for (uint32_t i = 0; i < policy->nlimits; i++) {
         enum topo_level level = policy->limits[i].level;
         if (level == TOPO_NODE)
             continue;
         buf_add_text(out, out->len ? "; " : "");
-        refusal_add_objects(out, policy, level, plan->count[level]);
+        infeasible_add_objects(out, policy, level, plan->count[level]);
         uint32_t cores = plan->kind->count[TOPO_CORE], each = policy->cores_per_task;
         if (level >= TOPO_CORE && each > 1 && plan->count[level] * each < cores)
             buf_printf(out, ", out of %u core%s", cores, plural(cores));
@@ -300,7 +302,7 @@ static bool has_limit(const struct policy *policy, enum topo_level level)
     return false;
 }
 
-static void add_has(struct buf *out, const struct plan *plan, const struct policy *policy,
+static void add_has(struct buf *out, const struct positions *plan, const struct policy *policy,
                     uint32_t slots, const char *where)
 {
     struct buf has = BUF_INIT;
@@ -311,7 +313,7 @@ static void add_has(struct buf *out, const struct plan *plan, const struct polic
         buf_printf(&has, "%s%u slot%s %s", has.len ? "; " : "", slots, plural(slots), where);
     if (policy->bind_count > 1 && !has_limit(policy, policy->bind_level)) {
         buf_add_text(&has, has.len ? "; a task needs " : "a task needs ");
-        refusal_add_objects(&has, policy, policy->bind_level, policy->bind_count);
+        infeasible_add_objects(&has, policy, policy->bind_level, policy->bind_count);
         buf_add_text(&has, " from its place on");
     }
     if (has.len)
@@ -319,8 +321,9 @@ static void add_has(struct buf *out, const struct plan *plan, const struct polic
     buf_free(&has);
 }
 
-static void add_classes(struct buf *out, struct node_classes *all, const struct plans *plans,
-                        const struct policy *policy, const char *where)
+static void add_classes(struct buf *out, struct node_classes *all,
+                        const struct all_positions *plans, const struct policy *policy,
+                        const char *where)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         const struct room_class *class = &all->classes[i];
@@ -343,15 +346,15 @@ static void add_classes(struct buf *out, struct node_classes *all, const struct 
 
 /* ---- what would run ---- */
 
-static uint64_t count_threads(const struct builder *builder)
+static uint64_t count_threads(const struct layout_build *builder)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < builder->nchosen; i++)
-        total += builder_kind(builder, builder->chosen[i])->nrows;
+        total += layout_build_kind(builder, builder->chosen[i])->nrows;
     return total;
 }
 
-static bool hosts_have_slots(const struct builder *builder)
+static bool hosts_have_slots(const struct layout_build *builder)
 {
     for (uint32_t i = 0; i < builder->nchosen; i++)
         if (builder->request->nodes[builder->chosen[i]].limit)
@@ -360,7 +363,7 @@ static bool hosts_have_slots(const struct builder *builder)
 }
 
 /* Would one task on each hardware thread do, with nothing said that stands against it? */
-static bool threads_would_do(const struct builder *builder, const struct run *run)
+static bool threads_would_do(const struct layout_build *builder, const struct placement *run)
 {
     const struct layout_part *part = &builder->request->parts[run->first_part];
     return !part->mppr && !part->bind && !part->cores_per_task && !part->gpus_per_task &&
@@ -369,8 +372,8 @@ static bool threads_would_do(const struct builder *builder, const struct run *ru
            count_threads(builder) >= run->ntasks;
 }
 
-static void add_remedies(struct buf *out, const struct builder *builder, const struct run *run,
-                         uint32_t fit)
+static void add_remedies(struct buf *out, const struct layout_build *builder,
+                         const struct placement *run, uint32_t fit)
 {
     if (fit && run->nparts == 1)
         buf_printf(out, "-n %u %swould run, ", fit, builder->nruns > 1 ? "for this part " : "");
@@ -378,7 +381,7 @@ static void add_remedies(struct buf *out, const struct builder *builder, const s
         buf_printf(out, "--map-by hwthread would run them on %llu hardware threads, ",
                    (unsigned long long)count_threads(builder));
     if (hosts_have_slots(builder))
-        buf_printf(out, "more slots %s may allow more, ", refusal_where(builder->request));
+        buf_printf(out, "more slots %s may allow more, ", infeasible_where(builder->request));
     else if (run->policy.limits_given)
         buf_add_text(out, "a higher --mppr allows more, ");
     if (run->policy.cores_per_task > 1)
@@ -389,7 +392,8 @@ static void add_remedies(struct buf *out, const struct builder *builder, const s
 
 /* ---- too many tasks ---- */
 
-static void add_request(struct buf *out, const struct builder *builder, const struct run *run)
+static void add_request(struct buf *out, const struct layout_build *builder,
+                        const struct placement *run)
 {
     if (builder->nruns > 1 && run->nparts > 1)
         buf_printf(out, "parts %u to %u of the command line: ", run->first_part + 1,
@@ -402,14 +406,14 @@ static void add_request(struct buf *out, const struct builder *builder, const st
 }
 
 /* Tasks that earlier runs put on each node are not this run's. */
-static void count_seats(const struct placing *placing, uint32_t *count)
+static void count_seats(const struct passes *placing, uint32_t *count)
 {
     for (uint32_t i = 0; i < placing->nseats; i++)
         count[placing->seats[i].node]++;
 }
 
-static void add_node(struct node_classes *all, const struct builder *builder,
-                     const struct placing *placing, uint32_t node, uint32_t ntasks)
+static void add_node(struct node_classes *all, const struct layout_build *builder,
+                     const struct passes *placing, uint32_t node, uint32_t ntasks)
 {
     const struct layout_node *given = &builder->request->nodes[node];
     classes_add(all, placing,
@@ -417,8 +421,8 @@ static void add_node(struct node_classes *all, const struct builder *builder,
                 given->host);
 }
 
-int refuse_room(const struct builder *builder, const struct placing *placing, const struct run *run,
-                struct error *err)
+int infeasible_room(const struct layout_build *builder, const struct passes *placing,
+                    const struct placement *run, struct error *err)
 {
     struct buf out = BUF_INIT;
     struct node_classes classes = {.count = 0};
@@ -434,7 +438,7 @@ int refuse_room(const struct builder *builder, const struct placing *placing, co
     add_limits(&out, &run->policy);
     if (builder->nruns > 1 && run != builder->runs)
         buf_add_text(&out, " beside the parts before");
-    add_classes(&out, &classes, placing->plans, &run->policy, refusal_where(builder->request));
+    add_classes(&out, &classes, placing->plans, &run->policy, infeasible_where(builder->request));
     buf_add_text(&out, "; ");
     add_remedies(&out, builder, run, placing->nseats);
     error_set(err, "%s", buf_text(&out));
@@ -470,9 +474,9 @@ static uint64_t total_room(const struct layout_request *request, const uint32_t 
     return total;
 }
 
-int refuse_node_count(const struct builder *builder, const struct placing *placing,
-                      const struct run *run, const uint32_t *room, uint32_t share,
-                      struct error *err)
+int infeasible_node_count(const struct layout_build *builder, const struct passes *placing,
+                          const struct placement *run, const uint32_t *room, uint32_t share,
+                          struct error *err)
 {
     const struct layout_request *request = builder->request;
     struct buf out = BUF_INIT, fits = BUF_INIT;
@@ -491,7 +495,7 @@ int refuse_node_count(const struct builder *builder, const struct placing *placi
     buf_printf(&out, "-N %u: %u task%s make %u on a node, and %s room for so many",
                request->node_count, run->ntasks, plural(run->ntasks), share, buf_text(&fits));
     add_limits(&out, &run->policy);
-    add_classes(&out, &classes, placing->plans, &run->policy, refusal_where(builder->request));
+    add_classes(&out, &classes, placing->plans, &run->policy, infeasible_where(builder->request));
     buf_add_text(&out, "; ");
     if (builder->nruns == 1 && total_room(request, room) >= run->ntasks)
         buf_add_text(&out, "without -N they would fit, ");
@@ -502,15 +506,15 @@ int refuse_node_count(const struct builder *builder, const struct placing *placi
     return -1;
 }
 
-int refuse_map_share(const struct builder *builder, const struct placing *placing,
-                     const struct run *run, uint32_t node, uint32_t count, uint32_t fit,
-                     struct error *err)
+int infeasible_map_share(const struct layout_build *builder, const struct passes *placing,
+                         const struct placement *run, uint32_t node, uint32_t count, uint32_t fit,
+                         struct error *err)
 {
     const struct layout_node *given = &builder->request->nodes[node];
     struct buf out = BUF_INIT;
     buf_printf(&out, "--taskmap: the map has %u task%s on %s", count, plural(count), given->host);
     add_has(&out, &placing->plans->plans[placing->plan_of[node]], &run->policy, given->limit,
-            refusal_where(builder->request));
+            infeasible_where(builder->request));
     buf_printf(&out, ", where %u fit%s", fit, fit == 1 ? "s" : "");
     add_limits(&out, &run->policy);
     buf_add_text(&out, "; --oversubscribe runs them all");

@@ -1,5 +1,5 @@
 /*
- * refusal - words that refusals share.
+ * infeasible - words that refusals share.
  */
 #ifndef AFFINITY_LAYOUT_INFEASIBLE_H
 #define AFFINITY_LAYOUT_INFEASIBLE_H
@@ -9,11 +9,11 @@
 #include "base/buf.h"
 
 /* "core", "NUMA domain", or with -c "slot of 4 cores" */
-void refusal_add_object(struct buf *out, const struct policy *policy, enum topo_level level);
+void infeasible_add_object(struct buf *out, const struct policy *policy, enum topo_level level);
 /* "1 core", "2 NUMA domains", "3 slots of 4 cores" */
-void refusal_add_objects(struct buf *out, const struct policy *policy, enum topo_level level,
-                         uint32_t count);
+void infeasible_add_objects(struct buf *out, const struct policy *policy, enum topo_level level,
+                            uint32_t count);
 /* Behind "4 slots": "in the host file", or as the request says. */
-const char *refusal_where(const struct layout_request *request);
+const char *infeasible_where(const struct layout_request *request);
 
 #endif

@@ -7,45 +7,46 @@
 int layout_check_part(const struct layout_part *part, struct error *err)
 {
     struct policy policy;
-    struct deal deal;
-    if (deal_parse(part->taskmap, &deal, err) < 0)
+    struct taskmap_scheme deal;
+    if (taskmap_scheme_parse(part->taskmap, &deal, err) < 0)
         return -1;
-    int rc = exact_check_part(part, &deal, err);
-    deal_free(&deal);
+    int rc = allocated_check_part(part, &deal, err);
+    taskmap_scheme_free(&deal);
     return rc < 0 ? -1 : policy_parse(part, &policy, err);
 }
 
-static int run_start(struct run *run, const struct layout_part *part, struct error *err)
+static int run_start(struct placement *run, const struct layout_part *part, struct error *err)
 {
     run->rankfile = part->rankfile;
     run->slots = part->slots;
-    if (deal_parse(part->taskmap, &run->deal, err) < 0 ||
-        exact_check_part(part, &run->deal, err) < 0)
+    if (taskmap_scheme_parse(part->taskmap, &run->deal, err) < 0 ||
+        allocated_check_part(part, &run->deal, err) < 0)
         return -1;
-    run->fill = (part->per || part->fill) && !part->ntasks && !exact_ntasks(run) && !part->nslots;
+    run->fill =
+        (part->per || part->fill) && !part->ntasks && !allocated_ntasks(run) && !part->nslots;
     return policy_parse(part, &run->policy, err);
 }
 
 /* A part without layout options joins the run before it. */
-static int make_runs(struct builder *builder, struct error *err)
+static int make_runs(struct layout_build *builder, struct error *err)
 {
     const struct layout_request *request = builder->request;
     for (uint32_t i = 0; i < request->nparts; i++) {
         const struct layout_part *part = &request->parts[i];
         if (i == 0 || policy_is_own(part)) {
-            struct run *fresh = &builder->runs[builder->nruns++];
-            *fresh = (struct run){.first_part = i};
+            struct placement *fresh = &builder->runs[builder->nruns++];
+            *fresh = (struct placement){.first_part = i};
             if (run_start(fresh, part, err) < 0)
                 return -1;
             builder->layout->gpus_assigned |= policy_uses_gpus(&fresh->policy);
         }
-        struct run *run = &builder->runs[builder->nruns - 1];
+        struct placement *run = &builder->runs[builder->nruns - 1];
         if (run->fill && i > run->first_part)
             return error_usage(err,
                                "part %u: %s takes all that fits, so nothing is left for part %u, "
                                "which goes on behind it; give it a -n",
                                run->first_part + 1,
-                               exact_fill_name(&request->parts[run->first_part]), i + 1);
+                               allocated_fill_name(&request->parts[run->first_part]), i + 1);
         builder->run_of[i] = builder->nruns - 1;
         run->nparts++;
         run->policy.oversubscribe = run->policy.oversubscribe || part->oversubscribe;
@@ -54,15 +55,15 @@ static int make_runs(struct builder *builder, struct error *err)
 }
 
 /* Where every run says which nodes it takes, these are all that is asked for. */
-static bool all_are_exact(const struct builder *builder)
+static bool all_are_exact(const struct layout_build *builder)
 {
     for (uint32_t i = 0; i < builder->nruns; i++)
-        if (!exact_ntasks(&builder->runs[i]))
+        if (!allocated_ntasks(&builder->runs[i]))
             return false;
     return true;
 }
 
-static int check_node_count(const struct builder *builder, uint64_t ntasks, struct error *err)
+static int check_node_count(const struct layout_build *builder, uint64_t ntasks, struct error *err)
 {
     const struct layout_request *request = builder->request;
     if (request->node_count > request->nnodes && !all_are_exact(builder))
@@ -79,10 +80,10 @@ static int check_node_count(const struct builder *builder, uint64_t ntasks, stru
 }
 
 /* What a part has where -n was not given. */
-static uint32_t default_tasks(const struct builder *builder, uint32_t part)
+static uint32_t default_tasks(const struct layout_build *builder, uint32_t part)
 {
-    const struct run *run = &builder->runs[builder->run_of[part]];
-    uint32_t exact = run->nparts == 1 ? exact_ntasks(run) : 0;
+    const struct placement *run = &builder->runs[builder->run_of[part]];
+    uint32_t exact = run->nparts == 1 ? allocated_ntasks(run) : 0;
     if (exact)
         return exact;
     if (builder->request->parts[part].nslots)
@@ -90,13 +91,13 @@ static uint32_t default_tasks(const struct builder *builder, uint32_t part)
     return builder->request->node_count ? builder->request->node_count : 1;
 }
 
-static int count_tasks(struct builder *builder, struct error *err)
+static int count_tasks(struct layout_build *builder, struct error *err)
 {
     const struct layout_request *request = builder->request;
     uint64_t total = 0;
     bool fills = false;
     for (uint32_t i = 0; i < request->nparts; i++) {
-        struct run *run = &builder->runs[builder->run_of[i]];
+        struct placement *run = &builder->runs[builder->run_of[i]];
         if (run->fill) {
             fills = true;
             continue;
@@ -110,41 +111,41 @@ static int count_tasks(struct builder *builder, struct error *err)
         return error_usage(err, "%llu tasks are more than the %u that one program may have",
                            (unsigned long long)total, PROGRAM_MAX_TASKS);
     for (uint32_t i = 0; i < builder->nruns; i++)
-        if (exact_check_ntasks(&builder->runs[i], err) < 0)
+        if (allocated_check_ntasks(&builder->runs[i], err) < 0)
             return -1;
     for (uint32_t i = 0; i < request->nparts; i++)
-        if (exact_check_slots(&request->parts[i], err) < 0)
+        if (allocated_check_slots(&request->parts[i], err) < 0)
             return -1;
     return check_node_count(builder, fills ? UINT32_MAX : total, err);
 }
 
-static int build(struct builder *builder, struct error *err)
+static int build(struct layout_build *builder, struct error *err)
 {
     if (make_runs(builder, err) < 0)
         return -1;
     if (builder->request->nnodes == 0 && !all_are_exact(builder)) /* those say what is wrong */
         return error_set(err, "no node is left to run on");
     if (count_tasks(builder, err) < 0 ||
-        kinds_make(&builder->kinds, builder->request, NULL, err) < 0)
+        node_classes_make(&builder->kinds, builder->request, NULL, err) < 0)
         return -1;
     for (uint32_t i = 0; i < builder->nruns; i++)
-        if (builder_place_run(builder, &builder->runs[i], err) < 0)
+        if (layout_build_place_run(builder, &builder->runs[i], err) < 0)
             return -1;
     for (uint32_t i = 0; i < builder->nruns; i++)
         builder->layout->bound |= builder->runs[i].policy.bind != POLICY_BIND_NONE;
-    builder_bind_rest(builder);
-    if (builder_share_gpus(builder, err) < 0)
+    layout_build_bind_rest(builder);
+    if (layout_build_share_gpus(builder, err) < 0)
         return -1;
-    builder_finish(builder);
+    layout_build_finish(builder);
     return 0;
 }
 
 struct layout *layout_make(const struct layout_request *request, struct error *err)
 {
-    struct builder builder;
-    builder_start(&builder, request);
+    struct layout_build builder;
+    layout_build_start(&builder, request);
     int rc = build(&builder, err);
-    builder_end(&builder);
+    layout_build_end(&builder);
     if (rc == 0)
         return builder.layout;
     layout_free(builder.layout);

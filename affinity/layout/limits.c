@@ -5,15 +5,15 @@
 #include "affinity/layout/positions.h"
 #include "base/mem.h"
 
-static const struct plan *plan_at(const struct placing *placing, uint32_t node)
+static const struct positions *plan_at(const struct passes *placing, uint32_t node)
 {
     return &placing->plans->plans[placing->plan_of[node]];
 }
 
-static size_t lay_out_counters(struct placing *placing, uint32_t plan_index)
+static size_t lay_out_counters(struct passes *placing, uint32_t plan_index)
 {
     const struct policy *policy = placing->policy;
-    const struct plan *plan = &placing->plans->plans[plan_index];
+    const struct positions *plan = &placing->plans->plans[plan_index];
     uint32_t size = 0;
     for (uint32_t i = 0; i < policy->nlimits; i++) {
         placing->limit_offset[plan_index * policy->nlimits + i] = size;
@@ -22,7 +22,7 @@ static size_t lay_out_counters(struct placing *placing, uint32_t plan_index)
     return size;
 }
 
-static void start_giving(struct placing *placing, uint32_t nnodes)
+static void start_giving(struct passes *placing, uint32_t nnodes)
 {
     size_t bits = 0;
     placing->given_base = mem_array(nnodes, sizeof(*placing->given_base));
@@ -33,16 +33,16 @@ static void start_giving(struct placing *placing, uint32_t nnodes)
     placing->given = mem_array(bits / 8 + 1, 1);
 }
 
-void placing_start(struct placing *placing, const struct layout_request *request,
-                   const struct kinds *kinds, const struct plans *plans,
-                   const struct policy *policy, uint32_t *node_tasks)
+void passes_start(struct passes *placing, const struct layout_request *request,
+                  const struct kinds *kinds, const struct all_positions *plans,
+                  const struct policy *policy, uint32_t *node_tasks)
 {
-    *placing = (struct placing){.nodes = request->nodes,
-                                .policy = policy,
-                                .narrow = policy_is_narrow(policy),
-                                .plans = plans,
-                                .plan_of = kinds->of,
-                                .node_tasks = node_tasks};
+    *placing = (struct passes){.nodes = request->nodes,
+                               .policy = policy,
+                               .narrow = policy_is_narrow(policy),
+                               .plans = plans,
+                               .plan_of = kinds->of,
+                               .node_tasks = node_tasks};
     size_t *size = mem_array(plans->nplans, sizeof(*size));
     placing->limit_offset =
         mem_array((size_t)plans->nplans * policy->nlimits, sizeof(*placing->limit_offset));
@@ -65,7 +65,7 @@ void placing_start(struct placing *placing, const struct layout_request *request
     free(size);
 }
 
-void placing_free(struct placing *placing)
+void passes_free(struct passes *placing)
 {
     free(placing->counters);
     free(placing->counter_base);
@@ -77,7 +77,7 @@ void placing_free(struct placing *placing)
     free(placing->seats);
 }
 
-static uint32_t *limit_counters(const struct placing *placing, uint32_t node, uint32_t limit)
+static uint32_t *limit_counters(const struct passes *placing, uint32_t node, uint32_t limit)
 {
     uint32_t at = placing->plan_of[node] * placing->policy->nlimits + limit;
     return placing->counters + placing->counter_base[node] + placing->limit_offset[at];
@@ -94,12 +94,12 @@ static void set_bit(uint8_t *bits, size_t bit, bool on)
     bits[bit / 8] = on ? bits[bit / 8] | mask : bits[bit / 8] & (uint8_t)~mask;
 }
 
-static bool unit_is_held(const struct placing *placing, uint32_t node, uint32_t unit)
+static bool unit_is_held(const struct passes *placing, uint32_t node, uint32_t unit)
 {
     return bit_is_set(placing->held, placing->held_base[node] + unit);
 }
 
-static void hold_unit(struct placing *placing, uint32_t node, uint32_t unit)
+static void hold_unit(struct passes *placing, uint32_t node, uint32_t unit)
 {
     set_bit(placing->held, placing->held_base[node] + unit, true);
 }
@@ -107,7 +107,7 @@ static void hold_unit(struct placing *placing, uint32_t node, uint32_t unit)
 /* ---- what earlier runs left ---- */
 
 /* The first unit that ends behind this row. */
-static uint32_t unit_behind(const struct plan *plan, uint32_t row)
+static uint32_t unit_behind(const struct positions *plan, uint32_t row)
 {
     uint32_t low = 0, high = plan->nunits;
     while (low < high) {
@@ -120,9 +120,9 @@ static uint32_t unit_behind(const struct plan *plan, uint32_t row)
     return low;
 }
 
-void placing_occupy(struct placing *placing, uint32_t node, uint32_t first, uint32_t end)
+void passes_occupy(struct passes *placing, uint32_t node, uint32_t first, uint32_t end)
 {
-    const struct plan *plan = plan_at(placing, node);
+    const struct positions *plan = plan_at(placing, node);
     uint32_t from = unit_behind(plan, first), to = from;
     while (to < plan->nunits && plan->first_row[to] < end)
         to++;
@@ -134,9 +134,9 @@ void placing_occupy(struct placing *placing, uint32_t node, uint32_t first, uint
     }
 }
 
-void placing_hold(struct placing *placing, uint32_t node, uint32_t place)
+void passes_hold(struct passes *placing, uint32_t node, uint32_t place)
 {
-    const struct plan *plan = plan_at(placing, node);
+    const struct positions *plan = plan_at(placing, node);
     uint32_t unit = unit_behind(plan, place);
     if (unit < plan->nunits && plan->first_row[unit] <= place)
         hold_unit(placing, node, unit);
@@ -149,16 +149,16 @@ struct units { /* [first, end) */
 };
 
 /* What a task there would occupy. */
-static struct units busy_units(const struct placing *placing, const struct position *position)
+static struct units busy_units(const struct passes *placing, const struct position *position)
 {
     if (placing->narrow)
         return (struct units){position->bind_first, position->bind_end};
     return (struct units){position->unit, position->unit + 1};
 }
 
-static bool seat_is_free(const struct placing *placing, struct seat seat)
+static bool seat_is_free(const struct passes *placing, struct seat seat)
 {
-    const struct plan *plan = plan_at(placing, seat.node);
+    const struct positions *plan = plan_at(placing, seat.node);
     struct units busy = busy_units(placing, &plan->positions[seat.position]);
     uint32_t most = placing->nodes[seat.node].limit;
     if ((most && placing->node_tasks[seat.node] >= most) ||
@@ -178,9 +178,9 @@ static bool seat_is_free(const struct placing *placing, struct seat seat)
 }
 
 /* Count a task in (by = 1) or out again (by = -1). */
-static void seat_count(struct placing *placing, struct seat seat, uint32_t by)
+static void seat_count(struct passes *placing, struct seat seat, uint32_t by)
 {
-    const struct plan *plan = plan_at(placing, seat.node);
+    const struct positions *plan = plan_at(placing, seat.node);
     struct units busy = busy_units(placing, &plan->positions[seat.position]);
     for (uint32_t i = 0; i < placing->policy->nlimits; i++) {
         const uint32_t *object = plan->object[placing->policy->limits[i].level];
@@ -195,7 +195,7 @@ static void seat_count(struct placing *placing, struct seat seat, uint32_t by)
         placing->quota[seat.node] -= by;
 }
 
-static void seat_take(struct placing *placing, struct seat seat)
+static void seat_take(struct passes *placing, struct seat seat)
 {
     if (placing->nseats == placing->room) {
         placing->room = placing->room ? placing->room * 2 : 64;
@@ -205,26 +205,26 @@ static void seat_take(struct placing *placing, struct seat seat)
     seat_count(placing, seat, 1);
 }
 
-static void seat_hold(struct placing *placing, struct seat seat)
+static void seat_hold(struct passes *placing, struct seat seat)
 {
     hold_unit(placing, seat.node, plan_at(placing, seat.node)->positions[seat.position].unit);
 }
 
 /* ---- passes ---- */
 
-static void first_pass(struct placing *placing, const uint32_t *nodes, uint32_t nnodes,
+static void first_pass(struct passes *placing, const uint32_t *nodes, uint32_t nnodes,
                        uint32_t until)
 {
-    struct walk walk;
+    struct position_iterator walk;
     struct seat seat;
-    walk_start(&walk, placing->plans, placing->plan_of, nodes, nnodes);
-    while (placing->nseats < until && walk_next(&walk, &seat.node, &seat.position))
+    position_iterator_start(&walk, placing->plans, placing->plan_of, nodes, nnodes);
+    while (placing->nseats < until && position_iterator_next(&walk, &seat.node, &seat.position))
         if (seat_is_free(placing, seat))
             seat_take(placing, seat);
-    walk_free(&walk);
+    position_iterator_free(&walk);
 }
 
-static void pass_again(struct placing *placing, uint32_t from, uint32_t to, uint32_t until)
+static void pass_again(struct passes *placing, uint32_t from, uint32_t to, uint32_t until)
 {
     for (uint32_t i = from; i < to && placing->nseats < until; i++) {
         struct seat seat = placing->seats[i];
@@ -233,8 +233,7 @@ static void pass_again(struct placing *placing, uint32_t from, uint32_t to, uint
     }
 }
 
-uint32_t placing_fit(struct placing *placing, const uint32_t *nodes, uint32_t nnodes,
-                     uint32_t ntasks)
+uint32_t passes_fit(struct passes *placing, const uint32_t *nodes, uint32_t nnodes, uint32_t ntasks)
 {
     uint32_t begin = placing->nseats, until = begin + ntasks, from = begin;
     first_pass(placing, nodes, nnodes, until);
@@ -246,13 +245,13 @@ uint32_t placing_fit(struct placing *placing, const uint32_t *nodes, uint32_t nn
     return placing->nseats - begin;
 }
 
-static bool may_come(const struct placing *placing, uint32_t node)
+static bool may_come(const struct passes *placing, uint32_t node)
 {
     return !placing->quota || placing->quota[node] > 0;
 }
 
 /* Where GPUs are given out, those that nobody has yet come first. */
-static bool seat_is_held(const struct placing *placing, struct seat seat)
+static bool seat_is_held(const struct passes *placing, struct seat seat)
 {
     if (placing->given)
         return bit_is_set(placing->given, placing->given_base[seat.node] + seat.position);
@@ -261,22 +260,22 @@ static bool seat_is_held(const struct placing *placing, struct seat seat)
 }
 
 /* Past the limits: what is not held yet, or with `again` everything. */
-static void forced_pass(struct placing *placing, const uint32_t *nodes, uint32_t nnodes,
+static void forced_pass(struct passes *placing, const uint32_t *nodes, uint32_t nnodes,
                         uint32_t until, bool again)
 {
-    struct walk walk;
+    struct position_iterator walk;
     struct seat seat;
-    walk_start(&walk, placing->plans, placing->plan_of, nodes, nnodes);
-    while (placing->nseats < until && walk_next(&walk, &seat.node, &seat.position)) {
+    position_iterator_start(&walk, placing->plans, placing->plan_of, nodes, nnodes);
+    while (placing->nseats < until && position_iterator_next(&walk, &seat.node, &seat.position)) {
         if (!may_come(placing, seat.node) || (!again && seat_is_held(placing, seat)))
             continue;
         seat_take(placing, seat);
     }
-    walk_free(&walk);
+    position_iterator_free(&walk);
 }
 
-uint32_t placing_force(struct placing *placing, const uint32_t *nodes, uint32_t nnodes,
-                       uint32_t ntasks)
+uint32_t passes_force(struct passes *placing, const uint32_t *nodes, uint32_t nnodes,
+                      uint32_t ntasks)
 {
     uint32_t begin = placing->nseats, until = begin + ntasks, before;
     for (; placing->nheld < begin; placing->nheld++)
@@ -289,16 +288,16 @@ uint32_t placing_force(struct placing *placing, const uint32_t *nodes, uint32_t 
     return placing->nseats - begin;
 }
 
-bool placing_has_position(const struct placing *placing, uint32_t node)
+bool passes_has_position(const struct passes *placing, uint32_t node)
 {
     return plan_at(placing, node)->npositions > 0;
 }
 
-uint32_t placing_room(struct placing *placing, uint32_t node, uint32_t most)
+uint32_t passes_room(struct passes *placing, uint32_t node, uint32_t most)
 {
     uint32_t before = placing->nseats, *quota = placing->quota;
     placing->quota = NULL;
-    uint32_t found = placing_fit(placing, &node, 1, most);
+    uint32_t found = passes_fit(placing, &node, 1, most);
     while (placing->nseats > before)
         seat_count(placing, placing->seats[--placing->nseats], (uint32_t)-1);
     placing->quota = quota;

@@ -1,5 +1,5 @@
 /*
- * placing - seats for the tasks of one run, taken position by position under the limits.
+ * limits - seats for the tasks of one run, taken position by position under the limits.
  *
  * Counters only rise, so a position that was passed over once stays so: the next pass goes over
  * the seats that the pass before took, and the cost is linear in positions and tasks together.
@@ -14,11 +14,11 @@ struct seat {
     uint32_t position; /* of the node's plan */
 };
 
-struct placing {
+struct passes {
     const struct layout_node *nodes;
     const struct policy *policy;
     bool narrow; /* as policy_is_narrow() */
-    const struct plans *plans;
+    const struct all_positions *plans;
     const uint32_t *plan_of; /* by node */
     uint32_t *node_tasks;    /* by node: tasks there, earlier runs included; borrowed, counted up */
     uint32_t *quota;         /* by node: tasks that may still come, or NULL; borrowed, counted
@@ -36,25 +36,25 @@ struct placing {
     uint32_t nheld; /* seats that `held` knows of */
 };
 
-void placing_start(struct placing *placing, const struct layout_request *request,
-                   const struct kinds *kinds, const struct plans *plans,
-                   const struct policy *policy, uint32_t *node_tasks);
-void placing_free(struct placing *placing); /* a zeroed one is fine */
+void passes_start(struct passes *placing, const struct layout_request *request,
+                  const struct kinds *kinds, const struct all_positions *plans,
+                  const struct policy *policy, uint32_t *node_tasks);
+void passes_free(struct passes *placing); /* a zeroed one is fine */
 
 /* An earlier run's task: rows of its kind that it occupies, [first, end), and its place. */
-void placing_occupy(struct placing *placing, uint32_t node, uint32_t first, uint32_t end);
-void placing_hold(struct placing *placing, uint32_t node, uint32_t place);
+void passes_occupy(struct passes *placing, uint32_t node, uint32_t first, uint32_t end);
+void passes_hold(struct passes *placing, uint32_t node, uint32_t place);
 
 /* Seats for up to ntasks more tasks on these nodes; returns how many were found. fit() keeps the
  * limits; force() goes beyond them: free positions first, then round and round. */
-uint32_t placing_fit(struct placing *placing, const uint32_t *nodes, uint32_t nnodes,
-                     uint32_t ntasks);
-uint32_t placing_force(struct placing *placing, const uint32_t *nodes, uint32_t nnodes,
-                       uint32_t ntasks);
+uint32_t passes_fit(struct passes *placing, const uint32_t *nodes, uint32_t nnodes,
+                    uint32_t ntasks);
+uint32_t passes_force(struct passes *placing, const uint32_t *nodes, uint32_t nnodes,
+                      uint32_t ntasks);
 
 /* Whether a task fits there at all, were the node empty. */
-bool placing_has_position(const struct placing *placing, uint32_t node);
+bool passes_has_position(const struct passes *placing, uint32_t node);
 /* How many tasks, at most `most`, this node would take under the limits. Takes no seat. */
-uint32_t placing_room(struct placing *placing, uint32_t node, uint32_t most);
+uint32_t passes_room(struct passes *placing, uint32_t node, uint32_t most);
 
 #endif

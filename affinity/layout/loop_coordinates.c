@@ -17,7 +17,7 @@ struct span {
     uint32_t first, end; /* units */
 };
 
-static struct span object_span(const struct plan *plan, enum topo_level level, uint32_t unit)
+static struct span object_span(const struct positions *plan, enum topo_level level, uint32_t unit)
 {
     const uint32_t *start = plan->start[level] + plan->object[level][unit];
     return (struct span){start[0], start[1]};
@@ -34,7 +34,7 @@ static uint32_t span_size(struct span span)
 }
 
 /* n and h stand apart; any other two levels coincide when their objects are the same. */
-static bool levels_coincide(const struct plan *plan, enum topo_level a, enum topo_level b)
+static bool levels_coincide(const struct positions *plan, enum topo_level a, enum topo_level b)
 {
     if (a == b)
         return true;
@@ -45,7 +45,7 @@ static bool levels_coincide(const struct plan *plan, enum topo_level a, enum top
 }
 
 /* An earlier loop has the same objects and takes the turns. */
-static bool loop_is_idle(const struct plan *plan, const struct policy *policy, uint32_t loop)
+static bool loop_is_idle(const struct positions *plan, const struct policy *policy, uint32_t loop)
 {
     for (uint32_t i = 0; i < loop; i++)
         if (levels_coincide(plan, policy->loops[i], policy->loops[loop]))
@@ -61,7 +61,8 @@ struct nesting {
 };
 
 /* Every object of `inner` lies inside one of `outer`. */
-static bool level_encloses(const struct plan *plan, enum topo_level outer, enum topo_level inner)
+static bool level_encloses(const struct positions *plan, enum topo_level outer,
+                           enum topo_level inner)
 {
     for (uint32_t i = 0; i < plan->count[outer]; i++) {
         uint32_t unit = plan->start[outer][i];
@@ -74,13 +75,13 @@ static bool level_encloses(const struct plan *plan, enum topo_level outer, enum 
 /* Whether an object encloses an equal one is a question of their levels: as the node's other
  * objects have it, or, where these do not say, as levels are commonly nested. A socket with one NUMA
  * domain left of two still encloses it. */
-static bool level_is_outer(const struct plan *plan, enum topo_level a, enum topo_level b)
+static bool level_is_outer(const struct positions *plan, enum topo_level a, enum topo_level b)
 {
     bool outside = level_encloses(plan, a, b), inside = level_encloses(plan, b, a);
     return outside == inside ? a < b : outside;
 }
 
-static void find_nesting(struct nesting *nesting, const struct plan *plan,
+static void find_nesting(struct nesting *nesting, const struct positions *plan,
                          const struct policy *policy)
 {
     for (uint32_t a = 0; a < policy->nloops; a++) {
@@ -90,7 +91,7 @@ static void find_nesting(struct nesting *nesting, const struct plan *plan,
     }
 }
 
-static uint32_t coordinate_short(const struct plan *plan, const struct policy *policy,
+static uint32_t coordinate_short(const struct positions *plan, const struct policy *policy,
                                  uint32_t loop, const struct nesting *nesting, uint32_t unit)
 {
     enum topo_level level = policy->loops[loop];
@@ -108,8 +109,8 @@ static uint32_t coordinate_short(const struct plan *plan, const struct policy *p
 
 /* ---- full form ---- */
 
-static uint32_t coordinate_full(const struct plan *plan, const struct policy *policy, uint32_t loop,
-                                uint32_t unit)
+static uint32_t coordinate_full(const struct positions *plan, const struct policy *policy,
+                                uint32_t loop, uint32_t unit)
 {
     enum topo_level level = policy->loops[loop];
     struct span own = object_span(plan, level, unit), best = {0, plan->nunits};
@@ -127,7 +128,7 @@ static uint32_t coordinate_full(const struct plan *plan, const struct policy *po
 
 /* ---- all of them ---- */
 
-uint32_t *plan_coordinates(const struct plan *plan, const struct policy *policy)
+uint32_t *positions_coordinates(const struct positions *plan, const struct policy *policy)
 {
     uint32_t *all = mem_array((size_t)policy->nloops * plan->nunits, sizeof(*all));
     bool full = policy_is_full(policy);
@@ -151,7 +152,7 @@ uint32_t *plan_coordinates(const struct plan *plan, const struct policy *policy)
     return all;
 }
 
-uint32_t plan_step_loop(const struct plan *plan, const struct policy *policy)
+uint32_t positions_step_loop(const struct positions *plan, const struct policy *policy)
 {
     if (policy->bind != POLICY_BIND_OBJECTS || policy->bind_count < 2)
         return policy->nloops;

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 /* Ids of used nodes are dense, in the order of the request. */
-static uint32_t *number_nodes(struct builder *builder)
+static uint32_t *number_nodes(struct layout_build *builder)
 {
     struct layout *layout = builder->layout;
     uint32_t *id = mem_array(builder->request->nnodes, sizeof(*id));
@@ -29,7 +29,7 @@ static void claim_rows(int32_t *edges, struct rows rows)
 }
 
 /* An unbound task claims one core, or the cores of one slot, at its place. */
-static struct rows unbound_claim(const struct kind *kind, uint32_t place, uint32_t cores)
+static struct rows unbound_claim(const struct node_class *kind, uint32_t place, uint32_t cores)
 {
     const uint32_t *core = kind->object[TOPO_CORE];
     uint32_t end = place;
@@ -39,11 +39,11 @@ static struct rows unbound_claim(const struct kind *kind, uint32_t place, uint32
 }
 
 /* `last` is the binding that was claimed on this node before: tasks often share one. */
-static void claim_task(const struct builder *builder, const struct layout_task *task,
+static void claim_task(const struct layout_build *builder, const struct layout_task *task,
                        int32_t *edges, uint32_t *last)
 {
-    const struct policy *policy = builder_policy(builder, task);
-    const struct kind *kind = builder_kind(builder, task->node);
+    const struct policy *policy = layout_build_policy(builder, task);
+    const struct node_class *kind = layout_build_kind(builder, task->node);
     if (policy->bind == POLICY_BIND_NONE) {
         claim_rows(edges, unbound_claim(kind, task->place, policy->cores_per_task));
         return;
@@ -52,28 +52,29 @@ static void claim_task(const struct builder *builder, const struct layout_task *
         return;
     *last = task->binding;
     for (uint32_t i = 0; i < builder->bindings[task->binding].nspans; i++)
-        claim_rows(edges, builder_binding_rows(builder, kind, task->binding, i));
+        claim_rows(edges, layout_build_binding_rows(builder, kind, task->binding, i));
 }
 
-static void add_claim(struct idset *claim, const struct kind *kind, const int32_t *edges)
+static void add_claim(struct idset *claim, const struct node_class *kind, const int32_t *edges)
 {
     int64_t depth = 0;
     uint32_t last = IDSET_NONE;
     for (uint32_t row = 0; row < kind->nrows; row++) {
         depth += edges[row];
-        uint32_t core = kind_core(kind, row);
+        uint32_t core = node_class_core(kind, row);
         if (depth > 0 && core != last)
             idset_add(claim, last = core);
     }
 }
 
-static void make_claims(struct builder *builder, const uint32_t *id)
+static void make_claims(struct layout_build *builder, const uint32_t *id)
 {
     uint32_t nnodes = builder->request->nnodes;
     size_t *base = mem_array(nnodes + 1ul, sizeof(*base));
     for (uint32_t node = 0; node < nnodes; node++)
         base[node + 1] =
-            base[node] + (builder->node_tasks[node] ? builder_kind(builder, node)->nrows + 1u : 0);
+            base[node] +
+            (builder->node_tasks[node] ? layout_build_kind(builder, node)->nrows + 1u : 0);
     int32_t *edges = mem_array(base[nnodes], sizeof(*edges));
     uint32_t *last = mem_array(nnodes, sizeof(*last));
     memset(last, 0xff, nnodes * sizeof(*last));
@@ -83,20 +84,20 @@ static void make_claims(struct builder *builder, const uint32_t *id)
     }
     for (uint32_t node = 0; node < nnodes; node++)
         if (builder->node_tasks[node])
-            add_claim(builder->layout->nodes[id[node]].claim, builder_kind(builder, node),
+            add_claim(builder->layout->nodes[id[node]].claim, layout_build_kind(builder, node),
                       edges + base[node]);
     free(last);
     free(edges);
     free(base);
 }
 
-static void finish_tasks(struct builder *builder, const uint32_t *id)
+static void finish_tasks(struct layout_build *builder, const uint32_t *id)
 {
     struct layout *layout = builder->layout;
     uint32_t *local = mem_array(layout->nnodes, sizeof(*local));
     for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
         struct layout_task *task = &layout->tasks[rank];
-        task->place = builder_kind(builder, task->node)->rows[task->place];
+        task->place = layout_build_kind(builder, task->node)->rows[task->place];
         task->node = id[task->node];
         task->local_rank = local[task->node]++;
     }
@@ -115,7 +116,7 @@ static void make_map(struct layout *layout)
 }
 
 /* All that the nodes have. */
-static void claim_all(struct builder *builder)
+static void claim_all(struct layout_build *builder)
 {
     for (uint32_t i = 0; i < builder->layout->nnodes; i++) {
         struct layout_used_node *node = &builder->layout->nodes[i];
@@ -127,7 +128,7 @@ static void claim_all(struct builder *builder)
     }
 }
 
-void builder_finish(struct builder *builder)
+void layout_build_finish(struct layout_build *builder)
 {
     uint32_t *id = number_nodes(builder);
     if (builder->request->claim_all)
@@ -136,6 +137,6 @@ void builder_finish(struct builder *builder)
         make_claims(builder, id);
     finish_tasks(builder, id);
     make_map(builder->layout);
-    builder_find_crowd(builder);
+    layout_build_find_crowd(builder);
     free(id);
 }

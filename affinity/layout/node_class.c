@@ -6,12 +6,12 @@
 #include "base/hash_table.h"
 #include "base/mem.h"
 
-uint32_t kind_core(const struct kind *kind, uint32_t row)
+uint32_t node_class_core(const struct node_class *kind, uint32_t row)
 {
     return topo_core(kind->topo, kind->rows[row]);
 }
 
-struct idset *kind_cpus(const struct kind *kind, uint32_t first, uint32_t end)
+struct idset *node_class_cpus(const struct node_class *kind, uint32_t first, uint32_t end)
 {
     struct idset *set = idset_new();
     for (uint32_t row = first; row < end; row++)
@@ -19,12 +19,12 @@ struct idset *kind_cpus(const struct kind *kind, uint32_t first, uint32_t end)
     return set;
 }
 
-struct idset *kind_cores(const struct kind *kind, uint32_t first, uint32_t end)
+struct idset *node_class_cores(const struct node_class *kind, uint32_t first, uint32_t end)
 {
     struct idset *set = idset_new();
     for (uint32_t row = first; row < end; row++)
         if (row == first || kind->object[TOPO_CORE][row] != kind->object[TOPO_CORE][row - 1])
-            idset_add(set, kind_core(kind, row));
+            idset_add(set, node_class_core(kind, row));
     return set;
 }
 
@@ -39,7 +39,8 @@ static uint32_t *find_equal(uint32_t *const *object, enum topo_level level, uint
     return NULL;
 }
 
-uint32_t kind_number(uint32_t **object, enum topo_level level, const uint64_t *tag, uint32_t n)
+uint32_t node_class_number(uint32_t **object, enum topo_level level, const uint64_t *tag,
+                           uint32_t n)
 {
     uint32_t count = 0, *own = object[level] = mem_array(n, sizeof(*own));
     for (uint32_t i = 0; i < n; i++) {
@@ -54,7 +55,7 @@ uint32_t kind_number(uint32_t **object, enum topo_level level, const uint64_t *t
     return count;
 }
 
-void kind_free_levels(uint32_t **object)
+void node_class_free_levels(uint32_t **object)
 {
     for (int level = 0; level < TOPO_NLEVELS; level++) {
         bool shared = false;
@@ -66,7 +67,7 @@ void kind_free_levels(uint32_t **object)
 }
 
 /* What a row that a level lacks goes by instead: an object of `below`, or the node for NULL. */
-static void number_level(struct kind *kind, enum topo_level level, const uint32_t *below,
+static void number_level(struct node_class *kind, enum topo_level level, const uint32_t *below,
                          uint64_t *tag)
 {
     const uint32_t *object = kind->topo->object[level];
@@ -74,10 +75,10 @@ static void number_level(struct kind *kind, enum topo_level level, const uint32_
         uint32_t id = object[kind->rows[row]];
         tag[row] = id != TOPO_ABSENT ? id : 1ull << 32 | (below ? below[row] : 0);
     }
-    kind->count[level] = kind_number(kind->object, level, tag, kind->nrows);
+    kind->count[level] = node_class_number(kind->object, level, tag, kind->nrows);
 }
 
-static void number_levels(struct kind *kind)
+static void number_levels(struct node_class *kind)
 {
     static const struct {
         enum topo_level level, below;
@@ -94,7 +95,7 @@ static void number_levels(struct kind *kind)
 }
 
 /* Each allocated core has a row at least. */
-static int check_cores(const struct kind *kind, const char *host, struct error *err)
+static int check_cores(const struct node_class *kind, const char *host, struct error *err)
 {
     if (kind->count[TOPO_CORE] == idset_count(kind->cores))
         return 0;
@@ -110,11 +111,11 @@ static int check_cores(const struct kind *kind, const char *host, struct error *
     return -1;
 }
 
-static int kind_make(struct kind *kind, const struct layout_request *request, uint32_t node,
-                     const struct kind_gpus *gpus, struct error *err)
+static int kind_make(struct node_class *kind, const struct layout_request *request, uint32_t node,
+                     const struct node_class_gpus *gpus, struct error *err)
 {
     const struct topo *topo = request->nodes[node].topo;
-    *kind = (struct kind){.example = node, .topo = topo, .cores = request->nodes[node].cores};
+    *kind = (struct node_class){.example = node, .topo = topo, .cores = request->nodes[node].cores};
     kind->rows = mem_array(topo->npus, sizeof(*kind->rows));
     for (uint32_t row = 0; row < topo->npus; row++)
         if (topo->allowed[row] && idset_has(kind->cores, topo_core(topo, row)))
@@ -125,7 +126,7 @@ static int kind_make(struct kind *kind, const struct layout_request *request, ui
     if (check_cores(kind, request->nodes[node].host, err) < 0)
         return -1;
     kind->busy = gpus ? gpus->busy : NULL;
-    return gpus ? kind_find_gpus(kind, gpus->gpus, request->nodes[node].host, err) : 0;
+    return gpus ? node_class_find_gpus(kind, gpus->gpus, request->nodes[node].host, err) : 0;
 }
 
 /* ---- which nodes are of one kind ---- */
@@ -134,7 +135,7 @@ static uint64_t set_hash(uint64_t hash, const struct idset *set)
 {
     uint32_t first, last;
     for (size_t at = 0; set && idset_range(set, &at, &first, &last);)
-        hash = table_hash(hash, first | (uint64_t)last << 32);
+        hash = hash_table_hash(hash, first | (uint64_t)last << 32);
     return hash;
 }
 
@@ -148,16 +149,16 @@ static bool same_sets(const struct idset *a, const struct idset *b)
 struct wanted {
     const struct kinds *kinds;
     const struct layout_request *request;
-    const struct kind_gpus *gpus; /* by node, or NULL */
+    const struct node_class_gpus *gpus; /* by node, or NULL */
     uint32_t node;
 };
 
 static uint64_t node_hash(const struct wanted *wanted)
 {
     const struct layout_node *node = &wanted->request->nodes[wanted->node];
-    uint64_t hash = set_hash(table_hash(0, (uintptr_t)node->topo), node->cores);
+    uint64_t hash = set_hash(hash_table_hash(0, (uintptr_t)node->topo), node->cores);
     if (wanted->gpus) {
-        hash = table_hash(set_hash(hash, wanted->gpus[wanted->node].gpus), 0);
+        hash = hash_table_hash(set_hash(hash, wanted->gpus[wanted->node].gpus), 0);
         hash = set_hash(hash, wanted->gpus[wanted->node].busy);
     }
     return hash;
@@ -166,26 +167,27 @@ static uint64_t node_hash(const struct wanted *wanted)
 static bool is_wanted(uint32_t number, const void *arg)
 {
     const struct wanted *wanted = arg;
-    const struct kind *kind = &wanted->kinds->kinds[number];
+    const struct node_class *kind = &wanted->kinds->kinds[number];
     const struct layout_node *node = &wanted->request->nodes[wanted->node];
     if (node->topo != kind->topo || !same_sets(node->cores, kind->cores))
         return false;
     if (!wanted->gpus)
         return true;
-    const struct kind_gpus *a = &wanted->gpus[wanted->node], *b = &wanted->gpus[kind->example];
+    const struct node_class_gpus *a = &wanted->gpus[wanted->node],
+                                 *b = &wanted->gpus[kind->example];
     return same_sets(a->gpus, b->gpus) && same_sets(a->busy, b->busy);
 }
 
-int kinds_make(struct kinds *kinds, const struct layout_request *request,
-               const struct kind_gpus *gpus, struct error *err)
+int node_classes_make(struct kinds *kinds, const struct layout_request *request,
+                      const struct node_class_gpus *gpus, struct error *err)
 {
-    struct table numbers = {.count = 0};
+    struct hash_table numbers = {.count = 0};
     uint32_t room = 0;
     int rc = 0;
     *kinds = (struct kinds){.of = mem_array(request->nnodes, sizeof(*kinds->of))};
     for (uint32_t node = 0; node < request->nnodes && rc == 0; node++) {
         struct wanted wanted = {kinds, request, gpus, node};
-        kinds->of[node] = table_number(&numbers, node_hash(&wanted), is_wanted, &wanted);
+        kinds->of[node] = hash_table_number(&numbers, node_hash(&wanted), is_wanted, &wanted);
         if (kinds->of[node] < kinds->nkinds)
             continue;
         if (kinds->nkinds == room)
@@ -193,14 +195,14 @@ int kinds_make(struct kinds *kinds, const struct layout_request *request,
         rc = kind_make(&kinds->kinds[kinds->nkinds++], request, node, gpus ? &gpus[node] : NULL,
                        err);
     }
-    table_free(&numbers);
+    hash_table_free(&numbers);
     return rc;
 }
 
-void kinds_free(struct kinds *kinds)
+void node_classes_free(struct kinds *kinds)
 {
     for (uint32_t i = 0; i < kinds->nkinds; i++) {
-        kind_free_levels(kinds->kinds[i].object);
+        node_class_free_levels(kinds->kinds[i].object);
         free(kinds->kinds[i].rows);
         free(kinds->kinds[i].gpus);
     }

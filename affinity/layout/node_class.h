@@ -1,5 +1,5 @@
 /*
- * kind - a node as the engine sees it: of its topology, what was allocated.
+ * node_class - a node as the engine sees it: of its topology, what was allocated.
  *
  * Nodes with the same topo and equal cores are of one kind, so that work and memory grow with the
  * number of kinds. A row here is a hardware thread of an allocated core, and allowed; rows[]
@@ -16,13 +16,13 @@ struct rows { /* [first, end) */
     uint32_t first, end;
 };
 
-struct kind_gpu {
+struct node_class_gpu {
     uint32_t id;
     struct rows rows[TOPO_NLEVELS]; /* of the object that holds all threads next to it; none where
                                        there is no such object, or nothing of it is allocated */
 };
 
-struct kind {
+struct node_class {
     uint32_t example; /* the first node of this kind: index into the request's nodes */
     const struct topo *topo;
     const struct idset *cores;
@@ -30,44 +30,46 @@ struct kind {
     uint32_t *rows;
     uint32_t *object[TOPO_NLEVELS];
     uint32_t count[TOPO_NLEVELS];
-    struct kind_gpu *gpus; /* that may be given out; ascending by id */
+    struct node_class_gpu *gpus; /* that may be given out; ascending by id */
     uint32_t ngpus;
     const struct idset *busy; /* logical cores that earlier tasks occupy; may be NULL */
 };
 
 /* What of a node counts when GPUs are given out; nodes that differ in it are of two kinds. NULL is
  * an empty set. */
-struct kind_gpus {
+struct node_class_gpus {
     const struct idset *gpus, *busy;
 };
 
 struct kinds {
-    struct kind *kinds;
+    struct node_class *kinds;
     uint32_t nkinds;
     uint32_t *of; /* [nodes of the request] */
 };
 
 /* `gpus` is by node of the request, or NULL where they do not matter. 0, or -1 with a sentence that
  * names the first host whose cores or GPUs its topology lacks. */
-int kinds_make(struct kinds *kinds, const struct layout_request *request,
-               const struct kind_gpus *gpus, struct error *err);
-void kinds_free(struct kinds *kinds); /* a zeroed one is fine */
+int node_classes_make(struct kinds *kinds, const struct layout_request *request,
+                      const struct node_class_gpus *gpus, struct error *err);
+void node_classes_free(struct kinds *kinds); /* a zeroed one is fine */
 
-uint32_t kind_core(const struct kind *kind, uint32_t row); /* logical core of a row */
+uint32_t node_class_core(const struct node_class *kind, uint32_t row); /* logical core of a row */
 /* Sets of the rows [first, end); caller frees. */
-struct idset *kind_cpus(const struct kind *kind, uint32_t first, uint32_t end);
-struct idset *kind_cores(const struct kind *kind, uint32_t first, uint32_t end);
+struct idset *node_class_cpus(const struct node_class *kind, uint32_t first, uint32_t end);
+struct idset *node_class_cores(const struct node_class *kind, uint32_t first, uint32_t end);
 
-/* kind_gpus.c */
-int kind_find_gpus(struct kind *kind, const struct idset *gpus, const char *host,
-                   struct error *err);
+/* gpu_locality.c */
+int node_class_find_gpus(struct node_class *kind, const struct idset *gpus, const char *host,
+                         struct error *err);
 /* The levels that a GPU may share with a task, finest first; TOPO_NODE is the last. */
-enum { KIND_NEAR_LEVELS = 5 };
-void kind_near_levels(const struct topo *topo, enum topo_level levels[KIND_NEAR_LEVELS]);
+enum { NODE_CLASS_NEAR_LEVELS = 5 };
+void node_class_near_levels(const struct topo *topo,
+                            enum topo_level levels[NODE_CLASS_NEAR_LEVELS]);
 
 /* Number the objects of a level along n rows, a new one wherever tag[] changes: into object[level],
  * which is another level's array where that has the same objects. Returns how many. */
-uint32_t kind_number(uint32_t **object, enum topo_level level, const uint64_t *tag, uint32_t n);
-void kind_free_levels(uint32_t **array); /* by level, some of them shared */
+uint32_t node_class_number(uint32_t **object, enum topo_level level, const uint64_t *tag,
+                           uint32_t n);
+void node_class_free_levels(uint32_t **array); /* by level, some of them shared */
 
 #endif

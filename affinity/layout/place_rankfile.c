@@ -14,12 +14,12 @@
 #define MAX_WORK (UINT64_C(1) << 31)
 
 struct scene {
-    struct builder *builder;
-    const struct run *run;
+    struct layout_build *builder;
+    const struct placement *run;
     const struct rankfile *file;
     struct allocated allocated;
-    uint32_t *host_node; /* by host of the file: which of those allocated */
-    struct pick *picks;  /* by kind; made when first used */
+    uint32_t *host_node;         /* by host of the file: which of those allocated */
+    struct rankfile_cpus *picks; /* by kind; made when first used */
     uint32_t **owner;    /* by node of the request, by row: whose it is, rank + 1; or NULL */
     uint32_t first_rank; /* of the run */
     uint64_t work;
@@ -31,7 +31,7 @@ static uint32_t *node_owners(struct scene *scene, uint32_t node)
 {
     if (!scene->owner[node])
         scene->owner[node] =
-            mem_array(builder_kind(scene->builder, node)->nrows, sizeof(**scene->owner));
+            mem_array(layout_build_kind(scene->builder, node)->nrows, sizeof(**scene->owner));
     return scene->owner[node];
 }
 
@@ -46,16 +46,16 @@ static void own_rows(struct scene *scene, uint32_t node, struct rows rows, uint3
 /* What tasks of earlier runs occupy: what they are bound to, or their places. */
 static void own_by_earlier(struct scene *scene)
 {
-    const struct builder *builder = scene->builder;
+    const struct layout_build *builder = scene->builder;
     for (uint32_t rank = 0; rank < scene->first_rank; rank++) {
         const struct layout_task *task = &builder->layout->tasks[rank];
-        if (!policy_is_narrow(builder_policy(builder, task))) {
+        if (!policy_is_narrow(layout_build_policy(builder, task))) {
             own_rows(scene, task->node, (struct rows){task->place, task->place + 1}, rank);
             continue;
         }
-        const struct kind *kind = builder_kind(builder, task->node);
+        const struct node_class *kind = layout_build_kind(builder, task->node);
         for (uint32_t i = 0; i < builder->bindings[task->binding].nspans; i++)
-            own_rows(scene, task->node, builder_binding_rows(builder, kind, task->binding, i),
+            own_rows(scene, task->node, layout_build_binding_rows(builder, kind, task->binding, i),
                      rank);
     }
 }
@@ -71,9 +71,9 @@ static int refuse_rank(const struct scene *scene, uint32_t rank, struct error *e
 static int refuse_shared(const struct scene *scene, uint32_t node, uint32_t row, uint32_t owner,
                          struct error *err)
 {
-    const struct kind *kind = builder_kind(scene->builder, node);
+    const struct node_class *kind = layout_build_kind(scene->builder, node);
     const char *host = scene->builder->request->nodes[node].host;
-    uint32_t os = kind->topo->os[kind->rows[row]], core = kind_core(kind, row);
+    uint32_t os = kind->topo->os[kind->rows[row]], core = node_class_core(kind, row);
     if (owner < scene->first_rank)
         return error_set(
             err,
@@ -107,14 +107,14 @@ static int check_limit(struct scene *scene, uint32_t node, struct error *err)
     if (!scene->run->policy.oversubscribe)
         return error_set(err, "%s has %u slot%s %s, and %s taken; --oversubscribe permits more",
                          given->host, given->limit, given->limit == 1 ? "" : "s",
-                         refusal_where(scene->builder->request),
+                         infeasible_where(scene->builder->request),
                          given->limit == 1 ? "that is" : "all are");
     scene->builder->layout->oversubscribed = true;
     return 0;
 }
 
-static int own_picked(struct scene *scene, uint32_t node, const struct pick *pick, uint32_t rank,
-                      struct error *err)
+static int own_picked(struct scene *scene, uint32_t node, const struct rankfile_cpus *pick,
+                      uint32_t rank, struct error *err)
 {
     uint32_t *owner = node_owners(scene, node);
     if (scene->builder->layout->oversubscribed)
@@ -132,35 +132,36 @@ static int own_picked(struct scene *scene, uint32_t node, const struct pick *pic
     return 0;
 }
 
-static uint32_t bind_picked(struct scene *scene, const struct pick *pick)
+static uint32_t bind_picked(struct scene *scene, const struct rankfile_cpus *pick)
 {
-    struct builder *builder = scene->builder;
+    struct layout_build *builder = scene->builder;
     uint32_t before = builder->layout->nbindings, threads = 0;
-    uint32_t binding = builder_bind(builder, pick->kind, pick->spans, pick->nspans);
+    uint32_t binding = layout_build_bind(builder, pick->kind, pick->spans, pick->nspans);
     for (uint32_t i = 0; i < pick->nspans; i++)
         threads += pick->spans[i].end - pick->spans[i].first;
     scene->work += binding == before ? 8ull * threads : threads;
     return binding;
 }
 
-static struct pick *node_pick(struct scene *scene, uint32_t node)
+static struct rankfile_cpus *node_pick(struct scene *scene, uint32_t node)
 {
     const struct kinds *kinds = &scene->builder->kinds;
-    struct pick *pick = &scene->picks[kinds->of[node]];
+    struct rankfile_cpus *pick = &scene->picks[kinds->of[node]];
     if (!pick->kind)
-        pick_make(pick, &kinds->kinds[kinds->of[node]]);
+        rankfile_cpus_make(pick, &kinds->kinds[kinds->of[node]]);
     return pick;
 }
 
 static int place_rank(struct scene *scene, uint32_t rank, struct layout_task *task,
                       struct error *err)
 {
-    struct builder *builder = scene->builder;
+    struct layout_build *builder = scene->builder;
     uint32_t node = 0;
     if (find_node(scene, rank, &node, err) < 0 || check_limit(scene, node, err) < 0)
         return -1;
-    struct pick *pick = node_pick(scene, node);
-    if (pick_rank(pick, &scene->file->ranks[rank], builder->request->nodes[node].host, err) < 0 ||
+    struct rankfile_cpus *pick = node_pick(scene, node);
+    if (rankfile_cpus_rank(pick, &scene->file->ranks[rank], builder->request->nodes[node].host,
+                           err) < 0 ||
         own_picked(scene, node, pick, rank, err) < 0)
         return -1;
     builder->node_tasks[node]++;
@@ -177,7 +178,7 @@ static int place_rank(struct scene *scene, uint32_t rank, struct layout_task *ta
 
 static int place_all(struct scene *scene, struct error *err)
 {
-    const struct run *run = scene->run;
+    const struct placement *run = scene->run;
     struct layout *layout = scene->builder->layout;
     uint32_t rank = 0;
     layout->tasks =
@@ -200,13 +201,13 @@ static int check_nodes(const struct scene *scene, struct error *err)
     bool *used = mem_array(scene->builder->request->nnodes, sizeof(*used));
     for (uint32_t rank = scene->first_rank; rank < layout->ntasks; rank++)
         used[layout->tasks[rank].node] = true;
-    int rc = exact_check_nodes(scene->builder, scene->run, used, err);
+    int rc = allocated_check_nodes(scene->builder, scene->run, used, err);
     free(used);
     return rc;
 }
 
-static int scene_open(struct scene *scene, struct builder *builder, const struct run *run,
-                      struct error *err)
+static int scene_open(struct scene *scene, struct layout_build *builder,
+                      const struct placement *run, struct error *err)
 {
     *scene = (struct scene){.builder = builder,
                             .run = run,
@@ -224,7 +225,7 @@ static int scene_open(struct scene *scene, struct builder *builder, const struct
 static void scene_close(struct scene *scene)
 {
     for (uint32_t i = 0; i < scene->builder->kinds.nkinds; i++)
-        pick_free(&scene->picks[i]);
+        rankfile_cpus_free(&scene->picks[i]);
     for (uint32_t node = 0; node < scene->builder->request->nnodes; node++)
         free(scene->owner[node]);
     allocated_free(&scene->allocated);
@@ -233,7 +234,8 @@ static void scene_close(struct scene *scene)
     free(scene->owner);
 }
 
-int builder_place_rankfile(struct builder *builder, const struct run *run, struct error *err)
+int layout_build_place_rankfile(struct layout_build *builder, const struct placement *run,
+                                struct error *err)
 {
     struct scene scene;
     int rc = scene_open(&scene, builder, run, err);

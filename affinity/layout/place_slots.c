@@ -10,12 +10,12 @@
 /* ---- one task ---- */
 
 /* The first row whose core is not before this one: cores ascend along the rows. */
-static uint32_t row_of_core(const struct kind *kind, uint64_t core)
+static uint32_t row_of_core(const struct node_class *kind, uint64_t core)
 {
     uint32_t low = 0, high = kind->nrows;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (kind_core(kind, middle) < core)
+        if (node_class_core(kind, middle) < core)
             low = middle + 1;
         else
             high = middle;
@@ -24,15 +24,15 @@ static uint32_t row_of_core(const struct kind *kind, uint64_t core)
 }
 
 /* A core may have several threads, and none is there that the node does not allow. */
-static uint32_t count_cores(const struct kind *kind, struct rows rows)
+static uint32_t count_cores(const struct node_class *kind, struct rows rows)
 {
     uint32_t count = 0;
     for (uint32_t row = rows.first; row < rows.end; row++)
-        count += row == rows.first || kind_core(kind, row) != kind_core(kind, row - 1);
+        count += row == rows.first || node_class_core(kind, row) != node_class_core(kind, row - 1);
     return count;
 }
 
-static int refuse_cores(const struct builder *builder, const struct layout_slot *slot,
+static int refuse_cores(const struct layout_build *builder, const struct layout_slot *slot,
                         struct error *err)
 {
     const struct layout_node *node = &builder->request->nodes[slot->node];
@@ -48,10 +48,10 @@ static int refuse_cores(const struct builder *builder, const struct layout_slot 
     return -1;
 }
 
-static int bind_slot(struct builder *builder, const struct layout_slot *slot,
+static int bind_slot(struct layout_build *builder, const struct layout_slot *slot,
                      struct layout_task *task, struct error *err)
 {
-    const struct kind *kind = builder_kind(builder, slot->node);
+    const struct node_class *kind = layout_build_kind(builder, slot->node);
     struct rows *spans = mem_array(idset_count(slot->cores), sizeof(*spans));
     uint32_t first, last, n = 0;
     size_t found = 0;
@@ -63,7 +63,7 @@ static int bind_slot(struct builder *builder, const struct layout_slot *slot,
     if (!n || found < idset_count(slot->cores)) {
         rc = refuse_cores(builder, slot, err);
     } else {
-        task->binding = builder_bind(builder, kind, spans, n);
+        task->binding = layout_build_bind(builder, kind, spans, n);
         task->place = spans[0].first;
     }
     free(spans);
@@ -71,7 +71,7 @@ static int bind_slot(struct builder *builder, const struct layout_slot *slot,
 }
 
 /* A hostfile's limit holds for slots, too. */
-static int check_limit(struct builder *builder, const struct layout_slot *slot, bool permitted,
+static int check_limit(struct layout_build *builder, const struct layout_slot *slot, bool permitted,
                        struct error *err)
 {
     const struct layout_node *node = &builder->request->nodes[slot->node];
@@ -82,12 +82,12 @@ static int check_limit(struct builder *builder, const struct layout_slot *slot, 
                          "%s has %u slot%s %s, and no more tasks may run there; --oversubscribe "
                          "permits more",
                          node->host, node->limit, node->limit == 1 ? "" : "s",
-                         refusal_where(builder->request));
+                         infeasible_where(builder->request));
     builder->layout->oversubscribed = true;
     return 0;
 }
 
-static int place_task(struct builder *builder, const struct run *run,
+static int place_task(struct layout_build *builder, const struct placement *run,
                       const struct layout_slot *slot, struct layout_task *task, struct error *err)
 {
     *task = (struct layout_task){.node = slot->node, .gpus = LAYOUT_NO_GPUS};
@@ -95,14 +95,15 @@ static int place_task(struct builder *builder, const struct run *run,
         bind_slot(builder, slot, task, err) < 0)
         return -1;
     if (slot->gpus && !idset_empty(slot->gpus)) {
-        task->gpus = builder_give_set(builder, slot->gpus, slot->node);
+        task->gpus = layout_build_give_set(builder, slot->gpus, slot->node);
         builder->layout->gpus_assigned = true;
     }
     builder->node_tasks[slot->node]++;
     return 0;
 }
 
-int builder_place_slots(struct builder *builder, const struct run *run, struct error *err)
+int layout_build_place_slots(struct layout_build *builder, const struct placement *run,
+                             struct error *err)
 {
     struct layout *layout = builder->layout;
     uint32_t slot = 0;

@@ -25,11 +25,11 @@ static uint64_t least64(uint64_t a, uint64_t b)
 /* ---- how many each node gets ---- */
 
 /* Under the limits, as far as that goes; returns how many. */
-static uint32_t deal_block(const struct run *run, struct placing *placing, struct hand *hand)
+static uint32_t deal_block(const struct placement *run, struct passes *placing, struct hand *hand)
 {
     uint32_t dealt = 0;
     for (uint32_t i = 0; i < hand->n && dealt < run->ntasks; i++)
-        dealt += hand->count[i] = placing_room(placing, hand->nodes[i], run->ntasks - dealt);
+        dealt += hand->count[i] = passes_room(placing, hand->nodes[i], run->ntasks - dealt);
     return dealt;
 }
 
@@ -42,36 +42,36 @@ static void count_order(struct hand *hand, uint32_t dealt)
 
 /* No node is asked for more than it may be dealt, so that work stays linear where there are no
  * limits: first what an even deal gives, in whole rounds; while that is too little, twice as many. */
-static uint32_t deal_cyclic(const struct run *run, struct placing *placing, struct hand *hand)
+static uint32_t deal_cyclic(const struct placement *run, struct passes *placing, struct hand *hand)
 {
-    const struct deal *deal = &run->deal;
+    const struct taskmap_scheme *deal = &run->deal;
     uint32_t even = (run->ntasks - 1) / hand->n + 1, dealt = 0;
     uint64_t most = ((uint64_t)even - 1) / deal->chunk * deal->chunk + deal->chunk;
     for (bool capped = true; dealt < run->ntasks && capped; most *= 2) {
         most = least64(most, run->ntasks);
         capped = false;
         for (uint32_t i = 0; i < hand->n; i++) {
-            hand->count[i] = placing_room(placing, hand->nodes[i], (uint32_t)most);
+            hand->count[i] = passes_room(placing, hand->nodes[i], (uint32_t)most);
             capped = capped || (hand->count[i] == most && most < run->ntasks);
         }
-        dealt = deal_out(deal, hand->count, hand->n, run->ntasks, hand->order);
+        dealt = taskmap_scheme_deal(deal, hand->count, hand->n, run->ntasks, hand->order);
     }
     count_order(hand, dealt);
     return dealt;
 }
 
 /* Past the limits: again and again as many as fit, or one where nothing does. */
-static uint32_t deal_beyond(const struct run *run, const struct placing *placing, struct hand *hand,
-                            uint32_t dealt)
+static uint32_t deal_beyond(const struct placement *run, const struct passes *placing,
+                            struct hand *hand, uint32_t dealt)
 {
     uint32_t *again = mem_array(hand->n, sizeof(*again)), before;
     uint32_t *order = mem_array(run->ntasks, sizeof(*order));
     for (uint32_t i = 0; i < hand->n; i++)
-        if (placing_has_position(placing, hand->nodes[i]))
+        if (passes_has_position(placing, hand->nodes[i]))
             again[i] = hand->count[i] ? hand->count[i] : 1;
     do {
         before = dealt;
-        uint32_t more = deal_out(&run->deal, again, hand->n, run->ntasks - dealt, order);
+        uint32_t more = taskmap_scheme_deal(&run->deal, again, hand->n, run->ntasks - dealt, order);
         for (uint32_t i = 0; i < more; i++)
             hand->count[order[i]]++;
         dealt += more;
@@ -81,27 +81,27 @@ static uint32_t deal_beyond(const struct run *run, const struct placing *placing
     return dealt;
 }
 
-static int count_freely(struct builder *builder, struct placing *placing, const struct run *run,
-                        struct hand *hand, struct error *err)
+static int count_freely(struct layout_build *builder, struct passes *placing,
+                        const struct placement *run, struct hand *hand, struct error *err)
 {
-    uint32_t dealt = run->deal.scheme == DEAL_BLOCK ? deal_block(run, placing, hand)
-                                                    : deal_cyclic(run, placing, hand);
+    uint32_t dealt = run->deal.scheme == TASKMAP_SCHEME_BLOCK ? deal_block(run, placing, hand)
+                                                              : deal_cyclic(run, placing, hand);
     if (dealt < run->ntasks && run->policy.oversubscribe)
         dealt = deal_beyond(run, placing, hand, dealt);
     if (dealt == run->ntasks)
         return 0;
     for (uint32_t i = 0; i < hand->n; i++)
-        placing_fit(placing, &hand->nodes[i], 1, hand->count[i]);
-    return refuse_room(builder, placing, run, err);
+        passes_fit(placing, &hand->nodes[i], 1, hand->count[i]);
+    return infeasible_room(builder, placing, run, err);
 }
 
-static int count_shares(struct builder *builder, struct placing *placing, const struct run *run,
-                        struct hand *hand, struct error *err)
+static int count_shares(struct layout_build *builder, struct passes *placing,
+                        const struct placement *run, struct hand *hand, struct error *err)
 {
-    if (run == builder->runs && builder_choose_nodes(builder, placing, run, err) < 0)
+    if (run == builder->runs && layout_build_choose_nodes(builder, placing, run, err) < 0)
         return -1;
     hand->n = builder->nchosen;
-    uint32_t *share = builder_share_out(builder, placing, run);
+    uint32_t *share = layout_build_share_out(builder, placing, run);
     for (uint32_t i = 0; i < hand->n; i++)
         hand->count[i] = share[hand->nodes[i]];
     free(share);
@@ -123,14 +123,14 @@ static int refuse_map_node(const struct allocated *allocated, uint32_t at, struc
 }
 
 /* Ids of the map index what was allocated; order becomes nodes of the request. */
-static int find_map_nodes(struct builder *builder, const struct run *run, struct hand *hand,
-                          struct error *err)
+static int find_map_nodes(struct layout_build *builder, const struct placement *run,
+                          struct hand *hand, struct error *err)
 {
     struct allocated allocated;
     bool *used = mem_array(builder->request->nnodes, sizeof(*used));
     int rc = 0;
     allocated_make(&allocated, builder->request);
-    deal_map(run->deal.map, run->ntasks, hand->order);
+    taskmap_deal(run->deal.map, run->ntasks, hand->order);
     for (uint32_t rank = 0; rank < run->ntasks && rc == 0; rank++) {
         uint32_t at = hand->order[rank];
         uint32_t node = at < allocated.nhosts ? allocated.node[at] : NO_NODE;
@@ -141,7 +141,7 @@ static int find_map_nodes(struct builder *builder, const struct run *run, struct
         used[hand->order[rank] = node] = true;
     }
     if (rc == 0)
-        rc = exact_check_nodes(builder, run, used, err);
+        rc = allocated_check_nodes(builder, run, used, err);
     allocated_free(&allocated);
     free(used);
     return rc;
@@ -150,24 +150,25 @@ static int find_map_nodes(struct builder *builder, const struct run *run, struct
 /* ---- seats ---- */
 
 /* All seats of a node one after the other; from first[i] on those of node i. */
-static int take_seats(struct builder *builder, struct placing *placing, const struct run *run,
-                      const struct hand *hand, uint32_t *first, struct error *err)
+static int take_seats(struct layout_build *builder, struct passes *placing,
+                      const struct placement *run, const struct hand *hand, uint32_t *first,
+                      struct error *err)
 {
     for (uint32_t i = 0; i < hand->n; i++) {
         uint32_t count = hand->count[i], found;
         first[i] = placing->nseats;
-        found = placing_fit(placing, &hand->nodes[i], 1, count);
+        found = passes_fit(placing, &hand->nodes[i], 1, count);
         if (found < count && run->policy.oversubscribe) {
             builder->layout->oversubscribed = true;
-            found += placing_force(placing, &hand->nodes[i], 1, count - found);
+            found += passes_force(placing, &hand->nodes[i], 1, count - found);
         }
-        if (found < count && run->deal.scheme == DEAL_MAP)
-            return refuse_map_share(builder, placing, run, hand->nodes[i], count, found, err);
+        if (found < count && run->deal.scheme == TASKMAP_SCHEME_MAP)
+            return infeasible_map_share(builder, placing, run, hand->nodes[i], count, found, err);
     }
-    return placing->nseats < run->ntasks ? refuse_room(builder, placing, run, err) : 0;
+    return placing->nseats < run->ntasks ? infeasible_room(builder, placing, run, err) : 0;
 }
 
-static void order_seats(struct placing *placing, const struct hand *hand, uint32_t *next)
+static void order_seats(struct passes *placing, const struct hand *hand, uint32_t *next)
 {
     struct seat *seats = mem_array(placing->nseats, sizeof(*seats));
     for (uint32_t rank = 0; rank < placing->nseats; rank++)
@@ -177,30 +178,30 @@ static void order_seats(struct placing *placing, const struct hand *hand, uint32
     placing->room = placing->nseats;
 }
 
-static int fill_hand(struct builder *builder, struct placing *placing, const struct run *run,
-                     struct hand *hand, struct error *err)
+static int fill_hand(struct layout_build *builder, struct passes *placing,
+                     const struct placement *run, struct hand *hand, struct error *err)
 {
-    if (run->deal.scheme == DEAL_MAP) {
+    if (run->deal.scheme == TASKMAP_SCHEME_MAP) {
         if (find_map_nodes(builder, run, hand, err) < 0)
             return -1;
         count_order(hand, run->ntasks);
-        return placing->plans->ngroups ? 0 : refuse_no_place(builder, run, placing->plans, err);
+        return placing->plans->ngroups ? 0 : infeasible_no_place(builder, run, placing->plans, err);
     }
     int rc = builder->request->node_count ? count_shares(builder, placing, run, hand, err)
                                           : count_freely(builder, placing, run, hand, err);
     if (rc == 0)
-        deal_out(&run->deal, hand->count, hand->n, run->ntasks, hand->order);
+        taskmap_scheme_deal(&run->deal, hand->count, hand->n, run->ntasks, hand->order);
     return rc;
 }
 
-int builder_deal(struct builder *builder, struct placing *placing, const struct run *run,
-                 struct error *err)
+int layout_build_deal(struct layout_build *builder, struct passes *placing,
+                      const struct placement *run, struct error *err)
 {
     uint32_t nnodes = builder->request->nnodes;
     uint32_t *all = mem_array(nnodes, sizeof(*all)), *first = mem_array(nnodes, sizeof(*first));
     for (uint32_t node = 0; node < nnodes; node++)
         all[node] = node;
-    bool map = run->deal.scheme == DEAL_MAP;
+    bool map = run->deal.scheme == TASKMAP_SCHEME_MAP;
     struct hand hand = {.nodes = map ? all : builder->chosen,
                         .n = map ? nnodes : builder->nchosen,
                         .count = mem_array(nnodes, sizeof(*hand.count)),

@@ -8,22 +8,22 @@
 #include "base/mem.h"
 
 /* A key for each unit. */
-static struct plan_key *make_keys(const struct plan *plan, const struct policy *policy,
+static struct loop_key *make_keys(const struct positions *plan, const struct policy *policy,
                                   const uint32_t *coordinates)
 {
-    struct plan_key *keys = mem_array(plan->nunits, sizeof(*keys));
+    struct loop_key *keys = mem_array(plan->nunits, sizeof(*keys));
     for (uint32_t loop = policy->nloops, field = 0; loop-- > 0;) {
         if (loop == policy->node_loop)
             continue;
         for (uint32_t unit = 0; unit < plan->nunits; unit++)
-            plan_key_set(&keys[unit], field, coordinates[(size_t)loop * plan->nunits + unit]);
+            loop_key_set(&keys[unit], field, coordinates[(size_t)loop * plan->nunits + unit]);
         field++;
     }
     return keys;
 }
 
 /* False when too few objects are left in the node. */
-static bool position_make(const struct plan *plan, const struct policy *policy, uint32_t unit,
+static bool position_make(const struct positions *plan, const struct policy *policy, uint32_t unit,
                           struct position *position)
 {
     struct position p = {unit, unit, unit + 1};
@@ -39,10 +39,10 @@ static bool position_make(const struct plan *plan, const struct policy *policy, 
     return true;
 }
 
-static void collect_positions(struct plan *plan, const struct policy *policy,
+static void collect_positions(struct positions *plan, const struct policy *policy,
                               const uint32_t *coordinates)
 {
-    uint32_t step_loop = plan_step_loop(plan, policy);
+    uint32_t step_loop = positions_step_loop(plan, policy);
     plan->positions = mem_array(plan->nunits, sizeof(*plan->positions));
     for (uint32_t unit = 0; unit < plan->nunits; unit++) {
         if (step_loop < policy->nloops &&
@@ -54,16 +54,16 @@ static void collect_positions(struct plan *plan, const struct policy *policy,
 }
 
 /* The keys of the groups. */
-static struct plan_key *collect_groups(struct plan *plan, const struct policy *policy,
-                                       const struct plan_key *keys)
+static struct loop_key *collect_groups(struct positions *plan, const struct policy *policy,
+                                       const struct loop_key *keys)
 {
     uint32_t nouter = policy->nloops - 1 - policy->node_loop;
-    struct plan_key *outer = mem_array(plan->npositions, sizeof(*outer));
+    struct loop_key *outer = mem_array(plan->npositions, sizeof(*outer));
     plan->groups = mem_array(plan->npositions + 1ul, sizeof(*plan->groups));
     for (uint32_t i = 0; i < plan->npositions; i++) {
-        struct plan_key key = plan_key_outer(keys[plan->positions[i].unit], nouter);
+        struct loop_key key = loop_key_outer(keys[plan->positions[i].unit], nouter);
         key.turn = plan->pairs ? plan->pairs[i].turn : 0;
-        if (i && plan_key_equal(key, outer[plan->ngroups - 1]))
+        if (i && loop_key_equal(key, outer[plan->ngroups - 1]))
             continue;
         outer[plan->ngroups] = key;
         plan->groups[plan->ngroups++].first = i;
@@ -74,18 +74,18 @@ static struct plan_key *collect_groups(struct plan *plan, const struct policy *p
 }
 
 /* Also the keys of its groups, which the caller frees. */
-static struct plan_key *plan_make(struct plan *plan, const struct kind *kind,
+static struct loop_key *plan_make(struct positions *plan, const struct node_class *kind,
                                   const struct policy *policy, uint32_t *numbers)
 {
-    *plan = (struct plan){.kind = kind};
-    plan_cut_units(plan, policy, numbers);
-    uint32_t *coordinates = plan_coordinates(plan, policy);
-    struct plan_key *keys = make_keys(plan, policy, coordinates);
+    *plan = (struct positions){.kind = kind};
+    positions_cut_units(plan, policy, numbers);
+    uint32_t *coordinates = positions_coordinates(plan, policy);
+    struct loop_key *keys = make_keys(plan, policy, coordinates);
     collect_positions(plan, policy, coordinates);
     if (policy->gpus_per_task)
-        plan_pair_gpus(plan, policy);
-    plan_sort(plan, policy, keys);
-    struct plan_key *outer = collect_groups(plan, policy, keys);
+        positions_pair_gpus(plan, policy);
+    positions_sort(plan, policy, keys);
+    struct loop_key *outer = collect_groups(plan, policy, keys);
     free(coordinates);
     free(keys);
     return outer;
@@ -102,24 +102,25 @@ static uint32_t *count_up(const struct kinds *kinds)
     return numbers;
 }
 
-void plans_make(struct plans *plans, const struct kinds *kinds, const struct policy *policy)
+void all_positions_make(struct all_positions *plans, const struct kinds *kinds,
+                        const struct policy *policy)
 {
-    struct plan_key **keys = mem_array(kinds->nkinds, sizeof(*keys));
-    *plans = (struct plans){.nplans = kinds->nkinds,
-                            .plans = mem_array(kinds->nkinds, sizeof(*plans->plans)),
-                            .numbers = count_up(kinds)};
+    struct loop_key **keys = mem_array(kinds->nkinds, sizeof(*keys));
+    *plans = (struct all_positions){.nplans = kinds->nkinds,
+                                    .plans = mem_array(kinds->nkinds, sizeof(*plans->plans)),
+                                    .numbers = count_up(kinds)};
     for (uint32_t i = 0; i < kinds->nkinds; i++)
         keys[i] = plan_make(&plans->plans[i], &kinds->kinds[i], policy, plans->numbers);
-    plans_number_groups(plans, keys);
+    all_positions_number_groups(plans, keys);
     for (uint32_t i = 0; i < kinds->nkinds; i++)
         free(keys[i]);
     free(keys);
 }
 
-void plans_free(struct plans *plans)
+void all_positions_free(struct all_positions *plans)
 {
     for (uint32_t i = 0; i < plans->nplans; i++) {
-        plan_free_units(&plans->plans[i]);
+        positions_free_units(&plans->plans[i]);
         free(plans->plans[i].positions);
         free(plans->plans[i].pairs);
         free(plans->plans[i].gpus);
@@ -138,8 +139,8 @@ void plans_free(struct plans *plans)
 static int compare_positions(const void *a, const void *b, void *arg)
 {
     const struct position *x = a, *y = b;
-    const struct plan_key *keys = arg;
-    int order = plan_key_compare(keys[x->unit], keys[y->unit]);
+    const struct loop_key *keys = arg;
+    int order = loop_key_compare(keys[x->unit], keys[y->unit]);
     return order ? order : x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
@@ -149,7 +150,7 @@ struct paired {
 };
 
 struct order {
-    const struct plan_key *keys;
+    const struct loop_key *keys;
     uint32_t nouter;
 };
 
@@ -162,19 +163,19 @@ static int compare_paired(const void *a, const void *b, void *arg)
 {
     const struct paired *x = a, *y = b;
     const struct order *order = arg;
-    struct plan_key p = order->keys[x->position.unit], q = order->keys[y->position.unit];
+    struct loop_key p = order->keys[x->position.unit], q = order->keys[y->position.unit];
     int found = compare_numbers(x->pair.turn, y->pair.turn);
     if (!found && x->pair.remote != y->pair.remote) {
         found =
-            plan_key_compare(plan_key_outer(p, order->nouter), plan_key_outer(q, order->nouter));
+            loop_key_compare(loop_key_outer(p, order->nouter), loop_key_outer(q, order->nouter));
         found = found ? found : x->pair.remote ? 1 : -1;
     }
-    found = found ? found : plan_key_compare(p, q);
+    found = found ? found : loop_key_compare(p, q);
     found = found ? found : compare_numbers(x->position.unit, y->position.unit);
     return found ? found : compare_numbers(x->pair.number, y->pair.number);
 }
 
-static void sort_paired(struct plan *plan, struct order *order)
+static void sort_paired(struct positions *plan, struct order *order)
 {
     struct paired *both = mem_array(plan->npositions, sizeof(*both));
     for (uint32_t i = 0; i < plan->npositions; i++)
@@ -187,7 +188,8 @@ static void sort_paired(struct plan *plan, struct order *order)
     free(both);
 }
 
-void plan_sort(struct plan *plan, const struct policy *policy, const struct plan_key *keys)
+void positions_sort(struct positions *plan, const struct policy *policy,
+                    const struct loop_key *keys)
 {
     struct order order = {keys, policy->nloops - 1 - policy->node_loop};
     if (plan->pairs)
@@ -203,33 +205,33 @@ void plan_sort(struct plan *plan, const struct policy *policy, const struct plan
  */
 
 struct entry {
-    struct plan_key key;
+    struct loop_key key;
     uint32_t number; /* in order of appearance */
 };
 
 struct entries {
     struct entry *list;
     uint32_t room;
-    struct table numbers;
+    struct hash_table numbers;
 };
 
 struct wanted {
     const struct entries *entries;
-    struct plan_key key;
+    struct loop_key key;
 };
 
 static bool is_wanted(uint32_t number, const void *arg)
 {
     const struct wanted *wanted = arg;
-    return plan_key_equal(wanted->entries->list[number].key, wanted->key);
+    return loop_key_equal(wanted->entries->list[number].key, wanted->key);
 }
 
-static uint32_t find_key(struct entries *entries, struct plan_key key)
+static uint32_t find_key(struct entries *entries, struct loop_key key)
 {
     struct wanted wanted = {entries, key};
     uint32_t count = entries->numbers.count;
-    uint64_t hash = table_hash(table_hash(key.turn, key.high), key.low);
-    uint32_t number = table_number(&entries->numbers, hash, is_wanted, &wanted);
+    uint64_t hash = hash_table_hash(hash_table_hash(key.turn, key.high), key.low);
+    uint32_t number = hash_table_number(&entries->numbers, hash, is_wanted, &wanted);
     if (number < count)
         return number;
     if (number == entries->room) {
@@ -243,7 +245,7 @@ static uint32_t find_key(struct entries *entries, struct plan_key key)
 static int compare_entries(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    return plan_key_compare(x->key, y->key);
+    return loop_key_compare(x->key, y->key);
 }
 
 /* By order of appearance: the number in order of size. */
@@ -257,7 +259,7 @@ static uint32_t *sort_keys(struct entries *entries)
     return order;
 }
 
-void plans_number_groups(struct plans *plans, struct plan_key *const *keys)
+void all_positions_number_groups(struct all_positions *plans, struct loop_key *const *keys)
 {
     struct entries entries = {.list = NULL};
     for (uint32_t i = 0; i < plans->nplans; i++)
@@ -270,13 +272,13 @@ void plans_number_groups(struct plans *plans, struct plan_key *const *keys)
     plans->ngroups = entries.numbers.count;
     free(order);
     free(entries.list);
-    table_free(&entries.numbers);
+    hash_table_free(&entries.numbers);
 }
 
-void walk_start(struct walk *walk, const struct plans *plans, const uint32_t *plan_of,
-                const uint32_t *nodes, uint32_t nnodes)
+void position_iterator_start(struct position_iterator *walk, const struct all_positions *plans,
+                             const uint32_t *plan_of, const uint32_t *nodes, uint32_t nnodes)
 {
-    *walk = (struct walk){.plans = plans, .plan_of = plan_of};
+    *walk = (struct position_iterator){.plans = plans, .plan_of = plan_of};
     if (nnodes == 1) { /* no turns to take: the groups are one run */
         walk->node = nodes[0];
         walk->end = plans->plans[plan_of[nodes[0]]].npositions;
@@ -289,7 +291,7 @@ void walk_start(struct walk *walk, const struct plans *plans, const uint32_t *pl
 }
 
 /* The group of a plan that is not behind this one. */
-static const struct group *reach_group(struct walk *walk, uint32_t plan)
+static const struct group *reach_group(struct position_iterator *walk, uint32_t plan)
 {
     const struct group *groups = walk->plans->plans[plan].groups;
     while (groups[walk->reached[plan]].id < walk->group)
@@ -297,7 +299,7 @@ static const struct group *reach_group(struct walk *walk, uint32_t plan)
     return &groups[walk->reached[plan]];
 }
 
-static void leave_group(struct walk *walk)
+static void leave_group(struct position_iterator *walk)
 {
     walk->nnodes = walk->nkept;
     walk->nkept = 0;
@@ -307,7 +309,7 @@ static void leave_group(struct walk *walk)
 
 /* The positions of the next node that has some in this group, or in one further on. Nodes that have
  * none in any drop out. */
-static bool next_turn(struct walk *walk)
+static bool next_turn(struct position_iterator *walk)
 {
     while (walk->nnodes) {
         if (walk->turn == walk->nnodes) {
@@ -329,7 +331,7 @@ static bool next_turn(struct walk *walk)
     return false;
 }
 
-bool walk_next(struct walk *walk, uint32_t *node, uint32_t *position)
+bool position_iterator_next(struct position_iterator *walk, uint32_t *node, uint32_t *position)
 {
     if (walk->at == walk->end && !next_turn(walk))
         return false;
@@ -338,7 +340,7 @@ bool walk_next(struct walk *walk, uint32_t *node, uint32_t *position)
     return true;
 }
 
-void walk_free(struct walk *walk)
+void position_iterator_free(struct position_iterator *walk)
 {
     free(walk->reached);
     free(walk->nodes);

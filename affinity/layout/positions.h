@@ -1,5 +1,5 @@
 /*
- * plan - a kind of node under one policy: its positions, in loop order.
+ * positions - a kind of node under one policy: its positions, in loop order.
  *
  * A unit is what the innermost choice takes: a hardware thread, or with -c N a slot of N cores.
  * Each unit has one coordinate for every loop of the map, so the positions of a node are its
@@ -32,8 +32,8 @@ struct group {
     uint32_t first; /* positions [first, next group's first) */
 };
 
-struct plan {
-    const struct kind *kind;
+struct positions {
+    const struct node_class *kind;
     uint32_t nunits;
     bool has_slots;
     uint32_t *first_row, *end_row;  /* [nunits]; without slots the same for all plans */
@@ -51,38 +51,40 @@ struct plan {
     uint32_t *gpu_set;  /* [numbers of pairs] the layout's number of the set, or LAYOUT_NO_GPUS */
 };
 
-struct plans {
-    struct plan *plans; /* [kinds] */
+struct all_positions {
+    struct positions *plans; /* [kinds] */
     uint32_t nplans;
     uint32_t ngroups;  /* ids given out */
     uint32_t *numbers; /* 0, 1, 2, ... */
 };
 
 /* Never fails: what cannot be placed has no positions. */
-void plans_make(struct plans *plans, const struct kinds *kinds, const struct policy *policy);
-void plans_free(struct plans *plans); /* a zeroed one is fine */
+void all_positions_make(struct all_positions *plans, const struct kinds *kinds,
+                        const struct policy *policy);
+void all_positions_free(struct all_positions *plans); /* a zeroed one is fine */
 
-/* plan_units.c; `numbers` as in plans */
-void plan_cut_units(struct plan *plan, const struct policy *policy, uint32_t *numbers);
-void plan_free_units(struct plan *plan);
-struct plan_key;
-/* plan_pairs.c: of positions in the order of their units, keep those that GPUs go with. */
-void plan_pair_gpus(struct plan *plan, const struct policy *policy);
-/* plan_order.c: sort the positions; keys[] has one for each unit. */
-void plan_sort(struct plan *plan, const struct policy *policy, const struct plan_key *keys);
-/* plan_coordinates.c: [nloops][nunits], caller frees; the row of n is all 0. */
-uint32_t *plan_coordinates(const struct plan *plan, const struct policy *policy);
+/* slots.c; `numbers` as in plans */
+void positions_cut_units(struct positions *plan, const struct policy *policy, uint32_t *numbers);
+void positions_free_units(struct positions *plan);
+struct loop_key;
+/* gpu_assign.c: of positions in the order of their units, keep those that GPUs go with. */
+void positions_pair_gpus(struct positions *plan, const struct policy *policy);
+/* positions.c: sort the positions; keys[] has one for each unit. */
+void positions_sort(struct positions *plan, const struct policy *policy,
+                    const struct loop_key *keys);
+/* positions_coordinates.c: [nloops][nunits], caller frees; the row of n is all 0. */
+uint32_t *positions_coordinates(const struct positions *plan, const struct policy *policy);
 /* The loop that a wide binding steps through, or nloops when there is none. */
-uint32_t plan_step_loop(const struct plan *plan, const struct policy *policy);
-/* plan_groups.c: number the groups of all plans; keys[] has one for each group of each plan. */
-void plans_number_groups(struct plans *plans, struct plan_key *const *keys);
+uint32_t positions_step_loop(const struct positions *plan, const struct policy *policy);
+/* positions.c: number the groups of all plans; keys[] has one for each group of each plan. */
+void all_positions_number_groups(struct all_positions *plans, struct loop_key *const *keys);
 
 /*
  * walk - all positions of some nodes in loop order, one after the other.
  */
 
-struct walk {
-    const struct plans *plans;
+struct position_iterator {
+    const struct all_positions *plans;
     const uint32_t *plan_of; /* by node */
     uint32_t *nodes;         /* the n loop goes over these, in this order */
     uint32_t nnodes;         /* of them, those with turns to come */
@@ -93,11 +95,11 @@ struct walk {
     uint32_t at, end;        /* which of them */
 };
 
-/* `plans` and `plan_of` are borrowed until walk_free. */
-void walk_start(struct walk *walk, const struct plans *plans, const uint32_t *plan_of,
-                const uint32_t *nodes, uint32_t nnodes);
+/* `plans` and `plan_of` are borrowed until position_iterator_free. */
+void position_iterator_start(struct position_iterator *walk, const struct all_positions *plans,
+                             const uint32_t *plan_of, const uint32_t *nodes, uint32_t nnodes);
 /* False after the last position. */
-bool walk_next(struct walk *walk, uint32_t *node, uint32_t *position);
-void walk_free(struct walk *walk);
+bool position_iterator_next(struct position_iterator *walk, uint32_t *node, uint32_t *position);
+void position_iterator_free(struct position_iterator *walk);
 
 #endif

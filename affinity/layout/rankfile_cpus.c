@@ -18,9 +18,9 @@ static int by_os(const void *a, const void *b)
     return (x->os > y->os) - (x->os < y->os);
 }
 
-static void number_rows(struct pick *pick)
+static void number_rows(struct rankfile_cpus *pick)
 {
-    const struct kind *kind = pick->kind;
+    const struct node_class *kind = pick->kind;
     const struct topo *topo = kind->topo;
     pick->before = mem_array(topo->npus + 1ul, sizeof(*pick->before));
     pick->core = mem_array(topo->npus + 1ul, sizeof(*pick->core));
@@ -37,7 +37,7 @@ static void number_rows(struct pick *pick)
 }
 
 /* A machine without sockets is one. */
-static void number_sockets(struct pick *pick)
+static void number_sockets(struct rankfile_cpus *pick)
 {
     const struct topo *topo = pick->kind->topo;
     const uint32_t *socket = topo->object[TOPO_SOCKET];
@@ -56,14 +56,14 @@ static void number_sockets(struct pick *pick)
     }
 }
 
-void pick_make(struct pick *pick, const struct kind *kind)
+void rankfile_cpus_make(struct rankfile_cpus *pick, const struct node_class *kind)
 {
-    *pick = (struct pick){.kind = kind};
+    *pick = (struct rankfile_cpus){.kind = kind};
     number_rows(pick);
     number_sockets(pick);
 }
 
-void pick_free(struct pick *pick)
+void rankfile_cpus_free(struct rankfile_cpus *pick)
 {
     free(pick->before);
     free(pick->core);
@@ -74,8 +74,8 @@ void pick_free(struct pick *pick)
 
 /* ---- sentences ---- */
 
-static char *allocated_text(const struct pick *pick,
-                            struct idset *(*what)(const struct kind *, uint32_t, uint32_t))
+static char *allocated_text(const struct rankfile_cpus *pick,
+                            struct idset *(*what)(const struct node_class *, uint32_t, uint32_t))
 {
     struct idset *set = what(pick->kind, 0, pick->kind->nrows);
     char *text = idset_encode(set);
@@ -83,7 +83,7 @@ static char *allocated_text(const struct pick *pick,
     return text;
 }
 
-static char *machine_cpus(const struct pick *pick)
+static char *machine_cpus(const struct rankfile_cpus *pick)
 {
     struct idset *set = idset_new();
     for (uint32_t i = 0; i < pick->kind->topo->npus; i++)
@@ -94,10 +94,10 @@ static char *machine_cpus(const struct pick *pick)
 }
 
 /* `number` is as the list has it, counted in `socket` unless that is UINT32_MAX. */
-static int refuse_core(const struct pick *pick, uint32_t socket, uint32_t number, uint32_t core,
-                       const char *host, struct error *err)
+static int refuse_core(const struct rankfile_cpus *pick, uint32_t socket, uint32_t number,
+                       uint32_t core, const char *host, struct error *err)
 {
-    char *have = allocated_text(pick, kind_cores);
+    char *have = allocated_text(pick, node_class_cores);
     if (socket == UINT32_MAX)
         error_set(err,
                   "core %u of %s was not allocated to this program, of its cores %s were (logical "
@@ -113,10 +113,10 @@ static int refuse_core(const struct pick *pick, uint32_t socket, uint32_t number
     return -1;
 }
 
-static int refuse_cpu(const struct pick *pick, uint32_t os, const struct pick_cpu *cpu,
+static int refuse_cpu(const struct rankfile_cpus *pick, uint32_t os, const struct pick_cpu *cpu,
                       const char *host, struct error *err)
 {
-    char *have = cpu ? allocated_text(pick, kind_cpus) : machine_cpus(pick);
+    char *have = cpu ? allocated_text(pick, node_class_cpus) : machine_cpus(pick);
     if (cpu)
         error_set(err,
                   "processor %u of %s, in core %u, was not allocated to this program, of its "
@@ -131,7 +131,7 @@ static int refuse_cpu(const struct pick *pick, uint32_t os, const struct pick_cp
 
 /* ---- picking ---- */
 
-static void add_span(struct pick *pick, uint32_t first, uint32_t end)
+static void add_span(struct rankfile_cpus *pick, uint32_t first, uint32_t end)
 {
     pick->work++;
     if (first == end)
@@ -148,13 +148,13 @@ static void add_span(struct pick *pick, uint32_t first, uint32_t end)
 }
 
 /* All allocated threads of the cores first..last. */
-static void add_cores(struct pick *pick, uint32_t first, uint32_t last)
+static void add_cores(struct rankfile_cpus *pick, uint32_t first, uint32_t last)
 {
     add_span(pick, pick->before[pick->core[first]], pick->before[pick->core[last + 1]]);
 }
 
 /* Of first..last, the first core without any thread that may be used; UINT32_MAX when none is. */
-static uint32_t missing_core(struct pick *pick, uint32_t first, uint32_t last)
+static uint32_t missing_core(struct rankfile_cpus *pick, uint32_t first, uint32_t last)
 {
     uint32_t from = pick->core[first], to = pick->core[last + 1];
     if (pick->before[to] - pick->before[from] == to - from) /* all of them are there */
@@ -165,7 +165,7 @@ static uint32_t missing_core(struct pick *pick, uint32_t first, uint32_t last)
     return UINT32_MAX;
 }
 
-static int pick_cores(struct pick *pick, const struct slot_item *item, const char *host,
+static int pick_cores(struct rankfile_cpus *pick, const struct slot_item *item, const char *host,
                       struct error *err)
 {
     bool all = item->last == SLOT_LAST;
@@ -180,7 +180,7 @@ static int pick_cores(struct pick *pick, const struct slot_item *item, const cha
     return 0;
 }
 
-static int pick_in_socket(struct pick *pick, const struct slot_item *item, uint32_t socket,
+static int pick_in_socket(struct rankfile_cpus *pick, const struct slot_item *item, uint32_t socket,
                           const char *host, struct error *err)
 {
     uint32_t base = pick->socket[2 * socket], count = pick->socket[2 * socket + 1] - base + 1;
@@ -196,7 +196,7 @@ static int pick_in_socket(struct pick *pick, const struct slot_item *item, uint3
     return 0;
 }
 
-static int pick_sockets(struct pick *pick, const struct slot_item *item, const char *host,
+static int pick_sockets(struct rankfile_cpus *pick, const struct slot_item *item, const char *host,
                         struct error *err)
 {
     uint32_t last = item->socket_last == SLOT_LAST ? pick->nsockets - 1 : item->socket_last;
@@ -211,7 +211,8 @@ static int pick_sockets(struct pick *pick, const struct slot_item *item, const c
 }
 
 /* The allocated row of a processor; with `whole` those of its core. */
-static int pick_cpu(struct pick *pick, uint32_t os, bool whole, const char *host, struct error *err)
+static int pick_cpu(struct rankfile_cpus *pick, uint32_t os, bool whole, const char *host,
+                    struct error *err)
 {
     struct pick_cpu key = {os, 0};
     const uint32_t npus = pick->kind->topo->npus;
@@ -226,8 +227,8 @@ static int pick_cpu(struct pick *pick, uint32_t os, bool whole, const char *host
     return 0;
 }
 
-static int pick_slots(struct pick *pick, const struct rankfile_rank *rank, const char *host,
-                      struct error *err)
+static int pick_slots(struct rankfile_cpus *pick, const struct rankfile_rank *rank,
+                      const char *host, struct error *err)
 {
     struct slot_reader reader = {.list = rank->list, .len = rank->len};
     struct slot_item item;
@@ -249,7 +250,7 @@ static int pick_slots(struct pick *pick, const struct rankfile_rank *rank, const
     return rc < 0 ? error_set(err, "%s", why) : 0;
 }
 
-static int pick_cpus(struct pick *pick, const struct rankfile_rank *rank, const char *host,
+static int pick_cpus(struct rankfile_cpus *pick, const struct rankfile_rank *rank, const char *host,
                      struct error *err)
 {
     char *text = mem_copy_text_n(rank->list, rank->len);
@@ -272,7 +273,7 @@ static int by_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static void join_spans(struct pick *pick)
+static void join_spans(struct rankfile_cpus *pick)
 {
     uint32_t n = 0;
     qsort(pick->spans, pick->nspans, sizeof(*pick->spans), by_first);
@@ -288,8 +289,8 @@ static void join_spans(struct pick *pick)
     pick->nspans = n;
 }
 
-int pick_rank(struct pick *pick, const struct rankfile_rank *rank, const char *host,
-              struct error *err)
+int rankfile_cpus_rank(struct rankfile_cpus *pick, const struct rankfile_rank *rank,
+                       const char *host, struct error *err)
 {
     bool slots = rank->form == RANKFILE_SLOTS;
     pick->nspans = 0;

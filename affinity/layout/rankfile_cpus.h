@@ -1,5 +1,5 @@
 /*
- * pick - processors of a node by their numbers: cores, cores of sockets, OS indexes.
+ * rankfile_cpus - processors of a node by their numbers: cores, cores of sockets, OS indexes.
  *
  * Numbers are those of the whole machine, as R, lstopo(1) and the kernel have them, whatever of it
  * was allocated. What is picked are allocated threads, as rows of the node's kind; of a core those
@@ -11,8 +11,8 @@
 #include "affinity/layout/build.h"
 #include "affinity/policy/rankfile.h"
 
-struct pick {
-    const struct kind *kind;
+struct rankfile_cpus {
+    const struct node_class *kind;
     uint32_t *before; /* [npus + 1] allocated rows before each row of the topo */
     uint32_t *core;   /* [ncores + 1] the first row of each core */
     uint32_t ncores;
@@ -24,12 +24,12 @@ struct pick {
     uint64_t work; /* steps that this took */
 };
 
-void pick_make(struct pick *pick, const struct kind *kind);
-void pick_free(struct pick *pick); /* a zeroed one is fine */
+void rankfile_cpus_make(struct rankfile_cpus *pick, const struct node_class *kind);
+void rankfile_cpus_free(struct rankfile_cpus *pick); /* a zeroed one is fine */
 
 /* What a rank of a rank file is bound to, into `spans`. -1 with a sentence about the list, which
  * says what `host` has, and what of it was allocated. */
-int pick_rank(struct pick *pick, const struct rankfile_rank *rank, const char *host,
-              struct error *err);
+int rankfile_cpus_rank(struct rankfile_cpus *pick, const struct rankfile_rank *rank,
+                       const char *host, struct error *err);
 
 #endif

@@ -13,7 +13,7 @@ struct found {
     struct idset *added;
 };
 
-struct found *found_new(const struct layout *plan, const struct layout_request *request)
+struct found *readback_new(const struct layout *plan, const struct layout_request *request)
 {
     struct found *found = mem_alloc(sizeof(*found));
     found->plan = plan;
@@ -28,7 +28,7 @@ struct found *found_new(const struct layout *plan, const struct layout_request *
     return found;
 }
 
-void found_free(struct found *found)
+void readback_free(struct found *found)
 {
     if (!found)
         return;
@@ -76,8 +76,8 @@ static uint32_t binding_for(struct found *found, const struct topo *topo, const 
     return (uint32_t)json_integer_value(index);
 }
 
-int found_add(struct found *found, const struct idset *ranks, const struct idset *cpus,
-              struct error *err)
+int readback_add(struct found *found, const struct idset *ranks, const struct idset *cpus,
+                 struct error *err)
 {
     const struct topo *topo = NULL;
     uint32_t binding = 0;
@@ -95,7 +95,7 @@ int found_add(struct found *found, const struct idset *ranks, const struct idset
     return 0;
 }
 
-bool found_complete(const struct found *found)
+bool readback_complete(const struct found *found)
 {
     return idset_count(found->added) == found->plan->ntasks;
 }
@@ -119,7 +119,7 @@ static bool is_right(const struct found *found, const struct idset *planned,
     return found->plan->bound ? idset_equal(planned, real) : idset_within(real, planned);
 }
 
-int found_check(const struct found *found, struct error *err)
+int readback_check(const struct found *found, struct error *err)
 {
     uint32_t plan = UINT32_MAX, view = UINT32_MAX; /* the pair that was found equal last */
     IDSET_FOREACH(rank, found->added)
@@ -135,7 +135,7 @@ int found_check(const struct found *found, struct error *err)
     return 0;
 }
 
-const struct layout *found_layout(const struct found *found)
+const struct layout *readback_layout(const struct found *found)
 {
     return &found->view;
 }

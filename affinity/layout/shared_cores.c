@@ -30,14 +30,14 @@ static uint32_t *ranks_by_node(const struct layout *layout, uint32_t *at)
 }
 
 /* The most tasks to a core of one binding. count[], by binding, is all zero before and after. */
-static uint32_t most_on_core(const struct builder *builder, const uint32_t *ranks, uint32_t n,
+static uint32_t most_on_core(const struct layout_build *builder, const uint32_t *ranks, uint32_t n,
                              uint32_t *count)
 {
     const struct layout *layout = builder->layout;
     uint32_t most = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct layout_task *task = &layout->tasks[ranks[i]];
-        count[task->binding] += may_crowd(builder_policy(builder, task));
+        count[task->binding] += may_crowd(layout_build_policy(builder, task));
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t binding = layout->tasks[ranks[i]].binding;
@@ -51,7 +51,7 @@ static uint32_t most_on_core(const struct builder *builder, const uint32_t *rank
     return most;
 }
 
-void builder_find_crowd(const struct builder *builder)
+void layout_build_find_crowd(const struct layout_build *builder)
 {
     struct layout *layout = builder->layout;
     bool any = false;

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 
 /* Rows of the kind at which each core begins, and the end. */
-static uint32_t *core_starts(const struct kind *kind)
+static uint32_t *core_starts(const struct node_class *kind)
 {
     uint32_t *start = mem_array(kind->count[TOPO_CORE] + 1ul, sizeof(*start));
     for (uint32_t row = kind->nrows; row-- > 0;)
@@ -13,7 +13,7 @@ static uint32_t *core_starts(const struct kind *kind)
     return start;
 }
 
-static uint32_t most_cores(const struct kind *kind, enum topo_level level)
+static uint32_t most_cores(const struct node_class *kind, enum topo_level level)
 {
     const uint32_t *object = kind->object[level], *core = kind->object[TOPO_CORE];
     uint32_t most = 0;
@@ -27,7 +27,7 @@ static uint32_t most_cores(const struct kind *kind, enum topo_level level)
 }
 
 /* The smallest of L3, N, s, n that holds so many cores; n when none does. */
-static enum topo_level slot_container(const struct kind *kind, uint32_t cores)
+static enum topo_level slot_container(const struct node_class *kind, uint32_t cores)
 {
     static const enum topo_level levels[] = {TOPO_L3, TOPO_NUMA, TOPO_SOCKET};
     enum topo_level best = TOPO_NODE;
@@ -42,9 +42,9 @@ static enum topo_level slot_container(const struct kind *kind, uint32_t cores)
     return best;
 }
 
-static void cut_slots(struct plan *plan, uint32_t cores)
+static void cut_slots(struct positions *plan, uint32_t cores)
 {
-    const struct kind *kind = plan->kind;
+    const struct node_class *kind = plan->kind;
     plan->first_row = mem_array(kind->count[TOPO_CORE], sizeof(*plan->first_row));
     plan->end_row = mem_array(kind->count[TOPO_CORE], sizeof(*plan->end_row));
     const uint32_t *container = kind->object[slot_container(kind, cores)];
@@ -62,7 +62,7 @@ static void cut_slots(struct plan *plan, uint32_t cores)
 }
 
 /* A level is there for slots when none of them reaches beyond one of its objects. */
-static bool holds_units(const struct plan *plan, enum topo_level level)
+static bool holds_units(const struct positions *plan, enum topo_level level)
 {
     const uint32_t *object = plan->kind->object[level];
     for (uint32_t unit = 0; unit < plan->nunits; unit++)
@@ -71,7 +71,7 @@ static bool holds_units(const struct plan *plan, enum topo_level level)
     return true;
 }
 
-static void number_level(struct plan *plan, enum topo_level level, const uint32_t *below,
+static void number_level(struct positions *plan, enum topo_level level, const uint32_t *below,
                          uint64_t *tag)
 {
     bool holds = holds_units(plan, level);
@@ -81,20 +81,20 @@ static void number_level(struct plan *plan, enum topo_level level, const uint32_
         else
             tag[unit] = below ? below[unit] : 0;
     }
-    plan->count[level] = kind_number(plan->object, level, tag, plan->nunits);
+    plan->count[level] = node_class_number(plan->object, level, tag, plan->nunits);
     plan->exists[level] = plan->nunits && holds && plan->kind->topo->count[level];
 }
 
 /* The letter c means a slot, and so does h, which is smaller: both are units. */
-static void number_units(struct plan *plan, enum topo_level level, uint64_t *tag)
+static void number_units(struct positions *plan, enum topo_level level, uint64_t *tag)
 {
     for (uint32_t unit = 0; unit < plan->nunits; unit++)
         tag[unit] = unit;
-    plan->count[level] = kind_number(plan->object, level, tag, plan->nunits);
+    plan->count[level] = node_class_number(plan->object, level, tag, plan->nunits);
     plan->exists[level] = plan->nunits && (level == TOPO_CORE || holds_units(plan, level));
 }
 
-static void take_slots(struct plan *plan, uint32_t cores)
+static void take_slots(struct positions *plan, uint32_t cores)
 {
     cut_slots(plan, cores);
     uint64_t *tag = mem_array(plan->nunits, sizeof(*tag));
@@ -111,9 +111,9 @@ static void take_slots(struct plan *plan, uint32_t cores)
 }
 
 /* Without slots a unit is a row of the kind, whose arrays will do. */
-static void take_threads(struct plan *plan, uint32_t *numbers)
+static void take_threads(struct positions *plan, uint32_t *numbers)
 {
-    const struct kind *kind = plan->kind;
+    const struct node_class *kind = plan->kind;
     plan->nunits = kind->nrows;
     plan->first_row = numbers;
     plan->end_row = numbers + 1;
@@ -124,7 +124,7 @@ static void take_threads(struct plan *plan, uint32_t *numbers)
     }
 }
 
-static uint32_t *object_starts(const struct plan *plan, enum topo_level level)
+static uint32_t *object_starts(const struct positions *plan, enum topo_level level)
 {
     uint32_t *start = mem_array(plan->count[level] + 1ul, sizeof(*start));
     for (uint32_t unit = plan->nunits; unit-- > 0;)
@@ -133,7 +133,7 @@ static uint32_t *object_starts(const struct plan *plan, enum topo_level level)
     return start;
 }
 
-void plan_cut_units(struct plan *plan, const struct policy *policy, uint32_t *numbers)
+void positions_cut_units(struct positions *plan, const struct policy *policy, uint32_t *numbers)
 {
     plan->has_slots = policy->cores_per_task > 0;
     if (plan->has_slots)
@@ -149,12 +149,12 @@ void plan_cut_units(struct plan *plan, const struct policy *policy, uint32_t *nu
     }
 }
 
-void plan_free_units(struct plan *plan)
+void positions_free_units(struct positions *plan)
 {
-    kind_free_levels(plan->start);
+    node_class_free_levels(plan->start);
     if (!plan->has_slots)
         return;
-    kind_free_levels(plan->object);
+    node_class_free_levels(plan->object);
     free(plan->first_row);
     free(plan->end_row);
 }

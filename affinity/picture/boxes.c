@@ -6,13 +6,13 @@
 #include "base/mem.h"
 
 /* The outermost of equal ones first. */
-static const enum topo_level box_levels[DRAW_MAX_LEVELS] = {TOPO_BOARD, TOPO_SOCKET, TOPO_NUMA,
-                                                            TOPO_L3};
+static const enum topo_level box_levels[PICTURE_MAX_LEVELS] = {TOPO_BOARD, TOPO_SOCKET, TOPO_NUMA,
+                                                               TOPO_L3};
 
 size_t levels_dividing(const struct topo *topo, enum topo_level *levels)
 {
     size_t n = 0;
-    for (size_t i = 0; i < DRAW_MAX_LEVELS; i++) {
+    for (size_t i = 0; i < PICTURE_MAX_LEVELS; i++) {
         uint32_t count = topo->count[box_levels[i]];
         size_t at = n;
         bool known = count < 2;
@@ -35,7 +35,7 @@ static uint32_t count_cores(const struct topo *topo)
 
 bool levels_have_l2(const struct topo *topo)
 {
-    enum topo_level levels[DRAW_MAX_LEVELS];
+    enum topo_level levels[PICTURE_MAX_LEVELS];
     size_t n = levels_dividing(topo, levels);
     uint32_t boxes = n ? topo->count[levels[n - 1]] : 1;
     return topo->count[TOPO_L2] > boxes && topo->count[TOPO_L2] < count_cores(topo);
@@ -82,7 +82,7 @@ static char *objects_of(const struct topo *topo, enum topo_level level, const st
 char *levels_where(const struct topo *topo, const struct idset *cores)
 {
     struct buf out = BUF_INIT;
-    enum topo_level levels[DRAW_MAX_LEVELS];
+    enum topo_level levels[PICTURE_MAX_LEVELS];
     size_t n = levels_dividing(topo, levels);
     for (size_t i = 0; i < n; i++) {
         char *text = objects_of(topo, levels[i], cores);

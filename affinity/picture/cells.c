@@ -52,7 +52,7 @@ static struct bound *count_bound(const struct drawing *drawing, uint32_t node)
     return bounds;
 }
 
-static void seat_bound(const struct drawing *drawing, uint32_t node, struct seat *seats)
+static void seat_bound(const struct drawing *drawing, uint32_t node, struct cell *seats)
 {
     const struct topo *topo = drawing_node(drawing, node)->topo;
     struct bound *bounds = count_bound(drawing, node);
@@ -66,7 +66,7 @@ static void seat_bound(const struct drawing *drawing, uint32_t node, struct seat
                 bsearch(&(struct os_row){.os = os}, rows, topo->npus, sizeof(*rows), compare_os);
             if (!found)
                 continue;
-            struct seat *seat = &seats[found->row];
+            struct cell *seat = &seats[found->row];
             if (!seat->nbound || bounds[i].first < seat->rank)
                 seat->rank = bounds[i].first;
             seat->nbound += bounds[i].count;
@@ -76,11 +76,11 @@ static void seat_bound(const struct drawing *drawing, uint32_t node, struct seat
     free(bounds);
 }
 
-static void seat_placed(const struct drawing *drawing, uint32_t node, struct seat *seats)
+static void seat_placed(const struct drawing *drawing, uint32_t node, struct cell *seats)
 {
     for (uint32_t i = 0; i < drawing->layout->nodes[node].ntasks; i++) {
         const struct layout_task *task = drawing_task(drawing, node, i);
-        struct seat *seat = &seats[task->place];
+        struct cell *seat = &seats[task->place];
         bool unbound = drawing_is_unbound(drawing, task);
         seat->unbound = unbound && (!seat->placed || seat->unbound);
         if (!seat->placed)
@@ -90,7 +90,7 @@ static void seat_placed(const struct drawing *drawing, uint32_t node, struct sea
 }
 
 /* The one rank that owns a thread on which others, not bound, have their place. */
-static void seat_owner(struct seat *seat)
+static void seat_owner(struct cell *seat)
 {
     if (seat->nbound != 1 || !seat->placed || idset_has(seat->placed, seat->rank))
         return;
@@ -98,10 +98,10 @@ static void seat_owner(struct seat *seat)
     seat->unbound = false;
 }
 
-struct seat *drawing_seats(const struct drawing *drawing, uint32_t node)
+struct cell *drawing_seats(const struct drawing *drawing, uint32_t node)
 {
     const struct layout_node *source = drawing_node(drawing, node);
-    struct seat *seats = mem_array(source->topo->npus, sizeof(*seats));
+    struct cell *seats = mem_array(source->topo->npus, sizeof(*seats));
     for (uint32_t row = 0; row < source->topo->npus; row++)
         seats[row].allocated = idset_has(source->cores, topo_core(source->topo, row));
     seat_bound(drawing, node, seats);
@@ -111,47 +111,47 @@ struct seat *drawing_seats(const struct drawing *drawing, uint32_t node)
     return seats;
 }
 
-void seats_free(struct seat *seats, uint32_t n)
+void seats_free(struct cell *seats, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         idset_free(seats[i].placed);
     free(seats);
 }
 
-bool seat_is_owned(const struct seat *seat)
+bool cell_is_owned(const struct cell *seat)
 {
     return seat->nbound == 1;
 }
 
-enum seat_kind seat_kind(const struct seat *seat)
+enum cell_kind cell_kind(const struct cell *seat)
 {
     if (seat->placed || seat->nbound == 1)
-        return SEAT_RANKS;
+        return CELL_RANKS;
     if (seat->nbound)
-        return SEAT_SHARED;
-    return seat->allocated ? SEAT_IDLE : SEAT_ABSENT;
+        return CELL_SHARED;
+    return seat->allocated ? CELL_IDLE : CELL_ABSENT;
 }
 
-static bool same_seats(const struct seat *a, const struct seat *b)
+static bool same_seats(const struct cell *a, const struct cell *b)
 {
-    enum seat_kind kind = seat_kind(a);
-    if (kind != seat_kind(b) || kind != SEAT_RANKS)
-        return kind == seat_kind(b);
-    if (seat_is_owned(a) || seat_is_owned(b))
-        return seat_is_owned(a) && seat_is_owned(b) && a->rank == b->rank;
+    enum cell_kind kind = cell_kind(a);
+    if (kind != cell_kind(b) || kind != CELL_RANKS)
+        return kind == cell_kind(b);
+    if (cell_is_owned(a) || cell_is_owned(b))
+        return cell_is_owned(a) && cell_is_owned(b) && a->rank == b->rank;
     return idset_equal(a->placed, b->placed);
 }
 
-uint32_t seats_told(const struct seat *seats, uint32_t first, uint32_t end)
+uint32_t seats_told(const struct cell *seats, uint32_t first, uint32_t end)
 {
     bool ranks = false, owned = false;
     for (uint32_t i = first; i < end; i++) {
-        ranks = ranks || seat_kind(&seats[i]) == SEAT_RANKS;
-        owned = owned || seat_is_owned(&seats[i]);
+        ranks = ranks || cell_kind(&seats[i]) == CELL_RANKS;
+        owned = owned || cell_is_owned(&seats[i]);
     }
     while (ranks && end > first + 1 &&
-           (seat_kind(&seats[end - 1]) == SEAT_SHARED ||
-            (seat_kind(&seats[end - 1]) == SEAT_IDLE && !owned)))
+           (cell_kind(&seats[end - 1]) == CELL_SHARED ||
+            (cell_kind(&seats[end - 1]) == CELL_IDLE && !owned)))
         end--;
     for (uint32_t i = first + 1; i < end; i++)
         if (!same_seats(&seats[first], &seats[i]))
@@ -159,19 +159,19 @@ uint32_t seats_told(const struct seat *seats, uint32_t first, uint32_t end)
     return first + 1;
 }
 
-unsigned seats_signs(const struct seat *seats, uint32_t first, uint32_t end)
+unsigned seats_signs(const struct cell *seats, uint32_t first, uint32_t end)
 {
-    static const unsigned kinds[] = {[SEAT_RANKS] = SIGN_RANK,
-                                     [SEAT_SHARED] = SIGN_SHARED,
-                                     [SEAT_IDLE] = SIGN_IDLE,
-                                     [SEAT_ABSENT] = SIGN_ABSENT};
-    unsigned signs = end - first > 1 ? SIGN_THREADS : 0;
+    static const unsigned kinds[] = {[CELL_RANKS] = LEGEND_RANK,
+                                     [CELL_SHARED] = LEGEND_SHARED,
+                                     [CELL_IDLE] = LEGEND_IDLE,
+                                     [CELL_ABSENT] = LEGEND_ABSENT};
+    unsigned signs = end - first > 1 ? LEGEND_THREADS : 0;
     for (uint32_t i = first; i < end; i++)
-        signs |= seats[i].unbound ? SIGN_UNBOUND : kinds[seat_kind(&seats[i])];
+        signs |= seats[i].unbound ? LEGEND_UNBOUND : kinds[cell_kind(&seats[i])];
     return signs;
 }
 
-char *seat_ranks(const struct seat *seat)
+char *cell_ranks(const struct cell *seat)
 {
     if (!seat->placed)
         return mem_format("%u", seat->rank);

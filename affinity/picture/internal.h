@@ -1,8 +1,8 @@
 /*
- * draw - the pictures of a layout: what layout_draw() and layout_draw_svg() share.
+ * internal - the pictures of a layout: what picture_text() and picture_svg() share.
  *
  * Nodes that look alike are folded into one look. A node is drawn as the hardware threads of its
- * table, each with what is there (struct seat), inside the objects that divide it.
+ * table, each with what is there (struct cell), inside the objects that divide it.
  */
 #ifndef AFFINITY_PICTURE_INTERNAL_H
 #define AFFINITY_PICTURE_INTERNAL_H
@@ -13,13 +13,13 @@
 #include "affinity/sets/hostlist.h"
 #include "base/buf.h"
 
-#define DRAW_WIDTH 96               /* columns of the text picture */
-#define DRAW_MAX_LOOKS 64           /* that the text picture shows in each of its sections */
-#define DRAW_MAX_CORES 4096         /* of a machine that is drawn core by core */
-#define DRAW_MAX_TASKS TOPO_MAX_PUS /* of a node whose tasks are shown one by one */
+#define PICTURE_WIDTH 96               /* columns of the text picture */
+#define PICTURE_MAX_LOOKS 64           /* that the text picture shows in each of its sections */
+#define PICTURE_MAX_CORES 4096         /* of a machine that is drawn core by core */
+#define PICTURE_MAX_TASKS TOPO_MAX_PUS /* of a node whose tasks are shown one by one */
 
 /* Nodes that look the same but for their names and ranks. */
-struct look {
+struct node_group {
     uint32_t first; /* node id */
     uint32_t last;  /* of the latest member */
     uint32_t count;
@@ -44,7 +44,7 @@ struct drawing {
     uint32_t *at;
     uint32_t *look_of; /* by node: index into looks */
     bool folded;       /* equal nodes are one look; otherwise every node is its own */
-    struct look *looks;
+    struct node_group *looks;
     uint32_t nlooks;
 };
 
@@ -57,7 +57,7 @@ bool drawing_is_unbound(const struct drawing *drawing, const struct layout_task 
 /* Those that it was given; NULL: none. */
 const struct idset *drawing_gpus(const struct drawing *drawing, const struct layout_task *task);
 
-/* ---- draw_looks.c: folding ---- */
+/* ---- node_groups.c: folding ---- */
 
 /* Both were allocated the same of the same machine. */
 bool drawing_same_grant(const struct layout_node *a, const struct layout_node *b);
@@ -66,18 +66,18 @@ bool drawing_same_grant(const struct layout_node *a, const struct layout_node *b
 void drawing_fold(struct drawing *drawing);
 void drawing_free(struct drawing *drawing); /* all but `out` */
 /* The ranks of a look's nodes from one node id to another. Caller frees. */
-struct idset *look_ranks(const struct drawing *drawing, uint32_t look, uint32_t first,
-                         uint32_t last);
+struct idset *node_group_ranks(const struct drawing *drawing, uint32_t look, uint32_t first,
+                               uint32_t last);
 /* All its hosts, as hostlist_encode_short(). Caller frees. */
-char *look_hosts(const struct drawing *drawing, uint32_t look, size_t max);
+char *node_group_hosts(const struct drawing *drawing, uint32_t look, size_t max);
 /* "ranks 32 higher from node to node", or "with ranks 4-9 in all" of the others. */
-char *words_shift(const struct drawing *drawing, const struct look *look);
+char *phrase_shift(const struct drawing *drawing, const struct node_group *look);
 /* "node[1-3]: as node0, ranks 32 higher from node to node"; nothing for a look of one node. */
-char *drawing_others(const struct drawing *drawing, const struct look *look);
+char *drawing_others(const struct drawing *drawing, const struct node_group *look);
 
-/* ---- draw_seats.c: who is where ---- */
+/* ---- cells.c: who is where ---- */
 
-struct seat { /* a hardware thread of one node */
+struct cell { /* a hardware thread of one node */
     bool allocated;
     uint32_t nbound;      /* bound ranks that may run here */
     uint32_t rank;        /* the first of them */
@@ -85,59 +85,59 @@ struct seat { /* a hardware thread of one node */
     bool unbound;         /* all that are placed here may run anywhere */
 };
 
-enum seat_kind {
-    SEAT_RANKS,
-    SEAT_SHARED, /* by several ranks, none of which has its place here */
-    SEAT_IDLE,
-    SEAT_ABSENT /* not allocated */
+enum cell_kind {
+    CELL_RANKS,
+    CELL_SHARED, /* by several ranks, none of which has its place here */
+    CELL_IDLE,
+    CELL_ABSENT /* not allocated */
 };
 
 /* One for each row of the node's topo. */
-struct seat *drawing_seats(const struct drawing *drawing, uint32_t node);
-void seats_free(struct seat *seats, uint32_t n);
+struct cell *drawing_seats(const struct drawing *drawing, uint32_t node);
+void seats_free(struct cell *seats, uint32_t n);
 
-enum seat_kind seat_kind(const struct seat *seat);
+enum cell_kind cell_kind(const struct cell *seat);
 
 /* What a legend has to explain. */
 enum {
-    SIGN_SHARED = 1,
-    SIGN_IDLE = 2,
-    SIGN_ABSENT = 4,
-    SIGN_THREADS = 8,
-    SIGN_UNBOUND = 16,
-    SIGN_L2 = 32,
-    SIGN_RANK = 64,
-    SIGN_BOUND = 128,
-    SIGN_PART = 256 /* of what is bound to: in one box of several */
+    LEGEND_SHARED = 1,
+    LEGEND_IDLE = 2,
+    LEGEND_ABSENT = 4,
+    LEGEND_THREADS = 8,
+    LEGEND_UNBOUND = 16,
+    LEGEND_L2 = 32,
+    LEGEND_RANK = 64,
+    LEGEND_BOUND = 128,
+    LEGEND_PART = 256 /* of what is bound to: in one box of several */
 };
 /* Of the rows [first, end) of one core, those to be told one by one: just the first where all are
  * alike. Left out are threads on which nobody stands behind ranks that share the core, and idle
  * ones of a core that has no owner. */
-uint32_t seats_told(const struct seat *seats, uint32_t first, uint32_t end);
-unsigned seats_signs(const struct seat *seats, uint32_t first, uint32_t end);
+uint32_t seats_told(const struct cell *seats, uint32_t first, uint32_t end);
+unsigned seats_signs(const struct cell *seats, uint32_t first, uint32_t end);
 /* A thread that only one rank may use: it has the thread even if its place is elsewhere. */
-bool seat_is_owned(const struct seat *seat);
+bool cell_is_owned(const struct cell *seat);
 /* "3", "3,7", "0,2..398"; "(3)" for a rank that is not bound. Caller frees. */
-char *seat_ranks(const struct seat *seat);
+char *cell_ranks(const struct cell *seat);
 
-/* ---- draw_words.c: phrases ---- */
+/* ---- phrases.c: phrases ---- */
 
 /* "64 tasks on 4 of 8 nodes" */
-char *words_title(const struct drawing *drawing);
+char *phrase_title(const struct drawing *drawing);
 /* "2 sockets, 8 NUMA domains, 32 cores, 64 hardware threads" */
-char *words_machine(const struct topo *topo);
+char *phrase_machine(const struct topo *topo);
 /* "by numa, each bound to a NUMA domain": what a part asked for. */
-char *words_policy(const struct drawing *drawing, uint32_t part);
+char *phrase_policy(const struct drawing *drawing, uint32_t part);
 /* "8 tasks, ranks 0-7" */
-char *words_ranks(const struct drawing *drawing, uint32_t node);
-const char *words_program(const char *program);
+char *phrase_ranks(const struct drawing *drawing, uint32_t node);
+const char *phrase_program(const char *program);
 /* "part 2, ./ocean: ranks 4-7" */
-char *words_part(const struct drawing *drawing, uint32_t part);
+char *phrase_part(const struct drawing *drawing, uint32_t part);
 
-/* ---- draw_levels.c: what divides a machine ---- */
+/* ---- boxes.c: what divides a machine ---- */
 
 /* Levels that can be a box: board, socket, NUMA domain, L3 */
-enum { DRAW_MAX_LEVELS = 4 };
+enum { PICTURE_MAX_LEVELS = 4 };
 
 /* Those with more than one object, fewest first; of two with as many, the outer one. */
 size_t levels_dividing(const struct topo *topo, enum topo_level *levels);
@@ -160,11 +160,11 @@ void draw_map(struct drawing *drawing);
 void draw_bind(struct drawing *drawing);
 
 /* What drawing_others() says, as a line. */
-void draw_others(struct drawing *drawing, const struct look *look);
-/* The looks beyond DRAW_MAX_LOOKS, counted. */
+void draw_others(struct drawing *drawing, const struct node_group *look);
+/* The looks beyond PICTURE_MAX_LOOKS, counted. */
 void draw_rest(struct drawing *drawing);
 
-/* Text broken before DRAW_WIDTH at the blanks behind commas and semicolons; the first line begins
+/* Text broken before PICTURE_WIDTH at the blanks behind commas and semicolons; the first line begins
  * `indent` columns in, those that go on two more. */
 void draw_wrapped(struct buf *out, const char *text, uint32_t indent);
 

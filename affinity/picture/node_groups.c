@@ -132,7 +132,7 @@ static bool ranks_shift(const struct drawing *drawing, uint32_t a, uint32_t b, i
     return true;
 }
 
-static void look_join(const struct drawing *drawing, struct look *look, uint32_t node)
+static void look_join(const struct drawing *drawing, struct node_group *look, uint32_t node)
 {
     int64_t shift = (int64_t)drawing_rank(drawing, node, 0) - drawing_rank(drawing, look->last, 0);
     if (look->count == 1)
@@ -155,7 +155,8 @@ static void collect_looks(struct drawing *drawing)
         if (*slot) {
             look_join(drawing, &drawing->looks[*slot - 1], node);
         } else {
-            drawing->looks[drawing->nlooks] = (struct look){node, node, 1, true, 0, hostlist_new()};
+            drawing->looks[drawing->nlooks] =
+                (struct node_group){node, node, 1, true, 0, hostlist_new()};
             *slot = ++drawing->nlooks;
         }
         drawing->look_of[node] = *slot - 1;
@@ -185,8 +186,8 @@ void drawing_free(struct drawing *drawing)
 
 /* ---- what is said of the others ---- */
 
-struct idset *look_ranks(const struct drawing *drawing, uint32_t look, uint32_t first,
-                         uint32_t last)
+struct idset *node_group_ranks(const struct drawing *drawing, uint32_t look, uint32_t first,
+                               uint32_t last)
 {
     struct idset *set = idset_new();
     for (uint32_t node = first; node <= last; node++) {
@@ -197,9 +198,9 @@ struct idset *look_ranks(const struct drawing *drawing, uint32_t look, uint32_t 
     return set;
 }
 
-char *look_hosts(const struct drawing *drawing, uint32_t look, size_t max)
+char *node_group_hosts(const struct drawing *drawing, uint32_t look, size_t max)
 {
-    const struct look *one = &drawing->looks[look];
+    const struct node_group *one = &drawing->looks[look];
     struct hostlist *hosts = hostlist_new();
     hostlist_append(hosts, drawing_node(drawing, one->first)->host);
     for (size_t i = 0; i < hostlist_count(one->others); i++)
@@ -209,25 +210,25 @@ char *look_hosts(const struct drawing *drawing, uint32_t look, size_t max)
     return text;
 }
 
-char *words_shift(const struct drawing *drawing, const struct look *look)
+char *phrase_shift(const struct drawing *drawing, const struct node_group *look)
 {
     if (look->shifted)
         return mem_format("ranks %lld %s%s", llabs(look->shift),
                           look->shift < 0 ? "lower" : "higher",
                           look->count > 2 ? " from node to node" : "");
     uint32_t index = drawing->look_of[look->first];
-    struct idset *ranks = look_ranks(drawing, index, look->first + 1, look->last);
+    struct idset *ranks = node_group_ranks(drawing, index, look->first + 1, look->last);
     char *set = idset_encode_short(ranks, 40), *text = mem_format("with ranks %s in all", set);
     free(set);
     idset_free(ranks);
     return text;
 }
 
-char *drawing_others(const struct drawing *drawing, const struct look *look)
+char *drawing_others(const struct drawing *drawing, const struct node_group *look)
 {
     if (look->count == 1)
         return mem_copy_text("");
-    char *hosts = hostlist_encode_short(look->others, 60), *shift = words_shift(drawing, look);
+    char *hosts = hostlist_encode_short(look->others, 60), *shift = phrase_shift(drawing, look);
     char *text =
         mem_format("%s: as %s, %s", hosts, drawing_node(drawing, look->first)->host, shift);
     free(shift);

@@ -8,7 +8,7 @@
 
 #define MAX_PROGRAM 60 /* characters of a program's name */
 
-char *words_machine(const struct topo *topo)
+char *phrase_machine(const struct topo *topo)
 {
     static const struct {
         enum topo_level level;
@@ -80,7 +80,7 @@ static void say_map(struct buf *out, const char *map, const struct policy *polic
         buf_printf(out, "by %s, ", map ? map : "slot");
 }
 
-char *words_policy(const struct drawing *drawing, uint32_t part)
+char *phrase_policy(const struct drawing *drawing, uint32_t part)
 {
     const struct layout_part *asked = &drawing->request->parts[drawing->parts[part].owner];
     const struct policy *policy = &drawing->parts[part].policy;
@@ -102,7 +102,7 @@ char *words_policy(const struct drawing *drawing, uint32_t part)
 }
 
 /* The end of a long path. */
-const char *words_program(const char *program)
+const char *phrase_program(const char *program)
 {
     size_t len = strlen(program);
     const char *slash = strrchr(program, '/');
@@ -112,14 +112,14 @@ const char *words_program(const char *program)
     return len > MAX_PROGRAM ? program + len - MAX_PROGRAM : program;
 }
 
-char *words_part(const struct drawing *drawing, uint32_t part)
+char *phrase_part(const struct drawing *drawing, uint32_t part)
 {
     const char *program = drawing->request->parts[part].program;
     const struct part_view *ranks = &drawing->parts[part];
     struct buf out = BUF_INIT;
     buf_printf(&out, "part %u", part + 1);
     if (program)
-        buf_printf(&out, ", %s", words_program(program));
+        buf_printf(&out, ", %s", phrase_program(program));
     if (ranks->count > 1)
         buf_printf(&out, ": ranks %u-%u", ranks->first, ranks->first + ranks->count - 1);
     else
@@ -127,7 +127,7 @@ char *words_part(const struct drawing *drawing, uint32_t part)
     return buf_take_text(&out);
 }
 
-char *words_ranks(const struct drawing *drawing, uint32_t node)
+char *phrase_ranks(const struct drawing *drawing, uint32_t node)
 {
     struct idset *set = idset_new();
     uint32_t n = drawing->layout->nodes[node].ntasks;
@@ -140,7 +140,7 @@ char *words_ranks(const struct drawing *drawing, uint32_t node)
     return text;
 }
 
-char *words_title(const struct drawing *drawing)
+char *phrase_title(const struct drawing *drawing)
 {
     const struct layout *layout = drawing->layout;
     uint32_t nnodes = drawing->request->nnodes;

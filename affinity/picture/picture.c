@@ -22,13 +22,13 @@ static size_t break_at(const char *text, size_t room)
 void draw_wrapped(struct buf *out, const char *text, uint32_t indent)
 {
     for (uint32_t more = 0; *text; more = 2) {
-        size_t len = break_at(text, DRAW_WIDTH - indent - more);
+        size_t len = break_at(text, PICTURE_WIDTH - indent - more);
         buf_printf(out, "%*s%.*s\n", (int)(indent + more), "", (int)len, text);
         text += len + (text[len] == ' ');
     }
 }
 
-void draw_others(struct drawing *drawing, const struct look *look)
+void draw_others(struct drawing *drawing, const struct node_group *look)
 {
     char *text = drawing_others(drawing, look);
     draw_wrapped(&drawing->out, text, 2);
@@ -38,15 +38,15 @@ void draw_others(struct drawing *drawing, const struct look *look)
 void draw_rest(struct drawing *drawing)
 {
     uint32_t left = 0;
-    for (uint32_t i = DRAW_MAX_LOOKS; i < drawing->nlooks; i++)
+    for (uint32_t i = PICTURE_MAX_LOOKS; i < drawing->nlooks; i++)
         left += drawing->looks[i].count;
     if (left)
         buf_printf(&drawing->out,
                    "  and %u more node%s, of %u other kinds; --format=json has all\n", left,
-                   text_plural(left), drawing->nlooks - DRAW_MAX_LOOKS);
+                   text_plural(left), drawing->nlooks - PICTURE_MAX_LOOKS);
 }
 
-char *layout_draw(const struct layout *layout, const struct layout_request *request, unsigned what)
+char *picture_text(const struct layout *layout, const struct layout_request *request, unsigned what)
 {
     static const struct {
         unsigned what;

@@ -26,14 +26,14 @@ struct sheet {
 /* What stands under the names of a panel. */
 static char *look_words(const struct drawing *drawing, uint32_t index)
 {
-    const struct look *look = &drawing->looks[index];
+    const struct node_group *look = &drawing->looks[index];
     if (look->count == 1)
-        return words_ranks(drawing, look->first);
+        return phrase_ranks(drawing, look->first);
     uint32_t n = drawing->layout->nodes[look->first].ntasks;
-    struct idset *first = look_ranks(drawing, index, look->first, look->first);
-    struct idset *all = look_ranks(drawing, index, look->first, look->last);
+    struct idset *first = node_group_ranks(drawing, index, look->first, look->first);
+    struct idset *all = node_group_ranks(drawing, index, look->first, look->last);
     char *shown = idset_encode_short(first, 24), *ranks = idset_encode_short(all, 40);
-    char *shift = words_shift(drawing, look);
+    char *shift = phrase_shift(drawing, look);
     char *text =
         mem_format("%u nodes, %u task%s on each, ranks %s in all. Shown is %s with rank%s "
                    "%s%s%s.",
@@ -63,15 +63,15 @@ static void panel_open(struct panel *panel, const struct drawing *drawing, uint3
                        uint32_t room)
 {
     *panel = (struct panel){.drawing = drawing, .look = look, .room = room};
-    panel->hosts = look_hosts(drawing, look, room / 11 > 40 ? room / 11 - 14 : 26);
+    panel->hosts = node_group_hosts(drawing, look, room / 11 > 40 ? room / 11 - 14 : 26);
     panel->words = look_words(drawing, look);
     machine_open(&panel->machine, drawing, drawing->looks[look].first);
     panel->size = machine_size(&panel->machine, room);
-    uint32_t hosts = pen_width(PEN_HEAD, panel->hosts) + 22;
-    uint32_t words = pen_width(PEN_TEXT, panel->words), least = words < 300 ? words : 300;
+    uint32_t hosts = svg_width(SVG_HEAD, panel->hosts) + 22;
+    uint32_t words = svg_width(SVG_TEXT, panel->words), least = words < 300 ? words : 300;
     least = hosts > least ? hosts : least;
     panel->size.w = panel->size.w > least ? panel->size.w : least;
-    panel->top = 24 + pen_wrapped(NULL, PEN_TEXT, 0, 0, panel->size.w, panel->words) + 6;
+    panel->top = 24 + svg_wrapped(NULL, SVG_TEXT, 0, 0, panel->size.w, panel->words) + 6;
     panel->size.w += 2 * PAD;
     panel->size.h += panel->top + 2 * PAD;
 }
@@ -86,13 +86,13 @@ static void panel_close(struct panel *panel)
 static void panel_draw(struct buf *out, const struct panel *panel, uint32_t x, uint32_t y)
 {
     uint32_t colour = look_colour(panel->drawing, panel->look), left = x + PAD;
-    pen_shape(out, "frame", (struct area){x, y, panel->size.w, panel->size.h});
+    svg_shape(out, "frame", (struct area){x, y, panel->size.w, panel->size.h});
     if (has_strip(panel->drawing)) {
-        pen_colour(out, (struct area){left, y + PAD + 2, 14, 14}, colour);
+        svg_colour(out, (struct area){left, y + PAD + 2, 14, 14}, colour);
         left += 22;
     }
-    pen_text(out, PEN_HEAD, left, y + PAD + 15, panel->hosts);
-    pen_wrapped(out, PEN_TEXT, x + PAD, y + PAD + 22, panel->size.w - 2 * PAD, panel->words);
+    svg_text(out, SVG_HEAD, left, y + PAD + 15, panel->hosts);
+    svg_wrapped(out, SVG_TEXT, x + PAD, y + PAD + 22, panel->size.w - 2 * PAD, panel->words);
     machine_draw(out, &panel->machine, x + PAD, y + PAD + panel->top, panel->room);
 }
 
@@ -131,9 +131,9 @@ static bool has_room(struct sheet *sheet, const struct drawing *drawing, uint32_
 
 static void sheet_line(struct sheet *sheet, char *text)
 {
-    uint32_t right = SVG_MARGIN + pen_wrapped_width(PEN_TEXT, text, SVG_ROOM) + SVG_MARGIN;
+    uint32_t right = SVG_MARGIN + svg_wrapped_width(SVG_TEXT, text, SVG_ROOM) + SVG_MARGIN;
     sheet->width = right > sheet->width ? right : sheet->width;
-    sheet->y += pen_wrapped(&sheet->body, PEN_TEXT, SVG_MARGIN, sheet->y, SVG_ROOM, text);
+    sheet->y += svg_wrapped(&sheet->body, SVG_TEXT, SVG_MARGIN, sheet->y, SVG_ROOM, text);
     free(text);
 }
 
@@ -144,9 +144,9 @@ static void sheet_list(struct sheet *sheet, const struct drawing *drawing, uint3
     if (look < drawing->nlooks)
         sheet_line(sheet, mem_copy_text("Not drawn:"));
     for (; look < drawing->nlooks && look < end; look++) {
-        char *hosts = look_hosts(drawing, look, 50);
+        char *hosts = node_group_hosts(drawing, look, 50);
         struct idset *all =
-            look_ranks(drawing, look, drawing->looks[look].first, drawing->looks[look].last);
+            node_group_ranks(drawing, look, drawing->looks[look].first, drawing->looks[look].last);
         char *ranks = idset_encode_short(all, 40);
         sheet_line(sheet, mem_format("%s: ranks %s", hosts, ranks));
         idset_free(all);
@@ -201,7 +201,7 @@ static struct sheet draw_best(const struct drawing *drawing)
 }
 
 /* What stands above explains only what was drawn below, and so comes last. */
-char *layout_draw_svg(const struct layout *layout, const struct layout_request *request)
+char *picture_svg(const struct layout *layout, const struct layout_request *request)
 {
     struct drawing drawing = {
         .layout = layout, .request = request, .folded = !is_small(layout, request)};
@@ -219,8 +219,8 @@ char *layout_draw_svg(const struct layout *layout, const struct layout_request *
     for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
         w = widths[i] + 2 * SVG_MARGIN > w ? widths[i] + 2 * SVG_MARGIN : w;
     buf_printf(&top, "<g transform=\"translate(0,%u)\">\n%s</g>\n", y, buf_text(&sheet.body));
-    char *title = words_title(&drawing);
-    pen_document(&out, w, y + sheet.y + SVG_MARGIN, title, buf_text(&top));
+    char *title = phrase_title(&drawing);
+    svg_document(&out, w, y + sheet.y + SVG_MARGIN, title, buf_text(&top));
     free(title);
     buf_free(&top);
     buf_free(&sheet.body);
@@ -233,13 +233,13 @@ char *layout_draw_svg(const struct layout *layout, const struct layout_request *
 #define SAMPLE_H 20
 
 /* How the ranks were placed; where nothing was said of their order it is the natural one, of which
- * words_policy() is silent. Caller frees. */
+ * phrase_policy() is silent. Caller frees. */
 static char *placing_words(const struct drawing *drawing, uint32_t part)
 {
     const struct layout_part *asked = &drawing->request->parts[drawing->parts[part].owner];
     bool natural = !drawing->parts[part].policy.sequential && !asked->rankfile && !asked->taskmap &&
                    !asked->shape;
-    char *policy = words_policy(drawing, part);
+    char *policy = phrase_policy(drawing, part);
     char *text = mem_format("%s%s%s", asked->slots ? "" : "mapped ", policy,
                             natural ? ", in natural order" : "");
     free(policy);
@@ -247,12 +247,12 @@ static char *placing_words(const struct drawing *drawing, uint32_t part)
 }
 
 /* One more paragraph below. */
-static void add_line(struct buf *out, struct size *size, enum pen_font font, uint32_t indent,
+static void add_line(struct buf *out, struct size *size, enum svg_font font, uint32_t indent,
                      uint32_t y, const char *line)
 {
-    uint32_t w = indent + pen_wrapped_width(font, line, SVG_ROOM - indent);
+    uint32_t w = indent + svg_wrapped_width(font, line, SVG_ROOM - indent);
     size->w = w > size->w ? w : size->w;
-    size->h += pen_wrapped(out, font, SVG_MARGIN + indent, y + size->h, SVG_ROOM - indent, line);
+    size->h += svg_wrapped(out, font, SVG_MARGIN + indent, y + size->h, SVG_ROOM - indent, line);
 }
 
 static void parts_draw(struct buf *out, const struct drawing *drawing, struct size *size,
@@ -260,10 +260,10 @@ static void parts_draw(struct buf *out, const struct drawing *drawing, struct si
 {
     uint32_t nparts = drawing->request->nparts;
     for (uint32_t part = 0; part < nparts && part < MAX_PARTS; part++) {
-        char *ranks = words_part(drawing, part), *placing = placing_words(drawing, part);
+        char *ranks = phrase_part(drawing, part), *placing = placing_words(drawing, part);
         char *line = mem_format("%s; %s", ranks, placing);
-        pen_colour(out, (struct area){SVG_MARGIN, y + size->h + 3, 14, 14}, part);
-        add_line(out, size, PEN_TEXT, 22, y, line);
+        svg_colour(out, (struct area){SVG_MARGIN, y + size->h + 3, 14, 14}, part);
+        add_line(out, size, SVG_TEXT, 22, y, line);
         size->h += 3;
         free(line);
         free(placing);
@@ -271,7 +271,7 @@ static void parts_draw(struct buf *out, const struct drawing *drawing, struct si
     }
     if (nparts > MAX_PARTS) {
         char *line = mem_format("and %u more parts", nparts - MAX_PARTS);
-        add_line(out, size, PEN_TEXT, 22, y, line);
+        add_line(out, size, SVG_TEXT, 22, y, line);
         free(line);
     }
 }
@@ -282,8 +282,8 @@ static void policy_draw(struct buf *out, const struct drawing *drawing, struct s
     const char *program = drawing->request->parts[0].program;
     char *placing = placing_words(drawing, 0);
     char *line =
-        mem_format("%s%s%s", program ? words_program(program) : "", program ? ": " : "", placing);
-    add_line(out, size, PEN_TEXT, 0, y, line);
+        mem_format("%s%s%s", program ? phrase_program(program) : "", program ? ": " : "", placing);
+    add_line(out, size, SVG_TEXT, 0, y, line);
     free(line);
     free(placing);
 }
@@ -291,8 +291,8 @@ static void policy_draw(struct buf *out, const struct drawing *drawing, struct s
 struct size head_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
 {
     struct size size = {0, 0};
-    char *title = words_title(drawing);
-    add_line(out, &size, PEN_TITLE, 0, y, title);
+    char *title = phrase_title(drawing);
+    add_line(out, &size, SVG_TITLE, 0, y, title);
     free(title);
     if (drawing->request->nparts > 1)
         parts_draw(out, drawing, &size, y);
@@ -314,48 +314,48 @@ static void sample_draw(struct buf *out, unsigned sign, struct area area)
     struct area left = area;
     left.w /= 2;
     switch (sign) {
-    case SIGN_RANK:
-        pen_colour(out, area, PEN_GREY);
-        pen_in(out, area, "3");
+    case LEGEND_RANK:
+        svg_colour(out, area, SVG_GREY);
+        svg_in(out, area, "3");
         break;
-    case SIGN_SHARED:
-        pen_tint(out, area, PEN_GREY);
+    case LEGEND_SHARED:
+        svg_tint(out, area, SVG_GREY);
         break;
-    case SIGN_UNBOUND:
-        pen_dashed(out, area, PEN_GREY);
-        pen_in(out, area, "(3)");
+    case LEGEND_UNBOUND:
+        svg_dashed(out, area, SVG_GREY);
+        svg_in(out, area, "(3)");
         break;
-    case SIGN_THREADS:
-        pen_colour(out, area, PEN_GREY);
-        pen_shape(out, "core", left);
-        pen_shape(out, "core", area);
+    case LEGEND_THREADS:
+        svg_colour(out, area, SVG_GREY);
+        svg_shape(out, "core", left);
+        svg_shape(out, "core", area);
         break;
-    case SIGN_BOUND:
-        pen_shape(out, "bound", area);
+    case LEGEND_BOUND:
+        svg_shape(out, "bound", area);
         break;
-    case SIGN_PART:
-        pen_shape(out, "bound part", area);
+    case LEGEND_PART:
+        svg_shape(out, "bound part", area);
         break;
-    case SIGN_L2:
-        pen_shape(out, "idle", (struct area){area.x + 3, area.y + 3, 10, area.h - 6});
-        pen_shape(out, "idle", (struct area){area.x + 15, area.y + 3, 10, area.h - 6});
-        pen_shape(out, "l2", area);
+    case LEGEND_L2:
+        svg_shape(out, "idle", (struct area){area.x + 3, area.y + 3, 10, area.h - 6});
+        svg_shape(out, "idle", (struct area){area.x + 15, area.y + 3, 10, area.h - 6});
+        svg_shape(out, "l2", area);
         break;
     default:
-        pen_shape(out, sign == SIGN_IDLE ? "idle" : "absent", area);
+        svg_shape(out, sign == LEGEND_IDLE ? "idle" : "absent", area);
     }
 }
 
 static void legend_item(struct legend *legend, unsigned sign, const char *text)
 {
-    uint32_t w = SAMPLE_W + 6 + pen_width(PEN_TEXT, text) + 18;
+    uint32_t w = SAMPLE_W + 6 + svg_width(SVG_TEXT, text) + 18;
     if (legend->x > SVG_MARGIN && legend->x + w > SVG_MARGIN + SVG_ROOM) {
         legend->x = SVG_MARGIN;
         legend->y += SAMPLE_H + 8;
     }
     struct area area = {legend->x, legend->y, SAMPLE_W, SAMPLE_H};
     sample_draw(legend->out, sign, area);
-    pen_text(legend->out, PEN_TEXT, area.x + SAMPLE_W + 6, area.y + 15, text);
+    svg_text(legend->out, SVG_TEXT, area.x + SAMPLE_W + 6, area.y + 15, text);
     legend->x += w;
     legend->right = legend->x > legend->right ? legend->x : legend->right;
 }
@@ -375,19 +375,19 @@ struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned
         unsigned sign;
         const char *text;
     } items[] = {
-        {SIGN_SHARED, "shared by ranks that are placed beside"},
-        {SIGN_BOUND, "the ranks inside may run on all of it"},
-        {SIGN_PART, "part of what the ranks inside may run on"},
-        {SIGN_IDLE, "idle"},
-        {SIGN_ABSENT, "not allocated"},
-        {SIGN_UNBOUND, "rank 3 is placed here, but not bound"},
-        {SIGN_THREADS, "threads of one core"},
-        {SIGN_L2, "cores with a common L2 cache"},
+        {LEGEND_SHARED, "shared by ranks that are placed beside"},
+        {LEGEND_BOUND, "the ranks inside may run on all of it"},
+        {LEGEND_PART, "part of what the ranks inside may run on"},
+        {LEGEND_IDLE, "idle"},
+        {LEGEND_ABSENT, "not allocated"},
+        {LEGEND_UNBOUND, "rank 3 is placed here, but not bound"},
+        {LEGEND_THREADS, "threads of one core"},
+        {LEGEND_L2, "cores with a common L2 cache"},
     };
     struct legend legend = {out, SVG_MARGIN, y, SVG_MARGIN};
-    if (signs & SIGN_RANK)
-        legend_item(&legend, SIGN_RANK,
-                    signs & SIGN_SHARED ? "rank 3 is placed on this core" : "a core of rank 3");
+    if (signs & LEGEND_RANK)
+        legend_item(&legend, LEGEND_RANK,
+                    signs & LEGEND_SHARED ? "rank 3 is placed on this core" : "a core of rank 3");
     for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
         if (signs & items[i].sign)
             legend_item(&legend, items[i].sign, items[i].text);
@@ -395,7 +395,7 @@ struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned
                             colour_words(drawing));
     uint32_t below = legend.x > SVG_MARGIN ? legend.y + SAMPLE_H + 6 : y;
     struct size size = {legend.right - SVG_MARGIN, below - y};
-    add_line(out, &size, PEN_TEXT, 0, y, line);
+    add_line(out, &size, SVG_TEXT, 0, y, line);
     free(line);
     return size;
 }
@@ -405,10 +405,10 @@ uint32_t look_colour(const struct drawing *drawing, uint32_t look)
     uint32_t node = drawing->looks[look].first, n = drawing->layout->nodes[node].ntasks;
     uint32_t app = drawing_task(drawing, node, 0)->app;
     if (drawing->request->nparts < 2)
-        return look < SVG_MAX_PANELS ? look : PEN_GREY;
+        return look < SVG_MAX_PANELS ? look : SVG_GREY;
     for (uint32_t i = 1; i < n; i++)
         if (drawing_task(drawing, node, i)->app != app)
-            return PEN_GREY;
+            return SVG_GREY;
     return app;
 }
 
@@ -428,5 +428,5 @@ uint32_t machine_colour(const struct machine *machine, uint32_t rank)
     const uint32_t *ranks = drawing->ranks + drawing->at[machine->node];
     size_t n = drawing->at[machine->node + 1] - drawing->at[machine->node];
     const uint32_t *found = bsearch(&rank, ranks, n, sizeof(rank), compare_ranks);
-    return found ? (uint32_t)(found - ranks) % PEN_COLOURS : PEN_GREY;
+    return found ? (uint32_t)(found - ranks) % SVG_COLOURS : SVG_GREY;
 }

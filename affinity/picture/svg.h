@@ -1,5 +1,5 @@
 /*
- * svg - the parts of layout_draw_svg().
+ * svg - the parts of picture_svg().
  *
  * A picture is a title with what was asked for, a legend, a strip with a square for each node
  * where nodes are folded and differ, and a panel for each look: a machine as nested boxes.
@@ -47,9 +47,9 @@ struct machine {
     const struct drawing *drawing;
     const struct layout_node *source;
     const struct topo *topo;
-    struct seat *seats;
+    struct cell *seats;
     uint32_t node;
-    enum topo_level levels[DRAW_MAX_LEVELS];
+    enum topo_level levels[PICTURE_MAX_LEVELS];
     size_t nlevels;
     bool cores; /* drawn core by core; otherwise box by box */
     bool l2;    /* with outlines around cores that share an L2 */
@@ -71,7 +71,7 @@ struct size machine_size(const struct machine *machine, uint32_t room);
 void machine_draw(struct buf *out, const struct machine *machine, uint32_t x, uint32_t y,
                   uint32_t room);
 
-/* svg_gpus.c: as chips in a row below what a box holds, with the ranks that have them; the smallest
+/* svg_machine.c: as chips in a row below what a box holds, with the ranks that have them; the smallest
  * box has them that has all the cores beside them. */
 void gpus_open(struct machine *machine, uint32_t node);
 void gpus_close(struct machine *machine);
@@ -106,15 +106,15 @@ struct size cells_one(const struct machine *machine); /* of one core: as large a
 /* Columns for so many things in at least so many rows: all rows full where a few less do that. */
 uint32_t spread_evenly(uint32_t things, uint32_t rows);
 
-/* svg_head.c: title, parts, legend. */
+/* svg.c: title, parts, legend. */
 struct size head_draw(struct buf *out, const struct drawing *drawing, uint32_t y);
 struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned signs, uint32_t y);
 
-/* svg_strip.c: a square a node, in the order of the nodes. */
+/* svg_overview.c: a square a node, in the order of the nodes. */
 struct size strip_draw(struct buf *out, const struct drawing *drawing, uint32_t y);
 bool has_strip(const struct drawing *drawing);
 
-/* svg_colour.c: the colour of a look among others; where there are several parts, of the one that
+/* svg.c: the colour of a look among others; where there are several parts, of the one that
  * all its ranks are of. Grey where there is no such part, and for looks too many to be drawn. */
 uint32_t look_colour(const struct drawing *drawing, uint32_t look);
 /* Of a rank on a machine: its part's, where there are several. */

@@ -40,7 +40,7 @@ static struct bound_rank *bound_ranks(const struct machine *machine, uint32_t *c
 {
     const struct drawing *drawing = machine->drawing;
     uint32_t ntasks = drawing->layout->nodes[machine->node].ntasks;
-    ntasks = ntasks > DRAW_MAX_TASKS ? 0 : ntasks;
+    ntasks = ntasks > PICTURE_MAX_TASKS ? 0 : ntasks;
     struct bound_rank *ranks = mem_array(ntasks, sizeof(*ranks));
     *count = 0;
     for (uint32_t i = 0; i < ntasks; i++) {
@@ -74,7 +74,7 @@ static void bond_add(struct machine *machine, struct idset *rows, char *title)
     bool split = !levels_same(machine->topo, machine->levels, machine->nlevels, idset_first(rows),
                               idset_last(rows));
     machine->bonds[machine->nbonds++] = (struct bond){rows, split, title};
-    machine->signs |= split ? SIGN_PART : SIGN_BOUND;
+    machine->signs |= split ? LEGEND_PART : LEGEND_BOUND;
 }
 
 void bonds_open(struct machine *machine)
@@ -137,9 +137,9 @@ void bonds_draw(struct buf *out, const struct machine *machine, uint32_t first, 
         }
         if (!figure.n)
             continue;
-        pen_begin(out, machine->bonds[i].title);
+        svg_begin(out, machine->bonds[i].title);
         figure_outline(out, &figure, MARGIN, machine->bonds[i].split ? "bound part" : "bound");
-        pen_end(out);
+        svg_end(out);
     }
     free(figure.runs);
 }

@@ -10,18 +10,18 @@
 #define L2_GAP 4  /* and more where the L2 cache is another */
 #define THREAD_HEIGHT 18
 
-static uint32_t seat_colour(const struct machine *machine, const struct seat *seat)
+static uint32_t seat_colour(const struct machine *machine, const struct cell *seat)
 {
-    bool placed = seat->placed && !seat_is_owned(seat);
+    bool placed = seat->placed && !cell_is_owned(seat);
     return machine_colour(machine, placed ? idset_first(seat->placed) : seat->rank);
 }
 
-static uint32_t seat_width(const struct seat *seat)
+static uint32_t seat_width(const struct cell *seat)
 {
-    if (seat_kind(seat) != SEAT_RANKS)
+    if (cell_kind(seat) != CELL_RANKS)
         return 0;
-    char *text = seat_ranks(seat);
-    uint32_t width = pen_width(PEN_CELL, text) + 8;
+    char *text = cell_ranks(seat);
+    uint32_t width = svg_width(SVG_CELL, text) + 8;
     free(text);
     return width;
 }
@@ -30,7 +30,7 @@ static uint32_t seat_width(const struct seat *seat)
 static uint32_t least_width(const struct drawing *drawing)
 {
     char *widest = mem_format("%u", drawing->layout->ntasks - 1);
-    uint32_t width = pen_width(PEN_CELL, widest) + 8;
+    uint32_t width = svg_width(SVG_CELL, widest) + 8;
     free(widest);
     return drawing->folded || width < 26 ? 26 : width;
 }
@@ -128,27 +128,27 @@ struct size cells_size(const struct machine *machine, uint32_t first, uint32_t e
 
 /* ---- what they show ---- */
 
-static void draw_seat(struct buf *out, const struct machine *machine, const struct seat *seat,
+static void draw_seat(struct buf *out, const struct machine *machine, const struct cell *seat,
                       struct area area)
 {
-    enum seat_kind kind = seat_kind(seat);
-    if (kind == SEAT_IDLE || kind == SEAT_ABSENT) {
-        pen_shape(out, kind == SEAT_IDLE ? "idle" : "absent", area);
+    enum cell_kind kind = cell_kind(seat);
+    if (kind == CELL_IDLE || kind == CELL_ABSENT) {
+        svg_shape(out, kind == CELL_IDLE ? "idle" : "absent", area);
         return;
     }
     uint32_t colour = seat_colour(machine, seat);
-    if (kind == SEAT_SHARED) {
+    if (kind == CELL_SHARED) {
         bool parts = machine->drawing->request->nparts > 1;
-        pen_tint(out, area, parts ? colour : PEN_GREY);
+        svg_tint(out, area, parts ? colour : SVG_GREY);
         return;
     }
-    char *text = seat_ranks(seat);
+    char *text = cell_ranks(seat);
     if (seat->unbound) {
-        pen_dashed(out, area, colour);
-        pen_in(out, area, text);
+        svg_dashed(out, area, colour);
+        svg_in(out, area, text);
     } else {
-        pen_colour(out, area, colour);
-        pen_on_colour(out, area, colour, text);
+        svg_colour(out, area, colour);
+        svg_on_colour(out, area, colour, text);
     }
     free(text);
 }
@@ -163,23 +163,23 @@ static void draw_threads(struct buf *out, const struct machine *machine, uint32_
             part.w = area.w;
         draw_seat(out, machine, &machine->seats[first + i], part);
     }
-    pen_shape(out, "core", area);
+    svg_shape(out, "core", area);
 }
 
 /* "rank 3: core 3 (logical), cpus 6-7 (OS)" */
 static char *core_title(const struct machine *machine, uint32_t first, uint32_t end)
 {
     static const char *const kinds[] = {
-        [SEAT_SHARED] = "shared: ", [SEAT_IDLE] = "idle: ", [SEAT_ABSENT] = "not allocated: "};
+        [CELL_SHARED] = "shared: ", [CELL_IDLE] = "idle: ", [CELL_ABSENT] = "not allocated: "};
     const struct topo *topo = machine->topo;
     struct idset *cpus = idset_new();
     struct buf out = BUF_INIT;
     for (uint32_t row = first; row < end; row++)
         idset_add(cpus, topo->os[row]);
-    enum seat_kind kind = seat_kind(&machine->seats[first]);
+    enum cell_kind kind = cell_kind(&machine->seats[first]);
     uint32_t one = topo_core(topo, first), last = topo_core(topo, end - 1);
-    if (kind == SEAT_RANKS) {
-        char *ranks = seat_ranks(&machine->seats[first]);
+    if (kind == CELL_RANKS) {
+        char *ranks = cell_ranks(&machine->seats[first]);
         buf_printf(&out, "rank %s: ", ranks);
         free(ranks);
     } else {
@@ -199,13 +199,13 @@ static char *core_title(const struct machine *machine, uint32_t first, uint32_t 
 static uint32_t bar_end(const struct machine *machine, uint32_t row, uint32_t end)
 {
     const struct topo *topo = machine->topo;
-    const struct seat *seats = machine->seats;
+    const struct cell *seats = machine->seats;
     uint32_t at = levels_core_end(topo, row), next;
-    if (!seat_is_owned(&seats[row]) || seats_told(seats, row, at) - row > 1)
+    if (!cell_is_owned(&seats[row]) || seats_told(seats, row, at) - row > 1)
         return at;
     for (; at < end; at = next) {
         next = levels_core_end(topo, at);
-        if (!seat_is_owned(&seats[at]) || seats[at].rank != seats[row].rank ||
+        if (!cell_is_owned(&seats[at]) || seats[at].rank != seats[row].rank ||
             seats_told(seats, at, next) - at > 1)
             break;
     }
@@ -228,10 +228,10 @@ static void draw_cores(struct buf *out, const struct machine *machine, uint32_t 
     for (uint32_t at = levels_core_end(topo, row), before = row; at < end;
          before = at, at = levels_core_end(topo, at))
         if (areas[at - first].y == areas[before - first].y)
-            pen_cut(out, areas[at - first].x - (machine->gap + 1) / 2, areas[at - first].y,
+            svg_cut(out, areas[at - first].x - (machine->gap + 1) / 2, areas[at - first].y,
                     areas[at - first].h);
-    char *text = seat_ranks(&machine->seats[row]);
-    pen_on_colour(out, widest, colour, text);
+    char *text = cell_ranks(&machine->seats[row]);
+    svg_on_colour(out, widest, colour, text);
     free(text);
     free(figure.runs);
 }
@@ -243,14 +243,14 @@ static void draw_bar(struct buf *out, const struct machine *machine, uint32_t fi
     uint32_t core_end = levels_core_end(topo, row);
     char *title = core_title(machine, row, end);
     uint32_t told = seats_told(machine->seats, row, core_end) - row;
-    pen_begin(out, title);
+    svg_begin(out, title);
     if (told > 1)
         draw_threads(out, machine, row, told, areas[row - first]);
     else if (end > core_end)
         draw_cores(out, machine, first, row, end, areas);
     else
         draw_seat(out, machine, &machine->seats[row], areas[row - first]);
-    pen_end(out);
+    svg_end(out);
     free(title);
 }
 
@@ -266,7 +266,7 @@ static void draw_l2(struct buf *out, const struct machine *machine, uint32_t fir
              at = levels_core_end(topo, at), cores++)
             around.w = areas[at - first].x + areas[at - first].w - around.x;
         if (cores > 1)
-            pen_shape(out, "l2",
+            svg_shape(out, "l2",
                       (struct area){around.x - 2, around.y - 2, around.w + 4, around.h + 4});
     }
 }
@@ -277,8 +277,8 @@ static void draw_summary(struct buf *out, const struct machine *machine, uint32_
 {
     struct idset *ranks = idset_new();
     for (uint32_t row = first; row < end; row++) {
-        const struct seat *seat = &machine->seats[row];
-        if (seat_is_owned(seat))
+        const struct cell *seat = &machine->seats[row];
+        if (cell_is_owned(seat))
             idset_add(ranks, seat->rank);
         if (!seat->placed)
             continue;
@@ -286,12 +286,12 @@ static void draw_summary(struct buf *out, const struct machine *machine, uint32_
         idset_add(ranks, rank);
     }
     if (idset_empty(ranks)) {
-        pen_shape(out, "idle", area);
+        svg_shape(out, "idle", area);
     } else {
         char *set = idset_encode_short(ranks, 18), *text = mem_format("ranks %s", set);
         uint32_t colour = machine_colour(machine, idset_first(ranks));
-        pen_colour(out, area, colour);
-        pen_on_colour(out, area, colour, text);
+        svg_colour(out, area, colour);
+        svg_on_colour(out, area, colour, text);
         free(text);
         free(set);
     }

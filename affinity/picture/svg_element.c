@@ -9,15 +9,15 @@ static const struct {
     const char *class;
     uint32_t size;
     uint32_t width; /* of a character, in hundredths of the size */
-} fonts[PEN_NFONTS] = {
-    [PEN_TITLE] = {"title", 24, 64}, [PEN_HEAD] = {"head", 16, 64},   [PEN_TEXT] = {"text", 13, 58},
-    [PEN_LABEL] = {"label", 12, 64}, [PEN_SMALL] = {"small", 11, 58}, [PEN_CELL] = {"cell", 12, 60},
+} fonts[SVG_NFONTS] = {
+    [SVG_TITLE] = {"title", 24, 64}, [SVG_HEAD] = {"head", 16, 64},   [SVG_TEXT] = {"text", 13, 58},
+    [SVG_LABEL] = {"label", 12, 64}, [SVG_SMALL] = {"small", 11, 58}, [SVG_CELL] = {"cell", 12, 60},
 };
 
 static const struct {
     const char *name;
     bool dark;
-} colours[PEN_COLOURS] = {{"#0072b2", true},  {"#e69f00", false}, {"#009e73", false},
+} colours[SVG_COLOURS] = {{"#0072b2", true},  {"#e69f00", false}, {"#009e73", false},
                           {"#f0e442", false}, {"#d55e00", false}, {"#56b4e9", false},
                           {"#cc79a7", false}};
 
@@ -37,14 +37,14 @@ static const char patterns[] =
     "<rect width=\"6\" height=\"6\" fill=\"#f4f4f4\"/>"
     "<path d=\"M0,6L6,0\" stroke=\"#aaa\"/></pattern></defs>";
 
-void pen_document(struct buf *out, uint32_t w, uint32_t h, const char *title, const char *body)
+void svg_document(struct buf *out, uint32_t w, uint32_t h, const char *title, const char *body)
 {
     buf_printf(out,
                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
                "viewBox=\"0 0 %u %u\">\n<title>",
                w, h, w, h);
-    pen_escape(out, title);
+    svg_escape(out, title);
     buf_printf(out, "</title>\n<style>%s</style>\n%s\n", style, patterns);
     buf_printf(out, "<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n", w, h);
     buf_add_text(out, body);
@@ -69,7 +69,7 @@ static void escape(struct buf *out, const char *text, size_t size)
     buf_free(&shown);
 }
 
-void pen_escape(struct buf *out, const char *text)
+void svg_escape(struct buf *out, const char *text)
 {
     escape(out, text, strlen(text));
 }
@@ -82,21 +82,21 @@ static void add_text(struct buf *out, const char *class, uint32_t x, uint32_t y,
     buf_add_text(out, "</text>\n");
 }
 
-void pen_text(struct buf *out, enum pen_font font, uint32_t x, uint32_t y, const char *text)
+void svg_text(struct buf *out, enum svg_font font, uint32_t x, uint32_t y, const char *text)
 {
     add_text(out, fonts[font].class, x, y, text, strlen(text));
 }
 
-void pen_on_colour(struct buf *out, struct area area, uint32_t colour, const char *text)
+void svg_on_colour(struct buf *out, struct area area, uint32_t colour, const char *text)
 {
-    bool dark = colour != PEN_GREY && colours[colour % PEN_COLOURS].dark;
+    bool dark = colour != SVG_GREY && colours[colour % SVG_COLOURS].dark;
     add_text(out, dark ? "cell white" : "cell", area.x + area.w / 2, area.y + area.h / 2 + 4, text,
              strlen(text));
 }
 
-void pen_in(struct buf *out, struct area area, const char *text)
+void svg_in(struct buf *out, struct area area, const char *text)
 {
-    pen_on_colour(out, area, PEN_GREY, text);
+    svg_on_colour(out, area, SVG_GREY, text);
 }
 
 /* ---- shapes ---- */
@@ -109,67 +109,67 @@ static void add_rect(struct buf *out, struct area area, uint32_t round)
         buf_printf(out, " rx=\"%u\"", round);
 }
 
-void pen_shape(struct buf *out, const char *what, struct area area)
+void svg_shape(struct buf *out, const char *what, struct area area)
 {
     add_rect(out, area, area.h > 60 ? 5 : 3);
     buf_printf(out, " class=\"%s\"/>\n", what);
 }
 
-const char *pen_colour_name(uint32_t colour)
+const char *svg_colour_name(uint32_t colour)
 {
-    return colour == PEN_GREY ? "#999999" : colours[colour % PEN_COLOURS].name;
+    return colour == SVG_GREY ? "#999999" : colours[colour % SVG_COLOURS].name;
 }
 
-void pen_colour(struct buf *out, struct area area, uint32_t colour)
+void svg_colour(struct buf *out, struct area area, uint32_t colour)
 {
     add_rect(out, area, area.h < 20 ? 0 : 3);
-    buf_printf(out, " fill=\"%s\"/>\n", pen_colour_name(colour));
+    buf_printf(out, " fill=\"%s\"/>\n", svg_colour_name(colour));
 }
 
-void pen_tint(struct buf *out, struct area area, uint32_t colour)
+void svg_tint(struct buf *out, struct area area, uint32_t colour)
 {
-    const char *name = pen_colour_name(colour);
+    const char *name = svg_colour_name(colour);
     add_rect(out, area, 3);
     buf_printf(out, " fill=\"%s\" fill-opacity=\".25\" stroke=\"%s\"/>\n", name, name);
 }
 
-void pen_dashed(struct buf *out, struct area area, uint32_t colour)
+void svg_dashed(struct buf *out, struct area area, uint32_t colour)
 {
     add_rect(out, area, 3);
     buf_printf(out, " fill=\"#fff\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"4 3\"/>\n",
-               pen_colour_name(colour));
+               svg_colour_name(colour));
 }
 
-void pen_cut(struct buf *out, uint32_t x, uint32_t y, uint32_t h)
+void svg_cut(struct buf *out, uint32_t x, uint32_t y, uint32_t h)
 {
     buf_printf(out, "<path class=\"cut\" d=\"M%u,%uv5m0,%uv5\"/>\n", x, y, h - 10);
 }
 
-void pen_begin(struct buf *out, const char *title)
+void svg_begin(struct buf *out, const char *title)
 {
     buf_add_text(out, "<g><title>");
-    pen_escape(out, title);
+    svg_escape(out, title);
     buf_add_text(out, "</title>");
 }
 
-void pen_end(struct buf *out)
+void svg_end(struct buf *out)
 {
     buf_add_text(out, "</g>\n");
 }
 
 /* ---- measures ---- */
 
-static uint32_t width_of(enum pen_font font, size_t characters)
+static uint32_t width_of(enum svg_font font, size_t characters)
 {
     return (uint32_t)(characters * fonts[font].size * fonts[font].width + 99) / 100;
 }
 
-uint32_t pen_width(enum pen_font font, const char *text)
+uint32_t svg_width(enum svg_font font, const char *text)
 {
     return width_of(font, strlen(text));
 }
 
-size_t pen_fits(enum pen_font font, const char *text, uint32_t w)
+size_t svg_fits(enum svg_font font, const char *text, uint32_t w)
 {
     size_t len = strlen(text), cut = 0;
     if (width_of(font, len) <= w)
@@ -180,18 +180,18 @@ size_t pen_fits(enum pen_font font, const char *text, uint32_t w)
     return cut ? cut : len;
 }
 
-uint32_t pen_wrapped_width(enum pen_font font, const char *text, uint32_t w)
+uint32_t svg_wrapped_width(enum svg_font font, const char *text, uint32_t w)
 {
-    uint32_t whole = pen_width(font, text);
+    uint32_t whole = svg_width(font, text);
     return whole < w ? whole : w;
 }
 
-uint32_t pen_wrapped(struct buf *out, enum pen_font font, uint32_t x, uint32_t y, uint32_t w,
+uint32_t svg_wrapped(struct buf *out, enum svg_font font, uint32_t x, uint32_t y, uint32_t w,
                      const char *text)
 {
     uint32_t line = fonts[font].size * 3 / 2, h = 0;
     while (*text) {
-        size_t len = pen_fits(font, text, w);
+        size_t len = svg_fits(font, text, w);
         h += line;
         if (out)
             add_text(out, fonts[font].class, x, y + h - line / 3, text, len);

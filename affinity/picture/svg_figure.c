@@ -53,10 +53,10 @@ static void add_strip(struct buf *out, struct area a, struct area b)
 void figure_fill(struct buf *out, const struct figure *figure, uint32_t colour)
 {
     if (figure->n == 1) {
-        pen_colour(out, figure->runs[0], colour);
+        svg_colour(out, figure->runs[0], colour);
         return;
     }
-    buf_printf(out, "<path fill=\"%s\" d=\"", pen_colour_name(colour));
+    buf_printf(out, "<path fill=\"%s\" d=\"", svg_colour_name(colour));
     for (size_t i = 0; i < figure->n; i++) {
         add_rect(out, figure->runs[i]);
         if (i + 1 == figure->n)

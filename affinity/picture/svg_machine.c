@@ -63,9 +63,9 @@ static void free_tokens(char **tokens)
         free(tokens[i]);
 }
 
-static enum pen_font token_font(size_t token)
+static enum svg_font token_font(size_t token)
 {
-    return token == NAME ? PEN_LABEL : PEN_SMALL;
+    return token == NAME ? SVG_LABEL : SVG_SMALL;
 }
 
 /* Cells as wide as the words above them. */
@@ -84,7 +84,7 @@ static void fit_captions(struct machine *machine)
         end = box_end(machine, machine->nlevels, row, npus);
         box_tokens(machine, machine->nlevels, row, end, tokens);
         for (size_t i = 0; i < TOKENS; i++) {
-            uint32_t w = pen_width(token_font(i), tokens[i]);
+            uint32_t w = svg_width(token_font(i), tokens[i]);
             widest[i] = w > widest[i] ? w : widest[i];
         }
         free_tokens(tokens);
@@ -121,8 +121,8 @@ static void draw_caption(struct buf *out, const struct machine *machine, size_t 
             left = x;
         }
         if (*tokens[i])
-            pen_text(out, token_font(i), left, y + 12, tokens[i]);
-        left += *tokens[i] ? pen_width(token_font(i), tokens[i]) + PAD : 0;
+            svg_text(out, token_font(i), left, y + 12, tokens[i]);
+        left += *tokens[i] ? svg_width(token_font(i), tokens[i]) + PAD : 0;
     }
     free_tokens(tokens);
 }
@@ -206,10 +206,10 @@ static struct size walk(struct buf *out, const struct machine *machine, struct p
     if (!out)
         return whole;
     if (box.depth)
-        pen_shape(out, "box", (struct area){x, y, whole.w, whole.h});
+        svg_shape(out, "box", (struct area){x, y, whole.w, whole.h});
     if (box.depth && !leaf) {
         char *name = box_name(machine, box.depth, box.first);
-        pen_text(out, PEN_LABEL, x + pad, y + pad + 12, name);
+        svg_text(out, SVG_LABEL, x + pad, y + pad + 12, name);
         free(name);
     }
     if (leaf)
@@ -253,7 +253,7 @@ static void choose_detail(struct machine *machine)
 static unsigned collect_signs(const struct machine *machine)
 {
     const struct topo *topo = machine->topo;
-    unsigned signs = machine->l2 ? SIGN_L2 : 0;
+    unsigned signs = machine->l2 ? LEGEND_L2 : 0;
     for (uint32_t row = 0, end; row < topo->npus && machine->cores; row = end) {
         end = levels_core_end(topo, row);
         signs |= seats_signs(machine->seats, row, seats_told(machine->seats, row, end));
@@ -349,7 +349,7 @@ struct size gpus_size(const struct machine *machine, size_t depth, uint32_t firs
             continue;
         char *text = chip_text(&machine->chips[i]);
         bool begins = n++ % CHIPS_ACROSS == 0;
-        w = (begins ? 0 : w + CHIP_GAP) + pen_width(PEN_CELL, text) + 8;
+        w = (begins ? 0 : w + CHIP_GAP) + svg_width(SVG_CELL, text) + 8;
         size.w = w > size.w ? w : size.w;
         size.h += begins ? CHIP_H + (size.h ? CHIP_GAP : 0) : 0;
         free(text);
@@ -362,16 +362,16 @@ static void chip_draw(struct buf *out, const struct machine *machine, const stru
                       const char *text, struct area area)
 {
     char *title = chip_title(chip);
-    pen_begin(out, title);
+    svg_begin(out, title);
     if (idset_empty(chip->ranks)) {
-        pen_shape(out, chip->ours ? "chip" : "absent", area);
-        pen_in(out, area, text);
+        svg_shape(out, chip->ours ? "chip" : "absent", area);
+        svg_in(out, area, text);
     } else {
         uint32_t colour = machine_colour(machine, idset_first(chip->ranks));
-        pen_colour(out, area, colour);
-        pen_on_colour(out, area, colour, text);
+        svg_colour(out, area, colour);
+        svg_on_colour(out, area, colour, text);
     }
-    pen_end(out);
+    svg_end(out);
     free(title);
 }
 
@@ -388,7 +388,7 @@ void gpus_draw(struct buf *out, const struct machine *machine, size_t depth, uin
         }
         n++;
         char *text = chip_text(&machine->chips[i]);
-        struct area area = {x, y, pen_width(PEN_CELL, text) + 8, CHIP_H};
+        struct area area = {x, y, svg_width(SVG_CELL, text) + 8, CHIP_H};
         chip_draw(out, machine, &machine->chips[i], text, area);
         x += area.w + CHIP_GAP;
         free(text);
@@ -408,7 +408,7 @@ static void find_chips(struct machine *machine)
         *chip = (struct chip){
             .id = gpu->id, .name = gpu->name, .ours = granted && idset_has(granted, gpu->id)};
         find_home(chip, machine, gpu->cpus);
-        machine->signs |= chip->ours ? 0 : SIGN_ABSENT;
+        machine->signs |= chip->ours ? 0 : LEGEND_ABSENT;
     }
     if (topo->ngpus || !granted)
         return;

@@ -51,25 +51,25 @@ static void add_square(struct buf *path, const struct grid *grid, uint32_t node,
 }
 
 /* Looks that may have a panel have a path each, the others one for each colour. */
-enum { NPATHS = SVG_MAX_PANELS + PEN_COLOURS + 1 };
+enum { NPATHS = SVG_MAX_PANELS + SVG_COLOURS + 1 };
 
 static uint32_t path_of(const struct drawing *drawing, uint32_t look)
 {
     uint32_t colour = look_colour(drawing, look);
     if (look < SVG_MAX_PANELS)
         return look;
-    return SVG_MAX_PANELS + (colour == PEN_GREY ? PEN_COLOURS : colour % PEN_COLOURS);
+    return SVG_MAX_PANELS + (colour == SVG_GREY ? SVG_COLOURS : colour % SVG_COLOURS);
 }
 
 static void path_draw(struct buf *out, const struct drawing *drawing, uint32_t path,
                       const char *squares)
 {
     bool one = path < SVG_MAX_PANELS, grey = path == NPATHS - 1;
-    char *title = one ? look_hosts(drawing, path, 60) : mem_copy_text("not drawn below");
-    uint32_t colour = one ? look_colour(drawing, path) : grey ? PEN_GREY : path - SVG_MAX_PANELS;
-    pen_begin(out, title);
-    buf_printf(out, "<path fill=\"%s\" d=\"%s\"/>", pen_colour_name(colour), squares);
-    pen_end(out);
+    char *title = one ? node_group_hosts(drawing, path, 60) : mem_copy_text("not drawn below");
+    uint32_t colour = one ? look_colour(drawing, path) : grey ? SVG_GREY : path - SVG_MAX_PANELS;
+    svg_begin(out, title);
+    buf_printf(out, "<path fill=\"%s\" d=\"%s\"/>", svg_colour_name(colour), squares);
+    svg_end(out);
     free(title);
 }
 
@@ -111,7 +111,7 @@ static void names_draw(struct buf *out, const struct drawing *drawing, const str
     for (uint32_t row = 0; row < grid->rows; row += grid->every) {
         char name[MAX_NAME + 1] = {0};
         strncpy(name, drawing_node(drawing, row * grid->columns)->host, MAX_NAME);
-        pen_text(out, PEN_SMALL, SVG_MARGIN, y + row * grid->pitch + 10, name);
+        svg_text(out, SVG_SMALL, SVG_MARGIN, y + row * grid->pitch + 10, name);
     }
 }
 
@@ -130,9 +130,9 @@ struct size strip_draw(struct buf *out, const struct drawing *drawing, uint32_t 
                        : drawing->nlooks > SVG_MAX_PANELS ? " (grey: not drawn below)"
                                                           : "";
     char *line = mem_format("The %u nodes in their order, a square each%s:", nnodes, grey);
-    uint32_t w = pen_wrapped_width(PEN_TEXT, line, SVG_ROOM);
+    uint32_t w = svg_wrapped_width(SVG_TEXT, line, SVG_ROOM);
     uint32_t squares = grid.names + grid.columns * grid.pitch;
-    uint32_t h = pen_wrapped(out, PEN_TEXT, SVG_MARGIN, y, SVG_ROOM, line) + 4;
+    uint32_t h = svg_wrapped(out, SVG_TEXT, SVG_MARGIN, y, SVG_ROOM, line) + 4;
     free(line);
     grid_draw(out, drawing, &grid, y + h);
     lines_draw(out, &grid, y + h);

@@ -50,7 +50,7 @@ static void draw_grants(struct drawing *drawing,
     struct grants grants = collect_grants(drawing->request);
     size_t left = drawing->request->nnodes;
     for (uint32_t i = 0; i < grants.n; i++) {
-        if (i < DRAW_MAX_LOOKS) {
+        if (i < PICTURE_MAX_LOOKS) {
             draw(&drawing->out, &grants.list[i]);
             left -= hostlist_count(grants.list[i].hosts);
         }
@@ -58,7 +58,7 @@ static void draw_grants(struct drawing *drawing,
     }
     if (left)
         buf_printf(&drawing->out, "  and %zu more nodes, of %u other kinds\n", left,
-                   grants.n - DRAW_MAX_LOOKS);
+                   grants.n - PICTURE_MAX_LOOKS);
     free(grants.list);
 }
 
@@ -182,7 +182,7 @@ static char *core_cell(const struct topo *topo, uint32_t row, bool allocated, bo
 /* " cpus 0-7" behind the box that begins at this row. */
 static char *box_cpus(const struct topo *topo, uint32_t row)
 {
-    enum topo_level levels[DRAW_MAX_LEVELS];
+    enum topo_level levels[PICTURE_MAX_LEVELS];
     size_t n = levels_dividing(topo, levels);
     struct idset *cpus = idset_new();
     for (uint32_t i = row; i < topo->npus && levels_same(topo, levels, n, row, i); i++)
@@ -196,7 +196,7 @@ static char *box_cpus(const struct topo *topo, uint32_t row)
 
 static char **box_tails(const struct topo *topo)
 {
-    enum topo_level levels[DRAW_MAX_LEVELS];
+    enum topo_level levels[PICTURE_MAX_LEVELS];
     size_t n = levels_dividing(topo, levels);
     char **tails = mem_array(topo->npus, sizeof(*tails));
     for (uint32_t row = 0; row < topo->npus; row++)
@@ -247,7 +247,7 @@ static struct idset *cores_beside(const struct topo *topo, const struct topo_gpu
 static void draw_gpus(struct buf *out, const struct layout_node *node)
 {
     const struct topo *topo = node->topo;
-    for (size_t i = 0; i < topo->ngpus && i < DRAW_MAX_LOOKS; i++) {
+    for (size_t i = 0; i < topo->ngpus && i < PICTURE_MAX_LOOKS; i++) {
         const struct topo_gpu *gpu = &topo->gpus[i];
         bool ours = node->gpus && idset_has(node->gpus, gpu->id);
         struct idset *cores = cores_beside(topo, gpu);
@@ -262,8 +262,8 @@ static void draw_gpus(struct buf *out, const struct layout_node *node)
         free(set);
         idset_free(cores);
     }
-    if (topo->ngpus > DRAW_MAX_LOOKS)
-        buf_printf(out, "    and %zu more gpus\n", topo->ngpus - DRAW_MAX_LOOKS);
+    if (topo->ngpus > PICTURE_MAX_LOOKS)
+        buf_printf(out, "    and %zu more gpus\n", topo->ngpus - PICTURE_MAX_LOOKS);
     if (topo->ngpus || !node->gpus || idset_empty(node->gpus))
         return;
     char *set = idset_encode_short(node->gpus, 60);
@@ -275,12 +275,12 @@ static void draw_gpus(struct buf *out, const struct layout_node *node)
 static void draw_machine(struct buf *out, const struct grant *grant)
 {
     const struct topo *topo = grant->node->topo;
-    char *hosts = hostlist_encode_short(grant->hosts, 60), *machine = words_machine(topo);
+    char *hosts = hostlist_encode_short(grant->hosts, 60), *machine = phrase_machine(topo);
     char *line = mem_format("%s: %s", hosts, machine);
     struct idset *all = topo_cores(topo);
     draw_wrapped(out, line, 2);
-    if (idset_count(all) > DRAW_MAX_CORES)
-        buf_printf(out, "    more than %d cores are not drawn\n", DRAW_MAX_CORES);
+    if (idset_count(all) > PICTURE_MAX_CORES)
+        buf_printf(out, "    more than %d cores are not drawn\n", PICTURE_MAX_CORES);
     else
         draw_cores(out, grant->node);
     draw_gpus(out, grant->node);

@@ -231,10 +231,10 @@ static bool all_empty(const struct lines *lines, size_t column)
 
 static void draw_bind_node(struct drawing *drawing, uint32_t node)
 {
-    if (drawing->layout->nodes[node].ntasks > DRAW_MAX_TASKS) {
+    if (drawing->layout->nodes[node].ntasks > PICTURE_MAX_TASKS) {
         buf_printf(&drawing->out,
                    "  %s:\n    more than %d tasks are not listed; --format=json has all\n",
-                   drawing_node(drawing, node)->host, DRAW_MAX_TASKS);
+                   drawing_node(drawing, node)->host, PICTURE_MAX_TASKS);
         return;
     }
     struct lines lines = collect_lines(drawing, node);
@@ -258,7 +258,7 @@ void draw_bind(struct drawing *drawing)
     buf_add_text(&drawing->out, drawing->layout->bound
                                     ? "Bindings: where each rank may run\n"
                                     : "Bindings: none; where each rank may run\n");
-    for (uint32_t i = 0; i < drawing->nlooks && i < DRAW_MAX_LOOKS; i++) {
+    for (uint32_t i = 0; i < drawing->nlooks && i < PICTURE_MAX_LOOKS; i++) {
         draw_bind_node(drawing, drawing->looks[i].first);
         draw_others(drawing, &drawing->looks[i]);
     }

@@ -5,16 +5,16 @@
 #include "base/mem.h"
 
 /* "3", or "3/7" where the core's threads differ. */
-static char *core_text(const struct seat *seats, uint32_t first, uint32_t end, unsigned *signs)
+static char *core_text(const struct cell *seats, uint32_t first, uint32_t end, unsigned *signs)
 {
     static const char *const texts[] = {
-        [SEAT_SHARED] = "~", [SEAT_IDLE] = ".", [SEAT_ABSENT] = "-"};
+        [CELL_SHARED] = "~", [CELL_IDLE] = ".", [CELL_ABSENT] = "-"};
     struct buf out = BUF_INIT;
     end = seats_told(seats, first, end);
     *signs |= seats_signs(seats, first, end);
     for (uint32_t i = first; i < end; i++) {
-        enum seat_kind kind = seat_kind(&seats[i]);
-        char *ranks = kind == SEAT_RANKS ? seat_ranks(&seats[i]) : NULL;
+        enum cell_kind kind = cell_kind(&seats[i]);
+        char *ranks = kind == CELL_RANKS ? cell_ranks(&seats[i]) : NULL;
         buf_printf(&out, "%s%s", i > first ? "/" : "", ranks ? ranks : texts[kind]);
         free(ranks);
     }
@@ -25,23 +25,23 @@ static void draw_map_node(struct drawing *drawing, uint32_t node, unsigned *sign
 {
     const struct layout_node *source = drawing_node(drawing, node);
     const struct topo *topo = source->topo;
-    char *ranks = words_ranks(drawing, node);
+    char *ranks = phrase_ranks(drawing, node);
     buf_printf(&drawing->out, "  %s: %s\n", source->host, ranks);
     free(ranks);
-    if (topo->npus && topo_core(topo, topo->npus - 1) >= DRAW_MAX_CORES) {
-        buf_printf(&drawing->out, "    more than %d cores are not drawn\n", DRAW_MAX_CORES);
+    if (topo->npus && topo_core(topo, topo->npus - 1) >= PICTURE_MAX_CORES) {
+        buf_printf(&drawing->out, "    more than %d cores are not drawn\n", PICTURE_MAX_CORES);
         return;
     }
-    if (drawing->layout->nodes[node].ntasks > DRAW_MAX_TASKS) {
-        buf_printf(&drawing->out, "    more than %d tasks are not drawn\n", DRAW_MAX_TASKS);
+    if (drawing->layout->nodes[node].ntasks > PICTURE_MAX_TASKS) {
+        buf_printf(&drawing->out, "    more than %d tasks are not drawn\n", PICTURE_MAX_TASKS);
         return;
     }
-    struct seat *seats = drawing_seats(drawing, node);
+    struct cell *seats = drawing_seats(drawing, node);
     char **cells = mem_array(topo->npus, sizeof(*cells));
     for (uint32_t row = 0; row < topo->npus; row = levels_core_end(topo, row))
         cells[row] = core_text(seats, row, levels_core_end(topo, row), signs);
     draw_boxes(&drawing->out, &(struct boxes){topo, cells, NULL, 4});
-    *signs |= levels_have_l2(topo) ? SIGN_L2 : 0;
+    *signs |= levels_have_l2(topo) ? LEGEND_L2 : 0;
     for (uint32_t row = 0; row < topo->npus; row++)
         free(cells[row]);
     free(cells);
@@ -54,12 +54,12 @@ static void draw_legend(struct buf *out, unsigned signs)
         unsigned sign;
         const char *text;
     } legend[] = {
-        {SIGN_SHARED, "; ~ shared by several ranks"},
-        {SIGN_IDLE, "; . idle"},
-        {SIGN_ABSENT, "; - not allocated"},
-        {SIGN_UNBOUND, "; (N) rank N, which is not bound"},
-        {SIGN_THREADS, "; a/b on its first, second thread"},
-        {SIGN_L2, "; | between L2 caches"},
+        {LEGEND_SHARED, "; ~ shared by several ranks"},
+        {LEGEND_IDLE, "; . idle"},
+        {LEGEND_ABSENT, "; - not allocated"},
+        {LEGEND_UNBOUND, "; (N) rank N, which is not bound"},
+        {LEGEND_THREADS, "; a/b on its first, second thread"},
+        {LEGEND_L2, "; | between L2 caches"},
     };
     struct buf line = BUF_INIT;
     buf_add_text(&line, "in [ ] the rank of each core");
@@ -73,24 +73,24 @@ static void draw_legend(struct buf *out, unsigned signs)
 static void draw_head(struct buf *out, const struct drawing *drawing)
 {
     uint32_t nparts = drawing->request->nparts;
-    char *title = words_title(drawing), *policy = words_policy(drawing, 0);
+    char *title = phrase_title(drawing), *policy = phrase_policy(drawing, 0);
     if (nparts > 1)
         buf_printf(out, "Map: %s\n", title);
     else
         buf_printf(out, "Map: %s, %s\n", title, policy);
     free(title);
     free(policy);
-    for (uint32_t part = 0; nparts > 1 && part < nparts && part < DRAW_MAX_LOOKS; part++) {
-        char *ranks = words_part(drawing, part);
-        policy = words_policy(drawing, part);
+    for (uint32_t part = 0; nparts > 1 && part < nparts && part < PICTURE_MAX_LOOKS; part++) {
+        char *ranks = phrase_part(drawing, part);
+        policy = phrase_policy(drawing, part);
         char *text = mem_format("%s, %s", ranks, policy);
         draw_wrapped(out, text, 2);
         free(text);
         free(ranks);
         free(policy);
     }
-    if (nparts > DRAW_MAX_LOOKS)
-        buf_printf(out, "  and %u more parts\n", nparts - DRAW_MAX_LOOKS);
+    if (nparts > PICTURE_MAX_LOOKS)
+        buf_printf(out, "  and %u more parts\n", nparts - PICTURE_MAX_LOOKS);
 }
 
 void draw_map(struct drawing *drawing)
@@ -98,7 +98,7 @@ void draw_map(struct drawing *drawing)
     struct buf before = drawing->out;
     unsigned signs = 0;
     drawing->out = (struct buf)BUF_INIT;
-    for (uint32_t i = 0; i < drawing->nlooks && i < DRAW_MAX_LOOKS; i++) {
+    for (uint32_t i = 0; i < drawing->nlooks && i < PICTURE_MAX_LOOKS; i++) {
         draw_map_node(drawing, drawing->looks[i].first, &signs);
         draw_others(drawing, &drawing->looks[i]);
     }

@@ -16,7 +16,7 @@ struct page {
 /* What stands still while a machine is drawn. */
 struct frame {
     const struct boxes *boxes;
-    enum topo_level levels[DRAW_MAX_LEVELS];
+    enum topo_level levels[PICTURE_MAX_LEVELS];
     size_t nlevels, nouter; /* the innermost are brackets, those around them stand in front */
     bool l2;
     size_t cell; /* width of one */
@@ -39,7 +39,7 @@ static void page_newline(struct page *page, size_t indent)
 static void page_word(struct page *page, const char *word, const char *before)
 {
     if (page->words && (page->words >= page->most ||
-                        page_column(page) + strlen(before) + strlen(word) > DRAW_WIDTH))
+                        page_column(page) + strlen(before) + strlen(word) > PICTURE_WIDTH))
         page_newline(page, page->indent);
     buf_printf(page->out, "%s%s", page->words ? before : "", word);
     page->words++;
@@ -49,7 +49,7 @@ static void page_word(struct page *page, const char *word, const char *before)
  * full where a few words less in each make it so. */
 static void page_spread(struct page *page, size_t words, size_t len)
 {
-    size_t room = DRAW_WIDTH > page->indent ? DRAW_WIDTH - page->indent : 1;
+    size_t room = PICTURE_WIDTH > page->indent ? PICTURE_WIDTH - page->indent : 1;
     size_t most = room / len ? room / len : 1, lines = (words + most - 1) / most;
     page->most = lines ? (words + lines - 1) / lines : 1;
     for (size_t even = page->most; even > page->most / 2; even--)
@@ -135,7 +135,7 @@ static void draw_box(struct page *page, const struct frame *frame, const char *l
 {
     struct buf box = BUF_INIT;
     add_box(&box, frame, label, first, end);
-    if (page->indent + box.len <= DRAW_WIDTH)
+    if (page->indent + box.len <= PICTURE_WIDTH)
         page_word(page, buf_text(&box), "  ");
     else
         draw_long_box(page, frame, label, first, end);

@@ -37,7 +37,7 @@ static int map_add(struct policy *policy, const char *map, size_t at, enum topo_
         char why[80];
         snprintf(why, sizeof(why), "%s (character %zu) is named twice; each level stands once",
                  policy_letter(level), at + 1);
-        return misspelt_map_string(map, at, why, err);
+        return policy_error_map_string(map, at, why, err);
     }
     if (level == TOPO_NODE)
         policy->node_loop = policy->nloops;
@@ -51,18 +51,18 @@ static int map_parse_string(struct policy *policy, const char *map, struct error
     for (size_t at = 0; map[at]; at += len) {
         enum topo_level level = policy_take_letter(map + at, &len);
         if (level == TOPO_NLEVELS)
-            return misspelt_map(map, at, err);
+            return policy_error_map(map, at, err);
         if (map_add(policy, map, at, level, err) < 0)
             return -1;
     }
     bool node = has_loop(policy, TOPO_NODE), thread = has_loop(policy, TOPO_HWTHREAD);
     if (node && thread)
         return 0;
-    return misspelt_map_string(map, strlen(map),
-                               node     ? "a map string names n and h, and h is missing"
-                               : thread ? "a map string names n and h, and n is missing"
-                                        : "a map string names n and h, and both are missing",
-                               err);
+    return policy_error_map_string(map, strlen(map),
+                                   node     ? "a map string names n and h, and h is missing"
+                                   : thread ? "a map string names n and h, and n is missing"
+                                            : "a map string names n and h, and both are missing",
+                                   err);
 }
 
 /* n goes right behind the first letter. */
@@ -106,16 +106,17 @@ static int bind_parse_string(struct policy *policy, const char *bind, struct err
     size_t digits, letter;
     policy->bind_count = take_count(bind, &digits);
     if (digits == 0)
-        return misspelt_bind(bind, 0, "no such width", err);
+        return policy_error_bind(bind, 0, "no such width", err);
     if (policy->bind_count == 0)
-        return misspelt_bind(bind, 0, "the count is out of range", err);
+        return policy_error_bind(bind, 0, "the count is out of range", err);
     policy->bind_level = policy_take_letter(bind + digits, &letter);
     if (letter == 0)
-        return misspelt_bind(bind, digits, "what follows the count is no level letter", err);
+        return policy_error_bind(bind, digits, "what follows the count is no level letter", err);
     if (bind[digits + letter])
-        return misspelt_bind(bind, digits + letter, "one level letter only follows the count", err);
+        return policy_error_bind(bind, digits + letter, "one level letter only follows the count",
+                                 err);
     if (policy->bind_level == TOPO_NODE && policy->bind_count > 1)
-        return misspelt_bind(bind, 0, "a task runs on one node", err);
+        return policy_error_bind(bind, 0, "a task runs on one node", err);
     return 0;
 }
 
@@ -163,18 +164,19 @@ static int limit_parse_one(struct policy *policy, const char *mppr, size_t *at, 
     size_t len;
     struct policy_limit limit = {take_count(mppr + *at, &len), TOPO_NLEVELS};
     if (limit.count == 0)
-        return misspelt_limits(mppr, *at, len ? "count out of range" : "a count is missing", err);
+        return policy_error_limits(mppr, *at, len ? "count out of range" : "a count is missing",
+                                   err);
     *at += len;
     if (mppr[*at] != ':')
-        return misspelt_limits(mppr, *at, "a colon is missing", err);
+        return policy_error_limits(mppr, *at, "a colon is missing", err);
     *at += 1;
     limit.level = policy_take_letter(mppr + *at, &len);
     if (len == 0 || isalnum((unsigned char)mppr[*at + len]))
-        return misspelt_limits(mppr, *at, "no level letter", err);
+        return policy_error_limits(mppr, *at, "no level letter", err);
     if (mppr[*at + len] && mppr[*at + len] != ',')
-        return misspelt_limits(mppr, *at + len, "a comma has to stand between limits", err);
+        return policy_error_limits(mppr, *at + len, "a comma has to stand between limits", err);
     if (has_limit(policy, limit.level))
-        return misspelt_limits(mppr, *at, "a level limited twice", err);
+        return policy_error_limits(mppr, *at, "a level limited twice", err);
     policy->limits[policy->nlimits++] = limit;
     *at += len;
     return 0;
@@ -219,7 +221,7 @@ static int order_parse(struct policy *policy, const char *order, struct error *e
     if (policy->sequential || strcmp(order, "natural") == 0 ||
         topo_level_decode(order, strlen(order)) != TOPO_NLEVELS)
         return 0;
-    return misspelt_order(order, err);
+    return policy_error_order(order, err);
 }
 
 int policy_parse(const struct layout_part *part, struct policy *policy, struct error *err)

@@ -67,10 +67,10 @@ bool policy_is_cyclic(const struct policy *policy);
 bool policy_is_per_gpu(const struct policy *policy); /* --per N:gpu */
 bool policy_uses_gpus(const struct policy *policy);
 
-/* policy_gpus.c: -g, --gpu-bind and --per; 0, or -1 with a sentence of kind ERROR_USAGE. */
+/* policy_gpu.c: -g, --gpu-bind and --per; 0, or -1 with a sentence of kind ERROR_USAGE. */
 int policy_parse_gpus(const struct layout_part *part, struct policy *policy, struct error *err);
 
-/* policy_letters.c: "n", "L3", ... */
+/* policy.c: "n", "L3", ... */
 const char *policy_letter(enum topo_level level);
 /* The level whose letter begins here, and how long the letter is; TOPO_NLEVELS and 0: none. */
 enum topo_level policy_take_letter(const char *text, size_t *len);

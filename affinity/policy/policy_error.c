@@ -117,7 +117,7 @@ static bool add_near_map(struct buf *out, const char *map, size_t *at)
         *at = word;
         return true;
     }
-    const char *nearest = near_word(map_words, map, word);
+    const char *nearest = edit_distance_word(map_words, map, word);
     if (!nearest)
         return false;
     buf_printf(out, "no such word; the nearest is %s (of ", nearest);
@@ -127,7 +127,7 @@ static bool add_near_map(struct buf *out, const char *map, size_t *at)
     return true;
 }
 
-int misspelt_map(const char *map, size_t at, struct error *err)
+int policy_error_map(const char *map, size_t at, struct error *err)
 {
     struct buf out = BUF_INIT;
     add_option(&out, "--map-by", map);
@@ -147,7 +147,7 @@ int misspelt_map(const char *map, size_t at, struct error *err)
     return refuse(&out, map, at, err);
 }
 
-int misspelt_map_string(const char *map, size_t at, const char *why, struct error *err)
+int policy_error_map_string(const char *map, size_t at, const char *why, struct error *err)
 {
     struct buf out = BUF_INIT;
     add_option(&out, "--map-by", map);
@@ -167,12 +167,12 @@ static bool add_letter_for(struct buf *out, const char *word, size_t len)
     return true;
 }
 
-int misspelt_bind(const char *bind, size_t at, const char *why, struct error *err)
+int policy_error_bind(const char *bind, size_t at, const char *why, struct error *err)
 {
     struct buf out = BUF_INIT;
     const char *word = bind + strspn(bind, "0123456789");
     size_t len = strlen(word);
-    const char *nearest = word == bind ? near_word(level_words, word, len) : NULL;
+    const char *nearest = word == bind ? edit_distance_word(level_words, word, len) : NULL;
     add_option(&out, "--bind-to", bind);
     buf_printf(&out, "%s; ", why);
     if (word > bind && add_letter_for(&out, word, len))
@@ -190,7 +190,7 @@ int misspelt_bind(const char *bind, size_t at, const char *why, struct error *er
     return refuse(&out, bind, at, err);
 }
 
-int misspelt_limits(const char *mppr, size_t at, const char *why, struct error *err)
+int policy_error_limits(const char *mppr, size_t at, const char *why, struct error *err)
 {
     struct buf out = BUF_INIT;
     size_t len = strcspn(mppr + at, ",");
@@ -206,10 +206,10 @@ int misspelt_limits(const char *mppr, size_t at, const char *why, struct error *
     return refuse(&out, mppr, at, err);
 }
 
-int misspelt_order(const char *order, struct error *err)
+int policy_error_order(const char *order, struct error *err)
 {
     struct buf out = BUF_INIT;
-    const char *nearest = near_word(order_words, order, strlen(order));
+    const char *nearest = edit_distance_word(order_words, order, strlen(order));
     add_option(&out, "--order", order);
     buf_add_text(&out, "no such order; ");
     if (nearest)

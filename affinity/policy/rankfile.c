@@ -22,7 +22,7 @@ struct entry {
 
 struct reader {
     struct rankfile *file;
-    struct table names; /* of hosts */
+    struct hash_table names; /* of hosts */
     struct entry *entries;
     size_t nentries;
     uint32_t number; /* of the line */
@@ -114,7 +114,8 @@ static uint32_t add_host(struct reader *reader, const char *name)
 {
     struct rankfile *file = reader->file;
     struct wanted_name wanted = {file, name};
-    uint32_t n = table_number(&reader->names, table_hash_text(name), is_wanted_name, &wanted);
+    uint32_t n =
+        hash_table_number(&reader->names, hash_table_hash_text(name), is_wanted_name, &wanted);
     if (n < file->nhosts)
         return n;
     if ((n & (n - 1)) == 0) /* room is the next power of two */
@@ -340,7 +341,7 @@ struct rankfile *rankfile_parse(const char *name, const char *text, size_t len, 
     file->text = memcpy(mem_alloc(len + 1), text, len);
     struct reader reader = {.file = file, .err = err};
     int rc = read_all(&reader, len);
-    table_free(&reader.names);
+    hash_table_free(&reader.names);
     free(reader.entries);
     if (rc == 0)
         return file;

@@ -6,7 +6,7 @@
  *     1 node2 8-9,24             # RANK HOST CPUS: OS indexes of processors (RFC 22)
  *
  * Ranks come in any order, each once, from 0 without gaps. Here text becomes a table; what the
- * numbers mean on a machine is pick.h's to know. The lists are checked for form, and kept as text.
+ * numbers mean on a machine is rankfile_cpus.h's to know. The lists are checked for form, and kept as text.
  */
 #ifndef AFFINITY_POLICY_RANKFILE_H
 #define AFFINITY_POLICY_RANKFILE_H

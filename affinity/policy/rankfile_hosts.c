@@ -113,7 +113,7 @@ static const char *nearest_host(const struct finder *finder, const char *name)
 {
     const char **names = mem_array(finder->nhosts + 1ul, sizeof(*names));
     memcpy(names, finder->hosts, finder->nhosts * sizeof(*names));
-    const char *nearest = near_word(names, name, strlen(name));
+    const char *nearest = edit_distance_word(names, name, strlen(name));
     free(names);
     return nearest;
 }

@@ -9,20 +9,20 @@
 #include "base/text.h"
 
 struct locality_reader {
-    struct locality *out;
-    struct table kinds;
+    struct scheduling *out;
+    struct hash_table kinds;
     char **texts; /* of the topologies, by number */
     uint64_t ndomains;
     size_t spans_room, trees_room;
     struct error *err;
 };
 
-void locality_free(struct locality *locality)
+void scheduling_free(struct scheduling *locality)
 {
     if (!locality)
         return;
     for (uint32_t i = 0; i < locality->ntrees; i++)
-        locality_tree_clear(&locality->trees[i]);
+        scheduling_tree_clear(&locality->trees[i]);
     free(locality->trees);
     free(locality->spans);
     free(locality);
@@ -42,18 +42,18 @@ static bool locality_same_text(uint32_t number, const void *thing)
 /* The tree of a topology that is not there yet. */
 static int locality_new_tree(struct locality_reader *in, const json_t *topo, const char *ranks)
 {
-    struct locality *out = in->out;
-    struct locality_tree *tree = &out->trees[out->ntrees++];
-    *tree = (struct locality_tree){0};
-    if (locality_read_topo(topo, ranks, tree, in->err) < 0)
+    struct scheduling *out = in->out;
+    struct scheduling_tree *tree = &out->trees[out->ntrees++];
+    *tree = (struct scheduling_tree){0};
+    if (scheduling_read_topo(topo, ranks, tree, in->err) < 0)
         return -1;
     in->ndomains += tree->ndomains;
-    if (in->ndomains <= LOCALITY_MAX_ALL_DOMAINS)
+    if (in->ndomains <= SCHEDULING_MAX_ALL_DOMAINS)
         return 0;
     return error_set(in->err,
                      "ranks %s: with this topology there are more than %u domains in all, the most "
                      "that is read: nodes that are alike may share one",
-                     excerpt(ranks, strlen(ranks)).text, LOCALITY_MAX_ALL_DOMAINS);
+                     excerpt(ranks, strlen(ranks)).text, SCHEDULING_MAX_ALL_DOMAINS);
 }
 
 static int locality_tree_of(struct locality_reader *in, const json_t *topo, const char *ranks,
@@ -64,7 +64,8 @@ static int locality_tree_of(struct locality_reader *in, const json_t *topo, cons
         return error_set(in->err, "ranks %s: topo is not text that can be written",
                          excerpt(ranks, strlen(ranks)).text);
     const struct locality_wanted wanted = {in, text};
-    *number = table_number(&in->kinds, table_hash_text(text), locality_same_text, &wanted);
+    *number =
+        hash_table_number(&in->kinds, hash_table_hash_text(text), locality_same_text, &wanted);
     if (*number < in->out->ntrees) {
         free(text);
         return 0;
@@ -81,8 +82,8 @@ static int locality_tree_of(struct locality_reader *in, const json_t *topo, cons
 static void locality_add_spans(struct locality_reader *in, const struct idset *ranks,
                                uint32_t entry, uint32_t tree)
 {
-    struct locality_span span = {.entry = entry, .tree = tree};
-    struct locality *out = in->out;
+    struct scheduling_span span = {.entry = entry, .tree = tree};
+    struct scheduling *out = in->out;
     for (size_t at = 0; idset_range(ranks, &at, &span.first, &span.last);) {
         if (out->nspans == in->spans_room) {
             in->spans_room = in->spans_room ? in->spans_room * 2 : 16;
@@ -126,7 +127,7 @@ static int locality_read_entry(struct locality_reader *in, const json_t *entry, 
 
 static int locality_compare_spans(const void *a, const void *b)
 {
-    const struct locality_span *x = a, *y = b;
+    const struct scheduling_span *x = a, *y = b;
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
     return (x->entry > y->entry) - (x->entry < y->entry);
@@ -134,7 +135,7 @@ static int locality_compare_spans(const void *a, const void *b)
 
 static int locality_sort_spans(struct locality_reader *in)
 {
-    struct locality *out = in->out;
+    struct scheduling *out = in->out;
     if (out->nspans)
         qsort(out->spans, out->nspans, sizeof(*out->spans), locality_compare_spans);
     for (size_t i = 1; i < out->nspans; i++)
@@ -149,7 +150,7 @@ static int locality_sort_spans(struct locality_reader *in)
 static bool locality_is_ours(const json_t *scheduling)
 {
     const char *writer = json_string_value(json_object_get(scheduling, "writer"));
-    return writer && strcmp(writer, LOCALITY_WRITER) == 0;
+    return writer && strcmp(writer, SCHEDULING_WRITER) == 0;
 }
 
 static int locality_read_all(struct locality_reader *in, const json_t *scheduling)
@@ -169,21 +170,21 @@ static int locality_read_all(struct locality_reader *in, const json_t *schedulin
     return locality_sort_spans(in);
 }
 
-struct locality *locality_read(const json_t *scheduling, struct error *err)
+struct scheduling *scheduling_read(const json_t *scheduling, struct error *err)
 {
     struct locality_reader in = {.out = mem_alloc(sizeof(*in.out)), .err = err};
     int rc = locality_read_all(&in, scheduling);
     for (uint32_t i = 0; i < in.kinds.count; i++)
         free(in.texts[i]);
     free(in.texts);
-    table_free(&in.kinds);
+    hash_table_free(&in.kinds);
     if (rc == 0)
         return in.out;
-    locality_free(in.out);
+    scheduling_free(in.out);
     return NULL;
 }
 
-int32_t locality_find(const struct locality *locality, uint32_t rank)
+int32_t scheduling_find(const struct scheduling *locality, uint32_t rank)
 {
     size_t low = 0, high = locality->nspans;
     while (low < high) {
@@ -198,10 +199,10 @@ int32_t locality_find(const struct locality *locality, uint32_t rank)
     return (int32_t)locality->spans[low].tree;
 }
 
-int locality_check(const struct rset *R, struct error *err)
+int scheduling_check(const struct rset *R, struct error *err)
 {
-    struct locality *locality = locality_read(R->scheduling, err);
-    locality_free(locality);
+    struct scheduling *locality = scheduling_read(R->scheduling, err);
+    scheduling_free(locality);
     return locality ? 0 : -1;
 }
 
@@ -219,7 +220,7 @@ struct topo_place {
 };
 
 struct topo_reader {
-    struct locality_tree *tree;
+    struct scheduling_tree *tree;
     const char *ranks;
     uint32_t room;
     struct error *err;
@@ -377,12 +378,12 @@ static int topo_read_domain(struct topo_reader *in, const struct topo_place *pla
 /* The index of a new domain; everything is moved when there is no room. */
 static uint32_t topo_add_domain(struct topo_reader *in, const struct topo_place *place, uint32_t up)
 {
-    struct locality_tree *tree = in->tree;
+    struct scheduling_tree *tree = in->tree;
     if (tree->ndomains == in->room) {
         in->room = in->room ? in->room * 2 : 16;
         tree->domains = mem_resize(tree->domains, in->room, sizeof(*tree->domains));
     }
-    tree->domains[tree->ndomains] = (struct locality_domain){
+    tree->domains[tree->ndomains] = (struct scheduling_domain){
         .name = mem_copy_text(place->name), .up = up, .cores = idset_new(), .gpus = idset_new()};
     return tree->ndomains++;
 }
@@ -453,7 +454,7 @@ static int topo_gather_sets(const struct topo_reader *in, const struct topo_plac
 /* What the domains right below `index` have, which goes into it. */
 static int topo_gather(const struct topo_reader *in, const struct topo_place *place, uint32_t index)
 {
-    struct locality_domain *domains = in->tree->domains, *here = &domains[index];
+    struct scheduling_domain *domains = in->tree->domains, *here = &domains[index];
     size_t most = in->tree->ndomains - index, n = 0;
     const struct idset **cores = mem_array(most, sizeof(*cores));
     const struct idset **gpus = mem_array(most, sizeof(*gpus));
@@ -470,12 +471,12 @@ static int topo_gather(const struct topo_reader *in, const struct topo_place *pl
 }
 
 /* A domain that has no more than one below it is on that one's level. */
-static uint32_t topo_height(const struct locality_tree *tree, uint32_t index)
+static uint32_t topo_height(const struct scheduling_tree *tree, uint32_t index)
 {
-    const struct locality_domain *here = &tree->domains[index];
+    const struct scheduling_domain *here = &tree->domains[index];
     uint32_t height = 0;
     for (uint32_t i = index + 1; i < here->end; i = tree->domains[i].end) {
-        const struct locality_domain *below = &tree->domains[i];
+        const struct scheduling_domain *below = &tree->domains[i];
         if (idset_empty(below->cores) && idset_empty(below->gpus))
             continue;
         bool same = idset_equal(below->cores, here->cores) && idset_equal(below->gpus, here->gpus);
@@ -508,12 +509,12 @@ static int topo_read_domain(struct topo_reader *in, const struct topo_place *pla
     json_t *item;
     if (!json_is_object(value))
         return topo_bad(in, place, "this is no object: a domain is one");
-    if (place->depth > LOCALITY_MAX_DEPTH)
+    if (place->depth > SCHEDULING_MAX_DEPTH)
         return topo_bad(in, place, "this is deeper than %d levels, the most that is read",
-                        LOCALITY_MAX_DEPTH);
-    if (in->tree->ndomains == LOCALITY_MAX_DOMAINS)
+                        SCHEDULING_MAX_DEPTH);
+    if (in->tree->ndomains == SCHEDULING_MAX_DOMAINS)
         return topo_bad(in, place, "these are more than %d domains, the most a node may have",
-                        LOCALITY_MAX_DOMAINS);
+                        SCHEDULING_MAX_DOMAINS);
     uint32_t index = topo_add_domain(in, place, up);
     json_object_foreach((json_t *)value, key, item)
     {
@@ -532,15 +533,15 @@ static int topo_read_domain(struct topo_reader *in, const struct topo_place *pla
     return 0;
 }
 
-int locality_read_topo(const json_t *topo, const char *ranks, struct locality_tree *tree,
-                       struct error *err)
+int scheduling_read_topo(const json_t *topo, const char *ranks, struct scheduling_tree *tree,
+                         struct error *err)
 {
     const struct topo_place top = {NULL, NULL, 0, 0};
     struct topo_reader in = {.tree = tree, .ranks = ranks, .err = err};
     return topo_read_domain(&in, &top, 0, topo, &tree->memory);
 }
 
-void locality_tree_clear(struct locality_tree *tree)
+void scheduling_tree_clear(struct scheduling_tree *tree)
 {
     for (uint32_t i = 0; i < tree->ndomains; i++) {
         free(tree->domains[i].name);
@@ -548,5 +549,5 @@ void locality_tree_clear(struct locality_tree *tree)
         idset_free(tree->domains[i].gpus);
     }
     free(tree->domains);
-    *tree = (struct locality_tree){0};
+    *tree = (struct scheduling_tree){0};
 }

@@ -13,7 +13,7 @@
 struct forest {
     const struct rset *nodes;
     uint32_t *topo_of; /* by place in `nodes` */
-    struct table table;
+    struct hash_table table;
     json_t **topos; /* borrowed */
     char **texts;   /* by which they are told apart */
 };
@@ -38,7 +38,7 @@ static void forest_free(struct forest *forest)
     free(forest->texts);
     free(forest->topos);
     free(forest->topo_of);
-    table_free(&forest->table);
+    hash_table_free(&forest->table);
 }
 
 static bool same_topo(uint32_t number, const void *arg)
@@ -52,7 +52,8 @@ static uint32_t forest_number(struct forest *forest, json_t *topo)
     char *text = json_dumps(topo, JSON_COMPACT | JSON_SORT_KEYS);
     struct wanted wanted = {forest, text};
     uint32_t known = forest->table.count;
-    uint32_t number = table_number(&forest->table, table_hash_text(text), same_topo, &wanted);
+    uint32_t number =
+        hash_table_number(&forest->table, hash_table_hash_text(text), same_topo, &wanted);
     if (number < known) {
         free(text);
         return number;
@@ -159,10 +160,10 @@ static json_t *forest_children(const struct forest *forest)
 static int check_writer(const struct rset *set, struct error *err)
 {
     const char *writer = json_string_value(json_object_get(set->scheduling, "writer"));
-    if (!set->scheduling || (writer && strcmp(writer, LOCALITY_WRITER) == 0))
+    if (!set->scheduling || (writer && strcmp(writer, SCHEDULING_WRITER) == 0))
         return 0;
     return error_set(err,
-                     "scheduling is of another writer than " LOCALITY_WRITER ", and the ranks in "
+                     "scheduling is of another writer than " SCHEDULING_WRITER ", and the ranks in "
                      "it cannot be changed: leave it out with tpres select --no-topology");
 }
 
@@ -171,13 +172,13 @@ static void forest_write(const struct forest *forest, struct rset *to, const str
 {
     json_decref(to->scheduling);
     to->scheduling = set->scheduling ? json_copy(set->scheduling)
-                                     : json_pack("{s:s}", "writer", LOCALITY_WRITER);
+                                     : json_pack("{s:s}", "writer", SCHEDULING_WRITER);
     if (forest->table.count)
         json_object_set_new(to->scheduling, "children", forest_children(forest));
 }
 
-int locality_renumber(struct rset *to, const struct rset *set, const uint32_t *ranks,
-                      struct error *err)
+int scheduling_renumber(struct rset *to, const struct rset *set, const uint32_t *ranks,
+                        struct error *err)
 {
     if (!set->scheduling)
         return 0;
@@ -191,8 +192,8 @@ int locality_renumber(struct rset *to, const struct rset *set, const uint32_t *r
     return rc;
 }
 
-int locality_append(struct rset *sum, const struct rset *set, const struct rset *more,
-                    const uint32_t *ranks, struct error *err)
+int scheduling_append(struct rset *sum, const struct rset *set, const struct rset *more,
+                      const uint32_t *ranks, struct error *err)
 {
     if (!set->scheduling && !more->scheduling)
         return 0;
@@ -269,7 +270,7 @@ static json_t *carve_scheduling(const json_t *scheduling, const struct rset *R, 
 {
     const char *writer = json_string_value(json_object_get(scheduling, "writer"));
     json_t *children = json_object_get(scheduling, "children");
-    if (!writer || strcmp(writer, LOCALITY_WRITER) != 0 || !json_is_array(children))
+    if (!writer || strcmp(writer, SCHEDULING_WRITER) != 0 || !json_is_array(children))
         return json_incref((json_t *)scheduling);
     struct idset *ranks = carve_ranks(R);
     json_t *list = json_array(), *copy = json_copy((json_t *)scheduling);
@@ -280,7 +281,7 @@ static json_t *carve_scheduling(const json_t *scheduling, const struct rset *R, 
     return copy;
 }
 
-json_t *locality_trim(const json_t *scheduling, const struct rset *kept)
+json_t *scheduling_trim(const json_t *scheduling, const struct rset *kept)
 {
     return carve_scheduling(scheduling, kept, false);
 }
@@ -305,7 +306,7 @@ static json_t *carve_properties(const struct rset *R)
     return NULL;
 }
 
-struct rset *locality_rerank(const struct rset *R)
+struct rset *scheduling_rerank(const struct rset *R)
 {
     struct rset *fresh = rset_new();
     for (size_t i = 0; i < R->nnodes; i++)

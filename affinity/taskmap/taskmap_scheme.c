@@ -21,7 +21,8 @@ static int refuse(const char *text, size_t at, const char *why, struct error *er
                        pointer(text, len, at).text);
 }
 
-static int parse_chunk(const char *text, const char *number, struct deal *deal, struct error *err)
+static int parse_chunk(const char *text, const char *number, struct taskmap_scheme *deal,
+                       struct error *err)
 {
     uint64_t value = 0;
     const char *at = number;
@@ -30,11 +31,11 @@ static int parse_chunk(const char *text, const char *number, struct deal *deal, 
     if (*at || value == 0 || value > PROGRAM_MAX_TASKS)
         return refuse(text, (size_t)(number - text),
                       "behind cyclic: stands how many ranks a node gets at a time, from 1 on", err);
-    *deal = (struct deal){.scheme = DEAL_CYCLIC, .chunk = (uint32_t)value};
+    *deal = (struct taskmap_scheme){.scheme = TASKMAP_SCHEME_CYCLIC, .chunk = (uint32_t)value};
     return 0;
 }
 
-static int parse_map(const char *map, struct deal *deal, struct error *err)
+static int parse_map(const char *map, struct taskmap_scheme *deal, struct error *err)
 {
     struct error why = ERROR_INIT;
     deal->map = taskmap_decode(map, &why);
@@ -50,9 +51,9 @@ static int parse_map(const char *map, struct deal *deal, struct error *err)
                          (unsigned long long)deal->map->ntasks, PROGRAM_MAX_TASKS);
     error_clear(&why);
     if (rc == 0)
-        deal->scheme = DEAL_MAP;
+        deal->scheme = TASKMAP_SCHEME_MAP;
     else
-        deal_free(deal);
+        taskmap_scheme_free(deal);
     return rc;
 }
 
@@ -63,10 +64,10 @@ static bool begins_map(const char *text)
     return *at && strchr("[{(0123456789", *at);
 }
 
-int deal_parse(const char *text, struct deal *deal, struct error *err)
+int taskmap_scheme_parse(const char *text, struct taskmap_scheme *deal, struct error *err)
 {
     static const char cyclic[] = "cyclic:", manual[] = "manual:";
-    *deal = (struct deal){.scheme = DEAL_NONE, .chunk = 1};
+    *deal = (struct taskmap_scheme){.scheme = TASKMAP_SCHEME_NONE, .chunk = 1};
     if (!text)
         return 0;
     if (strncmp(text, manual, strlen(manual)) == 0)
@@ -74,12 +75,12 @@ int deal_parse(const char *text, struct deal *deal, struct error *err)
     if (strncmp(text, cyclic, strlen(cyclic)) == 0)
         return parse_chunk(text, text + strlen(cyclic), deal, err);
     if (strcmp(text, "block") == 0 || strcmp(text, "cyclic") == 0) {
-        deal->scheme = text[0] == 'b' ? DEAL_BLOCK : DEAL_CYCLIC;
+        deal->scheme = text[0] == 'b' ? TASKMAP_SCHEME_BLOCK : TASKMAP_SCHEME_CYCLIC;
         return 0;
     }
     if (begins_map(text))
         return parse_map(text, deal, err);
-    const char *nearest = near_word(schemes, text, strcspn(text, ":"));
+    const char *nearest = edit_distance_word(schemes, text, strcspn(text, ":"));
     char *why = nearest ? mem_format("no such scheme, the nearest is %s; " RIGHT, nearest)
                         : mem_copy_text("neither a scheme nor a task map; " RIGHT);
     refuse(text, 0, why, err);
@@ -87,7 +88,7 @@ int deal_parse(const char *text, struct deal *deal, struct error *err)
     return -1;
 }
 
-void deal_free(struct deal *deal)
+void taskmap_scheme_free(struct taskmap_scheme *deal)
 {
     taskmap_free(deal->map);
     deal->map = NULL;
@@ -138,15 +139,15 @@ static uint32_t deal_cyclic(const uint32_t *count, uint32_t n, uint32_t chunk, u
     return dealt;
 }
 
-uint32_t deal_out(const struct deal *deal, const uint32_t *count, uint32_t n, uint32_t ntasks,
-                  uint32_t *order)
+uint32_t taskmap_scheme_deal(const struct taskmap_scheme *deal, const uint32_t *count, uint32_t n,
+                             uint32_t ntasks, uint32_t *order)
 {
-    if (deal->scheme == DEAL_BLOCK)
+    if (deal->scheme == TASKMAP_SCHEME_BLOCK)
         return deal_block(count, n, ntasks, order);
     return deal_cyclic(count, n, deal->chunk, ntasks, order);
 }
 
-void deal_map(const struct taskmap *map, uint32_t ntasks, uint32_t *order)
+void taskmap_deal(const struct taskmap *map, uint32_t ntasks, uint32_t *order)
 {
     uint32_t dealt = 0;
     for (size_t i = 0; i < map->nblocks; i++) {

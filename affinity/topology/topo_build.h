@@ -17,14 +17,14 @@
  * absent, nothing allowed. */
 struct topo *topo_new(uint32_t npus);
 
-/* topo_memory.c: the keys "memory" and "gib" of the wire form, where any thread has memory. */
+/* topo_json.c: the keys "memory" and "gib" of the wire form, where any thread has memory. */
 void topo_memory_to_json(const struct topo *topo, json_t *value);
 /* 0, or -1 with a sentence. */
 int topo_memory_from_json(struct topo *topo, const json_t *value, struct error *err);
-/* topo_set_json.c: a set as text; a text as a set of this machine's OS indexes, or NULL. */
+/* topo_json.c: a set as text; a text as a set of this machine's OS indexes, or NULL. */
 json_t *topo_set_to_json(const struct idset *set);
 struct idset *topo_cpus_from_json(const json_t *value, const struct topo *topo);
-/* topo_gpu_json.c; `value` may be NULL. 0, or -1 with a sentence. */
+/* topo_json.c; `value` may be NULL. 0, or -1 with a sentence. */
 json_t *topo_gpus_to_json(const struct topo *topo);
 int topo_gpus_from_json(struct topo *topo, const json_t *value, struct error *err);
 
@@ -36,7 +36,7 @@ int topo_xml_check(const char *text, size_t len, struct error *err);
 /* Such a text from a file. */
 int topo_xml_read(const char *path, struct buf *text, struct error *err);
 
-/* topo_load.c: from such a text. */
+/* topo_hwloc.c: from such a text. */
 struct topo *topo_from_xml(const char *text, size_t len, struct error *err);
 
 #endif

@@ -45,11 +45,11 @@ void gpu_devices_free(struct gpu_devices *devices);
  * those of the whole machine. */
 void gpus_add(struct topo *topo, struct gpu_devices *devices);
 
-/* topo_gpu_hwloc.c: those of a topology that kept its PCI and OS devices. */
+/* topo_gpu.c: those of a topology that kept its PCI and OS devices. */
 struct hwloc_topology;
 void gpus_add_hwloc(struct topo *topo, struct hwloc_topology *machine);
 
-/* topo_gpu_system.c: the GPUs of the machine whose /sys and /proc are under `root` ("" for this
+/* topo_gpu_sysfs.c: the GPUs of the machine whose /sys and /proc are under `root` ("" for this
  * one): those that a driver serves, by DRM render nodes and NVIDIA's own list. */
 void gpus_add_system(struct topo *topo, const char *root);
 

@@ -395,7 +395,7 @@ static int column_from_json(const json_t *value, const struct column *column, ui
     return 0;
 }
 
-/* A NUMA node has one size, which topo_localities() relies on. */
+/* A NUMA node has one size, which topo_to_treepool() relies on. */
 static int check_sizes(const struct topo *topo, struct error *err)
 {
     uint32_t sizes[TOPO_MAX_MEMORIES];

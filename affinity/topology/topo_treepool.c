@@ -226,8 +226,8 @@ static struct things find_memories(const struct topo *topo)
     return memories;
 }
 
-json_t *topo_localities(const struct topo *topo, const struct idset *cores,
-                        const struct idset *gpus)
+json_t *topo_to_treepool(const struct topo *topo, const struct idset *cores,
+                         const struct idset *gpus)
 {
     struct localities all = {.topo = topo,
                              .cores = cores,

@@ -1,5 +1,5 @@
 /*
- * topo_localities - a machine's sockets and NUMA domains as R has them (RFC 49, key `topo`).
+ * topo_treepool - a machine's sockets and NUMA domains as R has them (RFC 49, key `topo`).
  *
  *     {"socket": [{"numa": [{"cores": "0-7", "gpus": "0", "memory": 62}, ...]}, ...]}
  *
@@ -19,7 +19,7 @@
 
 /* What these cores and GPUs are in, domains without any of the cores left out; NULL: all of them.
  * What the machine does not have is left out, too. A new reference. */
-json_t *topo_localities(const struct topo *topo, const struct idset *cores,
-                        const struct idset *gpus);
+json_t *topo_to_treepool(const struct topo *topo, const struct idset *cores,
+                         const struct idset *gpus);
 
 #endif

@@ -46,23 +46,23 @@ static void choose_add(struct choose_offers *all, struct choose_offer offer)
     all->offers[all->count++] = offer;
 }
 
-static struct choose_offer choose_offer_of(const struct pool_nodes *nodes, uint32_t node)
+static struct choose_offer choose_offer_of(const struct treepool_nodes *nodes, uint32_t node)
 {
-    const struct pool_class *class = &nodes->classes[nodes->nodes[node].class];
+    const struct treepool_class *class = &nodes->classes[nodes->nodes[node].class];
     return (struct choose_offer){.ncores = class->ncores, .ngpus = class->ngpus, .node = node};
 }
 
 /* All pieces that a node needs, as one offer. */
-static void choose_offer_node(struct choose_offers *all, const struct pool_nodes *nodes,
+static void choose_offer_node(struct choose_offers *all, const struct treepool_nodes *nodes,
                               const struct count *count, uint32_t node)
 {
-    const struct pool_plan *plan = nodes->classes[nodes->nodes[node].class].plan;
+    const struct treepool_plan *plan = nodes->classes[nodes->nodes[node].class].plan;
     struct choose_offer offer = choose_offer_of(nodes, node);
     offer.npieces = count_within(count, plan->npieces);
     if (!offer.npieces)
         return;
     for (uint32_t i = 0; i < offer.npieces; i++) {
-        const struct pool_piece *piece = &plan->pieces[i];
+        const struct treepool_piece *piece = &plan->pieces[i];
         offer.nslots += piece->nslots;
         offer.level = piece->level > offer.level ? piece->level : offer.level;
     }
@@ -70,13 +70,13 @@ static void choose_offer_node(struct choose_offers *all, const struct pool_nodes
 }
 
 /* An offer for each run of pieces that rank alike. */
-static void choose_offer_pieces(struct choose_offers *all, const struct pool_nodes *nodes,
+static void choose_offer_pieces(struct choose_offers *all, const struct treepool_nodes *nodes,
                                 uint32_t node)
 {
-    const struct pool_plan *plan = nodes->classes[nodes->nodes[node].class].plan;
+    const struct treepool_plan *plan = nodes->classes[nodes->nodes[node].class].plan;
     struct choose_offer offer = choose_offer_of(nodes, node);
     for (uint32_t i = 0; i < plan->npieces; i++) {
-        const struct pool_piece *piece = &plan->pieces[i];
+        const struct treepool_piece *piece = &plan->pieces[i];
         bool same = offer.nslots == piece->nslots && offer.level >= piece->level;
         if (!same && offer.npieces) {
             choose_add(all, offer);
@@ -90,32 +90,32 @@ static void choose_offer_pieces(struct choose_offers *all, const struct pool_nod
         choose_add(all, offer);
 }
 
-static void choose_plan(struct pool_nodes *nodes, const struct pool_ask *ask,
-                        struct pool_chosen *chosen)
+static void choose_plan(struct treepool_nodes *nodes, const struct treepool_ask *ask,
+                        struct treepool_chosen *chosen)
 {
-    struct pool_board board = {.ask = ask, .tries = POOL_TRIES};
+    struct treepool_board board = {.ask = ask, .tries = TREEPOOL_TRIES};
     for (uint32_t i = 0; i < nodes->nclasses; i++) {
-        struct pool_class *class = &nodes->classes[i];
-        pool_plan_free(class->plan);
-        pool_fill_free(class->fills);
+        struct treepool_class *class = &nodes->classes[i];
+        treepool_plan_free(class->plan);
+        treepool_fill_free(class->fills);
         class->fills = NULL;
-        class->plan = pool_plan_new(&board, class);
+        class->plan = treepool_plan_new(&board, class);
         if (class->plan->npieces > chosen->best)
             chosen->best = class->plan->npieces;
     }
-    pool_board_clear(&board);
+    treepool_board_clear(&board);
 }
 
 /* Take offers from the first on; a node that comes again has more of its plan taken. */
-static void choose_take(struct pool_chosen *chosen, const struct choose_offers *all,
-                        const struct pool_nodes *nodes, uint64_t wanted, bool by_node)
+static void choose_take(struct treepool_chosen *chosen, const struct choose_offers *all,
+                        const struct treepool_nodes *nodes, uint64_t wanted, bool by_node)
 {
     uint32_t *seen = mem_array(nodes->nnodes, sizeof(*seen)); /* choice, from 1 */
     for (size_t i = 0; i < all->count && wanted; i++) {
         const struct choose_offer *offer = &all->offers[i];
         uint32_t n = !by_node && wanted < offer->npieces ? (uint32_t)wanted : offer->npieces;
         if (!seen[offer->node]) {
-            chosen->choices[chosen->nchoices++] = (struct pool_choice){.node = offer->node};
+            chosen->choices[chosen->nchoices++] = (struct treepool_choice){.node = offer->node};
             seen[offer->node] = (uint32_t)chosen->nchoices;
         }
         chosen->choices[seen[offer->node] - 1].npieces += n;
@@ -124,20 +124,21 @@ static void choose_take(struct pool_chosen *chosen, const struct choose_offers *
     free(seen);
 }
 
-static void choose_count_slots(struct pool_chosen *chosen, const struct pool_nodes *nodes)
+static void choose_count_slots(struct treepool_chosen *chosen, const struct treepool_nodes *nodes)
 {
     for (size_t i = 0; i < chosen->nchoices; i++) {
-        const struct pool_choice *choice = &chosen->choices[i];
-        const struct pool_plan *plan = nodes->classes[nodes->nodes[choice->node].class].plan;
+        const struct treepool_choice *choice = &chosen->choices[i];
+        const struct treepool_plan *plan = nodes->classes[nodes->nodes[choice->node].class].plan;
         chosen->nslots += plan->pieces[choice->npieces - 1].seats_end;
     }
 }
 
-bool pool_choose(struct pool_nodes *nodes, const struct pool_ask *ask, struct pool_chosen *chosen)
+bool treepool_choose(struct treepool_nodes *nodes, const struct treepool_ask *ask,
+                     struct treepool_chosen *chosen)
 {
     const struct count *per_node = ask->request->nodes.max ? &ask->request->nodes : NULL;
     struct choose_offers all = {0};
-    *chosen = (struct pool_chosen){0};
+    *chosen = (struct treepool_chosen){0};
     choose_plan(nodes, ask, chosen);
     for (uint32_t i = 0; i < nodes->nnodes; i++) {
         if (per_node)
@@ -150,7 +151,7 @@ bool pool_choose(struct pool_nodes *nodes, const struct pool_ask *ask, struct po
         chosen->found = all.count;
     if (all.count)
         qsort(all.offers, all.count, sizeof(*all.offers), choose_compare);
-    uint64_t wanted = chosen->found < POOL_MAX_SLOTS ? chosen->found : POOL_MAX_SLOTS;
+    uint64_t wanted = chosen->found < TREEPOOL_MAX_SLOTS ? chosen->found : TREEPOOL_MAX_SLOTS;
     wanted = count_within(per_node ? per_node : ask->pieces, wanted);
     chosen->choices = mem_array(nodes->nnodes, sizeof(*chosen->choices));
     choose_take(chosen, &all, nodes, wanted, per_node != NULL);
@@ -159,8 +160,8 @@ bool pool_choose(struct pool_nodes *nodes, const struct pool_ask *ask, struct po
     return wanted > 0;
 }
 
-void pool_chosen_clear(struct pool_chosen *chosen)
+void treepool_chosen_clear(struct treepool_chosen *chosen)
 {
     free(chosen->choices);
-    *chosen = (struct pool_chosen){0};
+    *chosen = (struct treepool_chosen){0};
 }

@@ -11,7 +11,7 @@ struct held_index {
     const struct rset *held;
     struct rset *merged; /* where a host came twice */
     const char **hosts;
-    struct table table;
+    struct hash_table table;
 };
 
 static bool held_same(uint32_t number, const void *thing)
@@ -23,7 +23,8 @@ static bool held_same(uint32_t number, const void *thing)
 static uint32_t held_number(struct held_index *index, const char *host)
 {
     const void *thing[2] = {index, host};
-    uint32_t number = table_number(&index->table, table_hash_text(host), held_same, thing);
+    uint32_t number =
+        hash_table_number(&index->table, hash_table_hash_text(host), held_same, thing);
     index->hosts[number] = host;
     return number;
 }
@@ -45,8 +46,8 @@ static void held_index_make(struct held_index *index, const struct rset *R, cons
     index->hosts = mem_array(R->nnodes + held->nnodes + 1, sizeof(*index->hosts));
     if (held_index_fill(index))
         return;
-    table_free(&index->table);
-    index->table = (struct table){0};
+    hash_table_free(&index->table);
+    index->table = (struct hash_table){0};
     index->held = index->merged = rset_union_hosts(&held, 1);
     held_index_fill(index);
 }
@@ -63,20 +64,20 @@ static void held_index_clear(struct held_index *index)
 {
     rset_free(index->merged);
     free(index->hosts);
-    table_free(&index->table);
+    hash_table_free(&index->table);
 }
 
 /* ---- classes ---- */
 
 struct class_key {
     const struct rset_children *own, *held;
-    const struct locality_tree *tree;
+    const struct scheduling_tree *tree;
 };
 
 struct class_maker {
-    struct pool_nodes *nodes;
+    struct treepool_nodes *nodes;
     struct class_key *keys; /* of the classes */
-    struct table table;
+    struct hash_table table;
     uint32_t room;
 };
 
@@ -87,10 +88,10 @@ static bool class_same(uint32_t number, const void *thing)
     return a->own == b->own && a->held == b->held && a->tree == b->tree;
 }
 
-static void class_init(struct pool_class *class, const struct class_key *key)
+static void class_init(struct treepool_class *class, const struct class_key *key)
 {
     const struct rset_children *own = key->own, *held = key->held;
-    *class = (struct pool_class){.own = own, .tree = key->tree};
+    *class = (struct treepool_class){.own = own, .tree = key->tree};
     class->cores = held ? idset_subtract(own->cores, held->cores) : idset_copy(own->cores);
     class->gpus = held ? idset_subtract(own->gpus, held->gpus) : idset_copy(own->gpus);
     class->ncores = (uint32_t)idset_count(class->cores);
@@ -101,11 +102,12 @@ static void class_init(struct pool_class *class, const struct class_key *key)
 
 static uint32_t class_of(struct class_maker *maker, const struct class_key *key)
 {
-    struct pool_nodes *nodes = maker->nodes;
+    struct treepool_nodes *nodes = maker->nodes;
     const void *thing[2] = {maker, key};
-    uint64_t hash = table_hash(table_hash(table_hash(0, (uintptr_t)key->own), (uintptr_t)key->held),
-                               (uintptr_t)key->tree);
-    uint32_t number = table_number(&maker->table, hash, class_same, thing);
+    uint64_t hash = hash_table_hash(
+        hash_table_hash(hash_table_hash(0, (uintptr_t)key->own), (uintptr_t)key->held),
+        (uintptr_t)key->tree);
+    uint32_t number = hash_table_number(&maker->table, hash, class_same, thing);
     if (number < nodes->nclasses)
         return number;
     if (number == maker->room) {
@@ -120,14 +122,14 @@ static uint32_t class_of(struct class_maker *maker, const struct class_key *key)
 
 /* ---- nodes ---- */
 
-static const struct locality_tree *node_tree(const struct pool_nodes *nodes, uint32_t rank)
+static const struct scheduling_tree *node_tree(const struct treepool_nodes *nodes, uint32_t rank)
 {
-    int32_t tree = locality_find(nodes->locality, rank);
+    int32_t tree = scheduling_find(nodes->locality, rank);
     return tree < 0 ? &nodes->alone : &nodes->locality->trees[tree];
 }
 
 /* A node that states less than is asked for is passed over; one that states nothing is not. */
-static bool node_states_enough(struct pool_nodes *nodes, const struct locality_tree *tree,
+static bool node_states_enough(struct treepool_nodes *nodes, const struct scheduling_tree *tree,
                                const struct request *request)
 {
     if (tree->memory > nodes->memory)
@@ -139,16 +141,17 @@ static bool node_states_enough(struct pool_nodes *nodes, const struct locality_t
 }
 
 static void node_add(struct class_maker *maker, const struct rset_node *node,
-                     const struct locality_tree *tree, const struct rset_children *held)
+                     const struct scheduling_tree *tree, const struct rset_children *held)
 {
-    struct pool_nodes *nodes = maker->nodes;
+    struct treepool_nodes *nodes = maker->nodes;
     struct class_key key = {node->children, held, tree};
     uint32_t class = class_of(maker, &key);
-    nodes->nodes[nodes->nnodes++] = (struct pool_node){node, class};
+    nodes->nodes[nodes->nnodes++] = (struct treepool_node){node, class};
 }
 
-static void nodes_collect(struct pool_nodes *nodes, const struct rset *R, const struct rset *held,
-                          const struct request *request, const struct idset *matching)
+static void nodes_collect(struct treepool_nodes *nodes, const struct rset *R,
+                          const struct rset *held, const struct request *request,
+                          const struct idset *matching)
 {
     struct class_maker maker = {.nodes = nodes};
     struct held_index index;
@@ -158,7 +161,7 @@ static void nodes_collect(struct pool_nodes *nodes, const struct rset *R, const 
         const struct rset_node *node = &R->nodes[i];
         if (matching && !idset_has(matching, node->rank))
             continue;
-        const struct locality_tree *tree = node_tree(nodes, node->rank);
+        const struct scheduling_tree *tree = node_tree(nodes, node->rank);
         nodes->nmatched++;
         if (!node_states_enough(nodes, tree, request))
             nodes->nstated++;
@@ -166,11 +169,11 @@ static void nodes_collect(struct pool_nodes *nodes, const struct rset *R, const 
             node_add(&maker, node, tree, held_find(&index, node->host));
     }
     held_index_clear(&index);
-    table_free(&maker.table);
+    hash_table_free(&maker.table);
     free(maker.keys);
 }
 
-static void nodes_sum(struct pool_nodes *nodes)
+static void nodes_sum(struct treepool_nodes *nodes)
 {
     uint64_t *own = mem_array(nodes->nclasses, 2 * sizeof(*own));
     for (uint32_t i = 0; i < nodes->nclasses; i++) {
@@ -178,7 +181,7 @@ static void nodes_sum(struct pool_nodes *nodes)
         own[2 * (size_t)i + 1] = idset_count(nodes->classes[i].own->gpus);
     }
     for (size_t i = 0; i < nodes->nnodes; i++) {
-        const struct pool_class *class = &nodes->classes[nodes->nodes[i].class];
+        const struct treepool_class *class = &nodes->classes[nodes->nodes[i].class];
         nodes->free_cores += class->ncores;
         nodes->free_gpus += class->ngpus;
         nodes->own_cores += own[2 * (size_t)nodes->nodes[i].class];
@@ -187,40 +190,40 @@ static void nodes_sum(struct pool_nodes *nodes)
     free(own);
 }
 
-struct pool_nodes *pool_nodes_new(const struct rset *R, const struct rset *held,
-                                  const struct request *request,
-                                  const struct constraint *constraint, struct error *err)
+struct treepool_nodes *treepool_nodes_new(const struct rset *R, const struct rset *held,
+                                          const struct request *request,
+                                          const struct constraint *constraint, struct error *err)
 {
-    struct locality *locality = locality_read(R->scheduling, err);
+    struct scheduling *locality = scheduling_read(R->scheduling, err);
     if (!locality)
         return NULL;
-    struct pool_nodes *nodes = mem_alloc(sizeof(*nodes));
+    struct treepool_nodes *nodes = mem_alloc(sizeof(*nodes));
     struct idset *matching = constraint ? constraint_match(constraint, R) : NULL;
     nodes->locality = locality;
     nodes->alone.domains = mem_alloc(sizeof(*nodes->alone.domains));
     nodes->alone.ndomains = 1;
     nodes->alone.domains[0] =
-        (struct locality_domain){.end = 1, .cores = idset_new(), .gpus = idset_new()};
+        (struct scheduling_domain){.end = 1, .cores = idset_new(), .gpus = idset_new()};
     nodes_collect(nodes, R, held, request, matching);
     nodes_sum(nodes);
     idset_free(matching);
     return nodes;
 }
 
-void pool_nodes_free(struct pool_nodes *nodes)
+void treepool_nodes_free(struct treepool_nodes *nodes)
 {
     if (!nodes)
         return;
     for (uint32_t i = 0; i < nodes->nclasses; i++) {
-        struct pool_class *class = &nodes->classes[i];
+        struct treepool_class *class = &nodes->classes[i];
         idset_free(class->cores);
         idset_free(class->gpus);
-        pool_plan_free(class->plan);
-        pool_fill_free(class->fills);
+        treepool_plan_free(class->plan);
+        treepool_fill_free(class->fills);
     }
     free(nodes->classes);
     free(nodes->nodes);
-    locality_tree_clear(&nodes->alone);
-    locality_free(nodes->locality);
+    scheduling_tree_clear(&nodes->alone);
+    scheduling_free(nodes->locality);
     free(nodes);
 }

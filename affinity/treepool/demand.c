@@ -18,21 +18,21 @@ static uint32_t count_lowest(const struct count *count, uint32_t otherwise)
     return count->set ? idset_first(count->set) : count->min;
 }
 
-static void need_copy(struct pool_need *to, const struct request_need *from, uint32_t *number)
+static void need_copy(struct treepool_need *to, const struct request_need *from, uint32_t *number)
 {
-    *to = (struct pool_need){.locality = from->locality,
-                             .count = count_lowest(&from->count, 1),
-                             .exclusive = from->exclusive && from->locality,
-                             .cores = count_lowest(&from->cores, 0),
-                             .gpus = count_lowest(&from->gpus, 0),
-                             .inner = mem_array(from->ninner, sizeof(*to->inner)),
-                             .ninner = from->ninner,
-                             .number = (*number)++};
+    *to = (struct treepool_need){.locality = from->locality,
+                                 .count = count_lowest(&from->count, 1),
+                                 .exclusive = from->exclusive && from->locality,
+                                 .cores = count_lowest(&from->cores, 0),
+                                 .gpus = count_lowest(&from->gpus, 0),
+                                 .inner = mem_array(from->ninner, sizeof(*to->inner)),
+                                 .ninner = from->ninner,
+                                 .number = (*number)++};
     for (size_t i = 0; i < from->ninner; i++)
         need_copy(&to->inner[i], &from->inner[i], number);
 }
 
-static void need_clear(struct pool_need *need)
+static void need_clear(struct treepool_need *need)
 {
     for (size_t i = 0; i < need->ninner; i++)
         need_clear(&need->inner[i]);
@@ -47,19 +47,19 @@ static uint64_t amount_add(uint64_t sum, uint64_t count, uint64_t each)
     return sum > AMOUNT_MAX ? AMOUNT_MAX : sum;
 }
 
-static void need_sum(struct pool_need *need)
+static void need_sum(struct treepool_need *need)
 {
     need->all_cores = need->cores;
     need->all_gpus = need->gpus;
     for (size_t i = 0; i < need->ninner; i++) {
-        struct pool_need *inner = &need->inner[i];
+        struct treepool_need *inner = &need->inner[i];
         need_sum(inner);
         need->all_cores = amount_add(need->all_cores, inner->count, inner->all_cores);
         need->all_gpus = amount_add(need->all_gpus, inner->count, inner->all_gpus);
     }
 }
 
-static bool need_has_exclusive(const struct pool_need *need)
+static bool need_has_exclusive(const struct treepool_need *need)
 {
     bool has = need->exclusive;
     for (size_t i = 0; i < need->ninner && !has; i++)
@@ -67,7 +67,7 @@ static bool need_has_exclusive(const struct pool_need *need)
     return has;
 }
 
-static uint64_t need_count_items(const struct pool_need *need)
+static uint64_t need_count_items(const struct treepool_need *need)
 {
     uint64_t each = need->locality ? 1 : 0;
     for (size_t i = 0; i < need->ninner; i++)
@@ -75,35 +75,36 @@ static uint64_t need_count_items(const struct pool_need *need)
     return amount_add(0, need->count, each);
 }
 
-static void ask_add_items(struct pool_ask *ask, const struct pool_need *need, uint32_t around)
+static void ask_add_items(struct treepool_ask *ask, const struct treepool_need *need,
+                          uint32_t around)
 {
-    uint32_t before = POOL_NONE;
+    uint32_t before = TREEPOOL_NONE;
     for (uint32_t i = 0; i < need->count; i++) {
         uint32_t at = ask->nitems++;
-        uint32_t claim = around == POOL_NONE ? POOL_NONE : ask->items[around].claim;
-        ask->items[at] = (struct pool_item){.need = need,
-                                            .around = around,
-                                            .before = before,
-                                            .after = need->count - 1 - i,
-                                            .claim = need->exclusive ? at : claim};
+        uint32_t claim = around == TREEPOOL_NONE ? TREEPOOL_NONE : ask->items[around].claim;
+        ask->items[at] = (struct treepool_item){.need = need,
+                                                .around = around,
+                                                .before = before,
+                                                .after = need->count - 1 - i,
+                                                .claim = need->exclusive ? at : claim};
         before = at;
         for (size_t j = 0; j < need->ninner; j++)
             ask_add_items(ask, &need->inner[j], at);
     }
 }
 
-int pool_ask_update(struct pool_ask *ask, struct error *err)
+int treepool_ask_update(struct treepool_ask *ask, struct error *err)
 {
     need_sum(&ask->slot);
     uint64_t nitems = need_count_items(&ask->slot);
-    if (nitems > POOL_MAX_ITEMS)
+    if (nitems > TREEPOOL_MAX_ITEMS)
         return error_set(err, "a slot counts %llu localities or more: %u are the most",
-                         (unsigned long long)nitems, POOL_MAX_ITEMS);
+                         (unsigned long long)nitems, TREEPOOL_MAX_ITEMS);
     free(ask->items);
     ask->items = mem_array(nitems, sizeof(*ask->items));
     ask->nitems = 0;
     for (size_t i = 0; i < ask->slot.ninner; i++)
-        ask_add_items(ask, &ask->slot.inner[i], POOL_NONE);
+        ask_add_items(ask, &ask->slot.inner[i], TREEPOOL_NONE);
     return 0;
 }
 
@@ -116,22 +117,22 @@ static bool ask_within_exclusive(const struct request *request)
 }
 
 /* What no pool can grant. */
-static int ask_check(const struct pool_ask *ask, struct error *err)
+static int ask_check(const struct treepool_ask *ask, struct error *err)
 {
     if (!ask->slot.all_cores && !ask->exclusive && !ask->has_exclusive)
         return error_set(err, "a slot without cores cannot be granted, since every node of a "
                               "resource set has a core (RFC 20): ask for core=1 in the slot");
-    if (count_lowest(ask->pieces, 1) > POOL_MAX_SLOTS)
+    if (count_lowest(ask->pieces, 1) > TREEPOOL_MAX_SLOTS)
         return error_set(err, "%u slots are asked for: %u are the most that is granted at a time",
-                         count_lowest(ask->pieces, 1), POOL_MAX_SLOTS);
+                         count_lowest(ask->pieces, 1), TREEPOOL_MAX_SLOTS);
     return 0;
 }
 
-int pool_ask_make(struct pool_ask *ask, const struct request *request, uint64_t *work,
-                  struct error *err)
+int treepool_ask_make(struct treepool_ask *ask, const struct request *request, uint64_t *work,
+                      struct error *err)
 {
     static const struct count one = {.min = 1, .max = 1};
-    *ask = (struct pool_ask){.request = request, .work = work};
+    *ask = (struct treepool_ask){.request = request, .work = work};
     need_copy(&ask->slot, &request->slot, &ask->nneeds);
     ask->slot.count = 1;
     ask->exclusive = request->node_exclusive || request->slot.exclusive;
@@ -140,14 +141,14 @@ int pool_ask_make(struct pool_ask *ask, const struct request *request, uint64_t 
     ask->pieces = request->nwithin ? &request->within[0].count : ask->slots;
     if (!count_given(ask->pieces))
         ask->pieces = &one;
-    if (pool_ask_update(ask, err) < 0)
+    if (treepool_ask_update(ask, err) < 0)
         return -1;
     ask->whole_slot = ask->exclusive && !ask->slot.all_cores && !ask->slot.all_gpus &&
                       !ask->slot.ninner && !request->nwithin;
     return ask_check(ask, err);
 }
 
-void pool_ask_clear(struct pool_ask *ask)
+void treepool_ask_clear(struct treepool_ask *ask)
 {
     need_clear(&ask->slot);
     free(ask->items);
@@ -160,18 +161,18 @@ static bool count_varies(const struct count *count)
     return count->max > count->min || (count->set && idset_count(count->set) > 1);
 }
 
-static void ranges_add(struct pool_range *ranges, size_t *n, const struct count *count,
+static void ranges_add(struct treepool_range *ranges, size_t *n, const struct count *count,
                        uint32_t *value)
 {
     if (!count_varies(count))
         return;
     if (ranges)
-        ranges[*n] = (struct pool_range){count, value};
+        ranges[*n] = (struct treepool_range){count, value};
     (*n)++;
 }
 
-static void ranges_walk(struct pool_range *ranges, size_t *n, const struct request_need *from,
-                        struct pool_need *need)
+static void ranges_walk(struct treepool_range *ranges, size_t *n, const struct request_need *from,
+                        struct treepool_need *need)
 {
     if (from->locality)
         ranges_add(ranges, n, &from->count, &need->count);
@@ -181,7 +182,7 @@ static void ranges_walk(struct pool_range *ranges, size_t *n, const struct reque
         ranges_walk(ranges, n, &from->inner[i], &need->inner[i]);
 }
 
-size_t pool_ask_ranges(struct pool_ask *ask, struct pool_range **ranges)
+size_t treepool_ask_ranges(struct treepool_ask *ask, struct treepool_range **ranges)
 {
     size_t n = 0;
     ranges_walk(NULL, &n, &ask->request->slot, &ask->slot);

@@ -14,7 +14,7 @@
 #define BOARD_TRIED (1u << 16) /* trials that are remembered at a time */
 
 /* What is known of each need has as many entries as there is room for. */
-static void board_forget(struct pool_board *board)
+static void board_forget(struct treepool_board *board)
 {
     for (uint32_t i = 0; board->known && i < board->ask->nneeds; i++) {
         free(board->known[i]);
@@ -22,7 +22,7 @@ static void board_forget(struct pool_board *board)
     }
 }
 
-static void board_grow(struct pool_board *board, uint32_t ndomains)
+static void board_grow(struct treepool_board *board, uint32_t ndomains)
 {
     if (ndomains <= board->room)
         return;
@@ -36,7 +36,7 @@ static void board_grow(struct pool_board *board, uint32_t ndomains)
     board->room = ndomains;
 }
 
-static void board_count(const struct locality_tree *tree, const struct idset *cores,
+static void board_count(const struct scheduling_tree *tree, const struct idset *cores,
                         const struct idset *gpus, uint32_t *ncores, uint32_t *ngpus)
 {
     ncores[0] = (uint32_t)idset_count(cores);
@@ -47,7 +47,7 @@ static void board_count(const struct locality_tree *tree, const struct idset *co
     }
 }
 
-void pool_board_set(struct pool_board *board, const struct pool_class *class)
+void treepool_board_set(struct treepool_board *board, const struct treepool_class *class)
 {
     board->tree = class->tree;
     board_grow(board, class->tree->ndomains);
@@ -57,17 +57,17 @@ void pool_board_set(struct pool_board *board, const struct pool_class *class)
                     board->own_gpus);
     memset(board->claimed, 0, class->tree->ndomains * sizeof(*board->claimed));
     if (!board->known)
-        board->known = mem_array(board->ask->nneeds, sizeof(struct pool_known *));
+        board->known = mem_array(board->ask->nneeds, sizeof(struct treepool_known *));
     board->now++;
     for (uint32_t i = 0; i < class->tree->ndomains; i++) {
         board->changed[i] = board->now;
-        board->marks[i] = table_hash(0, board->now); /* no two boards are alike */
+        board->marks[i] = hash_table_hash(0, board->now); /* no two boards are alike */
     }
     board->nshares = board->nseats = 0;
-    table_free(&board->trials);
+    hash_table_free(&board->trials);
 }
 
-void pool_board_clear(struct pool_board *board)
+void treepool_board_clear(struct treepool_board *board)
 {
     free(board->cores);
     free(board->gpus);
@@ -77,7 +77,7 @@ void pool_board_clear(struct pool_board *board)
     free(board->changed);
     free(board->marks);
     free(board->tried);
-    table_free(&board->trials);
+    hash_table_free(&board->trials);
     board_forget(board);
     free(board->known);
     free(board->shares);
@@ -85,7 +85,7 @@ void pool_board_clear(struct pool_board *board)
     free(board->pieces);
 }
 
-bool pool_board_can_claim(const struct pool_board *board, uint32_t domain)
+bool treepool_board_can_claim(const struct treepool_board *board, uint32_t domain)
 {
     return !board->claimed[domain] && board->own_cores[domain] &&
            board->cores[domain] == board->own_cores[domain] &&
@@ -93,12 +93,12 @@ bool pool_board_can_claim(const struct pool_board *board, uint32_t domain)
 }
 
 /* The first domain whose count changes; a claimed domain keeps its own count for its slots. */
-static uint32_t board_begin(const struct pool_board *board, const struct pool_share *share)
+static uint32_t board_begin(const struct treepool_board *board, const struct treepool_share *share)
 {
     return share->exclusive ? board->tree->domains[share->domain].up : share->domain;
 }
 
-static bool board_fits(const struct pool_board *board, const struct pool_share *share)
+static bool board_fits(const struct treepool_board *board, const struct treepool_share *share)
 {
     for (uint32_t at = board_begin(board, share);; at = board->tree->domains[at].up) {
         if (board->cores[at] < share->cores || board->gpus[at] < share->gpus)
@@ -111,9 +111,9 @@ static bool board_fits(const struct pool_board *board, const struct pool_share *
 }
 
 /* What a claim stands for: all there is, whatever its slots use of it. */
-static bool board_claim(struct pool_board *board, struct pool_share *share)
+static bool board_claim(struct treepool_board *board, struct treepool_share *share)
 {
-    if (share->domain == share->stop || !pool_board_can_claim(board, share->domain))
+    if (share->domain == share->stop || !treepool_board_can_claim(board, share->domain))
         return false;
     share->cores = board->own_cores[share->domain];
     share->gpus = board->own_gpus[share->domain];
@@ -121,7 +121,7 @@ static bool board_claim(struct pool_board *board, struct pool_share *share)
 }
 
 /* What a domain has is part of what all around it have. */
-static void board_change(struct pool_board *board, uint32_t domain)
+static void board_change(struct treepool_board *board, uint32_t domain)
 {
     if (!board->ask->nitems) /* nothing is kept */
         return;
@@ -133,19 +133,21 @@ static void board_change(struct pool_board *board, uint32_t domain)
     }
 }
 
-static bool board_keeps_trials(const struct pool_board *board)
+static bool board_keeps_trials(const struct treepool_board *board)
 {
     return board->ask->request->nwithin > 1;
 }
 
 /* A share that was taken (by = 1), or given back (by = -1): a board on which the same shares were
  * taken in any order and way has the same marks. */
-static void board_mark(struct pool_board *board, const struct pool_share *share, uint64_t by)
+static void board_mark(struct treepool_board *board, const struct treepool_share *share,
+                       uint64_t by)
 {
     if (!board_keeps_trials(board))
         return;
-    uint64_t hash = table_hash(share->domain, share->exclusive);
-    hash = table_hash(table_hash(table_hash(hash, share->stop), share->cores), share->gpus);
+    uint64_t hash = hash_table_hash(share->domain, share->exclusive);
+    hash = hash_table_hash(hash_table_hash(hash_table_hash(hash, share->stop), share->cores),
+                           share->gpus);
     for (uint32_t at = board_begin(board, share);; at = board->tree->domains[at].up) {
         board->marks[at] += by * hash;
         if (at == 0)
@@ -154,29 +156,30 @@ static void board_mark(struct pool_board *board, const struct pool_share *share,
 }
 
 struct board_search {
-    const struct pool_tried *tried, *like;
+    const struct treepool_tried *tried, *like;
 };
 
 static bool board_is_tried(uint32_t number, const void *thing)
 {
     const struct board_search *search = thing;
-    const struct pool_tried *tried = &search->tried[number], *like = search->like;
+    const struct treepool_tried *tried = &search->tried[number], *like = search->like;
     return tried->mark == like->mark && tried->depth == like->depth && tried->stop == like->stop &&
            tried->trial.domain == like->trial.domain;
 }
 
 /* Where the trial is kept, as it was made or new and unknown; until the next one is looked for. */
-static struct pool_trial *board_trial(struct pool_board *board, uint32_t depth, uint32_t stop,
-                                      uint32_t domain)
+static struct treepool_trial *board_trial(struct treepool_board *board, uint32_t depth,
+                                          uint32_t stop, uint32_t domain)
 {
     if (board->trials.count == BOARD_TRIED)
-        table_free(&board->trials);
-    struct pool_tried like = {
-        depth, stop, board->marks[stop], {.domain = domain, .nslots = POOL_NONE}};
-    uint64_t hash = table_hash(table_hash(like.mark, stop), (uint64_t)depth << 32 | domain);
+        hash_table_free(&board->trials);
+    struct treepool_tried like = {
+        depth, stop, board->marks[stop], {.domain = domain, .nslots = TREEPOOL_NONE}};
+    uint64_t hash =
+        hash_table_hash(hash_table_hash(like.mark, stop), (uint64_t)depth << 32 | domain);
     uint32_t count = board->trials.count;
-    uint32_t number = table_number(&board->trials, hash, board_is_tried,
-                                   &(struct board_search){board->tried, &like});
+    uint32_t number = hash_table_number(&board->trials, hash, board_is_tried,
+                                        &(struct board_search){board->tried, &like});
     if (number == board->tried_room) {
         board->tried_room = number ? number * 2 : 64;
         board->tried = mem_resize(board->tried, board->tried_room, sizeof(*board->tried));
@@ -186,26 +189,26 @@ static struct pool_trial *board_trial(struct pool_board *board, uint32_t depth, 
     return &board->tried[number].trial;
 }
 
-bool pool_board_recall(struct pool_board *board, uint32_t depth, uint32_t stop,
-                       struct pool_trial *trial)
+bool treepool_board_recall(struct treepool_board *board, uint32_t depth, uint32_t stop,
+                           struct treepool_trial *trial)
 {
     if (!board_keeps_trials(board))
         return false;
-    const struct pool_trial *kept = board_trial(board, depth, stop, trial->domain);
-    if (kept->nslots == POOL_NONE)
+    const struct treepool_trial *kept = board_trial(board, depth, stop, trial->domain);
+    if (kept->nslots == TREEPOOL_NONE)
         return false;
     *trial = *kept;
     return true;
 }
 
-void pool_board_remember(struct pool_board *board, uint32_t depth, uint32_t stop,
-                         const struct pool_trial *trial)
+void treepool_board_remember(struct treepool_board *board, uint32_t depth, uint32_t stop,
+                             const struct treepool_trial *trial)
 {
     if (board_keeps_trials(board))
         *board_trial(board, depth, stop, trial->domain) = *trial;
 }
 
-bool pool_board_take(struct pool_board *board, struct pool_share share)
+bool treepool_board_take(struct treepool_board *board, struct treepool_share share)
 {
     if (share.exclusive && !board_claim(board, &share))
         return false;
@@ -229,7 +232,7 @@ bool pool_board_take(struct pool_board *board, struct pool_share share)
     return true;
 }
 
-static void board_give_back(struct pool_board *board, const struct pool_share *share)
+static void board_give_back(struct treepool_board *board, const struct treepool_share *share)
 {
     if (share->exclusive)
         board->claimed[share->domain] = false;
@@ -243,20 +246,20 @@ static void board_give_back(struct pool_board *board, const struct pool_share *s
     }
 }
 
-void pool_board_undo(struct pool_board *board, size_t nshares, size_t nseats)
+void treepool_board_undo(struct treepool_board *board, size_t nshares, size_t nseats)
 {
     while (board->nshares > nshares)
         board_give_back(board, &board->shares[--board->nshares]);
     board->nseats = nseats;
 }
 
-void pool_board_add_seat(struct pool_board *board, uint32_t level)
+void treepool_board_add_seat(struct treepool_board *board, uint32_t level)
 {
     if (board->nseats == board->seats_room) {
         board->seats_room = board->seats_room ? board->seats_room * 2 : 16;
         board->seats = mem_resize(board->seats, board->seats_room, sizeof(*board->seats));
     }
-    board->seats[board->nseats++] = (struct pool_seat){level, (uint32_t)board->nshares};
+    board->seats[board->nseats++] = (struct treepool_seat){level, (uint32_t)board->nshares};
 }
 
 /* How much a domain can hold at most, by what is left there. */
@@ -281,19 +284,19 @@ static bool room_holds(const uint32_t *rooms, size_t n, uint32_t count, uint32_t
 }
 
 /* How often `need->count` domains from `first` up to `end` are there; at most `most`. */
-static uint32_t room_inner(struct pool_board *board, const struct pool_need *need, uint32_t first,
-                           uint32_t end, uint32_t most)
+static uint32_t room_inner(struct treepool_board *board, const struct treepool_need *need,
+                           uint32_t first, uint32_t end, uint32_t most)
 {
-    const struct locality_domain *domains = board->tree->domains;
-    if (!pool_ask_spend(board->ask, end - first))
+    const struct scheduling_domain *domains = board->tree->domains;
+    if (!treepool_ask_spend(board->ask, end - first))
         return 0;
     uint32_t *rooms = mem_array(end - first, sizeof(*rooms));
     uint32_t low = 0, high = most;
     size_t n = 0;
     for (uint32_t i = first; i < end; i++)
         if (domains[i].name && strcmp(domains[i].name, need->locality) == 0)
-            rooms[n++] = pool_room(board, need, i);
-    while (low < high && pool_ask_spend(board->ask, n)) {
+            rooms[n++] = treepool_room(board, need, i);
+    while (low < high && treepool_ask_spend(board->ask, n)) {
         uint32_t middle = high - (high - low) / 2;
         if (room_holds(rooms, n, need->count, middle))
             low = middle;
@@ -305,7 +308,7 @@ static uint32_t room_inner(struct pool_board *board, const struct pool_need *nee
 }
 
 /* As often as all that a need has inside fits, at most so often as the need itself does. */
-static uint32_t room_all_inner(struct pool_board *board, const struct pool_need *need,
+static uint32_t room_all_inner(struct treepool_board *board, const struct treepool_need *need,
                                uint32_t domain, uint32_t most)
 {
     uint32_t first = need->locality ? domain + 1 : domain; /* a slot may lie in what it needs */
@@ -314,20 +317,21 @@ static uint32_t room_all_inner(struct pool_board *board, const struct pool_need 
     return most;
 }
 
-uint32_t pool_room(struct pool_board *board, const struct pool_need *need, uint32_t domain)
+uint32_t treepool_room(struct treepool_board *board, const struct treepool_need *need,
+                       uint32_t domain)
 {
-    if (need->exclusive && !pool_board_can_claim(board, domain))
+    if (need->exclusive && !treepool_board_can_claim(board, domain))
         return 0;
     uint32_t most = room_least(room_times(board->cores[domain], need->all_cores),
                                room_times(board->gpus[domain], need->all_gpus));
     most = room_least(most, need->exclusive ? 1 : UINT32_MAX);
     if (!need->ninner || !most)
         return most;
-    struct pool_known **known = &board->known[need->number];
+    struct treepool_known **known = &board->known[need->number];
     if (!*known)
         *known = mem_array(board->room, sizeof(**known));
-    struct pool_known *here = &(*known)[domain];
+    struct treepool_known *here = &(*known)[domain];
     if (here->when < board->changed[domain])
-        *here = (struct pool_known){board->now, room_all_inner(board, need, domain, most)};
+        *here = (struct treepool_known){board->now, room_all_inner(board, need, domain, most)};
     return here->room;
 }

@@ -25,11 +25,11 @@ static void why_amount(struct buf *out, uint32_t cores, uint32_t gpus)
 }
 
 /* "4 cores and 1 GPU", "2 numa of 4 cores", "1 free socket". */
-static void why_need(struct buf *out, const struct pool_need *need)
+static void why_need(struct buf *out, const struct treepool_need *need)
 {
     why_amount(out, need->cores, need->gpus);
     for (size_t i = 0; i < need->ninner; i++) {
-        const struct pool_need *inner = &need->inner[i];
+        const struct treepool_need *inner = &need->inner[i];
         const char *name = inner->locality;
         buf_printf(out, "%s%u %s%s", i || need->cores || need->gpus ? " and " : "", inner->count,
                    inner->exclusive ? "entirely free " : "", excerpt(name, strlen(name)).text);
@@ -40,7 +40,7 @@ static void why_need(struct buf *out, const struct pool_need *need)
 }
 
 /* " in each of 2 \"socket\"", for all that stands between node and slot. */
-static void why_within(struct buf *out, const struct pool_ask *ask)
+static void why_within(struct buf *out, const struct treepool_ask *ask)
 {
     const struct request *request = ask->request;
     for (size_t i = request->nwithin; i > 0; i--) {
@@ -58,7 +58,7 @@ static char *why_count(const struct count *count)
 }
 
 /* "4 slots of 8 cores and 1 GPU", "2 slots of 4 cores in each of 2 socket" */
-static void why_slots(struct buf *out, const struct pool_ask *ask)
+static void why_slots(struct buf *out, const struct treepool_ask *ask)
 {
     char *count = why_count(ask->slots);
     if (ask->whole_slot) {
@@ -73,14 +73,14 @@ static void why_slots(struct buf *out, const struct pool_ask *ask)
 
 /* ---- the largest there is ---- */
 
-static void why_largest(const struct pool_nodes *nodes, const char *name, uint32_t *cores,
+static void why_largest(const struct treepool_nodes *nodes, const char *name, uint32_t *cores,
                         uint32_t *gpus)
 {
     *cores = *gpus = 0;
     for (uint32_t i = 0; i < nodes->nclasses; i++) {
-        const struct pool_class *class = &nodes->classes[i];
+        const struct treepool_class *class = &nodes->classes[i];
         for (uint32_t j = 0; j < class->tree->ndomains; j++) {
-            const struct locality_domain *domain = &class->tree->domains[j];
+            const struct scheduling_domain *domain = &class->tree->domains[j];
             if (name ? !domain->name || strcmp(domain->name, name) != 0 : j > 0)
                 continue;
             size_t c = name ? idset_count_both(domain->cores, class->cores) : class->ncores;
@@ -92,7 +92,7 @@ static void why_largest(const struct pool_nodes *nodes, const char *name, uint32
 }
 
 /* A number of a need that no node, or no locality of its name, has. */
-static bool why_too_large(const struct pool_nodes *nodes, const struct pool_need *need,
+static bool why_too_large(const struct treepool_nodes *nodes, const struct treepool_need *need,
                           struct error *err)
 {
     uint32_t cores, gpus;
@@ -113,7 +113,7 @@ static bool why_too_large(const struct pool_nodes *nodes, const struct pool_need
 
 /* ---- names ---- */
 
-static bool why_has_name(const struct pool_nodes *nodes, const char *name)
+static bool why_has_name(const struct treepool_nodes *nodes, const char *name)
 {
     for (uint32_t i = 0; i < nodes->nclasses; i++)
         for (uint32_t j = 1; j < nodes->classes[i].tree->ndomains; j++)
@@ -122,7 +122,8 @@ static bool why_has_name(const struct pool_nodes *nodes, const char *name)
     return false;
 }
 
-static const char *why_missing_in(const struct pool_nodes *nodes, const struct pool_need *need)
+static const char *why_missing_in(const struct treepool_nodes *nodes,
+                                  const struct treepool_need *need)
 {
     const char *missing =
         need->locality && !why_has_name(nodes, need->locality) ? need->locality : NULL;
@@ -131,7 +132,8 @@ static const char *why_missing_in(const struct pool_nodes *nodes, const struct p
     return missing;
 }
 
-static const char *why_missing_name(const struct pool_nodes *nodes, const struct pool_ask *ask)
+static const char *why_missing_name(const struct treepool_nodes *nodes,
+                                    const struct treepool_ask *ask)
 {
     for (size_t i = 0; i < ask->request->nwithin; i++)
         if (!why_has_name(nodes, ask->request->within[i].locality))
@@ -147,7 +149,7 @@ static bool why_is_listed(const char *const *names, size_t n, const char *name)
     return false;
 }
 
-static size_t why_names(const struct pool_nodes *nodes, const char **names)
+static size_t why_names(const struct treepool_nodes *nodes, const char **names)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < nodes->nclasses; i++)
@@ -157,7 +159,7 @@ static size_t why_names(const struct pool_nodes *nodes, const char **names)
     return n;
 }
 
-static void why_no_name(const struct pool_nodes *nodes, const char *missing, struct error *err)
+static void why_no_name(const struct treepool_nodes *nodes, const char *missing, struct error *err)
 {
     const char *names[WHY_MAX_NAMES];
     struct excerpt quoted = excerpt(missing, strlen(missing));
@@ -187,7 +189,7 @@ static void why_no_match(const struct constraint *constraint, struct error *err)
     json_decref(value);
 }
 
-static void why_states_less(const struct pool_nodes *nodes, const struct request *request,
+static void why_states_less(const struct treepool_nodes *nodes, const struct request *request,
                             struct error *err)
 {
     const double GiB = 0x1p30;
@@ -201,15 +203,15 @@ static void why_states_less(const struct pool_nodes *nodes, const struct request
 /* ---- sentences ---- */
 
 /* More nodes are asked for than there are. */
-static bool why_all_do(const struct pool_nodes *nodes, const struct pool_ask *ask,
-                       const struct pool_chosen *found)
+static bool why_all_do(const struct treepool_nodes *nodes, const struct treepool_ask *ask,
+                       const struct treepool_chosen *found)
 {
     return ask->request->nodes.max && found->found == nodes->nnodes;
 }
 
 /* How far it goes: "4 nodes with ... each: 3 have room for that". */
-static void why_short(const struct pool_nodes *nodes, const struct pool_ask *ask,
-                      const struct pool_chosen *found, struct buf *out)
+static void why_short(const struct treepool_nodes *nodes, const struct treepool_ask *ask,
+                      const struct treepool_chosen *found, struct buf *out)
 {
     const struct request *request = ask->request;
     if (request->nodes.max) {
@@ -236,9 +238,9 @@ static void why_short(const struct pool_nodes *nodes, const struct pool_ask *ask
     }
 }
 
-void pool_why_never(const struct pool_nodes *nodes, const struct pool_ask *ask,
-                    const struct pool_chosen *found, const struct constraint *constraint,
-                    struct error *err)
+void treepool_why_never(const struct treepool_nodes *nodes, const struct treepool_ask *ask,
+                        const struct treepool_chosen *found, const struct constraint *constraint,
+                        struct error *err)
 {
     struct buf text = BUF_INIT;
     const char *missing = why_missing_name(nodes, ask);
@@ -258,8 +260,8 @@ void pool_why_never(const struct pool_nodes *nodes, const struct pool_ask *ask,
     buf_free(&text);
 }
 
-void pool_why_busy(const struct pool_nodes *nodes, const struct pool_ask *ask,
-                   const struct pool_chosen *found, struct error *err)
+void treepool_why_busy(const struct treepool_nodes *nodes, const struct treepool_ask *ask,
+                       const struct treepool_chosen *found, struct error *err)
 {
     struct buf text = BUF_INIT;
     uint64_t cores = nodes->own_cores - nodes->free_cores,

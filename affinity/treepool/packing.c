@@ -16,9 +16,9 @@ struct seat_list {
 };
 
 struct seating {
-    struct pool_board *board;
+    struct treepool_board *board;
     uint32_t home, stop;
-    enum pool_manner manner;
+    enum treepool_manner manner;
     uint32_t *tries;
     uint32_t slot, nslots;
     uint32_t *chosen;        /* domain, by slot and item */
@@ -34,25 +34,25 @@ static uint32_t *seat_chosen(const struct seating *s)
 }
 
 /* The domains for a need that have room for it, in the order in which they are tried. */
-static struct seat_list seat_list_new(const struct seating *s, const struct pool_need *need,
+static struct seat_list seat_list_new(const struct seating *s, const struct treepool_need *need,
                                       uint32_t first, uint32_t end)
 {
-    const struct locality_domain *domains = s->board->tree->domains;
+    const struct scheduling_domain *domains = s->board->tree->domains;
     struct seat_list list = {mem_array(end - first, sizeof(*list.domains)), 0};
-    if (!pool_ask_spend(s->board->ask, end - first))
+    if (!treepool_ask_spend(s->board->ask, end - first))
         return list;
     uint32_t *rooms = mem_array(end - first, sizeof(*rooms));
     for (uint32_t i = first; i < end; i++) {
         if (!domains[i].name || strcmp(domains[i].name, need->locality) != 0)
             continue;
-        uint32_t room = pool_room(s->board, need, i), at = list.count;
+        uint32_t room = treepool_room(s->board, need, i), at = list.count;
         if (!room)
             continue;
-        for (; s->manner == POOL_ROOMIEST && at > 0 && rooms[at - 1] < room; at--) {
+        for (; s->manner == TREEPOOL_ROOMIEST && at > 0 && rooms[at - 1] < room; at--) {
             rooms[at] = rooms[at - 1];
             list.domains[at] = list.domains[at - 1];
         }
-        pool_ask_spend(s->board->ask, list.count - at);
+        treepool_ask_spend(s->board->ask, list.count - at);
         rooms[at] = room;
         list.domains[at] = i;
         list.count++;
@@ -64,16 +64,16 @@ static struct seat_list seat_list_new(const struct seating *s, const struct pool
 /* What an item takes from its domain: all of it, its own numbers, or both. */
 static bool seat_take(struct seating *s, uint32_t index)
 {
-    const struct pool_item *items = s->board->ask->items, *item = &items[index];
+    const struct treepool_item *items = s->board->ask->items, *item = &items[index];
     const uint32_t *chosen = seat_chosen(s);
-    uint32_t outer = item->around == POOL_NONE ? POOL_NONE : items[item->around].claim;
-    struct pool_share share = {.domain = chosen[index],
-                               .slot = (uint32_t)s->board->nseats,
-                               .stop = outer == POOL_NONE ? s->stop : chosen[outer],
-                               .exclusive = item->need->exclusive,
-                               .inside = outer != POOL_NONE};
+    uint32_t outer = item->around == TREEPOOL_NONE ? TREEPOOL_NONE : items[item->around].claim;
+    struct treepool_share share = {.domain = chosen[index],
+                                   .slot = (uint32_t)s->board->nseats,
+                                   .stop = outer == TREEPOOL_NONE ? s->stop : chosen[outer],
+                                   .exclusive = item->need->exclusive,
+                                   .inside = outer != TREEPOOL_NONE};
     size_t mark = s->board->nshares;
-    if (share.exclusive && !pool_board_take(s->board, share))
+    if (share.exclusive && !treepool_board_take(s->board, share))
         return false;
     if (!item->need->cores && !item->need->gpus)
         return true;
@@ -84,9 +84,9 @@ static bool seat_take(struct seating *s, uint32_t index)
     }
     share.cores = item->need->cores;
     share.gpus = item->need->gpus;
-    if (pool_board_take(s->board, share))
+    if (treepool_board_take(s->board, share))
         return true;
-    pool_board_undo(s->board, mark, s->board->nseats);
+    treepool_board_undo(s->board, mark, s->board->nseats);
     return false;
 }
 
@@ -101,9 +101,9 @@ static bool seat_item(struct seating *s, uint32_t index);
 /* The rest of the slot with this item in each of the domains that are left for it. */
 static bool seat_item_in(struct seating *s, uint32_t index, const struct seat_list *list)
 {
-    const struct pool_item *item = &s->board->ask->items[index];
+    const struct treepool_item *item = &s->board->ask->items[index];
     uint32_t *at = s->at + (size_t)s->slot * s->board->ask->nitems;
-    uint32_t first = item->before == POOL_NONE ? 0 : at[item->before] + 1;
+    uint32_t first = item->before == TREEPOOL_NONE ? 0 : at[item->before] + 1;
     for (uint32_t i = first; i + item->after < list->count && *s->tries; i++) {
         size_t nshares = s->board->nshares, nseats = s->board->nseats;
         if (seat_is_repeated(s, index, list->domains[i]))
@@ -115,30 +115,30 @@ static bool seat_item_in(struct seating *s, uint32_t index, const struct seat_li
             continue;
         if (seat_item(s, index + 1))
             return true;
-        pool_board_undo(s->board, nshares, nseats);
+        treepool_board_undo(s->board, nshares, nseats);
     }
     return false;
 }
 
 static bool seat_item(struct seating *s, uint32_t index)
 {
-    const struct pool_ask *ask = s->board->ask;
+    const struct treepool_ask *ask = s->board->ask;
     if (index == ask->nitems) {
-        pool_board_add_seat(s->board, s->board->tree->domains[s->home].height);
+        treepool_board_add_seat(s->board, s->board->tree->domains[s->home].height);
         s->slot++;
         if (s->slot == s->nslots || seat_slot(s))
             return true;
         s->slot--;
         return false;
     }
-    const struct pool_item *item = &ask->items[index];
+    const struct treepool_item *item = &ask->items[index];
     struct seat_list *lists = s->lists + (size_t)s->slot * ask->nitems;
-    if (item->before != POOL_NONE) {
+    if (item->before != TREEPOOL_NONE) {
         lists[index] = lists[item->before];
         return seat_item_in(s, index, &lists[index]);
     }
-    uint32_t around = item->around == POOL_NONE ? s->home : seat_chosen(s)[item->around];
-    uint32_t first = item->around == POOL_NONE ? around : around + 1;
+    uint32_t around = item->around == TREEPOOL_NONE ? s->home : seat_chosen(s)[item->around];
+    uint32_t first = item->around == TREEPOOL_NONE ? around : around + 1;
     struct seat_list list =
         seat_list_new(s, item->need, first, s->board->tree->domains[around].end);
     lists[index] = list;
@@ -150,18 +150,18 @@ static bool seat_item(struct seating *s, uint32_t index)
 /* The next slot: what it takes from its home, then its items. */
 static bool seat_slot(struct seating *s)
 {
-    const struct pool_need *need = &s->board->ask->slot;
+    const struct treepool_need *need = &s->board->ask->slot;
     size_t nshares = s->board->nshares, nseats = s->board->nseats;
-    struct pool_share share = {.domain = s->home,
-                               .slot = (uint32_t)nseats,
-                               .cores = need->cores,
-                               .gpus = need->gpus,
-                               .stop = s->stop};
-    if ((need->cores || need->gpus) && !pool_board_take(s->board, share))
+    struct treepool_share share = {.domain = s->home,
+                                   .slot = (uint32_t)nseats,
+                                   .cores = need->cores,
+                                   .gpus = need->gpus,
+                                   .stop = s->stop};
+    if ((need->cores || need->gpus) && !treepool_board_take(s->board, share))
         return false;
     if (seat_item(s, 0))
         return true;
-    pool_board_undo(s->board, nshares, nseats);
+    treepool_board_undo(s->board, nshares, nseats);
     return false;
 }
 
@@ -180,7 +180,8 @@ static bool seat_all(struct seating *s)
     return done;
 }
 
-bool pool_seat(struct pool_board *board, uint32_t home, uint32_t stop, enum pool_manner manner)
+bool treepool_seat(struct treepool_board *board, uint32_t home, uint32_t stop,
+                   enum treepool_manner manner)
 {
     uint32_t tries = SEAT_TRIES;
     struct seating s = {
@@ -188,7 +189,8 @@ bool pool_seat(struct pool_board *board, uint32_t home, uint32_t stop, enum pool
     return seat_all(&s);
 }
 
-bool pool_seat_exactly(struct pool_board *board, uint32_t home, uint32_t stop, uint32_t nslots)
+bool treepool_seat_exactly(struct treepool_board *board, uint32_t home, uint32_t stop,
+                           uint32_t nslots)
 {
     struct seating s = {
         .board = board, .home = home, .stop = stop, .tries = &board->tries, .nslots = nslots};
@@ -209,25 +211,26 @@ bool pool_seat_exactly(struct pool_board *board, uint32_t home, uint32_t stop, u
 
 /* Where slots go: at and below `scope`; claims around them end at `stop`. */
 struct plan_scope {
-    struct pool_board *board;
+    struct treepool_board *board;
     uint32_t scope, stop;
 };
 
-static uint32_t plan_in_home(const struct plan_scope *in, uint32_t home, enum pool_manner manner,
-                             uint32_t wanted)
+static uint32_t plan_in_home(const struct plan_scope *in, uint32_t home,
+                             enum treepool_manner manner, uint32_t wanted)
 {
     uint32_t n = 0;
-    if (!pool_room(in->board, &in->board->ask->slot, home))
+    if (!treepool_room(in->board, &in->board->ask->slot, home))
         return 0;
-    while (n < wanted && pool_seat(in->board, home, in->stop, manner))
+    while (n < wanted && treepool_seat(in->board, home, in->stop, manner))
         n++;
     return n;
 }
 
 /* Level by level; a domain comes before one around it on the same level. */
-static uint32_t plan_by_level(const struct plan_scope *in, enum pool_manner manner, uint32_t wanted)
+static uint32_t plan_by_level(const struct plan_scope *in, enum treepool_manner manner,
+                              uint32_t wanted)
 {
-    const struct locality_domain *domains = in->board->tree->domains;
+    const struct scheduling_domain *domains = in->board->tree->domains;
     uint32_t n = 0, scope = in->scope;
     for (uint32_t level = 0; level <= domains[scope].height; level++) {
         for (uint32_t i = scope + 1; i < domains[scope].end && n < wanted; i++)
@@ -241,9 +244,9 @@ static uint32_t plan_by_level(const struct plan_scope *in, enum pool_manner mann
 
 /* The ways to place slots, in the order in which they are tried. */
 static const struct plan_way {
-    enum pool_manner manner;
+    enum treepool_manner manner;
     bool by_level;
-} plan_ways[] = {{POOL_FIRST, true}, {POOL_ROOMIEST, true}, {POOL_ROOMIEST, false}};
+} plan_ways[] = {{TREEPOOL_FIRST, true}, {TREEPOOL_ROOMIEST, true}, {TREEPOOL_ROOMIEST, false}};
 #define PLAN_WAYS (sizeof(plan_ways) / sizeof(plan_ways[0]))
 
 static uint32_t plan_go(const struct plan_scope *in, const struct plan_way *way, uint32_t wanted)
@@ -258,22 +261,22 @@ static uint32_t plan_exactly(const struct plan_scope *in, uint32_t least, uint32
     uint32_t nitems = in->board->ask->nitems;
     for (uint32_t n = most; n >= least; n--)
         if ((uint64_t)n * nitems <= EXACT_ITEMS &&
-            pool_seat_exactly(in->board, in->scope, in->stop, n))
+            treepool_seat_exactly(in->board, in->scope, in->stop, n))
             return n;
     return 0;
 }
 
 static uint32_t plan_slots(const struct plan_scope *in, uint32_t wanted)
 {
-    struct pool_board *board = in->board;
-    uint32_t best = 0, n = 0, room = pool_room(board, &board->ask->slot, in->scope);
+    struct treepool_board *board = in->board;
+    uint32_t best = 0, n = 0, room = treepool_room(board, &board->ask->slot, in->scope);
     size_t nshares = board->nshares, nseats = board->nseats, best_way = 0;
     wanted = room < wanted ? room : wanted;
     for (size_t i = 0; i < PLAN_WAYS; i++) {
         n = plan_go(in, &plan_ways[i], wanted);
         if (n == wanted || !board->ask->nitems)
             return n;
-        pool_board_undo(board, nshares, nseats);
+        treepool_board_undo(board, nshares, nseats);
         if (n > best)
             best = n, best_way = i;
     }
@@ -285,7 +288,7 @@ static uint32_t plan_slots(const struct plan_scope *in, uint32_t wanted)
 
 static uint32_t plan_within(const struct plan_scope *in, size_t depth, uint32_t wanted);
 
-static uint32_t plan_level(const struct pool_board *board, size_t first)
+static uint32_t plan_level(const struct treepool_board *board, size_t first)
 {
     uint32_t level = 0;
     for (size_t i = first; i < board->nseats; i++)
@@ -297,14 +300,14 @@ static uint32_t plan_level(const struct pool_board *board, size_t first)
 /* As many as the count below allows into this domain; false where these are none. */
 static bool plan_fill_domain(const struct plan_scope *in, size_t depth)
 {
-    const struct pool_ask *ask = in->board->ask;
+    const struct treepool_ask *ask = in->board->ask;
     const struct count *count =
         depth + 1 < ask->request->nwithin ? &ask->request->within[depth + 1].count : ask->slots;
     size_t nshares = in->board->nshares, nseats = in->board->nseats;
     uint32_t n = plan_within(in, depth + 1, count->max ? count->max : 1);
     uint32_t right = count->max ? count_within(count, n) : n;
     if (right && right < n) {
-        pool_board_undo(in->board, nshares, nseats);
+        treepool_board_undo(in->board, nshares, nseats);
         plan_within(in, depth + 1, right);
     }
     return right > 0;
@@ -312,26 +315,26 @@ static bool plan_fill_domain(const struct plan_scope *in, size_t depth)
 
 static bool plan_enter(const struct plan_scope *in, size_t depth, uint32_t domain)
 {
-    struct pool_board *board = in->board;
+    struct treepool_board *board = in->board;
     struct plan_scope inner = {board, domain, in->stop};
     size_t nshares = board->nshares, nseats = board->nseats;
     if (board->ask->request->within[depth].exclusive) {
-        struct pool_share claim = {
-            .domain = domain, .slot = POOL_NONE, .stop = in->stop, .exclusive = true};
-        if (!pool_board_take(board, claim))
+        struct treepool_share claim = {
+            .domain = domain, .slot = TREEPOOL_NONE, .stop = in->stop, .exclusive = true};
+        if (!treepool_board_take(board, claim))
             return false;
         inner.stop = domain;
     }
     if (plan_fill_domain(&inner, depth))
         return true;
-    pool_board_undo(board, nshares, nseats);
+    treepool_board_undo(board, nshares, nseats);
     return false;
 }
 
 /* Ascending: most slots, then finest, then document order. */
 static int plan_compare(const void *a, const void *b)
 {
-    const struct pool_trial *x = a, *y = b;
+    const struct treepool_trial *x = a, *y = b;
     if (x->nslots != y->nslots)
         return x->nslots > y->nslots ? -1 : 1;
     if (x->level != y->level)
@@ -341,35 +344,35 @@ static int plan_compare(const void *a, const void *b)
 
 /* What a domain would hold by itself. Where localities of one name lie within one another, each of
  * them tries all that are below it: what one has found the others need not look for. */
-static struct pool_trial plan_try(const struct plan_scope *in, size_t depth, uint32_t domain)
+static struct treepool_trial plan_try(const struct plan_scope *in, size_t depth, uint32_t domain)
 {
-    struct pool_board *board = in->board;
-    struct pool_trial trial = {.domain = domain};
+    struct treepool_board *board = in->board;
+    struct treepool_trial trial = {.domain = domain};
     size_t nshares = board->nshares, nseats = board->nseats;
-    if (!pool_ask_spend(board->ask, 1) ||
-        pool_board_recall(board, (uint32_t)depth, in->stop, &trial) ||
-        !pool_ask_spend(board->ask, TRIAL_WORK))
+    if (!treepool_ask_spend(board->ask, 1) ||
+        treepool_board_recall(board, (uint32_t)depth, in->stop, &trial) ||
+        !treepool_ask_spend(board->ask, TRIAL_WORK))
         return trial;
     if (plan_enter(in, depth, domain)) {
         trial.level = plan_level(board, nseats);
         trial.nslots = (uint32_t)(board->nseats - nseats);
-        pool_board_undo(board, nshares, nseats);
+        treepool_board_undo(board, nshares, nseats);
     }
-    pool_board_remember(board, (uint32_t)depth, in->stop, &trial);
+    treepool_board_remember(board, (uint32_t)depth, in->stop, &trial);
     return trial;
 }
 
 /* All domains of the name that hold something by themselves, best first. */
-static size_t plan_try_all(const struct plan_scope *in, size_t depth, struct pool_trial *trials)
+static size_t plan_try_all(const struct plan_scope *in, size_t depth, struct treepool_trial *trials)
 {
-    struct pool_board *board = in->board;
-    const struct locality_domain *domains = board->tree->domains;
+    struct treepool_board *board = in->board;
+    const struct scheduling_domain *domains = board->tree->domains;
     const char *name = board->ask->request->within[depth].locality;
     size_t n = 0;
     for (uint32_t i = in->scope + 1; i < domains[in->scope].end; i++) {
         if (strcmp(domains[i].name, name) != 0)
             continue;
-        struct pool_trial trial = plan_try(in, depth, i);
+        struct treepool_trial trial = plan_try(in, depth, i);
         if (trial.nslots)
             trials[n++] = trial;
     }
@@ -377,7 +380,7 @@ static size_t plan_try_all(const struct plan_scope *in, size_t depth, struct poo
     return n;
 }
 
-static void plan_add_piece(struct pool_board *board, struct pool_piece piece)
+static void plan_add_piece(struct treepool_board *board, struct treepool_piece piece)
 {
     if (board->npieces == board->pieces_room) {
         board->pieces_room = board->pieces_room ? board->pieces_room * 2 : 16;
@@ -386,27 +389,27 @@ static void plan_add_piece(struct pool_board *board, struct pool_piece piece)
     board->pieces[board->npieces++] = piece;
 }
 
-static void plan_add_domain(struct pool_board *board, size_t first)
+static void plan_add_domain(struct treepool_board *board, size_t first)
 {
-    struct pool_piece piece = {.level = plan_level(board, first),
-                               .nslots = (uint32_t)(board->nseats - first),
-                               .seats_end = (uint32_t)board->nseats,
-                               .shares_end = (uint32_t)board->nshares};
+    struct treepool_piece piece = {.level = plan_level(board, first),
+                                   .nslots = (uint32_t)(board->nseats - first),
+                                   .seats_end = (uint32_t)board->nseats,
+                                   .shares_end = (uint32_t)board->nshares};
     plan_add_piece(board, piece);
 }
 
 static uint32_t plan_within(const struct plan_scope *in, size_t depth, uint32_t wanted)
 {
-    struct pool_board *board = in->board;
-    const struct locality_domain *here = &board->tree->domains[in->scope];
+    struct treepool_board *board = in->board;
+    const struct scheduling_domain *here = &board->tree->domains[in->scope];
     if (depth == board->ask->request->nwithin)
         return plan_slots(in, wanted);
-    struct pool_trial *trials = mem_array(here->end - in->scope, sizeof(*trials));
+    struct treepool_trial *trials = mem_array(here->end - in->scope, sizeof(*trials));
     size_t ntrials = plan_try_all(in, depth, trials);
     uint32_t n = 0;
     for (size_t i = 0; i < ntrials && n < wanted; i++) {
         size_t first = board->nseats;
-        if (depth && !pool_ask_spend(board->ask, TRIAL_WORK)) /* these double level by level */
+        if (depth && !treepool_ask_spend(board->ask, TRIAL_WORK)) /* these double level by level */
             break;
         if (!plan_enter(in, depth, trials[i].domain))
             continue;
@@ -420,13 +423,13 @@ static uint32_t plan_within(const struct plan_scope *in, size_t depth, uint32_t 
 
 /* ---- the plan of a node ---- */
 
-static void plan_add_slots(struct pool_board *board)
+static void plan_add_slots(struct treepool_board *board)
 {
     for (uint32_t i = 0; i < board->nseats; i++)
-        plan_add_piece(board, (struct pool_piece){.level = board->seats[i].level,
-                                                  .nslots = 1,
-                                                  .seats_end = i + 1,
-                                                  .shares_end = board->seats[i].end});
+        plan_add_piece(board, (struct treepool_piece){.level = board->seats[i].level,
+                                                      .nslots = 1,
+                                                      .seats_end = i + 1,
+                                                      .shares_end = board->seats[i].end});
 }
 
 static void *plan_copy(const void *from, size_t count, size_t size)
@@ -438,20 +441,21 @@ static void *plan_copy(const void *from, size_t count, size_t size)
 }
 
 /* A slot that asks for nothing has a node to itself. */
-static uint32_t plan_wanted(const struct pool_ask *ask)
+static uint32_t plan_wanted(const struct treepool_ask *ask)
 {
     uint32_t most = ask->whole_slot ? 1 : ask->pieces->max;
-    return most < POOL_MAX_SLOTS ? most : POOL_MAX_SLOTS;
+    return most < TREEPOOL_MAX_SLOTS ? most : TREEPOOL_MAX_SLOTS;
 }
 
-struct pool_plan *pool_plan_new(struct pool_board *board, const struct pool_class *class)
+struct treepool_plan *treepool_plan_new(struct treepool_board *board,
+                                        const struct treepool_class *class)
 {
     struct plan_scope node = {board, 0, 0};
-    struct pool_plan *plan = mem_alloc(sizeof(*plan));
+    struct treepool_plan *plan = mem_alloc(sizeof(*plan));
     if ((board->ask->exclusive && !class->whole) || class->ncores < board->ask->slot.all_cores ||
         class->ngpus < board->ask->slot.all_gpus)
         return plan;
-    pool_board_set(board, class);
+    treepool_board_set(board, class);
     board->npieces = 0;
     plan_within(&node, 0, plan_wanted(board->ask));
     if (!board->ask->request->nwithin)
@@ -463,7 +467,7 @@ struct pool_plan *pool_plan_new(struct pool_board *board, const struct pool_clas
     return plan;
 }
 
-void pool_plan_free(struct pool_plan *plan)
+void treepool_plan_free(struct treepool_plan *plan)
 {
     if (!plan)
         return;

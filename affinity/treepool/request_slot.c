@@ -157,7 +157,7 @@ const char *request_near(const char *type)
     for (size_t i = 0; i < REQUEST_NTYPES; i++)
         words[i] = request_types[i].type;
     words[REQUEST_NTYPES] = NULL;
-    return near_word(words, type, strlen(type));
+    return edit_distance_word(words, type, strlen(type));
 }
 
 int request_check_keys(const struct request_walk *walk, const struct shape_vertex *vertex)

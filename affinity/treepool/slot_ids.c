@@ -12,8 +12,8 @@
 #define FILL_MAX_GPUS 65536u /* of more than these the lowest are taken */
 
 struct filler {
-    const struct pool_class *class;
-    struct pool_fill *fill;
+    const struct treepool_class *class;
+    struct treepool_fill *fill;
     struct idset *cores, *gpus; /* left */
 };
 
@@ -53,7 +53,7 @@ static const struct idset *fill_domain_gpus(const struct filler *f, uint32_t dom
 /* The finest domain at or below `domain` that has this GPU. */
 static uint32_t fill_home_of_gpu(const struct filler *f, uint32_t domain, uint32_t gpu)
 {
-    const struct locality_domain *domains = f->class->tree->domains;
+    const struct scheduling_domain *domains = f->class->tree->domains;
     uint32_t home = domain;
     for (uint32_t i = domain + 1; i < domains[domain].end;) {
         bool here = idset_has(domains[i].gpus, gpu);
@@ -77,7 +77,7 @@ static int fill_compare_gpus(const void *a, const void *b)
 }
 
 /* All free GPUs of a domain, those with most of the cores that are needed beside them first. */
-static struct fill_gpu *fill_list_gpus(const struct filler *f, const struct pool_share *share,
+static struct fill_gpu *fill_list_gpus(const struct filler *f, const struct treepool_share *share,
                                        size_t *n)
 {
     const struct idset *gpus = fill_domain_gpus(f, share->domain);
@@ -98,10 +98,10 @@ static struct fill_gpu *fill_list_gpus(const struct filler *f, const struct pool
 }
 
 /* The domains of the GPUs in turn, then those around them, until there are cores enough. */
-static void fill_near(struct filler *f, const struct pool_share *share, struct fill_gpu *gpus,
+static void fill_near(struct filler *f, const struct treepool_share *share, struct fill_gpu *gpus,
                       uint32_t ngpus, struct idset *cores)
 {
-    const struct locality_domain *domains = f->class->tree->domains;
+    const struct scheduling_domain *domains = f->class->tree->domains;
     uint32_t missing = share->cores;
     bool outermost = false;
     while (missing && !outermost) {
@@ -114,8 +114,8 @@ static void fill_near(struct filler *f, const struct pool_share *share, struct f
     }
 }
 
-static void fill_with_gpus(struct filler *f, const struct pool_share *share, struct idset *cores,
-                           struct idset *gpus)
+static void fill_with_gpus(struct filler *f, const struct treepool_share *share,
+                           struct idset *cores, struct idset *gpus)
 {
     size_t n;
     if (f->class->ngpus > FILL_MAX_GPUS) {
@@ -133,10 +133,10 @@ static void fill_with_gpus(struct filler *f, const struct pool_share *share, str
 }
 
 /* All that the node owns of a domain. */
-static void fill_whole(struct filler *f, const struct pool_share *share, struct idset *cores,
+static void fill_whole(struct filler *f, const struct treepool_share *share, struct idset *cores,
                        struct idset *gpus)
 {
-    const struct locality_domain *domain = &f->class->tree->domains[share->domain];
+    const struct scheduling_domain *domain = &f->class->tree->domains[share->domain];
     struct idset *all_cores = idset_intersect(f->class->cores, domain->cores);
     struct idset *all_gpus = idset_intersect(f->class->gpus, domain->gpus);
     fill_lowest(&f->cores, domain->cores, (uint32_t)idset_count(all_cores), cores);
@@ -145,9 +145,9 @@ static void fill_whole(struct filler *f, const struct pool_share *share, struct 
     idset_free(all_gpus);
 }
 
-static void fill_share(struct filler *f, const struct pool_share *share)
+static void fill_share(struct filler *f, const struct treepool_share *share)
 {
-    if (share->slot == POOL_NONE || share->inside)
+    if (share->slot == TREEPOOL_NONE || share->inside)
         return;
     struct idset *cores = f->fill->cores[share->slot], *gpus = f->fill->gpus[share->slot];
     if (share->exclusive)
@@ -161,8 +161,8 @@ static void fill_share(struct filler *f, const struct pool_share *share)
 /* Whole domains, then those furthest in: what lies within a domain has a higher index. */
 static int fill_compare(const void *a, const void *b)
 {
-    const struct pool_share *x = *(const struct pool_share *const *)a;
-    const struct pool_share *y = *(const struct pool_share *const *)b;
+    const struct treepool_share *x = *(const struct treepool_share *const *)a;
+    const struct treepool_share *y = *(const struct treepool_share *const *)b;
     if (x->exclusive != y->exclusive)
         return x->exclusive ? -1 : 1;
     if (x->domain != y->domain)
@@ -178,9 +178,9 @@ static void fill_join(struct idset **sum, const struct idset *more)
 }
 
 /* A claim for no slot by itself: the node's R has all of it. */
-static void fill_claim(struct filler *f, const struct pool_share *share)
+static void fill_claim(struct filler *f, const struct treepool_share *share)
 {
-    const struct locality_domain *domain = &f->class->tree->domains[share->domain];
+    const struct scheduling_domain *domain = &f->class->tree->domains[share->domain];
     struct idset *cores = idset_intersect(f->class->cores, domain->cores);
     struct idset *gpus = idset_intersect(f->class->gpus, domain->gpus);
     fill_join(&f->fill->all_cores, cores);
@@ -189,10 +189,10 @@ static void fill_claim(struct filler *f, const struct pool_share *share)
     idset_free(gpus);
 }
 
-static void fill_sum(struct filler *f, const struct pool_ask *ask, uint32_t nshares)
+static void fill_sum(struct filler *f, const struct treepool_ask *ask, uint32_t nshares)
 {
-    struct pool_fill *fill = f->fill;
-    const struct pool_class *class = f->class;
+    struct treepool_fill *fill = f->fill;
+    const struct treepool_class *class = f->class;
     if (ask->exclusive) {
         fill_join(&fill->all_cores, class->cores);
         fill_join(&fill->all_gpus, class->gpus);
@@ -205,13 +205,13 @@ static void fill_sum(struct filler *f, const struct pool_ask *ask, uint32_t nsha
     idset_free(cores);
     idset_free(gpus);
     for (uint32_t i = 0; i < nshares; i++)
-        if (class->plan->shares[i].slot == POOL_NONE)
+        if (class->plan->shares[i].slot == TREEPOOL_NONE)
             fill_claim(f, &class->plan->shares[i]);
 }
 
-static struct pool_fill *fill_new(const struct pool_plan *plan, uint32_t npieces)
+static struct treepool_fill *fill_new(const struct treepool_plan *plan, uint32_t npieces)
 {
-    struct pool_fill *fill = mem_alloc(sizeof(*fill));
+    struct treepool_fill *fill = mem_alloc(sizeof(*fill));
     fill->npieces = npieces;
     fill->nslots = plan->pieces[npieces - 1].seats_end;
     fill->cores = mem_array(fill->nslots, sizeof(struct idset *));
@@ -225,17 +225,17 @@ static struct pool_fill *fill_new(const struct pool_plan *plan, uint32_t npieces
     return fill;
 }
 
-const struct pool_fill *pool_fill(struct pool_class *class, const struct pool_ask *ask,
-                                  uint32_t npieces)
+const struct treepool_fill *treepool_fill(struct treepool_class *class,
+                                          const struct treepool_ask *ask, uint32_t npieces)
 {
-    const struct pool_plan *plan = class->plan;
-    for (const struct pool_fill *old = class->fills; old; old = old->next)
+    const struct treepool_plan *plan = class->plan;
+    for (const struct treepool_fill *old = class->fills; old; old = old->next)
         if (old->npieces == npieces)
             return old;
     struct filler f = {class, fill_new(plan, npieces), idset_copy(class->cores),
                        idset_copy(class->gpus)};
     uint32_t nshares = plan->pieces[npieces - 1].shares_end;
-    const struct pool_share **order = mem_array(nshares, sizeof(*order));
+    const struct treepool_share **order = mem_array(nshares, sizeof(*order));
     for (uint32_t i = 0; i < nshares; i++)
         order[i] = &plan->shares[i];
     qsort(order, nshares, sizeof(*order), fill_compare);
@@ -254,10 +254,10 @@ const struct pool_fill *pool_fill(struct pool_class *class, const struct pool_as
     return f.fill;
 }
 
-void pool_fill_free(struct pool_fill *fill)
+void treepool_fill_free(struct treepool_fill *fill)
 {
     while (fill) {
-        struct pool_fill *next = fill->next;
+        struct treepool_fill *next = fill->next;
         for (uint32_t i = 0; i < fill->nslots; i++) {
             idset_free(fill->cores[i]);
             idset_free(fill->gpus[i]);

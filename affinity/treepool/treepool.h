@@ -1,5 +1,5 @@
 /*
- * pool - slots out of a resource set: the TreePool allocator (RFC 49).
+ * treepool - slots out of a resource set: the TreePool allocator (RFC 49).
  *
  * A pure function of (R, what is held, request): same values, same slots. Where R has a TreePool
  * topology slots keep to its localities; where it has none a node is one locality.
@@ -17,7 +17,7 @@
 #include "affinity/treepool/request.h"
 #include "base/error.h"
 
-struct pool_slot {
+struct treepool_slot {
     uint32_t rank;       /* execution target, as in R */
     struct idset *cores; /* logical, as in R; may be empty only where the slot needs no core */
     struct idset *gpus;  /* never NULL */
@@ -26,23 +26,24 @@ struct pool_slot {
 /* What was allocated. R has nslots set and `scheduling` trimmed as RFC 49 says; the slots say which
  * of its cores and GPUs belong together, in order: by node as chosen, then as they were found. An
  * exclusive node or locality holds more than its slots do. */
-struct pool_grant {
+struct treepool_grant {
     struct rset *R;
-    struct pool_slot *slots;
+    struct treepool_slot *slots;
     size_t nslots;
 };
 
-enum pool_answer {
-    POOL_GRANTED,
-    POOL_BUSY, /* not now: others hold what it needs */
-    POOL_NEVER /* not even with everything free */
+enum treepool_answer {
+    TREEPOOL_GRANTED,
+    TREEPOOL_BUSY, /* not now: others hold what it needs */
+    TREEPOOL_NEVER /* not even with everything free */
 };
 
 /* `held` (matched by host name; may be NULL) is what others have; `constraint` (may be NULL) says
- * which nodes may be used. *grant is set with POOL_GRANTED only; err says why not otherwise. */
-enum pool_answer pool_allocate(const struct rset *R, const struct rset *held,
-                               const struct request *request, const struct constraint *constraint,
-                               struct pool_grant **grant, struct error *err);
-void pool_grant_free(struct pool_grant *grant); /* NULL is fine */
+ * which nodes may be used. *grant is set with TREEPOOL_GRANTED only; err says why not otherwise. */
+enum treepool_answer treepool_allocate(const struct rset *R, const struct rset *held,
+                                       const struct request *request,
+                                       const struct constraint *constraint,
+                                       struct treepool_grant **grant, struct error *err);
+void treepool_grant_free(struct treepool_grant *grant); /* NULL is fine */
 
 #endif

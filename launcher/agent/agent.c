@@ -47,7 +47,7 @@ static void parent_lost(struct agent *agent)
     if (agent->tree)
         tree_end(agent->tree, AGENT_LOST_GRACE * 2);
     if (is_busy(agent))
-        ending_terminate(agent, AGENT_LOST_GRACE);
+        task_termination_terminate(agent, AGENT_LOST_GRACE);
 }
 
 /* At the end of a turn: when the parent is gone, tasks and agents below go first. */
@@ -56,7 +56,7 @@ static void on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
     struct agent *agent = watcher->data;
     (void)events;
     start_abandon(agent);
-    ending_check(agent);
+    task_termination_check(agent);
     start_next(agent);
     if (!agent->parent && !is_busy(agent) && (!agent->tree || agent->tree_empty))
         ev_break(loop, EVBREAK_ALL);
@@ -93,7 +93,7 @@ static void pass_ended(struct agent *agent, uint32_t child, const struct frame *
     buf_add(&copy, (const char *)frame->bytes + sizeof(time), frame->len - sizeof(time));
     struct frame mine = *frame;
     mine.bytes = buf_bytes(&copy);
-    report_send(agent, &mine);
+    exit_report_send(agent, &mine);
     buf_free(&copy);
 }
 
@@ -101,7 +101,7 @@ static void take_done(struct agent *agent, const struct frame *frame)
 {
     struct group *group = group_find(agent, frame->group);
     if (group)
-        report_merge(group, frame);
+        exit_report_merge(group, frame);
 }
 
 static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
@@ -109,7 +109,7 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
     struct agent *agent = arg;
     switch (frame->type) {
     case FRAME_FENCE_UP:
-        rendezvous_up(agent, frame);
+        pmi_socket_up(agent, frame);
         break;
     case FRAME_POST:
         pmix_take(agent, frame);
@@ -167,7 +167,7 @@ static void on_tree_lost(void *arg, const char *host, const struct idset *nodes,
 
 static void on_tree_room(void *arg)
 {
-    streams_input_settle(arg);
+    task_streams_input_settle(arg);
 }
 
 static void on_tree_note(void *arg, const char *text)
@@ -175,7 +175,7 @@ static void on_tree_note(void *arg, const char *text)
     struct agent *agent = arg;
     struct frame frame = {
         .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
-    report_send(agent, &frame);
+    exit_report_send(agent, &frame);
 }
 
 static const struct tree_ops tree_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
@@ -191,11 +191,11 @@ static void say_hello(struct agent *agent, const char *cores, const char *known)
     if (!agent->topo)
         agent->topo = topo_load_both(&agent->machine, &err);
     if (agent->topo && cores)
-        allowed_check(agent->topo, cores, &err);
+        allowed_cores_check(agent->topo, cores, &err);
     if (err.text) {
         json_object_set_new(hello, "error", frame_text(err.text));
     } else {
-        char *digest = topo_digest(agent->topo), *machine = here_machine();
+        char *digest = topo_digest(agent->topo), *machine = localhost_machine();
         json_object_set_new(hello, "machine", frame_text(machine));
         if (!known || strcmp(known, digest) != 0)
             json_object_set_new(hello, "topology", topo_to_json(agent->topo));
@@ -293,9 +293,9 @@ static void take_signal(struct agent *agent, const struct frame *frame)
 {
     if (agent->tree)
         tree_send(agent->tree, frame);
-    signals_forward(agent, frame->flags);
+    task_signals_forward(agent, frame->flags);
     if (frame->rank == FRAME_SIGNAL_END)
-        ending_count_down(agent);
+        task_termination_count_down(agent);
 }
 
 static void take_terminate(struct agent *agent, const struct frame *frame)
@@ -303,14 +303,14 @@ static void take_terminate(struct agent *agent, const struct frame *frame)
     struct group *group = group_find(agent, frame->group);
     if (frame->group != FRAME_ALL && group) {
         group_send(group, frame);
-        ending_terminate_group(group);
+        task_termination_terminate_group(group);
     }
     if (frame->group != FRAME_ALL)
         return;
     if (agent->tree)
         tree_send(agent->tree, frame);
-    ending_terminate(agent, frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0);
-    ending_count_down(agent);
+    task_termination_terminate(agent, frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0);
+    task_termination_count_down(agent);
 }
 
 static void (*const from_above[FRAME_NTYPES])(struct agent *, const struct frame *) = {
@@ -320,13 +320,13 @@ static void (*const from_above[FRAME_NTYPES])(struct agent *, const struct frame
     [FRAME_GO] = start_take_go,
     [FRAME_SIGNAL] = take_signal,
     [FRAME_TERMINATE] = take_terminate,
-    [FRAME_STDIN] = streams_input,
-    [FRAME_STDIN_END] = streams_input,
-    [FRAME_FENCE_DOWN] = rendezvous_down,
-    [FRAME_MISSING] = rendezvous_missing,
-    [FRAME_ANSWER] = asking_answer,
+    [FRAME_STDIN] = task_streams_input,
+    [FRAME_STDIN_END] = task_streams_input,
+    [FRAME_FENCE_DOWN] = pmi_socket_down,
+    [FRAME_MISSING] = pmi_socket_missing,
+    [FRAME_ANSWER] = spawn_and_names_on_answer,
     [FRAME_POST] = pmix_take,
-    [FRAME_HUB] = pmix_told,
+    [FRAME_SERVICE] = pmix_told,
 };
 
 static void on_parent_frame(struct link *link, void *arg, const struct frame *frame)
@@ -342,7 +342,7 @@ static void on_parent_room(struct link *link, void *arg)
     (void)link;
     if (agent->tree)
         tree_relay_room(agent->tree);
-    streams_resume(agent);
+    task_streams_resume(agent);
 }
 
 static const struct link_ops parent_ops = {on_parent_frame, on_parent_room, on_parent_closed, NULL,
@@ -354,7 +354,7 @@ static void on_child(struct ev_loop *loop, ev_child *watcher, int events)
 {
     (void)loop;
     (void)events;
-    ending_reaped(watcher->data, watcher->rpid, watcher->rstatus);
+    task_termination_reaped(watcher->data, watcher->rpid, watcher->rstatus);
 }
 
 static void agent_open(struct agent *agent, const struct agent_config *config)
@@ -364,7 +364,7 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
     agent->topo = config->topo;
     agent->machine = config->machine;
     agent->parent = link_new(agent->loop, config->in, config->out, &parent_ops, agent);
-    ending_open(agent);
+    task_termination_open(agent);
     ev_prepare_init(&agent->settle, on_settle);
     agent->settle.data = agent;
     ev_prepare_start(agent->loop, &agent->settle);
@@ -384,7 +384,7 @@ static void agent_close(struct agent *agent)
         group_free(agent->groups);
     topology_file_close(agent);
     pmix_close(agent);
-    register_remove(agent);
+    host_register_remove(agent);
     link_free(agent->parent);
     tree_free(agent->tree);
     topo_free(agent->topo);
@@ -394,7 +394,7 @@ static void agent_close(struct agent *agent)
     bootstrap_clear(&agent->boot);
     idset_free(agent->confined);
     free(agent->host);
-    ending_close(agent);
+    task_termination_close(agent);
 }
 
 int agent_run(const struct agent_config *config, struct error *err)
@@ -403,7 +403,7 @@ int agent_run(const struct agent_config *config, struct error *err)
     signal(SIGPIPE, SIG_IGN);
     job_signals_survive(); /* tasks may be saving: the link says when to end */
     prctl(PR_SET_NAME, "tpagent");
-    descend_adopt();
+    descendants_adopt();
     agent_open(&agent, config);
     link_greet(agent.parent);
     ev_run(agent.loop, 0);

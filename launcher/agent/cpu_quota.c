@@ -54,6 +54,6 @@ void quota_tell(struct group *group)
                             agent->host, quota, quota == 1 ? "" : "s", count);
     struct frame frame = {
         .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
-    report_send(agent, &frame);
+    exit_report_send(agent, &frame);
     free(text);
 }

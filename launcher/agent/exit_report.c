@@ -5,13 +5,13 @@
 #include "base/mem.h"
 #include "launcher/agent/internal.h"
 
-void report_send(struct agent *agent, const struct frame *frame)
+void exit_report_send(struct agent *agent, const struct frame *frame)
 {
     if (agent->parent)
         link_send(agent->parent, frame);
 }
 
-void report_note(struct agent *agent, const char *fmt, ...)
+void exit_report_note(struct agent *agent, const char *fmt, ...)
 {
     struct buf text = BUF_INIT;
     va_list args;
@@ -20,7 +20,7 @@ void report_note(struct agent *agent, const char *fmt, ...)
     va_end(args);
     struct frame frame = {
         .type = FRAME_NOTE, .node = agent->node, .bytes = buf_bytes(&text), .len = text.len};
-    report_send(agent, &frame);
+    exit_report_send(agent, &frame);
     buf_free(&text);
 }
 
@@ -42,20 +42,20 @@ static void send_ended(struct group *group, const struct idset *ranks, uint64_t 
                           .group = group->number,
                           .bytes = buf_bytes(&payload),
                           .len = payload.len};
-    report_send(group->agent, &frame);
+    exit_report_send(group->agent, &frame);
     buf_free(&payload);
     free(json);
     json_decref(value);
     free(set);
 }
 
-void report_ended(struct group *group, const struct idset *ranks, const char *why, int status,
-                  const char *text)
+void exit_report_ended(struct group *group, const struct idset *ranks, const char *why, int status,
+                       const char *text)
 {
     send_ended(group, ranks, link_clock(), why, status, text);
 }
 
-void report_ended_task(const struct task *task, const char *why, int status, const char *text)
+void exit_report_ended_task(const struct task *task, const char *why, int status, const char *text)
 {
     struct idset *one = idset_new();
     idset_add(one, task_rank(task));
@@ -63,17 +63,17 @@ void report_ended_task(const struct task *task, const char *why, int status, con
     idset_free(one);
 }
 
-void report_ended_rank(struct group *group, uint32_t rank, const char *why, int status,
-                       const char *text)
+void exit_report_ended_rank(struct group *group, uint32_t rank, const char *why, int status,
+                            const char *text)
 {
     struct idset *one = idset_new();
     idset_add(one, rank);
-    report_ended(group, one, why, status, text);
+    exit_report_ended(group, one, why, status, text);
     idset_free(one);
 }
 
 /* Ranks of one fate are one set. */
-void report_add(struct group *group, int status, bool victim, const struct idset *ranks)
+void exit_report_add(struct group *group, int status, bool victim, const struct idset *ranks)
 {
     for (size_t i = 0; i < group->nends; i++) {
         struct end_set *end = &group->ends[i];
@@ -88,7 +88,7 @@ void report_add(struct group *group, int status, bool victim, const struct idset
     group->ends[group->nends++] = (struct end_set){status, victim, idset_copy(ranks)};
 }
 
-void report_add_rank(struct group *group, int status, bool victim, uint32_t rank)
+void exit_report_add_rank(struct group *group, int status, bool victim, uint32_t rank)
 {
     for (size_t i = 0; i < group->nends; i++) {
         if (group->ends[i].status == status && group->ends[i].victim == victim) {
@@ -98,7 +98,7 @@ void report_add_rank(struct group *group, int status, bool victim, uint32_t rank
     }
     struct idset *one = idset_new();
     idset_add(one, rank);
-    report_add(group, status, victim, one);
+    exit_report_add(group, status, victim, one);
     idset_free(one);
 }
 
@@ -114,7 +114,7 @@ static void report_silent(struct group *group, const char *text)
     group->silent = both;
 }
 
-void report_merge(struct group *group, const struct frame *frame)
+void exit_report_merge(struct group *group, const struct frame *frame)
 {
     json_t *value = frame_json(frame, NULL), *end;
     size_t i;
@@ -128,7 +128,7 @@ void report_merge(struct group *group, const struct frame *frame)
             continue;
         struct idset *ranks = idset_decode(text, NULL);
         if (ranks)
-            report_add(group, status, victim, ranks);
+            exit_report_add(group, status, victim, ranks);
         idset_free(ranks);
     }
     report_silent(group, json_string_value(json_object_get(value, "silent")));
@@ -148,12 +148,12 @@ static void report_json(struct group *group, enum frame_type type, json_t *value
                           .group = group->number,
                           .bytes = text,
                           .len = text ? strlen(text) : 0};
-    report_send(agent, &frame);
+    exit_report_send(agent, &frame);
     json_decref(value);
     free(text);
 }
 
-void report_done(struct group *group)
+void exit_report_done(struct group *group)
 {
     json_t *ends = json_array();
     struct idset *nodes = idset_copy(group->nodes);
@@ -172,28 +172,28 @@ void report_done(struct group *group)
     idset_free(nodes);
 }
 
-void report_prepared(struct group *group, json_t *failed, json_t *mpis)
+void exit_report_prepared(struct group *group, json_t *failed, json_t *mpis)
 {
     report_json(group, FRAME_PREPARED, json_pack("{s:o*, s:o*}", "failed", failed, "mpis", mpis));
 }
 
-void report_running(struct agent *agent, uint32_t count, bool first)
+void exit_report_running(struct agent *agent, uint32_t count, bool first)
 {
     struct frame frame = {.type = FRAME_RUNNING,
                           .flags = first ? FRAME_RUNNING_FIRST : 0,
                           .node = agent->node,
                           .rank = count};
-    report_send(agent, &frame);
+    exit_report_send(agent, &frame);
 }
 
-void report_survivors(struct agent *agent, const char *text)
+void exit_report_survivors(struct agent *agent, const char *text)
 {
     struct frame frame = {
         .type = FRAME_SURVIVORS, .node = agent->node, .bytes = text, .len = strlen(text)};
-    report_send(agent, &frame);
+    exit_report_send(agent, &frame);
 }
 
-void report_started(struct group *group, json_t *failed, json_t *bindings)
+void exit_report_started(struct group *group, json_t *failed, json_t *bindings)
 {
     report_json(group, FRAME_STARTED,
                 json_pack("{s:o*, s:o*}", "bindings", bindings, "failed", failed));

@@ -1,6 +1,6 @@
 /* This host's register: an instance of its own, in which agents of all instances of a user write
  * down the processors that they bind tasks to. It refuses nobody; whoever binds to processors that
- * runs of another instance have is told so, and of runs that cannot read it (neighbours.h).
+ * runs of another instance have is told so, and of runs that cannot read it (other_instances.h).
  *
  * A program's name in it is "FAMILY PROGRAM in INSTANCE": runs of a family, tasks of one another,
  * are no strangers. Ids in the place of cores are the processors' OS indexes. */
@@ -43,7 +43,7 @@ static void warn(struct agent *agent, const char *who, const char *why)
     char *text = mem_format("%s: %s%s", agent->host, who, why);
     struct frame frame = {
         .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
-    report_send(agent, &frame);
+    exit_report_send(agent, &frame);
     free(text);
 }
 
@@ -58,9 +58,10 @@ static void tell_strangers(struct agent *agent, const struct rset *set, const ch
 /* Also where they cannot be written down. */
 static void tell_neighbours(struct agent *agent, const struct idset *cpus)
 {
-    char *who = agent->neighbours ? neighbours_find(agent->neighbours, cpus) : mem_copy_text("");
+    char *who =
+        agent->neighbours ? other_instances_find(agent->neighbours, cpus) : mem_copy_text("");
     if (agent->neighbours)
-        neighbours_tell(agent->neighbours, cpus);
+        other_instances_tell(agent->neighbours, cpus);
     if (*who)
         warn(agent, who, "");
     free(who);
@@ -112,11 +113,11 @@ static void open_entry(struct agent *agent, const struct launch *launch)
     free(name);
     if (!getenv("TPRUN_RUNTIME_DIR")) /* which makes a world of its own */
         agent->neighbours =
-            neighbours_new(instance_path(agent->register_instance), family_of(launch));
+            other_instances_new(instance_path(agent->register_instance), family_of(launch));
 }
 
 /* What fails here is nobody's loss. */
-void register_open(struct group *group)
+void host_register_open(struct group *group)
 {
     struct agent *agent = group->agent;
     struct rset *set = NULL;
@@ -134,7 +135,7 @@ void register_open(struct group *group)
     idset_free(cpus);
 }
 
-void register_close(struct group *group)
+void host_register_close(struct group *group)
 {
     struct agent *agent = group->agent;
     struct rset *set = NULL;
@@ -145,15 +146,15 @@ void register_close(struct group *group)
         !idset_equal(cpus, agent->registered)) { /* else it goes with this process */
         write_down(agent, cpus, &set);
         if (agent->neighbours)
-            neighbours_tell(agent->neighbours, cpus);
+            other_instances_tell(agent->neighbours, cpus);
     }
     rset_free(set);
     idset_free(cpus);
 }
 
-void register_remove(struct agent *agent)
+void host_register_remove(struct agent *agent)
 {
-    neighbours_free(agent->neighbours);
+    other_instances_free(agent->neighbours);
     program_end(agent->register_entry);
     instance_close(agent->register_instance);
     idset_free(agent->registered);

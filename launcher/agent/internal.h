@@ -1,24 +1,24 @@
 /*
- * state - what an agent knows, and its rooms. Private to the agent.
+ * internal - what an agent knows, and its rooms. Private to the agent.
  *
  *   agent.c       life: frames from above and below
- *   ending.c      exits, TERM and KILL, the proof that nothing is left
- *   start.c       a group's start, in turns
- *   slots.c       a task on its way: descriptors, variables, exec
- *   failures.c    tasks that did not start
- *   asking.c      what tasks ask of their program
- *   confine.c     the cgroup that tasks are started in
- *   quota.c       whether tasks have more cores than a cgroup grants processor time
- *   register.c    which processors of this host are bound to, for runs of other instances
- *   streams.c     what tasks write and read
- *   rendezvous.c  PMI and the exchange
- *   pmix*.c       PMIx: the host of openpmix, and its jobs (pmix_room.h)
- *   place.c       where these belong
- *   tasks.c       what PMIx is told of this node's tasks
- *   tools.c       PMIx tools that connect; tool.c is one of them (tools.h)
- *   signals.c     what tasks are sent
- *   report.c      what is told upwards
- *   group.c       groups: added, found, freed
+ *   task_termination.c      exits, TERM and KILL, the proof that nothing is left
+ *   task_start.c       a group's start, in turns
+ *   task_launch.c       a task on its way: descriptors, variables, exec
+ *   start_failures.c    tasks that did not start
+ *   spawn_and_names.c      what tasks ask of their program
+ *   task_cgroup.c     the cgroup that tasks are started in
+ *   cpu_quota.c       whether tasks have more cores than a cgroup grants processor time
+ *   host_register.c    which processors of this host are bound to, for runs of other instances
+ *   task_streams.c     what tasks write and read
+ *   pmi_socket.c  PMI and the exchange
+ *   pmix*.c       PMIx: the host of openpmix, and its jobs (pmix_host_private.h)
+ *   retained_job.c       where these belong
+ *   local_group.c       what PMIx is told of this node's tasks
+ *   pmix_tool_proxy.c       PMIx tools that connect; pmix_tool_proxy.c is one of them (pmix_tool_proxy.h)
+ *   task_signals.c     what tasks are sent
+ *   exit_report.c      what is told upwards
+ *   local_group.c       groups: added, found, freed
  *
  * Each calls those below it and none above. Whatever happens in a turn of the loop, at its end
  * agent.c looks whether that was the end.
@@ -46,7 +46,7 @@
 struct agent;
 struct group;
 struct task;
-struct start;
+struct task_start;
 struct pmix_room;
 struct pmix_post;
 struct tools;
@@ -59,7 +59,7 @@ struct stream { /* a task's stdout or stderr */
     bool open_line; /* what was sent last ended inside a line */
     bool inside;    /* what was read last did */
     ev_io io;
-    struct lines lines;
+    struct line_buffer lines;
     double patience; /* s that an unfinished line waits for its end */
     double heard;    /* when some of it came last */
     ev_timer idle;   /* runs while one waits, unless that is for ever */
@@ -113,8 +113,8 @@ struct group {
     struct group *next; /* younger */
     uint32_t number;
     enum group_phase phase;
-    struct launch *launch; /* NULL if it was malformed */
-    struct start *start;   /* while it starts */
+    struct launch *launch;    /* NULL if it was malformed */
+    struct task_start *start; /* while it starts */
     struct task *tasks;
     uint32_t ntasks;
     uint32_t older; /* tasks of groups that were added before, also of those that are gone */
@@ -202,7 +202,7 @@ static inline uint32_t task_rank(const struct task *task)
     return task->group->launch->first_rank + task->what->rank;
 }
 
-/* group.c */
+/* local_group.c */
 struct group *group_add(struct agent *agent, const struct frame *frame, struct error *err);
 struct group *group_find(const struct agent *agent, uint32_t number); /* NULL: there is none */
 /* To the agents below that take part in it. */
@@ -211,33 +211,34 @@ void group_send(struct group *group, const struct frame *frame);
 void group_without(struct group *group, const struct idset *nodes);
 void group_free(struct group *group); /* and take it out of the agent's */
 
-/* report.c: nothing is sent once the parent is lost */
-void report_send(struct agent *agent, const struct frame *frame);
-void report_note(struct agent *agent, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* exit_report.c: nothing is sent once the parent is lost */
+void exit_report_send(struct agent *agent, const struct frame *frame);
+void exit_report_note(struct agent *agent, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 /* What could be started was, and `failed` not (taken over); with what the kernel says of the
  * bindings, or NULL (taken over). */
-void report_started(struct group *group, json_t *failed, json_t *bindings);
+void exit_report_started(struct group *group, json_t *failed, json_t *bindings);
 /* It can be started here, but for what `failed`; `mpis` are [[FAMILY, PART], ...]. Both or either
  * NULL, and taken over. */
-void report_prepared(struct group *group, json_t *failed, json_t *mpis);
+void exit_report_prepared(struct group *group, json_t *failed, json_t *mpis);
 /* Ranks of the program ended badly: why is "exit", "signal", "unfinalized", "start", "abort",
  * "aborted", "pmi". */
-void report_ended(struct group *group, const struct idset *ranks, const char *why, int status,
-                  const char *text);
-void report_ended_rank(struct group *group, uint32_t rank, const char *why, int status,
+void exit_report_ended(struct group *group, const struct idset *ranks, const char *why, int status,
                        const char *text);
-void report_ended_task(const struct task *task, const char *why, int status,
-                       const char *text); /* when it was reaped */
+void exit_report_ended_rank(struct group *group, uint32_t rank, const char *why, int status,
+                            const char *text);
+void exit_report_ended_task(const struct task *task, const char *why, int status,
+                            const char *text); /* when it was reaped */
 /* How ranks of the program ended, kept for the last word; and what those below say in theirs. */
-void report_add(struct group *group, int status, bool victim, const struct idset *ranks);
-void report_add_rank(struct group *group, int status, bool victim, uint32_t rank);
-void report_merge(struct group *group, const struct frame *frame);
-void report_done(struct group *group); /* the last word */
+void exit_report_add(struct group *group, int status, bool victim, const struct idset *ranks);
+void exit_report_add_rank(struct group *group, int status, bool victim, uint32_t rank);
+void exit_report_merge(struct group *group, const struct frame *frame);
+void exit_report_done(struct group *group); /* the last word */
 /* How many tasks run, once they were told to end; `first`: this is the answer to that. */
-void report_running(struct agent *agent, uint32_t count, bool first);
-void report_survivors(struct agent *agent, const char *text); /* that cannot be ended */
+void exit_report_running(struct agent *agent, uint32_t count, bool first);
+void exit_report_survivors(struct agent *agent, const char *text); /* that cannot be ended */
 
-/* start.c: goes on from the loop until the group's phase is GROUP_RUNNING. */
+/* task_start.c: goes on from the loop until the group's phase is GROUP_RUNNING. */
 /* Start the oldest group that waits, unless one is being started or what others left is swept. */
 void start_next(struct agent *agent);
 void start_take_go(struct agent *agent, const struct frame *frame); /* all nodes can */
@@ -250,70 +251,71 @@ void start_free(struct group *group);
 #define START_WAY_MAX 8
 size_t start_on_way(const struct agent *agent, pid_t *pids);
 
-/* register.c */
-void register_open(struct group *group);   /* its tasks run */
-void register_close(struct group *group);  /* they have ended */
-void register_remove(struct agent *agent); /* nothing is bound any more */
+/* host_register.c */
+void host_register_open(struct group *group);   /* its tasks run */
+void host_register_close(struct group *group);  /* they have ended */
+void host_register_remove(struct agent *agent); /* nothing is bound any more */
 
-/* quota.c */
+/* cpu_quota.c */
 void quota_tell(struct group *group); /* its tasks run; said once */
 
-/* confine.c: where no cgroup can be made all goes on without */
-void confine_open(struct group *group);   /* before its first task */
-void confine_close(struct group *group);  /* its tasks have ended */
-void confine_remove(struct agent *agent); /* nothing lives in it any more */
+/* task_cgroup.c: where no cgroup can be made all goes on without */
+void task_cgroup_open(struct group *group);   /* before its first task */
+void task_cgroup_close(struct group *group);  /* its tasks have ended */
+void task_cgroup_remove(struct agent *agent); /* nothing lives in it any more */
 /* How the kernel killed a task, or what it waited for, for lack of memory; NULL: it did not. Once
  * for each that was killed. Caller frees. */
-char *confine_killed(const struct task *task);
-/* spawn_begin(), in the cgroup if there is one. */
-void confine_begin(struct task *task, struct spawning *child, struct spawn *spawn);
+char *task_cgroup_killed(const struct task *task);
+/* exec_begin(), in the cgroup if there is one. */
+void task_cgroup_begin(struct task *task, struct exec_process *child, struct exec *spawn);
 
-/* streams.c */
-void streams_open(struct task *task, int output, int error, int input);
-bool streams_drain(struct task *task); /* true when nothing is left to read for now */
-void streams_resume(struct agent *agent);
-void streams_close(struct task *task);
+/* task_streams.c */
+void task_streams_open(struct task *task, int output, int error, int input);
+bool task_streams_drain(struct task *task); /* true when nothing is left to read for now */
+void task_streams_resume(struct agent *agent);
+void task_streams_close(struct task *task);
 /* Whole lines, as if the task had written them. */
-void streams_say(struct task *task, bool error, const char *text);
-void streams_input(struct agent *agent, const struct frame *frame);
-void streams_input_settle(struct agent *agent);
+void task_streams_say(struct task *task, bool error, const char *text);
+void task_streams_input(struct agent *agent, const struct frame *frame);
+void task_streams_input_settle(struct agent *agent);
 /* Bytes of a tool, for a task that reads what tools push; false: it does not. */
-bool streams_push(struct task *task, const void *bytes, size_t len, bool end);
-bool streams_lag(const struct agent *agent); /* some task has yet to read much */
+bool task_streams_push(struct task *task, const void *bytes, size_t len, bool end);
+bool task_streams_lag(const struct agent *agent); /* some task has yet to read much */
 
-/* rendezvous.c */
-void rendezvous_start(struct group *group, unsigned offered); /* a set of enum spec_pmi */
-void rendezvous_open(struct task *task, int fd);
-void rendezvous_drain(struct task *task); /* read what the task said before it ended */
-void rendezvous_gone(struct task *task);
-void rendezvous_missing(struct agent *agent, const struct frame *frame);
-void rendezvous_up(struct agent *agent, const struct frame *frame);
-void rendezvous_down(struct agent *agent, const struct frame *frame);
-void rendezvous_free(struct group *group);
+/* pmi_socket.c */
+void pmi_socket_start(struct group *group, unsigned offered); /* a set of enum spec_pmi */
+void pmi_socket_open(struct task *task, int fd);
+void pmi_socket_drain(struct task *task); /* read what the task said before it ended */
+void pmi_socket_gone(struct task *task);
+void pmi_socket_missing(struct agent *agent, const struct frame *frame);
+void pmi_socket_up(struct agent *agent, const struct frame *frame);
+void pmi_socket_down(struct agent *agent, const struct frame *frame);
+void pmi_socket_free(struct group *group);
 
 /* A group's part of the exchange, from when it is known. */
-void rendezvous_join(struct group *group);
+void pmi_socket_join(struct group *group);
 /* This node enters a round of its group; of `nnodes` nodes, 0: of all. */
-void rendezvous_exchange(struct group *group, uint64_t id, uint32_t nnodes, const void *bytes,
+void pmi_socket_exchange(struct group *group, uint64_t id, uint32_t nnodes, const void *bytes,
                          size_t len);
 /* `missing` has ended, and will enter no `what` that `waiting` waits in; ranks of the group. */
-void rendezvous_stuck(struct group *group, const char *what, uint32_t missing, uint32_t waiting);
+void pmi_socket_stuck(struct group *group, const char *what, uint32_t missing, uint32_t waiting);
 /* Other nodes have to know that the rank enters none from this number on. */
-void rendezvous_tell_missing(struct group *group, uint32_t rank, uint64_t from, uint16_t flags);
+void pmi_socket_tell_missing(struct group *group, uint32_t rank, uint64_t from, uint16_t flags);
 /* What a task has said of any PMI that it was offered. */
-enum pmi_state rendezvous_state(const struct task *task);
+enum pmi_state pmi_socket_state(const struct task *task);
 
-/* signals.c: to tasks and all that they forked, once each */
-void signals_forward(struct agent *agent, int number); /* as it is; later to tasks on their way */
-void signals_terminate(struct agent *agent);           /* SIGTERM to who has not heard it yet */
-void signals_kill(struct agent *agent);
-char *signals_survivors(const struct agent *agent); /* who is there; caller frees */
-void signals_started(struct task *task); /* it runs: what the others heard while it started */
-void signals_kill_group(const struct group *group);
-void signals_control(struct group *group, const struct pmix_control *control);
-void signals_end(struct task *task); /* there is nobody to send anything to */
+/* task_signals.c: to tasks and all that they forked, once each */
+void task_signals_forward(struct agent *agent,
+                          int number);            /* as it is; later to tasks on their way */
+void task_signals_terminate(struct agent *agent); /* SIGTERM to who has not heard it yet */
+void task_signals_kill(struct agent *agent);
+char *task_signals_survivors(const struct agent *agent); /* who is there; caller frees */
+void task_signals_started(struct task *task); /* it runs: what the others heard while it started */
+void task_signals_kill_group(const struct group *group);
+void task_signals_control(struct group *group, const struct pmix_control *control);
+void task_signals_end(struct task *task); /* there is nobody to send anything to */
 
-/* pmix.c: nothing is done, and nothing there, where no PMIx is offered */
+/* pmix_host.c: nothing is done, and nothing there, where no PMIx is offered */
 /* It is likely to be, once the launch comes: the host starts meanwhile. */
 void pmix_ahead(struct agent *agent);
 int pmix_open(struct group *group, unsigned offered, struct error *err);
@@ -321,11 +323,11 @@ void pmix_free(struct group *group);
 const char *pmix_memory(struct group *group); /* a directory for what its tasks share, or NULL */
 void pmix_close(struct agent *agent);         /* no group is left */
 void pmix_take(struct agent *agent, const struct frame *frame); /* a post; or pass it on */
-void pmix_told(struct agent *agent, const struct frame *frame); /* by the hub; or pass it on */
+void pmix_told(struct agent *agent, const struct frame *frame); /* by the service; or pass it on */
 /* pmix_tools.c; with the first task, whose environment says where the server is. NULL with a
  * sentence. */
 struct tools *pmix_tools(struct agent *agent, struct pmix_host *host,
-                         const struct pmix_host_config *server, const struct launch *launch,
+                         const struct pmix_server_config *server, const struct launch *launch,
                          struct error *err);
 void pmix_settle_input(struct agent *agent); /* tasks may have read something */
 /* NAME=VALUE, borrowed; of a task that is offered this set of enum spec_pmi. */
@@ -333,38 +335,42 @@ char *const *pmix_variables(const struct task *task, unsigned offered);
 enum pmi_state pmix_state(const struct task *task);
 void pmix_gone(struct task *task); /* it has ended well */
 void pmix_missing(struct group *group, uint32_t rank, uint64_t from);
-void pmix_drain(struct group *group);     /* what its tasks said before they ended */
-bool pmix_ended(const struct task *task); /* true: what its state is ending_settled() is told */
+void pmix_drain(struct group *group); /* what its tasks said before they ended */
+bool pmix_ended(
+    const struct task *task); /* true: what its state is task_termination_settled() is told */
 void pmix_died(const struct task *task, bool goes_on); /* not as it should; the program goes on */
 int pmix_exchanged(struct group *group, uint64_t id, const void *bytes, size_t len,
                    struct error *err);
 char *pmix_name(const struct launch *launch, uint32_t group); /* of a job; caller frees */
 
-/* tasks.c */
+/* local_group.c */
 bool tasks_told(struct agent *agent, const struct frame *frame); /* was it for this? */
 
-/* asking.c */
-void asking_name(void *arg, struct pmi_request *request, enum pmi_name name, const char *service,
-                 const char *port);
-void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn);
-void asking_value(void *arg, struct pmi_request *request, const char *key);
-void asking_spawn_pmix(struct group *group, uint32_t rank, uint64_t token,
-                       const struct pmi_spawn *spawn); /* pmix_job_spawned() with this token */
-void asking_answer(struct agent *agent, const struct frame *frame); /* or pass it on */
-void asking_free(struct group *group);
-char *asking_kvsname(const struct launch *launch, uint32_t group); /* of a group; caller frees */
+/* spawn_and_names.c */
+void spawn_and_names_on_name(void *arg, struct pmi_request *request, enum pmi_name name,
+                             const char *service, const char *port);
+void spawn_and_names_on_spawn(void *arg, struct pmi_request *request,
+                              const struct spawn_request *spawn);
+void spawn_and_names_on_value(void *arg, struct pmi_request *request, const char *key);
+void spawn_and_names_spawn_pmix(
+    struct group *group, uint32_t rank, uint64_t token,
+    const struct spawn_request *spawn); /* pmix_namespace_spawned() with this token */
+void spawn_and_names_on_answer(struct agent *agent, const struct frame *frame); /* or pass it on */
+void spawn_and_names_free(struct group *group);
+char *spawn_and_names_kvsname(const struct launch *launch,
+                              uint32_t group); /* of a group; caller frees */
 
-/* ending.c */
-void ending_open(struct agent *agent);
-void ending_reaped(struct agent *agent, pid_t pid, int status);
-void ending_settled(struct task *task); /* that ended in doubt */
-void ending_terminate(struct agent *agent, double grace);
+/* task_termination.c */
+void task_termination_open(struct agent *agent);
+void task_termination_reaped(struct agent *agent, pid_t pid, int status);
+void task_termination_settled(struct task *task); /* that ended in doubt */
+void task_termination_terminate(struct agent *agent, double grace);
 /* At once, and without what its tasks left behind: that belongs to the program. */
-void ending_terminate_group(struct group *group);
+void task_termination_terminate_group(struct group *group);
 /* Tasks were told to end: say how many run, and from now on how many are left. How they end is not a
  * failure that others have to end for. */
-void ending_count_down(struct agent *agent);
-void ending_close(struct agent *agent);
-void ending_check(struct agent *agent); /* is everything of this subtree over? */
+void task_termination_count_down(struct agent *agent);
+void task_termination_close(struct agent *agent);
+void task_termination_check(struct agent *agent); /* is everything of this subtree over? */
 
 #endif

@@ -79,7 +79,7 @@ struct group *group_add(struct agent *agent, const struct frame *frame, struct e
         group_send(group, frame);
     if (group->launch) {
         make_tasks(group);
-        rendezvous_join(group);
+        pmi_socket_join(group);
     }
     return group;
 }
@@ -119,12 +119,12 @@ void group_free(struct group *group)
     group_leave(group);
     start_free(group);
     for (uint32_t i = 0; i < group->ntasks; i++)
-        streams_close(&group->tasks[i]);
+        task_streams_close(&group->tasks[i]);
     for (uint32_t i = 0; i < group->ntasks; i++)
-        signals_end(&group->tasks[i]);
+        task_signals_end(&group->tasks[i]);
     pmix_free(group);
-    rendezvous_free(group);
-    asking_free(group);
+    pmi_socket_free(group);
+    spawn_and_names_free(group);
     topology_file_forget(group);
     launch_free(group->launch);
     idset_free(group->nodes);
@@ -137,18 +137,18 @@ void group_free(struct group *group)
     free(group);
 }
 
-/* What the program's hub is told of this node's tasks, whether they speak PMIx or not. */
+/* What the program's service is told of this node's tasks, whether they speak PMIx or not. */
 
-static struct hub_task describe(const struct task *task)
+static struct task_info describe(const struct task *task)
 {
-    bool speaks = task->started && !task->ended && rendezvous_state(task) == PMI_RUNNING;
-    return (struct hub_task){.rank = task->what->rank,
-                             .pid = (uint32_t)task->pid,
-                             .state = task->ended     ? HUB_TASK_ENDED
-                                      : speaks        ? HUB_TASK_SPEAKS
-                                      : task->started ? HUB_TASK_RUNS
-                                                      : HUB_TASK_WAITS,
-                             .status = task->ended ? task->status : 0};
+    bool speaks = task->started && !task->ended && pmi_socket_state(task) == PMI_RUNNING;
+    return (struct task_info){.rank = task->what->rank,
+                              .pid = (uint32_t)task->pid,
+                              .state = task->ended     ? TASK_ENDED
+                                       : speaks        ? TASK_SPEAKS
+                                       : task->started ? TASK_RUNS
+                                                       : TASK_WAITS,
+                              .status = task->ended ? task->status : 0};
 }
 
 /* NULL: its tasks are not known here, or not any more. */
@@ -168,14 +168,16 @@ static void tell(struct agent *agent, uint64_t number, const char *job)
 {
     const struct group *group = find_job(agent, job);
     uint32_t count = group ? group->ntasks : 0;
-    struct hub_task *tasks = mem_array(count, sizeof(*tasks));
+    struct task_info *tasks = mem_array(count, sizeof(*tasks));
     struct buf message = BUF_INIT;
     for (uint32_t i = 0; i < count; i++)
         tasks[i] = describe(&group->tasks[i]);
-    tasks_put_answer(&message, number, job, tasks, count);
-    struct frame frame = {
-        .type = FRAME_HUB, .node = agent->node, .bytes = buf_bytes(&message), .len = message.len};
-    report_send(agent, &frame);
+    task_states_put_answer(&message, number, job, tasks, count);
+    struct frame frame = {.type = FRAME_SERVICE,
+                          .node = agent->node,
+                          .bytes = buf_bytes(&message),
+                          .len = message.len};
+    exit_report_send(agent, &frame);
     buf_free(&message);
     free(tasks);
 }
@@ -184,7 +186,7 @@ bool tasks_told(struct agent *agent, const struct frame *frame)
 {
     uint64_t number;
     char *job;
-    if (!tasks_wanted(frame->bytes, frame->len, &number, &job))
+    if (!task_states_wanted(frame->bytes, frame->len, &number, &job))
         return false;
     tell(agent, number, job);
     free(job);

@@ -36,7 +36,7 @@ struct neighbours {
     int count;
 };
 
-struct neighbours *neighbours_new(const char *directory, const char *family)
+struct neighbours *other_instances_new(const char *directory, const char *family)
 {
     struct stat st;
     if (stat(directory, &st) < 0)
@@ -54,7 +54,7 @@ static void take_back(struct neighbours *neighbours)
         close(neighbours->sockets[--neighbours->count]);
 }
 
-void neighbours_free(struct neighbours *neighbours)
+void other_instances_free(struct neighbours *neighbours)
 {
     if (!neighbours)
         return;
@@ -81,7 +81,7 @@ static void bind_name(struct neighbours *neighbours, const char *cpus)
     neighbours->sockets[neighbours->count++] = fd;
 }
 
-void neighbours_tell(struct neighbours *neighbours, const struct idset *cpus)
+void other_instances_tell(struct neighbours *neighbours, const struct idset *cpus)
 {
     char *text = idset_encode(cpus), *at = text;
     take_back(neighbours);
@@ -205,7 +205,7 @@ static void look_at_all(struct search *search)
         close(fd);
 }
 
-char *neighbours_find(const struct neighbours *neighbours, const struct idset *cpus)
+char *other_instances_find(const struct neighbours *neighbours, const struct idset *cpus)
 {
     struct search search = {.neighbours = neighbours, .cpus = cpus};
     look_at_all(&search);

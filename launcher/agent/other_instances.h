@@ -1,5 +1,5 @@
 /*
- * neighbours - processors that runs are bound to which cannot read this run's register.
+ * other_instances - processors that runs are bound to which cannot read this run's register.
  *
  * Those are runs of other users, and of the same user where another directory is mounted in the
  * place of the register's (a private /tmp of a batch job or a service, a container). An agent tells
@@ -21,14 +21,15 @@
 struct neighbours;
 
 /* `directory` is the register's. NULL where it cannot be examined. */
-struct neighbours *neighbours_new(const char *directory, const char *family);
-void neighbours_free(struct neighbours *neighbours); /* NULL is fine; what was told is taken back */
+struct neighbours *other_instances_new(const char *directory, const char *family);
+void other_instances_free(
+    struct neighbours *neighbours); /* NULL is fine; what was told is taken back */
 
 /* From now on tell others that these are bound to, in place of what was told before. */
-void neighbours_tell(struct neighbours *neighbours, const struct idset *cpus);
+void other_instances_tell(struct neighbours *neighbours, const struct idset *cpus);
 
 /* Who else is bound to some of them, "processors 0-1 are also bound by a run of ann (1000)";
  * caller frees; "" where nobody is known to be. */
-char *neighbours_find(const struct neighbours *neighbours, const struct idset *cpus);
+char *other_instances_find(const struct neighbours *neighbours, const struct idset *cpus);
 
 #endif

@@ -17,7 +17,7 @@
 
 static void pmi_broken(struct task *task, const struct error *err)
 {
-    report_ended_rank(task->group, task_rank(task), "pmi", W_EXITCODE(1, 0), error_text(err));
+    exit_report_ended_rank(task->group, task_rank(task), "pmi", W_EXITCODE(1, 0), error_text(err));
 }
 
 static void pmi_close(struct task *task)
@@ -45,13 +45,13 @@ static void pmi_watch(struct task *task)
 {
     if (task->pmi < 0)
         return;
-    pmi_await(task, &task->pmi_writer, pmi_client_output(task->client)->len);
-    pmi_await(task, &task->pmi_reader, pmi_client_wants_input(task->client));
+    pmi_await(task, &task->pmi_writer, pmi_connection_output(task->client)->len);
+    pmi_await(task, &task->pmi_reader, pmi_connection_wants_input(task->client));
 }
 
 static void pmi_write(struct task *task)
 {
-    struct buf *out = pmi_client_output(task->client);
+    struct buf *out = pmi_connection_output(task->client);
     do {
         while (out->len && task->pmi >= 0) {
             ssize_t n = write(task->pmi, buf_bytes(out), out->len);
@@ -64,7 +64,7 @@ static void pmi_write(struct task *task)
             else
                 buf_consume(out, (size_t)n);
         }
-    } while (task->pmi >= 0 && pmi_client_go_on(task->client));
+    } while (task->pmi >= 0 && pmi_connection_go_on(task->client));
     pmi_watch(task);
 }
 
@@ -106,7 +106,7 @@ static bool pmi_read(struct task *task)
         pmi_close(task);
         return false;
     }
-    if (pmi_client_input(task->client, bytes, (size_t)n, &err) < 0) {
+    if (pmi_connection_input(task->client, bytes, (size_t)n, &err) < 0) {
         pmi_broken(task, &err);
         error_clear(&err);
         pmi_close(task);
@@ -130,10 +130,10 @@ static void pmi_writable(struct ev_loop *loop, ev_io *io, int events)
     pmi_write(io->data);
 }
 
-void rendezvous_open(struct task *task, int fd)
+void pmi_socket_open(struct task *task, int fd)
 {
     task->pmi = fd;
-    task->client = pmi_client_new(task->group->pmi, task->what->rank, task->what->app, task);
+    task->client = pmi_connection_new(task->group->pmi, task->what->rank, task->what->app, task);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     ev_io_init(&task->pmi_reader, pmi_readable, fd, EV_READ);
     ev_io_init(&task->pmi_writer, pmi_writable, fd, EV_WRITE);
@@ -143,14 +143,14 @@ void rendezvous_open(struct task *task, int fd)
 
 static void pmi_drop_answers(struct task *task)
 {
-    while (task->client && !pmi_client_wants_input(task->client)) {
-        buf_clear(pmi_client_output(task->client));
-        pmi_client_go_on(task->client);
+    while (task->client && !pmi_connection_wants_input(task->client)) {
+        buf_clear(pmi_connection_output(task->client));
+        pmi_connection_go_on(task->client);
     }
 }
 
 /* Answers would be for nobody. What its descendants go on writing is not waited for. */
-void rendezvous_drain(struct task *task)
+void pmi_socket_drain(struct task *task)
 {
     pmi_drop_answers(task);
     for (int i = 0; i < DRAIN_READS && pmi_read(task); i++)
@@ -163,7 +163,7 @@ static bool is_ending(const struct group *group)
     return group->terminating || group->agent->terminating;
 }
 
-void rendezvous_stuck(struct group *group, const char *what, uint32_t missing, uint32_t waiting)
+void pmi_socket_stuck(struct group *group, const char *what, uint32_t missing, uint32_t waiting)
 {
     uint32_t first = group->launch->first_rank;
     if (is_ending(group))
@@ -171,16 +171,16 @@ void rendezvous_stuck(struct group *group, const char *what, uint32_t missing, u
     char *text = mem_format("ended without entering the %s that rank %u waits in: every rank has "
                             "to call MPI_Init, or none",
                             what, first + waiting);
-    report_ended_rank(group, first + missing, "pmi", W_EXITCODE(1, 0), text);
+    exit_report_ended_rank(group, first + missing, "pmi", W_EXITCODE(1, 0), text);
     free(text);
 }
 
 static void tell_stuck(struct group *group, uint32_t missing, uint32_t waiting)
 {
-    rendezvous_stuck(group, "PMI barrier", missing, waiting);
+    pmi_socket_stuck(group, "PMI barrier", missing, waiting);
 }
 
-void rendezvous_tell_missing(struct group *group, uint32_t rank, uint64_t from, uint16_t flags)
+void pmi_socket_tell_missing(struct group *group, uint32_t rank, uint64_t from, uint16_t flags)
 {
     unsigned char number[8];
     frame_put_u64(number, from);
@@ -191,7 +191,7 @@ void rendezvous_tell_missing(struct group *group, uint32_t rank, uint64_t from, 
                           .group = group->number,
                           .bytes = number,
                           .len = sizeof(number)};
-    report_send(group->agent, &frame);
+    exit_report_send(group->agent, &frame);
 }
 
 /* Other nodes may wait for a rank of this one: they are told from which barrier on in vain, and of
@@ -202,18 +202,18 @@ static void tell_missing(struct group *group, const struct pmi_client *client)
     uint64_t sequence;
     if (group->launch->nnodes == 1)
         return;
-    if (pmi_client_in_groups(client))
-        rendezvous_tell_missing(group, pmi_client_rank(client), pmi_client_barriers(client),
+    if (pmi_connection_in_groups(client))
+        pmi_socket_tell_missing(group, pmi_connection_rank(client), pmi_connection_barriers(client),
                                 FRAME_MISSING_GROUPS);
     if (!pmi_server_left(group->pmi, &rank, &sequence) ||
         (group->missing_told && sequence >= group->missing))
         return;
     group->missing_told = true;
     group->missing = sequence;
-    rendezvous_tell_missing(group, rank, sequence, 0);
+    pmi_socket_tell_missing(group, rank, sequence, 0);
 }
 
-void rendezvous_missing(struct agent *agent, const struct frame *frame)
+void pmi_socket_missing(struct agent *agent, const struct frame *frame)
 {
     uint32_t missing, waiting;
     struct group *group = group_find(agent, frame->group);
@@ -233,7 +233,7 @@ void rendezvous_missing(struct agent *agent, const struct frame *frame)
         tell_stuck(group, missing, waiting);
 }
 
-void rendezvous_gone(struct task *task)
+void pmi_socket_gone(struct task *task)
 {
     struct group *group = task->group;
     uint32_t missing, waiting;
@@ -243,7 +243,7 @@ void rendezvous_gone(struct task *task)
     pmix_gone(task);
     if (!task->client)
         return;
-    if (pmi_client_gone(task->client) && pmi_server_stuck(group->pmi, &missing, &waiting))
+    if (pmi_connection_gone(task->client) && pmi_server_stuck(group->pmi, &missing, &waiting))
         tell_stuck(group, missing, waiting);
     else
         tell_missing(group, task->client);
@@ -254,13 +254,13 @@ static void tell_node(struct group *group, const struct error *err)
 {
     struct idset *none = idset_new();
     if (!is_ending(group))
-        report_ended(group, none, "pmi", W_EXITCODE(1, 0), error_text(err));
+        exit_report_ended(group, none, "pmi", W_EXITCODE(1, 0), error_text(err));
     idset_free(none);
 }
 
 /* ---- what the PMI server asks for ---- */
 
-void rendezvous_exchange(struct group *group, uint64_t id, uint32_t nnodes, const void *bytes,
+void pmi_socket_exchange(struct group *group, uint64_t id, uint32_t nnodes, const void *bytes,
                          size_t len)
 {
     struct error err = ERROR_INIT;
@@ -273,19 +273,19 @@ void rendezvous_exchange(struct group *group, uint64_t id, uint32_t nnodes, cons
 
 static void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *bytes, size_t len)
 {
-    rendezvous_exchange(arg, id, nnodes, bytes, len);
+    pmi_socket_exchange(arg, id, nnodes, bytes, len);
 }
 
 static void on_abort(void *arg, struct pmi_client *client, int exitcode, const char *message)
 {
     struct group *group = arg;
-    report_ended_rank(group, group->launch->first_rank + pmi_client_rank(client), "abort",
-                      W_EXITCODE(exitcode & 0xff, 0), message);
+    exit_report_ended_rank(group, group->launch->first_rank + pmi_connection_rank(client), "abort",
+                           W_EXITCODE(exitcode & 0xff, 0), message);
 }
 
 static void on_output(void *arg, struct pmi_client *client)
 {
-    struct task *task = pmi_client_data(client);
+    struct task *task = pmi_connection_data(client);
     (void)arg;
     if (task->pmi >= 0)
         pmi_write(task);
@@ -293,7 +293,7 @@ static void on_output(void *arg, struct pmi_client *client)
 
 static void on_broken(void *arg, struct pmi_client *client, const struct error *err)
 {
-    struct task *task = pmi_client_data(client);
+    struct task *task = pmi_connection_data(client);
     (void)arg;
     pmi_broken(task, err);
     pmi_close(task);
@@ -302,8 +302,9 @@ static void on_broken(void *arg, struct pmi_client *client, const struct error *
 static void on_limited(void *arg, struct pmi_client *client, const char *what)
 {
     struct group *group = arg;
-    report_note(group->agent, "rank %u on %s: PMI: %s",
-                group->launch->first_rank + pmi_client_rank(client), group->agent->host, what);
+    exit_report_note(group->agent, "rank %u on %s: PMI: %s",
+                     group->launch->first_rank + pmi_connection_rank(client), group->agent->host,
+                     what);
 }
 
 static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
@@ -330,9 +331,9 @@ static const struct pmi_ops pmi_ops = {
     .broken = on_broken,
     .limited = on_limited,
     .stuck = on_stuck,
-    .name = asking_name,
-    .spawn = asking_spawn,
-    .value = asking_value,
+    .name = spawn_and_names_on_name,
+    .spawn = spawn_and_names_on_spawn,
+    .value = spawn_and_names_on_value,
     .node_of = node_of,
     .host_of = host_of,
 };
@@ -359,7 +360,7 @@ static void fence_frame(struct group *group, struct frame frame, uint64_t id, co
 
 static void send_up(struct group *group, const struct frame *frame)
 {
-    report_send(group->agent, frame);
+    exit_report_send(group->agent, frame);
 }
 
 static void exchange_up(void *arg, uint64_t id, uint32_t weight, const void *bytes, size_t len)
@@ -373,14 +374,14 @@ static void exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
     fence_frame(arg, (struct frame){.type = FRAME_FENCE_DOWN}, id, bytes, len, group_send);
 }
 
-_Static_assert(PMIX_HOST_ROUND > PMI_GROUP_HASH, "rounds of PMI and of PMIx are told apart");
+_Static_assert(PMIX_SERVER_ROUND > PMI_GROUP_HASH, "rounds of PMI and of PMIx are told apart");
 static void exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
 {
     struct group *group = arg;
     struct error err = ERROR_INIT;
-    int rc = id & PMIX_HOST_ROUND ? pmix_exchanged(group, id, bytes, len, &err)
-             : group->pmi         ? pmi_server_exchanged(group->pmi, id, bytes, len, &err)
-                                  : 0;
+    int rc = id & PMIX_SERVER_ROUND ? pmix_exchanged(group, id, bytes, len, &err)
+             : group->pmi           ? pmi_server_exchanged(group->pmi, id, bytes, len, &err)
+                                    : 0;
     if (rc < 0)
         tell_node(group, &err);
     error_clear(&err);
@@ -410,12 +411,12 @@ static int give_complete(struct exchange *exchange, uint64_t id, uint32_t weight
     return exchange_complete(exchange, id, bytes, len, err);
 }
 
-void rendezvous_up(struct agent *agent, const struct frame *frame)
+void pmi_socket_up(struct agent *agent, const struct frame *frame)
 {
     exchange_frame(agent, frame, exchange_enter);
 }
 
-void rendezvous_down(struct agent *agent, const struct frame *frame)
+void pmi_socket_down(struct agent *agent, const struct frame *frame)
 {
     exchange_frame(agent, frame, give_complete);
 }
@@ -435,7 +436,7 @@ static uint32_t subtree_weight(const struct group *group)
 
 static struct kvs *make_kvs(const struct launch *launch)
 {
-    char *name = asking_kvsname(launch, launch->group);
+    char *name = spawn_and_names_kvsname(launch, launch->group);
     char *mapping = taskmap_encode_pmi(launch->map);
     struct kvs *kvs = kvs_new(name);
     if (mapping && pmi_mapping_fits(mapping))
@@ -449,27 +450,27 @@ static struct kvs *make_kvs(const struct launch *launch)
     return kvs;
 }
 
-void rendezvous_join(struct group *group)
+void pmi_socket_join(struct group *group)
 {
     group->exchange =
         exchange_new(&exchange_ops, group, group->launch->nnodes, subtree_weight(group));
 }
 
-enum pmi_state rendezvous_state(const struct task *task)
+enum pmi_state pmi_socket_state(const struct task *task)
 {
-    enum pmi_state pmi = task->client ? pmi_client_state(task->client) : PMI_SILENT;
+    enum pmi_state pmi = task->client ? pmi_connection_state(task->client) : PMI_SILENT;
     enum pmi_state pmix = pmix_state(task);
     return pmix == PMI_SILENT || pmi == PMI_RUNNING ? pmi : pmix;
 }
 
-void rendezvous_start(struct group *group, unsigned offered)
+void pmi_socket_start(struct group *group, unsigned offered)
 {
     const struct launch *launch = group->launch;
     const struct dialect *const *dialects = dialects_of(offered & SPEC_PMI_1, offered & SPEC_PMI_2);
     if (!dialects || !launch->nlocal)
         return;
     group->kvs = make_kvs(launch);
-    group->spawner = launch->spawned ? asking_kvsname(launch, launch->spawner) : NULL;
+    group->spawner = launch->spawned ? spawn_and_names_kvsname(launch, launch->spawner) : NULL;
     struct pmi_config config = {.size = launch->ntasks,
                                 .universe_size = -1, /* a spawn may always go beside our own */
                                 .nlocal = launch->nlocal,
@@ -479,7 +480,7 @@ void rendezvous_start(struct group *group, unsigned offered)
     group->pmi = pmi_server_new(&config, &pmi_ops, group);
 }
 
-void rendezvous_free(struct group *group)
+void pmi_socket_free(struct group *group)
 {
     pmi_server_free(group->pmi);
     kvs_free(group->kvs);

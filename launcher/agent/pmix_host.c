@@ -13,7 +13,7 @@
 
 void pmix_set_deadline(struct pmix_room *room)
 {
-    double rest = pmix_host_deadline(room->host);
+    double rest = pmix_server_deadline(room->host);
     ev_timer_stop(room->agent->loop, &room->deadline);
     if (rest < 0)
         return;
@@ -25,7 +25,7 @@ void pmix_run(struct pmix_room *room)
 {
     if (!room->host)
         return;
-    pmix_host_run(room->host);
+    pmix_server_run(room->host);
     pmix_set_deadline(room);
 }
 
@@ -43,12 +43,12 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
     pmix_run(timer->data);
 }
 
-/* ---- what the hub tells it ---- */
+/* ---- what the service tells it ---- */
 
 void pmix_broken(struct group *group, const struct error *err)
 {
     struct idset *none = idset_new();
-    report_ended(group, none, "pmi", W_EXITCODE(1, 0), error_text(err));
+    exit_report_ended(group, none, "pmi", W_EXITCODE(1, 0), error_text(err));
     idset_free(none);
 }
 
@@ -64,7 +64,7 @@ void pmix_told(struct agent *agent, const struct frame *frame)
     if (tasks_told(agent, frame))
         return;
     if (agent->pmix && agent->pmix->host &&
-        pmix_host_told(agent->pmix->host, frame->bytes, frame->len, &err) < 0 && agent->groups)
+        pmix_server_told(agent->pmix->host, frame->bytes, frame->len, &err) < 0 && agent->groups)
         pmix_broken(agent->groups, &err);
     if (agent->pmix && agent->pmix->host)
         pmix_set_deadline(agent->pmix);
@@ -97,19 +97,19 @@ static void pmix_room_begin(struct agent *agent, const char *directory)
     ev_unref(agent->loop);
     ev_timer_init(&room->deadline, on_deadline, 0, 0);
     room->deadline.data = room;
-    room->config = (struct pmix_host_config){.program = strrchr(directory, '/') + 1,
-                                             .hostname = agent->host,
-                                             .node = agent->node,
-                                             .tmpdir = directory,
-                                             .topology = room->machine,
-                                             .quiet = !agent->boot.verbose};
+    room->config = (struct pmix_server_config){.program = strrchr(directory, '/') + 1,
+                                               .hostname = agent->host,
+                                               .node = agent->node,
+                                               .tmpdir = directory,
+                                               .topology = room->machine,
+                                               .quiet = !agent->boot.verbose};
     topology_file_settle(agent);
-    room->start = pmix_host_begin(&room->config, &pmix_ops, room);
+    room->start = pmix_server_begin(&room->config, &pmix_ops, room);
 }
 
 void pmix_ahead(struct agent *agent)
 {
-    const char *directory = scratch_name(agent->config->scratch, NULL);
+    const char *directory = scratch_directory_name(agent->config->scratch, NULL);
     if (directory && !agent->pmix)
         pmix_room_begin(agent, directory);
 }
@@ -118,7 +118,7 @@ void pmix_ahead(struct agent *agent)
 int pmix_finish(struct group *group, struct error *err)
 {
     struct agent *agent = group->agent;
-    const char *directory = scratch_name(agent->config->scratch, err);
+    const char *directory = scratch_directory_name(agent->config->scratch, err);
     if (!directory)
         return -1;
     if (!agent->pmix)
@@ -127,7 +127,7 @@ int pmix_finish(struct group *group, struct error *err)
     struct pmix_room *room = agent->pmix;
     if (room->host)
         return 0;
-    room->host = pmix_host_finish(room->start, err);
+    room->host = pmix_server_finish(room->start, err);
     room->start = NULL;
     if (room->host)
         return 0;
@@ -139,21 +139,21 @@ void pmix_close(struct agent *agent)
 {
     struct pmix_room *room = agent->pmix;
     if (room && room->start)
-        room->host = pmix_host_finish(room->start, NULL);
+        room->host = pmix_server_finish(room->start, NULL);
     if (room) {
-        tools_free(room->tools);
+        tool_proxy_free(room->tools);
         room->tools = NULL;
-        places_free(&room->parted);
-        pmix_host_free(room->host, PMIX_PATIENCE);
+        retained_jobs_free(&room->parted);
+        pmix_server_free(room->host, PMIX_PATIENCE);
         pmix_room_free(room);
     }
-    scratch_remove(agent->config->scratch);
+    scratch_directory_remove(agent->config->scratch);
 }
 
 void pmix_settle_input(struct agent *agent)
 {
     if (agent->pmix && agent->pmix->host)
-        pmix_host_settle_input(agent->pmix->host);
+        pmix_server_settle_input(agent->pmix->host);
 }
 
 /* What the host of openpmix asks of the agent. */
@@ -167,7 +167,7 @@ static void host_wake(void *arg)
 /* NULL: it has ended here. */
 static struct group *group_of(const struct pmix_job *job)
 {
-    return ((const struct pmix_place *)pmix_job_data(job))->group;
+    return ((const struct pmix_place *)pmix_namespace_data(job))->group;
 }
 
 static void host_exchange(void *arg, struct pmix_job *job, uint64_t id, uint32_t nnodes,
@@ -176,13 +176,13 @@ static void host_exchange(void *arg, struct pmix_job *job, uint64_t id, uint32_t
     struct group *group = group_of(job);
     (void)arg;
     if (group)
-        rendezvous_exchange(group, nnodes ? id | EXCHANGE_PART | EXCHANGE_AGAIN : id, nnodes, bytes,
+        pmi_socket_exchange(group, nnodes ? id | EXCHANGE_PART | EXCHANGE_AGAIN : id, nnodes, bytes,
                             len);
 }
 
 static void host_post(void *arg, struct pmix_job *job, uint32_t node, const void *bytes, size_t len)
 {
-    const struct pmix_place *place = pmix_job_data(job);
+    const struct pmix_place *place = pmix_namespace_data(job);
     (void)arg;
     if (node >= place->nnodes)
         return;
@@ -198,13 +198,13 @@ static void host_post(void *arg, struct pmix_job *job, uint32_t node, const void
 static void host_ask(void *arg, const void *bytes, size_t len)
 {
     struct agent *agent = ((struct pmix_room *)arg)->agent;
-    struct frame frame = {.type = FRAME_HUB, .node = agent->node, .bytes = bytes, .len = len};
-    report_send(agent, &frame);
+    struct frame frame = {.type = FRAME_SERVICE, .node = agent->node, .bytes = bytes, .len = len};
+    exit_report_send(agent, &frame);
 }
 
 static int host_make_directory(void *arg)
 {
-    return scratch_make(((struct pmix_room *)arg)->agent->config->scratch);
+    return scratch_directory_make(((struct pmix_room *)arg)->agent->config->scratch);
 }
 
 static void host_abort(void *arg, struct pmix_job *job, uint32_t rank, int status,
@@ -213,8 +213,8 @@ static void host_abort(void *arg, struct pmix_job *job, uint32_t rank, int statu
     struct group *group = group_of(job);
     (void)arg;
     if (group)
-        report_ended_rank(group, group->launch->first_rank + rank, "abort",
-                          W_EXITCODE(status & 0xff, 0), message);
+        exit_report_ended_rank(group, group->launch->first_rank + rank, "abort",
+                               W_EXITCODE(status & 0xff, 0), message);
 }
 
 static struct task *task_of(const struct pmix_job *job, uint32_t local_rank)
@@ -231,7 +231,7 @@ static void host_settled(void *arg, struct pmix_job *job, uint32_t local_rank)
     struct task *task = task_of(job, local_rank);
     (void)arg;
     if (task)
-        ending_settled(task);
+        task_termination_settled(task);
 }
 
 static void host_log(void *arg, struct pmix_job *job, uint32_t rank, bool error, const char *text)
@@ -240,7 +240,7 @@ static void host_log(void *arg, struct pmix_job *job, uint32_t rank, bool error,
     (void)arg;
     for (uint32_t i = 0; group && i < group->ntasks; i++)
         if (group->tasks[i].what->rank == rank)
-            streams_say(&group->tasks[i], error, text);
+            task_streams_say(&group->tasks[i], error, text);
 }
 
 static void host_stuck(void *arg, struct pmix_job *job, uint32_t missing, uint32_t waiting)
@@ -248,18 +248,18 @@ static void host_stuck(void *arg, struct pmix_job *job, uint32_t missing, uint32
     struct group *group = group_of(job);
     (void)arg;
     if (group)
-        rendezvous_stuck(group, "PMIx fence", missing, waiting);
+        pmi_socket_stuck(group, "PMIx fence", missing, waiting);
 }
 
 static void host_spawn(void *arg, struct pmix_job *job, uint32_t rank, uint64_t token,
-                       const struct pmi_spawn *spawn)
+                       const struct spawn_request *spawn)
 {
     struct group *group = group_of(job);
     (void)arg;
     if (group)
-        asking_spawn_pmix(group, rank, token, spawn);
+        spawn_and_names_spawn_pmix(group, rank, token, spawn);
     else
-        pmix_job_spawned(job, token, SPAWN_FAILED, NULL);
+        pmix_namespace_spawned(job, token, SPAWN_FAILED, NULL);
 }
 
 static bool host_input(void *arg, struct pmix_job *job, uint32_t rank, const void *bytes,
@@ -269,20 +269,20 @@ static bool host_input(void *arg, struct pmix_job *job, uint32_t rank, const voi
     (void)arg;
     for (uint32_t i = 0; group && i < group->ntasks; i++)
         if (group->tasks[i].what->rank == rank)
-            return streams_push(&group->tasks[i], bytes, len, end);
+            return task_streams_push(&group->tasks[i], bytes, len, end);
     return false;
 }
 
 static bool host_input_lags(void *arg)
 {
-    return streams_lag(((struct pmix_room *)arg)->agent);
+    return task_streams_lag(((struct pmix_room *)arg)->agent);
 }
 
 static void host_tool_came(void *arg, uint32_t number)
 {
     struct pmix_room *room = arg;
     if (room->tools)
-        tools_came(room->tools, number);
+        tool_proxy_came(room->tools, number);
 }
 
 static void host_control(void *arg, struct pmix_job *job, const struct pmix_control *control)
@@ -290,10 +290,10 @@ static void host_control(void *arg, struct pmix_job *job, const struct pmix_cont
     struct group *group = group_of(job);
     (void)arg;
     if (group)
-        signals_control(group, control);
+        task_signals_control(group, control);
 }
 
-const struct pmix_host_ops pmix_ops = {
+const struct pmix_server_ops pmix_ops = {
     .wake = host_wake,
     .exchange = host_exchange,
     .post = host_post,

@@ -30,30 +30,31 @@ static struct pmix_job *make_job(struct group *group, struct error *err)
     char *spawner = launch->spawned ? pmix_name(launch, launch->spawner) : NULL;
     char *directory = mem_format("%s/%u", group->agent->pmix->config.tmpdir, group->number);
     struct pmix_local *locals = make_locals(launch);
-    struct hub_app *apps = apps_of_spec(launch->spec, launch->sizes);
-    struct pmix_job_config config = {.name = name,
-                                     .spawner = spawner,
-                                     .spawner_rank = launch->spawner_rank,
-                                     .universe_size = -1,
-                                     .map = launch->map,
-                                     .hosts = (const char *const *)launch->hosts,
-                                     .node = launch->node,
-                                     .locals = locals,
-                                     .nlocals = launch->nlocal,
-                                     .apps = apps,
-                                     .napps = (uint32_t)launch->spec->nparts,
-                                     .map_by = part->map,
-                                     .rank_by = part->order,
-                                     .bind_to = part->bind,
-                                     .tmpdir = directory,
-                                     .topology = topology_file_text(group),
-                                     .oversubscribed = launch_is_crowded(launch),
-                                     .goes_on = launch->spec->on_failure == SPEC_FAILURE_CONTINUE};
-    struct pmix_place *place = place_new(group);
-    struct pmix_job *job = pmix_job_new(group->agent->pmix->host, &config, place, err);
+    struct namespace_app *apps = namespace_apps_of_spec(launch->spec, launch->sizes);
+    struct pmix_namespace_config config = {.name = name,
+                                           .spawner = spawner,
+                                           .spawner_rank = launch->spawner_rank,
+                                           .universe_size = -1,
+                                           .map = launch->map,
+                                           .hosts = (const char *const *)launch->hosts,
+                                           .node = launch->node,
+                                           .locals = locals,
+                                           .nlocals = launch->nlocal,
+                                           .apps = apps,
+                                           .napps = (uint32_t)launch->spec->nparts,
+                                           .map_by = part->map,
+                                           .rank_by = part->order,
+                                           .bind_to = part->bind,
+                                           .tmpdir = directory,
+                                           .topology = topology_file_text(group),
+                                           .oversubscribed = launch_is_crowded(launch),
+                                           .goes_on =
+                                               launch->spec->on_failure == SPEC_FAILURE_CONTINUE};
+    struct pmix_place *place = retained_job_new(group);
+    struct pmix_job *job = pmix_namespace_new(group->agent->pmix->host, &config, place, err);
     place->job = job;
     if (!job)
-        places_free(&place);
+        retained_jobs_free(&place);
     free(apps);
     free(locals);
     free(directory);
@@ -84,21 +85,21 @@ int pmix_open(struct group *group, unsigned offered, struct error *err)
     if (!group->pmix || let_tools(agent, launch, err) < 0)
         return -1;
     if (group->pmix_missing_told)
-        pmix_job_missing(group->pmix, group->pmix_missing, group->pmix_missing_from);
+        pmix_namespace_missing(group->pmix, group->pmix_missing, group->pmix_missing_from);
     pmix_posts_deliver(group);
     return 0;
 }
 
 const char *pmix_memory(struct group *group)
 {
-    return group->pmix ? scratch_make_memory(group->agent->config->scratch, NULL) : NULL;
+    return group->pmix ? scratch_directory_make_memory(group->agent->config->scratch, NULL) : NULL;
 }
 
 void pmix_free(struct group *group)
 {
     pmix_posts_free(group);
     if (group->pmix)
-        place_part(&group->agent->pmix->parted, pmix_job_data(group->pmix));
+        retained_job_part(&group->agent->pmix->parted, pmix_namespace_data(group->pmix));
     group->pmix = NULL;
 }
 
@@ -106,22 +107,22 @@ char *const *pmix_variables(const struct task *task, unsigned offered)
 {
     static char *const nothing[] = {NULL};
     return task->group->pmix && (offered & SPEC_PMI_X)
-               ? pmix_job_environment(task->group->pmix, task->what->local_rank)
+               ? pmix_namespace_environment(task->group->pmix, task->what->local_rank)
                : nothing;
 }
 
 int pmix_exchanged(struct group *group, uint64_t id, const void *bytes, size_t len,
                    struct error *err)
 {
-    return group->pmix ? pmix_job_exchanged(group->pmix, id & ~(EXCHANGE_PART | EXCHANGE_AGAIN),
-                                            bytes, len, err)
+    return group->pmix ? pmix_namespace_exchanged(
+                             group->pmix, id & ~(EXCHANGE_PART | EXCHANGE_AGAIN), bytes, len, err)
                        : 0;
 }
 
 bool pmix_ended(const struct task *task)
 {
     struct group *group = task->group;
-    bool doubtful = group->pmix && pmix_job_ended(group->pmix, task->what->local_rank);
+    bool doubtful = group->pmix && pmix_namespace_ended(group->pmix, task->what->local_rank);
     if (group->pmix)
         pmix_set_deadline(group->agent->pmix);
     return doubtful;
@@ -129,7 +130,7 @@ bool pmix_ended(const struct task *task)
 
 enum pmi_state pmix_state(const struct task *task)
 {
-    return task->group->pmix ? pmix_job_state(task->group->pmix, task->what->local_rank)
+    return task->group->pmix ? pmix_namespace_state(task->group->pmix, task->what->local_rank)
                              : PMI_SILENT;
 }
 
@@ -155,7 +156,7 @@ static bool is_news(struct group *group, uint32_t rank, uint64_t from)
 void pmix_missing(struct group *group, uint32_t rank, uint64_t from)
 {
     if (is_news(group, rank, from) && group->pmix)
-        pmix_job_missing(group->pmix, rank, from);
+        pmix_namespace_missing(group->pmix, rank, from);
 }
 
 void pmix_gone(struct task *task)
@@ -163,15 +164,15 @@ void pmix_gone(struct task *task)
     uint64_t from;
     struct group *group = task->group;
     if (group->pmix && !task->mourned &&
-        pmix_job_gone(group->pmix, task->what->local_rank, &from) &&
+        pmix_namespace_gone(group->pmix, task->what->local_rank, &from) &&
         is_news(group, task->what->rank, from) && group->launch->nnodes > 1)
-        rendezvous_tell_missing(group, task->what->rank, from, FRAME_MISSING_PMIX);
+        pmi_socket_tell_missing(group, task->what->rank, from, FRAME_MISSING_PMIX);
 }
 
 void pmix_died(const struct task *task, bool goes_on)
 {
     if (task->group->pmix)
-        pmix_job_died(task->group->pmix, task->what->local_rank, task->status, goes_on);
+        pmix_namespace_died(task->group->pmix, task->what->local_rank, task->status, goes_on);
 }
 
 /* What hosts of openpmix on different nodes post to each other, by way of the agents between them. */
@@ -185,7 +186,7 @@ struct pmix_post { /* that came before the group was started here */
 static void deliver(struct group *group, uint32_t from, const void *bytes, size_t len)
 {
     struct error err = ERROR_INIT;
-    if (group->pmix && pmix_job_posted(group->pmix, from, bytes, len, &err) < 0)
+    if (group->pmix && pmix_namespace_posted(group->pmix, from, bytes, len, &err) < 0)
         pmix_broken(group, &err);
     if (group->pmix)
         pmix_set_deadline(group->agent->pmix);
@@ -222,10 +223,11 @@ static void deliver_held(struct group *group, struct pmix_post *post)
 
 static void deliver_parted(struct agent *agent, const struct frame *frame)
 {
-    struct pmix_place *place = agent->pmix ? place_find(agent->pmix->parted, frame->group) : NULL;
+    struct pmix_place *place =
+        agent->pmix ? retained_job_find(agent->pmix->parted, frame->group) : NULL;
     if (!place)
         return;
-    pmix_job_posted(place->job, frame->rank, frame->bytes, frame->len, NULL);
+    pmix_namespace_posted(place->job, frame->rank, frame->bytes, frame->len, NULL);
     pmix_set_deadline(agent->pmix);
 }
 
@@ -239,7 +241,7 @@ void pmix_take(struct agent *agent, const struct frame *frame)
     else if (agent->below && idset_has(agent->below, frame->node))
         tree_send_node(agent->tree, frame->node, frame);
     else if (frame->node != agent->node)
-        report_send(agent, frame);
+        exit_report_send(agent, frame);
     else
         deliver_parted(agent, frame);
 }

@@ -43,7 +43,7 @@ static void hold(struct tools *tools)
     bool lags = false;
     for (const struct tool *tool = tools->first; tool; tool = tool->next)
         lags |= tool->ends[TOOL_FAR].out.len > TOOL_LAG;
-    pmix_host_hold_output(tools->host, lags);
+    pmix_server_hold_output(tools->host, lags);
 }
 
 static void remove_tool(struct tool *tool)
@@ -55,9 +55,9 @@ static void remove_tool(struct tool *tool)
     *at = tool->next;
     tools->count--;
     if (tool->phase == TOOL_JOINS)
-        pmix_host_expect_tool(tools->host, 0, 0);
+        pmix_server_expect_tool(tools->host, 0, 0);
     if (tool->phase == TOOL_IS_IN)
-        pmix_host_tool_left(tools->host, tool->number);
+        pmix_server_tool_left(tools->host, tool->number);
     tool_free(tool, tools->loop);
     hold(tools);
 }
@@ -67,7 +67,7 @@ static void remove_tool(struct tool *tool)
 static int connect_near(const struct tools *tools)
 {
     struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(pmix_host_port(tools->host)),
+                             .sin_port = htons(pmix_server_port(tools->host)),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
@@ -103,12 +103,12 @@ static void let_in(struct tools *tools)
             remove_tool(tool);
             continue;
         }
-        pmix_host_expect_tool(tools->host, tool->number, own_port(fd));
+        pmix_server_expect_tool(tools->host, tool->number, own_port(fd));
         tool_join(tool, tools->loop, fd);
     }
 }
 
-void tools_came(struct tools *tools, uint32_t number)
+void tool_proxy_came(struct tools *tools, uint32_t number)
 {
     struct tool *tool = tools->first;
     while (tool && tool->number != number)
@@ -132,7 +132,7 @@ static int greeting_check(struct tool *tool)
     return in->len >= sizeof(head) + head[2];
 }
 
-void tools_settle(struct tool *tool)
+void tool_proxy_settle(struct tool *tool)
 {
     struct tools *tools = tool->tools;
     const struct tool_end *far = &tool->ends[TOOL_FAR], *near = &tool->ends[TOOL_NEAR];
@@ -186,7 +186,7 @@ static void on_accept(struct ev_loop *loop, ev_io *io, int events)
             ev_io_stop(loop, io); /* on_tick() tries again */
         return;
     }
-    if (tools->count >= TOOLS_MAX || !sockets_is_own(fd)) {
+    if (tools->count >= TOOL_PROXY_MAX || !tcp_peers_is_own(fd)) {
         close(fd);
         return;
     }
@@ -204,7 +204,7 @@ static int door_open(struct tools *tools, struct error *err)
     socklen_t len = sizeof(at);
     tools->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (tools->fd < 0 || bind(tools->fd, (struct sockaddr *)&at, len) < 0 ||
-        listen(tools->fd, TOOLS_MAX) < 0 ||
+        listen(tools->fd, TOOL_PROXY_MAX) < 0 ||
         getsockname(tools->fd, (struct sockaddr *)&at, &len) < 0)
         return error_set(err, "no port for tools on the loopback interface: %s", strerror(errno));
     tools->port = ntohs(at.sin_port);
@@ -216,7 +216,8 @@ static int door_open(struct tools *tools, struct error *err)
 
 /* As openpmix's servers write it: where, which version. A tool that is not told where to go looks
  * for files of this name below $TMPDIR. */
-static int file_write(struct tools *tools, const struct tools_config *config, struct error *err)
+static int file_write(struct tools *tools, const struct tool_proxy_config *config,
+                      struct error *err)
 {
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof(host) - 1);
@@ -227,13 +228,13 @@ static int file_write(struct tools *tools, const struct tools_config *config, st
         return error_set(err, "cannot write %s, which tools look for: %s", tools->file,
                          strerror(errno));
     fprintf(file, "%s.%u;tcp4://127.0.0.1:%u\n%s\n%d\n%u:%u\n", config->server, config->node,
-            tools->port, pmix_host_version(NULL), (int)getpid(), geteuid(), getegid());
+            tools->port, pmix_server_version(NULL), (int)getpid(), geteuid(), getegid());
     return fclose(file) ? error_set(err, "cannot write %s: %s", tools->file, strerror(errno)) : 0;
 }
 
 /* ---- life ---- */
 
-struct tools *tools_new(const struct tools_config *config, struct error *err)
+struct tools *tool_proxy_new(const struct tool_proxy_config *config, struct error *err)
 {
     struct tools *tools = mem_alloc(sizeof(*tools));
     *tools = (struct tools){.loop = config->loop,
@@ -248,24 +249,24 @@ struct tools *tools_new(const struct tools_config *config, struct error *err)
         ev_timer_start(tools->loop, &tools->timer);
         return tools;
     }
-    tools_free(tools);
+    tool_proxy_free(tools);
     return NULL;
 }
 
-const char *tools_file(const struct tools *tools)
+const char *tool_proxy_file(const struct tools *tools)
 {
     return tools->file;
 }
 
 static bool anything_waits(const struct tools *tools)
 {
-    bool waits = !pmix_host_output_is_out(tools->host);
+    bool waits = !pmix_server_output_is_out(tools->host);
     for (const struct tool *tool = tools->first; tool; tool = tool->next)
         waits |= tool->ends[TOOL_FAR].out.len || tool->ends[TOOL_NEAR].out.len;
     return waits;
 }
 
-/* What tasks wrote last comes by way of the hub: who watches them wants to see it. */
+/* What tasks wrote last comes by way of the service: who watches them wants to see it. */
 static void drain(struct tools *tools)
 {
     int quiet = 0;
@@ -280,7 +281,7 @@ static void drain(struct tools *tools)
     }
 }
 
-void tools_free(struct tools *tools)
+void tool_proxy_free(struct tools *tools)
 {
     if (!tools)
         return;
@@ -365,7 +366,7 @@ static void tool_pass(struct tool *tool, struct ev_loop *loop)
         shut_near(tool);
     }
     watch_all(tool, loop);
-    tools_settle(tool);
+    tool_proxy_settle(tool);
 }
 
 static void tool_read(struct tool *tool, enum tool_side side)

@@ -1,5 +1,5 @@
 /*
- * tools - PMIx tools of the user that connect to this node's host of openpmix (--tools).
+ * pmix_tool_proxy - PMIx tools of the user that connect to this node's host of openpmix (--tools).
  *
  * They come to a port of the agent's own, whose address is in a file of the program's scratch
  * directory, as openpmix's tools look for it; what they and the host say to each other is passed on
@@ -21,7 +21,7 @@
 #define TOOL_LAG (1u << 20)     /* bytes that wait for a tool, and output is held back */
 #define TOOL_LAG_MAX (16u << 20)
 #define TOOL_PATIENCE 10.0 /* s for one that lags, or has yet to say who it is */
-#define TOOLS_MAX 64       /* at a time */
+#define TOOL_PROXY_MAX 64  /* at a time */
 
 struct tools;
 
@@ -51,7 +51,7 @@ struct tool {
     struct tool_end ends[TOOL_NSIDES];
 };
 
-struct tools_config {
+struct tool_proxy_config {
     struct ev_loop *loop;
     struct pmix_host *host;
     const char *directory; /* for the file */
@@ -63,18 +63,18 @@ struct tools_config {
 };
 
 /* All in config is borrowed during the call but loop, host and arg. NULL with a sentence. */
-struct tools *tools_new(const struct tools_config *config, struct error *err);
-void tools_free(struct tools *tools); /* after what is on its way has gone, within a moment */
-const char *tools_file(const struct tools *tools);
-void tools_came(struct tools *tools, uint32_t number); /* pmix_host_ops' tool_came() */
+struct tools *tool_proxy_new(const struct tool_proxy_config *config, struct error *err);
+void tool_proxy_free(struct tools *tools); /* after what is on its way has gone, within a moment */
+const char *tool_proxy_file(const struct tools *tools);
+void tool_proxy_came(struct tools *tools, uint32_t number); /* pmix_host_ops' tool_came() */
 
-/* tool.c: one of them, for tools.c */
+/* pmix_tool_proxy.c: one of them, for pmix_tool_proxy.c */
 struct tool *tool_new(struct tools *tools, struct ev_loop *loop, int fd);
 void tool_join(struct tool *tool, struct ev_loop *loop, int fd); /* fd leads to openpmix */
 void tool_free(struct tool *tool, struct ev_loop *loop);
 /* The tool itself is not heard any more; the rest follows. */
 void tool_drop(struct tool *tool, struct ev_loop *loop);
-/* Something came or went: tools.c looks at it. Frees it, perhaps. */
-void tools_settle(struct tool *tool);
+/* Something came or went: pmix_tool_proxy.c looks at it. Frees it, perhaps. */
+void tool_proxy_settle(struct tool *tool);
 
 #endif

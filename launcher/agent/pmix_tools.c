@@ -12,7 +12,7 @@ static void note(void *arg, const char *text)
     struct agent *agent = arg;
     struct frame frame = {
         .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
-    report_send(agent, &frame);
+    exit_report_send(agent, &frame);
 }
 
 /* One line is enough: on other nodes the file has a name that is like this one. */
@@ -20,30 +20,31 @@ static void announce(struct agent *agent, const struct launch *launch, const str
 {
     if (launch->node)
         return;
-    char *text = mem_format("PMIx tools on %s: --uri file:%s", launch->hosts[0], tools_file(tools));
+    char *text =
+        mem_format("PMIx tools on %s: --uri file:%s", launch->hosts[0], tool_proxy_file(tools));
     note(agent, text);
     free(text);
 }
 
 struct tools *pmix_tools(struct agent *agent, struct pmix_host *host,
-                         const struct pmix_host_config *server, const struct launch *launch,
+                         const struct pmix_server_config *server, const struct launch *launch,
                          struct error *err)
 {
-    if (scratch_make(agent->config->scratch) < 0) {
+    if (scratch_directory_make(agent->config->scratch) < 0) {
         error_set(err, "cannot make %s, which tools need: %s", server->tmpdir, strerror(errno));
         return NULL;
     }
     char *name = mem_format("tprun.%s.%s", launch->instance_id ?: "0", launch->program);
-    struct tools_config config = {.loop = agent->loop,
-                                  .host = host,
-                                  .directory = server->tmpdir,
-                                  .name = name,
-                                  .server = server->program,
-                                  .node = agent->node,
-                                  .note = note,
-                                  .arg = agent};
-    pmix_host_let_tools(host, name);
-    struct tools *tools = tools_new(&config, err);
+    struct tool_proxy_config config = {.loop = agent->loop,
+                                       .host = host,
+                                       .directory = server->tmpdir,
+                                       .name = name,
+                                       .server = server->program,
+                                       .node = agent->node,
+                                       .note = note,
+                                       .arg = agent};
+    pmix_server_let_tools(host, name);
+    struct tools *tools = tool_proxy_new(&config, err);
     if (tools)
         announce(agent, launch, tools);
     free(name);

@@ -7,7 +7,7 @@
 
 #define PARTED_MAX 16 /* a program may spawn without end */
 
-struct pmix_place *place_new(struct group *group)
+struct pmix_place *retained_job_new(struct group *group)
 {
     const struct launch *launch = group->launch;
     struct pmix_place *place = mem_alloc(sizeof(*place));
@@ -21,22 +21,22 @@ struct pmix_place *place_new(struct group *group)
     return place;
 }
 
-void places_free(struct pmix_place **from)
+void retained_jobs_free(struct pmix_place **from)
 {
     struct pmix_place *next;
     for (struct pmix_place *place = *from; place; place = next) {
         next = place->next;
-        pmix_job_free(place->job);
+        pmix_namespace_free(place->job);
         free(place->tree_node);
         free(place);
     }
     *from = NULL;
 }
 
-void place_part(struct pmix_place **parted, struct pmix_place *place)
+void retained_job_part(struct pmix_place **parted, struct pmix_place *place)
 {
     if (place->nnodes == 1 || place->group->terminating || place->agent->terminating) {
-        places_free(&place);
+        retained_jobs_free(&place);
         return;
     }
     place->group = NULL;
@@ -44,10 +44,10 @@ void place_part(struct pmix_place **parted, struct pmix_place *place)
     *parted = place;
     for (unsigned count = 0; place; place = place->next)
         if (++count == PARTED_MAX)
-            places_free(&place->next);
+            retained_jobs_free(&place->next);
 }
 
-struct pmix_place *place_find(struct pmix_place *parted, uint32_t number)
+struct pmix_place *retained_job_find(struct pmix_place *parted, uint32_t number)
 {
     while (parted && parted->number != number)
         parted = parted->next;

@@ -12,20 +12,21 @@
 struct asking {
     struct asking *next;
     uint32_t number;
-    enum ask_kind kind;
-    uint32_t ntasks; /* of ASK_SPAWN, if they are few enough to be answered for one by one; or 0 */
+    enum task_request_kind kind;
+    uint32_t
+        ntasks; /* of TASK_REQUEST_SPAWN, if they are few enough to be answered for one by one; or 0 */
     struct pmi_request *request; /* NULL: PMIx asks, and this is its number for it */
     uint64_t token;
 };
 
-char *asking_kvsname(const struct launch *launch, uint32_t group)
+char *spawn_and_names_kvsname(const struct launch *launch, uint32_t group)
 {
     return mem_format("kvs_%s_%u", launch->program, group);
 }
 
 /* ---- questions ---- */
 
-static uint32_t count_tasks(const struct ask *ask)
+static uint32_t count_tasks(const struct task_request *ask)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < ask->nblocks; i++)
@@ -33,7 +34,7 @@ static uint32_t count_tasks(const struct ask *ask)
     return count <= ASKING_MAX_CODES ? (uint32_t)count : 0;
 }
 
-static void ask_above(struct group *group, const struct task *task, struct ask *ask,
+static void ask_above(struct group *group, const struct task *task, struct task_request *ask,
                       struct pmi_request *request, uint64_t token)
 {
     struct asking *asking = mem_alloc(sizeof(*asking));
@@ -42,7 +43,7 @@ static void ask_above(struct group *group, const struct task *task, struct ask *
     group->asking = asking;
     ask->app = task->what->app;
     ask->rank = task->what->rank;
-    json_t *value = ask_to_json(ask);
+    json_t *value = task_request_to_json(ask);
     char *text = json_dumps(value, JSON_COMPACT);
     struct frame frame = {.type = FRAME_ASK,
                           .node = group->agent->node,
@@ -50,23 +51,23 @@ static void ask_above(struct group *group, const struct task *task, struct ask *
                           .group = group->number,
                           .bytes = text,
                           .len = text ? strlen(text) : 0};
-    report_send(group->agent, &frame);
+    exit_report_send(group->agent, &frame);
     json_decref(value);
     free(text);
 }
 
 static const struct task *asking_task(struct pmi_request *request)
 {
-    return pmi_client_data(pmi_request_client(request));
+    return pmi_connection_data(pmi_request_client(request));
 }
 
-void asking_name(void *arg, struct pmi_request *request, enum pmi_name name, const char *service,
-                 const char *port)
+void spawn_and_names_on_name(void *arg, struct pmi_request *request, enum pmi_name name,
+                             const char *service, const char *port)
 {
-    static const enum ask_kind kinds[] = {[PMI_NAME_PUBLISH] = ASK_PUBLISH,
-                                          [PMI_NAME_UNPUBLISH] = ASK_UNPUBLISH,
-                                          [PMI_NAME_LOOKUP] = ASK_LOOKUP};
-    struct ask ask = {
+    static const enum task_request_kind kinds[] = {[PMI_NAME_PUBLISH] = TASK_REQUEST_PUBLISH,
+                                                   [PMI_NAME_UNPUBLISH] = TASK_REQUEST_UNPUBLISH,
+                                                   [PMI_NAME_LOOKUP] = TASK_REQUEST_LOOKUP};
+    struct task_request ask = {
         .kind = kinds[name], .name = (char *)(uintptr_t)service, .port = (char *)(uintptr_t)port};
     ask_above(arg, asking_task(request), &ask, request, 0);
 }
@@ -90,9 +91,9 @@ static struct pair *borrow_pairs(const struct pmi_pairs *pairs, const char *dire
     return list;
 }
 
-void asking_value(void *arg, struct pmi_request *request, const char *key)
+void spawn_and_names_on_value(void *arg, struct pmi_request *request, const char *key)
 {
-    struct ask ask = {.kind = ASK_DEAD};
+    struct task_request ask = {.kind = TASK_REQUEST_DEAD};
     if (!strcmp(key, "PMI_hwloc_xmlfile"))
         topology_file_ask(arg, request);
     else if (!strcmp(key, "PMI_dead_processes"))
@@ -101,19 +102,20 @@ void asking_value(void *arg, struct pmi_request *request, const char *key)
         pmi_request_value(request, NULL);
 }
 
-static void ask_spawn(struct group *group, const struct task *task, const struct pmi_spawn *spawn,
-                      struct pmi_request *request, uint64_t token)
+static void ask_spawn(struct group *group, const struct task *task,
+                      const struct spawn_request *spawn, struct pmi_request *request,
+                      uint64_t token)
 {
     const char *directory = request ? NULL : pmix_memory(group);
-    struct ask ask = {.kind = ASK_SPAWN,
-                      .aloud = !request, /* PMIx's answer is a number */
-                      .blocks = mem_array(spawn->nblocks, sizeof(*ask.blocks)),
-                      .nblocks = spawn->nblocks};
+    struct task_request ask = {.kind = TASK_REQUEST_SPAWN,
+                               .aloud = !request, /* PMIx's answer is a number */
+                               .blocks = mem_array(spawn->nblocks, sizeof(*ask.blocks)),
+                               .nblocks = spawn->nblocks};
     ask.preput = borrow_pairs(&spawn->preputs, NULL, &ask.npreput);
     for (size_t i = 0; i < spawn->nblocks; i++) {
-        const struct pmi_spawn_block *from = &spawn->blocks[i];
-        struct ask_block *block = &ask.blocks[i];
-        *block = (struct ask_block){.argv = from->argv, .ntasks = from->maxprocs};
+        const struct spawn_request_block *from = &spawn->blocks[i];
+        struct task_request_block *block = &ask.blocks[i];
+        *block = (struct task_request_block){.argv = from->argv, .ntasks = from->maxprocs};
         block->info = borrow_pairs(&from->infos, directory, &block->ninfo);
     }
     ask_above(group, task, &ask, request, token);
@@ -123,7 +125,8 @@ static void ask_spawn(struct group *group, const struct task *task, const struct
     free(ask.preput);
 }
 
-void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn)
+void spawn_and_names_on_spawn(void *arg, struct pmi_request *request,
+                              const struct spawn_request *spawn)
 {
     static const struct pmi_spawned refused = {.rc = 1, .why = "it is another user who asks"};
     const struct task *task = asking_task(request);
@@ -133,21 +136,21 @@ void asking_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn
         ask_spawn(arg, task, spawn, request, 0);
 }
 
-void asking_spawn_pmix(struct group *group, uint32_t rank, uint64_t token,
-                       const struct pmi_spawn *spawn)
+void spawn_and_names_spawn_pmix(struct group *group, uint32_t rank, uint64_t token,
+                                const struct spawn_request *spawn)
 {
     for (uint32_t i = 0; i < group->ntasks; i++)
         if (group->tasks[i].what->rank == rank) {
             ask_spawn(group, &group->tasks[i], spawn, NULL, token);
             return;
         }
-    pmix_job_spawned(group->pmix, token, SPAWN_BAD, NULL);
+    pmix_namespace_spawned(group->pmix, token, SPAWN_BAD, NULL);
 }
 
 /* ---- answers ---- */
 
 /* One for each task: none of them runs, and some are why. NULL where that is not known. */
-static int *make_codes(const struct asking *asking, const struct answer *answer)
+static int *make_codes(const struct asking *asking, const struct task_answer *answer)
 {
     int *codes =
         answer->nfailed && asking->ntasks ? mem_array(asking->ntasks, sizeof(*codes)) : NULL;
@@ -163,7 +166,7 @@ static int *make_codes(const struct asking *asking, const struct answer *answer)
 }
 
 /* The refusal is that of the first failure. */
-static enum spawn_fate fate_of(const struct answer *answer)
+static enum spawn_fate fate_of(const struct task_answer *answer)
 {
     if (!answer->refusal)
         return SPAWN_STARTED;
@@ -176,11 +179,11 @@ static enum spawn_fate fate_of(const struct answer *answer)
 }
 
 static void answer_pmix(const struct group *group, const struct asking *asking,
-                        const struct answer *answer)
+                        const struct task_answer *answer)
 {
     char *name = pmix_name(group->launch, answer->group);
     if (group->pmix)
-        pmix_job_spawned(group->pmix, asking->token, fate_of(answer), name);
+        pmix_namespace_spawned(group->pmix, asking->token, fate_of(answer), name);
     free(name);
 }
 
@@ -197,19 +200,19 @@ static char *dead_text(const struct idset *dead)
 }
 
 static void give_answer(const struct group *group, const struct asking *asking,
-                        const struct answer *answer)
+                        const struct task_answer *answer)
 {
     if (!asking->request) {
         answer_pmix(group, asking, answer);
         return;
     }
-    if (asking->kind == ASK_DEAD) {
+    if (asking->kind == TASK_REQUEST_DEAD) {
         char *ranks = dead_text(answer->dead);
         pmi_request_value(asking->request, ranks);
         free(ranks);
         return;
     }
-    if (asking->kind != ASK_SPAWN) {
+    if (asking->kind != TASK_REQUEST_SPAWN) {
         pmi_request_named(asking->request,
                           answer->full      ? PMI_NAMED_FULL
                           : answer->refusal ? PMI_NAMED_NOT
@@ -217,7 +220,7 @@ static void give_answer(const struct group *group, const struct asking *asking,
                           answer->port);
         return;
     }
-    char *job = asking_kvsname(group->launch, answer->group);
+    char *job = spawn_and_names_kvsname(group->launch, answer->group);
     int *codes = make_codes(asking, answer);
     struct pmi_spawned spawned = {.rc = answer->refusal ? 1 : 0,
                                   .why = answer->refusal,
@@ -243,20 +246,20 @@ static struct asking *take_asking(struct group *group, uint32_t number)
 static void take_answer(struct group *group, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    struct answer answer = {0};
+    struct task_answer answer = {0};
     struct asking *asking = take_asking(group, frame->rank);
     json_t *value = asking ? frame_json(frame, &err) : NULL;
-    if (!value || answer_from_json(&answer, value, &err) < 0)
+    if (!value || task_answer_from_json(&answer, value, &err) < 0)
         answer.refusal = mem_copy_text(error_text(&err));
     if (asking)
         give_answer(group, asking, &answer);
-    answer_clear(&answer);
+    task_answer_clear(&answer);
     error_clear(&err);
     json_decref(value);
     free(asking);
 }
 
-void asking_answer(struct agent *agent, const struct frame *frame)
+void spawn_and_names_on_answer(struct agent *agent, const struct frame *frame)
 {
     struct group *group = group_find(agent, frame->group);
     if (frame->node == agent->node && group)
@@ -265,7 +268,7 @@ void asking_answer(struct agent *agent, const struct frame *frame)
         tree_send_node(agent->tree, frame->node, frame);
 }
 
-void asking_free(struct group *group)
+void spawn_and_names_free(struct group *group)
 {
     struct asking *next;
     for (struct asking *asking = group->asking; asking; asking = next) {

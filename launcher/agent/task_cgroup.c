@@ -14,7 +14,7 @@ static void confine_say(struct group *group, char *text)
     struct frame frame = {
         .type = FRAME_NOTE, .node = group->agent->node, .bytes = text, .len = strlen(text)};
     if (group->launch->spec->verbose)
-        report_send(group->agent, &frame);
+        exit_report_send(group->agent, &frame);
     free(text);
 }
 
@@ -91,7 +91,7 @@ static void confine_first(struct group *group)
     agent->oom_kills = cgroup_kills(agent->config->cgroup, &limit);
 }
 
-void confine_open(struct group *group)
+void task_cgroup_open(struct group *group)
 {
     if (!group->launch->nlocal)
         return;
@@ -101,7 +101,7 @@ void confine_open(struct group *group)
         confine_first(group);
 }
 
-void confine_close(struct group *group)
+void task_cgroup_close(struct group *group)
 {
     struct agent *agent = group->agent;
     if (!agent->confined)
@@ -127,7 +127,7 @@ static char *confine_size(uint64_t bytes)
 }
 
 /* A shell says of what it waited for that it was killed by its own status. */
-char *confine_killed(const struct task *task)
+char *task_cgroup_killed(const struct task *task)
 {
     struct agent *agent = task->group->agent;
     uint64_t limit;
@@ -145,7 +145,7 @@ char *confine_killed(const struct task *task)
     return text;
 }
 
-void confine_remove(struct agent *agent)
+void task_cgroup_remove(struct agent *agent)
 {
     cgroup_remove(agent->config->cgroup);
     agent->caged = false;
@@ -173,15 +173,15 @@ static void confine_tell(struct group *group)
     free(cpus);
 }
 
-void confine_begin(struct task *task, struct spawning *child, struct spawn *spawn)
+void task_cgroup_begin(struct task *task, struct exec_process *child, struct exec *spawn)
 {
     struct group *group = task->group;
     spawn->cgroup = group->agent->config->cgroup;
-    spawn_begin(child, spawn);
-    if (child->failure.step == SPAWN_CGROUP) {
+    exec_begin(child, spawn);
+    if (child->failure.step == EXEC_CGROUP) {
         confine_give_up(group, child->failure.number);
-        spawn_finish(child);
-        spawn_begin(child, spawn);
+        exec_finish(child);
+        exec_begin(child, spawn);
     } else if (task->what->local_rank == 0 && cgroup_dir(spawn->cgroup) >= 0) {
         confine_tell(group);
     }

@@ -31,7 +31,7 @@ static int pipe_for(int ends[2], int task_end)
 }
 
 /* PMI-1 or PMI-2, which have a descriptor. */
-static bool speaks_lines(const struct start *start, const struct task *task)
+static bool speaks_lines(const struct task_start *start, const struct task *task)
 {
     return task->group->pmi && start->parts[task->what->app].pmi & (SPEC_PMI_1 | SPEC_PMI_2);
 }
@@ -45,7 +45,7 @@ static int pmi_open(int ends[2])
     return setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes));
 }
 
-static int ends_open(const struct start *start, const struct task *task, struct ends *ends)
+static int ends_open(const struct task_start *start, const struct task *task, struct ends *ends)
 {
     *ends = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
     if (pipe_for(ends->out, 1) < 0 || pipe_for(ends->err, 1) < 0 ||
@@ -55,71 +55,72 @@ static int ends_open(const struct start *start, const struct task *task, struct 
     return 0;
 }
 
-static int failure_status(const struct spawn_failure *failure)
+static int failure_status(const struct exec_failure *failure)
 {
-    if (failure->step == SPAWN_EXEC)
+    if (failure->step == EXEC_EXEC)
         return W_EXITCODE(failure->number == ENOENT ? 127 : 126, 0);
     return W_EXITCODE(1, 0);
 }
 
-static void slot_begin(struct start *start, struct start_slot *slot, struct task *task)
+static void slot_begin(struct task_start *start, struct task_start_slot *slot, struct task *task)
 {
     const struct launch_task *what = task->what;
-    const struct part *part = &start->parts[what->app];
+    const struct part_setup *part = &start->parts[what->app];
     const struct launch *launch = start->group->launch;
     const struct ends *ends = &slot->ends;
-    struct variables_source source = {launch,
-                                      part,
-                                      start->texts,
-                                      ends->pmi[0] >= 0,
-                                      pmix_variables(task, part->pmi),
-                                      threads_of(&start->threads, part, what),
-                                      start->group->older};
-    variables_fill(&slot->vars, &source, what);
+    struct task_environment_source source = {launch,
+                                             part,
+                                             start->texts,
+                                             ends->pmi[0] >= 0,
+                                             pmix_variables(task, part->pmi),
+                                             openmp_variables_of(&start->threads, part, what),
+                                             start->group->older};
+    task_environment_fill(&slot->vars, &source, what);
     slot->task = task;
-    slot->spawn = (struct spawn){.path = part->path,
-                                 .argv = launch->spec->parts[what->app].argv,
-                                 .envp = slot->vars.list,
-                                 .fds = {ends->in[0] >= 0 ? ends->in[0] : start->null, ends->out[0],
-                                         ends->err[0], ends->pmi[0]},
-                                 .directory = part->directory,
-                                 .umask = part->umask,
-                                 .death_signal = SIGTERM, /* the guard does the rest */
-                                 .group = true,
-                                 .cpus = start->bindings.sets[what->binding],
-                                 .cpus_size = start->bindings.size,
-                                 .memory = memory_of(launch, start->memory, what),
-                                 .limits = part->limits};
-    confine_begin(task, &slot->child, &slot->spawn);
+    slot->spawn = (struct exec){.path = part->path,
+                                .argv = launch->spec->parts[what->app].argv,
+                                .envp = slot->vars.list,
+                                .fds = {ends->in[0] >= 0 ? ends->in[0] : start->null, ends->out[0],
+                                        ends->err[0], ends->pmi[0]},
+                                .directory = part->directory,
+                                .umask = part->umask,
+                                .death_signal = SIGTERM, /* the guard does the rest */
+                                .group = true,
+                                .cpus = start->bindings.sets[what->binding],
+                                .cpus_size = start->bindings.size,
+                                .memory = memory_binding_of(launch, start->memory, what),
+                                .limits = part->limits};
+    task_cgroup_begin(task, &slot->child, &slot->spawn);
 }
 
-static bool slot_is_alone(const struct start *start, const struct start_slot *slot)
+static bool slot_is_alone(const struct task_start *start, const struct task_start_slot *slot)
 {
-    for (uint32_t i = 0; i < START_SLOTS; i++)
+    for (uint32_t i = 0; i < TASK_START_SLOTS; i++)
         if (&start->slots[i] != slot && start->slots[i].task && !start->slots[i].suspect)
             return false;
     return true;
 }
 
-static void slot_failed(struct start *start, struct start_slot *slot, struct task *task)
+static void slot_failed(struct task_start *start, struct task_start_slot *slot, struct task *task)
 {
     struct error err = ERROR_INIT;
-    spawn_explain(&slot->spawn, &slot->child.failure, &err);
-    failures_add(start, task, failure_status(&slot->child.failure),
-                 mem_copy_text(error_text(&err)));
+    exec_explain(&slot->spawn, &slot->child.failure, &err);
+    start_failures_add(start, task, failure_status(&slot->child.failure),
+                       mem_copy_text(error_text(&err)));
     error_clear(&err);
     ends_close(&slot->ends, 1);
 }
 
 /* What is to be shown is what the kernel said, not what it was asked for. */
-static void slot_found(struct start *start, const struct start_slot *slot, uint32_t rank)
+static void slot_found(struct task_start *start, const struct task_start_slot *slot, uint32_t rank)
 {
-    const cpu_set_t *set = spawn_cpus(&slot->child);
+    const cpu_set_t *set = exec_cpus(&slot->child);
     if ((start->group->launch->spec->display & LAYOUT_SHOW_BIND) && set)
-        bindings_add_found(&start->bindings, set, rank);
+        task_binding_add_found(&start->bindings, set, rank);
 }
 
-static void slot_started(struct start *start, struct start_slot *slot, struct task *task, pid_t pid)
+static void slot_started(struct task_start *start, struct task_start_slot *slot, struct task *task,
+                         pid_t pid)
 {
     struct group *group = task->group;
     struct ends *ends = &slot->ends;
@@ -128,21 +129,21 @@ static void slot_started(struct start *start, struct start_slot *slot, struct ta
     task->drained = false;
     group->live++;
     group->undrained++;
-    streams_open(task, ends->out[1], ends->err[1], ends->in[1]);
+    task_streams_open(task, ends->out[1], ends->err[1], ends->in[1]);
     if (ends->pmi[1] >= 0)
-        rendezvous_open(task, ends->pmi[1]);
+        pmi_socket_open(task, ends->pmi[1]);
     slot_found(start, slot, task_rank(task));
-    signals_started(task);
+    task_signals_started(task);
 }
 
-bool slot_finish(struct start *start, struct start_slot *slot)
+bool task_launch_finish(struct task_start *start, struct task_start_slot *slot)
 {
     struct task *task = slot->task;
     if (!task || slot->suspect)
         return true;
-    if (!spawn_wait(&slot->child, START_TURN))
+    if (!exec_wait(&slot->child, TASK_START_TURN))
         return false;
-    pid_t pid = spawn_finish(&slot->child);
+    pid_t pid = exec_finish(&slot->child);
     slot->suspect = pid < 0 && !slot_is_alone(start, slot);
     start->stop |= pid < 0;
     if (slot->suspect)
@@ -166,10 +167,10 @@ static char *pipes_refused(int number)
                       strerror(number), (unsigned long long)files.rlim_cur);
 }
 
-void slot_start(struct start *start, struct start_slot *slot, struct task *task)
+void task_launch_start(struct task_start *start, struct task_start_slot *slot, struct task *task)
 {
     if (ends_open(start, task, &slot->ends) < 0) {
-        failures_add(start, task, W_EXITCODE(1, 0), pipes_refused(errno));
+        start_failures_add(start, task, W_EXITCODE(1, 0), pipes_refused(errno));
         ends_close(&slot->ends, 0);
         ends_close(&slot->ends, 1);
         return;
@@ -177,16 +178,16 @@ void slot_start(struct start *start, struct start_slot *slot, struct task *task)
     slot_begin(start, slot, task);
 }
 
-void slot_retry(struct start_slot *slot)
+void task_launch_retry(struct task_start_slot *slot)
 {
     if (!slot->suspect)
         return;
     slot->suspect = false;
-    spawn_begin(&slot->child, &slot->spawn);
+    exec_begin(&slot->child, &slot->spawn);
 }
 
-void slot_free(struct start_slot *slot)
+void task_launch_free(struct task_start_slot *slot)
 {
-    variables_free(&slot->vars);
-    spawning_free(&slot->child);
+    task_environment_free(&slot->vars);
+    exec_process_free(&slot->child);
 }

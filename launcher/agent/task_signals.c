@@ -45,7 +45,7 @@ static void signals_remember(struct agent *agent, const struct process_set *sent
     process_set_clear(&now);
 }
 
-void signals_forward(struct agent *agent, int number)
+void task_signals_forward(struct agent *agent, int number)
 {
     struct process_set set = {0};
     signals_list(agent, false, &set);
@@ -58,7 +58,7 @@ void signals_forward(struct agent *agent, int number)
             group->owed = number;
 }
 
-void signals_terminate(struct agent *agent)
+void task_signals_terminate(struct agent *agent)
 {
     struct process_set set = {0};
     signals_list(agent, true, &set);
@@ -68,7 +68,7 @@ void signals_terminate(struct agent *agent)
     process_set_clear(&set);
 }
 
-void signals_kill(struct agent *agent)
+void task_signals_kill(struct agent *agent)
 {
     struct process_set set = {0};
     cgroup_kill(agent->config->cgroup);
@@ -77,7 +77,7 @@ void signals_kill(struct agent *agent)
     process_set_clear(&set);
 }
 
-char *signals_survivors(const struct agent *agent)
+char *task_signals_survivors(const struct agent *agent)
 {
     struct process_set set = {0};
     signals_list(agent, true, &set);
@@ -103,7 +103,7 @@ static void signal_task(const struct task *task, int number)
     process_set_clear(&set);
 }
 
-void signals_started(struct task *task)
+void task_signals_started(struct task *task)
 {
     struct group *group = task->group;
     if (group->terminating)
@@ -114,7 +114,7 @@ void signals_started(struct task *task)
         signal_task(task, group->owed);
 }
 
-void signals_kill_group(const struct group *group)
+void task_signals_kill_group(const struct group *group)
 {
     struct process_set set = {0};
     pid_t *tasks = mem_array(group->ntasks, sizeof(*tasks));
@@ -174,25 +174,25 @@ static void abort_task(struct task *task, const struct pmix_control *control)
 
 static void control_task(struct task *task, const struct pmix_control *control)
 {
-    static const int numbers[HUB_NACTIONS] = {
-        [HUB_KILL] = SIGKILL, [HUB_PAUSE] = SIGTSTP, [HUB_RESUME] = SIGCONT};
-    task->unwanted |= control->action == HUB_KILL || control->action == HUB_TERMINATE;
-    if (control->action == HUB_ABORT)
+    static const int numbers[CONTROL_NACTIONS] = {
+        [CONTROL_KILL] = SIGKILL, [CONTROL_PAUSE] = SIGTSTP, [CONTROL_RESUME] = SIGCONT};
+    task->unwanted |= control->action == CONTROL_KILL || control->action == CONTROL_TERMINATE;
+    if (control->action == CONTROL_ABORT)
         abort_task(task, control);
-    else if (control->action == HUB_TERMINATE)
+    else if (control->action == CONTROL_TERMINATE)
         terminate(task);
     else
         signal_task(task, numbers[control->action] ?: (int)control->number);
 }
 
-void signals_control(struct group *group, const struct pmix_control *control)
+void task_signals_control(struct group *group, const struct pmix_control *control)
 {
     for (uint32_t i = 0; i < group->ntasks; i++)
         if (group->tasks[i].pid > 0 && idset_has(control->ranks, group->tasks[i].what->rank))
             control_task(&group->tasks[i], control);
 }
 
-void signals_end(struct task *task)
+void task_signals_end(struct task *task)
 {
     ev_timer_stop(task->group->agent->loop, &task->killer);
     free(task->aborter);

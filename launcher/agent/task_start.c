@@ -11,86 +11,86 @@
 
 #include "base/mem.h"
 
-static void start_open(struct start *start, struct group *group)
+static void start_open(struct task_start *start, struct group *group)
 {
     const struct launch *launch = group->launch;
     const struct topo *topo = group->agent->topo;
-    const struct part_source source = {launch, topo, group->agent->config->scratch,
-                                       spec_pmi_served & SPEC_PMI_X};
+    const struct part_setup_source source = {launch, topo, group->agent->config->scratch,
+                                             spec_pmi_served & SPEC_PMI_X};
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max; /* four descriptors a task; tasks get theirs back */
         setrlimit(RLIMIT_NOFILE, &files);
     }
     start->group = group;
-    start->texts[0] = variables_taskmap(launch);
-    start->texts[1] = variables_resources(launch);
+    start->texts[0] = task_environment_taskmap(launch);
+    start->texts[1] = task_environment_resources(launch);
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->parts = mem_array(launch->spec->nparts, sizeof(*start->parts));
     for (size_t i = 0; i < launch->spec->nparts; i++)
-        part_open(&start->parts[i], &source, i);
-    bindings_open(&start->bindings, launch);
-    threads_open(&start->threads, launch, topo);
+        part_setup_open(&start->parts[i], &source, i);
+    task_binding_open(&start->bindings, launch);
+    openmp_variables_open(&start->threads, launch, topo);
 }
 
 void start_free(struct group *group)
 {
-    struct start *start = group->start;
+    struct task_start *start = group->start;
     if (!start)
         return;
     ev_timer_stop(group->agent->loop, &start->turn);
     for (size_t i = 0; i < group->launch->spec->nparts; i++)
-        part_close(&start->parts[i]);
-    for (uint32_t i = 0; i < START_SLOTS; i++)
-        slot_free(&start->slots[i]);
-    bindings_close(&start->bindings);
+        part_setup_close(&start->parts[i]);
+    for (uint32_t i = 0; i < TASK_START_SLOTS; i++)
+        task_launch_free(&start->slots[i]);
+    task_binding_close(&start->bindings);
     free(start->parts);
-    threads_close(&start->threads);
+    openmp_variables_close(&start->threads);
     free(start->memory);
-    for (size_t i = 0; i < VARIABLES_LONG; i++)
+    for (size_t i = 0; i < TASK_ENVIRONMENT_LONG; i++)
         free(start->texts[i]);
     close(start->null);
     free(start);
     group->start = NULL;
 }
 
-static bool start_is_vain(const struct start *start)
+static bool start_is_vain(const struct task_start *start)
 {
     return start->group->terminating || start->group->agent->terminating;
 }
 
 /* Begin what is left. False when the turn is over, or a child takes its time. */
-static bool start_rest(struct start *start)
+static bool start_rest(struct task_start *start)
 {
     struct group *group = start->group;
-    uint64_t end = link_clock() + (uint64_t)(START_TURN * 1e9);
+    uint64_t end = link_clock() + (uint64_t)(TASK_START_TURN * 1e9);
     while (start->next < group->ntasks && !start->stop && !start_is_vain(start)) {
-        struct start_slot *slot = &start->slots[start->next % START_SLOTS];
-        if (!slot_finish(start, slot) || link_clock() > end)
+        struct task_start_slot *slot = &start->slots[start->next % TASK_START_SLOTS];
+        if (!task_launch_finish(start, slot) || link_clock() > end)
             return false;
         if (!start->stop)
-            slot_start(start, slot, &group->tasks[start->next++]);
+            task_launch_start(start, slot, &group->tasks[start->next++]);
     }
-    for (uint32_t i = 0; i < START_SLOTS; i++)
-        if (!slot_finish(start, &start->slots[i]))
+    for (uint32_t i = 0; i < TASK_START_SLOTS; i++)
+        if (!task_launch_finish(start, &start->slots[i]))
             return false;
     return true;
 }
 
 /* One after the other, those that failed beside others. */
-static bool start_suspects(struct start *start)
+static bool start_suspects(struct task_start *start)
 {
-    for (uint32_t i = 0; i < START_SLOTS; i++) {
-        struct start_slot *slot = &start->slots[i];
-        slot_retry(slot);
-        if (!slot_finish(start, slot))
+    for (uint32_t i = 0; i < TASK_START_SLOTS; i++) {
+        struct task_start_slot *slot = &start->slots[i];
+        task_launch_retry(slot);
+        if (!task_launch_finish(start, slot))
             return false;
     }
     return true;
 }
 
 /* All that can be started are, or have failed; false: not yet. */
-static bool start_turn(struct start *start)
+static bool start_turn(struct task_start *start)
 {
     do {
         if (!start_rest(start) || !start_suspects(start))
@@ -111,10 +111,10 @@ static struct group *start_find(const struct agent *agent, enum group_phase phas
 void start_settle(struct agent *agent, pid_t pid)
 {
     struct group *group = start_find(agent, GROUP_STARTING);
-    for (uint32_t i = 0; group && i < START_SLOTS; i++) {
-        struct start_slot *slot = &group->start->slots[i];
+    for (uint32_t i = 0; group && i < TASK_START_SLOTS; i++) {
+        struct task_start_slot *slot = &group->start->slots[i];
         if (slot->task && slot->child.pid == pid)
-            slot_finish(group->start, slot);
+            task_launch_finish(group->start, slot);
     }
 }
 
@@ -122,7 +122,7 @@ size_t start_on_way(const struct agent *agent, pid_t *pids)
 {
     const struct group *group = start_find(agent, GROUP_STARTING);
     size_t count = 0;
-    for (uint32_t i = 0; group && i < START_SLOTS; i++)
+    for (uint32_t i = 0; group && i < TASK_START_SLOTS; i++)
         if (group->start->slots[i].task)
             pids[count++] = group->start->slots[i].child.pid;
     return count;
@@ -130,7 +130,7 @@ size_t start_on_way(const struct agent *agent, pid_t *pids)
 
 static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    struct start *start = timer->data;
+    struct task_start *start = timer->data;
     struct group *group = start->group;
     (void)events;
     if (!start_turn(start)) {
@@ -138,11 +138,12 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
         ev_timer_start(loop, &start->turn);
         return;
     }
-    json_t *bindings = bindings_found_to_json(&start->bindings), *failed = failures_report(start);
+    json_t *bindings = task_binding_found_to_json(&start->bindings),
+           *failed = start_failures_report(start);
     start_free(group);
     group->phase = GROUP_RUNNING;
-    report_started(group, failed, bindings);
-    register_open(group);
+    exit_report_started(group, failed, bindings);
+    host_register_open(group);
     quota_tell(group);
 }
 
@@ -153,14 +154,14 @@ void start_refuse(struct group *group, const struct error *err)
     if (group->launch && group->launch->spawned)
         failed = json_pack("[[i, o, s]]", W_EXITCODE(1, 0), frame_text(error_text(err)), "");
     else
-        report_ended(group, none, "start", W_EXITCODE(1, 0), error_text(err));
+        exit_report_ended(group, none, "start", W_EXITCODE(1, 0), error_text(err));
     idset_free(none);
     group->phase = GROUP_RUNNING;
-    report_started(group, failed, NULL);
+    exit_report_started(group, failed, NULL);
 }
 
 /* What may be more than a program needs, since nothing is known of it, need not be there. */
-static int start_serve(const struct start *start, struct error *err)
+static int start_serve(const struct task_start *start, struct error *err)
 {
     unsigned offered = 0;
     bool needed = start->group->launch->spec->tools;
@@ -168,13 +169,13 @@ static int start_serve(const struct start *start, struct error *err)
         offered |= start->parts[i].pmi;
         needed |= start->parts[i].pmi == SPEC_PMI_X;
     }
-    rendezvous_start(start->group, offered);
+    pmi_socket_start(start->group, offered);
     if (pmix_open(start->group, offered, err) < 0 && needed)
         return -1;
     error_clear(err);
     const char *memory = pmix_memory(start->group);
     for (size_t i = 0; i < start->group->launch->spec->nparts; i++)
-        part_serve(&start->parts[i], memory);
+        part_setup_serve(&start->parts[i], memory);
     return 0;
 }
 
@@ -197,22 +198,22 @@ static void start_prepared(struct group *group)
                 mpis, json_pack("[i, i]", (int)group->start->parts[app].family, (int)app));
     }
     group->phase = GROUP_PREPARED;
-    report_prepared(group, failures_take(group->start), mpis);
+    exit_report_prepared(group, start_failures_take(group->start), mpis);
 }
 
 static int start_begin(struct group *group, struct error *err)
 {
     const struct launch *launch = group->launch;
     struct agent *agent = group->agent;
-    struct spawn_memory *memory;
+    struct exec_memory *memory;
     if (!group->number)
         agent->input_nodes =
             launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes);
-    if (bindings_check(launch, agent->topo, err) < 0 ||
-        memory_open(launch, agent->topo, &memory, err) < 0)
+    if (task_binding_check(launch, agent->topo, err) < 0 ||
+        memory_binding_open(launch, agent->topo, &memory, err) < 0)
         return -1;
     group->unbound = launch->claim != NULL;
-    confine_open(group);
+    task_cgroup_open(group);
     group->start = mem_alloc(sizeof(*group->start));
     group->start->memory = memory;
     start_open(group->start, group);
@@ -222,7 +223,7 @@ static int start_begin(struct group *group, struct error *err)
     }
     ev_timer_init(&group->start->turn, on_turn, 0, 0);
     group->start->turn.data = group->start;
-    failures_check(group->start);
+    start_failures_check(group->start);
     if (launch->nnodes > 1 && launch->node != UINT32_MAX)
         start_prepared(group);
     else

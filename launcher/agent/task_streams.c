@@ -27,7 +27,7 @@ static void stream_emit(void *arg, const char *bytes, size_t len, bool unfinishe
                           .bytes = bytes,
                           .len = len};
     stream->open_line = unfinished;
-    report_send(agent, &frame);
+    exit_report_send(agent, &frame);
 }
 
 static void stream_watch_idle(struct stream *stream, double seconds)
@@ -51,13 +51,13 @@ static void stream_idle(struct ev_loop *loop, ev_timer *timer, int events)
     if (left > 0)
         stream_watch_idle(stream, left);
     else
-        lines_idle(&stream->lines, stream_emit, stream);
+        line_buffer_idle(&stream->lines, stream_emit, stream);
 }
 
 static void stream_feed(struct stream *stream, const char *bytes, size_t len)
 {
     struct ev_loop *loop = stream->task->group->agent->loop;
-    lines_feed(&stream->lines, bytes, len, stream_emit, stream);
+    line_buffer_feed(&stream->lines, bytes, len, stream_emit, stream);
     stream->inside = bytes[len - 1] != '\n';
     stream->heard = ev_now(loop);
     if (stream->lines.rest.len && !ev_is_active(&stream->idle))
@@ -75,7 +75,7 @@ static void stream_end(struct stream *stream)
     stream->fd = -1;
     if (!stream->open_line)
         return;
-    lines_end(&stream->lines, stream_emit, stream);
+    line_buffer_end(&stream->lines, stream_emit, stream);
     if (stream->open_line) /* no bytes: the line will not go on */
         stream_emit(stream, "", 0, false);
 }
@@ -84,11 +84,11 @@ static void stream_close(struct stream *stream)
 {
     stream_end(stream);
     if (stream->task) {
-        lines_end(&stream->lines, stream_emit, stream);
+        line_buffer_end(&stream->lines, stream_emit, stream);
         ev_timer_stop(stream->task->group->agent->loop, &stream->idle);
         stream->patience = INFINITY;
     }
-    lines_free(&stream->lines);
+    line_buffer_free(&stream->lines);
 }
 
 static void streams_watch(struct group *group, void (*watch)(struct ev_loop *, ev_io *))
@@ -137,7 +137,7 @@ static void stream_readable(struct ev_loop *loop, ev_io *io, int events)
     stream_read(stream);
 }
 
-bool streams_drain(struct task *task)
+bool task_streams_drain(struct task *task)
 {
     for (int s = 0; s < 2; s++)
         while (stream_read(&task->streams[s]))
@@ -145,7 +145,7 @@ bool streams_drain(struct task *task)
     return !task->group->agent->stalled;
 }
 
-void streams_resume(struct agent *agent)
+void task_streams_resume(struct agent *agent)
 {
     if (!agent->stalled)
         return;
@@ -156,7 +156,7 @@ void streams_resume(struct agent *agent)
     }
 }
 
-void streams_say(struct task *task, bool error, const char *text)
+void task_streams_say(struct task *task, bool error, const char *text)
 {
     struct stream *stream = &task->streams[error];
     struct stream early = {.task = task, .flag = error ? FRAME_STDERR : 0};
@@ -166,10 +166,11 @@ void streams_say(struct task *task, bool error, const char *text)
         stream_feed(stream, text, strlen(text));
         return;
     }
-    lines_init(&early.lines, false); /* it was executed a moment ago: nothing of it is read yet */
-    lines_feed(&early.lines, text, strlen(text), stream_emit, &early);
-    lines_end(&early.lines, stream_emit, &early);
-    lines_free(&early.lines);
+    line_buffer_init(&early.lines,
+                     false); /* it was executed a moment ago: nothing of it is read yet */
+    line_buffer_feed(&early.lines, text, strlen(text), stream_emit, &early);
+    line_buffer_end(&early.lines, stream_emit, &early);
+    line_buffer_free(&early.lines);
 }
 
 static void stream_open(struct stream *stream, struct task *task, int fd, uint16_t flag)
@@ -179,7 +180,7 @@ static void stream_open(struct stream *stream, struct task *task, int fd, uint16
     stream->fd = fd;
     stream->flag = flag;
     stream->patience = flag ? spec->error_idle : spec->output_idle;
-    lines_init(&stream->lines, spec->unbuffered);
+    line_buffer_init(&stream->lines, spec->unbuffered);
     ev_timer_init(&stream->idle, stream_idle, 0, 0);
     stream->idle.data = stream;
     fcntl(fd, F_SETFL, O_NONBLOCK);
@@ -232,10 +233,10 @@ static void input_writable(struct ev_loop *loop, ev_io *io, int events)
     (void)loop;
     (void)events;
     input_write(task);
-    streams_input_settle(task->group->agent);
+    task_streams_input_settle(task->group->agent);
 }
 
-bool streams_push(struct task *task, const void *bytes, size_t len, bool end)
+bool task_streams_push(struct task *task, const void *bytes, size_t len, bool end)
 {
     if (task->group->launch->spec->input != SPEC_INPUT_TOOLS || !task->reads || task->input_ended)
         return false;
@@ -245,7 +246,7 @@ bool streams_push(struct task *task, const void *bytes, size_t len, bool end)
     return true;
 }
 
-bool streams_lag(const struct agent *agent)
+bool task_streams_lag(const struct agent *agent)
 {
     const struct group *first = group_find(agent, 0);
     for (uint32_t i = 0; first && i < first->ntasks; i++)
@@ -254,18 +255,18 @@ bool streams_lag(const struct agent *agent)
     return false;
 }
 
-void streams_input_settle(struct agent *agent)
+void task_streams_input_settle(struct agent *agent)
 {
     pmix_settle_input(agent);
     if (!agent->input_owed || !agent->parent)
         return;
-    if (streams_lag(agent) || (agent->tree && !tree_room(agent->tree, agent->input_nodes)))
+    if (task_streams_lag(agent) || (agent->tree && !tree_room(agent->tree, agent->input_nodes)))
         return;
     link_consumed(agent->parent, agent->input_owed);
     agent->input_owed = 0;
 }
 
-void streams_input(struct agent *agent, const struct frame *frame)
+void task_streams_input(struct agent *agent, const struct frame *frame)
 {
     if (agent->tree && agent->input_nodes)
         tree_send_nodes(agent->tree, agent->input_nodes, frame);
@@ -279,12 +280,12 @@ void streams_input(struct agent *agent, const struct frame *frame)
         input_write(task);
     }
     agent->input_owed += link_weight(frame);
-    streams_input_settle(agent);
+    task_streams_input_settle(agent);
 }
 
 /* ---- life ---- */
 
-void streams_open(struct task *task, int output, int error, int input)
+void task_streams_open(struct task *task, int output, int error, int input)
 {
     stream_open(&task->streams[0], task, output, 0);
     stream_open(&task->streams[1], task, error, FRAME_STDERR);
@@ -297,7 +298,7 @@ void streams_open(struct task *task, int output, int error, int input)
     input_write(task); /* what came before it was started */
 }
 
-void streams_close(struct task *task)
+void task_streams_close(struct task *task)
 {
     input_close(task);
     for (int s = 0; s < 2; s++)

@@ -59,7 +59,7 @@ static bool ending_left(const struct agent *agent)
     size_t count = 0;
     const pid_t *pids = agent->tree ? tree_pids(agent->tree, &count) : NULL;
     return !agent->given_up &&
-           (descend_signal(0, pids, count) || cgroup_populated(agent->config->cgroup));
+           (descendants_signal(0, pids, count) || cgroup_populated(agent->config->cgroup));
 }
 
 /* Where no other group has tasks, what this one's left behind goes too; else it belongs to the
@@ -73,7 +73,7 @@ static bool ending_swept(struct group *group)
         if (ending_lingers(group))
             return false;
         if (!agent->terminating) {
-            ending_terminate(agent, ending_grace(group));
+            task_termination_terminate(agent, ending_grace(group));
             agent->sweeping = true;
         }
         return false;
@@ -91,13 +91,13 @@ static void ending_over(struct group *group)
     if (!ending_swept(group))
         return;
     for (uint32_t i = 0; i < group->ntasks; i++)
-        if (!streams_drain(&group->tasks[i]) && agent->parent)
+        if (!task_streams_drain(&group->tasks[i]) && agent->parent)
             return; /* the rest comes when there is room for it */
     group->phase = GROUP_OVER;
     for (uint32_t i = 0; i < group->ntasks; i++)
-        streams_close(&group->tasks[i]);
-    confine_close(group);
-    register_close(group);
+        task_streams_close(&group->tasks[i]);
+    task_cgroup_close(group);
+    host_register_close(group);
 }
 
 static void ending_drain(struct group *group)
@@ -106,7 +106,7 @@ static void ending_drain(struct group *group)
         return;
     for (uint32_t i = 0; i < group->ntasks && group->undrained && !group->agent->stalled; i++) {
         struct task *task = &group->tasks[i];
-        if (!task->ended || task->drained || !streams_drain(task))
+        if (!task->ended || task->drained || !task_streams_drain(task))
             continue;
         task->drained = true;
         group->undrained--;
@@ -124,12 +124,12 @@ static bool ending_check_group(struct group *group)
     }
     if (group->phase != GROUP_OVER || agent->stalled || !idset_empty(group->below))
         return false;
-    report_done(group);
+    exit_report_done(group);
     group_free(group);
     return true;
 }
 
-void ending_check(struct agent *agent)
+void task_termination_check(struct agent *agent)
 {
     struct group *next;
     bool told = false;
@@ -141,7 +141,7 @@ void ending_check(struct agent *agent)
         return;
     if (agent->parent)
         link_flush(agent->parent, 0);
-    confine_remove(agent); /* this process is waited for: tprun ends later */
+    task_cgroup_remove(agent); /* this process is waited for: tprun ends later */
 }
 
 /* ---- ending them ---- */
@@ -154,18 +154,18 @@ static void ending_forsake(struct task *task)
     task->victim = task->ended = task->drained = true;
     task->pid = 0;
     group->live--;
-    report_add_rank(group, task->status, true, task_rank(task));
-    signals_end(task);
-    rendezvous_gone(task);
+    exit_report_add_rank(group, task->status, true, task_rank(task));
+    task_signals_end(task);
+    pmi_socket_gone(task);
 }
 
 /* What is left may not be signalled, being another user's, or waits for hardware. */
 static void ending_give_up(struct agent *agent)
 {
-    char *left = signals_survivors(agent);
+    char *left = task_signals_survivors(agent);
     char *text = mem_format("cannot end process %s: still there %g s after SIGKILL", left,
                             KILL_PERIOD * KILL_ROUNDS);
-    report_survivors(agent, text);
+    exit_report_survivors(agent, text);
     agent->given_up = true;
     for (struct group *group = agent->groups; group; group = group->next) {
         group->undrained = 0;
@@ -185,7 +185,7 @@ static void on_killer(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     if (ev_now(loop) < agent->kill_at)
         return;
-    signals_kill(agent);
+    task_signals_kill(agent);
     if (++agent->kills == KILL_ROUNDS && ending_left(agent))
         ending_give_up(agent);
 }
@@ -206,7 +206,7 @@ static void ending_recount(struct agent *agent)
     if (!agent->counting || ev_is_active(&agent->recount) || count == agent->counted)
         return;
     agent->counted = count;
-    report_running(agent, count, false);
+    exit_report_running(agent, count, false);
     ev_timer_set(&agent->recount, RECOUNT, 0);
     ev_timer_start(agent->loop, &agent->recount);
 }
@@ -218,11 +218,11 @@ static void on_recount(struct ev_loop *loop, ev_timer *timer, int events)
     ending_recount(timer->data);
 }
 
-void ending_count_down(struct agent *agent)
+void task_termination_count_down(struct agent *agent)
 {
     agent->counting = true;
     agent->counted = ending_count(agent);
-    report_running(agent, agent->counted, true);
+    exit_report_running(agent, agent->counted, true);
 }
 
 static void on_linger(struct ev_loop *loop, ev_timer *timer, int events)
@@ -232,7 +232,7 @@ static void on_linger(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events; /* the turn that it makes is enough */
 }
 
-void ending_open(struct agent *agent)
+void task_termination_open(struct agent *agent)
 {
     ev_timer_init(&agent->linger, on_linger, 0, 0);
     ev_timer_init(&agent->killer, on_killer, KILL_PERIOD, KILL_PERIOD);
@@ -240,12 +240,12 @@ void ending_open(struct agent *agent)
     agent->linger.data = agent->killer.data = agent->recount.data = agent;
 }
 
-void ending_close(struct agent *agent)
+void task_termination_close(struct agent *agent)
 {
     process_set_clear(&agent->heard_term);
 }
 
-void ending_terminate(struct agent *agent, double grace)
+void task_termination_terminate(struct agent *agent, double grace)
 {
     double at = ev_now(agent->loop) + grace;
     if (agent->terminating && at >= agent->kill_at) {
@@ -257,9 +257,9 @@ void ending_terminate(struct agent *agent, double grace)
     agent->sweeping = false;
     agent->kill_at = at;
     if (first && grace > 0)
-        signals_terminate(agent);
+        task_signals_terminate(agent);
     else if (grace <= 0)
-        signals_kill(agent);
+        task_signals_kill(agent);
     if (!first)
         return;
     agent->kills = 0;
@@ -267,10 +267,10 @@ void ending_terminate(struct agent *agent, double grace)
     ev_timer_start(agent->loop, &agent->killer);
 }
 
-void ending_terminate_group(struct group *group)
+void task_termination_terminate_group(struct group *group)
 {
     group->terminating = true;
-    signals_kill_group(group);
+    task_signals_kill_group(group);
 }
 
 /* ---- one by one ---- */
@@ -284,7 +284,7 @@ static const char *ending_why(const struct task *task)
         return "signal";
     if (WEXITSTATUS(task->status))
         return "exit";
-    if (rendezvous_state(task) == PMI_RUNNING)
+    if (pmi_socket_state(task) == PMI_RUNNING)
         return "unfinalized";
     return NULL;
 }
@@ -300,11 +300,12 @@ static bool ending_goes_on(const struct task *task, const char *why)
 static void ending_tell(struct task *task, const char *why)
 {
     int status = task->aborter ? W_EXITCODE(task->aborted, 0) : task->status;
-    char *text = task->aborter ? mem_format("aborted by %s", task->aborter) : confine_killed(task);
+    char *text =
+        task->aborter ? mem_format("aborted by %s", task->aborter) : task_cgroup_killed(task);
     task->mourned = ending_goes_on(task, why);
     pmix_died(task, task->mourned);
     if (!task->victim)
-        report_ended_task(task, why, status, text);
+        exit_report_ended_task(task, why, status, text);
     free(text);
 }
 
@@ -317,7 +318,7 @@ static struct task *ending_find(const struct agent *agent, pid_t pid)
     return NULL;
 }
 
-void ending_settled(struct task *task)
+void task_termination_settled(struct task *task)
 {
     struct group *group = task->group;
     if (!task->doubtful)
@@ -329,7 +330,7 @@ void ending_settled(struct task *task)
     const char *why = ending_why(task);
     bool late = group->agent->terminating || group->terminating;
     if (late && why) /* it ended before others did because of it */
-        report_ended_task(task, why, task->status, NULL);
+        exit_report_ended_task(task, why, task->status, NULL);
     if (late)
         return;
     if (why)
@@ -338,7 +339,7 @@ void ending_settled(struct task *task)
         pmix_gone(task);
 }
 
-void ending_reaped(struct agent *agent, pid_t pid, int status)
+void task_termination_reaped(struct agent *agent, pid_t pid, int status)
 {
     start_settle(agent, pid);
     struct task *task = ending_find(agent, pid);
@@ -351,21 +352,21 @@ void ending_reaped(struct agent *agent, pid_t pid, int status)
     task->ended = true;
     group->heard = ev_now(agent->loop);
     group->live--;
-    rendezvous_drain(task);
+    pmi_socket_drain(task);
     bool doubtful = pmix_ended(task);
     const char *why = ending_why(task);
-    if (!why && (task->client || group->pmix) && rendezvous_state(task) == PMI_SILENT)
+    if (!why && (task->client || group->pmix) && pmi_socket_state(task) == PMI_SILENT)
         idset_add(group->silent, task_rank(task));
     task->pid = 0;
-    report_add_rank(group, status, task->victim, task_rank(task));
+    exit_report_add_rank(group, status, task->victim, task_rank(task));
     task->doubtful = doubtful && WIFEXITED(status) && !task->victim && !task->aborter;
     if (task->doubtful) /* its last words may still be on their way */
         group->ndoubtful++;
     if (why && !(task->doubtful && status == 0) && !agent->terminating && !group->terminating)
         ending_tell(task, why);
-    signals_end(task);
-    rendezvous_gone(task);
+    task_signals_end(task);
+    pmi_socket_gone(task);
     if (task->reads)
-        streams_input_settle(agent);
+        task_streams_input_settle(agent);
     ending_recount(agent);
 }

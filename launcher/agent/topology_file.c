@@ -44,7 +44,7 @@ static bool write_all(int fd, const char *text, size_t len)
 /* The path; NULL: it cannot be written. */
 static char *file_write(const struct agent *agent, const char *text)
 {
-    const char *directory = scratch_make_memory(agent->config->scratch, NULL);
+    const char *directory = scratch_directory_make_memory(agent->config->scratch, NULL);
     char *path = directory ? mem_format("%s/topology.xml", directory) : NULL;
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     bool whole = fd >= 0 && write_all(fd, text, strlen(text));
@@ -131,7 +131,7 @@ void topology_file_ask(struct group *group, struct pmi_request *request)
 {
     struct agent *agent = group->agent;
     const struct spec *spec = group->launch->spec;
-    const struct task *task = pmi_client_data(pmi_request_client(request));
+    const struct task *task = pmi_connection_data(pmi_request_client(request));
     if (describes_machine(spec, &spec->parts[task->what->app])) {
         pmi_request_value(request, NULL);
         return;

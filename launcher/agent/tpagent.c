@@ -23,22 +23,22 @@ static int guard(pid_t agent, const struct agent_config *config)
     int status = 0;
     close(0);
     close(1);
-    spawn_reserve();
-    descend_adopt();
+    exec_reserve();
+    descendants_adopt();
     for (;;) {
         pid_t pid = waitpid(-1, &status, 0);
         if (pid == agent || (pid < 0 && errno == ECHILD))
             break;
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != AGENT_LEFT) {
-        char *survivors = descend_end(AGENT_LOST_GRACE, NULL, 0, config->cgroup);
+        char *survivors = descendants_end(AGENT_LOST_GRACE, NULL, 0, config->cgroup);
         if (survivors) {
             terminal_print(STDERR_FILENO, survivors, strlen(survivors));
             terminal_print(STDERR_FILENO, "\n", 1);
         }
         free(survivors);
     }
-    scratch_remove(config->scratch);
+    scratch_directory_remove(config->scratch);
     if (WIFSIGNALED(status))
         agent_sweep();
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
@@ -112,7 +112,7 @@ int main(int argc, char *argv[])
     signal(SIGXFSZ, SIG_IGN);
     job_signals_reset(); /* the command that starts agents may ignore some: tasks must not */
     job_signals_survive();
-    struct agent_config config = {.cgroup = cgroup_new(), .scratch = scratch_new()};
+    struct agent_config config = {.cgroup = cgroup_new(), .scratch = scratch_directory_new()};
     if (pipe2(life, O_CLOEXEC) < 0)
         return 1;
     pid_t agent = fork();
@@ -126,7 +126,7 @@ int main(int argc, char *argv[])
     config.in = move_up(0);
     config.out = move_up(1);
     config.guard = move_up(life[0]);
-    spawn_reserve();
+    exec_reserve();
     topo_prepare();
     struct error err = ERROR_INIT;
     int status = agent_run(&config, &err);

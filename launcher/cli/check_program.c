@@ -16,9 +16,9 @@
 /* What was found out of one program. */
 struct finding {
     const char *program;
-    struct linkage *linkage; /* NULL: it cannot be run, for the reason in err */
+    struct shared_libraries *linkage; /* NULL: it cannot be run, for the reason in err */
     struct error err;
-    struct mpi_use use;
+    struct mpi_library use;
     unsigned offered;          /* set of enum spec_pmi */
     bool served;               /* its PMI, or there is none to serve */
     struct buf pmi;            /* what becomes of it */
@@ -73,18 +73,18 @@ static void finding_open(struct finding *finding, const struct spec *spec,
     if (!finding->linkage)
         return;
     find_abis(finding, spec, part);
-    finding->use = mpi_use_of(finding->linkage);
+    finding->use = mpi_library_of(finding->linkage);
     finding->offered = pmi_choice_of(spec->pmi, spec_pmi_served & SPEC_PMI_X, finding->linkage);
     if (finding->use.how)
         finding->served =
-            mpi_use_say(&finding->use, finding->offered, spec_pmi_served, &finding->pmi);
+            mpi_library_say(&finding->use, finding->offered, spec_pmi_served, &finding->pmi);
     else
         say_offered(finding);
 }
 
 static void finding_close(struct finding *finding)
 {
-    linkage_free(finding->linkage);
+    shared_libraries_free(finding->linkage);
     mpi_abi_list_clear(&finding->abis);
     free(finding->chosen);
     error_clear(&finding->err);
@@ -93,8 +93,8 @@ static void finding_close(struct finding *finding)
 
 static bool finding_runs(const struct finding *finding)
 {
-    const struct linkage *linkage = finding->linkage;
-    return linkage && !linkage->foreign && !linkage_missing(linkage) && finding->served;
+    const struct shared_libraries *linkage = finding->linkage;
+    return linkage && !linkage->foreign && !shared_libraries_missing(linkage) && finding->served;
 }
 
 /* ---- text ---- */
@@ -140,12 +140,12 @@ static void say_abis(struct buf *out, const struct finding *finding)
 
 static void say_mpi(struct buf *out, const struct finding *finding)
 {
-    const struct linkage *linkage = finding->linkage;
+    const struct shared_libraries *linkage = finding->linkage;
     buf_add_text(out, "  MPI      ");
-    if (linkage->kind == LINKAGE_SCRIPT)
+    if (linkage->kind == SHARED_LIBRARIES_SCRIPT)
         buf_printf(out, "not known: this is a script for %s, which may start anything",
                    linkage->loader);
-    else if (linkage->kind == LINKAGE_STATIC)
+    else if (linkage->kind == SHARED_LIBRARIES_STATIC)
         buf_add_text(out, "not known: this is linked statically, and has no libraries to tell by");
     else
         buf_add_text(out, finding->use.mpi ? finding->use.mpi : "none that is known");
@@ -153,7 +153,7 @@ static void say_mpi(struct buf *out, const struct finding *finding)
     if (finding->abi && finding->abi == finding->use.mpi_library)
         say_file(out, finding->abi);
     buf_add_text(out, "\n  PMI      ");
-    if (linkage->kind != LINKAGE_DYNAMIC)
+    if (linkage->kind != SHARED_LIBRARIES_DYNAMIC)
         buf_add_text(out, "not known");
     else if (linkage->closed)
         buf_add_text(out, "none: it can neither open libraries nor start programs");
@@ -163,7 +163,7 @@ static void say_mpi(struct buf *out, const struct finding *finding)
     buf_printf(out, "; %s\n", buf_text(&finding->pmi));
 }
 
-static void say_one_missing(struct buf *out, const struct linkage *linkage,
+static void say_one_missing(struct buf *out, const struct shared_libraries *linkage,
                             const struct library *library)
 {
     buf_printf(out, "  missing  %s", library->name);
@@ -174,9 +174,9 @@ static void say_one_missing(struct buf *out, const struct linkage *linkage,
     buf_add_char(out, '\n');
 }
 
-static void say_missing(struct buf *out, const struct linkage *linkage)
+static void say_missing(struct buf *out, const struct shared_libraries *linkage)
 {
-    size_t shown = 0, missing = linkage_missing(linkage);
+    size_t shown = 0, missing = shared_libraries_missing(linkage);
     if (linkage->foreign)
         buf_add_text(out, "  missing  a machine to run it: it is for another kind than this one\n");
     if (linkage->loader_absent)
@@ -190,7 +190,7 @@ static void say_missing(struct buf *out, const struct linkage *linkage)
     shown += linkage->loader_absent;
     if (missing > shown)
         buf_printf(out, "  missing  %zu more\n", missing - shown);
-    if (!missing && !linkage->foreign && linkage->kind == LINKAGE_DYNAMIC)
+    if (!missing && !linkage->foreign && linkage->kind == SHARED_LIBRARIES_DYNAMIC)
         buf_printf(out, "  missing  nothing: all %zu%s libraries are here\n", linkage->count,
                    linkage->cut ? " or more" : "");
 }
@@ -261,7 +261,7 @@ static json_t *pmi_json(const struct finding *finding)
                      buf_text(&finding->pmi));
 }
 
-static json_t *libraries_json(const struct linkage *linkage)
+static json_t *libraries_json(const struct shared_libraries *linkage)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < linkage->count; i++) {
@@ -278,9 +278,10 @@ static json_t *libraries_json(const struct linkage *linkage)
 
 static json_t *finding_json(const struct finding *finding)
 {
-    static const char *const kinds[] = {
-        [LINKAGE_DYNAMIC] = "dynamic", [LINKAGE_STATIC] = "static", [LINKAGE_SCRIPT] = "script"};
-    const struct linkage *linkage = finding->linkage;
+    static const char *const kinds[] = {[SHARED_LIBRARIES_DYNAMIC] = "dynamic",
+                                        [SHARED_LIBRARIES_STATIC] = "static",
+                                        [SHARED_LIBRARIES_SCRIPT] = "script"};
+    const struct shared_libraries *linkage = finding->linkage;
     json_t *value = json_pack("{s:o, s:b}", "program", text_to_json(finding->program), "runs",
                               finding_runs(finding));
     if (!linkage) {

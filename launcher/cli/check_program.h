@@ -1,5 +1,5 @@
 /*
- * check - tprun --check: what is known of programs before they run.
+ * check_program - tprun --check: what is known of programs before they run.
  */
 #ifndef LAUNCHER_CLI_CHECK_PROGRAM_H
 #define LAUNCHER_CLI_CHECK_PROGRAM_H

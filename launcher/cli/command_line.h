@@ -1,8 +1,8 @@
 /*
- * command - words of a command line, sorted into parts, each with its options and its program.
+ * command_line - words of a command line, sorted into parts, each with its options and its program.
  *
  * Only the form is looked at: which option, which value, which part. Values are read when they are
- * applied to a spec (options.c). Words and values are borrowed from the caller's array.
+ * applied to a spec (tprun_options.c). Words and values are borrowed from the caller's array.
  */
 #ifndef LAUNCHER_CLI_COMMAND_LINE_H
 #define LAUNCHER_CLI_COMMAND_LINE_H

@@ -311,8 +311,8 @@ char *option_misread(const struct option *option, const char *value)
 const struct option *option_nearest(const char *name, size_t len)
 {
     const struct option *nearest = NULL, *begun = NULL; /* the shortest that begins so */
-    size_t least = near_bound(len);
-    if (!len || len > NEAR_MAX)
+    size_t least = edit_distance_bound(len);
+    if (!len || len > EDIT_DISTANCE_MAX)
         return NULL;
     for (const struct option *option = option_table; option->name; option++) {
         size_t own = strlen(option->name);
@@ -321,7 +321,7 @@ const struct option *option_nearest(const char *name, size_t len)
         if (len > 2 && own > len && memcmp(option->name, name, len) == 0 &&
             (!begun || own < strlen(begun->name)))
             begun = option;
-        size_t distance = near_distance(name, len, option->name, own);
+        size_t distance = edit_distance_distance(name, len, option->name, own);
         if (distance < least || (distance == least && !nearest)) {
             nearest = option;
             least = distance;

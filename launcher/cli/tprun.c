@@ -138,8 +138,8 @@ static char *end_left(void *arg)
     struct left *left = arg;
     end_manager(left->manager, true);
     left->manager = 0;
-    char *survivors = descend_end(AGENT_LOST_GRACE, left->born, left->nborn, left->cgroup);
-    scratch_remove(left->scratch);
+    char *survivors = descendants_end(AGENT_LOST_GRACE, left->born, left->nborn, left->cgroup);
+    scratch_directory_remove(left->scratch);
     return survivors;
 }
 
@@ -170,11 +170,11 @@ static int run(struct spec *spec)
         spec_free(spec);
         return refuse(&err);
     }
-    struct left left = {.cgroup = cgroup_new(), .scratch = scratch_new()};
-    left.born = descend_children(&left.nborn);
+    struct left left = {.cgroup = cgroup_new(), .scratch = scratch_directory_new()};
+    left.born = descendants_children(&left.nborn);
     choose_idle(spec);
     descriptors_close_on_exec(3);
-    descend_adopt();
+    descendants_adopt();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return error_set(&err, "cannot make a socket pair: %s", strerror(errno)), refuse(&err);
     pid_t manager = fork();
@@ -218,7 +218,7 @@ static void open_standard(void)
 
 static int check_files(const struct spec *spec, struct error *err)
 {
-    if (spec->draw && strcmp(spec->draw, "-") != 0 && picture_check(spec->draw, err) < 0)
+    if (spec->draw && strcmp(spec->draw, "-") != 0 && picture_file_check(spec->draw, err) < 0)
         return -1;
     if (spec->output && output_check_template(spec->output, spec->make_dirs, err) < 0)
         return error_prefix(err, "--output");

@@ -1,5 +1,5 @@
 /*
- * options - the command line of tprun becomes a spec.
+ * tprun_options - the command line of tprun becomes a spec.
  *
  * One table holds every option: name, argument, group, help, handler. --help is printed from the
  * same table. Options of TPRUN_OPTIONS come first; options end at the program's name; parts of an

@@ -103,7 +103,7 @@ static bool env_rule_matches(const char *rule, const char *name, size_t len)
     return len == want && memcmp(rule, name, len) == 0;
 }
 
-bool spec_env_is_local(const char *name, size_t len)
+bool env_is_local(const char *name, size_t len)
 {
     for (size_t i = 0; i < sizeof(env_rules) / sizeof(env_rules[0]); i++)
         if (env_rule_matches(env_rules[i].name, name, len))
@@ -133,14 +133,14 @@ static bool env_is_outer(const char *defaults, const char *entry)
     return false;
 }
 
-char **spec_env_scrub(char *const *environment)
+char **env_scrub(char *const *environment)
 {
     size_t count = env_count(environment), kept = 0;
     char **result = mem_array(count + 1, sizeof(*result));
-    const char *defaults = count ? spec_env_value(environment, SPEC_ENV_DEFAULTS) : NULL;
+    const char *defaults = count ? env_value(environment, ENV_DEFAULTS) : NULL;
     for (size_t i = 0; i < count; i++) {
         size_t len = strcspn(environment[i], "=");
-        if (len && environment[i][len] && !spec_env_is_local(environment[i], len) &&
+        if (len && environment[i][len] && !env_is_local(environment[i], len) &&
             !env_is_outer(defaults ? defaults : "", environment[i]))
             result[kept++] = mem_copy_text(environment[i]);
     }
@@ -154,7 +154,7 @@ static bool env_has_name(const char *entry, const char *name, size_t len)
 
 /* An entry that is replaced keeps its place; a second one of the name, legal but unseen by
  * getenv(3), goes away so that no task can see it. */
-static size_t env_set(char **list, size_t count, const struct spec_env *rule)
+static size_t env_set(char **list, size_t count, const struct env *rule)
 {
     size_t len = strlen(rule->name), kept = 0;
     char *entry = mem_format("%s=%s", rule->name, rule->value);
@@ -173,7 +173,7 @@ static size_t env_set(char **list, size_t count, const struct spec_env *rule)
     return kept;
 }
 
-static size_t env_remove(char **list, size_t count, const struct spec_env *rule)
+static size_t env_remove(char **list, size_t count, const struct env *rule)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -195,23 +195,23 @@ static bool env_is_screen(const char *entry)
     return false;
 }
 
-char *spec_env_screen_machine(char *const *environment)
+char *env_screen_machine(char *const *environment)
 {
     for (; *environment; environment++)
         if (env_is_screen(*environment))
-            return here_machine();
+            return localhost_machine();
     return NULL;
 }
 
 static bool env_is_elsewhere(const char *machine)
 {
-    char *here = machine ? here_machine() : NULL;
+    char *here = machine ? localhost_machine() : NULL;
     bool elsewhere = here && strcmp(here, machine) != 0;
     free(here);
     return elsewhere;
 }
 
-char **env_apply(char *const *environment, const char *screen_machine, const struct spec_env *rules,
+char **env_apply(char *const *environment, const char *screen_machine, const struct env *rules,
                  size_t nrules)
 {
     size_t count = env_count(environment);
@@ -223,15 +223,14 @@ char **env_apply(char *const *environment, const char *screen_machine, const str
         if (!elsewhere || !env_is_screen(environment[i]))
             list[count++] = mem_copy_text(environment[i]);
     for (size_t i = 0; i < nrules; i++) {
-        const struct spec_env *rule = &rules[i];
-        count =
-            rule->kind == SPEC_ENV_SET ? env_set(list, count, rule) : env_remove(list, count, rule);
+        const struct env *rule = &rules[i];
+        count = rule->kind == ENV_SET ? env_set(list, count, rule) : env_remove(list, count, rule);
     }
     list[count] = NULL;
     return list;
 }
 
-const char *spec_env_value(char *const *environment, const char *name)
+const char *env_value(char *const *environment, const char *name)
 {
     size_t len = strlen(name);
     for (; *environment; environment++)

@@ -1,5 +1,5 @@
 /*
- * spec_env - the environment that tasks inherit.
+ * environment - the environment that tasks inherit.
  */
 #ifndef LAUNCHER_ENVIRONMENT_ENVIRONMENT_H
 #define LAUNCHER_ENVIRONMENT_ENVIRONMENT_H
@@ -9,35 +9,35 @@
 
 /* A variable that holds, with blanks between, each NAME=VALUE that tprun set for a task since
  * nobody else had. A tprun inside of the task takes them away again, unless they were changed. */
-#define SPEC_ENV_DEFAULTS "TPRUN_DEFAULTS"
+#define ENV_DEFAULTS "TPRUN_DEFAULTS"
 
-enum spec_env_kind { SPEC_ENV_SET, SPEC_ENV_REMOVE }; /* in the order given */
+enum env_kind { ENV_SET, ENV_REMOVE }; /* in the order given */
 
-struct spec_env {
-    enum spec_env_kind kind;
+struct env {
+    enum env_kind kind;
     char *name;  /* for REMOVE a glob, fnmatch(3) */
     char *value; /* for SET */
 };
 
 /* True for a variable that belongs to the place of the process that has it (its rank, its ssh
  * connection, its launcher's sockets) and would mislead a task started elsewhere. */
-bool spec_env_is_local(const char *name, size_t len);
+bool env_is_local(const char *name, size_t len);
 
 /* A copy of a NULL-terminated NAME=VALUE list less those variables (caller frees with
  * spec_free_words()). Entries without a name are dropped. */
-char **spec_env_scrub(char *const *environment);
+char **env_scrub(char *const *environment);
 
 /* What spec->screen_machine is for an environment of this process: the name of this machine
- * (here.h) where it names an X server, which tasks of other machines do not reach; else NULL.
+ * (localhost.h) where it names an X server, which tasks of other machines do not reach; else NULL.
  * Caller frees. */
-char *spec_env_screen_machine(char *const *environment);
+char *env_screen_machine(char *const *environment);
 
 /* A copy of a list with these rules applied in order; without the variables of an X server where this is
  * not the machine that they are for (NULL: they are for all). Caller frees with spec_free_words(). */
-char **env_apply(char *const *environment, const char *screen_machine, const struct spec_env *rules,
+char **env_apply(char *const *environment, const char *screen_machine, const struct env *rules,
                  size_t nrules);
 
 /* The value of a variable in such a list, borrowed; NULL where it is not set. */
-const char *spec_env_value(char *const *environment, const char *name);
+const char *env_value(char *const *environment, const char *name);
 
 #endif

@@ -18,13 +18,13 @@
 /* Whether the numbers of ZE_AFFINITY_MASK are of cards; where nothing is said, `otherwise`. */
 static bool counts_cards(char *const *environment, bool otherwise)
 {
-    const char *hierarchy = spec_env_value(environment, ZE_HIERARCHY);
+    const char *hierarchy = env_value(environment, ZE_HIERARCHY);
     return hierarchy ? strcmp(hierarchy, "COMPOSITE") == 0 : otherwise;
 }
 
 /* ---- what a task has set ---- */
 
-bool gpu_env_says(const char *entry)
+bool gpu_environment_says(const char *entry)
 {
     static const char *const names[] = {CUDA, CUDA_ORDER, ROCR, HIP, "GPU_DEVICE_ORDINAL", ZE};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -75,7 +75,7 @@ static bool has_vendor(const struct topo *topo, enum topo_vendor vendor, const s
 }
 
 struct entries {
-    char *list[GPU_ENV_MAX];
+    char *list[GPU_ENVIRONMENT_MAX];
     size_t count;
 };
 
@@ -101,11 +101,12 @@ static void add_cuda(struct entries *entries, const struct topo *topo, const str
 static void add_ze(struct entries *entries, char *numbers, char *const *environment)
 {
     add_entry(entries, ZE, numbers, "-1");
-    if (!spec_env_value(environment, ZE_HIERARCHY))
+    if (!env_value(environment, ZE_HIERARCHY))
         entries->list[entries->count++] = mem_copy_text(ZE_HIERARCHY "=COMPOSITE");
 }
 
-char **gpu_env_make(const struct topo *topo, const struct idset *gpus, char *const *environment)
+char **gpu_environment_make(const struct topo *topo, const struct idset *gpus,
+                            char *const *environment)
 {
     struct entries entries = {.count = 0};
     add_cuda(&entries, topo, gpus);
@@ -187,7 +188,7 @@ static int seen_only(struct seen *seen, const char *name, const char *text, stru
 static int seen_limit(struct seen *seen, const char *name, bool empty, char *const *environment,
                       struct error *err)
 {
-    const char *text = spec_env_value(environment, name);
+    const char *text = env_value(environment, name);
     return text && (*text || empty) ? seen_only(seen, name, text, err) : 0;
 }
 
@@ -204,14 +205,14 @@ static void seen_add(struct idset *allowed, struct seen *seen, const struct idse
 static int limit_ze(struct seen *seen, const struct topo *topo, char *const *environment,
                     struct error *err)
 {
-    const char *mask = spec_env_value(environment, ZE);
+    const char *mask = env_value(environment, ZE);
     bool cards = counts_cards(environment, false) || (mask && strchr(mask, '.'));
     *seen = seen_all(topo, TOPO_VENDOR_INTEL, !cards);
     return seen_limit(seen, ZE, false, environment, err);
 }
 
-struct idset *gpu_env_allowed(const struct topo *topo, const struct idset *gpus,
-                              char *const *environment, struct error *err)
+struct idset *gpu_environment_allowed(const struct topo *topo, const struct idset *gpus,
+                                      char *const *environment, struct error *err)
 {
     struct idset *allowed = idset_new();
     struct seen cuda = topo->ngpus ? seen_all(topo, TOPO_VENDOR_NVIDIA, false) : seen_ids(gpus);

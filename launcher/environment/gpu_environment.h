@@ -1,5 +1,5 @@
 /*
- * gpu_env - the environment variables by which a GPU's runtime is told what it may see.
+ * gpu_environment - the environment variables by which a GPU's runtime is told what it may see.
  *
  *     NVIDIA   CUDA_VISIBLE_DEVICES, with CUDA_DEVICE_ORDER=PCI_BUS_ID, so that numbers mean what
  *              they do here
@@ -19,18 +19,19 @@
 #include "affinity/topology/topo.h"
 #include "base/error.h"
 
-enum { GPU_ENV_MAX = 5 }; /* entries of gpu_env_make() */
+enum { GPU_ENVIRONMENT_MAX = 5 }; /* entries of gpu_environment_make() */
 
 /* What a task that is to see exactly these GPUs of its node (NULL: none) has set, a NULL-terminated
  * list of NAME=VALUE; caller frees with spec_free_words(). `environment` is what it inherits. */
-char **gpu_env_make(const struct topo *topo, const struct idset *gpus, char *const *environment);
+char **gpu_environment_make(const struct topo *topo, const struct idset *gpus,
+                            char *const *environment);
 
 /* Whether an entry NAME=VALUE says which GPUs are to be seen, and so gives way to such a list. */
-bool gpu_env_says(const char *entry);
+bool gpu_environment_says(const char *entry);
 
 /* Of these GPUs of this machine those that an environment leaves to be seen: a new set; NULL with a
  * sentence where that cannot be told from numbers. */
-struct idset *gpu_env_allowed(const struct topo *topo, const struct idset *gpus,
-                              char *const *environment, struct error *err);
+struct idset *gpu_environment_allowed(const struct topo *topo, const struct idset *gpus,
+                                      char *const *environment, struct error *err);
 
 #endif

@@ -14,10 +14,10 @@
 static bool wants_places(char *const *environment)
 {
     static const char *const others[] = {PLACES, "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
-    const char *threads = spec_env_value(environment, NUM_THREADS);
-    const char *bind = spec_env_value(environment, "OMP_PROC_BIND");
+    const char *threads = env_value(environment, NUM_THREADS);
+    const char *bind = env_value(environment, "OMP_PROC_BIND");
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (spec_env_value(environment, others[i]))
+        if (env_value(environment, others[i]))
             return false;
     return !(threads && strcmp(threads, "1") == 0) && !(bind && strcasecmp(bind, "false") == 0);
 }
@@ -36,18 +36,18 @@ static char *places_of(const struct topo *topo, const struct idset *cpus, uint32
         buf_printf(&out, "%s%u", !fresh ? "," : count == 1 ? "{" : "},{", topo->os[row]);
     }
     buf_add_char(&out, '}');
-    if (count == cores && out.len <= OMP_ENV_MAX_PLACES)
+    if (count == cores && out.len <= OPENMP_ENVIRONMENT_MAX_PLACES)
         return buf_take_text(&out);
     buf_free(&out);
     return NULL;
 }
 
-char **omp_env_make(const struct topo *topo, const struct idset *cpus, uint32_t cores,
-                    char *const *environment)
+char **openmp_environment_make(const struct topo *topo, const struct idset *cpus, uint32_t cores,
+                               char *const *environment)
 {
-    char **list = mem_array(OMP_ENV_MAX + 1, sizeof(*list));
+    char **list = mem_array(OPENMP_ENVIRONMENT_MAX + 1, sizeof(*list));
     size_t count = 0;
-    if (!spec_env_value(environment, NUM_THREADS))
+    if (!env_value(environment, NUM_THREADS))
         list[count++] = mem_format("%s=%u", NUM_THREADS, cores);
     char *places = wants_places(environment) ? places_of(topo, cpus, cores) : NULL;
     if (places)

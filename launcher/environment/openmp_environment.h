@@ -1,5 +1,5 @@
 /*
- * omp_env - the environment variables by which an OpenMP runtime is told which cores a task has.
+ * openmp_environment - the environment variables by which an OpenMP runtime is told which cores a task has.
  *
  *     OMP_NUM_THREADS   how many cores its slot has
  *     OMP_PLACES        these cores, a place each, by OS index: {0,4},{1,5}
@@ -14,7 +14,7 @@
  *   - for one that is bound to more than its slot: all such tasks would begin with the same core;
  *   - where the list would be too long.
  *
- * TPRUN_DEFAULTS repeats them (spec_env.h).
+ * TPRUN_DEFAULTS repeats them (environment.h).
  */
 #ifndef LAUNCHER_ENVIRONMENT_OPENMP_ENVIRONMENT_H
 #define LAUNCHER_ENVIRONMENT_OPENMP_ENVIRONMENT_H
@@ -24,12 +24,12 @@
 #include "affinity/sets/idset.h"
 #include "affinity/topology/topo.h"
 
-#define OMP_ENV_MAX 2           /* entries of a list */
-#define OMP_ENV_MAX_PLACES 8192 /* bytes */
+#define OPENMP_ENVIRONMENT_MAX 2           /* entries of a list */
+#define OPENMP_ENVIRONMENT_MAX_PLACES 8192 /* bytes */
 
 /* What a task with a slot of so many cores, bound to these processors (OS indexes), has set beside
  * what it inherits: a NULL-terminated list of NAME=VALUE; caller frees with spec_free_words(). */
-char **omp_env_make(const struct topo *topo, const struct idset *cpus, uint32_t cores,
-                    char *const *environment);
+char **openmp_environment_make(const struct topo *topo, const struct idset *cpus, uint32_t cores,
+                               char *const *environment);
 
 #endif

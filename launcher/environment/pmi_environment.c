@@ -28,16 +28,16 @@ static const struct rule {
     {SPEC_PMI_X, 0, "OMPI_MCA_mpi_memory_alloc_kinds", NULL, .kinds = true},
 };
 
-char **pmi_env_make(unsigned offered, char *const *environment, const char *memory,
-                    const char *kinds, bool crowded)
+char **pmi_environment_make(unsigned offered, char *const *environment, const char *memory,
+                            const char *kinds, bool crowded)
 {
-    char **list = mem_array(PMI_ENV_MAX + 1, sizeof(*list));
+    char **list = mem_array(PMI_ENVIRONMENT_MAX + 1, sizeof(*list));
     size_t count = 0;
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         const struct rule *rule = &rules[i];
         const char *value = rule->value ?: rule->kinds ? kinds : memory;
         if (!value || (rule->crowded && !crowded) || (offered & rule->with) != rule->with ||
-            (offered & rule->without) || spec_env_value(environment, rule->name))
+            (offered & rule->without) || env_value(environment, rule->name))
             continue;
         list[count++] = mem_format("%s=%s", rule->name, value);
     }

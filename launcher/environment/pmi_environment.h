@@ -1,5 +1,5 @@
 /*
- * pmi_env - the environment variables that tasks need to make use of the PMI they are offered,
+ * pmi_environment - the environment variables that tasks need to make use of the PMI they are offered,
  * beside those that lead to its server.
  *
  *     MPIR_CVAR_PMI_VERSION=1
@@ -28,7 +28,7 @@
  *     OMPI_MCA_mpi_memory_alloc_kinds
  *         The kinds of memory that MPI is asked for. MPICH asks for them by PMI.
  *
- * What the user set of these stays. TPRUN_DEFAULTS repeats the others (spec_env.h).
+ * What the user set of these stays. TPRUN_DEFAULTS repeats the others (environment.h).
  */
 #ifndef LAUNCHER_ENVIRONMENT_PMI_ENVIRONMENT_H
 #define LAUNCHER_ENVIRONMENT_PMI_ENVIRONMENT_H
@@ -43,13 +43,13 @@ enum spec_pmi {
     SPEC_PMI_AUTO = 8 /* by itself: what the program calls for, see pmi_choice.h */
 };
 
-#define PMI_ENV_MAX 12 /* entries of a list */
+#define PMI_ENVIRONMENT_MAX 12 /* entries of a list */
 
 /* What tasks that are offered this set of enum spec_pmi have set beside what they inherit: a
  * NULL-terminated list of NAME=VALUE; caller frees with spec_free_words(). `memory` is the directory
  * for memory that they share, NULL: there is none; `kinds` of memory that are asked for, or NULL;
  * `crowded` as launch_is_crowded(). */
-char **pmi_env_make(unsigned offered, char *const *environment, const char *memory,
-                    const char *kinds, bool crowded);
+char **pmi_environment_make(unsigned offered, char *const *environment, const char *memory,
+                            const char *kinds, bool crowded);
 
 #endif

@@ -114,12 +114,12 @@ static const struct output_ops output_ops = {on_drained, on_output_closed, on_ou
 
 static uint32_t node_of(void *arg, uint32_t rank)
 {
-    return mapped_node(((struct frontend *)arg)->mapped, rank);
+    return task_table_node(((struct frontend *)arg)->mapped, rank);
 }
 
 static const char *host_of(void *arg, uint32_t rank)
 {
-    return mapped_host(((struct frontend *)arg)->mapped, rank);
+    return task_table_host(((struct frontend *)arg)->mapped, rank);
 }
 
 static void take_output(struct frontend *front, const struct frame *frame)
@@ -147,7 +147,7 @@ static void ask_input(struct frontend *front)
         return;
     size_t more = room < INPUT_WINDOW - front->asked ? room : INPUT_WINDOW - front->asked;
     front->asked += more;
-    input_want(front->input, more);
+    stdin_reader_want(front->input, more);
 }
 
 static void on_input(void *arg, const void *bytes, size_t len)
@@ -155,7 +155,7 @@ static void on_input(void *arg, const void *bytes, size_t len)
     struct frontend *front = arg;
     struct frame frame = {.type = FRAME_STDIN, .bytes = bytes, .len = len};
     front->asked -= len < front->asked ? len : front->asked;
-    if (((const char *)bytes)[len - 1] == '\n' && input_echoes(front->input))
+    if (((const char *)bytes)[len - 1] == '\n' && stdin_reader_echoes(front->input))
         output_typed(front->output);
     if (front->manager)
         link_send(front->manager, &frame);
@@ -180,14 +180,14 @@ static void on_input_failed(void *arg, const struct error *err)
     send_terminate(front, front->spec->kill_grace, 0);
 }
 
-static const struct input_ops input_ops = {on_input, on_input_end, on_input_failed};
+static const struct stdin_reader_ops input_ops = {on_input, on_input_end, on_input_failed};
 
 static int start_input(struct frontend *front, struct error *err)
 {
     if (front->spec->input == SPEC_INPUT_NONE || front->spec->input == SPEC_INPUT_TOOLS)
         return 0;
     const char *path = front->spec->input == SPEC_INPUT_FILE ? front->spec->input_arg : NULL;
-    front->input = input_new(front->loop, path, &input_ops, front, err);
+    front->input = stdin_reader_new(front->loop, path, &input_ops, front, err);
     if (!front->input)
         return -1;
     ask_input(front);
@@ -201,24 +201,24 @@ static int start_input(struct frontend *front, struct error *err)
 static double patience(const struct frontend *front)
 {
     double most = front->spec->node_timeout;
-    return mapped_ntasks(front->mapped) || most < TOLD_TO_END ? most : TOLD_TO_END;
+    return task_table_ntasks(front->mapped) || most < TOLD_TO_END ? most : TOLD_TO_END;
 }
 
 /* The first group, or one that is added. */
 static void take_mapped(struct frontend *front, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    bool first = !mapped_ntasks(front->mapped);
+    bool first = !task_table_ntasks(front->mapped);
     json_t *value = frame_json(frame, &err);
-    int rc = value
-                 ? mapped_add(front->mapped, value, front->spec->output || front->spec->error, &err)
-                 : -1;
+    int rc = value ? task_table_add(front->mapped, value, front->spec->output || front->spec->error,
+                                    &err)
+                   : -1;
     if (rc == 0)
-        output_grow(front->output, mapped_ntasks(front->mapped));
+        output_grow(front->output, task_table_ntasks(front->mapped));
     if (first && front->watched)
         link_watch(front->manager, patience(front));
     if (rc == 0 && first) {
-        output_name(front->output, mapped_program(front->mapped));
+        output_name(front->output, task_table_program(front->mapped));
         rc = start_input(front, &err);
     }
     if (rc < 0)
@@ -346,7 +346,7 @@ static void on_closed(struct link *link, void *arg, const struct error *why)
 {
     struct frontend *front = arg;
     (void)why;
-    if (!front->err.text && link_is_silent(link) && !mapped_ntasks(front->mapped)) {
+    if (!front->err.text && link_is_silent(link) && !task_table_ntasks(front->mapped)) {
         end_unheard(front);
         return;
     }
@@ -417,7 +417,7 @@ static void on_signal(void *arg, int number, const char *sender, bool from_termi
             link_flush(front->manager, 1.0);
         raise(SIGSTOP);
     } else if (number == SIGCONT && front->input) {
-        input_resume(front->input);
+        stdin_reader_resume(front->input);
     }
 }
 
@@ -427,10 +427,10 @@ static void frontend_close(struct frontend *front)
 {
     signal_source_free(front->signals);
     ev_timer_stop(front->loop, &front->last_call);
-    input_free(front->input);
+    stdin_reader_free(front->input);
     output_free(front->output);
     link_free(front->manager);
-    mapped_free(front->mapped);
+    task_table_free(front->mapped);
     error_clear(&front->err);
 }
 
@@ -455,7 +455,7 @@ struct frontend_result frontend_run(const struct spec *spec, int fd, char *(*los
     struct frontend front = {.spec = spec, .lost = lost, .lost_arg = arg, .interrupted = -INFINITY};
     signal(SIGPIPE, SIG_IGN);
     front.loop = ev_default_loop(0);
-    front.mapped = mapped_new();
+    front.mapped = task_table_new();
     front.output = open_output(&front);
     ev_timer_init(&front.last_call, on_last_call, 0, LAST_CALL);
     front.last_call.data = &front;

@@ -41,7 +41,7 @@ bool ledger_is_alive(struct instance *instance, uint64_t number)
 {
     if (number < IDSET_MAX && idset_has(instance->gone, (uint32_t)number))
         return false;
-    return store_is_locked(instance->alive, number);
+    return private_directory_is_locked(instance->alive, number);
 }
 
 /* Its row goes last, with the next change: nothing is left that no row tells of. */
@@ -93,7 +93,7 @@ static int ledger_recall(struct instance *instance, struct claims *claims,
     else if (!row)
         row = claims_add(claims, number, ledger_now(), "-", "?");
     snprintf(file, sizeof(file), "%llu/R.json", (unsigned long long)number);
-    char *text = store_read(instance->programs, file, RSET_MAX_TEXT, &len);
+    char *text = private_directory_read(instance->programs, file, RSET_MAX_TEXT, &len);
     if (!text && errno == ENOENT)
         return 0;
     if (!text)
@@ -132,7 +132,7 @@ static int ledger_recall_all(struct instance *instance, struct claims *claims,
                              const struct claims *older, struct error *err)
 {
     struct ledger_numbers live = {0};
-    int rc = store_each_locked(instance->alive, 1, ledger_note_number, &live);
+    int rc = private_directory_each_locked(instance->alive, 1, ledger_note_number, &live);
     if (rc < 0)
         error_set(err, "cannot read the locks of %s/alive: %s", instance->path, strerror(errno));
     for (size_t i = 0; rc == 0 && i < live.count; i++) {
@@ -168,7 +168,8 @@ static struct claims *ledger_rebuild(struct instance *instance, struct error *er
 {
     struct claims *claims = claims_new();
     uint64_t generation;
-    struct claims *older = ledger_load(instance, STORE_DRAFT(LEDGER_CLAIMS), &generation, NULL);
+    struct claims *older =
+        ledger_load(instance, PRIVATE_DIRECTORY_DRAFT(LEDGER_CLAIMS), &generation, NULL);
     if (older)
         ledger_go_on_above(claims, older->next - 1);
     if (!idset_empty(instance->gone))
@@ -209,7 +210,7 @@ static struct claims *ledger_load(struct instance *instance, const char *name, u
 {
     size_t len;
     uint64_t sum = 0;
-    char *text = store_read(instance->dir, name, CLAIMS_MAX_TEXT, &len);
+    char *text = private_directory_read(instance->dir, name, CLAIMS_MAX_TEXT, &len);
     if (!text && errno != ENOENT)
         error_set(err, "cannot read %s/%s: %s", instance->path, name, strerror(errno));
     *generation = 0;
@@ -280,7 +281,7 @@ static int ledger_write(const struct ledger_change *change, struct error *err)
     text = mem_resize(text, len + LEDGER_SEAL + 1, 1);
     snprintf(text + len, LEDGER_SEAL + 1, "%016llx %016llx\n", (unsigned long long)generation,
              (unsigned long long)ledger_sum(text, len, generation));
-    int rc = store_write(change->instance->dir, LEDGER_CLAIMS, text, len + LEDGER_SEAL);
+    int rc = private_directory_write(change->instance->dir, LEDGER_CLAIMS, text, len + LEDGER_SEAL);
     free(text);
     if (rc < 0)
         return error_set(err, "cannot write %s/%s: %s", change->instance->path, LEDGER_CLAIMS,

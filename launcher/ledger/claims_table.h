@@ -1,5 +1,5 @@
 /*
- * claims - who holds what in an instance, and who waits for what, as one text.
+ * claims_table - who holds what in an instance, and who waits for what, as one text.
  *
  *     tprun-claims 1 19
  *     17 h 1795255380 -\t./app\tnode[0-1] 0-3 -\tnode2 0 0-1

@@ -33,7 +33,7 @@ static void add_file(struct instance *instance, uint64_t number, const char *nam
     int size = snprintf(path, sizeof(path), "%llu/%s", (unsigned long long)number, name);
     if (size < 0 || size >= (int)sizeof(path))
         return;
-    char *text = store_read(instance->programs, path, FILE_MAX, &len);
+    char *text = private_directory_read(instance->programs, path, FILE_MAX, &len);
     if (text && ledger_is_alive(instance, number))
         json_array_append_new(list, read_values(text, len));
     free(text);

@@ -17,12 +17,12 @@
 #define CONTEXT_NAME 48
 #define CONTEXT_AGE 60 /* seconds after which what somebody was removing is left to anybody */
 
-/* Files that are kept, as the drafts of store_write(). */
+/* Files that are kept, as the drafts of private_directory_write(). */
 static const struct {
     const char *name, *draft;
-} context_files[] = {{"spec.json", STORE_DRAFT("spec.json")},
-                     {"R.json", STORE_DRAFT("R.json")},
-                     {"slots.json", STORE_DRAFT("slots.json")}};
+} context_files[] = {{"spec.json", PRIVATE_DIRECTORY_DRAFT("spec.json")},
+                     {"R.json", PRIVATE_DIRECTORY_DRAFT("R.json")},
+                     {"slots.json", PRIVATE_DIRECTORY_DRAFT("slots.json")}};
 enum { CONTEXT_FILES = sizeof(context_files) / sizeof(context_files[0]) };
 
 int ledger_make_context(struct instance *instance, const char *id)

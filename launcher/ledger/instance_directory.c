@@ -31,7 +31,7 @@ static int ledger_open_root(char **path, struct error *err)
         (*path)[len - 1] = '\0'; /* a symbolic link would be followed */
     if (**path != '/')
         return error_set(err, "TPRUN_RUNTIME_DIR: expected an absolute path, got \"%s\"", *path);
-    int root = store_open_private(AT_FDCWD, *path, *path, err);
+    int root = private_directory_open_private(AT_FDCWD, *path, *path, err);
     if (root >= 0)
         flock(root, LOCK_SH | LOCK_NB); /* tmpfiles.d(5): what is locked is not cleaned away */
     return root;
@@ -68,7 +68,7 @@ static int ledger_fill_identity(struct instance *instance, const char *identity,
         return 0;
     /* Two may write this at once: both write the same, and the loser of a rename is no failure. */
     char *text = mem_format("%s\n", identity);
-    int rc = store_write(instance->dir, "identity", text, strlen(text));
+    int rc = private_directory_write(instance->dir, "identity", text, strlen(text));
     free(text);
     if (rc < 0 && errno != ENOENT)
         return error_set(err, "cannot write %s/identity: %s", instance->path, strerror(errno));
@@ -78,7 +78,7 @@ static int ledger_fill_identity(struct instance *instance, const char *identity,
 static bool ledger_read_id(struct instance *instance)
 {
     size_t len = 0;
-    char *text = store_read(instance->dir, "id", LEDGER_ID, &len);
+    char *text = private_directory_read(instance->dir, "id", LEDGER_ID, &len);
     bool good = text && len == LEDGER_ID && strspn(text, "0123456789abcdef") == LEDGER_ID;
     if (good)
         memcpy(instance->id, text, LEDGER_ID + 1);
@@ -99,7 +99,7 @@ static int ledger_fill_id(struct instance *instance, struct error *err)
         if (getrandom(&number, sizeof(number), 0) != sizeof(number))
             number = ((uint64_t)getpid() << 32) ^ ledger_now();
         snprintf(instance->id, sizeof(instance->id), "%016llx", (unsigned long long)number);
-        rc = store_write(instance->dir, "id", instance->id, LEDGER_ID);
+        rc = private_directory_write(instance->dir, "id", instance->id, LEDGER_ID);
     }
     if (rc < 0)
         error_set(err, "cannot write %s/id: %s", instance->path, strerror(errno));
@@ -111,7 +111,7 @@ static int ledger_open_part(struct instance *instance, const char *name, int *di
                             struct error *err)
 {
     char *path = mem_format("%s/%s", instance->path, name);
-    *dir = store_open_private(instance->dir, name, path, err);
+    *dir = private_directory_open_private(instance->dir, name, path, err);
     free(path);
     return *dir < 0 ? -1 : 0;
 }
@@ -151,7 +151,7 @@ struct instance *instance_open(const char *identity, struct error *err)
     if (root >= 0) {
         char *name = ledger_name(identity);
         char *path = mem_format("%s/%s", root_path, name);
-        int dir = store_open_private(root, name, path, err);
+        int dir = private_directory_open_private(root, name, path, err);
         instance = ledger_open_dir(dir, path, identity, err);
         free(name);
     }

@@ -41,7 +41,7 @@ static int ledger_wait_in_line(int fd, double patience)
     sigaction(SIGALRM, &wake, &before);
     setitimer(ITIMER_REAL, &tick, NULL);
     do {
-        rc = store_lock(fd, true);
+        rc = private_directory_lock(fd, true);
     } while (rc < 0 && errno == EINTR && ledger_clock() < deadline);
     int saved = rc < 0 && errno == EINTR ? ETIMEDOUT : errno;
     setitimer(ITIMER_REAL, &none, NULL);
@@ -52,7 +52,7 @@ static int ledger_wait_in_line(int fd, double patience)
 
 static int ledger_wait_lock(int fd, double patience)
 {
-    int rc = store_lock(fd, false);
+    int rc = private_directory_lock(fd, false);
     return rc < 0 && errno == EAGAIN ? ledger_wait_in_line(fd, patience) : rc;
 }
 
@@ -151,7 +151,7 @@ int instance_exclude(struct instance *instance, const char *name, const char *co
 {
     int fd = ledger_open_lock(instance, name), rc = fd < 0 ? -1 : 0;
     for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = store_lock_byte(fd, ledger_hash(keys[i]) & INT64_MAX);
+        rc = private_directory_lock_byte(fd, ledger_hash(keys[i]) & INT64_MAX);
     if (rc == 0)
         return fd;
     rc = fd >= 0 && errno == EAGAIN ? INSTANCE_EXCLUDED : -1;

@@ -54,7 +54,7 @@ struct rset *instance_held(struct instance *instance, struct error *err)
 static int program_lock_number(struct program *program, const struct ledger_change *change,
                                uint64_t *number, struct error *err)
 {
-    while (store_lock_byte(program->alive, *number) < 0) {
+    while (private_directory_lock_byte(program->alive, *number) < 0) {
         if (errno != EAGAIN)
             return error_set(err, "cannot lock %s/alive: %s", program->instance->path,
                              strerror(errno));
@@ -94,7 +94,7 @@ static int program_try_number(struct program *program, int tries, struct error *
         if (rc == 0)
             program->number = number;
         else
-            store_unlock_byte(program->alive, number);
+            private_directory_unlock_byte(program->alive, number);
     }
     ledger_end(&change);
     return rc;
@@ -116,7 +116,8 @@ static int program_make_dir(struct program *program, struct error *err)
     program->path = mem_format("%s/programs/%s", instance->path, program->id);
     if (ledger_make_context(instance, program->id) < 0)
         return error_set(err, "cannot make %s: %s", program->path, strerror(errno));
-    program->dir = store_open_private(instance->programs, program->id, program->path, err);
+    program->dir =
+        private_directory_open_private(instance->programs, program->id, program->path, err);
     return program->dir < 0 ? -1 : 0;
 }
 
@@ -157,7 +158,7 @@ int program_write(struct program *program, const char *name, const json_t *json,
     if (!text || !*name || *name == '.' || strchr(name, '/'))
         errno = EINVAL;
     else
-        rc = store_write(program->dir, name, text, strlen(text));
+        rc = private_directory_write(program->dir, name, text, strlen(text));
     free(text);
     if (rc < 0)
         return error_set(err, "cannot write %s/%s: %s", program->path, name, strerror(errno));
@@ -317,7 +318,7 @@ static int program_hold(struct program *program, const struct rset *claim,
         return -1;
     int rc = program_put(program, CLAIMS_HOLDS, claim, probe, err);
     if (claim->nnodes && rc)
-        store_undo(program->dir, "R.json", told);
+        private_directory_undo(program->dir, "R.json", told);
     else if (!claim->nnodes && rc == 0 && told)
         rc = program_tell(program, claim, err);
     return rc;
@@ -357,7 +358,7 @@ void program_end(struct program *program)
     if (!program)
         return;
     if (program->number) {
-        store_unlock_byte(program->alive, program->number);
+        private_directory_unlock_byte(program->alive, program->number);
         ledger_bury(program->instance, program->number);
         program_poke(program);
     }

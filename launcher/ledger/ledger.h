@@ -8,7 +8,7 @@
  *     lock            locked for less than milliseconds, while `claims` is written
  *     names           a byte for each name is locked while a program looks for it at the others and
  *                     writes it down
- *     claims          the next program number, what each program holds or waits for (claims.h), and
+ *     claims          the next program number, what each program holds or waits for (claims_table.h), and
  *                     a generation and a checksum of that
  *     alive           byte <n> is locked by the program's processes for as long as one of them lives
  *     programs/<n>/   a program's context

@@ -40,7 +40,7 @@ struct program {
 
 enum { LEDGER_NUMBER = 24 }; /* room for a program's number as text */
 
-/* ledger_lock.c. The instance's lock, or another of its files that serves as one. */
+/* instance_lock.c. The instance's lock, or another of its files that serves as one. */
 struct ledger_lock {
     struct instance *instance;
     int fd;
@@ -52,7 +52,7 @@ int ledger_lock(struct instance *instance, const char *name, struct ledger_lock 
                 struct error *err);
 void ledger_unlock(struct ledger_lock *lock);
 
-/* ledger_book.c: the claims, and who lives. */
+/* claims_file.c: the claims, and who lives. */
 #define LEDGER_TRIES 10 /* without the lock before it is taken for all of a change */
 
 /* A change of the claims. The claims are read and changed without the lock, which is taken to see
@@ -86,7 +86,7 @@ bool program_yields(const struct program *program, const struct claims_row *row)
 /* Its row is that from now on; 1 where the probe (NULL: nobody is asked) meets others. */
 int program_put(struct program *program, enum claims_state state, const struct rset *set,
                 const struct claims_probe *probe, struct error *err);
-/* ledger_context.c. A program's directory, made or taken from those that are over: 0, or -1 with
+/* context_directory.c. A program's directory, made or taken from those that are over: 0, or -1 with
  * errno. Removed, which is no failure where it is not there; and what others did not finish. */
 int ledger_make_context(struct instance *instance, const char *id);
 void ledger_remove_context(struct instance *instance, const char *id);

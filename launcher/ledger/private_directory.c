@@ -62,7 +62,7 @@ static int store_check_private(int fd, const char *path, struct error *err)
     return 0;
 }
 
-int store_open_private(int dir, const char *name, const char *path, struct error *err)
+int private_directory_open_private(int dir, const char *name, const char *path, struct error *err)
 {
     int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int fd = openat(dir, name, flags);
@@ -79,7 +79,7 @@ int store_open_private(int dir, const char *name, const char *path, struct error
     return -1;
 }
 
-char *store_read_open(int fd, size_t max, size_t *len)
+char *private_directory_read_open(int fd, size_t max, size_t *len)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
@@ -106,12 +106,12 @@ char *store_read_open(int fd, size_t max, size_t *len)
     return text;
 }
 
-char *store_read(int dir, const char *name, size_t max, size_t *len)
+char *private_directory_read(int dir, const char *name, size_t max, size_t *len)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    char *text = store_read_open(fd, max, len);
+    char *text = private_directory_read_open(fd, max, len);
     int saved = errno;
     close(fd);
     errno = saved;
@@ -135,7 +135,7 @@ static int store_put(int dir, const char *draft, const char *name)
     return errno == EINVAL || errno == ENOSYS ? renameat(dir, draft, dir, name) : -1;
 }
 
-int store_write(int dir, const char *name, const void *bytes, size_t len)
+int private_directory_write(int dir, const char *name, const void *bytes, size_t len)
 {
     char draft[256];
     if ((size_t)snprintf(draft, sizeof(draft), ".%s.new", name) >= sizeof(draft)) {
@@ -156,14 +156,14 @@ int store_write(int dir, const char *name, const void *bytes, size_t len)
     return -1;
 }
 
-void store_undo(int dir, const char *name, bool was_there)
+void private_directory_undo(int dir, const char *name, bool was_there)
 {
     char draft[256];
     if ((size_t)snprintf(draft, sizeof(draft), ".%s.new", name) < sizeof(draft))
         renameat2(dir, name, dir, draft, was_there ? RENAME_EXCHANGE : RENAME_NOREPLACE);
 }
 
-int store_lock(int fd, bool wait)
+int private_directory_lock(int fd, bool wait)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int rc = fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
@@ -172,7 +172,7 @@ int store_lock(int fd, bool wait)
     return rc;
 }
 
-int store_lock_byte(int fd, uint64_t at)
+int private_directory_lock_byte(int fd, uint64_t at)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1};
     int rc = fcntl(fd, F_OFD_SETLK, &lock);
@@ -181,13 +181,13 @@ int store_lock_byte(int fd, uint64_t at)
     return rc;
 }
 
-void store_unlock_byte(int fd, uint64_t at)
+void private_directory_unlock_byte(int fd, uint64_t at)
 {
     struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1};
     fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-bool store_is_locked(int fd, uint64_t at)
+bool private_directory_is_locked(int fd, uint64_t at)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1};
     return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
@@ -217,7 +217,8 @@ static int store_each_between(int fd, off_t first, off_t end, void (*each)(uint6
     return 0;
 }
 
-int store_each_locked(int fd, uint64_t first, void (*each)(uint64_t at, void *arg), void *arg)
+int private_directory_each_locked(int fd, uint64_t first, void (*each)(uint64_t at, void *arg),
+                                  void *arg)
 {
     return store_each_between(fd, (off_t)first, 0, each, arg);
 }

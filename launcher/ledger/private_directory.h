@@ -1,5 +1,5 @@
 /*
- * store - directories and files that outlive a process, relative to open directories.
+ * private_directory - directories and files that outlive a process, relative to open directories.
  *
  * Nothing here follows a symbolic link in the last part of a name.
  */
@@ -14,34 +14,35 @@
 
 /* Open the directory `name`, made with mode 0700 where it is missing. It must be this user's and
  * closed to others. `path` is for messages. The descriptor, or -1 with a sentence (errno stays). */
-int store_open_private(int dir, const char *name, const char *path, struct error *err);
+int private_directory_open_private(int dir, const char *name, const char *path, struct error *err);
 
 /* The whole file as text (caller frees), at most `max` bytes; NULL with errno. */
-char *store_read(int dir, const char *name, size_t max, size_t *len);
+char *private_directory_read(int dir, const char *name, size_t max, size_t *len);
 
 /* The same of an open file. */
-char *store_read_open(int fd, size_t max, size_t *len);
+char *private_directory_read_open(int fd, size_t max, size_t *len);
 
 /* Replace a file, which a reader finds whole; 0, or -1 with errno. Only one process may write a name
  * at a time. What it was before stays as its draft and is written over next time: who reads while
  * two are written may read of both. So no file is made, and none replaced by rename, for which
  * file systems wait for a disk. */
-int store_write(int dir, const char *name, const void *bytes, size_t len);
-/* Take the last store_write() of the name back: it is what it was before, or is not there. */
-void store_undo(int dir, const char *name, bool was_there);
-#define STORE_DRAFT(name) "." name ".new"
+int private_directory_write(int dir, const char *name, const void *bytes, size_t len);
+/* Take the last private_directory_write() of the name back: it is what it was before, or is not there. */
+void private_directory_undo(int dir, const char *name, bool was_there);
+#define PRIVATE_DIRECTORY_DRAFT(name) "." name ".new"
 
 /* Take the write lock of an open file (open file description lock: it holds until the last copy
  * of the descriptor is closed). 0, or -1 with errno: EAGAIN where another has it,
  * or EINTR while waiting for that. */
-int store_lock(int fd, bool wait);
+int private_directory_lock(int fd, bool wait);
 
 /* The same for one byte of it, without waiting. */
-int store_lock_byte(int fd, uint64_t at);
-void store_unlock_byte(int fd, uint64_t at);
+int private_directory_lock_byte(int fd, uint64_t at);
+void private_directory_unlock_byte(int fd, uint64_t at);
 /* Whether another open file description has locked it. True also where that cannot be told. */
-bool store_is_locked(int fd, uint64_t at);
+bool private_directory_is_locked(int fd, uint64_t at);
 /* Calls `each` with bytes from `first` on that others have locked, in no order. 0, or -1 with errno. */
-int store_each_locked(int fd, uint64_t first, void (*each)(uint64_t at, void *arg), void *arg);
+int private_directory_each_locked(int fd, uint64_t first, void (*each)(uint64_t at, void *arg),
+                                  void *arg);
 
 #endif

@@ -45,21 +45,22 @@ static size_t use_sheet(struct atlas *atlas, const char *digest, struct topo *to
     return atlas->nsheets++;
 }
 
-struct topo *atlas_topo(struct atlas *atlas, const char *host)
+struct topo *topology_cache_topo(struct atlas *atlas, const char *host)
 {
     struct sheet *sheet = find_sheet(atlas, host);
     return sheet ? sheet->topo : NULL;
 }
 
-const char *atlas_digest(const struct atlas *atlas, const char *host)
+const char *topology_cache_digest(const struct atlas *atlas, const char *host)
 {
     struct sheet *sheet = find_sheet(atlas, host);
     return sheet ? sheet->digest : NULL;
 }
 
-void atlas_put(struct atlas *atlas, const char *host, struct topo *topo, const char *digest)
+void topology_cache_put(struct atlas *atlas, const char *host, struct topo *topo,
+                        const char *digest)
 {
-    const char *known = atlas_digest(atlas, host);
+    const char *known = topology_cache_digest(atlas, host);
     if (known && strcmp(known, digest) == 0)
         return;
     size_t sheet = use_sheet(atlas, digest, topo);
@@ -90,7 +91,7 @@ static void read_node(struct atlas *atlas, const json_t *node)
 static void read_file(struct atlas *atlas)
 {
     size_t len, i;
-    char *text = store_read(atlas->instance->dir, ATLAS_FILE, ATLAS_MAX, &len);
+    char *text = private_directory_read(atlas->instance->dir, ATLAS_FILE, ATLAS_MAX, &len);
     json_t *value = text ? json_loadb(text, len, 0, NULL) : NULL, *node;
     if (json_integer_value(json_object_get(value, "version")) == 1)
         json_array_foreach(json_object_get(value, "nodes"), i, node) read_node(atlas, node);
@@ -121,7 +122,7 @@ static json_t *to_json(const struct atlas *atlas)
     return json_pack("{s:i, s:o}", "version", 1, "nodes", nodes);
 }
 
-int atlas_save(struct atlas *atlas, struct error *err)
+int topology_cache_save(struct atlas *atlas, struct error *err)
 {
     if (!atlas->changed)
         return 0;
@@ -131,7 +132,8 @@ int atlas_save(struct atlas *atlas, struct error *err)
     read_file(atlas);
     json_t *value = to_json(atlas);
     char *text = json_dumps(value, JSON_COMPACT);
-    int result = text ? store_write(atlas->instance->dir, ATLAS_FILE, text, strlen(text)) : -1;
+    int result =
+        text ? private_directory_write(atlas->instance->dir, ATLAS_FILE, text, strlen(text)) : -1;
     if (result < 0)
         error_set(err, "%s/%s: cannot write: %s", atlas->instance->path, ATLAS_FILE,
                   strerror(errno));
@@ -142,7 +144,7 @@ int atlas_save(struct atlas *atlas, struct error *err)
     return result;
 }
 
-struct atlas *atlas_open(struct instance *instance)
+struct atlas *topology_cache_open(struct instance *instance)
 {
     struct atlas *atlas = mem_alloc(sizeof(*atlas));
     atlas->instance = instance;
@@ -151,7 +153,7 @@ struct atlas *atlas_open(struct instance *instance)
     return atlas;
 }
 
-void atlas_free(struct atlas *atlas)
+void topology_cache_free(struct atlas *atlas)
 {
     if (!atlas)
         return;

@@ -1,5 +1,5 @@
 /*
- * atlas - what an instance remembers of its nodes' hardware: topologies by host and digest.
+ * topology_cache - what an instance remembers of its nodes' hardware: topologies by host and digest.
  *
  * An agent that finds the same hardware again need not send it, and a dry run need not ask. It is
  * a cache: what cannot be read counts as not there, and an agent's own word is always newer.
@@ -15,17 +15,18 @@
 
 struct atlas;
 
-struct atlas *atlas_open(struct instance *instance); /* borrowed; never NULL */
-void atlas_free(struct atlas *atlas);                /* NULL is fine */
+struct atlas *topology_cache_open(struct instance *instance); /* borrowed; never NULL */
+void topology_cache_free(struct atlas *atlas);                /* NULL is fine */
 
 /* What is remembered of a host, borrowed; NULL: nothing. Hosts of one digest share one topo. */
-struct topo *atlas_topo(struct atlas *atlas, const char *host);
-const char *atlas_digest(const struct atlas *atlas, const char *host);
+struct topo *topology_cache_topo(struct atlas *atlas, const char *host);
+const char *topology_cache_digest(const struct atlas *atlas, const char *host);
 
 /* From now on the host is as `topo` says, whose digest is given. */
-void atlas_put(struct atlas *atlas, const char *host, struct topo *topo, const char *digest);
+void topology_cache_put(struct atlas *atlas, const char *host, struct topo *topo,
+                        const char *digest);
 
 /* Keep what was put, beside what others kept meanwhile. 0, or -1 with a sentence. */
-int atlas_save(struct atlas *atlas, struct error *err);
+int topology_cache_save(struct atlas *atlas, struct error *err);
 
 #endif

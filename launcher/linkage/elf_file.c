@@ -55,7 +55,7 @@ static int file_at(const struct file *file, uint64_t offset, void *bytes, size_t
 /* The text that begins there and ends within `room` bytes; NULL where it does not. */
 static char *file_text_at(const struct file *file, uint64_t offset, uint64_t room)
 {
-    char text[ELF_MAX_TEXT + 1];
+    char text[ELF_FILE_MAX_TEXT + 1];
     if (offset > INT64_MAX - sizeof(text))
         return NULL;
     size_t most = room < sizeof(text) ? (size_t)room : sizeof(text);
@@ -201,7 +201,7 @@ static char *entry_text(const struct file *file, uint64_t value)
     return file_text_at(file, file->strings + value, file->strings_size - value);
 }
 
-static int read_texts(const struct file *file, struct elf *elf)
+static int read_texts(const struct file *file, struct elf_info *elf)
 {
     uint64_t value;
     if (find_entry(file, DT_SONAME, &value) && !(elf->soname = entry_text(file, value)))
@@ -213,7 +213,7 @@ static int read_texts(const struct file *file, struct elf *elf)
     return 0;
 }
 
-static int read_needed(const struct file *file, struct elf *elf)
+static int read_needed(const struct file *file, struct elf_info *elf)
 {
     size_t total = 0;
     for (size_t i = 0; i < file->nentries; i++) {
@@ -221,7 +221,7 @@ static int read_needed(const struct file *file, struct elf *elf)
             continue;
         char *name = entry_text(file, file->entries[i].value);
         total += name ? strlen(name) + 1 : 0;
-        if (!name || !name[0] || total > ELF_MAX_NAMES) {
+        if (!name || !name[0] || total > ELF_FILE_MAX_NAMES) {
             free(name);
             return -1;
         }
@@ -241,7 +241,7 @@ static bool has_helpers(const struct file *file)
     return false;
 }
 
-static int read_dynamic(struct file *file, struct elf *elf)
+static int read_dynamic(struct file *file, struct elf_info *elf)
 {
     const struct segment *dynamic = find_segment(file, PT_DYNAMIC);
     uint64_t value;
@@ -255,7 +255,7 @@ static int read_dynamic(struct file *file, struct elf *elf)
     if (find_strings(file) < 0 || read_texts(file, elf) < 0)
         return -1;
     elf->helpers = has_helpers(file);
-    elf->names = (struct elf_range){file->strings, file->strings_size};
+    elf->names = (struct elf_file_range){file->strings, file->strings_size};
     return read_needed(file, elf);
 }
 
@@ -270,7 +270,7 @@ static int read_interpreter(const struct file *file, char **interpreter)
     return 0;
 }
 
-static int read_all(struct file *file, struct elf *elf, struct error *err)
+static int read_all(struct file *file, struct elf_info *elf, struct error *err)
 {
     struct headers headers;
     bool other_order = false;
@@ -287,13 +287,13 @@ static int read_all(struct file *file, struct elf *elf, struct error *err)
     return 0;
 }
 
-int elf_read(int fd, struct elf *elf, struct error *err)
+int elf_file_read(int fd, struct elf_info *elf, struct error *err)
 {
     struct file file = {.fd = fd};
     memset(elf, 0, sizeof(*elf));
     int rc = read_all(&file, elf, err);
     if (rc < 0)
-        elf_clear(elf);
+        elf_file_clear(elf);
     free(file.segments);
     free(file.entries);
     return rc;
@@ -302,7 +302,7 @@ int elf_read(int fd, struct elf *elf, struct error *err)
 /* ---- the head ---- */
 
 /* Type and machine stand at the same place in both classes. */
-static int read_kind(const struct file *file, struct elf_head *head)
+static int read_kind(const struct file *file, struct elf_file_head *head)
 {
     uint16_t kind[2];
     if (file_at(file, EI_NIDENT, kind, sizeof(kind)) < 0)
@@ -312,11 +312,11 @@ static int read_kind(const struct file *file, struct elf_head *head)
     return 0;
 }
 
-int elf_read_head(int fd, struct elf_head *head, struct error *err)
+int elf_file_read_head(int fd, struct elf_file_head *head, struct error *err)
 {
     struct file file = {.fd = fd};
     struct headers headers;
-    *head = (struct elf_head){0};
+    *head = (struct elf_file_head){0};
     if (read_ident(&file, &head->other_order, err) < 0)
         return -1;
     head->bits = file.bits;
@@ -354,7 +354,7 @@ int elf_read_head(int fd, struct elf_head *head, struct error *err)
 #define OWN_MACHINE EM_NONE /* not known: the kernel is left to judge */
 #endif
 
-bool elf_runs_here(const struct elf_head *head)
+bool elf_file_runs_here(const struct elf_file_head *head)
 {
     static const uint16_t also[][2] = {
         {EM_X86_64, EM_386}, {EM_AARCH64, EM_ARM}, {EM_PPC64, EM_PPC}};
@@ -368,7 +368,7 @@ bool elf_runs_here(const struct elf_head *head)
     return false;
 }
 
-char *elf_machine_name(const struct elf_head *head)
+char *elf_file_machine_name(const struct elf_file_head *head)
 {
     static const struct {
         uint16_t machine;
@@ -388,7 +388,7 @@ char *elf_machine_name(const struct elf_head *head)
     return mem_format("another kind of machine (ELF number %u)", head->machine);
 }
 
-void elf_clear(struct elf *elf)
+void elf_file_clear(struct elf_info *elf)
 {
     for (size_t i = 0; i < elf->nneeded; i++)
         free(elf->needed[i]);
@@ -400,7 +400,7 @@ void elf_clear(struct elf *elf)
     memset(elf, 0, sizeof(*elf));
 }
 
-int elf_open(const char *path)
+int elf_file_open(const char *path)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -413,7 +413,7 @@ int elf_open(const char *path)
     return -1;
 }
 
-bool elf_fits(const struct elf *elf, const struct elf *program)
+bool elf_file_fits(const struct elf_info *elf, const struct elf_info *program)
 {
     return elf->bits == program->bits && elf->machine == program->machine;
 }

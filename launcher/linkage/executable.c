@@ -141,13 +141,13 @@ static int check_loader(const struct executable *what, const char *loader, struc
 
 static int check_elf(const struct executable *what, int fd, const char *path, struct error *err)
 {
-    struct elf_head head;
+    struct elf_file_head head;
     struct utsname here;
     int rc = 0;
-    if (elf_read_head(fd, &head, err) < 0) {
+    if (elf_file_read_head(fd, &head, err) < 0) {
         rc = NOT_EXECUTABLE;
-    } else if (!elf_runs_here(&head)) {
-        char *machine = elf_machine_name(&head);
+    } else if (!elf_file_runs_here(&head)) {
+        char *machine = elf_file_machine_name(&head);
         uname(&here);
         rc = refuse(err, NOT_EXECUTABLE,
                     mem_format("it is built for %s, this host is %s", machine, here.machine));
@@ -245,7 +245,7 @@ static int check_file(const struct executable_source *source, const char *path, 
                       struct error *err)
 {
     struct executable what = {.source = source};
-    int fd = elf_open(path);
+    int fd = elf_file_open(path);
     if (fd < 0)
         return 0; /* it may be executed all the same */
     ssize_t n = pread(fd, what.head, HEAD, 0);
@@ -279,7 +279,7 @@ int executable_check(const struct executable_source *source, char **path, struct
         error_set(err, "cannot enter directory %s: %s", source->directory, strerror(errno));
         return 1;
     }
-    *path = spawn_find(source->name, source->search, source->directory);
+    *path = exec_find(source->name, source->search, source->directory);
     char *whole = *path ? whole_path(source, *path) : NULL;
     int rc = whole ? check_file(source, whole, 0, err) : check_found(source, err);
     if (rc)

@@ -23,7 +23,7 @@ struct executable_source { /* all borrowed */
     const char *handlers;  /* directory of binfmt_misc; NULL: the system's */
 };
 
-/* Where the program is, as spawn_find() has it, in *path (NULL: nowhere; caller frees). 0, or the
+/* Where the program is, as exec_find() has it, in *path (NULL: nowhere; caller frees). 0, or the
  * exit status that says what is wrong, as a shell's does, with a sentence: 127 where the program or
  * its interpreter is not found, 126 where it cannot be executed, 1 where the directory cannot be
  * entered. */

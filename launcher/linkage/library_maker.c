@@ -18,7 +18,7 @@ static bool has_prefix(const struct buf *names, const char *prefix, size_t len)
     return memmem(buf_bytes(names), names->len, prefix, len);
 }
 
-enum library_maker library_maker_of(const char *path, const struct elf *elf)
+enum library_maker library_maker_of(const char *path, const struct elf_info *elf)
 {
     static const char mpich[] = "\0MPIR_", open_mpi[] = "\0ompi_";
     enum library_maker maker = LIBRARY_MAKER_UNKNOWN;
@@ -26,7 +26,7 @@ enum library_maker library_maker_of(const char *path, const struct elf *elf)
     size_t size = (size_t)elf->names.size;
     if (!size || elf->names.size > MAX_NAMES)
         return maker;
-    int fd = elf_open(path);
+    int fd = elf_file_open(path);
     ssize_t n = fd < 0 ? -1 : pread(fd, buf_reserve(&names, size), size, (off_t)elf->names.offset);
     if (fd >= 0)
         close(fd);

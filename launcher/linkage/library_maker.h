@@ -18,7 +18,7 @@ enum library_maker { LIBRARY_MAKER_UNKNOWN, LIBRARY_MAKER_MPICH, LIBRARY_MAKER_O
 
 bool library_is_mpi_abi(const char *name);
 
-/* The library at this path, as elf_read() has it. */
-enum library_maker library_maker_of(const char *path, const struct elf *elf);
+/* The library at this path, as elf_file_read() has it. */
+enum library_maker library_maker_of(const char *path, const struct elf_info *elf);
 
 #endif

@@ -14,13 +14,13 @@ static bool try_file(const struct library_search *search, const char *path,
                      struct library_found *found)
 {
     struct error err = ERROR_INIT;
-    int fd = elf_open(path);
+    int fd = elf_file_open(path);
     if (fd < 0)
         return false;
-    int rc = elf_read(fd, &found->elf, &err);
+    int rc = elf_file_read(fd, &found->elf, &err);
     close(fd);
-    if (rc == 0 && !elf_fits(&found->elf, &search->program->elf)) {
-        elf_clear(&found->elf);
+    if (rc == 0 && !elf_file_fits(&found->elf, &search->program->elf)) {
+        elf_file_clear(&found->elf);
         return false;
     }
     found->path = mem_copy_text(path);

@@ -10,7 +10,7 @@
 
 /* A file that has been loaded, and may say where what it needs is. */
 struct loaded {
-    struct elf elf;
+    struct elf_info elf;
     char *origin;               /* its directory */
     const struct loaded *asker; /* who needed it; NULL: it is the program */
 };
@@ -28,7 +28,7 @@ struct library_search {
 struct library_found {
     char *path;  /* NULL: nothing */
     char *fault; /* the file there is damaged: a part of a sentence; NULL: it is good */
-    struct elf elf;
+    struct elf_info elf;
 };
 
 /* A library of the wrong class or machine is passed by, as the loader does. */

@@ -57,7 +57,7 @@ void loader_cache_take(struct loader_cache *cache, struct buf *bytes)
 void loader_cache_open(struct loader_cache *cache, const char *path)
 {
     struct buf bytes = BUF_INIT;
-    int fd = elf_open(path);
+    int fd = elf_file_open(path);
     off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
     if (size > 0 && size <= MAX_CACHE) {
         ssize_t n = pread(fd, buf_reserve(&bytes, (size_t)size), (size_t)size, 0);

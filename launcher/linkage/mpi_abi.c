@@ -43,16 +43,16 @@ static char *word_of(const char *name)
     return buf_take_text(&word);
 }
 
-static const char *mpi_of(const char *path, const struct elf *elf)
+static const char *mpi_of(const char *path, const struct elf_info *elf)
 {
     struct library *libraries = mem_array(elf->nneeded + 1, sizeof(*libraries));
-    struct linkage linkage = {.libraries = libraries, .count = elf->nneeded + 1};
+    struct shared_libraries linkage = {.libraries = libraries, .count = elf->nneeded + 1};
     libraries[0] = (struct library){.name = (char *)LIBRARY_MPI_ABI,
                                     .path = (char *)path,
                                     .maker = library_maker_of(path, elf)};
     for (size_t i = 0; i < elf->nneeded; i++)
         libraries[i + 1].name = elf->needed[i];
-    const char *mpi = mpi_use_of(&linkage).mpi;
+    const char *mpi = mpi_library_of(&linkage).mpi;
     free(libraries);
     return mpi;
 }
@@ -60,24 +60,25 @@ static const char *mpi_of(const char *path, const struct elf *elf)
 /* A library of the ABI for this machine; *mpi is whose. -1 with a sentence that begins with the path. */
 static int read_file(const char *path, const char **mpi, struct error *err)
 {
-    struct elf elf;
-    int fd = elf_open(path);
+    struct elf_info elf;
+    int fd = elf_file_open(path);
     if (fd < 0)
         return error_set(err, "%s cannot be read: %s", path,
                          errno == ENOEXEC ? "it is not a regular file" : strerror(errno));
-    int rc = elf_read(fd, &elf, err);
+    int rc = elf_file_read(fd, &elf, err);
     close(fd);
     if (rc < 0)
         return error_prefix(err, "%s", path);
     if (!elf.soname || !library_is_mpi_abi(elf.soname))
         rc = error_set(err, "%s is not " LIBRARY_MPI_ABI "%s%s", path,
                        elf.soname ? " but " : ", as it has no name", elf.soname ?: "");
-    else if (!elf_runs_here(&(struct elf_head){.bits = elf.bits, .machine = elf.machine}) ||
+    else if (!elf_file_runs_here(
+                 &(struct elf_file_head){.bits = elf.bits, .machine = elf.machine}) ||
              elf.bits != 8 * (int)sizeof(void *))
         rc = error_set(err, "%s is for another kind of machine", path);
     else
         *mpi = mpi_of(path, &elf);
-    elf_clear(&elf);
+    elf_file_clear(&elf);
     return rc;
 }
 
@@ -106,7 +107,7 @@ void mpi_abi_list_add(struct mpi_abi_list *list, const char *path)
             return;
     if (read_file(path, &mpi, NULL) < 0)
         return;
-    bool known = mpi_use_is_known(mpi);
+    bool known = mpi_library_is_known(mpi);
     char *word = known ? word_of(mpi) : NULL;
     if (word && find_word(list, word)) {
         free(word);
@@ -208,8 +209,8 @@ static void add_globs(struct mpi_abi_list *list)
 void mpi_abi_list_read(struct mpi_abi_list *list, char *const *environment)
 {
     *list = (struct mpi_abi_list){0};
-    add_library_path(list, spec_env_value(environment, "LD_LIBRARY_PATH"));
-    add_prefixes(list, spec_env_value(environment, "PATH"));
+    add_library_path(list, env_value(environment, "LD_LIBRARY_PATH"));
+    add_prefixes(list, env_value(environment, "PATH"));
     add_cached(list);
     add_globs(list);
 }
@@ -288,25 +289,26 @@ char *mpi_abi_find(const char *choice, char *const *environment, struct error *e
 /* ---- the program ---- */
 
 /* A program without an MPI may start one that has it, as shells and debuggers do. */
-static int accept_other(const struct linkage *linkage, bool lenient, struct error *err)
+static int accept_other(const struct shared_libraries *linkage, bool lenient, struct error *err)
 {
-    struct mpi_use use = mpi_use_of(linkage);
+    struct mpi_library use = mpi_library_of(linkage);
     if (use.mpi)
         return error_set(err,
                          "--mpi is for programs that are linked with " LIBRARY_MPI_ABI
                          ": %s is linked with %s (%s)",
                          linkage->path, use.mpi, use.mpi_library->name);
-    if (lenient || (linkage->kind != LINKAGE_STATIC && !linkage->closed))
+    if (lenient || (linkage->kind != SHARED_LIBRARIES_STATIC && !linkage->closed))
         return 0;
     return error_set(err,
                      "--mpi is for programs that are linked with " LIBRARY_MPI_ABI ": %s is linked "
                      "%s",
                      linkage->path,
-                     linkage->kind == LINKAGE_STATIC ? "statically"
-                                                     : "with no MPI, and starts no other program");
+                     linkage->kind == SHARED_LIBRARIES_STATIC
+                         ? "statically"
+                         : "with no MPI, and starts no other program");
 }
 
-static const struct library *find_library(const struct linkage *linkage)
+static const struct library *find_library(const struct shared_libraries *linkage)
 {
     for (size_t i = 0; i < linkage->count; i++)
         if (library_is_mpi_abi(linkage->libraries[i].name))
@@ -314,12 +316,12 @@ static const struct library *find_library(const struct linkage *linkage)
     return NULL;
 }
 
-bool mpi_abi_is_for(const struct linkage *linkage)
+bool mpi_abi_is_for(const struct shared_libraries *linkage)
 {
     return find_library(linkage) != NULL;
 }
 
-int mpi_abi_accepts(const struct linkage *linkage, const char *path, bool lenient,
+int mpi_abi_accepts(const struct shared_libraries *linkage, const char *path, bool lenient,
                     struct error *err)
 {
     const struct library *library = find_library(linkage);

@@ -27,7 +27,7 @@
 
 struct mpi_abi {
     char *path;
-    const char *mpi; /* "MPICH", as in mpi_use.h */
+    const char *mpi; /* "MPICH", as in mpi_library.h */
     char *word;      /* "mpich"; NULL: an unknown MPI's, or one before it has that word */
 };
 
@@ -51,13 +51,13 @@ char *mpi_abi_find(const char *choice, char *const *environment, struct error *e
 
 /* A program of this linkage is of the MPI ABI. One that is not runs without a --mpi of TPRUN_OPTIONS
  * (spec.mpi_is_default) that is not there or not meant for it. */
-bool mpi_abi_is_for(const struct linkage *linkage);
+bool mpi_abi_is_for(const struct shared_libraries *linkage);
 
 /* Whether a program, whose linkage was read with source.mpi_abi as `path`, would load it, or may
  * start one that does. -1 with a sentence: it is linked with another MPI, statically, or cannot start
- * programs (linkage.h), or an RPATH leads elsewhere. Where it is `lenient`, as one of several programs,
+ * programs (shared_libraries.h), or an RPATH leads elsewhere. Where it is `lenient`, as one of several programs,
  * it need not have an MPI. */
-int mpi_abi_accepts(const struct linkage *linkage, const char *path, bool lenient,
+int mpi_abi_accepts(const struct shared_libraries *linkage, const char *path, bool lenient,
                     struct error *err);
 
 /* LD_LIBRARY_PATH for tasks that load the library at `path`: `before` is what it was, or NULL.

@@ -71,7 +71,8 @@ static bool rule_matches(const struct rule *rule, const struct library *library)
            (!rule->maker || rule->maker == library->maker);
 }
 
-static const struct library *find_library(const struct linkage *linkage, const struct rule *rule)
+static const struct library *find_library(const struct shared_libraries *linkage,
+                                          const struct rule *rule)
 {
     for (size_t i = 0; i < linkage->count; i++)
         if (rule_matches(rule, &linkage->libraries[i]))
@@ -80,7 +81,8 @@ static const struct library *find_library(const struct linkage *linkage, const s
 }
 
 static const struct rule *find_rule(const struct rule *rules, size_t count,
-                                    const struct linkage *linkage, const struct library **library)
+                                    const struct shared_libraries *linkage,
+                                    const struct library **library)
 {
     for (size_t i = 0; i < count; i++) {
         const struct rule with = {.name = rules[i].with};
@@ -105,9 +107,9 @@ static const char *dialects_name(unsigned speaks)
     return names[speaks];
 }
 
-struct mpi_use mpi_use_of(const struct linkage *linkage)
+struct mpi_library mpi_library_of(const struct shared_libraries *linkage)
 {
-    struct mpi_use use = {0};
+    struct mpi_library use = {0};
     const size_t nmpis = sizeof(mpis) / sizeof(mpis[0]), npmis = sizeof(pmis) / sizeof(pmis[0]);
     const struct rule *mpi = find_rule(mpis, nmpis, linkage, &use.mpi_library), *pmi = NULL;
     if (mpi) {
@@ -128,7 +130,7 @@ struct mpi_use mpi_use_of(const struct linkage *linkage)
     return use;
 }
 
-char *mpi_use_mixed(const char *mpich, const char *open_mpi)
+char *mpi_library_mixed(const char *mpich, const char *open_mpi)
 {
     return mem_format("%s uses MPICH or one of its family, %s uses Open MPI, and no MPI_COMM_WORLD "
                       "holds both: give each a tprun of its own, or --pmi none, with which every "
@@ -136,12 +138,12 @@ char *mpi_use_mixed(const char *mpich, const char *open_mpi)
                       mpich, open_mpi);
 }
 
-bool mpi_use_is_known(const char *mpi)
+bool mpi_library_is_known(const char *mpi)
 {
     return strcmp(mpi, UNKNOWN) != 0 && strcmp(mpi, UNKNOWN_ABI) != 0;
 }
 
-bool mpi_use_names_mpi(const char *name)
+bool mpi_library_names_mpi(const char *name)
 {
     for (size_t i = 0; i < sizeof(mpis) / sizeof(mpis[0]); i++)
         if (name_matches(mpis[i].name, name))
@@ -149,7 +151,8 @@ bool mpi_use_names_mpi(const char *name)
     return false;
 }
 
-bool mpi_use_say(const struct mpi_use *use, unsigned offered, unsigned served, struct buf *out)
+bool mpi_library_say(const struct mpi_library *use, unsigned offered, unsigned served,
+                     struct buf *out)
 {
     unsigned missed = use->speaks & served;
     if (use->speaks & offered) {

@@ -1,7 +1,7 @@
 /*
- * mpi_use - which MPI a program is linked with, and which PMI that will speak.
+ * mpi_library - which MPI a program is linked with, and which PMI that will speak.
  *
- * What is known of libraries' names is one table in mpi_use.c. MPIs that open their PMI library
+ * What is known of libraries' names is one table in mpi_library.c. MPIs that open their PMI library
  * themselves (Open MPI), or have it built in (MPICH), are known by their own name.
  */
 #ifndef LAUNCHER_LINKAGE_MPI_LIBRARY_H
@@ -13,7 +13,7 @@
 /* MPIs of two families never find each other. */
 enum mpi_family { MPI_FAMILY_UNKNOWN, MPI_FAMILY_MPICH, MPI_FAMILY_OPEN_MPI, MPI_FAMILIES };
 
-struct mpi_use {
+struct mpi_library {
     const char *mpi; /* "MPICH"; NULL: none that is known */
     enum mpi_family family;
     const struct library *mpi_library;
@@ -23,21 +23,22 @@ struct mpi_use {
 };
 
 /* All is borrowed, names for ever and libraries from the linkage. */
-struct mpi_use mpi_use_of(const struct linkage *linkage);
+struct mpi_library mpi_library_of(const struct shared_libraries *linkage);
 
 /* By this name of a library an MPI is known. All that tells more of it is what it needs itself:
- * linkage_read() need not go on. */
-bool mpi_use_names_mpi(const char *name);
+ * shared_libraries_read() need not go on. */
+bool mpi_library_names_mpi(const char *name);
 
 /* False for a use.mpi that only says that it is some MPI. */
-bool mpi_use_is_known(const char *mpi);
+bool mpi_library_is_known(const char *mpi);
 
 /* Why these two programs cannot be parts of one, and what to write instead; caller frees. */
-char *mpi_use_mixed(const char *mpich, const char *open_mpi);
+char *mpi_library_mixed(const char *mpich, const char *open_mpi);
 
 /* Append what becomes of that where `offered` of what is `served` (sets of enum spec_pmi) is offered
  * to the tasks: "this tprun does not serve it" and the like; true when they will find each other.
  * Only where there is a use->how. */
-bool mpi_use_say(const struct mpi_use *use, unsigned offered, unsigned served, struct buf *out);
+bool mpi_library_say(const struct mpi_library *use, unsigned offered, unsigned served,
+                     struct buf *out);
 
 #endif

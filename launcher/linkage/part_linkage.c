@@ -20,14 +20,14 @@ char *part_linkage_directory(const struct spec *spec, const struct spec_part *pa
                                  : mem_format("%s/%s", caller, part->chdir);
 }
 
-struct linkage_source part_linkage_source(const char *path, const char *directory,
-                                          char *const *environment)
+struct shared_libraries_source part_linkage_source(const char *path, const char *directory,
+                                                   char *const *environment)
 {
-    return (struct linkage_source){.path = path,
-                                   .directory = directory,
-                                   .library_path = spec_env_value(environment, "LD_LIBRARY_PATH"),
-                                   .preloaded = spec_env_value(environment, "LD_PRELOAD") ||
-                                                spec_env_value(environment, "LD_AUDIT")};
+    return (struct shared_libraries_source){
+        .path = path,
+        .directory = directory,
+        .library_path = env_value(environment, "LD_LIBRARY_PATH"),
+        .preloaded = env_value(environment, "LD_PRELOAD") || env_value(environment, "LD_AUDIT")};
 }
 
 /* ---- a part's program ---- */
@@ -41,27 +41,29 @@ struct place {
 };
 
 /* --mpi is one of TPRUN_OPTIONS, and says nothing about this program. */
-static bool place_runs_without(const struct spec *spec, const struct linkage_source *source)
+static bool place_runs_without(const struct spec *spec,
+                               const struct shared_libraries_source *source)
 {
-    struct linkage *linkage = spec->mpi_is_default ? linkage_read(source, NULL) : NULL;
+    struct shared_libraries *linkage =
+        spec->mpi_is_default ? shared_libraries_read(source, NULL) : NULL;
     bool runs = linkage && !mpi_abi_is_for(linkage);
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
     return runs;
 }
 
-static struct linkage_source place_open(struct place *place, const struct spec *spec,
-                                        const struct spec_part *part)
+static struct shared_libraries_source place_open(struct place *place, const struct spec *spec,
+                                                 const struct spec_part *part)
 {
     const char *name = part->argv[0];
     place->err = (struct error)ERROR_INIT;
     place->environment = spec_part_environment(spec, part);
     place->directory = part_linkage_directory(spec, part);
-    place->path = spawn_find(name, spec_env_value(place->environment, "PATH"), place->directory);
+    place->path = exec_find(name, env_value(place->environment, "PATH"), place->directory);
     if (!place->path)
         error_set(&place->err, "%s cannot be run: %s", name,
                   errno == ENOENT && !strchr(name, '/') ? "it is not found along PATH"
                                                         : strerror(errno));
-    struct linkage_source source =
+    struct shared_libraries_source source =
         part_linkage_source(place->path, place->directory, place->environment);
     place->mpi_abi = NULL;
     if (place->path && spec->mpi && !place_runs_without(spec, &source))
@@ -79,19 +81,19 @@ static void place_close(struct place *place)
     spec_free_words(place->environment);
 }
 
-struct linkage *part_linkage_read(const struct spec *spec, const struct spec_part *part,
-                                  struct error *err)
+struct shared_libraries *part_linkage_read(const struct spec *spec, const struct spec_part *part,
+                                           struct error *err)
 {
     struct place place;
-    struct linkage *linkage = NULL;
-    struct linkage_source source = place_open(&place, spec, part);
+    struct shared_libraries *linkage = NULL;
+    struct shared_libraries_source source = place_open(&place, spec, part);
     if (place.err.text)
         error_set(err, "%s", error_text(&place.err));
     else
-        linkage = linkage_read(&source, err);
+        linkage = shared_libraries_read(&source, err);
     if (linkage && place.mpi_abi &&
         mpi_abi_accepts(linkage, place.mpi_abi, spec->nparts > 1, err) < 0) {
-        linkage_free(linkage);
+        shared_libraries_free(linkage);
         linkage = NULL;
     }
     place_close(&place);
@@ -102,7 +104,7 @@ struct linkage *part_linkage_read(const struct spec *spec, const struct spec_par
 static bool part_needs_pmix(const struct spec *spec, const struct spec_part *part)
 {
     struct place place;
-    struct linkage_source source = place_open(&place, spec, part);
+    struct shared_libraries_source source = place_open(&place, spec, part);
     bool needs = place.err.text || pmi_choice_read(spec->pmi, true, &source) & SPEC_PMI_X;
     place_close(&place);
     return needs;

@@ -13,14 +13,14 @@ char *part_linkage_directory(const struct spec *spec, const struct spec_part *pa
 /* The program is looked up with the tasks' PATH, from their directory; libraries with their
  * LD_LIBRARY_PATH and, of the MPI ABI, what --mpi says. NULL with a sentence when there is none, or
  * when --mpi is not for this program. */
-struct linkage *part_linkage_read(const struct spec *spec, const struct spec_part *part,
-                                  struct error *err);
+struct shared_libraries *part_linkage_read(const struct spec *spec, const struct spec_part *part,
+                                           struct error *err);
 
 /* Whether some part's tasks would be offered PMIx; on other machines that may be otherwise. */
 bool part_linkage_needs_pmix(const struct spec *spec);
 
 /* A program that is started with these variables; all is borrowed. */
-struct linkage_source part_linkage_source(const char *path, const char *directory,
-                                          char *const *environment);
+struct shared_libraries_source part_linkage_source(const char *path, const char *directory,
+                                                   char *const *environment);
 
 #endif

@@ -6,13 +6,13 @@
 #define SIMPLE ((unsigned)(SPEC_PMI_1 | SPEC_PMI_2))
 
 /* Before it is known whether PMIx can be served. */
-static unsigned called_for(const struct linkage *linkage)
+static unsigned called_for(const struct shared_libraries *linkage)
 {
-    if (!linkage || linkage->kind != LINKAGE_DYNAMIC)
+    if (!linkage || linkage->kind != SHARED_LIBRARIES_DYNAMIC)
         return SIMPLE | SPEC_PMI_X;
     if (linkage->closed)
         return SIMPLE;
-    struct mpi_use use = mpi_use_of(linkage);
+    struct mpi_library use = mpi_library_of(linkage);
     if (!use.how)
         return SIMPLE | SPEC_PMI_X;
     if (!(use.speaks & SPEC_PMI_X))
@@ -20,7 +20,7 @@ static unsigned called_for(const struct linkage *linkage)
     return use.speaks == SPEC_PMI_X ? SPEC_PMI_X : SIMPLE | SPEC_PMI_X;
 }
 
-unsigned pmi_choice_of(unsigned pmi, bool pmix_served, const struct linkage *linkage)
+unsigned pmi_choice_of(unsigned pmi, bool pmix_served, const struct shared_libraries *linkage)
 {
     const unsigned served = pmix_served ? SIMPLE | SPEC_PMI_X : SIMPLE;
     if (!(pmi & SPEC_PMI_AUTO))
@@ -29,15 +29,16 @@ unsigned pmi_choice_of(unsigned pmi, bool pmix_served, const struct linkage *lin
     return choice ? choice : SIMPLE;
 }
 
-unsigned pmi_choice_read(unsigned pmi, bool pmix_served, const struct linkage_source *source)
+unsigned pmi_choice_read(unsigned pmi, bool pmix_served,
+                         const struct shared_libraries_source *source)
 {
     /* without PMIx all programs are offered the same */
     if (!(pmi & SPEC_PMI_AUTO) || !pmix_served)
         return pmi_choice_of(pmi, pmix_served, NULL);
-    struct linkage_source part = *source;
-    part.last = mpi_use_names_mpi;
-    struct linkage *linkage = linkage_read(&part, NULL);
+    struct shared_libraries_source part = *source;
+    part.last = mpi_library_names_mpi;
+    struct shared_libraries *linkage = shared_libraries_read(&part, NULL);
     unsigned choice = pmi_choice_of(pmi, pmix_served, linkage);
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
     return choice;
 }

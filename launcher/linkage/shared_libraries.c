@@ -38,16 +38,17 @@ static const char *base_of(const char *path)
 /* ---- the libraries, in the loader's order ---- */
 
 struct reader {
-    struct linkage *linkage;
+    struct shared_libraries *linkage;
     struct library_search search;
-    struct table names;   /* of libraries, by index */
-    struct loaded *files; /* the program, then linkage->libraries; LINKAGE_MAX + 1 of them */
+    struct hash_table names; /* of libraries, by index */
+    struct loaded
+        *files; /* the program, then linkage->libraries; SHARED_LIBRARIES_MAX + 1 of them */
     bool (*is_last)(const char *name); /* or NULL */
     size_t last;                       /* of files, whose needs are read */
 };
 
 struct wanted {
-    const struct linkage *linkage;
+    const struct shared_libraries *linkage;
     const char *name;
 };
 
@@ -60,14 +61,14 @@ static bool is_named(uint32_t number, const void *thing)
 /* False also once there were too many. */
 static bool is_new(struct reader *reader, const char *name)
 {
-    const struct linkage *linkage = reader->linkage;
+    const struct shared_libraries *linkage = reader->linkage;
     struct wanted wanted = {linkage, name};
-    return !linkage->cut &&
-           table_number(&reader->names, table_hash_text(name), is_named, &wanted) == linkage->count;
+    return !linkage->cut && hash_table_number(&reader->names, hash_table_hash_text(name), is_named,
+                                              &wanted) == linkage->count;
 }
 
 /* The loader itself is loaded already. */
-static bool is_loader(const struct linkage *linkage, const char *name)
+static bool is_loader(const struct shared_libraries *linkage, const char *name)
 {
     return linkage->loader && !linkage->loader_absent &&
            strcmp(base_of(linkage->loader), name) == 0;
@@ -75,11 +76,11 @@ static bool is_loader(const struct linkage *linkage, const char *name)
 
 static void add_library(struct reader *reader, const char *name, struct loaded *asker)
 {
-    struct linkage *linkage = reader->linkage;
+    struct shared_libraries *linkage = reader->linkage;
     struct library_found found = {0};
     if (!is_new(reader, name))
         return;
-    linkage->cut = linkage->count == LINKAGE_MAX;
+    linkage->cut = linkage->count == SHARED_LIBRARIES_MAX;
     if (linkage->cut)
         return;
     if (is_loader(linkage, name))
@@ -88,7 +89,7 @@ static void add_library(struct reader *reader, const char *name, struct loaded *
         library_search(&reader->search, asker, name, &found);
     linkage->libraries =
         mem_resize(linkage->libraries, linkage->count + 1, sizeof(*linkage->libraries));
-    size_t by = asker == reader->files ? LINKAGE_MAX : (size_t)(asker - reader->files) - 1;
+    size_t by = asker == reader->files ? SHARED_LIBRARIES_MAX : (size_t)(asker - reader->files) - 1;
     linkage->libraries[linkage->count] =
         (struct library){mem_copy_text(name), found.path, found.fault, by, LIBRARY_MAKER_UNKNOWN};
     if (found.path && library_is_mpi_abi(base_of(name)))
@@ -118,11 +119,12 @@ static char *real_directory(const char *path)
 }
 
 /* Takes the program's elf. */
-static void read_libraries(struct linkage *linkage, struct elf *elf,
-                           const struct linkage_source *source)
+static void read_libraries(struct shared_libraries *linkage, struct elf_info *elf,
+                           const struct shared_libraries_source *source)
 {
-    struct reader reader = {.linkage = linkage, .is_last = source->last, .last = LINKAGE_MAX};
-    reader.files = mem_array(LINKAGE_MAX + 1, sizeof(*reader.files));
+    struct reader reader = {
+        .linkage = linkage, .is_last = source->last, .last = SHARED_LIBRARIES_MAX};
+    reader.files = mem_array(SHARED_LIBRARIES_MAX + 1, sizeof(*reader.files));
     char *origin = real_directory(linkage->path);
     reader.files[0] = (struct loaded){*elf, origin ? origin : directory_of(linkage->path), NULL};
     reader.search.program = reader.files;
@@ -133,10 +135,10 @@ static void read_libraries(struct linkage *linkage, struct elf *elf,
     loader_cache_open(&reader.search.cache, source->cache ? source->cache : LOADER_CACHE);
     add_all(&reader);
     loader_cache_clear(&reader.search.cache);
-    table_free(&reader.names);
+    hash_table_free(&reader.names);
     free(reader.search.loader_directory);
     for (size_t i = 0; i <= linkage->count; i++) {
-        elf_clear(&reader.files[i].elf);
+        elf_file_clear(&reader.files[i].elf);
         free(reader.files[i].origin);
     }
     free(reader.files);
@@ -166,7 +168,7 @@ static bool is_closed_library(const char *name)
     return false;
 }
 
-static bool has_only_closed(const struct linkage *linkage)
+static bool has_only_closed(const struct shared_libraries *linkage)
 {
     for (size_t i = 0; i < linkage->count; i++)
         if (!is_closed_library(linkage->libraries[i].name))
@@ -180,7 +182,7 @@ static bool has_text(const char *bytes, size_t len, const char *text)
 }
 
 /* Also of names that the file does not have all of. */
-static bool imports_gate(const struct buf *file, const struct elf_range *names)
+static bool imports_gate(const struct buf *file, const struct elf_file_range *names)
 {
     if (!names->size || names->offset > file->len || names->size > file->len - names->offset)
         return true;
@@ -193,7 +195,8 @@ static bool imports_gate(const struct buf *file, const struct elf_range *names)
 static int read_file(int fd, struct buf *bytes)
 {
     struct stat status;
-    if (fstat(fd, &status) < 0 || status.st_size <= 0 || status.st_size > LINKAGE_MAX_CLOSED)
+    if (fstat(fd, &status) < 0 || status.st_size <= 0 ||
+        status.st_size > SHARED_LIBRARIES_MAX_CLOSED)
         return -1;
     for (size_t size = (size_t)status.st_size; bytes->len < size;) {
         size_t left = size - bytes->len;
@@ -215,7 +218,7 @@ static bool preloads(void)
 }
 
 /* But for the libraries of its libraries. */
-static bool is_closed(int fd, const struct elf *elf)
+static bool is_closed(int fd, const struct elf_info *elf)
 {
     struct buf bytes = BUF_INIT;
     if (!elf->interpreter || !is_closed_library(elf->interpreter) || !elf->nneeded ||
@@ -233,9 +236,9 @@ static bool is_closed(int fd, const struct elf *elf)
 /* ---- the program ---- */
 
 /* "#! INTERPRETER [ARGUMENT]"; without it, a shell's text. */
-static void read_script(struct linkage *linkage, const char *line, const char *directory)
+static void read_script(struct shared_libraries *linkage, const char *line, const char *directory)
 {
-    linkage->kind = LINKAGE_SCRIPT;
+    linkage->kind = SHARED_LIBRARIES_SCRIPT;
     linkage->loader = mem_copy_text("/bin/sh");
     if (strncmp(line, "#!", 2) != 0)
         return;
@@ -256,36 +259,39 @@ static bool begins_as_elf(int fd, char line[MAX_SCRIPT_LINE])
     return n >= 4 && memcmp(line, "\177ELF", 4) == 0;
 }
 
-static int read_program(struct linkage *linkage, int fd, const struct linkage_source *source,
-                        struct error *err)
+static int read_program(struct shared_libraries *linkage, int fd,
+                        const struct shared_libraries_source *source, struct error *err)
 {
     char line[MAX_SCRIPT_LINE];
-    struct elf elf = {0};
+    struct elf_info elf = {0};
     if (!begins_as_elf(fd, line)) {
         read_script(linkage, line, source->directory);
     } else {
-        if (elf_read(fd, &elf, err) < 0)
+        if (elf_file_read(fd, &elf, err) < 0)
             return error_prefix(err, "%s", linkage->path);
-        linkage->kind = elf.interpreter || elf.nneeded ? LINKAGE_DYNAMIC : LINKAGE_STATIC;
+        linkage->kind =
+            elf.interpreter || elf.nneeded ? SHARED_LIBRARIES_DYNAMIC : SHARED_LIBRARIES_STATIC;
         linkage->loader = elf.interpreter ? absolute(elf.interpreter, source->directory) : NULL;
         linkage->foreign =
-            !elf_runs_here(&(struct elf_head){.bits = elf.bits, .machine = elf.machine});
+            !elf_file_runs_here(&(struct elf_file_head){.bits = elf.bits, .machine = elf.machine});
     }
     linkage->loader_absent = linkage->loader && access(linkage->loader, X_OK) < 0;
-    bool closed = linkage->kind == LINKAGE_DYNAMIC && !source->preloaded && is_closed(fd, &elf);
-    if (linkage->kind == LINKAGE_DYNAMIC)
+    bool closed =
+        linkage->kind == SHARED_LIBRARIES_DYNAMIC && !source->preloaded && is_closed(fd, &elf);
+    if (linkage->kind == SHARED_LIBRARIES_DYNAMIC)
         read_libraries(linkage, &elf, source);
     else
-        elf_clear(&elf);
+        elf_file_clear(&elf);
     linkage->closed = closed && has_only_closed(linkage);
     return 0;
 }
 
-struct linkage *linkage_read(const struct linkage_source *source, struct error *err)
+struct shared_libraries *shared_libraries_read(const struct shared_libraries_source *source,
+                                               struct error *err)
 {
-    struct linkage *linkage = mem_alloc(sizeof(*linkage));
+    struct shared_libraries *linkage = mem_alloc(sizeof(*linkage));
     linkage->path = absolute(source->path, source->directory);
-    int fd = elf_open(linkage->path);
+    int fd = elf_file_open(linkage->path);
     int rc = fd < 0 ? error_set(err, "%s cannot be read: %s", linkage->path,
                                 errno == ENOEXEC ? "it is not a regular file" : strerror(errno))
                     : read_program(linkage, fd, source, err);
@@ -293,11 +299,11 @@ struct linkage *linkage_read(const struct linkage_source *source, struct error *
         close(fd);
     if (rc == 0)
         return linkage;
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
     return NULL;
 }
 
-void linkage_free(struct linkage *linkage)
+void shared_libraries_free(struct shared_libraries *linkage)
 {
     if (!linkage)
         return;
@@ -317,7 +323,7 @@ bool library_missing(const struct library *library)
     return !library->path || library->fault;
 }
 
-size_t linkage_missing(const struct linkage *linkage)
+size_t shared_libraries_missing(const struct shared_libraries *linkage)
 {
     size_t count = linkage->loader_absent;
     for (size_t i = 0; i < linkage->count; i++)

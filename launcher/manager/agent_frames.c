@@ -18,15 +18,15 @@ static void ended_badly(struct manager *manager, const struct group *group, uint
     struct idset *nodes = group ? groups_nodes_of(group, ranks) : idset_new();
     if (idset_empty(nodes) && node < manager->nodes->count)
         idset_add(nodes, node);
-    verdict_ended(manager->verdict, time, why, status, words, ranks, nodes);
+    outcome_ended(manager->verdict, time, why, status, words, ranks, nodes);
     idset_free(nodes);
     struct idset *dead = idset_union(manager->dead, ranks);
     idset_free(manager->dead);
     manager->dead = dead;
 }
 
-void reports_ended(struct manager *manager, const struct group *group, uint64_t time, uint32_t node,
-                   const json_t *value)
+void agent_frames_ended(struct manager *manager, const struct group *group, uint64_t time,
+                        uint32_t node, const json_t *value)
 {
     const char *set, *why, *words = NULL;
     int status;
@@ -39,14 +39,14 @@ void reports_ended(struct manager *manager, const struct group *group, uint64_t 
         bool keeps =
             manager->spec->on_failure == SPEC_FAILURE_CONTINUE &&
             (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0 || strcmp(why, "aborted") == 0);
-        if (stop_explains(manager, why))
-            stop_exited(manager);
+        if (graceful_stop_explains(manager, why))
+            graceful_stop_exited(manager);
         else if (!keeps && !manager->terminating)
-            finish_terminate(manager, manager->spec->kill_grace);
+            termination_terminate(manager, manager->spec->kill_grace);
     } else {
-        verdict_other(manager->verdict, link_clock(), ERROR_REFUSED,
+        outcome_other(manager->verdict, link_clock(), ERROR_REFUSED,
                       "a task failed, and its agent's message about it is malformed");
-        finish_terminate(manager, manager->spec->kill_grace);
+        termination_terminate(manager, manager->spec->kill_grace);
     }
 }
 
@@ -55,8 +55,8 @@ static void take_ended(struct manager *manager, uint32_t child, const struct fra
 {
     struct group *group = groups_find(manager, frame->group);
     uint64_t time = frame_get_u64(frame->bytes) - (uint64_t)tree_clock_offset(manager->tree, child);
-    if (!adding_holds(group, time, frame->node, value))
-        reports_ended(manager, group, time, frame->node, value);
+    if (!spawn_holds(group, time, frame->node, value))
+        agent_frames_ended(manager, group, time, frame->node, value);
 }
 
 static void take_done(struct manager *manager, uint32_t child, const struct frame *frame,
@@ -71,15 +71,15 @@ static void take_done(struct manager *manager, uint32_t child, const struct fram
     {
         struct idset *ranks = idset_decode(json_string_value(json_array_get(end, 2)) ?: "", NULL);
         if (ranks && !(group && group->failed) && json_is_true(json_array_get(end, 1)))
-            verdict_victims(manager->verdict, ranks);
+            outcome_victims(manager->verdict, ranks);
         idset_free(ranks);
     }
-    silent_take(manager, json_string_value(json_object_get(value, "silent")));
+    no_pmi_take(manager, json_string_value(json_object_get(value, "silent")));
     if (nodes && group)
         groups_without(group, nodes);
     idset_free(nodes);
     tree_consumed(manager->tree, child, link_weight(frame));
-    finish_check(manager);
+    termination_check(manager);
 }
 
 /* Some group has tasks there, or had and has not ended there. */
@@ -127,17 +127,17 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     if (others)
         buf_printf(&line, " (and with it %zu host%s behind it)", others, others > 1 ? "s" : "");
     /* Its tasks' peers may hear of it before tprun does, and abort; one is enough to say. */
-    (first ? verdict_always : verdict_other)(manager->verdict, link_clock(), ERROR_REFUSED,
+    (first ? outcome_always : outcome_other)(manager->verdict, link_clock(), ERROR_REFUSED,
                                              buf_text(&line));
     buf_free(&line);
-    services_lost(manager, nodes);
+    pmi_services_lost(manager, nodes);
     for (struct group *group = manager->groups; group; group = group->next)
         groups_without(group, nodes);
     if (manager->phase == PHASE_GATHER)
-        finish_end(manager);
+        termination_end(manager);
     else
-        finish_terminate(manager, AGENT_LOST_GRACE);
-    finish_check(manager);
+        termination_terminate(manager, AGENT_LOST_GRACE);
+    termination_check(manager);
 }
 
 static const char *text_at(const json_t *value, const char *key)
@@ -152,7 +152,7 @@ static void take_survivors(struct manager *manager, const struct frame *frame)
         return;
     char *line = mem_format("%s: %.*s", manager->nodes->list[frame->node].host, (int)frame->len,
                             (const char *)frame->bytes);
-    verdict_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, line);
+    outcome_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, line);
     manager->survivors = true;
     free(line);
 }
@@ -176,7 +176,7 @@ static void take_unreached(struct manager *manager, const json_t *value)
         .elapsed = json_number_value(json_object_get(value, "elapsed")),
         .nodes = nodes};
     if (manager->phase == PHASE_GATHER)
-        gather_unreached(manager, &what, false);
+        agents_unreached(manager, &what, false);
     idset_free(nodes);
 }
 
@@ -191,9 +191,9 @@ static void take_note(struct manager *manager, const struct frame *frame)
 static void host_settled(struct manager *manager)
 {
     if (manager->phase == PHASE_RUN)
-        parked_settled(manager);
+        spawn_waiting_settled(manager);
     else
-        course_settled(manager);
+        program_start_settled(manager);
 }
 
 /* An agent that is broken may have done anything. */
@@ -203,8 +203,8 @@ static void refuse(struct manager *manager, const struct frame *frame, const str
         frame->node < manager->nodes->count ? manager->nodes->list[frame->node].host : "a node";
     char *line = mem_format("%s: %s", host, error_text(err));
     if (!manager->terminating && manager->phase != PHASE_END) {
-        verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, line);
-        finish_terminate(manager, manager->spec->kill_grace);
+        outcome_other(manager->verdict, link_clock(), ERROR_REFUSED, line);
+        termination_terminate(manager, manager->spec->kill_grace);
     }
     free(line);
 }
@@ -213,12 +213,12 @@ static int read_frame(struct manager *manager, const struct frame *frame, json_t
 {
     struct error err = ERROR_INIT;
     const struct group *group = groups_find(manager, frame->group);
-    struct incoming_limits limits = {.nnodes = (uint32_t)manager->nodes->count,
-                                     .nranks = manager->next_rank,
-                                     .has_group = group,
-                                     .group_nranks = group ? group->ntasks : 0,
-                                     .group_nnodes = group ? group->nnodes : 0};
-    int rc = incoming_read(frame, &limits, value, &err);
+    struct frame_check_limits limits = {.nnodes = (uint32_t)manager->nodes->count,
+                                        .nranks = manager->next_rank,
+                                        .has_group = group,
+                                        .group_nranks = group ? group->ntasks : 0,
+                                        .group_nnodes = group ? group->nnodes : 0};
+    int rc = frame_check_read(frame, &limits, value, &err);
     if (rc < 0)
         refuse(manager, frame, &err);
     error_clear(&err);
@@ -230,25 +230,25 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
 {
     switch (frame->type) {
     case FRAME_HELLO:
-        gather_hello(manager, frame);
+        agents_hello(manager, frame);
         host_settled(manager);
         break;
     case FRAME_UNREACHED:
         take_unreached(manager, value);
-        course_settled(manager);
+        program_start_settled(manager);
         break;
     case FRAME_PREPARED:
-        preparing_take(manager, frame, value);
+        program_check_take(manager, frame, value);
         break;
     case FRAME_STARTED:
-        started_take(manager, frame, value);
-        adding_started(groups_find(manager, frame->group), frame->node, value);
+        display_binding_take(manager, frame, value);
+        spawn_started(groups_find(manager, frame->group), frame->node, value);
         break;
     case FRAME_ASK:
-        asked_take(manager, frame, value);
+        task_requests_take(manager, frame, value);
         break;
     case FRAME_OUTPUT:
-        services_output(manager, frame);
+        pmi_services_output(manager, frame);
         tree_relay(manager->tree, child, manager->front, frame);
         break;
     case FRAME_NOTE:
@@ -260,8 +260,8 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
     case FRAME_POST:
         tree_send_node(manager->tree, frame->node, frame);
         break;
-    case FRAME_HUB:
-        services_take(manager, frame);
+    case FRAME_SERVICE:
+        pmi_services_take(manager, frame);
         break;
     case FRAME_DONE:
         take_done(manager, child, frame, value);
@@ -276,7 +276,7 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
         take_lost(manager, value);
         break;
     case FRAME_RUNNING:
-        stop_take(manager, frame);
+        graceful_stop_take(manager, frame);
         break;
     case FRAME_SURVIVORS:
         take_survivors(manager, frame);
@@ -302,7 +302,7 @@ static void on_tree_unreached(void *arg, const struct tree_unreached *what)
     struct manager *manager = arg;
     if (manager->phase == PHASE_END)
         return;
-    gather_unreached(manager, what, true);
+    agents_unreached(manager, what, true);
     host_settled(manager);
 }
 
@@ -326,12 +326,12 @@ static void end_descendants(struct manager *manager)
 {
     if (manager->survivors) {
         cgroup_kill(manager->cgroup);
-        descend_signal(SIGKILL, NULL, 0);
+        descendants_signal(SIGKILL, NULL, 0);
         return;
     }
-    char *survivors = descend_end(AGENT_LOST_GRACE, NULL, 0, manager->cgroup);
+    char *survivors = descendants_end(AGENT_LOST_GRACE, NULL, 0, manager->cgroup);
     if (survivors)
-        verdict_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, survivors);
+        outcome_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, survivors);
     free(survivors);
 }
 
@@ -343,7 +343,7 @@ static void on_tree_empty(void *arg)
         return;
     manager->finished = true;
     end_descendants(manager);
-    scratch_remove(manager->scratch);
+    scratch_directory_remove(manager->scratch);
     if (manager->agent_lost)
         agent_sweep();
     program_end(manager->program);
@@ -372,5 +372,6 @@ static int agent_here(void *arg, int fd)
     return agent_run(&config, NULL);
 }
 
-const struct tree_ops reports_ops = {on_tree_frame, on_tree_unreached, on_tree_lost, on_tree_room,
-                                     on_tree_note,  on_tree_empty,     agent_here};
+const struct tree_ops agent_frames_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
+                                          on_tree_room,  on_tree_note,      on_tree_empty,
+                                          agent_here};

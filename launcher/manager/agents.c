@@ -28,11 +28,11 @@ static void *foresee_here(void *arg)
     struct manager *manager = arg;
     foresee(manager);
     if (manager->boot.pmix)
-        pmix_host_warm();
+        pmix_server_warm();
     return NULL;
 }
 
-int gather_know_here(struct manager *manager, struct error *err)
+int agents_know_here(struct manager *manager, struct error *err)
 {
     struct thread beside = {0};
     if (manager->here)
@@ -73,13 +73,14 @@ static int settle_alone(struct manager *manager, size_t index, struct error *err
     if (strcmp(manager->boot.method, "slurm") == 0 && !slurm_reaches(manager, node))
         return error_set(err, "--bootstrap slurm: %s is no node of %s", node->login,
                          slurm_job_text(manager->slurm));
-    if (node->here && gather_know_here(manager, err) < 0)
+    if (node->here && agents_know_here(manager, err) < 0)
         return -1;
-    struct topo *known = node->here ? manager->here : atlas_topo(manager->atlas, node->host);
+    struct topo *known =
+        node->here ? manager->here : topology_cache_topo(manager->atlas, node->host);
     if (!known || !manager->spec->dry_run)
         return 0;
     char *cores = node->cores ? idset_encode(node->cores) : NULL;
-    int result = cores ? allowed_check(known, cores, err) : 0;
+    int result = cores ? allowed_cores_check(known, cores, err) : 0;
     free(cores);
     if (result < 0)
         return node->here ? -1 : error_prefix(err, "%s", node->host);
@@ -91,7 +92,7 @@ static int settle_alone(struct manager *manager, size_t index, struct error *err
 static void fill_target(struct manager *manager, uint32_t index, struct tree_target *target)
 {
     const struct node *node = &manager->nodes->list[index];
-    const char *known = node->here ? NULL : atlas_digest(manager->atlas, node->host);
+    const char *known = node->here ? NULL : topology_cache_digest(manager->atlas, node->host);
     *target = (struct tree_target){
         .node = index,
         .host = node->host,
@@ -100,7 +101,7 @@ static void fill_target(struct manager *manager, uint32_t index, struct tree_tar
         .rank = node->target,
         .cores = node->cores ? idset_encode(node->cores) : NULL,
         .digest = node->here && manager->here ? topo_digest(manager->here) : mem_copy_text(known)};
-    if (reach_uses_command_here(manager))
+    if (host_bootstrap_uses_command_here(manager))
         target->here = false;
     target->together = !target->here && (slurm_reaches(manager, node) ||
                                          batch_bootstrap_is_for_many(manager->boot.method));
@@ -134,16 +135,16 @@ static void start_targets(struct manager *manager, const struct idset *nodes, en
     manager->machine = NULL;
 }
 
-int gather_start(struct manager *manager, struct error *err)
+int agents_start(struct manager *manager, struct error *err)
 {
     struct idset *nodes = idset_new();
     bool any = false;
     for (size_t i = 0; i < manager->nodes->count && !any; i++)
-        any = gather_awaits(manager, i);
+        any = agents_awaits(manager, i);
     /* A dry run whose topologies are all given starts no agent, and so needs no job. */
     int result = any || !manager->spec->dry_run ? slurm_find(manager, err) : 0;
     if (result == 0)
-        result = reach_choose(manager, err);
+        result = host_bootstrap_choose(manager, err);
     for (size_t i = 0; i < manager->nodes->count && result == 0; i++) {
         if (!manager->hosts[i].wanted || manager->hosts[i].settled)
             continue;
@@ -184,12 +185,12 @@ static bool start_late(struct manager *manager, uint32_t index)
     return !alone;
 }
 
-void gather_late(struct manager *manager, const struct idset *nodes)
+void agents_late(struct manager *manager, const struct idset *nodes)
 {
     struct idset *start = idset_new();
     IDSET_FOREACH(node, nodes)
     {
-        if (!gather_awaits(manager, node) && start_late(manager, node))
+        if (!agents_awaits(manager, node) && start_late(manager, node))
             idset_add(start, node);
     }
     viewer_say(manager, "resources: %zu node%s more asked, for tasks that are added",
@@ -199,12 +200,12 @@ void gather_late(struct manager *manager, const struct idset *nodes)
     idset_free(start);
 }
 
-bool gather_awaits(const struct manager *manager, uint32_t index)
+bool agents_awaits(const struct manager *manager, uint32_t index)
 {
     return manager->hosts[index].wanted && !manager->hosts[index].settled;
 }
 
-bool gather_more(struct manager *manager)
+bool agents_more(struct manager *manager)
 {
     bool spare = false;
     for (size_t i = 0; i < manager->nodes->count; i++) {
@@ -255,7 +256,8 @@ static uint32_t find_like(struct manager *manager, struct host_names *names, uin
 {
     struct named named = {manager, names, text_of, text_of(&manager->hosts[index])};
     uint32_t before = names->table.count;
-    uint32_t number = table_number(&names->table, table_hash_text(named.text), is_called, &named);
+    uint32_t number =
+        hash_table_number(&names->table, hash_table_hash_text(named.text), is_called, &named);
     if (number == before) {
         names->hosts = mem_resize(names->hosts, before + 1ul, sizeof(*names->hosts));
         names->hosts[number] = index;
@@ -287,14 +289,14 @@ static void host_failed(struct manager *manager, uint32_t index, char *text, dou
     host->elapsed = elapsed;
     free(text);
     if (manager->phase == PHASE_RUN) { /* which it does not end */
-        char *line = gather_failure(manager, index);
+        char *line = agents_failure(manager, index);
         viewer_say(manager, "%s", line);
         free(line);
     }
     host_settled(manager, index);
 }
 
-char *gather_failure(const struct manager *manager, uint32_t index)
+char *agents_failure(const struct manager *manager, uint32_t index)
 {
     struct host_lines *lines = host_lines_new();
     const struct host *host = &manager->hosts[index];
@@ -319,7 +321,8 @@ static struct topo *hello_topology(struct manager *manager, const struct node *n
         error_set(err, "%s", refusal);
     else if (topology)
         return topo_from_json(topology, err);
-    else if (!(known = node->here ? manager->here : atlas_topo(manager->atlas, node->host)))
+    else if (!(known =
+                   node->here ? manager->here : topology_cache_topo(manager->atlas, node->host)))
         error_set(err, "its agent does not say what hardware it has");
     return known ? topo_ref(known) : NULL;
 }
@@ -379,12 +382,12 @@ static void host_up(struct manager *manager, uint32_t index, const json_t *hello
     } else {
         share_topology(manager, index);
         if (manager->atlas)
-            atlas_put(manager->atlas, name, host->topo, host->digest);
+            topology_cache_put(manager->atlas, name, host->topo, host->digest);
     }
     host_settled(manager, index);
 }
 
-void gather_hello(struct manager *manager, const struct frame *frame)
+void agents_hello(struct manager *manager, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
     if (frame->node >= manager->nodes->count || manager->hosts[frame->node].settled)
@@ -403,7 +406,7 @@ void gather_hello(struct manager *manager, const struct frame *frame)
 
 /* What an inner agent could not reach, and what a silent one was to reach, is tried from here
  * before it counts as failed. */
-void gather_unreached(struct manager *manager, const struct tree_unreached *what, bool direct)
+void agents_unreached(struct manager *manager, const struct tree_unreached *what, bool direct)
 {
     struct idset *again = idset_copy(what->nodes);
     if (what->node < manager->nodes->count) {
@@ -423,10 +426,10 @@ void gather_unreached(struct manager *manager, const struct tree_unreached *what
     idset_free(again);
 }
 
-void gather_keep(struct manager *manager)
+void agents_keep(struct manager *manager)
 {
     struct error err = ERROR_INIT;
-    if (manager->atlas && atlas_save(manager->atlas, &err) < 0)
+    if (manager->atlas && topology_cache_save(manager->atlas, &err) < 0)
         viewer_note(manager, error_text(&err)); /* the next run asks again */
     error_clear(&err);
 }
@@ -466,9 +469,9 @@ static void say_failed(const struct manager *manager, struct buf *text)
     free(without);
 }
 
-int gather_check(struct manager *manager, struct error *err)
+int agents_check(struct manager *manager, struct error *err)
 {
-    gather_keep(manager);
+    agents_keep(manager);
     tell_aliases(manager);
     struct buf text = BUF_INIT;
     struct host_lines *lines = failure_lines(manager);
@@ -487,11 +490,12 @@ int gather_check(struct manager *manager, struct error *err)
     return count ? -1 : 0;
 }
 
-bool gather_can_spare(const struct manager *manager)
+bool agents_can_spare(const struct manager *manager)
 {
     const struct spec *spec = manager->spec;
     bool up = false;
-    if (manager->on || manager->grant || manager->named || (!spec->nnodes && !supply_fills(spec)))
+    if (manager->on || manager->grant || manager->named ||
+        (!spec->nnodes && !resources_fills(spec)))
         return false;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct host *host = &manager->hosts[i];
@@ -502,7 +506,7 @@ bool gather_can_spare(const struct manager *manager)
     return up;
 }
 
-void gather_tell_spared(struct manager *manager)
+void agents_tell_spared(struct manager *manager)
 {
     struct host_lines *lines = failure_lines(manager);
     for (size_t i = 0; i < host_lines_count(lines); i++) {
@@ -515,10 +519,10 @@ void gather_tell_spared(struct manager *manager)
     host_lines_free(lines);
 }
 
-void gather_close(struct manager *manager)
+void agents_close(struct manager *manager)
 {
-    table_free(&manager->machines.table);
-    table_free(&manager->digests.table);
+    hash_table_free(&manager->machines.table);
+    hash_table_free(&manager->digests.table);
     free(manager->machines.hosts);
     free(manager->digests.hosts);
     host_lines_free(manager->notes);

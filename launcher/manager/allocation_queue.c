@@ -138,9 +138,9 @@ static void on_limit(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop, (void)events;
     if (manager->phase != PHASE_GATHER)
         return;
-    char *what = describe(manager, manager->queue), *limit = fsd_encode(manager->spec->wait);
+    char *what = describe(manager, manager->queue), *limit = duration_encode(manager->spec->wait);
     error_set(&err, "waited %s (--wait) in vain for %s", limit, what);
-    finish_refuse(manager, &err);
+    termination_refuse(manager, &err);
     error_clear(&err);
     free(what);
     free(limit);
@@ -172,7 +172,7 @@ static int think(struct manager *manager, struct queue *queue, struct error *err
 {
     struct error never = ERROR_INIT;
     bool known;
-    queue->wish = place_wish(manager, &known, &never);
+    queue->wish = plan_wish(manager, &known, &never);
     queue->scope = make_scope(manager);
     int rc = 0;
     if (!queue->wish && known) {
@@ -190,7 +190,8 @@ static int think(struct manager *manager, struct queue *queue, struct error *err
     return rc;
 }
 
-int queue_wait(struct manager *manager, void (*retry)(struct manager *), struct error *err)
+int allocation_queue_wait(struct manager *manager, void (*retry)(struct manager *),
+                          struct error *err)
 {
     if (manager->queue) {
         arm(manager, QUEUE_FIRST);
@@ -202,13 +203,13 @@ int queue_wait(struct manager *manager, void (*retry)(struct manager *), struct 
     queue->retry = retry;
     queue->watch = -1;
     if (think(manager, queue, err) < 0) {
-        queue_leave(manager);
+        allocation_queue_leave(manager);
         return -1;
     }
     ev_now_update(manager->loop);
     start_events(manager);
     if (program_queue(manager->program, queue->scope, err) < 0) {
-        queue_leave(manager);
+        allocation_queue_leave(manager);
         return -1;
     }
     arm(manager, 0); /* something may have become free before it stood in line */
@@ -218,12 +219,12 @@ int queue_wait(struct manager *manager, void (*retry)(struct manager *), struct 
     return 0;
 }
 
-char *queue_describe(const struct manager *manager)
+char *allocation_queue_describe(const struct manager *manager)
 {
     return manager->queue ? describe(manager, manager->queue) : NULL;
 }
 
-void queue_leave(struct manager *manager)
+void allocation_queue_leave(struct manager *manager)
 {
     struct queue *queue = manager->queue;
     if (!queue)

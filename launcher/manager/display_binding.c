@@ -4,10 +4,10 @@
 
 #include "launcher/manager/internal.h"
 
-void started_open(struct manager *manager)
+void display_binding_open(struct manager *manager)
 {
     if (manager->spec->display & LAYOUT_SHOW_BIND)
-        manager->found = found_new(manager->layout, &manager->request);
+        manager->found = readback_new(manager->layout, &manager->request);
 }
 
 static int add(struct found *found, const json_t *pair, struct error *err)
@@ -16,7 +16,7 @@ static int add(struct found *found, const json_t *pair, struct error *err)
     const char *ranks_text = json_string_value(json_array_get(pair, 1));
     struct idset *cpus = cpus_text ? idset_decode(cpus_text, err) : NULL;
     struct idset *ranks = cpus && ranks_text ? idset_decode(ranks_text, err) : NULL;
-    int result = ranks ? found_add(found, ranks, cpus, err) : -1;
+    int result = ranks ? readback_add(found, ranks, cpus, err) : -1;
     idset_free(ranks);
     idset_free(cpus);
     return result;
@@ -24,11 +24,11 @@ static int add(struct found *found, const json_t *pair, struct error *err)
 
 static void end(struct manager *manager, const struct error *err)
 {
-    verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, error_text(err));
-    finish_terminate(manager, manager->spec->kill_grace);
+    outcome_other(manager->verdict, link_clock(), ERROR_REFUSED, error_text(err));
+    termination_terminate(manager, manager->spec->kill_grace);
 }
 
-void started_take(struct manager *manager, const struct frame *frame, const json_t *value)
+void display_binding_take(struct manager *manager, const struct frame *frame, const json_t *value)
 {
     struct error err = ERROR_INIT;
     size_t i;
@@ -40,9 +40,9 @@ void started_take(struct manager *manager, const struct frame *frame, const json
         if (add(manager->found, pair, &err) < 0)
             break;
     }
-    if (err.text || found_check(manager->found, &err) < 0)
+    if (err.text || readback_check(manager->found, &err) < 0)
         end(manager, &err);
-    else if (found_complete(manager->found))
-        place_show_found(manager);
+    else if (readback_complete(manager->found))
+        plan_show_found(manager);
     error_clear(&err);
 }

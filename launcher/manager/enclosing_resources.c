@@ -37,7 +37,7 @@ static int open_enclosed(struct manager *manager, struct enclosing_program *oute
     return 0;
 }
 
-int enclosed_open(struct manager *manager, struct error *err)
+int enclosing_open(struct manager *manager, struct error *err)
 {
     struct error why = ERROR_INIT;
     struct enclosing_program *outer = enclosing_program_open(&why);
@@ -58,7 +58,7 @@ int enclosed_open(struct manager *manager, struct error *err)
     return rc;
 }
 
-void enclosed_close(struct manager *manager)
+void enclosing_close(struct manager *manager)
 {
     rset_free(manager->enclosing_set);
     free(manager->enclosing_name);

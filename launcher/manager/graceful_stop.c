@@ -41,7 +41,7 @@ static uint32_t count_running(const struct manager *manager)
 
 static void say_sent(struct manager *manager)
 {
-    struct stop *stop = &manager->stop;
+    struct graceful_stop *stop = &manager->stop;
     uint32_t count = count_running(manager);
     ev_timer_stop(manager->loop, &stop->answer);
     if (!stop->before)
@@ -64,7 +64,7 @@ static void on_answer(struct ev_loop *loop, ev_timer *timer, int events)
 static void on_say(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
-    const struct stop *stop = &manager->stop;
+    const struct graceful_stop *stop = &manager->stop;
     uint32_t count = count_running(manager);
     (void)loop;
     (void)events;
@@ -83,7 +83,7 @@ static void on_say(struct ev_loop *loop, ev_timer *timer, int events)
 static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
-    const struct stop *stop = &manager->stop;
+    const struct graceful_stop *stop = &manager->stop;
     uint32_t count = count_running(manager);
     (void)loop;
     (void)events;
@@ -91,8 +91,8 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
         return;
     char *line = mem_format("%u task%s did not end within %g s of the first exit after %s: killed",
                             count, count == 1 ? "" : "s", stop->grace, signal_name(stop->number));
-    verdict_always(manager->verdict, link_clock(), 128 + stop->number, line);
-    finish_terminate(manager, 0);
+    outcome_always(manager->verdict, link_clock(), 128 + stop->number, line);
+    termination_terminate(manager, 0);
     free(line);
 }
 
@@ -100,7 +100,7 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 
 static void begin(struct manager *manager, int number)
 {
-    struct stop *stop = &manager->stop;
+    struct graceful_stop *stop = &manager->stop;
     stop->number = number;
     if (stop->running)
         return;
@@ -111,7 +111,7 @@ static void begin(struct manager *manager, int number)
 
 static void start_waiting(struct manager *manager, const char *reason, double grace)
 {
-    struct stop *stop = &manager->stop;
+    struct graceful_stop *stop = &manager->stop;
     stop->waiting = true;
     stop->grace = grace;
     stop->reason = reason;
@@ -119,9 +119,9 @@ static void start_waiting(struct manager *manager, const char *reason, double gr
     ev_timer_start(manager->loop, &stop->say);
 }
 
-void stop_signal(struct manager *manager, int number, char *before, const char *after)
+void graceful_stop_signal(struct manager *manager, int number, char *before, const char *after)
 {
-    struct stop *stop = &manager->stop;
+    struct graceful_stop *stop = &manager->stop;
     struct frame frame = {
         .type = FRAME_SIGNAL, .flags = (uint16_t)number, .rank = FRAME_SIGNAL_END};
     begin(manager, number);
@@ -136,16 +136,16 @@ void stop_signal(struct manager *manager, int number, char *before, const char *
     tree_send(manager->tree, &frame);
 }
 
-void stop_terminated(struct manager *manager, const char *reason, double grace)
+void graceful_stop_terminated(struct manager *manager, const char *reason, double grace)
 {
     begin(manager, SIGTERM);
     ev_timer_stop(manager->loop, &manager->stop.deadline);
     start_waiting(manager, reason, grace);
 }
 
-void stop_exited(struct manager *manager)
+void graceful_stop_exited(struct manager *manager)
 {
-    struct stop *stop = &manager->stop;
+    struct graceful_stop *stop = &manager->stop;
     double grace = manager->spec->stop_grace;
     if (!stop->number || stop->waiting || manager->terminating)
         return;
@@ -156,20 +156,20 @@ void stop_exited(struct manager *manager)
     ev_timer_start(manager->loop, &stop->deadline);
 }
 
-bool stop_explains(const struct manager *manager, const char *why)
+bool graceful_stop_explains(const struct manager *manager, const char *why)
 {
     return manager->stop.number && (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0 ||
                                     strcmp(why, "unfinalized") == 0 || strcmp(why, "pmi") == 0);
 }
 
-void stop_take(struct manager *manager, const struct frame *frame)
+void graceful_stop_take(struct manager *manager, const struct frame *frame)
 {
-    struct stop *stop = &manager->stop;
+    struct graceful_stop *stop = &manager->stop;
     if (!stop->number || frame->node >= manager->nodes->count)
         return;
     stop->running[frame->node] = frame->rank;
     if (!(frame->flags & FRAME_RUNNING_FIRST)) {
-        stop_exited(manager);
+        graceful_stop_exited(manager);
     } else if (stop->asked) {
         idset_remove(stop->asked, frame->node);
         if (idset_empty(stop->asked))
@@ -179,27 +179,27 @@ void stop_take(struct manager *manager, const struct frame *frame)
 
 /* ---- life ---- */
 
-void stop_open(struct manager *manager)
+void graceful_stop_open(struct manager *manager)
 {
-    struct stop *stop = &manager->stop;
+    struct graceful_stop *stop = &manager->stop;
     ev_timer_init(&stop->answer, on_answer, 0, 0);
     ev_timer_init(&stop->say, on_say, 0, 0);
     ev_timer_init(&stop->deadline, on_deadline, 0, 0);
     stop->answer.data = stop->say.data = stop->deadline.data = manager;
 }
 
-void stop_over(struct manager *manager)
+void graceful_stop_over(struct manager *manager)
 {
-    struct stop *stop = &manager->stop;
+    struct graceful_stop *stop = &manager->stop;
     if (ev_is_active(&stop->answer)) /* all have ended at once */
         say_sent(manager);
     ev_timer_stop(manager->loop, &stop->say);
     ev_timer_stop(manager->loop, &stop->deadline);
 }
 
-void stop_close(struct manager *manager)
+void graceful_stop_close(struct manager *manager)
 {
-    struct stop *stop = &manager->stop;
+    struct graceful_stop *stop = &manager->stop;
     free(stop->before);
     free(stop->running);
     idset_free(stop->asked);

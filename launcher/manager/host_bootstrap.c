@@ -9,7 +9,7 @@
 #include "launcher/source/batch_system.h"
 #include "launcher/source/node_index.h"
 
-bool reach_uses_command_here(const struct manager *manager)
+bool host_bootstrap_uses_command_here(const struct manager *manager)
 {
     const char *method = manager->spec->bootstrap;
     return method && strcmp(method, "auto") != 0 && strcmp(method, "local") != 0;
@@ -21,34 +21,34 @@ static bool is_wanted(const struct manager *manager, size_t index)
 }
 
 /* A batch system starts nothing on hosts that are not its job's, and for no other user. */
-static bool job_has(const struct manager *manager, const struct nodes *job)
+static bool job_has(const struct manager *manager, const struct node_list *job)
 {
-    const struct nodes *nodes = manager->nodes;
-    struct nodes_index *index = nodes_index_new(job->count);
+    const struct node_list *nodes = manager->nodes;
+    struct nodes_index *index = node_index_new(job->count);
     bool all = true;
     for (size_t i = 0; i < job->count; i++)
-        nodes_index_add(index, job->list[i].host, i);
+        node_index_add(index, job->list[i].host, i);
     for (size_t i = 0; i < nodes->count && all; i++)
-        all = nodes->list[i].here ||
-              (strcmp(nodes->list[i].login, nodes->list[i].host) == 0 &&
-               nodes_index_find(index, nodes->list[i].host) != NODES_INDEX_NONE);
-    nodes_index_free(index);
+        all =
+            nodes->list[i].here || (strcmp(nodes->list[i].login, nodes->list[i].host) == 0 &&
+                                    node_index_find(index, nodes->list[i].host) != NODE_INDEX_NONE);
+    node_index_free(index);
     return all;
 }
 
-static bool is_in_job(const struct manager *manager, const struct source *source)
+static bool is_in_job(const struct manager *manager, const struct batch_system *source)
 {
     if (manager->nodes->from == source)
         return true;
-    struct nodes *job = source_nodes(source, (double)time(NULL), NULL);
+    struct node_list *job = batch_system_nodes(source, (double)time(NULL), NULL);
     bool all = job && job_has(manager, job);
-    nodes_free(job);
+    node_list_free(job);
     return all;
 }
 
 /* Its command is told ranks, and those of a list of hosts are not the batch system's. */
 static bool knows_ranks(const struct manager *manager, const struct batch_bootstrap *batch,
-                        const struct source *source)
+                        const struct batch_system *source)
 {
     return !strstr(batch->words, "{ranks}") || manager->nodes->from == source;
 }
@@ -62,9 +62,9 @@ static void tell(struct manager *manager, const struct batch_bootstrap *batch)
 /* ssh, where the batch system's own command is not installed or would not do. */
 static void choose_auto(struct manager *manager)
 {
-    const struct source *source = source_find(SOURCE_BATCH);
+    const struct batch_system *source = batch_system_find(BATCH_SYSTEM_BATCH);
     const struct batch_bootstrap *batch = NULL;
-    while (source && (batch = batch_bootstrap_of(source_name(source), batch))) {
+    while (source && (batch = batch_bootstrap_of(batch_system_name(source), batch))) {
         struct bootstrap trial = {.method = NULL};
         bool found = (!batch->is_meant || batch->is_meant()) &&
                      bootstrap_use_batch(&trial, batch, NULL) == 0;
@@ -84,8 +84,9 @@ static int take_ssh_arguments(struct manager *manager, struct error *err)
     static const char *const variables[] = {"OMPI_MCA_plm_rsh_args", "PRTE_MCA_plm_ssh_args",
                                             "HYDRA_LAUNCH_EXTRA_ARGS",
                                             "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS"};
-    const struct source *source = source_find(SOURCE_BATCH);
-    if (!source || source != source_named("MPI Operator") || strcmp(manager->boot.ssh, "ssh") != 0)
+    const struct batch_system *source = batch_system_find(BATCH_SYSTEM_BATCH);
+    if (!source || source != batch_system_named("MPI Operator") ||
+        strcmp(manager->boot.ssh, "ssh") != 0)
         return 0;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         const char *value = getenv(variables[i]);
@@ -105,12 +106,12 @@ static int take_ssh_arguments(struct manager *manager, struct error *err)
 static int choose_named(struct manager *manager, const struct batch_bootstrap *batch,
                         struct error *err)
 {
-    const struct source *source = source_named(batch->system);
-    if (!source_is_there(source))
+    const struct batch_system *source = batch_system_named(batch->system);
+    if (!batch_system_is_there(source))
         return error_set(err,
                          "--bootstrap %s: this is not inside a job of %s: %s is not set "
                          "(auto takes ssh where there is no job)",
-                         batch->name, batch->system, source_variable(source));
+                         batch->name, batch->system, batch_system_variable(source));
     if (!knows_ranks(manager, batch, source))
         return error_set(err, "--bootstrap %s: %s names no ranks of %s: leave it out", batch->name,
                          manager->nodes->source, batch->system);
@@ -120,7 +121,7 @@ static int choose_named(struct manager *manager, const struct batch_bootstrap *b
     return 0;
 }
 
-int reach_choose(struct manager *manager, struct error *err)
+int host_bootstrap_choose(struct manager *manager, struct error *err)
 {
     const struct batch_bootstrap *batch = batch_bootstrap_named(manager->boot.method);
     bool others = false, any = false;

@@ -19,7 +19,7 @@ struct line {
 };
 
 struct host_lines {
-    struct table table; /* of texts */
+    struct hash_table table; /* of texts */
     struct line *lines;
     size_t count, room;
 };
@@ -42,7 +42,7 @@ void host_lines_free(struct host_lines *lines)
         free(lines->lines[i].text);
         hostlist_free(lines->lines[i].hosts);
     }
-    table_free(&lines->table);
+    hash_table_free(&lines->table);
     free(lines->lines);
     free(lines);
 }
@@ -80,7 +80,8 @@ static bool is_text(uint32_t number, const void *thing)
 static struct line *find_line(struct host_lines *lines, char *text)
 {
     struct wanted wanted = {lines, text};
-    uint32_t number = table_number(&lines->table, table_hash_text(text), is_text, &wanted);
+    uint32_t number =
+        hash_table_number(&lines->table, hash_table_hash_text(text), is_text, &wanted);
     if (number < lines->count) {
         free(text);
         return &lines->lines[number];

@@ -1,36 +1,36 @@
 /*
- * state - what a manager knows, and its rooms. Private to the manager.
+ * internal - what a manager knows, and its rooms. Private to the manager.
  *
  *   manager.c  its process
- *   orders.c   what the front end orders
- *   reports.c  what agents report
- *   preparing.c can every node start its tasks?
- *   incoming.c whether it can be (incoming.h)
- *   course.c   from hosts that are there to a program that runs
- *   started.c  what runs, as the kernel has it
- *   place.c    layout, claim, what is shown, the launch
- *   grant.c    what is allocated by shape, and who runs in which slot
- *   stock.c    what hosts have for this run
- *   gather.c   agents: started, heard of, or not reached
- *   queue.c    the wait for what others hold
- *   lock.c     the instance's lock, while another process has it
- *   supply.c   nodes, instance, what is free there
- *   enclosed.c the program that this run is a task of
- *   named.c    hosts that rank files and task maps name
- *   asked.c    what tasks ask, and the answers
- *   parked.c   what they ask for, until the hosts for it are up
- *   adding.c   groups that tasks ask for
- *   dormant.c  hosts that have no agent yet, and may be needed for these
- *   room.c     where their tasks may run
+ *   viewer_orders.c   what the front end orders
+ *   agent_frames.c  what agents report
+ *   program_check.c can every node start its tasks?
+ *   frame_check.c whether it can be (frame_check.h)
+ *   program_start.c   from hosts that are there to a program that runs
+ *   display_binding.c  what runs, as the kernel has it
+ *   plan.c    layout, claim, what is shown, the launch
+ *   shape_allocation.c    what is allocated by shape, and who runs in which slot
+ *   resources_free.c    what hosts have for this run
+ *   agents.c   agents: started, heard of, or not reached
+ *   allocation_queue.c    the wait for what others hold
+ *   lock_retry.c     the instance's lock, while another process has it
+ *   resources.c   nodes, instance, what is free there
+ *   enclosing_resources.c the program that this run is a task of
+ *   placement_hosts.c    hosts that rank files and task maps name
+ *   task_requests.c    what tasks ask, and the answers
+ *   spawn_waiting.c   what they ask for, until the hosts for it are up
+ *   spawn.c   groups that tasks ask for
+ *   spawn_hosts.c  hosts that have no agent yet, and may be needed for these
+ *   spawn_resources.c     where their tasks may run
  *   names.c    names that tasks publish
- *   services.c the hub: what PMIx hosts ask of the program
- *   groups.c   groups of tasks: launched, found, over
+ *   pmi_service.c the service: what PMIx hosts ask of the program
+ *   task_group.c   groups of tasks: launched, found, over
  *   fence.c    the exchange of a group
- *   stop.c     tasks that were told to end, and how long they may take
- *   finish.c   the end
- *   progress.c how a slow start goes on
+ *   graceful_stop.c     tasks that were told to end, and how long they may take
+ *   program_termination.c   the end
+ *   start_progress.c how a slow start goes on
  *   viewer.c   the front end, as the manager sees it
- *   silent.c   tasks that never spoke PMI
+ *   no_pmi.c   tasks that never spoke PMI
  *
  * Each calls those below it and none above.
  */
@@ -59,7 +59,7 @@
 enum phase { PHASE_GATHER, PHASE_RUN, PHASE_END };
 
 struct host_names { /* hosts that are up, by something that they have in common */
-    struct table table;
+    struct hash_table table;
     uint32_t *hosts; /* [table.count] the last that was up */
 };
 
@@ -115,14 +115,14 @@ struct group_plan { /* what a group is made of; all borrowed */
     size_t npreput;
 };
 
-struct asker { /* the task that waits for an answer */
+struct requester { /* the task that waits for an answer */
     uint32_t node, group;
     uint32_t number; /* of its question */
     uint32_t rank;   /* in its group */
     bool aloud;      /* a refusal is shown in any case */
 };
 
-struct room { /* for tasks that are added */
+struct spawn_resources { /* for tasks that are added */
     struct manager *manager;
     const struct spec *spec;
     struct hostlist *const
@@ -137,9 +137,9 @@ struct room { /* for tasks that are added */
     bool crowded; /* more of them than cores, on what was free */
 };
 
-struct stop {     /* tasks were told to end, and may do so in their time */
-    int number;   /* by this signal; 0: they were not */
-    char *before; /* of the line that says so; NULL: it was said, or is not to be */
+struct graceful_stop { /* tasks were told to end, and may do so in their time */
+    int number;        /* by this signal; 0: they were not */
+    char *before;      /* of the line that says so; NULL: it was said, or is not to be */
     const char *after;
     struct idset *asked; /* nodes that have not said how many they have sent it to */
     uint32_t *running;   /* tasks by node; UINT32_MAX: not known */
@@ -155,7 +155,7 @@ struct manager {
     struct link *front; /* NULL once it is gone */
     enum phase phase;
 
-    struct nodes *nodes;
+    struct node_list *nodes;
     struct host *hosts;
     size_t waiting; /* hosts that have not settled */
     struct host_names machines, digests;
@@ -214,7 +214,7 @@ struct manager {
     struct group *groups; /* that are not over, the oldest first */
     uint32_t next_group, next_rank;
     struct parked *parked; /* questions that wait for hosts */
-    struct hub *hub;
+    struct pmi_service *service;
     struct elsewhere *elsewhere; /* names of other programs; NULL: nobody asked */
     bool names_full;             /* which was told */
     struct verdict *verdict;
@@ -229,7 +229,7 @@ struct manager {
     bool limit_is_R;
     ev_timer limit;   /* time limit, or R's expiration */
     ev_timer warning; /* --signal, before it */
-    struct stop stop;
+    struct graceful_stop stop;
     ev_timer patience; /* after TERMINATE: who does not answer is given up */
 };
 
@@ -246,55 +246,55 @@ void viewer_tell_end(struct manager *manager);
 /* It may send more stdin once every link that stdin goes down has room. */
 void viewer_settle_input(struct manager *manager);
 
-/* progress.c */
+/* start_progress.c */
 void progress_begin(struct manager *manager); /* hosts are being waited for */
 
-/* silent.c */
-void silent_take(struct manager *manager, const char *ranks); /* NULL: none */
+/* no_pmi.c */
+void no_pmi_take(struct manager *manager, const char *ranks); /* NULL: none */
 /* Where nothing else is to be said, the line about them, if there is one. */
-void silent_say(const struct manager *manager, struct buf *lines);
+void no_pmi_say(const struct manager *manager, struct buf *lines);
 
-/* finish.c */
-void finish_open(struct manager *manager);
+/* program_termination.c */
+void termination_open(struct manager *manager);
 /* Whether --signal has a limit to warn of, once R is known. */
-int finish_check_limit(const struct manager *manager, struct error *err);
-void finish_start_limit(struct manager *manager);
-void finish_terminate(struct manager *manager, double grace);
+int termination_check_limit(const struct manager *manager, struct error *err);
+void termination_start_limit(struct manager *manager);
+void termination_terminate(struct manager *manager, double grace);
 /* Some node is done with a group, or lost: what is over, and is it the end? */
-void finish_check(struct manager *manager);
-void finish_end(struct manager *manager);
+void termination_check(struct manager *manager);
+void termination_end(struct manager *manager);
 /* Nothing can run: say why, and end. */
-void finish_refuse(struct manager *manager, const struct error *err);
+void termination_refuse(struct manager *manager, const struct error *err);
 
-/* stop.c */
-void stop_open(struct manager *manager);
-void stop_over(struct manager *manager); /* nothing is waited for any more */
-void stop_close(struct manager *manager);
+/* graceful_stop.c */
+void graceful_stop_open(struct manager *manager);
+void graceful_stop_over(struct manager *manager); /* nothing is waited for any more */
+void graceful_stop_close(struct manager *manager);
 /* Send tasks a signal that asks them to end, and say so: BEFORE (taken over; NULL: say nothing) and
  * "sent SIGTERM to 8 tasks" and AFTER (static). How they end is their answer then: others go on, for
  * as long as --kill-grace says after the first exit. */
-void stop_signal(struct manager *manager, int number, char *before, const char *after);
+void graceful_stop_signal(struct manager *manager, int number, char *before, const char *after);
 /* They were sent SIGTERM, and have this much time: who is waited for is said after REASON (static). */
-void stop_terminated(struct manager *manager, const char *reason, double grace);
-void stop_exited(struct manager *manager); /* a task did */
+void graceful_stop_terminated(struct manager *manager, const char *reason, double grace);
+void graceful_stop_exited(struct manager *manager); /* a task did */
 /* Whether such an end is an answer to the signal. */
-bool stop_explains(const struct manager *manager, const char *why);
-void stop_take(struct manager *manager, const struct frame *frame);
+bool graceful_stop_explains(const struct manager *manager, const char *why);
+void graceful_stop_take(struct manager *manager, const struct frame *frame);
 
-/* supply.c */
-#define SUPPLY_PATIENCE 0.2 /* s for the instance's lock */
-int supply_open(struct manager *manager, struct error *err);
-/* The program in the ledger, unless there is one: supply_open() leaves it out where another process
+/* resources.c */
+#define RESOURCES_PATIENCE 0.2 /* s for the instance's lock */
+int resources_open(struct manager *manager, struct error *err);
+/* The program in the ledger, unless there is one: resources_open() leaves it out where another process
  * has the lock. */
-int supply_enter(struct manager *manager, struct error *err);
+int resources_enter(struct manager *manager, struct error *err);
 /* What others hold may have changed: read it again, and what each node has left. */
-int supply_free(struct manager *manager, struct error *err);
-void supply_share(struct manager *manager); /* what each node has left of what is not held */
-bool supply_fills(const struct spec *spec); /* a node, before tasks go to the next one */
-void supply_want(struct manager *manager);  /* the hosts that are likely to be needed */
-void supply_close(struct manager *manager);
+int resources_read_unheld(struct manager *manager, struct error *err);
+void resources_share(struct manager *manager); /* what each node has left of what is not held */
+bool resources_fills(const struct spec *spec); /* a node, before tasks go to the next one */
+void resources_want(struct manager *manager);  /* the hosts that are likely to be needed */
+void resources_close(struct manager *manager);
 
-/* lock.c */
+/* lock_retry.c */
 bool lock_is_busy(const struct manager *manager); /* the last call wanted it in vain */
 /* What is called next wants it for a moment only, for the loop has to go on. */
 void lock_be_patient(struct manager *manager);
@@ -302,143 +302,155 @@ void lock_be_patient(struct manager *manager);
 int lock_wait(struct manager *manager, void (*again)(struct manager *), struct error *err);
 void lock_had(struct manager *manager); /* it was not busy any more */
 
-/* enclosed.c */
-int enclosed_open(struct manager *manager, struct error *err); /* its instance, if there is one */
-void enclosed_close(struct manager *manager);
+/* enclosing_resources.c */
+int enclosing_open(struct manager *manager, struct error *err); /* its instance, if there is one */
+void enclosing_close(struct manager *manager);
 
-/* queue.c: what cannot be placed now, for the reason in err, waits; retry() is called when there
+/* allocation_queue.c: what cannot be placed now, for the reason in err, waits; retry() is called when there
  * may be more, and calls this again where that was not so. -1 with a sentence: it does not wait,
  * being told so, or because it could never be placed. */
-int queue_wait(struct manager *manager, void (*retry)(struct manager *), struct error *err);
-void queue_leave(struct manager *manager);           /* also where it is not in it */
-char *queue_describe(const struct manager *manager); /* what it waits for; caller frees */
+int allocation_queue_wait(struct manager *manager, void (*retry)(struct manager *),
+                          struct error *err);
+void allocation_queue_leave(struct manager *manager); /* also where it is not in it */
+char *
+allocation_queue_describe(const struct manager *manager); /* what it waits for; caller frees */
 
-/* named.c */
-int named_open(struct manager *manager, struct error *err); /* once the nodes are known */
+/* placement_hosts.c */
+int placement_hosts_open(struct manager *manager, struct error *err); /* once the nodes are known */
 /* Where every part says which hosts it uses, want those and no others; false where not. */
-bool named_want(struct manager *manager);
-void named_close(struct manager *manager);
+bool placement_hosts_want(struct manager *manager);
+void placement_hosts_close(struct manager *manager);
 
-/* reach.c: once the nodes are known, what --bootstrap stands for; manager->boot has its command.
+/* host_bootstrap.c: once the nodes are known, what --bootstrap stands for; manager->boot has its command.
  * -1 with a sentence where a batch system was named that is not there. */
-int reach_choose(struct manager *manager, struct error *err);
+int host_bootstrap_choose(struct manager *manager, struct error *err);
 /* A method that was named is used for this machine, too. */
-bool reach_uses_command_here(const struct manager *manager);
+bool host_bootstrap_uses_command_here(const struct manager *manager);
 
-/* gather.c: every function leaves manager->waiting right; whoever calls looks at it. */
+/* agents.c: every function leaves manager->waiting right; whoever calls looks at it. */
 /* The topology of this machine. */
-int gather_know_here(struct manager *manager, struct error *err);
-int gather_start(struct manager *manager, struct error *err);
+int agents_know_here(struct manager *manager, struct error *err);
+int agents_start(struct manager *manager, struct error *err);
 /* Want the spare hosts too. False when there are none. */
-bool gather_more(struct manager *manager);
-void gather_hello(struct manager *manager, const struct frame *frame);
-void gather_unreached(struct manager *manager, const struct tree_unreached *what, bool direct);
+bool agents_more(struct manager *manager);
+void agents_hello(struct manager *manager, const struct frame *frame);
+void agents_unreached(struct manager *manager, const struct tree_unreached *what, bool direct);
 /* Start agents on these too, while the program runs. */
-void gather_late(struct manager *manager, const struct idset *nodes);
-bool gather_awaits(const struct manager *manager, uint32_t index); /* it is on its way */
-void gather_keep(struct manager *manager); /* what was learned, for the next run */
+void agents_late(struct manager *manager, const struct idset *nodes);
+bool agents_awaits(const struct manager *manager, uint32_t index); /* it is on its way */
+void agents_keep(struct manager *manager); /* what was learned, for the next run */
 /* All have settled: the hosts that failed, as one sentence; 0 when none did. */
-int gather_check(struct manager *manager, struct error *err);
+int agents_check(struct manager *manager, struct error *err);
 /* Of those that failed none is needed if the others suffice: no option says which hosts tasks are
  * on, and their agents were not reached. */
-bool gather_can_spare(const struct manager *manager);
-void gather_tell_spared(struct manager *manager); /* the others did suffice */
-void gather_close(struct manager *manager);
+bool agents_can_spare(const struct manager *manager);
+void agents_tell_spared(struct manager *manager); /* the others did suffice */
+void agents_close(struct manager *manager);
 /* The line about a host's failure; caller frees. */
-char *gather_failure(const struct manager *manager, uint32_t index);
+char *agents_failure(const struct manager *manager, uint32_t index);
 
-/* stock.c: what a host has; sets that the caller frees. Of GPUs those that tprun may give out, NULL
+/* resources_free.c: what a host has; sets that the caller frees. Of GPUs those that tprun may give out, NULL
  * where there are none. */
-struct idset *stock_cores(const struct manager *manager, size_t index);
-int stock_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err);
-const struct rset_node *stock_held(const struct manager *manager, size_t index); /* by others */
+struct idset *resources_cores(const struct manager *manager, size_t index);
+int resources_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err);
+const struct rset_node *resources_held(const struct manager *manager, size_t index); /* by others */
 /* All that the hosts whose topology is known have, free or not, as an R that says where it is. */
-struct rset *stock_R(struct manager *manager, struct error *err);
+struct rset *resources_R(struct manager *manager, struct error *err);
 struct ranked { /* nodes in order of their rank in R */
     uint32_t rank;
     size_t index; /* of what is ranked */
 };
 int ranked_compare(const void *a, const void *b); /* of two struct ranked */
 
-/* stock_free.c: the same sets, of what the run may use now. */
-struct idset *stock_free_cores(const struct manager *manager, size_t index);
-int stock_free_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err);
+/* resources_free.c: the same sets, of what the run may use now. */
+struct idset *resources_free_cores(const struct manager *manager, size_t index);
+int resources_free_gpus(struct manager *manager, size_t index, struct idset **gpus,
+                        struct error *err);
 
-/* grant.c: nothing to do, and nothing there, where no part has a shape. */
-int grant_open(struct manager *manager, struct error *err);
+/* shape_allocation.c: nothing to do, and nothing there, where no part has a shape. */
+int shape_allocation_open(struct manager *manager, struct error *err);
 /* What R tells enough for is taken now, and only its hosts are wanted; else all are. */
-int grant_early(struct manager *manager, struct error *err);
+int shape_allocation_early(struct manager *manager, struct error *err);
 /* What the shapes ask for is allocated and claimed, if it was not before. */
-int grant_take(struct manager *manager, struct error *err);
-struct rset *grant_wish(struct manager *manager, bool *known, struct error *err); /* place_wish() */
-const struct rset *grant_R(const struct manager *manager);                        /* or NULL */
-const struct rset_node *grant_node(const struct manager *manager, size_t index);  /* of a host */
-int grant_fill_parts(struct manager *manager, struct error *err); /* once there are candidates */
-void grant_close(struct manager *manager);
+int shape_allocation_take(struct manager *manager, struct error *err);
+struct rset *shape_allocation_wish(struct manager *manager, bool *known,
+                                   struct error *err);                /* plan_wish() */
+const struct rset *shape_allocation_R(const struct manager *manager); /* or NULL */
+const struct rset_node *shape_allocation_node(const struct manager *manager,
+                                              size_t index); /* of a host */
+int shape_allocation_fill_parts(struct manager *manager,
+                                struct error *err); /* once there are candidates */
+void shape_allocation_close(struct manager *manager);
 
-/* place.c */
-int place_map(struct manager *manager, struct error *err); /* layout made, and claimed if it runs */
+/* plan.c */
+int plan_map(struct manager *manager, struct error *err); /* layout made, and claimed if it runs */
 /* What it would claim were nothing held; caller frees. NULL with the reason why not; *known is
  * false where that cannot be told, some host's hardware not being known. */
-struct rset *place_wish(struct manager *manager, bool *known, struct error *err);
-int place_show(struct manager *manager, struct error *err); /* what is planned; and --draw */
-void place_show_found(struct manager *manager);             /* what runs */
-void place_launch(struct manager *manager);
-void place_close(struct manager *manager);
+struct rset *plan_wish(struct manager *manager, bool *known, struct error *err);
+int plan_show(struct manager *manager, struct error *err); /* what is planned; and --draw */
+void plan_show_found(struct manager *manager);             /* what runs */
+void plan_launch(struct manager *manager);
+void plan_close(struct manager *manager);
 
-/* asked.c */
-/* With what was read of them, as the next two (incoming.h). */
-void asked_take(struct manager *manager, const struct frame *frame, const json_t *value);
-void asked_refused(struct manager *manager, const struct asker *asker, const char *why); /* shown */
-void asked_answer(struct manager *manager, const struct asker *asker, const struct answer *answer);
+/* task_requests.c */
+/* With what was read of them, as the next two (frame_check.h). */
+void task_requests_take(struct manager *manager, const struct frame *frame, const json_t *value);
+void task_requests_refused(struct manager *manager, const struct requester *asker,
+                           const char *why); /* shown */
+void task_requests_answer(struct manager *manager, const struct requester *asker,
+                          const struct task_answer *answer);
 
-/* parked.c */
-void parked_take(struct manager *manager, const struct ask *ask, const struct asker *asker);
-void parked_settled(struct manager *manager); /* some host is up, or has failed */
-void parked_close(struct manager *manager);
+/* spawn_waiting.c */
+void spawn_waiting_take(struct manager *manager, const struct task_request *ask,
+                        const struct requester *asker);
+void spawn_waiting_settled(struct manager *manager); /* some host is up, or has failed */
+void spawn_waiting_close(struct manager *manager);
 
-/* adding.c */
+/* spawn.c */
 /* Begin to add a group; its answer follows: 0. 1: it has to wait for hosts, which are in *woken
  * now, and is tried again with them; or with a sentence for the instance's lock (lock_is_busy). -1
  * with a sentence: that is the answer. */
-int adding_begin(struct manager *manager, const struct ask *ask, const struct asker *asker,
-                 struct idset *woken, struct error *err);
+int spawn_begin(struct manager *manager, const struct task_request *ask,
+                const struct requester *asker, struct idset *woken, struct error *err);
 /* How tasks of a group ended, by the agent's JSON: true where that is kept until all are started. */
-bool adding_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value);
+bool spawn_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value);
 /* These of the program's ranks cannot be started, and so none of the group: it is given up once all
  * its nodes have said so. */
-void adding_refuse(struct group *group, int status, const char *text, const struct idset *ranks);
-void adding_give_up(struct group *group);
-void adding_started(struct group *group, uint32_t node, const json_t *value);
-void adding_free(struct adding *adding);
+void spawn_refuse(struct group *group, int status, const char *text, const struct idset *ranks);
+void spawn_give_up(struct group *group);
+void spawn_started(struct group *group, uint32_t node, const json_t *value);
+void spawn_free(struct adding *adding);
 
-/* dormant.c: hosts that are the run's and have no agent yet */
+/* spawn_hosts.c: hosts that are the run's and have no agent yet */
 /* Start agents on those that tasks like these are likely to need, and add them to *woken, which has
  * those that were tried for them already. False where there are none. */
-bool dormant_wake(struct manager *manager, const struct spec *spec, struct hostlist *const *hosts,
-                  struct idset *woken);
+bool spawn_hosts_wake(struct manager *manager, const struct spec *spec,
+                      struct hostlist *const *hosts, struct idset *woken);
 /* Where some of these failed, that is why there is no room. */
-void dormant_explain(const struct manager *manager, const struct idset *woken, struct error *err);
+void spawn_hosts_explain(const struct manager *manager, const struct idset *woken,
+                         struct error *err);
 
-/* room.c */
-bool room_host_up(const struct manager *manager, size_t index); /* tasks may be added to it */
-bool room_host_named(const struct node *node, const struct hostlist *hosts); /* NULL names all */
+/* spawn_resources.c */
+bool spawn_resources_host_up(const struct manager *manager,
+                             size_t index); /* tasks may be added to it */
+bool spawn_resources_host_named(const struct node *node,
+                                const struct hostlist *hosts); /* NULL names all */
 /* Cores that no task uses, and no other program: of hosts that have no agent as far as that is
  * known. Caller frees; NULL: it cannot be told. */
-struct rset *room_unused(const struct manager *manager);
+struct rset *spawn_resources_unused(const struct manager *manager);
 /* NULL with a sentence. Nothing is claimed yet. */
-struct room *room_find(struct manager *manager, const struct spec *spec,
-                       struct hostlist *const *hosts, struct error *err);
-void room_free(struct room *room);
+struct spawn_resources *spawn_resources_find(struct manager *manager, const struct spec *spec,
+                                             struct hostlist *const *hosts, struct error *err);
+void spawn_resources_free(struct spawn_resources *room);
 /* What the program holds: what was claimed for its first group, and what its groups use. Caller
  * frees. */
-struct rset *room_held(const struct manager *manager);
+struct rset *spawn_resources_held(const struct manager *manager);
 /* Hold this as well. As program_claim(). */
-int room_claim(struct manager *manager, const struct rset *more, struct error *err);
+int spawn_resources_claim(struct manager *manager, const struct rset *more, struct error *err);
 /* A group that used this is over. Where the instance's lock is another's, it is tried again. */
-void room_give_back(struct manager *manager, const struct rset *less);
+void spawn_resources_give_back(struct manager *manager, const struct rset *less);
 
-/* names.c: those of the hub, shown to other programs; `group` is a task's that speaks PMI. */
+/* names.c: those of the service, shown to other programs; `group` is a task's that speaks PMI. */
 void names_open(struct manager *manager);
 int names_publish(struct manager *manager, uint32_t group, const char *name, const char *port,
                   bool *full, struct error *err);
@@ -447,19 +459,19 @@ char *names_lookup(struct manager *manager, uint32_t group, const char *name,
 int names_unpublish(struct manager *manager, const char *name, struct error *err);
 void names_close(struct manager *manager); /* after the services */
 
-/* services.c */
-void services_open(struct manager *manager);
-void services_close(struct manager *manager);
-void services_take(struct manager *manager, const struct frame *frame);
-char *services_job(const struct manager *manager, uint32_t group); /* its name; caller frees */
+/* pmi_service.c */
+void pmi_services_open(struct manager *manager);
+void pmi_services_close(struct manager *manager);
+void pmi_services_take(struct manager *manager, const struct frame *frame);
+char *pmi_services_job(const struct manager *manager, uint32_t group); /* its name; caller frees */
 /* It is about to be launched. */
-void services_add(const struct group *group, const struct group_plan *plan);
-void services_remove(const struct group *group);                        /* it is over */
-void services_lost(struct manager *manager, const struct idset *nodes); /* it is the end */
+void pmi_services_add(const struct group *group, const struct group_plan *plan);
+void pmi_services_remove(const struct group *group);                        /* it is over */
+void pmi_services_lost(struct manager *manager, const struct idset *nodes); /* it is the end */
 /* A task wrote something: for tools that want it. */
-void services_output(struct manager *manager, const struct frame *frame);
+void pmi_services_output(struct manager *manager, const struct frame *frame);
 
-/* groups.c */
+/* task_group.c */
 struct group *groups_start(struct manager *manager, const struct group_plan *plan);
 struct rset *
 groups_claim(const struct group_plan *plan); /* what its tasks will use; caller frees */
@@ -472,31 +484,31 @@ struct idset *groups_pending(const struct manager *manager);      /* of all of t
 void groups_without(struct group *group, const struct idset *nodes);
 void groups_drop(struct group *group); /* and take it out of the manager's */
 
-/* preparing.c: nothing is there for a group of one node, which needs nobody's word */
-void preparing_open(struct group *group);
-void preparing_close(struct group *group);
-void preparing_take(struct manager *manager, const struct frame *frame, const json_t *value);
+/* program_check.c: nothing is there for a group of one node, which needs nobody's word */
+void program_check_open(struct group *group);
+void program_check_close(struct group *group);
+void program_check_take(struct manager *manager, const struct frame *frame, const json_t *value);
 
 /* fence.c */
 void fence_open(struct group *group);
 void fence_take(struct manager *manager, const struct frame *frame);
 void fence_take_missing(struct manager *manager, const struct frame *frame);
 
-/* started.c */
-void started_open(struct manager *manager);
-void started_take(struct manager *manager, const struct frame *frame, const json_t *value);
+/* display_binding.c */
+void display_binding_open(struct manager *manager);
+void display_binding_take(struct manager *manager, const struct frame *frame, const json_t *value);
 
-/* course.c */
-void course_begin(struct manager *manager);
-void course_settled(struct manager *manager); /* some host is up, or has failed */
+/* program_start.c */
+void program_start_begin(struct manager *manager);
+void program_start_settled(struct manager *manager); /* some host is up, or has failed */
 
-/* reports.c */
+/* agent_frames.c */
 /* Ranks of a group (NULL: it is over) ended badly, by an agent's JSON. */
-void reports_ended(struct manager *manager, const struct group *group, uint64_t time, uint32_t node,
-                   const json_t *value);
+void agent_frames_ended(struct manager *manager, const struct group *group, uint64_t time,
+                        uint32_t node, const json_t *value);
 
-/* reports.c and orders.c: what comes from the agents, and from the front end */
-extern const struct tree_ops reports_ops;
-extern const struct link_ops orders_ops;
+/* agent_frames.c and viewer_orders.c: what comes from the agents, and from the front end */
+extern const struct tree_ops agent_frames_ops;
+extern const struct link_ops viewer_orders_ops;
 
 #endif

@@ -10,7 +10,7 @@
 /* While tasks run, nothing else goes on during a try. */
 static const struct {
     double patience, again; /* s for a try, and until the next */
-} tries[] = {[PHASE_GATHER] = {SUPPLY_PATIENCE, 0.05},
+} tries[] = {[PHASE_GATHER] = {RESOURCES_PATIENCE, 0.05},
              [PHASE_RUN] = {0.05, 0.25},
              [PHASE_END] = {0.05, 0.25}};
 

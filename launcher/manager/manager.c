@@ -31,18 +31,18 @@ static void manager_close(struct manager *manager)
     tree_free(manager->tree);
     while (manager->groups)
         groups_drop(manager->groups);
-    services_close(manager);
-    stop_close(manager);
-    parked_close(manager);
-    queue_leave(manager);
-    place_close(manager);
-    grant_close(manager);
-    supply_close(manager);
-    gather_close(manager);
+    pmi_services_close(manager);
+    graceful_stop_close(manager);
+    spawn_waiting_close(manager);
+    allocation_queue_leave(manager);
+    plan_close(manager);
+    shape_allocation_close(manager);
+    resources_close(manager);
+    agents_close(manager);
     program_end(manager->program);
     instance_close(manager->instance);
     idset_free(manager->input_nodes);
-    verdict_free(manager->verdict);
+    outcome_free(manager->verdict);
     idset_free(manager->silent);
     idset_free(manager->dead);
     bootstrap_clear(&manager->boot);
@@ -58,21 +58,21 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     signal(SIGPIPE, SIG_IGN);
     job_signals_survive(); /* the front end has them, too, and decides */
     prctl(PR_SET_NAME, PROCESS_MANAGER);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until hosts are waited for, see course.c */
-    spawn_reserve();
-    descend_adopt();
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until hosts are waited for, see program_start.c */
+    exec_reserve();
+    descendants_adopt();
     if (!spec->dry_run) /* which has no threads, and may read topologies that take hwloc's plug-ins */
         topo_prepare();
     manager.loop = ev_default_loop(0);
-    manager.front = link_new(manager.loop, fd, fd, &orders_ops, &manager);
-    manager.verdict = verdict_new();
+    manager.front = link_new(manager.loop, fd, fd, &viewer_orders_ops, &manager);
+    manager.verdict = outcome_new();
     manager.silent = idset_new();
     manager.dead = idset_new();
     fill_bootstrap(&manager);
-    manager.tree = tree_new(manager.loop, &manager.boot, &reports_ops, &manager);
-    services_open(&manager);
-    finish_open(&manager);
-    course_begin(&manager);
+    manager.tree = tree_new(manager.loop, &manager.boot, &agent_frames_ops, &manager);
+    pmi_services_open(&manager);
+    termination_open(&manager);
+    program_start_begin(&manager);
     ev_run(manager.loop, 0);
     manager_close(&manager);
     return 0;

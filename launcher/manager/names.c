@@ -1,4 +1,4 @@
-/* Names that tasks publish. The hub has them; those for all are shown to the other programs of the
+/* Names that tasks publish. The service has them; those for all are shown to the other programs of the
  * instance, in a file of the program's directory, and so gone with it. One program at a time looks
  * for a name and publishes it: for another one that wants just then to publish the same it is
  * published already. Nobody waits for anybody. What is to be read once has a
@@ -23,8 +23,8 @@
 
 struct elsewhere { /* names of other programs, as they were read */
     json_t *lists;
-    struct hub_name *names;
-    bool changed; /* since the hub tried those that wait */
+    struct published_name *names;
+    bool changed; /* since the service tried those that wait */
     ev_timer poll;
     double pause;
     bool written;    /* this program's for others; those since then are appended */
@@ -33,12 +33,12 @@ struct elsewhere { /* names of other programs, as they were read */
 
 /* ---- of this program, for others ---- */
 
-static void mark_name(char *mark, const struct hub_name *name)
+static void mark_name(char *mark, const struct published_name *name)
 {
     snprintf(mark, NAMES_MARK, "name.%" PRIu64, name->id);
 }
 
-static json_t *name_to_json(const struct hub_name *name)
+static json_t *name_to_json(const struct published_name *name)
 {
     json_t *value = json_pack("{s:o, s:o, s:I}", "key", text_to_json(name->key), "job",
                               text_to_json(name->job), "rank", (json_int_t)name->rank);
@@ -46,7 +46,7 @@ static json_t *name_to_json(const struct hub_name *name)
         json_object_set_new(value, "text", text_to_json(name->value));
     else
         json_object_set_new(value, "bytes", bytes_to_json(name->value, name->len));
-    if (name->until == HUB_UNTIL_READ)
+    if (name->until == PERSIST_READ)
         json_object_set_new(value, "once", json_integer((json_int_t)name->id));
     return value;
 }
@@ -55,8 +55,9 @@ static json_t *name_to_json(const struct hub_name *name)
 static int save(struct manager *manager, struct error *err)
 {
     json_t *list = json_array();
-    for (const struct hub_name *name = hub_names(manager->hub); name; name = name->next)
-        if (name->range == HUB_TO_ALL)
+    for (const struct published_name *name = pmi_service_names(manager->service); name;
+         name = name->next)
+        if (name->range == RANGE_ALL)
             json_array_append_new(list, name_to_json(name));
     json_t *value = json_pack("{s:s, s:O}", "program", program_id(manager->program), "names", list);
     int rc = program_write(manager->program, NAMES_FILE, value, err);
@@ -71,8 +72,9 @@ static int save(struct manager *manager, struct error *err)
 static int append(struct manager *manager, size_t fresh, struct error *err)
 {
     int rc = 0;
-    for (const struct hub_name *name = hub_names(manager->hub); fresh && rc == 0; fresh--) {
-        json_t *value = name->range == HUB_TO_ALL ? name_to_json(name) : NULL;
+    for (const struct published_name *name = pmi_service_names(manager->service); fresh && rc == 0;
+         fresh--) {
+        json_t *value = name->range == RANGE_ALL ? name_to_json(name) : NULL;
         rc = value ? program_append(manager->program, NAMES_FILE, value, err) : 0;
         json_decref(value);
         name = name->next;
@@ -84,7 +86,8 @@ static int append(struct manager *manager, size_t fresh, struct error *err)
 static bool is_crowded(struct manager *manager, size_t fresh)
 {
     size_t count = 0;
-    for (const struct hub_name *name = hub_names(manager->hub); name; name = name->next)
+    for (const struct published_name *name = pmi_service_names(manager->service); name;
+         name = name->next)
         count++;
     return (manager->elsewhere->appended += fresh) > count + APPENDED_MAX;
 }
@@ -93,9 +96,10 @@ static int mark(struct manager *manager, size_t fresh, struct error *err)
 {
     char path[NAMES_MARK];
     int rc = 0;
-    for (const struct hub_name *name = hub_names(manager->hub); fresh && rc == 0; fresh--) {
+    for (const struct published_name *name = pmi_service_names(manager->service); fresh && rc == 0;
+         fresh--) {
         mark_name(path, name);
-        if (name->range == HUB_TO_ALL && name->until == HUB_UNTIL_READ)
+        if (name->range == RANGE_ALL && name->until == PERSIST_READ)
             rc = program_mark(manager->program, path, err);
         name = name->next;
     }
@@ -104,12 +108,12 @@ static int mark(struct manager *manager, size_t fresh, struct error *err)
 
 /* ---- of other programs ---- */
 
-static bool is_there(const struct manager *manager, const struct hub_name *name)
+static bool is_there(const struct manager *manager, const struct published_name *name)
 {
     char program[24], path[NAMES_MARK];
     snprintf(program, sizeof(program), "%" PRIu64, name->program);
     mark_name(path, name);
-    return name->until != HUB_UNTIL_READ || instance_is_marked(manager->instance, program, path);
+    return name->until != PERSIST_READ || instance_is_marked(manager->instance, program, path);
 }
 
 static char *text_at(const json_t *object, const char *key)
@@ -119,21 +123,21 @@ static char *text_at(const json_t *object, const char *key)
 }
 
 /* NULL: it is none, or has been read. */
-static struct hub_name *name_from_json(const struct manager *manager, uint64_t program,
-                                       const json_t *value)
+static struct published_name *name_from_json(const struct manager *manager, uint64_t program,
+                                             const json_t *value)
 {
     const json_t *once = json_object_get(value, "once");
     char *key = text_at(value, "key"), *job = text_at(value, "job"), *text = text_at(value, "text");
     size_t len = 0;
     char *bytes = text ? text : bytes_from_json(json_object_get(value, "bytes"), &len);
-    struct hub_name *name = NULL;
-    if (key && job && bytes && strlen(job) <= HUB_NAME_MAX) {
-        name = hub_name_new(key, bytes, text ? strlen(bytes) : len);
+    struct published_name *name = NULL;
+    if (key && job && bytes && strlen(job) <= SERVICE_NAME_MAX) {
+        name = pmi_service_name_new(key, bytes, text ? strlen(bytes) : len);
         name->text = text != NULL;
         name->job = mem_copy_text(job);
         name->rank = (uint32_t)json_integer_value(json_object_get(value, "rank"));
-        name->range = HUB_TO_ALL;
-        name->until = once ? HUB_UNTIL_READ : HUB_UNTIL_END;
+        name->range = RANGE_ALL;
+        name->until = once ? PERSIST_READ : PERSIST_END;
         name->id = (uint64_t)json_integer_value(once);
         name->program = program;
     }
@@ -142,18 +146,18 @@ static struct hub_name *name_from_json(const struct manager *manager, uint64_t p
     free(key);
     if (name && is_there(manager, name))
         return name;
-    hub_names_free(name);
+    pmi_service_names_free(name);
     return NULL;
 }
 
 static void add_names(const struct manager *manager, uint64_t program, const json_t *list,
-                      struct hub_name **names)
+                      struct published_name **names)
 {
     size_t i;
     json_t *value;
     json_array_foreach(list, i, value)
     {
-        struct hub_name *name = name_from_json(manager, program, value);
+        struct published_name *name = name_from_json(manager, program, value);
         if (!name)
             continue;
         name->next = *names;
@@ -162,9 +166,9 @@ static void add_names(const struct manager *manager, uint64_t program, const jso
 }
 
 /* Of each program what was written, which names it, and what was appended. */
-static struct hub_name *names_from_json(const struct manager *manager, const json_t *lists)
+static struct published_name *names_from_json(const struct manager *manager, const json_t *lists)
 {
-    struct hub_name *names = NULL;
+    struct published_name *names = NULL;
     size_t i;
     json_t *list;
     json_array_foreach(lists, i, list)
@@ -190,29 +194,31 @@ static void look_elsewhere(struct manager *manager)
     elsewhere->changed |= !same;
 }
 
-static const struct hub_name *names_elsewhere(void *arg)
+static const struct published_name *names_elsewhere(void *arg)
 {
     struct manager *manager = arg;
     struct elsewhere *elsewhere = manager->elsewhere;
     look_elsewhere(manager);
-    hub_names_free(elsewhere->names); /* some may have been read though they are still listed */
+    pmi_service_names_free(
+        elsewhere->names); /* some may have been read though they are still listed */
     return elsewhere->names = names_from_json(manager, elsewhere->lists);
 }
 
-/* ---- what the hub wants ---- */
+/* ---- what the service wants ---- */
 
 /* One that another program has published; NULL: there is none. */
 static const char *find_taken(struct manager *manager, size_t fresh)
 {
     look_elsewhere(manager);
-    struct hub_name *others = names_from_json(manager, manager->elsewhere->lists);
-    const struct hub_name *name = hub_names(manager->hub);
+    struct published_name *others = names_from_json(manager, manager->elsewhere->lists);
+    const struct published_name *name = pmi_service_names(manager->service);
     const char *taken = NULL;
     for (; fresh && !taken; fresh--, name = name->next)
-        for (const struct hub_name *other = others; other && !taken; other = other->next)
-            if (name->range == HUB_TO_ALL && strcmp(name->key, other->key) == 0)
+        for (const struct published_name *other = others; other && !taken; other = other->next)
+            if (name->range == RANGE_ALL && strcmp(name->key, other->key) == 0)
                 taken = name->key;
-    hub_names_free(others); /* a list of its own: the hub may be at the one that it was given */
+    pmi_service_names_free(
+        others); /* a list of its own: the service may be at the one that it was given */
     return taken;
 }
 
@@ -221,8 +227,9 @@ static int exclude_others(struct manager *manager, size_t fresh, struct error *e
 {
     const char **keys = mem_array(fresh, sizeof(*keys));
     size_t count = 0;
-    for (const struct hub_name *name = hub_names(manager->hub); fresh; fresh--, name = name->next)
-        if (name->range == HUB_TO_ALL)
+    for (const struct published_name *name = pmi_service_names(manager->service); fresh;
+         fresh--, name = name->next)
+        if (name->range == RANGE_ALL)
             keys[count++] = name->key;
     int lock = instance_exclude(manager->instance, NAMES_LOCK, keys, count, err);
     free(keys);
@@ -256,7 +263,7 @@ static int names_show(void *arg, size_t fresh)
     return rc;
 }
 
-static const char *program_of(const struct manager *manager, const struct hub_name *name,
+static const char *program_of(const struct manager *manager, const struct published_name *name,
                               char *room, size_t size)
 {
     if (!name->program)
@@ -265,7 +272,7 @@ static const char *program_of(const struct manager *manager, const struct hub_na
     return room;
 }
 
-static bool names_take(void *arg, const struct hub_name *name)
+static bool names_take(void *arg, const struct published_name *name)
 {
     struct manager *manager = arg;
     char room[24], path[NAMES_MARK];
@@ -274,7 +281,7 @@ static bool names_take(void *arg, const struct hub_name *name)
                               path);
 }
 
-static bool names_kept(void *arg, const struct hub_name *name)
+static bool names_kept(void *arg, const struct published_name *name)
 {
     struct manager *manager = arg;
     char path[NAMES_MARK];
@@ -297,12 +304,12 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
     struct manager *manager = timer->data;
     (void)loop;
     (void)events;
-    start_poll(manager); /* which the hub stops if nobody waits any more */
+    start_poll(manager); /* which the service stops if nobody waits any more */
     look_elsewhere(manager);
     if (!manager->elsewhere->changed)
         return;
     manager->elsewhere->changed = false; /* before: it looks again */
-    hub_names_changed(manager->hub);
+    pmi_service_names_changed(manager->service);
 }
 
 static void names_watch(void *arg, bool on)
@@ -314,22 +321,22 @@ static void names_watch(void *arg, bool on)
         start_poll(manager);
 }
 
-static const struct hub_names_ops names_ops = {names_show, names_elsewhere, names_take, names_kept,
-                                               names_watch};
+static const struct pmi_service_names_ops names_ops = {names_show, names_elsewhere, names_take,
+                                                       names_kept, names_watch};
 
 void names_open(struct manager *manager)
 {
     manager->elsewhere = mem_alloc(sizeof(*manager->elsewhere));
     ev_timer_init(&manager->elsewhere->poll, on_poll, 0, 0);
     manager->elsewhere->poll.data = manager;
-    hub_names_use(manager->hub, &names_ops, manager);
+    pmi_service_names_use(manager->service, &names_ops, manager);
 }
 
 void names_close(struct manager *manager)
 {
     struct elsewhere *elsewhere = manager->elsewhere;
     ev_timer_stop(manager->loop, &elsewhere->poll);
-    hub_names_free(elsewhere->names);
+    pmi_service_names_free(elsewhere->names);
     json_decref(elsewhere->lists);
     free(elsewhere);
     manager->elsewhere = NULL;
@@ -340,33 +347,33 @@ void names_close(struct manager *manager)
 int names_publish(struct manager *manager, uint32_t group, const char *name, const char *port,
                   bool *full, struct error *err)
 {
-    char *job = services_job(manager, group);
-    enum hub_status status = hub_publish_text(manager->hub, job, name, port);
+    char *job = pmi_services_job(manager, group);
+    enum reply_status status = pmi_service_publish_text(manager->service, job, name, port);
     free(job);
-    if (status == HUB_EXISTS)
+    if (status == REPLY_EXISTS)
         return error_set(err, "the name \"%s\" is published already", name);
-    *full = status != HUB_OK;
+    *full = status != REPLY_OK;
     if (*full)
         return error_set(err,
                          "the name \"%s\" cannot be published: %u names of %u KiB are the most",
-                         name, HUB_NAMES_MAX, HUB_NAMES_BYTES / 1024);
+                         name, SERVICE_NAMES_MAX, SERVICE_NAMES_BYTES / 1024);
     return 0;
 }
 
 char *names_lookup(struct manager *manager, uint32_t group, const char *name, struct error *err)
 {
-    char *job = services_job(manager, group), *port = NULL;
-    enum hub_status status = hub_lookup_text(manager->hub, job, name, &port);
+    char *job = pmi_services_job(manager, group), *port = NULL;
+    enum reply_status status = pmi_service_lookup_text(manager->service, job, name, &port);
     free(job);
-    if (status != HUB_OK)
+    if (status != REPLY_OK)
         error_set(err, "the name \"%s\" is %s", name,
-                  status == HUB_UNSUPPORTED ? "published, but not as a text" : "not published");
+                  status == REPLY_UNSUPPORTED ? "published, but not as a text" : "not published");
     return port;
 }
 
 int names_unpublish(struct manager *manager, const char *name, struct error *err)
 {
-    if (hub_unpublish_text(manager->hub, name) == HUB_OK)
+    if (pmi_service_unpublish_text(manager->service, name) == REPLY_OK)
         return 0;
     return error_set(err, "this program did not publish the name \"%s\"", name);
 }

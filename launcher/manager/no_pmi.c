@@ -25,11 +25,11 @@ static uint32_t *count_silent(const struct manager *manager)
 static bool say_part(const struct manager *manager, const struct spec_part *part, uint32_t count,
                      struct buf *lines)
 {
-    struct linkage *linkage = part_linkage_read(manager->spec, part, NULL);
-    struct mpi_use use = {0};
+    struct shared_libraries *linkage = part_linkage_read(manager->spec, part, NULL);
+    struct mpi_library use = {0};
     struct buf offer = BUF_INIT;
     if (linkage)
-        use = mpi_use_of(linkage);
+        use = mpi_library_of(linkage);
     if (use.mpi) {
         buf_printf(lines,
                    "%u task%s of %s ran without speaking PMI, each perhaps as rank 0 of 1: it is "
@@ -37,7 +37,7 @@ static bool say_part(const struct manager *manager, const struct spec_part *part
                    count, count > 1 ? "s" : "", part->argv[0], use.mpi, use.mpi_library->name,
                    use.how);
         unsigned choice = pmi_choice_of(manager->spec->pmi, spec_pmi_served & SPEC_PMI_X, linkage);
-        if (mpi_use_say(&use, choice, spec_pmi_served, &offer))
+        if (mpi_library_say(&use, choice, spec_pmi_served, &offer))
             buf_printf(lines, "that was offered, so they never called MPI_Init, or lost %s",
                        use.speaks & choice & SPEC_PMI_X ? "PMIX_NAMESPACE" : "PMI_FD");
         else
@@ -45,11 +45,11 @@ static bool say_part(const struct manager *manager, const struct spec_part *part
         buf_add_char(lines, '\n');
     }
     buf_free(&offer);
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
     return use.mpi;
 }
 
-void silent_take(struct manager *manager, const char *text)
+void no_pmi_take(struct manager *manager, const char *text)
 {
     struct idset *ranks = text ? idset_decode(text, NULL) : NULL;
     if (!ranks)
@@ -60,10 +60,10 @@ void silent_take(struct manager *manager, const char *text)
     idset_free(ranks);
 }
 
-void silent_say(const struct manager *manager, struct buf *lines)
+void no_pmi_say(const struct manager *manager, struct buf *lines)
 {
     bool said = false;
-    if (!manager->layout || manager->terminating || !verdict_empty(manager->verdict) ||
+    if (!manager->layout || manager->terminating || !outcome_empty(manager->verdict) ||
         idset_count(manager->silent) < 2)
         return;
     uint32_t *counts = count_silent(manager);

@@ -15,7 +15,7 @@ struct ending {
     struct idset *ranks;
     struct idset *nodes; /* that they were on; or the one that it was */
     bool always;         /* said even if it was not the first */
-    bool may_succeed;    /* as verdict_abort_may_succeed() */
+    bool may_succeed;    /* as outcome_abort_may_succeed() */
 };
 
 struct verdict {
@@ -27,14 +27,14 @@ struct verdict {
     bool may_succeed; /* an abort with code 0 */
 };
 
-struct verdict *verdict_new(void)
+struct verdict *outcome_new(void)
 {
     struct verdict *verdict = mem_alloc(sizeof(*verdict));
     verdict->victims = idset_new();
     return verdict;
 }
 
-void verdict_free(struct verdict *verdict)
+void outcome_free(struct verdict *verdict)
 {
     if (!verdict)
         return;
@@ -49,12 +49,12 @@ void verdict_free(struct verdict *verdict)
     free(verdict);
 }
 
-void verdict_set_hosts(struct verdict *verdict, const char *const *hosts)
+void outcome_set_hosts(struct verdict *verdict, const char *const *hosts)
 {
     verdict->hosts = hosts;
 }
 
-void verdict_abort_may_succeed(struct verdict *verdict)
+void outcome_abort_may_succeed(struct verdict *verdict)
 {
     verdict->may_succeed = true;
 }
@@ -92,7 +92,7 @@ static void add_to(struct idset **set, const struct idset *more)
     *set = both;
 }
 
-void verdict_ended(struct verdict *verdict, uint64_t time, const char *why, int status,
+void outcome_ended(struct verdict *verdict, uint64_t time, const char *why, int status,
                    const char *text, const struct idset *ranks, const struct idset *nodes)
 {
     struct ending ending = {time,
@@ -116,30 +116,30 @@ void verdict_ended(struct verdict *verdict, uint64_t time, const char *why, int 
     verdict_add(verdict, &ending);
 }
 
-void verdict_other(struct verdict *verdict, uint64_t time, int status, const char *line)
+void outcome_other(struct verdict *verdict, uint64_t time, int status, const char *line)
 {
     struct ending ending = {.time = time, .status = status, .text = (char *)(uintptr_t)line};
     verdict_add(verdict, &ending);
 }
 
-void verdict_always(struct verdict *verdict, uint64_t time, int status, const char *line)
+void outcome_always(struct verdict *verdict, uint64_t time, int status, const char *line)
 {
     struct ending ending = {
         .time = time, .status = status, .text = (char *)(uintptr_t)line, .always = true};
     verdict_add(verdict, &ending);
 }
 
-void verdict_told(struct verdict *verdict, int number)
+void outcome_told(struct verdict *verdict, int number)
 {
     verdict->told = number;
 }
 
-void verdict_victims(struct verdict *verdict, const struct idset *ranks)
+void outcome_victims(struct verdict *verdict, const struct idset *ranks)
 {
     add_to(&verdict->victims, ranks);
 }
 
-int verdict_empty(const struct verdict *verdict)
+int outcome_empty(const struct verdict *verdict)
 {
     return verdict->count == 0;
 }
@@ -190,7 +190,7 @@ static void say_unfinalized(const struct ending *ending, struct buf *out)
 static int abort_status(const struct ending *ending)
 {
     int code = WEXITSTATUS(ending->status);
-    return code || ending->may_succeed ? code : VERDICT_ABORTED;
+    return code || ending->may_succeed ? code : OUTCOME_ABORTED;
 }
 
 static void say_code(const struct ending *ending, struct buf *out)
@@ -356,7 +356,7 @@ static void say_first(const struct verdict *verdict, const struct ending *const 
     idset_free(told);
 }
 
-int verdict_give(const struct verdict *verdict, struct buf *lines)
+int outcome_give(const struct verdict *verdict, struct buf *lines)
 {
     if (!verdict->count)
         return 0;

@@ -19,23 +19,23 @@ static void read_names(struct manager *manager)
 /* Names of this machine that the list of nodes does not have: it is known by any of them. */
 static void add_aliases(struct rankfile *file, const uint32_t *node, const char *own)
 {
-    const char *names[HERE_MAX_LOOKUPS];
-    uint32_t host[HERE_MAX_LOOKUPS];
-    bool here[HERE_MAX_LOOKUPS] = {false};
+    const char *names[LOCALHOST_MAX_LOOKUPS];
+    uint32_t host[LOCALHOST_MAX_LOOKUPS];
+    bool here[LOCALHOST_MAX_LOOKUPS] = {false};
     size_t count = 0;
     for (uint32_t i = 0; i < file->nhosts; i++) {
         if (node[i] != RANKFILE_NO_NODE ||
             rankfile_relative(file->hosts[i].name) != RANKFILE_NO_NODE)
             continue;
-        if (here_is_literal(file->hosts[i].name)) {
+        if (localhost_is_literal(file->hosts[i].name)) {
             file->hosts[i].alias = mem_copy_text(own);
-        } else if (count < HERE_MAX_LOOKUPS) {
+        } else if (count < LOCALHOST_MAX_LOOKUPS) {
             names[count] = file->hosts[i].name;
             host[count++] = i;
         }
     }
     if (count)
-        here_resolve(names, here, count);
+        localhost_resolve(names, here, count);
     for (size_t i = 0; i < count; i++)
         if (here[i])
             file->hosts[host[i]].alias = mem_copy_text(own);
@@ -64,7 +64,7 @@ static int check_rankfile(struct manager *manager, struct rankfile *file, uint32
     return rc;
 }
 
-int named_open(struct manager *manager, struct error *err)
+int placement_hosts_open(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
     read_names(manager);
@@ -80,7 +80,7 @@ int named_open(struct manager *manager, struct error *err)
     return 0;
 }
 
-void named_close(struct manager *manager)
+void placement_hosts_close(struct manager *manager)
 {
     for (size_t i = 0; manager->rankfiles && i < manager->spec->nparts; i++)
         rankfile_free(manager->rankfiles[i]);
@@ -111,17 +111,17 @@ static void want_of_map(const struct manager *manager, const struct taskmap *map
 /* False where the part leaves open which hosts it uses. */
 static bool want_of_part(const struct manager *manager, size_t part, bool *named)
 {
-    struct deal deal;
+    struct taskmap_scheme deal;
     if (manager->rankfiles[part]) {
         want_of_file(manager, manager->rankfiles[part], named);
         return true;
     }
-    if (deal_parse(manager->spec->parts[part].taskmap, &deal, NULL) < 0)
+    if (taskmap_scheme_parse(manager->spec->parts[part].taskmap, &deal, NULL) < 0)
         return false;
-    bool map = deal.scheme == DEAL_MAP;
+    bool map = deal.scheme == TASKMAP_SCHEME_MAP;
     if (map)
         want_of_map(manager, deal.map, named);
-    deal_free(&deal);
+    taskmap_scheme_free(&deal);
     return map;
 }
 
@@ -133,7 +133,7 @@ static bool joins_part_before(const struct manager *manager, size_t part)
     return part > 0 && !policy_is_own(&layout);
 }
 
-bool named_want(struct manager *manager)
+bool placement_hosts_want(struct manager *manager)
 {
     bool *named = mem_array(manager->nodes->count, sizeof(*named));
     manager->named = true;

@@ -79,14 +79,14 @@ static int find_candidates(struct manager *manager, struct error *err)
         const struct node *node = &manager->nodes->list[i];
         if (!manager->hosts[i].topo || !(manager->hosts[i].wanted || manager->wishing))
             continue;
-        struct idset *cores = stock_free_cores(manager, i), *gpus;
+        struct idset *cores = resources_free_cores(manager, i), *gpus;
         bool full;
         uint32_t limit = task_limit(manager, i, &full);
         if (full || idset_empty(cores)) {
             idset_free(cores);
             continue;
         }
-        if (stock_free_gpus(manager, i, &gpus, err) < 0) {
+        if (resources_free_gpus(manager, i, &gpus, err) < 0) {
             idset_free(cores);
             return -1;
         }
@@ -147,7 +147,7 @@ static void make_claim(struct manager *manager)
     rset_free(manager->claim);
     manager->claim = NULL;
     if (manager->grant || manager->on)
-        manager->claim = rset_copy(manager->grant ? grant_R(manager) : manager->on);
+        manager->claim = rset_copy(manager->grant ? shape_allocation_R(manager) : manager->on);
     if (manager->grant)
         return;
     if (!manager->claim)
@@ -158,7 +158,7 @@ static void make_claim(struct manager *manager)
                     layout->nodes[i].gpus);
     }
     if (manager->nodes->R)
-        allotment_describe(manager->claim, manager->nodes->R);
+        shape_requests_describe(manager->claim, manager->nodes->R);
 }
 
 /* Of --on all has to be free. */
@@ -178,7 +178,7 @@ static int make_layout(struct manager *manager, struct error *err)
     manager->layout = NULL;
     fill_parts(manager);
     if (check_on(manager, err) < 0 || find_candidates(manager, err) < 0 ||
-        grant_fill_parts(manager, err) < 0)
+        shape_allocation_fill_parts(manager, err) < 0)
         return -1;
     fill_request(manager);
     if (!manager->ncandidates && !manager->named && manager->nodes->limits_cores &&
@@ -215,7 +215,7 @@ static int check_input(const struct manager *manager, struct error *err)
 static int map_and_claim(struct manager *manager, int *turn, struct error *err)
 {
     fill_parts(manager);
-    if (grant_take(manager, err) < 0)
+    if (shape_allocation_take(manager, err) < 0)
         return -1;
     for (int tries = 0; tries < PLACE_TRIES; tries++) {
         error_clear(err);
@@ -229,13 +229,13 @@ static int map_and_claim(struct manager *manager, int *turn, struct error *err)
             return lost;
         if (*turn < 0)
             *turn = instance_turn(manager->instance);
-        if (supply_free(manager, err) < 0)
+        if (resources_read_unheld(manager, err) < 0)
             return -1;
     }
     return error_prefix(err, "lost the race for free cores %d times", PLACE_TRIES);
 }
 
-int place_map(struct manager *manager, struct error *err)
+int plan_map(struct manager *manager, struct error *err)
 {
     int turn = -1, result = map_and_claim(manager, &turn, err);
     if (turn >= 0)
@@ -251,7 +251,7 @@ static bool lend_topologies(struct manager *manager, bool *lent)
         const struct node *node = &manager->nodes->list[i];
         struct host *host = &manager->hosts[i];
         struct topo *known = node->here       ? manager->here
-                             : manager->atlas ? atlas_topo(manager->atlas, node->host)
+                             : manager->atlas ? topology_cache_topo(manager->atlas, node->host)
                                               : NULL;
         lent[i] = !host->topo && !host->settled && known;
         if (lent[i])
@@ -271,16 +271,16 @@ static void return_topologies(struct manager *manager, const bool *lent)
     }
 }
 
-struct rset *place_wish(struct manager *manager, bool *known, struct error *err)
+struct rset *plan_wish(struct manager *manager, bool *known, struct error *err)
 {
     struct rset *held = manager->held, *wish = NULL;
     if (manager->grant)
-        return grant_wish(manager, known, err);
+        return shape_allocation_wish(manager, known, err);
     bool *lent = mem_array(manager->nodes->count, sizeof(*lent));
     *known = lend_topologies(manager, lent);
     manager->held = NULL;
     manager->wishing = true;
-    supply_share(manager);
+    resources_share(manager);
     if (make_layout(manager, err) == 0) {
         make_claim(manager);
         wish = manager->claim;
@@ -288,7 +288,7 @@ struct rset *place_wish(struct manager *manager, bool *known, struct error *err)
     }
     manager->held = held;
     manager->wishing = false;
-    supply_share(manager);
+    resources_share(manager);
     return_topologies(manager, lent);
     free(lent);
     return wish;
@@ -318,7 +318,7 @@ static void show(struct manager *manager, const struct layout *layout, unsigned 
         json_decref(r);
         return;
     }
-    char *text = layout_draw(layout, &manager->request, what);
+    char *text = picture_text(layout, &manager->request, what);
     put_text(manager, text);
     free(text);
 }
@@ -327,12 +327,12 @@ static int draw(struct manager *manager, struct error *err)
 {
     if (!manager->spec->draw)
         return 0;
-    char *text = layout_draw_svg(manager->layout, &manager->request);
+    char *text = picture_svg(manager->layout, &manager->request);
     int rc = 0;
     if (draws_alone(manager->spec))
         viewer_show(manager, text, false);
     else
-        rc = picture_write(manager->spec->draw, text, strlen(text), err);
+        rc = picture_file_write(manager->spec->draw, text, strlen(text), err);
     free(text);
     return rc;
 }
@@ -375,7 +375,7 @@ static size_t granted_count(const struct node *node)
 }
 
 /* All nodes' together; 0 where one says nothing. */
-static size_t granted_sum(const struct nodes *nodes)
+static size_t granted_sum(const struct node_list *nodes)
 {
     size_t sum = 0;
     for (size_t i = 0; i < nodes->count; i++) {
@@ -390,7 +390,7 @@ static size_t granted_sum(const struct nodes *nodes)
 /* A batch script's author who knows other launchers expects a task for each slot. */
 static void note_unused(struct manager *manager)
 {
-    const struct nodes *nodes = manager->nodes;
+    const struct node_list *nodes = manager->nodes;
     const struct layout_used_node *used = &manager->layout->nodes[0];
     const struct node *node = &nodes->list[manager->candidate_host[used->source]];
     size_t cores = manager->layout->bound ? idset_count(used->claim) : SIZE_MAX;
@@ -410,7 +410,7 @@ static void note_unused(struct manager *manager)
 }
 
 /* Of a real run, bindings are shown when they are a fact; JSON is one object, at one time. */
-int place_show(struct manager *manager, struct error *err)
+int plan_show(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
     unsigned what = spec->display;
@@ -427,15 +427,16 @@ int place_show(struct manager *manager, struct error *err)
     return 0;
 }
 
-void place_show_found(struct manager *manager)
+void plan_show_found(struct manager *manager)
 {
     bool text = manager->spec->format == SPEC_SHOW_TEXT;
-    show(manager, found_layout(manager->found), text ? LAYOUT_SHOW_BIND : manager->spec->display);
+    show(manager, readback_layout(manager->found),
+         text ? LAYOUT_SHOW_BIND : manager->spec->display);
 }
 
 /* ---- the launch ---- */
 
-void place_launch(struct manager *manager)
+void plan_launch(struct manager *manager)
 {
     struct group_plan plan = {.spec = manager->spec,
                               .layout = manager->layout,
@@ -447,9 +448,9 @@ void place_launch(struct manager *manager)
         launch_input_nodes(manager->spec, group->map, group->tree_node, group->nnodes);
 }
 
-void place_close(struct manager *manager)
+void plan_close(struct manager *manager)
 {
-    found_free(manager->found);
+    readback_free(manager->found);
     layout_free(manager->layout);
     free_candidates(manager);
     rset_free(manager->claim);

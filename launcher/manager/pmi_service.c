@@ -1,4 +1,4 @@
-/* The hub: what hosts of openpmix ask of the program as a whole. Its nodes are the tree's. */
+/* The service: what hosts of openpmix ask of the program as a whole. Its nodes are the tree's. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -9,14 +9,14 @@
 static void tell(void *arg, uint32_t node, const void *bytes, size_t len)
 {
     struct manager *manager = arg;
-    struct frame frame = {.type = FRAME_HUB, .node = node, .bytes = bytes, .len = len};
+    struct frame frame = {.type = FRAME_SERVICE, .node = node, .bytes = bytes, .len = len};
     tree_send_node(manager->tree, node, &frame);
 }
 
-static void facts(void *arg, struct hub_facts *facts)
+static void facts(void *arg, struct program_facts *facts)
 {
     struct manager *manager = arg;
-    struct rset *held = room_held(manager);
+    struct rset *held = spawn_resources_held(manager);
     struct buf names = BUF_INIT;
     if (ev_is_active(&manager->limit))
         facts->left = ev_timer_remaining(manager->loop, &manager->limit);
@@ -28,62 +28,62 @@ static void facts(void *arg, struct hub_facts *facts)
     rset_free(held);
 }
 
-static const struct hub_ops services_ops = {.tell = tell, .facts = facts};
+static const struct pmi_service_ops services_ops = {.tell = tell, .facts = facts};
 
-void services_open(struct manager *manager)
+void pmi_services_open(struct manager *manager)
 {
-    manager->hub = hub_new(&services_ops, manager);
+    manager->service = pmi_service_new(&services_ops, manager);
     names_open(manager);
 }
 
-void services_close(struct manager *manager)
+void pmi_services_close(struct manager *manager)
 {
-    hub_free(manager->hub);
-    manager->hub = NULL;
+    pmi_service_free(manager->service);
+    manager->service = NULL;
     names_close(manager);
 }
 
-void services_take(struct manager *manager, const struct frame *frame)
+void pmi_services_take(struct manager *manager, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    if (hub_take(manager->hub, frame->node, frame->bytes, frame->len, &err) < 0 &&
+    if (pmi_service_take(manager->service, frame->node, frame->bytes, frame->len, &err) < 0 &&
         !manager->terminating) {
-        verdict_other(manager->verdict, link_clock(), ERROR_REFUSED, error_text(&err));
-        finish_terminate(manager, manager->spec->kill_grace);
+        outcome_other(manager->verdict, link_clock(), ERROR_REFUSED, error_text(&err));
+        termination_terminate(manager, manager->spec->kill_grace);
     }
     error_clear(&err);
 }
 
-char *services_job(const struct manager *manager, uint32_t group)
+char *pmi_services_job(const struct manager *manager, uint32_t group)
 {
     return launch_namespace(manager->family ?: instance_id(manager->instance),
                             program_id(manager->program), group);
 }
 
-void services_add(const struct group *group, const struct group_plan *plan)
+void pmi_services_add(const struct group *group, const struct group_plan *plan)
 {
     const struct manager *manager = group->manager;
     const struct spec_part *part = &plan->spec->parts[0];
-    char *name = services_job(manager, group->number);
-    char *spawner = plan->spawned ? services_job(manager, plan->spawner) : NULL;
+    char *name = pmi_services_job(manager, group->number);
+    char *spawner = plan->spawned ? pmi_services_job(manager, plan->spawner) : NULL;
     uint32_t *sizes = launch_part_sizes(plan->layout, plan->spec->nparts);
-    struct hub_app *apps = apps_of_spec(plan->spec, sizes);
+    struct namespace_app *apps = namespace_apps_of_spec(plan->spec, sizes);
     const char **hosts = mem_array(group->nnodes, sizeof(*hosts));
     for (uint32_t i = 0; i < group->nnodes; i++)
         hosts[i] = manager->host_names[group->tree_node[i]];
-    struct hub_job job = {.name = name,
-                          .map = group->map,
-                          .node = group->tree_node,
-                          .hosts = hosts,
-                          .spawner = spawner,
-                          .spawner_rank = plan->spawner_rank,
-                          .universe_size = -1,
-                          .apps = apps,
-                          .napps = (uint32_t)plan->spec->nparts,
-                          .map_by = part->map,
-                          .rank_by = part->order,
-                          .bind_to = part->bind};
-    hub_add(manager->hub, &job);
+    struct namespace_facts job = {.name = name,
+                                  .map = group->map,
+                                  .node = group->tree_node,
+                                  .hosts = hosts,
+                                  .spawner = spawner,
+                                  .spawner_rank = plan->spawner_rank,
+                                  .universe_size = -1,
+                                  .apps = apps,
+                                  .napps = (uint32_t)plan->spec->nparts,
+                                  .map_by = part->map,
+                                  .rank_by = part->order,
+                                  .bind_to = part->bind};
+    pmi_service_add(manager->service, &job);
     free(hosts);
     free(apps);
     free(sizes);
@@ -91,28 +91,30 @@ void services_add(const struct group *group, const struct group_plan *plan)
     free(name);
 }
 
-void services_remove(const struct group *group)
+void pmi_services_remove(const struct group *group)
 {
-    char *name = services_job(group->manager, group->number);
-    if (group->manager->hub)
-        hub_remove(group->manager->hub, name);
+    char *name = pmi_services_job(group->manager, group->number);
+    if (group->manager->service)
+        pmi_service_remove(group->manager->service, name);
     free(name);
 }
 
-void services_output(struct manager *manager, const struct frame *frame)
+void pmi_services_output(struct manager *manager, const struct frame *frame)
 {
-    const struct group *group =
-        manager->hub && hub_is_pulled(manager->hub) ? groups_find(manager, frame->group) : NULL;
+    const struct group *group = manager->service && pmi_service_is_pulled(manager->service)
+                                    ? groups_find(manager, frame->group)
+                                    : NULL;
     if (!group || frame->rank < group->first_rank)
         return;
-    char *name = services_job(manager, frame->group);
-    hub_output(manager->hub, name, frame->rank - group->first_rank,
-               frame->flags & FRAME_STDERR ? HUB_STDERR : HUB_STDOUT, frame->bytes, frame->len);
+    char *name = pmi_services_job(manager, frame->group);
+    pmi_service_output(manager->service, name, frame->rank - group->first_rank,
+                       frame->flags & FRAME_STDERR ? CHANNEL_STDERR : CHANNEL_STDOUT, frame->bytes,
+                       frame->len);
     free(name);
 }
 
-void services_lost(struct manager *manager, const struct idset *nodes)
+void pmi_services_lost(struct manager *manager, const struct idset *nodes)
 {
-    if (manager->hub)
-        hub_lost(manager->hub, nodes);
+    if (manager->service)
+        pmi_service_lost(manager->service, nodes);
 }

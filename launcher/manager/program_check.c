@@ -14,7 +14,7 @@ struct preparing {
     int parts[MPI_FAMILIES]; /* that speak PMI with an MPI of this family; -1: none */
 };
 
-void preparing_open(struct group *group)
+void program_check_open(struct group *group)
 {
     if (group->nnodes < 2)
         return;
@@ -26,7 +26,7 @@ void preparing_open(struct group *group)
         group->preparing->parts[i] = -1;
 }
 
-void preparing_close(struct group *group)
+void program_check_close(struct group *group)
 {
     if (group->preparing)
         idset_free(group->preparing->nodes);
@@ -42,9 +42,9 @@ static void refuse(struct group *group, int status, const char *text, const stru
         preparing->time = link_clock();
     preparing->refused = true;
     if (group->adding)
-        adding_refuse(group, status, text, ranks);
+        spawn_refuse(group, status, text, ranks);
     else
-        verdict_ended(group->manager->verdict, preparing->time, "start", status, text, ranks,
+        outcome_ended(group->manager->verdict, preparing->time, "start", status, text, ranks,
                       nodes);
     idset_free(nodes);
 }
@@ -80,7 +80,7 @@ static void check_mpis(struct group *group)
     const char *open_mpi = program_of(group, group->preparing->parts[MPI_FAMILY_OPEN_MPI]);
     if (!mpich || !open_mpi)
         return;
-    char *text = mpi_use_mixed(mpich, open_mpi);
+    char *text = mpi_library_mixed(mpich, open_mpi);
     struct idset *ranks = idset_new();
     idset_add_range(ranks, group->first_rank, group->first_rank + group->ntasks - 1);
     refuse(group, W_EXITCODE(1, 0), text, ranks);
@@ -96,16 +96,16 @@ static void finish(struct group *group)
     if (!group->preparing->refused)
         check_mpis(group);
     bool refused = group->preparing->refused;
-    preparing_close(group);
+    program_check_close(group);
     if (!refused)
         groups_send(group, &go);
     else if (group->adding)
-        adding_give_up(group);
+        spawn_give_up(group);
     else
-        finish_terminate(manager, 0);
+        termination_terminate(manager, 0);
 }
 
-void preparing_take(struct manager *manager, const struct frame *frame, const json_t *value)
+void program_check_take(struct manager *manager, const struct frame *frame, const json_t *value)
 {
     struct group *group = groups_find(manager, frame->group);
     size_t i;

@@ -18,20 +18,20 @@ static void run(struct manager *manager)
     size_t locks = instance_locks(manager->instance, &longest);
     viewer_say(manager, "instance %s: locked %zu times, for %.3f ms at most",
                instance_path(manager->instance), locks, longest * 1e3);
-    started_open(manager);
-    verdict_set_hosts(manager->verdict, manager->host_names);
+    display_binding_open(manager);
+    outcome_set_hosts(manager->verdict, manager->host_names);
     if (manager->spec->abort_may_succeed)
-        verdict_abort_may_succeed(manager->verdict);
-    place_launch(manager);
-    finish_start_limit(manager);
+        outcome_abort_may_succeed(manager->verdict);
+    plan_launch(manager);
+    termination_start_limit(manager);
 }
 
 static int show_and_run(struct manager *manager, struct error *err)
 {
-    if (place_show(manager, err) < 0)
+    if (plan_show(manager, err) < 0)
         return -1;
     if (manager->spec->dry_run)
-        finish_end(manager);
+        termination_end(manager);
     else
         run(manager);
     return 0;
@@ -51,31 +51,31 @@ static void on_lock(struct manager *manager)
 static int next(struct manager *manager, struct error *err)
 {
     struct error failed = ERROR_INIT;
-    gather_check(manager, &failed);
-    bool spare = !failed.text || gather_can_spare(manager);
-    if (failed.text && spare && gather_more(manager)) {
+    agents_check(manager, &failed);
+    bool spare = !failed.text || agents_can_spare(manager);
+    if (failed.text && spare && agents_more(manager)) {
         error_clear(&failed);
-        return gather_start(manager, err);
+        return agents_start(manager, err);
     }
     lock_be_patient(manager);
-    if (spare && place_map(manager, err) == 0) {
+    if (spare && plan_map(manager, err) == 0) {
         if (failed.text)
-            gather_tell_spared(manager);
+            agents_tell_spared(manager);
         error_clear(&failed);
-        queue_leave(manager);
+        allocation_queue_leave(manager);
         return show_and_run(manager, err);
     }
     if (spare && lock_is_busy(manager)) {
         error_clear(&failed);
         return -1;
     }
-    if (spare && gather_more(manager)) {
+    if (spare && agents_more(manager)) {
         error_clear(&failed);
         error_clear(err);
-        return gather_start(manager, err);
+        return agents_start(manager, err);
     }
     if (!failed.text)
-        return queue_wait(manager, retry, err) < 0 ? -1 : 1;
+        return allocation_queue_wait(manager, retry, err) < 0 ? -1 : 1;
     error_clear(err);
     *err = failed;
     return -1;
@@ -100,7 +100,7 @@ static void go_on(struct manager *manager, int result, struct error *err)
     else
         lock_had(manager);
     if (result < 0)
-        finish_refuse(manager, err);
+        termination_refuse(manager, err);
     error_clear(err);
     die_with_front(manager);
 }
@@ -108,11 +108,11 @@ static void go_on(struct manager *manager, int result, struct error *err)
 /* What a shape asks for is allocated before any host is asked, where R tells enough. */
 static int begin(struct manager *manager, struct error *err)
 {
-    if (grant_early(manager, err) < 0)
-        return lock_is_busy(manager) || queue_wait(manager, retry, err) < 0 ? -1 : 1;
-    if (grant_R(manager))
-        queue_leave(manager);
-    return gather_start(manager, err);
+    if (shape_allocation_early(manager, err) < 0)
+        return lock_is_busy(manager) || allocation_queue_wait(manager, retry, err) < 0 ? -1 : 1;
+    if (shape_allocation_R(manager))
+        allocation_queue_leave(manager);
+    return agents_start(manager, err);
 }
 
 /* From the front, with what is free now; hosts that are there already are not asked again. */
@@ -120,30 +120,30 @@ static void retry(struct manager *manager)
 {
     struct error err = ERROR_INIT;
     lock_be_patient(manager);
-    int result = supply_enter(manager, &err);
+    int result = resources_enter(manager, &err);
     if (result == 0)
-        result = supply_free(manager, &err);
+        result = resources_read_unheld(manager, &err);
     if (result == 0) {
-        supply_want(manager);
+        resources_want(manager);
         result = begin(manager, &err);
     }
     go_on(manager, result, &err);
 }
 
-void course_begin(struct manager *manager)
+void program_start_begin(struct manager *manager)
 {
     struct error err = ERROR_INIT;
-    int result = supply_open(manager, &err);
+    int result = resources_open(manager, &err);
     if (result == 0)
-        result = finish_check_limit(manager, &err);
+        result = termination_check_limit(manager, &err);
     if (result == 0)
-        result = grant_open(manager, &err);
+        result = shape_allocation_open(manager, &err);
     if (result == 0)
-        result = supply_enter(manager, &err);
+        result = resources_enter(manager, &err);
     go_on(manager, result < 0 ? result : begin(manager, &err), &err);
 }
 
-void course_settled(struct manager *manager)
+void program_start_settled(struct manager *manager)
 {
     struct error err = ERROR_INIT;
     go_on(manager, 0, &err);

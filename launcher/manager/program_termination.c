@@ -13,7 +13,7 @@
                              them it waits for what SIGKILL does not end */
 #define GONE_PATIENCE 2.0 /* s that an agent's process may need to go once it is done */
 
-void finish_end(struct manager *manager)
+void termination_end(struct manager *manager)
 {
     if (manager->phase == PHASE_END)
         return;
@@ -21,20 +21,20 @@ void finish_end(struct manager *manager)
     ev_timer_stop(manager->loop, &manager->limit);
     ev_timer_stop(manager->loop, &manager->warning);
     ev_timer_stop(manager->loop, &manager->patience);
-    stop_over(manager);
+    graceful_stop_over(manager);
     tree_end(manager->tree, GONE_PATIENCE);
 }
 
-void finish_refuse(struct manager *manager, const struct error *err)
+void termination_refuse(struct manager *manager, const struct error *err)
 {
-    verdict_other(manager->verdict, link_clock(), err->kind, error_text(err));
-    finish_end(manager);
+    outcome_other(manager->verdict, link_clock(), err->kind, error_text(err));
+    termination_end(manager);
 }
 
-void finish_terminate(struct manager *manager, double grace)
+void termination_terminate(struct manager *manager, double grace)
 {
     if (manager->phase == PHASE_GATHER)
-        finish_end(manager);
+        termination_end(manager);
     if (manager->phase != PHASE_RUN)
         return;
     struct frame frame = {.type = FRAME_TERMINATE, .rank = frame_grace(grace), .group = FRAME_ALL};
@@ -46,7 +46,7 @@ void finish_terminate(struct manager *manager, double grace)
     }
     manager->terminating = true;
     ev_timer_stop(manager->loop, &manager->warning);
-    stop_over(manager);
+    graceful_stop_over(manager);
 }
 
 /* What it alone used is free again. */
@@ -55,14 +55,14 @@ static void group_over(struct manager *manager, struct group *group)
     struct rset *claim = rset_copy(group->claim);
     if (group->number)
         viewer_say(manager, "group %u: all its tasks have ended", group->number);
-    services_remove(group);
+    pmi_services_remove(group);
     groups_drop(group);
     if (manager->groups)
-        room_give_back(manager, claim);
+        spawn_resources_give_back(manager, claim);
     rset_free(claim);
 }
 
-void finish_check(struct manager *manager)
+void termination_check(struct manager *manager)
 {
     struct group *next;
     if (manager->phase != PHASE_RUN)
@@ -75,7 +75,7 @@ void finish_check(struct manager *manager)
     if (manager->groups)
         return;
     viewer_say(manager, "all tasks have ended, and nothing of them is left");
-    finish_end(manager);
+    termination_end(manager);
 }
 
 /* ---- patience and limits ---- */
@@ -91,26 +91,27 @@ static void give_up(struct ev_loop *loop, ev_timer *timer, int events)
         char *line = mem_format("%s: its agent did not say that its tasks have ended; what is "
                                 "left there has to be ended by hand",
                                 manager->nodes->list[node].host);
-        verdict_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, line);
+        outcome_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, line);
         free(line);
     }
     idset_free(pending);
-    finish_end(manager);
+    termination_end(manager);
 }
 
 static void on_limit(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
-    char *limit = fsd_encode(manager->spec->time_limit);
+    char *limit = duration_encode(manager->spec->time_limit);
     char *line = manager->limit_is_R
                      ? mem_format("R has expired: its program was ended")
                      : mem_format("time limit of %s reached: the program was ended", limit);
     (void)loop;
     (void)events;
-    verdict_other(manager->verdict, link_clock(), VERDICT_TIME_LIMIT, line);
-    finish_terminate(manager, manager->spec->stop_grace);
-    stop_terminated(manager, manager->limit_is_R ? "R has expired: " : "time limit reached: ",
-                    manager->spec->stop_grace);
+    outcome_other(manager->verdict, link_clock(), OUTCOME_TIME_LIMIT, line);
+    termination_terminate(manager, manager->spec->stop_grace);
+    graceful_stop_terminated(manager,
+                             manager->limit_is_R ? "R has expired: " : "time limit reached: ",
+                             manager->spec->stop_grace);
     free(limit);
     free(line);
 }
@@ -118,11 +119,11 @@ static void on_limit(struct ev_loop *loop, ev_timer *timer, int events)
 static void on_warning(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
-    char *before = fsd_encode(manager->spec->warn_before);
+    char *before = duration_encode(manager->spec->warn_before);
     char *line = mem_format("%s in %s: ", manager->limit_is_R ? "R expires" : "time limit", before);
     (void)loop;
     (void)events;
-    stop_signal(manager, manager->spec->warn_signal, line, "");
+    graceful_stop_signal(manager, manager->spec->warn_signal, line, "");
     free(before);
 }
 
@@ -137,7 +138,7 @@ static double limit_left(const struct manager *manager, bool *is_R)
     return *is_R ? R->expiration - (double)now.tv_sec : seconds;
 }
 
-int finish_check_limit(const struct manager *manager, struct error *err)
+int termination_check_limit(const struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
     bool is_R;
@@ -145,7 +146,7 @@ int finish_check_limit(const struct manager *manager, struct error *err)
     if (!spec->warn_signal || (!isinf(left) && left > spec->warn_before))
         return 0;
     char *warning = spec_signal_encode(spec->warn_signal, spec->warn_before);
-    char *time = fsd_encode(left > 0 ? left : 0);
+    char *time = duration_encode(left > 0 ? left : 0);
     if (isinf(left))
         error_usage(err, "--signal %s: there is no limit to warn of: --time-limit sets one",
                     warning);
@@ -164,7 +165,7 @@ static void start_timer(struct manager *manager, ev_timer *timer, double seconds
     ev_timer_start(manager->loop, timer);
 }
 
-void finish_start_limit(struct manager *manager)
+void termination_start_limit(struct manager *manager)
 {
     double left = limit_left(manager, &manager->limit_is_R);
     if (isinf(left))
@@ -174,11 +175,11 @@ void finish_start_limit(struct manager *manager)
         start_timer(manager, &manager->warning, left - manager->spec->warn_before);
 }
 
-void finish_open(struct manager *manager)
+void termination_open(struct manager *manager)
 {
     ev_timer_init(&manager->limit, on_limit, 0, 0);
     ev_timer_init(&manager->patience, give_up, 0, 0);
     ev_timer_init(&manager->warning, on_warning, 0, 0);
     manager->limit.data = manager->warning.data = manager->patience.data = manager;
-    stop_open(manager);
+    graceful_stop_open(manager);
 }

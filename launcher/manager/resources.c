@@ -25,7 +25,7 @@ static char *command_text(const struct spec *spec)
     return buf_take_text(&text);
 }
 
-int supply_enter(struct manager *manager, struct error *err)
+int resources_enter(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
     if (spec->dry_run || manager->program)
@@ -49,7 +49,7 @@ static int open_instance(struct manager *manager, struct error *err)
         manager->instance = instance_open(manager->nodes->identity, err);
     if (!manager->instance)
         return -1;
-    instance_set_patience(manager->instance, SUPPLY_PATIENCE);
+    instance_set_patience(manager->instance, RESOURCES_PATIENCE);
     return 0;
 }
 
@@ -68,7 +68,7 @@ static int free_of_R(struct manager *manager, size_t index)
     return !idset_empty(host->cores);
 }
 
-void supply_share(struct manager *manager)
+void resources_share(struct manager *manager)
 {
     for (size_t i = 0; i < manager->nodes->count; i++) {
         bool free = free_of_R(manager, i);
@@ -101,7 +101,7 @@ static int add_barred(struct manager *manager, struct error *err)
     return 0;
 }
 
-int supply_free(struct manager *manager, struct error *err)
+int resources_read_unheld(struct manager *manager, struct error *err)
 {
     rset_free(manager->held);
     manager->held = NULL;
@@ -113,7 +113,7 @@ int supply_free(struct manager *manager, struct error *err)
         if (manager->program && add_barred(manager, err) < 0)
             return -1;
     }
-    supply_share(manager);
+    resources_share(manager);
     return 0;
 }
 
@@ -146,7 +146,7 @@ static size_t likely_cores(const struct spec *spec)
     return cores;
 }
 
-bool supply_fills(const struct spec *spec)
+bool resources_fills(const struct spec *spec)
 {
     return likely_cores(spec) != SIZE_MAX;
 }
@@ -189,7 +189,7 @@ static void want_hosts(struct manager *manager)
 
 static int open_topologies(struct manager *manager, struct error *err)
 {
-    struct nodes *nodes = manager->nodes;
+    struct node_list *nodes = manager->nodes;
     for (size_t i = 0; i < nodes->count; i++) {
         const char *text = manager->descriptions[i];
         struct host *host = &manager->hosts[i];
@@ -209,12 +209,12 @@ static int open_topologies(struct manager *manager, struct error *err)
 /* A program's claim may have more cores of this machine than the task of it that we are. */
 static int keep_to_mask(struct manager *manager, struct error *err)
 {
-    struct nodes *nodes = manager->nodes;
+    struct node_list *nodes = manager->nodes;
     for (size_t i = 0; nodes->enclosed && i < nodes->count; i++) {
         struct node *node = &nodes->list[i];
         if (!node->here || !node->cores)
             continue;
-        if (gather_know_here(manager, err) < 0)
+        if (agents_know_here(manager, err) < 0)
             return -1;
         struct idset *allowed = topo_allowed_cores(manager->here), *all = node->cores;
         node->cores = idset_intersect(all, allowed);
@@ -237,9 +237,9 @@ static bool only_here(const struct manager *manager)
     return true;
 }
 
-void supply_want(struct manager *manager)
+void resources_want(struct manager *manager)
 {
-    if (!named_want(manager))
+    if (!placement_hosts_want(manager))
         want_hosts(manager);
 }
 
@@ -248,8 +248,8 @@ static int keep_on(struct manager *manager, struct error *err)
 {
     const char *path = manager->spec->on;
     char *name = mem_format("--on %s", path);
-    struct rset *on = nodes_read_set(path, name, wall_clock(), err);
-    int rc = on ? nodes_keep(manager->nodes, on, name, err) : -1;
+    struct rset *on = node_list_read_set(path, name, wall_clock(), err);
+    int rc = on ? node_list_keep(manager->nodes, on, name, err) : -1;
     if (rc == 0)
         manager->on = rset_copy(manager->nodes->R);
     rset_free(on);
@@ -260,15 +260,15 @@ static int keep_on(struct manager *manager, struct error *err)
 /* The nodes that there are, and what of them this run may use. */
 static int open_real(struct manager *manager, struct error *err)
 {
-    if (enclosed_open(manager, err) < 0)
+    if (enclosing_open(manager, err) < 0)
         return -1;
-    manager->nodes = nodes_from_spec(manager->spec, wall_clock(), err);
+    manager->nodes = node_list_from_spec(manager->spec, wall_clock(), err);
     if (!manager->nodes)
         return -1;
     if (open_instance(manager, err) < 0)
         return -1;
     if (manager->enclosing &&
-        nodes_bound(manager->nodes, manager->enclosing_set, manager->enclosing_name, err) < 0)
+        node_list_bound(manager->nodes, manager->enclosing_set, manager->enclosing_name, err) < 0)
         return -1;
     if (keep_to_mask(manager, err) < 0 || (manager->spec->on && keep_on(manager, err) < 0))
         return -1;
@@ -278,17 +278,17 @@ static int open_real(struct manager *manager, struct error *err)
 static int open_imagined(struct manager *manager, struct error *err)
 {
     manager->nodes =
-        nodes_from_topologies(manager->spec, wall_clock(), &manager->descriptions, err);
+        node_list_from_topologies(manager->spec, wall_clock(), &manager->descriptions, err);
     return manager->nodes ? 0 : -1;
 }
 
-int supply_open(struct manager *manager, struct error *err)
+int resources_open(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
     bool imagined = spec->dry_run && spec->ntopologies;
     if ((imagined ? open_imagined(manager, err) : open_real(manager, err)) < 0)
         return -1;
-    if (!imagined && supply_enter(manager, err) < 0 && !instance_is_busy(manager->instance))
+    if (!imagined && resources_enter(manager, err) < 0 && !instance_is_busy(manager->instance))
         return -1;
     error_clear(err);
     if (manager->nodes->note)
@@ -298,15 +298,15 @@ int supply_open(struct manager *manager, struct error *err)
         manager->slots_where = mem_format("granted by %s", manager->nodes->identity);
     if (imagined && open_topologies(manager, err) < 0)
         return -1;
-    if (supply_free(manager, err) < 0 || named_open(manager, err) < 0)
+    if (resources_read_unheld(manager, err) < 0 || placement_hosts_open(manager, err) < 0)
         return -1;
-    supply_want(manager);
+    resources_want(manager);
     if (!imagined && !only_here(manager))
-        manager->atlas = atlas_open(manager->instance);
+        manager->atlas = topology_cache_open(manager->instance);
     return 0;
 }
 
-void supply_close(struct manager *manager)
+void resources_close(struct manager *manager)
 {
     for (size_t i = 0; manager->hosts && i < manager->nodes->count; i++) {
         topo_free(manager->hosts[i].topo);
@@ -322,10 +322,10 @@ void supply_close(struct manager *manager)
     rset_free(manager->held);
     free(manager->slots_where);
     rset_free(manager->on);
-    enclosed_close(manager);
+    enclosing_close(manager);
     topo_free(manager->here);
     topo_free_machine(manager->machine);
-    atlas_free(manager->atlas);
-    named_close(manager);
-    nodes_free(manager->nodes);
+    topology_cache_free(manager->atlas);
+    placement_hosts_close(manager);
+    node_list_free(manager->nodes);
 }

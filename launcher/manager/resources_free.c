@@ -9,14 +9,14 @@
 #include "launcher/manager/internal.h"
 #include "launcher/plan/shape_requests.h"
 
-const struct rset_node *stock_held(const struct manager *manager, size_t index)
+const struct rset_node *resources_held(const struct manager *manager, size_t index)
 {
     return manager->held ? rset_find_host(manager->held, manager->nodes->list[index].host) : NULL;
 }
 
 /* ---- cores ---- */
 
-struct idset *stock_cores(const struct manager *manager, size_t index)
+struct idset *resources_cores(const struct manager *manager, size_t index)
 {
     const struct node *node = &manager->nodes->list[index];
     return node->cores ? idset_copy(node->cores) : topo_allowed_cores(manager->hosts[index].topo);
@@ -53,13 +53,13 @@ static struct idset *seen_gpus(struct manager *manager, size_t index, struct ids
 {
     if (!manager->nodes->list[index].here || !uses_gpus(manager))
         return gpus;
-    struct idset *seen = gpu_env_allowed(manager->hosts[index].topo, gpus, environ, err);
+    struct idset *seen = gpu_environment_allowed(manager->hosts[index].topo, gpus, environ, err);
     manager->gpus_hidden = seen && !idset_equal(seen, gpus);
     idset_free(gpus);
     return seen ? seen : (error_prefix(err, "%s", manager->nodes->list[index].host), NULL);
 }
 
-int stock_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err)
+int resources_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err)
 {
     *gpus = all_gpus(manager, index);
     if (!*gpus)
@@ -93,7 +93,7 @@ static struct ranked *rank_hosts(const struct manager *manager, size_t *count)
 static struct idset *granted_cores(const struct manager *manager, size_t index, struct idset *all)
 {
     const struct node *node = &manager->nodes->list[index];
-    const struct rset_node *held = stock_held(manager, index);
+    const struct rset_node *held = resources_held(manager, index);
     if (!manager->nodes->limits_cores || !node->limit || idset_count(all) <= node->limit)
         return all;
     struct idset *cores = held ? idset_intersect(all, held->children->cores) : idset_new();
@@ -111,9 +111,10 @@ static int add_host(struct manager *manager, struct rset *R, const struct ranked
                     struct error *err)
 {
     struct idset *gpus;
-    if (stock_gpus(manager, host->index, &gpus, err) < 0)
+    if (resources_gpus(manager, host->index, &gpus, err) < 0)
         return -1;
-    struct idset *cores = granted_cores(manager, host->index, stock_cores(manager, host->index));
+    struct idset *cores =
+        granted_cores(manager, host->index, resources_cores(manager, host->index));
     if (!idset_empty(cores))
         rset_append(R, host->rank, manager->nodes->list[host->index].host, cores, gpus);
     idset_free(cores);
@@ -139,15 +140,15 @@ static json_t *describe_hosts(const struct manager *manager, const struct ranked
         char *text = idset_encode(ranks);
         if (*text)
             json_array_append_new(children, json_pack("{s:s, s:o}", "ranks", text, "topo",
-                                                      topo_localities(topo, NULL, NULL)));
+                                                      topo_to_treepool(topo, NULL, NULL)));
         free(text);
         idset_free(ranks);
     }
     free(told);
-    return json_pack("{s:s, s:o}", "writer", LOCALITY_WRITER, "children", children);
+    return json_pack("{s:s, s:o}", "writer", SCHEDULING_WRITER, "children", children);
 }
 
-struct rset *stock_R(struct manager *manager, struct error *err)
+struct rset *resources_R(struct manager *manager, struct error *err)
 {
     const struct rset *from = manager->nodes->R;
     struct rset *R = rset_new();
@@ -158,7 +159,7 @@ struct rset *stock_R(struct manager *manager, struct error *err)
         rc = add_host(manager, R, &hosts[i], err);
     if (rc == 0) {
         if (from)
-            allotment_describe(R, from);
+            shape_requests_describe(R, from);
         json_decref(R->scheduling);
         R->scheduling = describe_hosts(manager, hosts, count);
     } else {
@@ -171,16 +172,16 @@ struct rset *stock_R(struct manager *manager, struct error *err)
 
 /* What of a host's cores and GPUs this run may use now. */
 
-struct idset *stock_free_cores(const struct manager *manager, size_t index)
+struct idset *resources_free_cores(const struct manager *manager, size_t index)
 {
     const struct host *host = &manager->hosts[index];
-    const struct rset_node *granted = grant_node(manager, index),
-                           *held = stock_held(manager, index);
+    const struct rset_node *granted = shape_allocation_node(manager, index),
+                           *held = resources_held(manager, index);
     if (manager->grant)
         return granted ? idset_copy(granted->children->cores) : idset_new();
     if (host->cores)
         return idset_copy(host->cores);
-    struct idset *cores = stock_cores(manager, index);
+    struct idset *cores = resources_cores(manager, index);
     if (held) {
         struct idset *left = idset_subtract(cores, held->children->cores);
         idset_free(cores);
@@ -193,12 +194,12 @@ struct idset *stock_free_cores(const struct manager *manager, size_t index)
 static int granted_gpus(struct manager *manager, size_t index, struct idset **gpus,
                         struct error *err)
 {
-    const struct rset_node *granted = grant_node(manager, index);
+    const struct rset_node *granted = shape_allocation_node(manager, index);
     struct idset *seen;
     *gpus = NULL;
     if (!granted || idset_empty(granted->children->gpus))
         return 0;
-    if (stock_gpus(manager, index, &seen, err) < 0)
+    if (resources_gpus(manager, index, &seen, err) < 0)
         return -1;
     bool all = seen && idset_within(granted->children->gpus, seen);
     idset_free(seen);
@@ -211,12 +212,13 @@ static int granted_gpus(struct manager *manager, size_t index, struct idset **gp
     return 0;
 }
 
-int stock_free_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err)
+int resources_free_gpus(struct manager *manager, size_t index, struct idset **gpus,
+                        struct error *err)
 {
-    const struct rset_node *held = stock_held(manager, index);
+    const struct rset_node *held = resources_held(manager, index);
     if (manager->grant)
         return granted_gpus(manager, index, gpus, err);
-    if (stock_gpus(manager, index, gpus, err) < 0)
+    if (resources_gpus(manager, index, gpus, err) < 0)
         return -1;
     if (*gpus && held) {
         struct idset *left = idset_subtract(*gpus, held->children->gpus);

@@ -16,8 +16,8 @@ struct grant {
     struct request **requests; /* by part */
     bool early;                /* the nodes' R is allocated from, before any agent starts */
     struct rset *stock; /* else what is allocated from, made of topologies; NULL: the nodes' R */
-    struct allotment *given;    /* NULL: nothing so far */
-    struct layout_slot **slots; /* by part */
+    struct shape_requests *given; /* NULL: nothing so far */
+    struct layout_slot **slots;   /* by part */
 };
 
 /* ---- before there is anything ---- */
@@ -33,13 +33,13 @@ static struct request *read_request(const char *text, struct error *err)
 static bool has_topology(const struct rset *R)
 {
     const char *writer = json_string_value(json_object_get(R->scheduling, "writer"));
-    return writer && strcmp(writer, LOCALITY_WRITER) == 0 &&
+    return writer && strcmp(writer, SCHEDULING_WRITER) == 0 &&
            json_array_size(json_object_get(R->scheduling, "children")) > 0;
 }
 
 /* Whether R says where on the nodes cores and GPUs are, and all of it is the run's: then it needs no
  * agent to know what to give. */
-static bool R_will_do(const struct nodes *nodes)
+static bool R_will_do(const struct node_list *nodes)
 {
     if (!nodes->R || nodes->R->nnodes != nodes->count || !has_topology(nodes->R))
         return false;
@@ -55,7 +55,7 @@ static bool R_will_do(const struct nodes *nodes)
 static void want_granted(struct manager *manager)
 {
     for (size_t i = 0; i < manager->nodes->count; i++) {
-        manager->hosts[i].wanted = grant_node(manager, i);
+        manager->hosts[i].wanted = shape_allocation_node(manager, i);
         manager->hosts[i].spare = false;
     }
 }
@@ -69,7 +69,7 @@ static void want_all(struct manager *manager)
     }
 }
 
-int grant_open(struct manager *manager, struct error *err)
+int shape_allocation_open(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
     if (!spec_has_shape(spec))
@@ -86,7 +86,7 @@ int grant_open(struct manager *manager, struct error *err)
     return 0;
 }
 
-int grant_early(struct manager *manager, struct error *err)
+int shape_allocation_early(struct manager *manager, struct error *err)
 {
     if (!manager->grant)
         return 0;
@@ -94,13 +94,13 @@ int grant_early(struct manager *manager, struct error *err)
         want_all(manager);
         return 0;
     }
-    if (grant_take(manager, err) < 0)
+    if (shape_allocation_take(manager, err) < 0)
         return -1;
     want_granted(manager);
     return 0;
 }
 
-void grant_close(struct manager *manager)
+void shape_allocation_close(struct manager *manager)
 {
     struct grant *grant = manager->grant;
     for (size_t i = 0; grant && i < manager->spec->nparts; i++) {
@@ -111,27 +111,27 @@ void grant_close(struct manager *manager)
         free(grant->requests);
         free(grant->slots);
         rset_free(grant->stock);
-        allotment_free(grant->given);
+        shape_requests_free(grant->given);
     }
     free(grant);
 }
 
 /* ---- allocation and claim ---- */
 
-static struct allotment *allocate(const struct manager *manager, const struct rset *held,
-                                  struct error *err)
+static struct shape_requests *allocate(const struct manager *manager, const struct rset *held,
+                                       struct error *err)
 {
     const struct grant *grant = manager->grant;
-    struct allotment *given = NULL;
-    if (allotment_make(grant->early ? manager->nodes->R : grant->stock, held, grant->requests,
-                       manager->spec->nparts, &given, err) != POOL_GRANTED)
+    struct shape_requests *given = NULL;
+    if (shape_requests_make(grant->early ? manager->nodes->R : grant->stock, held, grant->requests,
+                            manager->spec->nparts, &given, err) != TREEPOOL_GRANTED)
         error_prefix(err, "--shape");
     return given;
 }
 
 static void drop_allotment(struct grant *grant)
 {
-    allotment_free(grant->given);
+    shape_requests_free(grant->given);
     grant->given = NULL;
 }
 
@@ -147,7 +147,7 @@ static int write_slots(struct manager *manager, struct error *err)
 {
     if (!manager->program)
         return 0;
-    json_t *slots = allotment_slots(manager->grant->given);
+    json_t *slots = shape_requests_slots(manager->grant->given);
     int rc = program_write(manager->program, "slots.json", slots, err);
     json_decref(slots);
     return rc;
@@ -156,7 +156,7 @@ static int write_slots(struct manager *manager, struct error *err)
 static int take_stock(struct manager *manager, struct error *err)
 {
     rset_free(manager->grant->stock);
-    manager->grant->stock = stock_R(manager, err);
+    manager->grant->stock = resources_R(manager, err);
     return manager->grant->stock ? 0 : -1;
 }
 
@@ -177,13 +177,13 @@ static int take_and_claim(struct manager *manager, int *turn, struct error *err)
             return -1;
         if (*turn < 0)
             *turn = instance_turn(manager->instance);
-        if (supply_free(manager, err) < 0)
+        if (resources_read_unheld(manager, err) < 0)
             return -1;
     }
     return error_prefix(err, "lost the race for free cores %d times", GRANT_TRIES);
 }
 
-int grant_take(struct manager *manager, struct error *err)
+int shape_allocation_take(struct manager *manager, struct error *err)
 {
     if (!manager->grant || manager->grant->given)
         return 0;
@@ -193,30 +193,30 @@ int grant_take(struct manager *manager, struct error *err)
     return result;
 }
 
-struct rset *grant_wish(struct manager *manager, bool *known, struct error *err)
+struct rset *shape_allocation_wish(struct manager *manager, bool *known, struct error *err)
 {
     const struct grant *grant = manager->grant;
     *known = grant->early || grant->stock;
-    struct allotment *given = *known ? allocate(manager, NULL, err) : NULL;
+    struct shape_requests *given = *known ? allocate(manager, NULL, err) : NULL;
     struct rset *wish = given ? rset_copy(given->R) : NULL;
-    allotment_free(given);
+    shape_requests_free(given);
     return wish;
 }
 
 /* ---- what was given ---- */
 
-const struct rset *grant_R(const struct manager *manager)
+const struct rset *shape_allocation_R(const struct manager *manager)
 {
     return manager->grant && manager->grant->given ? manager->grant->given->R : NULL;
 }
 
-const struct rset_node *grant_node(const struct manager *manager, size_t index)
+const struct rset_node *shape_allocation_node(const struct manager *manager, size_t index)
 {
-    const struct rset *R = grant_R(manager);
+    const struct rset *R = shape_allocation_R(manager);
     return R ? rset_find_rank(R, manager->nodes->list[index].target) : NULL;
 }
 
-static bool has_gpus(const struct pool_grant *given)
+static bool has_gpus(const struct treepool_grant *given)
 {
     for (size_t i = 0; i < given->nslots; i++)
         if (!idset_empty(given->slots[i].gpus))
@@ -225,7 +225,7 @@ static bool has_gpus(const struct pool_grant *given)
 }
 
 /* Two names of one machine, in an R that was allocated from before anybody looked. */
-static int refuse_node(const struct pool_grant *given, uint32_t rank, struct error *err)
+static int refuse_node(const struct treepool_grant *given, uint32_t rank, struct error *err)
 {
     return error_set(err,
                      "--shape: %s was allocated, but its machine is another node as well: name it "
@@ -234,7 +234,7 @@ static int refuse_node(const struct pool_grant *given, uint32_t rank, struct err
 }
 
 /* Slots name nodes of R, a layout its candidates. */
-static int place_slots(const struct manager *manager, const struct pool_grant *given,
+static int place_slots(const struct manager *manager, const struct treepool_grant *given,
                        struct layout_slot **placed, struct error *err)
 {
     struct layout_slot *slots = *placed = mem_array(given->nslots, sizeof(*slots));
@@ -244,7 +244,7 @@ static int place_slots(const struct manager *manager, const struct pool_grant *g
         ranked[i] = (struct ranked){manager->candidates[i].target, i};
     qsort(ranked, manager->ncandidates, sizeof(*ranked), ranked_compare);
     for (size_t i = 0; i < given->nslots && rc == 0; i++) {
-        const struct pool_slot *slot = &given->slots[i];
+        const struct treepool_slot *slot = &given->slots[i];
         struct ranked wanted = {.rank = slot->rank};
         const struct ranked *found =
             bsearch(&wanted, ranked, manager->ncandidates, sizeof(*ranked), ranked_compare);
@@ -259,11 +259,11 @@ static int place_slots(const struct manager *manager, const struct pool_grant *g
 
 /* With --map-by or --bind-to tasks are mapped over what was allocated, and see the GPUs of that
  * which are next to them. */
-int grant_fill_parts(struct manager *manager, struct error *err)
+int shape_allocation_fill_parts(struct manager *manager, struct error *err)
 {
     struct grant *grant = manager->grant;
     for (size_t i = 0; grant && i < manager->spec->nparts; i++) {
-        const struct pool_grant *given = grant->given->parts[i];
+        const struct treepool_grant *given = grant->given->parts[i];
         struct layout_part *part = &manager->parts[i];
         part->nslots = (uint32_t)given->nslots;
         if (part->map || part->bind) {

@@ -14,19 +14,19 @@
 #define ADDING_TRIES 100 /* races for the same cores that may be lost before it is given up */
 
 struct adding { /* from the launch of a group until all its agents have said what became of it */
-    struct asker asker;
-    struct idset *starting; /* nodes that have not said so */
-    struct answer answer;   /* its refusal is the first reason why some task was not started */
+    struct requester asker;
+    struct idset *starting;    /* nodes that have not said so */
+    struct task_answer answer; /* its refusal is the first reason why some task was not started */
     json_t *ends; /* told meanwhile, and told on if all have started: [time, node, value] */
 };
 
-void adding_free(struct adding *adding)
+void spawn_free(struct adding *adding)
 {
     if (!adding)
         return;
     idset_free(adding->starting);
     json_decref(adding->ends);
-    answer_clear(&adding->answer);
+    task_answer_clear(&adding->answer);
     free(adding);
 }
 
@@ -68,7 +68,7 @@ static void free_hosts(struct hostlist **hosts, size_t count)
 }
 
 /* By block, which is by part. */
-static struct hostlist **find_all_hosts(const struct blocks *blocks, struct error *err)
+static struct hostlist **find_all_hosts(const struct spawn_spec *blocks, struct error *err)
 {
     struct hostlist **hosts = mem_array(blocks->nplaces, sizeof(struct hostlist *));
     for (size_t i = 0; i < blocks->nplaces; i++) {
@@ -82,8 +82,9 @@ static struct hostlist **find_all_hosts(const struct blocks *blocks, struct erro
 
 /* ---- placed and launched ---- */
 
-static void add_group(struct manager *manager, struct blocks *blocks, const struct room *room,
-                      const struct ask *ask, const struct asker *asker)
+static void add_group(struct manager *manager, struct spawn_spec *blocks,
+                      const struct spawn_resources *room, const struct task_request *ask,
+                      const struct requester *asker)
 {
     struct group_plan plan = {.spec = blocks->spec,
                               .layout = room->layout,
@@ -109,35 +110,36 @@ static void add_group(struct manager *manager, struct blocks *blocks, const stru
 
 /* NULL with a sentence, also where the instance's lock is another's, or without one where hosts were
  * woken. */
-static struct room *claim_room(struct manager *manager, const struct spec *spec,
-                               struct hostlist *const *hosts, struct idset *woken,
-                               struct error *err)
+static struct spawn_resources *claim_room(struct manager *manager, const struct spec *spec,
+                                          struct hostlist *const *hosts, struct idset *woken,
+                                          struct error *err)
 {
     for (int tries = 0; tries < ADDING_TRIES; tries++) {
         lock_be_patient(manager);
-        struct room *room = room_find(manager, spec, hosts, err);
+        struct spawn_resources *room = spawn_resources_find(manager, spec, hosts, err);
         if (lock_is_busy(manager)) { /* what is free is not known */
-            room_free(room);
+            spawn_resources_free(room);
             error_clear(err);
             error_set(err, "%s is locked by another process", instance_path(manager->instance));
             return NULL;
         }
-        if ((!room || room->shared || room->crowded) && dormant_wake(manager, spec, hosts, woken)) {
-            room_free(room);
+        if ((!room || room->shared || room->crowded) &&
+            spawn_hosts_wake(manager, spec, hosts, woken)) {
+            spawn_resources_free(room);
             error_clear(err);
             return NULL;
         }
         if (!room) {
-            dormant_explain(manager, woken, err);
+            spawn_hosts_explain(manager, woken, err);
             return NULL;
         }
         struct group_plan plan = {.layout = room->layout, .candidates = room->candidates};
         struct rset *claim = groups_claim(&plan);
-        int lost = room_claim(manager, claim, err);
+        int lost = spawn_resources_claim(manager, claim, err);
         rset_free(claim);
         if (lost == 0)
             return room;
-        room_free(room);
+        spawn_resources_free(room);
         if (lost < 0)
             return NULL;
     }
@@ -145,8 +147,8 @@ static struct room *claim_room(struct manager *manager, const struct spec *spec,
     return NULL;
 }
 
-static int add(struct manager *manager, struct blocks *blocks, const struct ask *ask,
-               const struct asker *asker, struct idset *woken, struct error *err)
+static int add(struct manager *manager, struct spawn_spec *blocks, const struct task_request *ask,
+               const struct requester *asker, struct idset *woken, struct error *err)
 {
     if (blocks->unknown.len && idset_empty(woken))
         viewer_say(manager, "spawn: info keys that mean nothing here: %s",
@@ -156,37 +158,37 @@ static int add(struct manager *manager, struct blocks *blocks, const struct ask 
         err->kind = ERROR_USAGE;
         return -1;
     }
-    struct room *room = claim_room(manager, blocks->spec, hosts, woken, err);
+    struct spawn_resources *room = claim_room(manager, blocks->spec, hosts, woken, err);
     bool waits = !room && (!err->text || lock_is_busy(manager));
     if (room && room->layout->ntasks <= INT32_MAX - manager->next_rank)
         add_group(manager, blocks, room, ask, asker);
     else if (room)
         error_set(err, "the program has no ranks left");
     free_hosts(hosts, blocks->nplaces);
-    room_free(room);
+    spawn_resources_free(room);
     return waits ? 1 : err->text ? -1 : 0;
 }
 
-int adding_begin(struct manager *manager, const struct ask *ask, const struct asker *asker,
-                 struct idset *woken, struct error *err)
+int spawn_begin(struct manager *manager, const struct task_request *ask,
+                const struct requester *asker, struct idset *woken, struct error *err)
 {
     struct group *group = groups_find(manager, asker->group);
-    struct blocks blocks;
+    struct spawn_spec blocks;
     if (manager->terminating || !group)
         return error_set(err, "the program is ending");
     error_clear(err);
-    if (blocks_make(&blocks, group->spec ? group->spec : manager->spec, ask, err) < 0) {
+    if (spawn_spec_make(&blocks, group->spec ? group->spec : manager->spec, ask, err) < 0) {
         err->kind = ERROR_USAGE;
         return -1;
     }
     int rc = add(manager, &blocks, ask, asker, woken, err);
-    blocks_clear(&blocks);
+    spawn_spec_clear(&blocks);
     return rc;
 }
 
 /* ---- what became of it ---- */
 
-bool adding_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value)
+bool spawn_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value)
 {
     struct adding *adding = group ? group->adding : NULL;
     if (!adding)
@@ -205,27 +207,27 @@ static void finish(struct group *group)
     group->adding = NULL;
     group->failed = adding->answer.refusal;
     adding->answer.group = group->number;
-    asked_answer(manager, &adding->asker, &adding->answer);
+    task_requests_answer(manager, &adding->asker, &adding->answer);
     size_t i;
     json_t *end;
     if (group->failed) {
         struct frame frame = {.type = FRAME_TERMINATE};
         if (adding->asker.aloud)
-            asked_refused(manager, &adding->asker, adding->answer.refusal);
+            task_requests_refused(manager, &adding->asker, adding->answer.refusal);
         else
             viewer_say(manager, "group %u: not started: %s", group->number, adding->answer.refusal);
         groups_send(group, &frame);
     } else {
-        json_array_foreach(adding->ends, i, end) reports_ended(
+        json_array_foreach(adding->ends, i, end) agent_frames_ended(
             manager, group, (uint64_t)json_integer_value(json_array_get(end, 0)),
             (uint32_t)json_integer_value(json_array_get(end, 1)), json_array_get(end, 2));
     }
-    adding_free(adding);
+    spawn_free(adding);
 }
 
-void adding_refuse(struct group *group, int status, const char *text, const struct idset *said)
+void spawn_refuse(struct group *group, int status, const char *text, const struct idset *said)
 {
-    struct answer *answer = &group->adding->answer;
+    struct task_answer *answer = &group->adding->answer;
     struct idset *ranks = idset_new();
     IDSET_FOREACH(rank, said)
     {
@@ -235,11 +237,11 @@ void adding_refuse(struct group *group, int status, const char *text, const stru
     if (!answer->refusal)
         answer->refusal = mem_copy_text(text);
     if (WIFEXITED(status) && WEXITSTATUS(status))
-        answer_fail(answer, (uint32_t)WEXITSTATUS(status), ranks);
+        task_answer_fail(answer, (uint32_t)WEXITSTATUS(status), ranks);
     idset_free(ranks);
 }
 
-void adding_give_up(struct group *group)
+void spawn_give_up(struct group *group)
 {
     finish(group);
 }
@@ -251,12 +253,12 @@ static void take_failure(struct group *group, const json_t *failure)
     const char *set = json_string_value(json_array_get(failure, 2));
     struct idset *ranks = set ? idset_decode(set, NULL) : idset_new();
     if (ranks)
-        adding_refuse(group, (int)json_integer_value(json_array_get(failure, 0)),
-                      text ? text : "it was not started", ranks);
+        spawn_refuse(group, (int)json_integer_value(json_array_get(failure, 0)),
+                     text ? text : "it was not started", ranks);
     idset_free(ranks);
 }
 
-void adding_started(struct group *group, uint32_t node, const json_t *value)
+void spawn_started(struct group *group, uint32_t node, const json_t *value)
 {
     struct adding *adding = group ? group->adding : NULL;
     if (!adding)

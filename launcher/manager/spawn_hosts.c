@@ -36,18 +36,19 @@ static bool is_any_dormant(const struct manager *manager, const struct idset *wo
 static void count_cores(struct dormant *dormant)
 {
     struct manager *manager = dormant->manager;
-    struct rset *unused = room_unused(manager);
-    struct nodes_index *index = unused ? nodes_index_of(unused) : NULL;
+    struct rset *unused = spawn_resources_unused(manager);
+    struct nodes_index *index = unused ? node_index_of(unused) : NULL;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
-        size_t at = index ? nodes_index_find(index, node->host) : NODES_INDEX_NONE;
+        size_t at = index ? node_index_find(index, node->host) : NODE_INDEX_NONE;
         if (is_dormant(manager, i) && !node->cores)
             dormant->left[i] = SIZE_MAX;
-        else if (at != NODES_INDEX_NONE && (is_dormant(manager, i) || room_host_up(manager, i)))
+        else if (at != NODE_INDEX_NONE &&
+                 (is_dormant(manager, i) || spawn_resources_host_up(manager, i)))
             dormant->left[i] = idset_count(unused->nodes[at].children->cores);
         dormant->usable[i] = dormant->left[i];
     }
-    nodes_index_free(index);
+    node_index_free(index);
     rset_free(unused);
 }
 
@@ -58,7 +59,8 @@ static bool may_serve(const struct dormant *dormant, size_t part, size_t index)
     if (is_dormant(dormant->manager, index) && (idset_has(dormant->woken, (uint32_t)index) ||
                                                 (!hosts && dormant->manager->hosts[index].failure)))
         return false;
-    return dormant->usable[index] && room_host_named(&dormant->manager->nodes->list[index], hosts);
+    return dormant->usable[index] &&
+           spawn_resources_host_named(&dormant->manager->nodes->list[index], hosts);
 }
 
 /* How many of these cores are still needed after such hosts have given theirs; what is dormant is
@@ -115,8 +117,8 @@ static void choose_hosts(struct dormant *dormant)
     }
 }
 
-bool dormant_wake(struct manager *manager, const struct spec *spec, struct hostlist *const *hosts,
-                  struct idset *woken)
+bool spawn_hosts_wake(struct manager *manager, const struct spec *spec,
+                      struct hostlist *const *hosts, struct idset *woken)
 {
     if (!is_any_dormant(manager, woken))
         return false;
@@ -130,7 +132,7 @@ bool dormant_wake(struct manager *manager, const struct spec *spec, struct hostl
     choose_hosts(&dormant);
     bool any = !idset_empty(dormant.chosen);
     if (any)
-        gather_late(manager, dormant.chosen);
+        agents_late(manager, dormant.chosen);
     IDSET_FOREACH(node, dormant.chosen)
     {
         idset_add(woken, node);
@@ -141,7 +143,8 @@ bool dormant_wake(struct manager *manager, const struct spec *spec, struct hostl
     return any;
 }
 
-void dormant_explain(const struct manager *manager, const struct idset *woken, struct error *err)
+void spawn_hosts_explain(const struct manager *manager, const struct idset *woken,
+                         struct error *err)
 {
     struct host_lines *lines = host_lines_new();
     struct buf text = BUF_INIT;

@@ -30,7 +30,7 @@ static struct rset *union_of_groups(const struct manager *manager, const struct 
     return all;
 }
 
-struct rset *room_held(const struct manager *manager)
+struct rset *spawn_resources_held(const struct manager *manager)
 {
     return union_of_groups(manager, manager->claim);
 }
@@ -82,7 +82,7 @@ static struct rset *without_others(const struct manager *manager, struct rset *a
     return left;
 }
 
-bool room_host_up(const struct manager *manager, size_t index)
+bool spawn_resources_host_up(const struct manager *manager, size_t index)
 {
     return manager->hosts[index].topo && !manager->hosts[index].lost;
 }
@@ -106,12 +106,12 @@ static struct rset *free_in_instance(const struct manager *manager, struct error
     return without_others(manager, all, err);
 }
 
-struct rset *room_unused(const struct manager *manager)
+struct rset *spawn_resources_unused(const struct manager *manager)
 {
     struct rset *more = free_in_instance(manager, NULL);
     if (!more)
         return NULL;
-    struct rset *busy = union_of_groups(manager, NULL), *held = room_held(manager);
+    struct rset *busy = union_of_groups(manager, NULL), *held = spawn_resources_held(manager);
     struct rset *all = both_of(held, more), *unused = rset_subtract_hosts(all, busy);
     rset_free(all);
     rset_free(held);
@@ -132,25 +132,25 @@ static uint32_t tasks_on(const struct manager *manager, uint32_t host)
     return count;
 }
 
-bool room_host_named(const struct node *node, const struct hostlist *hosts)
+bool spawn_resources_host_named(const struct node *node, const struct hostlist *hosts)
 {
     if (!hosts || hostlist_find(hosts, node->host) >= 0)
         return true;
     for (size_t i = 0; node->here && i < hostlist_count(hosts); i++)
-        if (here_is_literal(hostlist_nth(hosts, i)))
+        if (localhost_is_literal(hostlist_nth(hosts, i)))
             return true;
     return false;
 }
 
-static bool is_wanted(const struct room *room, const struct node *node)
+static bool is_wanted(const struct spawn_resources *room, const struct node *node)
 {
     for (size_t i = 0; i < room->spec->nparts; i++)
-        if (room_host_named(node, room->hosts[i]))
+        if (spawn_resources_host_named(node, room->hosts[i]))
             return true;
     return false;
 }
 
-static bool is_anything_named(const struct room *room)
+static bool is_anything_named(const struct spawn_resources *room)
 {
     for (size_t i = 0; i < room->spec->nparts; i++)
         if (room->hosts[i])
@@ -158,7 +158,7 @@ static bool is_anything_named(const struct room *room)
     return false;
 }
 
-static void free_only(struct room *room)
+static void free_only(struct spawn_resources *room)
 {
     for (size_t i = 0; room->only && i < room->spec->nparts; i++)
         idset_free(room->only[i]);
@@ -168,7 +168,7 @@ static void free_only(struct room *room)
 
 /* Which of the candidates each part may use, once any part says: then every part starts over, and
  * does not go on where the one before stopped. False where a part has none. */
-static bool divide_candidates(struct room *room)
+static bool divide_candidates(struct spawn_resources *room)
 {
     const struct manager *manager = room->manager;
     bool each_has = room->ncandidates;
@@ -179,15 +179,16 @@ static bool divide_candidates(struct room *room)
     for (size_t i = 0; i < room->spec->nparts; i++) {
         struct idset *only = room->only[i] = idset_new();
         for (uint32_t c = 0; c < room->ncandidates; c++)
-            if (room_host_named(&manager->nodes->list[room->candidate_host[c]], room->hosts[i]))
+            if (spawn_resources_host_named(&manager->nodes->list[room->candidate_host[c]],
+                                           room->hosts[i]))
                 idset_add(only, c);
         each_has = each_has && !idset_empty(only);
     }
     return each_has;
 }
 
-static void add_candidate(struct room *room, uint32_t host, const struct rset_children *what,
-                          bool shared)
+static void add_candidate(struct spawn_resources *room, uint32_t host,
+                          const struct rset_children *what, bool shared)
 {
     const struct manager *manager = room->manager;
     const struct node *node = &manager->nodes->list[host];
@@ -206,24 +207,25 @@ static void add_candidate(struct room *room, uint32_t host, const struct rset_ch
 }
 
 /* In the order of the program's hosts. */
-static void find_candidates(struct room *room, const struct rset *from, bool shared)
+static void find_candidates(struct spawn_resources *room, const struct rset *from, bool shared)
 {
     struct manager *manager = room->manager;
-    struct nodes_index *index = nodes_index_of(from);
+    struct nodes_index *index = node_index_of(from);
     room->ncandidates = 0;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
-        size_t at = nodes_index_find(index, node->host);
-        if (at != NODES_INDEX_NONE && room_host_up(manager, i) && is_wanted(room, node))
+        size_t at = node_index_find(index, node->host);
+        if (at != NODE_INDEX_NONE && spawn_resources_host_up(manager, i) && is_wanted(room, node))
             add_candidate(room, (uint32_t)i, from->nodes[at].children, shared);
     }
-    nodes_index_free(index);
+    node_index_free(index);
 }
 
 /* ---- layout ---- */
 
 /* Takes the set, from which candidates borrow. */
-static int try_layout(struct room *room, struct rset *from, bool shared, struct error *err)
+static int try_layout(struct spawn_resources *room, struct rset *from, bool shared,
+                      struct error *err)
 {
     const struct spec *spec = room->spec;
     rset_free(room->cores);
@@ -247,37 +249,39 @@ static int try_layout(struct room *room, struct rset *from, bool shared, struct 
     return room->layout ? 0 : -1;
 }
 
-static int try_idle(struct room *room, struct error *err)
+static int try_idle(struct spawn_resources *room, struct error *err)
 {
-    struct rset *held = room_held(room->manager), *busy = union_of_groups(room->manager, NULL);
+    struct rset *held = spawn_resources_held(room->manager),
+                *busy = union_of_groups(room->manager, NULL);
     struct rset *idle = rset_subtract_hosts(held, busy);
     rset_free(busy);
     rset_free(held);
     return try_layout(room, idle, false, err);
 }
 
-static int try_unused(struct room *room, struct error *err)
+static int try_unused(struct spawn_resources *room, struct error *err)
 {
-    struct rset *unused = room_unused(room->manager);
+    struct rset *unused = spawn_resources_unused(room->manager);
     return unused ? try_layout(room, unused, false, err) : -1;
 }
 
-static int try_shared(struct room *room, struct error *err)
+static int try_shared(struct spawn_resources *room, struct error *err)
 {
-    return try_layout(room, room_held(room->manager), true, err);
+    return try_layout(room, spawn_resources_held(room->manager), true, err);
 }
 
 /* Hosts that were named may have something free, but too little, and nothing of the program. */
-static int try_crowded(struct room *room, struct error *err)
+static int try_crowded(struct spawn_resources *room, struct error *err)
 {
-    struct rset *held = room_held(room->manager), *unused = room_unused(room->manager);
+    struct rset *held = spawn_resources_held(room->manager),
+                *unused = spawn_resources_unused(room->manager);
     struct rset *all = unused ? both_of(held, unused) : NULL;
     rset_free(unused);
     rset_free(held);
     return all ? try_layout(room, all, true, err) : -1;
 }
 
-static int try_all(struct room *room, struct error *err)
+static int try_all(struct spawn_resources *room, struct error *err)
 {
     if (try_idle(room, err) == 0 || try_unused(room, err) == 0)
         return 0;
@@ -288,10 +292,10 @@ static int try_all(struct room *room, struct error *err)
     return room->crowded ? 0 : -1;
 }
 
-struct room *room_find(struct manager *manager, const struct spec *spec,
-                       struct hostlist *const *hosts, struct error *err)
+struct spawn_resources *spawn_resources_find(struct manager *manager, const struct spec *spec,
+                                             struct hostlist *const *hosts, struct error *err)
 {
-    struct room *room = mem_alloc(sizeof(*room));
+    struct spawn_resources *room = mem_alloc(sizeof(*room));
     room->manager = manager;
     room->spec = spec;
     room->hosts = hosts;
@@ -299,11 +303,11 @@ struct room *room_find(struct manager *manager, const struct spec *spec,
     room->candidate_host = mem_array(manager->nodes->count, sizeof(*room->candidate_host));
     if (try_all(room, err) == 0)
         return room;
-    room_free(room);
+    spawn_resources_free(room);
     return NULL;
 }
 
-void room_free(struct room *room)
+void spawn_resources_free(struct spawn_resources *room)
 {
     if (!room)
         return;
@@ -325,9 +329,9 @@ static bool is_within(const struct rset *inner, const struct rset *outer)
     return within;
 }
 
-int room_claim(struct manager *manager, const struct rset *more, struct error *err)
+int spawn_resources_claim(struct manager *manager, const struct rset *more, struct error *err)
 {
-    struct rset *held = room_held(manager);
+    struct rset *held = spawn_resources_held(manager);
     int lost = 0;
     if (!manager->spec->overlap && !is_within(more, held)) {
         struct rset *all = both_of(held, more);
@@ -359,14 +363,14 @@ static void on_give_back(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop, (void)events;
     if (manager->phase != PHASE_RUN) /* it goes with the program */
         return;
-    struct rset *held = room_held(manager);
+    struct rset *held = spawn_resources_held(manager);
     give_back(manager, held);
     rset_free(held);
 }
 
-void room_give_back(struct manager *manager, const struct rset *less)
+void spawn_resources_give_back(struct manager *manager, const struct rset *less)
 {
-    struct rset *held = room_held(manager);
+    struct rset *held = spawn_resources_held(manager);
     if (!manager->spec->overlap && !is_within(less, held))
         give_back(manager, held);
     rset_free(held);

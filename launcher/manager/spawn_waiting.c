@@ -8,25 +8,25 @@
 
 struct parked {
     struct parked *next;
-    struct ask ask;
-    struct asker asker;
+    struct task_request ask;
+    struct requester asker;
     struct idset *woken; /* for it, so far */
 };
 
-static void refuse(struct manager *manager, const struct asker *asker, const struct error *err)
+static void refuse(struct manager *manager, const struct requester *asker, const struct error *err)
 {
-    struct answer answer = {.refusal = mem_copy_text(error_text(err)),
-                            .bad = err->kind == ERROR_USAGE};
-    asked_refused(manager, asker, error_text(err));
-    asked_answer(manager, asker, &answer);
-    answer_clear(&answer);
+    struct task_answer answer = {.refusal = mem_copy_text(error_text(err)),
+                                 .bad = err->kind == ERROR_USAGE};
+    task_requests_refused(manager, asker, error_text(err));
+    task_requests_answer(manager, asker, &answer);
+    task_answer_clear(&answer);
 }
 
 static bool awaits(const struct manager *manager, const struct idset *woken)
 {
     IDSET_FOREACH(node, woken)
     {
-        if (gather_awaits(manager, node))
+        if (agents_awaits(manager, node))
             return true;
     }
     return false;
@@ -44,7 +44,7 @@ static void park(struct manager *manager, struct parked *parked)
 
 static void parked_free(struct parked *parked)
 {
-    ask_clear(&parked->ask);
+    task_request_clear(&parked->ask);
     idset_free(parked->woken);
     free(parked);
 }
@@ -52,13 +52,13 @@ static void parked_free(struct parked *parked)
 static void on_lock(struct manager *manager);
 
 /* True: it has to wait. */
-static bool try(struct manager *manager, const struct ask *ask, const struct asker *asker,
-                struct idset *woken)
+static bool try(struct manager *manager, const struct task_request *ask,
+                const struct requester *asker, struct idset *woken)
 {
     struct error err = ERROR_INIT;
     int rc;
     do /* a host may fail at once */
-        rc = adding_begin(manager, ask, asker, woken, &err);
+        rc = spawn_begin(manager, ask, asker, woken, &err);
     while (rc > 0 && !err.text && !awaits(manager, woken));
     if (rc > 0 && err.text)
         rc = lock_wait(manager, on_lock, &err);
@@ -93,15 +93,16 @@ static void on_lock(struct manager *manager)
         settle(manager);
 }
 
-static int copy_ask(struct ask *copy, const struct ask *ask, struct error *err)
+static int copy_ask(struct task_request *copy, const struct task_request *ask, struct error *err)
 {
-    json_t *value = ask_to_json(ask);
-    int rc = ask_from_json(copy, value, err);
+    json_t *value = task_request_to_json(ask);
+    int rc = task_request_from_json(copy, value, err);
     json_decref(value);
     return rc;
 }
 
-void parked_take(struct manager *manager, const struct ask *ask, const struct asker *asker)
+void spawn_waiting_take(struct manager *manager, const struct task_request *ask,
+                        const struct requester *asker)
 {
     struct error err = ERROR_INIT;
     struct idset *woken = idset_new();
@@ -122,14 +123,14 @@ void parked_take(struct manager *manager, const struct ask *ask, const struct as
     free(parked);
 }
 
-void parked_settled(struct manager *manager)
+void spawn_waiting_settled(struct manager *manager)
 {
     if (!manager->waiting)
-        gather_keep(manager);
+        agents_keep(manager);
     settle(manager);
 }
 
-void parked_close(struct manager *manager)
+void spawn_waiting_close(struct manager *manager)
 {
     struct parked *next;
     for (struct parked *parked = manager->parked; parked; parked = next) {

@@ -122,8 +122,8 @@ static struct group *group_new(struct manager *manager, const struct group_plan 
         tree_add_nodes(manager->tree, group->nodes);
     group->pending = idset_copy(group->nodes);
     fence_open(group);
-    preparing_open(group);
-    services_add(group, plan);
+    program_check_open(group);
+    pmi_services_add(group, plan);
     group_append(manager, group);
     return group;
 }
@@ -160,7 +160,7 @@ static char *enclosing_programs(const struct manager *manager)
  * topology are left out first. */
 static char *resources_text(const struct group *group)
 {
-    struct rset *held = group->number ? room_held(group->manager) : NULL;
+    struct rset *held = group->number ? spawn_resources_held(group->manager) : NULL;
     json_t *R = rset_to_json(held ? held : group->manager->claim);
     char *text = json_dumps(R, JSON_COMPACT);
     if (strlen(text) > GROUPS_MAX_R) {
@@ -234,8 +234,8 @@ void groups_drop(struct group *group)
     idset_free(group->pending);
     free(group->tree_node);
     free(group->node_tasks);
-    preparing_close(group);
-    adding_free(group->adding);
+    program_check_close(group);
+    spawn_free(group->adding);
     spec_free(group->spec);
     free(group);
 }

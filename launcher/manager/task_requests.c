@@ -6,7 +6,7 @@
 #include "launcher/manager/internal.h"
 #include "launcher/protocol/task_request.h"
 
-void asked_refused(struct manager *manager, const struct asker *asker, const char *why)
+void task_requests_refused(struct manager *manager, const struct requester *asker, const char *why)
 {
     char *line = mem_format("spawn refused: %s", why);
     if (asker->aloud || manager->spec->verbose)
@@ -14,9 +14,10 @@ void asked_refused(struct manager *manager, const struct asker *asker, const cha
     free(line);
 }
 
-void asked_answer(struct manager *manager, const struct asker *asker, const struct answer *answer)
+void task_requests_answer(struct manager *manager, const struct requester *asker,
+                          const struct task_answer *answer)
 {
-    json_t *value = answer_to_json(answer);
+    json_t *value = task_answer_to_json(answer);
     char *text = json_dumps(value, JSON_COMPACT);
     struct frame frame = {.type = FRAME_ANSWER,
                           .node = asker->node,
@@ -29,29 +30,29 @@ void asked_answer(struct manager *manager, const struct asker *asker, const stru
     free(text);
 }
 
-static int publish(struct manager *manager, uint32_t group, const struct ask *ask,
-                   struct answer *answer, struct error *err)
+static int publish(struct manager *manager, uint32_t group, const struct task_request *ask,
+                   struct task_answer *answer, struct error *err)
 {
     return names_publish(manager, group, ask->name, ask->port, &answer->full, err);
 }
 
-static int lookup(struct manager *manager, uint32_t group, const struct ask *ask,
-                  struct answer *answer, struct error *err)
+static int lookup(struct manager *manager, uint32_t group, const struct task_request *ask,
+                  struct task_answer *answer, struct error *err)
 {
     answer->port = names_lookup(manager, group, ask->name, err);
     return answer->port ? 0 : -1;
 }
 
-static int unpublish(struct manager *manager, uint32_t group, const struct ask *ask,
-                     struct answer *answer, struct error *err)
+static int unpublish(struct manager *manager, uint32_t group, const struct task_request *ask,
+                     struct task_answer *answer, struct error *err)
 {
     (void)answer, (void)group;
     return names_unpublish(manager, ask->name, err);
 }
 
 /* Numbers of its group: who was in none of the others has nothing to do with them. */
-static int dead(struct manager *manager, uint32_t group, const struct ask *ask,
-                struct answer *answer, struct error *err)
+static int dead(struct manager *manager, uint32_t group, const struct task_request *ask,
+                struct task_answer *answer, struct error *err)
 {
     const struct group *of = groups_find(manager, group);
     (void)ask;
@@ -66,12 +67,17 @@ static int dead(struct manager *manager, uint32_t group, const struct ask *ask,
     return 0;
 }
 
-static int (*const at_once[ASK_NKINDS])(struct manager *, uint32_t, const struct ask *,
-                                        struct answer *, struct error *) = {
-    [ASK_PUBLISH] = publish, [ASK_LOOKUP] = lookup, [ASK_UNPUBLISH] = unpublish, [ASK_DEAD] = dead};
+static int (*const at_once[TASK_REQUEST_NKINDS])(struct manager *, uint32_t,
+                                                 const struct task_request *, struct task_answer *,
+                                                 struct error *) = {
+    [TASK_REQUEST_PUBLISH] = publish,
+    [TASK_REQUEST_LOOKUP] = lookup,
+    [TASK_REQUEST_UNPUBLISH] = unpublish,
+    [TASK_REQUEST_DEAD] = dead};
 
 /* Once: a task may go on trying. */
-static void note_full(struct manager *manager, const struct asker *asker, const struct error *err)
+static void note_full(struct manager *manager, const struct requester *asker,
+                      const struct error *err)
 {
     const struct group *group = groups_find(manager, asker->group);
     if (manager->names_full || !group)
@@ -82,36 +88,37 @@ static void note_full(struct manager *manager, const struct asker *asker, const 
     free(line);
 }
 
-static void take(struct manager *manager, const struct ask *ask, const struct asker *asker)
+static void take(struct manager *manager, const struct task_request *ask,
+                 const struct requester *asker)
 {
     struct error err = ERROR_INIT;
-    struct answer answer = {0};
-    if (ask->kind == ASK_SPAWN) {
-        parked_take(manager, ask, asker); /* it is answered once it has started */
+    struct task_answer answer = {0};
+    if (ask->kind == TASK_REQUEST_SPAWN) {
+        spawn_waiting_take(manager, ask, asker); /* it is answered once it has started */
         return;
     }
     if (at_once[ask->kind](manager, asker->group, ask, &answer, &err) < 0)
         answer.refusal = mem_copy_text(error_text(&err));
     if (answer.full)
         note_full(manager, asker, &err);
-    asked_answer(manager, asker, &answer);
-    answer_clear(&answer);
+    task_requests_answer(manager, asker, &answer);
+    task_answer_clear(&answer);
     error_clear(&err);
 }
 
-void asked_take(struct manager *manager, const struct frame *frame, const json_t *value)
+void task_requests_take(struct manager *manager, const struct frame *frame, const json_t *value)
 {
     struct error err = ERROR_INIT;
-    struct asker asker = {.node = frame->node, .group = frame->group, .number = frame->rank};
-    struct ask ask;
-    if (ask_from_json(&ask, value, &err) == 0) {
+    struct requester asker = {.node = frame->node, .group = frame->group, .number = frame->rank};
+    struct task_request ask;
+    if (task_request_from_json(&ask, value, &err) == 0) {
         asker.rank = ask.rank;
         asker.aloud = ask.aloud;
         take(manager, &ask, &asker);
-        ask_clear(&ask);
+        task_request_clear(&ask);
     } else {
-        struct answer answer = {.refusal = err.text, .bad = true};
-        asked_answer(manager, &asker, &answer);
+        struct task_answer answer = {.refusal = err.text, .bad = true};
+        task_requests_answer(manager, &asker, &answer);
     }
     error_clear(&err);
 }

@@ -21,7 +21,7 @@ static void take_input(struct manager *manager, const struct frame *frame)
 static void told_to_end(struct manager *manager, int number)
 {
     char *line = mem_format("ended by signal %d (%s)", number, strsignal(number));
-    verdict_other(manager->verdict, link_clock(), 128 + number, line);
+    outcome_other(manager->verdict, link_clock(), 128 + number, line);
     free(line);
 }
 
@@ -37,7 +37,7 @@ static char *describe_gathering(const struct manager *manager)
     struct hostlist *hosts = hostlist_new();
     size_t asked = 0, waiting = 0;
     for (size_t i = 0; i < manager->nodes->count; i++) {
-        bool awaited = gather_awaits(manager, (uint32_t)i);
+        bool awaited = agents_awaits(manager, (uint32_t)i);
         asked += manager->hosts[i].settled || awaited;
         waiting += awaited;
         if (awaited)
@@ -54,7 +54,7 @@ static char *describe_gathering(const struct manager *manager)
 /* What goes on instead of the program; caller frees. */
 static char *describe_start(const struct manager *manager)
 {
-    char *held = queue_describe(manager);
+    char *held = allocation_queue_describe(manager);
     if (!held)
         return manager->waiting ? describe_gathering(manager)
                                 : mem_copy_text("before the program started");
@@ -68,8 +68,8 @@ static void end_start(struct manager *manager, int number, const char *sender)
     char *doing = describe_start(manager);
     char *line = mem_format("ended by %s%s%s %s", signal_name(number), *sender ? " from " : "",
                             sender, doing);
-    verdict_other(manager->verdict, link_clock(), 128 + number, line);
-    finish_end(manager);
+    outcome_other(manager->verdict, link_clock(), 128 + number, line);
+    termination_end(manager);
     free(line);
     free(doing);
 }
@@ -83,11 +83,11 @@ static void stop_program(struct manager *manager, int number, const char *sender
                    : number == SIGINT ? mem_copy_text("") /* whoever sits there knows */
                                       : mem_copy_text("told to end: ");
     if (end)
-        verdict_told(manager->verdict, number);
-    stop_signal(manager, number, before,
-                number == SIGINT    ? "; Ctrl-C again within 1 s ends them"
-                : number == SIGTERM ? "; SIGTERM again within 1 s ends them"
-                                    : "");
+        outcome_told(manager->verdict, number);
+    graceful_stop_signal(manager, number, before,
+                         number == SIGINT    ? "; Ctrl-C again within 1 s ends them"
+                         : number == SIGTERM ? "; SIGTERM again within 1 s ends them"
+                                             : "");
 }
 
 static void front_signal(struct manager *manager, const struct frame *frame)
@@ -115,7 +115,7 @@ static void on_front_frame(struct link *link, void *arg, const struct frame *fra
     case FRAME_TERMINATE:
         if (frame->flags)
             told_to_end(manager, frame->flags);
-        finish_terminate(manager, frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0);
+        termination_terminate(manager, frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0);
         break;
     case FRAME_STDIN:
     case FRAME_STDIN_END:
@@ -143,9 +143,10 @@ static void on_front_closed(struct link *link, void *arg, const struct error *wh
     if (manager->finished)
         ev_break(manager->loop, EVBREAK_ALL);
     else if (manager->phase == PHASE_GATHER)
-        finish_end(manager);
+        termination_end(manager);
     else
-        finish_terminate(manager, AGENT_LOST_GRACE);
+        termination_terminate(manager, AGENT_LOST_GRACE);
 }
 
-const struct link_ops orders_ops = {on_front_frame, on_front_room, on_front_closed, NULL, NULL};
+const struct link_ops viewer_orders_ops = {on_front_frame, on_front_room, on_front_closed, NULL,
+                                           NULL};

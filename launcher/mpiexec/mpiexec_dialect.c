@@ -66,9 +66,9 @@ void mpiexec_find_programs(struct mpiexec *mpiexec)
             continue;
         char *directory = part_directory(part);
         char *found =
-            spawn_find(part->program[0], mpiexec_variable(mpiexec, part, "PATH"), directory);
+            exec_find(part->program[0], mpiexec_variable(mpiexec, part, "PATH"), directory);
         char *beside = mem_format("./%s", part->program[0]);
-        if (!found && (found = spawn_find(beside, NULL, directory))) {
+        if (!found && (found = exec_find(beside, NULL, directory))) {
             part->found = beside;
             beside = NULL;
         }
@@ -93,19 +93,20 @@ static enum mpiexec_dialect part_dialect(const struct mpiexec *mpiexec,
     enum mpi_family family = MPI_FAMILY_UNKNOWN;
     char *directory = part_directory(part);
     char *path =
-        spawn_find(mpiexec_program(part), mpiexec_variable(mpiexec, part, "PATH"), directory);
-    struct linkage_source source = {.path = path,
-                                    .directory = directory,
-                                    .library_path = getenv("LD_LIBRARY_PATH"),
-                                    .last = mpi_use_names_mpi,
-                                    .preloaded = getenv("LD_PRELOAD") || getenv("LD_AUDIT")};
+        exec_find(mpiexec_program(part), mpiexec_variable(mpiexec, part, "PATH"), directory);
+    struct shared_libraries_source source = {.path = path,
+                                             .directory = directory,
+                                             .library_path = getenv("LD_LIBRARY_PATH"),
+                                             .last = mpi_library_names_mpi,
+                                             .preloaded =
+                                                 getenv("LD_PRELOAD") || getenv("LD_AUDIT")};
     const char *choice = mpiexec_value(&mpiexec->whole, "--mpi=");
     char *mpi_abi = choice ? mpi_abi_find(choice, environ, NULL) : NULL;
     source.mpi_abi = mpi_abi;
-    struct linkage *linkage = path ? linkage_read(&source, &err) : NULL;
+    struct shared_libraries *linkage = path ? shared_libraries_read(&source, &err) : NULL;
     if (linkage)
-        family = mpi_use_of(linkage).family;
-    linkage_free(linkage);
+        family = mpi_library_of(linkage).family;
+    shared_libraries_free(linkage);
     error_clear(&err);
     free(mpi_abi);
     free(path);

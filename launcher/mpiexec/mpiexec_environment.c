@@ -72,7 +72,7 @@ static int variable_read(struct mpiexec *mpiexec, enum variable_kind kind, const
     bool named = mpiexec->hosts || mpiexec->hostfile;
     switch (kind) {
     case VARIABLE_DEFAULT_HOSTS:
-        if (strcmp(value, "none") == 0 || source_find(SOURCE_BATCH))
+        if (strcmp(value, "none") == 0 || batch_system_find(BATCH_SYSTEM_BATCH))
             return 0;
         return named ? 0 : mpiexec_read_hostfile(mpiexec, &value, err);
     case VARIABLE_HOSTS:

@@ -81,11 +81,11 @@ static bool hosts_equal(uint32_t number, const void *thing)
 }
 
 /* Its number among the names, which it is added to. */
-static uint32_t hosts_index(struct table *seen, struct hostlist *names, const char *login)
+static uint32_t hosts_index(struct hash_table *seen, struct hostlist *names, const char *login)
 {
     struct hosts_name wanted = {names, login};
     uint32_t before = seen->count;
-    uint32_t index = table_number(seen, table_hash_text(login), hosts_equal, &wanted);
+    uint32_t index = hash_table_number(seen, hash_table_hash_text(login), hosts_equal, &wanted);
     if (index == before)
         hostlist_append(names, login);
     return index;
@@ -100,7 +100,7 @@ static void hosts_free(struct hosts *hosts)
 /* A host that comes again adds to its count. */
 static void hosts_fill(struct hosts *hosts, const struct hostfile *file)
 {
-    struct table seen = {.count = 0};
+    struct hash_table seen = {.count = 0};
     hosts->names = hostlist_new();
     hosts->counts = mem_array(file->count + 1, sizeof(*hosts->counts));
     for (size_t i = 0; i < file->count; i++) {
@@ -112,7 +112,7 @@ static void hosts_fill(struct hosts *hosts, const struct hostfile *file)
     hosts->alike = true;
     for (size_t i = 1; i < hostlist_count(hosts->names); i++)
         hosts->alike = hosts->alike && hosts->counts[i] == hosts->counts[0];
-    table_free(&seen);
+    hash_table_free(&seen);
 }
 
 static int hosts_decode(const char *text, struct hosts *hosts, struct error *err)
@@ -190,10 +190,10 @@ static bool is_elsewhere(const struct mpiexec *mpiexec)
  * for the most that a node has. */
 static void hosts_from_slurm(const struct mpiexec *mpiexec, struct hosts *hosts)
 {
-    const struct source *source = source_find(SOURCE_ALL);
+    const struct batch_system *source = batch_system_find(BATCH_SYSTEM_ALL);
     const char *list = getenv("SLURM_JOB_NODELIST"), *counts = getenv("SLURM_TASKS_PER_NODE");
     struct error err = ERROR_INIT;
-    if (source != source_named("Slurm") || !list || !counts || is_elsewhere(mpiexec))
+    if (source != batch_system_named("Slurm") || !list || !counts || is_elsewhere(mpiexec))
         return;
     struct hostfile *file = batch_slurm_hosts(list, &err);
     if (file && batch_slurm_counts(file, counts, &err) == 0) {
@@ -209,7 +209,8 @@ static bool is_allocated(const struct mpiexec *mpiexec)
 {
     if (mpiexec->hostfile || mpiexec_value(&mpiexec->whole, "--resources="))
         return true;
-    return !source_find(SOURCE_ENCLOSING) && source_find(SOURCE_FILE | SOURCE_BATCH);
+    return !batch_system_find(BATCH_SYSTEM_ENCLOSING) &&
+           batch_system_find(BATCH_SYSTEM_FILE | BATCH_SYSTEM_BATCH);
 }
 
 /* ---- how many ---- */

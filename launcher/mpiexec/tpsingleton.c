@@ -155,7 +155,7 @@ static int greet_process(struct side *process, const struct buf *space, int port
     if (side_send(process, hello, strlen(hello)) < 0 ||
         side_expect(process, "singinit", text, &line) < 0)
         return -1;
-    if (!sockets_is_own(process->fd)) /* the port may have become somebody else's */
+    if (!tcp_peers_is_own(process->fd)) /* the port may have become somebody else's */
         return fail(process->name, "is not known to be this user's");
     bool known = says(&line, "pmi_version", "1");
     bool stdio = known && wanted && says(&line, "stdio", "yes") && connect_stdio(port, fds);
@@ -240,8 +240,8 @@ int main(int argc, char *argv[])
     const char *fd = getenv("PMI_FD");
     int port, own;
     bool stdio = argc == 3 && strcmp(argv[2], SINGLETON_STDIO) == 0;
-    if (argc != 2 + stdio || !pmi_parse_int(argv[1], &port) || port < 1 || port > 65535 || !fd ||
-        !pmi_parse_int(fd, &own))
+    if (argc != 2 + stdio || !number_parse_int(argv[1], &port) || port < 1 || port > 65535 || !fd ||
+        !number_parse_int(fd, &own))
         return fail("this program", "is started by tprun only"), 2;
     signal(SIGPIPE, SIG_IGN);
     return stand_in(own, port, stdio);

@@ -64,10 +64,10 @@ extern const char *const option_group_titles[OPTION_NGROUPS];
 const struct option *option_find(const char *name, size_t len);
 const struct option *option_find_letter(char letter);
 
-/* help.c: the action of a topic of --help; OPTIONS_RUN for a word that is none. */
+/* option_help.c: the action of a topic of --help; OPTIONS_RUN for a word that is none. */
 int help_topic(const char *word);
 
-/* Readers of values (option_apply.c). */
+/* Readers of values (option_values.c). */
 int option_set_flag(const struct option *option, const char *value, struct option_target *target,
                     struct error *err);
 int option_count(const struct option *option, const char *value, struct option_target *target,

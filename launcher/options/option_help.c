@@ -104,7 +104,7 @@ char *options_version(void)
 {
     struct buf text = BUF_INIT;
     struct error err = ERROR_INIT;
-    const char *pmix = pmix_host_version(&err);
+    const char *pmix = pmix_server_version(&err);
     buf_printf(&text, "tprun %s\nhwloc %s, jansson %s, libev %d.%d; ", PACKAGE_VERSION,
                HWLOC_VERSION, JANSSON_VERSION, EV_VERSION_MAJOR, EV_VERSION_MINOR);
     if (pmix)

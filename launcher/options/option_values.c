@@ -82,7 +82,7 @@ int option_set_duration(const struct option *option, const char *value,
                         struct option_target *target, struct error *err)
 {
     double seconds;
-    if (fsd_decode(value, &seconds, err) < 0)
+    if (duration_decode(value, &seconds, err) < 0)
         return -1;
     if (option->detail && seconds <= 0)
         return error_set(err, "%s leaves no time at all: write inf for no limit",
@@ -112,7 +112,7 @@ int option_set_wait(const struct option *option, const char *value, struct optio
                     struct error *err)
 {
     double seconds = option->detail ? 0 : INFINITY;
-    if (value && fsd_decode(value, &seconds, err) < 0)
+    if (value && duration_decode(value, &seconds, err) < 0)
         return -1;
     target->spec->wait = seconds;
     return 0;
@@ -360,7 +360,7 @@ int option_add_env(const struct option *option, const char *value, struct option
     const char *text = value[len] ? value + len + 1 : getenv(value);
     if (!text)
         return option_no_variable(value, err);
-    spec_add_env(target->part, SPEC_ENV_SET, value, len, text);
+    spec_add_env(target->part, ENV_SET, value, len, text);
     return 0;
 }
 
@@ -371,7 +371,7 @@ int option_remove_env(const struct option *option, const char *value, struct opt
     if (strchr(value, '='))
         return error_set(err, "%s holds a '=': the pattern is of names only",
                          excerpt(value, strlen(value)).text);
-    spec_add_env(target->part, SPEC_ENV_REMOVE, value, strlen(value), NULL);
+    spec_add_env(target->part, ENV_REMOVE, value, strlen(value), NULL);
     return 0;
 }
 

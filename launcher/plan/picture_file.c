@@ -49,7 +49,7 @@ static int check_target(const char *path, struct error *err)
     return 0;
 }
 
-int picture_check(const char *path, struct error *err)
+int picture_file_check(const char *path, struct error *err)
 {
     size_t len = strlen(path);
     if (!len)
@@ -93,9 +93,9 @@ static int fill_draft(int fd, const char *real, const char *bytes, size_t len)
     return rc == 0 ? file_write_all(fd, bytes, len) : -1;
 }
 
-int picture_write(const char *path, const char *bytes, size_t len, struct error *err)
+int picture_file_write(const char *path, const char *bytes, size_t len, struct error *err)
 {
-    if (picture_check(path, err) < 0)
+    if (picture_file_check(path, err) < 0)
         return -1;
     char *real = follow(path), *draft;
     int fd = open_draft(real, &draft);

@@ -1,5 +1,5 @@
 /*
- * picture - the file that --draw names.
+ * picture_file - the file that --draw names.
  *
  * It is complete or not there: written beside its place under a name of its own and renamed. Its
  * mode is 0666 less the umask, or that of the file it replaces; a symbolic link is followed. A
@@ -14,7 +14,7 @@
 
 /* Could it be written? Asked before there is anything to write, so that no host is started in
  * vain. 0, or -1 with a sentence that begins with --draw. */
-int picture_check(const char *path, struct error *err);
-int picture_write(const char *path, const char *bytes, size_t len, struct error *err);
+int picture_file_check(const char *path, struct error *err);
+int picture_file_write(const char *path, const char *bytes, size_t len, struct error *err);
 
 #endif

@@ -5,12 +5,12 @@
 #include "affinity/resource/scheduling.h"
 #include "base/mem.h"
 
-void allotment_free(struct allotment *allotment)
+void shape_requests_free(struct shape_requests *allotment)
 {
     if (!allotment)
         return;
     for (size_t i = 0; i < allotment->nparts; i++)
-        pool_grant_free(allotment->parts[i]);
+        treepool_grant_free(allotment->parts[i]);
     free(allotment->parts);
     rset_free(allotment->R);
     free(allotment);
@@ -19,7 +19,7 @@ void allotment_free(struct allotment *allotment)
 /* ---- all that was granted, as one R ---- */
 
 /* What the parts have of a node; NULL where that is nothing. */
-static struct rset_children *join_node(const struct allotment *allotment, uint32_t rank)
+static struct rset_children *join_node(const struct shape_requests *allotment, uint32_t rank)
 {
     struct rset_children *all = NULL;
     for (size_t i = 0; i < allotment->nparts; i++) {
@@ -44,7 +44,7 @@ static struct rset_children *join_node(const struct allotment *allotment, uint32
 
 static bool is_granted(const struct rset_node *node, void *arg)
 {
-    const struct allotment *allotment = arg;
+    const struct shape_requests *allotment = arg;
     for (size_t i = 0; i < allotment->nparts; i++)
         if (rset_find_rank(allotment->parts[i]->R, node->rank))
             return true;
@@ -56,7 +56,7 @@ static bool is_given(const struct rset_node *node, void *arg)
     return rset_find_rank(arg, node->rank);
 }
 
-void allotment_describe(struct rset *given, const struct rset *R)
+void shape_requests_describe(struct rset *given, const struct rset *R)
 {
     struct rset *nodes = rset_select(R, is_given, given);
     json_decref(given->properties);
@@ -64,14 +64,14 @@ void allotment_describe(struct rset *given, const struct rset *R)
     given->starttime = R->starttime;
     given->expiration = R->expiration;
     given->properties = json_incref(nodes->properties);
-    given->scheduling = locality_trim(R->scheduling, given);
+    given->scheduling = scheduling_trim(R->scheduling, given);
     rset_drop_local_properties(given);
     rset_free(nodes);
 }
 
 /* The nodes of R that have something granted, with all that goes with an R, and on each only what
  * was granted. */
-static struct rset *join_parts(struct allotment *allotment, const struct rset *R)
+static struct rset *join_parts(struct shape_requests *allotment, const struct rset *R)
 {
     struct rset *nodes = rset_select(R, is_granted, allotment), *joined = rset_new();
     for (size_t i = 0; i < nodes->nnodes; i++) {
@@ -82,7 +82,7 @@ static struct rset *join_parts(struct allotment *allotment, const struct rset *R
         idset_free(all->gpus);
         free(all);
     }
-    allotment_describe(joined, R);
+    shape_requests_describe(joined, R);
     for (size_t i = 0; i < allotment->nparts; i++)
         joined->nslots += allotment->parts[i]->R->nslots;
     rset_free(nodes);
@@ -91,20 +91,20 @@ static struct rset *join_parts(struct allotment *allotment, const struct rset *R
 
 /* ---- the parts in order ---- */
 
-static enum pool_answer serve(struct allotment *allotment, const struct rset *R,
-                              const struct rset *held, struct request *const *requests,
-                              struct error *err)
+static enum treepool_answer serve(struct shape_requests *allotment, const struct rset *R,
+                                  const struct rset *held, struct request *const *requests,
+                                  struct error *err)
 {
     const struct rset **taken = mem_array(allotment->nparts + 1, sizeof(*taken));
-    enum pool_answer answer = POOL_GRANTED;
+    enum treepool_answer answer = TREEPOOL_GRANTED;
     size_t ntaken = 0;
     if (held)
         taken[ntaken++] = held;
-    for (size_t i = 0; i < allotment->nparts && answer == POOL_GRANTED; i++) {
+    for (size_t i = 0; i < allotment->nparts && answer == TREEPOOL_GRANTED; i++) {
         struct rset *gone = ntaken ? rset_union_hosts(taken, ntaken) : NULL;
-        answer = pool_allocate(R, gone, requests[i], NULL, &allotment->parts[i], err);
+        answer = treepool_allocate(R, gone, requests[i], NULL, &allotment->parts[i], err);
         rset_free(gone);
-        if (answer == POOL_GRANTED)
+        if (answer == TREEPOOL_GRANTED)
             taken[ntaken++] = allotment->parts[i]->R;
         else if (allotment->nparts > 1)
             error_prefix(err, "part %zu", i + 1);
@@ -113,49 +113,49 @@ static enum pool_answer serve(struct allotment *allotment, const struct rset *R,
     return answer;
 }
 
-static struct allotment *allotment_new(size_t nparts)
+static struct shape_requests *allotment_new(size_t nparts)
 {
-    struct allotment *allotment = mem_alloc(sizeof(*allotment));
+    struct shape_requests *allotment = mem_alloc(sizeof(*allotment));
     allotment->nparts = nparts;
-    allotment->parts = mem_array(nparts, sizeof(struct pool_grant *));
+    allotment->parts = mem_array(nparts, sizeof(struct treepool_grant *));
     return allotment;
 }
 
 /* Would they fit with everything free? Each alone does. */
-static enum pool_answer fit_at_all(const struct rset *R, struct request *const *requests,
-                                   size_t nparts, struct error *err)
+static enum treepool_answer fit_at_all(const struct rset *R, struct request *const *requests,
+                                       size_t nparts, struct error *err)
 {
-    struct allotment *trial = allotment_new(nparts);
+    struct shape_requests *trial = allotment_new(nparts);
     struct error why = ERROR_INIT;
-    bool fit = serve(trial, R, NULL, requests, &why) == POOL_GRANTED;
-    allotment_free(trial);
+    bool fit = serve(trial, R, NULL, requests, &why) == TREEPOOL_GRANTED;
+    shape_requests_free(trial);
     if (!fit)
         error_set(err, "%s; the parts before it take the rest, whatever others hold",
                   error_text(&why));
     error_clear(&why);
-    return fit ? POOL_BUSY : POOL_NEVER;
+    return fit ? TREEPOOL_BUSY : TREEPOOL_NEVER;
 }
 
-enum pool_answer allotment_make(const struct rset *R, const struct rset *held,
-                                struct request *const *requests, size_t nparts,
-                                struct allotment **allotment, struct error *err)
+enum treepool_answer shape_requests_make(const struct rset *R, const struct rset *held,
+                                         struct request *const *requests, size_t nparts,
+                                         struct shape_requests **allotment, struct error *err)
 {
-    struct allotment *made = allotment_new(nparts);
-    enum pool_answer answer = serve(made, R, held, requests, err);
-    if (answer == POOL_GRANTED) {
+    struct shape_requests *made = allotment_new(nparts);
+    enum treepool_answer answer = serve(made, R, held, requests, err);
+    if (answer == TREEPOOL_GRANTED) {
         made->R = nparts > 1 ? join_parts(made, R) : rset_copy(made->parts[0]->R);
         *allotment = made;
         return answer;
     }
-    allotment_free(made);
-    return answer == POOL_BUSY && nparts > 1 ? fit_at_all(R, requests, nparts, err) : answer;
+    shape_requests_free(made);
+    return answer == TREEPOOL_BUSY && nparts > 1 ? fit_at_all(R, requests, nparts, err) : answer;
 }
 
 /* ---- slots ---- */
 
-static json_t *slot_to_json(const struct pool_grant *grant, size_t index, size_t part)
+static json_t *slot_to_json(const struct treepool_grant *grant, size_t index, size_t part)
 {
-    const struct pool_slot *slot = &grant->slots[index];
+    const struct treepool_slot *slot = &grant->slots[index];
     const struct rset_node *node = rset_find_rank(grant->R, slot->rank);
     char *cores = idset_encode(slot->cores), *gpus = idset_encode(slot->gpus);
     json_t *value =
@@ -166,7 +166,7 @@ static json_t *slot_to_json(const struct pool_grant *grant, size_t index, size_t
     return value;
 }
 
-json_t *allotment_slots(const struct allotment *allotment)
+json_t *shape_requests_slots(const struct shape_requests *allotment)
 {
     json_t *list = json_array();
     for (size_t part = 0; part < allotment->nparts; part++)

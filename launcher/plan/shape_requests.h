@@ -1,5 +1,5 @@
 /*
- * allotment - what the parts of a program are given, each by a shape of its own.
+ * shape_requests - what the parts of a program are given, each by a shape of its own.
  *
  * Parts are served in order: later ones get what earlier ones left. It is all or nothing.
  */
@@ -11,26 +11,26 @@
 
 #include "affinity/treepool/treepool.h"
 
-struct allotment {
-    struct pool_grant **parts;
+struct shape_requests {
+    struct treepool_grant **parts;
     size_t nparts;
     struct rset
         *R; /* all of it, with the ranks of the R that it is from; nslots and scheduling set */
 };
 
-/* As pool_allocate(). POOL_NEVER also where no part is too large, but all of them together. */
-enum pool_answer allotment_make(const struct rset *R, const struct rset *held,
-                                struct request *const *requests, size_t nparts,
-                                struct allotment **allotment, struct error *err);
-void allotment_free(struct allotment *allotment); /* NULL is fine */
+/* As treepool_allocate(). TREEPOOL_NEVER also where no part is too large, but all of them together. */
+enum treepool_answer shape_requests_make(const struct rset *R, const struct rset *held,
+                                         struct request *const *requests, size_t nparts,
+                                         struct shape_requests **allotment, struct error *err);
+void shape_requests_free(struct shape_requests *allotment); /* NULL is fine */
 
 /* `given` has nodes of R: with it go the times of R, and of properties and topology what is about
  * these nodes. */
-void allotment_describe(struct rset *given, const struct rset *R);
+void shape_requests_describe(struct rset *given, const struct rset *R);
 
 /* Which cores and GPUs belong together; a new reference:
  *     {"version": 1, "slots": [{"part": 0, "rank": 3, "host": "n3", "cores": "0-7", "gpus": "1"}, ...]}
  * In order of parts and of their slots; rank is that in R. */
-json_t *allotment_slots(const struct allotment *allotment);
+json_t *shape_requests_slots(const struct shape_requests *allotment);
 
 #endif

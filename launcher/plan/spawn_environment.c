@@ -57,15 +57,15 @@ static void set(json_t *part, const char *name, const char *value)
     add(part, json_pack("{s:o, s:o}", "set", text_to_json(name), "value", text_to_json(value)));
 }
 
-static void change_one(json_t *part, enum blocks_env change, const char *name, const char *value,
-                       const char *there)
+static void change_one(json_t *part, enum spawn_environment change, const char *name,
+                       const char *value, const char *there)
 {
-    bool joins = change == BLOCKS_ENV_PREPEND || change == BLOCKS_ENV_APPEND;
-    if (change == BLOCKS_ENV_DEFAULT && there)
+    bool joins = change == SPAWN_ENVIRONMENT_PREPEND || change == SPAWN_ENVIRONMENT_APPEND;
+    if (change == SPAWN_ENVIRONMENT_DEFAULT && there)
         return;
     if (joins && there && *there) {
-        const char *first = change == BLOCKS_ENV_PREPEND ? value + 1 : there;
-        const char *last = change == BLOCKS_ENV_PREPEND ? there : value + 1;
+        const char *first = change == SPAWN_ENVIRONMENT_PREPEND ? value + 1 : there;
+        const char *last = change == SPAWN_ENVIRONMENT_PREPEND ? there : value + 1;
         char *both = mem_format("%s%c%s", first, *value, last);
         set(part, name, both);
         free(both);
@@ -74,12 +74,12 @@ static void change_one(json_t *part, enum blocks_env change, const char *name, c
     }
 }
 
-int blocks_env_change(json_t *part, const struct spec *base, enum blocks_env change,
-                      const char *text, struct error *err)
+int spawn_environment_change(json_t *part, const struct spec *base, enum spawn_environment change,
+                             const char *text, struct error *err)
 {
     size_t len = strcspn(text, "=");
-    bool joins = change == BLOCKS_ENV_PREPEND || change == BLOCKS_ENV_APPEND;
-    if (change == BLOCKS_ENV_UNSET) {
+    bool joins = change == SPAWN_ENVIRONMENT_PREPEND || change == SPAWN_ENVIRONMENT_APPEND;
+    if (change == SPAWN_ENVIRONMENT_UNSET) {
         if (!len || text[len])
             return error_set(err, "\"%s\" is no variable's name", text);
         add(part, json_pack("{s:o}", "remove", text_to_json(text)));

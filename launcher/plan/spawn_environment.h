@@ -1,5 +1,5 @@
 /*
- * blocks_env - changes of the environment that a spawn asks for, put into a part as JSON.
+ * spawn_environment - changes of the environment that a spawn asks for, put into a part as JSON.
  *
  * What is said is NAME=VALUE, or a NAME; where a value is joined to the one that is there, its first
  * byte is what stands between the two. The value that is there is the part's, or the caller's.
@@ -12,16 +12,16 @@
 #include "base/error.h"
 #include "launcher/spec/spec.h"
 
-enum blocks_env {
-    BLOCKS_ENV_SET,
-    BLOCKS_ENV_DEFAULT, /* unless there is one */
-    BLOCKS_ENV_UNSET,   /* NAME */
-    BLOCKS_ENV_PREPEND, /* NAME=:VALUE */
-    BLOCKS_ENV_APPEND,
+enum spawn_environment {
+    SPAWN_ENVIRONMENT_SET,
+    SPAWN_ENVIRONMENT_DEFAULT, /* unless there is one */
+    SPAWN_ENVIRONMENT_UNSET,   /* NAME */
+    SPAWN_ENVIRONMENT_PREPEND, /* NAME=:VALUE */
+    SPAWN_ENVIRONMENT_APPEND,
 };
 
 /* -1 with a sentence. */
-int blocks_env_change(json_t *part, const struct spec *base, enum blocks_env change,
-                      const char *text, struct error *err);
+int spawn_environment_change(json_t *part, const struct spec *base, enum spawn_environment change,
+                             const char *text, struct error *err);
 
 #endif

@@ -9,10 +9,10 @@
 
 /* What is being made: the part of one block. */
 struct making {
-    struct blocks *blocks;
+    struct spawn_spec *blocks;
     const struct spec *base;
     json_t *part;
-    const struct ask_block *block;
+    const struct task_request_block *block;
     struct block_place *place;
 };
 
@@ -91,7 +91,9 @@ static int take_env(struct making *making, const char *value, struct error *err)
     for (const char *at = value; *at; at += at[0] == '\n') {
         size_t len = strcspn(at, "\n");
         char *line = mem_copy_text_n(at, len);
-        int rc = len ? blocks_env_change(making->part, making->base, BLOCKS_ENV_SET, line, err) : 0;
+        int rc = len ? spawn_environment_change(making->part, making->base, SPAWN_ENVIRONMENT_SET,
+                                                line, err)
+                     : 0;
         free(line);
         if (rc < 0)
             return -1;
@@ -103,13 +105,13 @@ static int take_env(struct making *making, const char *value, struct error *err)
 #define TAKE_ENV(name, change)                                                                     \
     static int name(struct making *making, const char *value, struct error *err)                   \
     {                                                                                              \
-        return blocks_env_change(making->part, making->base, change, value, err);                  \
+        return spawn_environment_change(making->part, making->base, change, value, err);           \
     }
-TAKE_ENV(take_set, BLOCKS_ENV_SET)
-TAKE_ENV(take_default, BLOCKS_ENV_DEFAULT)
-TAKE_ENV(take_unset, BLOCKS_ENV_UNSET)
-TAKE_ENV(take_prepend, BLOCKS_ENV_PREPEND)
-TAKE_ENV(take_append, BLOCKS_ENV_APPEND)
+TAKE_ENV(take_set, SPAWN_ENVIRONMENT_SET)
+TAKE_ENV(take_default, SPAWN_ENVIRONMENT_DEFAULT)
+TAKE_ENV(take_unset, SPAWN_ENVIRONMENT_UNSET)
+TAKE_ENV(take_prepend, SPAWN_ENVIRONMENT_PREPEND)
+TAKE_ENV(take_append, SPAWN_ENVIRONMENT_APPEND)
 #undef TAKE_ENV
 
 static int take_where(char **where, const char *value, struct error *err)
@@ -177,7 +179,7 @@ static json_t *inherit(const json_t *from)
 
 static json_t *make_part(struct making *making, const json_t *from, struct error *err)
 {
-    const struct ask_block *block = making->block;
+    const struct task_request_block *block = making->block;
     json_t *part = making->part = inherit(from), *argv = json_array();
     for (char **word = block->argv; *word; word++)
         json_array_append_new(argv, text_to_json(*word));
@@ -191,8 +193,8 @@ static json_t *make_part(struct making *making, const json_t *from, struct error
     return part;
 }
 
-static int make_parts(struct blocks *blocks, const struct spec *base, const struct ask *ask,
-                      json_t *value, struct error *err)
+static int make_parts(struct spawn_spec *blocks, const struct spec *base,
+                      const struct task_request *ask, json_t *value, struct error *err)
 {
     json_t *from = json_array_get(json_object_get(value, "parts"), ask->app);
     json_t *parts = json_array();
@@ -209,22 +211,22 @@ static int make_parts(struct blocks *blocks, const struct spec *base, const stru
     return rc;
 }
 
-int blocks_make(struct blocks *blocks, const struct spec *base, const struct ask *ask,
-                struct error *err)
+int spawn_spec_make(struct spawn_spec *blocks, const struct spec *base,
+                    const struct task_request *ask, struct error *err)
 {
     json_t *value = spec_to_json(base);
-    *blocks = (struct blocks){0};
+    *blocks = (struct spawn_spec){0};
     json_object_del(value, "display");
     int rc = make_parts(blocks, base, ask, value, err);
     blocks->spec = rc == 0 ? spec_from_json(value, err) : NULL;
     json_decref(value);
     if (blocks->spec)
         return 0;
-    blocks_clear(blocks);
+    spawn_spec_clear(blocks);
     return -1;
 }
 
-void blocks_clear(struct blocks *blocks)
+void spawn_spec_clear(struct spawn_spec *blocks)
 {
     spec_free(blocks->spec);
     for (size_t i = 0; i < blocks->nplaces; i++) {
@@ -233,5 +235,5 @@ void blocks_clear(struct blocks *blocks)
     }
     free(blocks->places);
     buf_free(&blocks->unknown);
-    *blocks = (struct blocks){0};
+    *blocks = (struct spawn_spec){0};
 }

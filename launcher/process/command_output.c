@@ -91,8 +91,8 @@ static int capture_finish(pid_t pid, int fd, int complaint, double seconds, size
     return -1;
 }
 
-int capture_output(const char *const *argv, double seconds, size_t max, struct buf *out,
-                   struct error *err)
+int command_output_output(const char *const *argv, double seconds, size_t max, struct buf *out,
+                          struct error *err)
 {
     int ends[2], rc;
     pid_t pid;

@@ -21,12 +21,12 @@
 
 #define MAX_DEPTH 4096 /* generations below this process that are followed upwards */
 
-void descend_adopt(void)
+void descendants_adopt(void)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-void descend_read_children(pid_t pid, struct buf *out)
+void descendants_read_children(pid_t pid, struct buf *out)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
@@ -62,7 +62,7 @@ static bool is_below(pid_t pid, pid_t top)
 
 /* While the descriptor is open it means this process, and what is found out about the pid is found
  * out about it. Before Linux 5.3 there is no such descriptor. */
-void descend_signal_one(pid_t pid, int number)
+void descendants_signal_one(pid_t pid, int number)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0 && errno == ESRCH)
@@ -80,7 +80,7 @@ void descend_signal_one(pid_t pid, int number)
 /* A member that has not been reaped keeps the number of its group from being used again. So it is
  * looked at last whether the descriptor's process is there still: then all the rest was found out
  * about that process, and not about a later one of its pid. */
-bool descend_signal_group(pid_t pid, pid_t group, int number)
+bool descendants_signal_group(pid_t pid, pid_t group, int number)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0 && errno == ESRCH)
@@ -100,7 +100,7 @@ static bool has_signal(const char *status, const char *set, int number)
     return line && strtoull(line + strlen(set), NULL, 16) >> (number - 1) & 1;
 }
 
-bool descend_catches(pid_t pid, int number)
+bool descendants_catches(pid_t pid, int number)
 {
     char path[64];
     struct buf text = BUF_INIT;
@@ -127,7 +127,7 @@ static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t ne
     struct buf text = BUF_INIT;
     struct process process;
     size_t count = 0;
-    descend_read_children(pid, &text);
+    descendants_read_children(pid, &text);
     char *end = NULL;
     for (const char *at = buf_text(&text); *at; at = end) {
         pid_t child = (pid_t)strtol(at, &end, 10);
@@ -143,13 +143,13 @@ static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t ne
             continue;
         count++;
         if (passed)
-            descend_signal_one(child, passed);
+            descendants_signal_one(child, passed);
     }
     buf_free(&text);
     return count;
 }
 
-size_t descend_signal(int number, const pid_t *except, size_t nexcept)
+size_t descendants_signal(int number, const pid_t *except, size_t nexcept)
 {
     return signal_below(getpid(), number, except, nexcept);
 }
@@ -161,13 +161,13 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-pid_t *descend_children(size_t *count)
+pid_t *descendants_children(size_t *count)
 {
     struct buf text = BUF_INIT;
     pid_t *list = NULL;
     char *end = NULL;
     *count = 0;
-    descend_read_children(getpid(), &text);
+    descendants_read_children(getpid(), &text);
     for (const char *at = buf_text(&text); *at; at = end) {
         pid_t child = (pid_t)strtol(at, &end, 10);
         if (end == at)
@@ -195,13 +195,13 @@ static char *describe_left(const pid_t *except, size_t nexcept, const struct cgr
     process_set_add_below(&left, except, nexcept);
     char *names = process_set_describe_left(&left, cgroup);
     char *text = mem_format("cannot end process %s: still there %g s after SIGKILL", names,
-                            DESCEND_PATIENCE);
+                            DESCENDANTS_PATIENCE);
     process_set_clear(&left);
     free(names);
     return text;
 }
 
-char *descend_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup)
+char *descendants_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup)
 {
     double start = seconds_now(), slept = 0; /* since the first KILL: a frozen process sleeps on */
     char *survivors = NULL;
@@ -211,12 +211,12 @@ char *descend_end(double grace, const pid_t *except, size_t nexcept, struct cgro
         int number = due ? SIGKILL : first ? SIGTERM : 0;
         if (due)
             cgroup_kill(cgroup);
-        size_t left = childless ? 0 : descend_signal(number, except, nexcept);
+        size_t left = childless ? 0 : descendants_signal(number, except, nexcept);
         if (!left && !cgroup_populated(cgroup))
             break;
         if (first)
-            descend_signal(SIGCONT, except, nexcept);
-        if (slept >= DESCEND_PATIENCE) {
+            descendants_signal(SIGCONT, except, nexcept);
+        if (slept >= DESCENDANTS_PATIENCE) {
             survivors = describe_left(except, nexcept, cgroup);
             break;
         }

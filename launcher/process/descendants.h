@@ -1,7 +1,7 @@
 /*
- * descend - the processes below this one.
+ * descendants - the processes below this one.
  *
- * A process that called descend_adopt() is the parent of every descendant whose own parent died
+ * A process that called descendants_adopt() is the parent of every descendant whose own parent died
  * (PR_SET_CHILD_SUBREAPER), so nothing that a task started, however it detached itself, leaves
  * the tree below: it can be listed, signalled, and its absence proven.
  */
@@ -15,37 +15,37 @@
 struct buf;
 struct cgroup;
 
-void descend_adopt(void);
+void descendants_adopt(void);
 
 /* Send a signal to every descendant except the `nexcept` direct children listed and what is below
  * them; 0 only counts. Returns how many there were (zombies not counted). Only SIGKILL is sent to a
  * tprun's manager and what is below it, see process_set.h. */
-size_t descend_signal(int number, const pid_t *except, size_t nexcept);
+size_t descendants_signal(int number, const pid_t *except, size_t nexcept);
 
 /* Send a signal to this process if it is a descendant still: its pid, once it has ended, may be that
  * of a process that is none of ours. */
-void descend_signal_one(pid_t pid, int number);
+void descendants_signal_one(pid_t pid, int number);
 
 /* Send a signal to all of a process group that this process is in, if it is a descendant still. False
  * where nothing is sent: the group's number may be that of a group that is none of ours. */
-bool descend_signal_group(pid_t pid, pid_t group, int number);
+bool descendants_signal_group(pid_t pid, pid_t group, int number);
 
 /* Whether that process has a handler for the signal, or blocks it, as a process does that reads its
  * signals (signalfd(2), sigwait(3)). */
-bool descend_catches(pid_t pid, int number);
+bool descendants_catches(pid_t pid, int number);
 
 /* Append the children of every thread of that process, as text: "12 34 ". */
-void descend_read_children(pid_t pid, struct buf *out);
+void descendants_read_children(pid_t pid, struct buf *out);
 
 /* The direct children there are (caller frees). */
-pid_t *descend_children(size_t *count);
+pid_t *descendants_children(size_t *count);
 
 /* The guard's last act: TERM to all descendants but the direct children listed (what this process
  * was born with), KILL after `grace` seconds to them and to what is in the cgroup (NULL: there is
- * none), until none is left and the cgroup is removed. Blocks; reaps. What is there DESCEND_PATIENCE
+ * none), until none is left and the cgroup is removed. Blocks; reaps. What is there DESCENDANTS_PATIENCE
  * seconds after the first KILL (another user's process, one that waits for hardware) is not waited
  * for: a sentence names it (caller frees). NULL: nothing is left. */
-#define DESCEND_PATIENCE 3.0
-char *descend_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup);
+#define DESCENDANTS_PATIENCE 3.0
+char *descendants_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup);
 
 #endif

@@ -36,7 +36,7 @@
 #define SPAWN_RESERVED 10
 #define SPAWN_STACK 65536
 
-void spawn_reserve(void)
+void exec_reserve(void)
 {
     int fd;
     do {
@@ -55,13 +55,13 @@ static void child_leave(void)
     syscall(SYS_exit_group, 127);
 }
 
-static void child_fail(struct spawning *child, enum spawn_step step, int number)
+static void child_fail(struct exec_process *child, enum exec_step step, int number)
 {
-    child->failure = (struct spawn_failure){step, number};
+    child->failure = (struct exec_failure){step, number};
     child_leave();
 }
 
-static void child_signals(struct spawning *child)
+static void child_signals(struct exec_process *child)
 {
     /* exec resets handlers; of ignored signals only these are this program's own doing. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
@@ -77,62 +77,62 @@ static void child_signals(struct spawning *child)
         setsid();
 }
 
-static void child_descriptors(struct spawning *child)
+static void child_descriptors(struct exec_process *child)
 {
-    for (int i = 0; i < SPAWN_NFDS; i++) {
+    for (int i = 0; i < EXEC_NFDS; i++) {
         int fd = child->spawn->fds[i];
         if (fd < 0)
             close(i);
         else if (fd == i)
             fcntl(i, F_SETFD, 0);
         else if (dup2(fd, i) < 0)
-            child_fail(child, SPAWN_DESCRIPTORS, errno);
+            child_fail(child, EXEC_DESCRIPTORS, errno);
     }
     /* A library's thread may have opened something and not marked it yet. */
-    descriptors_close_on_exec(SPAWN_NFDS);
+    descriptors_close_on_exec(EXEC_NFDS);
 }
 
-static void child_limits(struct spawning *child)
+static void child_limits(struct exec_process *child)
 {
     for (int i = 0; i < RLIM_NLIMITS; i++)
         if (child->spawn->limits && child->spawn->limits[i].set &&
             setrlimit((__rlimit_resource_t)i, &child->spawn->limits[i].value) < 0)
-            child_fail(child, SPAWN_LIMITS, errno);
+            child_fail(child, EXEC_LIMITS, errno);
 }
 
-static void child_bind(struct spawning *child)
+static void child_bind(struct exec_process *child)
 {
-    const struct spawn *spawn = child->spawn;
+    const struct exec *spawn = child->spawn;
     if (!spawn->cpus_size)
         return;
     if (spawn->cpus && sched_setaffinity(0, spawn->cpus_size, spawn->cpus) < 0)
-        child_fail(child, SPAWN_BIND, errno);
+        child_fail(child, EXEC_BIND, errno);
     if (sched_getaffinity(0, spawn->cpus_size, child->check) < 0)
-        child_fail(child, SPAWN_CHECK, errno);
+        child_fail(child, EXEC_CHECK, errno);
     if (spawn->cpus && !CPU_EQUAL_S(spawn->cpus_size, spawn->cpus, child->check))
-        child_fail(child, SPAWN_CHECK, EINVAL);
+        child_fail(child, EXEC_CHECK, EINVAL);
 }
 
 /* The kernel takes one bit less than it is told of. */
-#define MEMORY_BITS (SPAWN_MAX_MEMORIES + 1ul)
+#define MEMORY_BITS (EXEC_MAX_MEMORIES + 1ul)
 
-static void child_bind_memory(struct spawning *child)
+static void child_bind_memory(struct exec_process *child)
 {
-    const struct spawn_memory *memory = child->spawn->memory;
-    struct spawn_memory check = {{0}};
+    const struct exec_memory *memory = child->spawn->memory;
+    struct exec_memory check = {{0}};
     int mode = -1;
     if (!memory)
         return;
     if (syscall(SYS_set_mempolicy, MPOL_BIND, memory->bits, MEMORY_BITS) < 0)
-        child_fail(child, SPAWN_MEMORY, errno);
+        child_fail(child, EXEC_MEMORY, errno);
     if (syscall(SYS_get_mempolicy, &mode, check.bits, MEMORY_BITS, NULL, 0ul) < 0)
-        child_fail(child, SPAWN_MEMORY_CHECK, errno);
+        child_fail(child, EXEC_MEMORY_CHECK, errno);
     if (mode != MPOL_BIND || memcmp(&check, memory, sizeof(check)) != 0)
-        child_fail(child, SPAWN_MEMORY_CHECK, EINVAL);
+        child_fail(child, EXEC_MEMORY_CHECK, EINVAL);
 }
 
 /* A shell would read the first bytes of an ELF file, or of another binary file, as commands. */
-static bool child_has_text(const struct spawn *spawn)
+static bool child_has_text(const struct exec *spawn)
 {
     char head[80];
     int fd = open(spawn->path, O_RDONLY | O_CLOEXEC);
@@ -146,22 +146,22 @@ static bool child_has_text(const struct spawn *spawn)
 }
 
 /* A file without a "#!" line that the kernel does not know is a shell script (POSIX execvp). */
-static void child_execute(struct spawning *child)
+static void child_execute(struct exec_process *child)
 {
-    const struct spawn *spawn = child->spawn;
+    const struct exec *spawn = child->spawn;
     execve(spawn->path, spawn->argv, spawn->envp);
     int number = errno;
     if (number == ENOEXEC && child_has_text(spawn)) {
         execve("/bin/sh", child->script, spawn->envp);
         number = errno;
     }
-    child_fail(child, SPAWN_EXEC, number);
+    child_fail(child, EXEC_EXEC, number);
 }
 
 static int child_run(void *arg)
 {
-    struct spawning *child = arg;
-    const struct spawn *spawn = child->spawn;
+    struct exec_process *child = arg;
+    const struct exec *spawn = child->spawn;
     child_signals(child);
     child_descriptors(child);
     if (spawn->umask >= 0)
@@ -170,7 +170,7 @@ static int child_run(void *arg)
     child_bind(child);
     child_bind_memory(child);
     if (spawn->directory && chdir(spawn->directory) < 0)
-        child_fail(child, SPAWN_DIRECTORY, errno);
+        child_fail(child, EXEC_DIRECTORY, errno);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -180,7 +180,7 @@ static int child_run(void *arg)
 
 /* ---- in the parent ---- */
 
-void spawn_limit(struct spawn_limit *limit, int resource, rlim_t soft)
+void exec_limit(struct exec_limit *limit, int resource, rlim_t soft)
 {
     struct rlimit now;
     if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
@@ -193,24 +193,24 @@ void spawn_limit(struct spawn_limit *limit, int resource, rlim_t soft)
 
 enum { MEMORY_WORD = 8 * sizeof(unsigned long) };
 
-void spawn_memory_add(struct spawn_memory *memory, uint32_t node)
+void exec_memory_add(struct exec_memory *memory, uint32_t node)
 {
     memory->bits[node / MEMORY_WORD] |= 1ul << node % MEMORY_WORD;
 }
 
-bool spawn_memory_has(const struct spawn_memory *memory, uint32_t node)
+bool exec_memory_has(const struct exec_memory *memory, uint32_t node)
 {
     return memory->bits[node / MEMORY_WORD] >> node % MEMORY_WORD & 1;
 }
 
-int spawn_memory_allowed(struct spawn_memory *memory)
+int exec_memory_allowed(struct exec_memory *memory)
 {
-    *memory = (struct spawn_memory){{0}};
+    *memory = (struct exec_memory){{0}};
     return (int)syscall(SYS_get_mempolicy, NULL, memory->bits, MEMORY_BITS, NULL,
                         (unsigned long)MPOL_F_MEMS_ALLOWED);
 }
 
-static char **script_argv(const struct spawn *spawn)
+static char **script_argv(const struct exec *spawn)
 {
     size_t count = 0;
     while (spawn->argv[count])
@@ -233,20 +233,20 @@ static void unpoison(void *stack)
 #endif
 }
 
-static enum spawn_step fork_step(const struct spawn *spawn, int number)
+static enum exec_step fork_step(const struct exec *spawn, int number)
 {
-    return cgroup_dir(spawn->cgroup) >= 0 && number != EAGAIN && number != ENOMEM ? SPAWN_CGROUP
-                                                                                  : SPAWN_FORK;
+    return cgroup_dir(spawn->cgroup) >= 0 && number != EAGAIN && number != ENOMEM ? EXEC_CGROUP
+                                                                                  : EXEC_FORK;
 }
 
-void spawn_begin(struct spawning *child, const struct spawn *spawn)
+void exec_begin(struct exec_process *child, const struct exec *spawn)
 {
     sigset_t all, before;
     if (!child->stack)
         child->stack = mem_alloc(SPAWN_STACK);
     unpoison(child->stack);
     child->spawn = spawn;
-    child->failure = (struct spawn_failure){SPAWN_OK, 0};
+    child->failure = (struct exec_failure){EXEC_OK, 0};
     child->parent = getpid();
     if (child->check_size < spawn->cpus_size) {
         child->check_size = spawn->cpus_size;
@@ -259,14 +259,14 @@ void spawn_begin(struct spawning *child, const struct spawn *spawn)
     child->pid = clone_start(&(struct clone){child_run, child, child->stack, SPAWN_STACK,
                                              &child->shares, cgroup_dir(spawn->cgroup)});
     if (child->pid < 0) {
-        child->failure = (struct spawn_failure){fork_step(spawn, -child->pid), -child->pid};
+        child->failure = (struct exec_failure){fork_step(spawn, -child->pid), -child->pid};
         child->shares = 0;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /* At exec and at exit the kernel clears `shares` and wakes whoever waits for it. */
-bool spawn_wait(struct spawning *child, double seconds)
+bool exec_wait(struct exec_process *child, double seconds)
 {
     struct timespec limit = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
     while (__atomic_load_n(&child->shares, __ATOMIC_ACQUIRE))
@@ -276,21 +276,21 @@ bool spawn_wait(struct spawning *child, double seconds)
     return true;
 }
 
-pid_t spawn_finish(struct spawning *child)
+pid_t exec_finish(struct exec_process *child)
 {
-    while (!spawn_wait(child, 60))
+    while (!exec_wait(child, 60))
         ;
     free(child->script);
     child->script = NULL;
-    return child->failure.step == SPAWN_OK ? child->pid : -1;
+    return child->failure.step == EXEC_OK ? child->pid : -1;
 }
 
-const cpu_set_t *spawn_cpus(const struct spawning *child)
+const cpu_set_t *exec_cpus(const struct exec_process *child)
 {
     return child->spawn->cpus_size ? child->check : NULL;
 }
 
-void spawning_free(struct spawning *child)
+void exec_process_free(struct exec_process *child)
 {
     free(child->check);
     child->check = NULL;
@@ -299,35 +299,35 @@ void spawning_free(struct spawning *child)
     child->stack = NULL;
 }
 
-pid_t spawn_start(const struct spawn *spawn, struct spawn_failure *failure)
+pid_t exec_start(const struct exec *spawn, struct exec_failure *failure)
 {
-    struct spawning child = {0};
-    spawn_begin(&child, spawn);
-    pid_t pid = spawn_finish(&child);
+    struct exec_process child = {0};
+    exec_begin(&child, spawn);
+    pid_t pid = exec_finish(&child);
     *failure = child.failure;
-    spawning_free(&child);
+    exec_process_free(&child);
     return pid;
 }
 
-int spawn_explain(const struct spawn *spawn, const struct spawn_failure *failure, struct error *err)
+int exec_explain(const struct exec *spawn, const struct exec_failure *failure, struct error *err)
 {
     const char *why = strerror(failure->number);
     switch (failure->step) {
-    case SPAWN_DIRECTORY:
+    case EXEC_DIRECTORY:
         return error_set(err, "cannot enter directory %s: %s", spawn->directory, why);
-    case SPAWN_EXEC:
+    case EXEC_EXEC:
         return error_set(err, "cannot run %s: %s", spawn->path, why);
-    case SPAWN_LIMITS:
+    case EXEC_LIMITS:
         return error_set(err, "cannot set the resource limits of %s: %s", spawn->path, why);
-    case SPAWN_BIND:
+    case EXEC_BIND:
         return error_set(err, "cannot bind %s: %s", spawn->path, why);
-    case SPAWN_CHECK:
+    case EXEC_CHECK:
         return error_set(err, "%s was bound by the kernel to other processors than asked for",
                          spawn->path);
-    case SPAWN_MEMORY:
+    case EXEC_MEMORY:
         return error_set(err, "cannot bind the memory of %s: %s; leave --mem-bind out", spawn->path,
                          why);
-    case SPAWN_MEMORY_CHECK:
+    case EXEC_MEMORY_CHECK:
         return error_set(err,
                          "the memory of %s was bound by the kernel to other NUMA nodes than asked "
                          "for; leave --mem-bind out",
@@ -351,7 +351,7 @@ static int try_path(const char *path, const char *directory)
     return result;
 }
 
-char *spawn_find(const char *name, const char *search, const char *directory)
+char *exec_find(const char *name, const char *search, const char *directory)
 {
     int result = ENOENT;
     if (strchr(name, '/')) {

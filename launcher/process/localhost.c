@@ -20,7 +20,7 @@
 #include "base/mem.h"
 #include "launcher/process/reap.h"
 
-char *here_name(void)
+char *localhost_name(void)
 {
     char name[HOST_NAME_MAX + 1] = "";
     if (gethostname(name, sizeof(name) - 1) < 0 || !name[0])
@@ -30,7 +30,7 @@ char *here_name(void)
 
 static bool here_is_name(const char *host)
 {
-    char *own = here_name();
+    char *own = localhost_name();
     size_t label = strcspn(own, ".");
     bool same = strcasecmp(host, "localhost") == 0 || strcasecmp(host, own) == 0 ||
                 (strlen(host) == label && strncasecmp(host, own, label) == 0);
@@ -84,7 +84,7 @@ static bool here_has_any(const struct addrinfo *found, const struct ifaddrs *own
     return false;
 }
 
-bool here_is_literal(const char *host)
+bool localhost_is_literal(const char *host)
 {
     if (here_is_name(host))
         return true;
@@ -133,7 +133,7 @@ static void here_collect(int fd, bool *here, size_t count)
     struct pollfd poller = {.fd = fd, .events = POLLIN};
     unsigned char index;
     clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += HERE_LOOKUP_SECONDS;
+    end.tv_sec += LOCALHOST_LOOKUP_SECONDS;
     for (;;) {
         int ready = poll(&poller, 1, milliseconds_left(&end));
         if (ready < 0 && errno == EINTR)
@@ -148,10 +148,10 @@ static void here_collect(int fd, bool *here, size_t count)
 /* getaddrinfo(3) has no deadline: behind a dead name server it may take many seconds a name. So a
  * child does the asking, and is killed when the time for all names is over; threads would have
  * to be left behind, and this process is about to fork. */
-void here_resolve(const char *const *names, bool *here, size_t count)
+void localhost_resolve(const char *const *names, bool *here, size_t count)
 {
     int ends[2];
-    if (!count || count > HERE_MAX_LOOKUPS || pipe2(ends, O_CLOEXEC) < 0)
+    if (!count || count > LOCALHOST_MAX_LOOKUPS || pipe2(ends, O_CLOEXEC) < 0)
         return;
     pid_t child = fork();
     if (child == 0) {
@@ -168,9 +168,9 @@ void here_resolve(const char *const *names, bool *here, size_t count)
 }
 
 /* The boot id is the kernel's; containers on it have other process namespaces or host names. */
-char *here_machine(void)
+char *localhost_machine(void)
 {
-    char boot[64] = "", space[64] = "", *name = here_name();
+    char boot[64] = "", space[64] = "", *name = localhost_name();
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     if (file) {
         size_t len = fread(boot, 1, sizeof(boot) - 1, file);

@@ -1,8 +1,8 @@
 /*
- * here - which names and addresses are this machine's.
+ * localhost - which names and addresses are this machine's.
  *
- * Two questions: here_is_literal() answers from what this process knows (its host name, its
- * interfaces); here_resolve() asks the resolver what other names stand for, within a deadline.
+ * Two questions: localhost_is_literal() answers from what this process knows (its host name, its
+ * interfaces); localhost_resolve() asks the resolver what other names stand for, within a deadline.
  */
 #ifndef LAUNCHER_PROCESS_LOCALHOST_H
 #define LAUNCHER_PROCESS_LOCALHOST_H
@@ -10,18 +10,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define HERE_MAX_LOOKUPS 64   /* more names than this are not looked up at all */
-#define HERE_LOOKUP_SECONDS 1 /* for all of them together */
+#define LOCALHOST_MAX_LOOKUPS 64   /* more names than this are not looked up at all */
+#define LOCALHOST_LOOKUP_SECONDS 1 /* for all of them together */
 
 /* localhost, the host name or its first label, a loopback address, an address of an interface. */
-bool here_is_literal(const char *host);
+bool localhost_is_literal(const char *host);
 
 /* here[i] becomes true for each names[i] that resolves to an address of this machine. What cannot
  * be told in time stays false: such a node is reached over ssh, which works as well. */
-void here_resolve(const char *const *names, bool *here, size_t count);
+void localhost_resolve(const char *const *names, bool *here, size_t count);
 
 /* The same text for two names of one machine, and another for each container; caller frees. */
-char *here_machine(void);
-char *here_name(void); /* the host name, "localhost" where there is none; caller frees */
+char *localhost_machine(void);
+char *localhost_name(void); /* the host name, "localhost" where there is none; caller frees */
 
 #endif

@@ -60,7 +60,7 @@ static void append_below(struct process_set *set, pid_t pid, bool inner, const p
     struct buf text = BUF_INIT;
     struct process process;
     char *end = NULL;
-    descend_read_children(pid, &text);
+    descendants_read_children(pid, &text);
     for (const char *at = buf_text(&text); *at; at = end) {
         pid_t child = (pid_t)strtol(at, &end, 10);
         if (end == at)
@@ -158,7 +158,7 @@ static int compare_groups(const void *a, const void *b)
 
 static int signal_for(pid_t pid, int number)
 {
-    return number == SIGTSTP && !descend_catches(pid, SIGTSTP) ? SIGSTOP : number;
+    return number == SIGTSTP && !descendants_catches(pid, SIGTSTP) ? SIGSTOP : number;
 }
 
 /* `count` processes of one group. */
@@ -169,11 +169,11 @@ static void signal_group(const struct process *list, size_t count, const struct 
     for (size_t i = 0; i < count && whole; i++)
         whole = !process_set_has(done, &list[i]);
     for (size_t i = 0; i < count && whole; i++)
-        if (descend_signal_group(list[i].pid, list->group, signal_for(list[i].pid, number)))
+        if (descendants_signal_group(list[i].pid, list->group, signal_for(list[i].pid, number)))
             return;
     for (size_t i = 0; i < count; i++)
         if (!process_set_has(done, &list[i]))
-            descend_signal_one(list[i].pid, signal_for(list[i].pid, number));
+            descendants_signal_one(list[i].pid, signal_for(list[i].pid, number));
 }
 
 void process_set_signal(const struct process_set *set, const struct process_set *done, int number)

@@ -28,7 +28,7 @@ struct scratch {
     struct directory files, memory;
 };
 
-struct scratch *scratch_new(void)
+struct scratch *scratch_directory_new(void)
 {
     void *room = mmap(NULL, sizeof(struct scratch), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -80,7 +80,7 @@ static int choose(struct directory *directory, const char *above, bool files)
     return 0;
 }
 
-const char *scratch_name(struct scratch *scratch, struct error *err)
+const char *scratch_directory_name(struct scratch *scratch, struct error *err)
 {
     const char *above = getenv("TMPDIR");
     if (!above || above[0] != '/')
@@ -115,7 +115,7 @@ static int make(const struct directory *directory, bool files)
     return owned_directory_make(directory->path, 0700) >= 0 || errno == EEXIST ? 0 : -1;
 }
 
-int scratch_make(struct scratch *scratch)
+int scratch_directory_make(struct scratch *scratch)
 {
     if (scratch && is_noted(&scratch->files))
         return make(&scratch->files, true);
@@ -123,7 +123,7 @@ int scratch_make(struct scratch *scratch)
     return -1;
 }
 
-const char *scratch_make_memory(struct scratch *scratch, struct error *err)
+const char *scratch_directory_make_memory(struct scratch *scratch, struct error *err)
 {
     struct directory *memory = scratch ? &scratch->memory : NULL;
     if (memory && is_noted(memory))
@@ -145,7 +145,7 @@ static void remove_all(struct directory *directory)
     note(directory, false);
 }
 
-void scratch_remove(struct scratch *scratch)
+void scratch_directory_remove(struct scratch *scratch)
 {
     if (!scratch)
         return;

@@ -1,5 +1,5 @@
 /*
- * scratch - directories for files of a program on this node, of mode 0700.
+ * scratch_directory - directories for files of a program on this node, of mode 0700.
  *
  * The names are chosen when they are first asked for: for files below $TMPDIR or /tmp, for memory that
  * tasks share below /dev/shm. They stand in memory that is shared with processes forked later: the one
@@ -19,15 +19,15 @@ struct scratch;
 
 /* It has no name yet; before the fork. NULL where no memory can be shared. Lives as long as the
  * process. */
-struct scratch *scratch_new(void);
+struct scratch *scratch_directory_new(void);
 
 /* Of files: the directory is there only once it was made. Borrowed; NULL with a sentence. */
-const char *scratch_name(struct scratch *scratch, struct error *err);
+const char *scratch_directory_name(struct scratch *scratch, struct error *err);
 /* The one that was named is made now if it is not there; by any thread. 0, or -1 with errno. */
-int scratch_make(struct scratch *scratch);
+int scratch_directory_make(struct scratch *scratch);
 /* Of memory: made now if it is not there. Borrowed; NULL with a sentence. */
-const char *scratch_make_memory(struct scratch *scratch, struct error *err);
+const char *scratch_directory_make_memory(struct scratch *scratch, struct error *err);
 /* Those that are there are removed with all that is in them; links are not followed. */
-void scratch_remove(struct scratch *scratch);
+void scratch_directory_remove(struct scratch *scratch);
 
 #endif

@@ -17,7 +17,7 @@ static int beyond(const struct idset *want, const struct idset *have, const char
     return -1;
 }
 
-int allowed_check(const struct topo *topo, const char *cores, struct error *err)
+int allowed_cores_check(const struct topo *topo, const char *cores, struct error *err)
 {
     struct idset *want = idset_decode(cores, err);
     if (!want)

@@ -1,5 +1,5 @@
 /*
- * allowed - R against what a node lets its user have: nothing is ever widened.
+ * allowed_cores - R against what a node lets its user have: nothing is ever widened.
  */
 #ifndef LAUNCHER_PROTOCOL_ALLOWED_CORES_H
 #define LAUNCHER_PROTOCOL_ALLOWED_CORES_H
@@ -9,6 +9,6 @@
 
 /* 0 when this node allows all of R's `cores` (idset text, logical numbers); else -1 with a sentence
  * that has both sets. The host's name is the caller's to add. */
-int allowed_check(const struct topo *topo, const char *cores, struct error *err);
+int allowed_cores_check(const struct topo *topo, const char *cores, struct error *err);
 
 #endif

@@ -55,7 +55,7 @@ static int check_sets(const json_t *list, size_t place, uint32_t count, const ch
 
 /* ---- frames ---- */
 
-static int check_unreached(const json_t *value, const struct incoming_limits *limits,
+static int check_unreached(const json_t *value, const struct frame_check_limits *limits,
                            struct error *err)
 {
     const json_t *node = json_object_get(value, "node"), *stage = json_object_get(value, "stage");
@@ -69,14 +69,16 @@ static int check_unreached(const json_t *value, const struct incoming_limits *li
     return check_set(json_object_get(value, "nodes"), limits->nnodes, "nodes", err);
 }
 
-static int check_lost(const json_t *value, const struct incoming_limits *limits, struct error *err)
+static int check_lost(const json_t *value, const struct frame_check_limits *limits,
+                      struct error *err)
 {
     if (check_texts(value, (const char *const[]){"host", "text", NULL}, err) < 0)
         return -1;
     return check_set(json_object_get(value, "nodes"), limits->nnodes, "nodes", err);
 }
 
-static int check_ended(const json_t *value, const struct incoming_limits *limits, struct error *err)
+static int check_ended(const json_t *value, const struct frame_check_limits *limits,
+                       struct error *err)
 {
     if (!json_is_integer(json_object_get(value, "status")))
         return error_set(err, "status is missing");
@@ -85,7 +87,8 @@ static int check_ended(const json_t *value, const struct incoming_limits *limits
     return check_set(json_object_get(value, "ranks"), limits->nranks, "ranks", err);
 }
 
-static int check_done(const json_t *value, const struct incoming_limits *limits, struct error *err)
+static int check_done(const json_t *value, const struct frame_check_limits *limits,
+                      struct error *err)
 {
     const json_t *silent = json_object_get(value, "silent");
     if (check_set(json_object_get(value, "nodes"), limits->nnodes, "nodes", err) < 0 ||
@@ -94,13 +97,13 @@ static int check_done(const json_t *value, const struct incoming_limits *limits,
     return silent ? check_set(silent, limits->nranks, "silent ranks", err) : 0;
 }
 
-static int check_prepared(const json_t *value, const struct incoming_limits *limits,
+static int check_prepared(const json_t *value, const struct frame_check_limits *limits,
                           struct error *err)
 {
     return check_sets(json_object_get(value, "failed"), 2, limits->nranks, "ranks", err);
 }
 
-static int check_started(const json_t *value, const struct incoming_limits *limits,
+static int check_started(const json_t *value, const struct frame_check_limits *limits,
                          struct error *err)
 {
     const json_t *bindings = json_object_get(value, "bindings");
@@ -110,7 +113,8 @@ static int check_started(const json_t *value, const struct incoming_limits *limi
     return check_sets(bindings, 1, limits->nranks, "ranks", err);
 }
 
-static int check_ask(const json_t *value, const struct incoming_limits *limits, struct error *err)
+static int check_ask(const json_t *value, const struct frame_check_limits *limits,
+                     struct error *err)
 {
     const json_t *rank = json_object_get(value, "rank");
     return limits->has_group && rank
@@ -126,7 +130,7 @@ static const struct {
     size_t least; /* bytes */
     size_t head;  /* of them before the JSON */
     bool empty;   /* there may be no JSON */
-    int (*check)(const json_t *value, const struct incoming_limits *limits, struct error *err);
+    int (*check)(const json_t *value, const struct frame_check_limits *limits, struct error *err);
 } rules[FRAME_NTYPES] = {
     [FRAME_OUTPUT] = {.rank = RANK_OF_PROGRAM},
     [FRAME_RUNNING] = {.rank = COUNT_OF_RANKS},
@@ -142,7 +146,7 @@ static const struct {
     [FRAME_ASK] = {.check = check_ask},
 };
 
-static int check_header(const struct frame *frame, const struct incoming_limits *limits,
+static int check_header(const struct frame *frame, const struct frame_check_limits *limits,
                         struct error *err)
 {
     enum header_rank rank = rules[frame->type].rank;
@@ -160,7 +164,7 @@ static int check_header(const struct frame *frame, const struct incoming_limits 
                                  : check_number(frame->rank, limits->group_nnodes, "node", err);
 }
 
-static int read_json(const struct frame *frame, const struct incoming_limits *limits,
+static int read_json(const struct frame *frame, const struct frame_check_limits *limits,
                      json_t **value, struct error *err)
 {
     struct frame text = *frame;
@@ -179,8 +183,8 @@ static int read_json(const struct frame *frame, const struct incoming_limits *li
     return -1;
 }
 
-int incoming_read(const struct frame *frame, const struct incoming_limits *limits, json_t **value,
-                  struct error *err)
+int frame_check_read(const struct frame *frame, const struct frame_check_limits *limits,
+                     json_t **value, struct error *err)
 {
     *value = NULL;
     if (check_header(frame, limits, err) == 0 &&

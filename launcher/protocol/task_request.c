@@ -7,24 +7,26 @@
 #include "launcher/spec/field.h"
 #include "launcher/spec/spec.h"
 
-static const char *const kinds[ASK_NKINDS] = {"spawn", "publish", "lookup", "unpublish", "dead"};
+static const char *const kinds[TASK_REQUEST_NKINDS] = {"spawn", "publish", "lookup", "unpublish",
+                                                       "dead"};
 
 static const struct field block_fields[] = {
-    {"argv", field_get_list, field_set_list, offsetof(struct ask_block, argv), NULL, NULL, 0},
-    {"ntasks", field_get_number, field_set_number, offsetof(struct ask_block, ntasks), NULL, NULL,
+    {"argv", field_get_list, field_set_list, offsetof(struct task_request_block, argv), NULL, NULL,
      0},
+    {"ntasks", field_get_number, field_set_number, offsetof(struct task_request_block, ntasks),
+     NULL, NULL, 0},
     {0}};
 
 /* ---- writing ---- */
 
-static json_t *block_to_json(const struct ask_block *block)
+static json_t *block_to_json(const struct task_request_block *block)
 {
     json_t *value = fields_to_json(block, block_fields);
     json_object_set_new(value, "info", pairs_to_json(block->info, block->ninfo));
     return value;
 }
 
-json_t *ask_to_json(const struct ask *ask)
+json_t *task_request_to_json(const struct task_request *ask)
 {
     json_t *value = json_pack("{s:s, s:I}", "ask", kinds[ask->kind], "app", (json_int_t)ask->app);
     if (ask->rank)
@@ -35,7 +37,7 @@ json_t *ask_to_json(const struct ask *ask)
         json_object_set_new(value, "name", text_to_json(ask->name));
     if (ask->port)
         json_object_set_new(value, "port", text_to_json(ask->port));
-    if (ask->kind != ASK_SPAWN)
+    if (ask->kind != TASK_REQUEST_SPAWN)
         return value;
     json_t *blocks = json_array();
     for (size_t i = 0; i < ask->nblocks; i++)
@@ -47,7 +49,7 @@ json_t *ask_to_json(const struct ask *ask)
 
 /* ---- reading ---- */
 
-static int read_block(struct ask_block *block, const json_t *value, struct error *err)
+static int read_block(struct task_request_block *block, const json_t *value, struct error *err)
 {
     if (!json_is_object(value))
         return error_set(err, "a block of a spawn is not an object");
@@ -60,11 +62,11 @@ static int read_block(struct ask_block *block, const json_t *value, struct error
     return block->ntasks ? 0 : error_set(err, "ntasks must be 1 or more");
 }
 
-static int read_blocks(struct ask *ask, const json_t *list, struct error *err)
+static int read_blocks(struct task_request *ask, const json_t *list, struct error *err)
 {
     size_t count = json_array_size(list);
-    if (!count || count > ASK_MAX_BLOCKS)
-        return error_set(err, "blocks must be an array of 1 to %u", ASK_MAX_BLOCKS);
+    if (!count || count > TASK_REQUEST_MAX_BLOCKS)
+        return error_set(err, "blocks must be an array of 1 to %u", TASK_REQUEST_MAX_BLOCKS);
     ask->blocks = mem_array(count, sizeof(*ask->blocks));
     ask->nblocks = count;
     for (size_t i = 0; i < count; i++)
@@ -92,41 +94,41 @@ static int read_number(uint32_t *number, const json_t *object, const char *key, 
     return 0;
 }
 
-static int read_ask(struct ask *ask, const json_t *value, struct error *err)
+static int read_ask(struct task_request *ask, const json_t *value, struct error *err)
 {
     const char *word = json_string_value(json_object_get(value, "ask"));
     int kind = 0;
-    while (word && kind < ASK_NKINDS && strcmp(word, kinds[kind]) != 0)
+    while (word && kind < TASK_REQUEST_NKINDS && strcmp(word, kinds[kind]) != 0)
         kind++;
-    if (!word || kind == ASK_NKINDS)
+    if (!word || kind == TASK_REQUEST_NKINDS)
         return error_set(err, "there is no such question");
-    ask->kind = (enum ask_kind)kind;
+    ask->kind = (enum task_request_kind)kind;
     ask->aloud = json_is_true(json_object_get(value, "aloud"));
     if (read_number(&ask->app, value, "app", err) < 0 ||
         read_number(&ask->rank, value, "rank", err) < 0 ||
         read_text(&ask->name, value, "name", err) < 0 ||
         read_text(&ask->port, value, "port", err) < 0)
         return -1;
-    if (kind == ASK_SPAWN)
+    if (kind == TASK_REQUEST_SPAWN)
         return read_blocks(ask, json_object_get(value, "blocks"), err) < 0
                    ? -1
                    : pairs_from_json(&ask->preput, &ask->npreput, json_object_get(value, "preput"),
                                      "preput", err);
-    if (!ask->name && kind != ASK_DEAD)
+    if (!ask->name && kind != TASK_REQUEST_DEAD)
         return error_set(err, "name is missing");
-    return kind == ASK_PUBLISH && !ask->port ? error_set(err, "port is missing") : 0;
+    return kind == TASK_REQUEST_PUBLISH && !ask->port ? error_set(err, "port is missing") : 0;
 }
 
-int ask_from_json(struct ask *ask, const json_t *value, struct error *err)
+int task_request_from_json(struct task_request *ask, const json_t *value, struct error *err)
 {
-    *ask = (struct ask){0};
+    *ask = (struct task_request){0};
     if (read_ask(ask, value, err) == 0)
         return 0;
-    ask_clear(ask);
+    task_request_clear(ask);
     return error_prefix(err, "a task's question");
 }
 
-void ask_clear(struct ask *ask)
+void task_request_clear(struct task_request *ask)
 {
     for (size_t i = 0; i < ask->nblocks; i++) {
         spec_free_words(ask->blocks[i].argv);
@@ -136,19 +138,19 @@ void ask_clear(struct ask *ask)
     pairs_free(ask->preput, ask->npreput);
     free(ask->name);
     free(ask->port);
-    *ask = (struct ask){0};
+    *ask = (struct task_request){0};
 }
 
 /* ---- the answer ---- */
 
-void answer_fail(struct answer *answer, uint32_t code, const struct idset *ranks)
+void task_answer_fail(struct task_answer *answer, uint32_t code, const struct idset *ranks)
 {
     size_t i = 0;
     while (i < answer->nfailed && answer->failed[i].code != code)
         i++;
     if (i == answer->nfailed) {
         answer->failed = mem_resize(answer->failed, ++answer->nfailed, sizeof(*answer->failed));
-        answer->failed[i] = (struct answer_failure){code, idset_copy(ranks)};
+        answer->failed[i] = (struct task_answer_failure){code, idset_copy(ranks)};
         return;
     }
     struct idset *both = idset_union(answer->failed[i].ranks, ranks);
@@ -164,7 +166,7 @@ static json_t *ranks_to_json(const struct idset *ranks)
     return value;
 }
 
-static json_t *failed_to_json(const struct answer *answer)
+static json_t *failed_to_json(const struct task_answer *answer)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < answer->nfailed; i++) {
@@ -174,28 +176,28 @@ static json_t *failed_to_json(const struct answer *answer)
     return list;
 }
 
-static int read_failure(struct answer *answer, const json_t *value, struct error *err)
+static int read_failure(struct task_answer *answer, const json_t *value, struct error *err)
 {
     const json_t *code = json_array_get(value, 0);
     const char *text = json_string_value(json_array_get(value, 1));
     json_int_t number = json_integer_value(code);
-    if (!text || number < 1 || number > ASK_MAX_CODE)
+    if (!text || number < 1 || number > TASK_REQUEST_MAX_CODE)
         return error_set(err, "failed must be pairs of a code from 1 to %d and ranks",
-                         ASK_MAX_CODE);
+                         TASK_REQUEST_MAX_CODE);
     struct idset *ranks = idset_decode(text, err);
     if (!ranks)
         return error_prefix(err, "failed");
-    answer_fail(answer, (uint32_t)number, ranks);
+    task_answer_fail(answer, (uint32_t)number, ranks);
     idset_free(ranks);
     return 0;
 }
 
-static int read_failed(struct answer *answer, const json_t *list, struct error *err)
+static int read_failed(struct task_answer *answer, const json_t *list, struct error *err)
 {
     size_t i;
     json_t *value;
-    if (list && (!json_is_array(list) || json_array_size(list) > ASK_MAX_CODE))
-        return error_set(err, "failed must be an array of at most %d", ASK_MAX_CODE);
+    if (list && (!json_is_array(list) || json_array_size(list) > TASK_REQUEST_MAX_CODE))
+        return error_set(err, "failed must be an array of at most %d", TASK_REQUEST_MAX_CODE);
     json_array_foreach(list, i, value)
     {
         if (read_failure(answer, value, err) < 0)
@@ -204,7 +206,7 @@ static int read_failed(struct answer *answer, const json_t *list, struct error *
     return 0;
 }
 
-json_t *answer_to_json(const struct answer *answer)
+json_t *task_answer_to_json(const struct task_answer *answer)
 {
     json_t *value = json_object();
     if (answer->refusal)
@@ -224,7 +226,7 @@ json_t *answer_to_json(const struct answer *answer)
     return value;
 }
 
-static int read_dead(struct answer *answer, const json_t *value, struct error *err)
+static int read_dead(struct task_answer *answer, const json_t *value, struct error *err)
 {
     const char *text = json_string_value(value);
     if (!value)
@@ -235,21 +237,21 @@ static int read_dead(struct answer *answer, const json_t *value, struct error *e
     return answer->dead ? 0 : error_prefix(err, "dead");
 }
 
-int answer_from_json(struct answer *answer, const json_t *value, struct error *err)
+int task_answer_from_json(struct task_answer *answer, const json_t *value, struct error *err)
 {
-    *answer = (struct answer){.bad = json_is_true(json_object_get(value, "bad")),
-                              .full = json_is_true(json_object_get(value, "full"))};
+    *answer = (struct task_answer){.bad = json_is_true(json_object_get(value, "bad")),
+                                   .full = json_is_true(json_object_get(value, "full"))};
     if (json_is_object(value) && read_text(&answer->refusal, value, "refusal", err) == 0 &&
         read_text(&answer->port, value, "port", err) == 0 &&
         read_number(&answer->group, value, "group", err) == 0 &&
         read_failed(answer, json_object_get(value, "failed"), err) == 0 &&
         read_dead(answer, json_object_get(value, "dead"), err) == 0)
         return 0;
-    answer_clear(answer);
+    task_answer_clear(answer);
     return error_prefix(err, "an answer to a task");
 }
 
-void answer_clear(struct answer *answer)
+void task_answer_clear(struct task_answer *answer)
 {
     free(answer->refusal);
     free(answer->port);
@@ -257,5 +259,5 @@ void answer_clear(struct answer *answer)
         idset_free(answer->failed[i].ranks);
     free(answer->failed);
     idset_free(answer->dead);
-    *answer = (struct answer){0};
+    *answer = (struct task_answer){0};
 }

@@ -18,12 +18,12 @@ struct mapped {
     char *program;
 };
 
-struct mapped *mapped_new(void)
+struct mapped *task_table_new(void)
 {
     return mem_alloc(sizeof(struct mapped));
 }
 
-void mapped_free(struct mapped *mapped)
+void task_table_free(struct mapped *mapped)
 {
     if (!mapped)
         return;
@@ -42,7 +42,7 @@ static void add_group(struct mapped *mapped, uint32_t first, struct taskmap *map
     mapped->groups[mapped->count++] = (struct mapped_group){first, map, json_incref(hosts)};
 }
 
-int mapped_add(struct mapped *mapped, json_t *value, int where, struct error *err)
+int task_table_add(struct mapped *mapped, json_t *value, int where, struct error *err)
 {
     const char *program;
     json_int_t first, ntasks;
@@ -66,12 +66,12 @@ int mapped_add(struct mapped *mapped, json_t *value, int where, struct error *er
     return map ? 0 : -1;
 }
 
-uint32_t mapped_ntasks(const struct mapped *mapped)
+uint32_t task_table_ntasks(const struct mapped *mapped)
 {
     return mapped->ntasks;
 }
 
-const char *mapped_program(const struct mapped *mapped)
+const char *task_table_program(const struct mapped *mapped)
 {
     return mapped->program;
 }
@@ -90,16 +90,16 @@ static const struct mapped_group *find(const struct mapped *mapped, uint32_t ran
     return low ? &mapped->groups[low - 1] : NULL;
 }
 
-uint32_t mapped_node(const struct mapped *mapped, uint32_t rank)
+uint32_t task_table_node(const struct mapped *mapped, uint32_t rank)
 {
     const struct mapped_group *group = find(mapped, rank);
     return group ? taskmap_node(group->map, rank - group->first) : UINT32_MAX;
 }
 
-const char *mapped_host(const struct mapped *mapped, uint32_t rank)
+const char *task_table_host(const struct mapped *mapped, uint32_t rank)
 {
     const struct mapped_group *group = find(mapped, rank);
-    uint32_t node = mapped_node(mapped, rank);
+    uint32_t node = task_table_node(mapped, rank);
     const char *host = group ? json_string_value(json_array_get(group->hosts, node)) : NULL;
     return host ? host : "unknown";
 }

@@ -1,5 +1,5 @@
 /*
- * batch - hosts and counts as batch systems write them.
+ * batch_nodelist - hosts and counts as batch systems write them.
  *
  *     slurm   "rack[0-1]node[2-3],login" and "16(x4),8"     sbatch(1), slurm.conf(5)
  *     slots   a host a line, a line a slot                  PBS_NODEFILE, LSB_DJOB_HOSTFILE

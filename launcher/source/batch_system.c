@@ -12,7 +12,7 @@
 #include "launcher/source/node_list_private.h"
 #include "launcher/spec/field_words.h"
 
-const char *source_get(const char *variable)
+const char *batch_system_get(const char *variable)
 {
     const char *value = getenv(variable);
     return value && value[0] ? value : NULL;
@@ -20,39 +20,41 @@ const char *source_get(const char *variable)
 
 /* ---- an R file ---- */
 
-static struct nodes *file_nodes(const struct source *source, double now, struct error *err)
+static struct node_list *file_nodes(const struct batch_system *source, double now,
+                                    struct error *err)
 {
-    struct nodes *nodes = nodes_read_R(source_get("TPRUN_R"), now, err);
+    struct node_list *nodes = node_list_read_R(batch_system_get("TPRUN_R"), now, err);
     if (!nodes)
-        error_prefix(err, "%s in the environment", source_variable(source));
+        error_prefix(err, "%s in the environment", batch_system_variable(source));
     return nodes;
 }
 
-static char *file_identity(const struct source *source)
+static char *file_identity(const struct batch_system *source)
 {
     (void)source;
-    return nodes_R_identity(source_get("TPRUN_R"));
+    return node_list_R_identity(batch_system_get("TPRUN_R"));
 }
 
 /* ---- this machine ---- */
 
-struct nodes *source_machine(char *name)
+struct node_list *batch_system_machine(char *name)
 {
-    struct hostfile_entry own = {.login = here_name()};
+    struct hostfile_entry own = {.login = localhost_name()};
     struct hostfile file = {.entries = &own, .count = 1};
-    struct nodes *nodes = nodes_from_entries(&file, name);
+    struct node_list *nodes = node_list_from_entries(&file, name);
     free(own.login);
     return nodes;
 }
 
-static struct nodes *machine_nodes(const struct source *source, double now, struct error *err)
+static struct node_list *machine_nodes(const struct batch_system *source, double now,
+                                       struct error *err)
 {
     (void)now;
     (void)err;
-    return source_machine(mem_copy_text(source->name));
+    return batch_system_machine(mem_copy_text(source->name));
 }
 
-static char *machine_identity(const struct source *source)
+static char *machine_identity(const struct batch_system *source)
 {
     return mem_copy_text(source->name);
 }
@@ -61,51 +63,61 @@ static char *machine_identity(const struct source *source)
 
 /* Flux stands before the others: it is often started inside of another's job and then hands out
  * parts of that. */
-static const struct source sources[] = {
-    {SOURCE_ENCLOSING,
+static const struct batch_system sources[] = {
+    {BATCH_SYSTEM_ENCLOSING,
      "the enclosing program",
      {"TPRUN_PROGRAM"},
      NULL,
      enclosing_nodes,
      enclosing_identity},
-    {SOURCE_FILE, "an R file", {"TPRUN_R"}, NULL, file_nodes, file_identity},
-    {SOURCE_BATCH, "Flux", {"FLUX_JOB_ID", "FLUX_URI"}, NULL, flux_nodes, batch_identity},
-    {SOURCE_BATCH, "Slurm", {"SLURM_JOB_ID", "SLURM_JOBID"}, NULL, slurm_nodes, batch_identity},
-    {SOURCE_BATCH, "PBS", {"PBS_JOBID"}, NULL, pbs_nodes, batch_identity},
-    {SOURCE_BATCH, "LSF", {"LSB_JOBID"}, NULL, lsf_nodes, batch_identity},
-    {SOURCE_BATCH, "Grid Engine", {"PE_HOSTFILE"}, NULL, grid_engine_nodes, grid_engine_identity},
-    {SOURCE_BATCH,
+    {BATCH_SYSTEM_FILE, "an R file", {"TPRUN_R"}, NULL, file_nodes, file_identity},
+    {BATCH_SYSTEM_BATCH, "Flux", {"FLUX_JOB_ID", "FLUX_URI"}, NULL, flux_nodes, batch_identity},
+    {BATCH_SYSTEM_BATCH,
+     "Slurm",
+     {"SLURM_JOB_ID", "SLURM_JOBID"},
+     NULL,
+     slurm_nodes,
+     batch_identity},
+    {BATCH_SYSTEM_BATCH, "PBS", {"PBS_JOBID"}, NULL, pbs_nodes, batch_identity},
+    {BATCH_SYSTEM_BATCH, "LSF", {"LSB_JOBID"}, NULL, lsf_nodes, batch_identity},
+    {BATCH_SYSTEM_BATCH,
+     "Grid Engine",
+     {"PE_HOSTFILE"},
+     NULL,
+     grid_engine_nodes,
+     grid_engine_identity},
+    {BATCH_SYSTEM_BATCH,
      "MPI Operator",
      {"K_MPI_JOB_ROLE", "KUBERNETES_SERVICE_HOST"},
      kubernetes_is_there,
      kubernetes_nodes,
      kubernetes_identity},
-    {SOURCE_MACHINE, "this machine", {NULL}, NULL, machine_nodes, machine_identity},
+    {BATCH_SYSTEM_MACHINE, "this machine", {NULL}, NULL, machine_nodes, machine_identity},
 };
 
-const char *source_variable(const struct source *source)
+const char *batch_system_variable(const struct batch_system *source)
 {
-    for (size_t i = 0; i < SOURCE_MAX_VARIABLES && source->variables[i]; i++)
-        if (source_get(source->variables[i]))
+    for (size_t i = 0; i < BATCH_SYSTEM_MAX_VARIABLES && source->variables[i]; i++)
+        if (batch_system_get(source->variables[i]))
             return source->variables[i];
     return source->variables[0];
 }
 
-bool source_is_there(const struct source *source)
+bool batch_system_is_there(const struct batch_system *source)
 {
-    const char *variable = source_variable(source);
-    return source->is_there ? source->is_there() : !variable || source_get(variable);
+    const char *variable = batch_system_variable(source);
+    return source->is_there ? source->is_there() : !variable || batch_system_get(variable);
 }
 
-const struct source *source_find(unsigned kinds)
+const struct batch_system *batch_system_find(unsigned kinds)
 {
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
-        if ((sources[i].kind & kinds) && source_is_there(&sources[i]))
+        if ((sources[i].kind & kinds) && batch_system_is_there(&sources[i]))
             return &sources[i];
     return NULL;
 }
 
-const struct source *source_named(const char *name)
+const struct batch_system *batch_system_named(const char *name)
 {
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
         if (strcmp(sources[i].name, name) == 0)
@@ -113,40 +125,41 @@ const struct source *source_named(const char *name)
     return NULL;
 }
 
-const char *source_name(const struct source *source)
+const char *batch_system_name(const struct batch_system *source)
 {
     return source->name;
 }
 
-struct nodes *source_nodes(const struct source *source, double now, struct error *err)
+struct node_list *batch_system_nodes(const struct batch_system *source, double now,
+                                     struct error *err)
 {
-    struct nodes *nodes = source->nodes(source, now, err);
+    struct node_list *nodes = source->nodes(source, now, err);
     if (!nodes)
         return NULL;
     nodes->from = source;
-    nodes->identity = source_identity(source);
+    nodes->identity = batch_system_identity(source);
     return nodes;
 }
 
-char *source_identity(const struct source *source)
+char *batch_system_identity(const struct batch_system *source)
 {
     return source->identity(source);
 }
 
 /* The batch systems that tell of a job by its environment and by files. */
 
-char *batch_identity(const struct source *source)
+char *batch_identity(const struct batch_system *source)
 {
-    const char *variable = source_variable(source);
+    const char *variable = batch_system_variable(source);
     const char *what = strcmp(variable, "FLUX_URI") == 0 ? "instance" : "job";
-    return mem_format("%s %s %s", source->name, what, source_get(variable));
+    return mem_format("%s %s %s", source->name, what, batch_system_get(variable));
 }
 
 /* A job that does not say where it runs: stale variables, most likely. */
-static struct nodes *batch_refuse(const struct source *source, const char *wanted,
-                                  struct error *err)
+static struct node_list *batch_refuse(const struct batch_system *source, const char *wanted,
+                                      struct error *err)
 {
-    const char *variable = source_variable(source);
+    const char *variable = batch_system_variable(source);
     error_set(err,
               "%s says that this is a job of %s, but %s is not set: unset %s to run on this "
               "machine, or name nodes with --hosts or -R",
@@ -155,26 +168,26 @@ static struct nodes *batch_refuse(const struct source *source, const char *wante
 }
 
 /* What went wrong with `variable`, and what would do. */
-static struct nodes *batch_broken(const struct source *source, const char *variable,
-                                  struct error *err)
+static struct node_list *batch_broken(const struct batch_system *source, const char *variable,
+                                      struct error *err)
 {
-    char *job = source_identity(source);
+    char *job = batch_system_identity(source);
     error_prefix(err, "%s of %s", variable, job);
     error_set(err,
               "%s; unset %s to leave that job out of account, or name nodes with --hosts or -R",
-              error_text(err), source_variable(source));
+              error_text(err), batch_system_variable(source));
     free(job);
     return NULL;
 }
 
 /* Takes the file, which may be NULL for one that was refused. */
-static struct nodes *batch_nodes(const struct source *source, struct hostfile *file,
-                                 const char *variable, bool cores, struct error *err)
+static struct node_list *batch_nodes(const struct batch_system *source, struct hostfile *file,
+                                     const char *variable, bool cores, struct error *err)
 {
     if (!file)
         return batch_broken(source, variable, err);
-    char *job = source_identity(source);
-    struct nodes *nodes = nodes_from_entries(file, mem_format("%s (%s)", job, variable));
+    char *job = batch_system_identity(source);
+    struct node_list *nodes = node_list_from_entries(file, mem_format("%s (%s)", job, variable));
     nodes->limits_cores = cores;
     hostfile_free(file);
     free(job);
@@ -186,7 +199,7 @@ static struct hostfile *batch_file(const char *variable,
                                    struct hostfile *(*parse)(const char *, size_t, struct error *),
                                    struct error *err)
 {
-    const char *path = source_get(variable);
+    const char *path = batch_system_get(variable);
     struct buf text = BUF_INIT;
     struct hostfile *file = NULL;
     if (strcmp(path, "-") == 0)
@@ -204,7 +217,7 @@ static struct hostfile *batch_file(const char *variable,
 
 static const char *first_set(const char *const *variables)
 {
-    while (*variables && !source_get(*variables))
+    while (*variables && !batch_system_get(*variables))
         variables++;
     return *variables;
 }
@@ -212,7 +225,7 @@ static const char *first_set(const char *const *variables)
 /* The limit is the CPUs that were granted, not SLURM_TASKS_PER_NODE, which is what srun(1) would
  * start: a job of one task with eight CPUs has room for eight tasks of one core. Where Slurm counts
  * hardware threads the mask and the cgroup say what that means in cores. */
-struct nodes *slurm_nodes(const struct source *source, double now, struct error *err)
+struct node_list *slurm_nodes(const struct batch_system *source, double now, struct error *err)
 {
     static const char *const lists[] = {"SLURM_JOB_NODELIST", "SLURM_NODELIST", NULL};
     static const char *const counts[] = {"SLURM_JOB_CPUS_PER_NODE", "SLURM_TASKS_PER_NODE", NULL};
@@ -220,8 +233,8 @@ struct nodes *slurm_nodes(const struct source *source, double now, struct error 
     (void)now;
     if (!list)
         return batch_refuse(source, lists[0], err);
-    struct hostfile *file = batch_slurm_hosts(source_get(list), err);
-    if (file && count && batch_slurm_counts(file, source_get(count), err) < 0) {
+    struct hostfile *file = batch_slurm_hosts(batch_system_get(list), err);
+    if (file && count && batch_slurm_counts(file, batch_system_get(count), err) < 0) {
         hostfile_free(file);
         return batch_broken(source, count, err);
     }
@@ -235,7 +248,7 @@ struct nodes *slurm_nodes(const struct source *source, double now, struct error 
  * PBS_NUM_PPN, which only Torque sets, is how many. */
 static int pbs_processors(struct hostfile *file, struct error *err)
 {
-    const char *text = source_get("PBS_NUM_PPN");
+    const char *text = batch_system_get("PBS_NUM_PPN");
     uint32_t ppn;
     if (!text)
         return 0;
@@ -249,11 +262,11 @@ static int pbs_processors(struct hostfile *file, struct error *err)
     return 0;
 }
 
-struct nodes *pbs_nodes(const struct source *source, double now, struct error *err)
+struct node_list *pbs_nodes(const struct batch_system *source, double now, struct error *err)
 {
     static const char variable[] = "PBS_NODEFILE";
     (void)now;
-    if (!source_get(variable))
+    if (!batch_system_get(variable))
         return batch_refuse(source, variable, err);
     struct hostfile *file = batch_file(variable, batch_slots, err);
     if (file && pbs_processors(file, err) < 0) {
@@ -261,27 +274,28 @@ struct nodes *pbs_nodes(const struct source *source, double now, struct error *e
         file = NULL;
     }
     /* A line of OpenPBS is a process, however many cores that has. */
-    return batch_nodes(source, file, variable, source_get("PBS_NUM_PPN"), err);
+    return batch_nodes(source, file, variable, batch_system_get("PBS_NUM_PPN"), err);
 }
 
 /* ---- LSF: IBM Spectrum LSF, "Environment variables set for job execution" ---- */
 
 /* LSB_DJOB_HOSTFILE has a line for each slot, LSB_MCPU_HOSTS each host with its slots. The
  * processors of LSB_AFFINITY_HOSTFILE are those of the cgroup or mask that LSF made. */
-struct nodes *lsf_nodes(const struct source *source, double now, struct error *err)
+struct node_list *lsf_nodes(const struct batch_system *source, double now, struct error *err)
 {
     static const char file[] = "LSB_DJOB_HOSTFILE", pairs[] = "LSB_MCPU_HOSTS";
     (void)now;
-    if (source_get(file))
+    if (batch_system_get(file))
         return batch_nodes(source, batch_file(file, batch_slots, err), file, true, err);
-    if (source_get(pairs))
-        return batch_nodes(source, batch_pairs(source_get(pairs), err), pairs, true, err);
+    if (batch_system_get(pairs))
+        return batch_nodes(source, batch_pairs(batch_system_get(pairs), err), pairs, true, err);
     return batch_refuse(source, pairs, err);
 }
 
 /* ---- Grid Engine: sge_pe(5), "PE_HOSTFILE" ---- */
 
-struct nodes *grid_engine_nodes(const struct source *source, double now, struct error *err)
+struct node_list *grid_engine_nodes(const struct batch_system *source, double now,
+                                    struct error *err)
 {
     static const char variable[] = "PE_HOSTFILE";
     (void)now;
@@ -289,8 +303,8 @@ struct nodes *grid_engine_nodes(const struct source *source, double now, struct 
 }
 
 /* JOB_ID alone would not tell a job: others use the name. */
-char *grid_engine_identity(const struct source *source)
+char *grid_engine_identity(const struct batch_system *source)
 {
-    const char *job = source_get("JOB_ID");
-    return mem_format("%s job %s", source->name, job ? job : source_get("PE_HOSTFILE"));
+    const char *job = batch_system_get("JOB_ID");
+    return mem_format("%s job %s", source->name, job ? job : batch_system_get("PE_HOSTFILE"));
 }

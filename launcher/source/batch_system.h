@@ -1,5 +1,5 @@
 /*
- * source - where the nodes of a run come from when no option names any.
+ * batch_system - where the nodes of a run come from when no option names any.
  *
  * The first of these that is there is used:
  *
@@ -29,30 +29,32 @@
 #include "base/error.h"
 #include "launcher/source/node_list.h"
 
-enum source_kind { /* a set of them */
-                   SOURCE_ENCLOSING = 1,
-                   SOURCE_FILE = 2,
-                   SOURCE_BATCH = 4,
-                   SOURCE_MACHINE = 8,
-                   SOURCE_ALL = 15,
+enum batch_system_kind { /* a set of them */
+                         BATCH_SYSTEM_ENCLOSING = 1,
+                         BATCH_SYSTEM_FILE = 2,
+                         BATCH_SYSTEM_BATCH = 4,
+                         BATCH_SYSTEM_MACHINE = 8,
+                         BATCH_SYSTEM_ALL = 15,
 };
 
-struct source;
+struct batch_system;
 
 /* The first of these kinds that is there; NULL: none is. Static. */
-const struct source *source_find(unsigned kinds);
+const struct batch_system *batch_system_find(unsigned kinds);
 /* The one of this name, whether it is there or not; NULL: there is no such name. */
-const struct source *source_named(const char *name);
-bool source_is_there(const struct source *source);
-const char *source_name(const struct source *source);     /* "Slurm", "this machine" */
-const char *source_variable(const struct source *source); /* "SLURM_JOB_ID"; NULL: this machine */
+const struct batch_system *batch_system_named(const char *name);
+bool batch_system_is_there(const struct batch_system *source);
+const char *batch_system_name(const struct batch_system *source); /* "Slurm", "this machine" */
+const char *
+batch_system_variable(const struct batch_system *source); /* "SLURM_JOB_ID"; NULL: this machine */
 
-/* The nodes as the source names them: nodes_from_source() of nodes.h puts them in order for use.
+/* The nodes as the source names them: node_list_from_source() of node_list.h puts them in order for use.
  * NULL with a sentence that names the variable and what would do. */
-struct nodes *source_nodes(const struct source *source, double now, struct error *err);
+struct node_list *batch_system_nodes(const struct batch_system *source, double now,
+                                     struct error *err);
 
 /* What the instance of a run on these resources is for, also where options name hosts inside of
  * them: "Slurm job 17", "this machine". An R file's is its real path. Caller frees. */
-char *source_identity(const struct source *source);
+char *batch_system_identity(const struct batch_system *source);
 
 #endif

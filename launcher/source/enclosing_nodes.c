@@ -14,25 +14,25 @@
 
 /* What the program holds, with its properties and topology; ranks are counted anew from 0. Where
  * nobody says, its task is given what this machine lets it have: the mask that it was bound with. */
-struct nodes *enclosing_nodes(const struct source *source, double now, struct error *err)
+struct node_list *enclosing_nodes(const struct batch_system *source, double now, struct error *err)
 {
     char *name =
-        mem_format("program %s (%s)", source_get(source->variables[0]), source->variables[0]);
+        mem_format("program %s (%s)", batch_system_get(source->variables[0]), source->variables[0]);
     struct enclosing_program *program = enclosing_program_open(NULL);
     (void)now;
     (void)err;
-    struct nodes *nodes = program && program->R->nnodes
-                              ? nodes_from_rset(locality_rerank(program->R), name)
-                              : source_machine(name);
+    struct node_list *nodes = program && program->R->nnodes
+                                  ? node_list_from_rset(scheduling_rerank(program->R), name)
+                                  : batch_system_machine(name);
     enclosing_program_free(program);
     nodes->enclosed = true;
     return nodes;
 }
 
-char *enclosing_identity(const struct source *source)
+char *enclosing_identity(const struct batch_system *source)
 {
     struct buf text = BUF_INIT;
-    const char *instance = source_get("TPRUN_INSTANCE");
+    const char *instance = batch_system_get("TPRUN_INSTANCE");
     char *path = instance ? mem_format("%s/identity", instance) : NULL;
     bool known = path && file_text_read(path, path, ENCLOSING_MAX_IDENTITY, &text, NULL) == 0;
     (void)source;

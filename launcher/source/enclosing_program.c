@@ -10,14 +10,14 @@
 static bool enclosing_is_here(const struct rset_node *node, void *arg)
 {
     (void)arg;
-    return nodes_is_here(node->host);
+    return node_list_is_here(node->host);
 }
 
 /* The program says what it holds in its tasks' environment; what is too long for that is read where
  * its instance is. */
 static struct rset *enclosing_read(const struct enclosing_program *program, struct error *err)
 {
-    const char *text = source_get("TPRUN_ENCLOSING_R");
+    const char *text = batch_system_get("TPRUN_ENCLOSING_R");
     if (text)
         return rset_decode(text, strlen(text), err);
     if (!program->instance || program->id[strspn(program->id, "0123456789")]) {
@@ -25,17 +25,17 @@ static struct rset *enclosing_read(const struct enclosing_program *program, stru
         return NULL;
     }
     char *path = mem_format("%s/programs/%s/R.json", program->path, program->id);
-    struct rset *R = nodes_read_set(path, path, 0, err);
+    struct rset *R = node_list_read_set(path, path, 0, err);
     free(path);
     return R;
 }
 
 struct enclosing_program *enclosing_program_open(struct error *err)
 {
-    struct enclosing_program found = {.id = source_get("TPRUN_PROGRAM"),
-                                      .programs = source_get("TPRUN_ENCLOSING"),
-                                      .path = source_get("TPRUN_INSTANCE"),
-                                      .instance_id = source_get("TPRUN_INSTANCE_ID")};
+    struct enclosing_program found = {.id = batch_system_get("TPRUN_PROGRAM"),
+                                      .programs = batch_system_get("TPRUN_ENCLOSING"),
+                                      .path = batch_system_get("TPRUN_INSTANCE"),
+                                      .instance_id = batch_system_get("TPRUN_INSTANCE_ID")};
     if (!found.id || !found.programs || !found.path)
         return NULL;
     found.instance_id = found.instance_id ? found.instance_id : "";

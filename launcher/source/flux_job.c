@@ -14,24 +14,26 @@
  * (flux-resource(1)), of which nodes that are down are no use. */
 static int flux_ask(struct buf *text, struct error *err)
 {
-    const char *job = source_get("FLUX_JOB_ID");
+    const char *job = batch_system_get("FLUX_JOB_ID");
     const char *const of_job[] = {"flux", "job", "info", job, "R", NULL};
     const char *const of_instance[] = {"flux", "resource", "R", "-s", "up", NULL};
     if (job && job[0] == '-')
         return error_set(err, "\"%.80s\" is not the number of a job", job);
-    return capture_output(job ? of_job : of_instance, FLUX_SECONDS, RSET_MAX_TEXT, text, err);
+    return command_output_output(job ? of_job : of_instance, FLUX_SECONDS, RSET_MAX_TEXT, text,
+                                 err);
 }
 
-struct nodes *flux_nodes(const struct source *source, double now, struct error *err)
+struct node_list *flux_nodes(const struct batch_system *source, double now, struct error *err)
 {
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
-    char *job = source_identity(source);
-    const char *variable = source_variable(source);
+    char *job = batch_system_identity(source);
+    const char *variable = batch_system_variable(source);
     if (flux_ask(&text, err) == 0)
-        R = nodes_decode_R(buf_bytes(&text), text.len, now, err);
+        R = node_list_decode_R(buf_bytes(&text), text.len, now, err);
     buf_free(&text);
-    struct nodes *nodes = R ? nodes_from_rset(R, mem_format("%s (%s)", job, variable)) : NULL;
+    struct node_list *nodes =
+        R ? node_list_from_rset(R, mem_format("%s (%s)", job, variable)) : NULL;
     if (!nodes) {
         error_prefix(err, "the R of %s", job);
         error_set(err,

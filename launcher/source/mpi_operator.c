@@ -21,7 +21,7 @@ static const char *list_variable(void)
                                             "PRTE_MCA_prte_default_hostfile", "HYDRA_HOST_FILE",
                                             "I_MPI_HYDRA_HOST_FILE"};
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-        if (source_get(variables[i]))
+        if (batch_system_get(variables[i]))
             return variables[i];
     return NULL;
 }
@@ -30,26 +30,26 @@ static const char *list_variable(void)
  * KUBERNETES_SERVICE_HOST) with a list. */
 bool kubernetes_is_there(void)
 {
-    const char *role = source_get("K_MPI_JOB_ROLE");
+    const char *role = batch_system_get("K_MPI_JOB_ROLE");
     if (role)
         return strcmp(role, "launcher") == 0;
-    return source_get("KUBERNETES_SERVICE_HOST") &&
+    return batch_system_get("KUBERNETES_SERVICE_HOST") &&
            (list_variable() || access(default_file, R_OK) == 0);
 }
 
-struct nodes *kubernetes_nodes(const struct source *source, double now, struct error *err)
+struct node_list *kubernetes_nodes(const struct batch_system *source, double now, struct error *err)
 {
     const char *variable = list_variable();
-    const char *path = variable ? source_get(variable) : default_file;
+    const char *path = variable ? batch_system_get(variable) : default_file;
     struct buf text = BUF_INIT;
-    struct nodes *nodes = NULL;
+    struct node_list *nodes = NULL;
     struct hostfile *file = NULL;
-    char *job = source_identity(source);
+    char *job = batch_system_identity(source);
     (void)now;
     if (file_text_read(path, path, HOSTFILE_MAX_TEXT, &text, err) == 0)
         file = hostfile_parse(path, buf_bytes(&text), text.len, err);
     if (file && file->count)
-        nodes = nodes_from_entries(file, mem_format("%s (%s)", job, path));
+        nodes = node_list_from_entries(file, mem_format("%s (%s)", job, path));
     else if (file)
         error_set(err, "%s: it names no host", path);
     if (!nodes) {
@@ -58,7 +58,8 @@ struct nodes *kubernetes_nodes(const struct source *source, double now, struct e
                   "%s; unset %s to leave that job out of account, or name nodes with --hosts "
                   "or -R",
                   error_text(err),
-                  variable && !source_get("K_MPI_JOB_ROLE") ? variable : source_variable(source));
+                  variable && !batch_system_get("K_MPI_JOB_ROLE") ? variable
+                                                                  : batch_system_variable(source));
     }
     hostfile_free(file);
     buf_free(&text);
@@ -67,9 +68,9 @@ struct nodes *kubernetes_nodes(const struct source *source, double now, struct e
 }
 
 /* By the name of its pod, which is the host's. */
-char *kubernetes_identity(const struct source *source)
+char *kubernetes_identity(const struct batch_system *source)
 {
-    char *name = here_name(), *identity = mem_format("%s job %s", source->name, name);
+    char *name = localhost_name(), *identity = mem_format("%s job %s", source->name, name);
     free(name);
     return identity;
 }

@@ -14,7 +14,7 @@ struct nodes_index {
     size_t mask; /* slots, a power of two, less one; at least half of them stay free */
 };
 
-struct nodes_index *nodes_index_new(size_t names)
+struct nodes_index *node_index_new(size_t names)
 {
     struct nodes_index *index = mem_alloc(sizeof(*index));
     size_t nslots = 16;
@@ -25,7 +25,7 @@ struct nodes_index *nodes_index_new(size_t names)
     return index;
 }
 
-void nodes_index_free(struct nodes_index *index)
+void node_index_free(struct nodes_index *index)
 {
     if (index)
         free(index->slots);
@@ -50,25 +50,25 @@ static struct nodes_slot *index_slot(const struct nodes_index *index, const char
     return &index->slots[i];
 }
 
-size_t nodes_index_add(struct nodes_index *index, const char *host, size_t at)
+size_t node_index_add(struct nodes_index *index, const char *host, size_t at)
 {
     struct nodes_slot *slot = index_slot(index, host);
     if (slot->host)
         return slot->at;
     *slot = (struct nodes_slot){host, at};
-    return NODES_INDEX_NONE;
+    return NODE_INDEX_NONE;
 }
 
-size_t nodes_index_find(const struct nodes_index *index, const char *host)
+size_t node_index_find(const struct nodes_index *index, const char *host)
 {
     const struct nodes_slot *slot = index_slot(index, host);
-    return slot->host ? slot->at : NODES_INDEX_NONE;
+    return slot->host ? slot->at : NODE_INDEX_NONE;
 }
 
-struct nodes_index *nodes_index_of(const struct rset *set)
+struct nodes_index *node_index_of(const struct rset *set)
 {
-    struct nodes_index *index = nodes_index_new(set->nnodes);
+    struct nodes_index *index = node_index_new(set->nnodes);
     for (size_t i = 0; i < set->nnodes; i++)
-        nodes_index_add(index, set->nodes[i].host, i);
+        node_index_add(index, set->nodes[i].host, i);
     return index;
 }

@@ -11,15 +11,15 @@
 #include "launcher/source/node_list_private.h"
 #include "launcher/spec/field_words.h"
 
-const char *nodes_host_of(const char *login)
+const char *node_list_host_of(const char *login)
 {
     const char *at = strrchr(login, '@');
     return at ? at + 1 : login;
 }
 
-struct nodes *nodes_new(char *source)
+struct node_list *node_list_new(char *source)
 {
-    struct nodes *nodes = mem_alloc(sizeof(*nodes));
+    struct node_list *nodes = mem_alloc(sizeof(*nodes));
     nodes->source = source;
     return nodes;
 }
@@ -32,7 +32,7 @@ static void node_clear(struct node *node)
     idset_free(node->gpus);
 }
 
-void nodes_free(struct nodes *nodes)
+void node_list_free(struct node_list *nodes)
 {
     int saved = errno;
     for (size_t i = 0; nodes && i < nodes->count; i++)
@@ -65,25 +65,25 @@ static void sets_join(struct idset **set, const struct idset *more)
     idset_free(old);
 }
 
-void nodes_add_cores(struct node *node, const struct idset *cores, const struct idset *gpus)
+void node_list_add_cores(struct node *node, const struct idset *cores, const struct idset *gpus)
 {
     sets_join(&node->cores, cores);
     sets_join(&node->gpus, gpus);
 }
 
-static void node_grow(struct nodes *nodes)
+static void node_grow(struct node_list *nodes)
 {
     if ((nodes->count & (nodes->count - 1)) == 0)
         nodes->list =
             mem_resize(nodes->list, nodes->count ? nodes->count * 2 : 1, sizeof(nodes->list[0]));
 }
 
-struct node *nodes_add(struct nodes *nodes, struct nodes_index *index, const char *login,
-                       uint32_t target, uint32_t limit)
+struct node *node_list_add(struct node_list *nodes, struct nodes_index *index, const char *login,
+                           uint32_t target, uint32_t limit)
 {
-    char *host = mem_copy_text(nodes_host_of(login));
-    size_t at = nodes_index_add(index, host, nodes->count);
-    if (at != NODES_INDEX_NONE) {
+    char *host = mem_copy_text(node_list_host_of(login));
+    size_t at = node_index_add(index, host, nodes->count);
+    if (at != NODE_INDEX_NONE) {
         free(host);
         nodes->list[at].limit = limits_add(nodes->list[at].limit, limit);
         return &nodes->list[at];
@@ -95,35 +95,35 @@ struct node *nodes_add(struct nodes *nodes, struct nodes_index *index, const cha
     return node;
 }
 
-bool nodes_is_here(const char *host)
+bool node_list_is_here(const char *host)
 {
-    bool here = here_is_literal(host);
+    bool here = localhost_is_literal(host);
     if (!here)
-        here_resolve(&host, &here, 1);
+        localhost_resolve(&host, &here, 1);
     return here;
 }
 
 /* Names that are not known to be ours are looked up in small lists only: the hosts of a large one
  * come from a batch system, which calls this machine by its name. */
-void nodes_find_here(struct nodes *nodes)
+void node_list_find_here(struct node_list *nodes)
 {
-    const char *names[HERE_MAX_LOOKUPS];
-    bool here[HERE_MAX_LOOKUPS] = {false};
+    const char *names[LOCALHOST_MAX_LOOKUPS];
+    bool here[LOCALHOST_MAX_LOOKUPS] = {false};
     size_t count = 0;
     for (size_t i = 0; i < nodes->count; i++)
-        nodes->list[i].here = here_is_literal(nodes->list[i].host);
-    if (nodes->count > HERE_MAX_LOOKUPS)
+        nodes->list[i].here = localhost_is_literal(nodes->list[i].host);
+    if (nodes->count > LOCALHOST_MAX_LOOKUPS)
         return;
     for (size_t i = 0; i < nodes->count; i++)
         if (!nodes->list[i].here)
             names[count++] = nodes->list[i].host;
-    here_resolve(names, here, count);
+    localhost_resolve(names, here, count);
     for (size_t i = nodes->count; i > 0 && count > 0; i--)
         if (!nodes->list[i - 1].here)
             nodes->list[i - 1].here = here[--count];
 }
 
-void nodes_drop(struct nodes *nodes, const bool *drop)
+void node_list_drop(struct node_list *nodes, const bool *drop)
 {
     size_t kept = 0;
     for (size_t i = 0; i < nodes->count; i++) {
@@ -135,7 +135,7 @@ void nodes_drop(struct nodes *nodes, const bool *drop)
     nodes->count = kept;
 }
 
-void nodes_join_here(struct nodes *nodes)
+void node_list_join_here(struct node_list *nodes)
 {
     bool *drop = mem_array(nodes->count, sizeof(*drop));
     struct node *first = NULL;
@@ -144,24 +144,24 @@ void nodes_join_here(struct nodes *nodes)
         drop[i] = node->here && first;
         if (drop[i]) {
             first->limit = limits_add(first->limit, node->limit);
-            nodes_add_cores(first, node->cores, node->gpus);
+            node_list_add_cores(first, node->cores, node->gpus);
         } else if (node->here) {
             first = node;
         }
     }
-    nodes_drop(nodes, drop);
+    node_list_drop(nodes, drop);
     free(drop);
 }
 
 /* By name, or as this machine by any of its own. False: there is no such node. */
-static bool exclude_one(const struct nodes *nodes, const struct nodes_index *index,
+static bool exclude_one(const struct node_list *nodes, const struct nodes_index *index,
                         const char *host, bool *drop)
 {
-    size_t at = nodes_index_find(index, host);
-    bool found = at != NODES_INDEX_NONE;
+    size_t at = node_index_find(index, host);
+    bool found = at != NODE_INDEX_NONE;
     if (found)
         drop[at] = true;
-    if (found ? !nodes->list[at].here : !here_is_literal(host))
+    if (found ? !nodes->list[at].here : !localhost_is_literal(host))
         return found;
     for (size_t i = 0; i < nodes->count; i++) {
         drop[i] = drop[i] || nodes->list[i].here;
@@ -170,20 +170,20 @@ static bool exclude_one(const struct nodes *nodes, const struct nodes_index *ind
     return found;
 }
 
-static int exclude_all(const struct nodes *nodes, const struct hostlist *hosts, bool *drop,
+static int exclude_all(const struct node_list *nodes, const struct hostlist *hosts, bool *drop,
                        struct error *err)
 {
-    struct nodes_index *index = nodes_index_new(nodes->count);
+    struct nodes_index *index = node_index_new(nodes->count);
     int rc = 0;
     for (size_t i = 0; i < nodes->count; i++)
-        nodes_index_add(index, nodes->list[i].host, i);
+        node_index_add(index, nodes->list[i].host, i);
     for (size_t i = 0; i < hostlist_count(hosts) && rc == 0; i++) {
-        const char *host = nodes_host_of(hostlist_nth(hosts, i));
+        const char *host = node_list_host_of(hostlist_nth(hosts, i));
         if (!exclude_one(nodes, index, host, drop))
             rc =
                 error_usage(err, "--exclude: %s is not among the nodes of %s", host, nodes->source);
     }
-    nodes_index_free(index);
+    node_index_free(index);
     if (rc < 0)
         return -1;
     for (size_t i = 0; i < nodes->count; i++)
@@ -193,7 +193,7 @@ static int exclude_all(const struct nodes *nodes, const struct hostlist *hosts, 
                        nodes->source);
 }
 
-bool *nodes_excluded(const struct nodes *nodes, const char *hostlist, struct error *err)
+bool *node_list_excluded(const struct node_list *nodes, const char *hostlist, struct error *err)
 {
     struct hostlist *hosts = hostlist_decode(hostlist ? hostlist : "", err);
     if (!hosts) {
@@ -232,7 +232,7 @@ static void part_take(struct idset **set, const struct idset *from)
 }
 
 /* R says what the nodes do now; of its times the set's are kept where they end earlier. */
-static void part_settle(struct nodes *nodes, const struct rset *set)
+static void part_settle(struct node_list *nodes, const struct rset *set)
 {
     struct rset *R = rset_new(), *old = nodes->R;
     for (size_t i = 0; i < nodes->count; i++) {
@@ -242,35 +242,35 @@ static void part_settle(struct nodes *nodes, const struct rset *set)
         rset_append(R, node->target, node->host, node->cores, node->gpus);
     }
     if (old)
-        allotment_describe(R, old);
+        shape_requests_describe(R, old);
     if (!(R->expiration > 0) || (set->expiration > 0 && set->expiration < R->expiration))
         R->expiration = set->expiration;
     rset_free(old);
     nodes->R = R;
 }
 
-/* The node of a host, which may be this machine under another name; NODES_INDEX_NONE: none. */
-static size_t part_find(const struct nodes *nodes, const struct nodes_index *index,
+/* The node of a host, which may be this machine under another name; NODE_INDEX_NONE: none. */
+static size_t part_find(const struct node_list *nodes, const struct nodes_index *index,
                         const char *host)
 {
-    size_t at = nodes_index_find(index, host);
-    if (at != NODES_INDEX_NONE || !nodes_is_here(host))
+    size_t at = node_index_find(index, host);
+    if (at != NODE_INDEX_NONE || !node_list_is_here(host))
         return at;
     for (size_t i = 0; i < nodes->count; i++)
         if (nodes->list[i].here)
             return i;
-    return NODES_INDEX_NONE;
+    return NODE_INDEX_NONE;
 }
 
-static struct nodes_index *part_index(const struct nodes *nodes)
+static struct nodes_index *part_index(const struct node_list *nodes)
 {
-    struct nodes_index *index = nodes_index_new(nodes->count);
+    struct nodes_index *index = node_index_new(nodes->count);
     for (size_t i = 0; i < nodes->count; i++)
-        nodes_index_add(index, nodes->list[i].host, i);
+        node_index_add(index, nodes->list[i].host, i);
     return index;
 }
 
-static char *part_hosts(const struct nodes *nodes)
+static char *part_hosts(const struct node_list *nodes)
 {
     struct hostlist *hosts = hostlist_new();
     for (size_t i = 0; i < nodes->count; i++)
@@ -280,11 +280,11 @@ static char *part_hosts(const struct nodes *nodes)
     return text;
 }
 
-static int part_keep_node(struct nodes *nodes, size_t at, const struct rset_node *from,
+static int part_keep_node(struct node_list *nodes, size_t at, const struct rset_node *from,
                           const char *name, struct error *err)
 {
     const char *names[2] = {name, nodes->source};
-    if (at == NODES_INDEX_NONE) {
+    if (at == NODE_INDEX_NONE) {
         char *hosts = part_hosts(nodes);
         error_set(err, "%s names %s, which is not part of this instance (%s: %s)", name, from->host,
                   nodes->source, hosts);
@@ -300,7 +300,8 @@ static int part_keep_node(struct nodes *nodes, size_t at, const struct rset_node
     return 0;
 }
 
-int nodes_keep(struct nodes *nodes, const struct rset *set, const char *name, struct error *err)
+int node_list_keep(struct node_list *nodes, const struct rset *set, const char *name,
+                   struct error *err)
 {
     struct nodes_index *index = part_index(nodes);
     bool *drop = mem_array(nodes->count, sizeof(*drop));
@@ -314,10 +315,10 @@ int nodes_keep(struct nodes *nodes, const struct rset *set, const char *name, st
             drop[at] = false;
     }
     if (rc == 0) {
-        nodes_drop(nodes, drop);
+        node_list_drop(nodes, drop);
         part_settle(nodes, set);
     }
-    nodes_index_free(index);
+    node_index_free(index);
     free(drop);
     return rc;
 }
@@ -326,7 +327,7 @@ static const struct rset_node *part_find_in_set(const struct rset *set, const st
 {
     const struct rset_node *found = rset_find_host(set, node->host);
     for (size_t i = 0; !found && node->here && i < set->nnodes; i++)
-        if (nodes_is_here(set->nodes[i].host))
+        if (node_list_is_here(set->nodes[i].host))
             found = &set->nodes[i];
     return found;
 }
@@ -363,7 +364,8 @@ static int part_bound_node(struct node *node, const struct rset *set, const char
     return 0;
 }
 
-int nodes_bound(struct nodes *nodes, const struct rset *set, const char *name, struct error *err)
+int node_list_bound(struct node_list *nodes, const struct rset *set, const char *name,
+                    struct error *err)
 {
     const char *names[2] = {nodes->source, name};
     for (size_t i = 0; i < nodes->count; i++)

@@ -1,5 +1,5 @@
 /*
- * nodes - the nodes that a run may use, in order, from whatever named them.
+ * node_list - the nodes that a run may use, in order, from whatever named them.
  *
  * -R FILE gives ranks, hosts and cores; --hosts and --hostfile give hosts (and limits), their
  * cores are whatever each node says later; with neither, launcher/source/batch_system.h says what.
@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "launcher/spec/spec.h"
 
-struct source;
+struct batch_system;
 
 struct node {
     char *host;          /* as it is shown and written into R, without user@ */
@@ -31,7 +31,7 @@ struct node {
 
 struct hostfile;
 
-struct nodes {
+struct node_list {
     struct node *list;
     size_t count;
     struct rset *R;    /* of -R or a source that has one (times checked, `now` from the caller), or
@@ -41,35 +41,37 @@ struct nodes {
     char *note;        /* what a user may not expect of --requires, to be told; or NULL */
     char *source;      /* "R file /path", "--hosts", "hostfile /path", "this machine",
                           "Slurm job 17 (SLURM_JOB_NODELIST)": for messages */
-    const struct source *from; /* what named them, where no option did; else NULL. Borrowed */
+    const struct batch_system *from; /* what named them, where no option did; else NULL. Borrowed */
     char *identity; /* of the instance: an R file by its real path, a batch job, this machine;
                           hosts named inside of one of these belong to it */
 };
 
 /* NULL with a sentence; kind ERROR_USAGE where the command line is at fault. */
-struct nodes *nodes_from_spec(const struct spec *spec, double now, struct error *err);
-/* The same of the first source of these kinds (enum source_kind) that is there; NULL with
+struct node_list *node_list_from_spec(const struct spec *spec, double now, struct error *err);
+/* The same of the first source of these kinds (enum batch_system_kind) that is there; NULL with
  * no sentence where none is. */
-struct nodes *nodes_from_source(unsigned kinds, double now, struct error *err);
+struct node_list *node_list_from_source(unsigned kinds, double now, struct error *err);
 /* For --topology: the hosts and descriptions of the spec's topologies, in order of appearance;
  * descriptions[i] (caller frees array and texts) belongs to list[i]. With -R only its cores. */
-struct nodes *nodes_from_topologies(const struct spec *spec, double now, char ***descriptions,
-                                    struct error *err);
+struct node_list *node_list_from_topologies(const struct spec *spec, double now,
+                                            char ***descriptions, struct error *err);
 /* All that a list of hosts names; takes the source. */
-struct nodes *nodes_from_entries(const struct hostfile *file, char *source);
-void nodes_free(struct nodes *nodes);
+struct node_list *node_list_from_entries(const struct hostfile *file, char *source);
+void node_list_free(struct node_list *nodes);
 
-/* nodes_part.c: parts of a list of nodes; `name` is what the set is called in messages. Both leave
+/* node_list.c: parts of a list of nodes; `name` is what the set is called in messages. Both leave
  * an R, where there is one, that names what is left. */
 /* R from a file, its times checked. NULL with a sentence. */
-struct rset *nodes_read_set(const char *path, const char *name, double now, struct error *err);
+struct rset *node_list_read_set(const char *path, const char *name, double now, struct error *err);
 /* Keep exactly what the set has: -1 with both sets where it has more than the nodes do. */
-int nodes_keep(struct nodes *nodes, const struct rset *set, const char *name, struct error *err);
+int node_list_keep(struct node_list *nodes, const struct rset *set, const char *name,
+                   struct error *err);
 /* Keep what the set has of these nodes, whose cores are all there where they do not say. -1 where
  * they say more than it has, or name other hosts. */
-int nodes_bound(struct nodes *nodes, const struct rset *set, const char *name, struct error *err);
+int node_list_bound(struct node_list *nodes, const struct rset *set, const char *name,
+                    struct error *err);
 
 /* True for any name or address of this machine. */
-bool nodes_is_here(const char *host);
+bool node_list_is_here(const char *host);
 
 #endif

@@ -16,76 +16,76 @@
 
 static bool R_keeps(const struct rset_node *node, void *arg)
 {
-    return nodes_index_find(arg, node->host) != NODES_INDEX_NONE;
+    return node_index_find(arg, node->host) != NODE_INDEX_NONE;
 }
 
 /* R names the nodes of the list, and no others. */
-static void R_follow(struct nodes *nodes)
+static void R_follow(struct node_list *nodes)
 {
     if (!nodes->R)
         return;
-    struct nodes_index *index = nodes_index_new(nodes->count);
+    struct nodes_index *index = node_index_new(nodes->count);
     for (size_t i = 0; i < nodes->count; i++)
-        nodes_index_add(index, nodes->list[i].host, i);
+        node_index_add(index, nodes->list[i].host, i);
     struct rset *less = rset_select(nodes->R, R_keeps, index);
     rset_free(nodes->R);
     nodes->R = less;
-    nodes_index_free(index);
+    node_index_free(index);
 }
 
 /* --- hosts -------------------------------------------------------------------------------- */
 
-static struct nodes *nodes_from_hosts(const char *text, struct error *err)
+static struct node_list *nodes_from_hosts(const char *text, struct error *err)
 {
     struct hostfile *file = hostfile_from_hostlist(text, err);
     if (!file) {
         error_usage(err, "--hosts: %s", error_text(err));
         return NULL;
     }
-    struct nodes *nodes = nodes_from_entries(file, mem_copy_text("--hosts"));
+    struct node_list *nodes = node_list_from_entries(file, mem_copy_text("--hosts"));
     hostfile_free(file);
     return nodes;
 }
 
-static struct nodes *nodes_from_hostfile(const char *path, struct error *err)
+static struct node_list *nodes_from_hostfile(const char *path, struct error *err)
 {
     struct buf text = BUF_INIT;
-    struct nodes *nodes = NULL;
+    struct node_list *nodes = NULL;
     struct hostfile *file = NULL;
     char *name = file_text_name("hostfile", path);
     if (file_text_read(path, name, HOSTFILE_MAX_TEXT, &text, err) == 0)
         file = hostfile_parse(name, buf_bytes(&text), text.len, err);
     if (file)
-        nodes = nodes_from_entries(file, mem_copy_text(name));
+        nodes = node_list_from_entries(file, mem_copy_text(name));
     hostfile_free(file);
     buf_free(&text);
     free(name);
     return nodes;
 }
 
-static struct nodes *nodes_named(const struct spec *spec, double now, struct error *err)
+static struct node_list *nodes_named(const struct spec *spec, double now, struct error *err)
 {
     if (spec->resources)
-        return nodes_read_R(spec->resources, now, err);
+        return node_list_read_R(spec->resources, now, err);
     if (spec->hosts)
         return nodes_from_hosts(spec->hosts, err);
     if (spec->hostfile)
         return nodes_from_hostfile(spec->hostfile, err);
-    return source_nodes(source_find(SOURCE_ALL), now, err);
+    return batch_system_nodes(batch_system_find(BATCH_SYSTEM_ALL), now, err);
 }
 
 /* drop[i] for each node that is not to be used; NULL with a sentence. */
-static bool *nodes_unwanted(struct nodes *nodes, const struct rset *R, const struct spec *spec,
+static bool *nodes_unwanted(struct node_list *nodes, const struct rset *R, const struct spec *spec,
                             struct error *err)
 {
-    bool *drop = nodes_excluded(nodes, spec->exclude, err);
-    if (!drop || !spec->requires || nodes_require(nodes, R, spec->requires, drop, err) == 0)
+    bool *drop = node_list_excluded(nodes, spec->exclude, err);
+    if (!drop || !spec->requires || node_list_require(nodes, R, spec->requires, drop, err) == 0)
         return drop;
     free(drop);
     return NULL;
 }
 
-static int nodes_leave_out(struct nodes *nodes, const struct spec *spec, struct error *err)
+static int nodes_leave_out(struct node_list *nodes, const struct spec *spec, struct error *err)
 {
     if (!nodes->count)
         return error_set(err, "%s names no host", nodes->source);
@@ -94,23 +94,24 @@ static int nodes_leave_out(struct nodes *nodes, const struct spec *spec, struct 
     bool *drop = nodes_unwanted(nodes, nodes->R, spec, err);
     if (!drop)
         return -1;
-    nodes_drop(nodes, drop);
+    node_list_drop(nodes, drop);
     R_follow(nodes);
     free(drop);
     return 0;
 }
 
 /* Takes the nodes, which may be NULL, and gives them back ready for use. */
-static struct nodes *nodes_finish(struct nodes *nodes, const struct spec *spec, struct error *err)
+static struct node_list *nodes_finish(struct node_list *nodes, const struct spec *spec,
+                                      struct error *err)
 {
     if (!nodes)
         return NULL;
-    nodes_find_here(nodes);
+    node_list_find_here(nodes);
     if (nodes_leave_out(nodes, spec, err) < 0) {
-        nodes_free(nodes);
+        node_list_free(nodes);
         return NULL;
     }
-    nodes_join_here(nodes);
+    node_list_join_here(nodes);
     /* Without an R, a node's target is its place in the list. */
     for (size_t i = 0; i < nodes->count && !nodes->R; i++)
         nodes->list[i].target = (uint32_t)i;
@@ -122,32 +123,33 @@ static struct nodes *nodes_finish(struct nodes *nodes, const struct spec *spec, 
 static char *nodes_identity(const struct spec *spec)
 {
     return spec->resources
-               ? nodes_R_identity(spec->resources)
-               : source_identity(source_find(SOURCE_ENCLOSING | SOURCE_BATCH | SOURCE_MACHINE));
+               ? node_list_R_identity(spec->resources)
+               : batch_system_identity(batch_system_find(
+                     BATCH_SYSTEM_ENCLOSING | BATCH_SYSTEM_BATCH | BATCH_SYSTEM_MACHINE));
 }
 
-struct nodes *nodes_from_spec(const struct spec *spec, double now, struct error *err)
+struct node_list *node_list_from_spec(const struct spec *spec, double now, struct error *err)
 {
-    struct nodes *nodes = nodes_finish(nodes_named(spec, now, err), spec, err);
+    struct node_list *nodes = nodes_finish(nodes_named(spec, now, err), spec, err);
     if (nodes && !nodes->identity)
         nodes->identity = nodes_identity(spec);
     return nodes;
 }
 
-struct nodes *nodes_from_source(unsigned kinds, double now, struct error *err)
+struct node_list *node_list_from_source(unsigned kinds, double now, struct error *err)
 {
-    const struct source *source = source_find(kinds);
-    return source ? nodes_finish(source_nodes(source, now, err), NULL, err) : NULL;
+    const struct batch_system *source = batch_system_find(kinds);
+    return source ? nodes_finish(batch_system_nodes(source, now, err), NULL, err) : NULL;
 }
 
 /* --- topologies --------------------------------------------------------------------------- */
 
 struct topologies {
-    struct nodes *nodes;
-    char **descriptions;   /* one a node */
-    struct nodes *from;    /* of -R; or NULL */
-    struct hostfile *file; /* all hosts of all topologies, in order */
-    size_t *which;         /* for each host of the file, its topology */
+    struct node_list *nodes;
+    char **descriptions;    /* one a node */
+    struct node_list *from; /* of -R; or NULL */
+    struct hostfile *file;  /* all hosts of all topologies, in order */
+    size_t *which;          /* for each host of the file, its topology */
 };
 
 static int topologies_read(struct topologies *all, const struct spec *spec, struct error *err)
@@ -176,35 +178,35 @@ static int topologies_add(struct topologies *all, const struct spec *spec,
                           struct nodes_index *index, struct nodes_index *in_R, size_t at,
                           struct error *err)
 {
-    const char *host = nodes_host_of(all->file->entries[at].login);
+    const char *host = node_list_host_of(all->file->entries[at].login);
     const char *text = spec->topologies[all->which[at]];
     size_t before = all->nodes->count;
-    struct node *node = nodes_add(all->nodes, index, host, (uint32_t)before, 0);
+    struct node *node = node_list_add(all->nodes, index, host, (uint32_t)before, 0);
     if (all->nodes->count == before)
         return error_usage(err, "--topology: %s is described twice", host);
     all->descriptions[before] = mem_copy_text(strchr(text, '=') + 1);
     if (!all->from)
         return 0;
-    size_t found = nodes_index_find(in_R, host);
-    if (found == NODES_INDEX_NONE)
+    size_t found = node_index_find(in_R, host);
+    if (found == NODE_INDEX_NONE)
         return error_usage(err, "--topology: %s is not in %s", host, all->from->source);
     node->target = all->from->list[found].target;
-    nodes_add_cores(node, all->from->list[found].cores, all->from->list[found].gpus);
+    node_list_add_cores(node, all->from->list[found].cores, all->from->list[found].gpus);
     return 0;
 }
 
 static int topologies_build(struct topologies *all, const struct spec *spec, struct error *err)
 {
     size_t count = all->file->count, nfrom = all->from ? all->from->count : 0;
-    struct nodes_index *index = nodes_index_new(count), *in_R = nodes_index_new(nfrom);
+    struct nodes_index *index = node_index_new(count), *in_R = node_index_new(nfrom);
     int rc = 0;
     all->descriptions = mem_array(count + 1, sizeof(char *));
     for (size_t i = 0; i < nfrom; i++)
-        nodes_index_add(in_R, all->from->list[i].host, i);
+        node_index_add(in_R, all->from->list[i].host, i);
     for (size_t i = 0; i < count && rc == 0; i++)
         rc = topologies_add(all, spec, index, in_R, i, err);
-    nodes_index_free(index);
-    nodes_index_free(in_R);
+    node_index_free(index);
+    node_index_free(in_R);
     return rc;
 }
 
@@ -221,7 +223,7 @@ static int topologies_leave_out(struct topologies *all, const struct spec *spec,
             all->descriptions[kept++] = all->descriptions[i];
     }
     all->descriptions[kept] = NULL;
-    nodes_drop(all->nodes, drop);
+    node_list_drop(all->nodes, drop);
     free(drop);
     return 0;
 }
@@ -229,7 +231,7 @@ static int topologies_leave_out(struct topologies *all, const struct spec *spec,
 static int topologies_make(struct topologies *all, const struct spec *spec, double now,
                            struct error *err)
 {
-    if (spec->resources && !(all->from = nodes_read_R(spec->resources, now, err)))
+    if (spec->resources && !(all->from = node_list_read_R(spec->resources, now, err)))
         return -1;
     if (topologies_read(all, spec, err) < 0 || topologies_build(all, spec, err) < 0)
         return -1;
@@ -243,20 +245,20 @@ static int topologies_make(struct topologies *all, const struct spec *spec, doub
     return 0;
 }
 
-struct nodes *nodes_from_topologies(const struct spec *spec, double now, char ***descriptions,
-                                    struct error *err)
+struct node_list *node_list_from_topologies(const struct spec *spec, double now,
+                                            char ***descriptions, struct error *err)
 {
     struct topologies all = {0};
-    all.nodes = nodes_new(mem_copy_text("--topology"));
+    all.nodes = node_list_new(mem_copy_text("--topology"));
     all.file = mem_alloc(sizeof(*all.file));
     if (topologies_make(&all, spec, now, err) < 0) {
-        nodes_free(all.nodes);
+        node_list_free(all.nodes);
         spec_free_words(all.descriptions);
         all.nodes = NULL;
         all.descriptions = NULL;
     }
     *descriptions = all.descriptions;
-    nodes_free(all.from);
+    node_list_free(all.from);
     hostfile_free(all.file);
     free(all.which);
     return all.nodes;
@@ -264,7 +266,7 @@ struct nodes *nodes_from_topologies(const struct spec *spec, double now, char **
 
 /* A list of nodes from an R, or from a list of hosts. */
 
-struct rset *nodes_decode_R(const char *text, size_t len, double now, struct error *err)
+struct rset *node_list_decode_R(const char *text, size_t len, double now, struct error *err)
 {
     struct rset *R = rset_decode(text, len, err);
     if (!R || rset_check_time(R, now, err) == 0)
@@ -273,26 +275,26 @@ struct rset *nodes_decode_R(const char *text, size_t len, double now, struct err
     return NULL;
 }
 
-struct nodes *nodes_from_rset(struct rset *R, char *source)
+struct node_list *node_list_from_rset(struct rset *R, char *source)
 {
-    struct nodes *nodes = nodes_new(source);
-    struct nodes_index *index = nodes_index_new(R->nnodes);
+    struct node_list *nodes = node_list_new(source);
+    struct nodes_index *index = node_index_new(R->nnodes);
     nodes->R = R;
     for (size_t i = 0; i < R->nnodes; i++) {
         const struct rset_node *from = &R->nodes[i];
-        struct node *node = nodes_add(nodes, index, from->host, from->rank, 0);
-        nodes_add_cores(node, from->children->cores, from->children->gpus);
+        struct node *node = node_list_add(nodes, index, from->host, from->rank, 0);
+        node_list_add_cores(node, from->children->cores, from->children->gpus);
     }
-    nodes_index_free(index);
+    node_index_free(index);
     return nodes;
 }
 
-struct rset *nodes_read_set(const char *path, const char *name, double now, struct error *err)
+struct rset *node_list_read_set(const char *path, const char *name, double now, struct error *err)
 {
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
     if (file_text_read(path, name, RSET_MAX_TEXT, &text, err) == 0) {
-        R = nodes_decode_R(buf_bytes(&text), text.len, now, err);
+        R = node_list_decode_R(buf_bytes(&text), text.len, now, err);
         if (!R)
             error_prefix(err, "%s", name);
     }
@@ -300,17 +302,17 @@ struct rset *nodes_read_set(const char *path, const char *name, double now, stru
     return R;
 }
 
-struct nodes *nodes_read_R(const char *path, double now, struct error *err)
+struct node_list *node_list_read_R(const char *path, double now, struct error *err)
 {
     char *name = file_text_name("R file", path);
-    struct rset *R = nodes_read_set(path, name, now, err);
+    struct rset *R = node_list_read_set(path, name, now, err);
     if (R)
-        return nodes_from_rset(R, name);
+        return node_list_from_rset(R, name);
     free(name);
     return NULL;
 }
 
-char *nodes_R_identity(const char *path)
+char *node_list_R_identity(const char *path)
 {
     char *real = strcmp(path, "-") == 0 ? NULL : realpath(path, NULL);
     char *identity = file_text_name("R file", real ? real : path);
@@ -318,14 +320,14 @@ char *nodes_R_identity(const char *path)
     return identity;
 }
 
-struct nodes *nodes_from_entries(const struct hostfile *file, char *source)
+struct node_list *node_list_from_entries(const struct hostfile *file, char *source)
 {
-    struct nodes *nodes = nodes_new(source);
-    struct nodes_index *index = nodes_index_new(file->count);
+    struct node_list *nodes = node_list_new(source);
+    struct nodes_index *index = node_index_new(file->count);
     for (size_t i = 0; i < file->count; i++)
-        nodes_add(nodes, index, file->entries[i].login, (uint32_t)nodes->count,
-                  file->entries[i].limit);
-    nodes_index_free(index);
+        node_list_add(nodes, index, file->entries[i].login, (uint32_t)nodes->count,
+                      file->entries[i].limit);
+    node_index_free(index);
     return nodes;
 }
 
@@ -334,7 +336,7 @@ struct nodes *nodes_from_entries(const struct hostfile *file, char *source)
 #define MAX_NAMES 20 /* properties that are listed */
 
 /* Nodes that no R names have a rank, a name, and no property. */
-static struct rset *plain_R(const struct nodes *nodes)
+static struct rset *plain_R(const struct node_list *nodes)
 {
     struct rset *R = rset_new();
     struct idset *core = idset_new();
@@ -365,7 +367,7 @@ static char *property_names(const struct rset *R)
 }
 
 /* Why a property that is asked for is not there. */
-static void say_unknown(struct buf *out, const struct nodes *nodes, const struct rset *R,
+static void say_unknown(struct buf *out, const struct node_list *nodes, const struct rset *R,
                         const char *name)
 {
     struct excerpt shown = excerpt(name, strlen(name));
@@ -379,7 +381,7 @@ static void say_unknown(struct buf *out, const struct nodes *nodes, const struct
     free(names);
 }
 
-static int refuse(const struct nodes *nodes, const struct rset *R, const char *text,
+static int refuse(const struct node_list *nodes, const struct rset *R, const char *text,
                   const char *unknown, struct error *err)
 {
     struct buf why = BUF_INIT;
@@ -392,8 +394,8 @@ static int refuse(const struct nodes *nodes, const struct rset *R, const char *t
     return -1;
 }
 
-int nodes_require(struct nodes *nodes, const struct rset *R, const char *constraint, bool *drop,
-                  struct error *err)
+int node_list_require(struct node_list *nodes, const struct rset *R, const char *constraint,
+                      bool *drop, struct error *err)
 {
     struct constraint *wanted = constraint_decode(constraint, err);
     if (!wanted)

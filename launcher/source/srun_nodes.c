@@ -16,7 +16,7 @@ struct slurm_job {
 
 static const char *first_of(const char *one, const char *other)
 {
-    return source_get(one) ? source_get(one) : source_get(other);
+    return batch_system_get(one) ? batch_system_get(one) : batch_system_get(other);
 }
 
 struct slurm_job *slurm_job_new(struct error *err)
@@ -31,7 +31,7 @@ struct slurm_job *slurm_job_new(struct error *err)
                   id);
         return NULL;
     }
-    char *srun = spawn_find("srun", getenv("PATH"), NULL);
+    char *srun = exec_find("srun", getenv("PATH"), NULL);
     if (!srun) {
         error_set(err, "Slurm job %s: there is no srun in the PATH", id);
         return NULL;

@@ -1,5 +1,5 @@
 /*
- * slurm_job - the nodes of the Slurm job that this process belongs to, as its environment has them
+ * srun_nodes - the nodes of the Slurm job that this process belongs to, as its environment has them
  * (sbatch(1), "OUTPUT ENVIRONMENT VARIABLES"): where its srun can start agents.
  */
 #ifndef LAUNCHER_SOURCE_SRUN_NODES_H

@@ -163,7 +163,7 @@ int field_set_number(void *base, const struct field *field, const json_t *value,
 
 json_t *field_get_duration(const void *base, const struct field *field)
 {
-    char *text = fsd_encode(*(const double *)field_at(base, field));
+    char *text = duration_encode(*(const double *)field_at(base, field));
     json_t *value = json_string(text);
     free(text);
     return value;
@@ -174,7 +174,7 @@ int field_set_duration(void *base, const struct field *field, const json_t *valu
 {
     if (!json_is_string(value))
         return field_wants("a duration such as \"30s\"", value, err);
-    return fsd_decode(json_string_value(value), field_into(base, field), err);
+    return duration_decode(json_string_value(value), field_into(base, field), err);
 }
 
 json_t *field_get_umask(const void *base, const struct field *field)

@@ -1,5 +1,5 @@
 /*
- * json_field - members of a struct and their keys in JSON, as a table.
+ * field - members of a struct and their keys in JSON, as a table.
  *
  * One table drives both directions, so that what is written can be read. A key whose value says
  * nothing (NULL, false, 0) is left out. Reading is strict: unknown keys, wrong types and values

@@ -148,7 +148,7 @@ int spec_signal_decode(const char *text, int *number, double *before, struct err
     if (!found || found == SIGSTOP)
         return error_set(err, "%s: expected the name or number of a signal before the @",
                          excerpt(text, strlen(text)).text);
-    if (fsd_decode(at + 1, before, err) < 0)
+    if (duration_decode(at + 1, before, err) < 0)
         return -1;
     if (!isfinite(*before) || *before <= 0)
         return error_set(err, "\"%s\" must be more than 0s and less than the limit", at + 1);
@@ -159,7 +159,7 @@ int spec_signal_decode(const char *text, int *number, double *before, struct err
 char *spec_signal_encode(int number, double before)
 {
     const char *name = signal_name(number);
-    char *time = fsd_encode(before);
+    char *time = duration_encode(before);
     char *text = strncmp(name, "SIG", 3) == 0 ? mem_format("%s@%s", name + 3, time)
                                               : mem_format("%d@%s", number, time);
     free(time);

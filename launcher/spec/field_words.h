@@ -1,5 +1,5 @@
 /*
- * spec_words - the words that a spec uses, each with its value.
+ * field_words - the words that a spec uses, each with its value.
  *
  * The command line and the JSON form read and write the same words from these tables, which end
  * at a NULL word. Where two words have one value, the first is the one that is written.

@@ -103,11 +103,11 @@ struct spec_part *spec_add_part(struct spec *spec)
     return part;
 }
 
-void spec_add_env(struct spec_part *part, enum spec_env_kind kind, const char *name, size_t len,
+void spec_add_env(struct spec_part *part, enum env_kind kind, const char *name, size_t len,
                   const char *value)
 {
     part->env = mem_resize(part->env, part->nenv + 1, sizeof(part->env[0]));
-    part->env[part->nenv++] = (struct spec_env){
+    part->env[part->nenv++] = (struct env){
         .kind = kind, .name = mem_copy_text_n(name, len), .value = mem_copy_text(value)};
 }
 
@@ -203,9 +203,9 @@ int spec_inherit(struct spec *spec, struct error *err)
             return error_set(err, "cannot read resource limit %d: %s", i, strerror(errno));
     }
     if (!spec->environment) {
-        spec->environment = spec_env_scrub(environ);
+        spec->environment = env_scrub(environ);
         free(spec->screen_machine);
-        spec->screen_machine = spec_env_screen_machine(spec->environment);
+        spec->screen_machine = env_screen_machine(spec->environment);
     }
     return 0;
 }

@@ -46,7 +46,7 @@ struct spec_part {
     char *pset;  /* the PMIx process set that its tasks are in; NULL: none */
     char *chdir; /* NULL: the caller's directory */
     int umask;   /* -1: the caller's */
-    struct spec_env *env;
+    struct env *env;
     size_t nenv;
     struct spec_rlimit *rlimits;
     size_t nrlimits;
@@ -127,7 +127,7 @@ struct spec {
 
     /* what tasks inherit from the caller, before the parts' own changes */
     char **environment; /* NULL-terminated NAME=VALUE, already scrubbed */
-    /* The machine (here.h) whose tasks alone inherit DISPLAY and XAUTHORITY; NULL: any. */
+    /* The machine (localhost.h) whose tasks alone inherit DISPLAY and XAUTHORITY; NULL: any. */
     char *screen_machine;
     char *directory;
     int umask;

@@ -15,8 +15,8 @@
 
 /* A new last part without a program; the pointer holds until the next one is added. */
 struct spec_part *spec_add_part(struct spec *spec);
-/* name[0..len); value is NULL for SPEC_ENV_REMOVE. */
-void spec_add_env(struct spec_part *part, enum spec_env_kind kind, const char *name, size_t len,
+/* name[0..len); value is NULL for ENV_REMOVE. */
+void spec_add_env(struct spec_part *part, enum env_kind kind, const char *name, size_t len,
                   const char *value);
 void spec_add_rlimit(struct spec_part *part, int resource, uint64_t soft); /* the last one wins */
 void spec_add_topology(struct spec *spec, const char *text);

@@ -1,5 +1,5 @@
 /*
- * spec_shape - what may be said by --shape and --requires, before there is any R to ask.
+ * spec_check - what may be said by --shape and --requires, before there is any R to ask.
  */
 #ifndef LAUNCHER_SPEC_SPEC_CHECK_H
 #define LAUNCHER_SPEC_SPEC_CHECK_H

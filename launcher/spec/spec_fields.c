@@ -50,11 +50,11 @@ static json_t *get_env(const void *base, const struct field *field)
     (void)field;
     json_t *list = part->nenv ? json_array() : NULL;
     for (size_t i = 0; i < part->nenv; i++) {
-        const struct spec_env *rule = &part->env[i];
+        const struct env *rule = &part->env[i];
         json_t *entry = json_object();
-        json_object_set_new(entry, rule->kind == SPEC_ENV_SET ? "set" : "remove",
+        json_object_set_new(entry, rule->kind == ENV_SET ? "set" : "remove",
                             text_to_json(rule->name));
-        if (rule->kind == SPEC_ENV_SET)
+        if (rule->kind == ENV_SET)
             json_object_set_new(entry, "value", text_to_json(rule->value));
         json_array_append_new(list, entry);
     }
@@ -74,7 +74,7 @@ static int set_env_rule(struct spec_part *part, const json_t *entry, struct erro
     if (rc == 0 && (!name[0] || (set && strchr(name, '='))))
         rc = error_set(err, "\"%s\" is not the name of a variable", name);
     if (rc == 0)
-        spec_add_env(part, set ? SPEC_ENV_SET : SPEC_ENV_REMOVE, name, strlen(name), text);
+        spec_add_env(part, set ? ENV_SET : ENV_REMOVE, name, strlen(name), text);
     free(name);
     free(text);
     return rc;

@@ -12,32 +12,32 @@ static int template_width(uint32_t ntasks)
     return width;
 }
 
-static void add_rank(struct buf *out, const struct template_fields *fields)
+static void add_rank(struct buf *out, const struct filename_template_fields *fields)
 {
     buf_printf(out, "%u", fields->rank);
 }
 
-static void add_padded_rank(struct buf *out, const struct template_fields *fields)
+static void add_padded_rank(struct buf *out, const struct filename_template_fields *fields)
 {
     buf_printf(out, "%0*u", template_width(fields->ntasks), fields->rank);
 }
 
-static void add_host(struct buf *out, const struct template_fields *fields)
+static void add_host(struct buf *out, const struct filename_template_fields *fields)
 {
     buf_add_text(out, fields->host ? fields->host : "");
 }
 
-static void add_node(struct buf *out, const struct template_fields *fields)
+static void add_node(struct buf *out, const struct filename_template_fields *fields)
 {
     buf_printf(out, "%u", fields->node);
 }
 
-static void add_program(struct buf *out, const struct template_fields *fields)
+static void add_program(struct buf *out, const struct filename_template_fields *fields)
 {
     buf_add_text(out, fields->program ? fields->program : "");
 }
 
-static void add_percent(struct buf *out, const struct template_fields *fields)
+static void add_percent(struct buf *out, const struct filename_template_fields *fields)
 {
     (void)fields;
     buf_add_char(out, '%');
@@ -45,7 +45,7 @@ static void add_percent(struct buf *out, const struct template_fields *fields)
 
 static const struct template_word {
     char letter;
-    void (*add)(struct buf *out, const struct template_fields *fields);
+    void (*add)(struct buf *out, const struct filename_template_fields *fields);
 } template_words[] = {{'r', add_rank}, {'R', add_padded_rank}, {'h', add_host},
                       {'n', add_node}, {'p', add_program},     {'%', add_percent}};
 
@@ -59,7 +59,7 @@ static const struct template_word *template_find(char letter)
     return NULL;
 }
 
-int template_check(const char *text, struct error *err)
+int filename_template_check(const char *text, struct error *err)
 {
     if (!*text)
         return error_usage(err, "the name of an output file is empty");
@@ -73,7 +73,7 @@ int template_check(const char *text, struct error *err)
     return 0;
 }
 
-char *template_expand(const char *text, const struct template_fields *fields)
+char *filename_template_expand(const char *text, const struct filename_template_fields *fields)
 {
     struct buf out = BUF_INIT;
     for (const char *p = text; *p; p++) {

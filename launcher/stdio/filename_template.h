@@ -1,5 +1,5 @@
 /*
- * template - the name of an output file, with places for what differs between tasks.
+ * filename_template - the name of an output file, with places for what differs between tasks.
  *
  * %r rank, %R rank zero-padded to the width of the largest, %h host, %n node id, %p program id,
  * %% a percent sign; every other %-letter is refused. Pure: no file is touched.
@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-struct template_fields {
+struct filename_template_fields {
     uint32_t rank;
     uint32_t ntasks;
     uint32_t node;
@@ -20,9 +20,9 @@ struct template_fields {
 };
 
 /* 0, or -1 with a sentence of kind ERROR_USAGE. */
-int template_check(const char *text, struct error *err);
+int filename_template_check(const char *text, struct error *err);
 
-/* The name for these fields; the caller frees it. The text must have passed template_check(). */
-char *template_expand(const char *text, const struct template_fields *fields);
+/* The name for these fields; the caller frees it. The text must have passed filename_template_check(). */
+char *filename_template_expand(const char *text, const struct filename_template_fields *fields);
 
 #endif

@@ -5,9 +5,9 @@
 /* A rest that grew beyond this is given back when it is empty: there may be many streams. */
 #define LINES_KEEP 16384
 
-void lines_init(struct lines *lines, bool raw)
+void line_buffer_init(struct line_buffer *lines, bool raw)
 {
-    *lines = (struct lines){.rest = BUF_INIT, .raw = raw};
+    *lines = (struct line_buffer){.rest = BUF_INIT, .raw = raw};
 }
 
 static size_t lines_min(size_t a, size_t b)
@@ -15,14 +15,15 @@ static size_t lines_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void lines_pass(struct lines *lines, const char *bytes, size_t len, bool unfinished,
-                       lines_emit emit, void *arg)
+static void lines_pass(struct line_buffer *lines, const char *bytes, size_t len, bool unfinished,
+                       line_buffer_emit emit, void *arg)
 {
     lines->inside = unfinished;
     emit(arg, bytes, len, unfinished);
 }
 
-static void lines_pass_rest(struct lines *lines, bool unfinished, lines_emit emit, void *arg)
+static void lines_pass_rest(struct line_buffer *lines, bool unfinished, line_buffer_emit emit,
+                            void *arg)
 {
     lines_pass(lines, buf_bytes(&lines->rest), lines->rest.len, unfinished, emit, arg);
     if (lines->rest.room > LINES_KEEP)
@@ -31,10 +32,10 @@ static void lines_pass_rest(struct lines *lines, bool unfinished, lines_emit emi
         buf_clear(&lines->rest);
 }
 
-static size_t lines_raw(struct lines *lines, const char *bytes, size_t len, lines_emit emit,
-                        void *arg)
+static size_t lines_raw(struct line_buffer *lines, const char *bytes, size_t len,
+                        line_buffer_emit emit, void *arg)
 {
-    size_t count = lines_min(len, LINES_MAX);
+    size_t count = lines_min(len, LINE_BUFFER_MAX);
     lines_pass(lines, bytes, count, bytes[count - 1] != '\n', emit, arg);
     return count;
 }
@@ -50,12 +51,12 @@ static const char *lines_last_end(const char *bytes, size_t len)
 
 /* Nothing is kept: pass on straight from the caller's bytes, as many whole lines as one piece
  * may hold. */
-static size_t lines_fresh(struct lines *lines, const char *bytes, size_t len, lines_emit emit,
-                          void *arg)
+static size_t lines_fresh(struct line_buffer *lines, const char *bytes, size_t len,
+                          line_buffer_emit emit, void *arg)
 {
-    size_t window = lines_min(len, LINES_MAX);
+    size_t window = lines_min(len, LINE_BUFFER_MAX);
     const char *end = lines_last_end(bytes, window);
-    if (!end && len <= LINES_MAX) {
+    if (!end && len <= LINE_BUFFER_MAX) {
         buf_add(&lines->rest, bytes, len);
         return len;
     }
@@ -66,10 +67,10 @@ static size_t lines_fresh(struct lines *lines, const char *bytes, size_t len, li
 
 /* The beginning of a line is kept: end that line first. The rest is passed on as unfinished only
  * when more follows it, so that the last piece of a line is never empty. */
-static size_t lines_go_on(struct lines *lines, const char *bytes, size_t len, lines_emit emit,
-                          void *arg)
+static size_t lines_go_on(struct line_buffer *lines, const char *bytes, size_t len,
+                          line_buffer_emit emit, void *arg)
 {
-    size_t window = lines_min(len, LINES_MAX - lines->rest.len);
+    size_t window = lines_min(len, LINE_BUFFER_MAX - lines->rest.len);
     const char *newline = memchr(bytes, '\n', window);
     const char *end = newline ? newline + 1 : lines_last_end(bytes, window);
     size_t count = end ? (size_t)(end - bytes) : window;
@@ -79,7 +80,8 @@ static size_t lines_go_on(struct lines *lines, const char *bytes, size_t len, li
     return count;
 }
 
-void lines_feed(struct lines *lines, const char *bytes, size_t len, lines_emit emit, void *arg)
+void line_buffer_feed(struct line_buffer *lines, const char *bytes, size_t len,
+                      line_buffer_emit emit, void *arg)
 {
     while (len) {
         size_t count = lines->raw        ? lines_raw(lines, bytes, len, emit, arg)
@@ -90,20 +92,20 @@ void lines_feed(struct lines *lines, const char *bytes, size_t len, lines_emit e
     }
 }
 
-void lines_idle(struct lines *lines, lines_emit emit, void *arg)
+void line_buffer_idle(struct line_buffer *lines, line_buffer_emit emit, void *arg)
 {
     if (lines->rest.len)
         lines_pass_rest(lines, false, emit, arg);
 }
 
-void lines_end(struct lines *lines, lines_emit emit, void *arg)
+void line_buffer_end(struct line_buffer *lines, line_buffer_emit emit, void *arg)
 {
     if (lines->rest.len)
         lines_pass_rest(lines, false, emit, arg);
     lines->inside = false;
 }
 
-void lines_free(struct lines *lines)
+void line_buffer_free(struct line_buffer *lines)
 {
     buf_free(&lines->rest);
     lines->inside = false;

@@ -7,7 +7,7 @@
 
 /* Labelled lines are gathered here, so that a short line does not cost a system call. */
 struct batch {
-    struct sink *sink;
+    struct nonblocking_writer *sink;
     size_t len;
     size_t taken;
     char bytes[65536];
@@ -16,7 +16,7 @@ struct batch {
 static void batch_put(struct batch *batch)
 {
     if (batch->len)
-        sink_put(batch->sink, batch->bytes, batch->len, batch->taken);
+        nonblocking_writer_put(batch->sink, batch->bytes, batch->len, batch->taken);
     batch->len = batch->taken = 0;
 }
 
@@ -25,7 +25,7 @@ static void batch_add(struct batch *batch, const char *bytes, size_t len, size_t
     if (len > sizeof(batch->bytes) - batch->len)
         batch_put(batch);
     if (len > sizeof(batch->bytes)) {
-        sink_put(batch->sink, bytes, len, taken);
+        nonblocking_writer_put(batch->sink, bytes, len, taken);
         return;
     }
     memcpy(batch->bytes + batch->len, bytes, len);
@@ -53,20 +53,20 @@ static size_t label_write(char *label, size_t size, unsigned labels, double now,
 {
     size_t width = 0;
     label[0] = '\0';
-    if (labels & LABEL_TIME) {
+    if (labels & LINE_LABEL_TIME) {
         time_t seconds = (time_t)now;
         struct tm local;
         width = strftime(label, size, "%Y-%m-%dT%H:%M:%S", localtime_r(&seconds, &local));
         width += (size_t)snprintf(label + width, size - width, ".%03d ",
                                   (int)((now - (double)seconds) * 1000));
     }
-    if (labels & LABEL_RANK)
+    if (labels & LINE_LABEL_RANK)
         width += (size_t)snprintf(label + width, size - width, "%u: ", rank);
     return width;
 }
 
-void label_put(struct sink *sink, unsigned labels, uint32_t rank, const char *bytes, size_t len,
-               bool inside)
+void line_label_put(struct nonblocking_writer *sink, unsigned labels, uint32_t rank,
+                    const char *bytes, size_t len, bool inside)
 {
     char label[64];
     size_t width = label_write(label, sizeof(label), labels, ev_now(sink->loop), rank);

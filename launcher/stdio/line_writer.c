@@ -31,7 +31,7 @@ static int writer_order(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-static void long_add(struct dest *dest, uint64_t writer)
+static void long_add(struct line_writer *dest, uint64_t writer)
 {
     uint64_t *added = mem_alloc(sizeof(*added));
     *added = writer;
@@ -39,7 +39,7 @@ static void long_add(struct dest *dest, uint64_t writer)
 }
 
 /* Whether it was there. */
-static bool long_remove(struct dest *dest, uint64_t writer)
+static bool long_remove(struct line_writer *dest, uint64_t writer)
 {
     uint64_t **node = tfind(&writer, &dest->in_long, writer_order);
     if (!node)
@@ -50,13 +50,13 @@ static bool long_remove(struct dest *dest, uint64_t writer)
     return true;
 }
 
-static struct dest_waiter *waiter_find(const struct dest *dest, uint64_t writer)
+static struct dest_waiter *waiter_find(const struct line_writer *dest, uint64_t writer)
 {
     struct dest_waiter **node = tfind(&writer, &dest->by_writer, writer_order);
     return node ? *node : NULL;
 }
 
-static struct dest_waiter *waiter_new(struct dest *dest, uint64_t writer)
+static struct dest_waiter *waiter_new(struct line_writer *dest, uint64_t writer)
 {
     struct dest_waiter *waiter = mem_alloc(sizeof(*waiter));
     waiter->writer = writer;
@@ -65,7 +65,7 @@ static struct dest_waiter *waiter_new(struct dest *dest, uint64_t writer)
     return waiter;
 }
 
-static void waiter_free(struct dest *dest, struct dest_waiter *waiter)
+static void waiter_free(struct line_writer *dest, struct dest_waiter *waiter)
 {
     tdelete(waiter, &dest->by_writer, writer_order);
     TAILQ_REMOVE(&dest->waiting, waiter, next);
@@ -76,9 +76,9 @@ static void waiter_free(struct dest *dest, struct dest_waiter *waiter)
 
 /* Whether what this one writes must not be in the line of the last one. A line too long to be sent
  * in one piece is data rather than text: its bytes stay as they are. */
-static bool dest_parts(const struct dest *dest, uint64_t writer)
+static bool dest_parts(const struct line_writer *dest, uint64_t writer)
 {
-    if (dest->labels || writer == DEST_TPRUN || dest->last == DEST_TPRUN)
+    if (dest->labels || writer == LINE_WRITER_TPRUN || dest->last == LINE_WRITER_TPRUN)
         return dest->last != writer;
     return !dest->raw && !dest->is_long && dest->last >> 1 != writer >> 1;
 }
@@ -86,10 +86,11 @@ static bool dest_parts(const struct dest *dest, uint64_t writer)
 /* The line that these bytes end in has more of them than any that is sent whole. */
 static bool ends_in_long_line(const char *bytes, size_t len)
 {
-    return len > LINES_MAX && !memrchr(bytes + len - LINES_MAX - 1, '\n', LINES_MAX + 1);
+    return len > LINE_BUFFER_MAX &&
+           !memrchr(bytes + len - LINE_BUFFER_MAX - 1, '\n', LINE_BUFFER_MAX + 1);
 }
 
-static void dest_print(struct dest *dest, uint64_t writer, const char *bytes, size_t len,
+static void dest_print(struct line_writer *dest, uint64_t writer, const char *bytes, size_t len,
                        bool unfinished)
 {
     if (!len || dest->sink.error) {
@@ -97,14 +98,14 @@ static void dest_print(struct dest *dest, uint64_t writer, const char *bytes, si
         return;
     }
     if (dest->open && dest_parts(dest, writer)) {
-        sink_put(&dest->sink, "\n", 1, 0);
+        nonblocking_writer_put(&dest->sink, "\n", 1, 0);
         dest->open = false;
     }
     bool inside = dest->open && (!dest->returned || bytes[0] == '\n');
-    if (dest->labels && writer != DEST_TPRUN)
-        label_put(&dest->sink, dest->labels, (uint32_t)(writer >> 1), bytes, len, inside);
+    if (dest->labels && writer != LINE_WRITER_TPRUN)
+        line_label_put(&dest->sink, dest->labels, (uint32_t)(writer >> 1), bytes, len, inside);
     else
-        sink_put(&dest->sink, bytes, len, len);
+        nonblocking_writer_put(&dest->sink, bytes, len, len);
     bool in_long = long_remove(dest, writer);
     dest->open = bytes[len - 1] != '\n';
     dest->is_long = dest->open && (unfinished || (in_long && !memchr(bytes, '\n', len)) ||
@@ -116,7 +117,7 @@ static void dest_print(struct dest *dest, uint64_t writer, const char *bytes, si
 }
 
 /* Let the timer run exactly while somebody waits. */
-static void dest_set_timer(struct dest *dest)
+static void dest_set_timer(struct line_writer *dest)
 {
     struct ev_loop *loop = dest->sink.loop;
     ev_timer_stop(loop, &dest->timer);
@@ -130,11 +131,11 @@ static void dest_set_timer(struct dest *dest)
 }
 
 /* The floor is free: print what waits, until one of them is inside a line. */
-static void dest_go_on(struct dest *dest)
+static void dest_go_on(struct line_writer *dest)
 {
     struct dest_waiter *waiter;
-    dest->floor = DEST_NOBODY;
-    while (dest->floor == DEST_NOBODY && (waiter = TAILQ_FIRST(&dest->waiting))) {
+    dest->floor = LINE_WRITER_NOBODY;
+    while (dest->floor == LINE_WRITER_NOBODY && (waiter = TAILQ_FIRST(&dest->waiting))) {
         dest_print(dest, waiter->writer, buf_bytes(&waiter->bytes), waiter->bytes.len,
                    waiter->unfinished);
         if (waiter->unfinished) {
@@ -149,7 +150,7 @@ static void dest_go_on(struct dest *dest)
 
 static void dest_impatient(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    struct dest *dest = timer->data;
+    struct line_writer *dest = timer->data;
     (void)events;
     if (dest->sink.queue.len || ev_now(loop) > dest->due + DEST_LATE)
         dest->heard = ev_now(loop);
@@ -163,26 +164,28 @@ static void dest_impatient(struct ev_loop *loop, ev_timer *timer, int events)
 
 static void dest_progress(void *arg)
 {
-    struct dest *dest = arg;
+    struct line_writer *dest = arg;
     if (!dest->sink.queue.len)
         dest->heard = ev_now(dest->sink.loop);
     dest->changed(dest->arg, dest);
 }
 
-void dest_init(struct dest *dest, struct ev_loop *loop, unsigned labels, bool raw, double patience,
-               void (*changed)(void *arg, struct dest *dest), void *arg)
+void line_writer_init(struct line_writer *dest, struct ev_loop *loop, unsigned labels, bool raw,
+                      double patience, void (*changed)(void *arg, struct line_writer *dest),
+                      void *arg)
 {
-    *dest = (struct dest){.labels = labels, .raw = raw, .last = DEST_NOBODY, .floor = DEST_NOBODY};
+    *dest = (struct line_writer){
+        .labels = labels, .raw = raw, .last = LINE_WRITER_NOBODY, .floor = LINE_WRITER_NOBODY};
     dest->changed = changed;
     dest->arg = arg;
-    sink_init(&dest->sink, loop, dest_progress, dest);
+    nonblocking_writer_init(&dest->sink, loop, dest_progress, dest);
     ev_timer_init(&dest->timer, dest_impatient, 0, 0);
     dest->timer.data = dest;
     dest->patience = patience;
     TAILQ_INIT(&dest->waiting);
 }
 
-static void dest_wait(struct dest *dest, uint64_t writer, const char *bytes, size_t len,
+static void dest_wait(struct line_writer *dest, uint64_t writer, const char *bytes, size_t len,
                       bool unfinished)
 {
     bool first = TAILQ_EMPTY(&dest->waiting);
@@ -199,9 +202,10 @@ static void dest_wait(struct dest *dest, uint64_t writer, const char *bytes, siz
         dest_set_timer(dest);
 }
 
-void dest_put(struct dest *dest, uint64_t writer, const char *bytes, size_t len, bool unfinished)
+void line_writer_put(struct line_writer *dest, uint64_t writer, const char *bytes, size_t len,
+                     bool unfinished)
 {
-    if (dest->floor != DEST_NOBODY && dest->floor != writer) {
+    if (dest->floor != LINE_WRITER_NOBODY && dest->floor != writer) {
         dest_wait(dest, writer, bytes, len, unfinished);
         return;
     }
@@ -213,7 +217,7 @@ void dest_put(struct dest *dest, uint64_t writer, const char *bytes, size_t len,
         dest_go_on(dest);
 }
 
-void dest_end(struct dest *dest, uint64_t writer)
+void line_writer_end(struct line_writer *dest, uint64_t writer)
 {
     if (dest->floor == writer) {
         dest_go_on(dest);
@@ -226,35 +230,35 @@ void dest_end(struct dest *dest, uint64_t writer)
         long_remove(dest, writer);
 }
 
-bool dest_busy(const struct dest *dest)
+bool line_writer_busy(const struct line_writer *dest)
 {
     return dest->sink.queue.len || !TAILQ_EMPTY(&dest->waiting);
 }
 
-void dest_end_all(struct dest *dest)
+void line_writer_end_all(struct line_writer *dest)
 {
     while (!TAILQ_EMPTY(&dest->waiting))
         dest_go_on(dest);
-    dest->floor = DEST_NOBODY;
+    dest->floor = LINE_WRITER_NOBODY;
 }
 
-void dest_typed(struct dest *dest)
+void line_writer_typed(struct line_writer *dest)
 {
     dest->open = dest->open && (!dest->sink.tty || dest->sink.queue.len);
 }
 
-void dest_flush(struct dest *dest)
+void line_writer_flush(struct line_writer *dest)
 {
-    dest_end_all(dest);
-    sink_flush(&dest->sink);
+    line_writer_end_all(dest);
+    nonblocking_writer_flush(&dest->sink);
 }
 
-void dest_free(struct dest *dest)
+void line_writer_free(struct line_writer *dest)
 {
     struct dest_waiter *waiter;
     while ((waiter = TAILQ_FIRST(&dest->waiting)))
         waiter_free(dest, waiter);
     tdestroy(dest->in_long, free);
     ev_timer_stop(dest->sink.loop, &dest->timer);
-    sink_free(&dest->sink);
+    nonblocking_writer_free(&dest->sink);
 }

@@ -1,5 +1,5 @@
 /*
- * dest - one place where lines of several writers end, and who has the floor there.
+ * line_writer - one place where lines of several writers end, and who has the floor there.
  *
  * A writer is a rank's stream. One that is inside an unfinished line has the floor: what others
  * send waits, apart for each writer, and is printed in the order in which they began to wait.
@@ -28,22 +28,22 @@
 #include "launcher/stdio/nonblocking_writer.h"
 
 /* A rank and its stream in one number. */
-#define DEST_WRITER(rank, stream) ((uint64_t)(rank) << 1 | (unsigned)(stream))
-#define DEST_NOBODY UINT64_MAX
-#define DEST_TPRUN (UINT64_MAX - 1) /* what tprun has to say: no rank, no label */
+#define LINE_WRITER_WRITER(rank, stream) ((uint64_t)(rank) << 1 | (unsigned)(stream))
+#define LINE_WRITER_NOBODY UINT64_MAX
+#define LINE_WRITER_TPRUN (UINT64_MAX - 1) /* what tprun has to say: no rank, no label */
 
 struct dest_waiter;
 
-struct dest {
-    struct sink sink;
-    unsigned labels; /* LABEL_* of label.h */
+struct line_writer {
+    struct nonblocking_writer sink;
+    unsigned labels; /* LABEL_* of line_label.h */
     bool raw;
     size_t held;     /* bytes that wait for the floor */
     bool open;       /* the last byte printed was not a newline */
-    bool is_long;    /* that line is longer than what lines.h sends whole */
+    bool is_long;    /* that line is longer than what line_buffer.h sends whole */
     bool returned;   /* but a carriage return */
     uint64_t last;   /* who printed it */
-    uint64_t floor;  /* who is inside a line, or DEST_NOBODY: then nobody waits */
+    uint64_t floor;  /* who is inside a line, or LINE_WRITER_NOBODY: then nobody waits */
     ev_tstamp heard; /* when the floor's owner was last heard of */
     double patience;
     ev_tstamp due;  /* when the timer should run */
@@ -51,22 +51,24 @@ struct dest {
     TAILQ_HEAD(dest_waiters, dest_waiter) waiting;
     void *by_writer; /* the waiting ones, a tsearch() tree */
     void *in_long;   /* those inside a line that is_long, likewise */
-    void (*changed)(void *arg, struct dest *dest);
+    void (*changed)(void *arg, struct line_writer *dest);
     void *arg;
 };
 
-void dest_init(struct dest *dest, struct ev_loop *loop, unsigned labels, bool raw, double patience,
-               void (*changed)(void *arg, struct dest *dest), void *arg);
-void dest_put(struct dest *dest, uint64_t writer, const char *bytes, size_t len, bool unfinished);
-void dest_end(struct dest *dest, uint64_t writer);
+void line_writer_init(struct line_writer *dest, struct ev_loop *loop, unsigned labels, bool raw,
+                      double patience, void (*changed)(void *arg, struct line_writer *dest),
+                      void *arg);
+void line_writer_put(struct line_writer *dest, uint64_t writer, const char *bytes, size_t len,
+                     bool unfinished);
+void line_writer_end(struct line_writer *dest, uint64_t writer);
 /* Nothing more comes of any rank: nobody waits for another. */
-void dest_end_all(struct dest *dest);
+void line_writer_end_all(struct line_writer *dest);
 /* Somebody typed a newline on the terminal that this may be: the next line begins. */
-void dest_typed(struct dest *dest);
+void line_writer_typed(struct line_writer *dest);
 /* Somebody waits, or something is queued. */
-bool dest_busy(const struct dest *dest);
+bool line_writer_busy(const struct line_writer *dest);
 /* Print all that waits, unfinished or not, and write the queue, blocking. */
-void dest_flush(struct dest *dest);
-void dest_free(struct dest *dest);
+void line_writer_flush(struct line_writer *dest);
+void line_writer_free(struct line_writer *dest);
 
 #endif

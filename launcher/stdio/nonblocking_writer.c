@@ -34,12 +34,12 @@ static ssize_t way_socket(int fd, const char *bytes, size_t len)
 }
 
 static ssize_t (*const sink_ways[])(int fd, const char *bytes, size_t len) = {
-    [SINK_PLAIN] = way_plain,
-    [SINK_CAREFUL] = way_careful,
-    [SINK_SOCKET] = way_socket,
+    [NONBLOCKING_WRITER_PLAIN] = way_plain,
+    [NONBLOCKING_WRITER_CAREFUL] = way_careful,
+    [NONBLOCKING_WRITER_SOCKET] = way_socket,
 };
 
-static void sink_fail(struct sink *sink, int error)
+static void sink_fail(struct nonblocking_writer *sink, int error)
 {
     sink->error = error;
     sink->left += sink->queued;
@@ -49,7 +49,7 @@ static void sink_fail(struct sink *sink, int error)
 }
 
 /* How many bytes the descriptor takes now. */
-static size_t sink_try(struct sink *sink, const char *bytes, size_t len)
+static size_t sink_try(struct nonblocking_writer *sink, const char *bytes, size_t len)
 {
     size_t done = 0;
     while (done < len) {
@@ -67,7 +67,7 @@ static size_t sink_try(struct sink *sink, const char *bytes, size_t len)
 }
 
 /* Write of the queue what the descriptor takes now. */
-static void sink_push(struct sink *sink)
+static void sink_push(struct nonblocking_writer *sink)
 {
     size_t len = sink->queue.len;
     size_t done = sink_try(sink, buf_bytes(&sink->queue), len);
@@ -86,21 +86,23 @@ static void sink_push(struct sink *sink)
 
 static void sink_ready(struct ev_loop *loop, ev_io *watcher, int events)
 {
-    struct sink *sink = watcher->data;
+    struct nonblocking_writer *sink = watcher->data;
     (void)loop;
     (void)events;
     sink_push(sink);
     sink->progress(sink->arg);
 }
 
-void sink_init(struct sink *sink, struct ev_loop *loop, void (*progress)(void *arg), void *arg)
+void nonblocking_writer_init(struct nonblocking_writer *sink, struct ev_loop *loop,
+                             void (*progress)(void *arg), void *arg)
 {
-    *sink = (struct sink){.loop = loop, .fd = -1, .progress = progress, .arg = arg};
+    *sink = (struct nonblocking_writer){.loop = loop, .fd = -1, .progress = progress, .arg = arg};
     ev_io_init(&sink->writable, sink_ready, -1, EV_WRITE);
     sink->writable.data = sink;
 }
 
-static void sink_use(struct sink *sink, int fd, bool owned, enum sink_way way, size_t chunk)
+static void sink_use(struct nonblocking_writer *sink, int fd, bool owned,
+                     enum nonblocking_writer_way way, size_t chunk)
 {
     sink->fd = fd;
     sink->owned = owned;
@@ -116,33 +118,34 @@ static int sink_reopen(int fd)
     return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-void sink_borrow(struct sink *sink, int fd)
+void nonblocking_writer_borrow(struct nonblocking_writer *sink, int fd)
 {
     struct stat st;
     bool known = fstat(fd, &st) == 0;
     sink->tty = isatty(fd);
     if (known && S_ISSOCK(st.st_mode)) {
-        sink_use(sink, fd, false, SINK_SOCKET, SSIZE_MAX);
+        sink_use(sink, fd, false, NONBLOCKING_WRITER_SOCKET, SSIZE_MAX);
         return;
     }
     if (!known || !(sink->tty || S_ISFIFO(st.st_mode))) {
-        sink_use(sink, fd, false, SINK_PLAIN, SSIZE_MAX);
+        sink_use(sink, fd, false, NONBLOCKING_WRITER_PLAIN, SSIZE_MAX);
         return;
     }
     int mine = sink_reopen(fd);
     if (mine >= 0)
-        sink_use(sink, mine, true, SINK_PLAIN, SSIZE_MAX);
+        sink_use(sink, mine, true, NONBLOCKING_WRITER_PLAIN, SSIZE_MAX);
     else
-        sink_use(sink, fd, false, SINK_CAREFUL, sink->tty ? SINK_TTY_CHUNK : PIPE_BUF);
+        sink_use(sink, fd, false, NONBLOCKING_WRITER_CAREFUL,
+                 sink->tty ? SINK_TTY_CHUNK : PIPE_BUF);
 }
 
-void sink_take(struct sink *sink, int fd)
+void nonblocking_writer_take(struct nonblocking_writer *sink, int fd)
 {
     sink->tty = isatty(fd);
-    sink_use(sink, fd, true, SINK_PLAIN, SSIZE_MAX);
+    sink_use(sink, fd, true, NONBLOCKING_WRITER_PLAIN, SSIZE_MAX);
 }
 
-void sink_close(struct sink *sink)
+void nonblocking_writer_close(struct nonblocking_writer *sink)
 {
     ev_io_stop(sink->loop, &sink->writable);
     /* Linux closes the descriptor even where close() is interrupted. */
@@ -151,7 +154,8 @@ void sink_close(struct sink *sink)
     sink->fd = -1;
 }
 
-void sink_put(struct sink *sink, const char *bytes, size_t len, size_t taken)
+void nonblocking_writer_put(struct nonblocking_writer *sink, const char *bytes, size_t len,
+                            size_t taken)
 {
     size_t done = sink->error || sink->queue.len ? 0 : sink_try(sink, bytes, len);
     if (sink->error || done == len) {
@@ -165,7 +169,7 @@ void sink_put(struct sink *sink, const char *bytes, size_t len, size_t taken)
     ev_io_start(sink->loop, &sink->writable);
 }
 
-void sink_flush(struct sink *sink)
+void nonblocking_writer_flush(struct nonblocking_writer *sink)
 {
     while (sink->queue.len) {
         struct pollfd ready = {.fd = sink->fd, .events = POLLOUT};
@@ -174,8 +178,8 @@ void sink_flush(struct sink *sink)
     }
 }
 
-void sink_free(struct sink *sink)
+void nonblocking_writer_free(struct nonblocking_writer *sink)
 {
-    sink_close(sink);
+    nonblocking_writer_close(sink);
     buf_free(&sink->queue);
 }

@@ -1,5 +1,5 @@
 /*
- * sink - a descriptor that takes bytes without blocking the loop.
+ * nonblocking_writer - a descriptor that takes bytes without blocking the loop.
  *
  * Bytes are written straight from the caller's memory while the descriptor takes them; only what
  * it did not take is copied and queued. How that is done depends on what the descriptor is:
@@ -26,14 +26,18 @@
 
 #include "base/buf.h"
 
-enum sink_way { SINK_PLAIN, SINK_CAREFUL, SINK_SOCKET };
+enum nonblocking_writer_way {
+    NONBLOCKING_WRITER_PLAIN,
+    NONBLOCKING_WRITER_CAREFUL,
+    NONBLOCKING_WRITER_SOCKET
+};
 
-struct sink {
+struct nonblocking_writer {
     struct ev_loop *loop;
     int fd;     /* -1: none now */
     bool owned; /* closed with the sink */
     bool tty;
-    enum sink_way way;
+    enum nonblocking_writer_way way;
     size_t chunk; /* the most that is written in one call */
     int error;
     struct buf queue;
@@ -44,18 +48,20 @@ struct sink {
     void *arg;
 };
 
-void sink_init(struct sink *sink, struct ev_loop *loop, void (*progress)(void *arg), void *arg);
+void nonblocking_writer_init(struct nonblocking_writer *sink, struct ev_loop *loop,
+                             void (*progress)(void *arg), void *arg);
 
 /* Use somebody else's descriptor; it stays open and its flags stay as they are. */
-void sink_borrow(struct sink *sink, int fd);
+void nonblocking_writer_borrow(struct nonblocking_writer *sink, int fd);
 /* Use a descriptor that was opened with O_NONBLOCK; the sink closes it. */
-void sink_take(struct sink *sink, int fd);
+void nonblocking_writer_take(struct nonblocking_writer *sink, int fd);
 /* Close an owned descriptor of a sink that has nothing queued. A failed close is an error. */
-void sink_close(struct sink *sink);
+void nonblocking_writer_close(struct nonblocking_writer *sink);
 
-void sink_put(struct sink *sink, const char *bytes, size_t len, size_t taken);
+void nonblocking_writer_put(struct nonblocking_writer *sink, const char *bytes, size_t len,
+                            size_t taken);
 /* Write the queue, waiting as long as it takes. */
-void sink_flush(struct sink *sink);
-void sink_free(struct sink *sink);
+void nonblocking_writer_flush(struct nonblocking_writer *sink);
+void nonblocking_writer_free(struct nonblocking_writer *sink);
 
 #endif

@@ -18,7 +18,7 @@ struct output {
     struct output_config config; /* its texts are our own */
     struct output_ops ops;
     void *arg;
-    struct files files;
+    struct output_files files;
     struct file *standard[2]; /* stdout and stderr */
     struct file *own[2];      /* the same, by stream, where there is no template */
     uint32_t width;           /* as many tasks say how wide %R is */
@@ -54,7 +54,7 @@ static bool is_missing(const char *text, size_t len)
 
 int output_check_template(const char *text, bool make_dirs, struct error *err)
 {
-    if (template_check(text, err) < 0)
+    if (filename_template_check(text, err) < 0)
         return -1;
     size_t len = strcspn(text, "%");
     bool varies = text[len];
@@ -74,7 +74,7 @@ int output_check_template(const char *text, bool make_dirs, struct error *err)
 }
 
 /* A terminal that was hung up says EIO, and a socket's peer may reset it. */
-static bool output_reader_gone(const struct sink *sink)
+static bool output_reader_gone(const struct nonblocking_writer *sink)
 {
     return sink->error == EPIPE || sink->error == ECONNRESET || (sink->tty && sink->error == EIO);
 }
@@ -108,7 +108,7 @@ static void output_tell(struct output *output, struct file *file)
         output->ops.drained(output->arg, left);
 }
 
-static void output_changed(void *arg, struct dest *dest)
+static void output_changed(void *arg, struct line_writer *dest)
 {
     output_tell(arg, (struct file *)dest);
 }
@@ -116,7 +116,8 @@ static void output_changed(void *arg, struct dest *dest)
 static int output_check(const struct output_config *config, struct error *err)
 {
     for (int stream = 0; stream < 2; stream++)
-        if (config->templates[stream] && template_check(config->templates[stream], err) < 0)
+        if (config->templates[stream] &&
+            filename_template_check(config->templates[stream], err) < 0)
             return error_prefix(err, "%s", output_options[stream]);
     return 0;
 }
@@ -133,13 +134,14 @@ struct output *output_new(struct ev_loop *loop, const struct output_config *conf
     output->ops = *ops;
     output->arg = arg;
     unsigned labels =
-        (config->label ? LABEL_RANK : 0) | (unsigned)(config->timestamp ? LABEL_TIME : 0);
-    files_init(&output->files, loop, labels, config->raw, OUTPUT_PATIENCE, output_changed, output);
+        (config->label ? LINE_LABEL_RANK : 0) | (unsigned)(config->timestamp ? LINE_LABEL_TIME : 0);
+    output_files_init(&output->files, loop, labels, config->raw, OUTPUT_PATIENCE, output_changed,
+                      output);
     output->files.make_dirs = config->make_dirs;
     for (int stream = 0; stream < 2; stream++) {
         output->config.templates[stream] = mem_copy_text(config->templates[stream]);
         output->standard[stream] =
-            files_descriptor(&output->files, stream + 1, output_names[stream]);
+            output_files_descriptor(&output->files, stream + 1, output_names[stream]);
         if (config->templates[stream])
             output->task[stream] = mem_array(config->ntasks, sizeof(struct file *));
         else
@@ -175,7 +177,7 @@ void output_free(struct output *output)
 {
     if (!output)
         return;
-    files_free(&output->files);
+    output_files_free(&output->files);
     for (int stream = 0; stream < 2; stream++) {
         free((char *)output->config.templates[stream]);
         free(output->task[stream]);
@@ -188,15 +190,15 @@ static struct file *output_open(struct output *output, uint32_t rank, enum outpu
                                 struct error *err)
 {
     const struct output_config *config = &output->config;
-    struct template_fields fields = {
+    struct filename_template_fields fields = {
         .rank = rank,
         .ntasks = output->width,
         .node = config->node(output->arg, rank),
         .host = config->host(output->arg, rank),
         .program = config->program,
     };
-    char *path = template_expand(config->templates[stream], &fields);
-    struct file *file = files_named(&output->files, path, err);
+    char *path = filename_template_expand(config->templates[stream], &fields);
+    struct file *file = output_files_named(&output->files, path, err);
     free(path);
     return file;
 }
@@ -210,7 +212,7 @@ static struct file *output_find(struct output *output, uint32_t rank, enum outpu
     struct file **file = &output->task[stream][rank];
     if (!*file)
         *file = output_open(output, rank, stream, err);
-    if (*file && files_ready(&output->files, *file, err) == 0)
+    if (*file && output_files_ready(&output->files, *file, err) == 0)
         return *file;
     error_prefix(err, "%s \"%s\", rank %u", output_options[stream],
                  output->config.templates[stream], rank);
@@ -228,7 +230,7 @@ static void output_put(struct output *output, struct file *file, uint64_t writer
 {
     output->pending += len;
     file->used = true;
-    dest_put(&file->dest, writer, bytes, len, unfinished);
+    line_writer_put(&file->dest, writer, bytes, len, unfinished);
     output_tell(output, file);
 }
 
@@ -242,9 +244,9 @@ int output_write(struct output *output, uint32_t rank, enum output_stream stream
     if (!file)
         return -1;
     if (output->config.tee && file != output->standard[way])
-        output_put(output, output->standard[way], DEST_WRITER(rank, stream), bytes, len,
+        output_put(output, output->standard[way], LINE_WRITER_WRITER(rank, stream), bytes, len,
                    unfinished);
-    output_put(output, file, DEST_WRITER(rank, stream), bytes, len, unfinished);
+    output_put(output, file, LINE_WRITER_WRITER(rank, stream), bytes, len, unfinished);
     return 0;
 }
 
@@ -257,10 +259,10 @@ void output_end(struct output *output, uint32_t rank, enum output_stream stream)
     if (!file)
         return;
     if (output->config.tee && file != output->standard[way]) {
-        dest_end(&output->standard[way]->dest, DEST_WRITER(rank, stream));
+        line_writer_end(&output->standard[way]->dest, LINE_WRITER_WRITER(rank, stream));
         output_tell(output, output->standard[way]);
     }
-    dest_end(&file->dest, DEST_WRITER(rank, stream));
+    line_writer_end(&file->dest, LINE_WRITER_WRITER(rank, stream));
     output_tell(output, file);
 }
 
@@ -270,7 +272,7 @@ void output_say(struct output *output, enum output_stream stream, const char *by
     struct buf shown = BUF_INIT;
     printable_add(&shown, bytes, len, PRINTABLE_LINES);
     output->pending += shown.len;
-    dest_put(&file->dest, DEST_TPRUN, buf_bytes(&shown), shown.len, false);
+    line_writer_put(&file->dest, LINE_WRITER_TPRUN, buf_bytes(&shown), shown.len, false);
     output_tell(output, file);
     buf_free(&shown);
 }
@@ -286,7 +288,7 @@ void output_end_all(struct output *output)
     struct file *file, *next;
     for (file = TAILQ_FIRST(&output->files.all); file; file = next) {
         next = TAILQ_NEXT(file, next);
-        dest_end_all(&file->dest);
+        line_writer_end_all(&file->dest);
         output_tell(output, file);
     }
 }
@@ -294,7 +296,7 @@ void output_end_all(struct output *output)
 void output_typed(struct output *output)
 {
     for (int stream = 0; stream < 2; stream++)
-        dest_typed(&output->standard[stream]->dest);
+        line_writer_typed(&output->standard[stream]->dest);
 }
 
 double output_idle(int fd, const char *template)
@@ -314,7 +316,7 @@ size_t output_pending(const struct output *output)
 void output_flush(struct output *output)
 {
     struct file *file, *next;
-    files_flush(&output->files);
+    output_files_flush(&output->files);
     for (file = TAILQ_FIRST(&output->files.all); file; file = next) {
         next = TAILQ_NEXT(file, next);
         output_tell(output, file);

@@ -78,7 +78,7 @@ void output_free(struct output *output);
 void output_grow(struct output *output, uint32_t ntasks);
 void output_name(struct output *output, const char *program); /* that is what %p is */
 
-/* Take bytes (copied). `unfinished` as in lines.h. Files are opened here: -1 with a sentence. */
+/* Take bytes (copied). `unfinished` as in line_buffer.h. Files are opened here: -1 with a sentence. */
 int output_write(struct output *output, uint32_t rank, enum output_stream stream, const void *bytes,
                  size_t len, bool unfinished, struct error *err);
 /* The rank's stream has ended. */

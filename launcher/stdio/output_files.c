@@ -50,10 +50,12 @@ static size_t files_limit(void)
     return limit.rlim_cur / 2;
 }
 
-void files_init(struct files *files, struct ev_loop *loop, unsigned labels, bool raw,
-                double patience, void (*changed)(void *arg, struct dest *dest), void *arg)
+void output_files_init(struct output_files *files, struct ev_loop *loop, unsigned labels, bool raw,
+                       double patience, void (*changed)(void *arg, struct line_writer *dest),
+                       void *arg)
 {
-    *files = (struct files){.loop = loop, .labels = labels, .raw = raw, .patience = patience};
+    *files =
+        (struct output_files){.loop = loop, .labels = labels, .raw = raw, .patience = patience};
     files->changed = changed;
     files->arg = arg;
     files->most = files_limit();
@@ -61,11 +63,11 @@ void files_init(struct files *files, struct ev_loop *loop, unsigned labels, bool
     TAILQ_INIT(&files->recent);
 }
 
-static struct file *file_new(struct files *files, const char *name, const struct stat *st)
+static struct file *file_new(struct output_files *files, const char *name, const struct stat *st)
 {
     struct file *file = mem_alloc(sizeof(*file));
-    dest_init(&file->dest, files->loop, files->labels, files->raw, files->patience, files->changed,
-              files->arg);
+    line_writer_init(&file->dest, files->loop, files->labels, files->raw, files->patience,
+                     files->changed, files->arg);
     file->name = mem_copy_text(name);
     TAILQ_INSERT_TAIL(&files->all, file, next);
     if (st) {
@@ -76,14 +78,14 @@ static struct file *file_new(struct files *files, const char *name, const struct
     return file;
 }
 
-static struct file *files_same(struct files *files, const struct stat *st)
+static struct file *files_same(struct output_files *files, const struct stat *st)
 {
     struct file key = {.dev = st->st_dev, .ino = st->st_ino};
     struct file **node = tfind(&key, &files->by_id, id_order);
     return node ? *node : NULL;
 }
 
-struct file *files_descriptor(struct files *files, int fd, const char *name)
+struct file *output_files_descriptor(struct output_files *files, int fd, const char *name)
 {
     struct stat st;
     bool known = fstat(fd, &st) == 0;
@@ -92,33 +94,33 @@ struct file *files_descriptor(struct files *files, int fd, const char *name)
         return file;
     file = file_new(files, name, known ? &st : NULL);
     file->descriptor = true;
-    sink_borrow(&file->dest.sink, fd);
+    nonblocking_writer_borrow(&file->dest.sink, fd);
     return file;
 }
 
 /* The descriptor is open, and the most recently used. */
-static void files_opened(struct files *files, struct file *file, int fd)
+static void files_opened(struct output_files *files, struct file *file, int fd)
 {
-    sink_take(&file->dest.sink, fd);
+    nonblocking_writer_take(&file->dest.sink, fd);
     if (!file->closable)
         return;
     TAILQ_INSERT_HEAD(&files->recent, file, recent);
     files->open++;
 }
 
-static void files_close(struct files *files, struct file *file)
+static void files_close(struct output_files *files, struct file *file)
 {
     TAILQ_REMOVE(&files->recent, file, recent);
     files->open--;
-    sink_close(&file->dest.sink);
+    nonblocking_writer_close(&file->dest.sink);
 }
 
-static bool files_close_oldest(struct files *files)
+static bool files_close_oldest(struct output_files *files)
 {
     struct file *file;
     TAILQ_FOREACH_REVERSE(file, &files->recent, file_list, recent)
     {
-        if (dest_busy(&file->dest))
+        if (line_writer_busy(&file->dest))
             continue;
         files_close(files, file);
         return true;
@@ -139,7 +141,7 @@ static void files_make_dirs(const char *path)
 }
 
 /* O_NONBLOCK: a FIFO without a reader must not stop the loop here. */
-static int files_open(struct files *files, const char *path)
+static int files_open(struct output_files *files, const char *path)
 {
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     if (files->open >= files->most)
@@ -154,7 +156,7 @@ static int files_open(struct files *files, const char *path)
     }
 }
 
-static int files_refuse(const struct files *files, const char *path, struct error *err)
+static int files_refuse(const struct output_files *files, const char *path, struct error *err)
 {
     const char *hint = errno == ENOENT && !files->make_dirs
                            ? "; directories are not made, its own must exist"
@@ -164,7 +166,7 @@ static int files_refuse(const struct files *files, const char *path, struct erro
 }
 
 /* What was opened is the file that it is: one that is known, or a new one, emptied. */
-static struct file *files_identify(struct files *files, const char *path, int fd)
+static struct file *files_identify(struct output_files *files, const char *path, int fd)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
@@ -183,7 +185,7 @@ static struct file *files_identify(struct files *files, const char *path, int fd
     return file;
 }
 
-struct file *files_named(struct files *files, const char *path, struct error *err)
+struct file *output_files_named(struct output_files *files, const char *path, struct error *err)
 {
     struct file_name key = {.text = (char *)path};
     struct file_name **node = tfind(&key, &files->by_name, name_order);
@@ -208,7 +210,7 @@ struct file *files_named(struct files *files, const char *path, struct error *er
     return file;
 }
 
-int files_ready(struct files *files, struct file *file, struct error *err)
+int output_files_ready(struct output_files *files, struct file *file, struct error *err)
 {
     if (!file->closable || file->dest.sink.error)
         return 0;
@@ -224,23 +226,23 @@ int files_ready(struct files *files, struct file *file, struct error *err)
     return 0;
 }
 
-void files_flush(struct files *files)
+void output_files_flush(struct output_files *files)
 {
     struct file *file;
     TAILQ_FOREACH(file, &files->all, next)
-    dest_flush(&file->dest);
+    line_writer_flush(&file->dest);
     while ((file = TAILQ_FIRST(&files->recent)))
         files_close(files, file);
 }
 
-void files_free(struct files *files)
+void output_files_free(struct output_files *files)
 {
     struct file *file;
     tdestroy(files->by_name, name_free);
     tdestroy(files->by_id, name_keep);
     while ((file = TAILQ_FIRST(&files->all))) {
         TAILQ_REMOVE(&files->all, file, next);
-        dest_free(&file->dest);
+        line_writer_free(&file->dest);
         free(file->name);
         free(file);
     }

@@ -1,5 +1,5 @@
 /*
- * files - the destinations of one run's output: descriptors it was born with, and files by name.
+ * output_files - the destinations of one run's output: descriptors it was born with, and files by name.
  *
  * What is one file is one destination, whatever names lead there (compared by device and inode),
  * so that its lines are not mixed. Files are created (0666 less umask) and truncated at first use;
@@ -19,12 +19,12 @@
 #include "launcher/stdio/line_writer.h"
 
 struct file {
-    struct dest dest; /* first: a dest of these files is a file */
-    char *name;       /* its path, or stdout, stderr */
-    bool descriptor;  /* one that this process was born with */
-    bool closable;    /* closing and opening it again loses nothing */
-    bool told;        /* for the user: its failure was reported */
-    bool used;        /* for the user: tasks write there */
+    struct line_writer dest; /* first: a dest of these files is a file */
+    char *name;              /* its path, or stdout, stderr */
+    bool descriptor;         /* one that this process was born with */
+    bool closable;           /* closing and opening it again loses nothing */
+    bool told;               /* for the user: its failure was reported */
+    bool used;               /* for the user: tasks write there */
     dev_t dev;
     ino_t ino;
     TAILQ_ENTRY(file) next;
@@ -33,13 +33,13 @@ struct file {
 
 TAILQ_HEAD(file_list, file);
 
-struct files {
+struct output_files {
     struct ev_loop *loop;
     unsigned labels; /* LABEL_* */
     bool raw;
     bool make_dirs; /* those that are not there, for the user to set */
     double patience;
-    void (*changed)(void *arg, struct dest *dest);
+    void (*changed)(void *arg, struct line_writer *dest);
     void *arg;
     struct file_list all;
     struct file_list recent; /* the most recently used first */
@@ -47,18 +47,19 @@ struct files {
     size_t open, most;       /* closable files that are open, and that may be */
 };
 
-/* The last five are given to each destination (dest.h). */
-void files_init(struct files *files, struct ev_loop *loop, unsigned labels, bool raw,
-                double patience, void (*changed)(void *arg, struct dest *dest), void *arg);
+/* The last five are given to each destination (line_writer.h). */
+void output_files_init(struct output_files *files, struct ev_loop *loop, unsigned labels, bool raw,
+                       double patience, void (*changed)(void *arg, struct line_writer *dest),
+                       void *arg);
 /* All below are borrowed: they live as long as the files. */
-struct file *files_descriptor(struct files *files, int fd, const char *name);
+struct file *output_files_descriptor(struct output_files *files, int fd, const char *name);
 /* NULL with a sentence when it cannot be opened. */
-struct file *files_named(struct files *files, const char *path, struct error *err);
+struct file *output_files_named(struct output_files *files, const char *path, struct error *err);
 /* To be called before writing: open it again if it was closed. */
-int files_ready(struct files *files, struct file *file, struct error *err);
+int output_files_ready(struct output_files *files, struct file *file, struct error *err);
 /* Write all that waits, blocking, and close the files (some file systems say only then that
  * they are full); they open again when written to. */
-void files_flush(struct files *files);
-void files_free(struct files *files);
+void output_files_flush(struct output_files *files);
+void output_files_free(struct output_files *files);
 
 #endif

@@ -22,7 +22,7 @@
 
 struct input {
     struct ev_loop *loop;
-    struct input_ops ops;
+    struct stdin_reader_ops ops;
     void *arg;
     char *name;
     int fd;
@@ -198,8 +198,8 @@ static int input_take(struct input *input, struct error *err)
     return 0;
 }
 
-struct input *input_new(struct ev_loop *loop, const char *path, const struct input_ops *ops,
-                        void *arg, struct error *err)
+struct input *stdin_reader_new(struct ev_loop *loop, const char *path,
+                               const struct stdin_reader_ops *ops, void *arg, struct error *err)
 {
     struct input *input = mem_alloc(sizeof(*input));
     input->loop = loop;
@@ -210,13 +210,13 @@ struct input *input_new(struct ev_loop *loop, const char *path, const struct inp
     ev_timer_init(&input->look, input_look, 0, 0);
     input->readable.data = input->look.data = input;
     if ((path && input_open(input, path, err) < 0) || input_take(input, err) < 0) {
-        input_free(input);
+        stdin_reader_free(input);
         return NULL;
     }
     return input;
 }
 
-void input_want(struct input *input, size_t bytes)
+void stdin_reader_want(struct input *input, size_t bytes)
 {
     bool idle = !input->wanted;
     input->wanted += bytes;
@@ -224,19 +224,19 @@ void input_want(struct input *input, size_t bytes)
         input_watch(input);
 }
 
-void input_resume(struct input *input)
+void stdin_reader_resume(struct input *input)
 {
     if (input->fd >= 0)
         input_watch(input);
 }
 
-bool input_echoes(const struct input *input)
+bool stdin_reader_echoes(const struct input *input)
 {
     struct termios mode;
     return input->tty && tcgetattr(input->fd, &mode) == 0 && mode.c_lflag & ECHO;
 }
 
-void input_free(struct input *input)
+void stdin_reader_free(struct input *input)
 {
     if (!input)
         return;

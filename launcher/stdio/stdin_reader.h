@@ -1,8 +1,8 @@
 /*
- * input - this process's stdin (or a file), read for the tasks.
+ * stdin_reader - this process's stdin (or a file), read for the tasks.
  *
  * A terminal is read only while this process is in its foreground group (so a background run is
- * never stopped by it), and only when asked for: input_want(n) lets at most n more bytes be read.
+ * never stopped by it), and only when asked for: stdin_reader_want(n) lets at most n more bytes be read.
  * Works for terminals, pipes, sockets, regular files and /dev/null; a closed stdin is an end of
  * file at once, wanted or not. The descriptor's flags are left as they are.
  *
@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 
-struct input_ops {
+struct stdin_reader_ops {
     void (*data)(void *arg, const void *bytes, size_t len);
     void (*end)(void *arg);
     void (*failed)(void *arg, const struct error *err);
@@ -27,12 +27,12 @@ struct input_ops {
 struct input;
 
 /* path NULL: descriptor 0. */
-struct input *input_new(struct ev_loop *loop, const char *path, const struct input_ops *ops,
-                        void *arg, struct error *err);
-void input_want(struct input *input, size_t bytes); /* adds to what may be read */
-void input_resume(struct input *input); /* after SIGCONT: look at the foreground again */
+struct input *stdin_reader_new(struct ev_loop *loop, const char *path,
+                               const struct stdin_reader_ops *ops, void *arg, struct error *err);
+void stdin_reader_want(struct input *input, size_t bytes); /* adds to what may be read */
+void stdin_reader_resume(struct input *input); /* after SIGCONT: look at the foreground again */
 /* Whether what is typed is shown: it comes from a terminal that echoes. */
-bool input_echoes(const struct input *input);
-void input_free(struct input *input);
+bool stdin_reader_echoes(const struct input *input);
+void stdin_reader_free(struct input *input);
 
 #endif

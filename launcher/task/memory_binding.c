@@ -13,7 +13,7 @@ static bool wants_local(const struct launch *launch, const struct launch_task *w
 
 /* 0, or -1 with the end of a sentence. */
 static int memory_fill(const struct topo *topo, const struct idset *cpus,
-                       const struct idset *allowed, struct spawn_memory *memory, struct error *err)
+                       const struct idset *allowed, struct exec_memory *memory, struct error *err)
 {
     struct idset *nodes = topo_memory_of_cpus(topo, cpus);
     char *where = idset_encode(cpus), *want = idset_encode(nodes), *have = idset_encode(allowed);
@@ -26,7 +26,7 @@ static int memory_fill(const struct topo *topo, const struct idset *cpus,
                            "machine or cgroup allows that of %s",
                            where, idset_count(nodes) > 1 ? "s" : "", want, have);
     IDSET_FOREACH(node, nodes)
-    spawn_memory_add(memory, node);
+    exec_memory_add(memory, node);
     idset_free(nodes);
     free(where);
     free(want);
@@ -35,8 +35,7 @@ static int memory_fill(const struct topo *topo, const struct idset *cpus,
 }
 
 static int memory_fill_all(const struct launch *launch, const struct topo *topo,
-                           const struct idset *allowed, struct spawn_memory *sets,
-                           struct error *err)
+                           const struct idset *allowed, struct exec_memory *sets, struct error *err)
 {
     bool *done = mem_array(launch->ncpus, sizeof(*done));
     int result = 0;
@@ -53,20 +52,20 @@ static int memory_fill_all(const struct launch *launch, const struct topo *topo,
 
 static struct idset *memory_allowed(struct error *err)
 {
-    struct spawn_memory allowed;
-    if (spawn_memory_allowed(&allowed) < 0) {
+    struct exec_memory allowed;
+    if (exec_memory_allowed(&allowed) < 0) {
         error_set(err, "this node's kernel does not let memory be bound (%s)", strerror(errno));
         return NULL;
     }
     struct idset *set = idset_new();
-    for (uint32_t node = 0; node < SPAWN_MAX_MEMORIES; node++)
-        if (spawn_memory_has(&allowed, node))
+    for (uint32_t node = 0; node < EXEC_MAX_MEMORIES; node++)
+        if (exec_memory_has(&allowed, node))
             idset_add(set, node);
     return set;
 }
 
-int memory_open(const struct launch *launch, const struct topo *topo, struct spawn_memory **sets,
-                struct error *err)
+int memory_binding_open(const struct launch *launch, const struct topo *topo,
+                        struct exec_memory **sets, struct error *err)
 {
     bool any = false;
     *sets = NULL;
@@ -88,8 +87,9 @@ int memory_open(const struct launch *launch, const struct topo *topo, struct spa
     return -1;
 }
 
-const struct spawn_memory *memory_of(const struct launch *launch, const struct spawn_memory *sets,
-                                     const struct launch_task *what)
+const struct exec_memory *memory_binding_of(const struct launch *launch,
+                                            const struct exec_memory *sets,
+                                            const struct launch_task *what)
 {
     return sets && wants_local(launch, what) ? &sets[what->binding] : NULL;
 }

@@ -5,13 +5,14 @@
 #include "base/mem.h"
 #include "launcher/environment/openmp_environment.h"
 
-void threads_open(struct threads *threads, const struct launch *launch, const struct topo *topo)
+void openmp_variables_open(struct openmp_variables *threads, const struct launch *launch,
+                           const struct topo *topo)
 {
-    *threads = (struct threads){launch, topo, NULL};
+    *threads = (struct openmp_variables){launch, topo, NULL};
     threads->lists = mem_array(launch->spec->nparts * launch->ncpus, sizeof(*threads->lists));
 }
 
-void threads_close(struct threads *threads)
+void openmp_variables_close(struct openmp_variables *threads)
 {
     size_t count = threads->launch->spec->nparts * threads->launch->ncpus;
     for (size_t i = 0; i < count; i++)
@@ -19,8 +20,8 @@ void threads_close(struct threads *threads)
     free(threads->lists);
 }
 
-char *const *threads_of(struct threads *threads, const struct part *part,
-                        const struct launch_task *what)
+char *const *openmp_variables_of(struct openmp_variables *threads, const struct part_setup *part,
+                                 const struct launch_task *what)
 {
     const struct launch *launch = threads->launch;
     const struct spec_part *of = &launch->spec->parts[what->app];
@@ -28,7 +29,7 @@ char *const *threads_of(struct threads *threads, const struct part *part,
         return NULL;
     char ***list = &threads->lists[what->app * launch->ncpus + what->binding];
     if (!*list)
-        *list = omp_env_make(threads->topo, launch->cpus[what->binding], of->cores_per_task,
-                             part->environment);
+        *list = openmp_environment_make(threads->topo, launch->cpus[what->binding],
+                                        of->cores_per_task, part->environment);
     return *list;
 }

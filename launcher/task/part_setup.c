@@ -15,11 +15,11 @@
 #include "launcher/spec/spec_build.h"
 #include "launcher/task/task_environment.h"
 
-static void open_environment(struct part *part, const struct spec_part *what)
+static void open_environment(struct part_setup *part, const struct spec_part *what)
 {
     char **list = spec_part_environment(part->launch->spec, what);
     for (size_t i = 0; list[i]; i++) {
-        if (variables_are_own(part->launch, list[i]))
+        if (task_environment_are_own(part->launch, list[i]))
             free(list[i]);
         else
             list[part->count++] = list[i];
@@ -30,14 +30,14 @@ static void open_environment(struct part *part, const struct spec_part *what)
 
 /* What the caller saw of GPUs, on a machine that may be another one, gives way to what the tasks
  * are given. */
-static void open_gpus(struct part *part, const struct spec_part *what)
+static void open_gpus(struct part_setup *part, const struct spec_part *what)
 {
     size_t kept = 0;
     if (!part->launch->gpus_assigned || (what->gpu_bind && strcmp(what->gpu_bind, "none") == 0))
         return;
     part->gpu_views = mem_array(part->launch->ngpus + 1ul, sizeof(*part->gpu_views));
     for (size_t i = 0; i < part->count; i++) {
-        if (gpu_env_says(part->environment[i]))
+        if (gpu_environment_says(part->environment[i]))
             free(part->environment[i]);
         else
             part->environment[kept++] = part->environment[i];
@@ -45,7 +45,7 @@ static void open_gpus(struct part *part, const struct spec_part *what)
     part->environment[part->count = kept] = NULL;
 }
 
-char *const *part_gpus(const struct part *part, const struct launch_task *what)
+char *const *part_setup_gpus(const struct part_setup *part, const struct launch_task *what)
 {
     static char *const nothing[] = {NULL};
     const struct launch *launch = part->launch;
@@ -54,35 +54,35 @@ char *const *part_gpus(const struct part *part, const struct launch_task *what)
     bool none = what->gpus == LAYOUT_NO_GPUS;
     char ***view = &part->gpu_views[none ? launch->ngpus : what->gpus];
     if (!*view)
-        *view = gpu_env_make(part->topo, none ? NULL : launch->gpus[what->gpus], part->environment);
+        *view = gpu_environment_make(part->topo, none ? NULL : launch->gpus[what->gpus],
+                                     part->environment);
     return *view;
 }
 
-static void open_pmi(struct part *part, bool pmix_served)
+static void open_pmi(struct part_setup *part, bool pmix_served)
 {
     if (!part->path)
         return;
-    struct linkage_source program =
+    struct shared_libraries_source program =
         part_linkage_source(part->path, part->directory, part->environment);
     program.mpi_abi = part->mpi_abi;
     if (part->launch->spec->nparts == 1) {
         part->pmi = pmi_choice_read(part->launch->spec->pmi, pmix_served, &program);
         return;
     }
-    program.last = mpi_use_names_mpi;
-    struct linkage *linkage = linkage_read(&program, NULL);
+    program.last = mpi_library_names_mpi;
+    struct shared_libraries *linkage = shared_libraries_read(&program, NULL);
     part->pmi = pmi_choice_of(part->launch->spec->pmi, pmix_served, linkage);
-    struct mpi_use use = linkage ? mpi_use_of(linkage) : (struct mpi_use){0};
+    struct mpi_library use = linkage ? mpi_library_of(linkage) : (struct mpi_library){0};
     part->family = use.speaks & part->pmi ? use.family : MPI_FAMILY_UNKNOWN;
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
 }
 
-static void open_program(struct part *part, const char *name)
+static void open_program(struct part_setup *part, const char *name)
 {
     struct error err = ERROR_INIT;
-    struct executable_source program = {.name = name,
-                                        .search = spec_env_value(part->environment, "PATH"),
-                                        .directory = part->directory};
+    struct executable_source program = {
+        .name = name, .search = env_value(part->environment, "PATH"), .directory = part->directory};
     part->refused = executable_check(&program, &part->path, &err);
     part->refusal = part->refused ? mem_copy_text(error_text(&err)) : NULL;
     error_clear(&err);
@@ -90,7 +90,7 @@ static void open_program(struct part *part, const char *name)
 
 /* ---- the library of the MPI ABI ---- */
 
-static void set_library_path(struct part *part, const char *value)
+static void set_library_path(struct part_setup *part, const char *value)
 {
     static const char name[] = "LD_LIBRARY_PATH=";
     char **entry = part->environment;
@@ -105,34 +105,34 @@ static void set_library_path(struct part *part, const char *value)
     *entry = mem_format("%s%s", name, value);
 }
 
-static int check_program(const struct part *part, struct error *err)
+static int check_program(const struct part_setup *part, struct error *err)
 {
-    struct linkage_source program =
+    struct shared_libraries_source program =
         part_linkage_source(part->path, part->directory, part->environment);
     program.mpi_abi = part->mpi_abi;
-    program.last = mpi_use_names_mpi;
-    struct linkage *linkage = linkage_read(&program, err);
+    program.last = mpi_library_names_mpi;
+    struct shared_libraries *linkage = shared_libraries_read(&program, err);
     bool lenient = part->launch->spawned || part->launch->spec->nparts > 1;
     int rc = linkage ? mpi_abi_accepts(linkage, part->mpi_abi, lenient, err) : -1;
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
     return rc;
 }
 
-static bool runs_without(const struct part *part)
+static bool runs_without(const struct part_setup *part)
 {
-    struct linkage_source program =
+    struct shared_libraries_source program =
         part_linkage_source(part->path, part->directory, part->environment);
-    program.last = mpi_use_names_mpi;
-    struct linkage *linkage = linkage_read(&program, NULL);
+    program.last = mpi_library_names_mpi;
+    struct shared_libraries *linkage = shared_libraries_read(&program, NULL);
     bool runs = part->launch->spec->mpi_is_default && linkage && !mpi_abi_is_for(linkage);
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
     return runs;
 }
 
-static int choose_mpi(struct part *part, struct scratch *scratch, struct error *err)
+static int choose_mpi(struct part_setup *part, struct scratch *scratch, struct error *err)
 {
-    const char *before = spec_env_value(part->environment, "LD_LIBRARY_PATH");
-    const char *directory = scratch_name(scratch, err);
+    const char *before = env_value(part->environment, "LD_LIBRARY_PATH");
+    const char *directory = scratch_directory_name(scratch, err);
     part->mpi_abi =
         directory ? mpi_abi_find(part->launch->spec->mpi, part->environment, err) : NULL;
     if (!part->mpi_abi || check_program(part, err) < 0) {
@@ -143,7 +143,7 @@ static int choose_mpi(struct part *part, struct scratch *scratch, struct error *
         part->mpi_abi = NULL;
         return 0;
     }
-    if (scratch_make(scratch) < 0)
+    if (scratch_directory_make(scratch) < 0)
         return error_set(err, "cannot make %s: %s; TMPDIR may name another directory", directory,
                          strerror(errno));
     char *value = mpi_abi_library_path(part->mpi_abi, directory, before, err);
@@ -153,7 +153,7 @@ static int choose_mpi(struct part *part, struct scratch *scratch, struct error *
     return value ? 0 : -1;
 }
 
-static void open_mpi(struct part *part, struct scratch *scratch)
+static void open_mpi(struct part_setup *part, struct scratch *scratch)
 {
     struct error err = ERROR_INIT;
     if (!part->launch->spec->mpi || part->refused || choose_mpi(part, scratch, &err) == 0)
@@ -163,14 +163,14 @@ static void open_mpi(struct part *part, struct scratch *scratch)
     error_clear(&err);
 }
 
-void part_serve(struct part *part, const char *memory)
+void part_setup_serve(struct part_setup *part, const char *memory)
 {
     const struct launch *launch = part->launch;
-    part->pmi_env = pmi_env_make(part->pmi, part->environment, memory, launch->spec->memory_kinds,
-                                 launch_is_crowded(launch));
+    part->pmi_env = pmi_environment_make(part->pmi, part->environment, memory,
+                                         launch->spec->memory_kinds, launch_is_crowded(launch));
 }
 
-void part_open(struct part *part, const struct part_source *source, size_t number)
+void part_setup_open(struct part_setup *part, const struct part_setup_source *source, size_t number)
 {
     const struct spec *spec = source->launch->spec;
     const struct spec_part *what = &spec->parts[number];
@@ -182,16 +182,16 @@ void part_open(struct part *part, const struct part_source *source, size_t numbe
     part->umask = what->umask >= 0 ? what->umask : spec->umask;
     for (int i = 0; i < RLIM_NLIMITS; i++)
         if (spec_has_rlimit(spec, i))
-            spawn_limit(&part->limits[i], i, spec->rlimits[i].rlim_cur);
+            exec_limit(&part->limits[i], i, spec->rlimits[i].rlim_cur);
     for (size_t i = 0; i < what->nrlimits; i++)
-        spawn_limit(&part->limits[what->rlimits[i].resource], what->rlimits[i].resource,
-                    (rlim_t)what->rlimits[i].soft);
+        exec_limit(&part->limits[what->rlimits[i].resource], what->rlimits[i].resource,
+                   (rlim_t)what->rlimits[i].soft);
     open_program(part, what->argv[0]);
     open_mpi(part, source->scratch);
     open_pmi(part, source->pmix_served);
 }
 
-void part_close(struct part *part)
+void part_setup_close(struct part_setup *part)
 {
     for (uint32_t i = 0; part->gpu_views && i <= part->launch->ngpus; i++)
         spec_free_words(part->gpu_views[i]);

@@ -1,5 +1,5 @@
 /*
- * part - what all tasks of one part of the program have in common on this node. Private to the
+ * part_setup - what all tasks of one part of the program have in common on this node. Private to the
  * agent.
  */
 #ifndef LAUNCHER_TASK_PART_SETUP_H
@@ -11,7 +11,7 @@
 #include "launcher/process/scratch_directory.h"
 #include "launcher/protocol/launch.h"
 
-struct part {
+struct part_setup {
     char **environment; /* without the tasks' own variables */
     size_t count;
     char *path;      /* of the program; NULL: it was not found */
@@ -19,17 +19,18 @@ struct part {
     char *mpi_abi;   /* the library that --mpi means here; NULL: none was chosen */
     int refused;     /* exit status of tasks that cannot be executed here; 0: they can */
     char *refusal;   /* why; NULL: they can */
-    struct spawn_limit limits[RLIM_NLIMITS];
+    struct exec_limit limits[RLIM_NLIMITS];
     int umask;
     const struct launch *launch;
     const struct topo *topo;
-    char ***gpu_views; /* [launch->ngpus + 1] see part_gpus(); NULL: tasks' GPUs are left alone */
-    unsigned pmi;      /* set of enum spec_pmi that its tasks are offered */
+    char ***
+        gpu_views; /* [launch->ngpus + 1] see part_setup_gpus(); NULL: tasks' GPUs are left alone */
+    unsigned pmi;  /* set of enum spec_pmi that its tasks are offered */
     enum mpi_family family; /* of the MPI that they speak it with, where there are other parts */
-    char **pmi_env;         /* what else these need for that, see pmi_env.h */
+    char **pmi_env;         /* what else these need for that, see pmi_environment.h */
 };
 
-struct part_source { /* all borrowed */
+struct part_setup_source { /* all borrowed */
     const struct launch *launch;
     const struct topo *topo;
     struct scratch *scratch; /* for the library of --mpi */
@@ -37,13 +38,14 @@ struct part_source { /* all borrowed */
 };
 
 /* The part of this number; what the source borrows is borrowed. */
-void part_open(struct part *part, const struct part_source *source, size_t number);
+void part_setup_open(struct part_setup *part, const struct part_setup_source *source,
+                     size_t number);
 /* What its tasks are offered is there, and a directory for memory that they share; or NULL. */
-void part_serve(struct part *part, const char *memory);
-void part_close(struct part *part);
+void part_setup_serve(struct part_setup *part, const char *memory);
+void part_setup_close(struct part_setup *part);
 
 /* The variables that say which GPUs a task sees, a NULL-terminated list of NAME=VALUE; owned by the
  * part. Tasks with the same GPUs share them. */
-char *const *part_gpus(const struct part *part, const struct launch_task *what);
+char *const *part_setup_gpus(const struct part_setup *part, const struct launch_task *what);
 
 #endif

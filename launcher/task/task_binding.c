@@ -28,7 +28,7 @@ static cpu_set_t *binding_open(const struct idset *cpus, size_t size)
     return set;
 }
 
-int bindings_check(const struct launch *launch, const struct topo *topo, struct error *err)
+int task_binding_check(const struct launch *launch, const struct topo *topo, struct error *err)
 {
     struct idset *allowed = topo_allowed_cpus(topo);
     int result = 0;
@@ -48,28 +48,28 @@ int bindings_check(const struct launch *launch, const struct topo *topo, struct 
     return result;
 }
 
-void bindings_open(struct bindings *bindings, const struct launch *launch)
+void task_binding_open(struct task_binding *bindings, const struct launch *launch)
 {
-    *bindings = (struct bindings){.count = launch->ncpus, .size = kernel_set_size()};
+    *bindings = (struct task_binding){.count = launch->ncpus, .size = kernel_set_size()};
     bindings->sets = mem_array(launch->ncpus, sizeof(*bindings->sets));
     for (uint32_t i = 0; i < launch->ncpus; i++)
         bindings->sets[i] = binding_open(launch->cpus[i], bindings->size);
 }
 
-void bindings_add_found(struct bindings *bindings, const cpu_set_t *set, uint32_t rank)
+void task_binding_add_found(struct task_binding *bindings, const cpu_set_t *set, uint32_t rank)
 {
     size_t i = 0;
     while (i < bindings->nfound && !CPU_EQUAL_S(bindings->size, bindings->found[i].set, set))
         i++;
     if (i == bindings->nfound) {
         bindings->found = mem_resize(bindings->found, ++bindings->nfound, sizeof(*bindings->found));
-        bindings->found[i] = (struct bindings_found){mem_alloc(bindings->size), idset_new()};
+        bindings->found[i] = (struct task_binding_found){mem_alloc(bindings->size), idset_new()};
         memcpy(bindings->found[i].set, set, bindings->size);
     }
     idset_add(bindings->found[i].ranks, rank);
 }
 
-json_t *bindings_found_to_json(const struct bindings *bindings)
+json_t *task_binding_found_to_json(const struct task_binding *bindings)
 {
     json_t *list = bindings->nfound ? json_array() : NULL;
     for (size_t i = 0; i < bindings->nfound; i++) {
@@ -86,7 +86,7 @@ json_t *bindings_found_to_json(const struct bindings *bindings)
     return list;
 }
 
-void bindings_close(struct bindings *bindings)
+void task_binding_close(struct task_binding *bindings)
 {
     for (uint32_t i = 0; i < bindings->count; i++)
         free(bindings->sets[i]);

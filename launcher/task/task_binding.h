@@ -1,5 +1,5 @@
 /*
- * bindings - the processors that a group's tasks are bound to: as mapped, and as the kernel has it.
+ * task_binding - the processors that a group's tasks are bound to: as mapped, and as the kernel has it.
  * Private to the agent.
  */
 #ifndef LAUNCHER_TASK_TASK_BINDING_H
@@ -14,25 +14,26 @@
 #include "base/error.h"
 #include "launcher/protocol/launch.h"
 
-struct bindings_found { /* ranks that the kernel lets run on the same processors */
+struct task_binding_found { /* ranks that the kernel lets run on the same processors */
     cpu_set_t *set;
     struct idset *ranks;
 };
 
-struct bindings {
+struct task_binding {
     cpu_set_t **sets; /* by binding of the launch */
     uint32_t count;
-    size_t size;                  /* bytes of a set of processors that the kernel answers into */
-    struct bindings_found *found; /* where that is to be shown */
+    size_t size; /* bytes of a set of processors that the kernel answers into */
+    struct task_binding_found *found; /* where that is to be shown */
     size_t nfound;
 };
 
 /* What was mapped must lie within what this process may use: nothing is ever widened. */
-int bindings_check(const struct launch *launch, const struct topo *topo, struct error *err);
-void bindings_open(struct bindings *bindings, const struct launch *launch);
+int task_binding_check(const struct launch *launch, const struct topo *topo, struct error *err);
+void task_binding_open(struct task_binding *bindings, const struct launch *launch);
 /* What the kernel says of a task, to be shown. */
-void bindings_add_found(struct bindings *bindings, const cpu_set_t *set, uint32_t rank);
-json_t *bindings_found_to_json(const struct bindings *bindings); /* [[set, ranks], ...] or NULL */
-void bindings_close(struct bindings *bindings);
+void task_binding_add_found(struct task_binding *bindings, const cpu_set_t *set, uint32_t rank);
+json_t *
+task_binding_found_to_json(const struct task_binding *bindings); /* [[set, ranks], ...] or NULL */
+void task_binding_close(struct task_binding *bindings);
 
 #endif

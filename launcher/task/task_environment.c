@@ -13,11 +13,11 @@
 
 #define TASKMAP_MAX 32768 /* bytes of TPRUN_TASKMAP; a longer one is left out */
 
-enum { TASK_VARIABLES = 28 + GPU_ENV_MAX + OMP_ENV_MAX + PMI_ENV_MAX };
+enum { TASK_VARIABLES = 28 + GPU_ENVIRONMENT_MAX + OPENMP_ENVIRONMENT_MAX + PMI_ENVIRONMENT_MAX };
 
-static void variable(struct variables *vars, const char *fmt, ...)
+static void variable(struct task_environment *vars, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-static void variable(struct variables *vars, const char *fmt, ...)
+static void variable(struct task_environment *vars, const char *fmt, ...)
 {
     va_list args;
     char text[512];
@@ -36,7 +36,7 @@ static bool gives_pmi_rank(const struct launch *launch)
     return launch->spec->pmi != SPEC_PMI_NONE;
 }
 
-bool variables_are_own(const struct launch *launch, const char *entry)
+bool task_environment_are_own(const struct launch *launch, const char *entry)
 {
     static const char *const names[] = {
         "TPRUN_RANK",
@@ -66,12 +66,12 @@ bool variables_are_own(const struct launch *launch, const char *entry)
 
 /* What was set because nobody else had: a launcher inside of the task knows by it that this was not
  * said by the user. */
-static void variables_defaults(struct variables *vars, char *const *const lists[2])
+static void variables_defaults(struct task_environment *vars, char *const *const lists[2])
 {
     size_t start = vars->text.len;
     for (size_t i = 0; i < 2; i++)
         for (char *const *at = lists[i]; at && *at; at++) {
-            buf_add_text(&vars->text, vars->text.len > start ? " " : SPEC_ENV_DEFAULTS "=");
+            buf_add_text(&vars->text, vars->text.len > start ? " " : ENV_DEFAULTS "=");
             buf_add_text(&vars->text, *at);
         }
     if (vars->text.len == start)
@@ -89,7 +89,7 @@ static size_t variables_length(char *const *entries)
 }
 
 /* Those that others made. */
-static void variables_add(struct variables *vars, char *const *entries)
+static void variables_add(struct task_environment *vars, char *const *entries)
 {
     for (; entries && *entries; entries++)
         vars->list[vars->at++] = *entries;
@@ -104,7 +104,8 @@ static size_t count_words(char *const *words)
     return count;
 }
 
-static void pmi_variables(struct variables *vars, const struct variables_source *source)
+static void pmi_variables(struct task_environment *vars,
+                          const struct task_environment_source *source)
 {
     const struct launch *launch = source->launch;
     if (!source->pmi)
@@ -114,14 +115,15 @@ static void pmi_variables(struct variables *vars, const struct variables_source 
         variable(vars, "PMI_SPAWNED=1");
     /* MPICH's ch3 device takes it for the name that others reach it by. */
     if (launch->nnodes > 1 &&
-        !spec_env_value(source->part->environment, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME"))
+        !env_value(source->part->environment, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME"))
         variable(vars, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=%s", launch->hosts[launch->node]);
 }
 
 /* By these names scripts ask for their rank, whichever launcher they were written for. Libraries of
  * MPI do not take them for an offer: without PMI_FD or PMIX_NAMESPACE they are alone. Slurm's libpmi
  * takes PMI_RANK for one, so whoever asks for no PMI has none. */
-static void rank_variables(struct variables *vars, const struct variables_source *source,
+static void rank_variables(struct task_environment *vars,
+                           const struct task_environment_source *source,
                            const struct launch_task *what)
 {
     const struct launch *launch = source->launch;
@@ -138,11 +140,12 @@ static void rank_variables(struct variables *vars, const struct variables_source
     variable(vars, "OMPI_COMM_WORLD_NODE_RANK=%u", source->older + what->local_rank);
 }
 
-void variables_fill(struct variables *vars, const struct variables_source *source,
-                    const struct launch_task *what)
+void task_environment_fill(struct task_environment *vars,
+                           const struct task_environment_source *source,
+                           const struct launch_task *what)
 {
     const struct launch *launch = source->launch;
-    const struct part *part = source->part;
+    const struct part_setup *part = source->part;
     buf_clear(&vars->text);
     buf_reserve(&vars->text,
                 16384 + variables_length(part->pmi_env) + variables_length(source->threads));
@@ -172,14 +175,14 @@ void variables_fill(struct variables *vars, const struct variables_source *sourc
     variables_add(vars, part->pmi_env);
     variables_add(vars, source->threads);
     variables_defaults(vars, (char *const *const[2]){part->pmi_env, source->threads});
-    variables_add(vars, part_gpus(part, what));
-    for (size_t i = 0; i < VARIABLES_LONG; i++)
+    variables_add(vars, part_setup_gpus(part, what));
+    for (size_t i = 0; i < TASK_ENVIRONMENT_LONG; i++)
         if (source->texts[i])
             vars->list[vars->at++] = source->texts[i];
     vars->list[vars->at] = NULL;
 }
 
-char *variables_taskmap(const struct launch *launch)
+char *task_environment_taskmap(const struct launch *launch)
 {
     json_t *wrapped = taskmap_to_json(launch->map);
     char *map = json_dumps(json_object_get(wrapped, "map"), JSON_COMPACT);
@@ -189,12 +192,12 @@ char *variables_taskmap(const struct launch *launch)
     return text;
 }
 
-char *variables_resources(const struct launch *launch)
+char *task_environment_resources(const struct launch *launch)
 {
     return launch->resources ? mem_format("TPRUN_ENCLOSING_R=%s", launch->resources) : NULL;
 }
 
-void variables_free(struct variables *vars)
+void task_environment_free(struct task_environment *vars)
 {
     free(vars->list);
     buf_free(&vars->text);

@@ -14,7 +14,7 @@ struct step {
 };
 
 struct steps {
-    struct table table;
+    struct hash_table table;
     struct step *list; /* the set of number i + 1; number 0 is the empty one */
 };
 
@@ -33,8 +33,8 @@ static uint32_t number_step(struct steps *steps, struct step step)
 {
     struct wanted_step wanted = {steps, step};
     uint32_t known = steps->table.count;
-    uint64_t hash = table_hash(table_hash(1, step.before), step.property);
-    uint32_t number = table_number(&steps->table, hash, same_step, &wanted);
+    uint64_t hash = hash_table_hash(hash_table_hash(1, step.before), step.property);
+    uint32_t number = hash_table_number(&steps->table, hash, same_step, &wanted);
     if (number < known)
         return number + 1;
     if ((known & (known - 1)) == 0) /* a power of two, or none: full */
@@ -59,7 +59,7 @@ static uint32_t *number_properties(const struct rset *R)
         idset_free(ranks);
         property++;
     }
-    table_free(&steps.table);
+    hash_table_free(&steps.table);
     free(steps.list);
     return numbers;
 }
@@ -74,15 +74,16 @@ static bool same_kind(uint32_t number, const void *arg)
 }
 
 /* The kind of these features, which may be new. */
-static struct tpres_kind *find_kind(struct tpres_kinds *kinds, struct table *table,
+static struct tpres_kind *find_kind(struct tpres_kinds *kinds, struct hash_table *table,
                                     struct tpres_kind features)
 {
     struct tpres_kinds wanted = {.list = &features};
     const struct tpres_kinds *both[2] = {kinds, &wanted};
-    uint64_t hash = table_hash(
-        table_hash(table_hash(1, (uintptr_t)features.children), (uint64_t)(int64_t)features.tree),
-        features.properties);
-    uint32_t number = table_number(table, hash, same_kind, both);
+    uint64_t hash =
+        hash_table_hash(hash_table_hash(hash_table_hash(1, (uintptr_t)features.children),
+                                        (uint64_t)(int64_t)features.tree),
+                        features.properties);
+    uint32_t number = hash_table_number(table, hash, same_kind, both);
     if (number == kinds->count) {
         if ((kinds->count & (kinds->count - 1)) == 0)
             kinds->list =
@@ -96,8 +97,8 @@ static struct tpres_kind *find_kind(struct tpres_kinds *kinds, struct table *tab
 
 int tpres_kinds_read(const struct rset *R, struct tpres_kinds *kinds, struct error *err)
 {
-    struct table table = {0};
-    *kinds = (struct tpres_kinds){.R = R, .localities = locality_read(R->scheduling, err)};
+    struct hash_table table = {0};
+    *kinds = (struct tpres_kinds){.R = R, .localities = scheduling_read(R->scheduling, err)};
     if (!kinds->localities)
         return -1;
     uint32_t *properties = number_properties(R);
@@ -106,13 +107,13 @@ int tpres_kinds_read(const struct rset *R, struct tpres_kinds *kinds, struct err
         struct tpres_kind *kind =
             find_kind(kinds, &table,
                       (struct tpres_kind){.children = node->children,
-                                          .tree = locality_find(kinds->localities, node->rank),
+                                          .tree = scheduling_find(kinds->localities, node->rank),
                                           .properties = properties[i]});
         idset_add(kind->ranks, node->rank);
         hostlist_append(kind->hosts, node->host);
     }
     free(properties);
-    table_free(&table);
+    hash_table_free(&table);
     return 0;
 }
 
@@ -123,7 +124,7 @@ void tpres_kinds_clear(struct tpres_kinds *kinds)
         hostlist_free(kinds->list[i].hosts);
     }
     free(kinds->list);
-    locality_free(kinds->localities);
+    scheduling_free(kinds->localities);
 }
 
 char *tpres_kind_properties(const struct tpres_kinds *kinds, const struct tpres_kind *kind)
@@ -143,7 +144,7 @@ char *tpres_kind_properties(const struct tpres_kinds *kinds, const struct tpres_
 
 /* ---- topology ---- */
 
-static uint32_t count_domains(const struct locality_tree *tree, const char *name)
+static uint32_t count_domains(const struct scheduling_tree *tree, const char *name)
 {
     uint32_t count = 0;
     for (uint32_t i = 1; i < tree->ndomains; i++)
@@ -151,7 +152,7 @@ static uint32_t count_domains(const struct locality_tree *tree, const char *name
     return count;
 }
 
-static bool is_first_of_name(const struct locality_tree *tree, uint32_t domain)
+static bool is_first_of_name(const struct scheduling_tree *tree, uint32_t domain)
 {
     for (uint32_t i = 1; i < domain; i++)
         if (strcmp(tree->domains[i].name, tree->domains[domain].name) == 0)
@@ -162,7 +163,7 @@ static bool is_first_of_name(const struct locality_tree *tree, uint32_t domain)
 char *tpres_kind_topology(const struct tpres_kinds *kinds, const struct tpres_kind *kind)
 {
     struct buf out = BUF_INIT;
-    const struct locality_tree *tree =
+    const struct scheduling_tree *tree =
         kind->tree < 0 ? NULL : &kinds->localities->trees[kind->tree];
     for (uint32_t i = 1; tree && i < tree->ndomains; i++)
         if (is_first_of_name(tree, i))

@@ -1,5 +1,5 @@
 /*
- * tpres_kinds - the nodes of an R, those that are alike but for their names as one.
+ * node_kinds - the nodes of an R, those that are alike but for their names as one.
  */
 #ifndef LAUNCHER_TPRES_NODE_KINDS_H
 #define LAUNCHER_TPRES_NODE_KINDS_H
@@ -19,7 +19,7 @@ struct tpres_kind {
 
 struct tpres_kinds {
     const struct rset *R;
-    struct locality *localities;
+    struct scheduling *localities;
     struct tpres_kind *list; /* by lowest rank */
     size_t count;
 };
@@ -34,7 +34,7 @@ char *tpres_kind_properties(const struct tpres_kinds *kinds, const struct tpres_
 /* "2 socket, 8 numa": domains by name; "" where nothing divides the nodes. Caller frees. */
 char *tpres_kind_topology(const struct tpres_kinds *kinds, const struct tpres_kind *kind);
 
-/* tpres_draw.c: the domains of a kind, a line each, with what R has of their cores and GPUs. */
+/* tpres_show.c: the domains of a kind, a line each, with what R has of their cores and GPUs. */
 void tpres_kind_draw(const struct tpres_kinds *kinds, const struct tpres_kind *kind,
                      struct buf *out);
 

@@ -70,7 +70,7 @@ struct tpres_method {
     int (*run)(struct tpres_call *call, struct error *err);
 };
 
-/* ---- tpres_methods.c ---- */
+/* ---- tpres.c ---- */
 
 extern const struct tpres_method tpres_methods[];
 extern const struct tpres_option_row {
@@ -128,10 +128,10 @@ void tpres_write_json(struct tpres_call *call, json_t *value); /* takes it; a li
 /* This machine as an R with one node of rank 0. */
 struct rset *tpres_this_machine(struct error *err);
 
-/* tpres_from.c: what a batch system gave the job that this process is in; "auto": whichever there
+/* tpres_make.c: what a batch system gave the job that this process is in; "auto": whichever there
  * is. NULL with a sentence. */
-struct nodes;
-struct nodes *tpres_from(const char *word, struct error *err);
+struct node_list;
+struct node_list *tpres_from(const char *word, struct error *err);
 
 /* "N" or an idset, in a value of --cores or --gpus. */
 struct tpres_amount {

@@ -80,11 +80,11 @@ static json_t *set_json(const struct idset *set)
     return value;
 }
 
-static json_t *slots_json(const struct pool_grant *grant)
+static json_t *slots_json(const struct treepool_grant *grant)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < grant->nslots; i++) {
-        const struct pool_slot *slot = &grant->slots[i];
+        const struct treepool_slot *slot = &grant->slots[i];
         json_array_append_new(list,
                               json_pack("{s:I,s:o,s:o}", "rank", (json_int_t)slot->rank, "cores",
                                         set_json(slot->cores), "gpus", set_json(slot->gpus)));
@@ -92,7 +92,7 @@ static json_t *slots_json(const struct pool_grant *grant)
     return list;
 }
 
-static void write_grant(struct tpres_call *call, const struct pool_grant *grant)
+static void write_grant(struct tpres_call *call, const struct treepool_grant *grant)
 {
     json_t *R = rset_to_json(grant->R);
     if (tpres_value(call, TPRES_SLOTS))
@@ -102,14 +102,14 @@ static void write_grant(struct tpres_call *call, const struct pool_grant *grant)
 
 static int ask(struct tpres_call *call, const struct question *question, struct error *err)
 {
-    struct pool_grant *grant = NULL;
-    switch (pool_allocate(question->R, question->held, question->request, question->constraint,
-                          &grant, err)) {
-    case POOL_GRANTED:
+    struct treepool_grant *grant = NULL;
+    switch (treepool_allocate(question->R, question->held, question->request, question->constraint,
+                              &grant, err)) {
+    case TREEPOOL_GRANTED:
         write_grant(call, grant);
-        pool_grant_free(grant);
+        treepool_grant_free(grant);
         return 0;
-    case POOL_NEVER:
+    case TREEPOOL_NEVER:
         return TPRES_NEVER;
     default:
         return -1;

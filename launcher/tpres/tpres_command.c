@@ -42,7 +42,7 @@ static int say_unknown(const struct tpres_method *method, const char *word, cons
         if (is_offered(method, (enum tpres_option)i))
             names[n++] = tpres_options[i].name;
     names[n] = NULL;
-    const char *near = near_word(names, name, len);
+    const char *near = edit_distance_word(names, name, len);
     if (near)
         return error_usage(err, "%s is no option of %s: is --%s meant?",
                            excerpt(word, strlen(word)).text, method->name, near);
@@ -111,7 +111,7 @@ static int say_no_method(const char *word, struct error *err)
     for (const struct tpres_method *method = tpres_methods; method->name && n < 63; method++)
         names[n++] = method->name;
     names[n] = NULL;
-    const char *near = near_word(names, word, strlen(word));
+    const char *near = edit_distance_word(names, word, strlen(word));
     if (near)
         return error_usage(err, "%s is no method: is %s meant?", excerpt(word, strlen(word)).text,
                            near);

@@ -26,7 +26,7 @@ static int read_file(struct tpres_call *call, const char *path, const char *name
 static struct rset *decode(const struct buf *text, struct error *err)
 {
     struct rset *R = rset_decode(buf_bytes(text), text->len, err);
-    if (R && locality_check(R, err) < 0) {
+    if (R && scheduling_check(R, err) < 0) {
         rset_free(R);
         R = NULL;
     }
@@ -122,12 +122,12 @@ struct rset *tpres_this_machine(struct error *err)
         return NULL;
     struct rset *R = rset_new();
     struct idset *cores = topo_allowed_cores(topo), *gpus = idset_new();
-    char *name = here_name();
+    char *name = localhost_name();
     for (size_t i = 0; i < topo->ngpus; i++)
         idset_add(gpus, topo->gpus[i].id);
     rset_append(R, 0, name, cores, gpus);
-    R->scheduling = json_pack("{s:s,s:[{s:s,s:o}]}", "writer", LOCALITY_WRITER, "children", "ranks",
-                              "0", "topo", topo_localities(topo, cores, gpus));
+    R->scheduling = json_pack("{s:s,s:[{s:s,s:o}]}", "writer", SCHEDULING_WRITER, "children",
+                              "ranks", "0", "topo", topo_to_treepool(topo, cores, gpus));
     free(name);
     idset_free(cores);
     idset_free(gpus);

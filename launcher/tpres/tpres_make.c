@@ -99,7 +99,7 @@ static void add_localities(struct making *making, const struct topo *topo,
     if (!making->children)
         making->children = json_array();
     json_array_append_new(making->children, json_pack("{s:s,s:o}", "ranks", text, "topo",
-                                                      topo_localities(topo, cores, gpus)));
+                                                      topo_to_treepool(topo, cores, gpus)));
     free(text);
 }
 
@@ -115,7 +115,7 @@ static int add_node(struct making *making, const char *host, const struct idset 
 }
 
 /* All hosts of a list with one topology. */
-static int add_alike(struct making *making, const struct nodes *nodes, const struct topo *topo,
+static int add_alike(struct making *making, const struct node_list *nodes, const struct topo *topo,
                      struct error *err)
 {
     struct idset *all = topo_allowed_cores(topo), *there = gpus_of_topo(topo);
@@ -162,7 +162,7 @@ static int take_R(struct making *making, const struct rset *R, struct error *err
 }
 
 /* Hosts without topology: as many cores as --cores or the hostfile says. */
-static int add_counted(struct making *making, const struct nodes *nodes, struct error *err)
+static int add_counted(struct making *making, const struct node_list *nodes, struct error *err)
 {
     if (nodes->R)
         return take_R(making, nodes->R, err);
@@ -215,7 +215,7 @@ static struct hostfile *hosts_of_spec(const char *spec, const char *description,
 }
 
 /* `named`: of --hosts or --hostfile, which a description without hosts is for; or NULL. */
-static int add_topology(struct making *making, const char *spec, const struct nodes *named,
+static int add_topology(struct making *making, const char *spec, const struct node_list *named,
                         struct error *err)
 {
     const char *description = description_of(spec);
@@ -227,9 +227,10 @@ static int add_topology(struct making *making, const char *spec, const struct no
                            "--topology names hosts, and so does --hosts: one of them is right");
     struct hostfile *file = description == spec ? NULL : hosts_of_spec(spec, description, err);
     struct topo *topo = file || description == spec ? load_topology(description, err) : NULL;
-    struct nodes *own = topo && file ? nodes_from_entries(file, mem_copy_text("make")) : NULL;
+    struct node_list *own =
+        topo && file ? node_list_from_entries(file, mem_copy_text("make")) : NULL;
     int rc = topo ? add_alike(making, own ? own : named, topo, err) : -1;
-    nodes_free(own);
+    node_list_free(own);
     hostfile_free(file);
     topo_free(topo);
     return rc;
@@ -237,16 +238,16 @@ static int add_topology(struct making *making, const char *spec, const struct no
 
 static int check_hosts(const struct rset *R, struct error *err)
 {
-    struct nodes_index *index = nodes_index_new(R->nnodes);
+    struct nodes_index *index = node_index_new(R->nnodes);
     int rc = 0;
     for (size_t i = 0; i < R->nnodes && rc == 0; i++)
-        if (nodes_index_add(index, R->nodes[i].host, i) != NODES_INDEX_NONE)
+        if (node_index_add(index, R->nodes[i].host, i) != NODE_INDEX_NONE)
             rc = error_usage(err, "--topology: %s is described twice", R->nodes[i].host);
-    nodes_index_free(index);
+    node_index_free(index);
     return rc;
 }
 
-static int add_all(struct making *making, const struct nodes *named, struct error *err)
+static int add_all(struct making *making, const struct node_list *named, struct error *err)
 {
     const char *spec;
     size_t count = 0;
@@ -323,7 +324,7 @@ static int add_properties(struct making *making, struct error *err)
 
 /* ---- make ---- */
 
-static int make(struct making *making, const struct nodes *named, struct error *err)
+static int make(struct making *making, const struct node_list *named, struct error *err)
 {
     if (tpres_amount_decode(making->call, TPRES_CORES, false, &making->cores, err) < 0 ||
         tpres_amount_decode(making->call, TPRES_GPUS, true, &making->gpus, err) < 0 ||
@@ -331,7 +332,7 @@ static int make(struct making *making, const struct nodes *named, struct error *
         return -1;
     if (making->children)
         making->R->scheduling =
-            json_pack("{s:s,s:O}", "writer", LOCALITY_WRITER, "children", making->children);
+            json_pack("{s:s,s:O}", "writer", SCHEDULING_WRITER, "children", making->children);
     return 0;
 }
 
@@ -344,7 +345,7 @@ static size_t count_given(const struct tpres_call *call, enum tpres_option optio
 }
 
 /* The nodes that --hosts, --hostfile or --from names; *count becomes how many of these there are. */
-static struct nodes *read_named(const struct tpres_call *call, size_t *count, struct error *err)
+static struct node_list *read_named(const struct tpres_call *call, size_t *count, struct error *err)
 {
     const char *hosts = tpres_value(call, TPRES_HOSTS), *path = tpres_value(call, TPRES_HOSTFILE);
     const char *from = tpres_value(call, TPRES_FROM);
@@ -363,7 +364,7 @@ static struct nodes *read_named(const struct tpres_call *call, size_t *count, st
         return NULL;
     }
     struct hostfile *file = hosts ? read_hosts("--hosts", hosts, err) : read_hostfile(path, err);
-    struct nodes *nodes = file ? nodes_from_entries(file, mem_copy_text("make")) : NULL;
+    struct node_list *nodes = file ? node_list_from_entries(file, mem_copy_text("make")) : NULL;
     hostfile_free(file);
     return nodes;
 }
@@ -372,7 +373,7 @@ int tpres_make(struct tpres_call *call, struct error *err)
 {
     struct making making = {.call = call, .R = rset_new()};
     size_t count;
-    struct nodes *named = read_named(call, &count, err);
+    struct node_list *named = read_named(call, &count, err);
     int rc = count && !named ? -1 : make(&making, named, err);
     if (rc < 0) {
         rset_free(making.R);
@@ -382,7 +383,7 @@ int tpres_make(struct tpres_call *call, struct error *err)
     json_decref(making.children);
     idset_free(making.cores.ids);
     idset_free(making.gpus.ids);
-    nodes_free(named);
+    node_list_free(named);
     return rc;
 }
 
@@ -400,29 +401,30 @@ static const struct {
     {"mpi-operator", "MPI Operator"},
 };
 
-static const struct source *find_system(const char *word, struct error *err)
+static const struct batch_system *find_system(const char *word, struct error *err)
 {
     for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++)
         if (strcmp(systems[i].word, word) == 0)
-            return source_named(systems[i].name);
+            return batch_system_named(systems[i].name);
     error_usage(err, "--from %s: expected slurm, pbs, lsf, flux, sge, kubernetes or auto",
                 excerpt(word, strlen(word)).text);
     return NULL;
 }
 
-struct nodes *tpres_from(const char *word, struct error *err)
+struct node_list *tpres_from(const char *word, struct error *err)
 {
     bool any = strcmp(word, "auto") == 0;
-    const struct source *source = any ? source_find(SOURCE_BATCH) : find_system(word, err);
+    const struct batch_system *source =
+        any ? batch_system_find(BATCH_SYSTEM_BATCH) : find_system(word, err);
     if (!source && any)
         error_set(err,
                   "--from auto: this is not inside a batch job (none of SLURM_JOB_ID, PBS_JOBID, "
                   "LSB_JOBID, PE_HOSTFILE, FLUX_JOB_ID and K_MPI_JOB_ROLE is set)");
     if (!source)
         return NULL;
-    if (source_is_there(source))
-        return source_nodes(source, (double)time(NULL), err);
+    if (batch_system_is_there(source))
+        return batch_system_nodes(source, (double)time(NULL), err);
     error_set(err, "--from %s: this is not inside a job of %s: %s is not set", word,
-              source_name(source), source_variable(source));
+              batch_system_name(source), batch_system_variable(source));
     return NULL;
 }

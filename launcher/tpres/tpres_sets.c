@@ -16,7 +16,7 @@ static struct rset *trimmed(struct rset *R)
 {
     if (!R || !R->scheduling)
         return R;
-    json_t *less = locality_trim(R->scheduling, R);
+    json_t *less = scheduling_trim(R->scheduling, R);
     json_decref(R->scheduling);
     R->scheduling = less;
     return R;
@@ -42,25 +42,25 @@ static int named_read(const struct tpres_call *call, enum tpres_option option, s
     if (!named->list)
         return error_usage(err, "--%s: %s", tpres_options[option].name, error_text(err));
     size_t count = hostlist_count(named->list);
-    named->index = nodes_index_new(count);
+    named->index = node_index_new(count);
     named->found = mem_array(count, sizeof(bool));
     for (size_t i = 0; i < count; i++)
-        nodes_index_add(named->index, hostlist_nth(named->list, i), i);
+        node_index_add(named->index, hostlist_nth(named->list, i), i);
     return 0;
 }
 
 static void named_clear(struct named *named)
 {
     if (named->index)
-        nodes_index_free(named->index);
+        node_index_free(named->index);
     hostlist_free(named->list);
     free(named->found);
 }
 
 static size_t named_find(struct named *named, const char *host)
 {
-    size_t at = named->index ? nodes_index_find(named->index, host) : NODES_INDEX_NONE;
-    if (at != NODES_INDEX_NONE)
+    size_t at = named->index ? node_index_find(named->index, host) : NODE_INDEX_NONE;
+    if (at != NODE_INDEX_NONE)
         named->found[at] = true;
     return at;
 }
@@ -73,7 +73,7 @@ static int named_check(const struct named *named, const struct rset *R, enum tpr
         named_find((struct named *)named, R->nodes[i].host);
     for (size_t i = 0; named->list && i < hostlist_count(named->list); i++) {
         const char *host = hostlist_nth(named->list, i);
-        if (nodes_index_find(named->index, host) == i && !named->found[i])
+        if (node_index_find(named->index, host) == i && !named->found[i])
             return error_set(err, "--%s: %s is not in the resource set", tpres_options[option].name,
                              host);
     }
@@ -94,8 +94,8 @@ static bool keeps(const struct rset_node *node, void *arg)
     struct choice *choice = arg;
     if ((choice->ranks && !idset_has(choice->ranks, node->rank)) ||
         (choice->matching && !idset_has(choice->matching, node->rank)) ||
-        (choice->hosts.list && named_find(&choice->hosts, node->host) == NODES_INDEX_NONE) ||
-        named_find(&choice->exclude, node->host) != NODES_INDEX_NONE || choice->count == 0)
+        (choice->hosts.list && named_find(&choice->hosts, node->host) == NODE_INDEX_NONE) ||
+        named_find(&choice->exclude, node->host) != NODE_INDEX_NONE || choice->count == 0)
         return false;
     choice->count--;
     return true;
@@ -230,7 +230,7 @@ static struct rset *append_one(const struct rset *set, const struct rset *more, 
 {
     uint32_t *ranks;
     struct rset *sum = rset_append_set(set, more, &ranks, err);
-    if (sum && locality_append(sum, set, more, ranks, err) < 0) {
+    if (sum && scheduling_append(sum, set, more, ranks, err) < 0) {
         rset_free(sum);
         sum = NULL;
     }
@@ -304,7 +304,7 @@ static struct rset *rerank(const struct rset *R, struct named *hosts, struct err
     for (size_t i = 0; i < R->nnodes; i++)
         ranks[seats[i].node] = (uint32_t)i;
     struct rset *result = rset_renumber(R, ranks);
-    if (locality_renumber(result, R, ranks, err) < 0) {
+    if (scheduling_renumber(result, R, ranks, err) < 0) {
         rset_free(result);
         result = NULL;
     }

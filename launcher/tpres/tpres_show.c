@@ -146,7 +146,7 @@ static void show_text(struct tpres_call *call, const struct tpres_kinds *kinds)
     say_table(&out, kinds);
     say_total(&line, kinds);
     say_times(&line, kinds->R);
-    if (writer && strcmp(writer, LOCALITY_WRITER) != 0)
+    if (writer && strcmp(writer, SCHEDULING_WRITER) != 0)
         buf_printf(&line, ", scheduling of %.40s", writer);
     buf_printf(&out, "%s\n", buf_text(&line));
     if (tpres_value(call, TPRES_DRAW))
@@ -211,7 +211,7 @@ static void check_text(struct tpres_call *call, const struct tpres_kinds *kinds)
     const char *writer = writer_of(kinds->R);
     say_total(&line, kinds);
     say_times(&line, kinds->R);
-    if (writer && strcmp(writer, LOCALITY_WRITER) == 0)
+    if (writer && strcmp(writer, SCHEDULING_WRITER) == 0)
         buf_add_text(&line, ", with topology");
     else if (writer)
         buf_printf(&line, ", scheduling of %.40s, which was not looked at", writer);
@@ -262,7 +262,7 @@ int tpres_check(struct tpres_call *call, struct error *err)
 
 struct picture {
     struct buf *out;
-    const struct locality_tree *tree;
+    const struct scheduling_tree *tree;
     const struct rset_children *owned;
     uint32_t *number; /* of each domain among those of its name, in order */
     uint32_t said;    /* the domain of the line before */
@@ -271,7 +271,7 @@ struct picture {
 
 static void number_domains(struct picture *picture)
 {
-    const struct locality_domain *domains = picture->tree->domains;
+    const struct scheduling_domain *domains = picture->tree->domains;
     picture->number = mem_array(picture->tree->ndomains, sizeof(*picture->number));
     for (uint32_t i = 1; i < picture->tree->ndomains; i++)
         for (uint32_t j = i; j-- > 1;)
@@ -346,7 +346,7 @@ static struct idset *less(struct idset *set, const struct idset *inner)
 /* A domain with others in it has a line of its own where it holds more than they do. */
 static void draw_domain(struct picture *picture, uint32_t domain)
 {
-    const struct locality_domain *all = picture->tree->domains, *here = &all[domain];
+    const struct scheduling_domain *all = picture->tree->domains, *here = &all[domain];
     struct idset *cores = idset_copy(here->cores), *gpus = idset_copy(here->gpus);
     for (uint32_t i = domain + 1; i < here->end; i = all[i].end) {
         cores = less(cores, all[i].cores);

@@ -90,7 +90,7 @@ static char *find_command(const struct batch_bootstrap *batch, const char *searc
     for (const char *directory; !path && (directory = strsep(&rest, ":"));) {
         if (!*directory || (batch->only_in && !strstr(directory, batch->only_in)))
             continue;
-        path = spawn_find(batch->command, directory, NULL);
+        path = exec_find(batch->command, directory, NULL);
     }
     free(copy);
     return path;

@@ -242,7 +242,7 @@ static void child_noise(struct link *link, void *arg, const char *bytes, size_t 
 
 static void child_welcome(struct child *child)
 {
-    const struct waiting_group *group = &child->group;
+    const struct start_queue_group *group = &child->group;
     const struct tree_target *target = &group->list->targets[group->first];
     json_t *welcome =
         json_pack("{s:s, s:i, s:s, s:s*, s:s*, s:o, s:o}", "version", PACKAGE_VERSION, "node",
@@ -291,21 +291,21 @@ static void child_start_command(struct child *child, const char *login, int end)
     if (!command || pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0)
         goto done;
     fcntl(words[1], F_SETFL, 0);
-    char *path = spawn_find(command[0], getenv("PATH"), NULL);
-    struct spawn spawn = {.path = path ? path : command[0],
-                          .argv = command,
-                          .envp = environ,
-                          .fds = {end, end, words[1], -1},
-                          .umask = -1,
-                          .death_signal = SIGKILL,
-                          .deaf = true,
-                          .group = true};
-    struct spawn_failure failure;
-    pid_t pid = spawn_start(&spawn, &failure);
+    char *path = exec_find(command[0], getenv("PATH"), NULL);
+    struct exec spawn = {.path = path ? path : command[0],
+                         .argv = command,
+                         .envp = environ,
+                         .fds = {end, end, words[1], -1},
+                         .umask = -1,
+                         .death_signal = SIGKILL,
+                         .deaf = true,
+                         .group = true};
+    struct exec_failure failure;
+    pid_t pid = exec_start(&spawn, &failure);
     if (pid > 0)
         child->pid = pid;
     else
-        spawn_explain(&spawn, &failure, &err);
+        exec_explain(&spawn, &failure, &err);
     free(path);
     child->words_fd = words[0];
     ev_io_init(&child->words_reader, child_words, words[0], EV_READ);
@@ -345,7 +345,7 @@ static void child_watch_process(struct child *child)
 }
 
 struct child *child_start(const struct child_owner *owner, uint32_t number,
-                          const struct waiting_group *group)
+                          const struct start_queue_group *group)
 {
     struct child *child = mem_alloc(sizeof(*child));
     const struct tree_target *target = &group->list->targets[group->first];

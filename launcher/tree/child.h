@@ -37,7 +37,7 @@ struct child {
     uint32_t node;
     char *host;
     char *login; /* as the command that starts it knows the host */
-    struct waiting_group group;
+    struct start_queue_group group;
     bool welcomed;
     bool reaching;       /* it counts for the fan-out: a command that has not come to its end */
     struct idset *nodes; /* its own and those behind it */
@@ -64,7 +64,7 @@ struct child {
 
 /* The child for the first of the group, whose reference is the child's from now on. */
 struct child *child_start(const struct child_owner *owner, uint32_t number,
-                          const struct waiting_group *group);
+                          const struct start_queue_group *group);
 /* Of one that is started together with others: its agent has connected on fd, which is taken. */
 void child_arrived(struct child *child, int fd);
 /* The command that starts them has ended, or could not begin, for this reason. */

@@ -65,10 +65,10 @@ enum frame_type {
                            JSON: see launcher/protocol/task_request.h */
     FRAME_POST,     /* both ways, to `node` from node id `rank` of the group: bytes between their
                        hosts of openpmix */
-    FRAME_HUB,  /* both ways, to and from the host of openpmix of `node`: bytes that the program's
-                       hub says or is asked */
-    FRAME_LOST, /* JSON: nodes (idset), text: their link is gone */
-    FRAME_NOTE, /* text for people, to stderr */
+    FRAME_SERVICE, /* both ways, to and from the host of openpmix of `node`: bytes that the program's
+                       service says or is asked */
+    FRAME_LOST,    /* JSON: nodes (idset), text: their link is gone */
+    FRAME_NOTE,    /* text for people, to stderr */
     FRAME_RUNNING,   /* after FRAME_SIGNAL or FRAME_TERMINATE; rank: how many tasks run on the node;
                         flags: FRAME_RUNNING_FIRST: when it came */
     FRAME_SURVIVORS, /* text: what SIGKILL does not end on the node; it is not waited for */

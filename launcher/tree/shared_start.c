@@ -285,21 +285,21 @@ static int start_spawn(struct shared_start *start, char **command, const int fds
                        struct error *err)
 {
     char **environment = bootstrap_shared_environment(start->owner.boot);
-    char *path = spawn_find(command[0], getenv("PATH"), NULL);
-    struct spawn spawn = {.path = path ? path : command[0],
-                          .argv = command,
-                          .envp = environment,
-                          .fds = {fds[0], fds[1], fds[2], -1},
-                          .umask = -1,
-                          .death_signal = SIGKILL,
-                          .deaf = true,
-                          .group = true};
-    struct spawn_failure failure;
-    pid_t pid = spawn_start(&spawn, &failure);
+    char *path = exec_find(command[0], getenv("PATH"), NULL);
+    struct exec spawn = {.path = path ? path : command[0],
+                         .argv = command,
+                         .envp = environment,
+                         .fds = {fds[0], fds[1], fds[2], -1},
+                         .umask = -1,
+                         .death_signal = SIGKILL,
+                         .deaf = true,
+                         .group = true};
+    struct exec_failure failure;
+    pid_t pid = exec_start(&spawn, &failure);
     if (pid > 0)
         start->pid = pid;
     else
-        spawn_explain(&spawn, &failure, err);
+        exec_explain(&spawn, &failure, err);
     free(path);
     free(environment);
     return pid > 0 ? 0 : -1;
@@ -350,7 +350,7 @@ static char **start_words(const struct shared_start *start, struct error *err)
 {
     struct bootstrap_host *hosts = mem_array(start->count, sizeof(*hosts));
     for (size_t i = 0; i < start->count; i++) {
-        const struct waiting_group *group = &start->children[i]->group;
+        const struct start_queue_group *group = &start->children[i]->group;
         hosts[i] = (struct bootstrap_host){start->children[i]->login,
                                            group->list->targets[group->first].rank};
     }

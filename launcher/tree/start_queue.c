@@ -28,7 +28,7 @@ void target_list_free(struct target_list *list)
 }
 
 /* What has left makes room for what comes. */
-static void make_room(struct waiting *waiting)
+static void make_room(struct start_queue *waiting)
 {
     if (waiting->count < waiting->room)
         return;
@@ -43,19 +43,19 @@ static void make_room(struct waiting *waiting)
     waiting->groups = mem_resize(waiting->groups, waiting->room, sizeof(*waiting->groups));
 }
 
-void waiting_add(struct waiting *waiting, const struct waiting_group *group)
+void start_queue_add(struct start_queue *waiting, const struct start_queue_group *group)
 {
     make_room(waiting);
     group->list->references++;
     waiting->groups[waiting->count++] = *group;
 }
 
-const struct waiting_group *waiting_next(const struct waiting *waiting)
+const struct start_queue_group *start_queue_next(const struct start_queue *waiting)
 {
     return waiting->next < waiting->count ? &waiting->groups[waiting->next] : NULL;
 }
 
-bool waiting_take(struct waiting *waiting, struct waiting_group *group)
+bool start_queue_take(struct start_queue *waiting, struct start_queue_group *group)
 {
     if (waiting->next == waiting->count)
         return false;
@@ -63,11 +63,11 @@ bool waiting_take(struct waiting *waiting, struct waiting_group *group)
     return true;
 }
 
-void waiting_clear(struct waiting *waiting)
+void start_queue_clear(struct start_queue *waiting)
 {
-    struct waiting_group group;
-    while (waiting_take(waiting, &group))
+    struct start_queue_group group;
+    while (start_queue_take(waiting, &group))
         target_list_free(group.list);
     free(waiting->groups);
-    *waiting = (struct waiting){0};
+    *waiting = (struct start_queue){0};
 }

@@ -1,5 +1,5 @@
 /*
- * waiting - targets that wait for their turn: the fan-out is how many are being reached at a time.
+ * start_queue - targets that wait for their turn: the fan-out is how many are being reached at a time.
  * Private to the tree.
  *
  * Groups leave in the order they came. A group is a slice of a shared list, so that the rest of one
@@ -19,7 +19,7 @@ struct target_list { /* reference-counted */
     size_t references;
 };
 
-struct waiting_group { /* the first is reached from here, and is to reach the others */
+struct start_queue_group { /* the first is reached from here, and is to reach the others */
     struct target_list *list;
     size_t first, count; /* of the list */
     double patience;     /* s that the first may take to answer */
@@ -27,8 +27,8 @@ struct waiting_group { /* the first is reached from here, and is to reach the ot
     bool again; /* not the first try of these: the first member learns of the others late */
 };
 
-struct waiting {
-    struct waiting_group *groups; /* those before `next` have left */
+struct start_queue {
+    struct start_queue_group *groups; /* those before `next` have left */
     size_t next, count, room;
 };
 
@@ -37,11 +37,11 @@ struct target_list *target_list_new(const struct tree_target *targets, size_t co
 void target_list_free(struct target_list *list); /* gives one reference back */
 
 /* The group's own reference is made here. */
-void waiting_add(struct waiting *waiting, const struct waiting_group *group);
+void start_queue_add(struct start_queue *waiting, const struct start_queue_group *group);
 /* The next one; NULL: nobody waits. */
-const struct waiting_group *waiting_next(const struct waiting *waiting);
+const struct start_queue_group *start_queue_next(const struct start_queue *waiting);
 /* The next one leaves, and its reference becomes the caller's; false: nobody waits. */
-bool waiting_take(struct waiting *waiting, struct waiting_group *group);
-void waiting_clear(struct waiting *waiting);
+bool start_queue_take(struct start_queue *waiting, struct start_queue_group *group);
+void start_queue_clear(struct start_queue *waiting);
 
 #endif

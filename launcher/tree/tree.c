@@ -18,7 +18,7 @@ struct tree {
     uint32_t count;
     uint32_t *child_of; /* [nnodes] by node: the child that stands for it, or NO_CHILD */
     uint32_t nnodes;
-    struct waiting waiting;
+    struct start_queue waiting;
     uint32_t reaching; /* children that count for the fan-out */
     uint32_t sharing;  /* those of them that are started together */
     double heard;      /* loop time when one last came up, or the first began to wait */
@@ -72,11 +72,11 @@ static void on_note(void *arg, const char *text)
 /* Its group goes on without it: those are nobody's until then. */
 static void pass_group_on(struct tree *tree, struct child *child)
 {
-    struct waiting_group rest = child->group;
+    struct start_queue_group rest = child->group;
     rest.first++;
     rest.count--;
     rest.again = true;
-    waiting_add(&tree->waiting, &rest);
+    start_queue_add(&tree->waiting, &rest);
     for (size_t i = 0; i < rest.count; i++)
         idset_remove(child->nodes, rest.list->targets[rest.first + i].node);
 }
@@ -164,7 +164,7 @@ static void know_nodes(struct tree *tree, const struct idset *nodes, uint32_t ch
     tree->child_of[node] = child;
 }
 
-static bool is_shared(const struct waiting_group *group)
+static bool is_shared(const struct start_queue_group *group)
 {
     const struct tree_target *target = &group->list->targets[group->first];
     return target->together && !target->here;
@@ -181,7 +181,7 @@ static struct shared_start *tree_add_start(struct tree *tree)
 }
 
 static void tree_add(struct tree *tree, struct shared_start **start,
-                     const struct waiting_group *group)
+                     const struct start_queue_group *group)
 {
     tree->children = mem_resize(tree->children, tree->count + 1, sizeof(*tree->children));
     tree->pids = mem_resize(tree->pids, tree->count + 1, sizeof(*tree->pids));
@@ -202,7 +202,7 @@ static void tree_add(struct tree *tree, struct shared_start **start,
 }
 
 /* Nothing has come up for so long that nothing is likely to. */
-static void give_up(struct tree *tree, const struct waiting_group *group)
+static void give_up(struct tree *tree, const struct start_queue_group *group)
 {
     char *text =
         mem_format("not tried, since no host has answered for %.3g s", tree->boot->start_timeout);
@@ -225,16 +225,16 @@ static void give_up(struct tree *tree, const struct waiting_group *group)
 /* One command is to start many: it waits until half of those before are up or have failed. */
 static bool is_turn(const struct tree *tree, const struct shared_start *start)
 {
-    const struct waiting_group *next = waiting_next(&tree->waiting);
+    const struct start_queue_group *next = start_queue_next(&tree->waiting);
     return next && (start || !is_shared(next) || tree->sharing <= tree->boot->fanout / 2);
 }
 
 static void start_waiting(struct tree *tree)
 {
     struct shared_start *start = NULL;
-    struct waiting_group group;
+    struct start_queue_group group;
     while (!tree->ending && tree->reaching < tree->boot->fanout && is_turn(tree, start) &&
-           waiting_take(&tree->waiting, &group)) {
+           start_queue_take(&tree->waiting, &group)) {
         if (ev_now(tree->loop) - tree->heard < tree->boot->start_timeout) {
             tree_add(tree, &start, &group);
             continue;
@@ -260,12 +260,12 @@ void tree_start(struct tree *tree, const struct tree_target *targets, size_t cou
     for (size_t i = 0; i < groups; i++) {
         size_t size = (count - at) / (groups - i); /* the rest, shared evenly */
         double share = how == TREE_LATE || (how == TREE_FIRST && size == 1) ? 1 : 0.5;
-        struct waiting_group group = {.list = list,
-                                      .first = at,
-                                      .count = size,
-                                      .patience = share * tree->boot->start_timeout,
-                                      .below = how == TREE_BELOW};
-        waiting_add(&tree->waiting, &group);
+        struct start_queue_group group = {.list = list,
+                                          .first = at,
+                                          .count = size,
+                                          .patience = share * tree->boot->start_timeout,
+                                          .below = how == TREE_BELOW};
+        start_queue_add(&tree->waiting, &group);
         at += size;
     }
     target_list_free(list);
@@ -282,7 +282,7 @@ void tree_free(struct tree *tree)
         shared_start_free(tree->starts[i]);
     free(tree->starts);
     free(tree->all_pids);
-    waiting_clear(&tree->waiting);
+    start_queue_clear(&tree->waiting);
     free(tree->children);
     free(tree->child_of);
     free(tree->pids);

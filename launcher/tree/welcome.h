@@ -1,5 +1,5 @@
 /*
- * target - a node on which an agent is to be started.
+ * welcome - a node on which an agent is to be started.
  */
 #ifndef LAUNCHER_TREE_WELCOME_H
 #define LAUNCHER_TREE_WELCOME_H

@@ -11,21 +11,21 @@
 
 #define MAX_REPLY (1u << 20) /* no server's reply is near this */
 
-void conn_open(struct conn *conn, int fd)
+void connection_open(struct connection *conn, int fd)
 {
-    *conn = (struct conn){.fd = fd};
+    *conn = (struct connection){.fd = fd};
 }
 
-void conn_close(struct conn *conn)
+void connection_close(struct connection *conn)
 {
     if (conn->fd >= 0)
         close(conn->fd);
     free(conn->out.data);
     free(conn->in.data);
-    *conn = (struct conn){.fd = -1, .broken = true};
+    *conn = (struct connection){.fd = -1, .broken = true};
 }
 
-static bool bytes_room(struct conn_bytes *bytes, size_t len)
+static bool bytes_room(struct connection_bytes *bytes, size_t len)
 {
     if (bytes->room - bytes->len >= len)
         return true;
@@ -40,7 +40,7 @@ static bool bytes_room(struct conn_bytes *bytes, size_t len)
     return true;
 }
 
-void conn_add(struct conn *conn, const char *fmt, ...)
+void connection_add(struct connection *conn, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -56,7 +56,7 @@ void conn_add(struct conn *conn, const char *fmt, ...)
     conn->out.len += (size_t)len;
 }
 
-void conn_add_bytes(struct conn *conn, const char *bytes, size_t len)
+void connection_add_bytes(struct connection *conn, const char *bytes, size_t len)
 {
     if (!len)
         return;
@@ -98,7 +98,7 @@ static bool fd_send_all(int fd, const char *bytes, size_t len)
     return true;
 }
 
-bool conn_send(struct conn *conn)
+bool connection_send(struct connection *conn)
 {
     if (!conn->broken && !fd_send_all(conn->fd, conn->out.data, conn->out.len))
         conn->broken = true;
@@ -106,9 +106,9 @@ bool conn_send(struct conn *conn)
     return !conn->broken;
 }
 
-static bool conn_read(struct conn *conn)
+static bool conn_read(struct connection *conn)
 {
-    struct conn_bytes *in = &conn->in;
+    struct connection_bytes *in = &conn->in;
     if (in->len > MAX_REPLY || !bytes_room(in, 2048))
         return false;
     for (;;) {
@@ -124,29 +124,29 @@ static bool conn_read(struct conn *conn)
     }
 }
 
-bool conn_receive(struct conn *conn)
+bool connection_receive(struct connection *conn)
 {
     if (!conn->broken && !conn_read(conn))
         conn->broken = true;
     return !conn->broken;
 }
 
-void conn_next(struct conn *conn)
+void connection_next(struct connection *conn)
 {
-    struct conn_bytes *in = &conn->in;
+    struct connection_bytes *in = &conn->in;
     if (conn->used)
         memmove(in->data, in->data + conn->used, in->len - conn->used);
     in->len -= conn->used;
     conn->used = 0;
 }
 
-void conn_shout(struct conn *conn, const char *bytes, size_t len)
+void connection_shout(struct connection *conn, const char *bytes, size_t len)
 {
     if (!conn->broken)
         fd_send_all(conn->fd, bytes, len);
 }
 
-void conn_wait(struct conn *conn, int milliseconds)
+void connection_wait(struct connection *conn, int milliseconds)
 {
     struct pollfd poller = {.fd = conn->fd, .events = POLLIN};
     if (!conn->broken)

@@ -3,67 +3,68 @@
 #include <stdio.h>
 #include <string.h>
 
-void frame_begin(struct conn *conn, const char *command)
+void connection_frame_begin(struct connection *conn, const char *command)
 {
     conn->out.len = 0;
-    conn_add(conn, "%*scmd=%s;", PMI2_HEAD, "", command);
+    connection_add(conn, "%*scmd=%s;", PMI2_HEAD, "", command);
 }
 
-void frame_text(struct conn *conn, const char *name, const char *value)
+void connection_frame_text(struct connection *conn, const char *name, const char *value)
 {
-    conn_add(conn, "%s=", name);
+    connection_add(conn, "%s=", name);
     while (*value) {
         size_t len = strcspn(value, ";");
-        conn_add_bytes(conn, value, len);
+        connection_add_bytes(conn, value, len);
         value += len;
         if (*value) {
-            conn_add_bytes(conn, ";;", 2);
+            connection_add_bytes(conn, ";;", 2);
             value++;
         }
     }
-    conn_add_bytes(conn, ";", 1);
+    connection_add_bytes(conn, ";", 1);
 }
 
-void frame_int(struct conn *conn, const char *name, int value)
+void connection_frame_int(struct connection *conn, const char *name, int value)
 {
-    conn_add(conn, "%s=%d;", name, value);
+    connection_add(conn, "%s=%d;", name, value);
 }
 
-void frame_text_at(struct conn *conn, const char *name, int number, const char *value)
+void connection_frame_text_at(struct connection *conn, const char *name, int number,
+                              const char *value)
 {
     char whole[32];
     snprintf(whole, sizeof(whole), "%s%d", name, number);
-    frame_text(conn, whole, value);
+    connection_frame_text(conn, whole, value);
 }
 
-bool frame_send(struct conn *conn)
+bool connection_frame_send(struct connection *conn)
 {
-    if (conn->broken || conn->out.len > FRAME_MAX) {
+    if (conn->broken || conn->out.len > CONNECTION_FRAME_MAX) {
         conn->out.len = 0;
         return false;
     }
     pmi2_put_length(conn->out.data, conn->out.len - PMI2_HEAD);
-    return conn_send(conn);
+    return connection_send(conn);
 }
 
-static bool frame_read(struct conn *conn, struct pmi2_frame *reply)
+static bool frame_read(struct connection *conn, struct pmi2_frame *reply)
 {
-    struct conn_bytes *in = &conn->in;
-    conn_next(conn);
+    struct connection_bytes *in = &conn->in;
+    connection_next(conn);
     while (in->len < PMI2_HEAD)
-        if (!conn_receive(conn))
+        if (!connection_receive(conn))
             return false;
     long len = pmi2_length(in->data);
     if (len < 0)
         return false;
     while (in->len < PMI2_HEAD + (size_t)len)
-        if (!conn_receive(conn))
+        if (!connection_receive(conn))
             return false;
     conn->used = PMI2_HEAD + (size_t)len;
     return pmi2_frame_parse(reply, in->data + PMI2_HEAD, (size_t)len);
 }
 
-int frame_ask(struct conn *conn, struct pmi2_frame *reply)
+int connection_frame_ask(struct connection *conn, struct pmi2_frame *reply)
 {
     static const char cmd[] = "cmd=", suffix[] = "-response";
     char command[64];
@@ -73,7 +74,7 @@ int frame_ask(struct conn *conn, struct pmi2_frame *reply)
         return -1;
     memcpy(command, sent, len);
     memcpy(command + len, suffix, sizeof(suffix));
-    if (!frame_send(conn))
+    if (!connection_frame_send(conn))
         return -1;
     const char *name = frame_read(conn, reply) ? pmi2_value(reply, "cmd") : NULL;
     conn->broken = !name || strcmp(name, command) != 0;

@@ -3,10 +3,10 @@
 #include <string.h>
 
 /* The next line, taken apart. */
-static bool line_read(struct conn *conn, struct pmi1_line *reply)
+static bool line_read(struct connection *conn, struct pmi1_line *reply)
 {
-    struct conn_bytes *in = &conn->in;
-    conn_next(conn);
+    struct connection_bytes *in = &conn->in;
+    connection_next(conn);
     for (size_t searched = 0;;) {
         char *end = NULL;
         if (in->len > searched)
@@ -16,13 +16,13 @@ static bool line_read(struct conn *conn, struct pmi1_line *reply)
             return pmi1_line_parse(reply, in->data, conn->used - 1);
         }
         searched = in->len;
-        if (!conn_receive(conn))
+        if (!connection_receive(conn))
             return false;
     }
 }
 
 /* A request of one or several lines that no server takes for an error by its length alone. */
-static bool lines_fit(const struct conn_bytes *out)
+static bool lines_fit(const struct connection_bytes *out)
 {
     if (out->len > LINES_MAX)
         return false;
@@ -36,7 +36,7 @@ static bool lines_fit(const struct conn_bytes *out)
     return true;
 }
 
-int line_ask(struct conn *conn, const char *expect, struct pmi1_line *reply)
+int connection_line_ask(struct connection *conn, const char *expect, struct pmi1_line *reply)
 {
     const char *name = NULL;
     if (!lines_fit(&conn->out)) {
@@ -44,13 +44,13 @@ int line_ask(struct conn *conn, const char *expect, struct pmi1_line *reply)
         reply->count = 0;
         return -1;
     }
-    if (conn_send(conn) && line_read(conn, reply))
+    if (connection_send(conn) && line_read(conn, reply))
         name = pmi1_line_value(reply, "cmd");
     conn->broken = !name || strcmp(name, expect) != 0;
     return conn->broken ? -1 : 0;
 }
 
-bool line_succeeded(const struct pmi1_line *reply)
+bool connection_line_succeeded(const struct pmi1_line *reply)
 {
     int rc;
     if (!pmi1_line_field(reply, "rc"))

@@ -1,4 +1,4 @@
-/* The API of RFC 13, but for dynamic processes (dynamic.c): check arguments, ask the session. */
+/* The API of RFC 13, but for dynamic processes (libpmi_spawn.c): check arguments, ask the session. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +42,9 @@ int PMI_Abort(int exit_code, const char error_msg[])
     bool alone = session_lock(false);
     if (pmi_session.state == SESSION_WIRE) {
         snprintf(line, sizeof(line), "cmd=abort exitcode=%d\n", exit_code);
-        conn_shout(&pmi_session.conn, line, strlen(line));
+        connection_shout(&pmi_session.conn, line, strlen(line));
         if (alone)
-            conn_wait(&pmi_session.conn, 2000);
+            connection_wait(&pmi_session.conn, 2000);
     }
     if (alone)
         session_leave(PMI_SUCCESS);
@@ -106,7 +106,7 @@ static int ask_number(int *to, int single, const char *command, const char *repl
         *to = single;
         return session_leave(PMI_SUCCESS);
     }
-    conn_add(&pmi_session.conn, "cmd=%s\n", command);
+    connection_add(&pmi_session.conn, "cmd=%s\n", command);
     rc = session_ask(reply);
     if (!rc && !pmi1_line_int(&pmi_session.reply, field, to))
         rc = PMI_FAIL;
@@ -135,7 +135,7 @@ static int clique_inside(int ranks[], int room, int *size)
         *size = 1;
         return PMI_SUCCESS;
     }
-    *size = clique_find(mapping, pmi_session.rank, pmi_session.size, ranks, room);
+    *size = process_mapping_clique_find(mapping, pmi_session.rank, pmi_session.size, ranks, room);
     return *size < 0 ? PMI_FAIL : PMI_SUCCESS;
 }
 
@@ -257,7 +257,7 @@ int PMI_Barrier(void)
     if (rc)
         return rc;
     if (pmi_session.state == SESSION_WIRE) {
-        conn_add(&pmi_session.conn, "cmd=barrier_in\n");
+        connection_add(&pmi_session.conn, "cmd=barrier_in\n");
         rc = session_ask("barrier_out");
     }
     return session_leave(rc);

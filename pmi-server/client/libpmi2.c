@@ -1,4 +1,4 @@
-/* PMI-2's API, but for dynamic processes (dynamic2.c): check arguments, ask the session. */
+/* PMI-2's API, but for dynamic processes (libpmi2_spawn.c): check arguments, ask the session. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,29 +10,29 @@ int PMI2_Init(int *spawned, int *size, int *rank, int *appnum)
 {
     if (!spawned || !size || !rank || !appnum)
         return PMI2_ERR_INVALID_ARG;
-    session2_lock(true);
-    int rc = session2_start();
+    session_pmi2_lock(true);
+    int rc = session_pmi2_start();
     if (rc)
-        return session2_leave(rc);
+        return session_pmi2_leave(rc);
     *spawned = pmi2_session.spawned;
     *size = pmi2_session.size;
     *rank = pmi2_session.rank;
     *appnum = pmi2_session.appnum;
-    return session2_leave(PMI2_SUCCESS);
+    return session_pmi2_leave(PMI2_SUCCESS);
 }
 
 int PMI2_Initialized(void)
 {
-    if (session2_enter())
+    if (session_pmi2_enter())
         return 0;
-    session2_leave(PMI2_SUCCESS);
+    session_pmi2_leave(PMI2_SUCCESS);
     return 1;
 }
 
 int PMI2_Finalize(void)
 {
-    int rc = session2_enter();
-    return rc ? rc : session2_leave(session2_end());
+    int rc = session_pmi2_enter();
+    return rc ? rc : session_pmi2_leave(session_pmi2_end());
 }
 
 /* Another thread may be waiting: its request has been sent whole, so this one may be sent beside
@@ -42,13 +42,13 @@ int PMI2_Abort(int flag, const char msg[])
     char line[] = "      cmd=abort;isworld=TRUE;msg=;";
     if (msg)
         fprintf(stderr, "%s\n", msg);
-    bool alone = session2_lock(false);
-    if (pmi2_session.state == SESSION2_WIRE && flag) {
+    bool alone = session_pmi2_lock(false);
+    if (pmi2_session.state == SESSION_PMI2_WIRE && flag) {
         pmi2_put_length(line, sizeof(line) - 1 - PMI2_HEAD);
-        conn_shout(&pmi2_session.conn, line, sizeof(line) - 1);
+        connection_shout(&pmi2_session.conn, line, sizeof(line) - 1);
     }
     if (alone)
-        session2_leave(PMI2_SUCCESS);
+        session_pmi2_leave(PMI2_SUCCESS);
     exit(flag);
 }
 
@@ -57,11 +57,11 @@ static int get_number(int *to, const int *from)
 {
     if (!to)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session2_enter();
+    int rc = session_pmi2_enter();
     if (rc)
         return rc;
     *to = *from;
-    return session2_leave(PMI2_SUCCESS);
+    return session_pmi2_leave(PMI2_SUCCESS);
 }
 
 int PMI2_Job_GetRank(int *rank)
@@ -78,18 +78,18 @@ int PMI2_Job_GetId(char jobid[], int jobid_size)
 {
     if (!jobid || jobid_size < 1)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session2_enter();
+    int rc = session_pmi2_enter();
     if (rc)
         return rc;
     const char *id = "singleton";
-    if (pmi2_session.state == SESSION2_WIRE) {
-        session2_begin("job-getid");
-        rc = session2_ask();
+    if (pmi2_session.state == SESSION_PMI2_WIRE) {
+        session_pmi2_begin("job-getid");
+        rc = session_pmi2_ask();
         id = rc ? NULL : pmi2_value(&pmi2_session.reply, "jobid");
     }
     if (id)
         copy_text(jobid, jobid_size, id);
-    return session2_leave(rc ? rc : id ? PMI2_SUCCESS : PMI2_FAIL);
+    return session_pmi2_leave(rc ? rc : id ? PMI2_SUCCESS : PMI2_FAIL);
 }
 
 static int check_key(const char *key)
@@ -117,15 +117,15 @@ static int put_pair(const char *command, struct pair **single, const char *key, 
 {
     int rc = check_pair(key, value);
     if (!rc)
-        rc = session2_enter();
+        rc = session_pmi2_enter();
     if (rc)
         return rc;
-    if (pmi2_session.state == SESSION2_SINGLE)
-        return session2_leave(pairs_put(single, key, value) ? PMI2_SUCCESS : PMI2_ERR_NOMEM);
-    session2_begin(command);
-    frame_text(&pmi2_session.conn, "key", key);
-    frame_text(&pmi2_session.conn, "value", value);
-    return session2_leave(session2_ask());
+    if (pmi2_session.state == SESSION_PMI2_SINGLE)
+        return session_pmi2_leave(pairs_put(single, key, value) ? PMI2_SUCCESS : PMI2_ERR_NOMEM);
+    session_pmi2_begin(command);
+    connection_frame_text(&pmi2_session.conn, "key", key);
+    connection_frame_text(&pmi2_session.conn, "value", value);
+    return session_pmi2_leave(session_pmi2_ask());
 }
 
 int PMI2_KVS_Put(const char key[], const char value[])
@@ -140,17 +140,17 @@ int PMI2_Info_PutNodeAttr(const char name[], const char value[])
 
 int PMI2_KVS_Fence(void)
 {
-    int rc = session2_enter();
-    if (rc || pmi2_session.state == SESSION2_SINGLE)
-        return rc ? rc : session2_leave(PMI2_SUCCESS);
-    session2_begin("kvs-fence");
-    return session2_leave(session2_ask());
+    int rc = session_pmi2_enter();
+    if (rc || pmi2_session.state == SESSION_PMI2_SINGLE)
+        return rc ? rc : session_pmi2_leave(PMI2_SUCCESS);
+    session_pmi2_begin("kvs-fence");
+    return session_pmi2_leave(session_pmi2_ask());
 }
 
 /* What the request that was begun finds: *value is borrowed, NULL when there is nothing. */
 static int ask_value(const char **value)
 {
-    int rc = session2_ask();
+    int rc = session_pmi2_ask();
     *value = NULL;
     if (!rc && pmi2_bool(&pmi2_session.reply, "found", false))
         *value = pmi2_value(&pmi2_session.reply, "value");
@@ -160,28 +160,28 @@ static int ask_value(const char **value)
 int PMI2_KVS_Get(const char *jobid, int src_pmi_id, const char key[], char value[], int maxvalue,
                  int *vallen)
 {
-    struct conn *conn = &pmi2_session.conn;
+    struct connection *conn = &pmi2_session.conn;
     int rc = check_key(key);
     if (!rc && (!value || maxvalue < 1 || !vallen))
         rc = PMI2_ERR_INVALID_ARG;
     if (!rc)
-        rc = session2_enter();
+        rc = session_pmi2_enter();
     if (rc)
         return rc;
     const char *found = pairs_get(pmi2_session.pairs, key);
-    if (pmi2_session.state == SESSION2_WIRE) {
-        session2_begin("kvs-get");
+    if (pmi2_session.state == SESSION_PMI2_WIRE) {
+        session_pmi2_begin("kvs-get");
         if (jobid)
-            frame_text(conn, "jobid", jobid);
-        frame_int(conn, "srcid", src_pmi_id);
-        frame_text(conn, "key", key);
+            connection_frame_text(conn, "jobid", jobid);
+        connection_frame_int(conn, "srcid", src_pmi_id);
+        connection_frame_text(conn, "key", key);
         rc = ask_value(&found);
     }
     if (rc || !found)
-        return session2_leave(rc ? rc : PMI2_FAIL);
+        return session_pmi2_leave(rc ? rc : PMI2_FAIL);
     int len = copy_text(value, maxvalue, found);
     *vallen = len < maxvalue ? len : -len;
-    return session2_leave(PMI2_SUCCESS);
+    return session_pmi2_leave(PMI2_SUCCESS);
 }
 
 /* ---- attributes ---- */
@@ -190,14 +190,14 @@ int PMI2_KVS_Get(const char *jobid, int src_pmi_id, const char key[], char value
 static int get_attribute(const char *command, const struct pair *single, const char *name,
                          const char *wait, const char **value)
 {
-    if (pmi2_session.state == SESSION2_SINGLE) {
+    if (pmi2_session.state == SESSION_PMI2_SINGLE) {
         *value = pairs_get(single, name);
         return *value || !wait || *wait == 'F' ? PMI2_SUCCESS : PMI2_FAIL; /* who should put it? */
     }
-    session2_begin(command);
-    frame_text(&pmi2_session.conn, "key", name);
+    session_pmi2_begin(command);
+    connection_frame_text(&pmi2_session.conn, "key", name);
     if (wait)
-        frame_text(&pmi2_session.conn, "wait", wait);
+        connection_frame_text(&pmi2_session.conn, "wait", wait);
     return ask_value(value);
 }
 
@@ -209,16 +209,16 @@ static int get_text(const char *command, struct pair *const *single, const char 
     if (!rc && (!to || room < 1 || !found))
         rc = PMI2_ERR_INVALID_ARG;
     if (!rc)
-        rc = session2_enter();
+        rc = session_pmi2_enter();
     if (rc)
         return rc;
     rc = get_attribute(command, *single, name, wait, &value);
     if (rc)
-        return session2_leave(rc);
+        return session_pmi2_leave(rc);
     *found = value != NULL;
     if (value)
         copy_text(to, room, value);
-    return session2_leave(PMI2_SUCCESS);
+    return session_pmi2_leave(PMI2_SUCCESS);
 }
 
 /* "1,2,3"; the number of them that fit, or -1. */

@@ -16,17 +16,17 @@ static int copy_reply(const char *name, char *to, int room)
 int PMI2_Nameserv_publish(const char service_name[], const PMI2_keyval_t *info_ptr,
                           const char port[])
 {
-    struct conn *conn = &pmi2_session.conn;
+    struct connection *conn = &pmi2_session.conn;
     (void)info_ptr;
     if (!service_name || !*service_name || !port)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session2_enter_wire("name-publish");
+    int rc = session_pmi2_enter_wire("name-publish");
     if (rc)
         return rc;
-    frame_text(conn, "name", service_name);
-    frame_text(conn, "port", port);
-    frame_int(conn, "infokeycount", 0);
-    return session2_leave(session2_ask());
+    connection_frame_text(conn, "name", service_name);
+    connection_frame_text(conn, "port", port);
+    connection_frame_int(conn, "infokeycount", 0);
+    return session_pmi2_leave(session_pmi2_ask());
 }
 
 int PMI2_Nameserv_unpublish(const char service_name[], const PMI2_keyval_t *info_ptr)
@@ -34,12 +34,12 @@ int PMI2_Nameserv_unpublish(const char service_name[], const PMI2_keyval_t *info
     (void)info_ptr;
     if (!service_name || !*service_name)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session2_enter_wire("name-unpublish");
+    int rc = session_pmi2_enter_wire("name-unpublish");
     if (rc)
         return rc;
-    frame_text(&pmi2_session.conn, "name", service_name);
-    frame_int(&pmi2_session.conn, "infokeycount", 0);
-    return session2_leave(session2_ask());
+    connection_frame_text(&pmi2_session.conn, "name", service_name);
+    connection_frame_int(&pmi2_session.conn, "infokeycount", 0);
+    return session_pmi2_leave(session_pmi2_ask());
 }
 
 int PMI2_Nameserv_lookup(const char service_name[], const PMI2_keyval_t *info_ptr, char port[],
@@ -48,66 +48,66 @@ int PMI2_Nameserv_lookup(const char service_name[], const PMI2_keyval_t *info_pt
     (void)info_ptr;
     if (!service_name || !*service_name || !port || portLen < 1)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session2_enter_wire("name-lookup");
+    int rc = session_pmi2_enter_wire("name-lookup");
     if (rc)
         return rc;
-    frame_text(&pmi2_session.conn, "name", service_name);
-    frame_int(&pmi2_session.conn, "infokeycount", 0);
-    rc = session2_ask();
+    connection_frame_text(&pmi2_session.conn, "name", service_name);
+    connection_frame_int(&pmi2_session.conn, "infokeycount", 0);
+    rc = session_pmi2_ask();
     if (!rc && copy_reply("port", port, portLen))
         rc = copy_reply("value", port, portLen); /* Slurm's */
-    return session2_leave(rc);
+    return session_pmi2_leave(rc);
 }
 
 int PMI2_Job_Connect(const char jobid[], PMI2_Connect_comm_t *conn)
 {
     if (!jobid || !conn)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session2_enter_wire("job-connect");
+    int rc = session_pmi2_enter_wire("job-connect");
     if (rc)
         return rc;
-    frame_text(&pmi2_session.conn, "jobid", jobid);
-    return session2_leave(session2_ask());
+    connection_frame_text(&pmi2_session.conn, "jobid", jobid);
+    return session_pmi2_leave(session_pmi2_ask());
 }
 
 int PMI2_Job_Disconnect(const char jobid[])
 {
     if (!jobid)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session2_enter_wire("job-disconnect");
+    int rc = session_pmi2_enter_wire("job-disconnect");
     if (rc)
         return rc;
-    frame_text(&pmi2_session.conn, "jobid", jobid);
-    return session2_leave(session2_ask());
+    connection_frame_text(&pmi2_session.conn, "jobid", jobid);
+    return session_pmi2_leave(session_pmi2_ask());
 }
 
 int PMIX_Ring(const char value[], int *rank, int *ranks, char left[], char right[], int maxvalue)
 {
-    struct conn *conn = &pmi2_session.conn;
+    struct connection *conn = &pmi2_session.conn;
     if (!value || !rank || !ranks || !left || !right || maxvalue < 1)
         return PMI2_ERR_INVALID_ARG;
     if (strlen(value) >= PMI2_MAX_VALLEN)
         return PMI2_ERR_INVALID_VAL_LENGTH;
-    int rc = session2_enter();
+    int rc = session_pmi2_enter();
     if (rc)
         return rc;
     *ranks = pmi2_session.size;
-    if (pmi2_session.state == SESSION2_SINGLE) {
+    if (pmi2_session.state == SESSION_PMI2_SINGLE) {
         *rank = 0;
         copy_text(left, maxvalue, value);
         copy_text(right, maxvalue, value);
-        return session2_leave(PMI2_SUCCESS);
+        return session_pmi2_leave(PMI2_SUCCESS);
     }
-    session2_begin("ring");
-    frame_int(conn, "ring-count", 1);
-    frame_text(conn, "ring-left", value);
-    frame_text(conn, "ring-right", value);
-    rc = session2_ask();
+    session_pmi2_begin("ring");
+    connection_frame_int(conn, "ring-count", 1);
+    connection_frame_text(conn, "ring-left", value);
+    connection_frame_text(conn, "ring-right", value);
+    rc = session_pmi2_ask();
     if (!rc &&
         (!pmi2_int(&pmi2_session.reply, "ring-count", rank) ||
          copy_reply("ring-left", left, maxvalue) || copy_reply("ring-right", right, maxvalue)))
         rc = PMI2_FAIL;
-    return session2_leave(rc);
+    return session_pmi2_leave(rc);
 }
 
 /* ---- spawn ---- */
@@ -135,8 +135,8 @@ static bool are_texts(const char **texts, int count)
 static void add_pairs(const char *key, const char *val, const PMI2_keyval_t pairs[], int count)
 {
     for (int i = 0; i < count; i++) {
-        frame_text_at(&pmi2_session.conn, key, i, pairs[i].key);
-        frame_text_at(&pmi2_session.conn, val, i, pairs[i].val);
+        connection_frame_text_at(&pmi2_session.conn, key, i, pairs[i].key);
+        connection_frame_text_at(&pmi2_session.conn, val, i, pairs[i].val);
     }
 }
 
@@ -150,13 +150,13 @@ struct part {
 
 static void add_part(const struct part *part)
 {
-    struct conn *conn = &pmi2_session.conn;
-    frame_text(conn, "subcmd", part->cmd);
-    frame_int(conn, "maxprocs", part->maxprocs);
-    frame_int(conn, "argc", part->argc);
+    struct connection *conn = &pmi2_session.conn;
+    connection_frame_text(conn, "subcmd", part->cmd);
+    connection_frame_int(conn, "maxprocs", part->maxprocs);
+    connection_frame_int(conn, "argc", part->argc);
     for (int i = 0; i < part->argc; i++)
-        frame_text_at(conn, "argv", i, part->argv[i]);
-    frame_int(conn, "infokeycount", part->ninfo);
+        connection_frame_text_at(conn, "argv", i, part->argv[i]);
+    connection_frame_int(conn, "infokeycount", part->ninfo);
     add_pairs("infokey", "infoval", part->info, part->ninfo);
 }
 
@@ -205,23 +205,23 @@ int PMI2_Job_Spawn(int count, const char *cmds[], int argcs[], const char **argv
         if (!part_is_good(&part) || __builtin_add_overflow(nprocs, part.maxprocs, &nprocs))
             return PMI2_ERR_INVALID_ARG;
     }
-    int rc = session2_enter_wire("spawn");
+    int rc = session_pmi2_enter_wire("spawn");
     if (rc) {
         copy_errors(errors, nprocs, rc, NULL);
         return rc;
     }
-    frame_int(&pmi2_session.conn, "ncmds", count);
-    frame_int(&pmi2_session.conn, "preputcount", preput_keyval_size);
+    connection_frame_int(&pmi2_session.conn, "ncmds", count);
+    connection_frame_int(&pmi2_session.conn, "preputcount", preput_keyval_size);
     add_pairs("ppkey", "ppval", preput_keyval_vector, preput_keyval_size);
     for (int i = 0; i < count; i++) {
         struct part part =
             part_at(i, cmds, argcs, argvs, maxprocs, info_keyval_sizes, info_keyval_vectors);
         add_part(&part);
     }
-    rc = session2_ask();
+    rc = session_pmi2_ask();
     copy_errors(errors, nprocs, rc,
                 rc == PMI2_FAIL ? NULL : pmi2_value(&pmi2_session.reply, "errcodes"));
     if (!rc && jobId && jobIdSize > 0)
         rc = copy_reply("jobid", jobId, jobIdSize);
-    return session2_leave(rc);
+    return session_pmi2_leave(rc);
 }

@@ -23,7 +23,7 @@ int PMI_Publish_name(const char service_name[], const char port[])
     int rc = session_enter_wire();
     if (rc)
         return rc;
-    conn_add(&pmi_session.conn, "cmd=publish_name service=%s port=%s\n", service_name, port);
+    connection_add(&pmi_session.conn, "cmd=publish_name service=%s port=%s\n", service_name, port);
     return session_leave(session_ask("publish_result"));
 }
 
@@ -34,7 +34,7 @@ int PMI_Unpublish_name(const char service_name[])
     int rc = session_enter_wire();
     if (rc)
         return rc;
-    conn_add(&pmi_session.conn, "cmd=unpublish_name service=%s\n", service_name);
+    connection_add(&pmi_session.conn, "cmd=unpublish_name service=%s\n", service_name);
     return session_leave(session_ask("unpublish_result"));
 }
 
@@ -45,7 +45,7 @@ int PMI_Lookup_name(const char service_name[], char port[])
     int rc = session_enter_wire();
     if (rc)
         return rc;
-    conn_add(&pmi_session.conn, "cmd=lookup_name service=%s\n", service_name);
+    connection_add(&pmi_session.conn, "cmd=lookup_name service=%s\n", service_name);
     rc = session_ask("lookup_result");
     if (rc)
         return session_leave(rc);
@@ -93,26 +93,26 @@ static bool part_is_good(const struct part *part)
 
 static void add_pairs(const char *name, const PMI_keyval_t pairs[], int count)
 {
-    struct conn *conn = &pmi_session.conn;
-    conn_add(conn, "%s_num=%d\n", name, count);
+    struct connection *conn = &pmi_session.conn;
+    connection_add(conn, "%s_num=%d\n", name, count);
     for (int i = 0; i < count; i++)
-        conn_add(conn, "%s_key_%d=%s\n%s_val_%d=%s\n", name, i, pairs[i].key, name, i,
-                 pairs[i].val);
+        connection_add(conn, "%s_key_%d=%s\n%s_val_%d=%s\n", name, i, pairs[i].key, name, i,
+                       pairs[i].val);
 }
 
 static void add_part(const struct part *part, int total, int sofar, const PMI_keyval_t preput[],
                      int npreput)
 {
-    struct conn *conn = &pmi_session.conn;
+    struct connection *conn = &pmi_session.conn;
     int argc = 0;
-    conn_add(conn, "mcmd=spawn\nnprocs=%d\nexecname=%s\ntotspawns=%d\nspawnssofar=%d\n",
-             part->maxprocs, part->cmd, total, sofar);
+    connection_add(conn, "mcmd=spawn\nnprocs=%d\nexecname=%s\ntotspawns=%d\nspawnssofar=%d\n",
+                   part->maxprocs, part->cmd, total, sofar);
     for (; part->argv && part->argv[argc]; argc++)
-        conn_add(conn, "arg%d=%s\n", argc + 1, part->argv[argc]);
-    conn_add(conn, "argcnt=%d\n", argc);
+        connection_add(conn, "arg%d=%s\n", argc + 1, part->argv[argc]);
+    connection_add(conn, "argcnt=%d\n", argc);
     add_pairs("preput", preput, npreput);
     add_pairs("info", part->info, part->ninfo);
-    conn_add(conn, "endcmd\n");
+    connection_add(conn, "endcmd\n");
 }
 
 /* errcodes=0,0,1...; what the reply does not say is the fate of the whole. */

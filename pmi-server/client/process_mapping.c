@@ -104,7 +104,7 @@ static void clique_pass(const char *mapping, uint64_t node, uint64_t rank, uint6
     }
 }
 
-int clique_find(const char *mapping, int rank, int size, int ranks[], int room)
+int process_mapping_clique_find(const char *mapping, int rank, int size, int ranks[], int room)
 {
     uint64_t pass = mapping_ranks(mapping);
     if (!pass || rank < 0 || rank >= size)

@@ -42,22 +42,22 @@ int session_enter_wire(void)
 int session_ask(const char *expect)
 {
     struct session *session = &pmi_session;
-    if (line_ask(&session->conn, expect, &session->reply) < 0)
+    if (connection_line_ask(&session->conn, expect, &session->reply) < 0)
         return PMI_FAIL;
-    return line_succeeded(&session->reply) ? PMI_SUCCESS : PMI_FAIL;
+    return connection_line_succeeded(&session->reply) ? PMI_SUCCESS : PMI_FAIL;
 }
 
 static int environment_int(const char *name, int min, int *value)
 {
     const char *text = getenv(name);
-    return text && pmi_parse_int(text, value) && *value >= min ? PMI_SUCCESS : PMI_FAIL;
+    return text && number_parse_int(text, value) && *value >= min ? PMI_SUCCESS : PMI_FAIL;
 }
 
 static int session_greet(void)
 {
     struct session *session = &pmi_session;
     int version;
-    conn_add(&session->conn, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    connection_add(&session->conn, "cmd=init pmi_version=1 pmi_subversion=1\n");
     if (session_ask("response_to_init"))
         return PMI_FAIL;
     if (pmi1_line_int(&session->reply, "pmi_version", &version) && version != 1)
@@ -73,7 +73,7 @@ static int reply_max(const char *name, int *max)
 static int session_ask_maxes(void)
 {
     struct session *session = &pmi_session;
-    conn_add(&session->conn, "cmd=get_maxes\n");
+    connection_add(&session->conn, "cmd=get_maxes\n");
     if (session_ask("maxes") || reply_max("kvsname_max", &session->name_max) ||
         reply_max("keylen_max", &session->key_max) || reply_max("vallen_max", &session->value_max))
         return PMI_FAIL;
@@ -83,7 +83,7 @@ static int session_ask_maxes(void)
 static int session_ask_name(void)
 {
     struct session *session = &pmi_session;
-    conn_add(&session->conn, "cmd=get_my_kvsname\n");
+    connection_add(&session->conn, "cmd=get_my_kvsname\n");
     if (session_ask("my_kvsname"))
         return PMI_FAIL;
     const char *name = pmi1_line_value(&session->reply, "kvsname");
@@ -102,11 +102,11 @@ static int session_start_wire(void)
         return PMI_FAIL;
     if (environment_int("PMI_SPAWNED", 0, &session->spawned))
         session->spawned = 0;
-    conn_open(&session->conn, fd);
+    connection_open(&session->conn, fd);
     session->state = SESSION_WIRE;
     if (!session_greet() && !session_ask_maxes() && !session_ask_name())
         return PMI_SUCCESS;
-    conn_close(&session->conn);
+    connection_close(&session->conn);
     session->state = SESSION_ENDED;
     return PMI_FAIL;
 }
@@ -146,9 +146,9 @@ int session_end(void)
     struct session *session = &pmi_session;
     int rc = PMI_SUCCESS;
     if (session->state == SESSION_WIRE) {
-        conn_add(&session->conn, "cmd=finalize\n");
+        connection_add(&session->conn, "cmd=finalize\n");
         rc = session_ask("finalize_ack");
-        conn_close(&session->conn);
+        connection_close(&session->conn);
     }
     session->state = session->state == SESSION_WIRE ? SESSION_ENDED : SESSION_NONE;
     pairs_free(&session->pairs);
@@ -162,7 +162,8 @@ int session_put(const char *key, const char *value)
     struct session *session = &pmi_session;
     if (session->state == SESSION_SINGLE)
         return pairs_put(&session->pairs, key, value) ? PMI_SUCCESS : PMI_FAIL;
-    conn_add(&session->conn, "cmd=put kvsname=%s key=%s value=%s\n", session->name, key, value);
+    connection_add(&session->conn, "cmd=put kvsname=%s key=%s value=%s\n", session->name, key,
+                   value);
     return session_ask("put_result");
 }
 
@@ -186,7 +187,7 @@ int session_get(const char *key, const char **value)
         *value = pairs_get(session->pairs, key);
         return *value ? PMI_SUCCESS : PMI_FAIL;
     }
-    conn_add(&session->conn, "cmd=get kvsname=%s key=%s\n", session->name, key);
+    connection_add(&session->conn, "cmd=get kvsname=%s key=%s\n", session->name, key);
     if (session_ask("get_result"))
         return PMI_FAIL;
     drop_found(session);

@@ -17,7 +17,7 @@ struct session {
     int spawned;
     int name_max, key_max, value_max; /* with the NUL */
     char *name;                       /* of the key-value space */
-    struct conn conn;
+    struct connection conn;
     struct pmi1_line reply; /* the last one; points into conn */
     struct pair *pairs;     /* of a singleton */
 };
@@ -36,7 +36,7 @@ int session_leave(int rc);
 /* These are for whoever is inside; PMI_ codes are returned. */
 int session_start(void); /* as the environment says (PMI_FD, ...), if it has not been started */
 int session_end(void);
-/* line_ask(), and the reply says success. Not in a singleton. */
+/* connection_line_ask(), and the reply says success. Not in a singleton. */
 int session_ask(const char *expect);
 
 int session_put(const char *key, const char *value);

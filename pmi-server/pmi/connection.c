@@ -8,8 +8,8 @@
 #include "pmi-server/pmi/pmi_request.h"
 #include "pmi-server/pmi/quote.h"
 
-struct pmi_client *pmi_client_new(struct pmi_server *server, uint32_t rank, uint32_t appnum,
-                                  void *owner_data)
+struct pmi_client *pmi_connection_new(struct pmi_server *server, uint32_t rank, uint32_t appnum,
+                                      void *owner_data)
 {
     struct pmi_client *client = mem_alloc(sizeof(*client));
     client->server = server;
@@ -31,7 +31,7 @@ static void client_forget(struct pmi_client *client)
     client->memory = NULL;
 }
 
-void client_free(struct pmi_client *client)
+void connection_free(struct pmi_client *client)
 {
     client_forget(client);
     buf_free(&client->input);
@@ -39,43 +39,43 @@ void client_free(struct pmi_client *client)
     free(client);
 }
 
-uint32_t pmi_client_rank(const struct pmi_client *client)
+uint32_t pmi_connection_rank(const struct pmi_client *client)
 {
     return client->rank;
 }
 
-void *pmi_client_data(const struct pmi_client *client)
+void *pmi_connection_data(const struct pmi_client *client)
 {
     return client->data;
 }
 
-enum pmi_state pmi_client_state(const struct pmi_client *client)
+enum pmi_state pmi_connection_state(const struct pmi_client *client)
 {
     return client->state;
 }
 
-struct buf *pmi_client_output(struct pmi_client *client)
+struct buf *pmi_connection_output(struct pmi_client *client)
 {
     return &client->output;
 }
 
-struct kvs *client_kvs(const struct pmi_client *client)
+struct kvs *connection_kvs(const struct pmi_client *client)
 {
     return client->server->config.kvs;
 }
 
-void client_reply_bytes(struct pmi_client *client, const char *bytes, size_t len)
+void connection_reply_bytes(struct pmi_client *client, const char *bytes, size_t len)
 {
     buf_add(&client->output, bytes, len);
     client->has_news = true;
 }
 
-void client_reply(struct pmi_client *client, const char *text)
+void connection_reply(struct pmi_client *client, const char *text)
 {
-    client_reply_bytes(client, text, strlen(text));
+    connection_reply_bytes(client, text, strlen(text));
 }
 
-void client_printf(struct pmi_client *client, const char *fmt, ...)
+void connection_printf(struct pmi_client *client, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -84,7 +84,7 @@ void client_printf(struct pmi_client *client, const char *fmt, ...)
     client->has_news = true;
 }
 
-bool client_speak(struct pmi_client *client, int version)
+bool connection_speak(struct pmi_client *client, int version)
 {
     const struct dialect *const *dialect = client->server->config.dialects;
     while (*dialect && (*dialect)->version != version)
@@ -96,28 +96,28 @@ bool client_speak(struct pmi_client *client, int version)
     return true;
 }
 
-void client_abort(struct pmi_client *client, int exitcode, const char *message)
+void connection_abort(struct pmi_client *client, int exitcode, const char *message)
 {
     struct pmi_server *server = client->server;
     client->broken = true;
     server->ops->abort(server->arg, client, exitcode, message);
 }
 
-void client_leave(struct pmi_client *client)
+void connection_leave(struct pmi_client *client)
 {
     const struct pmi_server *server = client->server;
     struct barrier *at = NULL;
     while ((at = server_next_barrier(server, at)))
-        if (!at->name || group_has(server, (struct group *)at, client->rank))
+        if (!at->name || group_barrier_has(server, (struct group_barrier *)at, client->rank))
             barrier_leave(at, client->rank, barrier_entered(at, barrier_index(at, client)));
     server_note_left(client->server, client->rank);
-    groups_left(client->server, client->rank);
+    group_barriers_left(client->server, client->rank);
 }
 
-void client_finalize(struct pmi_client *client)
+void connection_finalize(struct pmi_client *client)
 {
     client->state = PMI_FINALIZED;
-    client_leave(client);
+    connection_leave(client);
     server_tell_stuck(client->server);
 }
 
@@ -140,13 +140,13 @@ static long client_next(struct pmi_client *client, struct error *err)
     if (len > 0 && client->open >= PMI_OPEN_MAX && !urgent)
         return error_set(err, "%d requests wait for an answer, and one more came", PMI_OPEN_MAX);
     if (len > 0 && full && !urgent)
-        client_limited(client,
-                       "256 KiB of answers were not taken by it, and until they are nothing "
-                       "more is read from it");
+        connection_limited(client,
+                           "256 KiB of answers were not taken by it, and until they are nothing "
+                           "more is read from it");
     return len > 0 && (client->waits || full) && !urgent ? 0 : len;
 }
 
-int client_run(struct pmi_client *client, struct error *err)
+int connection_run(struct pmi_client *client, struct error *err)
 {
     int rc = 0;
     long len;
@@ -178,30 +178,32 @@ static void client_flush(struct pmi_client *client)
     client->server->ops->output(client->server->arg, client);
 }
 
-int pmi_client_input(struct pmi_client *client, const void *bytes, size_t len, struct error *err)
+int pmi_connection_input(struct pmi_client *client, const void *bytes, size_t len,
+                         struct error *err)
 {
     if (client->broken || client->gone)
         return 0;
     buf_add(&client->input, bytes, len);
-    int rc = client_run(client, err);
+    int rc = connection_run(client, err);
     client_flush(client);
     if (client->server->let_go)
         server_resume(client->server);
     return rc;
 }
 
-bool pmi_client_wants_input(const struct pmi_client *client)
+bool pmi_connection_wants_input(const struct pmi_client *client)
 {
     return client->output.len < PMI_OUTPUT_MAX;
 }
 
-bool pmi_client_go_on(struct pmi_client *client)
+bool pmi_connection_go_on(struct pmi_client *client)
 {
     struct pmi_server *server = client->server;
     struct error err = ERROR_INIT;
-    if (client->running || client->broken || !client->input.len || !pmi_client_wants_input(client))
+    if (client->running || client->broken || !client->input.len ||
+        !pmi_connection_wants_input(client))
         return false;
-    int rc = client_run(client, &err);
+    int rc = connection_run(client, &err);
     bool news = client->has_news && !client->gone;
     client->has_news = false;
     if (rc < 0)
@@ -214,7 +216,7 @@ bool pmi_client_go_on(struct pmi_client *client)
 
 /* ---- limits ---- */
 
-void client_limited(struct pmi_client *client, const char *what)
+void connection_limited(struct pmi_client *client, const char *what)
 {
     const struct pmi_server *server = client->server;
     if (!client->limited && server->ops->limited)
@@ -225,47 +227,47 @@ void client_limited(struct pmi_client *client, const char *what)
 #define TEXT_OF(number) #number
 #define TEXT(macro) TEXT_OF(macro)
 
-bool client_may_ask(struct pmi_client *client)
+bool connection_may_ask(struct pmi_client *client)
 {
     if (client->asks < PMI_ASKS_MAX)
         return true;
-    client_limited(client,
-                   TEXT(PMI_ASKS_MAX) " of its names and spawns wait for an answer, and one "
-                                      "more was refused");
+    connection_limited(client,
+                       TEXT(PMI_ASKS_MAX) " of its names and spawns wait for an answer, and one "
+                                          "more was refused");
     return false;
 }
 
-bool client_may_put(struct pmi_client *client)
+bool connection_may_put(struct pmi_client *client)
 {
     if (client->put < (int64_t)PMI_PUTS_MAX)
         return true;
-    client_limited(client, "it has put 16 MiB of keys and values, and one more was refused");
+    connection_limited(client, "it has put 16 MiB of keys and values, and one more was refused");
     return false;
 }
 
 /* What the space grows by counts: a pair that is put again costs nothing. */
-void client_keep(struct pmi_client *client, struct kvs *kvs, const char *key, const char *value,
-                 void (*put)(struct kvs *, const char *, const char *))
+void connection_keep(struct pmi_client *client, struct kvs *kvs, const char *key, const char *value,
+                     void (*put)(struct kvs *, const char *, const char *))
 {
     size_t before = kvs_bytes(kvs);
     put(kvs, key, value);
     client->put += (int64_t)kvs_bytes(kvs) - (int64_t)before;
 }
 
-void client_put(struct pmi_client *client, const char *key, const char *value)
+void connection_put(struct pmi_client *client, const char *key, const char *value)
 {
-    client_keep(client, client_kvs(client), key, value, kvs_put);
+    connection_keep(client, connection_kvs(client), key, value, kvs_put);
 }
 
 /* ---- go on ---- */
 
-void client_resume(struct pmi_client *client)
+void connection_resume(struct pmi_client *client)
 {
     struct pmi_server *server = client->server;
     struct error err = ERROR_INIT;
     if (client->running)
         return;
-    int rc = client->input.len ? client_run(client, &err) : 0;
+    int rc = client->input.len ? connection_run(client, &err) : 0;
     client_flush(client);
     if (rc < 0)
         server->ops->broken(server->arg, client, &err);

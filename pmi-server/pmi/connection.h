@@ -1,5 +1,5 @@
 /*
- * client - one task as its server sees it: what dialects are made of.
+ * connection - one task as its server sees it: what dialects are made of.
  *
  * Not for owners of a server: these see server.h.
  */
@@ -10,10 +10,10 @@
 #include "pmi-server/pmi/dialect.h"
 #include "pmi-server/pmi/server.h"
 
-struct group;
+struct group_barrier;
 
-struct groups { /* see group.h */
-    struct group *first, **buckets;
+struct groups { /* see group_barrier.h */
+    struct group_barrier *first, **buckets;
     size_t nbuckets; /* a power of two, or 0 */
     size_t count, bytes;
 };
@@ -80,70 +80,70 @@ struct pmi_request {
 
 /* ---- for dialects ---- */
 
-void client_reply_bytes(struct pmi_client *client, const char *bytes, size_t len);
-void client_reply(struct pmi_client *client, const char *text); /* whole replies, in pieces */
-void client_printf(struct pmi_client *client, const char *fmt, ...)
+void connection_reply_bytes(struct pmi_client *client, const char *bytes, size_t len);
+void connection_reply(struct pmi_client *client, const char *text); /* whole replies, in pieces */
+void connection_printf(struct pmi_client *client, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-struct kvs *client_kvs(const struct pmi_client *client);
+struct kvs *connection_kvs(const struct pmi_client *client);
 /* Into that space. */
-void client_put(struct pmi_client *client, const char *key, const char *value);
+void connection_put(struct pmi_client *client, const char *key, const char *value);
 /* False, and the owner was told: it has put too much; too many of its names and spawns wait. */
-bool client_may_put(struct pmi_client *client);
-bool client_may_ask(struct pmi_client *client);
+bool connection_may_put(struct pmi_client *client);
+bool connection_may_ask(struct pmi_client *client);
 
 /* From the next byte on; false when that version is not served here. */
-bool client_speak(struct pmi_client *client, int version);
+bool connection_speak(struct pmi_client *client, int version);
 /* What has to wait: `blocks` makes what the client sends next wait for the answer. The tag is copied
  * and comes back with the reply; it may be NULL. */
 /* Into the barrier of all; barrier_out answers. */
-void client_enter(struct pmi_client *client, const char *tag, bool blocks);
+void connection_enter(struct pmi_client *client, const char *tag, bool blocks);
 /* Into the barrier of a group, and the client goes on; NULL, or a few words on why not. The reply's
  * tag is the group's. */
-const char *client_enter_group(struct pmi_client *client, const char *name);
+const char *connection_enter_group(struct pmi_client *client, const char *name);
 /* Into the ring of all; ring_out answers. */
-void client_enter_ring(struct pmi_client *client, const char *left, const char *right,
-                       const char *tag, bool blocks);
+void connection_enter_ring(struct pmi_client *client, const char *left, const char *right,
+                           const char *tag, bool blocks);
 /* Attributes of this node, of this group's tasks. */
-void client_put_attribute(struct pmi_client *client, const char *key, const char *value);
-const char *client_get_attribute(struct pmi_client *client, const char *key); /* or NULL */
-void client_await_attribute(struct pmi_client *client, const char *key, const char *tag,
-                            bool blocks);
-void client_finalize(struct pmi_client *client); /* it will enter no barrier more */
-void client_abort(struct pmi_client *client, int exitcode, const char *message);
+void connection_put_attribute(struct pmi_client *client, const char *key, const char *value);
+const char *connection_get_attribute(struct pmi_client *client, const char *key); /* or NULL */
+void connection_await_attribute(struct pmi_client *client, const char *key, const char *tag,
+                                bool blocks);
+void connection_finalize(struct pmi_client *client); /* it will enter no barrier more */
+void connection_abort(struct pmi_client *client, int exitcode, const char *message);
 
 /* What the owner answers; where it can't, the dialect refuses. */
-bool client_can_name(const struct pmi_client *client);
-void client_name(struct pmi_client *client, enum pmi_name name, const char *service,
-                 const char *port, const char *tag, bool blocks);
-bool client_can_spawn(const struct pmi_client *client);
-void client_spawn(struct pmi_client *client, const struct pmi_spawn *spawn, const char *tag,
-                  bool blocks);
+bool connection_can_name(const struct pmi_client *client);
+void connection_name(struct pmi_client *client, enum pmi_name name, const char *service,
+                     const char *port, const char *tag, bool blocks);
+bool connection_can_spawn(const struct pmi_client *client);
+void connection_spawn(struct pmi_client *client, const struct spawn_request *spawn, const char *tag,
+                      bool blocks);
 /* Whether the owner is to be asked for the value of that key, which nobody has put. `command` comes
  * back with the request; copied, like the key. */
-bool client_can_value(const struct pmi_client *client, const char *key);
-void client_value(struct pmi_client *client, const char *key, const char *command, const char *tag,
-                  bool blocks);
+bool connection_can_value(const struct pmi_client *client, const char *key);
+void connection_value(struct pmi_client *client, const char *key, const char *command,
+                      const char *tag, bool blocks);
 
 /* Append "LENGTH HOST RANK,RANK,... " for each node of the group; returns how many that is, 0 when
  * it is not known. */
-size_t client_hosts(const struct pmi_client *client, struct buf *text);
+size_t connection_hosts(const struct pmi_client *client, struct buf *text);
 
 /* ---- for the server ---- */
 
 /* Put it there, in the client's name. */
-void client_keep(struct pmi_client *client, struct kvs *kvs, const char *key, const char *value,
-                 void (*put)(struct kvs *, const char *, const char *));
-void client_limited(struct pmi_client *client, const char *what); /* tell the owner, once */
+void connection_keep(struct pmi_client *client, struct kvs *kvs, const char *key, const char *value,
+                     void (*put)(struct kvs *, const char *, const char *));
+void connection_limited(struct pmi_client *client, const char *what); /* tell the owner, once */
 
 /* Answer what is there and may be answered now. */
-int client_run(struct pmi_client *client, struct error *err);
+int connection_run(struct pmi_client *client, struct error *err);
 /* The same for what a client sent ahead, once its server has let it out of a wait, and tell the
  * owner of the replies. One that is running goes on by itself. */
-void client_resume(struct pmi_client *client);
-void client_leave(struct pmi_client *client);
+void connection_resume(struct pmi_client *client);
+void connection_leave(struct pmi_client *client);
 /* All barriers of a server: *at begins as NULL, and is NULL after the last. */
 struct barrier *server_next_barrier(const struct pmi_server *server, const struct barrier *at);
-void client_free(struct pmi_client *client);
+void connection_free(struct pmi_client *client);
 void server_tell_stuck(struct pmi_server *server); /* if it is, and nobody was told */
 void server_resume(struct pmi_server *server);     /* whoever was let out of a wait */
 bool server_has_left(const struct pmi_server *server, uint32_t rank);

@@ -1,8 +1,8 @@
 /*
- * dialect - one way to speak PMI: a room that turns text into what client.h offers, and back.
+ * dialect - one way to speak PMI: a room that turns text into what connection.h offers, and back.
  *
  * A client begins with the first of its server's dialects, and goes over to another with
- * client_speak(). Not for owners of a server, who see server.h and the dialects' names.
+ * connection_speak(). Not for owners of a server, who see server.h and the dialects' names.
  */
 #ifndef PMI_SERVER_PMI_DIALECT_H
 #define PMI_SERVER_PMI_DIALECT_H

@@ -18,7 +18,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* "RANK,RANK,...:"; false when it is none. Doubles are kept for now. */
-static bool parse_ranks(struct group *group, const char *text, uint32_t size)
+static bool parse_ranks(struct group_barrier *group, const char *text, uint32_t size)
 {
     size_t room = 1;
     for (const char *at = text; *at != ':' && *at; at++)
@@ -38,7 +38,7 @@ static bool parse_ranks(struct group *group, const char *text, uint32_t size)
     }
 }
 
-static void ranks_unique(struct group *group)
+static void ranks_unique(struct group_barrier *group)
 {
     size_t kept = 1;
     qsort(group->ranks, group->count, sizeof(*group->ranks), by_number);
@@ -49,7 +49,7 @@ static void ranks_unique(struct group *group)
 }
 
 /* One name for one group, however its members wrote it. */
-static char *group_name(const struct group *group, const char *kind)
+static char *group_name(const struct group_barrier *group, const char *kind)
 {
     struct buf name = BUF_INIT;
     buf_add_text(&name, group->ranks ? "" : kind);
@@ -73,19 +73,20 @@ static uint32_t node_of(const struct pmi_server *server, uint32_t rank)
     return server->ops->node_of ? server->ops->node_of(server->arg, rank) : 0;
 }
 
-static bool is_of_node(const struct group *group)
+static bool is_of_node(const struct group_barrier *group)
 {
     return *group->barrier.name == 'N';
 }
 
-bool group_has(const struct pmi_server *server, const struct group *group, uint32_t rank)
+bool group_barrier_has(const struct pmi_server *server, const struct group_barrier *group,
+                       uint32_t rank)
 {
     if (group->ranks)
         return bsearch(&rank, group->ranks, group->count, sizeof(rank), by_number) != NULL;
     return !is_of_node(group) || node_of(server, rank) == node_of(server, server->clients[0]->rank);
 }
 
-size_t group_index(const struct group *group, const struct pmi_client *client)
+size_t group_barrier_index(const struct group_barrier *group, const struct pmi_client *client)
 {
     if (!group->local)
         return client->index;
@@ -112,14 +113,14 @@ static uint64_t hash_bits(uint64_t hash)
     return hash & PMI_GROUP_HASH;
 }
 
-static uint64_t group_id(const struct group *group)
+static uint64_t group_id(const struct group_barrier *group)
 {
     return PMI_GROUP_ROUNDS | (group->barrier.nnodes > 1 ? EXCHANGE_PART : 0) |
            hash_bits(name_hash(group->barrier.name));
 }
 
 /* How many nodes have members, and which members are here. */
-static void group_spread(struct group *group, const struct pmi_client *client)
+static void group_spread(struct group_barrier *group, const struct pmi_client *client)
 {
     const struct pmi_server *server = client->server;
     uint32_t here = node_of(server, client->rank);
@@ -139,7 +140,7 @@ static void group_spread(struct group *group, const struct pmi_client *client)
 }
 
 /* Who has left already enters it no more. */
-static void group_miss(struct group *group, const struct pmi_server *server)
+static void group_miss(struct group_barrier *group, const struct pmi_server *server)
 {
     if (!server->left)
         return;
@@ -153,7 +154,7 @@ static void group_miss(struct group *group, const struct pmi_server *server)
         barrier_leave(&group->barrier, server->last_left, 0);
 }
 
-static void group_free(struct group *group)
+static void group_free(struct group_barrier *group)
 {
     barrier_free(&group->barrier);
     free(group->tag);
@@ -164,7 +165,7 @@ static void group_free(struct group *group)
 
 /* ---- those that are open ---- */
 
-static struct group **bucket_of(const struct groups *groups, uint64_t id)
+static struct group_barrier **bucket_of(const struct groups *groups, uint64_t id)
 {
     return &groups->buckets[hash_bits(id) & (groups->nbuckets - 1)];
 }
@@ -174,14 +175,14 @@ static void groups_grow(struct groups *groups)
     free(groups->buckets);
     groups->nbuckets = groups->nbuckets ? groups->nbuckets * 2 : 16;
     groups->buckets = mem_array(groups->nbuckets, sizeof(*groups->buckets));
-    for (struct group *group = groups->first; group; group = group->next) {
-        struct group **bucket = bucket_of(groups, group->barrier.id);
+    for (struct group_barrier *group = groups->first; group; group = group->next) {
+        struct group_barrier **bucket = bucket_of(groups, group->barrier.id);
         group->chain = *bucket;
         *bucket = group;
     }
 }
 
-static void groups_add(struct groups *groups, struct group *group)
+static void groups_add(struct groups *groups, struct group_barrier *group)
 {
     group->next = groups->first;
     if (group->next)
@@ -192,15 +193,15 @@ static void groups_add(struct groups *groups, struct group *group)
         groups_grow(groups);
         return;
     }
-    struct group **bucket = bucket_of(groups, group->barrier.id);
+    struct group_barrier **bucket = bucket_of(groups, group->barrier.id);
     group->chain = *bucket;
     *bucket = group;
 }
 
-void group_retire(struct pmi_server *server, struct group *group)
+void group_barrier_retire(struct pmi_server *server, struct group_barrier *group)
 {
     struct groups *groups = &server->groups;
-    struct group **at = bucket_of(groups, group->barrier.id);
+    struct group_barrier **at = bucket_of(groups, group->barrier.id);
     while (*at != group)
         at = &(*at)->chain;
     *at = group->chain;
@@ -212,32 +213,32 @@ void group_retire(struct pmi_server *server, struct group *group)
     group_free(group);
 }
 
-void groups_free(struct pmi_server *server)
+void group_barriers_free(struct pmi_server *server)
 {
     while (server->groups.first)
-        group_retire(server, server->groups.first);
+        group_barrier_retire(server, server->groups.first);
     free(server->groups.buckets);
     server->groups = (struct groups){0};
 }
 
-struct group *group_by_id(const struct pmi_server *server, uint64_t id)
+struct group_barrier *group_barrier_by_id(const struct pmi_server *server, uint64_t id)
 {
-    struct group *group = server->groups.count ? *bucket_of(&server->groups, id) : NULL;
+    struct group_barrier *group = server->groups.count ? *bucket_of(&server->groups, id) : NULL;
     while (group && group->barrier.id != id)
         group = group->chain;
     return group;
 }
 
-static struct group *group_by_name(const struct pmi_server *server, const char *name)
+static struct group_barrier *group_by_name(const struct pmi_server *server, const char *name)
 {
-    struct group *group =
+    struct group_barrier *group =
         server->groups.count ? *bucket_of(&server->groups, name_hash(name)) : NULL;
     while (group && strcmp(group->barrier.name, name) != 0)
         group = group->chain;
     return group;
 }
 
-static bool all_have_left(const struct pmi_server *server, const struct group *group)
+static bool all_have_left(const struct pmi_server *server, const struct group_barrier *group)
 {
     bool listed = group->local;
     for (size_t i = 0; i < group->barrier.nlocal; i++)
@@ -247,29 +248,29 @@ static bool all_have_left(const struct pmi_server *server, const struct group *g
     return true;
 }
 
-void groups_left(struct pmi_server *server, uint32_t rank)
+void group_barriers_left(struct pmi_server *server, uint32_t rank)
 {
-    struct group *next;
-    for (struct group *group = server->groups.first; group; group = next) {
+    struct group_barrier *next;
+    for (struct group_barrier *group = server->groups.first; group; group = next) {
         next = group->next;
-        if (group->barrier.exchanging || !group_has(server, group, rank) ||
+        if (group->barrier.exchanging || !group_barrier_has(server, group, rank) ||
             !all_have_left(server, group))
             continue;
         for (struct pmi_request *at = group->barrier.first, *after; at; at = after) {
             after = at->next_in;
             request_done(at);
         }
-        group_retire(server, group);
+        group_barrier_retire(server, group);
     }
 }
 
 /* ---- entered ---- */
 
-static struct group *group_parse(const struct pmi_client *client, const char *text,
-                                 const char **why)
+static struct group_barrier *group_parse(const struct pmi_client *client, const char *text,
+                                         const char **why)
 {
     const char *tag = parse_tag(text);
-    struct group *group = mem_alloc(sizeof(*group));
+    struct group_barrier *group = mem_alloc(sizeof(*group));
     bool world = !strncmp(text, "WORLD:", 6), node = !strncmp(text, "NODE:", 5);
     *why = NULL;
     if (!tag || (!world && !node && !parse_ranks(group, text, client->server->config.size)))
@@ -286,15 +287,16 @@ static struct group *group_parse(const struct pmi_client *client, const char *te
 }
 
 /* Made, and taken over, unless there is one of that name. */
-static struct group *group_open(struct pmi_client *client, struct group *fresh, const char **why)
+static struct group_barrier *group_open(struct pmi_client *client, struct group_barrier *fresh,
+                                        const char **why)
 {
     struct pmi_server *server = client->server;
-    struct group *group = group_by_name(server, fresh->barrier.name);
-    bool full = server->groups.count == GROUP_MAX ||
-                server->groups.bytes + strlen(fresh->barrier.name) > GROUP_BYTES_MAX;
+    struct group_barrier *group = group_by_name(server, fresh->barrier.name);
+    bool full = server->groups.count == GROUP_BARRIER_MAX ||
+                server->groups.bytes + strlen(fresh->barrier.name) > GROUP_BARRIER_BYTES_MAX;
     if (!group && full)
         *why = "one group too many is open";
-    else if (!group && !group_has(server, fresh, client->rank))
+    else if (!group && !group_barrier_has(server, fresh, client->rank))
         *why = "a group without its asker";
     if (group || *why) {
         group_free(fresh);
@@ -313,15 +315,16 @@ static struct group *group_open(struct pmi_client *client, struct group *fresh, 
 }
 
 /* Most clients write the name as it is kept: it is not taken apart again then. */
-struct group *group_of(struct pmi_client *client, const char *name, const char **why)
+struct group_barrier *group_barrier_of(struct pmi_client *client, const char *name,
+                                       const char **why)
 {
-    struct group *group = group_by_name(client->server, name);
+    struct group_barrier *group = group_by_name(client->server, name);
     *why = NULL;
     if (!group) {
-        struct group *fresh = group_parse(client, name, why);
+        struct group_barrier *fresh = group_parse(client, name, why);
         group = fresh ? group_open(client, fresh, why) : NULL;
     }
-    if (!group || group_has(client->server, group, client->rank))
+    if (!group || group_barrier_has(client->server, group, client->rank))
         return group;
     *why = "a group without its asker";
     return NULL;
@@ -329,7 +332,7 @@ struct group *group_of(struct pmi_client *client, const char *name, const char *
 
 /* ---- what the exchange carries ---- */
 
-uint32_t group_pack(const struct group *group, struct kvs *kvs, struct buf *out)
+uint32_t group_barrier_pack(const struct group_barrier *group, struct kvs *kvs, struct buf *out)
 {
     struct buf pairs = BUF_INIT;
     uint32_t stamp = kvs_pack_fresh(kvs, &pairs);
@@ -351,8 +354,8 @@ static bool unpack_length(const char **at, const char *end, size_t *len)
     return *len <= (size_t)(end - *at);
 }
 
-int group_take(const struct group *group, struct kvs *kvs, const char *bytes, size_t len,
-               struct error *err)
+int group_barrier_take(const struct group_barrier *group, struct kvs *kvs, const char *bytes,
+                       size_t len, struct error *err)
 {
     const char *end = bytes + len, *name = group ? group->barrier.name : bytes;
     size_t count;

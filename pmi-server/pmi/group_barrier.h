@@ -1,5 +1,5 @@
 /*
- * group - barriers of a part of the tasks (PMI 1.2), by their names.
+ * group_barrier - barriers of a part of the tasks (PMI 1.2), by their names.
  *
  *     WORLD:TAG | NODE:TAG | RANK,RANK,...:TAG
  *
@@ -22,13 +22,13 @@
 #include "pmi-server/pmi/connection.h"
 
 /* What may be open on one node; another one is refused. */
-#define GROUP_MAX 4096
-#define GROUP_BYTES_MAX (16u << 20) /* of their names */
+#define GROUP_BARRIER_MAX 4096
+#define GROUP_BARRIER_BYTES_MAX (16u << 20) /* of their names */
 
-struct group {
-    struct barrier barrier;      /* first: a barrier with a name is a group's */
-    struct group *before, *next; /* of all that are open */
-    struct group *chain;         /* of those in one bucket */
+struct group_barrier {
+    struct barrier barrier;              /* first: a barrier with a name is a group's */
+    struct group_barrier *before, *next; /* of all that are open */
+    struct group_barrier *chain;         /* of those in one bucket */
     char *tag;
     uint32_t *ranks; /* ascending; NULL: all, or all of this node */
     size_t count;
@@ -37,20 +37,24 @@ struct group {
 
 /* The group of that name, which the client has to be a member of; made when it is new. NULL with a
  * few words on why there is none. */
-struct group *group_of(struct pmi_client *client, const char *name, const char **why);
-void groups_free(struct pmi_server *server);
+struct group_barrier *group_barrier_of(struct pmi_client *client, const char *name,
+                                       const char **why);
+void group_barriers_free(struct pmi_server *server);
 
-bool group_has(const struct pmi_server *server, const struct group *group, uint32_t rank);
-size_t group_index(const struct group *group, const struct pmi_client *client);
-struct group *group_by_id(const struct pmi_server *server, uint64_t id); /* NULL: there is none */
+bool group_barrier_has(const struct pmi_server *server, const struct group_barrier *group,
+                       uint32_t rank);
+size_t group_barrier_index(const struct group_barrier *group, const struct pmi_client *client);
+struct group_barrier *group_barrier_by_id(const struct pmi_server *server,
+                                          uint64_t id); /* NULL: there is none */
 /* Nobody waits in it, and nobody has entered the next round. */
-void group_retire(struct pmi_server *server, struct group *group);
+void group_barrier_retire(struct pmi_server *server, struct group_barrier *group);
 /* That rank has left: groups that no member of this node can enter any more are over. */
-void groups_left(struct pmi_server *server, uint32_t rank);
+void group_barriers_left(struct pmi_server *server, uint32_t rank);
 
-uint32_t group_pack(const struct group *group, struct kvs *kvs, struct buf *out); /* a stamp */
+uint32_t group_barrier_pack(const struct group_barrier *group, struct kvs *kvs,
+                            struct buf *out); /* a stamp */
 /* Merge what came back. -1 with a sentence. */
-int group_take(const struct group *group, struct kvs *kvs, const char *bytes, size_t len,
-               struct error *err);
+int group_barrier_take(const struct group_barrier *group, struct kvs *kvs, const char *bytes,
+                       size_t len, struct error *err);
 
 #endif

@@ -4,14 +4,14 @@
 #include "base/mem.h"
 #include "pmi-server/pmi/pmi_request.h"
 
-const char *client_get_attribute(struct pmi_client *client, const char *key)
+const char *connection_get_attribute(struct pmi_client *client, const char *key)
 {
     const struct kvs *attributes = client->server->attributes;
     return attributes ? kvs_get(attributes, key) : NULL;
 }
 
-void client_await_attribute(struct pmi_client *client, const char *key, const char *tag,
-                            bool blocks)
+void connection_await_attribute(struct pmi_client *client, const char *key, const char *tag,
+                                bool blocks)
 {
     struct pmi_request *request = request_new(client, WAITS_ATTRIBUTE, tag, blocks);
     request->texts[0] = mem_copy_text(key);
@@ -23,12 +23,12 @@ static bool awaits(const struct pmi_request *request, const char *key)
 }
 
 /* Those who waited for it go on once the client's own input is dealt with. */
-void client_put_attribute(struct pmi_client *client, const char *key, const char *value)
+void connection_put_attribute(struct pmi_client *client, const char *key, const char *value)
 {
     struct pmi_server *server = client->server;
     if (!server->attributes)
         server->attributes = kvs_new("");
-    client_keep(client, server->attributes, key, value, kvs_preset);
+    connection_keep(client, server->attributes, key, value, kvs_preset);
     struct pmi_request *request = server->requests;
     while (request) {
         struct pmi_request *next = request->next;

@@ -37,10 +37,10 @@ static int pmi1_run(struct pmi_client *client, char *text, size_t len, struct er
 
 static void pmi1_barrier_out(struct pmi_client *client, const struct pmi_request *request)
 {
-    client_reply(client, "cmd=barrier_out");
+    connection_reply(client, "cmd=barrier_out");
     if (request->tag)
-        client_printf(client, " tag=%s", request->tag);
-    client_reply(client, "\n");
+        connection_printf(client, " tag=%s", request->tag);
+    connection_reply(client, "\n");
 }
 
 /* What is around a port in its line, and the newline. */
@@ -56,10 +56,11 @@ static void pmi1_named(struct pmi_client *client, const struct pmi_request *requ
         refusal = request->name == PMI_NAME_PUBLISH ? "key_already_present" : "service_not_found";
     else if (port)
         refusal = pmi1_unsayable(port, strlen(port), PMI1_CLIENT_LINE - AROUND_PORT, true);
-    client_printf(client, "cmd=%s ", pmi1_name_replies[request->name]);
+    connection_printf(client, "cmd=%s ", pmi1_name_replies[request->name]);
     if (port && !refusal)
-        client_printf(client, "port=%s ", port);
-    client_printf(client, "info=ok rc=%d msg=%s\n", refusal != NULL, refusal ? refusal : "success");
+        connection_printf(client, "port=%s ", port);
+    connection_printf(client, "info=ok rc=%d msg=%s\n", refusal != NULL,
+                      refusal ? refusal : "success");
 }
 
 /* Error codes that do not fit into a client's line are left out, rc= tells. */
@@ -81,7 +82,7 @@ static void pmi1_spawned(struct pmi_client *client, const struct pmi_request *re
     buf_printf(&line, "cmd=spawn_result rc=%d", spawned->rc);
     if (spawned->errcodes)
         add_errcodes(&line, spawned);
-    client_printf(client, "%s\n", buf_text(&line));
+    connection_printf(client, "%s\n", buf_text(&line));
     buf_free(&line);
 }
 

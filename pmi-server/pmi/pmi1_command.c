@@ -1,6 +1,6 @@
 /*
  * What the replies look like is what existing clients are known to accept: they split replies at
- * spaces, so a msg= never holds one. What clients cannot be told is an error to them (reply.h).
+ * spaces, so a msg= never holds one. What clients cannot be told is an error to them (pmi1_reply.h).
  */
 #include "pmi-server/pmi/pmi1_command.h"
 
@@ -60,27 +60,27 @@ static const struct pmi1_field *request_field(const struct request *request, con
 static bool is_other_kvs(const struct request *request)
 {
     const char *name = pmi1_line_value(&request->line, "kvsname");
-    return name && strcmp(name, kvs_name(client_kvs(request->client))) != 0;
+    return name && strcmp(name, kvs_name(connection_kvs(request->client))) != 0;
 }
 
 void pmi1_got(struct pmi_client *client, const char *key, const char *value)
 {
     bool later = client->subversion >= 2;
     if (!value) {
-        client_printf(client, "cmd=get_result rc=-1 msg=key_%s_not_found%s value=unknown\n", key,
-                      later ? " found=FALSE" : "");
+        connection_printf(client, "cmd=get_result rc=-1 msg=key_%s_not_found%s value=unknown\n",
+                          key, later ? " found=FALSE" : "");
         return;
     }
     size_t len = strlen(value);
     const char *refusal = pmi1_unsayable(value, len, PMI_VALLEN_MAX, false);
     if (refusal) {
-        client_printf(client, "cmd=get_result rc=-1 msg=%s value=unknown\n", refusal);
+        connection_printf(client, "cmd=get_result rc=-1 msg=%s value=unknown\n", refusal);
         return;
     }
-    client_reply(client, later ? "cmd=get_result rc=0 msg=success found=TRUE value="
-                               : "cmd=get_result rc=0 msg=success value=");
-    client_reply_bytes(client, value, len);
-    client_reply_bytes(client, "\n", 1);
+    connection_reply(client, later ? "cmd=get_result rc=0 msg=success found=TRUE value="
+                                   : "cmd=get_result rc=0 msg=success value=");
+    connection_reply_bytes(client, value, len);
+    connection_reply_bytes(client, "\n", 1);
 }
 
 static int run_get(struct request *request, struct error *err)
@@ -95,12 +95,12 @@ static int run_get(struct request *request, struct error *err)
     else if (key->value_len >= PMI_KEYLEN_MAX)
         refusal = "cmd=get_result rc=-1 msg=key_too_long value=unknown\n";
     if (refusal) {
-        client_reply(client, refusal);
+        connection_reply(client, refusal);
         return 0;
     }
-    const char *value = kvs_get(client_kvs(client), key->value);
-    if (!value && client_can_value(client, key->value))
-        client_value(client, key->value, NULL, NULL, true);
+    const char *value = kvs_get(connection_kvs(client), key->value);
+    if (!value && connection_can_value(client, key->value))
+        connection_value(client, key->value, NULL, NULL, true);
     else
         pmi1_got(client, key->value, value);
     return 0;
@@ -121,11 +121,11 @@ static int run_put(struct request *request, struct error *err)
         reply = "cmd=put_result rc=-1 msg=key_too_long\n";
     else if (value->value_len >= PMI_VALLEN_MAX)
         reply = "cmd=put_result rc=-1 msg=value_too_long\n";
-    else if (!client_may_put(client))
+    else if (!connection_may_put(client))
         reply = "cmd=put_result rc=-1 msg=too_much_was_put\n";
     else
-        client_put(client, key->value, value->value);
-    client_reply(client, reply);
+        connection_put(client, key->value, value->value);
+    connection_reply(client, reply);
     return 0;
 }
 
@@ -135,14 +135,14 @@ static int run_barrier_in(struct request *request, struct error *err)
     struct pmi_client *client = request->client;
     const char *group = pmi1_line_value(&request->line, "group");
     if (!group) {
-        client_enter(client, client->subversion >= 2 ? "0" : NULL, true);
+        connection_enter(client, client->subversion >= 2 ? "0" : NULL, true);
         return 0;
     }
     if (client->subversion < 2) {
-        client_reply(client, "cmd=barrier_out rc=-1 msg=group_barriers_are_not_supported\n");
+        connection_reply(client, "cmd=barrier_out rc=-1 msg=group_barriers_are_not_supported\n");
         return 0;
     }
-    const char *why = client_enter_group(client, group);
+    const char *why = connection_enter_group(client, group);
     return why ? request_fail(request, why, err) : 0;
 }
 
@@ -154,20 +154,20 @@ static int run_init(struct request *request, struct error *err)
     if (!pmi1_line_int(&request->line, "pmi_version", &version))
         version = 0;
     bool later = version == 2 && client->state == PMI_SILENT;
-    if (!(version == 1 || later) || !client_speak(client, version)) {
-        client_reply(client, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
+    if (!(version == 1 || later) || !connection_speak(client, version)) {
+        connection_reply(client, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
         return 0;
     }
     if (later) {
-        client_reply(client, "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n");
+        connection_reply(client, "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n");
         return 0;
     }
     int subversion;
     bool second = pmi1_line_int(&request->line, "pmi_subversion", &subversion) && subversion >= 2;
     client->state = PMI_RUNNING;
     client->subversion = second ? 2 : 1;
-    client_printf(client, "cmd=response_to_init pmi_version=1 pmi_subversion=%d rc=0\n",
-                  client->subversion);
+    connection_printf(client, "cmd=response_to_init pmi_version=1 pmi_subversion=%d rc=0\n",
+                      client->subversion);
     return 0;
 }
 
@@ -175,8 +175,8 @@ static int run_finalize(struct request *request, struct error *err)
 {
     (void)err;
     struct pmi_client *client = request->client;
-    client_reply(client, "cmd=finalize_ack\n");
-    client_finalize(client);
+    connection_reply(client, "cmd=finalize_ack\n");
+    connection_finalize(client);
     return 0;
 }
 
@@ -189,30 +189,30 @@ static int run_abort(struct request *request, struct error *err)
     int exitcode;
     if (!pmi1_line_int(&request->line, "exitcode", &exitcode))
         exitcode = 1;
-    client_abort(client, exitcode, pmi1_line_value(&request->line, "message"));
+    connection_abort(client, exitcode, pmi1_line_value(&request->line, "message"));
     return 0;
 }
 
 static int run_kvsname(struct request *request, struct error *err)
 {
     (void)err;
-    client_printf(request->client, "cmd=my_kvsname kvsname=%s\n",
-                  kvs_name(client_kvs(request->client)));
+    connection_printf(request->client, "cmd=my_kvsname kvsname=%s\n",
+                      kvs_name(connection_kvs(request->client)));
     return 0;
 }
 
 static int run_appnum(struct request *request, struct error *err)
 {
     (void)err;
-    client_printf(request->client, "cmd=appnum appnum=%u\n", request->client->appnum);
+    connection_printf(request->client, "cmd=appnum appnum=%u\n", request->client->appnum);
     return 0;
 }
 
 static int run_universe_size(struct request *request, struct error *err)
 {
     (void)err;
-    client_printf(request->client, "cmd=universe_size size=%d\n",
-                  request->client->server->config.universe_size);
+    connection_printf(request->client, "cmd=universe_size size=%d\n",
+                      request->client->server->config.universe_size);
     return 0;
 }
 
@@ -236,8 +236,8 @@ static int run_getbyidx(struct request *request, struct error *err)
         memory->index = (size_t)index;
     else if (strcmp(pmi1_line_value(&request->line, "cmd"), "getbyidx_next") != 0)
         memory->index = 0;
-    if (!kvs_at(client_kvs(client), memory->index, &key, &value)) {
-        client_reply(client, "cmd=getbyidx_results rc=-1 reason=no_more_keyvals\n");
+    if (!kvs_at(connection_kvs(client), memory->index, &key, &value)) {
+        connection_reply(client, "cmd=getbyidx_results rc=-1 reason=no_more_keyvals\n");
         return 0;
     }
     const char *refusal = pmi1_unsayable(key, strlen(key), PMI_KEYLEN_MAX, true);
@@ -245,11 +245,11 @@ static int run_getbyidx(struct request *request, struct error *err)
         refusal = pmi1_unsayable(value, strlen(value), PMI_VALLEN_MAX, false);
     memory->index++;
     if (refusal)
-        client_printf(client, "cmd=getbyidx_results rc=-1 nextidx=%zu reason=%s\n", memory->index,
-                      refusal);
+        connection_printf(client, "cmd=getbyidx_results rc=-1 nextidx=%zu reason=%s\n",
+                          memory->index, refusal);
     else
-        client_printf(client, "cmd=getbyidx_results rc=0 nextidx=%zu key=%s val=%s\n",
-                      memory->index, key, value);
+        connection_printf(client, "cmd=getbyidx_results rc=0 nextidx=%zu key=%s val=%s\n",
+                          memory->index, key, value);
     return 0;
 }
 
@@ -258,9 +258,9 @@ static int ask_name(struct request *request, enum pmi_name name, struct error *e
 {
     struct pmi_client *client = request->client;
     const char *port = NULL;
-    if (!client_can_name(client)) {
-        client_printf(client, "cmd=%s rc=-1 msg=names_are_not_supported\n",
-                      pmi1_name_replies[name]);
+    if (!connection_can_name(client)) {
+        connection_printf(client, "cmd=%s rc=-1 msg=names_are_not_supported\n",
+                          pmi1_name_replies[name]);
         return 0;
     }
     const struct pmi1_field *service = request_field(request, "service", err);
@@ -273,9 +273,10 @@ static int ask_name(struct request *request, enum pmi_name name, struct error *e
         port = field->value;
     }
     if (service->value_len < PMI_VALLEN_MAX && (!port || strlen(port) < PMI_VALLEN_MAX))
-        client_name(client, name, service->value, port, NULL, true);
+        connection_name(client, name, service->value, port, NULL, true);
     else
-        client_printf(client, "cmd=%s info=ok rc=1 msg=name_too_long\n", pmi1_name_replies[name]);
+        connection_printf(client, "cmd=%s info=ok rc=1 msg=name_too_long\n",
+                          pmi1_name_replies[name]);
     return 0;
 }
 
@@ -298,12 +299,12 @@ static int run_lookup(struct request *request, struct error *err)
 static int run_ranks2hosts(struct request *request, struct error *err)
 {
     struct buf text = BUF_INIT;
-    size_t nhosts = client_hosts(request->client, &text);
+    size_t nhosts = connection_hosts(request->client, &text);
     (void)err;
-    client_printf(request->client, "cmd=put_ranks2hosts %zu %zu\n", nhosts ? text.len + 2 : 0,
-                  nhosts);
+    connection_printf(request->client, "cmd=put_ranks2hosts %zu %zu\n", nhosts ? text.len + 2 : 0,
+                      nhosts);
     if (nhosts)
-        client_printf(request->client, "%s\n", buf_text(&text));
+        connection_printf(request->client, "%s\n", buf_text(&text));
     buf_free(&text);
     return 0;
 }
@@ -363,22 +364,22 @@ static int request_run(struct request *request, struct error *err)
         return -1;
     if (command->run)
         return command->run(request, err);
-    client_reply(request->client, command->reply);
+    connection_reply(request->client, command->reply);
     return 0;
 }
 
 static int request_spawn(struct request *request, struct error *err)
 {
     struct pmi_client *client = request->client;
-    struct pmi_spawn *spawn = NULL;
+    struct spawn_request *spawn = NULL;
     if (request_check_state(request, RUNNING, err) < 0)
         return -1;
     int rc = pmi1_spawn_line(&memory_of(client)->spawn, request->text, &spawn, err);
-    if (rc > 0 && client_can_spawn(client))
-        client_spawn(client, spawn, NULL, true);
+    if (rc > 0 && connection_can_spawn(client))
+        connection_spawn(client, spawn, NULL, true);
     else if (rc > 0)
-        client_reply(client, "cmd=spawn_result rc=-1 msg=spawn_is_not_supported\n");
-    pmi_spawn_free(spawn);
+        connection_reply(client, "cmd=spawn_result rc=-1 msg=spawn_is_not_supported\n");
+    spawn_request_free(spawn);
     return rc < 0 ? -1 : 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * command - the requests of PMI-1 as a table.
+ * pmi1_command - the requests of PMI-1 as a table.
  */
 #ifndef PMI_SERVER_PMI_PMI1_COMMAND_H
 #define PMI_SERVER_PMI_PMI1_COMMAND_H

@@ -1,5 +1,5 @@
 /*
- * reply - what a PMI-1 client can be told.
+ * pmi1_reply - what a PMI-1 client can be told.
  *
  * Values come from tasks that speak any dialect, and from other programs. A newline in one would be
  * the end of a reply and the beginning of another, white space in some is the end of a value, and

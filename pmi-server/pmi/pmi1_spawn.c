@@ -54,7 +54,7 @@ static void block_free(struct pmi1_spawn *spawn)
 void pmi1_spawn_free(struct pmi1_spawn *spawn)
 {
     block_free(spawn);
-    pmi_spawn_free(spawn->built);
+    spawn_request_free(spawn->built);
     *spawn = (struct pmi1_spawn){0};
 }
 
@@ -80,7 +80,7 @@ static int spawn_begin(struct pmi1_spawn *spawn, const char *text, struct error 
     spawn->in_block = true;
     memset(spawn->numbers, 0xff, sizeof(spawn->numbers));
     if (!spawn->built)
-        spawn->built = pmi_spawn_new();
+        spawn->built = spawn_request_new();
     return 0;
 }
 
@@ -111,7 +111,7 @@ static int spawn_field(struct pmi1_spawn *spawn, const char *text, struct error 
     for (size_t i = 0; i < PMI1_SPAWN_NUMBERS; i++) {
         if (strlen(numbers[i].name) != len || strncmp(text, numbers[i].name, len) != 0)
             continue;
-        if (!pmi_parse_int(equals + 1, &spawn->numbers[i]) || spawn->numbers[i] < numbers[i].min)
+        if (!number_parse_int(equals + 1, &spawn->numbers[i]) || spawn->numbers[i] < numbers[i].min)
             return spawn_fail(text, "a bad number", err);
     }
     return 0;
@@ -147,11 +147,11 @@ static int spawn_check(const struct pmi1_spawn *spawn, struct error *err)
 static void spawn_keep(struct pmi1_spawn *spawn)
 {
     const struct pmi1_texts *texts = spawn->texts;
-    struct pmi_spawn_block *block = pmi_spawn_add(spawn->built, spawn->execname);
+    struct spawn_request_block *block = spawn_request_add(spawn->built, spawn->execname);
     struct pmi_pairs *preputs = &spawn->built->preputs;
     block->maxprocs = (uint32_t)spawn->numbers[NPROCS];
     for (int i = 0; i < texts[ARGS].count; i++)
-        pmi_spawn_arg(spawn->built, texts[ARGS].list[i]);
+        spawn_request_arg(spawn->built, texts[ARGS].list[i]);
     for (int i = 0; i < texts[INFO_KEYS].count; i++)
         pmi_pairs_add(&block->infos, texts[INFO_KEYS].list[i], texts[INFO_VALS].list[i]);
     for (int i = 0; i < texts[PREPUT_KEYS].count; i++)
@@ -160,7 +160,8 @@ static void spawn_keep(struct pmi1_spawn *spawn)
     block_free(spawn);
 }
 
-static int spawn_end_block(struct pmi1_spawn *spawn, struct pmi_spawn **built, struct error *err)
+static int spawn_end_block(struct pmi1_spawn *spawn, struct spawn_request **built,
+                           struct error *err)
 {
     if (spawn_check(spawn, err) < 0)
         return -1;
@@ -174,7 +175,7 @@ static int spawn_end_block(struct pmi1_spawn *spawn, struct pmi_spawn **built, s
     return 1;
 }
 
-int pmi1_spawn_line(struct pmi1_spawn *spawn, const char *text, struct pmi_spawn **built,
+int pmi1_spawn_line(struct pmi1_spawn *spawn, const char *text, struct spawn_request **built,
                     struct error *err)
 {
     spawn->bytes += strlen(text) + 1;

@@ -1,5 +1,5 @@
 /*
- * spawn - the one request of several lines (RFC 13, Spawn Operation).
+ * pmi1_spawn - the one request of several lines (RFC 13, Spawn Operation).
  *
  *     mcmd=spawn NL name=value NL ... endcmd NL
  *
@@ -23,7 +23,7 @@
 
 /* Zeroed: no request is open. */
 struct pmi1_spawn {
-    struct pmi_spawn *built; /* what there is so far */
+    struct spawn_request *built; /* what there is so far */
     size_t bytes;
     bool in_block;                   /* between mcmd=spawn and endcmd */
     int block;                       /* blocks finished */
@@ -41,7 +41,7 @@ bool pmi1_spawn_open(const struct pmi1_spawn *spawn);
 
 /* A line, NUL-terminated, without its newline. 1 when it completes the request: *built is the
  * caller's then, and spawn as zeroed. 0 when more has to come, -1 with a sentence. */
-int pmi1_spawn_line(struct pmi1_spawn *spawn, const char *text, struct pmi_spawn **built,
+int pmi1_spawn_line(struct pmi1_spawn *spawn, const char *text, struct spawn_request **built,
                     struct error *err);
 void pmi1_spawn_free(struct pmi1_spawn *spawn); /* what it holds; it is as zeroed then */
 

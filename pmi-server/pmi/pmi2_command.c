@@ -70,7 +70,7 @@ static bool refuse_pair(const struct request *request)
     if (refuse_key(request) ||
         refuse_text(request, "value", PMI_VALLEN_MAX, PMI2_RC_INVALID_VAL_LENGTH))
         return true;
-    if (client_may_put(request->client))
+    if (connection_may_put(request->client))
         return false;
     answer(request, PMI2_RC_OTHER, "too much was put");
     return true;
@@ -98,7 +98,7 @@ static void run_fullinit(struct request *request)
 static void run_getid(struct request *request)
 {
     struct pmi2_reply reply = reply_to(request);
-    pmi2_reply_text(&reply, "jobid", kvs_name(client_kvs(request->client)));
+    pmi2_reply_text(&reply, "jobid", kvs_name(connection_kvs(request->client)));
     pmi2_reply_end(&reply, PMI2_RC_OK, NULL);
 }
 
@@ -106,7 +106,7 @@ static void run_put(struct request *request)
 {
     if (refuse_pair(request))
         return;
-    client_put(request->client, value_of(request, "key"), value_of(request, "value"));
+    connection_put(request->client, value_of(request, "key"), value_of(request, "value"));
     answer(request, PMI2_RC_OK, NULL);
 }
 
@@ -116,11 +116,11 @@ static void run_put(struct request *request)
 static void reply_value(const struct request *request, const char *key, const char *value)
 {
     struct pmi_client *client = request->client;
-    bool ask = !value && client_can_value(client, key);
-    if (ask && !client_may_ask(client)) {
+    bool ask = !value && connection_can_value(client, key);
+    if (ask && !connection_may_ask(client)) {
         answer(request, PMI2_RC_OTHER, TOO_MANY);
     } else if (ask) {
-        client_value(client, key, request->command->name, request->thrid, !request->thrid);
+        connection_value(client, key, request->command->name, request->thrid, !request->thrid);
     } else {
         struct pmi2_reply reply = reply_to(request);
         pmi2_reply_value(&reply, value);
@@ -130,7 +130,7 @@ static void reply_value(const struct request *request, const char *key, const ch
 /* srcid= is a hint where the pair may be; here all pairs are near. */
 static void run_get(struct request *request)
 {
-    const struct kvs *kvs = client_kvs(request->client);
+    const struct kvs *kvs = connection_kvs(request->client);
     const char *job = value_of(request, "jobid");
     if (refuse_key(request))
         return;
@@ -144,7 +144,7 @@ static void run_get(struct request *request)
 
 static void run_fence(struct request *request)
 {
-    client_enter(request->client, request->thrid, !request->thrid);
+    connection_enter(request->client, request->thrid, !request->thrid);
 }
 
 /* What the launcher has preset is in the space too. */
@@ -155,7 +155,7 @@ static void run_getjobattr(struct request *request)
     if (refuse_key(request))
         return;
     const char *key = value_of(request, "key");
-    const char *value = kvs_get(client_kvs(request->client), key);
+    const char *value = kvs_get(connection_kvs(request->client), key);
     if (!value && !strcmp(key, "universeSize") && universe_size >= 0) {
         snprintf(number, sizeof(number), "%d", universe_size);
         value = number;
@@ -168,7 +168,7 @@ static void run_putnodeattr(struct request *request)
     if (refuse_pair(request))
         return;
     answer(request, PMI2_RC_OK, NULL);
-    client_put_attribute(request->client, value_of(request, "key"), value_of(request, "value"));
+    connection_put_attribute(request->client, value_of(request, "key"), value_of(request, "value"));
 }
 
 static void run_getnodeattr(struct request *request)
@@ -176,9 +176,9 @@ static void run_getnodeattr(struct request *request)
     struct pmi_client *client = request->client;
     if (refuse_key(request))
         return;
-    const char *key = value_of(request, "key"), *value = client_get_attribute(client, key);
+    const char *key = value_of(request, "key"), *value = connection_get_attribute(client, key);
     if (!value && pmi2_bool(&request->frame, "wait", false)) {
-        client_await_attribute(client, key, request->thrid, !request->thrid);
+        connection_await_attribute(client, key, request->thrid, !request->thrid);
         return;
     }
     struct pmi2_reply reply = reply_to(request);
@@ -195,21 +195,21 @@ static void run_ring(struct request *request)
         answer(request, PMI2_RC_INVALID_ARG, "ring-count is not 1");
         return;
     }
-    client_enter_ring(request->client, value_of(request, "ring-left"),
-                      value_of(request, "ring-right"), request->thrid, !request->thrid);
+    connection_enter_ring(request->client, value_of(request, "ring-left"),
+                          value_of(request, "ring-right"), request->thrid, !request->thrid);
 }
 
 static void run_finalize(struct request *request)
 {
     answer(request, PMI2_RC_OK, NULL);
-    client_finalize(request->client);
+    connection_finalize(request->client);
 }
 
 static void ask_name(struct request *request, enum pmi_name name)
 {
     struct pmi_client *client = request->client;
     const char *port = NULL;
-    if (!client_can_name(client)) {
+    if (!connection_can_name(client)) {
         answer(request, PMI2_RC_OTHER, "names are not supported");
         return;
     }
@@ -220,11 +220,11 @@ static void ask_name(struct request *request, enum pmi_name name)
             return;
         port = value_of(request, "port");
     }
-    if (!client_may_ask(client)) {
+    if (!connection_may_ask(client)) {
         answer(request, PMI2_RC_OTHER, TOO_MANY);
         return;
     }
-    client_name(client, name, value_of(request, "name"), port, request->thrid, !request->thrid);
+    connection_name(client, name, value_of(request, "name"), port, request->thrid, !request->thrid);
 }
 
 static void run_publish(struct request *request)
@@ -246,17 +246,17 @@ static void run_spawn(struct request *request)
 {
     struct pmi_client *client = request->client;
     struct error err = ERROR_INIT;
-    struct pmi_spawn *spawn = pmi2_spawn_parse(&request->frame, &err);
+    struct spawn_request *spawn = pmi2_spawn_parse(&request->frame, &err);
     if (!spawn)
         answer(request, PMI2_RC_INVALID_ARG, error_text(&err));
-    else if (!client_can_spawn(client))
+    else if (!connection_can_spawn(client))
         answer(request, PMI2_RC_OTHER, "spawn is not supported");
-    else if (!client_may_ask(client))
+    else if (!connection_may_ask(client))
         answer(request, PMI2_RC_OTHER, TOO_MANY);
     else
-        client_spawn(client, spawn, request->thrid, !request->thrid);
+        connection_spawn(client, spawn, request->thrid, !request->thrid);
     error_clear(&err);
-    pmi_spawn_free(spawn);
+    spawn_request_free(spawn);
 }
 
 /* Nobody waits for a reply. isworld=FALSE is a task's own end, which its process makes known;
@@ -269,7 +269,7 @@ static void run_abort(struct request *request)
         return;
     if (!pmi2_int(&request->frame, "exitcode", &exitcode))
         exitcode = 1;
-    client_abort(request->client, exitcode, message ? message : value_of(request, "message"));
+    connection_abort(request->client, exitcode, message ? message : value_of(request, "message"));
 }
 
 /* The frequent ones first. */

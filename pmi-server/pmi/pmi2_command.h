@@ -1,4 +1,4 @@
-/* command - the requests of PMI-2 as a table. */
+/* pmi2_command - the requests of PMI-2 as a table. */
 #ifndef PMI_SERVER_PMI_PMI2_COMMAND_H
 #define PMI_SERVER_PMI_PMI2_COMMAND_H
 

@@ -9,7 +9,7 @@
 struct pmi2_reply pmi2_reply_begin(struct pmi_client *client, const char *name, const char *thrid)
 {
     struct pmi2_reply reply = {.client = client, .start = client->output.len};
-    client_printf(client, "%*scmd=%s-response;", PMI2_HEAD, "", name);
+    connection_printf(client, "%*scmd=%s-response;", PMI2_HEAD, "", name);
     if (thrid)
         pmi2_reply_text(&reply, "thrid", thrid);
     return reply;
@@ -18,29 +18,29 @@ struct pmi2_reply pmi2_reply_begin(struct pmi_client *client, const char *name, 
 void pmi2_reply_text(struct pmi2_reply *reply, const char *name, const char *value)
 {
     struct pmi_client *client = reply->client;
-    client_reply(client, name);
-    client_reply_bytes(client, "=", 1);
+    connection_reply(client, name);
+    connection_reply_bytes(client, "=", 1);
     while (*value) {
         size_t len = strcspn(value, ";");
-        client_reply_bytes(client, value, len);
+        connection_reply_bytes(client, value, len);
         value += len;
         if (*value) {
-            client_reply_bytes(client, ";;", 2);
+            connection_reply_bytes(client, ";;", 2);
             value++;
         }
     }
-    client_reply_bytes(client, ";", 1);
+    connection_reply_bytes(client, ";", 1);
 }
 
 void pmi2_reply_int(struct pmi2_reply *reply, const char *name, long value)
 {
-    client_printf(reply->client, "%s=%ld;", name, value);
+    connection_printf(reply->client, "%s=%ld;", name, value);
 }
 
 bool pmi2_reply_found(struct pmi2_reply *reply, const char *value)
 {
     bool fits = !value || strlen(value) < PMI_VALLEN_MAX;
-    client_reply(reply->client, value && fits ? "found=TRUE;" : "found=FALSE;");
+    connection_reply(reply->client, value && fits ? "found=TRUE;" : "found=FALSE;");
     if (value && fits)
         pmi2_reply_text(reply, "value", value);
     return fits;

@@ -1,4 +1,4 @@
-/* reply - a frame into a client's output, field by field. */
+/* pmi2_reply - a frame into a client's output, field by field. */
 #ifndef PMI_SERVER_PMI_PMI2_REPLY_H
 #define PMI_SERVER_PMI_PMI2_REPLY_H
 

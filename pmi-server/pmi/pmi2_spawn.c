@@ -5,16 +5,16 @@
 #include "base/number.h"
 
 struct parse {
-    struct pmi_spawn *spawn;
-    struct pmi_spawn_block *block; /* the last one; NULL before the first */
-    const char *key;               /* of a pair whose value has to come */
-    int argc, infos;               /* what the last block says it has, or -1 */
-    int commands, preputs;         /* the same of the whole */
+    struct spawn_request *spawn;
+    struct spawn_request_block *block; /* the last one; NULL before the first */
+    const char *key;                   /* of a pair whose value has to come */
+    int argc, infos;                   /* what the last block says it has, or -1 */
+    int commands, preputs;             /* the same of the whole */
 };
 
 static int take_program(struct parse *parse, const char *value)
 {
-    parse->block = pmi_spawn_add(parse->spawn, value);
+    parse->block = spawn_request_add(parse->spawn, value);
     parse->argc = parse->infos = -1;
     return *value ? 0 : -1;
 }
@@ -22,7 +22,7 @@ static int take_program(struct parse *parse, const char *value)
 static int take_maxprocs(struct parse *parse, const char *value)
 {
     int number;
-    if (!parse->block || !pmi_parse_int(value, &number) || number < 1)
+    if (!parse->block || !number_parse_int(value, &number) || number < 1)
         return -1;
     parse->block->maxprocs = (uint32_t)number;
     return 0;
@@ -30,7 +30,7 @@ static int take_maxprocs(struct parse *parse, const char *value)
 
 static int take_count(int *count, const char *value)
 {
-    return pmi_parse_int(value, count) && *count >= 0 ? 0 : -1;
+    return number_parse_int(value, count) && *count >= 0 ? 0 : -1;
 }
 
 static int take_argc(struct parse *parse, const char *value)
@@ -83,7 +83,7 @@ static int take_arg(struct parse *parse, const char *value)
 {
     if (!parse->block)
         return -1;
-    pmi_spawn_arg(parse->spawn, value);
+    spawn_request_arg(parse->spawn, value);
     return 0;
 }
 
@@ -126,7 +126,7 @@ static int take_field(struct parse *parse, const char *name, const char *value)
 /* What the block says it has is what it has. */
 static bool block_is_whole(const struct parse *parse)
 {
-    const struct pmi_spawn_block *block = parse->block;
+    const struct spawn_request_block *block = parse->block;
     return !parse->key &&
            (!block || ((parse->argc < 0 || (size_t)parse->argc + 1 == block->argc) &&
                        (parse->infos < 0 || (size_t)parse->infos == block->infos.count)));
@@ -151,11 +151,11 @@ static int take_all(struct parse *parse, const struct pmi2_frame *frame, struct 
     return 0;
 }
 
-struct pmi_spawn *pmi2_spawn_parse(const struct pmi2_frame *frame, struct error *err)
+struct spawn_request *pmi2_spawn_parse(const struct pmi2_frame *frame, struct error *err)
 {
-    struct parse parse = {.spawn = pmi_spawn_new(), .commands = -1, .preputs = -1};
+    struct parse parse = {.spawn = spawn_request_new(), .commands = -1, .preputs = -1};
     if (take_all(&parse, frame, err) == 0)
         return parse.spawn;
-    pmi_spawn_free(parse.spawn);
+    spawn_request_free(parse.spawn);
     return NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * spawn - the spawn request of PMI-2, out of its frame.
+ * pmi2_spawn - the spawn request of PMI-2, out of its frame.
  *
  *     ncmds=N;preputcount=N;ppkey0=..;ppval0=..;
  *     then for each: subcmd=..;maxprocs=N;argc=N;argv0=..;infokeycount=N;infokey0=..;infoval0=..;
@@ -14,6 +14,6 @@
 #include "pmi-server/wire/pmi2_frame.h"
 
 /* NULL with a few words on what is wrong. */
-struct pmi_spawn *pmi2_spawn_parse(const struct pmi2_frame *frame, struct error *err);
+struct spawn_request *pmi2_spawn_parse(const struct pmi2_frame *frame, struct error *err);
 
 #endif

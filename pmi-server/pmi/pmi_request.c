@@ -80,18 +80,18 @@ static void request_answered(struct pmi_request *request)
 {
     struct pmi_client *client = request->client;
     request_done(request);
-    client_resume(client);
+    connection_resume(client);
     if (client->server->let_go)
         server_resume(client->server);
 }
 
-bool client_can_name(const struct pmi_client *client)
+bool connection_can_name(const struct pmi_client *client)
 {
     return client->server->ops->name;
 }
 
-void client_name(struct pmi_client *client, enum pmi_name name, const char *service,
-                 const char *port, const char *tag, bool blocks)
+void connection_name(struct pmi_client *client, enum pmi_name name, const char *service,
+                     const char *port, const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
     struct pmi_request *request = request_new(client, WAITS_NAME, tag, blocks);
@@ -107,13 +107,13 @@ void pmi_request_named(struct pmi_request *request, enum pmi_named named, const 
     request_answered(request);
 }
 
-bool client_can_spawn(const struct pmi_client *client)
+bool connection_can_spawn(const struct pmi_client *client)
 {
     return client->server->ops->spawn;
 }
 
-void client_spawn(struct pmi_client *client, const struct pmi_spawn *spawn, const char *tag,
-                  bool blocks)
+void connection_spawn(struct pmi_client *client, const struct spawn_request *spawn, const char *tag,
+                      bool blocks)
 {
     struct pmi_server *server = client->server;
     struct pmi_request *request = request_new(client, WAITS_SPAWN, tag, blocks);
@@ -128,13 +128,13 @@ void pmi_request_spawned(struct pmi_request *request, const struct pmi_spawned *
     request_answered(request);
 }
 
-bool client_can_value(const struct pmi_client *client, const char *key)
+bool connection_can_value(const struct pmi_client *client, const char *key)
 {
     return client->server->ops->value && !strncmp(key, "PMI_", 4);
 }
 
-void client_value(struct pmi_client *client, const char *key, const char *command, const char *tag,
-                  bool blocks)
+void connection_value(struct pmi_client *client, const char *key, const char *command,
+                      const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
     struct pmi_request *request = request_new(client, WAITS_VALUE, tag, blocks);

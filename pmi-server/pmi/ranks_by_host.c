@@ -18,7 +18,7 @@ static int by_node(const void *a, const void *b)
     return (l->rank > r->rank) - (l->rank < r->rank);
 }
 
-size_t client_hosts(const struct pmi_client *client, struct buf *text)
+size_t connection_hosts(const struct pmi_client *client, struct buf *text)
 {
     const struct pmi_server *server = client->server;
     uint32_t size = server->config.size;

@@ -29,11 +29,11 @@ void pmi_server_free(struct pmi_server *server)
         return;
     requests_free(server);
     for (size_t i = 0; i < server->nclients; i++)
-        client_free(server->clients[i]);
+        connection_free(server->clients[i]);
     free(server->clients);
     barrier_free(&server->world);
     barrier_free(&server->ring);
-    groups_free(server);
+    group_barriers_free(server);
     free(server->left);
     kvs_free(server->attributes);
     buf_free(&server->fresh);
@@ -56,14 +56,15 @@ struct barrier *server_next_barrier(const struct pmi_server *server, const struc
         return (struct barrier *)&server->world;
     if (at == &server->world)
         return (struct barrier *)&server->ring;
-    const struct group *group =
-        at == &server->ring ? server->groups.first : ((struct group *)at)->next;
+    const struct group_barrier *group =
+        at == &server->ring ? server->groups.first : ((struct group_barrier *)at)->next;
     return (struct barrier *)group;
 }
 
 size_t barrier_index(const struct barrier *barrier, const struct pmi_client *client)
 {
-    return barrier->name ? group_index((const struct group *)barrier, client) : client->index;
+    return barrier->name ? group_barrier_index((const struct group_barrier *)barrier, client)
+                         : client->index;
 }
 
 /* What this node has to say in the open round. */
@@ -72,7 +73,8 @@ static void barrier_pack(const struct pmi_server *server, struct barrier *barrie
     if (barrier == &server->ring)
         ring_pack(server, out);
     else if (barrier->name)
-        barrier->stamp = group_pack((const struct group *)barrier, server->config.kvs, out);
+        barrier->stamp =
+            group_barrier_pack((const struct group_barrier *)barrier, server->config.kvs, out);
     else
         barrier->stamp = kvs_pack_fresh(server->config.kvs, out);
 }
@@ -109,25 +111,25 @@ static void barrier_take(struct pmi_server *server, struct pmi_request *request,
     server_exchange(server, barrier); /* after which a group may be gone */
 }
 
-void client_enter(struct pmi_client *client, const char *tag, bool blocks)
+void connection_enter(struct pmi_client *client, const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
     barrier_take(server, request_new(client, WAITS_BARRIER, tag, blocks), &server->world);
 }
 
-const char *client_enter_group(struct pmi_client *client, const char *name)
+const char *connection_enter_group(struct pmi_client *client, const char *name)
 {
     struct pmi_server *server = client->server;
     const char *why;
-    struct group *group = group_of(client, name, &why);
+    struct group_barrier *group = group_barrier_of(client, name, &why);
     if (group)
         barrier_take(server, request_new(client, WAITS_BARRIER, group->tag, false),
                      &group->barrier);
     return why;
 }
 
-void client_enter_ring(struct pmi_client *client, const char *left, const char *right,
-                       const char *tag, bool blocks)
+void connection_enter_ring(struct pmi_client *client, const char *left, const char *right,
+                           const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
     struct pmi_request *request = request_new(client, WAITS_BARRIER, tag, blocks);
@@ -158,7 +160,7 @@ static bool server_release(struct pmi_server *server, struct barrier *barrier)
     barrier_next(barrier);
     if (!barrier->name || barrier->first)
         return true;
-    group_retire(server, (struct group *)barrier);
+    group_barrier_retire(server, (struct group_barrier *)barrier);
     return false;
 }
 
@@ -169,13 +171,13 @@ void server_resume(struct pmi_server *server)
     while ((client = server->resumed)) {
         server->resumed = client->resumed_next;
         client->resumed = false;
-        client_resume(client);
+        connection_resume(client);
     }
 }
 
 static struct barrier *server_barrier(struct pmi_server *server, uint64_t id)
 {
-    struct group *group = id & PMI_GROUP_ROUNDS ? group_by_id(server, id) : NULL;
+    struct group_barrier *group = id & PMI_GROUP_ROUNDS ? group_barrier_by_id(server, id) : NULL;
     struct barrier *at = group               ? &group->barrier
                          : id >= RING_ROUNDS ? &server->ring
                                              : &server->world;
@@ -190,7 +192,8 @@ static int barrier_unpack(struct pmi_server *server, const struct barrier *barri
     if (barrier) /* what another node put under one of these names counts, as it does there */
         kvs_published(server->config.kvs, barrier->stamp);
     if (!barrier || barrier->name)
-        return group_take((const struct group *)barrier, server->config.kvs, bytes, len, err);
+        return group_barrier_take((const struct group_barrier *)barrier, server->config.kvs, bytes,
+                                  len, err);
     return kvs_merge(server->config.kvs, bytes, len, err);
 }
 
@@ -285,12 +288,12 @@ void server_tell_stuck(struct pmi_server *server)
         server->ops->stuck(server->arg, missing, waiting);
 }
 
-bool pmi_client_gone(struct pmi_client *client)
+bool pmi_connection_gone(struct pmi_client *client)
 {
     struct pmi_server *server = client->server;
     bool in_time = client->gone || client->state == PMI_FINALIZED;
     if (!client->gone)
-        client_leave(client);
+        connection_leave(client);
     client->gone = true;
     buf_free(&client->input);
     buf_free(&client->output);
@@ -309,12 +312,12 @@ bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *
     return server->world.missing;
 }
 
-bool pmi_client_in_groups(const struct pmi_client *client)
+bool pmi_connection_in_groups(const struct pmi_client *client)
 {
     return client->subversion >= 2;
 }
 
-uint64_t pmi_client_barriers(const struct pmi_client *client)
+uint64_t pmi_connection_barriers(const struct pmi_client *client)
 {
     return barrier_entered(&client->server->world, client->index);
 }
@@ -327,7 +330,7 @@ bool pmi_server_missing(struct pmi_server *server, uint32_t rank, uint64_t seque
     struct barrier *at = &server->world;
     barrier_leave(at, rank, sequence);
     while ((at = server_next_barrier(server, at)))
-        if (!at->name || group_has(server, (struct group *)at, rank))
+        if (!at->name || group_barrier_has(server, (struct group_barrier *)at, rank))
             barrier_leave(at, rank, at->sequence);
     server_note_left(server, rank);
     if (server->told_stuck || !pmi_server_stuck(server, &missing, &waiting))

@@ -13,8 +13,8 @@
  * Requests are answered in the order they came in, but for those a dialect marks as a thread's
  * own. What a client sends while its request waits is kept and answered after it; only an abort is
  * heard at once. While PMI_OUTPUT_MAX bytes of answers have not been taken no further request is
- * answered; an owner that reads from a client only while pmi_client_wants_input(), and says
- * pmi_client_go_on() when it has taken output, bounds the memory of both.
+ * answered; an owner that reads from a client only while pmi_connection_wants_input(), and says
+ * pmi_connection_go_on() when it has taken output, bounds the memory of both.
  *
  * What one client can make grow has a limit: see PMI_..._MAX. At most of them it is told an error, and
  * the owner is told once (ops->limited).
@@ -22,7 +22,7 @@
  * A barrier can complete only while every member may still enter it. One that has left (finalized,
  * or gone: even one that never spoke) is missing from every barrier that it has not entered. When
  * others wait in such a barrier the server is stuck, and the owner hears of it in one of three
- * ways: pmi_client_gone() returns true, ops->stuck is called (a later barrier, or a finalize
+ * ways: pmi_connection_gone() returns true, ops->stuck is called (a later barrier, or a finalize
  * beside an open one), or pmi_server_missing() returns true. A program that never uses PMI is
  * never stuck.
  */
@@ -85,7 +85,7 @@ struct pmi_ops {
      * called once for a client. */
     void (*limited)(void *arg, struct pmi_client *client, const char *what);
     /* The program hangs: `waiting` waits for `missing`, who has left. May be NULL; called from
-     * pmi_client_input() and pmi_server_exchanged(), once in a server's life. */
+     * pmi_connection_input() and pmi_server_exchanged(), once in a server's life. */
     void (*stuck)(void *arg, uint32_t missing, uint32_t waiting);
     /* A service is published with a port, or taken back, or looked up (port is NULL for these);
      * pmi_request_named() answers. NULL: the server refuses. */
@@ -93,7 +93,7 @@ struct pmi_ops {
                  const char *port);
     /* Start this; pmi_request_spawned() answers. What is asked for goes with the call. NULL: the
      * server refuses. */
-    void (*spawn)(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn);
+    void (*spawn)(void *arg, struct pmi_request *request, const struct spawn_request *spawn);
     /* A client asks for a key that begins with PMI_ and that nobody has put: launchers answer some of
      * these. pmi_request_value() answers. NULL: there are none. */
     void (*value)(void *arg, struct pmi_request *request, const char *key);
@@ -110,7 +110,7 @@ struct pmi_ops {
 bool pmi_mapping_fits(const char *mapping);
 
 /* config is copied, ops is borrowed. From inside an op, pmi_server_exchanged(), answers and
- * the queries may be called, and pmi_client_gone() from output alone; pmi_client_input() and freeing the
+ * the queries may be called, and pmi_connection_gone() from output alone; pmi_connection_input() and freeing the
  * server have to wait. */
 struct pmi_server *pmi_server_new(const struct pmi_config *config, const struct pmi_ops *ops,
                                   void *arg);
@@ -118,22 +118,23 @@ void pmi_server_free(struct pmi_server *server); /* clients too */
 
 enum pmi_state { PMI_SILENT, PMI_RUNNING, PMI_FINALIZED };
 
-struct pmi_client *pmi_client_new(struct pmi_server *server, uint32_t rank, uint32_t appnum,
-                                  void *owner_data);
-uint32_t pmi_client_rank(const struct pmi_client *client);
-void *pmi_client_data(const struct pmi_client *client);
-enum pmi_state pmi_client_state(const struct pmi_client *client);
-struct buf *pmi_client_output(struct pmi_client *client); /* the owner consumes it */
+struct pmi_client *pmi_connection_new(struct pmi_server *server, uint32_t rank, uint32_t appnum,
+                                      void *owner_data);
+uint32_t pmi_connection_rank(const struct pmi_client *client);
+void *pmi_connection_data(const struct pmi_client *client);
+enum pmi_state pmi_connection_state(const struct pmi_client *client);
+struct buf *pmi_connection_output(struct pmi_client *client); /* the owner consumes it */
 
 /* Bytes from the client, cut anywhere. -1 with a sentence ("unknown PMI-1 command: \"cmd=x\"", ...)
  * on a protocol error; the owner then ends the program and names rank and host. What comes after
  * a protocol error is dropped. */
-int pmi_client_input(struct pmi_client *client, const void *bytes, size_t len, struct error *err);
+int pmi_connection_input(struct pmi_client *client, const void *bytes, size_t len,
+                         struct error *err);
 /* False while too much of its output has not been taken: nothing should be read from it then. */
-bool pmi_client_wants_input(const struct pmi_client *client);
+bool pmi_connection_wants_input(const struct pmi_client *client);
 /* Its output was taken: what it has sent is answered. True when there is output now, of which ops->output
  * does not tell. Not from inside an op but output. */
-bool pmi_client_go_on(struct pmi_client *client);
+bool pmi_connection_go_on(struct pmi_client *client);
 
 /* The exchange is done, this node's or one of other nodes: merge, and let everybody out. -1 with a sentence when no such
  * barrier is being exchanged, or when the bytes are malformed; nobody is let out then. */
@@ -151,7 +152,7 @@ struct pmi_client *pmi_request_client(const struct pmi_request *request);
 /* The client is gone (its process ended, and what it had written has been fed: its last words may
  * be a finalize). Returns true when others wait for ever in a barrier that it never entered: it has
  * not finalized and a barrier is open. Its output is dropped. */
-bool pmi_client_gone(struct pmi_client *client);
+bool pmi_connection_gone(struct pmi_client *client);
 /* True while some client waits in a barrier; *waiting is one that does. */
 bool pmi_server_in_barrier(const struct pmi_server *server, uint32_t *waiting);
 
@@ -162,8 +163,8 @@ bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32
 bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *sequence);
 /* This one may be in barriers of its own with ranks of other nodes, which have to know of it when it
  * has left, whatever others did: number and rank, to pmi_server_missing() everywhere. */
-bool pmi_client_in_groups(const struct pmi_client *client);
-uint64_t pmi_client_barriers(const struct pmi_client *client); /* of all, that it entered */
+bool pmi_connection_in_groups(const struct pmi_client *client);
+uint64_t pmi_connection_barriers(const struct pmi_client *client); /* of all, that it entered */
 /* A rank of another node will never enter barrier `sequence`, nor a later one. Returns true when
  * a client here waits in such a barrier; ops->stuck tells when one begins to later. Numbers make
  * this safe against the order of messages: who finalizes after barrier n is missing from n + 1

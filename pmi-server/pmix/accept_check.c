@@ -23,7 +23,7 @@ static void pass_on_error(void)
 static int accept_own(int fd, struct sockaddr *address, socklen_t *len)
 {
     int connection = accept4(fd, address, len, SOCK_CLOEXEC);
-    if (connection >= 0 && sockets_is_own(connection))
+    if (connection >= 0 && tcp_peers_is_own(connection))
         return connection;
     if (connection < 0) {
         pass_on_error();

@@ -1,7 +1,7 @@
 /*
  * Direct modex, on the asking node: what one task of another node has put and committed. Its node is
  * asked, and answers once the task has committed, which may be never: this node gives up after a
- * while. A task of a namespace that has none here is asked for through the hub.
+ * while. A task of a namespace that has none here is asked for through the service.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -20,30 +20,30 @@
 struct modex_request {
     struct modex_request *next;
     uint64_t token;
-    double end;       /* as host_clock() counts */
+    double end;       /* as server_clock() counts */
     uint64_t waiting; /* waiting_open()'s */
 };
 
-void modex_post(struct pmix_job *job, uint32_t node, const struct message *message)
+void direct_modex_post(struct pmix_job *job, uint32_t node, const struct modex_message *message)
 {
     struct buf buf = BUF_INIT;
-    message_write(&buf, message);
+    modex_message_write(&buf, message);
     if (node == job->node)
-        pmix_job_posted(job, node, buf_bytes(&buf), buf.len, NULL);
+        pmix_namespace_posted(job, node, buf_bytes(&buf), buf.len, NULL);
     else
         job->host->ops->post(job->host->arg, job, node, buf_bytes(&buf), buf.len);
     buf_free(&buf);
 }
 
-static void fetched(struct pmix_host *host, struct event *event, enum hub_status status,
-                    struct packet *rest)
+static void fetched(struct pmix_host *host, struct upcall *event, enum reply_status status,
+                    struct pack *rest)
 {
     size_t len = 0;
-    const char *bytes = status == HUB_OK ? packet_bytes(rest, &len) : NULL;
+    const char *bytes = status == REPLY_OK ? pack_bytes(rest, &len) : NULL;
     (void)host;
-    if (status == HUB_OK && !packet_ends(rest))
-        status = HUB_BAD;
-    waiting_close(event->token, question_status(status), bytes, status == HUB_OK ? len : 0);
+    if (status == REPLY_OK && !pack_ends(rest))
+        status = REPLY_BAD;
+    waiting_close(event->token, request_status(status), bytes, status == REPLY_OK ? len : 0);
 }
 
 /* Of all of the job there is what it was registered with. */
@@ -52,29 +52,29 @@ static uint32_t milliseconds(double seconds)
     return seconds < 4e6 ? (uint32_t)(seconds * 1e3) : UINT32_MAX;
 }
 
-static void fetch(struct pmix_host *host, struct event *event)
+static void fetch(struct pmix_host *host, struct upcall *event)
 {
     struct buf rest = BUF_INIT;
     bool all = event->proc.rank == PMIX_RANK_WILDCARD;
     if (event->status != PMIX_SUCCESS || all) {
         waiting_close(event->token, event->status, NULL, 0);
-        foreign_deny(host, event->proc.nspace);
+        remote_namespace_deny(host, event->proc.nspace);
         return;
     }
-    talk_put_proc(&rest, event->proc.nspace, event->proc.rank);
-    bool fits = event->bytes && strlen(event->bytes) <= MESSAGE_KEY_MAX;
-    packet_put_u32(&rest, milliseconds(event->wait));
-    packet_put_text(&rest, fits ? event->bytes : "");
-    question_ask(host, event, HUB_MODEX, &rest, fetched);
+    message_put_proc(&rest, event->proc.nspace, event->proc.rank);
+    bool fits = event->bytes && strlen(event->bytes) <= MODEX_MESSAGE_KEY_MAX;
+    pack_put_u32(&rest, milliseconds(event->wait));
+    pack_put_text(&rest, fits ? event->bytes : "");
+    request_ask(host, event, REQUEST_MODEX, &rest, fetched);
     buf_free(&rest);
 }
 
-static void modex_asked(struct pmix_host *host, struct event *event)
+static void modex_asked(struct pmix_host *host, struct upcall *event)
 {
-    struct pmix_job *job = host_job(host, event->proc.nspace);
+    struct pmix_job *job = server_job(host, event->proc.nspace);
     uint32_t rank = event->proc.rank;
     if (!job) {
-        foreign_need(host, event, fetch);
+        remote_namespace_need(host, event, fetch);
         return;
     }
     if (rank >= job->map->ntasks) { /* all of the job: what there is openpmix has already */
@@ -83,19 +83,19 @@ static void modex_asked(struct pmix_host *host, struct event *event)
     }
     struct modex_request *request = mem_alloc(sizeof(*request));
     request->token = ++host->tokens;
-    request->end = host_clock() + event->timeout;
+    request->end = server_clock() + event->timeout;
     request->waiting = event->token;
     request->next = job->modexes;
     job->modexes = request;
-    struct message message = {MESSAGE_ASK, request->token, .rank = rank,
-                              .wait = milliseconds(event->wait)};
-    if (event->bytes && strlen(event->bytes) <= MESSAGE_KEY_MAX)
+    struct modex_message message = {MODEX_MESSAGE_ASK, request->token, .rank = rank,
+                                    .wait = milliseconds(event->wait)};
+    if (event->bytes && strlen(event->bytes) <= MODEX_MESSAGE_KEY_MAX)
         strcpy(message.key, event->bytes);
-    modex_post(job, taskmap_node(job->map, rank), &message);
+    direct_modex_post(job, taskmap_node(job->map, rank), &message);
 }
 
 /* One that is not there any more was given up. */
-static void answered(struct pmix_job *job, const struct message *message)
+static void answered(struct pmix_job *job, const struct modex_message *message)
 {
     struct modex_request **at = &job->modexes, *request;
     while (*at && (*at)->token != message->token)
@@ -125,7 +125,7 @@ void modexes_expire(struct pmix_host *host)
 {
     for (struct pmix_job *job = host->jobs; job; job = job->next)
         if (job->modexes)
-            expire(job, host_clock());
+            expire(job, server_clock());
 }
 
 double modexes_end(const struct pmix_host *host)
@@ -147,15 +147,15 @@ void modexes_free(struct pmix_job *job)
     }
 }
 
-int pmix_job_posted(struct pmix_job *job, uint32_t from_node, const void *bytes, size_t len,
-                    struct error *err)
+int pmix_namespace_posted(struct pmix_job *job, uint32_t from_node, const void *bytes, size_t len,
+                          struct error *err)
 {
-    struct message message;
-    if (message_read(&message, bytes, len) || from_node >= job->map->nnodes)
+    struct modex_message message;
+    if (modex_message_read(&message, bytes, len) || from_node >= job->map->nnodes)
         return error_set(err, "PMIx namespace \"%s\": a malformed message from node %" PRIu32,
                          job->name, from_node);
-    if (message.kind == MESSAGE_ASK)
-        return committed_ask(job, from_node, &message, err);
+    if (message.kind == MODEX_MESSAGE_ASK)
+        return direct_modex_serve_ask(job, from_node, &message, err);
     answered(job, &message);
     return 0;
 }
@@ -164,7 +164,7 @@ int pmix_job_posted(struct pmix_job *job, uint32_t from_node, const void *bytes,
 
 static char *key_of(const pmix_info_t info[], size_t ninfo)
 {
-    const pmix_value_t *value = infos_find(info, ninfo, PMIX_REQUIRED_KEY);
+    const pmix_value_t *value = info_find(info, ninfo, PMIX_REQUIRED_KEY);
     return value && value->type == PMIX_STRING ? mem_copy_text(value->data.string) : NULL;
 }
 
@@ -172,18 +172,18 @@ pmix_status_t upcall_modex(const pmix_proc_t *proc, const pmix_info_t info[], si
                            pmix_modex_cbfunc_t done, void *cbdata)
 {
     uint64_t number;
-    double timeout = infos_timeout(info, ninfo);
+    double timeout = info_timeout(info, ninfo);
     if (!proc->nspace[0]) /* openpmix takes this name for any namespace */
         return PMIX_ERR_BAD_PARAM;
     pmix_status_t status = waiting_open(proc, done, cbdata, &number);
     if (status != PMIX_SUCCESS || !number)
         return status;
-    struct event *event = event_new(modex_asked, proc);
+    struct upcall *event = upcall_new(modex_asked, proc);
     event->timeout = timeout ?: TIMEOUT;
     event->wait = timeout ?: KEY_WAIT;
     event->bytes = key_of(info, ninfo);
     event->token = number;
-    queue_push(event);
+    upcall_queue_push(event);
     return PMIX_SUCCESS;
 }
 

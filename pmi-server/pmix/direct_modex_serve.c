@@ -20,11 +20,11 @@
 
 struct wanted {
     struct wanted *next;
-    uint64_t token; /* the asking node's, or the hub's */
+    uint64_t token; /* the asking node's, or the service's */
     uint32_t node, rank;
     char *key;
     double patience;   /* s, for the key once there was a commit */
-    double end, again; /* by host_clock(); 0: not yet; `again` 0: openpmix is at it */
+    double end, again; /* by server_clock(); 0: not yet; `again` 0: openpmix is at it */
     double give_up;    /* as they: its task has ended; 0: it runs */
     bool last;         /* what is fetched next is the answer */
 };
@@ -44,7 +44,7 @@ static void wanted_free(struct wanted *wanted)
 }
 
 /* Of an event; NULL: it was given up. */
-static struct wanted *find(const struct pmix_job *job, const struct event *event)
+static struct wanted *find(const struct pmix_job *job, const struct upcall *event)
 {
     struct wanted *wanted = job ? job->wanted : NULL;
     while (wanted && (wanted->token != event->token || wanted->node != event->node))
@@ -52,10 +52,10 @@ static struct wanted *find(const struct pmix_job *job, const struct event *event
     return wanted;
 }
 
-static struct event *event_of(const struct pmix_job *job, const struct wanted *wanted,
-                              void (*run)(struct pmix_host *, struct event *))
+static struct upcall *event_of(const struct pmix_job *job, const struct wanted *wanted,
+                               void (*run)(struct pmix_host *, struct upcall *))
 {
-    struct event *event = event_new(run, NULL);
+    struct upcall *event = upcall_new(run, NULL);
     strcpy(event->proc.nspace, job->name); /* as long */
     event->proc.rank = wanted->rank;
     event->token = wanted->token;
@@ -68,20 +68,20 @@ static struct event *event_of(const struct pmix_job *job, const struct wanted *w
 /* openpmix's thread, or from inside PMIx_server_dmodex_request(). */
 static void fetched(pmix_status_t status, char *data, size_t len, void *cbdata)
 {
-    struct event *event = cbdata;
+    struct upcall *event = cbdata;
     event->status = status;
     if (data && len) {
         event->bytes = memcpy(mem_resize(NULL, len, 1), data, len);
         event->len = len;
     }
-    queue_push(event);
+    upcall_queue_push(event);
 }
 
-static void take_fetched(struct pmix_host *host, struct event *event);
+static void take_fetched(struct pmix_host *host, struct upcall *event);
 
 static void fetch(struct pmix_job *job, struct wanted *wanted)
 {
-    struct event *event = event_of(job, wanted, take_fetched);
+    struct upcall *event = event_of(job, wanted, take_fetched);
     wanted->again = 0;
     pmix_status_t status = job->host->library->dmodex_request(&event->proc, fetched, event);
     if (status != PMIX_SUCCESS)
@@ -90,20 +90,20 @@ static void fetch(struct pmix_job *job, struct wanted *wanted)
 
 static void looked(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
-    struct event *event = cbdata;
+    struct upcall *event = cbdata;
     (void)value;
     event->status = status;
-    queue_push(event);
+    upcall_queue_push(event);
 }
 
-static void take_looked(struct pmix_host *host, struct event *event);
+static void take_looked(struct pmix_host *host, struct upcall *event);
 
 /* What it has put for its own node is found, too: there is no waiting for that. */
 static void look(struct pmix_job *job, struct wanted *wanted)
 {
     static const pmix_info_t here_only = {.key = PMIX_OPTIONAL,
                                           .value = {.type = PMIX_BOOL, .data.flag = true}};
-    struct event *event = event_of(job, wanted, take_looked);
+    struct upcall *event = event_of(job, wanted, take_looked);
     event->bytes = mem_copy_text(wanted->key);
     wanted->again = 0;
     pmix_status_t status =
@@ -114,29 +114,29 @@ static void look(struct pmix_job *job, struct wanted *wanted)
 
 /* ---- and what comes of it ---- */
 
-static void tell_hub(struct pmix_host *host, uint64_t number, const struct event *answer)
+static void tell_hub(struct pmix_host *host, uint64_t number, const struct upcall *answer)
 {
     struct buf rest = BUF_INIT;
-    struct event asked = {.proc = answer->proc};
+    struct upcall asked = {.proc = answer->proc};
     bool good = answer->status == PMIX_SUCCESS, full = answer->len > BYTES_MAX;
-    packet_put_u64(&rest, number);
-    packet_put_u8(&rest, full ? HUB_FULL : good ? HUB_OK : HUB_NOT_FOUND);
-    packet_put_bytes(&rest, answer->bytes, full ? 0 : answer->len);
-    question_ask(host, &asked, HUB_FOUND, &rest, NULL);
+    pack_put_u64(&rest, number);
+    pack_put_u8(&rest, full ? REPLY_FULL : good ? REPLY_OK : REPLY_NOT_FOUND);
+    pack_put_bytes(&rest, answer->bytes, full ? 0 : answer->len);
+    request_ask(host, &asked, REQUEST_FOUND, &rest, NULL);
     buf_free(&rest);
 }
 
-static void tell_node(struct pmix_job *job, const struct wanted *wanted, const struct event *event)
+static void tell_node(struct pmix_job *job, const struct wanted *wanted, const struct upcall *event)
 {
-    struct message message = {MESSAGE_ANSWER, wanted->token, .status = event->status,
-                              .bytes = event->bytes, .len = event->len};
+    struct modex_message message = {MODEX_MESSAGE_ANSWER, wanted->token, .status = event->status,
+                                    .bytes = event->bytes, .len = event->len};
     if (event->len > BYTES_MAX)
-        message =
-            (struct message){MESSAGE_ANSWER, wanted->token, .status = PMIX_ERR_OUT_OF_RESOURCE};
-    modex_post(job, wanted->node, &message);
+        message = (struct modex_message){MODEX_MESSAGE_ANSWER, wanted->token,
+                                         .status = PMIX_ERR_OUT_OF_RESOURCE};
+    direct_modex_post(job, wanted->node, &message);
 }
 
-static void tell(struct pmix_job *job, struct wanted *wanted, const struct event *event)
+static void tell(struct pmix_job *job, struct wanted *wanted, const struct upcall *event)
 {
     wanted_unlink(job, wanted);
     if (wanted->node == HUB)
@@ -147,14 +147,14 @@ static void tell(struct pmix_job *job, struct wanted *wanted, const struct event
 }
 
 /* Keys are in it as they are, with a zero byte after them. */
-static bool has_key(const struct event *event, const char *key)
+static bool has_key(const struct upcall *event, const char *key)
 {
     return event->len && memmem(event->bytes, event->len, key, strlen(key) + 1);
 }
 
-static void take_fetched(struct pmix_host *host, struct event *event)
+static void take_fetched(struct pmix_host *host, struct upcall *event)
 {
-    struct pmix_job *job = host_job(host, event->proc.nspace);
+    struct pmix_job *job = server_job(host, event->proc.nspace);
     struct wanted *wanted = find(job, event);
     if (!wanted)
         return;
@@ -163,21 +163,21 @@ static void take_fetched(struct pmix_host *host, struct event *event)
         tell(job, wanted, event);
         return;
     }
-    wanted->end = host_clock() + wanted->patience;
+    wanted->end = server_clock() + wanted->patience;
     look(job, wanted);
 }
 
-static void take_looked(struct pmix_host *host, struct event *event)
+static void take_looked(struct pmix_host *host, struct upcall *event)
 {
-    struct pmix_job *job = host_job(host, event->proc.nspace);
+    struct pmix_job *job = server_job(host, event->proc.nspace);
     struct wanted *wanted = find(job, event);
     if (!wanted)
         return;
-    wanted->last = event->status == PMIX_SUCCESS || host_clock() >= wanted->end;
+    wanted->last = event->status == PMIX_SUCCESS || server_clock() >= wanted->end;
     if (wanted->last)
         fetch(job, wanted);
     else
-        wanted->again = host_clock() + PAUSE;
+        wanted->again = server_clock() + PAUSE;
 }
 
 /* ---- from outside ---- */
@@ -190,8 +190,8 @@ static bool has_ended(const struct pmix_job *job, uint32_t rank)
     return false;
 }
 
-int committed_ask(struct pmix_job *job, uint32_t from, const struct message *message,
-                  struct error *err)
+int direct_modex_serve_ask(struct pmix_job *job, uint32_t from, const struct modex_message *message,
+                           struct error *err)
 {
     if (taskmap_node(job->map, message->rank) != job->node)
         return error_set(err, "PMIx namespace \"%s\": rank %" PRIu32 " is not on this node",
@@ -202,7 +202,7 @@ int committed_ask(struct pmix_job *job, uint32_t from, const struct message *mes
     wanted->rank = message->rank;
     wanted->key = mem_copy_text(message->key);
     if (has_ended(job, message->rank))
-        wanted->give_up = host_clock() + ENDED;
+        wanted->give_up = server_clock() + ENDED;
     else
         wanted->patience = message->wait / 1e3;
     wanted->next = job->wanted;
@@ -211,46 +211,46 @@ int committed_ask(struct pmix_job *job, uint32_t from, const struct message *mes
     return 0;
 }
 
-static int read_order(struct packet *in, struct hub_proc *proc, struct message *message)
+static int read_order(struct pack *in, struct process_name *proc, struct modex_message *message)
 {
-    message->token = packet_u64(in);
-    *proc = talk_proc(in);
+    message->token = pack_u64(in);
+    *proc = message_proc(in);
     message->rank = proc->rank;
-    message->wait = packet_u32(in);
-    char *key = packet_text(in);
-    if (strlen(key) <= MESSAGE_KEY_MAX)
+    message->wait = pack_u32(in);
+    char *key = pack_get_text(in);
+    if (strlen(key) <= MODEX_MESSAGE_KEY_MAX)
         strcpy(message->key, key);
     free(key);
-    return packet_ends(in) ? 0 : -1;
+    return pack_ends(in) ? 0 : -1;
 }
 
-int committed_ordered(struct pmix_host *host, struct talk_down *talk)
+int direct_modex_serve_ordered(struct pmix_host *host, struct message_down *talk)
 {
-    struct message message = {.kind = MESSAGE_ASK};
-    struct hub_proc proc;
+    struct modex_message message = {.kind = MODEX_MESSAGE_ASK};
+    struct process_name proc;
     int rc = read_order(&talk->rest, &proc, &message);
-    struct pmix_job *job = host_job(host, proc.job);
-    struct event nobody = {.status = PMIX_ERR_NOT_FOUND};
+    struct pmix_job *job = server_job(host, proc.job);
+    struct upcall nobody = {.status = PMIX_ERR_NOT_FOUND};
     free(proc.job);
-    if (rc == 0 && (!job || committed_ask(job, HUB, &message, NULL) < 0))
+    if (rc == 0 && (!job || direct_modex_serve_ask(job, HUB, &message, NULL) < 0))
         tell_hub(host, message.token, &nobody);
     return rc;
 }
 
-void committed_ended(struct pmix_job *job, uint32_t rank)
+void direct_modex_serve_ended(struct pmix_job *job, uint32_t rank)
 {
     for (struct wanted *wanted = job->wanted; wanted; wanted = wanted->next)
         if (wanted->rank == rank) {
             wanted->patience = wanted->end = 0;
-            wanted->give_up = host_clock() + ENDED;
+            wanted->give_up = server_clock() + ENDED;
         }
 }
 
 static void look_of(struct pmix_job *job)
 {
-    static const struct event nothing = {.status = PMIX_ERR_NOT_FOUND};
+    static const struct upcall nothing = {.status = PMIX_ERR_NOT_FOUND};
     struct wanted *next;
-    double now = job->wanted ? host_clock() : 0;
+    double now = job->wanted ? server_clock() : 0;
     for (struct wanted *wanted = job->wanted; wanted; wanted = next) {
         next = wanted->next;
         if (wanted->give_up && wanted->give_up <= now)
@@ -260,13 +260,13 @@ static void look_of(struct pmix_job *job)
     }
 }
 
-void committed_look(struct pmix_host *host)
+void direct_modex_serve_look(struct pmix_host *host)
 {
     for (struct pmix_job *job = host->jobs; job; job = job->next)
         look_of(job);
 }
 
-double committed_end(const struct pmix_host *host)
+double direct_modex_serve_end(const struct pmix_host *host)
 {
     double soonest = 0;
     for (const struct pmix_job *job = host->jobs; job; job = job->next)
@@ -278,7 +278,7 @@ double committed_end(const struct pmix_host *host)
     return soonest;
 }
 
-void committed_free(struct pmix_job *job)
+void direct_modex_serve_free(struct pmix_job *job)
 {
     while (job->wanted) {
         struct wanted *next = job->wanted->next;

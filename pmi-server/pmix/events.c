@@ -1,5 +1,5 @@
 /*
- * Events that tasks make: openpmix tells the tasks of this node, and the hub the hosts of others,
+ * Events that tasks make: openpmix tells the tasks of this node, and the service the hosts of others,
  * where openpmix is given the event.
  */
 #include <stdatomic.h>
@@ -17,19 +17,15 @@
 static uint32_t reach_of(pmix_data_range_t range)
 {
     static const uint32_t reaches[] = {
-        [PMIX_RANGE_UNDEF] = HUB_REACH_PROGRAM,
-        [PMIX_RANGE_RM] = NOBODY,
-        [PMIX_RANGE_LOCAL] = NOBODY,
-        [PMIX_RANGE_NAMESPACE] = HUB_REACH_JOB,
-        [PMIX_RANGE_SESSION] = HUB_REACH_PROGRAM,
-        [PMIX_RANGE_GLOBAL] = HUB_REACH_PROGRAM,
-        [PMIX_RANGE_CUSTOM] = HUB_REACH_SOME,
-        [PMIX_RANGE_PROC_LOCAL] = NOBODY,
+        [PMIX_RANGE_UNDEF] = REACH_PROGRAM,   [PMIX_RANGE_RM] = NOBODY,
+        [PMIX_RANGE_LOCAL] = NOBODY,          [PMIX_RANGE_NAMESPACE] = REACH_JOB,
+        [PMIX_RANGE_SESSION] = REACH_PROGRAM, [PMIX_RANGE_GLOBAL] = REACH_PROGRAM,
+        [PMIX_RANGE_CUSTOM] = REACH_SOME,     [PMIX_RANGE_PROC_LOCAL] = NOBODY,
     };
     return range < sizeof(reaches) / sizeof(reaches[0]) ? reaches[range] : NOBODY;
 }
 
-/* Bytes of events that the hub has yet to pass on. There is one host in a process. */
+/* Bytes of events that the service has yet to pass on. There is one host in a process. */
 static atomic_size_t under_way;
 static atomic_bool told_too_many;
 
@@ -39,9 +35,9 @@ static void count_out(void *bytes)
     atomic_fetch_sub(&under_way, (uintptr_t)bytes);
 }
 
-static bool count_in(struct event *event)
+static bool count_in(struct upcall *event)
 {
-    if (atomic_fetch_add(&under_way, event->len) + event->len > PMIX_HOST_EVENTS_MAX) {
+    if (atomic_fetch_add(&under_way, event->len) + event->len > PMIX_SERVER_EVENTS_MAX) {
         atomic_fetch_sub(&under_way, event->len);
         return false;
     }
@@ -50,33 +46,33 @@ static bool count_in(struct event *event)
     return true;
 }
 
-static void say_too_many(struct pmix_host *host, struct event *event)
+static void say_too_many(struct pmix_host *host, struct upcall *event)
 {
-    say_line(host, &event->proc,
-             say_own("PMIx events are made faster than they are passed on: some are refused"));
+    log_line(host, &event->proc,
+             log_own("PMIx events are made faster than they are passed on: some are refused"));
 }
 
-static void passed_on(struct pmix_host *host, struct event *event, enum hub_status status,
-                      struct packet *rest)
+static void passed_on(struct pmix_host *host, struct upcall *event, enum reply_status status,
+                      struct pack *rest)
 {
     (void)host, (void)event, (void)status, (void)rest; /* it is freed */
 }
 
-static void event_ask(struct pmix_host *host, struct event *event)
+static void event_ask(struct pmix_host *host, struct upcall *event)
 {
     struct buf rest = BUF_INIT;
-    packet_put_u8(&rest, (uint8_t)reach_of((pmix_data_range_t)event->number));
-    packet_put_u32(&rest, (uint32_t)event->nprocs);
+    pack_put_u8(&rest, (uint8_t)reach_of((pmix_data_range_t)event->number));
+    pack_put_u32(&rest, (uint32_t)event->nprocs);
     for (size_t i = 0; i < event->nprocs; i++)
-        talk_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
+        message_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
     struct buf told = BUF_INIT;
-    packet_put_u32(&told, (uint32_t)event->status);
-    packet_put_u8(&told, (uint8_t)event->number);
-    packet_put_bytes(&told, event->bytes, event->len);
-    packet_put_bytes(&rest, buf_bytes(&told), told.len);
+    pack_put_u32(&told, (uint32_t)event->status);
+    pack_put_u8(&told, (uint8_t)event->number);
+    pack_put_bytes(&told, event->bytes, event->len);
+    pack_put_bytes(&rest, buf_bytes(&told), told.len);
     free(event->bytes);
     event->bytes = NULL;
-    question_ask(host, event, HUB_NOTIFY, &rest, passed_on);
+    request_ask(host, event, REQUEST_NOTIFY, &rest, passed_on);
     buf_free(&told);
     buf_free(&rest);
 }
@@ -87,8 +83,8 @@ static void event_ask(struct pmix_host *host, struct event *event)
 struct notice {
     const struct pmix_library *library;
     pmix_proc_t source;
-    struct infos infos;
-    struct event *then;
+    struct info_list infos;
+    struct upcall *then;
 };
 
 /* openpmix's thread. */
@@ -97,18 +93,18 @@ static void noticed(pmix_status_t status, void *cbdata)
     struct notice *notice = cbdata;
     (void)status;
     if (notice->then)
-        queue_push(notice->then);
-    infos_free(&notice->infos, notice->library);
+        upcall_queue_push(notice->then);
+    info_free(&notice->infos, notice->library);
     free(notice);
 }
 
 /* openpmix 6.0 to now: without a callback the caller is blocked. */
 void event_tell(struct pmix_host *host, pmix_status_t status, const pmix_proc_t *source,
-                pmix_data_range_t range, struct infos *infos, struct event *then)
+                pmix_data_range_t range, struct info_list *infos, struct upcall *then)
 {
     struct notice *notice = mem_alloc(sizeof(*notice));
     *notice = (struct notice){host->library, *source, *infos, then};
-    *infos = (struct infos){0};
+    *infos = (struct info_list){0};
     if (host->library->notify_event(status, &notice->source, range, notice->infos.at,
                                     notice->infos.count, noticed, notice) != PMIX_SUCCESS)
         noticed(PMIX_ERROR, notice);
@@ -116,28 +112,28 @@ void event_tell(struct pmix_host *host, pmix_status_t status, const pmix_proc_t 
 
 /* ---- made elsewhere ---- */
 
-static int notify(struct pmix_host *host, const struct hub_proc *from, struct packet *in)
+static int notify(struct pmix_host *host, const struct process_name *from, struct pack *in)
 {
     size_t len;
-    struct infos infos = {0};
+    struct info_list infos = {0};
     pmix_proc_t source = {.rank = from->rank};
-    pmix_status_t status = (pmix_status_t)packet_u32(in);
-    pmix_data_range_t range = packet_u8(in);
-    const void *bytes = packet_bytes(in, &len);
-    if (!packet_ends(in) || pack_read_infos(host->library, bytes, len, &infos) < 0)
+    pmix_status_t status = (pmix_status_t)pack_u32(in);
+    pmix_data_range_t range = pack_u8(in);
+    const void *bytes = pack_bytes(in, &len);
+    if (!pack_ends(in) || pack_read_infos(host->library, bytes, len, &infos) < 0)
         return -1;
     strncpy(source.nspace, from->job, sizeof(source.nspace) - 1);
     event_tell(host, status, &source, range, &infos, NULL);
     return 0;
 }
 
-int events_told(struct pmix_host *host, struct talk_down *talk)
+int events_told(struct pmix_host *host, struct message_down *talk)
 {
     size_t len;
-    struct hub_proc from = talk_proc(&talk->rest);
-    const void *bytes = packet_bytes(&talk->rest, &len);
-    struct packet in = packet_of(bytes, len);
-    int rc = packet_ends(&talk->rest) ? notify(host, &from, &in) : -1;
+    struct process_name from = message_proc(&talk->rest);
+    const void *bytes = pack_bytes(&talk->rest, &len);
+    struct pack in = pack_of(bytes, len);
+    int rc = pack_ends(&talk->rest) ? notify(host, &from, &in) : -1;
     free(from.job);
     return rc;
 }
@@ -145,7 +141,7 @@ int events_told(struct pmix_host *host, struct talk_down *talk)
 /* ---- upcalls: openpmix's thread ---- */
 
 /* A single one, or an array. */
-static void add_listed(struct event *event, const pmix_value_t *value)
+static void add_listed(struct upcall *event, const pmix_value_t *value)
 {
     const pmix_proc_t *procs = NULL;
     size_t count = 0;
@@ -173,11 +169,11 @@ pmix_status_t events_notify(pmix_status_t code, const pmix_proc_t *source, pmix_
         return PMIX_OPERATION_SUCCEEDED;
     size_t len;
     char *bytes = pack_infos(pmix_library(NULL), info, ninfo, &len);
-    if (!bytes || len > PMIX_HOST_EVENT_MAX) {
+    if (!bytes || len > PMIX_SERVER_EVENT_MAX) {
         free(bytes);
         return PMIX_ERR_BAD_PARAM;
     }
-    struct event *event = event_new(event_ask, source);
+    struct upcall *event = upcall_new(event_ask, source);
     event->status = code;
     event->number = range;
     event->bytes = bytes;
@@ -186,12 +182,12 @@ pmix_status_t events_notify(pmix_status_t code, const pmix_proc_t *source, pmix_
         if (!strcmp(info[i].key, PMIX_EVENT_CUSTOM_RANGE))
             add_listed(event, &info[i].value);
     if (!count_in(event)) {
-        event_free(event);
+        upcall_free(event);
         if (!atomic_exchange(&told_too_many, true))
-            queue_push(event_new(say_too_many, source));
+            upcall_queue_push(upcall_new(say_too_many, source));
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    queue_push(event);
+    upcall_queue_push(event);
     return PMIX_OPERATION_SUCCEEDED;
 }
 

@@ -2,7 +2,7 @@
  * Fences: openpmix calls once all members of this node are in; the nodes' bytes are exchanged, and
  * all of them together are the answer.
  *
- * Those of several namespaces are gathered by the hub, without bytes. What a task has put is
+ * Those of several namespaces are gathered by the service, without bytes. What a task has put is
  * fetched when it is asked for.
  *
  * openpmix 4.2.2 to 5.0: the tasks of such fences are numbered by the namespaces that have tasks on
@@ -42,24 +42,24 @@ static void answer(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status,
 /* ---- who takes part ---- */
 
 /* The namespace of all of them; NULL where there are several, or none is known here. */
-static struct pmix_job *fence_job(const struct pmix_host *host, const struct event *event)
+static struct pmix_job *fence_job(const struct pmix_host *host, const struct upcall *event)
 {
     for (size_t i = 1; i < event->nprocs; i++)
         if (strcmp(event->procs[i].nspace, event->procs[0].nspace) != 0)
             return NULL;
-    return event->nprocs ? host_job(host, event->procs[0].nspace) : NULL;
+    return event->nprocs ? server_job(host, event->procs[0].nspace) : NULL;
 }
 
-static bool concerns_a_job(const struct pmix_host *host, const struct event *event)
+static bool concerns_a_job(const struct pmix_host *host, const struct upcall *event)
 {
     for (size_t i = 0; i < event->nprocs; i++)
-        if (host_job(host, event->procs[i].nspace))
+        if (server_job(host, event->procs[i].nspace))
             return true;
     return false;
 }
 
 /* NULL: one is no rank of the job. */
-static struct idset *members(const struct pmix_job *job, const struct event *event)
+static struct idset *members(const struct pmix_job *job, const struct upcall *event)
 {
     uint32_t ntasks = (uint32_t)job->map->ntasks;
     struct idset *ranks = idset_new();
@@ -95,11 +95,11 @@ static uint32_t count_nodes(const struct pmix_job *job, const struct idset *rank
 static uint64_t round_id(struct pmix_job *job, const struct fence *fence)
 {
     if (fence->number)
-        return PMIX_HOST_ROUND | ++job->fenced;
-    return PMIX_HOST_ROUND | PART | table_hash(table_hash_text(fence->name), 0) >> 4;
+        return PMIX_SERVER_ROUND | ++job->fenced;
+    return PMIX_SERVER_ROUND | PART | hash_table_hash(hash_table_hash_text(fence->name), 0) >> 4;
 }
 
-static struct fence *open_fence(struct pmix_job *job, const struct event *event,
+static struct fence *open_fence(struct pmix_job *job, const struct upcall *event,
                                 const struct idset *ranks, bool all)
 {
     struct fence *fence = mem_alloc(sizeof(*fence));
@@ -171,17 +171,17 @@ bool fences_stuck(const struct pmix_job *job, uint32_t *waiting)
 }
 
 /* What is exchanged of a fence of some, from each node: its name, and the bytes. */
-static void name_bytes(const struct fence *fence, struct event *event)
+static void name_bytes(const struct fence *fence, struct upcall *event)
 {
     struct buf named = BUF_INIT;
-    packet_put_text(&named, fence->name);
-    packet_put_bytes(&named, event->bytes ? event->bytes : "", event->len);
+    pack_put_text(&named, fence->name);
+    pack_put_bytes(&named, event->bytes ? event->bytes : "", event->len);
     free(event->bytes);
     event->len = named.len;
     event->bytes = buf_take_text(&named);
 }
 
-static void exchange(struct pmix_job *job, struct event *event, struct fence *fence,
+static void exchange(struct pmix_job *job, struct upcall *event, struct fence *fence,
                      uint32_t nnodes)
 {
     uint64_t id = round_id(job, fence);
@@ -204,11 +204,11 @@ static void exchange(struct pmix_job *job, struct event *event, struct fence *fe
 static int take_named(const struct fence *fence, const void *bytes, size_t len, struct buf *out,
                       struct error *err)
 {
-    struct packet in = packet_of(bytes, len);
+    struct pack in = pack_of(bytes, len);
     int rc = 0;
     while (rc == 0 && in.left && !in.bad) {
-        char *name = packet_text(&in);
-        const void *said = packet_bytes(&in, &len);
+        char *name = pack_get_text(&in);
+        const void *said = pack_bytes(&in, &len);
         if (in.bad)
             rc = error_set(err, "what the nodes said of a PMIx fence is malformed");
         else if (strcmp(name, fence->name) != 0)
@@ -223,7 +223,7 @@ static int take_named(const struct fence *fence, const void *bytes, size_t len, 
 
 /* openpmix has fences of this node alone to itself, but for those that somebody is missing from: they
  * stay open, as nobody gets out of them. */
-static void enter(struct pmix_job *job, struct event *event, const struct idset *ranks)
+static void enter(struct pmix_job *job, struct upcall *event, const struct idset *ranks)
 {
     bool all = idset_count(ranks) == job->map->ntasks;
     uint32_t nnodes = all ? job->map->nnodes : count_nodes(job, ranks);
@@ -246,19 +246,19 @@ static bool is_bereaved(const struct pmix_job *job, const struct idset *ranks)
 }
 
 /* openpmix lost a member that is here, and goes on without; that there is a death will be told. */
-static bool misses_one(const struct pmix_job *job, const struct event *event,
+static bool misses_one(const struct pmix_job *job, const struct upcall *event,
                        const struct idset *ranks)
 {
-    const struct gather *gather = event->more;
+    const struct collective *gather = event->more;
     if (!gather->broken)
         return false;
     for (uint32_t i = 0; i < job->nclients; i++)
-        if (idset_has(ranks, job->clients[i].rank) && pmix_job_state(job, i) == PMI_FINALIZED)
+        if (idset_has(ranks, job->clients[i].rank) && pmix_namespace_state(job, i) == PMI_FINALIZED)
             return false; /* that one, perhaps, which is no death */
     return true;
 }
 
-static void enter_living(struct pmix_job *job, struct event *event, const struct idset *ranks)
+static void enter_living(struct pmix_job *job, struct upcall *event, const struct idset *ranks)
 {
     if (is_bereaved(job, ranks))
         answer(event->modex_done, event->cbdata, PMIX_ERR_PROC_ABORTED, NULL, 0);
@@ -280,22 +280,22 @@ void fences_bereave(struct pmix_job *job)
 
 /* ---- entered, and complete ---- */
 
-static void gathered(struct pmix_host *host, struct event *event, uint64_t number,
+static void gathered(struct pmix_host *host, struct upcall *event, uint64_t number,
                      const void *bytes, size_t len)
 {
     (void)host, (void)number;
     answer(event->modex_done, event->cbdata, event->status, bytes, len);
 }
 
-static void gather(struct pmix_host *host, struct event *event)
+static void gather(struct pmix_host *host, struct upcall *event)
 {
     free(event->bytes);
     event->bytes = NULL;
     event->len = 0;
-    gather_enter(host, event);
+    collective_enter(host, event);
 }
 
-static void fence_entered(struct pmix_host *host, struct event *event)
+static void fence_entered(struct pmix_host *host, struct upcall *event)
 {
     struct pmix_job *job = fence_job(host, event);
     if (!job && concerns_a_job(host, event))
@@ -310,8 +310,8 @@ static void fence_entered(struct pmix_host *host, struct event *event)
     idset_free(ranks);
 }
 
-int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
-                       struct error *err)
+int pmix_namespace_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
+                             struct error *err)
 {
     struct fence *fence = find_fence(job, id, false);
     if (!fence && id & PART) /* of other nodes: its end comes to all */
@@ -351,13 +351,13 @@ pmix_status_t upcall_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_
                            size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t done,
                            void *cbdata)
 {
-    const struct gather like = {.operation = GATHER_FENCE, .over = gathered};
-    struct event *event = gather_event(&like, procs, nprocs, info, ninfo);
+    const struct collective like = {.operation = COLLECTIVE_FENCE, .over = gathered};
+    struct upcall *event = collective_event(&like, procs, nprocs, info, ninfo);
     event->run = fence_entered;
     event->bytes = data;
     event->len = data ? ndata : 0;
     event->modex_done = done;
     event->cbdata = cbdata;
-    queue_push(event);
+    upcall_queue_push(event);
     return PMIX_SUCCESS;
 }

@@ -58,32 +58,32 @@ static struct client *job_client(struct pmix_job *job, uint32_t rank)
     return NULL;
 }
 
-static void committed(struct pmix_host *host, struct event *event);
+static void committed(struct pmix_host *host, struct upcall *event);
 
 /* openpmix's thread. */
 static void found(pmix_status_t status, char *data, size_t len, void *cbdata)
 {
-    struct event *event = cbdata;
+    struct upcall *event = cbdata;
     (void)data, (void)len;
     event->status = status;
-    queue_push(event);
+    upcall_queue_push(event);
 }
 
 static void watch_commit(const struct pmix_job *job, uint32_t rank)
 {
     pmix_proc_t proc = {.rank = rank};
     strcpy(proc.nspace, job->name); /* as long */
-    struct event *event = event_new(committed, &proc);
+    struct upcall *event = upcall_new(committed, &proc);
     if (job->host->library->dmodex_request(&proc, found, event) != PMIX_SUCCESS)
-        event_free(event);
+        upcall_free(event);
 }
 
 /* PMIX_ERR_NOT_FOUND: a task has committed nothing for other nodes, or, from openpmix 7.0 on, it
  * finalizes without having committed. The second question is answered after the host has heard of
  * the finalize. */
-static void committed(struct pmix_host *host, struct event *event)
+static void committed(struct pmix_host *host, struct upcall *event)
 {
-    struct pmix_job *job = host_job(host, event->proc.nspace);
+    struct pmix_job *job = server_job(host, event->proc.nspace);
     struct client *client = job ? job_client(job, event->proc.rank) : NULL;
     if (!client)
         return;
@@ -126,7 +126,7 @@ void missing_count_out(struct pmix_job *job)
         job->host->library->register_nspace(job->name, (int)left, &nothing, 1, counted_out, NULL);
 }
 
-void pmix_job_missing(struct pmix_job *job, uint32_t rank, uint64_t from)
+void pmix_namespace_missing(struct pmix_job *job, uint32_t rank, uint64_t from)
 {
     if (rank >= job->map->ntasks || (job->is_missing && from >= job->missing_from))
         return;
@@ -138,15 +138,15 @@ void pmix_job_missing(struct pmix_job *job, uint32_t rank, uint64_t from)
     missing_check(job);
 }
 
-bool pmix_job_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from)
+bool pmix_namespace_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from)
 {
     struct client *client = &job->clients[local_rank];
-    enum pmi_state state = pmix_job_state(job, local_rank);
+    enum pmi_state state = pmix_namespace_state(job, local_rank);
     client->gone = true;
     if (state == PMI_RUNNING)
         return false;
     missing_count_out(job);
     *from = state == PMI_SILENT ? 0 : job->fenced + 1;
-    pmix_job_missing(job, client->rank, *from);
+    pmix_namespace_missing(job, client->rank, *from);
     return true;
 }

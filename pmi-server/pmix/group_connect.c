@@ -1,6 +1,6 @@
 /*
  * Gatherings: what members of several jobs, or of a group, do together. openpmix calls once all of
- * this node are in; the hub answers once those of all nodes are.
+ * this node are in; the service answers once those of all nodes are.
  *
  * openpmix 4.2 to now: the library counts the time of a connect (to 5.0 also of a group) itself,
  * answers its tasks when it has passed, and lets go of what a host's answer would be for. The
@@ -39,8 +39,8 @@ static int put_ranks(struct buf *out, const pmix_proc_t *procs, size_t nprocs, s
             rc = -1;
     }
     char *text = all ? NULL : idset_encode(ranks);
-    packet_put_text(out, name);
-    packet_put_text(out, text);
+    pack_put_text(out, name);
+    pack_put_text(out, text);
     free(text);
     idset_free(ranks);
     return rc;
@@ -54,24 +54,24 @@ static int put_procs(struct buf *out, pmix_proc_t *procs, size_t nprocs)
     qsort(procs, nprocs, sizeof(*procs), by_name);
     for (size_t i = 0; i < nprocs && rc == 0; njobs++)
         rc = put_ranks(&members, procs, nprocs, &i);
-    packet_put_u32(out, njobs);
+    pack_put_u32(out, njobs);
     buf_add(out, buf_bytes(&members), members.len);
     buf_free(&members);
     return rc;
 }
 
-static int put_members(struct buf *out, const struct event *event)
+static int put_members(struct buf *out, const struct upcall *event)
 {
-    const struct gather *gather = event->more;
-    if (gather->operation != GATHER_GROUP)
+    const struct collective *gather = event->more;
+    if (gather->operation != COLLECTIVE_GROUP)
         return event->nprocs ? put_procs(out, event->procs, event->nprocs) : -1;
     if (put_procs(out, event->procs, event->nprocs) < 0)
         return -1;
-    packet_put_u32(out, gather->leaders);
+    pack_put_u32(out, gather->leaders);
     return put_procs(out, gather->added, gather->nadded);
 }
 
-static void add_proc(struct event *event, const char *name, uint32_t rank)
+static void add_proc(struct upcall *event, const char *name, uint32_t rank)
 {
     event->procs = mem_resize(event->procs, event->nprocs + 1, sizeof(*event->procs));
     pmix_proc_t *proc = &event->procs[event->nprocs++];
@@ -80,11 +80,11 @@ static void add_proc(struct event *event, const char *name, uint32_t rank)
 }
 
 /* All members of a group, in the place of those that this host knew. */
-static void read_members(struct event *event, struct packet *in)
+static void read_members(struct upcall *event, struct pack *in)
 {
     event->nprocs = 0;
-    for (uint32_t count = packet_count(in, 8); count && !in->bad; count--) {
-        char *name = packet_text(in), *text = packet_text(in);
+    for (uint32_t count = pack_count(in, 8); count && !in->bad; count--) {
+        char *name = pack_get_text(in), *text = pack_get_text(in);
         struct idset *ranks = idset_decode(text, NULL);
         if (!ranks)
             in->bad = true;
@@ -103,10 +103,10 @@ static void read_members(struct event *event, struct packet *in)
 
 /* openpmix 6.0 to now: one answer is for all of this node that construct the group, leaders and
  * followers, and what the others' answers would be for is freed with it. false: this is another. */
-static bool is_first(struct pmix_host *host, struct gather *gather)
+static bool is_first(struct pmix_host *host, struct collective *gather)
 {
     bool first = !gather->told;
-    for (struct gather **at = &host->groups, *group; first && (group = *at);) {
+    for (struct collective **at = &host->groups, *group; first && (group = *at);) {
         if (strcmp(group->key, gather->key) != 0) {
             at = &group->next;
             continue;
@@ -117,48 +117,48 @@ static bool is_first(struct pmix_host *host, struct gather *gather)
     return first;
 }
 
-static void group_known(struct pmix_host *host, struct event *event)
+static void group_known(struct pmix_host *host, struct upcall *event)
 {
-    const struct gather *gather = event->more;
+    const struct collective *gather = event->more;
     gather->over(host, event, event->token, event->bytes, event->len);
 }
 
 /* Tasks are told of namespaces of which they may not have known. */
-static void group_gathered(struct pmix_host *host, struct event *event, uint64_t number,
+static void group_gathered(struct pmix_host *host, struct upcall *event, uint64_t number,
                            const void *bytes, size_t len)
 {
     free(event->bytes);
     event->bytes = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
     event->len = len;
     event->token = number;
-    foreign_need(host, event, group_known);
+    remote_namespace_need(host, event, group_known);
 }
 
 /* ---- asked ---- */
 
-static void gather_over(struct pmix_host *host, struct event *event, pmix_status_t status)
+static void gather_over(struct pmix_host *host, struct upcall *event, pmix_status_t status)
 {
-    struct gather *gather = event->more;
+    struct collective *gather = event->more;
     event->status = status;
-    if (gather->operation != GATHER_GROUP || is_first(host, gather))
+    if (gather->operation != COLLECTIVE_GROUP || is_first(host, gather))
         gather->over(host, event, 0, NULL, 0);
 }
 
-static void gathered(struct pmix_host *host, struct event *event, enum hub_status status,
-                     struct packet *rest)
+static void gathered(struct pmix_host *host, struct upcall *event, enum reply_status status,
+                     struct pack *rest)
 {
-    struct gather *gather = event->more;
-    bool group = gather->operation == GATHER_GROUP;
+    struct collective *gather = event->more;
+    bool group = gather->operation == COLLECTIVE_GROUP;
     size_t len = 0;
-    if (status != HUB_OK) {
-        gather_over(host, event, question_status(status));
+    if (status != REPLY_OK) {
+        gather_over(host, event, request_status(status));
         return;
     }
-    uint64_t number = packet_u64(rest);
-    const void *bytes = packet_bytes(rest, &len);
+    uint64_t number = pack_u64(rest);
+    const void *bytes = pack_bytes(rest, &len);
     if (group)
         read_members(event, rest);
-    if (!packet_ends(rest))
+    if (!pack_ends(rest))
         gather_over(host, event, PMIX_ERR_BAD_PARAM);
     else if (!group)
         gather->over(host, event, number, bytes, len);
@@ -166,24 +166,24 @@ static void gathered(struct pmix_host *host, struct event *event, enum hub_statu
         group_gathered(host, event, number, bytes, len);
 }
 
-static void ask(struct pmix_host *host, struct event *event)
+static void ask(struct pmix_host *host, struct upcall *event)
 {
-    const struct gather *gather = event->more;
+    const struct collective *gather = event->more;
     struct buf rest = BUF_INIT;
-    packet_put_u8(&rest, gather->operation);
-    packet_put_u8(&rest, gather->broken);
-    packet_put_text(&rest, gather->key);
-    packet_put_bytes(&rest, event->bytes, event->len);
+    pack_put_u8(&rest, gather->operation);
+    pack_put_u8(&rest, gather->broken);
+    pack_put_text(&rest, gather->key);
+    pack_put_bytes(&rest, event->bytes, event->len);
     if (gather->end)
-        event->timeout = gather->end > host_clock() ? gather->end - host_clock() : 1e-3;
+        event->timeout = gather->end > server_clock() ? gather->end - server_clock() : 1e-3;
     if (put_members(&rest, event) < 0)
         gather_over(host, event, PMIX_ERR_BAD_PARAM);
     else
-        question_ask(host, event, HUB_GATHER, &rest, gathered);
+        request_ask(host, event, REQUEST_GATHER, &rest, gathered);
     buf_free(&rest);
 }
 
-static void known(struct pmix_host *host, struct event *event)
+static void known(struct pmix_host *host, struct upcall *event)
 {
     if (event->status == PMIX_SUCCESS)
         ask(host, event);
@@ -191,11 +191,12 @@ static void known(struct pmix_host *host, struct event *event)
         gather_over(host, event, event->status);
 }
 
-void gather_enter(struct pmix_host *host, struct event *event)
+void collective_enter(struct pmix_host *host, struct upcall *event)
 {
-    struct gather *gather = event->more;
-    bool ends = gather->operation == GATHER_DISCONNECT || gather->operation == GATHER_DESTRUCT;
-    bool group = gather->operation == GATHER_GROUP;
+    struct collective *gather = event->more;
+    bool ends =
+        gather->operation == COLLECTIVE_DISCONNECT || gather->operation == COLLECTIVE_DESTRUCT;
+    bool group = gather->operation == COLLECTIVE_GROUP;
     if (gather->cancels) /* openpmix answers who is here */
         is_first(host, gather);
     if (group) {
@@ -203,19 +204,19 @@ void gather_enter(struct pmix_host *host, struct event *event)
         gather->next = host->groups;
         host->groups = gather;
     }
-    if (event->len > HUB_BYTES_MAX)
+    if (event->len > SERVICE_BYTES_MAX)
         gather_over(host, event, PMIX_ERR_OUT_OF_RESOURCE);
-    else if (ends || group) /* the hub knows who is in a group */
+    else if (ends || group) /* the service knows who is in a group */
         ask(host, event);
     else
-        foreign_need(host, event, known);
+        remote_namespace_need(host, event, known);
 }
 
 /* ---- openpmix's thread ---- */
 
 static void gather_free(void *more)
 {
-    struct gather *gather = more;
+    struct collective *gather = more;
     free(gather->key);
     free(gather->added);
     free(gather);
@@ -223,17 +224,17 @@ static void gather_free(void *more)
 
 static bool is_broken(const pmix_info_t info[], size_t ninfo)
 {
-    const pmix_value_t *status = infos_find(info, ninfo, PMIX_LOCAL_COLLECTIVE_STATUS);
+    const pmix_value_t *status = info_find(info, ninfo, PMIX_LOCAL_COLLECTIVE_STATUS);
     return status && status->type == PMIX_STATUS && status->data.status != PMIX_SUCCESS;
 }
 
-struct event *gather_event(const struct gather *gather, const pmix_proc_t procs[], size_t nprocs,
-                           const pmix_info_t info[], size_t ninfo)
+struct upcall *collective_event(const struct collective *gather, const pmix_proc_t procs[],
+                                size_t nprocs, const pmix_info_t info[], size_t ninfo)
 {
-    struct event *event =
-        event_new(gather_enter, NULL); /* in nobody's name: none of them may leave */
-    struct gather *copy = mem_alloc(sizeof(*copy));
-    double timeout = infos_timeout(info, ninfo);
+    struct upcall *event =
+        upcall_new(collective_enter, NULL); /* in nobody's name: none of them may leave */
+    struct collective *copy = mem_alloc(sizeof(*copy));
+    double timeout = info_timeout(info, ninfo);
     *copy = *gather;
     copy->key = mem_copy_text(gather->key);
     copy->broken = gather->cancels || is_broken(info, ninfo);
@@ -241,7 +242,7 @@ struct event *gather_event(const struct gather *gather, const pmix_proc_t procs[
     event->free_more = gather_free;
     event->timeout = timeout > BEFORE ? timeout - BEFORE : 0;
     if (event->timeout > 0) /* openpmix counts from now */
-        copy->end = host_clock() + event->timeout;
+        copy->end = server_clock() + event->timeout;
     event->procs = mem_array(nprocs, sizeof(*procs));
     if (nprocs)
         memcpy(event->procs, procs, nprocs * sizeof(*procs));
@@ -261,28 +262,28 @@ struct event *gather_event(const struct gather *gather, const pmix_proc_t procs[
 
 struct answer { /* openpmix's until it says so */
     const struct pmix_library *library;
-    struct infos infos;
+    struct info_list infos;
 };
 
 static void answer_free(void *cbdata)
 {
     struct answer *answer = cbdata;
-    infos_free(&answer->infos, answer->library);
+    info_free(&answer->infos, answer->library);
     free(answer);
 }
 
-static void group_over(struct pmix_host *host, struct event *event, uint64_t number,
+static void group_over(struct pmix_host *host, struct upcall *event, uint64_t number,
                        const void *bytes, size_t len)
 {
-    const struct gather *gather = event->more;
+    const struct collective *gather = event->more;
     struct answer *answer = mem_alloc(sizeof(*answer));
     answer->library = host->library;
-    if (event->status == PMIX_SUCCESS && gather->operation == GATHER_CONSTRUCT) {
+    if (event->status == PMIX_SUCCESS && gather->operation == COLLECTIVE_CONSTRUCT) {
         if (gather->numbered)
-            infos_size(&answer->infos, PMIX_GROUP_CONTEXT_ID, number);
-        infos_procs(&answer->infos, PMIX_GROUP_MEMBERSHIP, event->procs, event->nprocs);
+            info_size(&answer->infos, PMIX_GROUP_CONTEXT_ID, number);
+        info_procs(&answer->infos, PMIX_GROUP_MEMBERSHIP, event->procs, event->nprocs);
         if (len)
-            infos_bytes(&answer->infos, PMIX_GROUP_ENDPT_DATA, bytes, len);
+            info_bytes(&answer->infos, PMIX_GROUP_ENDPT_DATA, bytes, len);
     }
     gather->done(event->status, answer->infos.at, answer->infos.count, event->cbdata, answer_free,
                  answer);
@@ -295,43 +296,43 @@ static void group_over(struct pmix_host *host, struct event *event, uint64_t num
 #endif
 #define GROUP_CANCEL 3 /* PMIX_GROUP_CANCEL: 7.0 and later */
 
-static bool wants_number(const struct infos *infos)
+static bool wants_number(const struct info_list *infos)
 {
     for (size_t i = 0; i < infos->count; i++)
         if (!strcmp(infos->at[i].key, PMIX_GROUP_INFO) ||
-            infos_true(&infos->at[i], 1, PMIX_GROUP_ASSIGN_CONTEXT_ID))
+            info_true(&infos->at[i], 1, PMIX_GROUP_ASSIGN_CONTEXT_ID))
             return true;
     return false;
 }
 
 /* What each host has packed, one after the other. -1: malformed. */
-static int read_said(const struct pmix_library *library, struct packet in, struct infos *infos)
+static int read_said(const struct pmix_library *library, struct pack in, struct info_list *infos)
 {
-    while (!packet_ends(&in)) {
-        struct infos more = {0};
+    while (!pack_ends(&in)) {
+        struct info_list more = {0};
         size_t len;
-        const void *bytes = packet_bytes(&in, &len);
+        const void *bytes = pack_bytes(&in, &len);
         if (in.bad || pack_read_infos(library, bytes, len, &more) < 0)
             return -1;
-        infos_append(infos, &more);
+        info_append(infos, &more);
     }
     return 0;
 }
 
 /* openpmix keeps what is given for all by the group's number, and has to have one. */
-static void constructed(struct pmix_host *host, struct event *event, uint64_t number,
+static void constructed(struct pmix_host *host, struct upcall *event, uint64_t number,
                         const void *bytes, size_t len)
 {
-    const struct gather *gather = event->more;
+    const struct collective *gather = event->more;
     struct answer *answer = mem_alloc(sizeof(*answer));
     answer->library = host->library;
     if (event->status == PMIX_SUCCESS &&
-        read_said(host->library, packet_of(bytes, len), &answer->infos) < 0)
+        read_said(host->library, pack_of(bytes, len), &answer->infos) < 0)
         event->status = PMIX_ERR_UNPACK_FAILURE;
     if (event->status == PMIX_SUCCESS) {
         if (wants_number(&answer->infos))
-            infos_size(&answer->infos, PMIX_GROUP_CONTEXT_ID, number);
-        infos_procs(&answer->infos, PMIX_GROUP_MEMBERSHIP, event->procs, event->nprocs);
+            info_size(&answer->infos, PMIX_GROUP_CONTEXT_ID, number);
+        info_procs(&answer->infos, PMIX_GROUP_MEMBERSHIP, event->procs, event->nprocs);
     }
     bool good = event->status == PMIX_SUCCESS;
     gather->done(event->status, good ? answer->infos.at : NULL, good ? answer->infos.count : 0,
@@ -370,7 +371,7 @@ static bool is_for_all(const pmix_info_t *info)
            first->value.data.proc;
 }
 
-static void put_said(struct event *event, const pmix_info_t directives[], size_t ndirs)
+static void put_said(struct upcall *event, const pmix_info_t directives[], size_t ndirs)
 {
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < ndirs; i++) {
@@ -379,7 +380,7 @@ static void put_said(struct event *event, const pmix_info_t directives[], size_t
                           ? pack_infos(pmix_library(NULL), &directives[i], 1, &len)
                           : NULL;
         if (bytes)
-            packet_put_bytes(&out, bytes, len);
+            pack_put_bytes(&out, bytes, len);
         free(bytes);
     }
     event->len = out.len;
@@ -387,7 +388,7 @@ static void put_said(struct event *event, const pmix_info_t directives[], size_t
     buf_free(&out);
 }
 
-static void add_members(struct gather *gather, const pmix_info_t directives[], size_t ndirs)
+static void add_members(struct collective *gather, const pmix_info_t directives[], size_t ndirs)
 {
     for (size_t i = 0; i < ndirs; i++) {
         if (strcmp(directives[i].key, PMIX_GROUP_ADD_MEMBERS) != 0 ||
@@ -402,20 +403,20 @@ static void add_members(struct gather *gather, const pmix_info_t directives[], s
 }
 
 /* Who follows gives no members. */
-static pmix_status_t construct(struct gather *gather, const pmix_proc_t procs[], size_t nprocs,
+static pmix_status_t construct(struct collective *gather, const pmix_proc_t procs[], size_t nprocs,
                                const pmix_info_t directives[], size_t ndirs, void *cbdata)
 {
     const pmix_value_t *leaders =
-        nprocs ? infos_find(directives, ndirs, PMIX_GROUP_BOOTSTRAP) : NULL;
+        nprocs ? info_find(directives, ndirs, PMIX_GROUP_BOOTSTRAP) : NULL;
     gather->leaders = leaders ? count_of(leaders) : 0;
     if (leaders && !gather->leaders)
         return PMIX_ERR_BAD_PARAM;
     if (nprocs)
         add_members(gather, directives, ndirs);
-    struct event *event = gather_event(gather, procs, nprocs, directives, ndirs);
+    struct upcall *event = collective_event(gather, procs, nprocs, directives, ndirs);
     put_said(event, directives, ndirs);
     event->cbdata = cbdata;
-    queue_push(event);
+    upcall_queue_push(event);
     return PMIX_SUCCESS;
 }
 
@@ -435,7 +436,7 @@ static bool of_one(const pmix_proc_t procs[], size_t nprocs)
  * them has a task on the node, wherever the others are: their nodes wait for this one. */
 static bool is_over(pmix_group_operation_t operation, const pmix_info_t directives[], size_t ndirs)
 {
-    return operation == PMIX_GROUP_DESTRUCT && infos_true(directives, ndirs, PMIX_GROUP_LOCAL_ONLY);
+    return operation == PMIX_GROUP_DESTRUCT && info_true(directives, ndirs, PMIX_GROUP_LOCAL_ONLY);
 }
 
 static void is_known(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
@@ -450,29 +451,29 @@ pmix_status_t upcall_group(pmix_group_operation_t operation, char *name, const p
                            pmix_info_cbfunc_t done, void *cbdata)
 {
     if (operation != PMIX_GROUP_DESTRUCT && pmix_library(NULL)->version.major >= 6) {
-        struct gather group = {.operation = GATHER_GROUP,
-                               .key = name,
-                               .cancels = (int)operation == GROUP_CANCEL,
-                               .done = done,
-                               .over = constructed};
+        struct collective group = {.operation = COLLECTIVE_GROUP,
+                                   .key = name,
+                                   .cancels = (int)operation == GROUP_CANCEL,
+                                   .done = done,
+                                   .over = constructed};
         return construct(&group, procs, nprocs, directives, ndirs, cbdata);
     }
     bool ended = is_over(operation, directives, ndirs);
     const pmix_value_t *data =
-        of_one(procs, nprocs) ? infos_find(directives, ndirs, PMIX_GROUP_ENDPT_DATA) : NULL;
-    const struct gather gather = {
-        .operation = operation == PMIX_GROUP_CONSTRUCT ? GATHER_CONSTRUCT : GATHER_DESTRUCT,
+        of_one(procs, nprocs) ? info_find(directives, ndirs, PMIX_GROUP_ENDPT_DATA) : NULL;
+    const struct collective gather = {
+        .operation = operation == PMIX_GROUP_CONSTRUCT ? COLLECTIVE_CONSTRUCT : COLLECTIVE_DESTRUCT,
         .key = name,
-        .numbered = infos_true(directives, ndirs, PMIX_GROUP_ASSIGN_CONTEXT_ID),
+        .numbered = info_true(directives, ndirs, PMIX_GROUP_ASSIGN_CONTEXT_ID),
         .done = ended ? is_known : done,
         .over = group_over};
-    struct event *event = gather_event(&gather, procs, nprocs, directives, ndirs);
+    struct upcall *event = collective_event(&gather, procs, nprocs, directives, ndirs);
     if (data && data->type == PMIX_BYTE_OBJECT && data->data.bo.size) {
         event->len = data->data.bo.size;
         event->bytes = memcpy(mem_resize(NULL, event->len, 1), data->data.bo.bytes, event->len);
     }
     event->cbdata = ended ? NULL : cbdata;
-    queue_push(event);
+    upcall_queue_push(event);
     return ended ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
 }
 
@@ -481,7 +482,7 @@ pmix_status_t upcall_group(pmix_group_operation_t operation, char *name, const p
  * to; the rest is openpmix's.
  */
 
-static void connect_over(struct pmix_host *host, struct event *event, uint64_t number,
+static void connect_over(struct pmix_host *host, struct upcall *event, uint64_t number,
                          const void *bytes, size_t len)
 {
     (void)host, (void)number, (void)bytes, (void)len;
@@ -490,26 +491,26 @@ static void connect_over(struct pmix_host *host, struct event *event, uint64_t n
 
 /* ---- openpmix's thread ---- */
 
-static pmix_status_t enter(enum hub_gathering operation, const pmix_proc_t procs[], size_t nprocs,
+static pmix_status_t enter(enum collective_kind operation, const pmix_proc_t procs[], size_t nprocs,
                            const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done,
                            void *cbdata)
 {
-    const struct gather gather = {.operation = operation, .over = connect_over};
-    struct event *event = gather_event(&gather, procs, nprocs, info, ninfo);
+    const struct collective gather = {.operation = operation, .over = connect_over};
+    struct upcall *event = collective_event(&gather, procs, nprocs, info, ninfo);
     event->done = done;
     event->cbdata = cbdata;
-    queue_push(event);
+    upcall_queue_push(event);
     return PMIX_SUCCESS;
 }
 
 pmix_status_t upcall_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                              size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
-    return enter(GATHER_CONNECT, procs, nprocs, info, ninfo, done, cbdata);
+    return enter(COLLECTIVE_CONNECT, procs, nprocs, info, ninfo, done, cbdata);
 }
 
 pmix_status_t upcall_disconnect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
-    return enter(GATHER_DISCONNECT, procs, nprocs, info, ninfo, done, cbdata);
+    return enter(COLLECTIVE_DISCONNECT, procs, nprocs, info, ninfo, done, cbdata);
 }

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "pmi-server/pmix/internal.h"
 
-static pmix_info_t *infos_add(struct infos *infos)
+static pmix_info_t *infos_add(struct info_list *infos)
 {
     if (infos->count == infos->room) {
         infos->room = infos->room ? infos->room * 2 : 16;
@@ -17,7 +17,7 @@ static pmix_info_t *infos_add(struct infos *infos)
     return info;
 }
 
-static pmix_value_t *infos_value(struct infos *infos, const char *key, pmix_data_type_t type)
+static pmix_value_t *infos_value(struct info_list *infos, const char *key, pmix_data_type_t type)
 {
     pmix_info_t *info = infos_add(infos);
     strncpy(info->key, key, sizeof(info->key) - 1);
@@ -25,48 +25,48 @@ static pmix_value_t *infos_value(struct infos *infos, const char *key, pmix_data
     return &info->value;
 }
 
-void infos_text(struct infos *infos, const char *key, const char *text)
+void info_text(struct info_list *infos, const char *key, const char *text)
 {
     if (text)
         infos_value(infos, key, PMIX_STRING)->data.string = mem_copy_text(text);
 }
 
-void infos_u16(struct infos *infos, const char *key, uint32_t value)
+void info_u16(struct info_list *infos, const char *key, uint32_t value)
 {
     infos_value(infos, key, PMIX_UINT16)->data.uint16 = value > UINT16_MAX ? UINT16_MAX : value;
 }
 
-void infos_u32(struct infos *infos, const char *key, uint32_t value)
+void info_u32(struct info_list *infos, const char *key, uint32_t value)
 {
     infos_value(infos, key, PMIX_UINT32)->data.uint32 = value;
 }
 
-void infos_int(struct infos *infos, const char *key, int value)
+void info_int(struct info_list *infos, const char *key, int value)
 {
     infos_value(infos, key, PMIX_INT)->data.integer = value;
 }
 
-void infos_rank(struct infos *infos, const char *key, uint32_t rank)
+void info_rank(struct info_list *infos, const char *key, uint32_t rank)
 {
     infos_value(infos, key, PMIX_PROC_RANK)->data.rank = rank;
 }
 
-void infos_bool(struct infos *infos, const char *key, bool value)
+void info_bool(struct info_list *infos, const char *key, bool value)
 {
     infos_value(infos, key, PMIX_BOOL)->data.flag = value;
 }
 
-void infos_size(struct infos *infos, const char *key, size_t value)
+void info_size(struct info_list *infos, const char *key, size_t value)
 {
     infos_value(infos, key, PMIX_SIZE)->data.size = value;
 }
 
-void infos_status(struct infos *infos, const char *key, pmix_status_t value)
+void info_status(struct info_list *infos, const char *key, pmix_status_t value)
 {
     infos_value(infos, key, PMIX_STATUS)->data.status = value;
 }
 
-void infos_proc(struct infos *infos, const char *key, const char *name, uint32_t rank)
+void info_proc(struct info_list *infos, const char *key, const char *name, uint32_t rank)
 {
     pmix_proc_t *proc = mem_alloc(sizeof(*proc));
     strncpy(proc->nspace, name, sizeof(proc->nspace) - 1);
@@ -74,19 +74,19 @@ void infos_proc(struct infos *infos, const char *key, const char *name, uint32_t
     infos_value(infos, key, PMIX_PROC)->data.proc = proc;
 }
 
-void infos_topology(struct infos *infos, pmix_topology_t *topology)
+void info_topology(struct info_list *infos, pmix_topology_t *topology)
 {
     infos_value(infos, PMIX_TOPOLOGY2, PMIX_TOPO)->data.topo = topology;
 }
 
-void infos_regex(struct infos *infos, const char *key, const char *regex,
-                 const struct pmix_library *library)
+void info_regex(struct info_list *infos, const char *key, const char *regex,
+                const struct pmix_library *library)
 {
     library->info_load(infos_add(infos), key, regex, PMIX_REGEX);
 }
 
-void infos_data(struct infos *infos, const char *key, pmix_data_type_t type, void *array,
-                size_t count)
+void info_data(struct info_list *infos, const char *key, pmix_data_type_t type, void *array,
+               size_t count)
 {
     pmix_data_array_t *data = mem_alloc(sizeof(*data));
     data->type = type;
@@ -95,46 +95,46 @@ void infos_data(struct infos *infos, const char *key, pmix_data_type_t type, voi
     infos_value(infos, key, PMIX_DATA_ARRAY)->data.darray = data;
 }
 
-void infos_procs(struct infos *infos, const char *key, const pmix_proc_t *procs, size_t nprocs)
+void info_procs(struct info_list *infos, const char *key, const pmix_proc_t *procs, size_t nprocs)
 {
     pmix_proc_t *copy = mem_array(nprocs, sizeof(*copy));
     memcpy(copy, procs, nprocs * sizeof(*copy));
-    infos_data(infos, key, PMIX_PROC, copy, nprocs);
+    info_data(infos, key, PMIX_PROC, copy, nprocs);
 }
 
-void infos_bytes(struct infos *infos, const char *key, const void *bytes, size_t len)
+void info_bytes(struct info_list *infos, const char *key, const void *bytes, size_t len)
 {
     pmix_byte_object_t *object = &infos_value(infos, key, PMIX_BYTE_OBJECT)->data.bo;
     object->bytes = memcpy(mem_resize(NULL, len ? len : 1, 1), bytes, len);
     object->size = len;
 }
 
-void infos_array(struct infos *infos, const char *key, struct infos *array)
+void info_array(struct info_list *infos, const char *key, struct info_list *array)
 {
-    infos_data(infos, key, PMIX_INFO, array->at, array->count);
-    *array = (struct infos){0};
+    info_data(infos, key, PMIX_INFO, array->at, array->count);
+    *array = (struct info_list){0};
 }
 
-void infos_append(struct infos *infos, struct infos *more)
+void info_append(struct info_list *infos, struct info_list *more)
 {
     for (size_t i = 0; i < more->count; i++)
         *infos_add(infos) = more->at[i];
     free(more->at);
-    *more = (struct infos){0};
+    *more = (struct info_list){0};
 }
 
-void infos_free(struct infos *infos, const struct pmix_library *library)
+void info_free(struct info_list *infos, const struct pmix_library *library)
 {
     for (size_t i = 0; i < infos->count; i++)
         if (infos->at[i].value.type != PMIX_TOPO)
             library->value_destruct(&infos->at[i].value);
     free(infos->at);
-    *infos = (struct infos){0};
+    *infos = (struct info_list){0};
 }
 
 /* ---- what openpmix passes ---- */
 
-const pmix_value_t *infos_find(const pmix_info_t info[], size_t ninfo, const char *key)
+const pmix_value_t *info_find(const pmix_info_t info[], size_t ninfo, const char *key)
 {
     for (size_t i = 0; i < ninfo; i++)
         if (!strcmp(info[i].key, key))
@@ -143,22 +143,22 @@ const pmix_value_t *infos_find(const pmix_info_t info[], size_t ninfo, const cha
 }
 
 /* A directive that says nothing more is one that is given. */
-bool infos_true(const pmix_info_t info[], size_t ninfo, const char *key)
+bool info_true(const pmix_info_t info[], size_t ninfo, const char *key)
 {
-    const pmix_value_t *value = infos_find(info, ninfo, key);
+    const pmix_value_t *value = info_find(info, ninfo, key);
     return value && (value->type != PMIX_BOOL || value->data.flag);
 }
 
 /* An int by the standard; openpmix itself reads 32 bits whatever their type is. */
-double infos_timeout(const pmix_info_t info[], size_t ninfo)
+double info_timeout(const pmix_info_t info[], size_t ninfo)
 {
-    const pmix_value_t *value = infos_find(info, ninfo, PMIX_TIMEOUT);
+    const pmix_value_t *value = info_find(info, ninfo, PMIX_TIMEOUT);
     if (value && (value->type == PMIX_INT || value->type == PMIX_INT32))
         return value->data.int32 > 0 ? value->data.int32 : 0;
     return value && value->type == PMIX_UINT32 ? value->data.uint32 : 0;
 }
 
-bool value_number(const pmix_value_t *value, int64_t *number)
+bool info_value_number(const pmix_value_t *value, int64_t *number)
 {
     switch (value->type) {
 #define OF_TYPE(type, member)                                                                      \
@@ -186,19 +186,19 @@ bool value_number(const pmix_value_t *value, int64_t *number)
     }
 }
 
-pmix_status_t value_put(struct buf *out, const pmix_value_t *value,
-                        const struct pmix_library *library)
+pmix_status_t info_value_put(struct buf *out, const pmix_value_t *value,
+                             const struct pmix_library *library)
 {
     bool text = value->type == PMIX_STRING && value->data.string;
     pmix_data_buffer_t packed = {0};
     pmix_status_t status = PMIX_SUCCESS;
-    packet_put_u8(out, text);
+    pack_put_u8(out, text);
     if (text)
-        packet_put_text(out, value->data.string);
+        pack_put_text(out, value->data.string);
     else
         status = library->data_pack(NULL, &packed, (void *)value, 1, PMIX_VALUE);
     if (!text)
-        packet_put_bytes(out, packed.base_ptr, packed.bytes_used);
+        pack_put_bytes(out, packed.base_ptr, packed.bytes_used);
     free(packed.base_ptr);
     return status;
 }
@@ -216,11 +216,12 @@ static pmix_status_t unpack(const void *bytes, size_t len, pmix_value_t *value,
     return status;
 }
 
-pmix_status_t value_get(struct packet *in, pmix_value_t *value, const struct pmix_library *library)
+pmix_status_t info_value_get(struct pack *in, pmix_value_t *value,
+                             const struct pmix_library *library)
 {
     size_t len;
-    bool text = packet_u8(in);
-    const void *bytes = packet_bytes(in, &len);
+    bool text = pack_u8(in);
+    const void *bytes = pack_bytes(in, &len);
     memset(value, 0, sizeof(*value));
     if (in->bad)
         return PMIX_ERR_BAD_PARAM;
@@ -255,7 +256,7 @@ char *pack_infos(const struct pmix_library *library, const pmix_info_t *infos, s
 
 /* So many as are said to follow; every one takes more than a byte. */
 static int read_infos(const struct pmix_library *library, pmix_data_buffer_t *buffer,
-                      struct infos *infos)
+                      struct info_list *infos)
 {
     size_t count;
     int32_t one = 1;
@@ -268,12 +269,12 @@ static int read_infos(const struct pmix_library *library, pmix_data_buffer_t *bu
     if (!count || (library->data_unpack(TARGET, buffer, infos->at, &n, PMIX_INFO) == PMIX_SUCCESS &&
                    n == (int32_t)count))
         return 0;
-    infos_free(infos, library);
+    info_free(infos, library);
     return -1;
 }
 
 int pack_read_infos(const struct pmix_library *library, const void *bytes, size_t len,
-                    struct infos *infos)
+                    struct info_list *infos)
 {
     char *copy = memcpy(mem_resize(NULL, len, 1), bytes, len);
     pmix_data_buffer_t buffer = library_packed(copy, len);

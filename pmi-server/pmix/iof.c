@@ -2,7 +2,7 @@
  * Output: what tasks write, for tools that pull it.
  *
  * openpmix knows which of its clients wants what; the owner is not told who asks, nor whose a
- * request is that ends. So the program's hub is told of all requests as they come, and that nothing
+ * request is that ends. So the program's service is told of all requests as they come, and that nothing
  * is wanted any more when as many have ended, or the last tool has left.
  */
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "pmi-server/pmix/internal.h"
 #include "pmi-server/pmix/log.h"
 
-#define TAKEN_MIN 65536 /* bytes for which the hub is told before the rest has left, too */
+#define TAKEN_MIN 65536 /* bytes for which the service is told before the rest has left, too */
 
 struct delivery { /* what openpmix has a pointer to */
     pmix_proc_t source;
@@ -24,8 +24,8 @@ struct delivery { /* what openpmix has a pointer to */
 
 /* ---- pulled: openpmix's thread ---- */
 
-static void pull_asked(struct pmix_host *host, struct event *event);
-static void pull_stopped(struct pmix_host *host, struct event *event);
+static void pull_asked(struct pmix_host *host, struct upcall *event);
+static void pull_stopped(struct pmix_host *host, struct upcall *event);
 
 static bool is_stop(const pmix_info_t directives[], size_t ndirs)
 {
@@ -44,19 +44,19 @@ pmix_status_t output_pull(const pmix_proc_t procs[], size_t nprocs, const pmix_i
     (void)done, (void)cbdata;
     if (!stop && !tools_present())
         return PMIX_ERR_NOT_SUPPORTED;
-    if (!stop && (!nprocs || nprocs > HUB_PULL_PROCS))
+    if (!stop && (!nprocs || nprocs > SERVICE_PULL_PROCS))
         return PMIX_ERR_BAD_PARAM;
-    struct event *event = event_new(stop ? pull_stopped : pull_asked, stop ? NULL : &procs[0]);
+    struct upcall *event = upcall_new(stop ? pull_stopped : pull_asked, stop ? NULL : &procs[0]);
     event->procs = mem_resize(NULL, nprocs, sizeof(*procs));
     if (nprocs)
         memcpy(event->procs, procs, nprocs * sizeof(*procs));
     event->nprocs = nprocs;
     event->channels = channels;
-    queue_push(event);
+    upcall_queue_push(event);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* ---- the hub ---- */
+/* ---- the service ---- */
 
 static pmix_proc_t own_name(const struct pmix_host *host)
 {
@@ -65,16 +65,16 @@ static pmix_proc_t own_name(const struct pmix_host *host)
     return proc;
 }
 
-static void ask(struct pmix_host *host, enum hub_kind kind, const struct buf *rest)
+static void ask(struct pmix_host *host, enum service_request kind, const struct buf *rest)
 {
-    struct event event = {.proc = own_name(host)};
-    question_ask(host, &event, kind, rest, NULL);
+    struct upcall event = {.proc = own_name(host)};
+    request_ask(host, &event, kind, rest, NULL);
 }
 
 void output_stop(struct pmix_host *host)
 {
     host->output.pulls = 0;
-    ask(host, HUB_UNPULL, NULL);
+    ask(host, REQUEST_UNPULL, NULL);
 }
 
 /* ---- delivered ---- */
@@ -85,13 +85,13 @@ static void settle(struct pmix_host *host)
     struct buf rest = BUF_INIT;
     if (output->held || !output->owed || (output->delivering && output->owed < TAKEN_MIN))
         return;
-    packet_put_u64(&rest, output->owed);
+    pack_put_u64(&rest, output->owed);
     output->owed = 0;
-    ask(host, HUB_TAKEN, &rest);
+    ask(host, REQUEST_TAKEN, &rest);
     buf_free(&rest);
 }
 
-static void delivered(struct pmix_host *host, struct event *event)
+static void delivered(struct pmix_host *host, struct upcall *event)
 {
     const struct delivery *delivery = (const void *)event->bytes;
     host->output.delivering--;
@@ -102,13 +102,13 @@ static void delivered(struct pmix_host *host, struct event *event)
 /* openpmix's thread. */
 static void on_delivered(pmix_status_t status, void *cbdata)
 {
-    struct event *event = event_new(delivered, NULL);
+    struct upcall *event = upcall_new(delivered, NULL);
     (void)status;
     event->bytes = cbdata;
-    queue_push(event);
+    upcall_queue_push(event);
 }
 
-static void deliver(struct pmix_host *host, const struct hub_proc *from, unsigned channel,
+static void deliver(struct pmix_host *host, const struct process_name *from, unsigned channel,
                     const char *bytes, size_t len, size_t owed)
 {
     struct delivery *delivery = mem_alloc(sizeof(*delivery) + len);
@@ -120,27 +120,27 @@ static void deliver(struct pmix_host *host, const struct hub_proc *from, unsigne
     host->output.delivering++;
     if (host->library->iof_deliver(
             &delivery->source,
-            channel == HUB_STDERR ? PMIX_FWD_STDERR_CHANNEL : PMIX_FWD_STDOUT_CHANNEL,
+            channel == CHANNEL_STDERR ? PMIX_FWD_STDERR_CHANNEL : PMIX_FWD_STDOUT_CHANNEL,
             &delivery->object, NULL, 0, on_delivered, delivery) != PMIX_SUCCESS)
         on_delivered(PMIX_ERROR, delivery);
 }
 
-static void say_lost(struct pmix_host *host, const struct hub_proc *from, unsigned channel,
+static void say_lost(struct pmix_host *host, const struct process_name *from, unsigned channel,
                      uint64_t lost)
 {
-    char *text = say_own("%" PRIu64 " bytes are missing here: a tool is too slow", lost);
+    char *text = log_own("%" PRIu64 " bytes are missing here: a tool is too slow", lost);
     deliver(host, from, channel, text, strlen(text), 0);
     free(text);
 }
 
-int output_told(struct pmix_host *host, struct talk_down *talk)
+int output_told(struct pmix_host *host, struct message_down *talk)
 {
     size_t len;
-    uint64_t lost = packet_u64(&talk->rest);
-    struct hub_proc from = talk_proc(&talk->rest);
-    unsigned channel = packet_u8(&talk->rest);
-    const char *bytes = packet_bytes(&talk->rest, &len);
-    bool good = packet_ends(&talk->rest);
+    uint64_t lost = pack_u64(&talk->rest);
+    struct process_name from = message_proc(&talk->rest);
+    unsigned channel = pack_u8(&talk->rest);
+    const char *bytes = pack_bytes(&talk->rest, &len);
+    bool good = pack_ends(&talk->rest);
     if (good && lost)
         say_lost(host, &from, channel, lost);
     if (good && len)
@@ -153,55 +153,56 @@ int output_told(struct pmix_host *host, struct talk_down *talk)
 
 /* openpmix took the request already: that nothing comes of it can only be said where it would have
  * come. */
-static void say_refused(struct pmix_host *host, const struct event *event)
+static void say_refused(struct pmix_host *host, const struct upcall *event)
 {
-    struct hub_proc from = {(char *)(uintptr_t)event->procs[0].nspace, event->procs[0].rank};
+    struct process_name from = {(char *)(uintptr_t)event->procs[0].nspace, event->procs[0].rank};
     char *text =
-        say_own("there is no such task, or too much was asked for: nothing comes of %s", from.job);
-    deliver(host, &from, event->channels & PMIX_FWD_STDERR_CHANNEL ? HUB_STDERR : HUB_STDOUT, text,
+        log_own("there is no such task, or too much was asked for: nothing comes of %s", from.job);
+    deliver(host, &from,
+            event->channels & PMIX_FWD_STDERR_CHANNEL ? CHANNEL_STDERR : CHANNEL_STDOUT, text,
             strlen(text), 0);
     free(text);
 }
 
-static void pull_answered(struct pmix_host *host, struct event *event, enum hub_status status,
-                          struct packet *rest)
+static void pull_answered(struct pmix_host *host, struct upcall *event, enum reply_status status,
+                          struct pack *rest)
 {
     (void)rest;
-    if (status != HUB_OK)
+    if (status != REPLY_OK)
         say_refused(host, event);
     else if (!tools_present())
         output_stop(host);
 }
 
-static void pull_asked(struct pmix_host *host, struct event *event)
+static void pull_asked(struct pmix_host *host, struct upcall *event)
 {
     struct buf rest = BUF_INIT;
-    unsigned channels = (event->channels & PMIX_FWD_STDOUT_CHANNEL ? HUB_STDOUT : 0) |
-                        (event->channels & PMIX_FWD_STDERR_CHANNEL ? HUB_STDERR : 0);
-    packet_put_u8(&rest, (uint8_t)channels);
-    packet_put_u32(&rest, (uint32_t)event->nprocs);
+    unsigned channels = (event->channels & PMIX_FWD_STDOUT_CHANNEL ? CHANNEL_STDOUT : 0) |
+                        (event->channels & PMIX_FWD_STDERR_CHANNEL ? CHANNEL_STDERR : 0);
+    pack_put_u8(&rest, (uint8_t)channels);
+    pack_put_u32(&rest, (uint32_t)event->nprocs);
     for (size_t i = 0; i < event->nprocs; i++)
-        talk_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
+        message_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
     host->output.pulls++;
     event->proc = own_name(host);
-    question_ask(host, event, HUB_PULL, &rest, pull_answered);
+    request_ask(host, event, REQUEST_PULL, &rest, pull_answered);
     buf_free(&rest);
 }
 
-static void pull_stopped(struct pmix_host *host, struct event *event)
+static void pull_stopped(struct pmix_host *host, struct upcall *event)
 {
     (void)event;
     if (host->output.pulls && --host->output.pulls == 0)
         output_stop(host);
 }
 
-void pmix_host_hold_output(struct pmix_host *host, bool hold)
+void pmix_server_hold_output(struct pmix_host *host, bool hold)
 {
     host->output.held = hold;
     settle(host);
 }
 
-bool pmix_host_output_is_out(const struct pmix_host *host)
+bool pmix_server_output_is_out(const struct pmix_host *host)
 {
     return !host->output.delivering;
 }
@@ -220,7 +221,7 @@ struct pushed {
 
 /* ---- openpmix's thread ---- */
 
-static void push_asked(struct pmix_host *host, struct event *event);
+static void push_asked(struct pmix_host *host, struct upcall *event);
 
 pmix_status_t input_push(const pmix_proc_t *source, const pmix_proc_t targets[], size_t ntargets,
                          const pmix_info_t directives[], size_t ndirs,
@@ -230,9 +231,9 @@ pmix_status_t input_push(const pmix_proc_t *source, const pmix_proc_t targets[],
     size_t len = object && object->bytes ? object->size : 0;
     if (!tools_present())
         return PMIX_ERR_NOT_SUPPORTED;
-    if (!ntargets || ntargets > HUB_PULL_PROCS || len > HUB_PUSH_MAX)
+    if (!ntargets || ntargets > SERVICE_PULL_PROCS || len > SERVICE_PUSH_MAX)
         return PMIX_ERR_BAD_PARAM;
-    struct event *event = event_new(push_asked, source);
+    struct upcall *event = upcall_new(push_asked, source);
     event->procs = mem_resize(NULL, ntargets, sizeof(*targets));
     memcpy(event->procs, targets, ntargets * sizeof(*targets));
     event->nprocs = ntargets;
@@ -242,72 +243,73 @@ pmix_status_t input_push(const pmix_proc_t *source, const pmix_proc_t targets[],
     event->len = len;
     event->done = done;
     event->cbdata = cbdata;
-    queue_push(event);
+    upcall_queue_push(event);
     return PMIX_SUCCESS;
 }
 
 /* ---- the tool's node ---- */
 
-static void push_answered(struct pmix_host *host, struct event *event, enum hub_status status,
-                          struct packet *rest)
+static void push_answered(struct pmix_host *host, struct upcall *event, enum reply_status status,
+                          struct pack *rest)
 {
     (void)host, (void)rest;
-    event->done(question_status(status), event->cbdata);
+    event->done(request_status(status), event->cbdata);
 }
 
-static void push_asked(struct pmix_host *host, struct event *event)
+static void push_asked(struct pmix_host *host, struct upcall *event)
 {
     struct buf rest = BUF_INIT;
-    packet_put_u32(&rest, (uint32_t)event->nprocs);
+    pack_put_u32(&rest, (uint32_t)event->nprocs);
     for (size_t i = 0; i < event->nprocs; i++)
-        talk_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
-    packet_put_u8(&rest, !event->len);
-    packet_put_bytes(&rest, event->bytes, event->len);
-    question_ask(host, event, HUB_PUSH, &rest, push_answered);
+        message_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
+    pack_put_u8(&rest, !event->len);
+    pack_put_bytes(&rest, event->bytes, event->len);
+    request_ask(host, event, REQUEST_PUSH, &rest, push_answered);
     buf_free(&rest);
 }
 
 /* ---- the tasks' node ---- */
 
-static void answer(struct pmix_host *host, uint64_t number, enum hub_status status)
+static void answer(struct pmix_host *host, uint64_t number, enum reply_status status)
 {
     struct buf rest = BUF_INIT;
-    struct event event = {.proc = {.rank = host->node}};
+    struct upcall event = {.proc = {.rank = host->node}};
     strncpy(event.proc.nspace, host->program, sizeof(event.proc.nspace) - 1);
-    packet_put_u64(&rest, number);
-    packet_put_u8(&rest, (uint8_t)status);
-    question_ask(host, &event, HUB_PUSHED, &rest, NULL);
+    pack_put_u64(&rest, number);
+    pack_put_u8(&rest, (uint8_t)status);
+    request_ask(host, &event, REQUEST_PUSHED, &rest, NULL);
     buf_free(&rest);
 }
 
-void pmix_host_settle_input(struct pmix_host *host)
+void pmix_server_settle_input(struct pmix_host *host)
 {
     while (host->pushed && !host->ops->input_lags(host->arg)) {
         struct pushed *pushed = host->pushed;
         host->pushed = pushed->next;
-        answer(host, pushed->number, HUB_OK);
+        answer(host, pushed->number, REPLY_OK);
         free(pushed);
     }
 }
 
 /* What is for a task that is not here is for another node. */
-static bool give(struct pmix_host *host, const struct hub_proc *to, const void *bytes, size_t len,
-                 bool end)
+static bool give(struct pmix_host *host, const struct process_name *to, const void *bytes,
+                 size_t len, bool end)
 {
-    struct pmix_job *job = host_job(host, to->job);
+    struct pmix_job *job = server_job(host, to->job);
     bool taken = true;
     for (uint32_t rank = 0; job && rank < job->map->ntasks; rank++)
-        if ((to->rank == HUB_ALL || to->rank == rank) && taskmap_node(job->map, rank) == job->node)
+        if ((to->rank == SERVICE_ALL || to->rank == rank) &&
+            taskmap_node(job->map, rank) == job->node)
             taken &= host->ops->input(host->arg, job, rank, bytes, len, end);
     return taken;
 }
 
-static bool give_all(struct pmix_host *host, struct packet *in, const void *bytes, size_t len,
+static bool give_all(struct pmix_host *host, struct pack *in, const void *bytes, size_t len,
                      bool end)
 {
     bool taken = true;
-    for (uint32_t i = 0, count = packet_u32(in); i < count; i++) {
-        struct hub_proc to = talk_proc(in);
+    for (uint32_t i = 0, count = pack_u32(in); i < count; i++) {
+        struct process_name to = message_proc(in);
         taken &= give(host, &to, bytes, len, end);
         free(to.job);
     }
@@ -321,25 +323,25 @@ static void owe(struct pmix_host *host, uint64_t number)
         last = &(*last)->next;
     *last = mem_alloc(sizeof(**last));
     (*last)->number = number;
-    pmix_host_settle_input(host);
+    pmix_server_settle_input(host);
 }
 
 /* The bytes stand behind the processes: they are read first, all of it, and then the processes again. */
-int input_told(struct pmix_host *host, struct talk_down *talk)
+int input_told(struct pmix_host *host, struct message_down *talk)
 {
     size_t len;
-    uint64_t number = packet_u64(&talk->rest);
-    struct packet procs = talk->rest;
-    for (uint32_t i = 0, count = packet_count(&talk->rest, 8); i < count; i++)
-        free(talk_proc(&talk->rest).job);
-    bool end = packet_u8(&talk->rest);
-    const void *bytes = packet_bytes(&talk->rest, &len);
-    if (!packet_ends(&talk->rest))
+    uint64_t number = pack_u64(&talk->rest);
+    struct pack procs = talk->rest;
+    for (uint32_t i = 0, count = pack_count(&talk->rest, 8); i < count; i++)
+        free(message_proc(&talk->rest).job);
+    bool end = pack_u8(&talk->rest);
+    const void *bytes = pack_bytes(&talk->rest, &len);
+    if (!pack_ends(&talk->rest))
         return -1;
     if (give_all(host, &procs, bytes, len, end))
         owe(host, number);
     else
-        answer(host, number, HUB_NOT_PERMITTED);
+        answer(host, number, REPLY_NOT_PERMITTED);
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Control: what a task wants done to tasks of its program, brought to the hub; what the hub orders,
+ * Control: what a task wants done to tasks of its program, brought to the service; what the service orders,
  * brought to the owner. An abort of some tasks is of that kind, too.
  */
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 
 /* ---- asked for here ---- */
 
-static void put_control(struct buf *rest, const struct event *event, enum hub_action action)
+static void put_control(struct buf *rest, const struct upcall *event, enum control_action action)
 {
-    packet_put_u8(rest, (uint8_t)action);
-    packet_put_u32(rest, (uint32_t)event->status);
-    packet_put_u32(rest, (uint32_t)event->nprocs);
+    pack_put_u8(rest, (uint8_t)action);
+    pack_put_u32(rest, (uint32_t)event->status);
+    pack_put_u32(rest, (uint32_t)event->nprocs);
     for (size_t i = 0; i < event->nprocs; i++)
-        talk_put_proc(rest, event->procs[i].nspace, event->procs[i].rank);
+        message_put_proc(rest, event->procs[i].nspace, event->procs[i].rank);
 }
 
 struct answer {
@@ -26,7 +26,7 @@ struct answer {
     pmix_status_t status;
 };
 
-/* openpmix's thread, as with what is looked up (names.c). */
+/* openpmix's thread, as with what is looked up (publish_lookup.c). */
 static void deliver(pmix_status_t status, void *arg)
 {
     struct answer *answer = arg;
@@ -35,31 +35,31 @@ static void deliver(pmix_status_t status, void *arg)
     free(answer);
 }
 
-static void give_answer(struct pmix_host *host, const struct event *event, pmix_status_t status)
+static void give_answer(struct pmix_host *host, const struct upcall *event, pmix_status_t status)
 {
     struct answer *answer = mem_alloc(sizeof(*answer));
     *answer = (struct answer){event->info_done, event->cbdata, status};
-    host_come_by(host, deliver, answer);
+    server_come_by(host, deliver, answer);
 }
 
-static void control_answered(struct pmix_host *host, struct event *event, enum hub_status status,
-                             struct packet *rest)
+static void control_answered(struct pmix_host *host, struct upcall *event, enum reply_status status,
+                             struct pack *rest)
 {
     (void)rest;
-    if (event->info_done && host_knows(host, event->proc.nspace))
-        give_answer(host, event, question_status(status));
+    if (event->info_done && server_knows(host, event->proc.nspace))
+        give_answer(host, event, request_status(status));
 }
 
-static void control_ask(struct pmix_host *host, struct event *event)
+static void control_ask(struct pmix_host *host, struct upcall *event)
 {
     struct buf rest = BUF_INIT;
-    put_control(&rest, event, (enum hub_action)event->number);
-    question_ask(host, event, HUB_CONTROL, &rest, control_answered);
+    put_control(&rest, event, (enum control_action)event->number);
+    request_ask(host, event, REQUEST_CONTROL, &rest, control_answered);
     buf_free(&rest);
 }
 
 /* A program is a session of its own. */
-static void session_ask(struct pmix_host *host, struct event *event)
+static void session_ask(struct pmix_host *host, struct upcall *event)
 {
     const struct pmix_job *job = host->jobs;
     if (job && event->token != UINT32_MAX && event->token != job->session)
@@ -69,7 +69,7 @@ static void session_ask(struct pmix_host *host, struct event *event)
 }
 
 /* All of its job, or all but itself: that is the program's end, as where nobody is named. */
-static bool names_all(const struct pmix_job *job, const struct event *event)
+static bool names_all(const struct pmix_job *job, const struct upcall *event)
 {
     struct idset *left = idset_new();
     idset_add_range(left, 0, (uint32_t)job->map->ntasks - 1);
@@ -86,30 +86,30 @@ static bool names_all(const struct pmix_job *job, const struct event *event)
     return all;
 }
 
-static void abort_ask(struct pmix_host *host, struct event *event)
+static void abort_ask(struct pmix_host *host, struct upcall *event)
 {
-    const struct pmix_job *job = host_job(host, event->proc.nspace);
+    const struct pmix_job *job = server_job(host, event->proc.nspace);
     struct buf rest = BUF_INIT;
     if (!job || !job->goes_on || names_all(job, event)) {
-        say_abort(host, event);
+        log_abort(host, event);
         return;
     }
-    put_control(&rest, event, HUB_ABORT);
-    question_ask(host, event, HUB_CONTROL, &rest, NULL);
+    put_control(&rest, event, CONTROL_ABORT);
+    request_ask(host, event, REQUEST_CONTROL, &rest, NULL);
     buf_free(&rest);
 }
 
 /* ---- ordered ---- */
 
-int control_told(struct pmix_host *host, struct talk_down *talk)
+int job_control_told(struct pmix_host *host, struct message_down *talk)
 {
-    struct hub_proc from = talk_proc(&talk->rest);
-    char *name = packet_text(&talk->rest);
-    struct idset *ranks = talk_ranks(&talk->rest);
-    uint8_t action = packet_u8(&talk->rest);
-    uint32_t number = packet_u32(&talk->rest);
-    struct pmix_job *job = host_job(host, name);
-    int rc = packet_ends(&talk->rest) && action < HUB_NACTIONS ? 0 : -1;
+    struct process_name from = message_proc(&talk->rest);
+    char *name = pack_get_text(&talk->rest);
+    struct idset *ranks = message_ranks(&talk->rest);
+    uint8_t action = pack_u8(&talk->rest);
+    uint32_t number = pack_u32(&talk->rest);
+    struct pmix_job *job = server_job(host, name);
+    int rc = pack_ends(&talk->rest) && action < CONTROL_NACTIONS ? 0 : -1;
     const struct pmix_control control = {action, number, ranks, from.job, from.rank};
     if (rc == 0 && job)
         host->ops->control(host->arg, job, &control);
@@ -133,13 +133,13 @@ enum { OF_JOB, OF_SESSION };
 
 static const struct {
     const char *key[2]; /* OF_JOB, OF_SESSION */
-    enum hub_action action;
+    enum control_action action;
 } actions[] = {
-    {{PMIX_JOB_CTRL_SIGNAL, PMIX_SESSION_SIGNAL}, HUB_SIGNAL},
-    {{PMIX_JOB_CTRL_KILL, NULL}, HUB_KILL},
-    {{PMIX_JOB_CTRL_TERMINATE, PMIX_SESSION_TERMINATE}, HUB_TERMINATE},
-    {{PMIX_JOB_CTRL_PAUSE, PMIX_SESSION_PAUSE}, HUB_PAUSE},
-    {{PMIX_JOB_CTRL_RESUME, PMIX_SESSION_RESUME}, HUB_RESUME},
+    {{PMIX_JOB_CTRL_SIGNAL, PMIX_SESSION_SIGNAL}, CONTROL_SIGNAL},
+    {{PMIX_JOB_CTRL_KILL, NULL}, CONTROL_KILL},
+    {{PMIX_JOB_CTRL_TERMINATE, PMIX_SESSION_TERMINATE}, CONTROL_TERMINATE},
+    {{PMIX_JOB_CTRL_PAUSE, PMIX_SESSION_PAUSE}, CONTROL_PAUSE},
+    {{PMIX_JOB_CTRL_RESUME, PMIX_SESSION_RESUME}, CONTROL_RESUME},
 };
 
 /* What to remove at a task's end is openpmix's own business, which it has seen to when it asks; and
@@ -164,38 +164,38 @@ static uint32_t action_of(const pmix_info_t *info, int whose)
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
         if (actions[i].key[whose] && !strcmp(info->key, actions[i].key[whose]))
             return actions[i].action;
-    return HUB_NACTIONS;
+    return CONTROL_NACTIONS;
 }
 
 /* A number for a signal, else yes or no, where nothing is yes: 1, 0, or -1 for what is neither. */
 static int is_wanted(const pmix_info_t *info, uint32_t action, pmix_status_t *number)
 {
     const pmix_value_t *value = &info->value;
-    if (action != HUB_SIGNAL)
+    if (action != CONTROL_SIGNAL)
         return value->type == PMIX_UNDEF ? 1 : value->type == PMIX_BOOL ? value->data.flag : -1;
     *number = value->data.integer;
     return value->type == PMIX_INT && *number > 0 && *number <= 64 ? 1 : -1;
 }
 
-/* At most one action; event->number is HUB_NACTIONS where there is none. */
-static pmix_status_t read_directives(struct event *event, int whose, const pmix_info_t infos[],
+/* At most one action; event->number is CONTROL_NACTIONS where there is none. */
+static pmix_status_t read_directives(struct upcall *event, int whose, const pmix_info_t infos[],
                                      size_t count)
 {
-    event->number = HUB_NACTIONS;
+    event->number = CONTROL_NACTIONS;
     for (size_t i = 0; i < count; i++) {
         uint32_t action = action_of(&infos[i], whose);
-        if (action == HUB_NACTIONS && !is_heeded(&infos[i]))
+        if (action == CONTROL_NACTIONS && !is_heeded(&infos[i]))
             return PMIX_ERR_NOT_SUPPORTED;
-        int wanted = action == HUB_NACTIONS ? 0 : is_wanted(&infos[i], action, &event->status);
-        if (wanted < 0 || (wanted && event->number != HUB_NACTIONS))
+        int wanted = action == CONTROL_NACTIONS ? 0 : is_wanted(&infos[i], action, &event->status);
+        if (wanted < 0 || (wanted && event->number != CONTROL_NACTIONS))
             return PMIX_ERR_BAD_PARAM;
         if (wanted)
             event->number = action;
     }
-    return event->number == HUB_NACTIONS ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
+    return event->number == CONTROL_NACTIONS ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
 }
 
-static void copy_targets(struct event *event, const pmix_proc_t procs[], size_t count)
+static void copy_targets(struct upcall *event, const pmix_proc_t procs[], size_t count)
 {
     event->procs = mem_array(count, sizeof(*procs));
     event->nprocs = count;
@@ -203,16 +203,16 @@ static void copy_targets(struct event *event, const pmix_proc_t procs[], size_t 
         memcpy(event->procs, procs, count * sizeof(*procs));
 }
 
-pmix_status_t control_asked(const pmix_proc_t *client, const pmix_proc_t targets[], size_t ntargets,
-                            const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t done,
-                            void *cbdata)
+pmix_status_t job_control_asked(const pmix_proc_t *client, const pmix_proc_t targets[],
+                                size_t ntargets, const pmix_info_t directives[], size_t ndirs,
+                                pmix_info_cbfunc_t done, void *cbdata)
 {
-    struct event *event = event_new(control_ask, client);
+    struct upcall *event = upcall_new(control_ask, client);
     pmix_status_t status = read_directives(event, OF_JOB, directives, ndirs);
-    if (ntargets > PMIX_HOST_TARGETS_MAX)
+    if (ntargets > PMIX_SERVER_TARGETS_MAX)
         status = PMIX_ERR_BAD_PARAM;
     if (status != PMIX_SUCCESS) {
-        event_free(event);
+        upcall_free(event);
         return status;
     }
     pmix_proc_t all = *client; /* of its job */
@@ -222,37 +222,38 @@ pmix_status_t control_asked(const pmix_proc_t *client, const pmix_proc_t targets
     copy_targets(event, targets, targets == &all ? 1 : ntargets);
     event->info_done = done;
     event->cbdata = cbdata;
-    queue_push(event);
+    upcall_queue_push(event);
     return PMIX_SUCCESS;
 }
 
-/* Nobody is named: all jobs of the session, which the hub knows. */
-pmix_status_t control_session(const pmix_proc_t *client, uint32_t session,
-                              const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t done,
-                              void *cbdata)
+/* Nobody is named: all jobs of the session, which the service knows. */
+pmix_status_t job_control_session(const pmix_proc_t *client, uint32_t session,
+                                  const pmix_info_t directives[], size_t ndirs,
+                                  pmix_info_cbfunc_t done, void *cbdata)
 {
-    struct event *event = event_new(session_ask, client);
+    struct upcall *event = upcall_new(session_ask, client);
     pmix_status_t status = read_directives(event, OF_SESSION, directives, ndirs);
     if (status != PMIX_SUCCESS) {
-        event_free(event);
+        upcall_free(event);
         return status;
     }
     event->token = session;
     event->info_done = done;
     event->cbdata = cbdata;
-    queue_push(event);
+    upcall_queue_push(event);
     return PMIX_SUCCESS;
 }
 
 /* An answer might find a client that was ended meanwhile: it is given at once. */
-pmix_status_t control_abort(const pmix_proc_t *proc, void *client, int status, const char message[],
-                            pmix_proc_t procs[], size_t nprocs, pmix_op_cbfunc_t done, void *cbdata)
+pmix_status_t job_control_abort(const pmix_proc_t *proc, void *client, int status,
+                                const char message[], pmix_proc_t procs[], size_t nprocs,
+                                pmix_op_cbfunc_t done, void *cbdata)
 {
     (void)client, (void)done, (void)cbdata;
-    struct event *event = event_new(abort_ask, proc);
+    struct upcall *event = upcall_new(abort_ask, proc);
     event->status = status;
     event->bytes = mem_copy_text(message);
-    copy_targets(event, procs, procs && nprocs <= PMIX_HOST_TARGETS_MAX ? nprocs : 0);
-    queue_push(event);
+    copy_targets(event, procs, procs && nprocs <= PMIX_SERVER_TARGETS_MAX ? nprocs : 0);
+    upcall_queue_push(event);
     return PMIX_OPERATION_SUCCEEDED;
 }

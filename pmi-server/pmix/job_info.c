@@ -10,7 +10,7 @@
 
 /* ---- where everybody is ---- */
 
-static pmix_status_t put_hosts(struct infos *infos, const struct pmix_job_config *config,
+static pmix_status_t put_hosts(struct info_list *infos, const struct pmix_namespace_config *config,
                                const struct pmix_library *library)
 {
     struct buf names = BUF_INIT;
@@ -19,7 +19,7 @@ static pmix_status_t put_hosts(struct infos *infos, const struct pmix_job_config
         buf_printf(&names, "%s%s", i ? "," : "", config->hosts[i]);
     pmix_status_t status = library->generate_regex(buf_text(&names), &regex);
     if (status == PMIX_SUCCESS)
-        infos_regex(infos, PMIX_NODE_MAP, regex, library);
+        info_regex(infos, PMIX_NODE_MAP, regex, library);
     free(regex);
     buf_free(&names);
     return status;
@@ -39,13 +39,13 @@ static char *ranks_of_nodes(const struct taskmap *map)
     return buf_take_text(&text);
 }
 
-static pmix_status_t put_ranks(struct infos *infos, const struct pmix_job_config *config,
+static pmix_status_t put_ranks(struct info_list *infos, const struct pmix_namespace_config *config,
                                const struct pmix_library *library)
 {
     char *regex = NULL, *ranks = ranks_of_nodes(config->map);
     pmix_status_t status = library->generate_ppn(ranks, &regex);
     if (status == PMIX_SUCCESS)
-        infos_regex(infos, PMIX_PROC_MAP, regex, library);
+        info_regex(infos, PMIX_PROC_MAP, regex, library);
     free(regex);
     free(ranks);
     return status;
@@ -53,42 +53,42 @@ static pmix_status_t put_ranks(struct infos *infos, const struct pmix_job_config
 
 /* ---- the job ---- */
 
-static void put_job(struct infos *infos, const struct pmix_job_config *config)
+static void put_job(struct info_list *infos, const struct pmix_namespace_config *config)
 {
     uint32_t ntasks = (uint32_t)config->map->ntasks;
     char *mapping = taskmap_encode_pmi(config->map);
-    infos_text(infos, PMIX_JOBID, config->name);
-    infos_u32(infos, PMIX_SESSION_ID, config->session);
-    infos_rank(infos, PMIX_NPROC_OFFSET, 0);
-    infos_u32(infos, PMIX_JOB_SIZE, ntasks);
-    infos_u32(infos, PMIX_MAX_PROCS, ntasks);
-    infos_u32(infos, PMIX_UNIV_SIZE,
-              config->universe_size < 0 ? ntasks : (uint32_t)config->universe_size);
-    infos_u32(infos, PMIX_NUM_NODES, config->map->nnodes);
-    infos_u32(infos, PMIX_JOB_NUM_APPS, config->napps);
-    infos_bool(infos, PMIX_SPAWNED, config->spawner != NULL);
-    infos_text(infos, PMIX_ANL_MAP, mapping);
-    infos_text(infos, PMIX_MAPBY, config->map_by);
-    infos_text(infos, PMIX_RANKBY, config->rank_by);
-    infos_text(infos, PMIX_BINDTO, config->bind_to);
-    infos_bool(infos, PMIX_HOSTNAME_KEEP_FQDN, true);
+    info_text(infos, PMIX_JOBID, config->name);
+    info_u32(infos, PMIX_SESSION_ID, config->session);
+    info_rank(infos, PMIX_NPROC_OFFSET, 0);
+    info_u32(infos, PMIX_JOB_SIZE, ntasks);
+    info_u32(infos, PMIX_MAX_PROCS, ntasks);
+    info_u32(infos, PMIX_UNIV_SIZE,
+             config->universe_size < 0 ? ntasks : (uint32_t)config->universe_size);
+    info_u32(infos, PMIX_NUM_NODES, config->map->nnodes);
+    info_u32(infos, PMIX_JOB_NUM_APPS, config->napps);
+    info_bool(infos, PMIX_SPAWNED, config->spawner != NULL);
+    info_text(infos, PMIX_ANL_MAP, mapping);
+    info_text(infos, PMIX_MAPBY, config->map_by);
+    info_text(infos, PMIX_RANKBY, config->rank_by);
+    info_text(infos, PMIX_BINDTO, config->bind_to);
+    info_bool(infos, PMIX_HOSTNAME_KEEP_FQDN, true);
     if (config->napps == 1)
-        infos_u32(infos, PMIX_APPNUM, 0);
+        info_u32(infos, PMIX_APPNUM, 0);
     free(mapping);
 }
 
 /* Programs put their files there, and need not tidy up. */
-static void put_directories(struct infos *infos, const struct pmix_job_config *config)
+static void put_directories(struct info_list *infos, const struct pmix_namespace_config *config)
 {
-    infos_text(infos, PMIX_TMPDIR, config->tmpdir);
-    infos_text(infos, PMIX_NSDIR, config->tmpdir);
+    info_text(infos, PMIX_TMPDIR, config->tmpdir);
+    info_text(infos, PMIX_NSDIR, config->tmpdir);
     if (config->tmpdir)
-        infos_bool(infos, PMIX_TDIR_RMCLEAN, true);
+        info_bool(infos, PMIX_TDIR_RMCLEAN, true);
 }
 
 /* ---- this node ---- */
 
-static void put_peers(struct infos *infos, const struct pmix_job_config *config)
+static void put_peers(struct info_list *infos, const struct pmix_namespace_config *config)
 {
     struct buf peers = BUF_INIT;
     pmix_proc_t *procs = mem_array(config->nlocals, sizeof(*procs));
@@ -100,25 +100,25 @@ static void put_peers(struct infos *infos, const struct pmix_job_config *config)
         procs[i].rank = rank;
         leader = rank < leader ? rank : leader;
     }
-    infos_u32(infos, PMIX_LOCAL_SIZE, config->nlocals);
-    infos_u32(infos, PMIX_NODE_SIZE, config->nlocals);
-    infos_text(infos, PMIX_LOCAL_PEERS, buf_text(&peers));
-    infos_procs(infos, PMIX_LOCAL_PROCS, procs, config->nlocals);
+    info_u32(infos, PMIX_LOCAL_SIZE, config->nlocals);
+    info_u32(infos, PMIX_NODE_SIZE, config->nlocals);
+    info_text(infos, PMIX_LOCAL_PEERS, buf_text(&peers));
+    info_procs(infos, PMIX_LOCAL_PROCS, procs, config->nlocals);
     if (config->nlocals)
-        infos_rank(infos, PMIX_LOCALLDR, leader);
+        info_rank(infos, PMIX_LOCALLDR, leader);
     free(procs);
     buf_free(&peers);
 }
 
-static void put_node(struct infos *infos, const struct pmix_job_config *config)
+static void put_node(struct info_list *infos, const struct pmix_namespace_config *config)
 {
-    struct infos node = {0};
-    infos_text(&node, PMIX_HOSTNAME, config->hosts[config->node]); /* first: what it is about */
-    infos_u32(&node, PMIX_NODEID, config->node);
+    struct info_list node = {0};
+    info_text(&node, PMIX_HOSTNAME, config->hosts[config->node]); /* first: what it is about */
+    info_u32(&node, PMIX_NODEID, config->node);
     put_peers(&node, config);
-    infos_bool(&node, PMIX_NODE_OVERSUBSCRIBED, config->oversubscribed);
-    infos_array(infos, PMIX_NODE_INFO_ARRAY, &node);
-    infos_text(infos, PMIX_HWLOC_XML_V2, config->topology);
+    info_bool(&node, PMIX_NODE_OVERSUBSCRIBED, config->oversubscribed);
+    info_array(infos, PMIX_NODE_INFO_ARRAY, &node);
+    info_text(infos, PMIX_HWLOC_XML_V2, config->topology);
 }
 
 /* ---- parts of the job ---- */
@@ -131,68 +131,69 @@ static char *joined(char *const *argv)
     return buf_take_text(&text);
 }
 
-static void put_app(struct infos *infos, uint32_t number, const struct hub_app *part)
+static void put_app(struct info_list *infos, uint32_t number, const struct namespace_app *part)
 {
-    struct infos app = {0};
+    struct info_list app = {0};
     char *argv = joined(part->argv);
-    infos_u32(&app, PMIX_APPNUM, number); /* first */
-    infos_u32(&app, PMIX_APP_SIZE, part->ntasks);
-    infos_rank(&app, PMIX_APPLDR, part->first_rank);
-    infos_text(&app, PMIX_WDIR, part->directory);
-    infos_text(&app, PMIX_APP_ARGV, argv);
-    infos_text(&app, PMIX_PSET_NAME, part->pset);
-    infos_array(infos, PMIX_APP_INFO_ARRAY, &app);
+    info_u32(&app, PMIX_APPNUM, number); /* first */
+    info_u32(&app, PMIX_APP_SIZE, part->ntasks);
+    info_rank(&app, PMIX_APPLDR, part->first_rank);
+    info_text(&app, PMIX_WDIR, part->directory);
+    info_text(&app, PMIX_APP_ARGV, argv);
+    info_text(&app, PMIX_PSET_NAME, part->pset);
+    info_array(infos, PMIX_APP_INFO_ARRAY, &app);
     free(argv);
 }
 
 /* ---- tasks of this node ---- */
 
-static void put_binding(struct infos *task, const struct pmix_local *local,
+static void put_binding(struct info_list *task, const struct pmix_local *local,
                         const struct pmix_host *host)
 {
     char *cpus = idset_encode(local->cpus), *locality = NULL;
     char *text = mem_format("hwloc:%s", cpus);
-    infos_text(task, PMIX_CPUSET, text);
+    info_text(task, PMIX_CPUSET, text);
     pmix_cpuset_t set = {.source = (char *)"hwloc", .bitmap = hwloc_bitmap_alloc()};
     if (host->topology.topology && !hwloc_bitmap_list_sscanf(set.bitmap, cpus) &&
         host->library->generate_locality_string(&set, &locality) == PMIX_SUCCESS)
-        infos_text(task, PMIX_LOCALITY_STRING, locality);
+        info_text(task, PMIX_LOCALITY_STRING, locality);
     hwloc_bitmap_free(set.bitmap);
     free(locality);
     free(text);
     free(cpus);
 }
 
-static void put_task(struct infos *infos, const struct pmix_host *host,
-                     const struct pmix_job_config *config, uint32_t local_rank)
+static void put_task(struct info_list *infos, const struct pmix_host *host,
+                     const struct pmix_namespace_config *config, uint32_t local_rank)
 {
     const struct pmix_local *local = &config->locals[local_rank];
-    const struct hub_app *app = local->app < config->napps ? &config->apps[local->app] : NULL;
-    struct infos task = {0};
-    infos_rank(&task, PMIX_RANK, local->rank); /* first */
-    infos_u32(&task, PMIX_APPNUM, local->app);
-    infos_rank(&task, PMIX_GLOBAL_RANK, local->rank);
-    infos_rank(&task, PMIX_APP_RANK, local->rank - (app ? app->first_rank : 0));
-    infos_u32(&task, PMIX_REINCARNATION, 0);
+    const struct namespace_app *app = local->app < config->napps ? &config->apps[local->app] : NULL;
+    struct info_list task = {0};
+    info_rank(&task, PMIX_RANK, local->rank); /* first */
+    info_u32(&task, PMIX_APPNUM, local->app);
+    info_rank(&task, PMIX_GLOBAL_RANK, local->rank);
+    info_rank(&task, PMIX_APP_RANK, local->rank - (app ? app->first_rank : 0));
+    info_u32(&task, PMIX_REINCARNATION, 0);
     if (config->spawner)
-        infos_proc(&task, PMIX_PARENT_ID, config->spawner, config->spawner_rank);
+        info_proc(&task, PMIX_PARENT_ID, config->spawner, config->spawner_rank);
     if (local->cpus && !idset_empty(local->cpus))
         put_binding(&task, local, host);
-    infos_array(infos, PMIX_PROC_INFO_ARRAY, &task);
+    info_array(infos, PMIX_PROC_INFO_ARRAY, &task);
 }
 
 /* ---- all of it ---- */
 
-static void send(struct pmix_host *host, const struct pmix_job_config *config,
-                 const struct infos *infos, struct calls *calls)
+static void send(struct pmix_host *host, const struct pmix_namespace_config *config,
+                 const struct info_list *infos, struct library_calls *calls)
 {
-    calls_begin(calls);
-    calls_begun(calls, host->library->register_nspace(config->name, (int)config->nlocals, infos->at,
-                                                      infos->count, calls_end, calls));
+    library_calls_begin(calls);
+    library_calls_begun(calls, host->library->register_nspace(config->name, (int)config->nlocals,
+                                                              infos->at, infos->count,
+                                                              library_calls_end, calls));
 }
 
-static pmix_status_t make_job(struct infos *infos, struct pmix_host *host,
-                              const struct pmix_job_config *config)
+static pmix_status_t make_job(struct info_list *infos, struct pmix_host *host,
+                              const struct pmix_namespace_config *config)
 {
     pmix_status_t status = put_hosts(infos, config, host->library);
     if (status == PMIX_SUCCESS)
@@ -210,13 +211,13 @@ static pmix_status_t make_job(struct infos *infos, struct pmix_host *host,
     return PMIX_SUCCESS;
 }
 
-void data_register(struct pmix_host *host, const struct pmix_job_config *config,
-                   struct job_data *data, struct calls *calls)
+void job_info_register(struct pmix_host *host, const struct pmix_namespace_config *config,
+                       struct job_data *data, struct library_calls *calls)
 {
     pmix_status_t status = make_job(&data->job, host, config);
     if (status != PMIX_SUCCESS) {
-        calls_begin(calls);
-        calls_begun(calls, status);
+        library_calls_begin(calls);
+        library_calls_begun(calls, status);
         return;
     }
     send(host, config, &data->job, calls);
@@ -227,22 +228,22 @@ void data_register(struct pmix_host *host, const struct pmix_job_config *config,
         send(host, config, &data->tasks, calls);
 }
 
-void data_free(struct job_data *data, const struct pmix_library *library)
+void job_info_free(struct job_data *data, const struct pmix_library *library)
 {
-    infos_free(&data->job, library);
-    infos_free(&data->tasks, library);
+    info_free(&data->job, library);
+    info_free(&data->tasks, library);
 }
 
 /*
  * Process sets of a job: parts of it that have a name. Several parts may have the same one.
  */
 
-static bool named(const struct hub_app *app, const char *name)
+static bool named(const struct namespace_app *app, const char *name)
 {
     return app->pset && !strcmp(app->pset, name);
 }
 
-static bool is_first(const struct pmix_job_config *config, uint32_t part)
+static bool is_first(const struct pmix_namespace_config *config, uint32_t part)
 {
     for (uint32_t i = 0; i < part; i++)
         if (named(&config->apps[i], config->apps[part].pset))
@@ -251,13 +252,13 @@ static bool is_first(const struct pmix_job_config *config, uint32_t part)
 }
 
 /* openpmix 4.2.0 to 4.2.2: what it returns is not set. */
-static void define(const struct pmix_job *job, const struct pmix_job_config *config,
+static void define(const struct pmix_job *job, const struct pmix_namespace_config *config,
                    const char *name)
 {
     size_t count = 0;
     pmix_proc_t *procs = mem_array((size_t)config->map->ntasks, sizeof(*procs));
     for (uint32_t i = 0; i < config->napps; i++) {
-        const struct hub_app *app = &config->apps[i];
+        const struct namespace_app *app = &config->apps[i];
         for (uint32_t k = 0; named(app, name) && k < app->ntasks && count < config->map->ntasks;
              k++) {
             strcpy(procs[count].nspace, job->name); /* as long */
@@ -268,7 +269,7 @@ static void define(const struct pmix_job *job, const struct pmix_job_config *con
     free(procs);
 }
 
-void psets_define(struct pmix_job *job, const struct pmix_job_config *config)
+void process_sets_define(struct pmix_job *job, const struct pmix_namespace_config *config)
 {
     size_t count = 0;
     job->psets = mem_array(config->napps + 1, sizeof(*job->psets));
@@ -281,7 +282,7 @@ void psets_define(struct pmix_job *job, const struct pmix_job_config *config)
     }
 }
 
-void psets_delete(struct pmix_job *job)
+void process_sets_delete(struct pmix_job *job)
 {
     for (char **at = job->psets; at && *at; at++) {
         job->host->library->delete_process_set(*at);

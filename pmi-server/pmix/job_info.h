@@ -1,5 +1,5 @@
 /*
- * data - what tasks are told of their job (PMIx Standard 4, "Job-level data": what a host has to give).
+ * job_info - what tasks are told of their job (PMIx Standard 4, "Job-level data": what a host has to give).
  *
  * Where everybody is two maps say, of which openpmix makes node, local and node rank of every task,
  * and the peers of every node. What only a task's own node knows (the cpus it is bound to, its
@@ -13,12 +13,12 @@
 #include "pmi-server/pmix/server.h"
 
 struct job_data { /* zeroed: nothing */
-    struct infos job, tasks;
+    struct info_list job, tasks;
 };
 
 /* Register the namespace with all of it, which stays there until the calls have ended. */
-void data_register(struct pmix_host *host, const struct pmix_job_config *config,
-                   struct job_data *data, struct calls *calls);
-void data_free(struct job_data *data, const struct pmix_library *library);
+void job_info_register(struct pmix_host *host, const struct pmix_namespace_config *config,
+                       struct job_data *data, struct library_calls *calls);
+void job_info_free(struct job_data *data, const struct pmix_library *library);
 
 #endif

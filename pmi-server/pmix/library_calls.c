@@ -1,15 +1,15 @@
 #include "pmi-server/pmix/library_calls.h"
 
-void calls_begin(struct calls *calls)
+void library_calls_begin(struct library_calls *calls)
 {
     pthread_mutex_lock(&calls->lock);
     calls->pending++;
     pthread_mutex_unlock(&calls->lock);
 }
 
-void calls_end(pmix_status_t status, void *arg)
+void library_calls_end(pmix_status_t status, void *arg)
 {
-    struct calls *calls = arg;
+    struct library_calls *calls = arg;
     pthread_mutex_lock(&calls->lock);
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED &&
         calls->status == PMIX_SUCCESS)
@@ -20,13 +20,13 @@ void calls_end(pmix_status_t status, void *arg)
 }
 
 /* Only after PMIX_SUCCESS its end is still to be told. */
-void calls_begun(struct calls *calls, pmix_status_t status)
+void library_calls_begun(struct library_calls *calls, pmix_status_t status)
 {
     if (status != PMIX_SUCCESS)
-        calls_end(status, calls);
+        library_calls_end(status, calls);
 }
 
-pmix_status_t calls_wait(struct calls *calls)
+pmix_status_t library_calls_wait(struct library_calls *calls)
 {
     pthread_mutex_lock(&calls->lock);
     while (calls->pending)

@@ -13,13 +13,13 @@
 
 #define WORD_MIN 4 /* printable bytes in a row that are text, not the packing around it */
 
-static struct pmix_job *reporter(const struct pmix_host *host, const struct event *event)
+static struct pmix_job *reporter(const struct pmix_host *host, const struct upcall *event)
 {
-    struct pmix_job *job = host_job(host, event->proc.nspace);
+    struct pmix_job *job = server_job(host, event->proc.nspace);
     return job && event->proc.rank < job->map->ntasks ? job : NULL;
 }
 
-void say_abort(struct pmix_host *host, struct event *event)
+void log_abort(struct pmix_host *host, struct upcall *event)
 {
     struct pmix_job *job = reporter(host, event);
     if (!job)
@@ -28,14 +28,14 @@ void say_abort(struct pmix_host *host, struct event *event)
                      event->bytes ? event->bytes : "");
 }
 
-static void report_log(struct pmix_host *host, struct event *event)
+static void report_log(struct pmix_host *host, struct upcall *event)
 {
     struct pmix_job *job = reporter(host, event);
     if (job)
         host->ops->log(host->arg, job, event->proc.rank, event->error, event->bytes);
 }
 
-char *say_own(const char *format, ...)
+char *log_own(const char *format, ...)
 {
     struct buf line = BUF_INIT;
     char *text;
@@ -52,20 +52,20 @@ char *say_own(const char *format, ...)
     return buf_take_text(&line);
 }
 
-void say_line(struct pmix_host *host, const pmix_proc_t *to, char *line)
+void log_line(struct pmix_host *host, const pmix_proc_t *to, char *line)
 {
-    struct pmix_job *job = host_job(host, to->nspace);
+    struct pmix_job *job = server_job(host, to->nspace);
     if (job && to->rank < job->map->ntasks)
         host->ops->log(host->arg, job, to->rank, true, line);
     free(line);
 }
 
 /* What a tool says goes nowhere: it has a place of its own for that. */
-void say_done(struct pmix_host *host, struct event *event)
+void log_done(struct pmix_host *host, struct upcall *event)
 {
-    if (event->done && host_job(host, event->proc.nspace))
+    if (event->done && server_job(host, event->proc.nspace))
         event->done(PMIX_SUCCESS, event->cbdata);
-    else if (event->done && host_knows(host, event->proc.nspace))
+    else if (event->done && server_knows(host, event->proc.nspace))
         event->done(PMIX_ERR_NOT_SUPPORTED, event->cbdata);
 }
 
@@ -110,21 +110,21 @@ static char *text_of(const pmix_info_t *info)
     return NULL;
 }
 
-struct event *say_text(const pmix_proc_t *from, const pmix_info_t *info)
+struct upcall *log_line_text(const pmix_proc_t *from, const pmix_info_t *info)
 {
     char *text = text_of(info);
     if (!text)
         return NULL;
-    struct event *event = event_new(report_log, from);
+    struct upcall *event = upcall_new(report_log, from);
     event->bytes = text;
     event->error = strcmp(info->key, PMIX_LOG_STDOUT) != 0;
     return event;
 }
 
-struct event *say_no_directory(const pmix_proc_t *whose, const char *path, int number)
+struct upcall *log_no_directory(const pmix_proc_t *whose, const char *path, int number)
 {
-    struct event *event = event_new(report_log, whose);
-    event->bytes = say_own("cannot make the directory %s, for the files of programs with PMIx: %s; "
+    struct upcall *event = upcall_new(report_log, whose);
+    event->bytes = log_own("cannot make the directory %s, for the files of programs with PMIx: %s; "
                            "TMPDIR may name another place",
                            path, strerror(number));
     event->error = true;

@@ -95,7 +95,7 @@ struct module_slots module_make(const struct pmix_version *version)
     if (layout) {
         put(&slots, layout->tool_connected2, (module_upcall *)upcall_tool_connected2);
         put(&slots, layout->log2, (module_upcall *)upcall_log2);
-        put(&slots, layout->session_control, (module_upcall *)control_session);
+        put(&slots, layout->session_control, (module_upcall *)job_control_session);
     }
     return slots;
 }
@@ -120,9 +120,9 @@ static void make_directories(const pmix_proc_t *proc, struct pmix_job *job)
     if (atomic_exchange(&job->connected, true))
         return;
     if (host->ops->make_directory(host->arg) < 0)
-        queue_push(say_no_directory(proc, host->tmpdir, errno));
+        upcall_queue_push(log_no_directory(proc, host->tmpdir, errno));
     else if (job->tmpdir && directory_make_private(job->tmpdir) < 0)
-        queue_push(say_no_directory(proc, job->tmpdir, errno));
+        upcall_queue_push(log_no_directory(proc, job->tmpdir, errno));
 }
 
 static pmix_status_t client_connected2(const pmix_proc_t *proc, void *client, pmix_info_t info[],
@@ -148,14 +148,14 @@ static void log_text(const pmix_proc_t *client, const pmix_info_t data[], size_t
 {
     (void)directives, (void)ndirs;
     for (size_t i = 0; i < ndata; i++) {
-        struct event *event = say_text(client, &data[i]);
+        struct upcall *event = log_line_text(client, &data[i]);
         if (event)
-            queue_push(event);
+            upcall_queue_push(event);
     }
-    struct event *end = event_new(say_done, client);
+    struct upcall *end = upcall_new(log_done, client);
     end->done = done;
     end->cbdata = cbdata;
-    queue_push(end);
+    upcall_queue_push(end);
 }
 
 pmix_status_t upcall_log2(const pmix_proc_t *client, const pmix_info_t data[], size_t ndata,
@@ -176,7 +176,7 @@ pmix_status_t upcall_tool_connected2(pmix_info_t *info, size_t ninfo,
 const pmix_server_module_t pmix_upcalls = {
     .client_connected2 = client_connected2,
     .client_finalized = client_finalized,
-    .abort = control_abort,
+    .abort = job_control_abort,
     .fence_nb = upcall_fence,
     .direct_modex = upcall_modex,
     .connect = upcall_connect,
@@ -186,7 +186,7 @@ const pmix_server_module_t pmix_upcalls = {
     .lookup = names_lookup_upcall,
     .unpublish = names_unpublish_upcall,
     .log = log_text,
-    .job_control = control_asked,
+    .job_control = job_control_asked,
     .register_events = events_register,
     .deregister_events = events_deregister,
     .notify_event = events_notify,

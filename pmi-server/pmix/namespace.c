@@ -15,11 +15,11 @@ static void environment_free(char **environment)
     free(environment);
 }
 
-void job_forget(struct pmix_job *job)
+void namespace_forget(struct pmix_job *job)
 {
     fences_free(job);
     modexes_free(job);
-    committed_free(job);
+    direct_modex_serve_free(job);
     spawnings_free(job);
     for (uint32_t i = 0; i < job->nclients; i++)
         environment_free(job->clients[i].environment);
@@ -30,7 +30,7 @@ void job_forget(struct pmix_job *job)
     free(job);
 }
 
-static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_job_config *config,
+static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_namespace_config *config,
                                  void *data)
 {
     struct pmix_job *job = mem_alloc(sizeof(*job));
@@ -49,12 +49,13 @@ static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_job_c
     return job;
 }
 
-static int check(struct pmix_host *host, const struct pmix_job_config *config, struct error *err)
+static int check(struct pmix_host *host, const struct pmix_namespace_config *config,
+                 struct error *err)
 {
     if (!config->name[0] || strlen(config->name) > PMIX_MAX_NSLEN)
         return error_set(err, "a PMIx namespace's name has 1 to %d bytes: \"%s\"", PMIX_MAX_NSLEN,
                          config->name);
-    if (host_job(host, config->name))
+    if (server_job(host, config->name))
         return error_set(err, "there is a PMIx namespace \"%s\" already", config->name);
     if (config->node >= config->map->nnodes)
         return error_set(err, "PMIx namespace \"%s\" has no node %u", config->name, config->node);
@@ -69,14 +70,14 @@ static pmix_proc_t proc_of(const struct pmix_job *job, uint32_t rank)
 }
 
 static void client_register(struct pmix_job *job, uint32_t local, uint32_t rank,
-                            struct calls *calls)
+                            struct library_calls *calls)
 {
     pmix_proc_t proc = proc_of(job, rank);
     struct client *client = &job->clients[local];
     client->job = job;
-    calls_begin(calls);
-    calls_begun(calls, job->host->library->register_client(&proc, geteuid(), getegid(), client,
-                                                           calls_end, calls));
+    library_calls_begin(calls);
+    library_calls_begun(calls, job->host->library->register_client(
+                                   &proc, geteuid(), getegid(), client, library_calls_end, calls));
 }
 
 static pmix_status_t client_prepare(struct pmix_job *job, uint32_t local, uint32_t rank)
@@ -91,48 +92,50 @@ static pmix_status_t client_prepare(struct pmix_job *job, uint32_t local, uint32
     return status;
 }
 
-static pmix_status_t job_register(struct pmix_job *job, const struct pmix_job_config *config)
+static pmix_status_t job_register(struct pmix_job *job, const struct pmix_namespace_config *config)
 {
     const struct pmix_library *library = job->host->library;
-    struct calls calls = CALLS_INIT;
+    struct library_calls calls = LIBRARY_CALLS_INIT;
     struct job_data data = {0};
-    data_register(job->host, config, &data, &calls);
-    calls_begin(&calls);
-    calls_begun(&calls, library->setup_local_support(job->name, NULL, 0, calls_end, &calls));
+    job_info_register(job->host, config, &data, &calls);
+    library_calls_begin(&calls);
+    library_calls_begun(
+        &calls, library->setup_local_support(job->name, NULL, 0, library_calls_end, &calls));
     for (uint32_t i = 0; i < config->nlocals; i++)
         client_register(job, i, config->locals[i].rank, &calls);
-    pmix_status_t status = calls_wait(&calls);
+    pmix_status_t status = library_calls_wait(&calls);
     for (uint32_t i = 0; status == PMIX_SUCCESS && i < config->nlocals; i++)
         waiting_forget(job->name, config->locals[i].rank);
-    data_free(&data, library);
+    job_info_free(&data, library);
     return status;
 }
 
-static pmix_status_t set_up(struct pmix_job *job, const struct pmix_job_config *config)
+static pmix_status_t set_up(struct pmix_job *job, const struct pmix_namespace_config *config)
 {
     pmix_status_t status = job_register(job, config);
     for (uint32_t i = 0; status == PMIX_SUCCESS && i < config->nlocals; i++)
         status = client_prepare(job, i, config->locals[i].rank);
     if (status == PMIX_SUCCESS)
-        psets_define(job, config);
+        process_sets_define(job, config);
     return status;
 }
 
-struct pmix_job *pmix_job_new(struct pmix_host *host, const struct pmix_job_config *config,
-                              void *owner_data, struct error *err)
+struct pmix_job *pmix_namespace_new(struct pmix_host *host,
+                                    const struct pmix_namespace_config *config, void *owner_data,
+                                    struct error *err)
 {
     if (check(host, config, err))
         return NULL;
     struct pmix_job *job = job_make(host, config, owner_data);
     job->next = host->jobs;
     host->jobs = job;
-    foreign_forget(host, job->name);
+    remote_namespace_forget(host, job->name);
     pmix_status_t status = set_up(job, config);
     if (status == PMIX_SUCCESS)
         return job;
     error_set(err, "openpmix refuses the namespace \"%s\": %s", config->name,
               host->library->error_string(status));
-    pmix_job_free(job);
+    pmix_namespace_free(job);
     return NULL;
 }
 
@@ -147,47 +150,47 @@ static void job_unlink(struct pmix_job **from, struct pmix_job *job)
 /* openpmix 4.2.2 to 6.1 answers a fence of tasks of one node twice where some of them are killed at
  * once (lost_connection()), and its thread may hang for ever in what it has freed. So nothing waits
  * for it without an end: process sets, whose deletion does, go once it has let go of the job. */
-static void job_left(struct pmix_host *host, struct event *event)
+static void job_left(struct pmix_host *host, struct upcall *event)
 {
     struct pmix_job *job = event->cbdata;
     job_unlink(&host->leaving, job);
-    psets_delete(job);
-    job_forget(job);
+    process_sets_delete(job);
+    namespace_forget(job);
 }
 
 /* openpmix's thread: no upcall will name the job any more. */
 static void deregistered(pmix_status_t status, void *job)
 {
     (void)status;
-    struct event *event = event_new(job_left, NULL);
+    struct upcall *event = upcall_new(job_left, NULL);
     event->cbdata = job;
-    queue_push(event);
+    upcall_queue_push(event);
 }
 
-void pmix_job_free(struct pmix_job *job)
+void pmix_namespace_free(struct pmix_job *job)
 {
     if (!job)
         return;
     struct pmix_host *host = job->host;
-    doubts_free(job);
+    task_exits_free(job);
     job_unlink(&host->jobs, job);
-    questions_leave(host, job->name);
+    requests_leave(host, job->name);
     job->next = host->leaving;
     host->leaving = job;
     waiting_deregister(host, job->name, deregistered, job);
 }
 
-void *pmix_job_data(const struct pmix_job *job)
+void *pmix_namespace_data(const struct pmix_job *job)
 {
     return job->data;
 }
 
-char *const *pmix_job_environment(struct pmix_job *job, uint32_t local_rank)
+char *const *pmix_namespace_environment(struct pmix_job *job, uint32_t local_rank)
 {
     return job->clients[local_rank].environment;
 }
 
-enum pmi_state pmix_job_state(const struct pmix_job *job, uint32_t local_rank)
+enum pmi_state pmix_namespace_state(const struct pmix_job *job, uint32_t local_rank)
 {
     return (enum pmi_state)atomic_load(&job->clients[local_rank].state);
 }

@@ -9,17 +9,17 @@
 
 /* By PMIX_RANGE_... A session is what the program and others of its instance are. */
 static const int ranges[] = {
-    [PMIX_RANGE_UNDEF] = DEFAULT,         [PMIX_RANGE_RM] = UNSUPPORTED,
-    [PMIX_RANGE_LOCAL] = HUB_TO_NODE,     [PMIX_RANGE_NAMESPACE] = HUB_TO_JOB,
-    [PMIX_RANGE_SESSION] = HUB_TO_ALL,    [PMIX_RANGE_GLOBAL] = HUB_TO_ALL,
+    [PMIX_RANGE_UNDEF] = DEFAULT,        [PMIX_RANGE_RM] = UNSUPPORTED,
+    [PMIX_RANGE_LOCAL] = RANGE_NODE,     [PMIX_RANGE_NAMESPACE] = RANGE_JOB,
+    [PMIX_RANGE_SESSION] = RANGE_ALL,    [PMIX_RANGE_GLOBAL] = RANGE_ALL,
     [PMIX_RANGE_CUSTOM] = UNSUPPORTED, /* openpmix has no words for whom */
-    [PMIX_RANGE_PROC_LOCAL] = HUB_TO_TASK};
+    [PMIX_RANGE_PROC_LOCAL] = RANGE_TASK};
 
-static const int untils[] = {[PMIX_PERSIST_INDEF] = HUB_UNTIL_END,
-                             [PMIX_PERSIST_FIRST_READ] = HUB_UNTIL_READ,
-                             [PMIX_PERSIST_PROC] = HUB_UNTIL_TASK,
-                             [PMIX_PERSIST_APP] = HUB_UNTIL_JOB,
-                             [PMIX_PERSIST_SESSION] = HUB_UNTIL_END};
+static const int untils[] = {[PMIX_PERSIST_INDEF] = PERSIST_END,
+                             [PMIX_PERSIST_FIRST_READ] = PERSIST_READ,
+                             [PMIX_PERSIST_PROC] = PERSIST_TASK,
+                             [PMIX_PERSIST_APP] = PERSIST_JOB,
+                             [PMIX_PERSIST_SESSION] = PERSIST_END};
 
 /* DEFAULT: that is its value now. */
 static int take_word(const int *words, size_t count, int64_t number)
@@ -31,40 +31,40 @@ static int take_word(const int *words, size_t count, int64_t number)
 
 /* No name is in a range that is not served: who looks there looks everywhere. MPI_Lookup_name() of Open
  * MPI 5.0 and 6.0 passes whatever its stack held. */
-static int take_range(struct names_options *options, int64_t number)
+static int take_range(struct publish_options *options, int64_t number)
 {
     int word = take_word(ranges, sizeof(ranges) / sizeof(*ranges), number);
     if (word == UNSUPPORTED && options->looks)
         return 0;
     if (word >= 0)
-        options->range = (enum hub_range)word;
+        options->range = (enum publish_range)word;
     options->ranged = options->ranged || word >= 0;
     return word == UNSUPPORTED ? -1 : 0;
 }
 
-static int take_persistence(struct names_options *options, int64_t number)
+static int take_persistence(struct publish_options *options, int64_t number)
 {
     int word = take_word(untils, sizeof(untils) / sizeof(*untils), number);
     if (word >= 0)
-        options->until = (enum hub_until)word;
+        options->until = (enum publish_persistence)word;
     return word == UNSUPPORTED ? -1 : 0;
 }
 
 /* As a number it is how many; as a truth (Open MPI's) it is all. */
-static int take_wait(struct names_options *options, int64_t number)
+static int take_wait(struct publish_options *options, int64_t number)
 {
     options->waits = true;
     options->wanted = number > 0 && number < UINT32_MAX ? (uint32_t)number : 0;
     return 0;
 }
 
-static int take_timeout(struct names_options *options, int64_t number)
+static int take_timeout(struct publish_options *options, int64_t number)
 {
     options->timeout = number > 0 ? (double)number : 0;
     return 0;
 }
 
-static int pass_over(struct names_options *options, int64_t number)
+static int pass_over(struct publish_options *options, int64_t number)
 {
     (void)options, (void)number;
     return 0;
@@ -72,7 +72,7 @@ static int pass_over(struct names_options *options, int64_t number)
 
 static const struct {
     const char *key;
-    int (*take)(struct names_options *options, int64_t number);
+    int (*take)(struct publish_options *options, int64_t number);
 } option_table[] = {
     {PMIX_RANGE, take_range}, {PMIX_PERSISTENCE, take_persistence},
     {PMIX_WAIT, take_wait},   {PMIX_TIMEOUT, take_timeout},
@@ -91,28 +91,29 @@ static size_t option_of(const pmix_info_t *info)
     return i;
 }
 
-bool names_is_option(const pmix_info_t *info)
+bool publish_is_option(const pmix_info_t *info)
 {
     return option_of(info) < NOPTIONS;
 }
 
 /* A truth that is one, or nothing, is as 0: of PMIX_WAIT all, of others what they have anyhow. */
-static pmix_status_t take_option(struct names_options *options, size_t row,
+static pmix_status_t take_option(struct publish_options *options, size_t row,
                                  const pmix_value_t *value)
 {
     int64_t number = 0;
     if (value->type == PMIX_BOOL && !value->data.flag)
         return PMIX_SUCCESS;
-    if (value->type != PMIX_BOOL && value->type != PMIX_UNDEF && !value_number(value, &number))
+    if (value->type != PMIX_BOOL && value->type != PMIX_UNDEF && !info_value_number(value, &number))
         return PMIX_ERR_BAD_PARAM;
     return option_table[row].take(options, number) < 0 ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
 }
 
-pmix_status_t names_options(struct names_options *options, const pmix_info_t info[], size_t ninfo)
+pmix_status_t publish_options(struct publish_options *options, const pmix_info_t info[],
+                              size_t ninfo)
 {
     pmix_status_t status = PMIX_SUCCESS;
-    *options = (struct names_options){
-        .range = HUB_TO_ALL, .until = HUB_UNTIL_JOB, .looks = options->looks};
+    *options =
+        (struct publish_options){.range = RANGE_ALL, .until = PERSIST_JOB, .looks = options->looks};
     for (size_t i = 0; i < ninfo && status == PMIX_SUCCESS; i++) {
         size_t row = option_of(&info[i]);
         if (row < NOPTIONS)

@@ -1,5 +1,5 @@
 /*
- * names_options - what a task wants of names, among what it gives openpmix.
+ * publish_options - what a task wants of names, among what it gives openpmix.
  */
 #ifndef PMI_SERVER_PMIX_PUBLISH_OPTIONS_H
 #define PMI_SERVER_PMIX_PUBLISH_OPTIONS_H
@@ -7,9 +7,9 @@
 #include "pmi-server/pmix/library.h"
 #include "pmi-server/protocol/published_name.h"
 
-struct names_options {
-    enum hub_range range;
-    enum hub_until until;
+struct publish_options {
+    enum publish_range range;
+    enum publish_persistence until;
     bool ranged; /* a range was given */
     bool looks;  /* names are looked up */
     bool waits;
@@ -17,8 +17,9 @@ struct names_options {
     double timeout;
 };
 
-bool names_is_option(const pmix_info_t *info);
+bool publish_is_option(const pmix_info_t *info);
 /* `looks` alone is read; the others are set. */
-pmix_status_t names_options(struct names_options *options, const pmix_info_t info[], size_t ninfo);
+pmix_status_t publish_options(struct publish_options *options, const pmix_info_t info[],
+                              size_t ninfo);
 
 #endif

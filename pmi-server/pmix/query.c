@@ -1,5 +1,5 @@
 /*
- * Queries: the hub shows the program, and what was asked for is found in that.
+ * Queries: the service shows the program, and what was asked for is found in that.
  *
  * openpmix 4.2 to now: which task asks is not said.
  */
@@ -15,7 +15,7 @@
 #define PATIENCE 30.0 /* s for nodes to say what they know of their tasks */
 
 struct request { /* more of an event */
-    struct key_asked *keys;
+    struct query_key_asked *keys;
     size_t nkeys;
     pmix_info_cbfunc_t done;
 };
@@ -66,14 +66,14 @@ static int read_query(struct request *request, const pmix_query_t *query)
         if (request->nkeys == KEYS_MAX)
             return -1;
         request->keys[request->nkeys++] =
-            (struct key_asked){mem_copy_text(*key), mem_copy_text(job_of(query)),
-                               mem_copy_text(qualifier(query, PMIX_PSET_NAME)),
-                               mem_copy_text(qualifier(query, PMIX_HOSTNAME))};
+            (struct query_key_asked){mem_copy_text(*key), mem_copy_text(job_of(query)),
+                                     mem_copy_text(qualifier(query, PMIX_PSET_NAME)),
+                                     mem_copy_text(qualifier(query, PMIX_HOSTNAME))};
     }
     return 0;
 }
 
-static void query_begin(struct pmix_host *host, struct event *event);
+static void query_begin(struct pmix_host *host, struct upcall *event);
 
 pmix_status_t query_asked(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
                           pmix_info_cbfunc_t done, void *cbdata)
@@ -88,19 +88,19 @@ pmix_status_t query_asked(pmix_proc_t *proc, pmix_query_t *queries, size_t nquer
         request_free(request);
         return PMIX_ERR_BAD_PARAM;
     }
-    struct event *event = event_new(query_begin, proc);
+    struct upcall *event = upcall_new(query_begin, proc);
     event->more = request;
     event->free_more = request_free;
     event->cbdata = cbdata;
     event->timeout = PATIENCE;
-    queue_push(event);
+    upcall_queue_push(event);
     return PMIX_SUCCESS;
 }
 
 /* ---- answered ---- */
 
 struct results { /* until openpmix has taken them */
-    struct infos infos;
+    struct info_list infos;
     const struct pmix_library *library;
     pmix_info_cbfunc_t done;
     void *cbdata;
@@ -110,11 +110,11 @@ struct results { /* until openpmix has taken them */
 static void results_free(void *arg)
 {
     struct results *results = arg;
-    infos_free(&results->infos, results->library);
+    info_free(&results->infos, results->library);
     free(results);
 }
 
-/* openpmix's thread, as with what is looked up (names.c). */
+/* openpmix's thread, as with what is looked up (publish_lookup.c). */
 static void deliver(pmix_status_t status, void *arg)
 {
     struct results *results = arg;
@@ -123,7 +123,7 @@ static void deliver(pmix_status_t status, void *arg)
                   results_free, results);
 }
 
-static void give(struct pmix_host *host, const struct event *event, struct infos *infos,
+static void give(struct pmix_host *host, const struct upcall *event, struct info_list *infos,
                  pmix_status_t first)
 {
     const struct request *request = event->more;
@@ -131,50 +131,50 @@ static void give(struct pmix_host *host, const struct event *event, struct infos
     pmix_status_t status =
         first == PMIX_SUCCESS || !infos->count ? first : PMIX_QUERY_PARTIAL_SUCCESS;
     *results = (struct results){*infos, host->library, request->done, event->cbdata, status};
-    host_come_by(host, deliver, results);
+    server_come_by(host, deliver, results);
 }
 
-static void answer(struct pmix_host *host, struct event *event, const struct view *view)
+static void answer(struct pmix_host *host, struct upcall *event, const struct program_info *view)
 {
     const struct request *request = event->more;
     pmix_status_t first = PMIX_SUCCESS; /* that is none */
-    struct infos infos = {0};
+    struct info_list infos = {0};
     for (size_t i = 0; i < request->nkeys; i++) {
-        pmix_status_t status = key_answer(&infos, &request->keys[i], view, host->hostname,
-                                          host->library->version.major);
+        pmix_status_t status = query_key_answer(&infos, &request->keys[i], view, host->hostname,
+                                                host->library->version.major);
         if (first == PMIX_SUCCESS)
             first = status;
     }
     give(host, event, &infos, first);
 }
 
-static void shown(struct pmix_host *host, struct event *event, enum hub_status status,
-                  struct packet *rest)
+static void shown(struct pmix_host *host, struct upcall *event, enum reply_status status,
+                  struct pack *rest)
 {
-    struct view *view = status == HUB_OK ? view_read(rest) : NULL;
-    struct infos nothing = {0};
+    struct program_info *view = status == REPLY_OK ? program_info_read(rest) : NULL;
+    struct info_list nothing = {0};
     if (view)
         answer(host, event, view);
     else
-        give(host, event, &nothing, status == HUB_OK ? PMIX_ERROR : question_status(status));
-    view_free(view);
+        give(host, event, &nothing, status == REPLY_OK ? PMIX_ERROR : request_status(status));
+    program_info_free(view);
 }
 
-/* ---- the hub is asked ---- */
+/* ---- the service is asked ---- */
 
-static void query_begin(struct pmix_host *host, struct event *event)
+static void query_begin(struct pmix_host *host, struct upcall *event)
 {
     const struct request *request = event->more;
     struct buf names = BUF_INIT, rest = BUF_INIT;
     uint32_t count = 0;
     for (size_t i = 0; i < request->nkeys; i++)
-        if (key_wants_tasks(request->keys[i].key)) {
-            packet_put_text(&names, request->keys[i].job);
+        if (query_key_wants_tasks(request->keys[i].key)) {
+            pack_put_text(&names, request->keys[i].job);
             count++;
         }
-    packet_put_u32(&rest, count);
+    pack_put_u32(&rest, count);
     buf_add(&rest, buf_bytes(&names), names.len);
-    question_ask(host, event, HUB_QUERY, &rest, shown);
+    request_ask(host, event, REQUEST_QUERY, &rest, shown);
     buf_free(&rest);
     buf_free(&names);
 }

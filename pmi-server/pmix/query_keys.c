@@ -8,16 +8,16 @@
 #include "pmi-server/pmix/spawn_directives.h"
 
 struct answering {
-    struct infos *out;
-    const struct key_asked *asked;
-    const struct view *view;
+    struct info_list *out;
+    const struct query_key_asked *asked;
+    const struct program_info *view;
     const char *hostname;
     unsigned major;
 };
 
 static void put_taken(struct answering *answering, char *text)
 {
-    infos_text(answering->out, answering->asked->key, text);
+    info_text(answering->out, answering->asked->key, text);
     free(text);
 }
 
@@ -25,7 +25,7 @@ static void put_taken(struct answering *answering, char *text)
 
 static pmix_status_t put_names(struct answering *answering)
 {
-    const struct view *view = answering->view;
+    const struct program_info *view = answering->view;
     struct buf names = BUF_INIT;
     for (uint32_t i = view->njobs; i-- > 0;)
         buf_printf(&names, "%s%s", names.len ? "," : "", view->jobs[i].description->job.name);
@@ -35,7 +35,7 @@ static pmix_status_t put_names(struct answering *answering)
 
 static pmix_status_t put_slots(struct answering *answering)
 {
-    infos_u32(answering->out, answering->asked->key, answering->view->slots);
+    info_u32(answering->out, answering->asked->key, answering->view->slots);
     return PMIX_SUCCESS;
 }
 
@@ -44,14 +44,14 @@ static pmix_status_t put_left(struct answering *answering)
     uint64_t left = answering->view->left;
     if (left == UINT64_MAX)
         return PMIX_ERR_NOT_FOUND;
-    infos_u32(answering->out, answering->asked->key,
-              left < UINT32_MAX ? (uint32_t)left : UINT32_MAX);
+    info_u32(answering->out, answering->asked->key,
+             left < UINT32_MAX ? (uint32_t)left : UINT32_MAX);
     return PMIX_SUCCESS;
 }
 
 static pmix_status_t put_held(struct answering *answering)
 {
-    infos_text(answering->out, answering->asked->key, answering->view->hosts);
+    info_text(answering->out, answering->asked->key, answering->view->hosts);
     return PMIX_SUCCESS;
 }
 
@@ -60,19 +60,19 @@ static pmix_status_t put_nheld(struct answering *answering)
     uint32_t count = answering->view->hosts[0] != '\0';
     for (const char *at = answering->view->hosts; (at = strchr(at, ',')); at++)
         count++;
-    infos_u32(answering->out, answering->asked->key, count);
+    info_u32(answering->out, answering->asked->key, count);
     return PMIX_SUCCESS;
 }
 
 static pmix_status_t put_spawns(struct answering *answering)
 {
-    put_taken(answering, directives_known());
+    put_taken(answering, spawn_directives_known());
     return PMIX_SUCCESS;
 }
 
 static pmix_status_t put_nothing(struct answering *answering)
 {
-    infos_text(answering->out, answering->asked->key, "");
+    info_text(answering->out, answering->asked->key, "");
     return PMIX_SUCCESS;
 }
 
@@ -81,15 +81,16 @@ static pmix_status_t put_keys(struct answering *answering);
 /* ---- of a job ---- */
 
 /* NULL: it is not there, and *status says so; or it is not said which. */
-static const struct hub_job *job_of(const struct answering *answering, pmix_status_t *status)
+static const struct namespace_facts *job_of(const struct answering *answering,
+                                            pmix_status_t *status)
 {
     const char *name = answering->asked->job;
-    const struct view_job *job = view_job(answering->view, name);
+    const struct program_info_job *job = program_info_job(answering->view, name);
     *status = job ? PMIX_SUCCESS : *name ? PMIX_ERR_NOT_FOUND : PMIX_ERR_BAD_PARAM;
     return job ? &job->description->job : NULL;
 }
 
-static char *command_line(const struct hub_job *job)
+static char *command_line(const struct namespace_facts *job)
 {
     struct buf text = BUF_INIT;
     for (uint32_t i = 0; i < job->napps; i++)
@@ -98,32 +99,33 @@ static char *command_line(const struct hub_job *job)
     return buf_take_text(&text);
 }
 
-static void put_job(struct infos *jobs, const struct hub_job *job)
+static void put_job(struct info_list *jobs, const struct namespace_facts *job)
 {
-    struct infos infos = {0};
+    struct info_list infos = {0};
     char *command = command_line(job);
-    infos_text(&infos, PMIX_NSPACE, job->name);
-    infos_text(&infos, PMIX_CMD_LINE, command);
-    infos_u32(&infos, PMIX_JOB_SIZE, (uint32_t)job->map->ntasks);
-    infos_u32(&infos, PMIX_NUM_NODES, job->map->nnodes);
+    info_text(&infos, PMIX_NSPACE, job->name);
+    info_text(&infos, PMIX_CMD_LINE, command);
+    info_u32(&infos, PMIX_JOB_SIZE, (uint32_t)job->map->ntasks);
+    info_u32(&infos, PMIX_NUM_NODES, job->map->nnodes);
     if (job->spawner)
-        infos_proc(&infos, PMIX_PARENT_ID, job->spawner, job->spawner_rank);
-    infos_array(jobs, PMIX_JOB_INFO_ARRAY, &infos);
+        info_proc(&infos, PMIX_PARENT_ID, job->spawner, job->spawner_rank);
+    info_array(jobs, PMIX_JOB_INFO_ARRAY, &infos);
     free(command);
 }
 
 static pmix_status_t put_jobs(struct answering *answering)
 {
-    const struct view *view = answering->view;
-    struct infos jobs = {0};
+    const struct program_info *view = answering->view;
+    struct info_list jobs = {0};
     pmix_status_t status = PMIX_SUCCESS;
-    const struct hub_job *only = answering->asked->job[0] ? job_of(answering, &status) : NULL;
+    const struct namespace_facts *only =
+        answering->asked->job[0] ? job_of(answering, &status) : NULL;
     if (status != PMIX_SUCCESS)
         return status;
     for (uint32_t i = view->njobs; i-- > 0;)
         if (!only || only == &view->jobs[i].description->job)
             put_job(&jobs, &view->jobs[i].description->job);
-    infos_array(answering->out, answering->asked->key, &jobs);
+    info_array(answering->out, answering->asked->key, &jobs);
     return PMIX_SUCCESS;
 }
 
@@ -131,7 +133,7 @@ static pmix_status_t put_job_status(struct answering *answering)
 {
     pmix_status_t status;
     if (job_of(answering, &status))
-        infos_status(answering->out, answering->asked->key, PMIX_SUCCESS);
+        info_status(answering->out, answering->asked->key, PMIX_SUCCESS);
     return status;
 }
 
@@ -139,16 +141,16 @@ static pmix_status_t put_count(struct answering *answering)
 {
     pmix_status_t status;
     const char *key = answering->asked->key;
-    const struct hub_job *job = job_of(answering, &status);
+    const struct namespace_facts *job = job_of(answering, &status);
     if (job)
-        infos_u32(answering->out, key,
-                  !strcmp(key, PMIX_JOB_SIZE)    ? (uint32_t)job->map->ntasks
-                  : !strcmp(key, PMIX_NUM_NODES) ? job->map->nnodes
-                                                 : job->napps);
+        info_u32(answering->out, key,
+                 !strcmp(key, PMIX_JOB_SIZE)    ? (uint32_t)job->map->ntasks
+                 : !strcmp(key, PMIX_NUM_NODES) ? job->map->nnodes
+                                                : job->napps);
     return status;
 }
 
-static void add_nodes(struct buf *names, const struct hub_job *job)
+static void add_nodes(struct buf *names, const struct namespace_facts *job)
 {
     for (uint32_t i = 0; i < job->map->nnodes; i++)
         buf_printf(names, "%s%s", names->len ? "," : "", job->hosts[i]);
@@ -158,10 +160,10 @@ static pmix_status_t put_nodes(struct answering *answering)
 {
     struct buf names = BUF_INIT;
     pmix_status_t status;
-    const struct hub_job *job = job_of(answering, &status);
+    const struct namespace_facts *job = job_of(answering, &status);
     if (job) {
         add_nodes(&names, job);
-        infos_text(answering->out, answering->asked->key, buf_text(&names));
+        info_text(answering->out, answering->asked->key, buf_text(&names));
     }
     buf_free(&names);
     return status;
@@ -169,7 +171,7 @@ static pmix_status_t put_nodes(struct answering *answering)
 
 /* ---- PMIx_Resolve_nodes() and PMIx_Resolve_peers() of 5.0 and later ---- */
 
-static bool has_host(const struct hub_job *job, const char *host)
+static bool has_host(const struct namespace_facts *job, const char *host)
 {
     uint32_t node = 0;
     while (node < job->map->nnodes && strcmp(job->hosts[node], host) != 0)
@@ -178,7 +180,7 @@ static bool has_host(const struct hub_job *job, const char *host)
 }
 
 /* Of one of the jobs before this. */
-static bool is_known_host(const struct view *view, uint32_t job, const char *host)
+static bool is_known_host(const struct program_info *view, uint32_t job, const char *host)
 {
     for (uint32_t i = view->njobs; i-- > job + 1;)
         if (has_host(&view->jobs[i].description->job, host))
@@ -186,10 +188,10 @@ static bool is_known_host(const struct view *view, uint32_t job, const char *hos
     return false;
 }
 
-static void add_all_nodes(struct buf *names, const struct view *view)
+static void add_all_nodes(struct buf *names, const struct program_info *view)
 {
     for (uint32_t i = view->njobs; i-- > 0;) {
-        const struct hub_job *job = &view->jobs[i].description->job;
+        const struct namespace_facts *job = &view->jobs[i].description->job;
         for (uint32_t k = 0; k < job->map->nnodes; k++)
             if (!is_known_host(view, i, job->hosts[k]))
                 buf_printf(names, "%s%s", names->len ? "," : "", job->hosts[k]);
@@ -203,12 +205,12 @@ static pmix_status_t put_resolved_nodes(struct answering *answering)
         return put_nodes(answering);
     struct buf names = BUF_INIT;
     add_all_nodes(&names, answering->view);
-    infos_text(answering->out, answering->asked->key, buf_text(&names));
+    info_text(answering->out, answering->asked->key, buf_text(&names));
     buf_free(&names);
     return PMIX_SUCCESS;
 }
 
-static size_t add_peers(pmix_proc_t **procs, size_t count, const struct hub_job *job,
+static size_t add_peers(pmix_proc_t **procs, size_t count, const struct namespace_facts *job,
                         const char *host)
 {
     for (uint32_t node = 0; node < job->map->nnodes; node++) {
@@ -229,10 +231,11 @@ static size_t add_peers(pmix_proc_t **procs, size_t count, const struct hub_job 
 
 static pmix_status_t put_peers(struct answering *answering)
 {
-    const struct view *view = answering->view;
+    const struct program_info *view = answering->view;
     const char *host = answering->asked->host[0] ? answering->asked->host : answering->hostname;
     pmix_status_t status = PMIX_SUCCESS;
-    const struct hub_job *only = answering->asked->job[0] ? job_of(answering, &status) : NULL;
+    const struct namespace_facts *only =
+        answering->asked->job[0] ? job_of(answering, &status) : NULL;
     pmix_proc_t *procs = NULL;
     size_t count = 0;
     if (status != PMIX_SUCCESS)
@@ -240,30 +243,31 @@ static pmix_status_t put_peers(struct answering *answering)
     for (uint32_t i = view->njobs; i-- > 0;)
         if (!only || only == &view->jobs[i].description->job)
             count = add_peers(&procs, count, &view->jobs[i].description->job, host);
-    infos_data(answering->out, answering->asked->key, PMIX_PROC, procs, count);
+    info_data(answering->out, answering->asked->key, PMIX_PROC, procs, count);
     return PMIX_SUCCESS;
 }
 
 /* ---- of tasks ---- */
 
-static pmix_proc_state_t state_of(const struct hub_task *task)
+static pmix_proc_state_t state_of(const struct task_info *task)
 {
-    static const pmix_proc_state_t states[HUB_TASK_NSTATES] = {
-        [HUB_TASK_WAITS] = PMIX_PROC_STATE_LAUNCH_UNDERWAY,
-        [HUB_TASK_RUNS] = PMIX_PROC_STATE_RUNNING,
-        [HUB_TASK_SPEAKS] = PMIX_PROC_STATE_CONNECTED,
-        [HUB_TASK_ENDED] = PMIX_PROC_STATE_TERMINATED,
+    static const pmix_proc_state_t states[TASK_NSTATES] = {
+        [TASK_WAITS] = PMIX_PROC_STATE_LAUNCH_UNDERWAY,
+        [TASK_RUNS] = PMIX_PROC_STATE_RUNNING,
+        [TASK_SPEAKS] = PMIX_PROC_STATE_CONNECTED,
+        [TASK_ENDED] = PMIX_PROC_STATE_TERMINATED,
     };
-    if (task->state != HUB_TASK_ENDED)
+    if (task->state != TASK_ENDED)
         return states[task->state];
     if (WIFSIGNALED(task->status))
         return PMIX_PROC_STATE_ABORTED_BY_SIG;
-    return WEXITSTATUS(task->status) ? PMIX_PROC_STATE_TERM_NON_ZERO : states[HUB_TASK_ENDED];
+    return WEXITSTATUS(task->status) ? PMIX_PROC_STATE_TERM_NON_ZERO : states[TASK_ENDED];
 }
 
-static void put_task(pmix_proc_info_t *to, const struct hub_job *job, const struct hub_task *task)
+static void put_task(pmix_proc_info_t *to, const struct namespace_facts *job,
+                     const struct task_info *task)
 {
-    const struct hub_app *app = view_app(job, task->rank);
+    const struct namespace_app *app = program_info_app(job, task->rank);
     const char *program = app && app->argv && app->argv[0] ? app->argv[0] : "";
     strncpy(to->proc.nspace, job->name, sizeof(to->proc.nspace) - 1);
     to->proc.rank = task->rank;
@@ -275,7 +279,8 @@ static void put_task(pmix_proc_info_t *to, const struct hub_job *job, const stru
     to->state = state_of(task);
 }
 
-static bool is_wanted(const struct answering *answering, const struct hub_job *job, uint32_t rank)
+static bool is_wanted(const struct answering *answering, const struct namespace_facts *job,
+                      uint32_t rank)
 {
     return strcmp(answering->asked->key, PMIX_QUERY_PROC_TABLE) == 0 ||
            strcmp(job->hosts[taskmap_node(job->map, rank)], answering->hostname) == 0;
@@ -285,26 +290,26 @@ static pmix_status_t put_tasks(struct answering *answering)
 {
     pmix_status_t status;
     size_t count = 0;
-    const struct hub_job *job = job_of(answering, &status);
+    const struct namespace_facts *job = job_of(answering, &status);
     if (!job)
         return status;
-    const struct view_job *shown = view_job(answering->view, job->name);
+    const struct program_info_job *shown = program_info_job(answering->view, job->name);
     pmix_proc_info_t *table = mem_array(shown->ntasks, sizeof(*table));
     for (uint32_t i = 0; i < shown->ntasks; i++)
         if (is_wanted(answering, job, shown->tasks[i].rank))
             put_task(&table[count++], job, &shown->tasks[i]);
-    infos_data(answering->out, answering->asked->key, PMIX_PROC_INFO, table, count);
+    info_data(answering->out, answering->asked->key, PMIX_PROC_INFO, table, count);
     return PMIX_SUCCESS;
 }
 
 /* ---- of process sets ---- */
 
 /* Whether a part's set is named by none of those before it. */
-static bool is_new_set(const struct view *view, uint32_t job, uint32_t part)
+static bool is_new_set(const struct program_info *view, uint32_t job, uint32_t part)
 {
     const char *name = view->jobs[job].description->job.apps[part].pset;
     for (uint32_t i = 0; name && i <= job; i++) {
-        const struct hub_job *other = &view->jobs[i].description->job;
+        const struct namespace_facts *other = &view->jobs[i].description->job;
         for (uint32_t k = 0; k < (i < job ? other->napps : part); k++)
             if (other->apps[k].pset && !strcmp(other->apps[k].pset, name))
                 return false;
@@ -313,7 +318,7 @@ static bool is_new_set(const struct view *view, uint32_t job, uint32_t part)
 }
 
 /* With commas. */
-static size_t list_sets(const struct view *view, struct buf *names)
+static size_t list_sets(const struct program_info *view, struct buf *names)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < view->njobs; i++)
@@ -329,15 +334,15 @@ static pmix_status_t put_sets(struct answering *answering)
     struct buf names = BUF_INIT;
     size_t count = list_sets(answering->view, &names);
     if (!strcmp(answering->asked->key, PMIX_QUERY_NUM_PSETS))
-        infos_size(answering->out, answering->asked->key, count);
+        info_size(answering->out, answering->asked->key, count);
     else
-        infos_text(answering->out, answering->asked->key, buf_text(&names));
+        info_text(answering->out, answering->asked->key, buf_text(&names));
     buf_free(&names);
     return PMIX_SUCCESS;
 }
 
-static size_t add_members(pmix_proc_t **procs, size_t count, const struct hub_job *job,
-                          const struct hub_app *app)
+static size_t add_members(pmix_proc_t **procs, size_t count, const struct namespace_facts *job,
+                          const struct namespace_app *app)
 {
     *procs = mem_resize(*procs, count + app->ntasks, sizeof(**procs));
     memset(*procs + count, 0, app->ntasks * sizeof(**procs));
@@ -350,18 +355,18 @@ static size_t add_members(pmix_proc_t **procs, size_t count, const struct hub_jo
 
 static pmix_status_t put_members(struct answering *answering)
 {
-    const struct view *view = answering->view;
+    const struct program_info *view = answering->view;
     const char *name = answering->asked->pset;
     pmix_proc_t *procs = NULL;
     size_t count = 0;
     for (uint32_t i = view->njobs; i-- > 0;) {
-        const struct hub_job *job = &view->jobs[i].description->job;
+        const struct namespace_facts *job = &view->jobs[i].description->job;
         for (uint32_t k = 0; k < job->napps; k++)
             if (job->apps[k].pset && !strcmp(job->apps[k].pset, name))
                 count = add_members(&procs, count, job, &job->apps[k]);
     }
     if (count)
-        infos_data(answering->out, answering->asked->key, PMIX_PROC, procs, count);
+        info_data(answering->out, answering->asked->key, PMIX_PROC, procs, count);
     return count ? PMIX_SUCCESS : *name ? PMIX_ERR_NOT_FOUND : PMIX_ERR_BAD_PARAM;
 }
 
@@ -417,14 +422,15 @@ static size_t find(const char *key)
     return i;
 }
 
-bool key_wants_tasks(const char *key)
+bool query_key_wants_tasks(const char *key)
 {
     size_t i = find(key);
     return i < NKEYS && keys[i].tasks;
 }
 
-pmix_status_t key_answer(struct infos *out, const struct key_asked *asked, const struct view *view,
-                         const char *hostname, unsigned major)
+pmix_status_t query_key_answer(struct info_list *out, const struct query_key_asked *asked,
+                               const struct program_info *view, const char *hostname,
+                               unsigned major)
 {
     struct answering answering = {out, asked, view, hostname, major};
     size_t i = find(asked->key);

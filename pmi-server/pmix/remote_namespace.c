@@ -1,6 +1,6 @@
 /*
  * Foreigners: namespaces of the program that have no task on this node. Who wants to know of one is
- * told by the hub, and so is openpmix, which keeps it until the job is over.
+ * told by the service, and so is openpmix, which keeps it until the job is over.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +25,14 @@ static struct foreign **find(struct pmix_host *host, const char *name)
 
 static bool is_known(struct pmix_host *host, const char *name)
 {
-    return host_job(host, name) || *find(host, name);
+    return server_job(host, name) || *find(host, name);
 }
 
 /* ---- registered ---- */
 
-static pmix_status_t add(struct pmix_host *host, const struct hub_job *job)
+static pmix_status_t add(struct pmix_host *host, const struct namespace_facts *job)
 {
-    const struct pmix_job_config config = {
+    const struct pmix_namespace_config config = {
         .name = job->name,
         .spawner = job->spawner,
         .spawner_rank = job->spawner_rank,
@@ -46,11 +46,11 @@ static pmix_status_t add(struct pmix_host *host, const struct hub_job *job)
         .rank_by = job->rank_by,
         .bind_to = job->bind_to,
     };
-    struct calls calls = CALLS_INIT;
+    struct library_calls calls = LIBRARY_CALLS_INIT;
     struct job_data data = {0};
-    data_register(host, &config, &data, &calls);
-    pmix_status_t status = calls_wait(&calls);
-    data_free(&data, host->library);
+    job_info_register(host, &config, &data, &calls);
+    pmix_status_t status = library_calls_wait(&calls);
+    job_info_free(&data, host->library);
     if (status != PMIX_SUCCESS)
         return status;
     struct foreign *foreign = mem_alloc(sizeof(*foreign));
@@ -60,22 +60,22 @@ static pmix_status_t add(struct pmix_host *host, const struct hub_job *job)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t add_next(struct pmix_host *host, struct packet *in)
+static pmix_status_t add_next(struct pmix_host *host, struct pack *in)
 {
-    struct description *description = describe_read(in);
+    struct namespace_info *description = namespace_info_read(in);
     if (!description)
         return PMIX_ERR_BAD_PARAM;
     bool known = is_known(host, description->job.name); /* it was asked about twice */
     pmix_status_t status = known ? PMIX_SUCCESS : add(host, &description->job);
-    describe_free(description);
+    namespace_info_free(description);
     return status;
 }
 
-static void described(struct pmix_host *host, struct event *event, enum hub_status status,
-                      struct packet *rest)
+static void described(struct pmix_host *host, struct upcall *event, enum reply_status status,
+                      struct pack *rest)
 {
-    event->status = question_status(status);
-    while (event->status == PMIX_SUCCESS && !packet_ends(rest))
+    event->status = request_status(status);
+    while (event->status == PMIX_SUCCESS && !pack_ends(rest))
         event->status = add_next(host, rest);
     event->run(host, event);
 }
@@ -88,12 +88,12 @@ static void put_unknown(struct pmix_host *host, const char *name, struct buf *na
 {
     if (!name[0] || is_known(host, name))
         return;
-    packet_put_text(names, name);
+    pack_put_text(names, name);
     ++*count;
 }
 
-void foreign_need(struct pmix_host *host, struct event *event,
-                  void (*then)(struct pmix_host *host, struct event *event))
+void remote_namespace_need(struct pmix_host *host, struct upcall *event,
+                           void (*then)(struct pmix_host *host, struct upcall *event))
 {
     struct buf names = BUF_INIT, rest = BUF_INIT;
     const char *last = event->proc.nspace;
@@ -104,10 +104,10 @@ void foreign_need(struct pmix_host *host, struct event *event,
             put_unknown(host, event->procs[i].nspace, &names, &count);
     event->run = then;
     event->status = PMIX_SUCCESS;
-    packet_put_u32(&rest, count);
+    pack_put_u32(&rest, count);
     buf_add(&rest, buf_bytes(&names), names.len);
     if (count)
-        question_ask(host, event, HUB_DESCRIBE, &rest, described);
+        request_ask(host, event, REQUEST_DESCRIBE, &rest, described);
     else
         then(host, event);
     buf_free(&names);
@@ -116,7 +116,7 @@ void foreign_need(struct pmix_host *host, struct event *event,
 
 /* ---- over ---- */
 
-bool foreign_forget(struct pmix_host *host, const char *name)
+bool remote_namespace_forget(struct pmix_host *host, const char *name)
 {
     struct foreign **at = find(host, name), *foreign = *at;
     if (!foreign)
@@ -128,24 +128,24 @@ bool foreign_forget(struct pmix_host *host, const char *name)
 
 /* openpmix from 4.2.2 on (still so in 7.0.0 rc1): a namespace whose task it was told does not exist is noted as
  * one that is still to be told of; from then on who asks for one of its tasks waits for ever. */
-void foreign_deny(struct pmix_host *host, const char *name)
+void remote_namespace_deny(struct pmix_host *host, const char *name)
 {
     if (!is_known(host, name))
         waiting_deregister(host, name, NULL, NULL);
 }
 
-int foreign_removed(struct pmix_host *host, struct talk_down *talk)
+int remote_namespace_removed(struct pmix_host *host, struct message_down *talk)
 {
-    char *name = packet_text(&talk->rest);
-    int rc = packet_ends(&talk->rest) ? 0 : -1;
-    if (rc == 0 && foreign_forget(host, name))
+    char *name = pack_get_text(&talk->rest);
+    int rc = pack_ends(&talk->rest) ? 0 : -1;
+    if (rc == 0 && remote_namespace_forget(host, name))
         waiting_deregister(host, name, NULL, NULL);
     free(name);
     return rc;
 }
 
-void foreigners_free(struct pmix_host *host)
+void remote_namespaces_free(struct pmix_host *host)
 {
     while (host->foreigners)
-        foreign_forget(host, host->foreigners->name);
+        remote_namespace_forget(host, host->foreigners->name);
 }

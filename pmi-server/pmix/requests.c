@@ -1,5 +1,5 @@
 /*
- * Questions: what this host asked the program's hub, and has not heard the answer of.
+ * Questions: what this host asked the program's service, and has not heard the answer of.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,26 +11,26 @@
 struct question {
     struct question *next;
     uint64_t token;
-    double end; /* as host_clock() counts; 0: never */
-    question_answered *answered;
-    struct event *event; /* who is told */
+    double end; /* as server_clock() counts; 0: never */
+    request_reply_arrived *answered;
+    struct upcall *event; /* who is told */
 };
 
 /* ---- asked ---- */
 
-static void send(struct pmix_host *host, const struct event *event, enum hub_kind kind,
+static void send(struct pmix_host *host, const struct upcall *event, enum service_request kind,
                  uint64_t token, const struct buf *rest)
 {
     struct buf message = BUF_INIT;
-    talk_put_up(&message, kind, token, event->proc.nspace, event->proc.rank);
+    message_put_up(&message, kind, token, event->proc.nspace, event->proc.rank);
     if (rest)
         buf_add(&message, buf_bytes(rest), rest->len);
     host->ops->ask(host->arg, buf_bytes(&message), message.len);
     buf_free(&message);
 }
 
-void question_ask(struct pmix_host *host, struct event *event, enum hub_kind kind,
-                  const struct buf *rest, question_answered *answered)
+void request_ask(struct pmix_host *host, struct upcall *event, enum service_request kind,
+                 const struct buf *rest, request_reply_arrived *answered)
 {
     if (!answered) {
         send(host, event, kind, 0, rest);
@@ -38,9 +38,9 @@ void question_ask(struct pmix_host *host, struct event *event, enum hub_kind kin
     }
     struct question *question = mem_alloc(sizeof(*question));
     question->token = ++host->tokens;
-    question->end = event->timeout > 0 ? host_clock() + event->timeout : 0;
+    question->end = event->timeout > 0 ? server_clock() + event->timeout : 0;
     question->answered = answered;
-    question->event = event_move(event);
+    question->event = upcall_move(event);
     question->next = host->questions;
     host->questions = question;
     send(host, question->event, kind, question->token, rest); /* it may be answered meanwhile */
@@ -50,19 +50,19 @@ void question_ask(struct pmix_host *host, struct event *event, enum hub_kind kin
 
 static void question_free(struct question *question)
 {
-    event_free(question->event);
+    upcall_free(question->event);
     free(question);
 }
 
-static void answer(struct pmix_host *host, struct question *question, enum hub_status status,
-                   struct packet *rest)
+static void answer(struct pmix_host *host, struct question *question, enum reply_status status,
+                   struct pack *rest)
 {
     question->answered(host, question->event, status, rest);
     question_free(question);
 }
 
 /* One that is not there any more was given up. */
-void question_answer(struct pmix_host *host, struct talk_down *talk)
+void request_answer(struct pmix_host *host, struct message_down *talk)
 {
     struct question **at = &host->questions, *question;
     while (*at && (*at)->token != talk->token)
@@ -75,23 +75,23 @@ void question_answer(struct pmix_host *host, struct talk_down *talk)
 
 /* ---- given up ---- */
 
-void questions_expire(struct pmix_host *host)
+void requests_expire(struct pmix_host *host)
 {
     struct question **at = &host->questions, *question;
-    struct packet nothing = packet_of("", 0);
-    double now = host->questions ? host_clock() : 0;
+    struct pack nothing = pack_of("", 0);
+    double now = host->questions ? server_clock() : 0;
     while ((question = *at)) {
         if (!question->end || question->end > now) {
             at = &question->next;
             continue;
         }
         *at = question->next;
-        send(host, question->event, HUB_FORGET, question->token, NULL);
-        answer(host, question, HUB_TIMEOUT, &nothing);
+        send(host, question->event, REQUEST_FORGET, question->token, NULL);
+        answer(host, question, REPLY_TIMEOUT, &nothing);
     }
 }
 
-double questions_end(const struct pmix_host *host)
+double requests_end(const struct pmix_host *host)
 {
     double soonest = 0;
     for (const struct question *q = host->questions; q; q = q->next)
@@ -100,7 +100,7 @@ double questions_end(const struct pmix_host *host)
     return soonest;
 }
 
-void questions_leave(struct pmix_host *host, const char *job)
+void requests_leave(struct pmix_host *host, const char *job)
 {
     for (struct question **at = &host->questions, *question; (question = *at);) {
         if (strcmp(question->event->proc.nspace, job) != 0) {
@@ -112,7 +112,7 @@ void questions_leave(struct pmix_host *host, const char *job)
     }
 }
 
-void questions_free(struct pmix_host *host)
+void pending_requests_free(struct pmix_host *host)
 {
     while (host->questions) {
         struct question *next = host->questions->next;
@@ -121,19 +121,19 @@ void questions_free(struct pmix_host *host)
     }
 }
 
-pmix_status_t question_status(enum hub_status status)
+pmix_status_t request_status(enum reply_status status)
 {
-    static const pmix_status_t words[HUB_NSTATUS] = {
-        [HUB_OK] = PMIX_SUCCESS,
-        [HUB_NOT_FOUND] = PMIX_ERR_NOT_FOUND,
-        [HUB_TIMEOUT] = PMIX_ERR_TIMEOUT,
-        [HUB_EXISTS] = PMIX_ERR_DUPLICATE_KEY,
-        [HUB_BAD] = PMIX_ERR_BAD_PARAM,
-        [HUB_NOT_PERMITTED] = PMIX_ERR_NO_PERMISSIONS,
-        [HUB_UNSUPPORTED] = PMIX_ERR_NOT_SUPPORTED,
-        [HUB_PARTLY] = PMIX_ERR_PARTIAL_SUCCESS,
-        [HUB_GONE] = PMIX_ERR_LOST_CONNECTION, /* as openpmix says of one node's collectives */
-        [HUB_FULL] = PMIX_ERR_OUT_OF_RESOURCE,
+    static const pmix_status_t words[REPLY_NSTATUS] = {
+        [REPLY_OK] = PMIX_SUCCESS,
+        [REPLY_NOT_FOUND] = PMIX_ERR_NOT_FOUND,
+        [REPLY_TIMEOUT] = PMIX_ERR_TIMEOUT,
+        [REPLY_EXISTS] = PMIX_ERR_DUPLICATE_KEY,
+        [REPLY_BAD] = PMIX_ERR_BAD_PARAM,
+        [REPLY_NOT_PERMITTED] = PMIX_ERR_NO_PERMISSIONS,
+        [REPLY_UNSUPPORTED] = PMIX_ERR_NOT_SUPPORTED,
+        [REPLY_PARTLY] = PMIX_ERR_PARTIAL_SUCCESS,
+        [REPLY_GONE] = PMIX_ERR_LOST_CONNECTION, /* as openpmix says of one node's collectives */
+        [REPLY_FULL] = PMIX_ERR_OUT_OF_RESOURCE,
     };
     return words[status];
 }

@@ -22,7 +22,7 @@
  * size, and that before the host is asked, if it is at all (not of PMIX_RANGE_LOCAL): so their
  * number alone can be bounded, and not to 0 (4.2.2 to ?). From 6.1 on a message of more than 32 MiB
  * ends the connection of the task that sends it, and a commit has all keys of a task, some twice;
- * pmi_env.h has the same for tasks. */
+ * pmi_environment.h has the same for tasks. */
 static const struct {
     const char *name, *value;
 } settings[] = {{"PMIX_MCA_gds", "hash"},
@@ -32,17 +32,17 @@ static const struct {
 
 static _Atomic(struct pmix_host *) only; /* openpmix is one server in a process */
 
-static pmix_status_t server_init(struct pmix_host *host, const struct pmix_host_config *config)
+static pmix_status_t server_init(struct pmix_host *host, const struct pmix_server_config *config)
 {
-    struct infos infos = {0};
-    infos_text(&infos, PMIX_SERVER_TMPDIR, config->tmpdir);
-    infos_text(&infos, PMIX_SYSTEM_TMPDIR, config->tmpdir);
-    infos_text(&infos, PMIX_SERVER_NSPACE, config->program);
-    infos_rank(&infos, PMIX_SERVER_RANK, config->node);
-    infos_text(&infos, PMIX_HOSTNAME, config->hostname);
-    infos_bool(&infos, PMIX_IOF_LOCAL_OUTPUT, false); /* what is delivered is for tools */
+    struct info_list infos = {0};
+    info_text(&infos, PMIX_SERVER_TMPDIR, config->tmpdir);
+    info_text(&infos, PMIX_SYSTEM_TMPDIR, config->tmpdir);
+    info_text(&infos, PMIX_SERVER_NSPACE, config->program);
+    info_rank(&infos, PMIX_SERVER_RANK, config->node);
+    info_text(&infos, PMIX_HOSTNAME, config->hostname);
+    info_bool(&infos, PMIX_IOF_LOCAL_OUTPUT, false); /* what is delivered is for tools */
     if (host->topology.topology)
-        infos_topology(&infos, &host->topology);
+        info_topology(&infos, &host->topology);
     struct idset *listening = listeners_find();
     struct module_slots module = module_make(&host->library->version);
     pmix_status_t status =
@@ -50,7 +50,7 @@ static pmix_status_t server_init(struct pmix_host *host, const struct pmix_host_
     free(module.at);
     listeners_guard(listening);
     idset_free(listening);
-    infos_free(&infos, host->library);
+    info_free(&infos, host->library);
     return status;
 }
 
@@ -60,17 +60,17 @@ static void host_drop(struct pmix_host *host)
     free(host->hostname);
     free(host->tmpdir);
     free(host->program);
-    host_tools_free(host);
+    server_tools_free(host);
     pushed_free(host);
     free(host);
 }
 
 static void host_forget(struct pmix_host *host)
 {
-    queue_close();
+    upcall_queue_close();
     while (host->leaving) {
         struct pmix_job *next = host->leaving->next;
-        job_forget(host->leaving);
+        namespace_forget(host->leaving);
         host->leaving = next;
     }
     atomic_store(&only, NULL);
@@ -78,8 +78,8 @@ static void host_forget(struct pmix_host *host)
 }
 
 static struct pmix_host *host_make(const struct pmix_library *library,
-                                   const struct pmix_host_config *config,
-                                   const struct pmix_host_ops *ops, void *arg)
+                                   const struct pmix_server_config *config,
+                                   const struct pmix_server_ops *ops, void *arg)
 {
     struct pmix_host *host = mem_alloc(sizeof(*host));
     host->library = library;
@@ -96,8 +96,8 @@ static struct pmix_host *host_make(const struct pmix_library *library,
     return host;
 }
 
-static struct pmix_host *host_open(const struct pmix_host_config *config,
-                                   const struct pmix_host_ops *ops, void *arg, struct error *err)
+static struct pmix_host *host_open(const struct pmix_server_config *config,
+                                   const struct pmix_server_ops *ops, void *arg, struct error *err)
 {
     const struct pmix_library *library = pmix_library(err);
     if (!library)
@@ -108,7 +108,7 @@ static struct pmix_host *host_open(const struct pmix_host_config *config,
         error_set(err, "openpmix is one server in a process, and there is one");
         return NULL;
     }
-    queue_open(ops->wake, arg);
+    upcall_queue_open(ops->wake, arg);
     pmix_status_t status = server_init(host, config);
     if (status == PMIX_SUCCESS)
         return host;
@@ -120,8 +120,8 @@ static struct pmix_host *host_open(const struct pmix_host_config *config,
 /* ---- in a thread ---- */
 
 struct pmix_host_start {
-    const struct pmix_host_config *config;
-    const struct pmix_host_ops *ops;
+    const struct pmix_server_config *config;
+    const struct pmix_server_ops *ops;
     void *arg;
     struct thread thread;
     struct pmix_host *host;
@@ -156,8 +156,8 @@ static void be_quiet(void)
 
 /* The environment is changed outside: not while a thread may read it. So it stays as it is then, as
  * openpmix has threads from here on. */
-struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
-                                        const struct pmix_host_ops *ops, void *arg)
+struct pmix_host_start *pmix_server_begin(const struct pmix_server_config *config,
+                                          const struct pmix_server_ops *ops, void *arg)
 {
     struct pmix_host_start *start = mem_alloc(sizeof(*start));
     start->config = config;
@@ -171,7 +171,7 @@ struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
     return start;
 }
 
-struct pmix_host *pmix_host_finish(struct pmix_host_start *start, struct error *err)
+struct pmix_host *pmix_server_finish(struct pmix_host_start *start, struct error *err)
 {
     thread_end(&start->thread);
     struct pmix_host *host = start->host;
@@ -182,10 +182,10 @@ struct pmix_host *pmix_host_finish(struct pmix_host_start *start, struct error *
     return host;
 }
 
-struct pmix_host *pmix_host_new(const struct pmix_host_config *config,
-                                const struct pmix_host_ops *ops, void *arg, struct error *err)
+struct pmix_host *pmix_server_new(const struct pmix_server_config *config,
+                                  const struct pmix_server_ops *ops, void *arg, struct error *err)
 {
-    return pmix_host_finish(pmix_host_begin(config, ops, arg), err);
+    return pmix_server_finish(pmix_server_begin(config, ops, arg), err);
 }
 
 /* ---- the end ---- */
@@ -203,66 +203,66 @@ static struct timespec clock_in(double rest)
 /* What tasks wanted removed is removed with their namespace. */
 static void jobs_leave(struct pmix_host *host, const struct timespec *end)
 {
-    while (host->leaving && queue_await(end))
-        pmix_host_run(host);
+    while (host->leaving && upcall_queue_await(end))
+        pmix_server_run(host);
 }
 
 /* The server itself is left as it is, and ends with the process. openpmix may still look at the
  * host. openpmix 4.2.2 to ?: PMIx_server_finalize() crashes now and then when clients have died. */
-void pmix_host_free(struct pmix_host *host, double patience)
+void pmix_server_free(struct pmix_host *host, double patience)
 {
     if (!host)
         return;
     int saved = errno;
     struct timespec end = clock_in(patience);
     jobs_leave(host, &end);
-    questions_free(host);
-    foreigners_free(host);
-    queue_close();
+    pending_requests_free(host);
+    remote_namespaces_free(host);
+    upcall_queue_close();
     errno = saved;
 }
 
-void pmix_host_run(struct pmix_host *host)
+void pmix_server_run(struct pmix_host *host)
 {
-    struct event *next, *event = queue_take();
+    struct upcall *next, *event = upcall_queue_take();
     for (; event; event = next) {
         next = event->next;
         event->run(host, event);
-        event_free(event);
+        upcall_free(event);
     }
     modexes_expire(host);
-    committed_look(host);
-    doubts_look(host);
-    questions_expire(host);
+    direct_modex_serve_look(host);
+    task_exits_look(host);
+    requests_expire(host);
 }
 
-double pmix_host_deadline(const struct pmix_host *host)
+double pmix_server_deadline(const struct pmix_host *host)
 {
-    const double ends[] = {modexes_end(host), committed_end(host), questions_end(host),
-                           doubts_end(host)};
+    const double ends[] = {modexes_end(host), direct_modex_serve_end(host), requests_end(host),
+                           task_exits_end(host)};
     double first = 0;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         if (!first || (ends[i] && ends[i] < first))
             first = ends[i];
-    double left = first - host_clock();
+    double left = first - server_clock();
     return !first ? -1 : left > 0 ? left : 0;
 }
 
 /* It comes by for a client that there is not, and that it is to forget. */
-void host_come_by(const struct pmix_host *host, pmix_op_cbfunc_t then, void *arg)
+void server_come_by(const struct pmix_host *host, pmix_op_cbfunc_t then, void *arg)
 {
     static const pmix_proc_t nobody = {.rank = PMIX_RANK_INVALID};
     host->library->deregister_client(&nobody, then, arg);
 }
 
-double host_clock(void)
+double server_clock(void)
 {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
     return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
 }
 
-struct pmix_job *host_job(const struct pmix_host *host, const char *name)
+struct pmix_job *server_job(const struct pmix_host *host, const char *name)
 {
     struct pmix_job *job = host->jobs;
     while (job && strcmp(job->name, name) != 0)
@@ -270,47 +270,51 @@ struct pmix_job *host_job(const struct pmix_host *host, const char *name)
     return job;
 }
 
-void pmix_host_warm(void)
+void pmix_server_warm(void)
 {
     pmix_library(NULL);
 }
 
-const char *pmix_host_version(struct error *err)
+const char *pmix_server_version(struct error *err)
 {
     const struct pmix_library *library = pmix_library(err);
     return library ? library->version.text : NULL;
 }
 
 /*
- * What the program's hub says: answers, and orders.
+ * What the program's service says: answers, and orders.
  */
 
 /* -1: malformed. */
-static int answered(struct pmix_host *host, struct talk_down *talk)
+static int answered(struct pmix_host *host, struct message_down *talk)
 {
-    question_answer(host, talk);
+    request_answer(host, talk);
     return 0; /* whoever asked reads it, and may find it malformed */
 }
 
 /* The owner's: it knows its tasks, and has answered. */
-static int owners(struct pmix_host *host, struct talk_down *talk)
+static int owners(struct pmix_host *host, struct message_down *talk)
 {
     (void)host, (void)talk;
     return 0;
 }
 
-static int (*const take[ORDER_NKINDS])(struct pmix_host *host, struct talk_down *talk) = {
-    [ORDER_ANSWER] = answered,         [ORDER_MODEX] = committed_ordered,
-    [ORDER_REMOVED] = foreign_removed, [ORDER_TASKS] = owners,
-    [ORDER_OUTPUT] = output_told,      [ORDER_PUSH] = input_told,
-    [ORDER_NOTIFY] = events_told,      [ORDER_DIED] = deaths_told,
-    [ORDER_CONTROL] = control_told,
+static int (*const take[ORDER_NKINDS])(struct pmix_host *host, struct message_down *talk) = {
+    [ORDER_ANSWER] = answered,
+    [ORDER_MODEX] = direct_modex_serve_ordered,
+    [ORDER_REMOVED] = remote_namespace_removed,
+    [ORDER_TASKS] = owners,
+    [ORDER_OUTPUT] = output_told,
+    [ORDER_PUSH] = input_told,
+    [ORDER_NOTIFY] = events_told,
+    [ORDER_DIED] = terminations_told,
+    [ORDER_CONTROL] = job_control_told,
 };
 
-int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err)
+int pmix_server_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err)
 {
-    struct talk_down talk;
-    if (talk_read_down(&talk, bytes, len) < 0 || take[talk.kind](host, &talk) < 0)
+    struct message_down talk;
+    if (message_read_down(&talk, bytes, len) < 0 || take[talk.kind](host, &talk) < 0)
         return error_set(err, "a malformed message of the program's hub");
     return 0;
 }

@@ -1,10 +1,10 @@
 /*
- * host - the host side of openpmix for the tasks of one node (PMIx Standard 4, chapter "Server-
+ * server - the host side of openpmix for the tasks of one node (PMIx Standard 4, chapter "Server-
  * Specific Interfaces").
  *
- * openpmix is opened at run time, and only by who calls pmix_host_new(): a program without PMIx pays
+ * openpmix is opened at run time, and only by who calls pmix_server_new(): a program without PMIx pays
  * nothing. It has a thread of its own, whose upcalls are copied and queued here; `wake` is called from
- * that thread (and from no other place), and the owner then calls pmix_host_run() from its
+ * that thread (and from no other place), and the owner then calls pmix_server_run() from its
  * loop: every other op is called from there, or from inside the function that caused it.
  *
  * Hosts of a program's nodes know each other by node number. What they say to each other is bytes:
@@ -25,26 +25,26 @@
 #include "pmi-server/protocol/spawn_request.h"
 #include "pmi-server/protocol/namespace.h"
 
-#define PMIX_HOST_ROUND (1ull << 61) /* in the id of every round that a host exchanges */
+#define PMIX_SERVER_ROUND (1ull << 61) /* in the id of every round that a host exchanges */
 
 /* Bytes of an event's infos, what is larger stays on its node; and tasks that one of them names to
  * do something to. */
-#define PMIX_HOST_EVENT_MAX (1u << 20)
-#define PMIX_HOST_EVENTS_MAX (32u << 20) /* bytes of all that are on their way to the hub */
-#define PMIX_HOST_TARGETS_MAX 65536u
+#define PMIX_SERVER_EVENT_MAX (1u << 20)
+#define PMIX_SERVER_EVENTS_MAX (32u << 20) /* bytes of all that are on their way to the service */
+#define PMIX_SERVER_TARGETS_MAX 65536u
 
 struct pmix_host;
 struct pmix_job; /* a namespace: the tasks of one group */
 
 struct pmix_control { /* what a task wants done to tasks of this node; borrowed */
-    enum hub_action action;
-    uint32_t number;           /* HUB_SIGNAL: which; HUB_ABORT: the exit status */
+    enum control_action action;
+    uint32_t number;           /* CONTROL_SIGNAL: which; CONTROL_ABORT: the exit status */
     const struct idset *ranks; /* of the job */
     const char *job;           /* whose task wants it */
     uint32_t rank;
 };
 
-struct pmix_host_config {
+struct pmix_server_config {
     const char
         *program; /* a name that no other program on this host has; the server's own namespace */
     const char *hostname;      /* of this node, as in the jobs' hosts */
@@ -54,23 +54,23 @@ struct pmix_host_config {
     bool quiet;                /* what openpmix says about itself on stderr goes nowhere */
 };
 
-struct pmix_host_ops {
-    void (*wake)(void *arg); /* from another thread: pmix_host_run() has something to do */
-    /* This node enters a round of `nnodes` nodes of the job, 0: of all; pmix_job_exchanged() gives
-     * the concatenation of what all said. `id` has PMIX_HOST_ROUND; the same on all nodes. */
+struct pmix_server_ops {
+    void (*wake)(void *arg); /* from another thread: pmix_server_run() has something to do */
+    /* This node enters a round of `nnodes` nodes of the job, 0: of all; pmix_namespace_exchanged() gives
+     * the concatenation of what all said. `id` has PMIX_SERVER_ROUND; the same on all nodes. */
     void (*exchange)(void *arg, struct pmix_job *job, uint64_t id, uint32_t nnodes,
                      const void *bytes, size_t len);
-    /* To the host of this node of the job (a node id of its map); pmix_job_posted() there. */
+    /* To the host of this node of the job (a node id of its map); pmix_namespace_posted() there. */
     void (*post)(void *arg, struct pmix_job *job, uint32_t node, const void *bytes, size_t len);
-    /* To the program's hub (hub/hub.h): hub_take() there, which says something to
-     * pmix_host_told(). */
+    /* To the program's service (service/service.h): pmi_service_take() there, which says something to
+     * pmix_server_told(). */
     void (*ask)(void *arg, const void *bytes, size_t len);
     /* The host's directory is needed: a first task has connected. 0, or -1 with errno. In
      * openpmix's thread. */
     int (*make_directory)(void *arg);
     /* A task asked for the end of the program. */
     void (*abort)(void *arg, struct pmix_job *job, uint32_t rank, int status, const char *message);
-    /* There is no doubt any more of the state of a task that pmix_job_ended() was told of. */
+    /* There is no doubt any more of the state of a task that pmix_namespace_ended() was told of. */
     void (*settled)(void *arg, struct pmix_job *job, uint32_t local_rank);
     /* Text for people, whole lines, of a task. */
     void (*log)(void *arg, struct pmix_job *job, uint32_t rank, bool error, const char *text);
@@ -78,15 +78,15 @@ struct pmix_host_ops {
      * a job's life. */
     void (*stuck)(void *arg, struct pmix_job *job, uint32_t missing, uint32_t waiting);
     /* A task of this node wants tasks started, as one new job; `spawn` is borrowed. Its infos are
-     * the owner's words (host, wdir ...), and openpmix's for what has none. pmix_job_spawned() once
+     * the owner's words (host, wdir ...), and openpmix's for what has none. pmix_namespace_spawned() once
      * that is done, or is not. */
     void (*spawn)(void *arg, struct pmix_job *job, uint32_t rank, uint64_t token,
-                  const struct pmi_spawn *spawn);
+                  const struct spawn_request *spawn);
     /* Bytes that a tool pushes to a local task's stdin, perhaps the last. false: it does not read
      * what tools push. */
     bool (*input)(void *arg, struct pmix_job *job, uint32_t rank, const void *bytes, size_t len,
                   bool end);
-    bool (*input_lags)(void *arg); /* some task is behind: pmix_host_settle_input() follows */
+    bool (*input_lags)(void *arg); /* some task is behind: pmix_server_settle_input() follows */
     /* The tool that was expected has come, and has a namespace. */
     void (*tool_came)(void *arg, uint32_t number);
     /* A task wants this done to tasks of the job. */
@@ -107,9 +107,9 @@ struct pmix_local { /* a task of this node */
     const struct idset *cpus; /* OS indexes that it is bound to; NULL: it is not bound */
 };
 
-struct pmix_job_config { /* all borrowed during the call */
-    const char *name;    /* the namespace; at most 255 bytes */
-    const char *spawner; /* the namespace of who spawned it, or NULL */
+struct pmix_namespace_config { /* all borrowed during the call */
+    const char *name;          /* the namespace; at most 255 bytes */
+    const char *spawner;       /* the namespace of who spawned it, or NULL */
     uint32_t spawner_rank;
     uint32_t session;
     int universe_size;               /* -1: as many as tasks */
@@ -118,7 +118,7 @@ struct pmix_job_config { /* all borrowed during the call */
     uint32_t node;                   /* this one's id in the map */
     const struct pmix_local *locals; /* by local rank */
     uint32_t nlocals;
-    const struct hub_app *apps;
+    const struct namespace_app *apps;
     uint32_t napps;
     const char *map_by, *rank_by, *bind_to; /* or NULL */
     const char *tmpdir;   /* of the job on this node, in the host's: made when a task connects */
@@ -129,28 +129,28 @@ struct pmix_job_config { /* all borrowed during the call */
 
 /* Opens openpmix and starts the server, which takes some ms, in a thread of its own. It reads the
  * environment, which is changed for it, and stays so: nobody changes that from here on.
- * pmix_host_finish() is called in any case. The config is borrowed until then, ops and arg as long as the host. */
-struct pmix_host_start *pmix_host_begin(const struct pmix_host_config *config,
-                                        const struct pmix_host_ops *ops, void *arg);
+ * pmix_server_finish() is called in any case. The config is borrowed until then, ops and arg as long as the host. */
+struct pmix_host_start *pmix_server_begin(const struct pmix_server_config *config,
+                                          const struct pmix_server_ops *ops, void *arg);
 /* Waits for it. NULL with a sentence: there is no openpmix here, or it fails. */
-struct pmix_host *pmix_host_finish(struct pmix_host_start *start, struct error *err);
+struct pmix_host *pmix_server_finish(struct pmix_host_start *start, struct error *err);
 /* Both. */
-struct pmix_host *pmix_host_new(const struct pmix_host_config *config,
-                                const struct pmix_host_ops *ops, void *arg, struct error *err);
+struct pmix_host *pmix_server_new(const struct pmix_server_config *config,
+                                  const struct pmix_server_ops *ops, void *arg, struct error *err);
 /* Its jobs are freed before. Gives up, and leaves everything as it is, after `patience` seconds. */
-void pmix_host_free(struct pmix_host *host, double patience);
-void pmix_host_run(struct pmix_host *host);
-/* Seconds until pmix_host_run() has something to do even without a wake: a request of another
+void pmix_server_free(struct pmix_host *host, double patience);
+void pmix_server_run(struct pmix_host *host);
+/* Seconds until pmix_server_run() has something to do even without a wake: a request of another
  * node that is to be given up. -1: nothing. Ask after each function here. */
-double pmix_host_deadline(const struct pmix_host *host);
+double pmix_server_deadline(const struct pmix_host *host);
 /* Open openpmix, if it is there: what begins in this process, or in those forked later, takes less. */
-void pmix_host_warm(void);
+void pmix_server_warm(void);
 /* "4.2.2" of the library that is there. Static. NULL with a sentence: there is none that this host
  * knows. */
-const char *pmix_host_version(struct error *err);
+const char *pmix_server_version(struct error *err);
 
-/* The program's hub said something to this node. -1 with a sentence: it is malformed. */
-int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err);
+/* The program's service said something to this node. -1 with a sentence: it is malformed. */
+int pmix_server_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err);
 
 /* ---- tools: programs of the same user that no program started ----
  *
@@ -161,47 +161,49 @@ int pmix_host_told(struct pmix_host *host, const void *bytes, size_t len, struct
  * answered, and shut. */
 
 /* From now on tools are let in; their namespaces are this name with ".tool.NODE.NUMBER". */
-void pmix_host_let_tools(struct pmix_host *host, const char *name);
+void pmix_server_let_tools(struct pmix_host *host, const char *name);
 /* The server's port on the loopback interface; 0 before there is a job with a task here, and where
  * it is none of IPv4. */
-uint16_t pmix_host_port(const struct pmix_host *host);
+uint16_t pmix_server_port(const struct pmix_host *host);
 /* The connection that comes from this port is that of the tool of this number. ops->tool_came()
  * follows; until then none is expected but this one. Number 0: it is given up. */
-void pmix_host_expect_tool(struct pmix_host *host, uint32_t number, uint16_t port);
-void pmix_host_tool_left(struct pmix_host *host, uint32_t number);
-/* While some tool lags, no output is asked for beyond HUB_WINDOW: then it is lost for the tools. */
-void pmix_host_hold_output(struct pmix_host *host, bool hold);
+void pmix_server_expect_tool(struct pmix_host *host, uint32_t number, uint16_t port);
+void pmix_server_tool_left(struct pmix_host *host, uint32_t number);
+/* While some tool lags, no output is asked for beyond SERVICE_WINDOW: then it is lost for the tools. */
+void pmix_server_hold_output(struct pmix_host *host, bool hold);
 /* Tasks may have read something. */
-void pmix_host_settle_input(struct pmix_host *host);
+void pmix_server_settle_input(struct pmix_host *host);
 /* Nothing is on its way to openpmix. */
-bool pmix_host_output_is_out(const struct pmix_host *host);
+bool pmix_server_output_is_out(const struct pmix_host *host);
 
 /* Registered here, with its local tasks. NULL with a sentence. */
-struct pmix_job *pmix_job_new(struct pmix_host *host, const struct pmix_job_config *config,
-                              void *owner_data, struct error *err);
-void pmix_job_free(struct pmix_job *job); /* deregistered; requests that wait are dropped */
-void *pmix_job_data(const struct pmix_job *job);
+struct pmix_job *pmix_namespace_new(struct pmix_host *host,
+                                    const struct pmix_namespace_config *config, void *owner_data,
+                                    struct error *err);
+void pmix_namespace_free(struct pmix_job *job); /* deregistered; requests that wait are dropped */
+void *pmix_namespace_data(const struct pmix_job *job);
 /* What a local task's environment needs, NAME=VALUE, NULL-terminated; the job's, until it is freed. */
-char *const *pmix_job_environment(struct pmix_job *job, uint32_t local_rank);
+char *const *pmix_namespace_environment(struct pmix_job *job, uint32_t local_rank);
 /* The task's process has ended. True: it is PMI_RUNNING, which may be wrong still; ops->settled() comes. */
-bool pmix_job_ended(struct pmix_job *job, uint32_t local_rank);
+bool pmix_namespace_ended(struct pmix_job *job, uint32_t local_rank);
 /* PMI_SILENT: never connected. */
-enum pmi_state pmix_job_state(const struct pmix_job *job, uint32_t local_rank);
+enum pmi_state pmix_namespace_state(const struct pmix_job *job, uint32_t local_rank);
 
 /* The task's process has ended. True where it enters no fence of all from this number on and all
- * nodes have to know: pmix_job_missing() there. (False: it ended without a finalize.) */
-bool pmix_job_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from);
-void pmix_job_missing(struct pmix_job *job, uint32_t rank, uint64_t from);
+ * nodes have to know: pmix_namespace_missing() there. (False: it ended without a finalize.) */
+bool pmix_namespace_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from);
+void pmix_namespace_missing(struct pmix_job *job, uint32_t rank, uint64_t from);
 /* What became of a spawn that ops->spawn() was told of; `name` is the new job's, if it was started. */
-void pmix_job_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate, const char *name);
+void pmix_namespace_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate,
+                            const char *name);
 /* It has ended, with this status of waitpid(), and not as it should: tasks that want to know are
  * told. Where the program goes on, fences that wait for it end. */
-void pmix_job_died(struct pmix_job *job, uint32_t local_rank, int status, bool goes_on);
+void pmix_namespace_died(struct pmix_job *job, uint32_t local_rank, int status, bool goes_on);
 
 /* The owner's side of ops. -1 with a sentence for what is malformed or of no round that is open. */
-int pmix_job_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
-                       struct error *err);
-int pmix_job_posted(struct pmix_job *job, uint32_t from_node, const void *bytes, size_t len,
-                    struct error *err);
+int pmix_namespace_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
+                             struct error *err);
+int pmix_namespace_posted(struct pmix_job *job, uint32_t from_node, const void *bytes, size_t len,
+                          struct error *err);
 
 #endif

@@ -12,7 +12,7 @@
 #define SPAWNINGS_MAX 1024 /* of a job on this node that are not answered */
 
 struct request { /* what an event of this kind owns */
-    struct pmi_spawn *spawn;
+    struct spawn_request *spawn;
     struct error err; /* why it was refused at once */
     pmix_spawn_cbfunc_t done;
 };
@@ -29,44 +29,45 @@ struct spawning {
 static void request_free(void *more)
 {
     struct request *request = more;
-    pmi_spawn_free(request->spawn);
+    spawn_request_free(request->spawn);
     error_clear(&request->err);
     free(request);
 }
 
-static void spawn_begin(struct pmix_host *host, struct event *event);
+static void spawn_begin(struct pmix_host *host, struct upcall *event);
 
 pmix_status_t spawn_asked(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
                           const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done,
                           void *cbdata)
 {
-    struct event *event = event_new(spawn_begin, proc);
+    struct upcall *event = upcall_new(spawn_begin, proc);
     struct request *request = mem_alloc(sizeof(*request));
-    request->spawn = pmi_spawn_new();
+    request->spawn = spawn_request_new();
     request->done = done;
     event->status = PMIX_SUCCESS;
-    directives_read(request->spawn, job_info, ninfo, apps, napps, &event->status, &request->err);
+    spawn_directives_read(request->spawn, job_info, ninfo, apps, napps, &event->status,
+                          &request->err);
     event->more = request;
     event->free_more = request_free;
     event->cbdata = cbdata;
-    queue_push(event);
+    upcall_queue_push(event);
     return PMIX_SUCCESS;
 }
 
 /* ---- told to the owner ---- */
 
-static void refuse(struct pmix_host *host, const struct event *event, pmix_status_t status,
+static void refuse(struct pmix_host *host, const struct upcall *event, pmix_status_t status,
                    const char *why)
 {
     const struct request *request = event->more;
-    say_line(host, &event->proc, say_own("spawn refused: %s", why));
+    log_line(host, &event->proc, log_own("spawn refused: %s", why));
     request->done(status, NULL, event->cbdata);
 }
 
-static void spawn_begin(struct pmix_host *host, struct event *event)
+static void spawn_begin(struct pmix_host *host, struct upcall *event)
 {
     const struct request *request = event->more;
-    struct pmix_job *job = host_job(host, event->proc.nspace);
+    struct pmix_job *job = server_job(host, event->proc.nspace);
     if (!job) { /* a tool */
         refuse(host, event, PMIX_ERR_NOT_SUPPORTED, "no task of the program asks for it");
         return;
@@ -117,7 +118,8 @@ static void deliver(pmix_status_t status, void *arg)
     free(started);
 }
 
-void pmix_job_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate, const char *name)
+void pmix_namespace_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate,
+                            const char *name)
 {
     static const pmix_status_t statuses[] = {
         [SPAWN_STARTED] = PMIX_SUCCESS,
@@ -134,7 +136,7 @@ void pmix_job_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate
     *started = (struct started){spawning->done, spawning->cbdata, statuses[fate], ""};
     if (fate == SPAWN_STARTED)
         strncpy(started->name, name, sizeof(started->name) - 1);
-    host_come_by(job->host, deliver, started);
+    server_come_by(job->host, deliver, started);
     free(spawning);
 }
 

@@ -193,7 +193,7 @@ static const struct directive {
     {PMIX_ENVARS_HARVESTED, take_nothing, NULL},
 };
 
-char *directives_known(void)
+char *spawn_directives_known(void)
 {
     struct buf names = BUF_INIT;
     for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++)
@@ -246,17 +246,18 @@ static int read_infos(struct pmi_pairs *pairs, const pmix_info_t infos[], size_t
 }
 
 /* argv[0] is the program's name once more. */
-static void add_block(struct pmi_spawn *spawn, const pmix_app_t *app)
+static void add_block(struct spawn_request *spawn, const pmix_app_t *app)
 {
-    struct pmi_spawn_block *block = pmi_spawn_add(spawn, app->cmd ? app->cmd : app->argv[0]);
+    struct spawn_request_block *block =
+        spawn_request_add(spawn, app->cmd ? app->cmd : app->argv[0]);
     block->maxprocs = app->maxprocs > 0 ? (uint32_t)app->maxprocs : 1;
     for (size_t i = 1; app->argv && app->argv[0] && app->argv[i]; i++)
-        pmi_spawn_arg(spawn, app->argv[i]);
+        spawn_request_arg(spawn, app->argv[i]);
     if (app->cwd)
         pmi_pairs_add(&block->infos, "wdir", app->cwd);
 }
 
-static int read_app(struct pmi_spawn *spawn, const pmix_info_t job[], size_t njob,
+static int read_app(struct spawn_request *spawn, const pmix_info_t job[], size_t njob,
                     const pmix_app_t *app, pmix_status_t *status, struct error *err)
 {
     if (!app->cmd && (!app->argv || !app->argv[0])) {
@@ -273,7 +274,7 @@ static int read_app(struct pmi_spawn *spawn, const pmix_info_t job[], size_t njo
     return read_infos(pairs, app->info, app->ninfo, status, err);
 }
 
-static size_t bytes_of(const struct pmi_spawn_block *block)
+static size_t bytes_of(const struct spawn_request_block *block)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < block->argc; i++)
@@ -283,17 +284,18 @@ static size_t bytes_of(const struct pmi_spawn_block *block)
     return bytes;
 }
 
-int directives_read(struct pmi_spawn *spawn, const pmix_info_t job[], size_t njob,
-                    const pmix_app_t apps[], size_t napps, pmix_status_t *status, struct error *err)
+int spawn_directives_read(struct spawn_request *spawn, const pmix_info_t job[], size_t njob,
+                          const pmix_app_t apps[], size_t napps, pmix_status_t *status,
+                          struct error *err)
 {
     size_t bytes = 0;
-    for (size_t i = 0; i < napps && bytes <= DIRECTIVES_MAX; i++) {
+    for (size_t i = 0; i < napps && bytes <= SPAWN_DIRECTIVES_MAX; i++) {
         if (read_app(spawn, job, njob, &apps[i], status, err) < 0)
             return -1;
         bytes += bytes_of(&spawn->blocks[i]);
     }
-    if (spawn->nblocks && bytes <= DIRECTIVES_MAX)
+    if (spawn->nblocks && bytes <= SPAWN_DIRECTIVES_MAX)
         return 0;
-    error_set(err, napps ? "a request of more than %d bytes" : "no program", DIRECTIVES_MAX);
+    error_set(err, napps ? "a request of more than %d bytes" : "no program", SPAWN_DIRECTIVES_MAX);
     return fail(status, PMIX_ERR_BAD_PARAM);
 }

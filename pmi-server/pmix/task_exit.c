@@ -20,7 +20,7 @@ struct doubt {
     uint32_t local_rank;
     uint64_t token;
     unsigned rounds;
-    double again; /* by host_clock(): when to go round; 0: it is on its way */
+    double again; /* by server_clock(): when to go round; 0: it is on its way */
     double end;
 };
 
@@ -36,23 +36,24 @@ static void settle(struct pmix_host *host, struct doubt *doubt)
     host->ops->settled(host->arg, job, local_rank);
 }
 
-static void came_round(struct pmix_host *host, struct event *event)
+static void came_round(struct pmix_host *host, struct upcall *event)
 {
     struct doubt *doubt = host->doubts;
     while (doubt && doubt->token != event->token)
         doubt = doubt->next;
     if (!doubt)
         return;
-    if (++doubt->rounds == ROUNDS || pmix_job_state(doubt->job, doubt->local_rank) != PMI_RUNNING)
+    if (++doubt->rounds == ROUNDS ||
+        pmix_namespace_state(doubt->job, doubt->local_rank) != PMI_RUNNING)
         settle(host, doubt);
     else
-        doubt->again = host_clock() + PAUSE;
+        doubt->again = server_clock() + PAUSE;
 }
 
 static void answered(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
     (void)status, (void)value;
-    queue_push(cbdata);
+    upcall_queue_push(cbdata);
 }
 
 /* What is asked for is of no interest. */
@@ -60,38 +61,38 @@ static void go_round(struct pmix_host *host, struct doubt *doubt)
 {
     static const pmix_info_t here_only = {.key = PMIX_OPTIONAL,
                                           .value = {.type = PMIX_BOOL, .data.flag = true}};
-    struct event *event = event_new(came_round, NULL);
+    struct upcall *event = upcall_new(came_round, NULL);
     strcpy(event->proc.nspace, doubt->job->name); /* as long */
     event->proc.rank = doubt->job->clients[doubt->local_rank].rank;
     event->token = doubt->token;
     doubt->again = 0;
     if (host->library->get_nb(&event->proc, "tprun.round", &here_only, 1, answered, event) !=
         PMIX_SUCCESS)
-        queue_push(event);
+        upcall_queue_push(event);
 }
 
-bool pmix_job_ended(struct pmix_job *job, uint32_t local_rank)
+bool pmix_namespace_ended(struct pmix_job *job, uint32_t local_rank)
 {
     struct client *client = &job->clients[local_rank];
     client->gone = true;
-    committed_ended(job, client->rank);
-    if (pmix_job_state(job, local_rank) != PMI_RUNNING)
+    direct_modex_serve_ended(job, client->rank);
+    if (pmix_namespace_state(job, local_rank) != PMI_RUNNING)
         return false;
     struct doubt *doubt = mem_alloc(sizeof(*doubt));
     doubt->job = job;
     doubt->local_rank = local_rank;
     doubt->token = ++job->host->tokens;
-    doubt->end = host_clock() + PATIENCE;
+    doubt->end = server_clock() + PATIENCE;
     doubt->next = job->host->doubts;
     job->host->doubts = doubt;
     go_round(job->host, doubt);
     return true;
 }
 
-void doubts_look(struct pmix_host *host)
+void task_exits_look(struct pmix_host *host)
 {
     struct doubt *next;
-    double now = host->doubts ? host_clock() : 0;
+    double now = host->doubts ? server_clock() : 0;
     for (struct doubt *doubt = host->doubts; doubt; doubt = next) {
         next = doubt->next;
         if (doubt->end <= now)
@@ -101,7 +102,7 @@ void doubts_look(struct pmix_host *host)
     }
 }
 
-double doubts_end(const struct pmix_host *host)
+double task_exits_end(const struct pmix_host *host)
 {
     double soonest = 0;
     for (const struct doubt *doubt = host->doubts; doubt; doubt = doubt->next) {
@@ -112,7 +113,7 @@ double doubts_end(const struct pmix_host *host)
     return soonest;
 }
 
-void doubts_free(const struct pmix_job *job)
+void task_exits_free(const struct pmix_job *job)
 {
     struct doubt **at = &job->host->doubts, *doubt;
     while ((doubt = *at)) {
@@ -126,49 +127,49 @@ void doubts_free(const struct pmix_job *job)
 }
 
 /*
- * Deaths: what the hub is told of tasks that ended badly here, and what it tells of those of all
+ * Deaths: what the service is told of tasks that ended badly here, and what it tells of those of all
  * nodes. Tasks with a handler for that hear of it, as if the dead one had said it.
  */
 
 /* ---- here ---- */
 
-static enum hub_end how_it_ended(const struct pmix_job *job, uint32_t local_rank, int status)
+static enum task_end how_it_ended(const struct pmix_job *job, uint32_t local_rank, int status)
 {
     if (WIFSIGNALED(status))
-        return HUB_SIGNALED;
-    if (pmix_job_state(job, local_rank) == PMI_FINALIZED)
-        return HUB_FAILED;
-    return WEXITSTATUS(status) ? HUB_EXITED : HUB_LEFT;
+        return ENDED_SIGNALED;
+    if (pmix_namespace_state(job, local_rank) == PMI_FINALIZED)
+        return ENDED_FAILED;
+    return WEXITSTATUS(status) ? ENDED_EXITED : ENDED_LEFT;
 }
 
-void pmix_job_died(struct pmix_job *job, uint32_t local_rank, int status, bool goes_on)
+void pmix_namespace_died(struct pmix_job *job, uint32_t local_rank, int status, bool goes_on)
 {
     struct buf rest = BUF_INIT;
-    struct event *event = event_new(NULL, NULL);
-    struct hub_death death = {
+    struct upcall *event = upcall_new(NULL, NULL);
+    struct termination death = {
         .how = how_it_ended(job, local_rank, status),
         .code = (uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)),
         .goes_on = goes_on,
     };
     strcpy(event->proc.nspace, job->name); /* as long */
     event->proc.rank = job->clients[local_rank].rank;
-    talk_put_death(&rest, &death);
-    question_ask(job->host, event, HUB_DIED, &rest, NULL);
-    if (goes_on && pmix_job_state(job, local_rank) != PMI_RUNNING)
+    message_put_death(&rest, &death);
+    request_ask(job->host, event, REQUEST_DIED, &rest, NULL);
+    if (goes_on && pmix_namespace_state(job, local_rank) != PMI_RUNNING)
         missing_count_out(job); /* it is connected to nothing that openpmix could lose */
     buf_free(&rest);
-    event_free(event);
+    upcall_free(event);
 }
 
 /* ---- anywhere ---- */
 
 /* Open MPI looks for PMIX_ERR_PROC_ABORTED. */
-static pmix_status_t status_of(enum hub_end how)
+static pmix_status_t status_of(enum task_end how)
 {
-    static const pmix_status_t words[HUB_NENDS] = {
-        [HUB_SIGNALED] = PMIX_ERR_PROC_ABORTED,  [HUB_EXITED] = PMIX_ERR_PROC_ABORTED,
-        [HUB_LEFT] = PMIX_ERR_PROC_TERM_WO_SYNC, [HUB_FAILED] = PMIX_ERR_EXIT_NONZERO_TERM,
-        [HUB_LOST] = PMIX_ERR_PROC_ABORTED,
+    static const pmix_status_t words[ENDED_NENDS] = {
+        [ENDED_SIGNALED] = PMIX_ERR_PROC_ABORTED,  [ENDED_EXITED] = PMIX_ERR_PROC_ABORTED,
+        [ENDED_LEFT] = PMIX_ERR_PROC_TERM_WO_SYNC, [ENDED_FAILED] = PMIX_ERR_EXIT_NONZERO_TERM,
+        [ENDED_LOST] = PMIX_ERR_PROC_ABORTED,
     };
     return words[how];
 }
@@ -180,7 +181,7 @@ static void buried(pmix_status_t status, void *cbdata)
     (void)status, (void)cbdata;
 }
 
-static void bury(struct pmix_host *host, struct event *event)
+static void bury(struct pmix_host *host, struct upcall *event)
 {
     host->library->deregister_client(&event->proc, buried, NULL);
 }
@@ -188,13 +189,13 @@ static void bury(struct pmix_host *host, struct event *event)
 /* Without it openpmix waits for the dead one in fences that list it, and does not call. NULL: it is
  * not of this host. It is for when openpmix has told the tasks: then it has seen the end of the
  * dead one's connection, and must not forget it before. */
-static struct event *burial(struct pmix_host *host, const pmix_proc_t *dead,
-                            const struct hub_death *death)
+static struct upcall *burial(struct pmix_host *host, const pmix_proc_t *dead,
+                             const struct termination *death)
 {
-    const struct pmix_job *job = host_job(host, dead->nspace);
+    const struct pmix_job *job = server_job(host, dead->nspace);
     for (uint32_t i = 0; death->goes_on && job && i < job->nclients; i++)
         if (job->clients[i].rank == dead->rank)
-            return event_new(bury, dead);
+            return upcall_new(bury, dead);
     return NULL;
 }
 
@@ -207,19 +208,19 @@ struct audience {
 
 /* Default handlers are left alone: Open MPI 4.1's ends its task, whatever the event. */
 static void notify(struct pmix_host *host, pmix_status_t status, const pmix_proc_t *dead,
-                   const struct hub_death *death, const struct audience *audience)
+                   const struct termination *death, const struct audience *audience)
 {
-    struct infos infos = {0};
-    infos_proc(&infos, PMIX_EVENT_AFFECTED_PROC, dead->nspace, dead->rank);
-    if (death->how != HUB_LOST)
-        infos_int(&infos, PMIX_EXIT_CODE,
-                  (int)(death->how == HUB_SIGNALED ? 128 + death->code : death->code));
-    infos_bool(&infos, PMIX_EVENT_NON_DEFAULT, true);
-    infos_procs(&infos, PMIX_EVENT_CUSTOM_RANGE, audience->procs, audience->count);
+    struct info_list infos = {0};
+    info_proc(&infos, PMIX_EVENT_AFFECTED_PROC, dead->nspace, dead->rank);
+    if (death->how != ENDED_LOST)
+        info_int(&infos, PMIX_EXIT_CODE,
+                 (int)(death->how == ENDED_SIGNALED ? 128 + death->code : death->code));
+    info_bool(&infos, PMIX_EVENT_NON_DEFAULT, true);
+    info_procs(&infos, PMIX_EVENT_CUSTOM_RANGE, audience->procs, audience->count);
     event_tell(host, status, dead, PMIX_RANGE_CUSTOM, &infos, burial(host, dead, death));
 }
 
-static void notify_all(struct pmix_host *host, const char *name, const struct hub_death *death,
+static void notify_all(struct pmix_host *host, const char *name, const struct termination *death,
                        const struct audience *audience)
 {
     pmix_proc_t dead = {.rank = PMIX_RANK_UNDEF};
@@ -227,15 +228,15 @@ static void notify_all(struct pmix_host *host, const char *name, const struct hu
     IDSET_FOREACH(rank, death->ranks)
     {
         dead.rank = rank;
-        if (death->how == HUB_LOST)
+        if (death->how == ENDED_LOST)
             notify(host, PMIX_ERR_NODE_DOWN, &dead, death, audience);
         notify(host, status_of(death->how), &dead, death, audience);
     }
 }
 
-static void bereave(struct pmix_host *host, const char *name, const struct hub_death *death)
+static void bereave(struct pmix_host *host, const char *name, const struct termination *death)
 {
-    struct pmix_job *job = host_job(host, name);
+    struct pmix_job *job = server_job(host, name);
     if (!job || !death->goes_on)
         return;
     struct idset *dead =
@@ -245,12 +246,12 @@ static void bereave(struct pmix_host *host, const char *name, const struct hub_d
     fences_bereave(job);
 }
 
-static struct audience read_audience(struct packet *in)
+static struct audience read_audience(struct pack *in)
 {
-    uint32_t count = packet_count(in, 4);
+    uint32_t count = pack_count(in, 4);
     struct audience audience = {mem_array(count, sizeof(*audience.procs)), count};
     for (uint32_t i = 0; i < count; i++) {
-        char *name = packet_text(in);
+        char *name = pack_get_text(in);
         strncpy(audience.procs[i].nspace, name, sizeof(audience.procs[i].nspace) - 1);
         audience.procs[i].rank = PMIX_RANK_WILDCARD;
         free(name);
@@ -258,13 +259,13 @@ static struct audience read_audience(struct packet *in)
     return audience;
 }
 
-int deaths_told(struct pmix_host *host, struct talk_down *talk)
+int terminations_told(struct pmix_host *host, struct message_down *talk)
 {
-    char *name = packet_text(&talk->rest);
-    struct hub_death death = talk_death(&talk->rest);
-    death.ranks = talk_ranks(&talk->rest);
+    char *name = pack_get_text(&talk->rest);
+    struct termination death = message_death(&talk->rest);
+    death.ranks = message_ranks(&talk->rest);
     struct audience audience = read_audience(&talk->rest);
-    int rc = packet_ends(&talk->rest) ? 0 : -1;
+    int rc = pack_ends(&talk->rest) ? 0 : -1;
     if (rc == 0) {
         notify_all(host, name, &death, &audience);
         bereave(host, name, &death);

@@ -126,14 +126,14 @@ static int ask_owner(const struct ends *ends, uid_t *owner)
     return rc;
 }
 
-bool sockets_is_own(int fd)
+bool tcp_peers_is_own(int fd)
 {
     struct ends ends;
     uid_t owner;
     if (!ends_of(fd, &ends))
         return false;
     if (ask_owner(&ends, &owner) < 0)
-        return sockets_is_own_listed(fd);
+        return tcp_peers_is_own_listed(fd);
     return owner != NO_SOCKET && owner == geteuid() && is_established(fd);
 }
 
@@ -150,7 +150,7 @@ static bool is_loopback(const char *address)
     return !strcmp(address, text); /* an IPv4 address in a socket of IPv6 */
 }
 
-bool sockets_read_line(const char *line, uint16_t port, struct far_end *end)
+bool tcp_peers_read_line(const char *line, uint16_t port, struct tcp_peer *end)
 {
     char near[33], address[33];
     unsigned own, to, state, owner;
@@ -161,25 +161,25 @@ bool sockets_read_line(const char *line, uint16_t port, struct far_end *end)
         return false;
     if (to != port || state != ESTABLISHED || !is_loopback(address) || !is_loopback(near))
         return false;
-    *end = (struct far_end){(uint16_t)own, owner, inode};
+    *end = (struct tcp_peer){(uint16_t)own, owner, inode};
     return true;
 }
 
 static bool is_listed(const char *path, uint16_t port, uint16_t far_port)
 {
     char line[512];
-    struct far_end end;
+    struct tcp_peer end;
     bool found = false;
     FILE *file = fopen(path, "re");
     while (file && !found && fgets(line, sizeof(line), file))
-        found = sockets_read_line(line, port, &end) && end.port == far_port && end.inode &&
+        found = tcp_peers_read_line(line, port, &end) && end.port == far_port && end.inode &&
                 end.owner == geteuid();
     if (file)
         fclose(file);
     return found;
 }
 
-bool sockets_is_own_listed(int fd)
+bool tcp_peers_is_own_listed(int fd)
 {
     struct ends ends;
     if (!ends_of(fd, &ends))
@@ -238,7 +238,7 @@ static void find(int fd, uint16_t far_port, uint16_t *found)
         *found = far_port;
 }
 
-uint16_t sockets_unanswered(uint16_t port)
+uint16_t tcp_peers_unanswered(uint16_t port)
 {
     uint16_t found = 0;
     each(port, find, &found);
@@ -251,7 +251,7 @@ static void shut(int fd, uint16_t far_port, uint16_t *wanted)
         shutdown(fd, SHUT_RDWR);
 }
 
-void sockets_shut(uint16_t port, uint16_t far_port)
+void tcp_peers_shut(uint16_t port, uint16_t far_port)
 {
     each(port, shut, &far_port);
 }

@@ -1,5 +1,5 @@
 /*
- * sockets - whose the far ends of connections within this machine are, as the kernel says.
+ * tcp_peers - whose the far ends of connections within this machine are, as the kernel says.
  *
  * openpmix's native security over TCP takes a client's word for its user and group, and any user of
  * the machine can connect to a port of the loopback interface. What the kernel says
@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct far_end {
+struct tcp_peer {
     uint16_t port;       /* its own */
     uid_t owner;         /* of no meaning without an inode */
     unsigned long inode; /* 0: no process has it open any more */
@@ -26,16 +26,16 @@ struct far_end {
 /* The far end of this connected socket is a socket of this process's effective user on this machine,
  * open in some process now. False for what is closed, for what cannot be found out, and for other users,
  * root included. Does not block; any thread. */
-bool sockets_is_own(int fd);
+bool tcp_peers_is_own(int fd);
 /* The same, from the list in /proc, whose length is what it costs, and on 127.0.0.1 only: where
  * sock_diag(7) does not answer. */
-bool sockets_is_own_listed(int fd);
+bool tcp_peers_is_own_listed(int fd);
 /* One line of /proc/net/tcp or tcp6: is it an open connection to this port of 127.0.0.1? */
-bool sockets_read_line(const char *line, uint16_t port, struct far_end *end);
+bool tcp_peers_read_line(const char *line, uint16_t port, struct tcp_peer *end);
 /* The far end's port of the connection to `port` of this process on which all that came was read and
  * nothing was ever said; 0: none, or the kernel (before Linux 4.6) does not tell. */
-uint16_t sockets_unanswered(uint16_t port);
+uint16_t tcp_peers_unanswered(uint16_t port);
 /* Connections of this process that lead from `port` to that far end are shut down. */
-void sockets_shut(uint16_t port, uint16_t far_port);
+void tcp_peers_shut(uint16_t port, uint16_t far_port);
 
 #endif

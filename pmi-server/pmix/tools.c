@@ -1,5 +1,5 @@
 /*
- * Tools: who connects without having been started by a program, see host.h.
+ * Tools: who connects without having been started by a program, see server.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,18 +23,18 @@ static _Atomic uint16_t server_port;
 
 /* ---- openpmix's thread ---- */
 
-static void tool_arrived(struct pmix_host *host, struct event *event);
+static void tool_arrived(struct pmix_host *host, struct upcall *event);
 
 /* Which connection it is about, openpmix does not say: it is the one whose greeting was just read. */
 void tool_connected(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t done,
                     void *cbdata)
 {
-    struct event *event = event_new(tool_arrived, NULL);
+    struct upcall *event = upcall_new(tool_arrived, NULL);
     (void)info, (void)ninfo;
-    event->port = sockets_unanswered(server_port);
+    event->port = tcp_peers_unanswered(server_port);
     event->tool_done = done;
     event->cbdata = cbdata;
-    queue_push(event);
+    upcall_queue_push(event);
 }
 
 /* ---- coming and going ---- */
@@ -50,11 +50,11 @@ static pmix_proc_t tool_name(const struct pmix_host *host, uint32_t number)
 
 /* openpmix cannot refuse one without danger: it crashes. What is not answered stays unknown to it,
  * and is shut. */
-static void tool_arrived(struct pmix_host *host, struct event *event)
+static void tool_arrived(struct pmix_host *host, struct upcall *event)
 {
     struct tools *tools = host->tools;
     if (!tools || !tools->expected || !event->port || tools->port != event->port) {
-        sockets_shut(server_port, event->port);
+        tcp_peers_shut(server_port, event->port);
         return;
     }
     uint32_t number = tools->expected;
@@ -66,7 +66,7 @@ static void tool_arrived(struct pmix_host *host, struct event *event)
     host->ops->tool_came(host->arg, number);
 }
 
-void pmix_host_expect_tool(struct pmix_host *host, uint32_t number, uint16_t port)
+void pmix_server_expect_tool(struct pmix_host *host, uint32_t number, uint16_t port)
 {
     if (!host->tools)
         return;
@@ -79,12 +79,12 @@ static void forgotten(pmix_status_t status, void *cbdata)
     (void)status, (void)cbdata;
 }
 
-void pmix_host_tool_left(struct pmix_host *host, uint32_t number)
+void pmix_server_tool_left(struct pmix_host *host, uint32_t number)
 {
     if (!host->tools || !idset_has(host->tools->in, number))
         return;
     pmix_proc_t proc = tool_name(host, number);
-    questions_leave(host, proc.nspace);
+    requests_leave(host, proc.nspace);
     host->library->deregister_nspace(proc.nspace, forgotten, NULL);
     idset_remove(host->tools->in, number);
     if (--present == 0)
@@ -106,19 +106,19 @@ static bool tools_know(const struct pmix_host *host, const char *name)
     return known;
 }
 
-bool host_knows(const struct pmix_host *host, const char *name)
+bool server_knows(const struct pmix_host *host, const char *name)
 {
-    return host_job(host, name) || tools_know(host, name);
+    return server_job(host, name) || tools_know(host, name);
 }
 
-void pmix_host_let_tools(struct pmix_host *host, const char *name)
+void pmix_server_let_tools(struct pmix_host *host, const char *name)
 {
     host->tools = mem_alloc(sizeof(*host->tools));
     host->tools->name = mem_copy_text(name);
     host->tools->in = idset_new();
 }
 
-void host_tools_free(struct pmix_host *host)
+void server_tools_free(struct pmix_host *host)
 {
     if (!host->tools)
         return;
@@ -144,7 +144,7 @@ void tools_learn_port(char *const *environment)
             server_port = port_of(*environment);
 }
 
-uint16_t pmix_host_port(const struct pmix_host *host)
+uint16_t pmix_server_port(const struct pmix_host *host)
 {
     (void)host;
     return server_port;

@@ -7,22 +7,22 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
-static struct event *first, **last = &first;
+static struct upcall *first, **last = &first;
 static void (*wake_owner)(void *arg);
 static void *wake_arg;
 
-struct event *event_new(void (*run)(struct pmix_host *, struct event *), const pmix_proc_t *proc)
+struct upcall *upcall_new(void (*run)(struct pmix_host *, struct upcall *), const pmix_proc_t *proc)
 {
-    struct event *event = mem_alloc(sizeof(*event));
+    struct upcall *event = mem_alloc(sizeof(*event));
     event->run = run;
     if (proc)
         event->proc = *proc;
     return event;
 }
 
-struct event *event_move(struct event *event)
+struct upcall *upcall_move(struct upcall *event)
 {
-    struct event *copy = mem_alloc(sizeof(*copy));
+    struct upcall *copy = mem_alloc(sizeof(*copy));
     *copy = *event;
     event->procs = NULL;
     event->bytes = NULL;
@@ -30,7 +30,7 @@ struct event *event_move(struct event *event)
     return copy;
 }
 
-void event_free(struct event *event)
+void upcall_free(struct upcall *event)
 {
     free(event->procs);
     free(event->bytes);
@@ -39,7 +39,7 @@ void event_free(struct event *event)
     free(event);
 }
 
-void queue_open(void (*wake)(void *arg), void *arg)
+void upcall_queue_open(void (*wake)(void *arg), void *arg)
 {
     pthread_mutex_lock(&lock);
     wake_owner = wake;
@@ -47,17 +47,17 @@ void queue_open(void (*wake)(void *arg), void *arg)
     pthread_mutex_unlock(&lock);
 }
 
-struct event *queue_take(void)
+struct upcall *upcall_queue_take(void)
 {
     pthread_mutex_lock(&lock);
-    struct event *all = first;
+    struct upcall *all = first;
     first = NULL;
     last = &first;
     pthread_mutex_unlock(&lock);
     return all;
 }
 
-bool queue_await(const struct timespec *end)
+bool upcall_queue_await(const struct timespec *end)
 {
     int rc = 0;
     pthread_mutex_lock(&lock);
@@ -67,17 +67,17 @@ bool queue_await(const struct timespec *end)
     return rc == 0;
 }
 
-void queue_close(void)
+void upcall_queue_close(void)
 {
-    queue_open(NULL, NULL);
-    struct event *next, *event = queue_take();
+    upcall_queue_open(NULL, NULL);
+    struct upcall *next, *event = upcall_queue_take();
     for (; event; event = next) {
         next = event->next;
-        event_free(event);
+        upcall_free(event);
     }
 }
 
-void queue_push(struct event *event)
+void upcall_queue_push(struct upcall *event)
 {
     pthread_mutex_lock(&lock);
     bool kept = wake_owner != NULL;
@@ -90,5 +90,5 @@ void queue_push(struct event *event)
     }
     pthread_mutex_unlock(&lock);
     if (!kept)
-        event_free(event);
+        upcall_free(event);
 }

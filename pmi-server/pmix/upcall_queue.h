@@ -1,5 +1,5 @@
 /*
- * queue - what openpmix's thread has for the owner's: events, first in, first out.
+ * upcall_queue - what openpmix's thread has for the owner's: events, first in, first out.
  *
  * There is one, as there is one openpmix in a process.
  */
@@ -15,11 +15,11 @@
 
 struct pmix_host;
 
-struct event {
-    struct event *next;
-    void (*run)(struct pmix_host *host, struct event *event); /* in the owner's thread */
-    pmix_proc_t proc;                                         /* who asks, or is asked for */
-    pmix_proc_t *procs;                                       /* malloc()ed */
+struct upcall {
+    struct upcall *next;
+    void (*run)(struct pmix_host *host, struct upcall *event); /* in the owner's thread */
+    pmix_proc_t proc;                                          /* who asks, or is asked for */
+    pmix_proc_t *procs;                                        /* malloc()ed */
     size_t nprocs;
     pmix_status_t status;
     char *bytes; /* malloc()ed */
@@ -42,17 +42,18 @@ struct event {
     void (*free_more)(void *more);
 };
 
-struct event *event_new(void (*run)(struct pmix_host *, struct event *), const pmix_proc_t *proc);
+struct upcall *upcall_new(void (*run)(struct pmix_host *, struct upcall *),
+                          const pmix_proc_t *proc);
 /* The same, with what it owned: `event` owns nothing any more. */
-struct event *event_move(struct event *event);
-void event_free(struct event *event);
+struct upcall *upcall_move(struct upcall *event);
+void upcall_free(struct upcall *event);
 
 /* From now on events are kept, and wake(arg) is called when there is a first one. */
-void queue_open(void (*wake)(void *arg), void *arg);
-void queue_close(void); /* what is kept is freed, and what comes */
-void queue_push(struct event *event);
+void upcall_queue_open(void (*wake)(void *arg), void *arg);
+void upcall_queue_close(void); /* what is kept is freed, and what comes */
+void upcall_queue_push(struct upcall *event);
 /* Until there is an event; false: there was none until then, by CLOCK_REALTIME. */
-bool queue_await(const struct timespec *end);
-struct event *queue_take(void); /* all of them, linked; NULL: none */
+bool upcall_queue_await(const struct timespec *end);
+struct upcall *upcall_queue_take(void); /* all of them, linked; NULL: none */
 
 #endif

@@ -10,44 +10,44 @@
 
 static void put_map(struct buf *out, const struct taskmap *map)
 {
-    packet_put_u32(out, (uint32_t)map->nblocks);
+    pack_put_u32(out, (uint32_t)map->nblocks);
     for (size_t i = 0; i < map->nblocks; i++) {
-        packet_put_u32(out, map->blocks[i].node);
-        packet_put_u32(out, map->blocks[i].nnodes);
-        packet_put_u32(out, map->blocks[i].ppn);
-        packet_put_u32(out, map->blocks[i].repeat);
+        pack_put_u32(out, map->blocks[i].node);
+        pack_put_u32(out, map->blocks[i].nnodes);
+        pack_put_u32(out, map->blocks[i].ppn);
+        pack_put_u32(out, map->blocks[i].repeat);
     }
 }
 
-static void put_app(struct buf *out, const struct hub_app *app)
+static void put_app(struct buf *out, const struct namespace_app *app)
 {
     uint32_t argc = 0;
     while (app->argv && app->argv[argc])
         argc++;
-    packet_put_u32(out, app->first_rank);
-    packet_put_u32(out, app->ntasks);
-    packet_put_text(out, app->directory);
-    packet_put_text(out, app->pset);
-    packet_put_u32(out, argc);
+    pack_put_u32(out, app->first_rank);
+    pack_put_u32(out, app->ntasks);
+    pack_put_text(out, app->directory);
+    pack_put_text(out, app->pset);
+    pack_put_u32(out, argc);
     for (uint32_t i = 0; i < argc; i++)
-        packet_put_text(out, app->argv[i]);
+        pack_put_text(out, app->argv[i]);
 }
 
-void describe_put(struct buf *out, const struct hub_job *job)
+void namespace_info_put(struct buf *out, const struct namespace_facts *job)
 {
-    packet_put_text(out, job->name);
-    packet_put_text(out, job->spawner);
-    packet_put_u32(out, job->spawner_rank);
-    packet_put_u32(out, job->session);
-    packet_put_u32(out, (uint32_t)job->universe_size);
-    packet_put_text(out, job->map_by);
-    packet_put_text(out, job->rank_by);
-    packet_put_text(out, job->bind_to);
+    pack_put_text(out, job->name);
+    pack_put_text(out, job->spawner);
+    pack_put_u32(out, job->spawner_rank);
+    pack_put_u32(out, job->session);
+    pack_put_u32(out, (uint32_t)job->universe_size);
+    pack_put_text(out, job->map_by);
+    pack_put_text(out, job->rank_by);
+    pack_put_text(out, job->bind_to);
     put_map(out, job->map);
-    packet_put_u32(out, job->map->nnodes);
+    pack_put_u32(out, job->map->nnodes);
     for (uint32_t i = 0; i < job->map->nnodes; i++)
-        packet_put_text(out, job->hosts[i]);
-    packet_put_u32(out, job->napps);
+        pack_put_text(out, job->hosts[i]);
+    pack_put_u32(out, job->napps);
     for (uint32_t i = 0; i < job->napps; i++)
         put_app(out, &job->apps[i]);
 }
@@ -55,22 +55,21 @@ void describe_put(struct buf *out, const struct hub_job *job)
 /* ---- read ---- */
 
 /* NULL for "". */
-static const char *text_or_null(struct packet *in)
+static const char *text_or_null(struct pack *in)
 {
-    char *text = packet_text(in);
+    char *text = pack_get_text(in);
     if (text[0])
         return text;
     free(text);
     return NULL;
 }
 
-static struct taskmap *read_map(struct packet *in)
+static struct taskmap *read_map(struct pack *in)
 {
     struct taskmap *map = taskmap_new();
-    uint32_t count = packet_count(in, sizeof(struct taskmap_block));
+    uint32_t count = pack_count(in, sizeof(struct taskmap_block));
     for (uint32_t i = 0; i < count && !in->bad; i++) {
-        struct taskmap_block block = {packet_u32(in), packet_u32(in), packet_u32(in),
-                                      packet_u32(in)};
+        struct taskmap_block block = {pack_u32(in), pack_u32(in), pack_u32(in), pack_u32(in)};
         if (taskmap_append_block(map, block, NULL) < 0)
             in->bad = true;
     }
@@ -80,55 +79,55 @@ static struct taskmap *read_map(struct packet *in)
 }
 
 /* So many texts, and a NULL. */
-static char **read_texts(struct packet *in, uint32_t *count)
+static char **read_texts(struct pack *in, uint32_t *count)
 {
-    *count = packet_count(in, 4);
+    *count = pack_count(in, 4);
     char **texts = mem_array((size_t)*count + 1, sizeof(*texts));
     for (uint32_t i = 0; i < *count; i++)
-        texts[i] = packet_text(in);
+        texts[i] = pack_get_text(in);
     return texts;
 }
 
-static void read_apps(struct packet *in, struct hub_job *job)
+static void read_apps(struct pack *in, struct namespace_facts *job)
 {
     uint32_t argc;
-    job->napps = packet_count(in, 20);
-    struct hub_app *apps = mem_array(job->napps, sizeof(*apps));
+    job->napps = pack_count(in, 20);
+    struct namespace_app *apps = mem_array(job->napps, sizeof(*apps));
     for (uint32_t i = 0; i < job->napps; i++) {
-        apps[i].first_rank = packet_u32(in);
-        apps[i].ntasks = packet_u32(in);
-        apps[i].directory = packet_text(in);
+        apps[i].first_rank = pack_u32(in);
+        apps[i].ntasks = pack_u32(in);
+        apps[i].directory = pack_get_text(in);
         apps[i].pset = text_or_null(in);
         apps[i].argv = read_texts(in, &argc);
     }
     job->apps = apps;
 }
 
-static void read_job(struct packet *in, struct hub_job *job)
+static void read_job(struct pack *in, struct namespace_facts *job)
 {
     uint32_t nhosts;
-    job->name = packet_text(in);
+    job->name = pack_get_text(in);
     job->spawner = text_or_null(in);
-    job->spawner_rank = packet_u32(in);
-    job->session = packet_u32(in);
-    job->universe_size = (int)packet_u32(in);
+    job->spawner_rank = pack_u32(in);
+    job->session = pack_u32(in);
+    job->universe_size = (int)pack_u32(in);
     job->map_by = text_or_null(in);
     job->rank_by = text_or_null(in);
     job->bind_to = text_or_null(in);
     job->map = read_map(in);
     job->hosts = (const char *const *)read_texts(in, &nhosts);
-    if (nhosts != job->map->nnodes || !job->name[0] || strlen(job->name) > HUB_NAME_MAX)
+    if (nhosts != job->map->nnodes || !job->name[0] || strlen(job->name) > SERVICE_NAME_MAX)
         in->bad = true;
     read_apps(in, job);
 }
 
-struct description *describe_read(struct packet *in)
+struct namespace_info *namespace_info_read(struct pack *in)
 {
-    struct description *description = mem_alloc(sizeof(*description));
+    struct namespace_info *description = mem_alloc(sizeof(*description));
     read_job(in, &description->job);
     if (!in->bad)
         return description;
-    describe_free(description);
+    namespace_info_free(description);
     return NULL;
 }
 
@@ -141,11 +140,11 @@ static void free_texts(char *const *texts)
     free((void *)(uintptr_t)texts);
 }
 
-void describe_free(struct description *description)
+void namespace_info_free(struct namespace_info *description)
 {
     if (!description)
         return;
-    struct hub_job *job = &description->job;
+    struct namespace_facts *job = &description->job;
     for (uint32_t i = 0; i < job->napps; i++) {
         free((char *)(uintptr_t)job->apps[i].directory);
         free((char *)(uintptr_t)job->apps[i].pset);

@@ -1,5 +1,5 @@
 /*
- * describe - a job, as hosts are told of it.
+ * namespace_info - a job, as hosts are told of it.
  */
 #ifndef PMI_SERVER_PROTOCOL_NAMESPACE_INFO_H
 #define PMI_SERVER_PROTOCOL_NAMESPACE_INFO_H
@@ -7,13 +7,13 @@
 #include "base/pack.h"
 #include "pmi-server/protocol/namespace.h"
 
-struct description { /* a struct hub_job, without `node`, that owns what it points to */
-    struct hub_job job;
+struct namespace_info { /* a struct namespace_facts, without `node`, that owns what it points to */
+    struct namespace_facts job;
 };
 
-void describe_put(struct buf *out, const struct hub_job *job); /* which has hosts */
+void namespace_info_put(struct buf *out, const struct namespace_facts *job); /* which has hosts */
 /* NULL: malformed, which is also a job whose map is not that of its hosts. */
-struct description *describe_read(struct packet *in);
-void describe_free(struct description *description); /* NULL is fine */
+struct namespace_info *namespace_info_read(struct pack *in);
+void namespace_info_free(struct namespace_info *description); /* NULL is fine */
 
 #endif

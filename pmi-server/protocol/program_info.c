@@ -7,12 +7,12 @@
 
 #define JOB_BYTES 40 /* no description is shorter */
 
-static void read_jobs(struct packet *in, struct view *view)
+static void read_jobs(struct pack *in, struct program_info *view)
 {
-    view->njobs = packet_count(in, JOB_BYTES);
+    view->njobs = pack_count(in, JOB_BYTES);
     view->jobs = mem_array(view->njobs, sizeof(*view->jobs));
     for (uint32_t i = 0; i < view->njobs && !in->bad; i++) {
-        view->jobs[i].description = describe_read(in);
+        view->jobs[i].description = namespace_info_read(in);
         if (!view->jobs[i].description)
             in->bad = true;
     }
@@ -20,11 +20,12 @@ static void read_jobs(struct packet *in, struct view *view)
 
 static int compare(const void *a, const void *b)
 {
-    const struct hub_task *one = a, *other = b;
+    const struct task_info *one = a, *other = b;
     return (one->rank > other->rank) - (one->rank < other->rank);
 }
 
-static bool ranks_are_in(const struct hub_job *job, const struct hub_task *tasks, uint32_t count)
+static bool ranks_are_in(const struct namespace_facts *job, const struct task_info *tasks,
+                         uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (tasks[i].rank >= job->map->ntasks || (i && tasks[i].rank == tasks[i - 1].rank))
@@ -33,12 +34,13 @@ static bool ranks_are_in(const struct hub_job *job, const struct hub_task *tasks
 }
 
 /* Of a job that is not over. */
-static void read_table(struct packet *in, struct view *view)
+static void read_table(struct pack *in, struct program_info *view)
 {
     uint32_t count;
-    char *name = packet_text(in);
-    struct hub_task *tasks = tasks_read(in, &count);
-    struct view_job *job = (struct view_job *)(uintptr_t)(*name ? view_job(view, name) : NULL);
+    char *name = pack_get_text(in);
+    struct task_info *tasks = task_states_read(in, &count);
+    struct program_info_job *job =
+        (struct program_info_job *)(uintptr_t)(*name ? program_info_job(view, name) : NULL);
     if (count)
         qsort(tasks, count, sizeof(*tasks), compare);
     if (job && !job->told && ranks_are_in(&job->description->job, tasks, count)) {
@@ -52,28 +54,28 @@ static void read_table(struct packet *in, struct view *view)
     free(name);
 }
 
-struct view *view_read(struct packet *in)
+struct program_info *program_info_read(struct pack *in)
 {
-    struct view *view = mem_alloc(sizeof(*view));
-    view->slots = packet_u32(in);
-    view->left = packet_u64(in);
-    view->hosts = packet_text(in);
+    struct program_info *view = mem_alloc(sizeof(*view));
+    view->slots = pack_u32(in);
+    view->left = pack_u64(in);
+    view->hosts = pack_get_text(in);
     read_jobs(in, view);
-    uint32_t count = in->bad ? 0 : packet_count(in, 8);
+    uint32_t count = in->bad ? 0 : pack_count(in, 8);
     for (uint32_t i = 0; i < count && !in->bad; i++)
         read_table(in, view);
-    if (packet_ends(in))
+    if (pack_ends(in))
         return view;
-    view_free(view);
+    program_info_free(view);
     return NULL;
 }
 
-void view_free(struct view *view)
+void program_info_free(struct program_info *view)
 {
     if (!view)
         return;
     for (uint32_t i = 0; i < view->njobs; i++) {
-        describe_free(view->jobs[i].description);
+        namespace_info_free(view->jobs[i].description);
         free(view->jobs[i].tasks);
     }
     free(view->jobs);
@@ -81,7 +83,7 @@ void view_free(struct view *view)
     free(view);
 }
 
-const struct view_job *view_job(const struct view *view, const char *name)
+const struct program_info_job *program_info_job(const struct program_info *view, const char *name)
 {
     if (!*name)
         return view->njobs == 1 ? &view->jobs[0] : NULL;
@@ -91,7 +93,7 @@ const struct view_job *view_job(const struct view *view, const char *name)
     return NULL;
 }
 
-const struct hub_app *view_app(const struct hub_job *job, uint32_t rank)
+const struct namespace_app *program_info_app(const struct namespace_facts *job, uint32_t rank)
 {
     for (uint32_t i = 0; i < job->napps; i++)
         if (rank >= job->apps[i].first_rank && rank - job->apps[i].first_rank < job->apps[i].ntasks)

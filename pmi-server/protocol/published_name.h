@@ -5,16 +5,16 @@
 #ifndef PMI_SERVER_PROTOCOL_PUBLISHED_NAME_H
 #define PMI_SERVER_PROTOCOL_PUBLISHED_NAME_H
 
-#define HUB_NAMES_MAX 8192           /* that are published at a time */
-#define HUB_NAMES_BYTES (2u << 20)   /* of their keys and values */
-#define HUB_KEYS_MAX 1024            /* in one request */
-#define HUB_KEY_MAX 4096             /* bytes */
-#define HUB_LOOKUPS_MAX 16           /* of one task that wait at a time */
-#define HUB_LOOKUP_BYTES (64u << 10) /* of the keys of one that waits */
-#define HUB_SOMEBODY UINT32_MAX      /* a task of the job, whoever it was; as PMIX_RANK_UNDEF */
+#define SERVICE_NAMES_MAX 8192           /* that are published at a time */
+#define SERVICE_NAMES_BYTES (2u << 20)   /* of their keys and values */
+#define SERVICE_KEYS_MAX 1024            /* in one request */
+#define SERVICE_KEY_MAX 4096             /* bytes */
+#define SERVICE_LOOKUPS_MAX 16           /* of one task that wait at a time */
+#define SERVICE_LOOKUP_BYTES (64u << 10) /* of the keys of one that waits */
+#define SERVICE_SOMEBODY UINT32_MAX      /* a task of the job, whoever it was; as PMIX_RANK_UNDEF */
 
-enum hub_range { HUB_TO_TASK, HUB_TO_NODE, HUB_TO_JOB, HUB_TO_ALL, HUB_NRANGES };
+enum publish_range { RANGE_TASK, RANGE_NODE, RANGE_JOB, RANGE_ALL, RANGE_NRANGES };
 
-enum hub_until { HUB_UNTIL_READ, HUB_UNTIL_TASK, HUB_UNTIL_JOB, HUB_UNTIL_END, HUB_NUNTIL };
+enum publish_persistence { PERSIST_READ, PERSIST_TASK, PERSIST_JOB, PERSIST_END, PERSIST_NUNTIL };
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 
-struct pmi_spawn *pmi_spawn_new(void)
+struct spawn_request *spawn_request_new(void)
 {
-    return mem_alloc(sizeof(struct pmi_spawn));
+    return mem_alloc(sizeof(struct spawn_request));
 }
 
 static void pairs_free(struct pmi_pairs *pairs)
@@ -20,7 +20,7 @@ static void pairs_free(struct pmi_pairs *pairs)
     free(pairs->list);
 }
 
-static void block_free(struct pmi_spawn_block *block)
+static void block_free(struct spawn_request_block *block)
 {
     for (size_t i = 0; i < block->argc; i++)
         free(block->argv[i]);
@@ -28,7 +28,7 @@ static void block_free(struct pmi_spawn_block *block)
     pairs_free(&block->infos);
 }
 
-void pmi_spawn_free(struct pmi_spawn *spawn)
+void spawn_request_free(struct spawn_request *spawn)
 {
     if (!spawn)
         return;
@@ -39,7 +39,7 @@ void pmi_spawn_free(struct pmi_spawn *spawn)
     free(spawn);
 }
 
-uint64_t pmi_spawn_procs(const struct pmi_spawn *spawn)
+uint64_t spawn_request_procs(const struct spawn_request *spawn)
 {
     uint64_t procs = 0;
     for (size_t i = 0; i < spawn->nblocks; i++)
@@ -47,12 +47,12 @@ uint64_t pmi_spawn_procs(const struct pmi_spawn *spawn)
     return procs;
 }
 
-struct pmi_spawn_block *pmi_spawn_add(struct pmi_spawn *spawn, const char *program)
+struct spawn_request_block *spawn_request_add(struct spawn_request *spawn, const char *program)
 {
     spawn->blocks = mem_resize(spawn->blocks, spawn->nblocks + 1, sizeof(*spawn->blocks));
-    struct pmi_spawn_block *block = &spawn->blocks[spawn->nblocks++];
-    *block = (struct pmi_spawn_block){.maxprocs = 1};
-    pmi_spawn_arg(spawn, program);
+    struct spawn_request_block *block = &spawn->blocks[spawn->nblocks++];
+    *block = (struct spawn_request_block){.maxprocs = 1};
+    spawn_request_arg(spawn, program);
     return block;
 }
 
@@ -62,9 +62,9 @@ static bool is_full(size_t count)
     return (count & (count - 1)) == 0;
 }
 
-void pmi_spawn_arg(struct pmi_spawn *spawn, const char *text)
+void spawn_request_arg(struct spawn_request *spawn, const char *text)
 {
-    struct pmi_spawn_block *block = &spawn->blocks[spawn->nblocks - 1];
+    struct spawn_request_block *block = &spawn->blocks[spawn->nblocks - 1];
     if (is_full(block->argc + 1)) /* with the NULL */
         block->argv = mem_resize(block->argv, 2 * (block->argc + 1), sizeof(char *));
     block->argv[block->argc++] = mem_copy_text(text);

@@ -1,5 +1,5 @@
 /*
- * spawn - what a task asks to be started, in no dialect, and what became of it.
+ * spawn_request - what a task asks to be started, in no dialect, and what became of it.
  */
 #ifndef PMI_SERVER_PROTOCOL_SPAWN_REQUEST_H
 #define PMI_SERVER_PROTOCOL_SPAWN_REQUEST_H
@@ -16,15 +16,15 @@ struct pmi_pairs {
     size_t count;
 };
 
-struct pmi_spawn_block { /* one executable; its place in the list is its tasks' appnum */
-    uint32_t maxprocs;   /* at least 1 */
-    char **argv;         /* argv[0] the program, NULL at the end */
+struct spawn_request_block { /* one executable; its place in the list is its tasks' appnum */
+    uint32_t maxprocs;       /* at least 1 */
+    char **argv;             /* argv[0] the program, NULL at the end */
     size_t argc;
     struct pmi_pairs infos; /* wdir, host, ...: the owner takes what it knows */
 };
 
-struct pmi_spawn {
-    struct pmi_spawn_block *blocks;
+struct spawn_request {
+    struct spawn_request_block *blocks;
     size_t nblocks;
     struct pmi_pairs preputs; /* in the new group's key-value space from its beginning */
 };
@@ -38,14 +38,14 @@ struct pmi_spawned {
     size_t nerrcodes;
 };
 
-struct pmi_spawn *pmi_spawn_new(void);
-void pmi_spawn_free(struct pmi_spawn *spawn);
-uint64_t pmi_spawn_procs(const struct pmi_spawn *spawn);
+struct spawn_request *spawn_request_new(void);
+void spawn_request_free(struct spawn_request *spawn);
+uint64_t spawn_request_procs(const struct spawn_request *spawn);
 
 /* For dialects, piece by piece; texts are copied. An argument or an info belongs to the last
  * block. */
-struct pmi_spawn_block *pmi_spawn_add(struct pmi_spawn *spawn, const char *program);
-void pmi_spawn_arg(struct pmi_spawn *spawn, const char *text);
+struct spawn_request_block *spawn_request_add(struct spawn_request *spawn, const char *program);
+void spawn_request_arg(struct spawn_request *spawn, const char *text);
 void pmi_pairs_add(struct pmi_pairs *pairs, const char *key, const char *value);
 /* The value of the first pair with that key, or NULL. */
 const char *pmi_pairs_value(const struct pmi_pairs *pairs, const char *key);

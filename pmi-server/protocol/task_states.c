@@ -7,28 +7,28 @@
 #include "base/pack.h"
 #include "pmi-server/protocol/message.h"
 
-void tasks_put(struct buf *out, const struct hub_task *tasks, uint32_t count)
+void task_states_put(struct buf *out, const struct task_info *tasks, uint32_t count)
 {
-    packet_put_u32(out, count);
+    pack_put_u32(out, count);
     for (uint32_t i = 0; i < count; i++) {
-        packet_put_u32(out, tasks[i].rank);
-        packet_put_u32(out, tasks[i].pid);
-        packet_put_u8(out, (uint8_t)tasks[i].state);
-        packet_put_u32(out, (uint32_t)tasks[i].status);
+        pack_put_u32(out, tasks[i].rank);
+        pack_put_u32(out, tasks[i].pid);
+        pack_put_u8(out, (uint8_t)tasks[i].state);
+        pack_put_u32(out, (uint32_t)tasks[i].status);
     }
 }
 
-struct hub_task *tasks_read(struct packet *in, uint32_t *count)
+struct task_info *task_states_read(struct pack *in, uint32_t *count)
 {
-    *count = packet_count(in, HUB_TASK_BYTES);
-    struct hub_task *tasks = *count ? mem_array(*count, sizeof(*tasks)) : NULL;
+    *count = pack_count(in, SERVICE_TASK_BYTES);
+    struct task_info *tasks = *count ? mem_array(*count, sizeof(*tasks)) : NULL;
     for (uint32_t i = 0; i < *count; i++) {
-        tasks[i].rank = packet_u32(in);
-        tasks[i].pid = packet_u32(in);
-        uint8_t state = packet_u8(in);
-        tasks[i].state = (enum hub_task_state)state;
-        tasks[i].status = (int)packet_u32(in);
-        if (state >= HUB_TASK_NSTATES)
+        tasks[i].rank = pack_u32(in);
+        tasks[i].pid = pack_u32(in);
+        uint8_t state = pack_u8(in);
+        tasks[i].state = (enum task_state)state;
+        tasks[i].status = (int)pack_u32(in);
+        if (state >= TASK_NSTATES)
             in->bad = true;
     }
     if (!in->bad)
@@ -38,24 +38,24 @@ struct hub_task *tasks_read(struct packet *in, uint32_t *count)
     return NULL;
 }
 
-bool tasks_wanted(const void *bytes, size_t len, uint64_t *number, char **job)
+bool task_states_wanted(const void *bytes, size_t len, uint64_t *number, char **job)
 {
-    struct talk_down talk;
-    if (talk_read_down(&talk, bytes, len) < 0 || talk.kind != ORDER_TASKS)
+    struct message_down talk;
+    if (message_read_down(&talk, bytes, len) < 0 || talk.kind != ORDER_TASKS)
         return false;
-    *number = packet_u64(&talk.rest);
-    *job = packet_text(&talk.rest);
-    if (packet_ends(&talk.rest))
+    *number = pack_u64(&talk.rest);
+    *job = pack_get_text(&talk.rest);
+    if (pack_ends(&talk.rest))
         return true;
     free(*job);
     return false;
 }
 
-void tasks_put_answer(struct buf *out, uint64_t number, const char *job,
-                      const struct hub_task *tasks, uint32_t count)
+void task_states_put_answer(struct buf *out, uint64_t number, const char *job,
+                            const struct task_info *tasks, uint32_t count)
 {
-    talk_put_up(out, HUB_TASKS, 0, job, HUB_ALL);
-    packet_put_u64(out, number);
-    packet_put_text(out, job);
-    tasks_put(out, tasks, count);
+    message_put_up(out, REQUEST_TASKS, 0, job, SERVICE_ALL);
+    pack_put_u64(out, number);
+    pack_put_text(out, job);
+    task_states_put(out, tasks, count);
 }

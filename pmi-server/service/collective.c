@@ -4,13 +4,13 @@
  * Those of one signature follow each other: what a host asks goes to the first that it has no part
  * in yet.
  *
- * GATHER_GROUP is different, as not everybody knows all members. Its signature is the key. Leaders
+ * COLLECTIVE_GROUP is different, as not everybody knows all members. Its signature is the key. Leaders
  * begin it: those that are listed, of which a host asks once for all that it has, or any that are so
  * many as they say, each on its own. They may add members, who follow: they ask each on its own,
  * know the key alone, and may be the first. All of them are answered once all leaders and as many
  * followers as were added have asked. Who a follower is openpmix does not tell.
  *
- * Of GATHER_DESTRUCT members may not wait for the answer (pmix/group.c), and their job be over before
+ * Of COLLECTIVE_DESTRUCT members may not wait for the answer (pmix/group.c), and their job be over before
  * others ask: where all of its nodes have asked, it is a member as it was.
  */
 #include <stdlib.h>
@@ -33,15 +33,15 @@ struct members { /* by name of their job */
 struct gathering {
     struct gathering *next;
     uint64_t number;
-    enum hub_gathering operation;
+    enum collective_kind operation;
     char *key;
     struct members members;
     struct idset *nodes, *here; /* that have members, and have asked */
-    struct members added;       /* of GATHER_GROUP, by leaders */
+    struct members added;       /* of COLLECTIVE_GROUP, by leaders */
     uint32_t leaders;           /* each asks on its own; 0: they are listed, as members */
     uint32_t nleaders;          /* of these, that have asked */
     uint64_t nfollowers;        /* that have asked */
-    struct asked *asked;
+    struct requester *asked;
     size_t nasked;
     struct buf bytes;
 };
@@ -67,18 +67,18 @@ static void gathering_free(struct gathering *gathering)
 
 /* ---- what is asked ---- */
 
-static enum hub_status member_check(struct member *member)
+static enum reply_status member_check(struct member *member)
 {
     const struct job *job = member->job;
     if (!job || idset_last(member->ranks) >= job->map->ntasks)
-        return HUB_NOT_FOUND;
-    return idset_count_both(member->ranks, job->ended) ? HUB_GONE : HUB_OK;
+        return REPLY_NOT_FOUND;
+    return idset_count_both(member->ranks, job->ended) ? REPLY_GONE : REPLY_OK;
 }
 
 /* NULL: malformed. "": all. */
-static struct idset *ranks_read(struct packet *in, const struct job *job, bool *all)
+static struct idset *ranks_read(struct pack *in, const struct job *job, bool *all)
 {
-    char *text = packet_text(in);
+    char *text = pack_get_text(in);
     struct idset *ranks = idset_decode(text, NULL);
     *all = ranks && idset_empty(ranks);
     if (*all)
@@ -87,35 +87,35 @@ static struct idset *ranks_read(struct packet *in, const struct job *job, bool *
     return ranks;
 }
 
-static enum hub_status member_read(struct hub *hub, struct packet *in, bool late,
-                                   struct member *member, char **before)
+static enum reply_status member_read(struct pmi_service *service, struct pack *in, bool late,
+                                     struct member *member, char **before)
 {
-    char *name = packet_text(in);
+    char *name = pack_get_text(in);
     if (*before && strcmp(*before, name) >= 0)
         in->bad = true;
     free(*before);
     *before = name;
-    member->job = hub_job(hub, name);
+    member->job = pmi_service_job(service, name);
     if (!member->job && late)
-        member->job = hub_late_job(hub, name);
+        member->job = pmi_service_late_job(service, name);
     member->ranks = ranks_read(in, member->job, &member->all);
     if (!member->ranks)
         in->bad = true;
-    return in->bad ? HUB_BAD : member_check(member);
+    return in->bad ? REPLY_BAD : member_check(member);
 }
 
 /* `late`: also of jobs that are. */
-static enum hub_status members_read(struct hub *hub, struct packet *in, bool late,
-                                    struct members *members)
+static enum reply_status members_read(struct pmi_service *service, struct pack *in, bool late,
+                                      struct members *members)
 {
-    enum hub_status first = HUB_OK;
+    enum reply_status first = REPLY_OK;
     char *before = NULL;
-    uint32_t count = packet_count(in, 8);
+    uint32_t count = pack_count(in, 8);
     members->at = mem_array(count, sizeof(*members->at));
     while (members->count < count && !in->bad) {
         struct member *member = &members->at[members->count++];
-        enum hub_status status = member_read(hub, in, late, member, &before);
-        if (first == HUB_OK)
+        enum reply_status status = member_read(service, in, late, member, &before);
+        if (first == REPLY_OK)
             first = status;
     }
     free(before);
@@ -133,15 +133,15 @@ static void find_nodes(struct gathering *gathering)
         if (all)
             continue;
         IDSET_FOREACH(rank, member->ranks)
-        idset_add(gathering->nodes, hub_node(job, rank));
+        idset_add(gathering->nodes, pmi_service_node(job, rank));
     }
 }
 
 /* ---- the end of one ---- */
 
-static void unlink_one(struct hub *hub, const struct gathering *gathering)
+static void unlink_one(struct pmi_service *service, const struct gathering *gathering)
 {
-    struct gathering **at = &hub->gatherings;
+    struct gathering **at = &service->gatherings;
     while (*at && *at != gathering)
         at = &(*at)->next;
     if (*at)
@@ -150,41 +150,41 @@ static void unlink_one(struct hub *hub, const struct gathering *gathering)
 
 static void put_members(struct buf *out, const struct members *members)
 {
-    packet_put_u32(out, members->count);
+    pack_put_u32(out, members->count);
     for (uint32_t i = 0; i < members->count; i++) {
         char *ranks = members->at[i].all ? NULL : idset_encode(members->at[i].ranks);
-        packet_put_text(out, members->at[i].job->name);
-        packet_put_text(out, ranks);
+        pack_put_text(out, members->at[i].job->name);
+        pack_put_text(out, ranks);
         free(ranks);
     }
 }
 
 /* One answer tells a host all; openpmix answers all of a group that are there. */
-static void end(struct hub *hub, struct gathering *gathering, enum hub_status status)
+static void end(struct pmi_service *service, struct gathering *gathering, enum reply_status status)
 {
     struct buf rest = BUF_INIT, again = BUF_INIT;
     struct idset *told = idset_new();
-    unlink_one(hub, gathering);
-    if (status == HUB_OK) {
-        packet_put_u64(&rest, gathering->number);
-        packet_put_u64(&again, gathering->number);
-        packet_put_bytes(&rest, buf_bytes(&gathering->bytes), gathering->bytes.len);
-        packet_put_bytes(&again, "", 0);
+    unlink_one(service, gathering);
+    if (status == REPLY_OK) {
+        pack_put_u64(&rest, gathering->number);
+        pack_put_u64(&again, gathering->number);
+        pack_put_bytes(&rest, buf_bytes(&gathering->bytes), gathering->bytes.len);
+        pack_put_bytes(&again, "", 0);
     }
-    if (status == HUB_OK && gathering->operation == GATHER_GROUP) {
+    if (status == REPLY_OK && gathering->operation == COLLECTIVE_GROUP) {
         put_members(&rest, &gathering->members);
-        packet_put_u32(&again, 0);
+        pack_put_u32(&again, 0);
     }
     for (size_t i = 0; i < gathering->nasked; i++) {
-        const struct asked *asked = &gathering->asked[i];
-        hub_answer(hub, asked, status, idset_has(told, asked->node) ? &again : &rest);
+        const struct requester *asked = &gathering->asked[i];
+        pmi_service_answer(service, asked, status, idset_has(told, asked->node) ? &again : &rest);
         idset_add(told, asked->node);
     }
     idset_free(told);
     buf_free(&again);
     buf_free(&rest);
     gathering_free(gathering);
-    hub_settle_late(hub);
+    pmi_service_settle_late(service);
 }
 
 /* ---- one more takes part ---- */
@@ -206,23 +206,24 @@ static bool same(const struct gathering *a, const struct gathering *b)
 }
 
 /* Where this host's question belongs: one that waits, or the end. */
-static struct gathering **find_place(struct hub *hub, uint32_t node, const struct gathering *fresh)
+static struct gathering **find_place(struct pmi_service *service, uint32_t node,
+                                     const struct gathering *fresh)
 {
-    struct gathering **at = &hub->gatherings;
+    struct gathering **at = &service->gatherings;
     while (*at && (!same(*at, fresh) || idset_has((*at)->here, node)))
         at = &(*at)->next;
     return at;
 }
 
 /* `fresh` is taken. */
-static struct gathering *place(struct hub *hub, uint32_t node, struct gathering *fresh)
+static struct gathering *place(struct pmi_service *service, uint32_t node, struct gathering *fresh)
 {
-    struct gathering **at = find_place(hub, node, fresh);
+    struct gathering **at = find_place(service, node, fresh);
     if (*at) {
         gathering_free(fresh);
         return *at;
     }
-    fresh->number = ++hub->gathered;
+    fresh->number = ++service->gathered;
     return *at = fresh;
 }
 
@@ -230,52 +231,53 @@ static struct gathering *place(struct hub *hub, uint32_t node, struct gathering 
 static size_t count_asked(const struct gathering *gathering, uint32_t node)
 {
     size_t count = 0;
-    if (gathering->operation != GATHER_GROUP)
+    if (gathering->operation != COLLECTIVE_GROUP)
         return idset_has(gathering->here, node);
     for (size_t i = 0; i < gathering->nasked; i++)
         count += gathering->asked[i].node == node;
     return count;
 }
 
-static bool names_late(const struct hub *hub, const struct gathering *gathering)
+static bool names_late(const struct pmi_service *service, const struct gathering *gathering)
 {
     for (uint32_t i = 0; i < gathering->members.count; i++)
-        if (!hub_job(hub, gathering->members.at[i].job->name))
+        if (!pmi_service_job(service, gathering->members.at[i].job->name))
             return true;
     return false;
 }
 
-static enum hub_status may_enter(struct hub *hub, uint32_t node, const struct gathering *gathering)
+static enum reply_status may_enter(struct pmi_service *service, uint32_t node,
+                                   const struct gathering *gathering)
 {
     size_t count = 0;
     if (gathering->members.count && !idset_has(gathering->nodes, node))
-        return HUB_BAD;
-    if (names_late(hub, gathering) && !*find_place(hub, node, gathering))
-        return HUB_NOT_FOUND; /* nobody of that job will come */
-    for (const struct gathering *g = hub->gatherings; g; g = g->next)
+        return REPLY_BAD;
+    if (names_late(service, gathering) && !*find_place(service, node, gathering))
+        return REPLY_NOT_FOUND; /* nobody of that job will come */
+    for (const struct gathering *g = service->gatherings; g; g = g->next)
         count += count_asked(g, node);
-    return count < HUB_GATHERS_MAX ? HUB_OK : HUB_FULL;
+    return count < SERVICE_GATHERS_MAX ? REPLY_OK : REPLY_FULL;
 }
 
 /* Of a connect, and a disconnect: all are in. */
-static void settle(struct hub *hub, const struct gathering *gathering)
+static void settle(struct pmi_service *service, const struct gathering *gathering)
 {
     const struct members *members = &gathering->members;
     for (uint32_t i = 0; i < members->count; i++)
         for (uint32_t j = 0; j < i; j++) {
             const struct job *one = members->at[i].job, *other = members->at[j].job;
-            if (gathering->operation == GATHER_CONNECT)
-                bonds_tie(hub, one, other);
-            else if (gathering->operation == GATHER_DISCONNECT)
-                bonds_untie(hub, one, other);
+            if (gathering->operation == COLLECTIVE_CONNECT)
+                namespaces_tie(service, one, other);
+            else if (gathering->operation == COLLECTIVE_DISCONNECT)
+                namespaces_untie(service, one, other);
         }
 }
 
 /* false: that is too much. */
-static bool add_asked(struct gathering *gathering, const struct asked *asked, const void *bytes,
+static bool add_asked(struct gathering *gathering, const struct requester *asked, const void *bytes,
                       size_t len)
 {
-    bool full = len > HUB_BYTES_MAX - gathering->bytes.len;
+    bool full = len > SERVICE_BYTES_MAX - gathering->bytes.len;
     gathering->asked =
         mem_resize(gathering->asked, gathering->nasked + 1, sizeof(*gathering->asked));
     gathering->asked[gathering->nasked++] = *asked;
@@ -283,21 +285,21 @@ static bool add_asked(struct gathering *gathering, const struct asked *asked, co
     return !full;
 }
 
-static void enter(struct hub *hub, struct gathering *gathering, const struct asked *asked,
-                  bool broken, const void *bytes, size_t len)
+static void enter(struct pmi_service *service, struct gathering *gathering,
+                  const struct requester *asked, bool broken, const void *bytes, size_t len)
 {
     bool full = !add_asked(gathering, asked, bytes, len);
     idset_add(gathering->here, asked->node);
     bool over = gathering->nasked == idset_count(gathering->nodes);
     if (over && !full && !broken)
-        settle(hub, gathering);
+        settle(service, gathering);
     if (full || broken)
-        end(hub, gathering, full ? HUB_FULL : HUB_GONE);
+        end(service, gathering, full ? REPLY_FULL : REPLY_GONE);
     else if (over)
-        end(hub, gathering, HUB_OK);
+        end(service, gathering, REPLY_OK);
 }
 
-static struct gathering *gathering_new(enum hub_gathering operation, char *key)
+static struct gathering *gathering_new(enum collective_kind operation, char *key)
 {
     struct gathering *gathering = mem_alloc(sizeof(*gathering));
     gathering->operation = operation;
@@ -369,33 +371,34 @@ static bool group_is_complete(const struct gathering *group)
 /* Who follows does not know who leads. */
 static bool is_of_group(const struct gathering *group, const struct gathering *fresh, uint32_t node)
 {
-    if (group->operation != GATHER_GROUP || strcmp(group->key, fresh->key) != 0)
+    if (group->operation != COLLECTIVE_GROUP || strcmp(group->key, fresh->key) != 0)
         return false;
     if (!fresh->members.count || !group->members.count || fresh->leaders || group->leaders)
         return true;
     return same_members(&group->members, &fresh->members) && !idset_has(group->here, node);
 }
 
-static struct gathering *place_group(struct hub *hub, const struct gathering *fresh, uint32_t node)
+static struct gathering *place_group(struct pmi_service *service, const struct gathering *fresh,
+                                     uint32_t node)
 {
-    struct gathering **at = &hub->gatherings;
+    struct gathering **at = &service->gatherings;
     while (*at && !is_of_group(*at, fresh, node))
         at = &(*at)->next;
     if (!*at) {
-        *at = gathering_new(GATHER_GROUP, mem_copy_text(fresh->key));
-        (*at)->number = ++hub->gathered;
+        *at = gathering_new(COLLECTIVE_GROUP, mem_copy_text(fresh->key));
+        (*at)->number = ++service->gathered;
     }
     return *at;
 }
 
 /* They have to agree on how many lead, and to be so many. */
-static enum hub_status group_add(struct gathering *group, const struct gathering *fresh,
-                                 uint32_t node)
+static enum reply_status group_add(struct gathering *group, const struct gathering *fresh,
+                                   uint32_t node)
 {
     bool leads = fresh->members.count, first = !group->members.count;
     if (leads && !first &&
         (group->leaders != fresh->leaders || (fresh->leaders && group->nleaders == group->leaders)))
-        return HUB_BAD;
+        return REPLY_BAD;
     if (!leads)
         group->nfollowers++;
     else if (fresh->leaders)
@@ -407,63 +410,67 @@ static enum hub_status group_add(struct gathering *group, const struct gathering
     members_unite(&group->members, &fresh->members);
     members_unite(&group->added, &fresh->added);
     unite(&group->nodes, fresh->nodes);
-    return HUB_OK;
+    return REPLY_OK;
 }
 
 /* What is wrong with one ends it for all: others may not find out. */
-static void enter_group(struct hub *hub, const struct gathering *fresh, const struct asked *asked,
-                        enum hub_status status, const void *bytes, size_t len)
+static void enter_group(struct pmi_service *service, const struct gathering *fresh,
+                        const struct requester *asked, enum reply_status status, const void *bytes,
+                        size_t len)
 {
-    struct gathering *group = place_group(hub, fresh, asked->node);
-    if (!add_asked(group, asked, bytes, len) && status == HUB_OK)
-        status = HUB_FULL;
-    if (status == HUB_OK)
+    struct gathering *group = place_group(service, fresh, asked->node);
+    if (!add_asked(group, asked, bytes, len) && status == REPLY_OK)
+        status = REPLY_FULL;
+    if (status == REPLY_OK)
         status = group_add(group, fresh, asked->node);
-    if (status != HUB_OK) {
-        end(hub, group, status);
+    if (status != REPLY_OK) {
+        end(service, group, status);
     } else if (group_is_complete(group)) {
         members_unite(&group->members, &group->added);
-        end(hub, group, HUB_OK);
+        end(service, group, REPLY_OK);
     }
 }
 
 /* ---- asked ---- */
 
-static enum hub_status signature_read(struct hub *hub, struct packet *in, struct gathering *fresh)
+static enum reply_status signature_read(struct pmi_service *service, struct pack *in,
+                                        struct gathering *fresh)
 {
-    bool late = fresh->operation == GATHER_DESTRUCT;
-    enum hub_status status = members_read(hub, in, late, &fresh->members), added = HUB_OK;
-    if (fresh->operation == GATHER_GROUP) {
-        fresh->leaders = packet_u32(in);
-        added = members_read(hub, in, false, &fresh->added);
+    bool late = fresh->operation == COLLECTIVE_DESTRUCT;
+    enum reply_status status = members_read(service, in, late, &fresh->members), added = REPLY_OK;
+    if (fresh->operation == COLLECTIVE_GROUP) {
+        fresh->leaders = pack_u32(in);
+        added = members_read(service, in, false, &fresh->added);
     }
     /* Who follows says nothing of others. */
     if (!fresh->members.count &&
-        (fresh->operation != GATHER_GROUP || fresh->leaders || fresh->added.count))
+        (fresh->operation != COLLECTIVE_GROUP || fresh->leaders || fresh->added.count))
         in->bad = true;
-    return status == HUB_OK ? added : status;
+    return status == REPLY_OK ? added : status;
 }
 
-int hub_gather(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int pmi_service_gather(struct pmi_service *service, const struct requester *asked,
+                       struct message_up *talk)
 {
-    struct packet *in = &talk->rest;
+    struct pack *in = &talk->rest;
     size_t len;
-    uint8_t operation = packet_u8(in), broken = packet_u8(in);
-    struct gathering *fresh = gathering_new(operation, packet_text(in));
-    const void *bytes = packet_bytes(in, &len);
-    enum hub_status status = signature_read(hub, in, fresh);
-    bool bad = !packet_ends(in) || operation >= GATHER_NKINDS || broken > 1 || !asked->token;
-    if (!bad && status == HUB_OK) {
+    uint8_t operation = pack_u8(in), broken = pack_u8(in);
+    struct gathering *fresh = gathering_new(operation, pack_get_text(in));
+    const void *bytes = pack_bytes(in, &len);
+    enum reply_status status = signature_read(service, in, fresh);
+    bool bad = !pack_ends(in) || operation >= COLLECTIVE_NKINDS || broken > 1 || !asked->token;
+    if (!bad && status == REPLY_OK) {
         find_nodes(fresh);
-        status = may_enter(hub, asked->node, fresh);
+        status = may_enter(service, asked->node, fresh);
     }
-    if (!bad && operation == GATHER_GROUP) {
-        enter_group(hub, fresh, asked, status == HUB_OK && broken ? HUB_GONE : status, bytes, len);
-    } else if (!bad && status == HUB_OK) {
-        enter(hub, place(hub, asked->node, fresh), asked, broken, bytes, len);
+    if (!bad && operation == COLLECTIVE_GROUP) {
+        enter_group(service, fresh, asked, status == REPLY_OK && broken ? REPLY_GONE : status,
+                    bytes, len);
+    } else if (!bad && status == REPLY_OK) {
+        enter(service, place(service, asked->node, fresh), asked, broken, bytes, len);
         return 0;
     } else if (!bad) {
-        hub_answer(hub, asked, status, NULL);
+        pmi_service_answer(service, asked, status, NULL);
     }
     gathering_free(fresh);
     return bad ? -1 : 0;
@@ -471,7 +478,7 @@ int hub_gather(struct hub *hub, const struct asked *asked, struct talk_up *talk)
 
 /* ---- who does not take part any more ---- */
 
-static bool leave(struct gathering *gathering, const struct asked *asked)
+static bool leave(struct gathering *gathering, const struct requester *asked)
 {
     for (size_t i = 0; i < gathering->nasked; i++)
         if (gathering->asked[i].node == asked->node && gathering->asked[i].token == asked->token) {
@@ -481,23 +488,23 @@ static bool leave(struct gathering *gathering, const struct asked *asked)
     return false;
 }
 
-void hub_gather_forget(struct hub *hub, const struct asked *asked)
+void pmi_service_gather_forget(struct pmi_service *service, const struct requester *asked)
 {
-    struct gathering *gathering = hub->gatherings;
+    struct gathering *gathering = service->gatherings;
     while (gathering && !leave(gathering, asked))
         gathering = gathering->next;
     if (gathering)
-        end(hub, gathering, HUB_TIMEOUT);
+        end(service, gathering, REPLY_TIMEOUT);
 }
 
 /* All nodes that have members of the job have asked, and need not wait. */
 static bool has_entered(const struct gathering *gathering, const struct job *job)
 {
     const struct member *member = member_of(&gathering->members, job);
-    bool entered = member && gathering->operation == GATHER_DESTRUCT;
+    bool entered = member && gathering->operation == COLLECTIVE_DESTRUCT;
     if (entered)
         IDSET_FOREACH(rank, member->ranks)
-    entered &= idset_has(gathering->here, hub_node(job, rank));
+    entered &= idset_has(gathering->here, pmi_service_node(job, rank));
     return entered;
 }
 
@@ -511,48 +518,49 @@ static bool waits_for(const struct gathering *gathering, const struct job *job, 
     if (added && idset_has(added->ranks, rank))
         return true;
     return member && !gathering->leaders && idset_has(member->ranks, rank) &&
-           !idset_has(gathering->here, hub_node(job, rank));
+           !idset_has(gathering->here, pmi_service_node(job, rank));
 }
 
-static struct gathering *find_waiting(const struct hub *hub, const struct job *job, uint32_t rank)
+static struct gathering *find_waiting(const struct pmi_service *service, const struct job *job,
+                                      uint32_t rank)
 {
-    struct gathering *gathering = hub->gatherings;
+    struct gathering *gathering = service->gatherings;
     while (gathering && !waits_for(gathering, job, rank))
         gathering = gathering->next;
     return gathering;
 }
 
-static void end_waiting(struct hub *hub, const struct job *job, uint32_t rank)
+static void end_waiting(struct pmi_service *service, const struct job *job, uint32_t rank)
 {
     struct gathering *gathering;
-    while ((gathering = find_waiting(hub, job, rank)))
-        end(hub, gathering, HUB_GONE);
+    while ((gathering = find_waiting(service, job, rank)))
+        end(service, gathering, REPLY_GONE);
 }
 
-void hub_gather_ended(struct hub *hub, const struct job *job, uint32_t rank)
+void pmi_service_gather_ended(struct pmi_service *service, const struct job *job, uint32_t rank)
 {
-    end_waiting(hub, job, rank);
+    end_waiting(service, job, rank);
 }
 
-bool hub_gather_removed(struct hub *hub, const struct job *job)
+bool pmi_service_gather_removed(struct pmi_service *service, const struct job *job)
 {
-    end_waiting(hub, job, UINT32_MAX);
-    return hub_gather_knows(hub, job);
+    end_waiting(service, job, UINT32_MAX);
+    return pmi_service_gather_knows(service, job);
 }
 
-bool hub_gather_knows(const struct hub *hub, const struct job *job)
+bool pmi_service_gather_knows(const struct pmi_service *service, const struct job *job)
 {
-    const struct gathering *gathering = hub->gatherings;
+    const struct gathering *gathering = service->gatherings;
     while (gathering && !member_of(&gathering->members, job))
         gathering = gathering->next;
     return gathering;
 }
 
-void hub_gather_free(struct hub *hub)
+void pmi_service_gather_free(struct pmi_service *service)
 {
-    while (hub->gatherings) {
-        struct gathering *next = hub->gatherings->next;
-        gathering_free(hub->gatherings);
-        hub->gatherings = next;
+    while (service->gatherings) {
+        struct gathering *next = service->gatherings->next;
+        gathering_free(service->gatherings);
+        service->gatherings = next;
     }
 }

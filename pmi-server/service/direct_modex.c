@@ -10,15 +10,15 @@
 struct fetch {
     struct fetch *next;
     uint64_t number;
-    struct asked asked;
+    struct requester asked;
     const struct job *job;
     uint32_t node; /* whose host has it */
 };
 
-static size_t count_of(const struct hub *hub, uint32_t node)
+static size_t count_of(const struct pmi_service *service, uint32_t node)
 {
     size_t count = 0;
-    for (const struct fetch *fetch = hub->fetches; fetch; fetch = fetch->next)
+    for (const struct fetch *fetch = service->fetches; fetch; fetch = fetch->next)
         count += fetch->asked.node == node;
     return count;
 }
@@ -28,82 +28,84 @@ struct wish { /* for what the task is yet to put */
     char *key;
 };
 
-static void order(struct hub *hub, const struct asked *asked, const struct job *job,
+static void order(struct pmi_service *service, const struct requester *asked, const struct job *job,
                   const struct wish *wish)
 {
     struct buf rest = BUF_INIT;
     struct fetch *fetch = mem_alloc(sizeof(*fetch));
-    fetch->number = ++hub->fetched;
+    fetch->number = ++service->fetched;
     fetch->asked = *asked;
     fetch->job = job;
-    fetch->node = hub_node(job, wish->rank);
-    fetch->next = hub->fetches;
-    hub->fetches = fetch;
-    packet_put_u64(&rest, fetch->number);
-    talk_put_proc(&rest, job->name, wish->rank);
-    packet_put_u32(&rest, wish->wait);
-    packet_put_text(&rest, wish->key);
-    hub_order(hub, fetch->node, ORDER_MODEX, &rest);
+    fetch->node = pmi_service_node(job, wish->rank);
+    fetch->next = service->fetches;
+    service->fetches = fetch;
+    pack_put_u64(&rest, fetch->number);
+    message_put_proc(&rest, job->name, wish->rank);
+    pack_put_u32(&rest, wish->wait);
+    pack_put_text(&rest, wish->key);
+    pmi_service_order(service, fetch->node, ORDER_MODEX, &rest);
     buf_free(&rest);
 }
 
-static void fetch(struct hub *hub, const struct asked *asked, const struct job *job,
+static void fetch(struct pmi_service *service, const struct requester *asked, const struct job *job,
                   const struct wish *wish)
 {
     if (!job || wish->rank >= job->map->ntasks)
-        hub_answer(hub, asked, HUB_NOT_FOUND, NULL);
-    else if (count_of(hub, asked->node) >= HUB_FETCHES_MAX)
-        hub_answer(hub, asked, HUB_FULL, NULL);
+        pmi_service_answer(service, asked, REPLY_NOT_FOUND, NULL);
+    else if (count_of(service, asked->node) >= SERVICE_FETCHES_MAX)
+        pmi_service_answer(service, asked, REPLY_FULL, NULL);
     else
-        order(hub, asked, job, wish);
+        order(service, asked, job, wish);
 }
 
-int hub_fetch(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int pmi_service_fetch(struct pmi_service *service, const struct requester *asked,
+                      struct message_up *talk)
 {
-    struct hub_proc proc = talk_proc(&talk->rest);
-    struct wish wish = {.rank = proc.rank, .wait = packet_u32(&talk->rest)};
-    wish.key = packet_text(&talk->rest);
-    bool bad = !packet_ends(&talk->rest) || !asked->token || strlen(wish.key) > HUB_KEY_MAX;
+    struct process_name proc = message_proc(&talk->rest);
+    struct wish wish = {.rank = proc.rank, .wait = pack_u32(&talk->rest)};
+    wish.key = pack_get_text(&talk->rest);
+    bool bad = !pack_ends(&talk->rest) || !asked->token || strlen(wish.key) > SERVICE_KEY_MAX;
     if (!bad)
-        fetch(hub, asked, hub_job(hub, proc.job), &wish);
+        fetch(service, asked, pmi_service_job(service, proc.job), &wish);
     free(wish.key);
     free(proc.job);
     return bad ? -1 : 0;
 }
 
-static void fetch_end(struct hub *hub, struct fetch **at, enum hub_status status,
+static void fetch_end(struct pmi_service *service, struct fetch **at, enum reply_status status,
                       const struct buf *rest)
 {
     struct fetch *fetch = *at;
     *at = fetch->next;
-    hub_answer(hub, &fetch->asked, status, rest);
+    pmi_service_answer(service, &fetch->asked, status, rest);
     free(fetch);
 }
 
 /* One that is not there any more was given up. */
-int hub_found(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int pmi_service_found(struct pmi_service *service, const struct requester *asked,
+                      struct message_up *talk)
 {
     size_t len;
-    uint64_t number = packet_u64(&talk->rest);
-    uint8_t status = packet_u8(&talk->rest);
-    const void *bytes = packet_bytes(&talk->rest, &len);
-    if (!packet_ends(&talk->rest) || status >= HUB_NSTATUS)
+    uint64_t number = pack_u64(&talk->rest);
+    uint8_t status = pack_u8(&talk->rest);
+    const void *bytes = pack_bytes(&talk->rest, &len);
+    if (!pack_ends(&talk->rest) || status >= REPLY_NSTATUS)
         return -1;
-    struct fetch **at = &hub->fetches;
+    struct fetch **at = &service->fetches;
     while (*at && ((*at)->number != number || (*at)->node != asked->node))
         at = &(*at)->next;
     if (!*at)
         return 0;
     struct buf rest = BUF_INIT;
-    packet_put_bytes(&rest, bytes, len);
-    fetch_end(hub, at, status, &rest);
+    pack_put_bytes(&rest, bytes, len);
+    fetch_end(service, at, status, &rest);
     buf_free(&rest);
     return 0;
 }
 
-void hub_fetch_forget(struct hub *hub, const struct asked *asked)
+void pmi_service_fetch_forget(struct pmi_service *service, const struct requester *asked)
 {
-    for (struct fetch **at = &hub->fetches; *at; at = &(*at)->next)
+    for (struct fetch **at = &service->fetches; *at; at = &(*at)->next)
         if ((*at)->asked.node == asked->node && (*at)->asked.token == asked->token) {
             struct fetch *fetch = *at;
             *at = fetch->next;
@@ -113,24 +115,24 @@ void hub_fetch_forget(struct hub *hub, const struct asked *asked)
 }
 
 /* From the start each time: who is told may ask. */
-void hub_fetch_removed(struct hub *hub, const struct job *job)
+void pmi_service_fetch_removed(struct pmi_service *service, const struct job *job)
 {
-    struct fetch **at = &hub->fetches;
+    struct fetch **at = &service->fetches;
     while (*at) {
         if ((*at)->job == job) {
-            fetch_end(hub, at, HUB_GONE, NULL);
-            at = &hub->fetches;
+            fetch_end(service, at, REPLY_GONE, NULL);
+            at = &service->fetches;
         } else {
             at = &(*at)->next;
         }
     }
 }
 
-void hub_fetch_free(struct hub *hub)
+void pmi_service_fetch_free(struct pmi_service *service)
 {
-    while (hub->fetches) {
-        struct fetch *next = hub->fetches->next;
-        free(hub->fetches);
-        hub->fetches = next;
+    while (service->fetches) {
+        struct fetch *next = service->fetches->next;
+        free(service->fetches);
+        service->fetches = next;
     }
 }

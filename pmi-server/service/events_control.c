@@ -7,67 +7,68 @@
 
 #include "pmi-server/service/internal.h"
 
-static struct idset *program_nodes(const struct hub *hub)
+static struct idset *program_nodes(const struct pmi_service *service)
 {
     struct idset *nodes = idset_new();
-    for (const struct job *job = hub->jobs; job; job = job->next)
-        hub_add_nodes(nodes, job);
+    for (const struct job *job = service->jobs; job; job = job->next)
+        pmi_service_add_nodes(nodes, job);
     return nodes;
 }
 
-static struct idset *job_nodes(const struct hub *hub, const char *name)
+static struct idset *job_nodes(const struct pmi_service *service, const char *name)
 {
     struct idset *nodes = idset_new();
-    const struct job *job = hub_job(hub, name);
+    const struct job *job = pmi_service_job(service, name);
     if (job)
-        hub_add_nodes(nodes, job);
+        pmi_service_add_nodes(nodes, job);
     return nodes;
 }
 
 /* Whoever is not there any more is left out. */
-static struct idset *nodes_of(const struct hub *hub, const struct hub_proc *procs, uint32_t count)
+static struct idset *nodes_of(const struct pmi_service *service, const struct process_name *procs,
+                              uint32_t count)
 {
     struct idset *nodes = idset_new();
     for (uint32_t i = 0; i < count; i++) {
-        const struct job *job = hub_job(hub, procs[i].job);
-        uint32_t node = job ? hub_node(job, procs[i].rank) : UINT32_MAX;
+        const struct job *job = pmi_service_job(service, procs[i].job);
+        uint32_t node = job ? pmi_service_node(job, procs[i].rank) : UINT32_MAX;
         if (node != UINT32_MAX)
             idset_add(nodes, node);
-        else if (job && procs[i].rank == HUB_ALL)
-            hub_add_nodes(nodes, job);
+        else if (job && procs[i].rank == SERVICE_ALL)
+            pmi_service_add_nodes(nodes, job);
     }
     return nodes;
 }
 
-static void events_tell(struct hub *hub, const struct talk_up *talk, const struct idset *nodes,
-                        const void *bytes, size_t len)
+static void events_tell(struct pmi_service *service, const struct message_up *talk,
+                        const struct idset *nodes, const void *bytes, size_t len)
 {
     struct buf rest = BUF_INIT;
-    talk_put_proc(&rest, talk->from.job, talk->from.rank);
-    packet_put_bytes(&rest, bytes, len);
+    message_put_proc(&rest, talk->from.job, talk->from.rank);
+    pack_put_bytes(&rest, bytes, len);
     IDSET_FOREACH(node, nodes)
-    hub_order(hub, node, ORDER_NOTIFY, &rest);
+    pmi_service_order(service, node, ORDER_NOTIFY, &rest);
     buf_free(&rest);
 }
 
-int events_take(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int events_take(struct pmi_service *service, const struct requester *asked, struct message_up *talk)
 {
     size_t len;
     uint32_t count;
-    uint8_t reach = packet_u8(&talk->rest);
-    struct hub_proc *procs = talk_procs(&talk->rest, &count);
-    const void *bytes = packet_bytes(&talk->rest, &len);
-    int rc = packet_ends(&talk->rest) && reach < HUB_NREACHES ? 0 : -1;
+    uint8_t reach = pack_u8(&talk->rest);
+    struct process_name *procs = message_procs(&talk->rest, &count);
+    const void *bytes = pack_bytes(&talk->rest, &len);
+    int rc = pack_ends(&talk->rest) && reach < REACH_NREACHES ? 0 : -1;
     if (rc == 0) {
-        struct idset *nodes = reach == HUB_REACH_SOME  ? nodes_of(hub, procs, count)
-                              : reach == HUB_REACH_JOB ? job_nodes(hub, talk->from.job)
-                                                       : program_nodes(hub);
+        struct idset *nodes = reach == REACH_SOME  ? nodes_of(service, procs, count)
+                              : reach == REACH_JOB ? job_nodes(service, talk->from.job)
+                                                   : program_nodes(service);
         idset_remove(nodes, asked->node);
-        events_tell(hub, talk, nodes, bytes, len);
+        events_tell(service, talk, nodes, bytes, len);
         idset_free(nodes);
-        hub_answer(hub, asked, HUB_OK, NULL);
+        pmi_service_answer(service, asked, REPLY_OK, NULL);
     }
-    talk_free_procs(procs, count);
+    message_free_procs(procs, count);
     return rc;
 }
 
@@ -77,71 +78,71 @@ int events_take(struct hub *hub, const struct asked *asked, struct talk_up *talk
  */
 
 /* Their names are added, and their nodes; how many they are. */
-static uint32_t audience(const struct hub *hub, const struct job *job, struct buf *names,
-                         struct idset *nodes)
+static uint32_t audience(const struct pmi_service *service, const struct job *job,
+                         struct buf *names, struct idset *nodes)
 {
     uint32_t count = 0;
-    for (const struct job *other = hub->jobs; other; other = other->next) {
-        if (other != job && !bonds_tied(hub, job, other))
+    for (const struct job *other = service->jobs; other; other = other->next) {
+        if (other != job && !namespaces_tied(service, job, other))
             continue;
-        packet_put_text(names, other->name);
-        hub_add_nodes(nodes, other);
+        pack_put_text(names, other->name);
+        pmi_service_add_nodes(nodes, other);
         count++;
     }
     return count;
 }
 
-static void deaths_tell(struct hub *hub, const struct job *job, const struct hub_death *death,
-                        const struct idset *without)
+static void deaths_tell(struct pmi_service *service, const struct job *job,
+                        const struct termination *death, const struct idset *without)
 {
     struct buf rest = BUF_INIT, names = BUF_INIT;
     struct idset *nodes = idset_new();
-    uint32_t count = audience(hub, job, &names, nodes);
-    packet_put_text(&rest, job->name);
-    talk_put_death(&rest, death);
-    talk_put_ranks(&rest, death->ranks);
-    packet_put_u32(&rest, count);
+    uint32_t count = audience(service, job, &names, nodes);
+    pack_put_text(&rest, job->name);
+    message_put_death(&rest, death);
+    message_put_ranks(&rest, death->ranks);
+    pack_put_u32(&rest, count);
     buf_add(&rest, buf_bytes(&names), names.len);
     IDSET_FOREACH(node, nodes)
     if (!without || !idset_has(without, node))
-        hub_order(hub, node, ORDER_DIED, &rest);
+        pmi_service_order(service, node, ORDER_DIED, &rest);
     idset_free(nodes);
     buf_free(&names);
     buf_free(&rest);
 }
 
 /* A rank is told of once. */
-static void died(struct hub *hub, struct job *job, const struct hub_death *death,
+static void died(struct pmi_service *service, struct job *job, const struct termination *death,
                  const struct idset *without)
 {
-    struct hub_death now = *death;
+    struct termination now = *death;
     now.ranks = idset_subtract(death->ranks, job->ended);
     if (!idset_empty(now.ranks))
-        deaths_tell(hub, job, &now, without);
+        deaths_tell(service, job, &now, without);
     IDSET_FOREACH(rank, now.ranks)
-    hub_ended(hub, job->name, rank);
+    pmi_service_ended(service, job->name, rank);
     idset_free(now.ranks);
 }
 
-int deaths_take(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int deaths_take(struct pmi_service *service, const struct requester *asked, struct message_up *talk)
 {
-    struct hub_death death = talk_death(&talk->rest);
-    struct job *job = hub_job(hub, talk->from.job);
-    if (!packet_ends(&talk->rest))
+    struct termination death = message_death(&talk->rest);
+    struct job *job = pmi_service_job(service, talk->from.job);
+    if (!pack_ends(&talk->rest))
         return -1;
-    if (!job || hub_node(job, talk->from.rank) != asked->node)
+    if (!job || pmi_service_node(job, talk->from.rank) != asked->node)
         return 0;
     death.ranks = idset_new();
     idset_add(death.ranks, talk->from.rank);
-    died(hub, job, &death, NULL);
+    died(service, job, &death, NULL);
     idset_free(death.ranks);
     return 0;
 }
 
-void hub_lost(struct hub *hub, const struct idset *nodes)
+void pmi_service_lost(struct pmi_service *service, const struct idset *nodes)
 {
-    for (struct job *job = hub->jobs; job; job = job->next) {
-        struct hub_death death = {.how = HUB_LOST, .ranks = idset_new()};
+    for (struct job *job = service->jobs; job; job = job->next) {
+        struct termination death = {.how = ENDED_LOST, .ranks = idset_new()};
         for (uint32_t i = 0; i < job->map->nnodes; i++) {
             if (!idset_has(nodes, job->node[i]))
                 continue;
@@ -151,7 +152,7 @@ void hub_lost(struct hub *hub, const struct idset *nodes)
             idset_free(death.ranks);
             death.ranks = both;
         }
-        died(hub, job, &death, nodes);
+        died(service, job, &death, nodes);
         idset_free(death.ranks);
     }
 }
@@ -163,33 +164,34 @@ void hub_lost(struct hub *hub, const struct idset *nodes)
  */
 
 struct order {
-    const struct hub_proc *from;
+    const struct process_name *from;
     uint8_t action;
     uint32_t number;
 };
 
 /* `ranks` of the job, by node. */
-static void send(struct hub *hub, const struct order *order, const struct job *job,
+static void send(struct pmi_service *service, const struct order *order, const struct job *job,
                  const struct idset *ranks)
 {
     for (uint32_t i = 0; i < job->map->nnodes; i++) {
         struct idset *there = taskmap_ranks(job->map, i);
         struct idset *both = idset_intersect(there, ranks);
         struct buf rest = BUF_INIT;
-        talk_put_proc(&rest, order->from->job, order->from->rank);
-        packet_put_text(&rest, job->name);
-        talk_put_ranks(&rest, both);
-        packet_put_u8(&rest, order->action);
-        packet_put_u32(&rest, order->number);
+        message_put_proc(&rest, order->from->job, order->from->rank);
+        pack_put_text(&rest, job->name);
+        message_put_ranks(&rest, both);
+        pack_put_u8(&rest, order->action);
+        pack_put_u32(&rest, order->number);
         if (!idset_empty(both))
-            hub_order(hub, job->node[i], ORDER_CONTROL, &rest);
+            pmi_service_order(service, job->node[i], ORDER_CONTROL, &rest);
         buf_free(&rest);
         idset_free(both);
         idset_free(there);
     }
 }
 
-static struct idset *ranks_of(const struct job *job, const struct hub_proc *procs, uint32_t count)
+static struct idset *ranks_of(const struct job *job, const struct process_name *procs,
+                              uint32_t count)
 {
     struct idset *ranks = idset_new();
     if (!count)
@@ -197,7 +199,7 @@ static struct idset *ranks_of(const struct job *job, const struct hub_proc *proc
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(procs[i].job, job->name) != 0)
             continue;
-        if (procs[i].rank == HUB_ALL)
+        if (procs[i].rank == SERVICE_ALL)
             idset_add_range(ranks, 0, (uint32_t)job->map->ntasks - 1);
         else
             idset_add(ranks, procs[i].rank);
@@ -205,31 +207,34 @@ static struct idset *ranks_of(const struct job *job, const struct hub_proc *proc
     return ranks;
 }
 
-static bool are_there(const struct hub *hub, const struct hub_proc *procs, uint32_t count)
+static bool are_there(const struct pmi_service *service, const struct process_name *procs,
+                      uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const struct job *job = hub_job(hub, procs[i].job);
-        if (!job || (procs[i].rank != HUB_ALL && hub_node(job, procs[i].rank) == UINT32_MAX))
+        const struct job *job = pmi_service_job(service, procs[i].job);
+        if (!job ||
+            (procs[i].rank != SERVICE_ALL && pmi_service_node(job, procs[i].rank) == UINT32_MAX))
             return false;
     }
     return true;
 }
 
-int control_take(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int control_take(struct pmi_service *service, const struct requester *asked,
+                 struct message_up *talk)
 {
     uint32_t count;
-    struct order order = {&talk->from, packet_u8(&talk->rest), 0};
-    order.number = packet_u32(&talk->rest);
-    struct hub_proc *procs = talk_procs(&talk->rest, &count);
-    int rc = packet_ends(&talk->rest) && order.action < HUB_NACTIONS ? 0 : -1;
-    bool good = rc == 0 && are_there(hub, procs, count);
-    for (const struct job *job = hub->jobs; good && job; job = job->next) {
+    struct order order = {&talk->from, pack_u8(&talk->rest), 0};
+    order.number = pack_u32(&talk->rest);
+    struct process_name *procs = message_procs(&talk->rest, &count);
+    int rc = pack_ends(&talk->rest) && order.action < CONTROL_NACTIONS ? 0 : -1;
+    bool good = rc == 0 && are_there(service, procs, count);
+    for (const struct job *job = service->jobs; good && job; job = job->next) {
         struct idset *ranks = ranks_of(job, procs, count);
-        send(hub, &order, job, ranks);
+        send(service, &order, job, ranks);
         idset_free(ranks);
     }
     if (rc == 0)
-        hub_answer(hub, asked, good ? HUB_OK : HUB_NOT_FOUND, NULL);
-    talk_free_procs(procs, count);
+        pmi_service_answer(service, asked, good ? REPLY_OK : REPLY_NOT_FOUND, NULL);
+    message_free_procs(procs, count);
     return rc;
 }

@@ -1,5 +1,5 @@
 /*
- * inside - what the rooms of the hub know of each other; owners see hub.h.
+ * internal - what the rooms of the service know of each other; owners see service.h.
  */
 #ifndef PMI_SERVER_SERVICE_INTERNAL_H
 #define PMI_SERVER_SERVICE_INTERNAL_H
@@ -8,7 +8,7 @@
 #include "pmi-server/service/name_store.h"
 #include "pmi-server/service/service.h"
 
-struct job { /* a struct hub_job that is kept */
+struct job { /* a struct namespace_facts that is kept */
     struct job *next;
     char *name;
     struct taskmap *map;
@@ -19,18 +19,18 @@ struct job { /* a struct hub_job that is kept */
 };
 
 struct names {
-    struct hub_name *first;
+    struct published_name *first;
     size_t count, bytes;
     uint64_t ids; /* that were given */
-    const struct hub_names_ops *ops;
+    const struct pmi_service_names_ops *ops;
     void *arg;
-    const struct hub_name *others; /* as they were when they were asked for last */
-    struct lookup *lookups;        /* that wait, the oldest first */
+    const struct published_name *others; /* as they were when they were asked for last */
+    struct lookup *lookups;              /* that wait, the oldest first */
     bool watched;
 };
 
-struct hub {
-    const struct hub_ops *ops;
+struct pmi_service {
+    const struct pmi_service_ops *ops;
     void *arg;
     struct job *jobs;
     struct job *late; /* that are over, and are to be known in a gathering */
@@ -48,104 +48,129 @@ struct hub {
 };
 
 /* A question that was asked; the room that cannot answer it at once keeps a copy. */
-struct asked {
+struct requester {
     uint32_t node;  /* whose host asked */
     uint64_t token; /* its number for it; 0: no answer is wanted */
 };
 
-struct job *hub_job(const struct hub *hub, const char *name); /* NULL: there is none */
+struct job *pmi_service_job(const struct pmi_service *service,
+                            const char *name); /* NULL: there is none */
 /* The same of those that are late. What no gathering knows any more is forgotten. */
-struct job *hub_late_job(const struct hub *hub, const char *name);
-void hub_settle_late(struct hub *hub);
+struct job *pmi_service_late_job(const struct pmi_service *service, const char *name);
+void pmi_service_settle_late(struct pmi_service *service);
 /* Where a rank is, as tell() calls it; UINT32_MAX: there is no such rank. */
-uint32_t hub_node(const struct job *job, uint32_t rank);
+uint32_t pmi_service_node(const struct job *job, uint32_t rank);
 
 /* What is said may be answered before these return: what is told of is unlinked before. `rest` may
  * be NULL. */
-void hub_answer(struct hub *hub, const struct asked *asked, enum hub_status status,
-                const struct buf *rest);
-void hub_order(struct hub *hub, uint32_t node, enum hub_order kind, const struct buf *rest);
+void pmi_service_answer(struct pmi_service *service, const struct requester *asked,
+                        enum reply_status status, const struct buf *rest);
+void pmi_service_order(struct pmi_service *service, uint32_t node, enum order_kind kind,
+                       const struct buf *rest);
 /* Nodes of a job are added to a set. */
-void hub_add_nodes(struct idset *nodes, const struct job *job);
+void pmi_service_add_nodes(struct idset *nodes, const struct job *job);
 
-/* bonds.c: who is connected, and hears of the other's deaths: a job and who spawned it, and those
+/* namespaces.c: who is connected, and hears of the other's deaths: a job and who spawned it, and those
  * that say so. As often untied as tied. */
-void bonds_tie(struct hub *hub, const struct job *one, const struct job *other);
-void bonds_untie(struct hub *hub, const struct job *one, const struct job *other);
-bool bonds_tied(const struct hub *hub, const struct job *one, const struct job *other);
-void bonds_remove(struct hub *hub, const struct job *job); /* all of its */
+void namespaces_tie(struct pmi_service *service, const struct job *one, const struct job *other);
+void namespaces_untie(struct pmi_service *service, const struct job *one, const struct job *other);
+bool namespaces_tied(const struct pmi_service *service, const struct job *one,
+                     const struct job *other);
+void namespaces_remove(struct pmi_service *service, const struct job *job); /* all of its */
 
 /* What hosts ask, by kind: -1 where it is malformed. */
-int events_take(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-int deaths_take(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-int control_take(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+int events_take(struct pmi_service *service, const struct requester *asked,
+                struct message_up *talk);
+int deaths_take(struct pmi_service *service, const struct requester *asked,
+                struct message_up *talk);
+int control_take(struct pmi_service *service, const struct requester *asked,
+                 struct message_up *talk);
 
-/* names.c: the store. */
+/* name_store.c: the store. */
 struct party { /* who publishes, or looks for something */
     const char *job;
     uint32_t rank, node;
 };
 /* In the range that is looked through; the closest. NULL: none. */
-struct hub_name *names_find(const struct hub *hub, const struct party *party, enum hub_range range,
-                            const char *key);
-const struct hub_name *names_find_other(const struct hub *hub, const char *key);
+struct published_name *names_find(const struct pmi_service *service, const struct party *party,
+                                  enum publish_range range, const char *key);
+const struct published_name *names_find_other(const struct pmi_service *service, const char *key);
 /* All of them or none; they are taken in any case. */
-enum hub_status names_add(struct hub *hub, struct hub_name *fresh);
+enum reply_status names_add(struct pmi_service *service, struct published_name *fresh);
 /* Those that `goes` says go; how many. */
-size_t names_drop(struct hub *hub, bool (*goes)(const struct hub_name *name, const void *what),
+size_t names_drop(struct pmi_service *service,
+                  bool (*goes)(const struct published_name *name, const void *what),
                   const void *what);
-bool names_take(const struct hub *hub, const struct hub_name *name); /* false: another was faster */
+bool names_take(const struct pmi_service *service,
+                const struct published_name *name); /* false: another was faster */
 
-/* lookup.c: what is looked up. -1: malformed. */
-int lookups_take(struct hub *hub, const struct asked *asked, struct talk_up *talk);
+/* publish_lookup.c: what is looked up. -1: malformed. */
+int lookups_take(struct pmi_service *service, const struct requester *asked,
+                 struct message_up *talk);
 /* Names with an id above `since` have come; NULL: other programs' have changed. */
-void lookups_try(struct hub *hub, const uint64_t *since);
-void lookups_forget(struct hub *hub, const struct asked *asked);
-void lookups_drop(struct hub *hub, const struct hub_proc *proc); /* or of HUB_ALL */
-void lookups_free(struct hub *hub);
+void lookups_try(struct pmi_service *service, const uint64_t *since);
+void lookups_forget(struct pmi_service *service, const struct requester *asked);
+void lookups_drop(struct pmi_service *service,
+                  const struct process_name *proc); /* or of SERVICE_ALL */
+void lookups_free(struct pmi_service *service);
 
-/* naming.c: what else is asked about names. */
-bool naming_party(const struct hub *hub, const struct asked *asked, const struct talk_up *talk,
+/* publish_lookup.c: what else is asked about names. */
+bool naming_party(const struct pmi_service *service, const struct requester *asked,
+                  const struct message_up *talk,
                   struct party *party); /* false: it is nobody, which is answered */
-int naming_publish(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-int naming_unpublish(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-int naming_left(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-void naming_ended(struct hub *hub, const char *job, uint32_t rank);
-void naming_over(struct hub *hub, const char *job);
+int naming_publish(struct pmi_service *service, const struct requester *asked,
+                   struct message_up *talk);
+int naming_unpublish(struct pmi_service *service, const struct requester *asked,
+                     struct message_up *talk);
+int naming_left(struct pmi_service *service, const struct requester *asked,
+                struct message_up *talk);
+void naming_ended(struct pmi_service *service, const char *job, uint32_t rank);
+void naming_over(struct pmi_service *service, const char *job);
 /* The rooms. -1: malformed. */
-int hub_gather(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-void hub_gather_forget(struct hub *hub, const struct asked *asked);
-void hub_gather_ended(struct hub *hub, const struct job *job, uint32_t rank);
-/* Which is not found any more. true: a gathering goes on that it has entered; hub_settle_late()
+int pmi_service_gather(struct pmi_service *service, const struct requester *asked,
+                       struct message_up *talk);
+void pmi_service_gather_forget(struct pmi_service *service, const struct requester *asked);
+void pmi_service_gather_ended(struct pmi_service *service, const struct job *job, uint32_t rank);
+/* Which is not found any more. true: a gathering goes on that it has entered; pmi_service_settle_late()
  * follows. */
-bool hub_gather_removed(struct hub *hub, const struct job *job);
-bool hub_gather_knows(const struct hub *hub, const struct job *job); /* it is a member of one */
-void hub_gather_free(struct hub *hub);
+bool pmi_service_gather_removed(struct pmi_service *service, const struct job *job);
+bool pmi_service_gather_knows(const struct pmi_service *service,
+                              const struct job *job); /* it is a member of one */
+void pmi_service_gather_free(struct pmi_service *service);
 
-int hub_fetch(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-int hub_found(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-void hub_fetch_forget(struct hub *hub, const struct asked *asked);
-void hub_fetch_removed(struct hub *hub, const struct job *job);
-void hub_fetch_free(struct hub *hub);
+int pmi_service_fetch(struct pmi_service *service, const struct requester *asked,
+                      struct message_up *talk);
+int pmi_service_found(struct pmi_service *service, const struct requester *asked,
+                      struct message_up *talk);
+void pmi_service_fetch_forget(struct pmi_service *service, const struct requester *asked);
+void pmi_service_fetch_removed(struct pmi_service *service, const struct job *job);
+void pmi_service_fetch_free(struct pmi_service *service);
 
-int hub_describe(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-void hub_describe_removed(struct hub *hub, const struct job *job); /* who was told is */
+int pmi_service_describe(struct pmi_service *service, const struct requester *asked,
+                         struct message_up *talk);
+void pmi_service_describe_removed(struct pmi_service *service,
+                                  const struct job *job); /* who was told is */
 
 /* query.c: what is asked about the program. -1: malformed. */
-int hub_query(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-int hub_tasks(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-void hub_query_forget(struct hub *hub, const struct asked *asked);
-void hub_query_removed(struct hub *hub, const struct job *job);
-void hub_queries_free(struct hub *hub);
-/* streams.c; -1: malformed */
-int streams_pull(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-int streams_unpull(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-int streams_taken(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-void streams_free(struct hub *hub);
+int pmi_service_query(struct pmi_service *service, const struct requester *asked,
+                      struct message_up *talk);
+int pmi_service_tasks(struct pmi_service *service, const struct requester *asked,
+                      struct message_up *talk);
+void pmi_service_query_forget(struct pmi_service *service, const struct requester *asked);
+void pmi_service_query_removed(struct pmi_service *service, const struct job *job);
+void pmi_service_queries_free(struct pmi_service *service);
+/* iof.c; -1: malformed */
+int streams_pull(struct pmi_service *service, const struct requester *asked,
+                 struct message_up *talk);
+int streams_unpull(struct pmi_service *service, const struct requester *asked,
+                   struct message_up *talk);
+int streams_taken(struct pmi_service *service, const struct requester *asked,
+                  struct message_up *talk);
+void streams_free(struct pmi_service *service);
 
-/* push.c; -1: malformed */
-int push_asked(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-int push_done(struct hub *hub, const struct asked *asked, struct talk_up *talk);
-void pushes_free(struct hub *hub);
+/* iof.c; -1: malformed */
+int push_asked(struct pmi_service *service, const struct requester *asked, struct message_up *talk);
+int push_done(struct pmi_service *service, const struct requester *asked, struct message_up *talk);
+void pushes_free(struct pmi_service *service);
 
 #endif

@@ -9,18 +9,18 @@
 
 /* ---- one ---- */
 
-struct hub_name *hub_name_new(const char *key, const void *value, size_t len)
+struct published_name *pmi_service_name_new(const char *key, const void *value, size_t len)
 {
-    struct hub_name *name = mem_alloc(sizeof(*name));
+    struct published_name *name = mem_alloc(sizeof(*name));
     name->key = mem_copy_text(key);
     name->value = mem_copy_text_n(value, len);
     name->len = len;
     return name;
 }
 
-static struct hub_name *name_free(struct hub_name *name)
+static struct published_name *name_free(struct published_name *name)
 {
-    struct hub_name *next = name->next;
+    struct published_name *next = name->next;
     free(name->key);
     free(name->value);
     free(name->job);
@@ -28,43 +28,43 @@ static struct hub_name *name_free(struct hub_name *name)
     return next;
 }
 
-void hub_names_free(struct hub_name *names)
+void pmi_service_names_free(struct published_name *names)
 {
     while (names)
         names = name_free(names);
 }
 
-static size_t size_of(const struct hub_name *name)
+static size_t size_of(const struct published_name *name)
 {
     return strlen(name->key) + name->len;
 }
 
 /* ---- who finds it ---- */
 
-static bool within(enum hub_range range, const struct party *a, const struct party *b)
+static bool within(enum publish_range range, const struct party *a, const struct party *b)
 {
     switch (range) {
-    case HUB_TO_TASK:
+    case RANGE_TASK:
         return a->rank == b->rank && !strcmp(a->job, b->job);
-    case HUB_TO_NODE:
+    case RANGE_NODE:
         return a->node == b->node;
-    case HUB_TO_JOB:
+    case RANGE_JOB:
         return !strcmp(a->job, b->job);
     default:
         return true;
     }
 }
 
-static struct party publisher(const struct hub_name *name)
+static struct party publisher(const struct published_name *name)
 {
     return (struct party){name->job, name->rank, name->node};
 }
 
-struct hub_name *names_find(const struct hub *hub, const struct party *party, enum hub_range range,
-                            const char *key)
+struct published_name *names_find(const struct pmi_service *service, const struct party *party,
+                                  enum publish_range range, const char *key)
 {
-    struct hub_name *best = NULL;
-    for (struct hub_name *name = hub->names.first; name; name = name->next) {
+    struct published_name *best = NULL;
+    for (struct published_name *name = service->names.first; name; name = name->next) {
         struct party its = publisher(name);
         if (strcmp(name->key, key) == 0 && within(name->range, &its, party) &&
             within(range, &its, party) && (!best || name->range < best->range))
@@ -73,9 +73,9 @@ struct hub_name *names_find(const struct hub *hub, const struct party *party, en
     return best;
 }
 
-const struct hub_name *names_find_other(const struct hub *hub, const char *key)
+const struct published_name *names_find_other(const struct pmi_service *service, const char *key)
 {
-    const struct hub_name *name = hub->names.others;
+    const struct published_name *name = service->names.others;
     while (name && strcmp(name->key, key) != 0)
         name = name->next;
     return name;
@@ -84,128 +84,130 @@ const struct hub_name *names_find_other(const struct hub *hub, const char *key)
 /* ---- gone ---- */
 
 /* Where it is linked. */
-static void remove_at(struct hub *hub, struct hub_name **at)
+static void remove_at(struct pmi_service *service, struct published_name **at)
 {
-    struct hub_name *name = *at;
-    hub->names.count--;
-    hub->names.bytes -= size_of(name);
+    struct published_name *name = *at;
+    service->names.count--;
+    service->names.bytes -= size_of(name);
     *at = name_free(name);
 }
 
-static bool is_shown(const struct hub *hub, const struct hub_name *name)
+static bool is_shown(const struct pmi_service *service, const struct published_name *name)
 {
-    return hub->names.ops && name->range == HUB_TO_ALL;
+    return service->names.ops && name->range == RANGE_ALL;
 }
 
-size_t names_drop(struct hub *hub, bool (*goes)(const struct hub_name *name, const void *what),
+size_t names_drop(struct pmi_service *service,
+                  bool (*goes)(const struct published_name *name, const void *what),
                   const void *what)
 {
     size_t count = 0, shown = 0;
-    for (struct hub_name **at = &hub->names.first; *at;) {
+    for (struct published_name **at = &service->names.first; *at;) {
         if (!goes(*at, what)) {
             at = &(*at)->next;
             continue;
         }
-        shown += is_shown(hub, *at);
-        names_take(hub, *at); /* if it is still there nobody may have it now */
-        remove_at(hub, at);
+        shown += is_shown(service, *at);
+        names_take(service, *at); /* if it is still there nobody may have it now */
+        remove_at(service, at);
         count++;
     }
     if (shown)
-        hub->names.ops->show(hub->names.arg, 0);
+        service->names.ops->show(service->names.arg, 0);
     return count;
 }
 
-bool names_take(const struct hub *hub, const struct hub_name *name)
+bool names_take(const struct pmi_service *service, const struct published_name *name)
 {
-    return name->until != HUB_UNTIL_READ || !is_shown(hub, name) ||
-           hub->names.ops->take(hub->names.arg, name);
+    return name->until != PERSIST_READ || !is_shown(service, name) ||
+           service->names.ops->take(service->names.arg, name);
 }
 
 /* ---- published ---- */
 
-static bool meets(const struct hub_name *a, const struct hub_name *b)
+static bool meets(const struct published_name *a, const struct published_name *b)
 {
     struct party of_a = publisher(a), of_b = publisher(b);
     return a->range == b->range && strcmp(a->key, b->key) == 0 && within(a->range, &of_a, &of_b);
 }
 
 /* What another program has read is gone, which nobody says. */
-static bool is_read(const struct hub *hub, const struct hub_name *name)
+static bool is_read(const struct pmi_service *service, const struct published_name *name)
 {
-    return name->until == HUB_UNTIL_READ && is_shown(hub, name) &&
-           !hub->names.ops->kept(hub->names.arg, name);
+    return name->until == PERSIST_READ && is_shown(service, name) &&
+           !service->names.ops->kept(service->names.arg, name);
 }
 
-static bool is_taken(struct hub *hub, const struct hub_name *fresh)
+static bool is_taken(struct pmi_service *service, const struct published_name *fresh)
 {
-    for (struct hub_name **at = &hub->names.first; *at;) {
+    for (struct published_name **at = &service->names.first; *at;) {
         bool same = meets(*at, fresh);
-        if (same && !is_read(hub, *at))
+        if (same && !is_read(service, *at))
             return true;
         if (same)
-            remove_at(hub, at);
+            remove_at(service, at);
         else
             at = &(*at)->next;
     }
     return false;
 }
 
-static enum hub_status check(struct hub *hub, const struct hub_name *fresh)
+static enum reply_status check(struct pmi_service *service, const struct published_name *fresh)
 {
-    size_t count = hub->names.count, bytes = hub->names.bytes;
-    for (const struct hub_name *name = fresh; name; name = name->next) {
-        if (is_taken(hub, name))
-            return HUB_EXISTS;
-        for (const struct hub_name *other = fresh; other != name; other = other->next)
+    size_t count = service->names.count, bytes = service->names.bytes;
+    for (const struct published_name *name = fresh; name; name = name->next) {
+        if (is_taken(service, name))
+            return REPLY_EXISTS;
+        for (const struct published_name *other = fresh; other != name; other = other->next)
             if (meets(other, name))
-                return HUB_EXISTS;
+                return REPLY_EXISTS;
         count++;
         bytes += size_of(name);
     }
-    return count > HUB_NAMES_MAX || bytes > HUB_NAMES_BYTES ? HUB_FULL : HUB_OK;
+    return count > SERVICE_NAMES_MAX || bytes > SERVICE_NAMES_BYTES ? REPLY_FULL : REPLY_OK;
 }
 
-enum hub_status names_add(struct hub *hub, struct hub_name *fresh)
+enum reply_status names_add(struct pmi_service *service, struct published_name *fresh)
 {
-    struct names *names = &hub->names;
-    struct hub_name **last = &fresh;
+    struct names *names = &service->names;
+    struct published_name **last = &fresh;
     size_t count = 0;
     bool shown = false;
-    enum hub_status status = check(hub, fresh);
-    if (status != HUB_OK) {
-        hub_names_free(fresh);
+    enum reply_status status = check(service, fresh);
+    if (status != REPLY_OK) {
+        pmi_service_names_free(fresh);
         return status;
     }
     for (; *last; last = &(*last)->next, count++) {
         (*last)->id = ++names->ids;
         names->bytes += size_of(*last);
-        shown = shown || is_shown(hub, *last);
+        shown = shown || is_shown(service, *last);
     }
     names->count += count;
     *last = names->first;
     names->first = fresh;
     int rc = shown ? names->ops->show(names->arg, count) : 0;
     for (; rc && count; count--)
-        remove_at(hub, &names->first);
-    return rc > 0 ? HUB_EXISTS : rc < 0 ? HUB_FULL : HUB_OK;
+        remove_at(service, &names->first);
+    return rc > 0 ? REPLY_EXISTS : rc < 0 ? REPLY_FULL : REPLY_OK;
 }
 
 /* ---- the owner's ---- */
 
-void hub_names_use(struct hub *hub, const struct hub_names_ops *ops, void *arg)
+void pmi_service_names_use(struct pmi_service *service, const struct pmi_service_names_ops *ops,
+                           void *arg)
 {
-    hub->names.ops = ops;
-    hub->names.arg = arg;
+    service->names.ops = ops;
+    service->names.arg = arg;
 }
 
-const struct hub_name *hub_names(const struct hub *hub)
+const struct published_name *pmi_service_names(const struct pmi_service *service)
 {
-    return hub->names.first;
+    return service->names.first;
 }
 
-void hub_names_changed(struct hub *hub)
+void pmi_service_names_changed(struct pmi_service *service)
 {
-    hub->names.others = hub->names.ops->others(hub->names.arg);
-    lookups_try(hub, NULL);
+    service->names.others = service->names.ops->others(service->names.arg);
+    lookups_try(service, NULL);
 }

@@ -13,18 +13,19 @@ struct bond {
 };
 
 /* Where it is, or would be. */
-static struct bond **find(struct hub *hub, const struct job *one, const struct job *other)
+static struct bond **find(struct pmi_service *service, const struct job *one,
+                          const struct job *other)
 {
-    struct bond **at = &hub->bonds;
+    struct bond **at = &service->bonds;
     while (*at && !((*at)->one == one && (*at)->other == other) &&
            !((*at)->one == other && (*at)->other == one))
         at = &(*at)->next;
     return at;
 }
 
-void bonds_tie(struct hub *hub, const struct job *one, const struct job *other)
+void namespaces_tie(struct pmi_service *service, const struct job *one, const struct job *other)
 {
-    struct bond **at = find(hub, one, other);
+    struct bond **at = find(service, one, other);
     if (one == other)
         return;
     if (!*at) {
@@ -42,21 +43,22 @@ static void cut(struct bond **at)
     free(bond);
 }
 
-void bonds_untie(struct hub *hub, const struct job *one, const struct job *other)
+void namespaces_untie(struct pmi_service *service, const struct job *one, const struct job *other)
 {
-    struct bond **at = find(hub, one, other);
+    struct bond **at = find(service, one, other);
     if (*at && --(*at)->times == 0)
         cut(at);
 }
 
-bool bonds_tied(const struct hub *hub, const struct job *one, const struct job *other)
+bool namespaces_tied(const struct pmi_service *service, const struct job *one,
+                     const struct job *other)
 {
-    return *find((struct hub *)(uintptr_t)hub, one, other) != NULL;
+    return *find((struct pmi_service *)(uintptr_t)service, one, other) != NULL;
 }
 
-void bonds_remove(struct hub *hub, const struct job *job)
+void namespaces_remove(struct pmi_service *service, const struct job *job)
 {
-    struct bond **at = &hub->bonds;
+    struct bond **at = &service->bonds;
     while (*at)
         if ((*at)->one == job || (*at)->other == job)
             cut(at);
@@ -66,26 +68,26 @@ void bonds_remove(struct hub *hub, const struct job *job)
 
 /* ---- what nodes are told of them ---- */
 
-static struct job *next_job(const struct hub *hub, struct packet *in)
+static struct job *next_job(const struct pmi_service *service, struct pack *in)
 {
-    char *name = packet_text(in);
-    struct job *job = hub_job(hub, name);
+    char *name = pack_get_text(in);
+    struct job *job = pmi_service_job(service, name);
     free(name);
     return job && job->description.len ? job : NULL;
 }
 
-static enum hub_status describe_all(struct hub *hub, uint32_t node, struct packet *in,
-                                    struct buf *rest)
+static enum reply_status describe_all(struct pmi_service *service, uint32_t node, struct pack *in,
+                                      struct buf *rest)
 {
-    enum hub_status status = HUB_OK;
-    uint32_t count = packet_count(in, 4);
+    enum reply_status status = REPLY_OK;
+    uint32_t count = pack_count(in, 4);
     for (uint32_t i = 0; i < count && !in->bad; i++) {
-        struct job *job = next_job(hub, in);
+        struct job *job = next_job(service, in);
         if (!job)
-            status = HUB_NOT_FOUND;
-        else if (job->description.len > HUB_BYTES_MAX - rest->len)
-            status = HUB_FULL;
-        if (status != HUB_OK)
+            status = REPLY_NOT_FOUND;
+        else if (job->description.len > SERVICE_BYTES_MAX - rest->len)
+            status = REPLY_FULL;
+        if (status != REPLY_OK)
             continue;
         buf_add(rest, buf_bytes(&job->description), job->description.len);
         idset_add(job->told, node);
@@ -93,22 +95,23 @@ static enum hub_status describe_all(struct hub *hub, uint32_t node, struct packe
     return status;
 }
 
-int hub_describe(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int pmi_service_describe(struct pmi_service *service, const struct requester *asked,
+                         struct message_up *talk)
 {
     struct buf rest = BUF_INIT;
-    enum hub_status status = describe_all(hub, asked->node, &talk->rest, &rest);
-    int rc = packet_ends(&talk->rest) ? 0 : -1;
+    enum reply_status status = describe_all(service, asked->node, &talk->rest, &rest);
+    int rc = pack_ends(&talk->rest) ? 0 : -1;
     if (rc == 0)
-        hub_answer(hub, asked, status, status == HUB_OK ? &rest : NULL);
+        pmi_service_answer(service, asked, status, status == REPLY_OK ? &rest : NULL);
     buf_free(&rest);
     return rc;
 }
 
-void hub_describe_removed(struct hub *hub, const struct job *job)
+void pmi_service_describe_removed(struct pmi_service *service, const struct job *job)
 {
     struct buf rest = BUF_INIT;
-    packet_put_text(&rest, job->name);
+    pack_put_text(&rest, job->name);
     IDSET_FOREACH(node, job->told)
-    hub_order(hub, node, ORDER_REMOVED, &rest);
+    pmi_service_order(service, node, ORDER_REMOVED, &rest);
     buf_free(&rest);
 }

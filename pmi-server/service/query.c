@@ -19,7 +19,7 @@ struct table { /* of a job whose tasks are wanted */
 
 struct query { /* that waits for hosts */
     struct query *next;
-    struct asked asked;
+    struct requester asked;
     uint64_t number;
     struct table *tables;
     uint32_t ntables;
@@ -38,9 +38,9 @@ static void query_free(struct query *query)
     free(query);
 }
 
-static void query_drop(struct hub *hub, struct query *query)
+static void query_drop(struct pmi_service *service, struct query *query)
 {
-    struct query **at = &hub->queries;
+    struct query **at = &service->queries;
     while (*at && *at != query)
         at = &(*at)->next;
     if (*at)
@@ -48,71 +48,71 @@ static void query_drop(struct hub *hub, struct query *query)
     query_free(query);
 }
 
-void hub_queries_free(struct hub *hub)
+void pmi_service_queries_free(struct pmi_service *service)
 {
-    while (hub->queries)
-        query_drop(hub, hub->queries);
+    while (service->queries)
+        query_drop(service, service->queries);
 }
 
-void hub_query_forget(struct hub *hub, const struct asked *asked)
+void pmi_service_query_forget(struct pmi_service *service, const struct requester *asked)
 {
-    struct query *query = hub->queries;
+    struct query *query = service->queries;
     while (query && (query->asked.node != asked->node || query->asked.token != asked->token))
         query = query->next;
     if (query)
-        query_drop(hub, query);
+        query_drop(service, query);
 }
 
-static uint32_t count_of(const struct hub *hub, uint32_t node)
+static uint32_t count_of(const struct pmi_service *service, uint32_t node)
 {
     uint32_t count = 0;
-    for (const struct query *query = hub->queries; query; query = query->next)
+    for (const struct query *query = service->queries; query; query = query->next)
         count += query->asked.node == node;
     return count;
 }
 
 /* ---- answered ---- */
 
-static void put_facts(const struct hub *hub, struct buf *out)
+static void put_facts(const struct pmi_service *service, struct buf *out)
 {
-    struct hub_facts facts = {.left = INFINITY};
-    if (hub->ops->facts)
-        hub->ops->facts(hub->arg, &facts);
-    packet_put_u32(out, facts.slots);
-    packet_put_u64(out, isinf(facts.left) ? UINT64_MAX : (uint64_t)fmax(facts.left, 0));
-    packet_put_text(out, facts.hosts);
+    struct program_facts facts = {.left = INFINITY};
+    if (service->ops->facts)
+        service->ops->facts(service->arg, &facts);
+    pack_put_u32(out, facts.slots);
+    pack_put_u64(out, isinf(facts.left) ? UINT64_MAX : (uint64_t)fmax(facts.left, 0));
+    pack_put_text(out, facts.hosts);
     free(facts.hosts);
 }
 
-static void put_jobs(const struct hub *hub, struct buf *out)
+static void put_jobs(const struct pmi_service *service, struct buf *out)
 {
     uint32_t count = 0;
-    for (const struct job *job = hub->jobs; job; job = job->next)
+    for (const struct job *job = service->jobs; job; job = job->next)
         count += job->description.len > 0;
-    packet_put_u32(out, count);
-    for (const struct job *job = hub->jobs; job; job = job->next)
+    pack_put_u32(out, count);
+    for (const struct job *job = service->jobs; job; job = job->next)
         buf_add(out, buf_bytes(&job->description), job->description.len);
 }
 
 static void put_tables(const struct query *query, struct buf *out)
 {
-    packet_put_u32(out, query->ntables);
+    pack_put_u32(out, query->ntables);
     for (uint32_t i = 0; i < query->ntables; i++) {
         const struct table *table = &query->tables[i];
-        packet_put_text(out, table->job);
-        packet_put_u32(out, table->ntasks);
+        pack_put_text(out, table->job);
+        pack_put_u32(out, table->ntasks);
         buf_add(out, buf_bytes(&table->tasks), table->tasks.len);
     }
 }
 
-static void answer(struct hub *hub, const struct query *query)
+static void answer(struct pmi_service *service, const struct query *query)
 {
     struct buf rest = BUF_INIT;
-    put_facts(hub, &rest);
-    put_jobs(hub, &rest);
+    put_facts(service, &rest);
+    put_jobs(service, &rest);
     put_tables(query, &rest);
-    bool full = rest.len > HUB_BYTES_MAX;
-    hub_answer(hub, &query->asked, full ? HUB_FULL : HUB_OK, full ? NULL : &rest);
+    bool full = rest.len > SERVICE_BYTES_MAX;
+    pmi_service_answer(service, &query->asked, full ? REPLY_FULL : REPLY_OK, full ? NULL : &rest);
     buf_free(&rest);
 }
 
@@ -125,22 +125,22 @@ static bool waits(const struct query *query)
 }
 
 /* Once nobody is waited for. */
-static void settle(struct hub *hub, struct query *query)
+static void settle(struct pmi_service *service, struct query *query)
 {
     if (waits(query))
         return;
-    answer(hub, query);
-    query_drop(hub, query);
+    answer(service, query);
+    query_drop(service, query);
 }
 
 /* ---- asked ---- */
 
 /* "": the only one there is. */
-static const struct job *find_job(const struct hub *hub, const char *name)
+static const struct job *find_job(const struct pmi_service *service, const char *name)
 {
     if (*name)
-        return hub_job(hub, name);
-    return hub->jobs && !hub->jobs->next ? hub->jobs : NULL;
+        return pmi_service_job(service, name);
+    return service->jobs && !service->jobs->next ? service->jobs : NULL;
 }
 
 static bool has_table(const struct query *query, const char *job)
@@ -161,13 +161,13 @@ static void add_table(struct query *query, const struct job *job)
 }
 
 /* Those that are not there are left out. */
-static void read_tables(const struct hub *hub, struct query *query, struct packet *in)
+static void read_tables(const struct pmi_service *service, struct query *query, struct pack *in)
 {
-    uint32_t count = packet_count(in, 4);
+    uint32_t count = pack_count(in, 4);
     query->tables = mem_array(count, sizeof(*query->tables));
     for (uint32_t i = 0; i < count; i++) {
-        char *name = packet_text(in);
-        const struct job *job = find_job(hub, name);
+        char *name = pack_get_text(in);
+        const struct job *job = find_job(service, name);
         if (job && !has_table(query, job->name))
             add_table(query, job);
         free(name);
@@ -175,48 +175,49 @@ static void read_tables(const struct hub *hub, struct query *query, struct packe
 }
 
 /* They may answer at once, the last of them last: there is no query then. */
-static void ask_hosts(struct hub *hub, const struct query *query)
+static void ask_hosts(struct pmi_service *service, const struct query *query)
 {
     uint32_t ntables = query->ntables;
     for (uint32_t i = 0; i < ntables; i++) {
         struct idset *nodes = idset_copy(query->tables[i].waiting);
         struct buf rest = BUF_INIT;
-        packet_put_u64(&rest, query->number);
-        packet_put_text(&rest, query->tables[i].job);
+        pack_put_u64(&rest, query->number);
+        pack_put_text(&rest, query->tables[i].job);
         IDSET_FOREACH(node, nodes)
-        hub_order(hub, node, ORDER_TASKS, &rest);
+        pmi_service_order(service, node, ORDER_TASKS, &rest);
         buf_free(&rest);
         idset_free(nodes);
     }
 }
 
-int hub_query(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int pmi_service_query(struct pmi_service *service, const struct requester *asked,
+                      struct message_up *talk)
 {
     struct query *query = mem_alloc(sizeof(*query));
     query->asked = *asked;
-    query->number = ++hub->queried;
-    read_tables(hub, query, &talk->rest);
-    int rc = packet_ends(&talk->rest) ? 0 : -1;
-    bool full = count_of(hub, asked->node) >= HUB_QUERIES_MAX;
+    query->number = ++service->queried;
+    read_tables(service, query, &talk->rest);
+    int rc = pack_ends(&talk->rest) ? 0 : -1;
+    bool full = count_of(service, asked->node) >= SERVICE_QUERIES_MAX;
     if (rc == 0 && full)
-        hub_answer(hub, asked, HUB_FULL, NULL);
+        pmi_service_answer(service, asked, REPLY_FULL, NULL);
     else if (rc == 0 && !query->ntables)
-        answer(hub, query);
+        answer(service, query);
     if (rc < 0 || full || !query->ntables) {
         query_free(query);
         return rc;
     }
-    query->next = hub->queries;
-    hub->queries = query;
-    ask_hosts(hub, query);
+    query->next = service->queries;
+    service->queries = query;
+    ask_hosts(service, query);
     return 0;
 }
 
 /* ---- told ---- */
 
-static struct query *find_query(const struct hub *hub, uint64_t number)
+static struct query *find_query(const struct pmi_service *service, uint64_t number)
 {
-    struct query *query = hub->queries;
+    struct query *query = service->queries;
     while (query && query->number != number)
         query = query->next;
     return query;
@@ -231,56 +232,57 @@ static struct table *find_table(struct query *query, const char *job)
 }
 
 /* Whether the node has them. Of a job that is over this cannot be told any more. */
-static bool has_tasks(const struct hub *hub, uint32_t node, const char *name,
-                      const struct hub_task *tasks, uint32_t count)
+static bool has_tasks(const struct pmi_service *service, uint32_t node, const char *name,
+                      const struct task_info *tasks, uint32_t count)
 {
-    const struct job *job = hub_job(hub, name);
+    const struct job *job = pmi_service_job(service, name);
     for (uint32_t i = 0; job && i < count; i++)
-        if (hub_node(job, tasks[i].rank) != node)
+        if (pmi_service_node(job, tasks[i].rank) != node)
             return false;
     return true;
 }
 
 /* It may have been given up, and the job may be over. */
-static void take_tasks(struct hub *hub, struct query *query, struct table *table, uint32_t node,
-                       const struct hub_task *tasks, uint32_t count)
+static void take_tasks(struct pmi_service *service, struct query *query, struct table *table,
+                       uint32_t node, const struct task_info *tasks, uint32_t count)
 {
     if (!table || !idset_has(table->waiting, node))
         return;
     struct buf entries = BUF_INIT;
-    tasks_put(&entries, tasks, count);
+    task_states_put(&entries, tasks, count);
     buf_add(&table->tasks, buf_bytes(&entries) + 4, entries.len - 4); /* without how many */
     buf_free(&entries);
     table->ntasks += count;
     idset_remove(table->waiting, node);
-    settle(hub, query);
+    settle(service, query);
 }
 
-int hub_tasks(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+int pmi_service_tasks(struct pmi_service *service, const struct requester *asked,
+                      struct message_up *talk)
 {
     uint32_t count;
-    struct query *query = find_query(hub, packet_u64(&talk->rest));
-    char *name = packet_text(&talk->rest);
-    struct hub_task *tasks = tasks_read(&talk->rest, &count);
-    bool good = packet_ends(&talk->rest) && has_tasks(hub, asked->node, name, tasks, count);
+    struct query *query = find_query(service, pack_u64(&talk->rest));
+    char *name = pack_get_text(&talk->rest);
+    struct task_info *tasks = task_states_read(&talk->rest, &count);
+    bool good = pack_ends(&talk->rest) && has_tasks(service, asked->node, name, tasks, count);
     if (good)
-        take_tasks(hub, query, find_table(query, name), asked->node, tasks, count);
+        take_tasks(service, query, find_table(query, name), asked->node, tasks, count);
     free(tasks);
     free(name);
     return good ? 0 : -1;
 }
 
 /* Its hosts need not answer any more. */
-void hub_query_removed(struct hub *hub, const struct job *job)
+void pmi_service_query_removed(struct pmi_service *service, const struct job *job)
 {
     struct query *next;
-    for (struct query *query = hub->queries; query; query = next) {
+    for (struct query *query = service->queries; query; query = next) {
         struct table *table = find_table(query, job->name);
         next = query->next;
         if (!table)
             continue;
         idset_free(table->waiting);
         table->waiting = idset_new();
-        settle(hub, query);
+        settle(service, query);
     }
 }

@@ -17,28 +17,28 @@ static struct job *find_job(struct job *job, const char *name)
     return job;
 }
 
-struct job *hub_job(const struct hub *hub, const char *name)
+struct job *pmi_service_job(const struct pmi_service *service, const char *name)
 {
-    return find_job(hub->jobs, name);
+    return find_job(service->jobs, name);
 }
 
-struct job *hub_late_job(const struct hub *hub, const char *name)
+struct job *pmi_service_late_job(const struct pmi_service *service, const char *name)
 {
-    return find_job(hub->late, name);
+    return find_job(service->late, name);
 }
 
-uint32_t hub_node(const struct job *job, uint32_t rank)
+uint32_t pmi_service_node(const struct job *job, uint32_t rank)
 {
     return rank < job->map->ntasks ? job->node[taskmap_node(job->map, rank)] : UINT32_MAX;
 }
 
-void hub_add_nodes(struct idset *nodes, const struct job *job)
+void pmi_service_add_nodes(struct idset *nodes, const struct job *job)
 {
     for (uint32_t i = 0; i < job->map->nnodes; i++)
         idset_add(nodes, job->node[i]);
 }
 
-void hub_add(struct hub *hub, const struct hub_job *from)
+void pmi_service_add(struct pmi_service *service, const struct namespace_facts *from)
 {
     struct job *job = mem_alloc(sizeof(*job));
     job->name = mem_copy_text(from->name);
@@ -48,12 +48,12 @@ void hub_add(struct hub *hub, const struct hub_job *from)
     job->told = idset_new();
     job->ended = idset_new();
     if (from->hosts)
-        describe_put(&job->description, from);
-    const struct job *spawner = from->spawner ? hub_job(hub, from->spawner) : NULL;
-    job->next = hub->jobs;
-    hub->jobs = job;
+        namespace_info_put(&job->description, from);
+    const struct job *spawner = from->spawner ? pmi_service_job(service, from->spawner) : NULL;
+    job->next = service->jobs;
+    service->jobs = job;
     if (spawner)
-        bonds_tie(hub, spawner, job);
+        namespaces_tie(service, spawner, job);
 }
 
 static void job_free(struct job *job)
@@ -67,10 +67,10 @@ static void job_free(struct job *job)
     free(job);
 }
 
-void hub_settle_late(struct hub *hub)
+void pmi_service_settle_late(struct pmi_service *service)
 {
-    for (struct job **at = &hub->late, *job; (job = *at);) {
-        if (hub_gather_knows(hub, job)) {
+    for (struct job **at = &service->late, *job; (job = *at);) {
+        if (pmi_service_gather_knows(service, job)) {
             at = &job->next;
             continue;
         }
@@ -79,100 +79,113 @@ void hub_settle_late(struct hub *hub)
     }
 }
 
-void hub_remove(struct hub *hub, const char *name)
+void pmi_service_remove(struct pmi_service *service, const char *name)
 {
-    struct job **at = &hub->jobs;
+    struct job **at = &service->jobs;
     while (*at && strcmp((*at)->name, name) != 0)
         at = &(*at)->next;
     struct job *job = *at;
     if (!job)
         return;
     *at = job->next;
-    naming_over(hub, name);
-    bool late = hub_gather_removed(hub, job);
-    hub_fetch_removed(hub, job);
-    hub_describe_removed(hub, job);
-    hub_query_removed(hub, job);
-    bonds_remove(hub, job);
+    naming_over(service, name);
+    bool late = pmi_service_gather_removed(service, job);
+    pmi_service_fetch_removed(service, job);
+    pmi_service_describe_removed(service, job);
+    pmi_service_query_removed(service, job);
+    namespaces_remove(service, job);
     if (late) {
-        job->next = hub->late;
-        hub->late = job;
+        job->next = service->late;
+        service->late = job;
     } else {
         job_free(job);
     }
 }
 
-void hub_ended(struct hub *hub, const char *name, uint32_t rank)
+void pmi_service_ended(struct pmi_service *service, const char *name, uint32_t rank)
 {
-    struct job *job = hub_job(hub, name);
+    struct job *job = pmi_service_job(service, name);
     if (!job || rank >= job->map->ntasks)
         return;
     idset_add(job->ended, rank);
-    naming_ended(hub, job->name, rank);
-    hub_gather_ended(hub, job, rank);
+    naming_ended(service, job->name, rank);
+    pmi_service_gather_ended(service, job, rank);
 }
 
 /* ---- what is said to hosts ---- */
 
-static void tell(struct hub *hub, uint32_t node, struct buf *head, const struct buf *rest)
+static void tell(struct pmi_service *service, uint32_t node, struct buf *head,
+                 const struct buf *rest)
 {
     if (rest)
         buf_add(head, buf_bytes(rest), rest->len);
-    hub->ops->tell(hub->arg, node, buf_bytes(head), head->len);
+    service->ops->tell(service->arg, node, buf_bytes(head), head->len);
     buf_free(head);
 }
 
-void hub_answer(struct hub *hub, const struct asked *asked, enum hub_status status,
-                const struct buf *rest)
+void pmi_service_answer(struct pmi_service *service, const struct requester *asked,
+                        enum reply_status status, const struct buf *rest)
 {
     struct buf head = BUF_INIT;
     if (!asked->token)
         return;
-    talk_put_down(&head, ORDER_ANSWER, asked->token, status);
-    tell(hub, asked->node, &head, rest);
+    message_put_down(&head, ORDER_ANSWER, asked->token, status);
+    tell(service, asked->node, &head, rest);
 }
 
-void hub_order(struct hub *hub, uint32_t node, enum hub_order kind, const struct buf *rest)
+void pmi_service_order(struct pmi_service *service, uint32_t node, enum order_kind kind,
+                       const struct buf *rest)
 {
     struct buf head = BUF_INIT;
-    talk_put_down(&head, kind, 0, HUB_OK);
-    tell(hub, node, &head, rest);
+    message_put_down(&head, kind, 0, REPLY_OK);
+    tell(service, node, &head, rest);
 }
 
 /* ---- what hosts say ---- */
 
 /* Each room that keeps questions looks for it. */
-static int forget(struct hub *hub, const struct asked *asked, struct talk_up *talk)
+static int forget(struct pmi_service *service, const struct requester *asked,
+                  struct message_up *talk)
 {
-    lookups_forget(hub, asked);
-    hub_gather_forget(hub, asked);
-    hub_fetch_forget(hub, asked);
-    hub_query_forget(hub, asked);
-    return packet_ends(&talk->rest) ? 0 : -1;
+    lookups_forget(service, asked);
+    pmi_service_gather_forget(service, asked);
+    pmi_service_fetch_forget(service, asked);
+    pmi_service_query_forget(service, asked);
+    return pack_ends(&talk->rest) ? 0 : -1;
 }
 
 /* -1: malformed. */
-static int (*const take[HUB_NKINDS])(struct hub *hub, const struct asked *asked,
-                                     struct talk_up *talk) = {
-    [HUB_FORGET] = forget,         [HUB_PUBLISH] = naming_publish,
-    [HUB_LOOKUP] = lookups_take,   [HUB_UNPUBLISH] = naming_unpublish,
-    [HUB_FINALIZED] = naming_left, [HUB_GATHER] = hub_gather,
-    [HUB_DESCRIBE] = hub_describe, [HUB_MODEX] = hub_fetch,
-    [HUB_FOUND] = hub_found,       [HUB_QUERY] = hub_query,
-    [HUB_TASKS] = hub_tasks,       [HUB_PULL] = streams_pull,
-    [HUB_UNPULL] = streams_unpull, [HUB_TAKEN] = streams_taken,
-    [HUB_PUSH] = push_asked,       [HUB_PUSHED] = push_done,
-    [HUB_NOTIFY] = events_take,    [HUB_DIED] = deaths_take,
-    [HUB_CONTROL] = control_take,
+static int (*const take[REQUEST_NKINDS])(struct pmi_service *service, const struct requester *asked,
+                                         struct message_up *talk) = {
+    [REQUEST_FORGET] = forget,
+    [REQUEST_PUBLISH] = naming_publish,
+    [REQUEST_LOOKUP] = lookups_take,
+    [REQUEST_UNPUBLISH] = naming_unpublish,
+    [REQUEST_FINALIZED] = naming_left,
+    [REQUEST_GATHER] = pmi_service_gather,
+    [REQUEST_DESCRIBE] = pmi_service_describe,
+    [REQUEST_MODEX] = pmi_service_fetch,
+    [REQUEST_FOUND] = pmi_service_found,
+    [REQUEST_QUERY] = pmi_service_query,
+    [REQUEST_TASKS] = pmi_service_tasks,
+    [REQUEST_PULL] = streams_pull,
+    [REQUEST_UNPULL] = streams_unpull,
+    [REQUEST_TAKEN] = streams_taken,
+    [REQUEST_PUSH] = push_asked,
+    [REQUEST_PUSHED] = push_done,
+    [REQUEST_NOTIFY] = events_take,
+    [REQUEST_DIED] = deaths_take,
+    [REQUEST_CONTROL] = control_take,
 };
 
-int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, struct error *err)
+int pmi_service_take(struct pmi_service *service, uint32_t node, const void *bytes, size_t len,
+                     struct error *err)
 {
-    struct talk_up talk;
-    int rc = talk_read_up(&talk, bytes, len);
+    struct message_up talk;
+    int rc = message_read_up(&talk, bytes, len);
     if (rc == 0) {
-        struct asked asked = {node, talk.token};
-        rc = take[talk.kind](hub, &asked, &talk);
+        struct requester asked = {node, talk.token};
+        rc = take[talk.kind](service, &asked, &talk);
         free(talk.from.job);
     }
     return rc < 0 ? error_set(err, "a malformed message of the PMIx host of node %" PRIu32, node)
@@ -181,31 +194,31 @@ int hub_take(struct hub *hub, uint32_t node, const void *bytes, size_t len, stru
 
 /* ---- life ---- */
 
-struct hub *hub_new(const struct hub_ops *ops, void *arg)
+struct pmi_service *pmi_service_new(const struct pmi_service_ops *ops, void *arg)
 {
-    struct hub *hub = mem_alloc(sizeof(*hub));
-    hub->ops = ops;
-    hub->arg = arg;
-    return hub;
+    struct pmi_service *service = mem_alloc(sizeof(*service));
+    service->ops = ops;
+    service->arg = arg;
+    return service;
 }
 
-void hub_free(struct hub *hub)
+void pmi_service_free(struct pmi_service *service)
 {
-    if (!hub)
+    if (!service)
         return;
-    lookups_free(hub);
-    hub_names_free(hub->names.first);
-    hub_gather_free(hub);
-    hub_settle_late(hub);
-    hub_fetch_free(hub);
-    hub_queries_free(hub);
-    while (hub->jobs) {
-        struct job *next = hub->jobs->next;
-        bonds_remove(hub, hub->jobs);
-        job_free(hub->jobs);
-        hub->jobs = next;
+    lookups_free(service);
+    pmi_service_names_free(service->names.first);
+    pmi_service_gather_free(service);
+    pmi_service_settle_late(service);
+    pmi_service_fetch_free(service);
+    pmi_service_queries_free(service);
+    while (service->jobs) {
+        struct job *next = service->jobs->next;
+        namespaces_remove(service, service->jobs);
+        job_free(service->jobs);
+        service->jobs = next;
     }
-    streams_free(hub);
-    pushes_free(hub);
-    free(hub);
+    streams_free(service);
+    pushes_free(service);
+    free(service);
 }

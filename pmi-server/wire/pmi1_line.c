@@ -82,5 +82,5 @@ const char *pmi1_line_value(const struct pmi1_line *line, const char *name)
 bool pmi1_line_int(const struct pmi1_line *line, const char *name, int *value)
 {
     const char *text = pmi1_line_value(line, name);
-    return text && pmi_parse_int(text, value);
+    return text && number_parse_int(text, value);
 }

@@ -1,5 +1,5 @@
 /*
- * wire - one line of PMI-1 (RFC 13, Protocol Definition): "cmd=NAME name=value ...".
+ * pmi1_line - one line of PMI-1 (RFC 13, Protocol Definition): "cmd=NAME name=value ...".
  *
  * Used by the server and by the client library, so it needs nothing but libc.
  *

@@ -83,7 +83,7 @@ const char *pmi2_value(const struct pmi2_frame *frame, const char *name)
 bool pmi2_int(const struct pmi2_frame *frame, const char *name, int *value)
 {
     const char *text = pmi2_value(frame, name);
-    return text && pmi_parse_int(text, value);
+    return text && number_parse_int(text, value);
 }
 
 bool pmi2_bool(const struct pmi2_frame *frame, const char *name, bool absent)

@@ -3,7 +3,7 @@
  *
  * A pool of 16,384 nodes of 2 sockets x 4 NUMA domains x 16 cores with a GPU each, half of it held
  * by 1,000 programs: by whole NUMA domains here and there, or by cores so that no two nodes are
- * alike. Time is the processor time of pool_allocate(), the best of a few; memory the peak of a
+ * alike. Time is the processor time of treepool_allocate(), the best of a few; memory the peak of a
  * process that reads R from text, allocates and writes what it got. Ends with status 1 when a limit
  * is broken: 50 ms (250 ms where all nodes differ) and 64 MiB.
  */
@@ -119,7 +119,7 @@ static struct rset *read_pool(void)
     return R;
 }
 
-static void write_grant(const struct pool_grant *grant)
+static void write_grant(const struct treepool_grant *grant)
 {
     json_t *R = rset_to_json(grant->R);
     char *text = json_dumps(R, JSON_COMPACT);
@@ -131,20 +131,20 @@ static void time_job(const struct job *job)
 {
     struct rset *R = read_pool(), *held = R ? hold(R, job->holding) : NULL;
     struct request *request = ask(job->shape);
-    enum pool_answer answer = POOL_NEVER;
+    enum treepool_answer answer = TREEPOOL_NEVER;
     double best = 1e9;
     if (!R || !request)
         exit(1);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         struct error err = ERROR_INIT;
-        struct pool_grant *grant;
+        struct treepool_grant *grant;
         double start = now();
-        answer = pool_allocate(R, held, request, NULL, &grant, &err);
+        answer = treepool_allocate(R, held, request, NULL, &grant, &err);
         double took = now() - start;
         best = took < best ? took : best;
         if (grant)
             write_grant(grant);
-        pool_grant_free(grant);
+        treepool_grant_free(grant);
         error_clear(&err);
     }
     static const char *const words[] = {"granted", "busy", "never"};
@@ -166,8 +166,9 @@ static void measure_memory(void)
     if (child == 0) {
         struct rset *R = read_pool();
         struct request *request = ask("node=8192/slot=8/[core=16;gpu=1]");
-        struct pool_grant *grant = NULL;
-        if (R && request && pool_allocate(R, NULL, request, NULL, &grant, NULL) == POOL_GRANTED)
+        struct treepool_grant *grant = NULL;
+        if (R && request &&
+            treepool_allocate(R, NULL, request, NULL, &grant, NULL) == TREEPOOL_GRANTED)
             write_grant(grant);
         _exit(grant == NULL);
     }

@@ -30,7 +30,7 @@ static void check_sets(const json_t *list, size_t place, uint32_t limit)
         check_set(json_array_get(json_array_get(list, i), place), limit);
 }
 
-static void check_value(const struct frame *frame, const struct incoming_limits *limits,
+static void check_value(const struct frame *frame, const struct frame_check_limits *limits,
                         const json_t *value)
 {
     if (frame->type == FRAME_UNREACHED || frame->type == FRAME_LOST || frame->type == FRAME_DONE)
@@ -53,13 +53,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_t *value;
     if (size < 4)
         return 0;
-    const struct incoming_limits limits = {4, 8, data[3] & 1, 3, 2};
+    const struct frame_check_limits limits = {4, 8, data[3] & 1, 3, 2};
     struct frame frame = {.type = data[0] % FRAME_NTYPES,
                           .node = data[1] % 8,
                           .rank = data[2],
                           .bytes = data + 4,
                           .len = size - 4};
-    int rc = incoming_read(&frame, &limits, &value, &err);
+    int rc = frame_check_read(&frame, &limits, &value, &err);
     check(rc == 0 ? frame.node < limits.nnodes && !err.text : err.text && !value);
     if (value)
         check_value(&frame, &limits, value);

@@ -16,13 +16,13 @@ static void check(bool holds)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct message message;
+    struct modex_message message;
     struct buf out = BUF_INIT;
-    if (message_read(&message, data, size) < 0)
+    if (modex_message_read(&message, data, size) < 0)
         return 0;
-    check(strlen(message.key) <= MESSAGE_KEY_MAX);
+    check(strlen(message.key) <= MODEX_MESSAGE_KEY_MAX);
     check(message.len == 0 || (const uint8_t *)message.bytes + message.len == data + size);
-    message_write(&out, &message);
+    modex_message_write(&out, &message);
     check(out.len == size && !memcmp(buf_bytes(&out), data, size));
     buf_free(&out);
     return 0;

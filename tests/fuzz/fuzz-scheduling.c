@@ -13,11 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_reads(const struct rset *set)
 {
     struct error err = ERROR_INIT;
-    if (locality_check(set, &err) < 0)
+    if (scheduling_check(set, &err) < 0)
         abort();
     json_t *R = rset_to_json(set);
     struct rset *again = rset_from_json(R, NULL);
-    if (!again || locality_check(again, NULL) < 0 ||
+    if (!again || scheduling_check(again, NULL) < 0 ||
         (set->scheduling && !json_equal(again->scheduling, set->scheduling)))
         abort();
     rset_free(again);
@@ -35,11 +35,11 @@ static void check_half(const struct rset *set)
 {
     struct rset *half = rset_select(set, is_even, NULL);
     if (half->nnodes) {
-        json_t *trimmed = locality_trim(half->scheduling, half);
+        json_t *trimmed = scheduling_trim(half->scheduling, half);
         json_decref(half->scheduling);
         half->scheduling = trimmed;
         check_reads(half);
-        struct rset *inside = locality_rerank(half);
+        struct rset *inside = scheduling_rerank(half);
         check_reads(inside);
         rset_free(inside);
     }
@@ -51,18 +51,18 @@ static void check_grant(const struct rset *set, const char *text)
     struct error err = ERROR_INIT;
     struct shape *shape = shape_decode(text, NULL);
     struct request *request = request_from_shape(shape, NULL);
-    struct pool_grant *grant, *more;
-    enum pool_answer answer = pool_allocate(set, NULL, request, NULL, &grant, &err);
-    if (answer == POOL_BUSY || (answer == POOL_GRANTED) == (err.text != NULL))
+    struct treepool_grant *grant, *more;
+    enum treepool_answer answer = treepool_allocate(set, NULL, request, NULL, &grant, &err);
+    if (answer == TREEPOOL_BUSY || (answer == TREEPOOL_GRANTED) == (err.text != NULL))
         abort();
     if (grant) {
         check_reads(grant->R);
-        pool_allocate(set, grant->R, request, NULL, &more, NULL);
+        treepool_allocate(set, grant->R, request, NULL, &more, NULL);
         if (more && rset_overlap(grant->R, more->R, NULL))
             abort();
-        pool_grant_free(more);
+        treepool_grant_free(more);
     }
-    pool_grant_free(grant);
+    treepool_grant_free(grant);
     request_free(request);
     shape_free(shape);
     error_clear(&err);
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error err = ERROR_INIT;
     struct rset *set = rset_decode((const char *)data, size, &err);
-    bool right = set && locality_check(set, &err) == 0;
+    bool right = set && scheduling_check(set, &err) == 0;
     if (right != !err.text)
         abort();
     if (right && set->nnodes <= 4096)

@@ -1,4 +1,4 @@
-/* What hosts of openpmix say to the hub, from other machines: steps, each a byte that says which, and
+/* What hosts of openpmix say to the service, from other machines: steps, each a byte that says which, and
  * what it needs. Messages come as they are, or with a head that is good. All that is said to hosts is
  * well-formed, and none hears of a question that it did not ask. */
 #include <stdlib.h>
@@ -18,9 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *const job_names[NJOBS] = {"a", "b", "c"};
 
 struct world {
-    struct hub *hub;
+    struct pmi_service *service;
     bool there[NJOBS];
-    struct hub_name *others; /* of another program: what this one published once */
+    struct published_name *others; /* of another program: what this one published once */
     uint64_t last_token[NODES];
 };
 
@@ -30,34 +30,35 @@ static void check(bool good)
         abort();
 }
 
-/* ---- what the hub says ---- */
+/* ---- what the service says ---- */
 
 static void tell(void *arg, uint32_t node, const void *bytes, size_t len)
 {
     const struct world *world = arg;
-    struct talk_down talk;
-    check(node < NODES && talk_read_down(&talk, bytes, len) == 0);
+    struct message_down talk;
+    check(node < NODES && message_read_down(&talk, bytes, len) == 0);
     check(talk.kind != ORDER_ANSWER || (talk.token && talk.token <= world->last_token[node]));
 }
 
-static const struct hub_ops ops = {tell};
+static const struct pmi_service_ops ops = {tell};
 
 static int show(void *arg, size_t fresh)
 {
     const struct world *world = arg;
     size_t count = 0;
-    for (const struct hub_name *name = hub_names(world->hub); name; name = name->next)
-        check(*name->key && ++count <= HUB_NAMES_MAX);
+    for (const struct published_name *name = pmi_service_names(world->service); name;
+         name = name->next)
+        check(*name->key && ++count <= SERVICE_NAMES_MAX);
     check(fresh <= count);
     return fresh % 5 == 4 ? 1 : fresh % 7 == 6 ? -1 : 0;
 }
 
-static const struct hub_name *others(void *arg)
+static const struct published_name *others(void *arg)
 {
     return ((struct world *)arg)->others;
 }
 
-static bool take(void *arg, const struct hub_name *name)
+static bool take(void *arg, const struct published_name *name)
 {
     (void)arg;
     return name->id % 3 != 1;
@@ -68,7 +69,7 @@ static void watch(void *arg, bool on)
     (void)arg, (void)on;
 }
 
-static const struct hub_names_ops names_ops = {show, others, take, take, watch};
+static const struct pmi_service_names_ops names_ops = {show, others, take, take, watch};
 
 /* ---- steps ---- */
 
@@ -112,21 +113,21 @@ static void add_job(struct world *world, uint32_t which)
     taskmap_append(map, 0, 2);
     taskmap_append(map, 1, 1);
     static const char *const hosts[] = {"n0", "n1"};
-    const struct hub_app app = {.ntasks = 3};
+    const struct namespace_app app = {.ntasks = 3};
     if (!world->there[which])
-        hub_add(world->hub, &(struct hub_job){.name = job_names[which],
-                                              .map = map,
-                                              .node = nodes,
-                                              .hosts = hosts,
-                                              .apps = &app,
-                                              .napps = 1});
+        pmi_service_add(world->service, &(struct namespace_facts){.name = job_names[which],
+                                                                  .map = map,
+                                                                  .node = nodes,
+                                                                  .hosts = hosts,
+                                                                  .apps = &app,
+                                                                  .napps = 1});
     world->there[which] = true;
     taskmap_free(map);
 }
 
 static void remove_job(struct world *world, uint32_t which)
 {
-    hub_remove(world->hub, job_names[which]);
+    pmi_service_remove(world->service, job_names[which]);
     world->there[which] = false;
 }
 
@@ -137,7 +138,7 @@ static void say_raw(struct world *world, struct input *in)
     const void *message = bytes(in, &len);
     for (uint32_t i = 0; i < NODES; i++)
         world->last_token[i] = UINT64_MAX;
-    hub_take(world->hub, node, message, len, NULL);
+    pmi_service_take(world->service, node, message, len, NULL);
 }
 
 static void say(struct world *world, struct input *in)
@@ -145,30 +146,30 @@ static void say(struct world *world, struct input *in)
     struct buf out = BUF_INIT;
     size_t len;
     uint32_t node = byte(in) % NODES;
-    enum hub_kind kind = byte(in) % HUB_NKINDS;
+    enum service_request kind = byte(in) % REQUEST_NKINDS;
     uint64_t token = world->last_token[node];
-    if (kind == HUB_FORGET)
+    if (kind == REQUEST_FORGET)
         token -= token > 4 ? byte(in) % 4 : 0;
     else
         token = world->last_token[node] += token < UINT64_MAX;
     uint8_t who = byte(in);
-    talk_put_up(&out, kind, token, job_names[who % NJOBS], who / NJOBS % 4);
+    message_put_up(&out, kind, token, job_names[who % NJOBS], who / NJOBS % 4);
     const void *rest = bytes(in, &len);
     buf_add(&out, rest, len);
-    hub_take(world->hub, node, buf_bytes(&out), out.len, NULL);
+    pmi_service_take(world->service, node, buf_bytes(&out), out.len, NULL);
     buf_free(&out);
 }
 
 static void speak_pmi(struct world *world, struct input *in)
 {
     char *key = text(in), *value = text(in), *found = NULL;
-    if (*key && hub_publish_text(world->hub, "a", key, value) == HUB_OK) {
-        check(hub_lookup_text(world->hub, "nobody", key, &found) == HUB_OK);
+    if (*key && pmi_service_publish_text(world->service, "a", key, value) == REPLY_OK) {
+        check(pmi_service_lookup_text(world->service, "nobody", key, &found) == REPLY_OK);
         check(strcmp(found, value) == 0);
         free(found);
     }
     if (byte(in) % 2)
-        hub_unpublish_text(world->hub, key);
+        pmi_service_unpublish_text(world->service, key);
     free(key);
     free(value);
 }
@@ -178,15 +179,15 @@ static void publish_elsewhere(struct world *world, struct input *in)
     size_t len;
     char *key = text(in);
     const void *value = bytes(in, &len);
-    struct hub_name *name = hub_name_new(key, value, len);
+    struct published_name *name = pmi_service_name_new(key, value, len);
     name->job = mem_copy_text("far");
     name->text = !memchr(value, 0, len);
-    name->range = HUB_TO_ALL;
-    name->until = byte(in) % 2 ? HUB_UNTIL_READ : HUB_UNTIL_END;
+    name->range = RANGE_ALL;
+    name->until = byte(in) % 2 ? PERSIST_READ : PERSIST_END;
     name->id = byte(in);
     name->next = world->others;
     world->others = name;
-    hub_names_changed(world->hub);
+    pmi_service_names_changed(world->service);
     free(key);
 }
 
@@ -195,16 +196,16 @@ static void follow(struct world *world, struct input *in)
 {
     struct buf out = BUF_INIT;
     uint32_t node = byte(in) % NODES;
-    talk_put_up(&out, HUB_GATHER, world->last_token[node] += world->last_token[node] < UINT64_MAX,
-                "", 0);
-    packet_put_u8(&out, GATHER_GROUP);
-    packet_put_u8(&out, byte(in) > 250);
-    packet_put_text(&out, byte(in) % 7 ? "" : "key");
-    packet_put_bytes(&out, "", 0);
-    packet_put_u32(&out, 0);
-    packet_put_u32(&out, 0);
-    packet_put_u32(&out, 0);
-    check(hub_take(world->hub, node, buf_bytes(&out), out.len, NULL) == 0);
+    message_put_up(&out, REQUEST_GATHER,
+                   world->last_token[node] += world->last_token[node] < UINT64_MAX, "", 0);
+    pack_put_u8(&out, COLLECTIVE_GROUP);
+    pack_put_u8(&out, byte(in) > 250);
+    pack_put_text(&out, byte(in) % 7 ? "" : "key");
+    pack_put_bytes(&out, "", 0);
+    pack_put_u32(&out, 0);
+    pack_put_u32(&out, 0);
+    pack_put_u32(&out, 0);
+    check(pmi_service_take(world->service, node, buf_bytes(&out), out.len, NULL) == 0);
     buf_free(&out);
 }
 
@@ -215,37 +216,37 @@ static void gather(struct world *world, struct input *in)
     struct buf out = BUF_INIT;
     size_t len;
     uint32_t node = byte(in) % NODES, njobs = 1 + byte(in) % NJOBS, how = byte(in);
-    talk_put_up(&out, HUB_GATHER, world->last_token[node] += world->last_token[node] < UINT64_MAX,
-                "", 0);
-    packet_put_u8(&out, (uint8_t)(how % GATHER_NKINDS));
-    packet_put_u8(&out, how > 250);
-    packet_put_text(&out, how % 7 ? "" : "key");
+    message_put_up(&out, REQUEST_GATHER,
+                   world->last_token[node] += world->last_token[node] < UINT64_MAX, "", 0);
+    pack_put_u8(&out, (uint8_t)(how % COLLECTIVE_NKINDS));
+    pack_put_u8(&out, how > 250);
+    pack_put_text(&out, how % 7 ? "" : "key");
     const void *said = bytes(in, &len);
-    packet_put_bytes(&out, said, len);
-    packet_put_u32(&out, njobs);
+    pack_put_bytes(&out, said, len);
+    pack_put_u32(&out, njobs);
     for (uint32_t i = 0; i < njobs; i++) {
-        packet_put_text(&out, job_names[i + (njobs < NJOBS && how % 2)]);
-        packet_put_text(&out, ranks[byte(in) % 6]);
+        pack_put_text(&out, job_names[i + (njobs < NJOBS && how % 2)]);
+        pack_put_text(&out, ranks[byte(in) % 6]);
     }
-    if (how % GATHER_NKINDS == GATHER_GROUP) {
-        packet_put_u32(&out, byte(in) % 3);
-        packet_put_u32(&out, 1);
-        packet_put_text(&out, job_names[byte(in) % NJOBS]);
-        packet_put_text(&out, ranks[byte(in) % 6]);
+    if (how % COLLECTIVE_NKINDS == COLLECTIVE_GROUP) {
+        pack_put_u32(&out, byte(in) % 3);
+        pack_put_u32(&out, 1);
+        pack_put_text(&out, job_names[byte(in) % NJOBS]);
+        pack_put_text(&out, ranks[byte(in) % 6]);
     }
-    check(hub_take(world->hub, node, buf_bytes(&out), out.len, NULL) == 0);
+    check(pmi_service_take(world->service, node, buf_bytes(&out), out.len, NULL) == 0);
     buf_free(&out);
 }
 
 static void describe(struct input *in)
 {
-    struct packet packet = packet_of(in->at, in->left);
-    struct description *description = describe_read(&packet);
-    const struct hub_job *job = description ? &description->job : NULL;
+    struct pack packet = pack_of(in->at, in->left);
+    struct namespace_info *description = namespace_info_read(&packet);
+    const struct namespace_facts *job = description ? &description->job : NULL;
     for (uint32_t i = 0; job && i < job->map->nnodes; i++)
         check(job->hosts[i] != NULL);
     check(!job || (job->name[0] && job->map->ntasks));
-    describe_free(description);
+    namespace_info_free(description);
 }
 
 static void step(struct world *world, struct input *in)
@@ -262,7 +263,7 @@ static void step(struct world *world, struct input *in)
     else if (which < 28)
         add_job(world, which % NJOBS);
     else if (which < 32)
-        hub_ended(world->hub, job_names[which % NJOBS], byte(in));
+        pmi_service_ended(world->service, job_names[which % NJOBS], byte(in));
     else if (which < 36)
         describe(in);
     else if (which < 100)
@@ -277,13 +278,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct world world = {0};
     struct input in = {data, size};
-    world.hub = hub_new(&ops, &world);
-    hub_names_use(world.hub, &names_ops, &world);
+    world.service = pmi_service_new(&ops, &world);
+    pmi_service_names_use(world.service, &names_ops, &world);
     add_job(&world, 0);
     add_job(&world, 1);
     while (in.left)
         step(&world, &in);
-    hub_free(world.hub);
-    hub_names_free(world.others);
+    pmi_service_free(world.service);
+    pmi_service_names_free(world.others);
     return 0;
 }

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_text(const char *text)
 {
-    if (text && strlen(text) > ELF_MAX_TEXT)
+    if (text && strlen(text) > ELF_FILE_MAX_TEXT)
         abort();
 }
 
@@ -23,27 +23,28 @@ static void check_linkage(int fd)
 {
     char path[32];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    linkage_free(linkage_read(
-        &(struct linkage_source){.path = path, .directory = "/", .cache = "/dev/null"}, NULL));
+    shared_libraries_free(shared_libraries_read(
+        &(struct shared_libraries_source){.path = path, .directory = "/", .cache = "/dev/null"},
+        NULL));
 }
 
 static void check_elf(const uint8_t *data, size_t size)
 {
     static int fd = -1;
     struct error err = ERROR_INIT;
-    struct elf elf;
+    struct elf_info elf;
     if (fd < 0)
         fd = memfd_create("fuzz", MFD_CLOEXEC);
     if (ftruncate(fd, 0) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
         return;
-    if (elf_read(fd, &elf, &err) == 0) {
+    if (elf_file_read(fd, &elf, &err) == 0) {
         check_text(elf.interpreter);
         check_text(elf.soname);
         check_text(elf.rpath);
         check_text(elf.runpath);
         for (size_t i = 0; i < elf.nneeded; i++)
             check_text(elf.needed[i]);
-        elf_clear(&elf);
+        elf_file_clear(&elf);
         check_linkage(fd);
     } else if (!err.text) {
         abort();

@@ -9,32 +9,32 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_again(const struct ask *ask)
+static void check_again(const struct task_request *ask)
 {
-    struct ask again;
-    json_t *value = ask_to_json(ask);
-    if (ask_from_json(&again, value, NULL) < 0)
+    struct task_request again;
+    json_t *value = task_request_to_json(ask);
+    if (task_request_from_json(&again, value, NULL) < 0)
         abort();
-    json_t *twice = ask_to_json(&again);
+    json_t *twice = task_request_to_json(&again);
     if (!json_equal(value, twice))
         abort();
     json_decref(twice);
     json_decref(value);
-    ask_clear(&again);
+    task_request_clear(&again);
 }
 
-static void check_spec(const struct ask *ask)
+static void check_spec(const struct task_request *ask)
 {
     struct error err = ERROR_INIT;
-    struct blocks blocks;
+    struct spawn_spec blocks;
     struct spec *base = spec_new();
     struct spec_part *part = spec_add_part(base);
     part->argv = calloc(2, sizeof(char *));
     part->argv[0] = strdup("a");
-    if (blocks_make(&blocks, base, ask, &err) == 0) {
+    if (spawn_spec_make(&blocks, base, ask, &err) == 0) {
         if (blocks.spec->nparts != ask->nblocks)
             abort();
-        blocks_clear(&blocks);
+        spawn_spec_clear(&blocks);
     } else if (!err.text) {
         abort();
     }
@@ -45,9 +45,9 @@ static void check_spec(const struct ask *ask)
 static void check_answer(const json_t *value)
 {
     struct error err = ERROR_INIT;
-    struct answer answer;
-    if (answer_from_json(&answer, value, &err) == 0)
-        answer_clear(&answer);
+    struct task_answer answer;
+    if (task_answer_from_json(&answer, value, &err) == 0)
+        task_answer_clear(&answer);
     else if (!err.text)
         abort();
     error_clear(&err);
@@ -56,15 +56,15 @@ static void check_answer(const json_t *value)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error err = ERROR_INIT;
-    struct ask ask;
+    struct task_request ask;
     json_t *value = json_loadb((const char *)data, size, JSON_ALLOW_NUL, NULL);
     if (value)
         check_answer(value);
-    if (value && ask_from_json(&ask, value, &err) == 0) {
+    if (value && task_request_from_json(&ask, value, &err) == 0) {
         check_again(&ask);
-        if (ask.kind == ASK_SPAWN)
+        if (ask.kind == TASK_REQUEST_SPAWN)
             check_spec(&ask);
-        ask_clear(&ask);
+        task_request_clear(&ask);
     } else if (value && !err.text) {
         abort();
     }

@@ -51,8 +51,8 @@ static void place(const struct topo *topo)
         struct layout_request request = {&node, 1, 0, &part, 1};
         struct layout *layout = layout_make(&request, NULL);
         if (layout) {
-            free(layout_draw(layout, &request, LAYOUT_SHOW_MAP | LAYOUT_SHOW_TOPO));
-            free(layout_draw_svg(layout, &request));
+            free(picture_text(layout, &request, LAYOUT_SHOW_MAP | LAYOUT_SHOW_TOPO));
+            free(picture_svg(layout, &request));
         }
         layout_free(layout);
     }

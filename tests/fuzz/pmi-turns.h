@@ -82,9 +82,9 @@ static void on_name(void *arg, struct pmi_request *request, enum pmi_name name, 
     owe(arg, (struct owed){.request = request}, service, strlen(service));
 }
 
-static void on_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn)
+static void on_spawn(void *arg, struct pmi_request *request, const struct spawn_request *spawn)
 {
-    check(spawn->nblocks && pmi_spawn_procs(spawn) >= spawn->nblocks);
+    check(spawn->nblocks && spawn_request_procs(spawn) >= spawn->nblocks);
     for (size_t i = 0; i < spawn->nblocks; i++)
         check(*spawn->blocks[i].argv[0] && !spawn->blocks[i].argv[spawn->blocks[i].argc]);
     owe(arg, (struct owed){.request = request, .spawn = true, .id = spawn->nblocks}, NULL, 0);
@@ -93,12 +93,13 @@ static void on_spawn(void *arg, struct pmi_request *request, const struct pmi_sp
 static void on_abort(void *arg, struct pmi_client *client, int exitcode, const char *message)
 {
     (void)arg, (void)exitcode;
-    check(pmi_client_rank(client) < NCLIENTS && (!message || strlen(message) <= PMI_MAX_REQUEST));
+    check(pmi_connection_rank(client) < NCLIENTS &&
+          (!message || strlen(message) <= PMI_MAX_REQUEST));
 }
 
 static void on_output(void *arg, struct pmi_client *client)
 {
-    const struct buf *output = pmi_client_output(client);
+    const struct buf *output = pmi_connection_output(client);
     (void)arg;
     check(output->len && turns_are_whole(output));
 }
@@ -106,7 +107,7 @@ static void on_output(void *arg, struct pmi_client *client)
 static void on_broken(void *arg, struct pmi_client *client, const struct error *err)
 {
     (void)arg;
-    check(pmi_client_rank(client) < NCLIENTS && *error_text(err));
+    check(pmi_connection_rank(client) < NCLIENTS && *error_text(err));
 }
 
 static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
@@ -149,8 +150,8 @@ static void node_open(struct node *node, uint32_t nclients, uint8_t first)
                                 .dialects = dialects_of(true, true)};
     node->server = pmi_server_new(&config, &ops, node);
     for (uint32_t i = 0; i < nclients; i++) {
-        node->clients[i] = pmi_client_new(node->server, i, i, NULL);
-        check(!pmi_client_input(node->clients[i], greeting, strlen(greeting), NULL));
+        node->clients[i] = pmi_connection_new(node->server, i, i, NULL);
+        check(!pmi_connection_input(node->clients[i], greeting, strlen(greeting), NULL));
     }
 }
 
@@ -168,15 +169,15 @@ static void fuzz_cuts(uint8_t first, const uint8_t *data, size_t size)
     int rc, cut_rc = 0;
     node_open(&whole, 1, first);
     node_open(&cut, 1, first);
-    rc = pmi_client_input(whole.clients[0], data, size, NULL);
+    rc = pmi_connection_input(whole.clients[0], data, size, NULL);
     for (size_t at = 0, step = 1; at < size && !cut_rc; at += step) {
         step = 1 + data[at] % 5;
         if (step > size - at)
             step = size - at;
-        cut_rc = pmi_client_input(cut.clients[0], data + at, step, NULL);
+        cut_rc = pmi_connection_input(cut.clients[0], data + at, step, NULL);
     }
-    const struct buf *a = pmi_client_output(whole.clients[0]);
-    const struct buf *b = pmi_client_output(cut.clients[0]);
+    const struct buf *a = pmi_connection_output(whole.clients[0]);
+    const struct buf *b = pmi_connection_output(cut.clients[0]);
     check(rc == cut_rc && a->len == b->len && !memcmp(buf_bytes(a), buf_bytes(b), a->len));
     node_close(&whole);
     node_close(&cut);
@@ -191,7 +192,7 @@ static void fuzz_turns(uint8_t first, const uint8_t *data, size_t size)
         struct pmi_client *client = node.clients[data[at] % NCLIENTS];
         unsigned what = data[at++] / NCLIENTS % 8;
         if (what == 0) {
-            pmi_client_gone(client);
+            pmi_connection_gone(client);
         } else if (what == 1 && node.nowed) {
             struct owed owed = node.owed[0];
             memmove(node.owed, node.owed + 1, --node.nowed * sizeof(node.owed[0]));
@@ -200,7 +201,7 @@ static void fuzz_turns(uint8_t first, const uint8_t *data, size_t size)
             pmi_server_missing(node.server, NCLIENTS + data[at] % 2, data[at] % 4);
         } else {
             size_t len = data[at] < size - at - 1 ? data[at] : size - at - 1;
-            pmi_client_input(client, data + at + 1, len, NULL);
+            pmi_connection_input(client, data + at + 1, len, NULL);
             at += len + 1;
         }
     }

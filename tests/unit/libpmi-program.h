@@ -45,8 +45,8 @@ static inline void on_abort(void *arg, struct pmi_client *client, int exitcode, 
 
 static inline void on_output(void *arg, struct pmi_client *client)
 {
-    struct task *task = pmi_client_data(client);
-    struct buf *output = pmi_client_output(client);
+    struct task *task = pmi_connection_data(client);
+    struct buf *output = pmi_connection_output(client);
     (void)arg;
     while (output->len) {
         size_t piece = program_drip ? 1 : output->len;
@@ -65,7 +65,7 @@ static inline void task_start(struct program *program, int rank, int (*run)(void
     struct task *task = &program->tasks[rank];
     int fds[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    task->client = pmi_client_new(program->server, (uint32_t)rank, (uint32_t)rank * 10, task);
+    task->client = pmi_connection_new(program->server, (uint32_t)rank, (uint32_t)rank * 10, task);
     task->pid = task_fork(run, fds[1], rank, program->size);
     close(fds[1]);
     task->fd = fds[0];
@@ -76,7 +76,7 @@ static inline void task_read(struct program *program, struct task *task)
     char bytes[700]; /* cuts requests in odd places */
     struct error err = ERROR_INIT;
     ssize_t got = read(task->fd, bytes, sizeof(bytes));
-    if (got > 0 && pmi_client_input(task->client, bytes, (size_t)got, &err) < 0) {
+    if (got > 0 && pmi_connection_input(task->client, bytes, (size_t)got, &err) < 0) {
         fprintf(stderr, "%s\n", error_text(&err));
         program->refused = true;
         got = 0;

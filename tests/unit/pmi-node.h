@@ -46,7 +46,7 @@ static inline void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const vo
 static inline void on_abort(void *arg, struct pmi_client *client, int exitcode, const char *message)
 {
     struct node *node = arg;
-    assert_ptr_equal(pmi_client_data(client), node);
+    assert_ptr_equal(pmi_connection_data(client), node);
     node->naborts++;
     node->exitcode = exitcode;
     snprintf(node->message, sizeof(node->message), "%s", message ? message : "(none)");
@@ -55,7 +55,7 @@ static inline void on_abort(void *arg, struct pmi_client *client, int exitcode, 
 static inline void on_output(void *arg, struct pmi_client *client)
 {
     struct node *node = arg;
-    assert_int_not_equal(pmi_client_output(client)->len, 0);
+    assert_int_not_equal(pmi_connection_output(client)->len, 0);
     node->nnews++;
 }
 
@@ -63,7 +63,7 @@ static inline void on_broken(void *arg, struct pmi_client *client, const struct 
 {
     struct node *node = arg;
     node->nbroken++;
-    node->broken = pmi_client_rank(client);
+    node->broken = pmi_connection_rank(client);
     snprintf(node->message, sizeof(node->message), "%s", error_text(err));
 }
 
@@ -103,7 +103,7 @@ static inline struct node *node_new_of(uint32_t first, uint32_t nlocal, uint32_t
                                 .dialects = dialects_of(true, true)};
     node->server = pmi_server_new(&config, &ops, node);
     for (uint32_t i = 0; i < nlocal; i++)
-        node->clients[i] = pmi_client_new(node->server, first + i, appnum, node);
+        node->clients[i] = pmi_connection_new(node->server, first + i, appnum, node);
     return node;
 }
 
@@ -123,13 +123,13 @@ static inline void node_free(struct node *node)
 static inline void say(struct node *node, int client, const char *text)
 {
     struct error err = ERROR_INIT;
-    if (pmi_client_input(node->clients[client], text, strlen(text), &err) < 0)
+    if (pmi_connection_input(node->clients[client], text, strlen(text), &err) < 0)
         fail_msg("%s", error_text(&err));
 }
 
 static inline void hear(struct node *node, int client, const char *text)
 {
-    struct buf *output = pmi_client_output(node->clients[client]);
+    struct buf *output = pmi_connection_output(node->clients[client]);
     assert_string_equal(buf_text(output), text);
     buf_clear(output);
 }

@@ -478,7 +478,7 @@ static void names_end(void)
         usleep(20000);
     NEED(finds_nothing("task"));
     NEED(finds("job", "2"));
-    fence(0, size - 1, false); /* the hub is on a node that may be through before the other */
+    fence(0, size - 1, false); /* the service is on a node that may be through before the other */
 }
 
 /* ---- events ---- */

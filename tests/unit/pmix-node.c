@@ -33,7 +33,7 @@
 #define JOBS 2
 
 struct packet {
-    /* Of a round; 0: a post; HUB: to or from the hub; MISSING: a struct lack; OVER: all tasks of the
+    /* Of a round; 0: a post; HUB: to or from the service; MISSING: a struct lack; OVER: all tasks of the
      * job there; DIED: one, a uint32_t. */
     uint64_t id;
     uint32_t job;
@@ -50,7 +50,7 @@ struct job {
     const char *name;
     struct pmix_job *pmix;
     uint32_t nrunning;            /* tasks here */
-    uint32_t nover;               /* nodes where none is; the hub's node knows */
+    uint32_t nover;               /* nodes where none is; the service's node knows */
     struct packet *mine, *theirs; /* of the round that is open */
 };
 
@@ -65,8 +65,8 @@ struct node {
     int wake[2], other;
     struct task tasks[TASKS]; /* of all nodes */
     uint32_t nrunning;
-    bool goes_on;    /* when a task dies */
-    struct hub *hub; /* of node 0; else NULL */
+    bool goes_on;                /* when a task dies */
+    struct pmi_service *service; /* of node 0; else NULL */
     const char *tmpdir;
     struct pmix_host *host;
     struct job jobs[JOBS];
@@ -140,7 +140,7 @@ static void complete(const struct node *node, struct job *job)
     free(job->mine);
     free(job->theirs);
     job->mine = job->theirs = NULL;
-    if (pmix_job_exchanged(job->pmix, id, buf_bytes(&both), both.len, NULL))
+    if (pmix_namespace_exchanged(job->pmix, id, buf_bytes(&both), both.len, NULL))
         abort();
     buf_free(&both);
 }
@@ -151,7 +151,7 @@ static void exchange(void *arg, struct pmix_job *pmix, uint64_t id, uint32_t nno
     struct node *node = arg;
     uint32_t number = number_of(node, pmix);
     struct job *job = &node->jobs[number];
-    if (!(id & PMIX_HOST_ROUND) || id >> 62 || (job->mine && !node->goes_on))
+    if (!(id & PMIX_SERVER_ROUND) || id >> 62 || (job->mine && !node->goes_on))
         abort();
     free(job->mine);
     node->outcome->rounds += nnodes == 0;
@@ -170,26 +170,26 @@ static void post(void *arg, struct pmix_job *pmix, uint32_t to, const void *byte
     send_packet(node, 0, number_of(node, pmix), bytes, len);
 }
 
-/* ---- the hub, which is node 0's ---- */
+/* ---- the service, which is node 0's ---- */
 
 static void ask(void *arg, const void *bytes, size_t len);
 
 /* What an agent does. */
 static bool tell_tasks(struct node *node, const void *bytes, size_t len)
 {
-    struct hub_task tasks[TASKS];
+    struct task_info tasks[TASKS];
     struct buf message = BUF_INIT;
     uint32_t count = 0;
     uint64_t number;
     char *job;
-    if (!tasks_wanted(bytes, len, &number, &job))
+    if (!task_states_wanted(bytes, len, &number, &job))
         return false;
     for (uint32_t i = 0; i < TASKS; i++)
         if (node->tasks[i].node == node->number &&
             !strcmp(node->jobs[node->tasks[i].job].name, job))
-            tasks[count++] = (struct hub_task){node->tasks[i].rank, (uint32_t)node->tasks[i].pid,
-                                               HUB_TASK_SPEAKS, 0};
-    tasks_put_answer(&message, number, job, tasks, count);
+            tasks[count++] = (struct task_info){node->tasks[i].rank, (uint32_t)node->tasks[i].pid,
+                                                TASK_SPEAKS, 0};
+    task_states_put_answer(&message, number, job, tasks, count);
     ask(node, buf_bytes(&message), message.len);
     buf_free(&message);
     free(job);
@@ -200,11 +200,11 @@ static void told(struct node *node, const void *bytes, size_t len)
 {
     if (tell_tasks(node, bytes, len))
         return;
-    if (pmix_host_told(node->host, bytes, len, NULL))
+    if (pmix_server_told(node->host, bytes, len, NULL))
         abort();
 }
 
-static void hub_tell(void *arg, uint32_t to, const void *bytes, size_t len)
+static void pmi_service_tell(void *arg, uint32_t to, const void *bytes, size_t len)
 {
     struct node *node = arg;
     if (to == node->number)
@@ -213,11 +213,11 @@ static void hub_tell(void *arg, uint32_t to, const void *bytes, size_t len)
         send_packet(node, HUB, 0, bytes, len);
 }
 
-static const struct hub_ops hub_ops = {hub_tell};
+static const struct pmi_service_ops pmi_service_ops = {pmi_service_tell};
 
 static void asked(struct node *node, uint32_t from, const void *bytes, size_t len)
 {
-    if (hub_take(node->hub, from, bytes, len, NULL))
+    if (pmi_service_take(node->service, from, bytes, len, NULL))
         abort();
 }
 
@@ -225,7 +225,7 @@ static void ask(void *arg, const void *bytes, size_t len)
 {
     struct node *node = arg;
     node->outcome->questions++;
-    if (node->hub)
+    if (node->service)
         asked(node, node->number, bytes, len);
     else
         send_packet(node, HUB, 0, bytes, len);
@@ -236,22 +236,22 @@ static void over(struct node *node, uint32_t job)
 {
     bool alone = node->layout == PMIX_TWO_APART || (node->layout == PMIX_TWO_PARTLY && job > 0);
     uint32_t nnodes = alone ? 1 : node->nnodes;
-    if (!node->hub)
+    if (!node->service)
         send_packet(node, OVER, job, "", 0);
     else if (++node->jobs[job].nover == nnodes)
-        hub_remove(node->hub, node->jobs[job].name);
+        pmi_service_remove(node->service, node->jobs[job].name);
 }
 
 static void died(struct node *node, uint32_t job, uint32_t rank)
 {
-    if (node->hub)
-        hub_ended(node->hub, node->jobs[job].name, rank);
+    if (node->service)
+        pmi_service_ended(node->service, node->jobs[job].name, rank);
     else
         send_packet(node, DIED, job, &rank, sizeof(rank));
 }
 
 /* One after the other: openpmix 4.2.2 to 6.1 may hang for ever, or crash, where tasks that wait in a
- * fence go at once (job.c). */
+ * fence go at once (namespace.c). */
 static void kill_all(struct node *node)
 {
     for (uint32_t i = 0; i < TASKS; i++)
@@ -301,21 +301,21 @@ static void settled(void *arg, struct pmix_job *pmix, uint32_t local_rank)
     while (node->tasks[i].job != job || node->tasks[i].node != node->number ||
            node->tasks[i].local != local_rank)
         i++;
-    node->outcome->states[i] = (int)pmix_job_state(pmix, local_rank);
+    node->outcome->states[i] = (int)pmix_namespace_state(pmix, local_rank);
     gone(node, &node->tasks[i]);
 }
 
 /* What is called "good" can be started. */
 static void spawn(void *arg, struct pmix_job *job, uint32_t rank, uint64_t token,
-                  const struct pmi_spawn *what)
+                  const struct spawn_request *what)
 {
     struct node *node = arg;
     bool good = !strcmp(what->blocks[0].argv[0], "good");
     if (number_of(node, job) != 0 || rank != 0)
         abort();
     node->outcome->spawns++;
-    pmix_job_spawned(job, token, good ? SPAWN_STARTED : SPAWN_NO_PROGRAM, "tprun.job.2");
-    pmix_job_spawned(job, token, SPAWN_STARTED, "twice"); /* is of no account */
+    pmix_namespace_spawned(job, token, good ? SPAWN_STARTED : SPAWN_NO_PROGRAM, "tprun.job.2");
+    pmix_namespace_spawned(job, token, SPAWN_STARTED, "twice"); /* is of no account */
 }
 
 static void control(void *arg, struct pmix_job *pmix, const struct pmix_control *what)
@@ -327,7 +327,7 @@ static void control(void *arg, struct pmix_job *pmix, const struct pmix_control 
     for (uint32_t i = 0; i < TASKS; i++) {
         const struct task *task = &node->tasks[i];
         if (task->job == job && task->pid > 0 && idset_has(what->ranks, task->rank))
-            kill(task->pid, what->action == HUB_SIGNAL ? (int)what->number : SIGKILL);
+            kill(task->pid, what->action == CONTROL_SIGNAL ? (int)what->number : SIGKILL);
     }
 }
 
@@ -336,7 +336,7 @@ static int make_directory(void *arg)
     return directory_make_private(((struct node *)arg)->tmpdir);
 }
 
-static const struct pmix_host_ops ops = {
+static const struct pmix_server_ops ops = {
     .wake = wake,
     .make_directory = make_directory,
     .exchange = exchange,
@@ -364,15 +364,15 @@ static long resident_kib(void)
 
 static int start_host(struct node *node, struct error *err)
 {
-    struct pmix_host_config config = {.program = "test-pmix",
-                                      .node = node->number,
-                                      .hostname = node->number ? "hostb" : "hosta",
-                                      .tmpdir = node->tmpdir};
+    struct pmix_server_config config = {.program = "test-pmix",
+                                        .node = node->number,
+                                        .hostname = node->number ? "hostb" : "hosta",
+                                        .tmpdir = node->tmpdir};
     hwloc_topology_init(&config.topology);
     hwloc_topology_load(config.topology);
     long before = resident_kib();
     double at = now();
-    node->host = pmix_host_new(&config, &ops, node, err);
+    node->host = pmix_server_new(&config, &ops, node, err);
     node->outcome->host_ms = (now() - at) * 1e3;
     node->outcome->host_kib = resident_kib() - before;
     return node->host ? 0 : -1;
@@ -431,15 +431,15 @@ static int start_job(struct node *node, uint32_t number, const char *above, stru
     static char *const argv[] = {(char *)"program", (char *)"argument", NULL};
     static const char *const hosts[] = {"hosta", "hostb"};
     static const uint32_t nodes[] = {0, 1};
-    const struct hub_app apps[] = {{0, 1, argv, "/tmp"},
-                                   {1, TASKS / node->njobs - 1, argv, "/", "rest"}};
+    const struct namespace_app apps[] = {{0, 1, argv, "/tmp"},
+                                         {1, TASKS / node->njobs - 1, argv, "/", "rest"}};
     struct pmix_local locals[TASKS] = {0};
     struct taskmap *map = make_map(node, number);
     struct idset *cpus[2] = {idset_decode("0", NULL), idset_decode("1", NULL)};
     uint32_t first = node->layout == PMIX_TWO_APART ? number : 0;
     char tmpdir[64];
     snprintf(tmpdir, sizeof(tmpdir), "%s/host/job%u", above, number);
-    const struct pmix_job_config config = {
+    const struct pmix_namespace_config config = {
         .name = node->jobs[number].name,
         .session = 1,
         .universe_size = 10,
@@ -453,18 +453,18 @@ static int start_job(struct node *node, uint32_t number, const char *above, stru
         .tmpdir = tmpdir,
         .goes_on = node->goes_on,
     };
-    if (node->hub) {
-        const struct hub_job job = {.name = node->jobs[number].name,
-                                    .map = map,
-                                    .node = nodes + first,
-                                    .hosts = hosts + first,
-                                    .universe_size = 10,
-                                    .apps = apps,
-                                    .napps = 2};
-        hub_add(node->hub, &job);
+    if (node->service) {
+        const struct namespace_facts job = {.name = node->jobs[number].name,
+                                            .map = map,
+                                            .node = nodes + first,
+                                            .hosts = hosts + first,
+                                            .universe_size = 10,
+                                            .apps = apps,
+                                            .napps = 2};
+        pmi_service_add(node->service, &job);
     }
     if (config.nlocals)
-        node->jobs[number].pmix = pmix_job_new(node->host, &config, node, err);
+        node->jobs[number].pmix = pmix_namespace_new(node->host, &config, node, err);
     taskmap_free(map);
     idset_free(cpus[0]);
     idset_free(cpus[1]);
@@ -487,7 +487,7 @@ static int start_jobs(struct node *node, const char *above, struct error *err)
 static void start_task(struct node *node, struct task *task, const char *path, const char *scenario)
 {
     struct job *job = &node->jobs[task->job];
-    char *const *own = pmix_job_environment(job->pmix, task->local);
+    char *const *own = pmix_namespace_environment(job->pmix, task->local);
     char *const argv[] = {(char *)path, (char *)scenario, NULL};
     size_t nown = 0, ninherited = 0;
     node->nrunning++;
@@ -523,7 +523,7 @@ static void gone(struct node *node, const struct task *task)
     struct job *job = &node->jobs[task->job];
     struct lack lack = {.rank = task->rank};
     node->nrunning--;
-    if (pmix_job_gone(job->pmix, task->local, &lack.from) && node->nnodes > 1)
+    if (pmix_namespace_gone(job->pmix, task->local, &lack.from) && node->nnodes > 1)
         send_packet(node, MISSING, task->job, &lack, sizeof(lack));
     if (!--job->nrunning)
         over(node, task->job);
@@ -534,16 +534,16 @@ static void reaped(struct node *node, uint32_t number, int status)
     struct task *task = &node->tasks[number];
     struct job *job = &node->jobs[task->job];
     task->pid = 0;
-    pmix_host_run(node->host); /* what it said before it ended, as an agent does */
+    pmix_server_run(node->host); /* what it said before it ended, as an agent does */
     node->outcome->exits[number] = status;
-    node->outcome->states[number] = (int)pmix_job_state(job->pmix, task->local);
+    node->outcome->states[number] = (int)pmix_namespace_state(job->pmix, task->local);
     if (WIFSIGNALED(status) && node->njobs > 1)
         died(node, task->job, task->rank);
     else if (WIFSIGNALED(status) && !node->goes_on)
         kill_all(node);
     if (WIFSIGNALED(status))
-        pmix_job_died(job->pmix, task->local, status, node->goes_on);
-    if (!pmix_job_ended(job->pmix, task->local))
+        pmix_namespace_died(job->pmix, task->local, status, node->goes_on);
+    if (!pmix_namespace_ended(job->pmix, task->local))
         gone(node, task);
 }
 
@@ -560,13 +560,13 @@ static void missing(struct job *job, const struct packet *packet)
     struct lack lack;
     memcpy(&lack, packet->bytes, sizeof(lack));
     if (job->pmix)
-        pmix_job_missing(job->pmix, lack.rank, lack.from);
+        pmix_namespace_missing(job->pmix, lack.rank, lack.from);
 }
 
 static void received(struct node *node, struct packet *packet)
 {
     struct job *job = &node->jobs[packet->job];
-    if (packet->id == HUB && node->hub) {
+    if (packet->id == HUB && node->service) {
         asked(node, !node->number, packet->bytes, packet->len);
     } else if (packet->id == HUB) {
         told(node, packet->bytes, packet->len);
@@ -583,7 +583,7 @@ static void received(struct node *node, struct packet *packet)
         job->theirs = packet;
         complete(node, job);
         return;
-    } else if (pmix_job_posted(job->pmix, !node->number, packet->bytes, packet->len, NULL)) {
+    } else if (pmix_namespace_posted(job->pmix, !node->number, packet->bytes, packet->len, NULL)) {
         abort();
     }
     free(packet);
@@ -600,10 +600,10 @@ static void receive(struct node *node)
     node->other = -1;
 }
 
-/* What tasks of the other node ask the hub they are to be answered. */
+/* What tasks of the other node ask the service they are to be answered. */
 static bool serves(const struct node *node)
 {
-    return node->hub && node->njobs > 1 && node->other >= 0;
+    return node->service && node->njobs > 1 && node->other >= 0;
 }
 
 static void loop(struct node *node)
@@ -612,11 +612,11 @@ static void loop(struct node *node)
     char bytes[64];
     while ((node->nrunning || serves(node)) && now() < end) {
         struct pollfd fds[] = {{node->wake[0], POLLIN, 0}, {node->other, POLLIN, 0}};
-        double left = pmix_host_deadline(node->host);
+        double left = pmix_server_deadline(node->host);
         poll(fds, 2, left >= 0 && left < 0.02 ? (int)(left * 1e3) + 1 : 20);
         if (fds[0].revents && read(node->wake[0], bytes, sizeof(bytes)) < 0)
             abort();
-        pmix_host_run(node->host);
+        pmix_server_run(node->host);
         if (fds[1].revents)
             receive(node);
         reap(node);
@@ -638,7 +638,7 @@ static void node_run(struct node *node, const char *scenario)
     if (pipe2(node->wake, O_CLOEXEC) || !mkdtemp(above))
         abort();
     snprintf(host, sizeof(host), "%s/host", above);
-    node->hub = node->number ? NULL : hub_new(&hub_ops, node);
+    node->service = node->number ? NULL : pmi_service_new(&pmi_service_ops, node);
     node->tmpdir = host;
     node->goes_on = strncmp(scenario, "without", 7) == 0;
     if (start_host(node, &err) || start_jobs(node, above, &err)) {
@@ -647,11 +647,11 @@ static void node_run(struct node *node, const char *scenario)
         start_tasks(node, scenario);
         loop(node);
         for (uint32_t job = 0; job < node->njobs; job++)
-            pmix_job_free(node->jobs[job].pmix);
+            pmix_namespace_free(node->jobs[job].pmix);
     }
     double at = now();
-    pmix_host_free(node->host, 5);
-    hub_free(node->hub);
+    pmix_server_free(node->host, 5);
+    pmi_service_free(node->service);
     node->outcome->free_ms = (now() - at) * 1e3;
     node->outcome->made = is_private(host);
     for (uint32_t job = 0; job < node->njobs; job++) {

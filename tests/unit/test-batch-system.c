@@ -100,7 +100,7 @@ static void file_with(const char *name, const char *text)
 }
 
 /* "host:target/limit=cores" a node, then " of " what was used; '@' is the test's directory. */
-static char *shown(const struct nodes *nodes)
+static char *shown(const struct node_list *nodes)
 {
     struct buf text = BUF_INIT;
     for (size_t i = 0; i < nodes->count; i++) {
@@ -116,21 +116,21 @@ static char *shown(const struct nodes *nodes)
 static void assert_gives(const char *want, const char *identity)
 {
     struct error err = ERROR_INIT;
-    struct nodes *nodes = nodes_from_source(SOURCE_ALL, NOW, &err);
+    struct node_list *nodes = node_list_from_source(BATCH_SYSTEM_ALL, NOW, &err);
     if (!nodes)
         fail_msg("%s", error_text(&err));
     char *text = shown(nodes);
     assert_string_equal(text, want);
     assert_string_equal(nodes->identity, identity);
     free(text);
-    nodes_free(nodes);
+    node_list_free(nodes);
     forget(NULL);
 }
 
 static void assert_refused(const char *begins, const char *remedy)
 {
     struct error err = ERROR_INIT;
-    assert_null(nodes_from_source(SOURCE_ALL, NOW, &err));
+    assert_null(node_list_from_source(BATCH_SYSTEM_ALL, NOW, &err));
     if (strncmp(error_text(&err), begins, strlen(begins)) != 0 || !strstr(error_text(&err), remedy))
         fail_msg("%s", error_text(&err));
     error_clear(&err);
@@ -139,11 +139,11 @@ static void assert_refused(const char *begins, const char *remedy)
 
 static void test_without_any_of_them_it_is_this_machine(void **state)
 {
-    char *own = here_name();
+    char *own = localhost_name();
     char *want = mem_format("%s:0/0=all of this machine", own);
     (void)state;
     assert_gives(want, "this machine");
-    assert_null(source_find(SOURCE_ENCLOSING | SOURCE_FILE | SOURCE_BATCH));
+    assert_null(batch_system_find(BATCH_SYSTEM_ENCLOSING | BATCH_SYSTEM_FILE | BATCH_SYSTEM_BATCH));
     set("SLURM_JOB_ID="); /* empty is unset */
     assert_gives(want, "this machine");
     free(want);
@@ -163,12 +163,13 @@ static void test_the_first_that_is_there_is_used(void **state)
     (void)state;
     for (size_t i = sizeof(order) / sizeof(order[0]); i-- > 0;) {
         set(order[i]);
-        const struct source *source = source_find(SOURCE_ALL);
-        assert_string_equal(source_name(source), names[i]);
-        assert_int_equal(strncmp(source_variable(source), order[i], strcspn(order[i], "=")), 0);
+        const struct batch_system *source = batch_system_find(BATCH_SYSTEM_ALL);
+        assert_string_equal(batch_system_name(source), names[i]);
+        assert_int_equal(strncmp(batch_system_variable(source), order[i], strcspn(order[i], "=")),
+                         0);
     }
-    assert_string_equal(source_name(source_find(SOURCE_BATCH)), "Flux");
-    assert_string_equal(source_name(source_find(SOURCE_MACHINE)), "this machine");
+    assert_string_equal(batch_system_name(batch_system_find(BATCH_SYSTEM_BATCH)), "Flux");
+    assert_string_equal(batch_system_name(batch_system_find(BATCH_SYSTEM_MACHINE)), "this machine");
 }
 
 static void test_a_job_of_Slurm(void **state)
@@ -276,7 +277,7 @@ static void test_a_job_of_Grid_Engine(void **state)
     (void)state;
     file_with("nodes", "a.invalid 4 all.q@a UNDEFINED\nb.invalid 2 all.q@b 0,0:0,1\n");
     set("JOB_ID=20");
-    assert_string_equal(source_name(source_find(SOURCE_ALL)), "this machine");
+    assert_string_equal(batch_system_name(batch_system_find(BATCH_SYSTEM_ALL)), "this machine");
     set("PE_HOSTFILE=@/nodes");
     assert_gives("a.invalid:0/4=all b.invalid:1/2=all of Grid Engine job 20 (PE_HOSTFILE) in cores",
                  "Grid Engine job 20");
@@ -313,7 +314,7 @@ static void test_a_job_of_Kubernetes_MPI_Operator(void **state)
         {"HYDRA_HOST_FILE", "pi-worker-0.pi.invalid:2\npi-worker-1.pi.invalid:2\n"},
         {"I_MPI_HYDRA_HOST_FILE", "pi-worker-0.pi.invalid:2\npi-worker-1.pi.invalid:2\n"},
     };
-    char *name = here_name(), *job = mem_format("MPI Operator job %s", name);
+    char *name = localhost_name(), *job = mem_format("MPI Operator job %s", name);
     char *want = mem_format("pi-worker-0.pi.invalid:0/2=all pi-worker-1.pi.invalid:1/2=all of %s "
                             "(%s/hostfile)",
                             job, dir);
@@ -339,13 +340,13 @@ static void test_no_job_of_Kubernetes_MPI_Operator(void **state)
     (void)state;
     file_with("hostfile", "a.invalid:2\n");
     set("HYDRA_HOST_FILE=@/hostfile"); /* for MPICH alone, where this is no pod */
-    assert_string_equal(source_name(source_find(SOURCE_ALL)), "this machine");
+    assert_string_equal(batch_system_name(batch_system_find(BATCH_SYSTEM_ALL)), "this machine");
     set("KUBERNETES_SERVICE_HOST=10.0.0.1");
     set("K_MPI_JOB_ROLE=worker");
-    assert_string_equal(source_name(source_find(SOURCE_ALL)), "this machine");
+    assert_string_equal(batch_system_name(batch_system_find(BATCH_SYSTEM_ALL)), "this machine");
     forget(NULL);
     set("KUBERNETES_SERVICE_HOST=10.0.0.1"); /* some pod */
-    assert_string_equal(source_name(source_find(SOURCE_ALL)), "this machine");
+    assert_string_equal(batch_system_name(batch_system_find(BATCH_SYSTEM_ALL)), "this machine");
 }
 
 static void test_a_job_half_there_of_Kubernetes_MPI_Operator(void **state)
@@ -490,12 +491,12 @@ static void test_a_task_whose_program_holds_nothing_here_has_its_machine(void **
         struct error err = ERROR_INIT;
         be_a_task();
         set(cases[i]);
-        struct nodes *nodes = nodes_from_source(SOURCE_ALL, NOW, &err);
+        struct node_list *nodes = node_list_from_source(BATCH_SYSTEM_ALL, NOW, &err);
         assert_non_null(nodes);
         assert_int_equal(nodes->count, 1);
         assert_true(nodes->list[0].here);
         assert_null(nodes->list[0].cores);
-        nodes_free(nodes);
+        node_list_free(nodes);
         forget(NULL);
     }
 }
@@ -507,11 +508,11 @@ static void test_hosts_that_are_named_belong_to_the_job_they_are_named_in(void *
     (void)state;
     spec->hosts = mem_copy_text("x.invalid");
     set("SLURM_JOB_ID=17");
-    struct nodes *nodes = nodes_from_spec(spec, NOW, &err);
+    struct node_list *nodes = node_list_from_spec(spec, NOW, &err);
     assert_non_null(nodes);
     assert_string_equal(nodes->identity, "Slurm job 17");
     assert_string_equal(nodes->source, "--hosts");
-    nodes_free(nodes);
+    node_list_free(nodes);
     spec_free(spec);
 }
 

@@ -268,7 +268,7 @@ static struct cgroup *last; /* what a test that fails leaves behind goes in the 
 static int teardown(void **state)
 {
     (void)state;
-    descend_end(0, NULL, 0, last);
+    descendants_end(0, NULL, 0, last);
     return 0;
 }
 
@@ -299,23 +299,23 @@ static bool is_there(const char *path)
 
 /* A shell in the cgroup, and what it writes into a pipe; -1: it was not started, see `failure`. */
 static pid_t start(const struct cgroup *cgroup, const char *script, int out,
-                   struct spawn_failure *failure)
+                   struct exec_failure *failure)
 {
     char *argv[] = {(char *)"sh", (char *)"-c", (char *)(uintptr_t)script, NULL};
     char *environment[] = {(char *)"PATH=/bin:/usr/bin", NULL};
-    struct spawn spawn = {.path = "/bin/sh",
-                          .argv = argv,
-                          .envp = environment,
-                          .fds = {0, out, 2, -1},
-                          .umask = -1,
-                          .group = true,
-                          .cgroup = cgroup};
-    return spawn_start(&spawn, failure);
+    struct exec spawn = {.path = "/bin/sh",
+                         .argv = argv,
+                         .envp = environment,
+                         .fds = {0, out, 2, -1},
+                         .umask = -1,
+                         .group = true,
+                         .cgroup = cgroup};
+    return exec_start(&spawn, failure);
 }
 
 static pid_t start_well(const struct cgroup *cgroup, const char *script)
 {
-    struct spawn_failure failure;
+    struct exec_failure failure;
     pid_t pid = start(cgroup, script, 1, &failure);
     if (pid < 0 && (failure.number == ENOSYS || failure.number == EPERM)) {
         print_message("clone3 is not to be had here: %s\n", strerror(failure.number));
@@ -328,7 +328,7 @@ static pid_t start_well(const struct cgroup *cgroup, const char *script)
 static void test_a_process_starts_inside(void **state)
 {
     struct cgroup *cgroup = make();
-    struct spawn_failure failure;
+    struct exec_failure failure;
     char out[4352] = "";
     int ends[2];
     (void)state;
@@ -407,7 +407,7 @@ static void test_what_flees_is_killed_at_once(void **state)
     int ready[2];
     char byte;
     (void)state;
-    descend_adopt();
+    descendants_adopt();
     assert_int_equal(pipe(ready), 0);
     waitpid(start_well(cgroup, ":"), NULL, 0);
     pid_t pid = fork();
@@ -428,7 +428,7 @@ static void test_what_flees_is_killed_at_once(void **state)
         while (cgroup_populated(cgroup))
             nap();
     }
-    descend_end(0, NULL, 0, cgroup);
+    descendants_end(0, NULL, 0, cgroup);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_false(is_there(path));
     free(procs);
@@ -441,13 +441,13 @@ static void test_one_whose_maker_was_killed_is_removed_by_its_parent(void **stat
     int ready[2];
     char byte;
     (void)state;
-    descend_adopt();
+    descendants_adopt();
     waitpid(start_well(probe, ":"), NULL, 0);
     cgroup_remove(probe);
     assert_int_equal(pipe(ready), 0);
     pid_t maker = fork();
     if (maker == 0) {
-        struct spawn_failure failure;
+        struct exec_failure failure;
         bool good = cgroup_make(cgroup, "1", NULL) == 0 &&
                     start(cgroup, "trap '' TERM; echo x; sleep 100 & setsid sleep 100 & wait",
                           ready[1], &failure) > 0;
@@ -463,7 +463,7 @@ static void test_one_whose_maker_was_killed_is_removed_by_its_parent(void **stat
     assert_non_null(path);
     assert_int_equal(cgroup_dir(cgroup), -1);
     assert_true(cgroup_populated(cgroup));
-    descend_end(0.2, NULL, 0, cgroup);
+    descendants_end(0.2, NULL, 0, cgroup);
     assert_false(is_there(path));
     assert_null(cgroup_path(cgroup));
     close(ready[0]);
@@ -490,13 +490,13 @@ static void test_cgroups_made_in_it_go_along(void **state)
 static void test_what_cannot_start_inside_says_so_and_starts_outside(void **state)
 {
     struct cgroup *cgroup = make();
-    struct spawn_failure failure;
+    struct exec_failure failure;
     struct error err = ERROR_INIT;
     (void)state;
     assert_int_equal(rmdir(cgroup_path(cgroup)), 0);
     assert_int_equal(start(cgroup, ":", 1, &failure), -1);
-    assert_int_equal(failure.step, SPAWN_CGROUP);
-    assert_int_equal(spawn_explain(&(struct spawn){.path = "/bin/sh"}, &failure, &err), -1);
+    assert_int_equal(failure.step, EXEC_CGROUP);
+    assert_int_equal(exec_explain(&(struct exec){.path = "/bin/sh"}, &failure, &err), -1);
     assert_memory_equal(error_text(&err), "cannot start /bin/sh: ", 22);
     error_clear(&err);
     cgroup_shut(cgroup);
@@ -593,6 +593,6 @@ int main(void)
         cmocka_unit_test_teardown(test_a_name_that_leads_elsewhere_is_refused, teardown),
         cmocka_unit_test(test_none_is_fine),
     };
-    spawn_reserve();
+    exec_reserve();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

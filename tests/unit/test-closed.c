@@ -76,19 +76,19 @@ static const struct {
     {"no libraries", {.interpreter = LOADER, CODE}, false},
 };
 
-static struct linkage *link_of(bool preloaded)
+static struct shared_libraries *link_of(bool preloaded)
 {
-    struct linkage_source source = {"program", root, "lib", "/dev/null", NULL, preloaded};
-    struct linkage *linkage = linkage_read(&source, NULL);
+    struct shared_libraries_source source = {"program", root, "lib", "/dev/null", NULL, preloaded};
+    struct shared_libraries *linkage = shared_libraries_read(&source, NULL);
     assert_non_null(linkage);
     return linkage;
 }
 
 static bool is_closed(bool preloaded)
 {
-    struct linkage *linkage = link_of(preloaded);
+    struct shared_libraries *linkage = link_of(preloaded);
     bool closed = linkage->closed;
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
     return closed;
 }
 
@@ -140,9 +140,9 @@ static void test_a_large_program_is_not_looked_at(void **state)
     (void)state;
     need_no_preloads();
     elf_file_write("program", &plain);
-    assert_int_equal(truncate("program", LINKAGE_MAX_CLOSED), 0);
+    assert_int_equal(truncate("program", SHARED_LIBRARIES_MAX_CLOSED), 0);
     assert_true(is_closed(false));
-    assert_int_equal(truncate("program", LINKAGE_MAX_CLOSED + 1), 0);
+    assert_int_equal(truncate("program", SHARED_LIBRARIES_MAX_CLOSED + 1), 0);
     assert_false(is_closed(false));
 }
 

@@ -1,4 +1,4 @@
-/* The hub: what members of several jobs do together, and what hosts are told of other jobs. */
+/* The service: what members of several jobs do together, and what hosts are told of other jobs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 
 #define TOLD_MAX 4096
 
-/* ---- what the hub says ---- */
+/* ---- what the service says ---- */
 
 static struct told {
     uint32_t node;
-    struct talk_down talk;
+    struct message_down talk;
     char *bytes;
 } told[TOLD_MAX];
 static size_t ntold;
@@ -27,10 +27,10 @@ static void tell(void *arg, uint32_t node, const void *bytes, size_t len)
     struct told *one = &told[ntold++];
     one->node = node;
     one->bytes = memcpy(mem_alloc(len + 1), bytes, len);
-    assert_int_equal(talk_read_down(&one->talk, one->bytes, len), 0);
+    assert_int_equal(message_read_down(&one->talk, one->bytes, len), 0);
 }
 
-static const struct hub_ops ops = {tell};
+static const struct pmi_service_ops ops = {tell};
 
 static void told_clear(void)
 {
@@ -39,7 +39,7 @@ static void told_clear(void)
 }
 
 /* What was said to a node is one answer: to this question, with this status. */
-static struct packet answer_of(uint32_t node, uint64_t token, enum hub_status status)
+static struct pack answer_of(uint32_t node, uint64_t token, enum reply_status status)
 {
     for (size_t i = 0; i < ntold; i++)
         if (told[i].node == node && told[i].talk.token == token) {
@@ -48,7 +48,7 @@ static struct packet answer_of(uint32_t node, uint64_t token, enum hub_status st
             return told[i].talk.rest;
         }
     fail_msg("node %u was told nothing", node);
-    return packet_of("", 0);
+    return pack_of("", 0);
 }
 
 /* ---- what hosts say ---- */
@@ -68,80 +68,80 @@ static struct buf gather_message(const struct question *question, const struct p
                                  uint32_t nparts)
 {
     struct buf out = BUF_INIT;
-    talk_put_up(&out, HUB_GATHER, question->token, "a", 0);
-    packet_put_u8(&out, question->operation);
-    packet_put_u8(&out, question->broken);
-    packet_put_text(&out, question->key);
-    packet_put_text(&out, question->bytes);
-    packet_put_u32(&out, question->count);
+    message_put_up(&out, REQUEST_GATHER, question->token, "a", 0);
+    pack_put_u8(&out, question->operation);
+    pack_put_u8(&out, question->broken);
+    pack_put_text(&out, question->key);
+    pack_put_text(&out, question->bytes);
+    pack_put_u32(&out, question->count);
     for (uint32_t i = 0; i < nparts; i++) {
-        packet_put_text(&out, parts[i].job);
-        packet_put_text(&out, parts[i].ranks);
+        pack_put_text(&out, parts[i].job);
+        pack_put_text(&out, parts[i].ranks);
     }
     return out;
 }
 
-static int take(struct hub *hub, uint32_t node, struct buf *message)
+static int take(struct pmi_service *service, uint32_t node, struct buf *message)
 {
-    int rc = hub_take(hub, node, buf_bytes(message), message->len, NULL);
+    int rc = pmi_service_take(service, node, buf_bytes(message), message->len, NULL);
     buf_free(message);
     return rc;
 }
 
-static void gather(struct hub *hub, uint32_t node, uint64_t token, const char *key,
+static void gather(struct pmi_service *service, uint32_t node, uint64_t token, const char *key,
                    const char *bytes, const struct part *parts, uint32_t nparts)
 {
-    const struct question question = {GATHER_CONNECT, 0, token, key, bytes, nparts};
+    const struct question question = {COLLECTIVE_CONNECT, 0, token, key, bytes, nparts};
     struct buf message = gather_message(&question, parts, nparts);
-    assert_int_equal(take(hub, node, &message), 0);
+    assert_int_equal(take(service, node, &message), 0);
 }
 
-static void forget(struct hub *hub, uint32_t node, uint64_t token)
+static void forget(struct pmi_service *service, uint32_t node, uint64_t token)
 {
     struct buf message = BUF_INIT;
-    talk_put_up(&message, HUB_FORGET, token, "a", 0);
-    assert_int_equal(take(hub, node, &message), 0);
+    message_put_up(&message, REQUEST_FORGET, token, "a", 0);
+    assert_int_equal(take(service, node, &message), 0);
 }
 
 /* ---- two jobs on three nodes: a is 4 tasks on 0 and 1, b is 4 tasks on 1 and 2 ---- */
 
-static void add(struct hub *hub, const char *name, uint32_t first_node)
+static void add(struct pmi_service *service, const char *name, uint32_t first_node)
 {
     static const char *const hosts[] = {"n0", "n1", "n2"};
     static char *const argv[] = {(char *)"program", (char *)"an argument", NULL};
     const uint32_t nodes[] = {first_node, first_node + 1};
-    const struct hub_app apps[] = {{0, 1, argv, "/tmp"}, {1, 3, NULL, "/"}};
+    const struct namespace_app apps[] = {{0, 1, argv, "/tmp"}, {1, 3, NULL, "/"}};
     struct taskmap *map = taskmap_new();
     taskmap_append(map, 0, 2);
     taskmap_append(map, 1, 2);
-    const struct hub_job job = {.name = name,
-                                .map = map,
-                                .node = nodes,
-                                .hosts = hosts + first_node,
-                                .spawner = "spawner",
-                                .spawner_rank = 7,
-                                .session = 3,
-                                .universe_size = -1,
-                                .apps = apps,
-                                .napps = 2,
-                                .map_by = "slot",
-                                .bind_to = "core"};
-    hub_add(hub, &job);
+    const struct namespace_facts job = {.name = name,
+                                        .map = map,
+                                        .node = nodes,
+                                        .hosts = hosts + first_node,
+                                        .spawner = "spawner",
+                                        .spawner_rank = 7,
+                                        .session = 3,
+                                        .universe_size = -1,
+                                        .apps = apps,
+                                        .napps = 2,
+                                        .map_by = "slot",
+                                        .bind_to = "core"};
+    pmi_service_add(service, &job);
     taskmap_free(map);
 }
 
 static int setup(void **state)
 {
-    struct hub *hub = hub_new(&ops, NULL);
-    add(hub, "a", 0);
-    add(hub, "b", 1);
-    *state = hub;
+    struct pmi_service *service = pmi_service_new(&ops, NULL);
+    add(service, "a", 0);
+    add(service, "b", 1);
+    *state = service;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    hub_free(*state);
+    pmi_service_free(*state);
     told_clear();
     return 0;
 }
@@ -151,10 +151,10 @@ static const struct part two[] = {{"a", "0"}, {"b", "3"}}; /* nodes 0 and 2 */
 
 static uint64_t check_gathered(uint32_t node, uint64_t token, const char *bytes)
 {
-    struct packet rest = answer_of(node, token, HUB_OK);
-    uint64_t number = packet_u64(&rest);
-    char *text = packet_text(&rest);
-    assert_true(packet_ends(&rest));
+    struct pack rest = answer_of(node, token, REPLY_OK);
+    uint64_t number = pack_u64(&rest);
+    char *text = pack_get_text(&rest);
+    assert_true(pack_ends(&rest));
     assert_string_equal(text, bytes);
     free(text);
     return number;
@@ -164,11 +164,11 @@ static uint64_t check_gathered(uint32_t node, uint64_t token, const char *bytes)
 
 static void all_are_answered_once_every_node_with_a_member_has_asked(void **state)
 {
-    struct hub *hub = *state;
-    gather(hub, 0, 1, "", "zero,", everybody, 2);
-    gather(hub, 2, 1, "", "two,", everybody, 2);
+    struct pmi_service *service = *state;
+    gather(service, 0, 1, "", "zero,", everybody, 2);
+    gather(service, 2, 1, "", "two,", everybody, 2);
     assert_int_equal(ntold, 0);
-    gather(hub, 1, 9, "", "one,", everybody, 2);
+    gather(service, 1, 9, "", "one,", everybody, 2);
     assert_int_equal(ntold, 3);
     uint64_t number = check_gathered(0, 1, "zero,two,one,");
     assert_true(number > 0);
@@ -183,14 +183,15 @@ static void nodes_that_have_no_member_are_not_waited_for(void **state)
     assert_int_equal(ntold, 2);
     told_clear();
     gather(*state, 1, 1, "", "", two, 2); /* nor heard */
-    answer_of(1, 1, HUB_BAD);
+    answer_of(1, 1, REPLY_BAD);
 }
 
-static void disconnect(struct hub *hub, uint32_t node, uint64_t token, const char *bytes)
+static void disconnect(struct pmi_service *service, uint32_t node, uint64_t token,
+                       const char *bytes)
 {
-    const struct question question = {GATHER_DISCONNECT, 0, token, "", bytes, 2};
+    const struct question question = {COLLECTIVE_DISCONNECT, 0, token, "", bytes, 2};
     struct buf message = gather_message(&question, two, 2);
-    assert_int_equal(take(hub, node, &message), 0);
+    assert_int_equal(take(service, node, &message), 0);
 }
 
 static void several_go_on_at_once_and_repeated_ones_follow_each_other(void **state)
@@ -231,7 +232,7 @@ static void who_does_not_exist_takes_no_part(void **state)
         {{"a", "0"}, {"c", ""}}, {{"a", "4"}, {"b", ""}}, {{"a", "0"}, {"b", "0-2147483647"}}};
     for (uint32_t i = 0; i < 3; i++) {
         gather(*state, 0, i + 1, "", "", cases[i], 2);
-        answer_of(0, i + 1, HUB_NOT_FOUND);
+        answer_of(0, i + 1, REPLY_NOT_FOUND);
     }
     assert_int_equal(ntold, 3);
 }
@@ -243,23 +244,23 @@ static void a_job_that_is_over_ends_what_waits_for_it(void **state)
     gather(*state, 2, 1, "", "", everybody, 2);
     gather(*state, 0, 2, "", "", two, 2);
     gather(*state, 0, 3, "", "", only_a, 1);
-    hub_remove(*state, "b");
+    pmi_service_remove(*state, "b");
     assert_int_equal(ntold, 3);
-    answer_of(0, 1, HUB_GONE);
-    answer_of(2, 1, HUB_GONE);
-    answer_of(0, 2, HUB_GONE);
+    answer_of(0, 1, REPLY_GONE);
+    answer_of(2, 1, REPLY_GONE);
+    answer_of(0, 2, REPLY_GONE);
     gather(*state, 1, 1, "", "", everybody, 2);
-    answer_of(1, 1, HUB_NOT_FOUND);
+    answer_of(1, 1, REPLY_NOT_FOUND);
     gather(*state, 1, 2, "", "", only_a, 1); /* goes on */
     check_gathered(0, 3, "");
 }
 
-static void destruct(struct hub *hub, uint32_t node, uint64_t token, const char *key,
+static void destruct(struct pmi_service *service, uint32_t node, uint64_t token, const char *key,
                      const struct part *parts)
 {
-    const struct question question = {GATHER_DESTRUCT, 0, token, key, "", 2};
+    const struct question question = {COLLECTIVE_DESTRUCT, 0, token, key, "", 2};
     struct buf message = gather_message(&question, parts, 2);
-    assert_int_equal(take(hub, node, &message), 0);
+    assert_int_equal(take(service, node, &message), 0);
 }
 
 /* openpmix 5.0 lets members go on before others have asked. */
@@ -268,27 +269,27 @@ static void a_job_that_has_entered_a_destruct_may_be_over_before_others_do(void 
     destruct(*state, 2, 1, "g", two);
     destruct(*state, 2, 2, "h", two);
     destruct(*state, 2, 3, "all", everybody); /* node 1 has some of b, and has not asked */
-    hub_remove(*state, "b");
+    pmi_service_remove(*state, "b");
     assert_int_equal(ntold, 1);
-    answer_of(2, 3, HUB_GONE);
+    answer_of(2, 3, REPLY_GONE);
     destruct(*state, 0, 1, "other", two);
-    answer_of(0, 1, HUB_NOT_FOUND);
+    answer_of(0, 1, REPLY_NOT_FOUND);
     gather(*state, 0, 2, "g", "", two, 2); /* a destruct alone */
-    answer_of(0, 2, HUB_NOT_FOUND);
+    answer_of(0, 2, REPLY_NOT_FOUND);
     destruct(*state, 0, 3, "g", two);
     check_gathered(0, 3, "");
     destruct(*state, 0, 4, "g", two); /* and once */
-    answer_of(0, 4, HUB_NOT_FOUND);
-    hub_ended(*state, "a", 0); /* who was to ask for the last one */
-    answer_of(2, 2, HUB_GONE);
+    answer_of(0, 4, REPLY_NOT_FOUND);
+    pmi_service_ended(*state, "a", 0); /* who was to ask for the last one */
+    answer_of(2, 2, REPLY_GONE);
     destruct(*state, 0, 5, "h", two);
-    answer_of(0, 5, HUB_GONE);
+    answer_of(0, 5, REPLY_GONE);
 }
 
 static void what_waits_for_who_is_over_goes_with_the_hub(void **state)
 {
     destruct(*state, 2, 1, "g", two);
-    hub_remove(*state, "b");
+    pmi_service_remove(*state, "b");
     assert_int_equal(ntold, 0);
 }
 
@@ -296,26 +297,26 @@ static void a_task_that_is_over_ends_what_waits_for_its_node(void **state)
 {
     gather(*state, 0, 1, "", "", everybody, 2);
     gather(*state, 1, 1, "", "", everybody, 2);
-    hub_ended(*state, "a", 3); /* its node has asked */
-    hub_ended(*state, "a", 4);
-    hub_ended(*state, "c", 0);
+    pmi_service_ended(*state, "a", 3); /* its node has asked */
+    pmi_service_ended(*state, "a", 4);
+    pmi_service_ended(*state, "c", 0);
     assert_int_equal(ntold, 0);
-    hub_ended(*state, "b", 3);
+    pmi_service_ended(*state, "b", 3);
     assert_int_equal(ntold, 2);
-    answer_of(0, 1, HUB_GONE);
-    answer_of(1, 1, HUB_GONE);
+    answer_of(0, 1, REPLY_GONE);
+    answer_of(1, 1, REPLY_GONE);
     gather(*state, 2, 1, "", "", everybody, 2);
-    answer_of(2, 1, HUB_GONE);
+    answer_of(2, 1, REPLY_GONE);
 }
 
 static void a_node_that_has_lost_a_member_ends_it_for_all(void **state)
 {
-    const struct question question = {GATHER_CONNECT, 1, 1, "", "", 2};
+    const struct question question = {COLLECTIVE_CONNECT, 1, 1, "", "", 2};
     struct buf message = gather_message(&question, two, 2);
     gather(*state, 0, 1, "", "zero", two, 2);
     assert_int_equal(take(*state, 2, &message), 0);
-    answer_of(0, 1, HUB_GONE);
-    answer_of(2, 1, HUB_GONE);
+    answer_of(0, 1, REPLY_GONE);
+    answer_of(2, 1, REPLY_GONE);
 }
 
 static void who_waits_no_more_ends_it_for_the_others(void **state)
@@ -326,7 +327,7 @@ static void who_waits_no_more_ends_it_for_the_others(void **state)
     assert_int_equal(ntold, 0);
     forget(*state, 0, 1);
     assert_int_equal(ntold, 1);
-    answer_of(1, 5, HUB_TIMEOUT);
+    answer_of(1, 5, REPLY_TIMEOUT);
     forget(*state, 0, 1);
     forget(*state, 1, 5);
     assert_int_equal(ntold, 1);
@@ -335,24 +336,24 @@ static void who_waits_no_more_ends_it_for_the_others(void **state)
 static void a_host_waits_for_so_many_and_no_more(void **state)
 {
     char key[16];
-    for (uint32_t i = 0; i <= HUB_GATHERS_MAX; i++) {
+    for (uint32_t i = 0; i <= SERVICE_GATHERS_MAX; i++) {
         snprintf(key, sizeof(key), "%u", i);
         assert_int_equal(ntold, 0);
         gather(*state, 0, i + 1, key, "", two, 2);
     }
-    answer_of(0, HUB_GATHERS_MAX + 1, HUB_FULL);
+    answer_of(0, SERVICE_GATHERS_MAX + 1, REPLY_FULL);
     gather(*state, 2, 1, "0", "", two, 2); /* of another host */
     assert_int_equal(ntold, 3);
 }
 
 static void more_bytes_than_one_message_can_have_are_refused_to_all(void **state)
 {
-    size_t len = HUB_BYTES_MAX / 2 + 1;
+    size_t len = SERVICE_BYTES_MAX / 2 + 1;
     char *bytes = memset(mem_alloc(len + 1), 'x', len);
     gather(*state, 0, 1, "", bytes, two, 2);
     gather(*state, 2, 1, "", bytes, two, 2);
-    answer_of(0, 1, HUB_FULL);
-    answer_of(2, 1, HUB_FULL);
+    answer_of(0, 1, REPLY_FULL);
+    answer_of(2, 1, REPLY_FULL);
     free(bytes);
 }
 
@@ -363,7 +364,7 @@ static void a_question_that_is_malformed_is_nobodys(void **state)
         struct part parts[2];
         const char *behind;
     } cases[] = {
-        {{GATHER_NKINDS, 0, 1, "", "", 2}, {{"a", ""}, {"b", ""}}, ""},
+        {{COLLECTIVE_NKINDS, 0, 1, "", "", 2}, {{"a", ""}, {"b", ""}}, ""},
         {{0, 2, 1, "", "", 2}, {{"a", ""}, {"b", ""}}, ""},
         {{0, 0, 0, "", "", 2}, {{"a", ""}, {"b", ""}}, ""},   /* no answer is wanted */
         {{0, 0, 1, "", "", 0}, {{"a", ""}, {"b", ""}}, ""},   /* of nobody */
@@ -397,33 +398,33 @@ struct led { /* a question about the group "g" */
 
 static void put_part(struct buf *out, const struct part *part)
 {
-    packet_put_u32(out, part->job != NULL);
+    pack_put_u32(out, part->job != NULL);
     if (!part->job)
         return;
-    packet_put_text(out, part->job);
-    packet_put_text(out, part->ranks);
+    pack_put_text(out, part->job);
+    pack_put_text(out, part->ranks);
 }
 
-static int ask_group(struct hub *hub, const struct led *led)
+static int ask_group(struct pmi_service *service, const struct led *led)
 {
     struct buf out = BUF_INIT;
-    talk_put_up(&out, HUB_GATHER, led->token, "a", 0);
-    packet_put_u8(&out, GATHER_GROUP);
-    packet_put_u8(&out, led->broken);
-    packet_put_text(&out, "g");
-    packet_put_text(&out, led->bytes);
+    message_put_up(&out, REQUEST_GATHER, led->token, "a", 0);
+    pack_put_u8(&out, COLLECTIVE_GROUP);
+    pack_put_u8(&out, led->broken);
+    pack_put_text(&out, "g");
+    pack_put_text(&out, led->bytes);
     put_part(&out, &led->leads);
-    packet_put_u32(&out, led->leaders);
+    pack_put_u32(&out, led->leaders);
     put_part(&out, &led->adds);
-    return take(hub, led->node, &out);
+    return take(service, led->node, &out);
 }
 
 /* None is answered before the last one has asked. */
-static void ask_groups(struct hub *hub, const struct led *led, size_t count)
+static void ask_groups(struct pmi_service *service, const struct led *led, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(ntold, 0);
-        assert_int_equal(ask_group(hub, &led[i]), 0);
+        assert_int_equal(ask_group(service, &led[i]), 0);
     }
     assert_int_equal(ntold, count);
 }
@@ -431,17 +432,17 @@ static void ask_groups(struct hub *hub, const struct led *led, size_t count)
 /* "job: ranks" of each. */
 static uint64_t check_group(uint32_t node, uint64_t token, const char *bytes, const char *members)
 {
-    struct packet rest = answer_of(node, token, HUB_OK);
+    struct pack rest = answer_of(node, token, REPLY_OK);
     struct buf all = BUF_INIT;
-    uint64_t number = packet_u64(&rest);
-    char *text = packet_text(&rest);
-    for (uint32_t count = packet_count(&rest, 8); count; count--) {
-        char *job = packet_text(&rest), *ranks = packet_text(&rest);
+    uint64_t number = pack_u64(&rest);
+    char *text = pack_get_text(&rest);
+    for (uint32_t count = pack_count(&rest, 8); count; count--) {
+        char *job = pack_get_text(&rest), *ranks = pack_get_text(&rest);
         buf_printf(&all, "%s:%s ", job, ranks);
         free(job);
         free(ranks);
     }
-    assert_true(packet_ends(&rest));
+    assert_true(pack_ends(&rest));
     assert_string_equal(text, bytes);
     assert_string_equal(buf_text(&all), members);
     buf_free(&all);
@@ -497,16 +498,16 @@ static void what_is_wrong_with_one_of_a_group_is_told_to_all(void **state)
 {
     static const struct {
         struct led last;
-        enum hub_status status;
+        enum reply_status status;
     } cases[] = {
-        {{2, 1, 0, "", {"b", "3"}, 2, {"b", "4"}}, HUB_NOT_FOUND},
-        {{2, 1, 0, "", {"b", "3"}, 2, {"c", ""}}, HUB_NOT_FOUND},
-        {{2, 1, 0, "", {"c", "3"}, 2, {0}}, HUB_NOT_FOUND},
-        {{2, 1, 0, "", {"b", "3"}, 3, {0}}, HUB_BAD}, /* the other one says two */
-        {{2, 1, 0, "", {"b", "3"}, 0, {0}}, HUB_BAD},
-        {{2, 1, 0, "", {"a", "0"}, 2, {0}}, HUB_BAD}, /* which is elsewhere */
-        {{2, 1, 1, "", {"b", "3"}, 2, {0}}, HUB_GONE},
-        {{2, 1, 1, "", {0}, 0, {0}}, HUB_GONE}, /* it is not to be */
+        {{2, 1, 0, "", {"b", "3"}, 2, {"b", "4"}}, REPLY_NOT_FOUND},
+        {{2, 1, 0, "", {"b", "3"}, 2, {"c", ""}}, REPLY_NOT_FOUND},
+        {{2, 1, 0, "", {"c", "3"}, 2, {0}}, REPLY_NOT_FOUND},
+        {{2, 1, 0, "", {"b", "3"}, 3, {0}}, REPLY_BAD}, /* the other one says two */
+        {{2, 1, 0, "", {"b", "3"}, 0, {0}}, REPLY_BAD},
+        {{2, 1, 0, "", {"a", "0"}, 2, {0}}, REPLY_BAD}, /* which is elsewhere */
+        {{2, 1, 1, "", {"b", "3"}, 2, {0}}, REPLY_GONE},
+        {{2, 1, 1, "", {0}, 0, {0}}, REPLY_GONE}, /* it is not to be */
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const struct led led[] = {
@@ -523,24 +524,24 @@ static void more_cannot_lead_a_group_than_they_say(void **state)
     static const struct led led[] = {{0, 1, 0, "", {"a", "0"}, 1, {"a", "1"}},
                                      {2, 1, 0, "", {"b", "3"}, 1, {0}}};
     ask_groups(*state, led, 2);
-    answer_of(0, 1, HUB_BAD);
-    answer_of(2, 1, HUB_BAD);
+    answer_of(0, 1, REPLY_BAD);
+    answer_of(2, 1, REPLY_BAD);
 }
 
 static void a_group_ends_with_a_task_that_was_to_follow(void **state)
 {
     static const struct led leader = {0, 1, 0, "", {"a", "0"}, 1, {"b", "0"}};
     assert_int_equal(ask_group(*state, &leader), 0);
-    hub_ended(*state, "b", 1);
-    hub_ended(*state, "a", 0); /* which has asked */
+    pmi_service_ended(*state, "b", 1);
+    pmi_service_ended(*state, "a", 0); /* which has asked */
     assert_int_equal(ntold, 0);
-    hub_ended(*state, "b", 0);
-    answer_of(0, 1, HUB_GONE);
+    pmi_service_ended(*state, "b", 0);
+    answer_of(0, 1, REPLY_GONE);
     told_clear();
     const struct led again = {0, 2, 0, "", {"a", "1"}, 1, {"b", "2"}};
     assert_int_equal(ask_group(*state, &again), 0);
-    hub_remove(*state, "b");
-    answer_of(0, 2, HUB_GONE);
+    pmi_service_remove(*state, "b");
+    answer_of(0, 2, REPLY_GONE);
 }
 
 static void who_follows_says_nothing_of_others(void **state)
@@ -554,23 +555,23 @@ static void who_follows_says_nothing_of_others(void **state)
 
 /* ---- descriptions ---- */
 
-static void describe(struct hub *hub, uint32_t node, uint64_t token, const char *one,
+static void describe(struct pmi_service *service, uint32_t node, uint64_t token, const char *one,
                      const char *other)
 {
     struct buf message = BUF_INIT;
-    talk_put_up(&message, HUB_DESCRIBE, token, "a", 0);
-    packet_put_u32(&message, other ? 2 : 1);
-    packet_put_text(&message, one);
+    message_put_up(&message, REQUEST_DESCRIBE, token, "a", 0);
+    pack_put_u32(&message, other ? 2 : 1);
+    pack_put_text(&message, one);
     if (other)
-        packet_put_text(&message, other);
-    assert_int_equal(take(hub, node, &message), 0);
+        pack_put_text(&message, other);
+    assert_int_equal(take(service, node, &message), 0);
 }
 
-static void check_description(struct packet *rest, const char *name, const char *host)
+static void check_description(struct pack *rest, const char *name, const char *host)
 {
-    struct description *description = describe_read(rest);
+    struct namespace_info *description = namespace_info_read(rest);
     assert_non_null(description);
-    const struct hub_job *job = &description->job;
+    const struct namespace_facts *job = &description->job;
     assert_string_equal(job->name, name);
     assert_string_equal(job->hosts[0], host);
     assert_string_equal(job->spawner, "spawner");
@@ -589,18 +590,18 @@ static void check_description(struct packet *rest, const char *name, const char 
     assert_string_equal(job->map_by, "slot");
     assert_null(job->rank_by);
     assert_string_equal(job->bind_to, "core");
-    describe_free(description);
+    namespace_info_free(description);
 }
 
 static void jobs_are_described_to_who_asks(void **state)
 {
     describe(*state, 0, 1, "b", "a");
-    struct packet rest = answer_of(0, 1, HUB_OK);
+    struct pack rest = answer_of(0, 1, REPLY_OK);
     check_description(&rest, "b", "n1");
     check_description(&rest, "a", "n0");
-    assert_true(packet_ends(&rest));
+    assert_true(pack_ends(&rest));
     describe(*state, 0, 2, "b", "c");
-    answer_of(0, 2, HUB_NOT_FOUND);
+    answer_of(0, 2, REPLY_NOT_FOUND);
 }
 
 static void who_was_told_of_a_job_is_told_of_its_end(void **state)
@@ -609,11 +610,11 @@ static void who_was_told_of_a_job_is_told_of_its_end(void **state)
     describe(*state, 0, 2, "b", NULL);
     describe(*state, 1, 1, "a", NULL);
     told_clear();
-    hub_remove(*state, "b");
+    pmi_service_remove(*state, "b");
     assert_int_equal(ntold, 1);
     assert_int_equal(told[0].node, 0);
     assert_int_equal(told[0].talk.kind, ORDER_REMOVED);
-    char *name = packet_text(&told[0].talk.rest);
+    char *name = pack_get_text(&told[0].talk.rest);
     assert_string_equal(name, "b");
     free(name);
 }
@@ -622,20 +623,20 @@ static void a_job_without_hosts_is_not_described(void **state)
 {
     struct taskmap *map = taskmap_new();
     taskmap_append(map, 0, 1);
-    const struct hub_job job = {.name = "c", .map = map, .node = (const uint32_t[]){0}};
-    hub_add(*state, &job);
+    const struct namespace_facts job = {.name = "c", .map = map, .node = (const uint32_t[]){0}};
+    pmi_service_add(*state, &job);
     describe(*state, 0, 1, "c", NULL);
-    answer_of(0, 1, HUB_NOT_FOUND);
+    answer_of(0, 1, REPLY_NOT_FOUND);
     taskmap_free(map);
 }
 
 static void a_description_that_is_cut_anywhere_is_malformed(void **state)
 {
     describe(*state, 0, 1, "b", NULL);
-    struct packet whole = answer_of(0, 1, HUB_OK);
+    struct pack whole = answer_of(0, 1, REPLY_OK);
     for (size_t len = 0; len < whole.left; len++) {
-        struct packet in = packet_of(whole.at, len);
-        assert_null(describe_read(&in));
+        struct pack in = pack_of(whole.at, len);
+        assert_null(namespace_info_read(&in));
     }
 }
 
@@ -645,25 +646,25 @@ static void a_description_is_of_a_job_with_a_name_and_tasks(void **state)
     struct buf out = BUF_INIT;
     (void)state;
     taskmap_append(map, 0, 1);
-    struct hub_job job = {
+    struct namespace_facts job = {
         .name = "c", .map = map, .hosts = (const char *const[]){"n0", "n1"}, .universe_size = -1};
-    describe_put(&out, &job);
-    struct packet in = packet_of(buf_bytes(&out), out.len);
-    struct description *good = describe_read(&in);
+    namespace_info_put(&out, &job);
+    struct pack in = pack_of(buf_bytes(&out), out.len);
+    struct namespace_info *good = namespace_info_read(&in);
     assert_non_null(good);
-    describe_free(good);
+    namespace_info_free(good);
     taskmap_append(map, 1, 1);
     buf_clear(&out);
     job.map = none;
-    describe_put(&out, &job); /* of no task */
-    in = packet_of(buf_bytes(&out), out.len);
-    assert_null(describe_read(&in));
+    namespace_info_put(&out, &job); /* of no task */
+    in = pack_of(buf_bytes(&out), out.len);
+    assert_null(namespace_info_read(&in));
     job.map = map;
     job.name = "";
     buf_clear(&out);
-    describe_put(&out, &job);
-    in = packet_of(buf_bytes(&out), out.len);
-    assert_null(describe_read(&in));
+    namespace_info_put(&out, &job);
+    in = pack_of(buf_bytes(&out), out.len);
+    assert_null(namespace_info_read(&in));
     taskmap_free(map);
     taskmap_free(none);
     buf_free(&out);
@@ -671,24 +672,25 @@ static void a_description_is_of_a_job_with_a_name_and_tasks(void **state)
 
 /* ---- what tasks of other jobs have put ---- */
 
-static void modex(struct hub *hub, uint32_t node, uint64_t token, const char *job, uint32_t rank)
+static void modex(struct pmi_service *service, uint32_t node, uint64_t token, const char *job,
+                  uint32_t rank)
 {
     struct buf message = BUF_INIT;
-    talk_put_up(&message, HUB_MODEX, token, "a", 0);
-    talk_put_proc(&message, job, rank);
-    packet_put_u32(&message, 2000);
-    packet_put_text(&message, "key");
-    assert_int_equal(take(hub, node, &message), 0);
+    message_put_up(&message, REQUEST_MODEX, token, "a", 0);
+    message_put_proc(&message, job, rank);
+    pack_put_u32(&message, 2000);
+    pack_put_text(&message, "key");
+    assert_int_equal(take(service, node, &message), 0);
 }
 
-static int found(struct hub *hub, uint32_t node, uint64_t number, uint8_t status)
+static int found(struct pmi_service *service, uint32_t node, uint64_t number, uint8_t status)
 {
     struct buf message = BUF_INIT;
-    talk_put_up(&message, HUB_FOUND, 0, "b", 3);
-    packet_put_u64(&message, number);
-    packet_put_u8(&message, status);
-    packet_put_text(&message, "what it has put");
-    return take(hub, node, &message);
+    message_put_up(&message, REQUEST_FOUND, 0, "b", 3);
+    pack_put_u64(&message, number);
+    pack_put_u8(&message, status);
+    pack_put_text(&message, "what it has put");
+    return take(service, node, &message);
 }
 
 /* The only thing that was said is an order to this node. */
@@ -697,13 +699,13 @@ static uint64_t ordered(uint32_t node, const char *job, uint32_t rank)
     assert_int_equal(ntold, 1);
     assert_int_equal(told[0].node, node);
     assert_int_equal(told[0].talk.kind, ORDER_MODEX);
-    uint64_t number = packet_u64(&told[0].talk.rest);
-    struct hub_proc proc = talk_proc(&told[0].talk.rest);
-    assert_int_equal(packet_u32(&told[0].talk.rest), 2000);
-    char *key = packet_text(&told[0].talk.rest);
+    uint64_t number = pack_u64(&told[0].talk.rest);
+    struct process_name proc = message_proc(&told[0].talk.rest);
+    assert_int_equal(pack_u32(&told[0].talk.rest), 2000);
+    char *key = pack_get_text(&told[0].talk.rest);
     assert_string_equal(key, "key");
     free(key);
-    assert_true(packet_ends(&told[0].talk.rest));
+    assert_true(pack_ends(&told[0].talk.rest));
     assert_string_equal(proc.job, job);
     assert_int_equal(proc.rank, rank);
     free(proc.job);
@@ -715,26 +717,26 @@ static void what_a_task_has_put_is_asked_of_its_node(void **state)
 {
     modex(*state, 0, 4, "b", 3);
     uint64_t number = ordered(2, "b", 3);
-    assert_int_equal(found(*state, 1, number, HUB_OK), 0); /* not its node */
-    assert_int_equal(found(*state, 2, number + 1, HUB_OK), 0);
+    assert_int_equal(found(*state, 1, number, REPLY_OK), 0); /* not its node */
+    assert_int_equal(found(*state, 2, number + 1, REPLY_OK), 0);
     assert_int_equal(ntold, 0);
-    assert_int_equal(found(*state, 2, number, HUB_OK), 0);
-    struct packet rest = answer_of(0, 4, HUB_OK);
-    char *text = packet_text(&rest);
+    assert_int_equal(found(*state, 2, number, REPLY_OK), 0);
+    struct pack rest = answer_of(0, 4, REPLY_OK);
+    char *text = pack_get_text(&rest);
     assert_string_equal(text, "what it has put");
     free(text);
-    assert_int_equal(found(*state, 2, number, HUB_OK), 0); /* once */
+    assert_int_equal(found(*state, 2, number, REPLY_OK), 0); /* once */
     assert_int_equal(ntold, 1);
-    assert_int_equal(found(*state, 2, number, HUB_NSTATUS), -1);
+    assert_int_equal(found(*state, 2, number, REPLY_NSTATUS), -1);
 }
 
 static void who_is_nowhere_has_put_nothing(void **state)
 {
     modex(*state, 0, 1, "c", 0);
     modex(*state, 0, 2, "b", 4);
-    modex(*state, 0, 3, "b", HUB_ALL);
+    modex(*state, 0, 3, "b", SERVICE_ALL);
     for (uint64_t token = 1; token <= 3; token++)
-        answer_of(0, token, HUB_NOT_FOUND);
+        answer_of(0, token, REPLY_NOT_FOUND);
 }
 
 static void what_is_asked_of_a_job_that_ends_is_answered(void **state)
@@ -744,9 +746,9 @@ static void what_is_asked_of_a_job_that_ends_is_answered(void **state)
     modex(*state, 0, 3, "b", 3);
     told_clear();
     forget(*state, 0, 3);
-    hub_remove(*state, "b");
+    pmi_service_remove(*state, "b");
     assert_int_equal(ntold, 1);
-    answer_of(0, 1, HUB_GONE);
+    answer_of(0, 1, REPLY_GONE);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 static int shell(const char *script, double seconds, struct buf *out, struct error *err)
 {
     const char *const argv[] = {"sh", "-c", script, NULL};
-    return capture_output(argv, seconds, 100000, out, err);
+    return command_output_output(argv, seconds, 100000, out, err);
 }
 
 static void assert_fails(const char *script, double seconds, const char *why)
@@ -52,7 +52,7 @@ static void test_what_is_not_there_is_said(void **state)
     struct error err = ERROR_INIT;
     struct buf out = BUF_INIT;
     (void)state;
-    assert_int_equal(capture_output(argv, 60, 10, &out, &err), -1);
+    assert_int_equal(command_output_output(argv, 60, 10, &out, &err), -1);
     assert_string_equal(error_text(&err), "there-is-no-such-command: it cannot be run: No such "
                                           "file or directory");
     error_clear(&err);

@@ -34,14 +34,14 @@ static double now(void)
 static int setup(void **state)
 {
     (void)state;
-    descend_adopt();
+    descendants_adopt();
     return pipe(ready);
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    descend_end(0, NULL, 0, NULL);
+    descendants_end(0, NULL, 0, NULL);
     close(ready[0]);
     close(ready[1]);
     return waitpid(-1, NULL, WNOHANG) == -1 ? 0 : -1;
@@ -136,11 +136,11 @@ static void test_without_children_there_is_nothing_to_end(void **state)
     size_t count = 7;
     double start = now();
     (void)state;
-    assert_int_equal(descend_signal(0, NULL, 0), 0);
-    assert_int_equal(descend_signal(SIGKILL, NULL, 0), 0);
-    free(descend_children(&count));
+    assert_int_equal(descendants_signal(0, NULL, 0), 0);
+    assert_int_equal(descendants_signal(SIGKILL, NULL, 0), 0);
+    free(descendants_children(&count));
     assert_int_equal(count, 0);
-    descend_end(10, NULL, 0, NULL);
+    descendants_end(10, NULL, 0, NULL);
     assert_soon(start);
 }
 
@@ -149,9 +149,9 @@ static void test_daemons_are_found_and_ended(void **state)
     pid_t pids[3] = {daemonise(0), daemonise(1), daemonise(2)};
     (void)state;
     nap(0.05); /* those in between leave */
-    assert_int_equal(descend_signal(0, NULL, 0), 3);
+    assert_int_equal(descendants_signal(0, NULL, 0), 3);
     double start = now();
-    descend_end(30, NULL, 0, NULL);
+    descendants_end(30, NULL, 0, NULL);
     assert_soon(start); /* TERM sufficed */
     for (int i = 0; i < 3; i++)
         assert_false(is_alive(pids[i]));
@@ -165,7 +165,7 @@ static void test_zombies_are_not_counted(void **state)
         _exit(3);
     siginfo_t info;
     waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
-    assert_int_equal(descend_signal(0, NULL, 0), 0);
+    assert_int_equal(descendants_signal(0, NULL, 0), 0);
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid); /* and were left to be reaped */
     assert_int_equal(WEXITSTATUS(status), 3);
@@ -190,13 +190,13 @@ static void test_every_generation_is_signalled(void **state)
         stay();
     }
     pid_t pids[3] = {hear(), hear(), hear()};
-    assert_int_equal(descend_signal(0, NULL, 0), 3);
+    assert_int_equal(descendants_signal(0, NULL, 0), 3);
     for (int i = 0; i < 3; i++)
         assert_true(is_alive(pids[i])); /* 0 only counts */
-    assert_int_equal(descend_signal(SIGTERM, NULL, 0), 3);
+    assert_int_equal(descendants_signal(SIGTERM, NULL, 0), 3);
     assert_int_equal(waitpid(top, &status, 0), top);
     assert_int_equal(WEXITSTATUS(status), SIGTERM);
-    descend_end(10, NULL, 0, NULL);
+    descendants_end(10, NULL, 0, NULL);
     for (int i = 0; i < 3; i++)
         assert_false(is_alive(pids[i]));
 }
@@ -212,14 +212,14 @@ static void test_excepted_children_keep_what_is_below_them(void **state)
     }
     pid_t pids[2] = {hear(), hear()};
     pid_t other = child_that(NULL);
-    assert_int_equal(descend_signal(0, NULL, 0), 3);
-    assert_int_equal(descend_signal(0, &kept, 1), 1);
-    descend_end(0.2, &kept, 1, NULL);
+    assert_int_equal(descendants_signal(0, NULL, 0), 3);
+    assert_int_equal(descendants_signal(0, &kept, 1), 1);
+    descendants_end(0.2, &kept, 1, NULL);
     assert_false(is_alive(other));
     assert_true(is_alive(pids[0]));
     assert_true(is_alive(pids[1]));
     assert_int_equal(waitpid(kept, NULL, WNOHANG), 0);
-    assert_int_equal(descend_signal(0, NULL, 0), 2);
+    assert_int_equal(descendants_signal(0, NULL, 0), 2);
 }
 
 static void test_what_is_deaf_to_term_is_killed_after_the_grace(void **state)
@@ -227,7 +227,7 @@ static void test_what_is_deaf_to_term_is_killed_after_the_grace(void **state)
     pid_t deaf = child_that(ignore_term), blocked = child_that(ignore_all), meek = child_that(NULL);
     double start = now();
     (void)state;
-    descend_end(0.5, NULL, 0, NULL);
+    descendants_end(0.5, NULL, 0, NULL);
     assert_true(now() - start >= 0.5);
     assert_soon(start);
     assert_false(is_alive(deaf) || is_alive(blocked) || is_alive(meek));
@@ -238,7 +238,7 @@ static void test_what_hears_term_has_the_grace(void **state)
     pid_t pid = child_that(leave_on_term);
     double start = now();
     (void)state;
-    descend_end(30, NULL, 0, NULL);
+    descendants_end(30, NULL, 0, NULL);
     assert_soon(start); /* and no longer than it needs */
     assert_false(is_alive(pid));
 }
@@ -248,7 +248,7 @@ static void test_without_grace_it_is_at_once(void **state)
     pid_t pid = child_that(ignore_term);
     double start = now();
     (void)state;
-    descend_end(0, NULL, 0, NULL);
+    descendants_end(0, NULL, 0, NULL);
     assert_soon(start);
     assert_false(is_alive(pid));
 }
@@ -263,11 +263,11 @@ static void test_stopped_processes_are_ended(void **state)
     kill(deaf, SIGSTOP);
     assert_int_equal(waitpid(meek, &status, WUNTRACED), meek);
     assert_int_equal(waitpid(deaf, &status, WUNTRACED), deaf);
-    assert_int_equal(descend_signal(0, NULL, 0), 2);
+    assert_int_equal(descendants_signal(0, NULL, 0), 2);
     double start = now();
     pid_t daemon = daemonise(1);
     kill(daemon, SIGSTOP);
-    descend_end(0.5, NULL, 0, NULL);
+    descendants_end(0.5, NULL, 0, NULL);
     assert_true(now() - start >= 0.5);
     assert_false(is_alive(meek) || is_alive(deaf) || is_alive(daemon));
 }
@@ -280,7 +280,7 @@ static void test_a_stopped_process_that_hears_term_needs_no_kill(void **state)
     (void)state;
     kill(meek, SIGSTOP);
     assert_int_equal(waitpid(meek, &status, WUNTRACED), meek);
-    descend_end(30, NULL, 0, NULL);
+    descendants_end(30, NULL, 0, NULL);
     assert_soon(start);
     assert_false(is_alive(meek));
 }
@@ -304,8 +304,8 @@ static void test_a_family_that_flees_is_ended(void **state)
         stay();
     }
     hear();
-    descend_end(0.3, NULL, 0, NULL);
-    assert_int_equal(descend_signal(0, NULL, 0), 0);
+    descendants_end(0.3, NULL, 0, NULL);
+    assert_int_equal(descendants_signal(0, NULL, 0), 0);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
@@ -320,12 +320,12 @@ static void test_many_children_are_all_found(void **state)
             stay();
     for (int i = 0; i < MANY; i++)
         hear();
-    pid_t *list = descend_children(&count);
+    pid_t *list = descendants_children(&count);
     assert_int_equal(count, MANY);
-    assert_int_equal(descend_signal(0, NULL, 0), MANY);
-    assert_int_equal(descend_signal(0, list, count), 0);
+    assert_int_equal(descendants_signal(0, NULL, 0), MANY);
+    assert_int_equal(descendants_signal(0, list, count), 0);
     free(list);
-    descend_end(20, NULL, 0, NULL);
+    descendants_end(20, NULL, 0, NULL);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
@@ -333,12 +333,12 @@ static void test_who_catches_a_signal_is_known(void **state)
 {
     pid_t catches = child_that(leave_on_term), ignores = child_that(ignore_term);
     (void)state;
-    assert_true(descend_catches(catches, SIGTERM));
-    assert_false(descend_catches(catches, SIGINT));
-    assert_false(descend_catches(ignores, SIGTERM));
+    assert_true(descendants_catches(catches, SIGTERM));
+    assert_false(descendants_catches(catches, SIGINT));
+    assert_false(descendants_catches(ignores, SIGTERM));
     kill(catches, SIGKILL);
     waitpid(catches, NULL, 0);
-    assert_false(descend_catches(catches, SIGTERM));
+    assert_false(descendants_catches(catches, SIGTERM));
 }
 
 /* ---- a pid that is used again ---- */
@@ -388,13 +388,13 @@ static void be_parent(void)
 /* A process that signals what is below it, while a pid there becomes that of one that is not. */
 static void be_signaller(void)
 {
-    descend_adopt();
+    descendants_adopt();
     reuse.parent = fork();
     if (reuse.parent == 0)
         be_parent();
     reuse.child = hear();
     reuse.armed = true;
-    descend_signal(SIGTERM, NULL, 0);
+    descendants_signal(SIGTERM, NULL, 0);
     _exit(reuse.armed ? 2 : 0);
 }
 

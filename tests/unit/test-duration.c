@@ -9,7 +9,7 @@ static void expect_seconds(const char *text, double want)
 {
     double seconds = -1;
     struct error err = ERROR_INIT;
-    if (fsd_decode(text, &seconds, &err) < 0)
+    if (duration_decode(text, &seconds, &err) < 0)
         fail_msg("\"%s\": %s", text, error_text(&err));
     if (!(seconds == want || fabs(seconds - want) < 1e-9 * want))
         fail_msg("\"%s\" is %g, not %g", text, seconds, want);
@@ -33,7 +33,7 @@ static void expect_refused(const char *text)
 {
     double seconds = -1;
     struct error err = ERROR_INIT;
-    if (fsd_decode(text, &seconds, &err) == 0)
+    if (duration_decode(text, &seconds, &err) == 0)
         fail_msg("\"%s\" was taken as %g", text, seconds);
     assert_non_null(strstr(err.text, text));
     assert_true(seconds == -1);
@@ -71,7 +71,7 @@ static void test_durations_have_one_canonical_text(void **state)
                  {432000, "5d"}, {90000, "25h"}, {INFINITY, "inf"}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char *text = fsd_encode(cases[i].seconds);
+        char *text = duration_encode(cases[i].seconds);
         assert_string_equal(text, cases[i].text);
         expect_seconds(text, cases[i].seconds);
         free(text);

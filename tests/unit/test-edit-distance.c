@@ -15,8 +15,8 @@ static void test_distance_counts_letters_inserted_removed_changed_and_swapped(vo
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *a = cases[i].a, *b = cases[i].b;
-        assert_int_equal(near_distance(a, strlen(a), b, strlen(b)), cases[i].distance);
-        assert_int_equal(near_distance(b, strlen(b), a, strlen(a)), cases[i].distance);
+        assert_int_equal(edit_distance_distance(a, strlen(a), b, strlen(b)), cases[i].distance);
+        assert_int_equal(edit_distance_distance(b, strlen(b), a, strlen(a)), cases[i].distance);
     }
 }
 
@@ -36,7 +36,7 @@ static void test_a_word_is_near_to_one_it_begins_or_misspells(void **state)
                                            {"xx", NULL}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const char *found = near_word(words, cases[i][0], strlen(cases[i][0]));
+        const char *found = edit_distance_word(words, cases[i][0], strlen(cases[i][0]));
         if (!found != !cases[i][1] || (found && strcmp(found, cases[i][1]) != 0))
             fail_msg("\"%s\" is near to %s", cases[i][0], found ? found : "none");
     }
@@ -48,9 +48,10 @@ static void test_long_words_are_near_to_none(void **state)
     char text[65536];
     (void)state;
     memset(text, 's', sizeof(text));
-    assert_null(near_word(words, text, sizeof(text)));
-    assert_true(near_distance(text, NEAR_MAX + 1, "slot", 4) == SIZE_MAX);
-    assert_int_equal(near_distance(text, NEAR_MAX, "slot", 4), NEAR_MAX - 1);
+    assert_null(edit_distance_word(words, text, sizeof(text)));
+    assert_true(edit_distance_distance(text, EDIT_DISTANCE_MAX + 1, "slot", 4) == SIZE_MAX);
+    assert_int_equal(edit_distance_distance(text, EDIT_DISTANCE_MAX, "slot", 4),
+                     EDIT_DISTANCE_MAX - 1);
 }
 
 int main(void)

@@ -24,9 +24,9 @@
 static char *const environment[] = {(char *)"PATH=/bin:/usr/bin", (char *)"COLOUR=blue", NULL};
 
 /* The shell's words on stdout, and its wait status. */
-static int shell(struct spawn *spawn, char *script, char *out, size_t room)
+static int shell(struct exec *spawn, char *script, char *out, size_t room)
 {
-    struct spawn_failure failure;
+    struct exec_failure failure;
     int ends[2], status = -1;
     size_t got = 0;
     ssize_t n;
@@ -40,7 +40,7 @@ static int shell(struct spawn *spawn, char *script, char *out, size_t room)
     spawn->fds[1] = moved;
     spawn->fds[2] = 2;
     spawn->fds[3] = -1;
-    pid_t pid = spawn_start(spawn, &failure);
+    pid_t pid = exec_start(spawn, &failure);
     close(moved);
     assert_true(pid > 0);
     while (got < room - 1 && (n = read(ends[0], out + got, room - 1 - got)) > 0)
@@ -65,26 +65,26 @@ static void test_a_process_is_as_described(void **state)
         {"grep Cpus_allowed_list /proc/self/status | tr -d '\\t'", "Cpus_allowed_list:0\n"},
         {"grep SigIgn /proc/self/status | tail -c 5", "0000\n"},
     };
-    struct spawn_limit limits[RLIM_NLIMITS] = {{false, {0, 0}}};
+    struct exec_limit limits[RLIM_NLIMITS] = {{false, {0, 0}}};
     cpu_set_t first, mine;
     char out[256];
     (void)state;
     for (int i = SIGHUP; i <= SIGQUIT; i++) /* ignored by who runs this with nohup or & */
         signal(i, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
-    spawn_limit(&limits[RLIMIT_NOFILE], RLIMIT_NOFILE, 100);
+    exec_limit(&limits[RLIMIT_NOFILE], RLIMIT_NOFILE, 100);
     CPU_ZERO(&first);
     CPU_SET(0, &first);
     sched_getaffinity(0, sizeof(mine), &mine);
     if (!CPU_ISSET(0, &mine))
         skip();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct spawn spawn = {.directory = "/usr",
-                              .umask = 027,
-                              .group = true,
-                              .cpus = &first,
-                              .cpus_size = sizeof(first),
-                              .limits = limits};
+        struct exec spawn = {.directory = "/usr",
+                             .umask = 027,
+                             .group = true,
+                             .cpus = &first,
+                             .cpus_size = sizeof(first),
+                             .limits = limits};
         assert_int_equal(shell(&spawn, (char *)(uintptr_t)cases[i].script, out, sizeof(out)), 0);
         assert_string_equal(out, cases[i].expected);
     }
@@ -95,34 +95,34 @@ static void test_a_failed_step_is_named(void **state)
     cpu_set_t none;
     CPU_ZERO(&none);
     const struct {
-        struct spawn spawn;
-        enum spawn_step step;
+        struct exec spawn;
+        enum exec_step step;
         int number;
         const char *words;
     } cases[] = {
-        {{.path = "/nosuch", .umask = -1}, SPAWN_EXEC, ENOENT, "cannot run /nosuch: No such"},
-        {{.path = "/etc/passwd", .umask = -1}, SPAWN_EXEC, EACCES, "cannot run /etc/passwd: Perm"},
+        {{.path = "/nosuch", .umask = -1}, EXEC_EXEC, ENOENT, "cannot run /nosuch: No such"},
+        {{.path = "/etc/passwd", .umask = -1}, EXEC_EXEC, EACCES, "cannot run /etc/passwd: Perm"},
         {{.path = "/bin/true", .umask = -1, .directory = "/nosuch"},
-         SPAWN_DIRECTORY,
+         EXEC_DIRECTORY,
          ENOENT,
          "cannot enter directory /nosuch: No such"},
         {{.path = "/bin/true", .umask = -1, .cpus = &none, .cpus_size = sizeof(none)},
-         SPAWN_BIND,
+         EXEC_BIND,
          EINVAL,
          "cannot bind /bin/true: Invalid"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct spawn spawn = cases[i].spawn;
-        struct spawn_failure failure;
+        struct exec spawn = cases[i].spawn;
+        struct exec_failure failure;
         struct error err = ERROR_INIT;
         spawn.argv = ARGS((char *)"x");
         spawn.envp = environment;
         spawn.fds[1] = 1, spawn.fds[2] = 2, spawn.fds[3] = -1;
-        assert_int_equal(spawn_start(&spawn, &failure), -1);
+        assert_int_equal(exec_start(&spawn, &failure), -1);
         assert_int_equal(failure.step, cases[i].step);
         assert_int_equal(failure.number, cases[i].number);
-        spawn_explain(&spawn, &failure, &err);
+        exec_explain(&spawn, &failure, &err);
         assert_memory_equal(error_text(&err), cases[i].words, strlen(cases[i].words));
         error_clear(&err);
     }
@@ -132,11 +132,11 @@ static void test_a_failed_step_is_named(void **state)
 
 static void test_a_limit_of_processes_is_named(void **state)
 {
-    struct spawn spawn = {.path = "/bin/true"};
-    struct spawn_failure failure = {.step = SPAWN_FORK, .number = EAGAIN};
+    struct exec spawn = {.path = "/bin/true"};
+    struct exec_failure failure = {.step = EXEC_FORK, .number = EAGAIN};
     struct error err = ERROR_INIT;
     (void)state;
-    spawn_explain(&spawn, &failure, &err);
+    exec_explain(&spawn, &failure, &err);
     assert_string_equal(error_text(&err),
                         "cannot start /bin/true: Resource temporarily unavailable "
                         "(\"ulimit -u\" limits processes)");
@@ -151,18 +151,18 @@ static void test_a_script_without_a_first_line_runs(void **state)
     assert_true(write(fd, "echo script $1\n", 15) == 15);
     fchmod(fd, 0755);
     close(fd);
-    struct spawn spawn = {.umask = -1};
+    struct exec spawn = {.umask = -1};
     char script[128];
     snprintf(script, sizeof(script), "%s word", path);
     assert_int_equal(shell(&spawn, script, out, sizeof(out)), 0);
     assert_string_equal(out, "script word\n");
-    struct spawn_failure failure;
-    spawn = (struct spawn){.path = path,
-                           .argv = ARGS(path, (char *)"word"),
-                           .envp = environment,
-                           .fds = {0, 1, 2, -1},
-                           .umask = -1};
-    pid_t pid = spawn_start(&spawn, &failure);
+    struct exec_failure failure;
+    spawn = (struct exec){.path = path,
+                          .argv = ARGS(path, (char *)"word"),
+                          .envp = environment,
+                          .fds = {0, 1, 2, -1},
+                          .umask = -1};
+    pid_t pid = exec_start(&spawn, &failure);
     int status = -1;
     assert_true(pid > 0);
     waitpid(pid, &status, 0);
@@ -186,19 +186,19 @@ static void test_a_binary_file_that_the_kernel_refuses_is_not_given_to_a_shell(v
     chmod(path, 0755);
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct spawn_failure failure;
+        struct exec_failure failure;
         int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
         assert_int_equal(write(fd, cases[i].bytes, cases[i].len), cases[i].len);
         close(fd);
-        struct spawn spawn = {.path = path,
-                              .argv = ARGS(path),
-                              .envp = environment,
-                              .fds = {0, 1, 2, -1},
-                              .umask = -1};
-        pid_t pid = spawn_start(&spawn, &failure);
+        struct exec spawn = {.path = path,
+                             .argv = ARGS(path),
+                             .envp = environment,
+                             .fds = {0, 1, 2, -1},
+                             .umask = -1};
+        pid_t pid = exec_start(&spawn, &failure);
         assert_int_equal(pid > 0, cases[i].runs);
         if (!cases[i].runs)
-            assert_true(failure.step == SPAWN_EXEC && failure.number == ENOEXEC);
+            assert_true(failure.step == EXEC_EXEC && failure.number == ENOEXEC);
         waitpid(-1, NULL, 0);
     }
     unlink(path);
@@ -228,7 +228,7 @@ static void test_open_descriptors_stay_behind_where_close_range_cannot_mark_them
         pid_t pid = fork();
         if (pid == 0) {
             char out[64];
-            struct spawn spawn = {.umask = -1};
+            struct exec spawn = {.umask = -1};
             if (numbers[i])
                 forbid_close_range(numbers[i]);
             for (int fd = 20; fd < 320; fd++) /* more than one read of /proc gives */
@@ -261,7 +261,7 @@ static void test_programs_are_found_as_a_shell_finds_them(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char *path = spawn_find(cases[i].name, cases[i].search, cases[i].directory);
+        char *path = exec_find(cases[i].name, cases[i].search, cases[i].directory);
         if (cases[i].found) {
             assert_non_null(path);
             assert_string_equal(path, cases[i].found);
@@ -275,18 +275,18 @@ static void test_programs_are_found_as_a_shell_finds_them(void **state)
 
 /* ---- one by one ---- */
 
-static struct spawn plain(const char *path, char *const *argv)
+static struct exec plain(const char *path, char *const *argv)
 {
-    return (struct spawn){
+    return (struct exec){
         .path = path, .argv = argv, .envp = environment, .fds = {0, 1, 2, -1}, .umask = -1};
 }
 
-static int run(const struct spawn *spawn)
+static int run(const struct exec *spawn)
 {
-    struct spawn_failure failure;
+    struct exec_failure failure;
     int status = -1;
-    pid_t pid = spawn_start(spawn, &failure);
-    assert_int_equal(failure.step, SPAWN_OK);
+    pid_t pid = exec_start(spawn, &failure);
+    assert_int_equal(failure.step, EXEC_OK);
     assert_true(pid > 0);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     return status;
@@ -302,10 +302,10 @@ static void test_what_cannot_be_executed_is_refused(void **state)
                  {"/proc/self/mem", EACCES}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct spawn spawn = plain(cases[i].path, ARGS((char *)"x"));
-        struct spawn_failure failure;
-        assert_int_equal(spawn_start(&spawn, &failure), -1);
-        assert_int_equal(failure.step, SPAWN_EXEC);
+        struct exec spawn = plain(cases[i].path, ARGS((char *)"x"));
+        struct exec_failure failure;
+        assert_int_equal(exec_start(&spawn, &failure), -1);
+        assert_int_equal(failure.step, EXEC_EXEC);
         if (failure.number != cases[i].number)
             fail_msg("%s: %s", cases[i].path, strerror(failure.number));
         assert_int_equal(waitpid(-1, NULL, 0) > 0, 1); /* its process is the caller's to reap */
@@ -315,7 +315,7 @@ static void test_what_cannot_be_executed_is_refused(void **state)
 static void test_arguments_arrive_as_they_are(void **state)
 {
     char out[64];
-    struct spawn spawn = {.umask = -1};
+    struct exec spawn = {.umask = -1};
     (void)state;
     assert_int_equal(
         shell(&spawn, (char *)"set -- '' 'a b' '*' \"$@\"; echo $#:$2:\"$3\"", out, sizeof(out)),
@@ -330,7 +330,7 @@ static void test_descriptors_take_their_places(void **state)
                             (char *)"echo one; echo two >&2; echo three >&3; "
                                     "test -e /proc/self/fd/0 && echo open >&3; true",
                             NULL};
-    struct spawn spawn = plain("/bin/sh", script);
+    struct exec spawn = plain("/bin/sh", script);
     int ends[3][2];
     char out[64];
     static const char *const expect[] = {"one\n", "two\n", "three\n"};
@@ -357,23 +357,23 @@ static void test_descriptors_take_their_places(void **state)
 static void test_several_are_under_way_at_a_time(void **state)
 {
     enum { MANY = 16 };
-    struct spawning children[MANY] = {{0}};
-    struct spawn good = plain("/bin/true", ARGS((char *)"true"));
-    struct spawn bad = plain("/nosuch", ARGS((char *)"x"));
+    struct exec_process children[MANY] = {{0}};
+    struct exec good = plain("/bin/true", ARGS((char *)"true"));
+    struct exec bad = plain("/nosuch", ARGS((char *)"x"));
     (void)state;
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < MANY; i++)
-            spawn_begin(&children[i], i % 3 ? &good : &bad);
+            exec_begin(&children[i], i % 3 ? &good : &bad);
         for (int i = MANY - 1; i >= 0; i--) {
-            pid_t pid = spawn_finish(&children[i]);
+            pid_t pid = exec_finish(&children[i]);
             assert_int_equal(pid > 0, i % 3 != 0);
-            assert_int_equal(children[i].failure.step, i % 3 ? SPAWN_OK : SPAWN_EXEC);
+            assert_int_equal(children[i].failure.step, i % 3 ? EXEC_OK : EXEC_EXEC);
             if (pid < 0)
                 assert_int_equal(children[i].failure.number, ENOENT);
         }
     }
     for (int i = 0; i < MANY; i++)
-        spawning_free(&children[i]);
+        exec_process_free(&children[i]);
     int reaped = 0;
     while (waitpid(-1, NULL, 0) > 0)
         reaped++;
@@ -388,11 +388,11 @@ static void test_a_child_dies_with_its_parent(void **state)
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     pid_t parent = fork();
     if (parent == 0) {
-        struct spawn spawn = plain("/bin/sleep", ARGS((char *)"sleep", (char *)"100"));
-        struct spawn_failure failure;
+        struct exec spawn = plain("/bin/sleep", ARGS((char *)"sleep", (char *)"100"));
+        struct exec_failure failure;
         spawn.death_signal = SIGKILL;
         spawn.fds[3] = ends[1]; /* open as long as it lives */
-        _exit(spawn_start(&spawn, &failure) > 0 ? 0 : 1);
+        _exit(exec_start(&spawn, &failure) > 0 ? 0 : 1);
     }
     close(ends[1]);
     int status = -1;
@@ -409,7 +409,7 @@ static void test_signals_are_not_inherited(void **state)
 {
     char out[64];
     sigset_t some, before, after;
-    struct spawn spawn = {.umask = -1};
+    struct exec spawn = {.umask = -1};
     (void)state;
     sigemptyset(&some);
     sigaddset(&some, SIGUSR1);
@@ -425,14 +425,14 @@ static void test_signals_are_not_inherited(void **state)
 static void test_a_soft_limit_goes_as_far_as_the_hard_one(void **state)
 {
     struct rlimit mine;
-    struct spawn_limit limit = {0};
+    struct exec_limit limit = {0};
     (void)state;
     getrlimit(RLIMIT_NOFILE, &mine);
-    spawn_limit(&limit, RLIMIT_NOFILE, RLIM_INFINITY);
+    exec_limit(&limit, RLIMIT_NOFILE, RLIM_INFINITY);
     assert_true(limit.value.rlim_cur == mine.rlim_max || !limit.set);
-    spawn_limit(&limit, RLIMIT_NOFILE, mine.rlim_cur);
+    exec_limit(&limit, RLIMIT_NOFILE, mine.rlim_cur);
     assert_false(limit.set);
-    spawn_limit(&limit, RLIMIT_NOFILE, 7);
+    exec_limit(&limit, RLIMIT_NOFILE, 7);
     assert_true(limit.set);
     assert_true(limit.value.rlim_cur == 7);
     assert_true(limit.value.rlim_max == mine.rlim_max);
@@ -443,8 +443,8 @@ static void test_a_processor_that_is_not_there_is_refused(void **state)
 {
     cpu_set_t *cpus = CPU_ALLOC(8192);
     size_t size = CPU_ALLOC_SIZE(8192);
-    struct spawn spawn = plain("/bin/true", ARGS((char *)"true"));
-    struct spawn_failure failure;
+    struct exec spawn = plain("/bin/true", ARGS((char *)"true"));
+    struct exec_failure failure;
     (void)state;
     CPU_ZERO_S(size, cpus);
     sched_getaffinity(0, size, cpus);
@@ -452,8 +452,8 @@ static void test_a_processor_that_is_not_there_is_refused(void **state)
     spawn.cpus_size = size;
     assert_int_equal(run(&spawn), 0); /* where it may be anyway */
     CPU_SET_S(8191, size, cpus);      /* the kernel takes this one, and leaves it out */
-    assert_int_equal(spawn_start(&spawn, &failure), -1);
-    assert_true(failure.step == SPAWN_CHECK || failure.step == SPAWN_BIND);
+    assert_int_equal(exec_start(&spawn, &failure), -1);
+    assert_true(failure.step == EXEC_CHECK || failure.step == EXEC_BIND);
     while (waitpid(-1, NULL, 0) > 0)
         ;
     CPU_FREE(cpus);
@@ -461,16 +461,16 @@ static void test_a_processor_that_is_not_there_is_refused(void **state)
 
 static void test_memory_is_where_it_was_asked_for(void **state)
 {
-    struct spawn_memory allowed, memory = {{0}};
-    struct spawn spawn = {.umask = -1, .memory = &memory};
+    struct exec_memory allowed, memory = {{0}};
+    struct exec spawn = {.umask = -1, .memory = &memory};
     char out[256], expected[64];
     uint32_t node = 0;
     (void)state;
-    if (spawn_memory_allowed(&allowed) < 0)
+    if (exec_memory_allowed(&allowed) < 0)
         skip(); /* a kernel without NUMA, or a container that forbids it */
-    while (node < SPAWN_MAX_MEMORIES - 1 && !spawn_memory_has(&allowed, node))
+    while (node < EXEC_MAX_MEMORIES - 1 && !exec_memory_has(&allowed, node))
         node++;
-    spawn_memory_add(&memory, node);
+    exec_memory_add(&memory, node);
     assert_int_equal(
         shell(&spawn, (char *)"grep -m1 -o ' bind:[^ ]*' /proc/self/numa_maps", out, sizeof(out)),
         0);
@@ -483,26 +483,26 @@ static void test_memory_is_where_it_was_asked_for(void **state)
 
 static void test_memory_that_is_not_there_is_refused(void **state)
 {
-    struct spawn_memory allowed, memory = {{0}};
-    struct spawn spawn = plain("/bin/true", ARGS((char *)"true"));
-    struct spawn_failure failure;
+    struct exec_memory allowed, memory = {{0}};
+    struct exec spawn = plain("/bin/true", ARGS((char *)"true"));
+    struct exec_failure failure;
     struct error err = ERROR_INIT;
     (void)state;
-    if (spawn_memory_allowed(&allowed) < 0 || spawn_memory_has(&allowed, SPAWN_MAX_MEMORIES - 1))
+    if (exec_memory_allowed(&allowed) < 0 || exec_memory_has(&allowed, EXEC_MAX_MEMORIES - 1))
         skip();
     spawn.memory = &memory;
-    spawn_memory_add(&memory, SPAWN_MAX_MEMORIES - 1);
-    assert_int_equal(spawn_start(&spawn, &failure), -1);
-    assert_int_equal(failure.step, SPAWN_MEMORY);
-    spawn_explain(&spawn, &failure, &err);
+    exec_memory_add(&memory, EXEC_MAX_MEMORIES - 1);
+    assert_int_equal(exec_start(&spawn, &failure), -1);
+    assert_int_equal(failure.step, EXEC_MEMORY);
+    exec_explain(&spawn, &failure, &err);
     assert_string_equal(error_text(&err), "cannot bind the memory of /bin/true: Invalid argument; "
                                           "leave --mem-bind out");
     error_clear(&err);
-    for (uint32_t node = 0; node < SPAWN_MAX_MEMORIES; node++)
-        if (spawn_memory_has(&allowed, node))
-            spawn_memory_add(&memory, node);
-    assert_int_equal(spawn_start(&spawn, &failure), -1); /* the kernel would take the rest */
-    assert_int_equal(failure.step, SPAWN_MEMORY_CHECK);
+    for (uint32_t node = 0; node < EXEC_MAX_MEMORIES; node++)
+        if (exec_memory_has(&allowed, node))
+            exec_memory_add(&memory, node);
+    assert_int_equal(exec_start(&spawn, &failure), -1); /* the kernel would take the rest */
+    assert_int_equal(failure.step, EXEC_MEMORY_CHECK);
     while (waitpid(-1, NULL, 0) > 0)
         ;
 }
@@ -511,15 +511,15 @@ static void test_memory_that_is_not_there_is_refused(void **state)
 static void test_nothing_escapes(void **state)
 {
     char out[64];
-    struct spawn spawn = {.umask = -1, .group = true};
+    struct exec spawn = {.umask = -1, .group = true};
     (void)state;
-    descend_adopt();
+    descendants_adopt();
     shell(&spawn, (char *)"setsid sh -c 'trap \"\" TERM; sleep 100' >/dev/null 2>&1 & echo gone",
           out, sizeof(out));
     nanosleep(&(struct timespec){0, 200000000}, NULL);
-    assert_true(descend_signal(0, NULL, 0) >= 1);
-    descend_end(0.2, NULL, 0, NULL);
-    assert_int_equal(descend_signal(0, NULL, 0), 0);
+    assert_true(descendants_signal(0, NULL, 0) >= 1);
+    descendants_end(0.2, NULL, 0, NULL);
+    assert_int_equal(descendants_signal(0, NULL, 0), 0);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
@@ -532,10 +532,10 @@ static void test_children_that_are_excepted_stay(void **state)
         pause();
         _exit(0);
     }
-    pid_t *list = descend_children(&count);
+    pid_t *list = descendants_children(&count);
     assert_int_equal(count, 1);
     assert_int_equal(list[0], kept);
-    descend_end(0, list, count, NULL);
+    descendants_end(0, list, count, NULL);
     assert_int_equal(kill(kept, 0), 0);
     assert_int_equal(waitpid(kept, NULL, WNOHANG), 0);
     kill(kept, SIGKILL);
@@ -566,6 +566,6 @@ int main(void)
         cmocka_unit_test(test_nothing_escapes),
         cmocka_unit_test(test_children_that_are_excepted_stay),
     };
-    spawn_reserve();
+    exec_reserve();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

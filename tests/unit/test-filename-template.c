@@ -28,10 +28,10 @@ static void test_templates_are_filled_in(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        struct template_fields fields = {good[i].rank, good[i].ntasks, 3, "node3", "f12"};
+        struct filename_template_fields fields = {good[i].rank, good[i].ntasks, 3, "node3", "f12"};
         struct error err = ERROR_INIT;
-        assert_int_equal(template_check(good[i].text, &err), 0);
-        char *name = template_expand(good[i].text, &fields);
+        assert_int_equal(filename_template_check(good[i].text, &err), 0);
+        char *name = filename_template_expand(good[i].text, &fields);
         assert_string_equal(name, good[i].expected);
         free(name);
     }
@@ -39,9 +39,9 @@ static void test_templates_are_filled_in(void **state)
 
 static void test_what_is_not_known_is_empty(void **state)
 {
-    struct template_fields fields = {0, 1, 0, NULL, NULL};
+    struct filename_template_fields fields = {0, 1, 0, NULL, NULL};
     (void)state;
-    char *name = template_expand("[%h%p]", &fields);
+    char *name = filename_template_expand("[%h%p]", &fields);
     assert_string_equal(name, "[]");
     free(name);
 }
@@ -66,7 +66,7 @@ static void test_unknown_letters_are_refused_as_a_wrong_command_line(void **stat
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct error err = ERROR_INIT;
-        assert_int_equal(template_check(bad[i].text, &err), -1);
+        assert_int_equal(filename_template_check(bad[i].text, &err), -1);
         assert_int_equal(err.kind, ERROR_USAGE);
         assert_non_null(strstr(error_text(&err), bad[i].quoted));
         error_clear(&err);

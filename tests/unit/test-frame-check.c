@@ -5,7 +5,7 @@
 #include "tests/unit/unit.h"
 
 /* Four nodes, eight ranks; the group has ranks 0 to 2 on two nodes. */
-static const struct incoming_limits known = {4, 8, true, 3, 2}, unknown = {4, 8, false, 0, 0};
+static const struct frame_check_limits known = {4, 8, true, 3, 2}, unknown = {4, 8, false, 0, 0};
 
 #define TIME "\0\0\0\0\0\0\0\1"
 #define UNREACHED(node, stage, nodes)                                                              \
@@ -28,7 +28,7 @@ static const struct {
     {FRAME_NOTE, 3, 99, "note", 0, NULL, false},
     {FRAME_NOTE, 4, 0, "note", 0, "node 4 of 4", false},
     {FRAME_HELLO, UINT32_MAX, 0, "{}", 0, "node 4294967295 of 4", false},
-    {FRAME_HUB, 7, 0, "", 0, "node 7 of 4", false},
+    {FRAME_SERVICE, 7, 0, "", 0, "node 7 of 4", false},
     {FRAME_OUTPUT, 0, 7, "x", 0, NULL, false},
     {FRAME_OUTPUT, 0, 8, "x", 0, "rank 8 of 8", false},
     {FRAME_OUTPUT, 0, UINT32_MAX, "x", 0, "rank 4294967295 of 8", true},
@@ -100,7 +100,7 @@ static void test_every_number_is_checked(void **state)
                               .rank = cases[c].rank,
                               .bytes = cases[c].bytes,
                               .len = cases[c].len ? cases[c].len : strlen(cases[c].bytes)};
-        int rc = incoming_read(&frame, cases[c].lone ? &unknown : &known, &value, &err);
+        int rc = frame_check_read(&frame, cases[c].lone ? &unknown : &known, &value, &err);
         if (rc != (cases[c].error ? -1 : 0))
             fail_msg("case %zu: %d, %s", c, rc, error_text(&err));
         if (rc < 0 && (value || !strstr(error_text(&err), "its agent sent a malformed message") ||

@@ -95,12 +95,12 @@ static void test_each_vendor_has_its_variable(void **state)
         struct topo *topo = machine(made[i].machine);
         struct idset *gpus = made[i].gpus ? idset_decode(made[i].gpus, NULL) : NULL;
         char **before = environment(made[i].environment);
-        char **list = gpu_env_make(topo, gpus, before);
+        char **list = gpu_environment_make(topo, gpus, before);
         struct buf out = BUF_INIT;
         for (char **entry = list; *entry; entry++) {
             buf_printf(&out, "%s%s", out.len ? " " : "", *entry);
             if (strncmp(*entry, "ZE_FLAT", 7) != 0)
-                assert_true(gpu_env_says(*entry));
+                assert_true(gpu_environment_says(*entry));
         }
         if (strcmp(buf_text(&out), made[i].expect) != 0)
             fail_msg("case %zu: %s", i, buf_text(&out));
@@ -122,8 +122,8 @@ static void test_what_gives_way(void **state)
                                            "HIP_PLATFORM=amd",     ""};
     (void)state;
     for (size_t i = 0; i < 6; i++) {
-        assert_true(gpu_env_says(says[i]));
-        assert_false(gpu_env_says(says_not[i]));
+        assert_true(gpu_environment_says(says[i]));
+        assert_false(gpu_environment_says(says_not[i]));
     }
 }
 
@@ -171,7 +171,7 @@ static void test_the_caller_s_variables_limit_what_is_given_out(void **state)
         struct topo *topo = machine(allowed[i].machine);
         struct idset *gpus = idset_decode(allowed[i].gpus, NULL);
         char **list = environment(allowed[i].environment);
-        struct idset *left = gpu_env_allowed(topo, gpus, list, &err);
+        struct idset *left = gpu_environment_allowed(topo, gpus, list, &err);
         char *text = left ? idset_encode(left) : NULL;
         if (!text != !allowed[i].expect || (text && strcmp(text, allowed[i].expect) != 0))
             fail_msg("case %zu (%s): %s", i, allowed[i].environment, text ? text : "refused");
@@ -201,8 +201,8 @@ static void test_what_is_written_is_what_is_read(void **state)
                 if (bits >> g & 1)
                     idset_add(some, g);
             char *none[] = {NULL};
-            char **list = gpu_env_make(topo, some, none);
-            struct idset *left = gpu_env_allowed(topo, all, list, NULL);
+            char **list = gpu_environment_make(topo, some, none);
+            struct idset *left = gpu_environment_allowed(topo, all, list, NULL);
             bool only_amd = strcmp(names[i], "mixed") == 0 && !(bits & 0xa) && (bits & 0x14);
             if (!only_amd && !idset_equal(left, some))
                 fail_msg("%s: %s of %s", names[i], idset_encode(left), idset_encode(some));

@@ -36,7 +36,7 @@ static struct node *grouped_node(uint32_t first, uint32_t nlocal)
                                 .dialects = dialects_of(true, true)};
     node->server = pmi_server_new(&config, &group_ops, node);
     for (uint32_t i = 0; i < nlocal; i++) {
-        node->clients[i] = pmi_client_new(node->server, first + i, 0, node);
+        node->clients[i] = pmi_connection_new(node->server, first + i, 0, node);
         say(node, (int)i, INIT12);
         hear(node, (int)i, INIT12_OK);
     }
@@ -238,9 +238,9 @@ static void test_who_leaves_on_another_node_strands_them_too(void **state)
     struct pair pair = pair_new();
     struct node *here = pair.nodes[0];
     say_rank(&pair, 3, "cmd=finalize\n");
-    pmi_client_gone(pair.nodes[1]->clients[1]);
-    assert_true(pmi_client_in_groups(pair.nodes[1]->clients[1]));
-    assert_int_equal(pmi_client_barriers(pair.nodes[1]->clients[1]), 0);
+    pmi_connection_gone(pair.nodes[1]->clients[1]);
+    assert_true(pmi_connection_in_groups(pair.nodes[1]->clients[1]));
+    assert_int_equal(pmi_connection_barriers(pair.nodes[1]->clients[1]), 0);
     say_rank(&pair, 0, "cmd=barrier_in group=0,2:1\n");
     assert_false(pmi_server_missing(here->server, 3, 0));
     say_rank(&pair, 0, "cmd=barrier_in group=0,3:1\n");
@@ -260,7 +260,7 @@ static int enter_many(struct node *node, int client, const char *ranks, int coun
     char line[64];
     for (int i = 0; i < count; i++) {
         int len = snprintf(line, sizeof(line), "cmd=barrier_in group=%s:%d\n", ranks, i);
-        if (pmi_client_input(node->clients[client], line, (size_t)len, err) < 0)
+        if (pmi_connection_input(node->clients[client], line, (size_t)len, err) < 0)
             return i;
     }
     return count;
@@ -278,7 +278,7 @@ static void test_open_groups_and_open_requests_have_a_limit(void **state)
     static const char wait[] = "cmd=barrier_in group=2,0:1\n";
     int rc = 0, count = 0;
     for (; count < 5000 && !rc; count++)
-        rc = pmi_client_input(pair.nodes[1]->clients[0], wait, sizeof(wait) - 1, &err);
+        rc = pmi_connection_input(pair.nodes[1]->clients[0], wait, sizeof(wait) - 1, &err);
     assert_int_equal(count, 4097);
     assert_non_null(strstr(error_text(&err), "4096 requests wait for an answer"));
     error_clear(&err);
@@ -315,7 +315,7 @@ static void test_groups_that_are_over_count_no_more(void **state)
     struct error err = ERROR_INIT;
     struct pair pair = pair_new();
     assert_int_equal(enter_many(pair.nodes[0], 0, "0", 20000, &err), 20000);
-    buf_clear(pmi_client_output(pair.nodes[0]->clients[0]));
+    buf_clear(pmi_connection_output(pair.nodes[0]->clients[0]));
     for (int i = 0; i < 5000; i++) {
         char text[64], out[64];
         snprintf(text, sizeof(text), "cmd=barrier_in group=1,3:%d\n", i);
@@ -338,7 +338,7 @@ static void test_groups_whose_members_have_left_count_no_more(void **state)
         say(node, i, INIT12);
     assert_int_equal(enter_many(node, 0, "0,1", 3000, &err), 3000);
     say(node, 0, "cmd=finalize\n");
-    assert_false(pmi_client_gone(node->clients[0]));
+    assert_false(pmi_connection_gone(node->clients[0]));
     say(node, 1, "cmd=finalize\n");
     assert_int_equal(enter_many(node, 2, "2,3", 3000, &err), 3000);
     node_free(node);
@@ -471,10 +471,10 @@ static void world_open(struct tree_world *world)
         struct pmi_config config = {
             .size = NNODES, .nlocal = 1, .kvs = node->kvs, .dialects = dialects_of(true, true)};
         node->server = pmi_server_new(&config, &server_ops, node);
-        node->client = pmi_client_new(node->server, i, 0, node);
+        node->client = pmi_connection_new(node->server, i, 0, node);
         node->exchange = exchange_new(&leaf_ops, node, NNODES, 1);
-        assert_int_equal(pmi_client_input(node->client, INIT12, strlen(INIT12), NULL), 0);
-        buf_clear(pmi_client_output(node->client));
+        assert_int_equal(pmi_connection_input(node->client, INIT12, strlen(INIT12), NULL), 0);
+        buf_clear(pmi_connection_output(node->client));
     }
 }
 
@@ -501,13 +501,14 @@ static void test_neighbours_on_many_nodes_meet_in_twos(void **state)
                                "cmd=put key=k-%d-%d value=%d\ncmd=barrier_in group=%d,%d:5\n"
                                "cmd=barrier_in group=%d,%d:5\n",
                                round, i, i, i, next, last, i);
-            assert_int_equal(pmi_client_input(world.nodes[i].client, text, (size_t)len, NULL), 0);
+            assert_int_equal(pmi_connection_input(world.nodes[i].client, text, (size_t)len, NULL),
+                             0);
             if (round % 2)
                 world_run(&world);
         }
         world_run(&world);
         for (int i = 0; i < NNODES; i++) {
-            struct buf *output = pmi_client_output(world.nodes[i].client);
+            struct buf *output = pmi_connection_output(world.nodes[i].client);
             assert_string_equal(buf_text(output), PUT_OK TAG(5) TAG(5));
             buf_clear(output);
         }
@@ -525,10 +526,12 @@ static void test_what_is_put_is_there_whichever_exchange_is_over_first(void **st
     static const char first[] = "cmd=put key=a value=1\ncmd=barrier_in group=0,1:1\n"
                                 "cmd=barrier_in group=0,2:1\n";
     static const char second[] = "cmd=barrier_in group=0,2:1\n";
-    assert_int_equal(pmi_client_input(world.nodes[0].client, first, sizeof(first) - 1, NULL), 0);
-    assert_int_equal(pmi_client_input(world.nodes[2].client, second, sizeof(second) - 1, NULL), 0);
+    assert_int_equal(pmi_connection_input(world.nodes[0].client, first, sizeof(first) - 1, NULL),
+                     0);
+    assert_int_equal(pmi_connection_input(world.nodes[2].client, second, sizeof(second) - 1, NULL),
+                     0);
     world_run(&world);
-    assert_string_equal(buf_text(pmi_client_output(world.nodes[2].client)), TAG(1));
+    assert_string_equal(buf_text(pmi_connection_output(world.nodes[2].client)), TAG(1));
     assert_string_equal(kvs_get(world.nodes[2].kvs, "a"), "1");
     world_close(&world);
 }

@@ -256,7 +256,7 @@ static void test_claims_that_were_cut_off_or_changed_anywhere_give_no_core_twice
     assert_int_equal(claim_cores(a, "n0", "0-3", NULL), 0);
     int dir = open(instance_path(instance), O_RDONLY | O_DIRECTORY);
     size_t len;
-    char *whole = store_read(dir, "claims", 10000, &len);
+    char *whole = private_directory_read(dir, "claims", 10000, &len);
     for (size_t i = 0; i < len; i++) {
         write_claims(instance, whole, i);
         assert_int_equal(claim_cores(b, "n0", "0", NULL), 1);
@@ -312,7 +312,7 @@ static void test_a_number_that_somebody_is_about_to_take_is_left_to_them(void **
     uint64_t number = strtoull(program_id(a), NULL, 10);
     snprintf(path, sizeof(path), "%s/alive", instance_path(instance));
     int fd = open(path, O_RDWR);
-    assert_int_equal(store_lock_byte(fd, number + 1), 0);
+    assert_int_equal(private_directory_lock_byte(fd, number + 1), 0);
     struct program *b = new_program(instance);
     assert_int_equal(atol(program_id(b)), number + 2);
     close(fd);
@@ -330,7 +330,7 @@ static void test_a_file_of_the_context_is_written_whole(void **state)
     struct error err = ERROR_INIT;
     assert_int_equal(program_write(program, "spec.json", value, &err), 0);
     size_t len;
-    char *text = store_read(program_dir(program), "spec.json", 100, &len);
+    char *text = private_directory_read(program_dir(program), "spec.json", 100, &len);
     assert_string_equal(text, "{\"a\":[1,2]}");
     free(text);
     static const char *const bad[] = {"", "a/b", "../x", ".hidden"};
@@ -519,7 +519,7 @@ static void test_who_has_the_lock_is_named(void **state)
     if (pid == 0) {
         int fd = open(path, O_RDWR);
         snprintf(text, sizeof(text), "%-15d\n", (int)getpid());
-        if (store_lock(fd, true) == 0 && pwrite(fd, text, 16, 0) == 16)
+        if (private_directory_lock(fd, true) == 0 && pwrite(fd, text, 16, 0) == 16)
             raise(SIGSTOP);
         _exit(1);
     }
@@ -691,7 +691,7 @@ static void test_every_identity_has_an_instance_of_its_own(void **state)
     assert_string_equal(instance_path(again), instance_path(instances[0]));
     size_t len;
     int dir = open(instance_path(instances[1]), O_RDONLY | O_DIRECTORY);
-    char *text = store_read(dir, "identity", 1000, &len);
+    char *text = private_directory_read(dir, "identity", 1000, &len);
     assert_string_equal(text, "R file /a/b.json\n");
     free(text);
     close(dir);

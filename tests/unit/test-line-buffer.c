@@ -54,27 +54,27 @@ static void test_lines_are_passed_on_when_they_are_whole(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct lines lines;
+        struct line_buffer lines;
         struct seen seen = {BUF_INIT, BUF_INIT};
-        lines_init(&lines, cases[i].raw);
+        line_buffer_init(&lines, cases[i].raw);
         for (size_t j = 0; j < 6 && cases[i].feeds[j]; j++)
-            lines_feed(&lines, cases[i].feeds[j], strlen(cases[i].feeds[j]), see, &seen);
-        lines_end(&lines, see, &seen);
+            line_buffer_feed(&lines, cases[i].feeds[j], strlen(cases[i].feeds[j]), see, &seen);
+        line_buffer_end(&lines, see, &seen);
         assert_string_equal(buf_text(&seen.text), cases[i].expected);
         assert_int_equal(seen.empty, 0);
-        lines_free(&lines);
+        line_buffer_free(&lines);
         seen_free(&seen);
     }
 }
 
 /* A line of `len` bytes and its newline, fed `step` bytes at a time. */
-static void feed_long_line(struct lines *lines, size_t len, size_t step, struct seen *seen)
+static void feed_long_line(struct line_buffer *lines, size_t len, size_t step, struct seen *seen)
 {
     char *line = mem_alloc(len + 1);
     memset(line, 'x', len);
     line[len] = '\n';
     for (size_t at = 0; at < len + 1; at += step)
-        lines_feed(lines, line + at, step < len + 1 - at ? step : len + 1 - at, see, seen);
+        line_buffer_feed(lines, line + at, step < len + 1 - at ? step : len + 1 - at, see, seen);
     free(line);
 }
 
@@ -88,81 +88,82 @@ static size_t count_of(const struct buf *text, char c)
 
 static void test_long_lines_come_in_pieces_of_which_the_last_is_finished(void **state)
 {
-    static const size_t lengths[] = {LINES_MAX - 2, LINES_MAX - 1,     LINES_MAX,
-                                     LINES_MAX + 1, 2 * LINES_MAX - 1, 3 * LINES_MAX + 17};
+    static const size_t lengths[] = {LINE_BUFFER_MAX - 2,     LINE_BUFFER_MAX - 1,
+                                     LINE_BUFFER_MAX,         LINE_BUFFER_MAX + 1,
+                                     2 * LINE_BUFFER_MAX - 1, 3 * LINE_BUFFER_MAX + 17};
     static const size_t steps[] = {1, 4096, 65535, 65536, 65537, 1 << 20};
     (void)state;
     for (size_t i = 0; i < 36; i++) {
         size_t len = lengths[i / 6];
-        struct lines lines;
+        struct line_buffer lines;
         struct seen seen = {BUF_INIT, BUF_INIT};
-        lines_init(&lines, false);
+        line_buffer_init(&lines, false);
         feed_long_line(&lines, len, steps[i % 6], &seen);
         assert_int_equal(seen.all.len, len + 1);
-        assert_true(seen.longest <= LINES_MAX);
-        assert_int_equal(count_of(&seen.text, '>'), len / LINES_MAX);
+        assert_true(seen.longest <= LINE_BUFFER_MAX);
+        assert_int_equal(count_of(&seen.text, '>'), len / LINE_BUFFER_MAX);
         assert_int_equal(count_of(&seen.text, '|'), 1);
         assert_false(lines.inside);
         assert_int_equal(lines.rest.len, 0);
-        lines_free(&lines);
+        line_buffer_free(&lines);
         seen_free(&seen);
     }
 }
 
 static void test_the_end_of_a_long_last_line_is_not_empty(void **state)
 {
-    struct lines lines;
+    struct line_buffer lines;
     struct seen seen = {BUF_INIT, BUF_INIT};
-    char *text = mem_alloc(2 * LINES_MAX);
+    char *text = mem_alloc(2 * LINE_BUFFER_MAX);
     (void)state;
-    lines_init(&lines, false);
-    lines_feed(&lines, text, 2 * LINES_MAX, see, &seen);
-    assert_int_equal(seen.all.len, LINES_MAX);
+    line_buffer_init(&lines, false);
+    line_buffer_feed(&lines, text, 2 * LINE_BUFFER_MAX, see, &seen);
+    assert_int_equal(seen.all.len, LINE_BUFFER_MAX);
     assert_true(lines.inside);
-    lines_end(&lines, see, &seen);
-    assert_int_equal(seen.all.len, 2 * LINES_MAX);
+    line_buffer_end(&lines, see, &seen);
+    assert_int_equal(seen.all.len, 2 * LINE_BUFFER_MAX);
     assert_int_equal(buf_bytes(&seen.text)[seen.text.len - 1], '|');
     assert_int_equal(seen.empty, 0);
-    lines_free(&lines);
+    line_buffer_free(&lines);
     seen_free(&seen);
     free(text);
 }
 
 static void test_what_was_idle_is_passed_on_and_its_line_goes_on(void **state)
 {
-    struct lines lines;
+    struct line_buffer lines;
     struct seen seen = {BUF_INIT, BUF_INIT};
     (void)state;
-    lines_init(&lines, false);
-    lines_feed(&lines, "a\nname? ", 8, see, &seen);
+    line_buffer_init(&lines, false);
+    line_buffer_feed(&lines, "a\nname? ", 8, see, &seen);
     assert_string_equal(buf_text(&seen.text), "a\n|");
-    lines_idle(&lines, see, &seen);
-    lines_idle(&lines, see, &seen);
+    line_buffer_idle(&lines, see, &seen);
+    line_buffer_idle(&lines, see, &seen);
     assert_string_equal(buf_text(&seen.text), "a\n|name? |");
-    lines_feed(&lines, "b", 1, see, &seen);
-    lines_feed(&lines, "c\nd", 3, see, &seen);
-    lines_end(&lines, see, &seen);
-    lines_idle(&lines, see, &seen);
+    line_buffer_feed(&lines, "b", 1, see, &seen);
+    line_buffer_feed(&lines, "c\nd", 3, see, &seen);
+    line_buffer_end(&lines, see, &seen);
+    line_buffer_idle(&lines, see, &seen);
     assert_string_equal(buf_text(&seen.text), "a\n|name? |bc\n|d|");
     assert_int_equal(seen.empty, 0);
-    lines_free(&lines);
+    line_buffer_free(&lines);
     seen_free(&seen);
 }
 
 static void test_any_bytes_are_kept_NULs_included(void **state)
 {
-    struct lines lines;
+    struct line_buffer lines;
     struct seen seen = {BUF_INIT, BUF_INIT};
     char all[256];
     (void)state;
     for (int i = 0; i < 256; i++)
         all[i] = (char)i;
-    lines_init(&lines, false);
-    lines_feed(&lines, all, 256, see, &seen);
-    lines_end(&lines, see, &seen);
+    line_buffer_init(&lines, false);
+    line_buffer_feed(&lines, all, 256, see, &seen);
+    line_buffer_end(&lines, see, &seen);
     assert_int_equal(seen.all.len, 256);
     assert_memory_equal(buf_bytes(&seen.all), all, 256);
-    lines_free(&lines);
+    line_buffer_free(&lines);
     seen_free(&seen);
 }
 

@@ -38,11 +38,11 @@ static void world_close(struct world *world)
 /* A NUMA node that is there, and one that is not; false where the kernel does not say. */
 static bool find_nodes(uint32_t *there, uint32_t *gone)
 {
-    struct spawn_memory allowed;
-    if (spawn_memory_allowed(&allowed) < 0)
+    struct exec_memory allowed;
+    if (exec_memory_allowed(&allowed) < 0)
         return false;
-    for (uint32_t node = 0; node < SPAWN_MAX_MEMORIES; node++)
-        *(spawn_memory_has(&allowed, node) ? there : gone) = node;
+    for (uint32_t node = 0; node < EXEC_MAX_MEMORIES; node++)
+        *(exec_memory_has(&allowed, node) ? there : gone) = node;
     return true;
 }
 
@@ -56,12 +56,12 @@ static char *machine_of(uint32_t first, uint32_t second)
 static void test_memory_is_left_alone_unless_a_part_asks(void **state)
 {
     struct world world;
-    struct spawn_memory *sets;
+    struct exec_memory *sets;
     (void)state;
     world_open(&world, "numa:2 core:2 pu:1", SPEC_MEMORY_NONE);
-    assert_int_equal(memory_open(&world.launch, world.topo, &sets, NULL), 0);
+    assert_int_equal(memory_binding_open(&world.launch, world.topo, &sets, NULL), 0);
     assert_null(sets);
-    assert_null(memory_of(&world.launch, sets, &world.tasks[2]));
+    assert_null(memory_binding_of(&world.launch, sets, &world.tasks[2]));
     world_close(&world);
 }
 
@@ -69,19 +69,20 @@ static void test_local_memory_is_that_of_the_binding_s_domain(void **state)
 {
     uint32_t there, gone;
     struct world world;
-    struct spawn_memory *sets, expect = {{0}};
+    struct exec_memory *sets, expect = {{0}};
     struct error err = ERROR_INIT;
     (void)state;
     if (!find_nodes(&there, &gone))
         skip();
     char *machine = machine_of(gone, there); /* what no task of the part has does not matter */
     world_open(&world, machine, SPEC_MEMORY_LOCAL);
-    if (memory_open(&world.launch, world.topo, &sets, &err) < 0)
+    if (memory_binding_open(&world.launch, world.topo, &sets, &err) < 0)
         fail_msg("%s", error_text(&err));
-    spawn_memory_add(&expect, there);
-    assert_memory_equal(memory_of(&world.launch, sets, &world.tasks[2]), &expect, sizeof(expect));
-    assert_null(memory_of(&world.launch, sets, &world.tasks[0]));
-    assert_null(memory_of(&world.launch, sets, &world.tasks[1]));
+    exec_memory_add(&expect, there);
+    assert_memory_equal(memory_binding_of(&world.launch, sets, &world.tasks[2]), &expect,
+                        sizeof(expect));
+    assert_null(memory_binding_of(&world.launch, sets, &world.tasks[0]));
+    assert_null(memory_binding_of(&world.launch, sets, &world.tasks[1]));
     free(sets);
     world_close(&world);
     free(machine);
@@ -90,10 +91,10 @@ static void test_local_memory_is_that_of_the_binding_s_domain(void **state)
 static void check_refusal(const char *machine, const char *words)
 {
     struct world world;
-    struct spawn_memory *sets;
+    struct exec_memory *sets;
     struct error err = ERROR_INIT;
     world_open(&world, machine, SPEC_MEMORY_LOCAL);
-    assert_int_equal(memory_open(&world.launch, world.topo, &sets, &err), -1);
+    assert_int_equal(memory_binding_open(&world.launch, world.topo, &sets, &err), -1);
     assert_null(sets);
     if (strncmp(error_text(&err), words, strlen(words)) != 0)
         fail_msg("%s", error_text(&err));

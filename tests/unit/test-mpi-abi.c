@@ -173,10 +173,10 @@ static void test_a_program_is_accepted_that_would_load_it(void **state)
     snprintf(path, sizeof(path), "%s/mpich/lib/libmpi_abi.so.1", root);
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
         struct error err = ERROR_INIT;
-        struct linkage_source source = {"app", root, below(0, "debian"), "/dev/null",
-                                        .mpi_abi = path};
+        struct shared_libraries_source source = {"app", root, below(0, "debian"), "/dev/null",
+                                                 .mpi_abi = path};
         elf_file_write("app", &programs[i].program);
-        struct linkage *linkage = linkage_read(&source, &err);
+        struct shared_libraries *linkage = shared_libraries_read(&source, &err);
         assert_non_null(linkage);
         int rc = mpi_abi_accepts(linkage, path, programs[i].lenient, &err);
         if (programs[i].error ? rc == 0 || !strstr(error_text(&err), programs[i].error) : rc < 0)
@@ -184,7 +184,7 @@ static void test_a_program_is_accepted_that_would_load_it(void **state)
         if (rc == 0 && linkage->count == 1 &&
             strcmp(linkage->libraries[0].name, LIBRARY_MPI_ABI) == 0)
             assert_int_equal(linkage->libraries[0].maker, LIBRARY_MAKER_MPICH);
-        linkage_free(linkage);
+        shared_libraries_free(linkage);
         error_clear(&err);
     }
 }

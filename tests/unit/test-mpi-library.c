@@ -100,11 +100,11 @@ static const struct {
     {{"libmpifoo.so.1", "mylibmpich.so"}, NULL, NULL, NULL, NULL, 0},
 };
 
-static void libraries_fill(struct library *libraries, struct linkage *linkage,
+static void libraries_fill(struct library *libraries, struct shared_libraries *linkage,
                            const char *const *names)
 {
     static char texts[NLIBRARIES][128];
-    *linkage = (struct linkage){.libraries = libraries};
+    *linkage = (struct shared_libraries){.libraries = libraries};
     for (size_t i = 0; names[i]; i++) {
         strcpy(texts[i], names[i]);
         char *path = strchr(texts[i], '=');
@@ -129,13 +129,13 @@ static void test_the_library_of_the_abi_is_known_by_its_maker(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
         struct library library = {.name = (char *)LIBRARY_MPI_ABI, .maker = makers[i].maker};
-        struct linkage linkage = {.libraries = &library, .count = 1};
-        struct mpi_use use = mpi_use_of(&linkage);
+        struct shared_libraries linkage = {.libraries = &library, .count = 1};
+        struct mpi_library use = mpi_library_of(&linkage);
         assert_string_equal(use.mpi, makers[i].mpi);
         assert_ptr_equal(use.mpi_library, &library);
         assert_int_equal(use.family, makers[i].family);
         assert_int_equal(use.speaks, makers[i].speaks);
-        assert_int_equal(mpi_use_is_known(use.mpi), i > 0);
+        assert_int_equal(mpi_library_is_known(use.mpi), i > 0);
     }
 }
 
@@ -150,9 +150,9 @@ static void test_names_of_libraries_say_which_mpi_and_pmi_there_is(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct library libraries[NLIBRARIES];
-        struct linkage linkage;
+        struct shared_libraries linkage;
         libraries_fill(libraries, &linkage, cases[i].names);
-        struct mpi_use use = mpi_use_of(&linkage);
+        struct mpi_library use = mpi_library_of(&linkage);
         expect(cases[i].names[0], use.mpi, cases[i].mpi);
         expect(cases[i].names[0], use.mpi_library ? use.mpi_library->name : NULL, cases[i].library);
         expect(cases[i].names[0], use.how, cases[i].how);
@@ -186,11 +186,11 @@ static void test_it_is_said_whether_that_is_served(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(offers) / sizeof(offers[0]); i++) {
         struct library libraries[NLIBRARIES];
-        struct linkage linkage;
+        struct shared_libraries linkage;
         struct buf text = BUF_INIT;
         libraries_fill(libraries, &linkage, offers[i].names);
-        struct mpi_use use = mpi_use_of(&linkage);
-        bool finds = mpi_use_say(&use, offers[i].offered, offers[i].served, &text);
+        struct mpi_library use = mpi_library_of(&linkage);
+        bool finds = mpi_library_say(&use, offers[i].offered, offers[i].served, &text);
         assert_int_equal(finds, offers[i].finds);
         if (!strstr(buf_text(&text), offers[i].says))
             fail_msg("%s: %s", offers[i].names[0], buf_text(&text));
@@ -205,9 +205,9 @@ static void test_an_mpi_is_known_by_its_librarys_name(void **state)
     static const char *const others[] = {"libc.so.6", "libmpi_mpifh.so.40", "libpmix.so.2", ""};
     (void)state;
     for (size_t i = 0; i < sizeof(mpis) / sizeof(mpis[0]); i++)
-        assert_true(mpi_use_names_mpi(mpis[i]));
+        assert_true(mpi_library_names_mpi(mpis[i]));
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        assert_false(mpi_use_names_mpi(others[i]));
+        assert_false(mpi_library_names_mpi(others[i]));
 }
 
 int main(void)

@@ -37,7 +37,7 @@ static const char *file_with(const char *text)
 }
 
 /* "host:target/limit=cores" a node; '*' behind this machine's. */
-static char *shown(const struct nodes *nodes)
+static char *shown(const struct node_list *nodes)
 {
     struct buf text = BUF_INIT;
     for (size_t i = 0; i < nodes->count; i++) {
@@ -53,21 +53,21 @@ static char *shown(const struct nodes *nodes)
 static void assert_nodes(struct spec *spec, const char *want, const char *source)
 {
     struct error err = ERROR_INIT;
-    struct nodes *nodes = nodes_from_spec(spec, NOW, &err);
+    struct node_list *nodes = node_list_from_spec(spec, NOW, &err);
     if (!nodes)
         fail_msg("%s", error_text(&err));
     char *text = shown(nodes);
     assert_string_equal(text, want);
     assert_string_equal(nodes->source, source);
     free(text);
-    nodes_free(nodes);
+    node_list_free(nodes);
     spec_free(spec);
 }
 
 static void assert_refused(struct spec *spec, enum error_kind kind, const char *begins)
 {
     struct error err = ERROR_INIT;
-    assert_null(nodes_from_spec(spec, NOW, &err));
+    assert_null(node_list_from_spec(spec, NOW, &err));
     if (strncmp(error_text(&err), begins, strlen(begins)) != 0)
         fail_msg("%s", error_text(&err));
     assert_int_equal(err.kind, kind);
@@ -121,7 +121,7 @@ static void test_a_host_named_twice_is_one_node(void **state)
 
 static void test_names_of_this_machine_are_one_node(void **state)
 {
-    char *own = here_name();
+    char *own = localhost_name();
     char *text = mem_format("x.invalid\n%s:2\nlocalhost:3\n127.0.0.1:1\n::1 slots=1\n", own);
     char *want = mem_format("x.invalid:0/0=all %s*:1/7=all", own);
     char *source = mem_format("hostfile %s", path);
@@ -135,7 +135,7 @@ static void test_names_of_this_machine_are_one_node(void **state)
 
 static void test_this_machine_is_known_by_its_names_and_addresses(void **state)
 {
-    char *own = here_name();
+    char *own = localhost_name();
     char *label = mem_copy_text_n(own, strcspn(own, "."));
     const char *const ours[] = {own,         label,       "localhost", "LocalHost",
                                 "127.0.0.1", "127.3.2.1", "::1",       "0:0:0:0:0:0:0:1"};
@@ -143,10 +143,10 @@ static void test_this_machine_is_known_by_its_names_and_addresses(void **state)
                                   "localhost.x.invalid", "127.0.0.1.x.invalid", "128.0.0.1"};
     (void)state;
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-        if (!nodes_is_here(ours[i]))
+        if (!node_list_is_here(ours[i]))
             fail_msg("%s is not here", ours[i]);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (nodes_is_here(others[i]))
+        if (node_list_is_here(others[i]))
             fail_msg("%s is here", others[i]);
     free(own);
     free(label);
@@ -174,12 +174,12 @@ static void test_R_loses_what_is_excluded(void **state)
 {
     struct error err = ERROR_INIT;
     struct spec *spec = resources(R_OF(R_THREE, ""), "a.invalid,c.invalid");
-    struct nodes *nodes = nodes_from_spec(spec, NOW, &err);
+    struct node_list *nodes = node_list_from_spec(spec, NOW, &err);
     (void)state;
     assert_non_null(nodes);
     assert_int_equal(nodes->R->nnodes, 1);
     assert_int_equal(nodes->R->nodes[0].rank, 5);
-    nodes_free(nodes);
+    node_list_free(nodes);
     spec_free(spec);
 }
 
@@ -227,9 +227,9 @@ static void test_excluded_hosts_must_be_there_and_leave_some(void **state)
                    "--exclude: localhost is not among the nodes of --hosts");
 }
 
-static struct nodes *topologies(struct spec *spec, char ***descriptions, struct error *err)
+static struct node_list *topologies(struct spec *spec, char ***descriptions, struct error *err)
 {
-    struct nodes *nodes = nodes_from_topologies(spec, NOW, descriptions, err);
+    struct node_list *nodes = node_list_from_topologies(spec, NOW, descriptions, err);
     spec_free(spec);
     return nodes;
 }
@@ -243,7 +243,7 @@ static void test_topologies_name_nodes_with_their_descriptions(void **state)
     spec_add_topology(spec, "m=@/x=y.xml");
     spec_add_topology(spec, "n[0-2]=core:4 pu:2");
     spec->exclude = mem_copy_text("n1");
-    struct nodes *nodes = topologies(spec, &descriptions, &err);
+    struct node_list *nodes = topologies(spec, &descriptions, &err);
     assert_non_null(nodes);
     char *text = shown(nodes);
     assert_string_equal(text, "m:0/0=all n0:1/0=all n2:3/0=all");
@@ -253,7 +253,7 @@ static void test_topologies_name_nodes_with_their_descriptions(void **state)
     assert_null(descriptions[3]);
     free(text);
     spec_free_words(descriptions);
-    nodes_free(nodes);
+    node_list_free(nodes);
 }
 
 static void test_topologies_of_an_R_have_its_cores_only(void **state)
@@ -263,14 +263,14 @@ static void test_topologies_of_an_R_have_its_cores_only(void **state)
     char **descriptions;
     (void)state;
     spec_add_topology(spec, "c.invalid,a.invalid=core:4");
-    struct nodes *nodes = topologies(spec, &descriptions, &err);
+    struct node_list *nodes = topologies(spec, &descriptions, &err);
     assert_non_null(nodes);
     char *text = shown(nodes);
     assert_string_equal(text, "c.invalid:7/0=2 a.invalid:3/0=0-3");
     assert_int_equal(nodes->R->nnodes, 2);
     free(text);
     spec_free_words(descriptions);
-    nodes_free(nodes);
+    node_list_free(nodes);
 }
 
 static void test_topologies_that_contradict_are_refused(void **state)
@@ -296,24 +296,24 @@ static void test_many_hosts_are_told_apart_quickly(void **state)
 {
     struct error err = ERROR_INIT;
     struct spec *spec = hosts("n[0-99999],n[0-99999]", "n[1-99999]");
-    struct nodes *nodes = nodes_from_spec(spec, NOW, &err);
+    struct node_list *nodes = node_list_from_spec(spec, NOW, &err);
     (void)state;
     assert_non_null(nodes);
     assert_int_equal(nodes->count, 1);
-    nodes_free(nodes);
+    node_list_free(nodes);
     spec_free(spec);
 }
 
 static void test_an_index_finds_what_was_added_first(void **state)
 {
-    struct nodes_index *index = nodes_index_new(2);
+    struct nodes_index *index = node_index_new(2);
     (void)state;
-    assert_true(nodes_index_add(index, "a", 5) == NODES_INDEX_NONE);
-    assert_true(nodes_index_add(index, "b", 6) == NODES_INDEX_NONE);
-    assert_int_equal(nodes_index_add(index, "a", 7), 5);
-    assert_int_equal(nodes_index_find(index, "b"), 6);
-    assert_true(nodes_index_find(index, "c") == NODES_INDEX_NONE);
-    nodes_index_free(index);
+    assert_true(node_index_add(index, "a", 5) == NODE_INDEX_NONE);
+    assert_true(node_index_add(index, "b", 6) == NODE_INDEX_NONE);
+    assert_int_equal(node_index_add(index, "a", 7), 5);
+    assert_int_equal(node_index_find(index, "b"), 6);
+    assert_true(node_index_find(index, "c") == NODE_INDEX_NONE);
+    node_index_free(index);
 }
 
 int main(void)

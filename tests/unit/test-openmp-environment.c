@@ -13,7 +13,7 @@ static char *told(const char *machine, const char *cpus, uint32_t cores, const c
     struct topo *topo = topo_load_synthetic(machine, NULL);
     struct idset *set = idset_decode(cpus, NULL);
     struct buf out = BUF_INIT;
-    char **list = omp_env_make(topo, set, cores, environment);
+    char **list = openmp_environment_make(topo, set, cores, environment);
     for (char **entry = list; *entry; entry++)
         buf_printf(&out, "%s%s", out.len ? " " : "", *entry);
     spec_free_words(list);

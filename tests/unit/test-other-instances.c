@@ -31,14 +31,14 @@ static int say(const char *name, size_t len)
 
 static void expect_found(const char *cpus, const char *want)
 {
-    struct neighbours *own = neighbours_new("/tmp", "family");
+    struct neighbours *own = other_instances_new("/tmp", "family");
     struct idset *set = idset_decode(cpus, NULL);
-    char *got = neighbours_find(own, set);
+    char *got = other_instances_find(own, set);
     if (*want ? strncmp(got, want, strlen(want)) != 0 : *got)
         fail_msg("\"%s\", not \"%s\"", got, want);
     free(got);
     idset_free(set);
-    neighbours_free(own);
+    other_instances_free(own);
 }
 
 static void test_what_others_tell_is_found(void **state)
@@ -46,27 +46,28 @@ static void test_what_others_tell_is_found(void **state)
     (void)state;
     if (!alone())
         skip();
-    struct neighbours *other = neighbours_new("/", "other");
+    struct neighbours *other = other_instances_new("/", "other");
     struct idset *many = idset_new();
     for (uint32_t i = 0; i < 400; i += 2)
         idset_add(many, 1000 + i); /* in more names than one */
-    neighbours_tell(other, many);
+    other_instances_tell(other, many);
     expect_found("0-999,1001", "");
     expect_found("1000", "processor 1000 is also bound by a run of yours");
     expect_found("0,1100-1104,1398-3000",
                  "processors 1100,1102,1104,1398 are also bound by a run of");
     struct idset *few = idset_decode("3", NULL);
-    neighbours_tell(other, few);
+    other_instances_tell(other, few);
     expect_found("1000-1400", "");
     expect_found("3", "processor 3 is also bound by a run of yours");
-    neighbours_free(other);
+    other_instances_free(other);
     expect_found("3", "");
-    struct neighbours *same = neighbours_new("/tmp", "x"), *family = neighbours_new("/", "family");
-    neighbours_tell(same, few);
-    neighbours_tell(family, few);
+    struct neighbours *same = other_instances_new("/tmp", "x"),
+                      *family = other_instances_new("/", "family");
+    other_instances_tell(same, few);
+    other_instances_tell(family, few);
     expect_found("3", ""); /* the register tells of these */
-    neighbours_free(same);
-    neighbours_free(family);
+    other_instances_free(same);
+    other_instances_free(family);
     idset_free(few);
     idset_free(many);
 }
@@ -120,7 +121,7 @@ static void test_other_users_are_named(void **state)
         struct idset *cpus = idset_decode("0-3", NULL);
         if (setresuid(1, 1, 1) < 0)
             _exit(1);
-        neighbours_tell(neighbours_new("/tmp", "family"), cpus);
+        other_instances_tell(other_instances_new("/tmp", "family"), cpus);
         if (write(pipefd[1], "", 1) != 1)
             _exit(1);
         for (;;)

@@ -35,7 +35,7 @@ static const struct {
      4,
      "rank 5 on node1: exited with status 4\n2 more tasks failed after that\n"},
     {{{10, "exit", EXITED(4), NULL, "5", NULL},
-      {9, NULL, VERDICT_TIME_LIMIT, "too late", "", NULL}},
+      {9, NULL, OUTCOME_TIME_LIMIT, "too late", "", NULL}},
      NULL,
      124,
      "too late\n1 more task failed after that\n"},
@@ -116,7 +116,7 @@ static const struct {
      1,
      "rank 8 on node2: PMI: bad command\n"},
     {{{1, "start", EXITED(1), "no memory", "", "2"}}, NULL, 1, "node2: no memory\n"},
-    {{{1, NULL, VERDICT_TIME_LIMIT, "time limit of 2 s reached", "", NULL}},
+    {{{1, NULL, OUTCOME_TIME_LIMIT, "time limit of 2 s reached", "", NULL}},
      "0-15",
      124,
      "time limit of 2 s reached\n16 tasks were ended by tprun then\n"},
@@ -135,60 +135,60 @@ static const struct {
 static void add_end(struct verdict *verdict, uint64_t time, int status, const char *which)
 {
     struct idset *ranks = idset_decode(which, NULL), *nodes = idset_decode("0", NULL);
-    verdict_ended(verdict, time, status & 0x7f ? "signal" : "exit", status, NULL, ranks, nodes);
+    outcome_ended(verdict, time, status & 0x7f ? "signal" : "exit", status, NULL, ranks, nodes);
     idset_free(nodes);
     idset_free(ranks);
 }
 
 static void test_an_answer_to_a_signal_of_the_users_is_not_said(void **state)
 {
-    struct verdict *verdict = verdict_new();
+    struct verdict *verdict = outcome_new();
     struct buf lines = BUF_INIT;
     (void)state;
-    verdict_set_hosts(verdict, hosts);
-    verdict_told(verdict, SIGTERM);
+    outcome_set_hosts(verdict, hosts);
+    outcome_told(verdict, SIGTERM);
     add_end(verdict, 1, SIGTERM, "0");
     add_end(verdict, 2, EXITED(143), "1");
-    assert_int_equal(verdict_give(verdict, &lines), 143);
+    assert_int_equal(outcome_give(verdict, &lines), 143);
     assert_string_equal(buf_text(&lines), "");
     add_end(verdict, 3, EXITED(7), "2");
     add_end(verdict, 4, SIGSEGV, "3");
-    assert_int_equal(verdict_give(verdict, &lines), 143);
+    assert_int_equal(outcome_give(verdict, &lines), 143);
     assert_string_equal(buf_text(&lines), "rank 2 on node0: exited with status 7\n"
                                           "1 more task failed after that\n");
     buf_free(&lines);
-    verdict_free(verdict);
+    outcome_free(verdict);
 }
 
 static void test_what_has_to_be_said_is_said_after_the_first(void **state)
 {
-    struct verdict *verdict = verdict_new();
+    struct verdict *verdict = outcome_new();
     struct buf lines = BUF_INIT;
     (void)state;
-    verdict_set_hosts(verdict, hosts);
-    verdict_always(verdict, UINT64_MAX, 1, "node0: cannot end process 1");
-    assert_int_equal(verdict_give(verdict, &lines), 1);
+    outcome_set_hosts(verdict, hosts);
+    outcome_always(verdict, UINT64_MAX, 1, "node0: cannot end process 1");
+    assert_int_equal(outcome_give(verdict, &lines), 1);
     assert_string_equal(buf_text(&lines), "node0: cannot end process 1\n");
     buf_clear(&lines);
     add_end(verdict, 3, EXITED(7), "2");
-    assert_int_equal(verdict_give(verdict, &lines), 7);
+    assert_int_equal(outcome_give(verdict, &lines), 7);
     assert_string_equal(buf_text(&lines), "rank 2 on node0: exited with status 7\n"
                                           "node0: cannot end process 1\n");
     buf_free(&lines);
-    verdict_free(verdict);
+    outcome_free(verdict);
 }
 
 static void tell_one(struct verdict *verdict, const struct taskmap *map, const struct ended *ended)
 {
     if (!ended->why) {
-        verdict_other(verdict, ended->time, ended->status, ended->text);
+        outcome_other(verdict, ended->time, ended->status, ended->text);
         return;
     }
     struct idset *ranks = idset_decode(ended->ranks, NULL);
     struct idset *nodes = idset_decode(ended->node ? ended->node : "", NULL);
     IDSET_FOREACH(rank, ranks)
     idset_add(nodes, taskmap_node(map, rank));
-    verdict_ended(verdict, ended->time, ended->why, ended->status, ended->text, ranks, nodes);
+    outcome_ended(verdict, ended->time, ended->why, ended->status, ended->text, ranks, nodes);
     idset_free(nodes);
     idset_free(ranks);
 }
@@ -196,14 +196,14 @@ static void tell_one(struct verdict *verdict, const struct taskmap *map, const s
 static void tell_victims(struct verdict *verdict, const char *text)
 {
     struct idset *ranks = idset_decode(text, NULL);
-    verdict_victims(verdict, ranks);
+    outcome_victims(verdict, ranks);
     idset_free(ranks);
 }
 
 static void check_lines(const struct verdict *verdict, int status, const char *expected)
 {
     struct buf lines = BUF_INIT;
-    assert_int_equal(verdict_give(verdict, &lines), status);
+    assert_int_equal(outcome_give(verdict, &lines), status);
     assert_string_equal(buf_text(&lines), expected);
     buf_free(&lines);
 }
@@ -214,14 +214,14 @@ static void test_the_first_bad_end_decides_and_all_are_told_in_few_lines(void **
     struct taskmap *map = taskmap_decode("[[0,4,4,1]]", NULL);
     assert_non_null(map);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct verdict *verdict = verdict_new();
-        verdict_set_hosts(verdict, hosts);
+        struct verdict *verdict = outcome_new();
+        outcome_set_hosts(verdict, hosts);
         for (size_t k = 0; k < 4 && cases[i].ended[k].ranks; k++)
             tell_one(verdict, map, &cases[i].ended[k]);
         if (cases[i].victims)
             tell_victims(verdict, cases[i].victims);
         check_lines(verdict, cases[i].status, cases[i].lines);
-        verdict_free(verdict);
+        outcome_free(verdict);
     }
     taskmap_free(map);
 }
@@ -229,15 +229,15 @@ static void test_the_first_bad_end_decides_and_all_are_told_in_few_lines(void **
 static void test_without_a_bad_end_there_is_nothing_to_say(void **state)
 {
     (void)state;
-    struct verdict *verdict = verdict_new();
-    assert_true(verdict_empty(verdict));
+    struct verdict *verdict = outcome_new();
+    assert_true(outcome_empty(verdict));
     check_lines(verdict, 0, "");
     tell_victims(verdict, "0-3");
-    assert_true(verdict_empty(verdict));
-    verdict_other(verdict, 5, 1, "lost");
-    assert_false(verdict_empty(verdict));
-    verdict_free(verdict);
-    verdict_free(NULL);
+    assert_true(outcome_empty(verdict));
+    outcome_other(verdict, 5, 1, "lost");
+    assert_false(outcome_empty(verdict));
+    outcome_free(verdict);
+    outcome_free(NULL);
 }
 
 static void test_hosts_are_named_in_the_order_of_nodes_and_each_once(void **state)
@@ -245,40 +245,40 @@ static void test_hosts_are_named_in_the_order_of_nodes_and_each_once(void **stat
     (void)state;
     struct taskmap *map = taskmap_decode("0,2;1,3", NULL);
     struct ended ended = {1, "exit", EXITED(2), NULL, "1,3", NULL};
-    struct verdict *verdict = verdict_new();
+    struct verdict *verdict = outcome_new();
     assert_non_null(map);
-    verdict_set_hosts(verdict, hosts);
+    outcome_set_hosts(verdict, hosts);
     tell_one(verdict, map, &ended);
     check_lines(verdict, 2, "ranks 1,3 on node1: exited with status 2\n");
-    verdict_free(verdict);
+    outcome_free(verdict);
     taskmap_free(map);
 }
 
 static void test_victims_told_twice_count_once(void **state)
 {
     (void)state;
-    struct verdict *verdict = verdict_new();
-    verdict_other(verdict, 1, 130, "interrupted");
+    struct verdict *verdict = outcome_new();
+    outcome_other(verdict, 1, 130, "interrupted");
     tell_victims(verdict, "0-3");
     tell_victims(verdict, "2-5");
     check_lines(verdict, 130, "interrupted\n6 tasks were ended by tprun then\n");
     check_lines(verdict, 130, "interrupted\n6 tasks were ended by tprun then\n");
-    verdict_free(verdict);
+    outcome_free(verdict);
 }
 
 static void test_what_is_told_is_copied(void **state)
 {
     (void)state;
     char why[] = "start", text[] = "no room";
-    struct verdict *verdict = verdict_new();
+    struct verdict *verdict = outcome_new();
     struct idset *none = idset_new(), *node = idset_decode("1", NULL);
-    verdict_set_hosts(verdict, hosts);
-    verdict_ended(verdict, 1, why, EXITED(1), text, none, node);
+    outcome_set_hosts(verdict, hosts);
+    outcome_ended(verdict, 1, why, EXITED(1), text, none, node);
     idset_free(none);
     idset_free(node);
     why[0] = text[0] = 'X';
     check_lines(verdict, 1, "node1: no room\n");
-    verdict_free(verdict);
+    outcome_free(verdict);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 static char *draw(const struct picture_world *world, unsigned show)
 {
     struct layout *layout = world_layout(world);
-    char *text = layout_draw(layout, &world->request, show);
+    char *text = picture_text(layout, &world->request, show);
     layout_free(layout);
     return text;
 }
@@ -160,7 +160,7 @@ static void test_too_many_tasks_of_a_node_are_counted_not_drawn(void **state)
     world_start(&world);
     world_add(&world, "n0", world_topo("core:4 pu:1"), NULL);
     world.parts[0] =
-        (struct layout_part){.ntasks = DRAW_MAX_TASKS + 1, .map = "core", .oversubscribe = true};
+        (struct layout_part){.ntasks = PICTURE_MAX_TASKS + 1, .map = "core", .oversubscribe = true};
     world.request.nparts = 1;
     char *text = draw(&world, LAYOUT_SHOW_MAP | LAYOUT_SHOW_BIND);
     check_width("tasks", text);
@@ -169,7 +169,7 @@ static void test_too_many_tasks_of_a_node_are_counted_not_drawn(void **state)
     assert_non_null(strstr(text, "  n0:\n    more than 65536 tasks are not listed; --format=json "
                                  "has all\n"));
     free(text);
-    world.parts[0].ntasks = DRAW_MAX_TASKS;
+    world.parts[0].ntasks = PICTURE_MAX_TASKS;
     text = draw(&world, LAYOUT_SHOW_MAP | LAYOUT_SHOW_BIND);
     assert_null(strstr(text, "more than"));
     assert_non_null(strstr(text, "0,4..65532"));

@@ -297,7 +297,7 @@ static void test_a_picture_names_the_shape(void **state)
             world.parts[0].slots = NULL;
             layout = layout_make(&world.request, &err);
         }
-        char *text = layout_draw(layout, &world.request, LAYOUT_SHOW_MAP);
+        char *text = picture_text(layout, &world.request, LAYOUT_SHOW_MAP);
         if (strncmp(text, cases[i].line, strlen(cases[i].line)) != 0)
             fail_msg("%s", text);
         free(text);

@@ -20,43 +20,48 @@ enum { ALL = SIMPLE | PX, AUTO = SPEC_PMI_AUTO };
 /* ---- by a linkage ---- */
 
 static const struct {
-    enum linkage_kind kind;
+    enum shared_libraries_kind kind;
     bool closed;
     const char *names[NLIBRARIES + 1];
     unsigned pmi, with_pmix, without;
 } choices[] = {
-    {LINKAGE_DYNAMIC, false, {"libmpi.so.40", "libopen-pal.so.40"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libmpi.so.12", "libopen-pal.so.13"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"liboshmem.so.40"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libmpi_ibm.so.3"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libmpi.so.40", "libpmi2.so.0"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libc.so.6", "libpmix.so.2"}, AUTO, PX, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libmpich.so.12"}, AUTO, SIMPLE, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libmpi.so.12", "libpmi2.so.0"}, AUTO, SIMPLE, SIMPLE},
-    {LINKAGE_DYNAMIC,
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpi.so.40", "libopen-pal.so.40"}, AUTO, PX, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpi.so.12", "libopen-pal.so.13"}, AUTO, PX, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"liboshmem.so.40"}, AUTO, PX, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpi_ibm.so.3"}, AUTO, PX, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpi.so.40", "libpmi2.so.0"}, AUTO, PX, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libc.so.6", "libpmix.so.2"}, AUTO, PX, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpich.so.12"}, AUTO, SIMPLE, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpi.so.12", "libpmi2.so.0"}, AUTO, SIMPLE, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC,
      false,
      {"libmpi.so.12", "libpmi.so.0", "libslurm.so.38"},
      AUTO,
      SIMPLE,
      SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libmpi_gnu_123.so.12", "libpals.so.0"}, AUTO, SIMPLE, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libpmi.so.0"}, AUTO, SIMPLE, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libpmi2.so.0"}, AUTO, SIMPLE, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC,
+     false,
+     {"libmpi_gnu_123.so.12", "libpals.so.0"},
+     AUTO,
+     SIMPLE,
+     SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libpmi.so.0"}, AUTO, SIMPLE, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libpmi2.so.0"}, AUTO, SIMPLE, SIMPLE},
     /* made with PMIx, MPICH may have nothing else */
-    {LINKAGE_DYNAMIC, false, {"libmpi.so.12", "libpmix.so.2"}, AUTO, ALL, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libmpi_abi.so.1"}, AUTO, ALL, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libmpi.so.99"}, AUTO, ALL, SIMPLE},
-    {LINKAGE_DYNAMIC, false, {"libc.so.6"}, AUTO, ALL, SIMPLE},
-    {LINKAGE_DYNAMIC, true, {"libc.so.6"}, AUTO, SIMPLE, SIMPLE},
-    {LINKAGE_SCRIPT, false, {NULL}, AUTO, ALL, SIMPLE},
-    {LINKAGE_STATIC, false, {NULL}, AUTO, ALL, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpi.so.12", "libpmix.so.2"}, AUTO, ALL, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpi_abi.so.1"}, AUTO, ALL, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpi.so.99"}, AUTO, ALL, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libc.so.6"}, AUTO, ALL, SIMPLE},
+    {SHARED_LIBRARIES_DYNAMIC, true, {"libc.so.6"}, AUTO, SIMPLE, SIMPLE},
+    {SHARED_LIBRARIES_SCRIPT, false, {NULL}, AUTO, ALL, SIMPLE},
+    {SHARED_LIBRARIES_STATIC, false, {NULL}, AUTO, ALL, SIMPLE},
     /* what --pmi names is for all */
-    {LINKAGE_DYNAMIC, false, {"libmpi.so.40"}, P1, P1, P1},
-    {LINKAGE_DYNAMIC, false, {"libmpich.so.12"}, PX, PX, NONE},
-    {LINKAGE_DYNAMIC, true, {"libc.so.6"}, PX, PX, NONE},
-    {LINKAGE_DYNAMIC, false, {"libmpich.so.12"}, P2 | PX, P2 | PX, P2},
-    {LINKAGE_DYNAMIC, false, {"libmpich.so.12"}, NONE, NONE, NONE},
-    {LINKAGE_SCRIPT, false, {NULL}, NONE, NONE, NONE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpi.so.40"}, P1, P1, P1},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpich.so.12"}, PX, PX, NONE},
+    {SHARED_LIBRARIES_DYNAMIC, true, {"libc.so.6"}, PX, PX, NONE},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpich.so.12"}, P2 | PX, P2 | PX, P2},
+    {SHARED_LIBRARIES_DYNAMIC, false, {"libmpich.so.12"}, NONE, NONE, NONE},
+    {SHARED_LIBRARIES_SCRIPT, false, {NULL}, NONE, NONE, NONE},
 };
 
 static void test_a_program_is_offered_what_its_libraries_call_for(void **state)
@@ -64,7 +69,7 @@ static void test_a_program_is_offered_what_its_libraries_call_for(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
         struct library libraries[NLIBRARIES] = {0};
-        struct linkage linkage = {
+        struct shared_libraries linkage = {
             .kind = choices[i].kind, .libraries = libraries, .closed = choices[i].closed};
         for (; choices[i].names[linkage.count]; linkage.count++)
             libraries[linkage.count].name = (char *)choices[i].names[linkage.count];
@@ -78,7 +83,7 @@ static void test_a_program_is_offered_what_its_libraries_call_for(void **state)
 
 static void test_one_that_cannot_be_read_is_offered_all(void **state)
 {
-    struct linkage_source nowhere = {"/no/such/program", "/", NULL, "/dev/null"};
+    struct shared_libraries_source nowhere = {"/no/such/program", "/", NULL, "/dev/null"};
     (void)state;
     assert_int_equal(pmi_choice_of(AUTO, true, NULL), ALL);
     assert_int_equal(pmi_choice_read(AUTO, true, &nowhere), ALL);
@@ -114,7 +119,7 @@ static void test_what_an_mpi_needs_itself_counts(void **state)
                                  made = {.needs = {"libpmix.so.2"}},
                                  program = {.needs = {"libuser.so", "libc.so.6"}},
                                  user = {.needs = {"libmpi.so.12"}};
-    struct linkage_source source = {"app", root, "lib", "/dev/null"};
+    struct shared_libraries_source source = {"app", root, "lib", "/dev/null"};
     (void)state;
     elf_file_write("app", &program);
     elf_file_write("lib/libuser.so", &user);
@@ -134,7 +139,8 @@ static void test_reading_ends_with_what_the_first_mpi_needs(void **state)
                                  deep = {.needs = {"libdeep.so"}};
     static const char *const names[] = {"libfirst.so", "libmpi.so.40", "libtail.so", "libone.so",
                                         "libopen-rte.so.40"};
-    struct linkage_source source = {"app", root, "lib", "/dev/null", mpi_use_names_mpi};
+    struct shared_libraries_source source = {"app", root, "lib", "/dev/null",
+                                             mpi_library_names_mpi};
     (void)state;
     elf_file_write("app", &program);
     elf_file_write("lib/libfirst.so", &first);
@@ -142,17 +148,17 @@ static void test_reading_ends_with_what_the_first_mpi_needs(void **state)
     elf_file_write("lib/libtail.so", &deep);
     elf_file_write("lib/libone.so", &deep);
     elf_file_write("lib/libopen-rte.so.40", &deep);
-    struct linkage *linkage = linkage_read(&source, NULL);
+    struct shared_libraries *linkage = shared_libraries_read(&source, NULL);
     assert_non_null(linkage);
     assert_int_equal(linkage->count, sizeof(names) / sizeof(names[0]));
     for (size_t i = 0; i < linkage->count; i++)
         assert_string_equal(linkage->libraries[i].name, names[i]);
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
     source.last = NULL;
-    linkage = linkage_read(&source, NULL);
+    linkage = shared_libraries_read(&source, NULL);
     assert_non_null(linkage);
     assert_int_equal(linkage->count, sizeof(names) / sizeof(names[0]) + 1);
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
 }
 
 /* ---- variables ---- */
@@ -167,7 +173,7 @@ static void test_reading_ends_with_what_the_first_mpi_needs(void **state)
 static const struct {
     unsigned offered;
     const char *has; /* set already; or NULL */
-    const char *list[PMI_ENV_MAX + 1];
+    const char *list[PMI_ENVIRONMENT_MAX + 1];
 } variables[] = {
     {NONE, NULL, {NULL}},
     {P1, NULL, {NO_X}},
@@ -194,8 +200,8 @@ static void test_memory_that_tasks_share_has_its_directory(void **state)
 {
     const char *bare[] = {"A=b", NULL}, *set[] = {"OMPI_MCA_btl_vader_backing_directory=/x", NULL};
     (void)state;
-    char **list = pmi_env_make(PX, (char *const *)bare, "/here", NULL, true);
-    char **but_one = pmi_env_make(PX, (char *const *)set, "/here", NULL, false);
+    char **list = pmi_environment_make(PX, (char *const *)bare, "/here", NULL, true);
+    char **but_one = pmi_environment_make(PX, (char *const *)set, "/here", NULL, false);
     for (size_t i = 0; i < 4; i++)
         assert_string_equal(list[6 + i], memories[i]);
     assert_string_equal(list[10], "OMPI_MCA_mpi_oversubscribe=1");
@@ -205,7 +211,7 @@ static void test_memory_that_tasks_share_has_its_directory(void **state)
     assert_null(but_one[9]);
     spec_free_words(list);
     spec_free_words(but_one);
-    list = pmi_env_make(SIMPLE, (char *const *)bare, "/here", NULL, true);
+    list = pmi_environment_make(SIMPLE, (char *const *)bare, "/here", NULL, true);
     assert_string_equal(list[0], NO_X);
     assert_null(list[1]);
     spec_free_words(list);
@@ -216,8 +222,8 @@ static void test_variables_are_set_for_what_is_offered_unless_they_are_set(void 
     (void)state;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         const char *environment[] = {"A=b", variables[i].has, NULL};
-        char **list =
-            pmi_env_make(variables[i].offered, (char *const *)environment, NULL, NULL, false);
+        char **list = pmi_environment_make(variables[i].offered, (char *const *)environment, NULL,
+                                           NULL, false);
         size_t n = 0;
         for (; list[n] && variables[i].list[n]; n++)
             assert_string_equal(list[n], variables[i].list[n]);
@@ -232,19 +238,20 @@ static void test_kinds_of_memory_are_asked_of_open_mpi(void **state)
 {
     const char *bare[] = {"A=b", NULL}, *set[] = {"OMPI_MCA_mpi_memory_alloc_kinds=mpi", NULL};
     (void)state;
-    char **list = pmi_env_make(PX, (char *const *)bare, NULL, "system,cuda", false);
-    char **own = pmi_env_make(PX, (char *const *)set, NULL, "system,cuda", false);
-    char **simple = pmi_env_make(SIMPLE, (char *const *)bare, NULL, "system,cuda", false);
+    char **list = pmi_environment_make(PX, (char *const *)bare, NULL, "system,cuda", false);
+    char **own = pmi_environment_make(PX, (char *const *)set, NULL, "system,cuda", false);
+    char **simple = pmi_environment_make(SIMPLE, (char *const *)bare, NULL, "system,cuda", false);
     const char *name = "OMPI_MCA_mpi_memory_alloc_kinds";
-    assert_string_equal(spec_env_value(list, name), "system,cuda");
-    assert_null(spec_env_value(own, name));
-    assert_null(spec_env_value(simple, name));
+    assert_string_equal(env_value(list, name), "system,cuda");
+    assert_null(env_value(own, name));
+    assert_null(env_value(simple, name));
     spec_free_words(list);
-    list = pmi_env_make(PX, (char *const *)bare, "/here", "system,cuda", true); /* all there are */
+    list = pmi_environment_make(PX, (char *const *)bare, "/here", "system,cuda",
+                                true); /* all there are */
     size_t count = 0;
     while (list[count])
         count++;
-    assert_int_equal(count, PMI_ENV_MAX);
+    assert_int_equal(count, PMI_ENVIRONMENT_MAX);
     spec_free_words(list);
     spec_free_words(own);
     spec_free_words(simple);

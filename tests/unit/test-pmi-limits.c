@@ -18,7 +18,7 @@ static void on_limited(void *arg, struct pmi_client *client, const char *what)
 {
     (void)arg;
     owner.nlimited++;
-    owner.rank = pmi_client_rank(client);
+    owner.rank = pmi_connection_rank(client);
     snprintf(owner.what, sizeof(owner.what), "%s", what);
 }
 
@@ -64,9 +64,9 @@ static struct node *limited_node(const char *greeting)
                                 .kvs = node->kvs,
                                 .dialects = dialects_of(true, true)};
     node->server = pmi_server_new(&config, &limited_ops, node);
-    node->clients[0] = pmi_client_new(node->server, 3, 0, node);
+    node->clients[0] = pmi_connection_new(node->server, 3, 0, node);
     say(node, 0, greeting);
-    buf_clear(pmi_client_output(node->clients[0]));
+    buf_clear(pmi_connection_output(node->clients[0]));
     return node;
 }
 
@@ -100,17 +100,17 @@ static void test_who_does_not_read_is_not_read(void **state)
     (void)state;
     struct node *node = limited_node(INIT);
     struct pmi_client *client = node->clients[0];
-    struct buf *output = pmi_client_output(client), many = BUF_INIT;
+    struct buf *output = pmi_connection_output(client), many = BUF_INIT;
     size_t asked = 0, answered = 0, most = 0;
     for (int i = 0; i < 400; i++)
         buf_add_text(&many, ASK);
     for (int turn = 0; turn < 20; turn++) {
-        for (int i = 0; i < 100 && pmi_client_wants_input(client); i++, asked += 400)
+        for (int i = 0; i < 100 && pmi_connection_wants_input(client); i++, asked += 400)
             say(node, 0, buf_text(&many));
-        assert_false(pmi_client_wants_input(client));
+        assert_false(pmi_connection_wants_input(client));
         most = output->len > most ? output->len : most;
         answered += count_answers(output);
-        while (pmi_client_go_on(client)) /* it takes what there is, again and again */
+        while (pmi_connection_go_on(client)) /* it takes what there is, again and again */
             answered += count_answers(output);
         assert_int_equal(answered, asked);
     }
@@ -129,13 +129,13 @@ static void test_a_finalize_behind_many_requests_is_heard(void **state)
     (void)state;
     struct node *node = limited_node(INIT);
     struct pmi_client *client = node->clients[0];
-    for (int i = 0; i < 1000 && pmi_client_wants_input(client); i++)
+    for (int i = 0; i < 1000 && pmi_connection_wants_input(client); i++)
         say(node, 0, ASK);
     say(node, 0, ASK ASK "cmd=finalize\n"); /* what was read before the owner looked */
-    assert_int_equal(pmi_client_state(client), PMI_RUNNING);
-    buf_clear(pmi_client_output(client));
-    assert_true(pmi_client_go_on(client));
-    assert_int_equal(pmi_client_state(client), PMI_FINALIZED);
+    assert_int_equal(pmi_connection_state(client), PMI_RUNNING);
+    buf_clear(pmi_connection_output(client));
+    assert_true(pmi_connection_go_on(client));
+    assert_int_equal(pmi_connection_state(client), PMI_FINALIZED);
     node_free(node);
 }
 
@@ -149,7 +149,7 @@ static void test_a_client_may_put_so_much(void **state)
     for (;; count++) {
         snprintf(line, sizeof(line), "cmd=put key=k%zu value=%s\n", count, value);
         say(node, 0, line);
-        struct buf *output = pmi_client_output(node->clients[0]);
+        struct buf *output = pmi_connection_output(node->clients[0]);
         bool good = !strcmp(buf_text(output), PUT_OK);
         if (!good)
             break;
@@ -180,7 +180,7 @@ static void test_attributes_count_too(void **state)
     memset(value, 'v', 1000);
     for (; count < 20000 && !owner.nlimited; count++) {
         snprintf(body, sizeof(body), "cmd=info-putnodeattr;key=k%zu;value=%s;", count, value);
-        buf_clear(pmi_client_output(node->clients[0]));
+        buf_clear(pmi_connection_output(node->clients[0]));
         say_frame(node, body);
     }
     hear_frame(node, "cmd=info-putnodeattr-response;rc=14;errmsg=too much was put;");
@@ -204,7 +204,7 @@ static void test_names_and_spawns_that_wait_are_few(void **state)
     assert_string_equal(owner.what,
                         "64 of its names and spawns wait for an answer, and one more was refused");
     pmi_request_named(owner.requests[--owner.nrequests], false, NULL);
-    buf_clear(pmi_client_output(node->clients[0]));
+    buf_clear(pmi_connection_output(node->clients[0]));
     say_frame(node, "cmd=name-lookup;thrid=3;name=s;");
     hear(node, 0, "");
     node_free(node);
@@ -223,7 +223,7 @@ static void test_a_threads_mark_is_short(void **state)
     mark[64] = 't';
     body = mem_format("cmd=job-getid;thrid=%s;", mark);
     char *frame = mem_format("%6zu%s", strlen(body), body);
-    assert_int_equal(pmi_client_input(node->clients[0], frame, strlen(frame), &err), -1);
+    assert_int_equal(pmi_connection_input(node->clients[0], frame, strlen(frame), &err), -1);
     assert_non_null(strstr(error_text(&err), "a thrid= of more than 64 bytes: \"cmd=job-getid"));
     free(frame), free(body);
     error_clear(&err);

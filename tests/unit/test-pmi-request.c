@@ -28,14 +28,14 @@ static void on_name(void *arg, struct pmi_request *request, enum pmi_name name, 
                     const char *port)
 {
     static const char *const names[] = {"publish", "unpublish", "lookup"};
-    assert_ptr_equal(pmi_client_data(pmi_request_client(request)), arg);
+    assert_ptr_equal(pmi_connection_data(pmi_request_client(request)), arg);
     owner.request = request;
     buf_printf(&owner.asked, "%s <%s> <%s>\n", names[name], service, port ? port : "-");
     if (owner.at_once)
         pmi_request_named(request, true, name == PMI_NAME_LOOKUP ? "p#1" : NULL);
 }
 
-static void on_spawn(void *arg, struct pmi_request *request, const struct pmi_spawn *spawn)
+static void on_spawn(void *arg, struct pmi_request *request, const struct spawn_request *spawn)
 {
     (void)arg;
     owner.request = request;
@@ -43,7 +43,7 @@ static void on_spawn(void *arg, struct pmi_request *request, const struct pmi_sp
         buf_printf(&owner.asked, "preput <%s> <%s>\n", spawn->preputs.list[i].key,
                    spawn->preputs.list[i].value);
     for (size_t i = 0; i < spawn->nblocks; i++) {
-        const struct pmi_spawn_block *block = &spawn->blocks[i];
+        const struct spawn_request_block *block = &spawn->blocks[i];
         buf_printf(&owner.asked, "%u:", block->maxprocs);
         for (char **arg_at = block->argv; *arg_at; arg_at++)
             buf_printf(&owner.asked, " <%s>", *arg_at);
@@ -58,7 +58,7 @@ static void on_spawn(void *arg, struct pmi_request *request, const struct pmi_sp
 
 static void on_value(void *arg, struct pmi_request *request, const char *key)
 {
-    assert_ptr_equal(pmi_client_data(pmi_request_client(request)), arg);
+    assert_ptr_equal(pmi_connection_data(pmi_request_client(request)), arg);
     owner.request = request;
     buf_printf(&owner.asked, "value <%s>\n", key);
     if (owner.at_once)
@@ -102,7 +102,7 @@ static struct node *asking_node(bool at_once, uint32_t nlocal)
                                 .dialects = dialects_of(true, true)};
     node->server = pmi_server_new(&config, &asking_ops, node);
     for (uint32_t i = 0; i < nlocal; i++)
-        node->clients[i] = pmi_client_new(node->server, i, 0, node);
+        node->clients[i] = pmi_connection_new(node->server, i, 0, node);
     return node;
 }
 
@@ -124,7 +124,7 @@ static void greet2(struct node *node, int client)
 {
     say(node, client, HELLO2);
     say_frame(node, client, "cmd=fullinit;pmirank=0;");
-    buf_clear(pmi_client_output(node->clients[client]));
+    buf_clear(pmi_connection_output(node->clients[client]));
 }
 
 static const struct {
@@ -262,8 +262,8 @@ static void test_a_request_without_its_fields_is_refused(void **state)
     struct node *node = asking_node(true, 2);
     struct error err = ERROR_INIT;
     say(node, 0, INIT);
-    assert_int_equal(pmi_client_input(node->clients[0], "cmd=publish_name service=svc\n", 29, &err),
-                     -1);
+    assert_int_equal(
+        pmi_connection_input(node->clients[0], "cmd=publish_name service=svc\n", 29, &err), -1);
     assert_string_equal(error_text(&err),
                         "no port= in a PMI-1 request: \"cmd=publish_name service=svc\"");
     greet2(node, 1);
@@ -279,7 +279,7 @@ static void test_an_answer_may_come_after_the_client_went(void **state)
     struct node *node = asking_node(false, 2);
     say(node, 0, INIT "cmd=lookup_name service=svc\n");
     say(node, 1, INIT "cmd=lookup_name service=svc\n");
-    pmi_client_gone(node->clients[1]);
+    pmi_connection_gone(node->clients[1]);
     pmi_request_named(owner.request, true, "x");
     node_free(node); /* one is still open */
 }
@@ -400,7 +400,7 @@ static void test_a_spawn_has_a_limit(void **state)
     int rc = 0;
     say(node, 0, INIT "mcmd=spawn\n");
     for (int i = 0; i < 200000 && !rc; i++)
-        rc = pmi_client_input(node->clients[0], "arg1=0123456789\n", 16, &err);
+        rc = pmi_connection_input(node->clients[0], "arg1=0123456789\n", 16, &err);
     assert_int_equal(rc, -1);
     assert_string_equal(error_text(&err), "a spawn request of more than 1048576 bytes");
     error_clear(&err);

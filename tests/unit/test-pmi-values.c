@@ -56,12 +56,12 @@ static struct node *mixed_node(void)
                                 .dialects = dialects_of(true, true)};
     node->server = pmi_server_new(&config, &naming_ops, node);
     for (uint32_t i = 0; i < 2; i++)
-        node->clients[i] = pmi_client_new(node->server, i, 0, node);
+        node->clients[i] = pmi_connection_new(node->server, i, 0, node);
     say(node, 0, INIT);
     say(node, 1, "cmd=init pmi_version=2 pmi_subversion=0\n");
     say_frame(node, 1, "cmd=fullinit;");
     for (int i = 0; i < 2; i++)
-        buf_clear(pmi_client_output(node->clients[i]));
+        buf_clear(pmi_connection_output(node->clients[i]));
     return node;
 }
 
@@ -141,7 +141,7 @@ static void test_ports_are_refused_where_a_client_cannot_hold_them(void **state)
         struct node *node = mixed_node();
         named = text_of('p', ports[i].len);
         say(node, 0, "cmd=lookup_name service=s\n");
-        size_t len = pmi_client_output(node->clients[0])->len;
+        size_t len = pmi_connection_output(node->clients[0])->len;
         assert_true(len < 1024);
         assert_true(len == 1023 || ports[i].len != 974);
         char *line =

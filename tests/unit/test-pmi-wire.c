@@ -15,7 +15,7 @@ static void feed(struct node *node, int client, const char *bytes, size_t len, e
     struct error err = ERROR_INIT;
     size_t step = how == BYTES ? 1 : len;
     for (size_t at = 0; at < len; at += step)
-        if (pmi_client_input(node->clients[client], bytes + at, step, &err) < 0)
+        if (pmi_connection_input(node->clients[client], bytes + at, step, &err) < 0)
             fail_msg("%s", error_text(&err));
 }
 
@@ -32,7 +32,7 @@ static void greet(struct node *node, const struct script *script)
             snprintf(frame, sizeof(frame), "%6zu%s", strlen(fullinit), fullinit);
             say(node, i, frame);
         }
-        buf_clear(pmi_client_output(node->clients[i]));
+        buf_clear(pmi_connection_output(node->clients[i]));
     }
 }
 
@@ -56,7 +56,7 @@ static void expect(struct node *node, const struct script *script, int step, int
     struct script_self self = {.rank = client, .size = NTASKS, .space = "kvs_7"};
     char expected[2048];
     script_expand(&self, script->steps[step].text, expected);
-    char *reply = next_reply(pmi_client_output(node->clients[client]), script->frames);
+    char *reply = next_reply(pmi_connection_output(node->clients[client]), script->frames);
     if (!script_matches(script, expected, reply, false))
         fail_msg("case %s: expected\n%s\nbut heard\n%s", script->name, expected, reply);
     free(reply);
@@ -83,10 +83,10 @@ static void speak(struct node *node, const struct script *script, enum how how)
 static void end(struct node *node, const struct script *script)
 {
     for (int i = 0; i < NTASKS; i++) {
-        assert_int_equal(pmi_client_output(node->clients[i])->len, 0);
+        assert_int_equal(pmi_connection_output(node->clients[i])->len, 0);
         say(node, i, script->frames ? "    13cmd=finalize;" : "cmd=finalize\n");
         hear(node, i, script->frames ? "    27cmd=finalize-response;rc=0;" : "cmd=finalize_ack\n");
-        assert_int_equal(pmi_client_state(node->clients[i]), PMI_FINALIZED);
+        assert_int_equal(pmi_connection_state(node->clients[i]), PMI_FINALIZED);
     }
     assert_int_equal(node->nstuck + node->nbroken, 0);
 }
@@ -166,8 +166,8 @@ static void put_card(struct pmi_client *client, uint32_t rank)
     char line[160];
     int len =
         snprintf(line, sizeof(line), INIT "cmd=put key=P%u-card value=0123456789abcdef\n", rank);
-    assert_int_equal(pmi_client_input(client, line, (size_t)len, NULL), 0);
-    buf_clear(pmi_client_output(client));
+    assert_int_equal(pmi_connection_input(client, line, (size_t)len, NULL), 0);
+    buf_clear(pmi_connection_output(client));
 }
 
 static void test_a_task_costs_less_than_2_kib_of_memory(void **state)
@@ -180,7 +180,7 @@ static void test_a_task_costs_less_than_2_kib_of_memory(void **state)
         .size = MANY, .nlocal = MANY, .kvs = node.kvs, .dialects = dialects_of(true, true)};
     node.server = pmi_server_new(&config, &ops, &node);
     for (uint32_t i = 0; i < MANY; i++)
-        put_card(pmi_client_new(node.server, i, 0, &node), i);
+        put_card(pmi_connection_new(node.server, i, 0, &node), i);
     size_t each = (allocated() - before) / MANY;
     if (each >= 2048)
         fail_msg("a task costs %zu bytes", each);

@@ -203,7 +203,7 @@ static int feed(struct pmi_client *client, const char *text, size_t step, struct
         char *copy = malloc(piece);
         assert_non_null(copy);
         memcpy(copy, text + at, piece);
-        rc = pmi_client_input(client, copy, piece, err);
+        rc = pmi_connection_input(client, copy, piece, err);
         free(copy);
     }
     return rc;
@@ -222,7 +222,7 @@ static void run_case(size_t c, size_t step)
     if (rc != (cases[c].error ? -1 : 0))
         fail_msg("case %zu, \"%s\": %d, %s", c, cases[c].in, rc, error_text(&err));
     hear(node, 0, cases[c].out);
-    assert_int_equal(pmi_client_state(node->clients[0]), cases[c].state);
+    assert_int_equal(pmi_connection_state(node->clients[0]), cases[c].state);
     if (cases[c].error && !strstr(error_text(&err), cases[c].error))
         fail_msg("case %zu: \"%s\" is not in: %s", c, cases[c].error, error_text(&err));
     assert_true(rc == 0 || strlen(error_text(&err)) < 256);
@@ -245,7 +245,7 @@ static void test_a_nul_is_refused(void **state)
     struct error err = ERROR_INIT;
     struct node *node = node_new(0, 1);
     say(node, 0, INIT);
-    assert_int_equal(pmi_client_input(node->clients[0], bytes, sizeof(bytes) - 1, &err), -1);
+    assert_int_equal(pmi_connection_input(node->clients[0], bytes, sizeof(bytes) - 1, &err), -1);
     assert_non_null(strstr(error_text(&err), "a NUL in a PMI-1 request: \"cmd=put"));
     error_clear(&err);
     node_free(node);
@@ -259,7 +259,7 @@ static int say_long(struct node *node, size_t len, struct error *err)
     while (line.len < len)
         buf_add_char(&line, 'j');
     buf_add_char(&line, '\n');
-    int rc = pmi_client_input(node->clients[0], buf_bytes(&line), line.len, err);
+    int rc = pmi_connection_input(node->clients[0], buf_bytes(&line), line.len, err);
     buf_free(&line);
     return rc;
 }
@@ -286,7 +286,7 @@ static void test_a_line_without_end_is_refused_in_time(void **state)
     struct error err = ERROR_INIT;
     struct node *node = node_new(0, 1);
     size_t len = 0;
-    while (!pmi_client_input(node->clients[0], "x", 1, &err))
+    while (!pmi_connection_input(node->clients[0], "x", 1, &err))
         assert_true(++len <= PMI_MAX_REQUEST);
     assert_int_equal(len, PMI_MAX_REQUEST);
     error_clear(&err);
@@ -298,7 +298,7 @@ static void test_nothing_counts_after_a_protocol_error(void **state)
     (void)state;
     struct node *node = node_new(0, 1);
     const char *bad = INIT "cmd=frob\ncmd=put key=a value=b\n";
-    assert_int_equal(pmi_client_input(node->clients[0], bad, strlen(bad), NULL), -1);
+    assert_int_equal(pmi_connection_input(node->clients[0], bad, strlen(bad), NULL), -1);
     say(node, 0, "cmd=put key=a value=b\n");
     assert_null(kvs_get(node->kvs, "a"));
     hear(node, 0, INIT_OK);
@@ -374,7 +374,7 @@ static void test_numbers_are_whole_and_bounded(void **state)
     };
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         int value = 99;
-        assert_int_equal(pmi_parse_int(numbers[i].text, &value), numbers[i].good);
+        assert_int_equal(number_parse_int(numbers[i].text, &value), numbers[i].good);
         assert_int_equal(value, numbers[i].good ? numbers[i].value : 99);
     }
 }

@@ -150,7 +150,7 @@ static int feed(struct pmi_client *client, const struct buf *bytes, size_t step,
         char *copy = malloc(piece);
         assert_non_null(copy);
         memcpy(copy, buf_bytes(bytes) + at, piece);
-        rc = pmi_client_input(client, copy, piece, err);
+        rc = pmi_connection_input(client, copy, piece, err);
         free(copy);
     }
     return rc;
@@ -163,7 +163,7 @@ static struct node *node_speaking(uint32_t first, uint32_t nlocal)
         say(node, (int)i, TEXT_INIT);
         hear(node, (int)i, TEXT_INIT_OK);
         say_bodies(node, (int)i, FULLINIT);
-        buf_clear(pmi_client_output(node->clients[i]));
+        buf_clear(pmi_connection_output(node->clients[i]));
     }
     return node;
 }
@@ -182,7 +182,7 @@ static void run_case(size_t c, size_t step, bool left)
     if (rc != (cases[c].error ? -1 : 0))
         fail_msg("case %zu, \"%s\": %d, %s", c, cases[c].in, rc, error_text(&err));
     hear_bodies(node, 0, cases[c].out);
-    assert_int_equal(pmi_client_state(node->clients[0]), cases[c].state);
+    assert_int_equal(pmi_connection_state(node->clients[0]), cases[c].state);
     if (cases[c].error && !strstr(error_text(&err), cases[c].error))
         fail_msg("case %zu: \"%s\" is not in: %s", c, cases[c].error, error_text(&err));
     error_clear(&err);
@@ -232,8 +232,8 @@ static void test_what_is_no_frame_is_refused_with_its_text(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct error err = ERROR_INIT;
         struct node *node = node_speaking(0, 1);
-        assert_int_equal(pmi_client_input(node->clients[0], bad[i].text, strlen(bad[i].text), &err),
-                         -1);
+        assert_int_equal(
+            pmi_connection_input(node->clients[0], bad[i].text, strlen(bad[i].text), &err), -1);
         assert_non_null(strstr(error_text(&err), bad[i].error));
         error_clear(&err);
         node_free(node);
@@ -268,7 +268,7 @@ static void test_a_task_waits_for_its_neighbours_attribute(void **state)
                 "cmd=kvs-get-response;found=FALSE;rc=0;");
     hear_bodies(node, 1, "cmd=info-putnodeattr-response;rc=0;");
     hear_bodies(node, 2, "");
-    pmi_client_gone(node->clients[2]);
+    pmi_connection_gone(node->clients[2]);
     say_bodies(node, 1, "cmd=info-putnodeattr;key=b;value=;");
     node_free(node);
 }
@@ -335,7 +335,7 @@ static void test_abort_is_heard_in_a_fence_and_tells_its_message(void **state)
     for (size_t i = 0; i < sizeof(aborts) / sizeof(aborts[0]); i++) {
         struct node *node = node_speaking(0, 2);
         say_bodies(node, 0, "cmd=kvs-fence;|cmd=job-getid;");
-        buf_clear(pmi_client_output(node->clients[0]));
+        buf_clear(pmi_connection_output(node->clients[0]));
         say_bodies(node, 1, aborts[i].body);
         assert_int_equal(node->naborts, aborts[i].naborts);
         assert_int_equal(node->exitcode, aborts[i].exitcode);
@@ -360,7 +360,7 @@ static void test_who_leaves_strands_a_fence_and_a_ring(void **state)
     node_free(node);
     node = node_speaking(0, 2);
     say_bodies(node, 0, "cmd=ring;ring-count=1;ring-left=l1;ring-right=r1;");
-    assert_true(pmi_client_gone(node->clients[1]));
+    assert_true(pmi_connection_gone(node->clients[1]));
     node_free(node);
 }
 
@@ -385,7 +385,7 @@ static void test_what_is_not_served_is_refused_in_the_first_line(void **state)
                                     .kvs = node.kvs,
                                     .dialects = dialects_of(offers[i].pmi1, offers[i].pmi2)};
         node.server = pmi_server_new(&config, &ops, &node);
-        node.clients[0] = pmi_client_new(node.server, 0, 0, &node);
+        node.clients[0] = pmi_connection_new(node.server, 0, 0, &node);
         say(&node, 0, offers[i].said);
         hear(&node, 0, offers[i].heard);
         pmi_server_free(node.server);

@@ -80,7 +80,7 @@ static void each_version_is_given_the_upcalls_that_it_reads_where_it_reads_them(
             assert_ptr_equal(slots.at[at],
                              at == cases[i].tool_connected2   ? (void *)upcall_tool_connected2
                              : at == cases[i].log2            ? (void *)upcall_log2
-                             : at == cases[i].session_control ? (void *)control_session
+                             : at == cases[i].session_control ? (void *)job_control_session
                                                               : NULL);
         free(slots.at);
     }
@@ -89,7 +89,7 @@ static void each_version_is_given_the_upcalls_that_it_reads_where_it_reads_them(
 /* The headers of the build tell where its own version has them. */
 static void what_the_headers_have_is_where_the_table_has_it(void **state)
 {
-    struct pmix_version version = pmix_version_of(pmix_host_version(NULL));
+    struct pmix_version version = pmix_version_of(pmix_server_version(NULL));
     struct module_slots slots = module_make(&version);
     (void)state;
     if (version.major != PMIX_VERSION_MAJOR || version.minor != PMIX_VERSION_MINOR ||
@@ -98,7 +98,7 @@ static void what_the_headers_have_is_where_the_table_has_it(void **state)
     assert_int_equal(slots.count * sizeof(*slots.at), sizeof(pmix_server_module_t));
 #if PMIX_VERSION_MAJOR >= 5
     const pmix_server_module_t *module = (const pmix_server_module_t *)slots.at;
-    assert_ptr_equal(module->session_control, control_session);
+    assert_ptr_equal(module->session_control, job_control_session);
 #endif
 #if PMIX_NUMERIC_VERSION >= 0x00060100
     assert_ptr_equal(module->tool_connected2, upcall_tool_connected2);
@@ -533,7 +533,7 @@ static void count_control(void *arg, struct pmix_job *job, const struct pmix_con
 static void keep_exchange(void *arg, struct pmix_job *job, uint64_t id, uint32_t nnodes,
                           const void *bytes, size_t len);
 
-static const struct pmix_host_ops quiet = {
+static const struct pmix_server_ops quiet = {
     .wake = count_wake, .exchange = keep_exchange, .post = count_post, .control = count_control};
 
 static double ms(void)
@@ -547,17 +547,17 @@ static char tmpdir[] = "/tmp/test-pmix.XXXXXX";
 
 static struct pmix_host *host_start(hwloc_topology_t *topology)
 {
-    struct pmix_host_config config = {.program = "test-pmix", .hostname = "n0", .tmpdir = tmpdir};
+    struct pmix_server_config config = {.program = "test-pmix", .hostname = "n0", .tmpdir = tmpdir};
     struct error err = ERROR_INIT;
     hwloc_topology_init(topology);
     hwloc_topology_load(*topology);
     config.topology = *topology;
     assert_non_null(mkdtemp(tmpdir));
     double at = ms();
-    struct pmix_host *host = pmix_host_new(&config, &quiet, NULL, &err);
+    struct pmix_host *host = pmix_server_new(&config, &quiet, NULL, &err);
     print_message("host: %.1f ms\n", ms() - at);
     assert_non_null(host);
-    assert_null(pmix_host_new(&config, &quiet, NULL, &err)); /* one in a process */
+    assert_null(pmix_server_new(&config, &quiet, NULL, &err)); /* one in a process */
     error_clear(&err);
     return host;
 }
@@ -569,23 +569,23 @@ static struct pmix_job *job_start(struct pmix_host *host, const char *name, uint
     struct taskmap *map = taskmap_new();
     struct pmix_local *locals = mem_array(per, sizeof(*locals));
     const char **hosts = mem_array(nnodes, sizeof(*hosts));
-    struct hub_app app = {0, nnodes * per, NULL, "/", "set"};
+    struct namespace_app app = {0, nnodes * per, NULL, "/", "set"};
     for (uint32_t i = 0; i < nnodes; i++) {
         taskmap_append(map, i, per);
         hosts[i] = mem_format("n%u", i);
     }
     for (uint32_t i = 0; i < per; i++)
         locals[i].rank = i;
-    const struct pmix_job_config config = {.name = name,
-                                           .universe_size = -1,
-                                           .map = map,
-                                           .hosts = hosts,
-                                           .locals = locals,
-                                           .nlocals = per,
-                                           .apps = &app,
-                                           .napps = 1};
+    const struct pmix_namespace_config config = {.name = name,
+                                                 .universe_size = -1,
+                                                 .map = map,
+                                                 .hosts = hosts,
+                                                 .locals = locals,
+                                                 .nlocals = per,
+                                                 .apps = &app,
+                                                 .napps = 1};
     double at = ms();
-    struct pmix_job *job = pmix_job_new(host, &config, NULL, err);
+    struct pmix_job *job = pmix_namespace_new(host, &config, NULL, err);
     print_message("job %s, %u nodes of %u tasks: %.1f ms\n", name, nnodes, per, ms() - at);
     for (uint32_t i = 0; i < nnodes; i++)
         free((char *)hosts[i]);
@@ -613,7 +613,7 @@ static void check_posts(struct pmix_job *job)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
-        int rc = pmix_job_posted(job, cases[i].from, cases[i].bytes, cases[i].len, &err);
+        int rc = pmix_namespace_posted(job, cases[i].from, cases[i].bytes, cases[i].len, &err);
         assert_int_equal(rc, cases[i].error ? -1 : 0);
         if (cases[i].error)
             assert_non_null(strstr(err.text, cases[i].error));
@@ -657,13 +657,14 @@ static void enter_fence(struct pmix_host *host, uint32_t one, uint32_t other)
 {
     pmix_proc_t procs[] = {{"two", one}, {"two", other}};
     upcall_fence(procs, 2, NULL, 0, mem_copy_text("here;"), 5, keep_fenced, NULL);
-    pmix_host_run(host);
+    pmix_server_run(host);
 }
 
 static void check_refused(struct pmix_job *job, const struct buf *said, const char *why)
 {
     struct error err = ERROR_INIT;
-    assert_int_equal(pmix_job_exchanged(job, exchanged.id, buf_bytes(said), said->len, &err), -1);
+    assert_int_equal(pmix_namespace_exchanged(job, exchanged.id, buf_bytes(said), said->len, &err),
+                     -1);
     assert_string_equal(err.text, why);
     assert_string_equal(fenced, "");
     error_clear(&err);
@@ -677,19 +678,19 @@ static void check_fences(struct pmix_host *host, struct pmix_job *job)
     enter_fence(host, 8, 0); /* it waits for the first one */
     assert_int_equal(exchanged.count, 1);
     buf_add(&said, buf_bytes(&exchanged.bytes), exchanged.bytes.len);
-    packet_put_text(&said, "0,9");
-    packet_put_bytes(&said, "there", 5);
+    pack_put_text(&said, "0,9");
+    pack_put_bytes(&said, "there", 5);
     check_refused(job, &said, "two PMIx fences go by one number: of ranks 0,8 and of 0,9");
     said.len--;
     check_refused(job, &said, "what the nodes said of a PMIx fence is malformed");
     buf_clear(&said);
     buf_add(&said, buf_bytes(&exchanged.bytes), exchanged.bytes.len);
-    packet_put_text(&said, "0,8");
-    packet_put_bytes(&said, "there", 5);
+    pack_put_text(&said, "0,8");
+    pack_put_bytes(&said, "there", 5);
     for (unsigned count = 2; count <= 3; count++) {
         fenced[0] = '\0';
-        assert_int_equal(pmix_job_exchanged(job, exchanged.id, buf_bytes(&said), said.len, NULL),
-                         0);
+        assert_int_equal(
+            pmix_namespace_exchanged(job, exchanged.id, buf_bytes(&said), said.len, NULL), 0);
         assert_string_equal(fenced, "here;there");
         assert_int_equal(exchanged.count, 2);
     }
@@ -704,7 +705,7 @@ static unsigned ncontrols;
 static void count_control(void *arg, struct pmix_job *job, const struct pmix_control *control)
 {
     (void)arg, (void)job;
-    assert_int_equal(control->action, HUB_RESUME);
+    assert_int_equal(control->action, CONTROL_RESUME);
     assert_int_equal(control->number, 3);
     assert_int_equal(control->rank, 7);
     assert_string_equal(control->job, "other");
@@ -714,35 +715,35 @@ static void count_control(void *arg, struct pmix_job *job, const struct pmix_con
 
 static void put_control(struct buf *out, const char *job, const char *ranks, uint8_t action)
 {
-    talk_put_down(out, ORDER_CONTROL, 0, HUB_OK);
-    talk_put_proc(out, "other", 7);
-    packet_put_text(out, job);
-    packet_put_text(out, ranks);
-    packet_put_u8(out, action);
-    packet_put_u32(out, 3);
+    message_put_down(out, ORDER_CONTROL, 0, REPLY_OK);
+    message_put_proc(out, "other", 7);
+    pack_put_text(out, job);
+    pack_put_text(out, ranks);
+    pack_put_u8(out, action);
+    pack_put_u32(out, 3);
 }
 
 static void put_death(struct buf *out, const char *job, const char *ranks, uint8_t how)
 {
-    struct hub_death death = {.how = how, .goes_on = true};
-    talk_put_down(out, ORDER_DIED, 0, HUB_OK);
-    packet_put_text(out, job);
-    talk_put_death(out, &death);
-    packet_put_text(out, ranks);
-    packet_put_u32(out, 1);
-    packet_put_text(out, job);
+    struct termination death = {.how = how, .goes_on = true};
+    message_put_down(out, ORDER_DIED, 0, REPLY_OK);
+    pack_put_text(out, job);
+    message_put_death(out, &death);
+    pack_put_text(out, ranks);
+    pack_put_u32(out, 1);
+    pack_put_text(out, job);
 }
 
 /* An event without infos: how openpmix packs that they are none. */
 static void put_event(struct buf *out, const char *infos, size_t len)
 {
     struct buf event = BUF_INIT;
-    talk_put_down(out, ORDER_NOTIFY, 0, HUB_OK);
-    talk_put_proc(out, "other", 7);
-    packet_put_u32(&event, 1);
-    packet_put_u8(&event, 5);
-    packet_put_bytes(&event, infos, len);
-    packet_put_bytes(out, buf_bytes(&event), event.len);
+    message_put_down(out, ORDER_NOTIFY, 0, REPLY_OK);
+    message_put_proc(out, "other", 7);
+    pack_put_u32(&event, 1);
+    pack_put_u8(&event, 5);
+    pack_put_bytes(&event, infos, len);
+    pack_put_bytes(out, buf_bytes(&event), event.len);
     buf_free(&event);
 }
 
@@ -750,12 +751,12 @@ static void check_order(struct pmix_host *host, struct buf *order, int rc)
 {
     struct error err = ERROR_INIT;
     for (size_t len = 0; len < order->len; len++) /* cut short */
-        assert_int_equal(pmix_host_told(host, buf_bytes(order), len, NULL), -1);
-    assert_int_equal(pmix_host_told(host, buf_bytes(order), order->len, &err), rc);
+        assert_int_equal(pmix_server_told(host, buf_bytes(order), len, NULL), -1);
+    assert_int_equal(pmix_server_told(host, buf_bytes(order), order->len, &err), rc);
     if (rc)
         assert_string_equal(error_text(&err), "a malformed message of the program's hub");
     buf_add_char(order, 0); /* something behind it */
-    assert_int_equal(pmix_host_told(host, buf_bytes(order), order->len, NULL), -1);
+    assert_int_equal(pmix_server_told(host, buf_bytes(order), order->len, NULL), -1);
     buf_clear(order);
     error_clear(&err);
 }
@@ -763,22 +764,22 @@ static void check_order(struct pmix_host *host, struct buf *order, int rc)
 static void check_orders(struct pmix_host *host)
 {
     struct buf order = BUF_INIT;
-    put_control(&order, "two", "0-1", HUB_RESUME);
+    put_control(&order, "two", "0-1", CONTROL_RESUME);
     check_order(host, &order, 0);
-    put_control(&order, "none", "0-1", HUB_RESUME);
+    put_control(&order, "none", "0-1", CONTROL_RESUME);
     check_order(host, &order, 0);
-    put_control(&order, "two", "0-1", HUB_NACTIONS);
+    put_control(&order, "two", "0-1", CONTROL_NACTIONS);
     check_order(host, &order, -1);
-    put_control(&order, "two", "x", HUB_RESUME);
+    put_control(&order, "two", "x", CONTROL_RESUME);
     check_order(host, &order, -1);
-    put_control(&order, "two", "", HUB_RESUME);
+    put_control(&order, "two", "", CONTROL_RESUME);
     check_order(host, &order, -1);
     assert_int_equal(ncontrols, 1);
-    put_death(&order, "none", "1", HUB_SIGNALED);
+    put_death(&order, "none", "1", ENDED_SIGNALED);
     check_order(host, &order, 0);
-    put_death(&order, "none", "1", HUB_NENDS);
+    put_death(&order, "none", "1", ENDED_NENDS);
     check_order(host, &order, -1);
-    put_death(&order, "none", "", HUB_SIGNALED);
+    put_death(&order, "none", "", ENDED_SIGNALED);
     check_order(host, &order, -1);
     put_event(&order, "", 0);
     check_order(host, &order, -1);
@@ -813,7 +814,7 @@ static pmix_status_t keep(pmix_status_t status, const pmix_proc_t *source, pmix_
 static void check_kept(struct pmix_host *host, struct buf *order, const char *job, uint32_t rank)
 {
     char over[4096];
-    assert_int_equal(pmix_host_told(host, buf_bytes(order), order->len, NULL), 0);
+    assert_int_equal(pmix_server_told(host, buf_bytes(order), order->len, NULL), 0);
     explicit_bzero(over, sizeof(over)); /* what was on the stack */
     assert_non_null(kept.done);
     assert_string_equal(kept.source->nspace, job);
@@ -834,9 +835,9 @@ static void check_notices(struct pmix_host *host)
     check_kept(host, &order, "other", 7);
     assert_int_equal(kept.ninfo, 0);
     kept.done(PMIX_SUCCESS, kept.cbdata);
-    put_death(&order, "two", "1", HUB_SIGNALED);
+    put_death(&order, "two", "1", ENDED_SIGNALED);
     check_kept(host, &order, "two", 1);
-    const pmix_value_t *dead = infos_find(kept.info, kept.ninfo, PMIX_EVENT_AFFECTED_PROC);
+    const pmix_value_t *dead = info_find(kept.info, kept.ninfo, PMIX_EVENT_AFFECTED_PROC);
     assert_non_null(dead);
     assert_int_equal(dead->data.proc->rank, 1);
     kept.done(PMIX_SUCCESS, kept.cbdata);
@@ -864,12 +865,12 @@ static void check_freeing(struct pmix_host *host, struct pmix_job *job)
     struct timespec end;
     counting.delete_process_set = count_deleted;
     host->library = &counting;
-    pmix_job_free(job);
+    pmix_namespace_free(job);
     assert_int_equal(ndeleted, 0);
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 10;
-    while (!ndeleted && queue_await(&end))
-        pmix_host_run(host);
+    while (!ndeleted && upcall_queue_await(&end))
+        pmix_server_run(host);
     assert_int_equal(ndeleted, 1);
     host->library = real;
 }
@@ -887,21 +888,22 @@ static void what_other_nodes_say_is_checked(void **state)
     check_posts(job);
     check_fences(host, job);
     check_orders(host);
-    assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1, "x", 1, &err), -1);
+    assert_int_equal(pmix_namespace_exchanged(job, PMIX_SERVER_ROUND | 1, "x", 1, &err), -1);
     assert_non_null(strstr(err.text, "no fence"));
-    assert_int_equal(pmix_job_exchanged(job, PMIX_HOST_ROUND | 1ull << 60 | 1, "x", 1, &err), 0);
-    assert_true(pmix_host_deadline(host) < 0);
+    assert_int_equal(
+        pmix_namespace_exchanged(job, PMIX_SERVER_ROUND | 1ull << 60 | 1, "x", 1, &err), 0);
+    assert_true(pmix_server_deadline(host) < 0);
     struct pmix_job *wide = job_start(host, "one", 1, 16, &err);
     struct pmix_job *far = job_start(host, "far", 64, 64, &err);
     assert_non_null(wide);
     assert_non_null(far);
-    assert_string_equal(strchr(pmix_job_environment(wide, 3)[0], '=') ? "set" : "", "set");
+    assert_string_equal(strchr(pmix_namespace_environment(wide, 3)[0], '=') ? "set" : "", "set");
     check_notices(host);
     check_freeing(host, wide);
-    pmix_job_free(far);
-    pmix_job_free(job);
-    pmix_host_run(host);
-    pmix_host_free(host, 5);
+    pmix_namespace_free(far);
+    pmix_namespace_free(job);
+    pmix_server_run(host);
+    pmix_server_free(host, 5);
     hwloc_topology_destroy(topology);
     rmdir(tmpdir);
     error_clear(&err);
@@ -964,9 +966,9 @@ static void built_without_pmix_there_is_no_host(void **state)
 {
     struct error err = ERROR_INIT;
     (void)state;
-    assert_null(pmix_host_version(&err));
+    assert_null(pmix_server_version(&err));
     assert_string_equal(err.text, "this tprun was built without PMIx");
-    assert_null(pmix_host_new(NULL, NULL, NULL, &err));
+    assert_null(pmix_server_new(NULL, NULL, NULL, &err));
     assert_string_equal(err.text, "this tprun was built without PMIx");
     error_clear(&err);
 }

@@ -27,7 +27,7 @@ static int make_world(void **state)
     world->request = (struct layout_request){
         .nodes = world->nodes, .nnodes = 2, .parts = &world->part, .nparts = 1};
     world->layout = layout_make(&world->request, NULL);
-    world->found = found_new(world->layout, &world->request);
+    world->found = readback_new(world->layout, &world->request);
     *state = world;
     return world->layout ? 0 : -1;
 }
@@ -35,7 +35,7 @@ static int make_world(void **state)
 static int end_world(void **state)
 {
     struct world *world = *state;
-    found_free(world->found);
+    readback_free(world->found);
     layout_free(world->layout);
     idset_free(world->cores);
     topo_free(world->topo);
@@ -46,7 +46,7 @@ static int end_world(void **state)
 static int add(struct found *found, const char *ranks, const char *cpus, struct error *err)
 {
     struct idset *who = idset_decode(ranks, NULL), *where = idset_decode(cpus, NULL);
-    int result = found_add(found, who, where, err);
+    int result = readback_add(found, who, where, err);
     idset_free(who);
     idset_free(where);
     return result;
@@ -55,7 +55,7 @@ static int add(struct found *found, const char *ranks, const char *cpus, struct 
 static const char *cpus_of(const struct found *found, uint32_t rank)
 {
     static char text[64];
-    const struct layout *layout = found_layout(found);
+    const struct layout *layout = readback_layout(found);
     char *cpus = idset_encode(layout->bindings[layout->tasks[rank].binding].cpus);
     snprintf(text, sizeof(text), "%s", cpus);
     free(cpus);
@@ -69,11 +69,11 @@ static void test_what_is_as_planned_is_right(void **state)
     static const char *const ranks[] = {"0,4", "1,5", "2,6", "3,7"};
     struct error err = ERROR_INIT;
     for (size_t i = 0; i < 4; i++) {
-        assert_false(found_complete(world->found));
+        assert_false(readback_complete(world->found));
         assert_int_equal(add(world->found, ranks[i], cpus[i], &err), 0);
-        assert_int_equal(found_check(world->found, &err), 0);
+        assert_int_equal(readback_check(world->found, &err), 0);
     }
-    assert_true(found_complete(world->found));
+    assert_true(readback_complete(world->found));
     assert_string_equal(cpus_of(world->found, 6), "4-5");
     assert_null(err.text);
 }
@@ -83,7 +83,7 @@ static void test_a_difference_names_rank_host_and_both_sets(void **state)
     struct world *world = *state;
     struct error err = ERROR_INIT;
     assert_int_equal(add(world->found, "0-4", "0-1", &err), 0);
-    assert_int_equal(found_check(world->found, &err), -1);
+    assert_int_equal(readback_check(world->found, &err), -1);
     assert_string_equal(err.text, "rank 1 on a: the kernel bound it to OS processors 0-1, not to "
                                   "2-3 as was shown");
     error_clear(&err);
@@ -94,7 +94,7 @@ static void test_a_wider_binding_is_a_difference_too(void **state)
     struct world *world = *state;
     struct error err = ERROR_INIT;
     assert_int_equal(add(world->found, "7", "0-7", &err), 0);
-    assert_int_equal(found_check(world->found, &err), -1);
+    assert_int_equal(readback_check(world->found, &err), -1);
     assert_non_null(strstr(err.text, "rank 7 on b"));
     error_clear(&err);
 }
@@ -114,9 +114,9 @@ static void test_what_is_not_bound_may_have_less_but_not_more(void **state)
     struct error err = ERROR_INIT;
     world->layout->bound = false;
     assert_int_equal(add(world->found, "1", "2", &err), 0);
-    assert_int_equal(found_check(world->found, &err), 0);
+    assert_int_equal(readback_check(world->found, &err), 0);
     assert_int_equal(add(world->found, "2", "2-5", &err), 0);
-    assert_int_equal(found_check(world->found, &err), -1);
+    assert_int_equal(readback_check(world->found, &err), -1);
     assert_non_null(strstr(err.text, "rank 2 on a"));
     error_clear(&err);
 }
@@ -126,11 +126,11 @@ static void test_what_differs_is_shown_as_it_is(void **state)
     struct world *world = *state;
     struct error err = ERROR_INIT;
     assert_int_equal(add(world->found, "0-7", "0-7,64", &err), 0);
-    assert_int_equal(found_check(world->found, &err), -1);
+    assert_int_equal(readback_check(world->found, &err), -1);
     error_clear(&err);
-    assert_true(found_complete(world->found));
+    assert_true(readback_complete(world->found));
     assert_string_equal(cpus_of(world->found, 3), "0-7,64");
-    const struct layout *layout = found_layout(world->found);
+    const struct layout *layout = readback_layout(world->found);
     assert_int_equal(idset_count(layout->bindings[layout->tasks[3].binding].cores), 4);
     assert_int_equal(layout->tasks[3].binding, layout->tasks[4].binding);
 }

@@ -74,7 +74,7 @@ static void test_topologies_follow_their_nodes_to_new_ranks(void **state)
         const uint32_t ranks[] = {1, 2, 0};
         struct rset *set = make_set("a", "1,3,4", "0", cases[i].before);
         struct rset *to = rset_renumber(set, ranks);
-        int rc = locality_renumber(to, set, ranks, &err);
+        int rc = scheduling_renumber(to, set, ranks, &err);
         expect(to, rc, &err, cases[i].after);
         rset_free(set);
     }
@@ -113,7 +113,7 @@ static void test_topologies_of_two_sets_are_one_list(void **state)
         struct rset *more = make_set(cases[i].name, "0-1", "1", cases[i].more);
         sum = rset_append_set(set, more, &ranks, &err);
         assert_non_null(sum);
-        int rc = locality_append(sum, set, more, ranks, &err);
+        int rc = scheduling_append(sum, set, more, ranks, &err);
         expect(sum, rc, &err, cases[i].sum);
         free(ranks);
         rset_free(set);

@@ -20,11 +20,11 @@ static json_t *json_of(const char *text)
     return value;
 }
 
-static struct locality *read_scheduling(const char *text)
+static struct scheduling *read_scheduling(const char *text)
 {
     struct error err = ERROR_INIT;
     json_t *scheduling = json_of(text);
-    struct locality *locality = locality_read(scheduling, &err);
+    struct scheduling *locality = scheduling_read(scheduling, &err);
     if (!locality)
         fail_msg("%s: %s", text, error_text(&err));
     json_decref(scheduling);
@@ -46,10 +46,10 @@ static void expect_ids(const struct idset *set, const char *text)
 static void test_a_domain_has_all_that_is_at_and_below_it(void **state)
 {
     (void)state;
-    struct locality *locality = read_scheduling(
+    struct scheduling *locality = read_scheduling(
         ENTRY("0", "{'cores':'12','socket':[{'cores':'0','gpus':'2','rack':[{'cores':'1-3','gpus':"
                    "'0'},{'cores':'4'}]},{'cores':'8-11'}]}"));
-    const struct locality_tree *tree = &locality->trees[0];
+    const struct scheduling_tree *tree = &locality->trees[0];
     static const struct {
         const char *name, *cores, *gpus;
         uint32_t up, end, height;
@@ -60,7 +60,7 @@ static void test_a_domain_has_all_that_is_at_and_below_it(void **state)
     };
     assert_int_equal(tree->ndomains, 5);
     for (uint32_t i = 0; i < 5; i++) {
-        const struct locality_domain *domain = &tree->domains[i];
+        const struct scheduling_domain *domain = &tree->domains[i];
         expect_ids(domain->cores, want[i].cores);
         expect_ids(domain->gpus, want[i].gpus);
         assert_true(!i == !domain->name && (!i || strcmp(domain->name, want[i].name) == 0));
@@ -68,19 +68,19 @@ static void test_a_domain_has_all_that_is_at_and_below_it(void **state)
         assert_int_equal(domain->end, want[i].end);
         assert_int_equal(domain->height, want[i].height);
     }
-    locality_free(locality);
+    scheduling_free(locality);
 }
 
 static void test_a_domain_with_one_like_it_below_is_no_level_of_its_own(void **state)
 {
     (void)state;
-    struct locality *locality = read_scheduling(ENTRY(
+    struct scheduling *locality = read_scheduling(ENTRY(
         "0", "{'socket':[{'numa':[{'cores':'0-3','gpus':'0'}]},{'numa':[{'cores':'4-7'}]}]}"));
-    const struct locality_tree *tree = &locality->trees[0];
+    const struct scheduling_tree *tree = &locality->trees[0];
     assert_int_equal(tree->domains[1].height, 0);
     assert_int_equal(tree->domains[2].height, 0);
     assert_int_equal(tree->domains[0].height, 1);
-    locality_free(locality);
+    scheduling_free(locality);
 }
 
 static void test_memory_and_storage_are_what_the_node_states(void **state)
@@ -104,12 +104,12 @@ static void test_memory_and_storage_are_what_the_node_states(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct locality_tree tree = {0};
+        struct scheduling_tree tree = {0};
         json_t *topo = json_of(cases[i].topo);
-        assert_int_equal(locality_read_topo(topo, "0", &tree, NULL), 0);
+        assert_int_equal(scheduling_read_topo(topo, "0", &tree, NULL), 0);
         assert_true((double)tree.memory == cases[i].memory * 0x1p30);
         assert_true((double)tree.storage == cases[i].storage * 0x1p30);
-        locality_tree_clear(&tree);
+        scheduling_tree_clear(&tree);
         json_decref(topo);
     }
 }
@@ -117,17 +117,17 @@ static void test_memory_and_storage_are_what_the_node_states(void **state)
 static void test_nodes_of_one_kind_share_a_tree(void **state)
 {
     (void)state;
-    struct locality *locality = read_scheduling(
+    struct scheduling *locality = read_scheduling(
         "{'writer':'TreePool','children':[{'ranks':'0-9,20','topo':{'cores':'0'}},{'ranks':'10',"
         "'topo':{'cores':'0-1'}},{'ranks':'11-12','topo':{'cores':'0'}}]}");
     assert_int_equal(locality->ntrees, 2);
-    assert_int_equal(locality_find(locality, 0), 0);
-    assert_int_equal(locality_find(locality, 10), 1);
-    assert_int_equal(locality_find(locality, 12), 0);
-    assert_int_equal(locality_find(locality, 20), 0);
-    assert_int_equal(locality_find(locality, 13), -1);
-    assert_int_equal(locality_find(locality, 21), -1);
-    locality_free(locality);
+    assert_int_equal(scheduling_find(locality, 0), 0);
+    assert_int_equal(scheduling_find(locality, 10), 1);
+    assert_int_equal(scheduling_find(locality, 12), 0);
+    assert_int_equal(scheduling_find(locality, 20), 0);
+    assert_int_equal(scheduling_find(locality, 13), -1);
+    assert_int_equal(scheduling_find(locality, 21), -1);
+    scheduling_free(locality);
 }
 
 static void test_what_is_not_a_TreePool_is_not_looked_at(void **state)
@@ -140,14 +140,14 @@ static void test_what_is_not_a_TreePool_is_not_looked_at(void **state)
                                         "{'writer':'treepool','x':1}"};
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct locality *locality = read_scheduling(texts[i]);
+        struct scheduling *locality = read_scheduling(texts[i]);
         assert_int_equal(locality->ntrees, 0);
-        assert_int_equal(locality_find(locality, 0), -1);
-        locality_free(locality);
+        assert_int_equal(scheduling_find(locality, 0), -1);
+        scheduling_free(locality);
     }
-    struct locality *none = locality_read(NULL, NULL);
+    struct scheduling *none = scheduling_read(NULL, NULL);
     assert_non_null(none);
-    locality_free(none);
+    scheduling_free(none);
 }
 
 /* ---- what is wrong ---- */
@@ -235,7 +235,7 @@ static const struct {
 static void expect_bad(const json_t *scheduling, const char *sentence)
 {
     struct error err = ERROR_INIT;
-    struct locality *locality = locality_read(scheduling, &err);
+    struct scheduling *locality = scheduling_read(scheduling, &err);
     if (locality)
         fail_msg("taken, and not: %s", sentence);
     assert_string_equal(error_text(&err), sentence);
@@ -271,23 +271,23 @@ static json_t *interleaved_topo(uint32_t nlocalities, uint32_t ncores)
 static void test_many_localities_of_many_cores_take_no_time(void **state)
 {
     json_t *topo = interleaved_topo(4000, 300);
-    struct locality_tree tree = {0};
+    struct scheduling_tree tree = {0};
     (void)state;
     limit_cpu(8);
-    assert_int_equal(locality_read_topo(topo, "0", &tree, NULL), 0);
+    assert_int_equal(scheduling_read_topo(topo, "0", &tree, NULL), 0);
     assert_int_equal(idset_count(tree.domains[0].cores), 4000 * 300);
-    locality_tree_clear(&tree);
+    scheduling_tree_clear(&tree);
     json_decref(topo);
 }
 
 static void test_memory_in_all_is_less_than_any_machine_could_have(void **state)
 {
     json_t *fits = json_of("{'socket':[{'numa':[{'memory':4e9},{'memory':4e9}]}]}");
-    struct locality_tree tree = {0};
+    struct scheduling_tree tree = {0};
     (void)state;
-    assert_int_equal(locality_read_topo(fits, "0", &tree, NULL), 0);
+    assert_int_equal(scheduling_read_topo(fits, "0", &tree, NULL), 0);
     assert_true(tree.memory == UINT64_C(8000000000) << 30);
-    locality_tree_clear(&tree);
+    scheduling_tree_clear(&tree);
     json_decref(fits);
     json_t *scheduling =
         json_of(ENTRY("0", "{'socket':[{'numa':[{'memory':8e9},{'memory':8e9},{'memory':8e9}]}]}"));
@@ -306,19 +306,19 @@ static void test_depth_and_size_are_bounded(void **state)
 {
     (void)state;
     json_t *topo = json_object(), *many = json_array(), *scheduling;
-    for (int i = 0; i < LOCALITY_MAX_DEPTH; i++)
+    for (int i = 0; i < SCHEDULING_MAX_DEPTH; i++)
         topo = json_pack("{s:[o]}", "g", topo);
-    struct locality_tree tree = {0};
-    assert_int_equal(locality_read_topo(topo, "0", &tree, NULL), 0);
-    locality_tree_clear(&tree);
+    struct scheduling_tree tree = {0};
+    assert_int_equal(scheduling_read_topo(topo, "0", &tree, NULL), 0);
+    scheduling_tree_clear(&tree);
     topo = json_pack("{s:[o]}", "g", topo);
     struct error err = ERROR_INIT;
-    assert_int_equal(locality_read_topo(topo, "0", &tree, &err), -1);
+    assert_int_equal(scheduling_read_topo(topo, "0", &tree, &err), -1);
     assert_non_null(strstr(error_text(&err), "this is deeper than 32 levels"));
     error_clear(&err);
-    locality_tree_clear(&tree);
+    scheduling_tree_clear(&tree);
     json_decref(topo);
-    for (int i = 0; i < LOCALITY_MAX_DOMAINS; i++)
+    for (int i = 0; i < SCHEDULING_MAX_DOMAINS; i++)
         json_array_append_new(many, json_object());
     scheduling = wrap(json_pack("{s:o}", "numa", many));
     expect_bad(scheduling, "ranks \"0\": topo.numa[4095]: these are more than 4096 domains, the "
@@ -340,7 +340,7 @@ static json_t *normal(const json_t *R)
     struct rset *set = rset_from_json(R, &err);
     if (!set)
         fail_msg("%s", error_text(&err));
-    assert_int_equal(locality_check(set, &err), 0);
+    assert_int_equal(scheduling_check(set, &err), 0);
     json_t *again = rset_to_json(set);
     rset_free(set);
     return again;
@@ -359,12 +359,12 @@ static void expect_case(const struct rset *parent, const json_t *item)
 {
     struct idset *ranks = idset_decode(vectors_text(item, "allocated_ranks"), NULL);
     struct rset *part = rset_select(parent, kept, ranks);
-    json_t *trimmed = locality_trim(parent->scheduling, part);
+    json_t *trimmed = scheduling_trim(parent->scheduling, part);
     json_decref(part->scheduling);
     part->scheduling = trimmed;
     part->nslots = idset_count(ranks);
     expect_R(part, json_object_get(item, "allocated"), vectors_text(item, "name"));
-    struct rset *inside = locality_rerank(part);
+    struct rset *inside = scheduling_rerank(part);
     expect_R(inside, json_object_get(item, "sub_instance"), vectors_text(item, "name"));
     json_t *map = json_object_get(item, "rank_map"), *now;
     const char *old;
@@ -412,11 +412,11 @@ static void test_vectors_are_what_an_allocation_of_these_nodes_gives(void **stat
                                   .node_exclusive = true,
                                   .slots = count_of(1),
                                   .slot = {.count = count_of(1)}};
-        struct pool_grant *grant;
-        if (pool_allocate(parent, NULL, &request, these, &grant, &err) != POOL_GRANTED)
+        struct treepool_grant *grant;
+        if (treepool_allocate(parent, NULL, &request, these, &grant, &err) != TREEPOOL_GRANTED)
             fail_msg("%s: %s", vectors_text(item, "name"), error_text(&err));
         expect_R(grant->R, json_object_get(item, "allocated"), vectors_text(item, "name"));
-        pool_grant_free(grant);
+        treepool_grant_free(grant);
         rset_free(want);
         constraint_free(these);
         json_decref(ranks);
@@ -436,12 +436,12 @@ static void test_trimming_leaves_what_it_does_not_know(void **state)
     (void)state;
     struct rset *none = rset_new();
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        json_t *scheduling = json_of(texts[i]), *trimmed = locality_trim(scheduling, none);
+        json_t *scheduling = json_of(texts[i]), *trimmed = scheduling_trim(scheduling, none);
         assert_true(json_equal(scheduling, trimmed));
         json_decref(scheduling);
         json_decref(trimmed);
     }
-    assert_null(locality_trim(NULL, none));
+    assert_null(scheduling_trim(NULL, none));
     rset_free(none);
 }
 
@@ -457,7 +457,7 @@ static void test_renumbering_takes_properties_and_times_along(void **state)
     set->starttime = 3;
     set->expiration = 4;
     set->nslots = 2;
-    struct rset *fresh = locality_rerank(set);
+    struct rset *fresh = scheduling_rerank(set);
     json_t *want = json_pack("{s:s, s:s}", "p", "1-2", "q@r", "0-1");
     assert_true(json_equal(fresh->properties, want));
     assert_true(fresh->starttime == 3 && fresh->expiration == 4 && fresh->nslots == 0);

@@ -38,7 +38,7 @@ static void fill(const char *directory)
 /* Directories of memory as a killed program, a live one, and another user leave them. */
 static void those_of_dead_programs_are_removed_by_the_next(void **state)
 {
-    struct scratch *scratch = scratch_new();
+    struct scratch *scratch = scratch_directory_new();
     struct stat what;
     char *dead = mem_format("/dev/shm/tprun.%u.dead%d", (unsigned)geteuid(), (int)getpid());
     char *live = mem_format("/dev/shm/tprun.%u.live%d", (unsigned)geteuid(), (int)getpid());
@@ -50,17 +50,17 @@ static void those_of_dead_programs_are_removed_by_the_next(void **state)
     int owner = owned_directory_make(live, 0700);
     assert_true(owner >= 0);
     put_file(live, "segment");
-    char *memory = mem_copy_text(scratch_make_memory(scratch, NULL));
+    char *memory = mem_copy_text(scratch_directory_make_memory(scratch, NULL));
     assert_int_equal(stat(dead, &what), -1);
     assert_int_equal(stat(live, &what), 0);
     assert_int_equal(stat(other, &what), 0);
     close(owner);
-    struct scratch *next = scratch_new();
-    assert_non_null(scratch_make_memory(next, NULL));
+    struct scratch *next = scratch_directory_new();
+    assert_non_null(scratch_directory_make_memory(next, NULL));
     assert_int_equal(stat(live, &what), -1);
     assert_int_equal(stat(memory, &what), 0);
-    scratch_remove(next);
-    scratch_remove(scratch);
+    scratch_directory_remove(next);
+    scratch_directory_remove(scratch);
     rmdir(other);
     free(memory);
     free(other);
@@ -71,12 +71,12 @@ static void those_of_dead_programs_are_removed_by_the_next(void **state)
 /* The same of files: the name says the user, and the kernel that knows the owners. */
 static void those_of_files_too(void **state)
 {
-    struct scratch *scratch = scratch_new(), *next = scratch_new();
+    struct scratch *scratch = scratch_directory_new(), *next = scratch_directory_new();
     struct stat what;
     (void)state;
-    char *live = mem_copy_text(scratch_name(scratch, NULL));
-    assert_int_equal(scratch_make(scratch), 0);
-    assert_int_equal(scratch_make(scratch), 0);
+    char *live = mem_copy_text(scratch_directory_name(scratch, NULL));
+    assert_int_equal(scratch_directory_make(scratch), 0);
+    assert_int_equal(scratch_directory_make(scratch), 0);
     assert_int_equal(stat(live, &what), 0);
     assert_int_equal(what.st_mode & 07777, 0700);
     char *user = mem_format("%s/tprun.%u.", above, (unsigned)geteuid());
@@ -87,14 +87,14 @@ static void those_of_files_too(void **state)
     assert_int_equal(mkdir(dead, 0700), 0);
     assert_int_equal(mkdir(elsewhere, 0700), 0);
     fill(dead);
-    assert_non_null(scratch_name(next, NULL));
+    assert_non_null(scratch_directory_name(next, NULL));
     assert_int_equal(stat(dead, &what), 0); /* a name alone is no directory */
-    assert_int_equal(scratch_make(next), 0);
+    assert_int_equal(scratch_directory_make(next), 0);
     assert_int_equal(stat(dead, &what), -1);
     assert_int_equal(stat(live, &what), 0);
     assert_int_equal(rmdir(elsewhere), 0);
-    scratch_remove(next);
-    scratch_remove(scratch);
+    scratch_directory_remove(next);
+    scratch_directory_remove(scratch);
     free(elsewhere);
     free(dead);
     free(prefix);
@@ -105,8 +105,8 @@ static void those_of_files_too(void **state)
 static void one_that_has_no_name_is_not_made(void **state)
 {
     (void)state;
-    assert_int_equal(scratch_make(NULL), -1);
-    assert_int_equal(scratch_make(scratch_new()), -1);
+    assert_int_equal(scratch_directory_make(NULL), -1);
+    assert_int_equal(scratch_directory_make(scratch_directory_new()), -1);
 }
 
 static void sweep_one(const char *path)
@@ -143,25 +143,25 @@ static void one_that_is_just_made_is_never_removed(void **state)
 
 static void it_has_one_name_and_is_removed_with_all_in_it(void **state)
 {
-    struct scratch *scratch = scratch_new();
+    struct scratch *scratch = scratch_directory_new();
     struct stat what;
     (void)state;
     put_file(above, "kept");
-    char *path = mem_copy_text(scratch_name(scratch, NULL));
+    char *path = mem_copy_text(scratch_directory_name(scratch, NULL));
     assert_int_equal(stat(path, &what), -1);
-    assert_string_equal(scratch_name(scratch, NULL), path);
+    assert_string_equal(scratch_directory_name(scratch, NULL), path);
     assert_int_equal(mkdir(path, 0700), 0);
     fill(path);
-    char *memory = mem_copy_text(scratch_make_memory(scratch, NULL));
+    char *memory = mem_copy_text(scratch_directory_make_memory(scratch, NULL));
     assert_int_equal(strncmp(memory, "/dev/shm/", 9), 0);
     assert_int_equal(stat(memory, &what), 0);
     assert_int_equal(what.st_mode & 07777, 0700);
-    assert_string_equal(scratch_make_memory(scratch, NULL), memory);
+    assert_string_equal(scratch_directory_make_memory(scratch, NULL), memory);
     put_file(memory, "segment");
-    scratch_remove(scratch);
+    scratch_directory_remove(scratch);
     assert_int_equal(stat(path, &what), -1);
     assert_int_equal(stat(memory, &what), -1);
-    scratch_remove(scratch);
+    scratch_directory_remove(scratch);
     free(memory);
     char *kept = mem_format("%s/kept", above); /* behind a link */
     assert_int_equal(unlink(kept), 0);
@@ -173,14 +173,14 @@ static void it_has_one_name_and_is_removed_with_all_in_it(void **state)
  * longer than the kernel takes. */
 static void a_tree_deeper_than_a_path_is_long_is_removed(void **state)
 {
-    struct scratch *scratch = scratch_new();
+    struct scratch *scratch = scratch_directory_new();
     struct stat what;
     char name[201];
     (void)state;
     memset(name, 'd', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    char *path = mem_copy_text(scratch_name(scratch, NULL));
-    assert_int_equal(scratch_make(scratch), 0);
+    char *path = mem_copy_text(scratch_directory_name(scratch, NULL));
+    assert_int_equal(scratch_directory_make(scratch), 0);
     int at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < 40; i++) {
         assert_true(at >= 0);
@@ -190,14 +190,14 @@ static void a_tree_deeper_than_a_path_is_long_is_removed(void **state)
         at = below;
     }
     close(at);
-    scratch_remove(scratch);
+    scratch_directory_remove(scratch);
     assert_int_equal(stat(path, &what), -1);
     free(path);
 }
 
 static void who_forked_its_maker_removes_it(void **state)
 {
-    struct scratch *scratch = scratch_new();
+    struct scratch *scratch = scratch_directory_new();
     int status, ends[2];
     struct stat what;
     char path[256] = "";
@@ -205,7 +205,7 @@ static void who_forked_its_maker_removes_it(void **state)
     assert_int_equal(pipe(ends), 0);
     pid_t maker = fork();
     if (maker == 0) {
-        const char *made = scratch_name(scratch, NULL);
+        const char *made = scratch_directory_name(scratch, NULL);
         if (mkdir(made, 0700) == 0)
             fill(made);
         (void)!write(ends[1], made, strlen(made) + 1);
@@ -214,7 +214,7 @@ static void who_forked_its_maker_removes_it(void **state)
     assert_int_equal(waitpid(maker, &status, 0), maker);
     assert_true(read(ends[0], path, sizeof(path)) > 1);
     assert_int_equal(stat(path, &what), 0);
-    scratch_remove(scratch);
+    scratch_directory_remove(scratch);
     assert_int_equal(stat(path, &what), -1);
     close(ends[0]);
     close(ends[1]);
@@ -225,25 +225,25 @@ static void without_a_place_for_it_it_says_so(void **state)
     struct error err = ERROR_INIT;
     (void)state;
     setenv("TMPDIR", "/nonexistent", 1);
-    assert_null(scratch_name(scratch_new(), &err));
+    assert_null(scratch_directory_name(scratch_directory_new(), &err));
     assert_string_equal(err.text, "cannot make a directory in /nonexistent: No such file or "
                                   "directory; TMPDIR may name another");
     error_clear(&err);
-    assert_null(scratch_make_memory(NULL, NULL));
-    assert_null(scratch_name(NULL, &err));
+    assert_null(scratch_directory_make_memory(NULL, NULL));
+    assert_null(scratch_directory_name(NULL, &err));
     error_clear(&err);
-    scratch_remove(NULL);
+    scratch_directory_remove(NULL);
     setenv("TMPDIR", above, 1);
 }
 
 static void one_that_nobody_made_is_removed_quietly(void **state)
 {
-    struct scratch *scratch = scratch_new();
+    struct scratch *scratch = scratch_directory_new();
     (void)state;
-    char *path = mem_copy_text(scratch_name(scratch, NULL));
-    scratch_remove(scratch);
-    assert_string_not_equal(scratch_name(scratch, NULL), path);
-    scratch_remove(scratch);
+    char *path = mem_copy_text(scratch_directory_name(scratch, NULL));
+    scratch_directory_remove(scratch);
+    assert_string_not_equal(scratch_directory_name(scratch, NULL), path);
+    scratch_directory_remove(scratch);
     free(path);
 }
 

@@ -27,8 +27,8 @@ static struct rset *read_R(const char *text)
 }
 
 /* Shapes parted by blanks. */
-static enum pool_answer make(const char *shapes, const struct rset *held,
-                             struct allotment **allotment, struct error *err)
+static enum treepool_answer make(const char *shapes, const struct rset *held,
+                                 struct shape_requests **allotment, struct error *err)
 {
     struct request *requests[MAX_PARTS];
     struct rset *R = read_R(pool);
@@ -42,7 +42,7 @@ static enum pool_answer make(const char *shapes, const struct rset *held,
             fail_msg("%s: %s", word, error_text(err));
         shape_free(shape);
     }
-    enum pool_answer answer = allotment_make(R, held, requests, count, allotment, err);
+    enum treepool_answer answer = shape_requests_make(R, held, requests, count, allotment, err);
     for (size_t i = 0; i < count; i++)
         request_free(requests[i]);
     rset_free(R);
@@ -51,10 +51,10 @@ static enum pool_answer make(const char *shapes, const struct rset *held,
 }
 
 /* "PART:HOST:CORES[+GPUS] ..." */
-static char *describe(const struct allotment *allotment)
+static char *describe(const struct shape_requests *allotment)
 {
     struct buf out = BUF_INIT;
-    json_t *slots = allotment_slots(allotment), *slot;
+    json_t *slots = shape_requests_slots(allotment), *slot;
     size_t i;
     assert_int_equal(json_integer_value(json_object_get(slots, "version")), 1);
     json_array_foreach(json_object_get(slots, "slots"), i, slot)
@@ -90,8 +90,8 @@ static void test_parts_get_what_earlier_ones_left(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
-        struct allotment *allotment;
-        if (make(cases[i].shapes, NULL, &allotment, &err) != POOL_GRANTED)
+        struct shape_requests *allotment;
+        if (make(cases[i].shapes, NULL, &allotment, &err) != TREEPOOL_GRANTED)
             fail_msg("case %zu: %s", i, error_text(&err));
         char *slots = describe(allotment);
         json_t *R = rset_to_json(allotment->R);
@@ -102,16 +102,16 @@ static void test_parts_get_what_earlier_ones_left(void **state)
         free(slots);
         free(lite);
         json_decref(R);
-        allotment_free(allotment);
+        shape_requests_free(allotment);
     }
 }
 
 static void test_the_whole_has_all_that_goes_with_an_R(void **state)
 {
     struct error err = ERROR_INIT;
-    struct allotment *allotment;
+    struct shape_requests *allotment;
     (void)state;
-    assert_int_equal(make("slot/node{x} slot/node{x}", NULL, &allotment, &err), POOL_GRANTED);
+    assert_int_equal(make("slot/node{x} slot/node{x}", NULL, &allotment, &err), TREEPOOL_GRANTED);
     char *properties = json_dumps(allotment->R->properties, JSON_SORT_KEYS | JSON_COMPACT);
     assert_string_equal(properties, "{\"fast\":\"3\",\"slow\":\"5\"}");
     json_t *children = json_object_get(allotment->R->scheduling, "children");
@@ -119,40 +119,40 @@ static void test_the_whole_has_all_that_goes_with_an_R(void **state)
     assert_string_equal(json_string_value(json_object_get(json_array_get(children, 0), "ranks")),
                         "3,5");
     free(properties);
-    allotment_free(allotment);
+    shape_requests_free(allotment);
 }
 
 static void test_what_never_fits_together_is_told_from_what_has_to_wait(void **state)
 {
     static const struct {
         const char *shapes, *held;
-        enum pool_answer answer;
+        enum treepool_answer answer;
     } cases[] = {
-        {"slot=3/node{x}", "3", POOL_BUSY},
-        {"slot=2/node{x}", "3", POOL_GRANTED},
-        {"slot=4/node{x}", NULL, POOL_NEVER},
-        {"slot=2/node{x} slot=1/node{x}", NULL, POOL_GRANTED},
-        {"slot=2/node{x} slot=1/node{x}", "3", POOL_BUSY},
-        {"slot=2/node{x} slot=2/node{x}", NULL, POOL_NEVER},
-        {"slot=2/node{x} slot=2/node{x}", "3", POOL_NEVER},
-        {"slot/core slot=9/core=8", NULL, POOL_NEVER},
+        {"slot=3/node{x}", "3", TREEPOOL_BUSY},
+        {"slot=2/node{x}", "3", TREEPOOL_GRANTED},
+        {"slot=4/node{x}", NULL, TREEPOOL_NEVER},
+        {"slot=2/node{x} slot=1/node{x}", NULL, TREEPOOL_GRANTED},
+        {"slot=2/node{x} slot=1/node{x}", "3", TREEPOOL_BUSY},
+        {"slot=2/node{x} slot=2/node{x}", NULL, TREEPOOL_NEVER},
+        {"slot=2/node{x} slot=2/node{x}", "3", TREEPOOL_NEVER},
+        {"slot/core slot=9/core=8", NULL, TREEPOOL_NEVER},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
-        struct allotment *allotment;
+        struct shape_requests *allotment;
         struct rset *held = NULL;
         if (cases[i].held)
             held = read_R("{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0\",\"children\":"
                           "{\"core\":\"5\"}}],\"nodelist\":[\"n3\"]}}");
-        enum pool_answer answer = make(cases[i].shapes, held, &allotment, &err);
+        enum treepool_answer answer = make(cases[i].shapes, held, &allotment, &err);
         if (answer != cases[i].answer)
             fail_msg("case %zu: %d: %s", i, answer, error_text(&err));
-        if ((answer == POOL_GRANTED) != (allotment != NULL) ||
-            (answer != POOL_GRANTED) != (err.text != NULL))
+        if ((answer == TREEPOOL_GRANTED) != (allotment != NULL) ||
+            (answer != TREEPOOL_GRANTED) != (err.text != NULL))
             fail_msg("case %zu: %d, %s", i, answer, error_text(&err));
         error_clear(&err);
-        allotment_free(allotment);
+        shape_requests_free(allotment);
         rset_free(held);
     }
 }

@@ -39,13 +39,14 @@ static int remove_root(void **state)
     return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static struct linkage *link_of(const char *path, const char *library_path, struct error *err)
+static struct shared_libraries *link_of(const char *path, const char *library_path,
+                                        struct error *err)
 {
-    struct linkage_source source = {path, root, library_path, "/dev/null"};
-    return linkage_read(&source, err);
+    struct shared_libraries_source source = {path, root, library_path, "/dev/null"};
+    return shared_libraries_read(&source, err);
 }
 
-static const struct library *library(const struct linkage *linkage, const char *name)
+static const struct library *library(const struct shared_libraries *linkage, const char *name)
 {
     for (size_t i = 0; i < linkage->count; i++)
         if (strcmp(linkage->libraries[i].name, name) == 0)
@@ -54,7 +55,7 @@ static const struct library *library(const struct linkage *linkage, const char *
 }
 
 /* Where it was found, without the root; "" where it was not. */
-static const char *place(const struct linkage *linkage, const char *name)
+static const char *place(const struct shared_libraries *linkage, const char *name)
 {
     const struct library *found = library(linkage, name);
     if (!found || !found->path)
@@ -69,16 +70,16 @@ static void test_a_real_program_has_its_libraries(void **state)
 {
     (void)state;
     struct error err = ERROR_INIT;
-    struct linkage_source source = {"/proc/self/exe", "/", NULL, NULL};
-    struct linkage *linkage = linkage_read(&source, &err);
+    struct shared_libraries_source source = {"/proc/self/exe", "/", NULL, NULL};
+    struct shared_libraries *linkage = shared_libraries_read(&source, &err);
     assert_non_null(linkage);
-    assert_int_equal(linkage->kind, LINKAGE_DYNAMIC);
+    assert_int_equal(linkage->kind, SHARED_LIBRARIES_DYNAMIC);
     const struct library *libc = library(linkage, "libc.so.6");
     assert_non_null(libc);
     assert_int_equal(access(libc->path, R_OK), 0);
-    assert_int_equal(linkage_missing(linkage), 0);
+    assert_int_equal(shared_libraries_missing(linkage), 0);
     assert_false(linkage->foreign);
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
 }
 
 /* ---- where they are looked for ---- */
@@ -115,12 +116,12 @@ static void test_directories_are_looked_through_in_the_loaders_order(void **stat
         struct elf_file program = {
             .needs = {"libx.so"}, .rpath = orders[i].rpath, .runpath = orders[i].runpath};
         elf_file_write("app/order", &program);
-        struct linkage *linkage = link_of("app/order", orders[i].library_path, NULL);
+        struct shared_libraries *linkage = link_of("app/order", orders[i].library_path, NULL);
         assert_non_null(linkage);
         if (strcmp(place(linkage, "libx.so"), orders[i].place) != 0)
             fail_msg("%s: %s, not %s", orders[i].what, place(linkage, "libx.so"), orders[i].place);
-        assert_int_equal(linkage_missing(linkage), orders[i].place[0] == '\0');
-        linkage_free(linkage);
+        assert_int_equal(shared_libraries_missing(linkage), orders[i].place[0] == '\0');
+        shared_libraries_free(linkage);
     }
     unlink("libx.so");
 }
@@ -134,21 +135,21 @@ static void test_an_rpath_is_for_what_libraries_need_too(void **state)
     elf_file_write("c/libz.so", &plain);
     elf_file_write("c/liby.so", &middle);
     elf_file_write("app/inherits", &program);
-    struct linkage *linkage = link_of("app/inherits", NULL, NULL);
+    struct shared_libraries *linkage = link_of("app/inherits", NULL, NULL);
     assert_string_equal(place(linkage, "libz.so"), "c/libz.so");
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
     /* of the program's two lists, its RUNPATH is for what it needs itself */
     const struct elf_file both = {.needs = {"liby.so"}, .rpath = "c", .runpath = "c"};
     elf_file_write("app/inherits", &both);
     linkage = link_of("app/inherits", NULL, NULL);
     assert_string_equal(place(linkage, "liby.so"), "c/liby.so");
     assert_string_equal(place(linkage, "libz.so"), "");
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
     elf_file_write("app/inherits", &program);
     elf_file_write("c/liby.so", &closed);
     linkage = link_of("app/inherits", NULL, NULL);
     assert_string_equal(place(linkage, "libz.so"), "");
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
 }
 
 static void test_what_is_missing_is_named_with_who_needs_it(void **state)
@@ -164,16 +165,16 @@ static void test_what_is_missing_is_named_with_who_needs_it(void **state)
     elf_file_put("libcut.so", &cut);
     buf_free(&cut);
     elf_file_write("app/misses", &program);
-    struct linkage *linkage = link_of("app/misses", NULL, NULL);
+    struct shared_libraries *linkage = link_of("app/misses", NULL, NULL);
     assert_int_equal(linkage->count, 4);
-    assert_int_equal(linkage_missing(linkage), 3);
+    assert_int_equal(shared_libraries_missing(linkage), 3);
     const struct library *gone = library(linkage, "libgone.so"),
                          *broken = library(linkage, "./libcut.so");
     assert_null(gone->path);
     assert_string_equal(linkage->libraries[gone->by].name, "libm1.so");
-    assert_int_equal(broken->by, LINKAGE_MAX);
+    assert_int_equal(broken->by, SHARED_LIBRARIES_MAX);
     assert_string_equal(broken->fault, "an ELF file whose dynamic section is cut off or wrong");
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
 }
 
 static void test_libraries_that_need_each_other_are_read_once(void **state)
@@ -184,17 +185,17 @@ static void test_libraries_that_need_each_other_are_read_once(void **state)
     elf_file_write("a/libl1.so", &self);
     elf_file_write("a/libl2.so", &other);
     elf_file_write("app/loops", &self);
-    struct linkage *linkage = link_of("app/loops", NULL, NULL);
+    struct shared_libraries *linkage = link_of("app/loops", NULL, NULL);
     assert_int_equal(linkage->count, 2);
-    assert_int_equal(linkage_missing(linkage), 0);
-    linkage_free(linkage);
+    assert_int_equal(shared_libraries_missing(linkage), 0);
+    shared_libraries_free(linkage);
 }
 
 /* Each file needs two new ones. */
 static void test_no_more_than_so_many_libraries_are_read(void **state)
 {
     (void)state;
-    for (int i = 0; i < LINKAGE_MAX + 10; i++) {
+    for (int i = 0; i < SHARED_LIBRARIES_MAX + 10; i++) {
         char name[32], one[32], two[32];
         snprintf(name, sizeof(name), "b/libn%d.so", i);
         snprintf(one, sizeof(one), "libn%d.so", 2 * i + 1);
@@ -204,10 +205,10 @@ static void test_no_more_than_so_many_libraries_are_read(void **state)
     }
     const struct elf_file program = {.needs = {"libn0.so"}, .rpath = "b"};
     elf_file_write("app/many", &program);
-    struct linkage *linkage = link_of("app/many", NULL, NULL);
-    assert_int_equal(linkage->count, LINKAGE_MAX);
+    struct shared_libraries *linkage = link_of("app/many", NULL, NULL);
+    assert_int_equal(linkage->count, SHARED_LIBRARIES_MAX);
     assert_true(linkage->cut);
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
 }
 
 /* ---- kinds ---- */
@@ -239,11 +240,11 @@ static void test_a_script_is_told_with_its_interpreter(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
         write_text("app/script", scripts[i].text);
-        struct linkage *linkage = link_of("app/script", NULL, NULL);
-        assert_int_equal(linkage->kind, LINKAGE_SCRIPT);
+        struct shared_libraries *linkage = link_of("app/script", NULL, NULL);
+        assert_int_equal(linkage->kind, SHARED_LIBRARIES_SCRIPT);
         assert_string_equal(linkage->loader, scripts[i].loader);
-        assert_int_equal(linkage_missing(linkage), scripts[i].absent);
-        linkage_free(linkage);
+        assert_int_equal(shared_libraries_missing(linkage), scripts[i].absent);
+        shared_libraries_free(linkage);
     }
 }
 
@@ -253,20 +254,20 @@ static void test_a_program_is_static_or_has_a_loader(void **state)
     const struct elf_file alone = {0}, loaded = {.interpreter = "/no/such/ld.so"},
                           relative = {.needs = {"ld.so"}, .interpreter = "ld.so"};
     elf_file_write("app/alone", &alone);
-    struct linkage *linkage = link_of("app/alone", NULL, NULL);
-    assert_int_equal(linkage->kind, LINKAGE_STATIC);
-    linkage_free(linkage);
+    struct shared_libraries *linkage = link_of("app/alone", NULL, NULL);
+    assert_int_equal(linkage->kind, SHARED_LIBRARIES_STATIC);
+    shared_libraries_free(linkage);
     elf_file_write("app/loaded", &loaded);
     linkage = link_of("app/loaded", NULL, NULL);
-    assert_int_equal(linkage->kind, LINKAGE_DYNAMIC);
+    assert_int_equal(linkage->kind, SHARED_LIBRARIES_DYNAMIC);
     assert_true(linkage->loader_absent);
-    assert_int_equal(linkage_missing(linkage), 1);
-    linkage_free(linkage);
+    assert_int_equal(shared_libraries_missing(linkage), 1);
+    shared_libraries_free(linkage);
     write_text("ld.so", "x");
     elf_file_write("app/relative", &relative);
     linkage = link_of("app/relative", NULL, NULL);
     assert_string_equal(place(linkage, "ld.so"), "ld.so");
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
 }
 
 /* ---- what is no program ---- */
@@ -334,10 +335,10 @@ static void test_damaged_files_are_refused_with_a_sentence(void **state)
         elf_file_make(&victim, &bytes);
         poke(&bytes, bad[i].at, bad[i].value, bad[i].size);
         elf_file_put("app/bad", &bytes);
-        struct linkage *linkage = link_of("app/bad", NULL, &err);
+        struct shared_libraries *linkage = link_of("app/bad", NULL, &err);
         if (linkage || !strstr(error_text(&err), "app/bad: "))
             fail_msg("%s: %s", bad[i].what, linkage ? "taken" : error_text(&err));
-        linkage_free(linkage);
+        shared_libraries_free(linkage);
         error_clear(&err);
         buf_free(&bytes);
     }
@@ -348,11 +349,11 @@ static void test_a_file_cut_off_anywhere_is_refused(void **state)
     (void)state;
     struct buf bytes = BUF_INIT;
     elf_file_make(&victim, &bytes);
-    struct linkage *linkage;
+    struct shared_libraries *linkage;
     elf_file_put("app/cut", &bytes);
     linkage = link_of("app/cut", NULL, NULL);
     assert_non_null(linkage);
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
     for (size_t len = bytes.len - 1; len >= 4; len--) {
         struct error err = ERROR_INIT;
         bytes.len = len;
@@ -389,9 +390,9 @@ static void test_programs_of_32_bits_have_libraries_of_32_bits(void **state)
     elf_file_write("a/libx32.so", &wide);
     elf_file_write("b/libx32.so", &plain);
     elf_file_write("app/narrow", &program);
-    struct linkage *linkage = link_of("app/narrow", NULL, NULL);
+    struct shared_libraries *linkage = link_of("app/narrow", NULL, NULL);
     assert_string_equal(place(linkage, "libx32.so"), "b/libx32.so");
-    linkage_free(linkage);
+    shared_libraries_free(linkage);
 }
 
 /* ---- the loader's cache ---- */

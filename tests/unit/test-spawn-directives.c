@@ -32,19 +32,19 @@ static pmix_info_t with_variable(const char *key, const char *name, const char *
     return info;
 }
 
-static struct pmi_spawn *read_good(const pmix_info_t *job, size_t njob, const pmix_app_t *apps,
-                                   size_t napps)
+static struct spawn_request *read_good(const pmix_info_t *job, size_t njob, const pmix_app_t *apps,
+                                       size_t napps)
 {
-    struct pmi_spawn *spawn = pmi_spawn_new();
+    struct spawn_request *spawn = spawn_request_new();
     pmix_status_t status = PMIX_SUCCESS;
     struct error err = ERROR_INIT;
-    if (directives_read(spawn, job, njob, apps, napps, &status, &err) < 0)
+    if (spawn_directives_read(spawn, job, njob, apps, napps, &status, &err) < 0)
         fail_msg("%s", err.text);
     assert_int_equal(status, PMIX_SUCCESS);
     return spawn;
 }
 
-static void check(const struct pmi_spawn *spawn, size_t block, size_t at, const char *key,
+static void check(const struct spawn_request *spawn, size_t block, size_t at, const char *key,
                   const char *value)
 {
     const struct pmi_pairs *infos = &spawn->blocks[block].infos;
@@ -61,7 +61,7 @@ static void apps_become_blocks(void **state)
         {.argv = argv},
     };
     (void)state;
-    struct pmi_spawn *spawn = read_good(NULL, 0, apps, 2);
+    struct spawn_request *spawn = read_good(NULL, 0, apps, 2);
     assert_int_equal(spawn->nblocks, 2);
     assert_int_equal(spawn->blocks[0].maxprocs, 3);
     assert_int_equal(spawn->blocks[0].argc, 3);
@@ -74,7 +74,7 @@ static void apps_become_blocks(void **state)
     assert_string_equal(spawn->blocks[1].argv[0], "tool");
     assert_int_equal(spawn->blocks[1].maxprocs, 1); /* it does not say */
     assert_int_equal(spawn->blocks[1].infos.count, 0);
-    pmi_spawn_free(spawn);
+    spawn_request_free(spawn);
 }
 
 static void an_app_has_its_own_in_place_of_the_jobs(void **state)
@@ -85,13 +85,13 @@ static void an_app_has_its_own_in_place_of_the_jobs(void **state)
     const pmix_app_t apps[] = {{.cmd = text("a"), .cwd = text("/here"), .info = own, .ninfo = 2},
                                {.cmd = text("b"), .cwd = text("/here")}};
     (void)state;
-    struct pmi_spawn *spawn = read_good(job, 2, apps, 2);
+    struct spawn_request *spawn = read_good(job, 2, apps, 2);
     check(spawn, 0, 0, "wdir", "/own");
     check(spawn, 0, 1, "env_set", "A=1"); /* the later one counts */
     check(spawn, 0, 2, "env_set", "A=2");
     check(spawn, 1, 0, "wdir", "/job");
     assert_int_equal(spawn->blocks[1].infos.count, 2);
-    pmi_spawn_free(spawn);
+    spawn_request_free(spawn);
 }
 
 static const struct {
@@ -129,7 +129,7 @@ static void directives_have_words(void **state)
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         pmix_info_t info = with_text(words[i].key, words[i].value);
         const pmix_app_t app = {.cmd = text("a"), .info = &info, .ninfo = 1};
-        struct pmi_spawn *spawn = read_good(NULL, 0, &app, 1);
+        struct spawn_request *spawn = read_good(NULL, 0, &app, 1);
         size_t want = words[i].second ? 2 : words[i].word != NULL;
         if (spawn->blocks[0].infos.count != want)
             fail_msg("case %zu: %zu words", i, spawn->blocks[0].infos.count);
@@ -137,7 +137,7 @@ static void directives_have_words(void **state)
             check(spawn, 0, 0, words[i].word, words[i].text);
         if (want == 2)
             check(spawn, 0, 1, words[i].second, words[i].second_text);
-        pmi_spawn_free(spawn);
+        spawn_request_free(spawn);
     }
 }
 
@@ -148,11 +148,11 @@ static void variables_are_joined_by_what_is_said(void **state)
                            with_variable(PMIX_ADD_ENVAR, "A", NULL, ';')};
     const pmix_app_t app = {.cmd = text("a"), .info = infos, .ninfo = 3};
     (void)state;
-    struct pmi_spawn *spawn = read_good(NULL, 0, &app, 1);
+    struct spawn_request *spawn = read_good(NULL, 0, &app, 1);
     check(spawn, 0, 0, "env_prepend", "A=;x");
     check(spawn, 0, 1, "env_append", "A=:y");
     check(spawn, 0, 2, "env_default", "A=");
-    pmi_spawn_free(spawn);
+    spawn_request_free(spawn);
 }
 
 static void hosts_that_are_added_are_of_no_account_where_hosts_are_named(void **state)
@@ -160,23 +160,23 @@ static void hosts_that_are_added_are_of_no_account_where_hosts_are_named(void **
     pmix_info_t infos[] = {with_text(PMIX_HOST, "a"), with_text(PMIX_ADD_HOST, "b")};
     const pmix_app_t app = {.cmd = text("a"), .info = infos, .ninfo = 2};
     (void)state;
-    struct pmi_spawn *spawn = read_good(NULL, 0, &app, 1);
+    struct spawn_request *spawn = read_good(NULL, 0, &app, 1);
     assert_int_equal(spawn->blocks[0].infos.count, 1);
     check(spawn, 0, 0, "host", "a");
-    pmi_spawn_free(spawn);
+    spawn_request_free(spawn);
 }
 
 static void check_bad(const pmix_info_t *info, pmix_status_t want, const char *why)
 {
-    struct pmi_spawn *spawn = pmi_spawn_new();
+    struct spawn_request *spawn = spawn_request_new();
     pmix_status_t status = PMIX_SUCCESS;
     struct error err = ERROR_INIT;
     const pmix_app_t app = {.cmd = text("a")};
-    assert_int_equal(directives_read(spawn, info, 1, &app, 1, &status, &err), -1);
+    assert_int_equal(spawn_directives_read(spawn, info, 1, &app, 1, &status, &err), -1);
     assert_int_equal(status, want);
     assert_non_null(strstr(err.text, why));
     error_clear(&err);
-    pmi_spawn_free(spawn);
+    spawn_request_free(spawn);
 }
 
 static void values_of_other_types_are_refused(void **state)
@@ -208,17 +208,18 @@ static void what_is_required_and_unknown_is_refused(void **state)
 static void requests_without_a_program_or_too_long_are_refused(void **state)
 {
     struct error err = ERROR_INIT;
-    char *none[] = {NULL}, *huge = mem_alloc(DIRECTIVES_MAX + 2);
-    memset(huge, 'a', DIRECTIVES_MAX + 1);
+    char *none[] = {NULL}, *huge = mem_alloc(SPAWN_DIRECTIVES_MAX + 2);
+    memset(huge, 'a', SPAWN_DIRECTIVES_MAX + 1);
     char *wide[] = {text("a"), huge, NULL};
     const pmix_app_t apps[] = {{0}, {.argv = none}, {.argv = wide}};
     (void)state;
     for (size_t i = 0; i <= 3; i++) {
-        struct pmi_spawn *spawn = pmi_spawn_new();
+        struct spawn_request *spawn = spawn_request_new();
         pmix_status_t status = PMIX_SUCCESS;
-        assert_int_equal(directives_read(spawn, NULL, 0, &apps[i % 3], i < 3, &status, &err), -1);
+        assert_int_equal(spawn_directives_read(spawn, NULL, 0, &apps[i % 3], i < 3, &status, &err),
+                         -1);
         assert_int_equal(status, PMIX_ERR_BAD_PARAM);
-        pmi_spawn_free(spawn);
+        spawn_request_free(spawn);
     }
     error_clear(&err);
     free(huge);

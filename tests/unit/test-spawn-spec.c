@@ -29,24 +29,25 @@ struct info { /* a pair that nobody writes to */
 };
 
 /* One block with up to eight pairs of info. */
-static int make(struct blocks *blocks, uint32_t app, const char *name, const struct info *info,
+static int make(struct spawn_spec *blocks, uint32_t app, const char *name, const struct info *info,
                 size_t ninfo, struct error *err)
 {
     char arg[] = "an arg", empty[] = "", *argv[] = {(char *)(uintptr_t)name, arg, empty, NULL};
     struct pair pairs[8];
     for (size_t i = 0; i < ninfo; i++)
         pairs[i] = (struct pair){(char *)(uintptr_t)info[i].key, (char *)(uintptr_t)info[i].value};
-    struct ask_block block = {argv, 3, pairs, ninfo};
-    struct ask ask = {.kind = ASK_SPAWN, .app = app, .blocks = &block, .nblocks = 1};
+    struct task_request_block block = {argv, 3, pairs, ninfo};
+    struct task_request ask = {
+        .kind = TASK_REQUEST_SPAWN, .app = app, .blocks = &block, .nblocks = 1};
     struct spec *base = base_spec();
-    int rc = blocks_make(blocks, base, &ask, err);
+    int rc = spawn_spec_make(blocks, base, &ask, err);
     spec_free(base);
     return rc;
 }
 
 static void test_a_block_inherits_from_the_part_that_asks(void **state)
 {
-    struct blocks blocks;
+    struct spawn_spec blocks;
     (void)state;
     assert_int_equal(make(&blocks, 1, "tool", NULL, 0, NULL), 0);
     const struct spec_part *part = &blocks.spec->parts[0];
@@ -67,7 +68,7 @@ static void test_a_block_inherits_from_the_part_that_asks(void **state)
     assert_int_equal(blocks.spec->verbose, 2);
     assert_int_equal(blocks.spec->display, 0);
     assert_null(blocks.places[0].hosts);
-    blocks_clear(&blocks);
+    spawn_spec_clear(&blocks);
 }
 
 static void test_info_says_otherwise(void **state)
@@ -75,7 +76,7 @@ static void test_info_says_otherwise(void **state)
     static const struct info info[] = {
         {"path", "/opt/bin"},  {"wdir", "below"},      {"map_by", "core"}, {"bind_to", "none"},
         {"env", "A=2\nB=x=y"}, {"hosts", "n1,n[3-4]"}, {"soft", "1:3"},    {"colour", ""}};
-    struct blocks blocks;
+    struct spawn_spec blocks;
     (void)state;
     assert_int_equal(make(&blocks, 1, "tool", info, 8, NULL), 0);
     const struct spec_part *part = &blocks.spec->parts[0];
@@ -90,7 +91,7 @@ static void test_info_says_otherwise(void **state)
     assert_string_equal(part->env[2].value, "x=y");
     assert_string_equal(blocks.places[0].hosts, "n1,n[3-4]");
     assert_string_equal(buf_text(&blocks.unknown), "soft, colour");
-    blocks_clear(&blocks);
+    spawn_spec_clear(&blocks);
 }
 
 static void test_variables_are_changed_one_by_one(void **state)
@@ -100,13 +101,13 @@ static void test_variables_are_changed_one_by_one(void **state)
                                        {"env_append", "A=;z"},      {"env_unset", "C"},
                                        {"env_append", "C=,c"},      {"cores", "3"}};
     static const struct {
-        enum spec_env_kind kind;
+        enum env_kind kind;
         const char *name, *value;
-    } want[] = {{SPEC_ENV_SET, "A", "1"},   {SPEC_ENV_SET, "B", "two\nlines"},
-                {SPEC_ENV_SET, "C", "yes"}, {SPEC_ENV_SET, "HOME", "/first:/h"},
-                {SPEC_ENV_SET, "A", "1;z"}, {SPEC_ENV_REMOVE, "C", NULL},
-                {SPEC_ENV_SET, "C", "c"}};
-    struct blocks blocks;
+    } want[] = {{ENV_SET, "A", "1"},   {ENV_SET, "B", "two\nlines"},
+                {ENV_SET, "C", "yes"}, {ENV_SET, "HOME", "/first:/h"},
+                {ENV_SET, "A", "1;z"}, {ENV_REMOVE, "C", NULL},
+                {ENV_SET, "C", "c"}};
+    struct spawn_spec blocks;
     (void)state;
     assert_int_equal(make(&blocks, 1, "tool", info, 8, NULL), 0);
     const struct spec_part *part = &blocks.spec->parts[0];
@@ -118,32 +119,32 @@ static void test_variables_are_changed_one_by_one(void **state)
         if (want[i].value)
             assert_string_equal(part->env[i].value, want[i].value);
     }
-    blocks_clear(&blocks);
+    spawn_spec_clear(&blocks);
 }
 
 static void test_per_and_ranks_go_where_info_says(void **state)
 {
     static const struct info per[] = {{"per", "2:numa"}}, slot[] = {{"rank_by", "slot"}};
-    struct blocks blocks;
+    struct spawn_spec blocks;
     (void)state;
     assert_int_equal(make(&blocks, 1, "tool", per, 1, NULL), 0);
     assert_string_equal(blocks.spec->parts[0].per, "2:numa");
     assert_null(blocks.spec->parts[0].map);
-    blocks_clear(&blocks);
+    spawn_spec_clear(&blocks);
     assert_int_equal(make(&blocks, 0, "tool", slot, 1, NULL), 0);
     assert_string_equal(blocks.spec->parts[0].order, "sequential");
-    blocks_clear(&blocks);
+    spawn_spec_clear(&blocks);
 }
 
 static void test_an_absolute_name_needs_no_path(void **state)
 {
     static const struct info info[] = {{"path", "/opt/bin"}, {"hostfile", "hosts"}};
-    struct blocks blocks;
+    struct spawn_spec blocks;
     (void)state;
     assert_int_equal(make(&blocks, 0, "/bin/tool", info, 2, NULL), 0);
     assert_string_equal(blocks.spec->parts[0].argv[0], "/bin/tool");
     assert_string_equal(blocks.places[0].hostfile, "/base/hosts");
-    blocks_clear(&blocks);
+    spawn_spec_clear(&blocks);
 }
 
 static const struct {
@@ -172,7 +173,7 @@ static void test_what_info_cannot_say_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct error err = ERROR_INIT;
-        struct blocks blocks;
+        struct spawn_spec blocks;
         size_t ninfo = 0;
         while (ninfo < 2 && bad[i].info[ninfo].key)
             ninfo++;

@@ -99,7 +99,7 @@ static void test_bytes_that_are_not_utf8_survive(void **state)
     struct spec_part *part = spec_add_part(spec);
     part->argv = mem_array(2, sizeof(char *));
     part->argv[0] = mem_copy_text("\xff\x01z");
-    spec_add_env(part, SPEC_ENV_SET, "A\xfe", 2, "\x80");
+    spec_add_env(part, ENV_SET, "A\xfe", 2, "\x80");
     json_t *value = spec_to_json(spec);
     spec_free(spec);
     spec = spec_from_json(value, &err);
@@ -308,17 +308,17 @@ static void test_what_belongs_to_the_callers_place_is_scrubbed(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
-        if (!spec_env_is_local(gone[i], strlen(gone[i])))
+        if (!env_is_local(gone[i], strlen(gone[i])))
             fail_msg("%s stays", gone[i]);
     for (size_t i = 0; i < sizeof(stays) / sizeof(stays[0]); i++)
-        if (spec_env_is_local(stays[i], strlen(stays[i])))
+        if (env_is_local(stays[i], strlen(stays[i])))
             fail_msg("%s is gone", stays[i]);
 }
 
 static void test_a_scrubbed_list_keeps_its_order_and_drops_what_has_no_name(void **state)
 {
     const char *list[] = {"B=2", "PMI_RANK=3", "=x", "noequals", "A=1=", "SSH_TTY=x", NULL};
-    char **kept = spec_env_scrub((char *const *)list);
+    char **kept = env_scrub((char *const *)list);
     (void)state;
     assert_string_equal(kept[0], "B=2");
     assert_string_equal(kept[1], "A=1=");
@@ -340,7 +340,7 @@ static void test_what_an_outer_launcher_told_openmp_and_mpis_is_scrubbed(void **
                           NULL};
     static const char *const stays[] = {"OMP_PLACES={0},{1}", "OMP_STACKSIZE=8M",
                                         "TPRUN_OPTIONS=A=1", "A=1"};
-    char **kept = spec_env_scrub((char *const *)list);
+    char **kept = env_scrub((char *const *)list);
     (void)state;
     for (size_t i = 0; i < sizeof(stays) / sizeof(stays[0]); i++)
         assert_string_equal(kept[i], stays[i]);

@@ -37,7 +37,7 @@ static void on_data(void *arg, const void *bytes, size_t len)
     buf_add(&world->got, bytes, len);
     world->longest = len > world->longest ? len : world->longest;
     if (world->free_in_data) {
-        input_free(world->input);
+        stdin_reader_free(world->input);
         world->input = NULL;
     }
 }
@@ -54,7 +54,7 @@ static void on_failed(void *arg, const struct error *err)
     error_set(&world->err, "%s", error_text(err));
 }
 
-static const struct input_ops ops = {on_data, on_end, on_failed};
+static const struct stdin_reader_ops ops = {on_data, on_end, on_failed};
 
 static int setup(void **state)
 {
@@ -68,7 +68,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct world *world = *state;
-    input_free(world->input);
+    stdin_reader_free(world->input);
     if (world->saved >= 0)
         dup2(world->saved, 0);
     close(world->saved);
@@ -88,7 +88,7 @@ static void start(struct world *world, int fd)
         dup2(fd, 0);
         close(fd);
     }
-    world->input = input_new(world->loop, NULL, &ops, world, &world->err);
+    world->input = stdin_reader_new(world->loop, NULL, &ops, world, &world->err);
     assert_non_null(world->input);
 }
 
@@ -135,19 +135,19 @@ static void check_stream(struct world *world, int mine, int theirs)
     say(mine, "hello\nworld");
     turn(world, 3);
     assert_string_equal(buf_text(&world->got), "");
-    input_want(world->input, 3);
+    stdin_reader_want(world->input, 3);
     turn(world, 3);
     assert_string_equal(buf_text(&world->got), "hel");
-    input_want(world->input, 4);
-    input_want(world->input, 100);
+    stdin_reader_want(world->input, 4);
+    stdin_reader_want(world->input, 100);
     turn(world, 3);
     assert_string_equal(buf_text(&world->got), "hello\nworld");
     assert_int_equal(world->ends, 0);
     close(mine);
     turn(world, 5);
     assert_int_equal(world->ends, 1);
-    input_want(world->input, 100);
-    input_resume(world->input);
+    stdin_reader_want(world->input, 100);
+    stdin_reader_resume(world->input);
     turn(world, 3);
     assert_int_equal(world->ends, 1);
     assert_int_equal(fcntl(0, F_GETFL), flags);
@@ -178,7 +178,7 @@ static void test_a_pipe_that_does_not_block_is_not_at_its_end(void **state)
 static void check_another_reader(struct world *world, int mine, int theirs)
 {
     start(world, theirs);
-    input_want(world->input, 10);
+    stdin_reader_want(world->input, 10);
     turn(world, 1);
     ev_feed_fd_event(world->loop, 0, EV_READ);
     alarm(10); /* what waits here would do so forever */
@@ -235,10 +235,10 @@ static void check_file(struct world *world, size_t size)
     ev_prepare_init(&prepare, count_turn);
     prepare.data = &world->turns;
     ev_prepare_start(world->loop, &prepare);
-    input_want(world->input, size / 2);
+    stdin_reader_want(world->input, size / 2);
     run(world, 0.1);
     assert_int_equal(world->got.len, size / 2);
-    input_want(world->input, size);
+    stdin_reader_want(world->input, size);
     run(world, 0.1);
     ev_prepare_stop(world->loop, &prepare);
     assert_int_equal(world->got.len, size);
@@ -263,7 +263,7 @@ static void test_a_file_by_name_is_read_in_place_of_stdin(void **state)
 {
     struct world *world = *state;
     char *path = big_file(100001);
-    world->input = input_new(world->loop, path, &ops, world, &world->err);
+    world->input = stdin_reader_new(world->loop, path, &ops, world, &world->err);
     unlink(path);
     free(path);
     assert_non_null(world->input);
@@ -274,7 +274,7 @@ static void test_an_empty_device_ends_at_once(void **state)
 {
     struct world *world = *state;
     start(world, open("/dev/null", O_RDONLY | O_CLOEXEC));
-    input_want(world->input, 1);
+    stdin_reader_want(world->input, 1);
     turn(world, 5);
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->got.len, 0);
@@ -285,8 +285,8 @@ static void test_a_closed_stdin_ends_at_once(void **state)
     struct world *world = *state;
     start(world, -1);
     assert_int_equal(world->ends, 0);
-    input_want(world->input, 1);
-    input_resume(world->input);
+    stdin_reader_want(world->input, 1);
+    stdin_reader_resume(world->input);
     turn(world, 5);
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->failed, 0);
@@ -296,7 +296,7 @@ static void test_a_stdin_for_writing_only_ends_at_once(void **state)
 {
     struct world *world = *state;
     start(world, open("/dev/null", O_WRONLY | O_CLOEXEC));
-    input_want(world->input, 1);
+    stdin_reader_want(world->input, 1);
     turn(world, 5);
     assert_int_equal(world->ends, 1);
 }
@@ -311,7 +311,7 @@ static void test_what_cannot_be_input_is_refused(void **state)
     };
     struct world *world = *state;
     for (size_t i = 0; i < 2; i++) {
-        assert_null(input_new(world->loop, bad[i].path, &ops, world, &world->err));
+        assert_null(stdin_reader_new(world->loop, bad[i].path, &ops, world, &world->err));
         assert_string_equal(error_text(&world->err), bad[i].sentence);
     }
 }
@@ -320,9 +320,9 @@ static void test_a_failed_read_is_told_once_and_nothing_follows(void **state)
 {
     struct world *world = *state;
     /* Offset 0 of this file is never mapped. */
-    world->input = input_new(world->loop, "/proc/self/mem", &ops, world, &world->err);
+    world->input = stdin_reader_new(world->loop, "/proc/self/mem", &ops, world, &world->err);
     assert_non_null(world->input);
-    input_want(world->input, 10);
+    stdin_reader_want(world->input, 10);
     turn(world, 5);
     assert_int_equal(world->failed, 1);
     assert_int_equal(world->ends, 0);
@@ -337,7 +337,7 @@ static void test_the_input_may_be_freed_when_it_gives_data(void **state)
     start(world, ends[0]);
     world->free_in_data = true;
     say(ends[1], "x");
-    input_want(world->input, 10);
+    stdin_reader_want(world->input, 10);
     turn(world, 3);
     assert_null(world->input);
     assert_string_equal(buf_text(&world->got), "x");
@@ -360,7 +360,7 @@ static void test_a_terminal_is_read_by_lines_and_ends_with_control_D(void **stat
     char name[64];
     int master = open_terminal(name, sizeof(name));
     start(world, open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
-    input_want(world->input, 100);
+    stdin_reader_want(world->input, 100);
     say(master, "half");
     run(world, 0.05);
     assert_string_equal(buf_text(&world->got), "");
@@ -381,7 +381,7 @@ static void test_a_terminal_that_is_hung_up_ends(void **state)
     char name[64];
     int master = open_terminal(name, sizeof(name));
     start(world, open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
-    input_want(world->input, 100);
+    stdin_reader_want(world->input, 100);
     run(world, 0.02);
     assert_int_equal(world->ends, 0);
     close(master);
@@ -395,15 +395,15 @@ static void test_a_terminal_that_is_hung_up_ends(void **state)
 static int background_reader(struct world *world, int told, bool resume)
 {
     char go;
-    world->input = input_new(world->loop, NULL, &ops, world, &world->err);
-    input_want(world->input, 100);
+    world->input = stdin_reader_new(world->loop, NULL, &ops, world, &world->err);
+    stdin_reader_want(world->input, 100);
     run(world, 0.3);
     if (world->got.len || world->ends || world->failed)
         return 1;
     if (read(told, &go, 1) != 1)
         return 2;
     if (resume)
-        input_resume(world->input);
+        stdin_reader_resume(world->input);
     await(world, 6, 0, resume ? 0.4 : 5);
     return strcmp(buf_text(&world->got), "typed\n") == 0 ? 0 : 3;
 }

@@ -134,7 +134,7 @@ static char *draw(const struct picture_world *world)
 {
     struct layout *layout = world_layout(world);
     clock_t from = clock();
-    char *text = layout_draw_svg(layout, &world->request);
+    char *text = picture_svg(layout, &world->request);
     double took = (double)(clock() - from) / CLOCKS_PER_SEC;
     layout_free(layout);
     check_xml(text);
@@ -570,11 +570,11 @@ static void test_as_many_threads_as_are_drawn_one_by_one_are_bounded(void **stat
 static void test_words_are_broken_where_they_do_not_fit(void **state)
 {
     (void)state;
-    assert_int_equal(pen_fits(PEN_TEXT, "one two three", 1000), 13);
-    assert_int_equal(pen_fits(PEN_TEXT, "one two three", 60), 7);
-    assert_int_equal(pen_fits(PEN_TEXT, "one two three", 1), 3);
-    assert_int_equal(pen_fits(PEN_TEXT, "unbreakable", 1), 11);
-    assert_int_equal(pen_wrapped(NULL, PEN_TEXT, 0, 0, 1, "one two"), 2 * 19);
+    assert_int_equal(svg_fits(SVG_TEXT, "one two three", 1000), 13);
+    assert_int_equal(svg_fits(SVG_TEXT, "one two three", 60), 7);
+    assert_int_equal(svg_fits(SVG_TEXT, "one two three", 1), 3);
+    assert_int_equal(svg_fits(SVG_TEXT, "unbreakable", 1), 11);
+    assert_int_equal(svg_wrapped(NULL, SVG_TEXT, 0, 0, 1, "one two"), 2 * 19);
 }
 
 int main(void)

@@ -38,14 +38,14 @@ static void test_a_spawn_arrives_as_it_was_asked(void **state)
     struct pair info[] = {
         {text("wdir"), text("/tmp")}, {text(""), text("")}, {text("k"), text("caf\xe9")}};
     struct pair preput[] = {{text("PORT"), text("tag#0$ = 1")}};
-    struct ask_block blocks[] = {{one, 3, info, 3}, {two, 1, NULL, 0}};
-    struct ask ask = {ASK_SPAWN, 2, blocks, 2, preput, 1, NULL, NULL}, got;
+    struct task_request_block blocks[] = {{one, 3, info, 3}, {two, 1, NULL, 0}};
+    struct task_request ask = {TASK_REQUEST_SPAWN, 2, blocks, 2, preput, 1, NULL, NULL}, got;
     struct error err = ERROR_INIT;
     (void)state;
-    json_t *value = travel(ask_to_json(&ask));
-    assert_int_equal(ask_from_json(&got, value, &err), 0);
+    json_t *value = travel(task_request_to_json(&ask));
+    assert_int_equal(task_request_from_json(&got, value, &err), 0);
     json_decref(value);
-    assert_int_equal(got.kind, ASK_SPAWN);
+    assert_int_equal(got.kind, TASK_REQUEST_SPAWN);
     assert_int_equal(got.app, 2);
     assert_int_equal(got.nblocks, 2);
     for (size_t i = 0; i < 4; i++)
@@ -56,23 +56,25 @@ static void test_a_spawn_arrives_as_it_was_asked(void **state)
     assert_string_equal(got.blocks[1].argv[0], "/bin/c");
     assert_int_equal(got.blocks[1].ninfo, 0);
     check_pairs(got.preput, got.npreput, preput, 1);
-    ask_clear(&got);
+    task_request_clear(&got);
 }
 
 static void test_names_arrive_as_they_were_asked(void **state)
 {
-    static const enum ask_kind kinds[] = {ASK_PUBLISH, ASK_LOOKUP, ASK_UNPUBLISH};
+    static const enum task_request_kind kinds[] = {TASK_REQUEST_PUBLISH, TASK_REQUEST_LOOKUP,
+                                                   TASK_REQUEST_UNPUBLISH};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        struct ask ask = {kinds[i], 0, NULL, 0, NULL, 0, text("a \"name\""), i ? NULL : text("")};
-        struct ask got;
-        json_t *value = travel(ask_to_json(&ask));
-        assert_int_equal(ask_from_json(&got, value, NULL), 0);
+        struct task_request ask = {kinds[i],           0, NULL, 0, NULL, 0, text("a \"name\""),
+                                   i ? NULL : text("")};
+        struct task_request got;
+        json_t *value = travel(task_request_to_json(&ask));
+        assert_int_equal(task_request_from_json(&got, value, NULL), 0);
         json_decref(value);
         assert_int_equal(got.kind, kinds[i]);
         assert_string_equal(got.name, ask.name);
         assert_true(!got.port == !ask.port);
-        ask_clear(&got);
+        task_request_clear(&got);
     }
 }
 
@@ -119,10 +121,10 @@ static void test_what_nobody_can_ask_is_refused_with_the_reason(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct error err = ERROR_INIT;
-        struct ask ask;
+        struct task_request ask;
         json_t *value = json_loads(bad[i].text, JSON_ALLOW_NUL, NULL);
         assert_non_null(value);
-        if (ask_from_json(&ask, value, &err) != -1)
+        if (task_request_from_json(&ask, value, &err) != -1)
             fail_msg("case %zu was taken", i);
         if (!strstr(error_text(&err), bad[i].words))
             fail_msg("case %zu: %s", i, error_text(&err));
@@ -133,35 +135,35 @@ static void test_what_nobody_can_ask_is_refused_with_the_reason(void **state)
 
 static void test_an_answer_arrives(void **state)
 {
-    struct answer answers[] = {{text("no \xff room"), NULL, 0},
-                               {NULL, text(""), 0},
-                               {NULL, NULL, 7},
-                               {.refusal = text("full"), .full = true}};
+    struct task_answer answers[] = {{text("no \xff room"), NULL, 0},
+                                    {NULL, text(""), 0},
+                                    {NULL, NULL, 7},
+                                    {.refusal = text("full"), .full = true}};
     (void)state;
     for (size_t i = 0; i < 4; i++) {
-        struct answer got;
-        json_t *value = travel(answer_to_json(&answers[i]));
-        assert_int_equal(answer_from_json(&got, value, NULL), 0);
+        struct task_answer got;
+        json_t *value = travel(task_answer_to_json(&answers[i]));
+        assert_int_equal(task_answer_from_json(&got, value, NULL), 0);
         json_decref(value);
         assert_true(!got.refusal == !answers[i].refusal && !got.port == !answers[i].port);
         if (got.refusal)
             assert_string_equal(got.refusal, answers[i].refusal);
         assert_int_equal(got.group, answers[i].group);
         assert_int_equal(got.full, answers[i].full);
-        answer_clear(&got);
+        task_answer_clear(&got);
     }
 }
 
 static void test_an_answer_tells_which_tasks_failed_and_how(void **state)
 {
     struct idset *some = idset_decode("1-2", NULL), *more = idset_decode("5", NULL);
-    struct answer answer = {.refusal = text("no")}, got;
+    struct task_answer answer = {.refusal = text("no")}, got;
     (void)state;
-    answer_fail(&answer, 127, some);
-    answer_fail(&answer, 126, more);
-    answer_fail(&answer, 127, more);
-    json_t *value = travel(answer_to_json(&answer));
-    assert_int_equal(answer_from_json(&got, value, NULL), 0);
+    task_answer_fail(&answer, 127, some);
+    task_answer_fail(&answer, 126, more);
+    task_answer_fail(&answer, 127, more);
+    json_t *value = travel(task_answer_to_json(&answer));
+    assert_int_equal(task_answer_from_json(&got, value, NULL), 0);
     json_decref(value);
     assert_int_equal(got.nfailed, 2);
     static const struct {
@@ -175,8 +177,8 @@ static void test_an_answer_tells_which_tasks_failed_and_how(void **state)
         free(ranks);
     }
     answer.refusal = NULL;
-    answer_clear(&answer);
-    answer_clear(&got);
+    task_answer_clear(&answer);
+    task_answer_clear(&got);
     idset_free(some);
     idset_free(more);
 }
@@ -184,21 +186,21 @@ static void test_an_answer_tells_which_tasks_failed_and_how(void **state)
 static void test_who_is_dead_is_asked_and_answered(void **state)
 {
     static const char *const sets[] = {"", "0,3-5"};
-    struct ask ask = {.kind = ASK_DEAD, .app = 1, .rank = 2}, asked;
+    struct task_request ask = {.kind = TASK_REQUEST_DEAD, .app = 1, .rank = 2}, asked;
     (void)state;
-    json_t *value = travel(ask_to_json(&ask));
-    assert_int_equal(ask_from_json(&asked, value, NULL), 0);
+    json_t *value = travel(task_request_to_json(&ask));
+    assert_int_equal(task_request_from_json(&asked, value, NULL), 0);
     json_decref(value);
-    assert_int_equal(asked.kind, ASK_DEAD);
-    ask_clear(&asked);
+    assert_int_equal(asked.kind, TASK_REQUEST_DEAD);
+    task_request_clear(&asked);
     for (size_t i = 0; i < 2; i++) {
-        struct answer answer = {.dead = idset_decode(sets[i], NULL)}, got;
-        value = travel(answer_to_json(&answer));
-        assert_int_equal(answer_from_json(&got, value, NULL), 0);
+        struct task_answer answer = {.dead = idset_decode(sets[i], NULL)}, got;
+        value = travel(task_answer_to_json(&answer));
+        assert_int_equal(task_answer_from_json(&got, value, NULL), 0);
         json_decref(value);
         assert_true(idset_equal(got.dead, answer.dead));
-        answer_clear(&answer);
-        answer_clear(&got);
+        task_answer_clear(&answer);
+        task_answer_clear(&got);
     }
 }
 
@@ -220,9 +222,9 @@ static void test_a_malformed_answer_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct error err = ERROR_INIT;
-        struct answer answer;
+        struct task_answer answer;
         json_t *value = json_loads(texts[i], 0, NULL);
-        if (answer_from_json(&answer, value, &err) != -1 || !err.text)
+        if (task_answer_from_json(&answer, value, &err) != -1 || !err.text)
             fail_msg("case %zu was taken", i);
         error_clear(&err);
         json_decref(value);

@@ -295,17 +295,18 @@ static void test_dealing_is_as_it_is_defined(void **state)
     for (int round = 0; round < 20000; round++) {
         uint32_t room[6], left[6], want[64], order[64];
         uint32_t n = 1 + (uint32_t)rand() % 6, ntasks = 1 + (uint32_t)rand() % 24, total = 0;
-        struct deal deal = {.scheme = rand() % 4 ? DEAL_CYCLIC : DEAL_BLOCK,
-                            .chunk = 1 + (uint32_t)rand() % 4};
+        struct taskmap_scheme deal = {.scheme =
+                                          rand() % 4 ? TASKMAP_SCHEME_CYCLIC : TASKMAP_SCHEME_BLOCK,
+                                      .chunk = 1 + (uint32_t)rand() % 4};
         for (uint32_t i = 0; i < n; i++)
             total += left[i] = room[i] = (uint32_t)rand() % 7;
         uint32_t dealt = 0;
         for (uint32_t i = 0; dealt < ntasks && dealt < total; i = (i + 1) % n)
-            for (uint32_t j = 0;
-                 (deal.scheme == DEAL_BLOCK || j < deal.chunk) && left[i] && dealt < ntasks;
+            for (uint32_t j = 0; (deal.scheme == TASKMAP_SCHEME_BLOCK || j < deal.chunk) &&
+                                 left[i] && dealt < ntasks;
                  j++, left[i]--)
                 want[dealt++] = i;
-        assert_int_equal(deal_out(&deal, room, n, ntasks, order), dealt);
+        assert_int_equal(taskmap_scheme_deal(&deal, room, n, ntasks, order), dealt);
         assert_memory_equal(order, want, dealt * sizeof(*order));
     }
 }

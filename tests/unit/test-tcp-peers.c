@@ -40,8 +40,8 @@ static void a_line_of_the_kernel_is_read(void **state)
         {"\n", false},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct far_end end = {0};
-        bool good = sockets_read_line(rows[i].line, 0xa749, &end);
+        struct tcp_peer end = {0};
+        bool good = tcp_peers_read_line(rows[i].line, 0xa749, &end);
         if (htonl(1) ==
             1) /* the kernel writes words as they are in memory: rows for the other kind */
             continue;
@@ -76,13 +76,13 @@ static void the_far_end_of_a_connection_has_an_owner(void **state)
     int far, near = connected(&far, &port, &far_port);
     if (access("/proc/net/tcp", R_OK) < 0)
         skip();
-    assert_true(sockets_is_own(near));
-    assert_true(sockets_is_own(far));
-    assert_true(sockets_is_own_listed(near));
-    assert_true(sockets_is_own_listed(far));
+    assert_true(tcp_peers_is_own(near));
+    assert_true(tcp_peers_is_own(far));
+    assert_true(tcp_peers_is_own_listed(near));
+    assert_true(tcp_peers_is_own_listed(far));
     close(far);
-    assert_false(sockets_is_own(near));
-    assert_false(sockets_is_own_listed(near));
+    assert_false(tcp_peers_is_own(near));
+    assert_false(tcp_peers_is_own_listed(near));
     close(near);
 }
 
@@ -93,8 +93,8 @@ static void another_users_far_end_is_not_ones_own(void **state)
     int far, near = connected(&far, &port, &far_port);
     if (geteuid() || fchown(far, 65534, (gid_t)-1) < 0)
         skip(); /* only root can give a socket away */
-    assert_false(sockets_is_own(near));
-    assert_false(sockets_is_own_listed(near));
+    assert_false(tcp_peers_is_own(near));
+    assert_false(tcp_peers_is_own_listed(near));
     close(far);
     close(near);
 }
@@ -106,8 +106,8 @@ static void a_far_end_that_says_nothing_more_is_not_ones_own(void **state)
     uint16_t port, far_port;
     int far, near = connected(&far, &port, &far_port);
     shutdown(far, SHUT_WR);
-    assert_false(sockets_is_own(near));
-    assert_false(sockets_is_own_listed(near));
+    assert_false(tcp_peers_is_own(near));
+    assert_false(tcp_peers_is_own_listed(near));
     close(far);
     close(near);
 }
@@ -125,10 +125,10 @@ static void connect_within(const char *address)
     assert_int_equal(getsockname(door, (struct sockaddr *)&at, &len), 0);
     assert_int_equal(connect(far, (struct sockaddr *)&at, len), 0);
     int near = accept(door, NULL, NULL);
-    assert_true(sockets_is_own(near));
+    assert_true(tcp_peers_is_own(near));
     close(door);
     close(far);
-    assert_false(sockets_is_own(near));
+    assert_false(tcp_peers_is_own(near));
     close(near);
 }
 
@@ -144,9 +144,9 @@ static void what_is_no_connection_is_not_ones_own(void **state)
     (void)state;
     int pair[2], lone = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    assert_false(sockets_is_own(pair[0]));
-    assert_false(sockets_is_own(lone));
-    assert_false(sockets_is_own(-1));
+    assert_false(tcp_peers_is_own(pair[0]));
+    assert_false(tcp_peers_is_own(lone));
+    assert_false(tcp_peers_is_own(-1));
     close(pair[0]);
     close(pair[1]);
     close(lone);
@@ -158,13 +158,13 @@ static void a_greeting_that_was_read_and_not_answered_is_found(void **state)
     uint16_t port, far_port;
     char byte;
     int far, near = connected(&far, &port, &far_port);
-    assert_int_equal(sockets_unanswered(port), 0); /* nothing was said */
+    assert_int_equal(tcp_peers_unanswered(port), 0); /* nothing was said */
     assert_int_equal(write(far, "a", 1), 1);
-    assert_int_equal(sockets_unanswered(port), 0); /* it is not read yet */
+    assert_int_equal(tcp_peers_unanswered(port), 0); /* it is not read yet */
     assert_int_equal(read(near, &byte, 1), 1);
-    assert_int_equal(sockets_unanswered(port), far_port);
+    assert_int_equal(tcp_peers_unanswered(port), far_port);
     assert_int_equal(write(near, "a", 1), 1);
-    assert_int_equal(sockets_unanswered(port), 0);
+    assert_int_equal(tcp_peers_unanswered(port), 0);
     close(far);
     close(near);
 }
@@ -175,10 +175,10 @@ static void a_connection_is_shut_by_its_ports(void **state)
     uint16_t port, far_port;
     int far, near = connected(&far, &port, &far_port);
     char byte;
-    sockets_shut(port, (uint16_t)(far_port + 1));
+    tcp_peers_shut(port, (uint16_t)(far_port + 1));
     assert_int_equal(write(near, "a", 1), 1);
     assert_int_equal(read(far, &byte, 1), 1);
-    sockets_shut(port, far_port);
+    tcp_peers_shut(port, far_port);
     assert_int_equal(read(far, &byte, 1), 0);
     close(far);
     close(near);

@@ -23,7 +23,7 @@ static void expect(const char *machine, const char *cores, const char *gpus, con
     struct topo *topo = load(machine);
     struct idset *some_cores = cores ? idset_decode(cores, NULL) : NULL;
     struct idset *some_gpus = gpus ? idset_decode(gpus, NULL) : NULL;
-    json_t *value = topo_localities(topo, some_cores, some_gpus);
+    json_t *value = topo_to_treepool(topo, some_cores, some_gpus);
     char *text = json_dumps(value, JSON_COMPACT), *plain = text;
     for (char *at = text; (*at = *plain); plain++) /* easier to read without quotes */
         at += *at != '"';
@@ -115,7 +115,7 @@ static void test_large_machines_take_no_time(void **state)
 {
     (void)state;
     struct topo *topo = load("package:16 numa:4 core:64 pu:1");
-    json_t *value = topo_localities(topo, NULL, NULL);
+    json_t *value = topo_to_treepool(topo, NULL, NULL);
     json_t *last = json_array_get(json_object_get(value, "socket"), 15);
     last = json_array_get(json_object_get(last, "numa"), 3);
     assert_string_equal(json_string_value(json_object_get(last, "cores")), "4032-4095");

@@ -34,82 +34,82 @@ static void put(struct atlas *atlas, const char *host, const char *description)
 {
     struct topo *topo = topo_load_synthetic(description, NULL);
     char *digest = topo_digest(topo);
-    atlas_put(atlas, host, topo, digest);
+    topology_cache_put(atlas, host, topo, digest);
     free(digest);
     topo_free(topo);
 }
 
 static uint32_t cores(struct atlas *atlas, const char *host)
 {
-    struct topo *topo = atlas_topo(atlas, host);
+    struct topo *topo = topology_cache_topo(atlas, host);
     return topo ? topo->count[TOPO_CORE] : 0;
 }
 
 static void save(struct atlas *atlas)
 {
     struct error err = ERROR_INIT;
-    if (atlas_save(atlas, &err) < 0)
+    if (topology_cache_save(atlas, &err) < 0)
         fail_msg("%s", error_text(&err));
 }
 
 static void test_nothing_is_known_at_first(void **state)
 {
-    struct atlas *atlas = atlas_open(instance);
+    struct atlas *atlas = topology_cache_open(instance);
     (void)state;
-    assert_null(atlas_topo(atlas, "a"));
-    assert_null(atlas_digest(atlas, "a"));
+    assert_null(topology_cache_topo(atlas, "a"));
+    assert_null(topology_cache_digest(atlas, "a"));
     save(atlas);
     assert_int_equal(access(instance_path(instance), R_OK), 0);
-    atlas_free(atlas);
+    topology_cache_free(atlas);
 }
 
 static void test_what_is_saved_is_known_to_the_next(void **state)
 {
-    struct atlas *atlas = atlas_open(instance), *next;
+    struct atlas *atlas = topology_cache_open(instance), *next;
     (void)state;
     put(atlas, "a0", "core:4 pu:1");
     put(atlas, "a1", "core:4 pu:1");
     put(atlas, "b", "core:2 pu:2");
     save(atlas);
-    next = atlas_open(instance);
+    next = topology_cache_open(instance);
     assert_int_equal(cores(next, "a0"), 4);
-    assert_ptr_equal(atlas_topo(next, "a0"), atlas_topo(next, "a1"));
+    assert_ptr_equal(topology_cache_topo(next, "a0"), topology_cache_topo(next, "a1"));
     assert_int_equal(cores(next, "b"), 2);
-    assert_string_equal(atlas_digest(next, "b"), atlas_digest(atlas, "b"));
-    assert_null(atlas_topo(next, "c"));
-    atlas_free(next);
-    atlas_free(atlas);
+    assert_string_equal(topology_cache_digest(next, "b"), topology_cache_digest(atlas, "b"));
+    assert_null(topology_cache_topo(next, "c"));
+    topology_cache_free(next);
+    topology_cache_free(atlas);
 }
 
 static void test_a_host_that_has_changed_is_as_it_was_last(void **state)
 {
-    struct atlas *atlas = atlas_open(instance);
+    struct atlas *atlas = topology_cache_open(instance);
     (void)state;
     put(atlas, "a", "core:4 pu:1");
     save(atlas);
     put(atlas, "a", "core:8 pu:1");
     assert_int_equal(cores(atlas, "a"), 8);
     save(atlas);
-    atlas_free(atlas);
-    atlas = atlas_open(instance);
+    topology_cache_free(atlas);
+    atlas = topology_cache_open(instance);
     assert_int_equal(cores(atlas, "a"), 8);
-    atlas_free(atlas);
+    topology_cache_free(atlas);
 }
 
 static void test_two_that_save_at_once_lose_nothing(void **state)
 {
-    struct atlas *one = atlas_open(instance), *two = atlas_open(instance);
+    struct atlas *one = topology_cache_open(instance), *two = topology_cache_open(instance);
     (void)state;
     put(one, "a", "core:4 pu:1");
     put(two, "b", "core:2 pu:1");
     save(one);
     save(two);
-    atlas_free(one);
-    atlas_free(two);
-    one = atlas_open(instance);
+    topology_cache_free(one);
+    topology_cache_free(two);
+    one = topology_cache_open(instance);
     assert_int_equal(cores(one, "a"), 4);
     assert_int_equal(cores(one, "b"), 2);
-    atlas_free(one);
+    topology_cache_free(one);
 }
 
 /* It is a cache: what cannot be read is not there, and is written anew. */
@@ -127,16 +127,17 @@ static void test_a_damaged_file_counts_as_none(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         int dir = open(instance_path(instance), O_RDONLY | O_DIRECTORY);
-        assert_int_equal(store_write(dir, "topologies.json", texts[i], strlen(texts[i])), 0);
+        assert_int_equal(
+            private_directory_write(dir, "topologies.json", texts[i], strlen(texts[i])), 0);
         close(dir);
-        struct atlas *atlas = atlas_open(instance);
-        assert_null(atlas_topo(atlas, "a"));
+        struct atlas *atlas = topology_cache_open(instance);
+        assert_null(topology_cache_topo(atlas, "a"));
         put(atlas, "a", "core:4 pu:1");
         save(atlas);
-        atlas_free(atlas);
-        atlas = atlas_open(instance);
+        topology_cache_free(atlas);
+        atlas = topology_cache_open(instance);
         assert_int_equal(cores(atlas, "a"), 4);
-        atlas_free(atlas);
+        topology_cache_free(atlas);
     }
 }
 

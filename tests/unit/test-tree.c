@@ -780,7 +780,7 @@ int main(void)
         TREE_TEST(test_forgotten_nodes_are_nobodys),
         TREE_TEST(test_a_command_that_fails_is_explained),
     };
-    spawn_reserve();
+    exec_reserve();
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

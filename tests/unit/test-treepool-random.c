@@ -420,7 +420,7 @@ static bool sum_need(const struct request_need *need, uint32_t times, uint32_t *
 
 /* With nothing but what the slot has it fits, and nothing is spare. */
 static const char *check_slot(const struct world *world, const struct request *request,
-                              const struct pool_slot *slot)
+                              const struct treepool_slot *slot)
 {
     struct brute_node node = *node_of(world, slot->rank);
     struct request one = {.slots = count_of(1), .slot = request->slot};
@@ -445,11 +445,11 @@ static bool has_claims(const struct request *request)
 
 /* Nothing twice, nothing that others hold, and R is the slots (and what is claimed beside). */
 static const char *check_sets(const struct world *world, const struct request *request,
-                              const struct pool_grant *grant)
+                              const struct treepool_grant *grant)
 {
     uint32_t cores[MAX_NODES] = {0}, gpus[MAX_NODES] = {0};
     for (size_t i = 0; i < grant->nslots; i++) {
-        const struct pool_slot *slot = &grant->slots[i];
+        const struct treepool_slot *slot = &grant->slots[i];
         uint32_t c = bits_of(slot->cores), g = bits_of(slot->gpus), n = slot->rank / 2;
         if (cores[n] & c || gpus[n] & g)
             return "something is given twice";
@@ -475,7 +475,7 @@ static const char *check_sets(const struct world *world, const struct request *r
 
 /* As many slots and nodes as can be, and of these as many cores in a slot. */
 static const char *check_numbers(const struct world *world, const struct request *request,
-                                 const struct pool_grant *grant)
+                                 const struct treepool_grant *grant)
 {
     struct outcome best = brute_outcome(world, request, false);
     uint32_t cores = request->slot.cores.min;
@@ -498,7 +498,7 @@ static const char *check_numbers(const struct world *world, const struct request
 }
 
 /* How coarse the finest domain is that holds these; or (cores 0) that has room for so many. */
-static uint32_t coarseness(const struct brute_node *node, const struct locality_tree *tree,
+static uint32_t coarseness(const struct brute_node *node, const struct scheduling_tree *tree,
                            uint32_t cores, uint32_t gpus, uint32_t ncores, uint32_t ngpus)
 {
     uint32_t best = UINT32_MAX;
@@ -515,28 +515,28 @@ static uint32_t coarseness(const struct brute_node *node, const struct locality_
 
 /* One slot is not split where any node has a finer domain with room for it. */
 static const char *check_locality(const struct world *world, const struct request *request,
-                                  const struct pool_grant *grant)
+                                  const struct treepool_grant *grant)
 {
     const struct request_need *need = &request->slot;
     uint32_t finest = UINT32_MAX, got = 0;
     if (grant->nslots != 1 || need->ninner || request->nwithin || request->node_exclusive ||
         need->cores.max != need->cores.min || !need->cores.max)
         return NULL;
-    struct locality *locality = locality_read(world->R->scheduling, NULL);
+    struct scheduling *locality = scheduling_read(world->R->scheduling, NULL);
     for (uint32_t i = 0; i < world->nnodes; i++) {
-        const struct locality_tree *tree = &locality->trees[locality_find(locality, 2 * i + 1)];
+        const struct scheduling_tree *tree = &locality->trees[scheduling_find(locality, 2 * i + 1)];
         uint32_t here = coarseness(&world->nodes[i], tree, 0, 0, need->cores.min, need->gpus.min);
         finest = here < finest ? here : finest;
         if (grant->slots[0].rank == 2 * i + 1)
             got = coarseness(&world->nodes[i], tree, bits_of(grant->slots[0].cores),
                              bits_of(grant->slots[0].gpus), 0, 0);
     }
-    locality_free(locality);
+    scheduling_free(locality);
     return got <= finest ? NULL : "a slot is split and need not be";
 }
 
 static const char *check_grant(const struct world *world, const struct request *request,
-                               const struct pool_grant *grant)
+                               const struct treepool_grant *grant)
 {
     const char *wrong = check_sets(world, request, grant);
     if (!wrong)
@@ -544,7 +544,7 @@ static const char *check_grant(const struct world *world, const struct request *
     return wrong ? wrong : check_locality(world, request, grant);
 }
 
-static bool same_grants(const struct pool_grant *a, const struct pool_grant *b)
+static bool same_grants(const struct treepool_grant *a, const struct treepool_grant *b)
 {
     json_t *x = rset_to_json(a->R), *y = rset_to_json(b->R);
     bool same = json_equal(x, y) && a->nslots == b->nslots;
@@ -558,32 +558,33 @@ static bool same_grants(const struct pool_grant *a, const struct pool_grant *b)
 }
 
 static const char *check_again(const struct world *world, const struct request *request,
-                               const struct pool_grant *first)
+                               const struct treepool_grant *first)
 {
-    struct pool_grant *second;
-    pool_allocate(world->R, world->held, request, NULL, &second, NULL);
+    struct treepool_grant *second;
+    treepool_allocate(world->R, world->held, request, NULL, &second, NULL);
     bool same = second && same_grants(first, second);
-    pool_grant_free(second);
+    treepool_grant_free(second);
     return same ? NULL : "the same request gives something else";
 }
 
 static const char *check_request(const struct world *world, const struct request *request)
 {
     struct error err = ERROR_INIT;
-    struct pool_grant *grant;
-    enum pool_answer answer = pool_allocate(world->R, world->held, request, NULL, &grant, &err);
+    struct treepool_grant *grant;
+    enum treepool_answer answer =
+        treepool_allocate(world->R, world->held, request, NULL, &grant, &err);
     const char *wrong = NULL;
-    if (answer == POOL_GRANTED)
+    if (answer == TREEPOOL_GRANTED)
         wrong = check_grant(world, request, grant);
     else if (brute_outcome(world, request, false).nslots)
         wrong = "it fits and is not granted";
     else if (!err.text || strchr(err.text, '\n'))
         wrong = "there is no sentence";
-    else if ((brute_outcome(world, request, true).nslots > 0) != (answer == POOL_BUSY))
-        wrong = answer == POOL_BUSY ? "it never fits, and is called busy" : "busy, not never";
+    else if ((brute_outcome(world, request, true).nslots > 0) != (answer == TREEPOOL_BUSY))
+        wrong = answer == TREEPOOL_BUSY ? "it never fits, and is called busy" : "busy, not never";
     if (!wrong && grant)
         wrong = check_again(world, request, grant);
-    pool_grant_free(grant);
+    treepool_grant_free(grant);
     error_clear(&err);
     return wrong;
 }
@@ -599,7 +600,7 @@ static void test_random_requests_are_met_where_they_fit_and_only_there(void **st
     (void)state;
     assert_true(number_of_requests() > 0);
     for (uint32_t i = 0; i < number_of_requests(); i++) {
-        uint64_t seed = table_hash(49, i);
+        uint64_t seed = hash_table_hash(49, i);
         struct world world;
         world_make(&world, &seed);
         struct request *request = random_request(&seed);

@@ -10,7 +10,7 @@
 /* A pool and what was granted from it so far. */
 struct world {
     struct rset *R;
-    struct pool_grant *grants[32];
+    struct treepool_grant *grants[32];
     size_t ngrants;
 };
 
@@ -66,13 +66,13 @@ static struct rset *world_held(const struct world *world)
 static void world_free(struct world *world)
 {
     for (size_t i = 0; i < world->ngrants; i++)
-        pool_grant_free(world->grants[i]);
+        treepool_grant_free(world->grants[i]);
     rset_free(world->R);
 }
 
 static void world_release(struct world *world, size_t index)
 {
-    pool_grant_free(world->grants[index]);
+    treepool_grant_free(world->grants[index]);
     world->grants[index] = world->grants[--world->ngrants];
 }
 
@@ -87,15 +87,15 @@ static struct request *request_of(const char *text)
     return request;
 }
 
-static enum pool_answer world_ask(struct world *world, const char *shape, const char *constraint,
-                                  struct error *err)
+static enum treepool_answer world_ask(struct world *world, const char *shape,
+                                      const char *constraint, struct error *err)
 {
     struct request *request = request_of(shape);
     struct rset *held = world_held(world);
     struct constraint *only = constraint ? constraint_decode(constraint, err) : NULL;
-    struct pool_grant *grant;
-    enum pool_answer answer = pool_allocate(world->R, held, request, only, &grant, err);
-    assert_int_equal(answer == POOL_GRANTED, grant != NULL);
+    struct treepool_grant *grant;
+    enum treepool_answer answer = treepool_allocate(world->R, held, request, only, &grant, err);
+    assert_int_equal(answer == TREEPOOL_GRANTED, grant != NULL);
     if (grant)
         world->grants[world->ngrants++] = grant;
     constraint_free(only);
@@ -104,16 +104,16 @@ static enum pool_answer world_ask(struct world *world, const char *shape, const 
     return answer;
 }
 
-static struct pool_grant *world_grant(struct world *world, const char *shape)
+static struct treepool_grant *world_grant(struct world *world, const char *shape)
 {
     struct error err = ERROR_INIT;
-    if (world_ask(world, shape, NULL, &err) != POOL_GRANTED)
+    if (world_ask(world, shape, NULL, &err) != TREEPOOL_GRANTED)
         fail_msg("%s: %s", shape, error_text(&err));
     return world->grants[world->ngrants - 1];
 }
 
 /* "0:0-3/0 0:4-7/1": rank, cores and GPUs of each slot. */
-static char *slots_text(const struct pool_grant *grant)
+static char *slots_text(const struct treepool_grant *grant)
 {
     char *text = strdup("");
     for (size_t i = 0; i < grant->nslots; i++) {
@@ -136,11 +136,11 @@ static void expect_slots(struct world *world, const char *shape, const char *slo
     free(text);
 }
 
-static void expect_answer(struct world *world, const char *shape, enum pool_answer answer,
+static void expect_answer(struct world *world, const char *shape, enum treepool_answer answer,
                           const char *sentence)
 {
     struct error err = ERROR_INIT;
-    enum pool_answer got = world_ask(world, shape, NULL, &err);
+    enum treepool_answer got = world_ask(world, shape, NULL, &err);
     if (got != answer)
         fail_msg("%s: %d, not %d: %s", shape, got, answer, error_text(&err));
     assert_string_equal(error_text(&err), sentence);
@@ -157,7 +157,7 @@ static const char *children_ranks(const json_t *R)
 
 static void expect_vector(struct world *world, const json_t *item)
 {
-    struct pool_grant *grant = world_grant(world, vectors_text(item, "shape"));
+    struct treepool_grant *grant = world_grant(world, vectors_text(item, "shape"));
     json_t *R = rset_to_json(grant->R), *want = json_object_get(item, "R_lite");
     json_t *got = json_object_get(json_object_get(R, "execution"), "R_lite");
     if (!json_equal(got, want))
@@ -166,7 +166,7 @@ static void expect_vector(struct world *world, const json_t *item)
     assert_int_equal(grant->R->nslots, json_integer_value(json_object_get(item, "nslots")));
     assert_int_equal(grant->nslots, grant->R->nslots);
     json_decref(R);
-    struct rset *inside = locality_rerank(grant->R);
+    struct rset *inside = scheduling_rerank(grant->R);
     R = rset_to_json(inside);
     assert_string_equal(children_ranks(R), vectors_text(item, "sub_instance_ranks"));
     json_decref(R);
@@ -204,7 +204,7 @@ static const json_t *ambiguous(json_t *table, size_t index, const char *key)
     return json_object_get(json_array_get(vectors_list(table, "ambiguous"), index), key);
 }
 
-static void expect_lite(const struct pool_grant *grant, const json_t *want)
+static void expect_lite(const struct treepool_grant *grant, const json_t *want)
 {
     json_t *R = rset_to_json(grant->R);
     assert_non_null(want);
@@ -387,36 +387,36 @@ static void test_a_claim_is_more_than_its_slots(void **state)
 
 static const struct {
     const char *nodes, *topo, *before, *shape;
-    enum pool_answer answer;
+    enum treepool_answer answer;
     const char *sentence;
 } refusals[] = {
-    {"0-7 0-3", NULL, NULL, "slot/core=9", POOL_NEVER,
+    {"0-7 0-3", NULL, NULL, "slot/core=9", TREEPOOL_NEVER,
      "a slot needs 9 cores of a node: the largest node has 8"},
-    {"0-7/0-1", TWO_NUMA, NULL, "slot/numa/core=5", POOL_NEVER,
+    {"0-7/0-1", TWO_NUMA, NULL, "slot/numa/core=5", TREEPOOL_NEVER,
      "a slot needs 5 cores of a numa: the largest numa has 4"},
-    {"0-7/0-1", TWO_NUMA, NULL, "slot/[core=1;gpu=3]", POOL_NEVER,
+    {"0-7/0-1", TWO_NUMA, NULL, "slot/[core=1;gpu=3]", TREEPOOL_NEVER,
      "a slot needs 3 GPUs of a node: the most that a node has is 2"},
-    {"0-7/0-1", TWO_NUMA, NULL, "slot/socket{x}", POOL_NEVER,
+    {"0-7/0-1", TWO_NUMA, NULL, "slot/socket{x}", TREEPOOL_NEVER,
      "no node has a locality \"socket\": there is \"numa\""},
-    {"0-7", NULL, NULL, "slot/numa{x}", POOL_NEVER,
+    {"0-7", NULL, NULL, "slot/numa{x}", TREEPOOL_NEVER,
      "no node has a locality \"numa\": the resource set says nothing of what is inside its nodes "
      "(RFC 49)"},
-    {"0-7 0-7", NULL, NULL, "slot=3/node/core=2", POOL_NEVER,
+    {"0-7 0-7", NULL, NULL, "slot=3/node/core=2", TREEPOOL_NEVER,
      "3 nodes with 1 slot of 2 cores each: there are only 2"},
-    {"0-7 0-7", NULL, NULL, "node/slot=3/core=3", POOL_NEVER,
+    {"0-7 0-7", NULL, NULL, "node/slot=3/core=3", TREEPOOL_NEVER,
      "1 node with 3 slots of 3 cores: 0 of 2 have room for that; the most that a node holds is 2, "
      "even with all of it free"},
-    {"0-7 0-7", NULL, NULL, "slot=5/core=4", POOL_NEVER,
+    {"0-7 0-7", NULL, NULL, "slot=5/core=4", TREEPOOL_NEVER,
      "5 slots of 4 cores: there is room for 4, even with all of it free"},
-    {"0-7/0-1", TWO_NUMA, NULL, "node/numa=3/slot=2/core=1", POOL_NEVER,
+    {"0-7/0-1", TWO_NUMA, NULL, "node/numa=3/slot=2/core=1", TREEPOOL_NEVER,
      "1 node with 2 slots of 1 core in each of 3 \"numa\": 0 of 1 have room for that; the most "
      "that "
      "a node holds is 2, even with all of it free"},
-    {"0-7/0-1", TWO_NUMA, NULL, "slot=3/numa{x}", POOL_NEVER,
+    {"0-7/0-1", TWO_NUMA, NULL, "slot=3/numa{x}", TREEPOOL_NEVER,
      "3 slots of 1 entirely free \"numa\": there is room for 2, even with all of it free"},
-    {"0-7 0-7", NULL, "slot=1/core=2", "slot=2/node{x}", POOL_BUSY,
+    {"0-7 0-7", NULL, "slot=1/core=2", "slot=2/node{x}", TREEPOOL_BUSY,
      "2 whole nodes: 1 of 2 has room for that now; 2 of 16 cores are held by others"},
-    {"0-7/0-1", TWO_NUMA, "slot/[core=3;gpu=2]", "slot=2/[core=2;gpu=1]", POOL_BUSY,
+    {"0-7/0-1", TWO_NUMA, "slot/[core=3;gpu=2]", "slot=2/[core=2;gpu=1]", TREEPOOL_BUSY,
      "2 slots of 2 cores and 1 GPU: there is room for 0 now; 3 of 8 cores and 2 of 2 GPUs are held "
      "by others"},
 };
@@ -437,7 +437,7 @@ static void expect_refused(struct world *world, const char *shape, const char *c
                            const char *sentence)
 {
     struct error err = ERROR_INIT;
-    assert_int_equal(world_ask(world, shape, constraint, &err), POOL_NEVER);
+    assert_int_equal(world_ask(world, shape, constraint, &err), TREEPOOL_NEVER);
     assert_string_equal(error_text(&err), sentence);
     error_clear(&err);
 }
@@ -517,7 +517,7 @@ static void test_a_search_without_end_is_given_up(void **state)
     char *shape = nested_shape("node", "/a=1,3", 16, "/slot/core");
     (void)state;
     limit_cpu(20);
-    expect_answer(&world, shape, POOL_NEVER,
+    expect_answer(&world, shape, TREEPOOL_NEVER,
                   "there are too many ways to place such slots on these nodes, and after 268 "
                   "million domains the search ends: fewer localities within one another, or fewer "
                   "ranges, take less");
@@ -531,7 +531,7 @@ static void test_a_constraint_says_which_nodes_may_be_used(void **state)
     (void)state;
     struct error err = ERROR_INIT;
     struct world world = world_make("0-7 0-7 0-7", NULL);
-    assert_int_equal(world_ask(&world, "slot/core=1", "rank:2", &err), POOL_GRANTED);
+    assert_int_equal(world_ask(&world, "slot/core=1", "rank:2", &err), TREEPOOL_GRANTED);
     assert_int_equal(world.grants[0]->slots[0].rank, 2);
     expect_refused(&world, "slot/core=1", "rank:7",
                    "no node matches the constraint {\"ranks\":[\"7\"]}");
@@ -568,7 +568,7 @@ static void test_the_R_of_an_allocation_has_what_belongs_to_it_and_no_more(void 
     world.R->starttime = 5;
     world.R->expiration = 7;
     world.R->nslots = 3;
-    struct pool_grant *grant = world_grant(&world, "slot=2/node{x}");
+    struct treepool_grant *grant = world_grant(&world, "slot=2/node{x}");
     json_t *R = rset_to_json(grant->R);
     json_t *want =
         json_pack("{s:i, s:{s:[{s:s, s:{s:s, s:s}}], s:[s], s:i, s:{s:s, s:s}, s:i, s:i},"
@@ -597,16 +597,17 @@ static void test_what_is_held_is_matched_by_host(void **state)
     rset_append(held, 1, "elsewhere", some, NULL);
     rset_append(held, 5, "n0", some, NULL);
     rset_append(held, 6, "n0", more, NULL); /* a host twice is one host */
-    struct pool_grant *grant;
-    assert_int_equal(pool_allocate(world.R, held, request, NULL, &grant, NULL), POOL_GRANTED);
+    struct treepool_grant *grant;
+    assert_int_equal(treepool_allocate(world.R, held, request, NULL, &grant, NULL),
+                     TREEPOOL_GRANTED);
     assert_int_equal(grant->slots[0].rank, 1);
-    pool_grant_free(grant);
+    treepool_grant_free(grant);
     struct error err = ERROR_INIT;
     request_free(request);
     request = request_of("slot=2/core=2");
     idset_add(some, 3);
     rset_append(held, 7, "n1", some, NULL);
-    assert_int_equal(pool_allocate(world.R, held, request, NULL, &grant, &err), POOL_BUSY);
+    assert_int_equal(treepool_allocate(world.R, held, request, NULL, &grant, &err), TREEPOOL_BUSY);
     assert_string_equal(error_text(&err), "2 slots of 2 cores: there is room for 0 now; 6 of 8 "
                                           "cores are held by others");
     error_clear(&err);
@@ -625,7 +626,7 @@ static void test_what_is_given_back_can_be_had_again(void **state)
                  "0:0-119/0-7 1:0-119/0-7 2:0-119/0-7 3:0-119/0-7 "
                  "4:0-119/0-7 5:0-119/0-7 6:0-119/0-7 7:0-119/0-7 8:0-119/0-7 9:0-119/0-7 "
                  "10:0-119/0-7 11:0-119/0-7 12:0-119/0-7 13:0-119/0-7 14:0-119/0-7 15:0-119/0-7");
-    expect_answer(&world, "slot/core", POOL_BUSY,
+    expect_answer(&world, "slot/core", TREEPOOL_BUSY,
                   "1 slot of 1 core: there is room for 0 now; 1920 of 1920 cores and 128 of 128 "
                   "GPUs are held by others");
     world_release(&world, 0);
@@ -651,7 +652,7 @@ static void test_another_writer_or_no_children_means_no_localities(void **state)
     expect_slots(&world, "slot/core=3", "0:0-2");
     json_decref(world.R->scheduling);
     world.R->scheduling = json_pack("{s:s, s:i}", "writer", "fluxion", "graph", 4);
-    struct pool_grant *grant = world_grant(&world, "slot/core");
+    struct treepool_grant *grant = world_grant(&world, "slot/core");
     assert_true(json_equal(grant->R->scheduling, world.R->scheduling));
     world_free(&world);
 }
