@@ -52,7 +52,7 @@ struct wanted {
     const struct binding_rows *binding;
 };
 
-static bool is_wanted(uint32_t number, const void *arg)
+static bool binding_sets_is_wanted(uint32_t number, const void *arg)
 {
     const struct wanted *wanted = arg;
     const struct binding_rows *a = &wanted->builder->bindings[number], *b = wanted->binding;
@@ -82,7 +82,7 @@ uint32_t layout_build_bind(struct layout_build *builder, const struct node_class
     }
     struct wanted wanted = {builder, &binding};
     uint32_t number = hash_table_number(&builder->binding_numbers, binding_hash(builder, &binding),
-                                        is_wanted, &wanted);
+                                        binding_sets_is_wanted, &wanted);
     if (number < layout->nbindings) {
         builder->nspans = binding.first_span;
         return number;
@@ -192,7 +192,7 @@ static void bind_node(struct layout_build *builder, struct rest *rest, uint32_t 
 }
 
 /* The ranks of each node, ascending: those of node i are at ranks[at[i]] to ranks[at[i + 1]]. */
-static uint32_t *ranks_by_node(const struct layout_build *builder, uint32_t *at)
+static uint32_t *binding_sets_ranks_by_node(const struct layout_build *builder, uint32_t *at)
 {
     const struct layout *layout = builder->layout;
     uint32_t *ranks = mem_array(layout->ntasks, sizeof(*ranks));
@@ -223,7 +223,7 @@ void layout_build_bind_rest(struct layout_build *builder)
                         mem_array(TOPO_MAX_PUS, sizeof(struct rows))};
     memset(rest.unbound, 0xff, nkinds * sizeof(uint32_t));
     uint32_t *at = mem_array(nnodes + 1ul, sizeof(*at));
-    uint32_t *ranks = ranks_by_node(builder, at);
+    uint32_t *ranks = binding_sets_ranks_by_node(builder, at);
     for (uint32_t node = 0; node < nnodes; node++)
         bind_node(builder, &rest, node, ranks + at[node], at[node + 1] - at[node]);
     free(ranks);

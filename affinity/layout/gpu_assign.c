@@ -146,7 +146,7 @@ static void share_places(struct pairing *pairing)
 }
 
 /* Units that a task at a position would occupy. */
-static struct rows busy_units(const struct pairing *pairing, uint32_t at)
+static struct rows gpu_assign_busy_units(const struct pairing *pairing, uint32_t at)
 {
     const struct position *position = &pairing->plan->positions[at];
     if (policy_is_narrow(pairing->policy))
@@ -157,11 +157,11 @@ static struct rows busy_units(const struct pairing *pairing, uint32_t at)
 /* Whoever would occupy a part of the same is not to be had any more. */
 static void take_place(struct pairing *pairing, uint32_t at)
 {
-    struct rows own = busy_units(pairing, at);
-    for (uint32_t i = at; i-- > 0 && busy_units(pairing, i).end > own.first;)
+    struct rows own = gpu_assign_busy_units(pairing, at);
+    for (uint32_t i = at; i-- > 0 && gpu_assign_busy_units(pairing, i).end > own.first;)
         pairing->taken[i] = true;
-    for (uint32_t i = at; i < pairing->plan->npositions && busy_units(pairing, i).first < own.end;
-         i++)
+    for (uint32_t i = at;
+         i < pairing->plan->npositions && gpu_assign_busy_units(pairing, i).first < own.end; i++)
         pairing->taken[i] = true;
 }
 

@@ -10,7 +10,7 @@
 
 /* ---- what is left for a run ---- */
 
-static void add_cores(struct idset *busy, const struct node_class *kind, struct rows rows)
+static void gpu_sets_add_cores(struct idset *busy, const struct node_class *kind, struct rows rows)
 {
     for (uint32_t row = rows.first; row < rows.end; row++)
         idset_add(busy, node_class_core(kind, row));
@@ -23,11 +23,11 @@ static void add_busy(struct idset *busy, const struct layout_build *builder,
 {
     const struct node_class *kind = layout_build_kind(builder, task->node);
     if (!policy_is_narrow(layout_build_policy(builder, task))) {
-        add_cores(busy, kind, (struct rows){task->place, task->place + 1});
+        gpu_sets_add_cores(busy, kind, (struct rows){task->place, task->place + 1});
         return;
     }
     for (uint32_t i = 0; i < builder->bindings[task->binding].nspans; i++)
-        add_cores(busy, kind, layout_build_binding_rows(builder, kind, task->binding, i));
+        gpu_sets_add_cores(busy, kind, layout_build_binding_rows(builder, kind, task->binding, i));
 }
 
 static void leave_rest(const struct layout_build *builder, struct placement_gpus *gpus)
@@ -71,7 +71,7 @@ void layout_build_free_gpus(const struct layout_build *builder, struct placement
 
 /* ---- sets ---- */
 
-static uint64_t set_hash(const struct idset *set)
+static uint64_t gpu_sets_set_hash(const struct idset *set)
 {
     uint64_t hash = 0;
     IDSET_FOREACH(id, set)
@@ -84,7 +84,7 @@ struct wanted {
     const struct idset *set;
 };
 
-static bool is_wanted(uint32_t number, const void *arg)
+static bool gpu_sets_is_wanted(uint32_t number, const void *arg)
 {
     const struct wanted *wanted = arg;
     return idset_equal(wanted->layout->gpu_sets[number], wanted->set);
@@ -95,7 +95,8 @@ static uint32_t number_set(struct layout_build *builder, struct idset *set)
 {
     struct layout *layout = builder->layout;
     struct wanted wanted = {layout, set};
-    uint32_t number = hash_table_number(&builder->set_numbers, set_hash(set), is_wanted, &wanted);
+    uint32_t number = hash_table_number(&builder->set_numbers, gpu_sets_set_hash(set),
+                                        gpu_sets_is_wanted, &wanted);
     if (number < layout->ngpu_sets) {
         idset_free(set);
         return number;

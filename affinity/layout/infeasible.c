@@ -148,7 +148,7 @@ const char *infeasible_where(const struct layout_request *request)
  * Refusals about GPUs where not one task can have any.
  */
 
-static void add_option(struct buf *out, const struct placement *run)
+static void infeasible_add_option(struct buf *out, const struct placement *run)
 {
     if (policy_is_per_gpu(&run->policy))
         buf_printf(out, "--per %u:gpu", run->policy.per_count);
@@ -163,7 +163,7 @@ int infeasible_gpus(const struct layout_build *builder, const struct placement *
     const struct node_class *best = plans->plans[0].kind;
     const char *beside = run != builder->runs ? " left by the parts before" : "";
     struct buf option = BUF_INIT;
-    add_option(&option, run);
+    infeasible_add_option(&option, run);
     for (uint32_t i = 1; i < plans->nplans; i++)
         if (plans->plans[i].kind->ngpus > best->ngpus)
             best = plans->plans[i].kind;
@@ -188,7 +188,7 @@ int infeasible_gpus(const struct layout_build *builder, const struct placement *
 
 #define MAX_CLASSES 4 /* of nodes, spelled out in one sentence */
 
-static const char *plural(uint32_t count)
+static const char *infeasible_plural(uint32_t count)
 {
     return count == 1 ? "" : "s";
 }
@@ -200,10 +200,10 @@ static void add_gpus(struct buf *out, const struct policy *policy)
 {
     if (policy_is_per_gpu(policy))
         buf_printf(out, " with %u task%s for each GPU", policy->gpu_tasks,
-                   plural(policy->gpu_tasks));
+                   infeasible_plural(policy->gpu_tasks));
     else if (policy->gpus_per_task)
         buf_printf(out, " with %u GPU%s for each task", policy->gpus_per_task,
-                   plural(policy->gpus_per_task));
+                   infeasible_plural(policy->gpus_per_task));
 }
 
 /* " under the limit of 1 task for each core"; " under --mppr 2:s,3:n (2 tasks for each socket, 3 for
@@ -218,7 +218,8 @@ static void add_limits(struct buf *out, const struct policy *policy)
         if (i)
             buf_printf(&words, ", %u for each ", limit->count);
         else
-            buf_printf(&words, "%u task%s for each ", limit->count, plural(limit->count));
+            buf_printf(&words, "%u task%s for each ", limit->count,
+                       infeasible_plural(limit->count));
         infeasible_add_object(&words, policy, limit->level);
     }
     if (policy->nlimits && policy->limits_given)
@@ -288,13 +289,13 @@ static void add_objects(struct buf *out, const struct positions *plan, const str
         infeasible_add_objects(out, policy, level, plan->count[level]);
         uint32_t cores = plan->kind->count[TOPO_CORE], each = policy->cores_per_task;
         if (level >= TOPO_CORE && each > 1 && plan->count[level] * each < cores)
-            buf_printf(out, ", out of %u core%s", cores, plural(cores));
+            buf_printf(out, ", out of %u core%s", cores, infeasible_plural(cores));
         if (level == policy->bind_level && policy_is_narrow(policy) && policy->bind_count > 1)
             buf_printf(out, ", %u for each task", policy->bind_count);
     }
 }
 
-static bool has_limit(const struct policy *policy, enum topo_level level)
+static bool infeasible_has_limit(const struct policy *policy, enum topo_level level)
 {
     for (uint32_t i = 0; i < policy->nlimits; i++)
         if (policy->limits[i].level == level)
@@ -307,11 +308,12 @@ static void add_has(struct buf *out, const struct positions *plan, const struct 
 {
     struct buf has = BUF_INIT;
     if (plan->pairs)
-        buf_printf(&has, "%u GPU%s", plan->kind->ngpus, plural(plan->kind->ngpus));
+        buf_printf(&has, "%u GPU%s", plan->kind->ngpus, infeasible_plural(plan->kind->ngpus));
     add_objects(&has, plan, policy);
     if (slots)
-        buf_printf(&has, "%s%u slot%s %s", has.len ? "; " : "", slots, plural(slots), where);
-    if (policy->bind_count > 1 && !has_limit(policy, policy->bind_level)) {
+        buf_printf(&has, "%s%u slot%s %s", has.len ? "; " : "", slots, infeasible_plural(slots),
+                   where);
+    if (policy->bind_count > 1 && !infeasible_has_limit(policy, policy->bind_level)) {
         buf_add_text(&has, has.len ? "; a task needs " : "a task needs ");
         infeasible_add_objects(&has, policy, policy->bind_level, policy->bind_count);
         buf_add_text(&has, " from its place on");
@@ -341,7 +343,7 @@ static void add_classes(struct buf *out, struct node_classes *all,
     }
     if (all->others)
         buf_printf(out, ", and %llu on %u more node%s", (unsigned long long)all->others_tasks,
-                   all->others, plural(all->others));
+                   all->others, infeasible_plural(all->others));
 }
 
 /* ---- what would run ---- */
@@ -400,7 +402,7 @@ static void add_request(struct buf *out, const struct layout_build *builder,
                    run->first_part + run->nparts);
     else if (builder->nruns > 1)
         buf_printf(out, "part %u of the command line: ", run->first_part + 1);
-    buf_printf(out, "asked for %u task%s", run->ntasks, plural(run->ntasks));
+    buf_printf(out, "asked for %u task%s", run->ntasks, infeasible_plural(run->ntasks));
     if (run->nparts > 1)
         buf_printf(out, " in %u parts", run->nparts);
 }
@@ -493,7 +495,8 @@ int infeasible_node_count(const struct layout_build *builder, const struct passe
     else
         buf_add_text(&fits, "no node has");
     buf_printf(&out, "-N %u: %u task%s make %u on a node, and %s room for so many",
-               request->node_count, run->ntasks, plural(run->ntasks), share, buf_text(&fits));
+               request->node_count, run->ntasks, infeasible_plural(run->ntasks), share,
+               buf_text(&fits));
     add_limits(&out, &run->policy);
     add_classes(&out, &classes, placing->plans, &run->policy, infeasible_where(builder->request));
     buf_add_text(&out, "; ");
@@ -512,7 +515,8 @@ int infeasible_map_share(const struct layout_build *builder, const struct passes
 {
     const struct layout_node *given = &builder->request->nodes[node];
     struct buf out = BUF_INIT;
-    buf_printf(&out, "--taskmap: the map has %u task%s on %s", count, plural(count), given->host);
+    buf_printf(&out, "--taskmap: the map has %u task%s on %s", count, infeasible_plural(count),
+               given->host);
     add_has(&out, &placing->plans->plans[placing->plan_of[node]], &run->policy, given->limit,
             infeasible_where(builder->request));
     buf_printf(&out, ", where %u fit%s", fit, fit == 1 ? "s" : "");

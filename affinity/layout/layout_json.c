@@ -62,8 +62,9 @@ struct memory_text {
 };
 
 /* For tasks whose memory is bound; else nothing. */
-static const char *memory_of(struct memory_text *texts, const struct layout *layout,
-                             const struct layout_request *request, const struct layout_task *task)
+static const char *layout_json_memory_of(struct memory_text *texts, const struct layout *layout,
+                                         const struct layout_request *request,
+                                         const struct layout_task *task)
 {
     const struct topo *topo = request->nodes[layout->nodes[task->node].source].topo;
     struct memory_text *known = &texts[task->binding];
@@ -102,7 +103,7 @@ static void add_tasks(struct printer *printer, const struct layout *layout,
             "%s\n  {\"rank\":%u,\"node\":%u,\"local_rank\":%u,\"app\":%u,%s,\"gpus\":\"%s\"%s}",
             rank ? "," : "", rank, task->node, task->local_rank, task->app, texts[task->binding],
             gpus[task->gpus == LAYOUT_NO_GPUS ? layout->ngpu_sets : task->gpus],
-            memory_of(memories, layout, request, task));
+            layout_json_memory_of(memories, layout, request, task));
         if (printer->out.len > PIECE)
             flush(printer);
     }

@@ -149,7 +149,7 @@ struct units { /* [first, end) */
 };
 
 /* What a task there would occupy. */
-static struct units busy_units(const struct passes *placing, const struct position *position)
+static struct units limits_busy_units(const struct passes *placing, const struct position *position)
 {
     if (placing->narrow)
         return (struct units){position->bind_first, position->bind_end};
@@ -159,7 +159,7 @@ static struct units busy_units(const struct passes *placing, const struct positi
 static bool seat_is_free(const struct passes *placing, struct seat seat)
 {
     const struct positions *plan = plan_at(placing, seat.node);
-    struct units busy = busy_units(placing, &plan->positions[seat.position]);
+    struct units busy = limits_busy_units(placing, &plan->positions[seat.position]);
     uint32_t most = placing->nodes[seat.node].limit;
     if ((most && placing->node_tasks[seat.node] >= most) ||
         (placing->quota && placing->quota[seat.node] == 0) ||
@@ -181,7 +181,7 @@ static bool seat_is_free(const struct passes *placing, struct seat seat)
 static void seat_count(struct passes *placing, struct seat seat, uint32_t by)
 {
     const struct positions *plan = plan_at(placing, seat.node);
-    struct units busy = busy_units(placing, &plan->positions[seat.position]);
+    struct units busy = limits_busy_units(placing, &plan->positions[seat.position]);
     for (uint32_t i = 0; i < placing->policy->nlimits; i++) {
         const uint32_t *object = plan->object[placing->policy->limits[i].level];
         uint32_t *counter = limit_counters(placing, seat.node, i);
@@ -195,7 +195,7 @@ static void seat_count(struct passes *placing, struct seat seat, uint32_t by)
         placing->quota[seat.node] -= by;
 }
 
-static void seat_take(struct passes *placing, struct seat seat)
+static void limits_seat_take(struct passes *placing, struct seat seat)
 {
     if (placing->nseats == placing->room) {
         placing->room = placing->room ? placing->room * 2 : 64;
@@ -220,7 +220,7 @@ static void first_pass(struct passes *placing, const uint32_t *nodes, uint32_t n
     position_iterator_start(&walk, placing->plans, placing->plan_of, nodes, nnodes);
     while (placing->nseats < until && position_iterator_next(&walk, &seat.node, &seat.position))
         if (seat_is_free(placing, seat))
-            seat_take(placing, seat);
+            limits_seat_take(placing, seat);
     position_iterator_free(&walk);
 }
 
@@ -229,7 +229,7 @@ static void pass_again(struct passes *placing, uint32_t from, uint32_t to, uint3
     for (uint32_t i = from; i < to && placing->nseats < until; i++) {
         struct seat seat = placing->seats[i];
         if (seat_is_free(placing, seat))
-            seat_take(placing, seat);
+            limits_seat_take(placing, seat);
     }
 }
 
@@ -269,7 +269,7 @@ static void forced_pass(struct passes *placing, const uint32_t *nodes, uint32_t 
     while (placing->nseats < until && position_iterator_next(&walk, &seat.node, &seat.position)) {
         if (!may_come(placing, seat.node) || (!again && seat_is_held(placing, seat)))
             continue;
-        seat_take(placing, seat);
+        limits_seat_take(placing, seat);
     }
     position_iterator_free(&walk);
 }

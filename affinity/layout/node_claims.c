@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 /* Ids of used nodes are dense, in the order of the request. */
-static uint32_t *number_nodes(struct layout_build *builder)
+static uint32_t *node_claims_number_nodes(struct layout_build *builder)
 {
     struct layout *layout = builder->layout;
     uint32_t *id = mem_array(builder->request->nnodes, sizeof(*id));
@@ -130,7 +130,7 @@ static void claim_all(struct layout_build *builder)
 
 void layout_build_finish(struct layout_build *builder)
 {
-    uint32_t *id = number_nodes(builder);
+    uint32_t *id = node_claims_number_nodes(builder);
     if (builder->request->claim_all)
         claim_all(builder);
     else

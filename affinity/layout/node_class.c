@@ -67,8 +67,8 @@ void node_class_free_levels(uint32_t **object)
 }
 
 /* What a row that a level lacks goes by instead: an object of `below`, or the node for NULL. */
-static void number_level(struct node_class *kind, enum topo_level level, const uint32_t *below,
-                         uint64_t *tag)
+static void node_class_number_level(struct node_class *kind, enum topo_level level,
+                                    const uint32_t *below, uint64_t *tag)
 {
     const uint32_t *object = kind->topo->object[level];
     for (uint32_t row = 0; row < kind->nrows; row++) {
@@ -89,8 +89,9 @@ static void number_levels(struct node_class *kind)
     };
     uint64_t *tag = mem_array(kind->nrows, sizeof(*tag));
     for (size_t i = 0; i < TOPO_NLEVELS; i++)
-        number_level(kind, order[i].level,
-                     order[i].below == TOPO_NODE ? NULL : kind->object[order[i].below], tag);
+        node_class_number_level(kind, order[i].level,
+                                order[i].below == TOPO_NODE ? NULL : kind->object[order[i].below],
+                                tag);
     free(tag);
 }
 
@@ -131,7 +132,7 @@ static int kind_make(struct node_class *kind, const struct layout_request *reque
 
 /* ---- which nodes are of one kind ---- */
 
-static uint64_t set_hash(uint64_t hash, const struct idset *set)
+static uint64_t node_class_set_hash(uint64_t hash, const struct idset *set)
 {
     uint32_t first, last;
     for (size_t at = 0; set && idset_range(set, &at, &first, &last);)
@@ -139,7 +140,7 @@ static uint64_t set_hash(uint64_t hash, const struct idset *set)
     return hash;
 }
 
-static bool same_sets(const struct idset *a, const struct idset *b)
+static bool node_class_same_sets(const struct idset *a, const struct idset *b)
 {
     if (!a || !b)
         return (!a || idset_empty(a)) && (!b || idset_empty(b));
@@ -156,26 +157,26 @@ struct wanted {
 static uint64_t node_hash(const struct wanted *wanted)
 {
     const struct layout_node *node = &wanted->request->nodes[wanted->node];
-    uint64_t hash = set_hash(hash_table_hash(0, (uintptr_t)node->topo), node->cores);
+    uint64_t hash = node_class_set_hash(hash_table_hash(0, (uintptr_t)node->topo), node->cores);
     if (wanted->gpus) {
-        hash = hash_table_hash(set_hash(hash, wanted->gpus[wanted->node].gpus), 0);
-        hash = set_hash(hash, wanted->gpus[wanted->node].busy);
+        hash = hash_table_hash(node_class_set_hash(hash, wanted->gpus[wanted->node].gpus), 0);
+        hash = node_class_set_hash(hash, wanted->gpus[wanted->node].busy);
     }
     return hash;
 }
 
-static bool is_wanted(uint32_t number, const void *arg)
+static bool node_class_is_wanted(uint32_t number, const void *arg)
 {
     const struct wanted *wanted = arg;
     const struct node_class *kind = &wanted->kinds->kinds[number];
     const struct layout_node *node = &wanted->request->nodes[wanted->node];
-    if (node->topo != kind->topo || !same_sets(node->cores, kind->cores))
+    if (node->topo != kind->topo || !node_class_same_sets(node->cores, kind->cores))
         return false;
     if (!wanted->gpus)
         return true;
     const struct node_class_gpus *a = &wanted->gpus[wanted->node],
                                  *b = &wanted->gpus[kind->example];
-    return same_sets(a->gpus, b->gpus) && same_sets(a->busy, b->busy);
+    return node_class_same_sets(a->gpus, b->gpus) && node_class_same_sets(a->busy, b->busy);
 }
 
 int node_classes_make(struct kinds *kinds, const struct layout_request *request,
@@ -187,7 +188,8 @@ int node_classes_make(struct kinds *kinds, const struct layout_request *request,
     *kinds = (struct kinds){.of = mem_array(request->nnodes, sizeof(*kinds->of))};
     for (uint32_t node = 0; node < request->nnodes && rc == 0; node++) {
         struct wanted wanted = {kinds, request, gpus, node};
-        kinds->of[node] = hash_table_number(&numbers, node_hash(&wanted), is_wanted, &wanted);
+        kinds->of[node] =
+            hash_table_number(&numbers, node_hash(&wanted), node_class_is_wanted, &wanted);
         if (kinds->of[node] < kinds->nkinds)
             continue;
         if (kinds->nkinds == room)

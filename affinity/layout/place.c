@@ -252,8 +252,8 @@ static void append_tasks(struct layout_build *builder, const struct passes *plac
     free(tables);
 }
 
-static int take_seats(struct layout_build *builder, struct passes *placing, struct placement *run,
-                      struct error *err)
+static int place_take_seats(struct layout_build *builder, struct passes *placing,
+                            struct placement *run, struct error *err)
 {
     if (run->deal.scheme != TASKMAP_SCHEME_NONE)
         return layout_build_deal(builder, placing, run, err);
@@ -279,7 +279,7 @@ static int place_on(struct layout_build *builder, const struct kinds *kinds, str
         run->deal.scheme != TASKMAP_SCHEME_MAP) /* its nodes come first */
         rc = infeasible_no_place(builder, run, &plans, err);
     if (rc == 0)
-        rc = take_seats(builder, &placing, run, err);
+        rc = place_take_seats(builder, &placing, run, err);
     if (rc == 0) {
         if (run->policy.sequential)
             order_sequential(&placing, builder->request->nnodes);

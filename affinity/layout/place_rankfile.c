@@ -99,7 +99,7 @@ static int find_node(const struct scene *scene, uint32_t rank, uint32_t *node, s
     return 0;
 }
 
-static int check_limit(struct scene *scene, uint32_t node, struct error *err)
+static int place_rankfile_check_limit(struct scene *scene, uint32_t node, struct error *err)
 {
     const struct layout_node *given = &scene->builder->request->nodes[node];
     if (!given->limit || scene->builder->node_tasks[node] < given->limit)
@@ -157,7 +157,7 @@ static int place_rank(struct scene *scene, uint32_t rank, struct layout_task *ta
 {
     struct layout_build *builder = scene->builder;
     uint32_t node = 0;
-    if (find_node(scene, rank, &node, err) < 0 || check_limit(scene, node, err) < 0)
+    if (find_node(scene, rank, &node, err) < 0 || place_rankfile_check_limit(scene, node, err) < 0)
         return -1;
     struct rankfile_cpus *pick = node_pick(scene, node);
     if (rankfile_cpus_rank(pick, &scene->file->ranks[rank], builder->request->nodes[node].host,

@@ -24,7 +24,7 @@ static uint32_t row_of_core(const struct node_class *kind, uint64_t core)
 }
 
 /* A core may have several threads, and none is there that the node does not allow. */
-static uint32_t count_cores(const struct node_class *kind, struct rows rows)
+static uint32_t place_slots_count_cores(const struct node_class *kind, struct rows rows)
 {
     uint32_t count = 0;
     for (uint32_t row = rows.first; row < rows.end; row++)
@@ -57,7 +57,7 @@ static int bind_slot(struct layout_build *builder, const struct layout_slot *slo
     size_t found = 0;
     for (size_t at = 0; idset_range(slot->cores, &at, &first, &last); n++) {
         spans[n] = (struct rows){row_of_core(kind, first), row_of_core(kind, last + 1ull)};
-        found += count_cores(kind, spans[n]);
+        found += place_slots_count_cores(kind, spans[n]);
     }
     int rc = 0;
     if (!n || found < idset_count(slot->cores)) {
@@ -71,8 +71,8 @@ static int bind_slot(struct layout_build *builder, const struct layout_slot *slo
 }
 
 /* A hostfile's limit holds for slots, too. */
-static int check_limit(struct layout_build *builder, const struct layout_slot *slot, bool permitted,
-                       struct error *err)
+static int place_slots_check_limit(struct layout_build *builder, const struct layout_slot *slot,
+                                   bool permitted, struct error *err)
 {
     const struct layout_node *node = &builder->request->nodes[slot->node];
     if (!node->limit || builder->node_tasks[slot->node] < node->limit)
@@ -91,7 +91,7 @@ static int place_task(struct layout_build *builder, const struct placement *run,
                       const struct layout_slot *slot, struct layout_task *task, struct error *err)
 {
     *task = (struct layout_task){.node = slot->node, .gpus = LAYOUT_NO_GPUS};
-    if (check_limit(builder, slot, run->policy.oversubscribe, err) < 0 ||
+    if (place_slots_check_limit(builder, slot, run->policy.oversubscribe, err) < 0 ||
         bind_slot(builder, slot, task, err) < 0)
         return -1;
     if (slot->gpus && !idset_empty(slot->gpus)) {

@@ -25,7 +25,8 @@ static uint64_t least64(uint64_t a, uint64_t b)
 /* ---- how many each node gets ---- */
 
 /* Under the limits, as far as that goes; returns how many. */
-static uint32_t deal_block(const struct placement *run, struct passes *placing, struct hand *hand)
+static uint32_t place_taskmap_deal_block(const struct placement *run, struct passes *placing,
+                                         struct hand *hand)
 {
     uint32_t dealt = 0;
     for (uint32_t i = 0; i < hand->n && dealt < run->ntasks; i++)
@@ -42,7 +43,8 @@ static void count_order(struct hand *hand, uint32_t dealt)
 
 /* No node is asked for more than it may be dealt, so that work stays linear where there are no
  * limits: first what an even deal gives, in whole rounds; while that is too little, twice as many. */
-static uint32_t deal_cyclic(const struct placement *run, struct passes *placing, struct hand *hand)
+static uint32_t place_taskmap_deal_cyclic(const struct placement *run, struct passes *placing,
+                                          struct hand *hand)
 {
     const struct taskmap_scheme *deal = &run->deal;
     uint32_t even = (run->ntasks - 1) / hand->n + 1, dealt = 0;
@@ -84,8 +86,9 @@ static uint32_t deal_beyond(const struct placement *run, const struct passes *pl
 static int count_freely(struct layout_build *builder, struct passes *placing,
                         const struct placement *run, struct hand *hand, struct error *err)
 {
-    uint32_t dealt = run->deal.scheme == TASKMAP_SCHEME_BLOCK ? deal_block(run, placing, hand)
-                                                              : deal_cyclic(run, placing, hand);
+    uint32_t dealt = run->deal.scheme == TASKMAP_SCHEME_BLOCK
+                         ? place_taskmap_deal_block(run, placing, hand)
+                         : place_taskmap_deal_cyclic(run, placing, hand);
     if (dealt < run->ntasks && run->policy.oversubscribe)
         dealt = deal_beyond(run, placing, hand, dealt);
     if (dealt == run->ntasks)
@@ -150,9 +153,9 @@ static int find_map_nodes(struct layout_build *builder, const struct placement *
 /* ---- seats ---- */
 
 /* All seats of a node one after the other; from first[i] on those of node i. */
-static int take_seats(struct layout_build *builder, struct passes *placing,
-                      const struct placement *run, const struct hand *hand, uint32_t *first,
-                      struct error *err)
+static int place_taskmap_take_seats(struct layout_build *builder, struct passes *placing,
+                                    const struct placement *run, const struct hand *hand,
+                                    uint32_t *first, struct error *err)
 {
     for (uint32_t i = 0; i < hand->n; i++) {
         uint32_t count = hand->count[i], found;
@@ -208,7 +211,7 @@ int layout_build_deal(struct layout_build *builder, struct passes *placing,
                         .order = mem_array(run->ntasks, sizeof(*hand.order))};
     int rc = fill_hand(builder, placing, run, &hand, err);
     if (rc == 0)
-        rc = take_seats(builder, placing, run, &hand, first, err);
+        rc = place_taskmap_take_seats(builder, placing, run, &hand, first, err);
     if (rc == 0)
         order_seats(placing, &hand, first);
     free(all);

@@ -220,7 +220,7 @@ struct wanted {
     struct loop_key key;
 };
 
-static bool is_wanted(uint32_t number, const void *arg)
+static bool positions_is_wanted(uint32_t number, const void *arg)
 {
     const struct wanted *wanted = arg;
     return loop_key_equal(wanted->entries->list[number].key, wanted->key);
@@ -231,7 +231,7 @@ static uint32_t find_key(struct entries *entries, struct loop_key key)
     struct wanted wanted = {entries, key};
     uint32_t count = entries->numbers.count;
     uint64_t hash = hash_table_hash(hash_table_hash(key.turn, key.high), key.low);
-    uint32_t number = hash_table_number(&entries->numbers, hash, is_wanted, &wanted);
+    uint32_t number = hash_table_number(&entries->numbers, hash, positions_is_wanted, &wanted);
     if (number < count)
         return number;
     if (number == entries->room) {

@@ -148,7 +148,7 @@ static void add_span(struct rankfile_cpus *pick, uint32_t first, uint32_t end)
 }
 
 /* All allocated threads of the cores first..last. */
-static void add_cores(struct rankfile_cpus *pick, uint32_t first, uint32_t last)
+static void rankfile_cpus_add_cores(struct rankfile_cpus *pick, uint32_t first, uint32_t last)
 {
     add_span(pick, pick->before[pick->core[first]], pick->before[pick->core[last + 1]]);
 }
@@ -176,7 +176,7 @@ static int pick_cores(struct rankfile_cpus *pick, const struct slot_item *item, 
     uint32_t missing = all ? UINT32_MAX : missing_core(pick, item->first, last);
     if (missing != UINT32_MAX)
         return refuse_core(pick, UINT32_MAX, missing, missing, host, err);
-    add_cores(pick, item->first, last);
+    rankfile_cpus_add_cores(pick, item->first, last);
     return 0;
 }
 
@@ -192,7 +192,7 @@ static int pick_in_socket(struct rankfile_cpus *pick, const struct slot_item *it
     uint32_t missing = all ? UINT32_MAX : missing_core(pick, base + item->first, base + last);
     if (missing != UINT32_MAX)
         return refuse_core(pick, socket, missing - base, missing, host, err);
-    add_cores(pick, base + item->first, base + last);
+    rankfile_cpus_add_cores(pick, base + item->first, base + last);
     return 0;
 }
 
@@ -220,8 +220,8 @@ static int pick_cpu(struct rankfile_cpus *pick, uint32_t os, bool whole, const c
     if (!cpu || pick->before[cpu->row] == pick->before[cpu->row + 1])
         return refuse_cpu(pick, os, cpu, host, err);
     if (whole)
-        add_cores(pick, topo_core(pick->kind->topo, cpu->row),
-                  topo_core(pick->kind->topo, cpu->row));
+        rankfile_cpus_add_cores(pick, topo_core(pick->kind->topo, cpu->row),
+                                topo_core(pick->kind->topo, cpu->row));
     else
         add_span(pick, pick->before[cpu->row], pick->before[cpu->row] + 1);
     return 0;

@@ -17,7 +17,7 @@ static bool may_crowd(const struct policy *policy)
 }
 
 /* Ranks node by node: node i has those from at[i] to at[i + 1]. */
-static uint32_t *ranks_by_node(const struct layout *layout, uint32_t *at)
+static uint32_t *shared_cores_ranks_by_node(const struct layout *layout, uint32_t *at)
 {
     uint32_t *ranks = mem_array(layout->ntasks, sizeof(*ranks));
     for (uint32_t node = 0; node < layout->nnodes; node++)
@@ -60,7 +60,7 @@ void layout_build_find_crowd(const struct layout_build *builder)
     if (!any)
         return;
     uint32_t *at = mem_array(layout->nnodes + 1ul, sizeof(*at));
-    uint32_t *ranks = ranks_by_node(layout, at);
+    uint32_t *ranks = shared_cores_ranks_by_node(layout, at);
     uint32_t *count = mem_array(layout->nbindings, sizeof(*count));
     for (uint32_t node = 0; node < layout->nnodes; node++) {
         uint32_t each = most_on_core(builder, ranks + at[node], layout->nodes[node].ntasks, count);

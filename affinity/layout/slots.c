@@ -71,8 +71,8 @@ static bool holds_units(const struct positions *plan, enum topo_level level)
     return true;
 }
 
-static void number_level(struct positions *plan, enum topo_level level, const uint32_t *below,
-                         uint64_t *tag)
+static void slots_number_level(struct positions *plan, enum topo_level level, const uint32_t *below,
+                               uint64_t *tag)
 {
     bool holds = holds_units(plan, level);
     for (uint32_t unit = 0; unit < plan->nunits; unit++) {
@@ -100,13 +100,13 @@ static void take_slots(struct positions *plan, uint32_t cores)
     uint64_t *tag = mem_array(plan->nunits, sizeof(*tag));
     number_units(plan, TOPO_HWTHREAD, tag);
     number_units(plan, TOPO_CORE, tag);
-    number_level(plan, TOPO_L1, plan->object[TOPO_CORE], tag);
-    number_level(plan, TOPO_L2, plan->object[TOPO_L1], tag);
-    number_level(plan, TOPO_L3, plan->object[TOPO_L2], tag);
-    number_level(plan, TOPO_SOCKET, NULL, tag);
-    number_level(plan, TOPO_NUMA, NULL, tag);
-    number_level(plan, TOPO_BOARD, NULL, tag);
-    number_level(plan, TOPO_NODE, NULL, tag);
+    slots_number_level(plan, TOPO_L1, plan->object[TOPO_CORE], tag);
+    slots_number_level(plan, TOPO_L2, plan->object[TOPO_L1], tag);
+    slots_number_level(plan, TOPO_L3, plan->object[TOPO_L2], tag);
+    slots_number_level(plan, TOPO_SOCKET, NULL, tag);
+    slots_number_level(plan, TOPO_NUMA, NULL, tag);
+    slots_number_level(plan, TOPO_BOARD, NULL, tag);
+    slots_number_level(plan, TOPO_NODE, NULL, tag);
     free(tag);
 }
 

@@ -28,7 +28,7 @@ size_t levels_dividing(const struct topo *topo, enum topo_level *levels)
     return n;
 }
 
-static uint32_t count_cores(const struct topo *topo)
+static uint32_t boxes_count_cores(const struct topo *topo)
 {
     return topo->npus ? topo_core(topo, topo->npus - 1) + 1 : 0;
 }
@@ -38,7 +38,7 @@ bool levels_have_l2(const struct topo *topo)
     enum topo_level levels[PICTURE_MAX_LEVELS];
     size_t n = levels_dividing(topo, levels);
     uint32_t boxes = n ? topo->count[levels[n - 1]] : 1;
-    return topo->count[TOPO_L2] > boxes && topo->count[TOPO_L2] < count_cores(topo);
+    return topo->count[TOPO_L2] > boxes && topo->count[TOPO_L2] < boxes_count_cores(topo);
 }
 
 bool levels_same(const struct topo *topo, const enum topo_level *levels, size_t n, uint32_t a,

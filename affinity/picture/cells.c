@@ -17,7 +17,7 @@ static int compare_os(const void *a, const void *b)
     return (x->os > y->os) - (x->os < y->os);
 }
 
-static struct os_row *rows_by_os(const struct topo *topo)
+static struct os_row *cells_rows_by_os(const struct topo *topo)
 {
     struct os_row *rows = mem_array(topo->npus, sizeof(*rows));
     for (uint32_t row = 0; row < topo->npus; row++)
@@ -56,7 +56,7 @@ static void seat_bound(const struct drawing *drawing, uint32_t node, struct cell
 {
     const struct topo *topo = drawing_node(drawing, node)->topo;
     struct bound *bounds = count_bound(drawing, node);
-    struct os_row *rows = rows_by_os(topo);
+    struct os_row *rows = cells_rows_by_os(topo);
     for (uint32_t i = 0; i < drawing->layout->nbindings; i++) {
         if (!bounds[i].count)
             continue;

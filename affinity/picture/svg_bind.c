@@ -10,7 +10,7 @@
 #define MARGIN 2
 
 /* Row by OS index; UINT32_MAX for none. */
-static uint32_t *rows_by_os(const struct topo *topo, uint32_t *count)
+static uint32_t *svg_bind_rows_by_os(const struct topo *topo, uint32_t *count)
 {
     *count = 0;
     for (uint32_t row = 0; row < topo->npus; row++)
@@ -79,7 +79,7 @@ static void bond_add(struct machine *machine, struct idset *rows, char *title)
 
 void bonds_open(struct machine *machine)
 {
-    uint32_t count, nos, *rows = rows_by_os(machine->topo, &nos);
+    uint32_t count, nos, *rows = svg_bind_rows_by_os(machine->topo, &nos);
     struct bound_rank *ranks = bound_ranks(machine, &count);
     machine->bonds = mem_array(MAX_BONDS, sizeof(*machine->bonds));
     for (uint32_t i = 0, end; i < count && machine->nbonds < MAX_BONDS; i = end) {

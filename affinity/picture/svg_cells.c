@@ -64,7 +64,7 @@ uint32_t spread_evenly(uint32_t things, uint32_t rows)
     return columns ? columns : 1;
 }
 
-static uint32_t count_cores(const struct topo *topo, uint32_t first, uint32_t end)
+static uint32_t svg_cells_count_cores(const struct topo *topo, uint32_t first, uint32_t end)
 {
     uint32_t n = 0;
     for (uint32_t row = first; row < end; row++)
@@ -83,7 +83,7 @@ static uint32_t columns_for(uint32_t cores)
 
 uint32_t cells_across(const struct machine *machine, uint32_t first, uint32_t end)
 {
-    return columns_for(count_cores(machine->topo, first, end));
+    return columns_for(svg_cells_count_cores(machine->topo, first, end));
 }
 
 /* Both have an L2, and it is the same. */
@@ -97,7 +97,8 @@ static struct size place_cells(const struct machine *machine, uint32_t first, ui
                                struct area *areas)
 {
     const struct topo *topo = machine->topo;
-    uint32_t columns = columns_for(count_cores(topo, first, end)), column = 0, x = 0, y = 0;
+    uint32_t columns = columns_for(svg_cells_count_cores(topo, first, end)), column = 0, x = 0,
+             y = 0;
     struct size size = {0, 0};
     for (uint32_t row = first, before = first; row < end; row = levels_core_end(topo, row)) {
         bool same = row == first || share_l2(machine, before, row);
@@ -213,8 +214,8 @@ static uint32_t bar_end(const struct machine *machine, uint32_t row, uint32_t en
 }
 
 /* Several cores of one rank, in one row or more: its number stands in the widest. */
-static void draw_cores(struct buf *out, const struct machine *machine, uint32_t first, uint32_t row,
-                       uint32_t end, const struct area *areas)
+static void svg_cells_draw_cores(struct buf *out, const struct machine *machine, uint32_t first,
+                                 uint32_t row, uint32_t end, const struct area *areas)
 {
     const struct topo *topo = machine->topo;
     struct figure figure = {mem_array(end - row, sizeof(*figure.runs)), 0};
@@ -247,7 +248,7 @@ static void draw_bar(struct buf *out, const struct machine *machine, uint32_t fi
     if (told > 1)
         draw_threads(out, machine, row, told, areas[row - first]);
     else if (end > core_end)
-        draw_cores(out, machine, first, row, end, areas);
+        svg_cells_draw_cores(out, machine, first, row, end, areas);
     else
         draw_seat(out, machine, &machine->seats[row], areas[row - first]);
     svg_end(out);

@@ -101,7 +101,7 @@ void svg_in(struct buf *out, struct area area, const char *text)
 
 /* ---- shapes ---- */
 
-static void add_rect(struct buf *out, struct area area, uint32_t round)
+static void svg_element_add_rect(struct buf *out, struct area area, uint32_t round)
 {
     buf_printf(out, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\"", area.x, area.y, area.w,
                area.h);
@@ -111,7 +111,7 @@ static void add_rect(struct buf *out, struct area area, uint32_t round)
 
 void svg_shape(struct buf *out, const char *what, struct area area)
 {
-    add_rect(out, area, area.h > 60 ? 5 : 3);
+    svg_element_add_rect(out, area, area.h > 60 ? 5 : 3);
     buf_printf(out, " class=\"%s\"/>\n", what);
 }
 
@@ -122,20 +122,20 @@ const char *svg_colour_name(uint32_t colour)
 
 void svg_colour(struct buf *out, struct area area, uint32_t colour)
 {
-    add_rect(out, area, area.h < 20 ? 0 : 3);
+    svg_element_add_rect(out, area, area.h < 20 ? 0 : 3);
     buf_printf(out, " fill=\"%s\"/>\n", svg_colour_name(colour));
 }
 
 void svg_tint(struct buf *out, struct area area, uint32_t colour)
 {
     const char *name = svg_colour_name(colour);
-    add_rect(out, area, 3);
+    svg_element_add_rect(out, area, 3);
     buf_printf(out, " fill=\"%s\" fill-opacity=\".25\" stroke=\"%s\"/>\n", name, name);
 }
 
 void svg_dashed(struct buf *out, struct area area, uint32_t colour)
 {
-    add_rect(out, area, 3);
+    svg_element_add_rect(out, area, 3);
     buf_printf(out, " fill=\"#fff\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"4 3\"/>\n",
                svg_colour_name(colour));
 }

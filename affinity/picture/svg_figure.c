@@ -35,7 +35,7 @@ static struct area between(struct area a, struct area b)
     return (struct area){x, below(a), right > x ? right - x : 0, b.y - below(a)};
 }
 
-static void add_rect(struct buf *out, struct area area)
+static void svg_figure_add_rect(struct buf *out, struct area area)
 {
     buf_printf(out, "M%u,%uh%uv%uh-%uz", area.x, area.y, area.w, area.h, area.w);
 }
@@ -45,9 +45,10 @@ static void add_strip(struct buf *out, struct area a, struct area b)
 {
     uint32_t middle = (below(a) + b.y - STRIP) / 2, left = right_of(b) - 3 * STRIP;
     uint32_t right = a.x + 3 * STRIP;
-    add_rect(out, (struct area){left, middle, right - left, STRIP});
-    add_rect(out, (struct area){left, middle, STRIP, b.y - middle});
-    add_rect(out, (struct area){right - STRIP, below(a), STRIP, middle + STRIP - below(a)});
+    svg_figure_add_rect(out, (struct area){left, middle, right - left, STRIP});
+    svg_figure_add_rect(out, (struct area){left, middle, STRIP, b.y - middle});
+    svg_figure_add_rect(out,
+                        (struct area){right - STRIP, below(a), STRIP, middle + STRIP - below(a)});
 }
 
 void figure_fill(struct buf *out, const struct figure *figure, uint32_t colour)
@@ -58,12 +59,12 @@ void figure_fill(struct buf *out, const struct figure *figure, uint32_t colour)
     }
     buf_printf(out, "<path fill=\"%s\" d=\"", svg_colour_name(colour));
     for (size_t i = 0; i < figure->n; i++) {
-        add_rect(out, figure->runs[i]);
+        svg_figure_add_rect(out, figure->runs[i]);
         if (i + 1 == figure->n)
             break;
         struct area gap = between(figure->runs[i], figure->runs[i + 1]);
         if (gap.w)
-            add_rect(out, gap);
+            svg_figure_add_rect(out, gap);
         else
             add_strip(out, figure->runs[i], figure->runs[i + 1]);
     }

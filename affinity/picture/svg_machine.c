@@ -13,7 +13,8 @@
 /* ---- boxes ---- */
 
 /* The end of the box of this depth that the row is in; the machine itself is depth 0. */
-static uint32_t box_end(const struct machine *machine, size_t depth, uint32_t row, uint32_t end)
+static uint32_t svg_machine_box_end(const struct machine *machine, size_t depth, uint32_t row,
+                                    uint32_t end)
 {
     uint32_t at = row + 1;
     while (at < end && levels_same(machine->topo, machine->levels, depth, row, at))
@@ -25,7 +26,7 @@ static uint32_t count_boxes(const struct machine *machine, size_t depth)
 {
     uint32_t n = 0;
     for (uint32_t row = 0; row < machine->topo->npus;
-         row = box_end(machine, depth, row, machine->topo->npus))
+         row = svg_machine_box_end(machine, depth, row, machine->topo->npus))
         n++;
     return n;
 }
@@ -81,7 +82,7 @@ static void fit_captions(struct machine *machine)
     uint32_t widest[TOKENS] = {0}, npus = machine->topo->npus, cells = UINT32_MAX, columns = 1;
     for (uint32_t row = 0, end; row < npus; row = end) {
         char *tokens[TOKENS];
-        end = box_end(machine, machine->nlevels, row, npus);
+        end = svg_machine_box_end(machine, machine->nlevels, row, npus);
         box_tokens(machine, machine->nlevels, row, end, tokens);
         for (size_t i = 0; i < TOKENS; i++) {
             uint32_t w = svg_width(token_font(i), tokens[i]);
@@ -143,7 +144,7 @@ static uint32_t boxes_across(const struct machine *machine, struct place box)
 {
     uint32_t boxes = 0, widest = 1;
     for (uint32_t row = box.first, end; row < box.end; row = end, boxes++) {
-        end = box_end(machine, box.depth + 1, row, box.end);
+        end = svg_machine_box_end(machine, box.depth + 1, row, box.end);
         struct place inner = {box.depth + 1, row, end, box.room};
         struct size one = walk(NULL, machine, inner, 0, 0);
         widest = one.w > widest ? one.w : widest;
@@ -160,7 +161,7 @@ static struct size walk_inside(struct buf *out, const struct machine *machine, s
     struct size size = {0, 0};
     uint32_t across = boxes_across(machine, box), left = 0, top = 0, high = 0, n = 0;
     for (uint32_t row = box.first, end; row < box.end; row = end, n++) {
-        end = box_end(machine, box.depth + 1, row, box.end);
+        end = svg_machine_box_end(machine, box.depth + 1, row, box.end);
         struct place inner = {box.depth + 1, row, end, box.room};
         if (n && n % across == 0) {
             top += high + BOX_GAP;

@@ -212,7 +212,7 @@ static void free_texts(char **texts, uint32_t n)
     free(texts);
 }
 
-static void draw_cores(struct buf *out, const struct layout_node *node)
+static void text_alloc_draw_cores(struct buf *out, const struct layout_node *node)
 {
     const struct topo *topo = node->topo;
     struct numbering rule;
@@ -282,7 +282,7 @@ static void draw_machine(struct buf *out, const struct grant *grant)
     if (idset_count(all) > PICTURE_MAX_CORES)
         buf_printf(out, "    more than %d cores are not drawn\n", PICTURE_MAX_CORES);
     else
-        draw_cores(out, grant->node);
+        text_alloc_draw_cores(out, grant->node);
     draw_gpus(out, grant->node);
     idset_free(all);
     free(line);

@@ -28,7 +28,7 @@ struct lines {
 static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)",
                                            "gpus", "in",        "memory of (OS)"};
 
-static char *memory_of(const struct topo *topo, const struct idset *cpus)
+static char *text_bind_memory_of(const struct topo *topo, const struct idset *cpus)
 {
     struct idset *memory = topo_memory_of_cpus(topo, cpus);
     char *text = idset_empty(memory) ? mem_copy_text("none") : idset_encode_short(memory, MAX_SET);
@@ -51,7 +51,7 @@ static void fill_columns(const struct drawing *drawing, struct line *line, const
         line->column[GPUS] = mem_copy_text("none");
     }
     line->column[WHERE] = levels_where(topo, line->set[CORES]);
-    line->column[MEMORY] = local ? memory_of(topo, line->set[CPUS]) : mem_copy_text("");
+    line->column[MEMORY] = local ? text_bind_memory_of(topo, line->set[CPUS]) : mem_copy_text("");
 }
 
 static bool is_on_line(const void *arg, uint32_t number, uint32_t i)

@@ -169,7 +169,7 @@ static void start_line(struct page *page, const struct frame *frame, uint32_t ro
     page->words = 0;
 }
 
-static uint32_t box_end(const struct frame *frame, uint32_t row)
+static uint32_t text_page_box_end(const struct frame *frame, uint32_t row)
 {
     const struct topo *topo = frame->boxes->topo;
     uint32_t end = row + 1;
@@ -188,7 +188,7 @@ static size_t boxes_beside(const struct frame *frame, uint32_t row, size_t *long
          at < topo->npus && levels_same(topo, frame->levels, frame->nouter, row, at);
          at = end, boxes++) {
         struct buf box = BUF_INIT;
-        end = box_end(frame, at);
+        end = text_page_box_end(frame, at);
         add_box(&box, frame, "", at, end);
         *longest = box.len > *longest ? box.len : *longest;
         buf_free(&box);
@@ -234,7 +234,7 @@ void draw_boxes(struct buf *out, const struct boxes *boxes)
     struct page page = {.out = out};
     size_t from = out->len;
     for (uint32_t row = 0, end; row < topo->npus; row = end) {
-        end = box_end(&frame, row);
+        end = text_page_box_end(&frame, row);
         char *label = frame.nlevels ? levels_label(topo, frame.levels[frame.nlevels - 1], row, true)
                                     : mem_copy_text("");
         if (row == 0 || !levels_same(topo, frame.levels, frame.nouter, row, row - 1)) {

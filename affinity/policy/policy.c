@@ -17,7 +17,7 @@ static const char *const word_maps[TOPO_NLEVELS] = {
 };
 
 /* A level's whole word, not its letter. */
-static enum topo_level take_word(const char *text, size_t len)
+static enum topo_level policy_take_word(const char *text, size_t len)
 {
     return len > 2 ? topo_level_decode(text, len) : TOPO_NLEVELS;
 }
@@ -77,7 +77,7 @@ static int map_parse(struct policy *policy, const char *map, struct error *err)
 {
     size_t len = strlen(map), tail = strlen(SPAN);
     bool span = len > tail && strcmp(map + len - tail, SPAN) == 0;
-    enum topo_level word = take_word(map, span ? len - tail : len);
+    enum topo_level word = policy_take_word(map, span ? len - tail : len);
     if (word == TOPO_NLEVELS) {
         if (len == 0)
             return error_usage(err, "--map-by is empty; a word such as numa, or a map string");
@@ -128,7 +128,7 @@ static int bind_parse(struct policy *policy, const char *bind, struct error *err
         policy->bind = POLICY_BIND_NONE;
         return 0;
     }
-    policy->bind_word = take_word(bind, strlen(bind));
+    policy->bind_word = policy_take_word(bind, strlen(bind));
     if (policy->bind_word == TOPO_NLEVELS)
         return bind_parse_string(policy, bind, err);
     policy->bind_level = policy->bind_word;
@@ -150,7 +150,7 @@ static void bind_default(struct policy *policy, bool map_given)
         policy->bind = POLICY_BIND_TOGETHER;
 }
 
-static bool has_limit(const struct policy *policy, enum topo_level level)
+static bool policy_has_limit(const struct policy *policy, enum topo_level level)
 {
     for (uint32_t i = 0; i < policy->nlimits; i++)
         if (policy->limits[i].level == level)
@@ -175,7 +175,7 @@ static int limit_parse_one(struct policy *policy, const char *mppr, size_t *at, 
         return policy_error_limits(mppr, *at, "no level letter", err);
     if (mppr[*at + len] && mppr[*at + len] != ',')
         return policy_error_limits(mppr, *at + len, "a comma has to stand between limits", err);
-    if (has_limit(policy, limit.level))
+    if (policy_has_limit(policy, limit.level))
         return policy_error_limits(mppr, *at, "a level limited twice", err);
     policy->limits[policy->nlimits++] = limit;
     *at += len;

@@ -31,13 +31,13 @@ static void add_letters(struct buf *out)
                    topo_level_name(level));
 }
 
-static void add_option(struct buf *out, const char *option, const char *text)
+static void policy_error_add_option(struct buf *out, const char *option, const char *text)
 {
     buf_printf(out, "%s %s: ", option, excerpt(text, strlen(text)).text);
 }
 
 /* The sentence so far becomes the error, with the caret behind it. */
-static int refuse(struct buf *out, const char *text, size_t at, struct error *err)
+static int policy_error_refuse(struct buf *out, const char *text, size_t at, struct error *err)
 {
     error_usage(err, "%s%s", buf_text(out), pointer(text, strlen(text), at).text);
     buf_free(out);
@@ -130,11 +130,11 @@ static bool add_near_map(struct buf *out, const char *map, size_t *at)
 int policy_error_map(const char *map, size_t at, struct error *err)
 {
     struct buf out = BUF_INIT;
-    add_option(&out, "--map-by", map);
+    policy_error_add_option(&out, "--map-by", map);
     if (add_elsewhere(&out, map))
-        return refuse(&out, map, 0, err);
+        return policy_error_refuse(&out, map, 0, err);
     if (add_near_map(&out, map, &at))
-        return refuse(&out, map, at, err);
+        return policy_error_refuse(&out, map, at, err);
     if (map[at] == 'L')
         buf_printf(&out, "L (character %zu) has to be followed by 1, 2 or 3; ", at + 1);
     else
@@ -144,15 +144,15 @@ int policy_error_map(const char *map, size_t at, struct error *err)
     add_letters(&out);
     buf_add_text(&out, "; the words are ");
     add_words(&out, map_words);
-    return refuse(&out, map, at, err);
+    return policy_error_refuse(&out, map, at, err);
 }
 
 int policy_error_map_string(const char *map, size_t at, const char *why, struct error *err)
 {
     struct buf out = BUF_INIT;
-    add_option(&out, "--map-by", map);
+    policy_error_add_option(&out, "--map-by", map);
     buf_add_text(&out, why);
-    return refuse(&out, map, at, err);
+    return policy_error_refuse(&out, map, at, err);
 }
 
 /* ---- the others ---- */
@@ -173,48 +173,48 @@ int policy_error_bind(const char *bind, size_t at, const char *why, struct error
     const char *word = bind + strspn(bind, "0123456789");
     size_t len = strlen(word);
     const char *nearest = word == bind ? edit_distance_word(level_words, word, len) : NULL;
-    add_option(&out, "--bind-to", bind);
+    policy_error_add_option(&out, "--bind-to", bind);
     buf_printf(&out, "%s; ", why);
     if (word > bind && add_letter_for(&out, word, len))
-        return refuse(&out, bind, (size_t)(word - bind), err);
+        return policy_error_refuse(&out, bind, (size_t)(word - bind), err);
     if (nearest)
         buf_printf(&out, "the nearest is %s; ", nearest);
     buf_add_text(&out, "right is one of ");
     add_words(&out, level_words);
     if (nearest) {
         buf_add_text(&out, ", or a count and a letter, such as 2c");
-        return refuse(&out, bind, at, err);
+        return policy_error_refuse(&out, bind, at, err);
     }
     buf_printf(&out, ", or a count from 1 to %d and a letter, such as 1s or 2c, of ", TOPO_MAX_PUS);
     add_letters(&out);
-    return refuse(&out, bind, at, err);
+    return policy_error_refuse(&out, bind, at, err);
 }
 
 int policy_error_limits(const char *mppr, size_t at, const char *why, struct error *err)
 {
     struct buf out = BUF_INIT;
     size_t len = strcspn(mppr + at, ",");
-    add_option(&out, "--mppr", mppr);
+    policy_error_add_option(&out, "--mppr", mppr);
     buf_printf(&out, "%s (character %zu); ", why, at + 1);
     if (add_letter_for(&out, mppr + at, len))
-        return refuse(&out, mppr, at, err);
+        return policy_error_refuse(&out, mppr, at, err);
     buf_printf(&out,
                "right is none, or COUNT:LETTER[,COUNT:LETTER...], such as 1:c or 1:s,2:n, with "
                "counts from 1 to %d and the letters ",
                TOPO_MAX_PUS);
     add_letters(&out);
-    return refuse(&out, mppr, at, err);
+    return policy_error_refuse(&out, mppr, at, err);
 }
 
 int policy_error_order(const char *order, struct error *err)
 {
     struct buf out = BUF_INIT;
     const char *nearest = edit_distance_word(order_words, order, strlen(order));
-    add_option(&out, "--order", order);
+    policy_error_add_option(&out, "--order", order);
     buf_add_text(&out, "no such order; ");
     if (nearest)
         buf_printf(&out, "the nearest is %s; ", nearest);
     buf_add_text(&out, "right is natural (n) or sequential (s), or as --rank-by slot (sequential) "
                        "or any level word (natural)");
-    return refuse(&out, order, 0, err);
+    return policy_error_refuse(&out, order, 0, err);
 }

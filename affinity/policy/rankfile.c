@@ -72,7 +72,7 @@ static bool skip_word(struct reader *reader, const char *word)
 }
 
 /* Up to the next blank; blanks behind it are skipped. */
-static const char *take_word(struct reader *reader, size_t *len)
+static const char *rankfile_take_word(struct reader *reader, size_t *len)
 {
     const char *word = reader->at;
     while (reader->at < reader->end && !is_blank(*reader->at))
@@ -130,7 +130,7 @@ static int take_host(struct reader *reader, uint32_t *host)
 {
     char name[HOSTLIST_MAX_NAME + 1];
     size_t len;
-    const char *word = take_word(reader, &len), *at = len ? memrchr(word, '@', len) : NULL;
+    const char *word = rankfile_take_word(reader, &len), *at = len ? memrchr(word, '@', len) : NULL;
     const char *bare = at ? at + 1 : word;
     len -= (size_t)(bare - word);
     if (len == 0)
@@ -180,7 +180,7 @@ static int check_cpus(const struct reader *reader, const char *list, size_t len)
 static int take_list(struct reader *reader, struct rankfile_rank *rank)
 {
     size_t len;
-    rank->list = take_word(reader, &len);
+    rank->list = rankfile_take_word(reader, &len);
     rank->len = (uint32_t)len;
     if (len == 0)
         return line_refuse(
@@ -291,7 +291,7 @@ static void sort_entries(struct reader *reader)
         }
 }
 
-static int check_ranks(struct reader *reader)
+static int rankfile_check_ranks(struct reader *reader)
 {
     const char *name = reader->file->name;
     for (size_t i = 0; i < reader->nentries; i++) {
@@ -320,7 +320,7 @@ static int read_all(struct reader *reader, size_t len)
     if (read_lines(reader, len) < 0)
         return -1;
     sort_entries(reader);
-    if (check_ranks(reader) < 0)
+    if (rankfile_check_ranks(reader) < 0)
         return -1;
     file->nranks = (uint32_t)reader->nentries;
     file->ranks = mem_array(file->nranks, sizeof(*file->ranks));

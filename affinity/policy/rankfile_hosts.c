@@ -143,8 +143,9 @@ static int refuse_name(const struct finder *finder, const char *name, struct err
     return -1;
 }
 
-static int check_ranks(const struct rankfile *file, uint32_t nranks, const struct finder *finder,
-                       const uint32_t *node, struct error *err)
+static int rankfile_hosts_check_ranks(const struct rankfile *file, uint32_t nranks,
+                                      const struct finder *finder, const uint32_t *node,
+                                      struct error *err)
 {
     for (uint32_t rank = 0; rank < nranks && rank < file->nranks; rank++) {
         const struct rankfile_rank *placed = &file->ranks[rank];
@@ -172,7 +173,7 @@ int rankfile_find_nodes(const struct rankfile *file, uint32_t nranks, const char
         else
             node[i] = find_name(&finder, name);
     }
-    int rc = check_ranks(file, nranks, &finder, node, err);
+    int rc = rankfile_hosts_check_ranks(file, nranks, &finder, node, err);
     finder_free(&finder);
     return rc;
 }

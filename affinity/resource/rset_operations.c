@@ -391,7 +391,7 @@ static bool ranks_are_free(const struct joint *joint, size_t *count)
     return all;
 }
 
-static int number_nodes(struct joint *joint, struct error *err)
+static int rset_operations_number_nodes(struct joint *joint, struct error *err)
 {
     size_t count, nold = joint->set->nnodes;
     bool keep = ranks_are_free(joint, &count);
@@ -469,7 +469,7 @@ struct rset *rset_append_set(const struct rset *set, const struct rset *more, ui
                           .hosts = rset_index_new(set),
                           .ranks = mem_array(more->nnodes, sizeof(*joint.ranks))};
     struct rset *sum = NULL;
-    if (check_apart(&joint, err) == 0 && number_nodes(&joint, err) == 0)
+    if (check_apart(&joint, err) == 0 && rset_operations_number_nodes(&joint, err) == 0)
         sum = join(&joint, err);
     free(joint.hosts.nodes);
     if (!sum) {

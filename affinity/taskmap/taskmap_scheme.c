@@ -14,7 +14,7 @@ static const char *const schemes[] = {"block", "cyclic", "manual", NULL};
     "right is block, cyclic, cyclic:N, manual:MAP, or a task map: [[nodeid,nnodes,ppn,repeat],"    \
     "...], \"(vector,(nodeid,nnodes,ppn),...)\" or each node's ranks, 0-3;4-7"
 
-static int refuse(const char *text, size_t at, const char *why, struct error *err)
+static int taskmap_scheme_refuse(const char *text, size_t at, const char *why, struct error *err)
 {
     size_t len = strlen(text);
     return error_usage(err, "--taskmap %s: %s%s", excerpt(text, len).text, why,
@@ -29,8 +29,9 @@ static int parse_chunk(const char *text, const char *number, struct taskmap_sche
     for (; *at >= '0' && *at <= '9' && value <= PROGRAM_MAX_TASKS; at++)
         value = value * 10 + (uint64_t)(*at - '0');
     if (*at || value == 0 || value > PROGRAM_MAX_TASKS)
-        return refuse(text, (size_t)(number - text),
-                      "behind cyclic: stands how many ranks a node gets at a time, from 1 on", err);
+        return taskmap_scheme_refuse(
+            text, (size_t)(number - text),
+            "behind cyclic: stands how many ranks a node gets at a time, from 1 on", err);
     *deal = (struct taskmap_scheme){.scheme = TASKMAP_SCHEME_CYCLIC, .chunk = (uint32_t)value};
     return 0;
 }
@@ -83,7 +84,7 @@ int taskmap_scheme_parse(const char *text, struct taskmap_scheme *deal, struct e
     const char *nearest = edit_distance_word(schemes, text, strcspn(text, ":"));
     char *why = nearest ? mem_format("no such scheme, the nearest is %s; " RIGHT, nearest)
                         : mem_copy_text("neither a scheme nor a task map; " RIGHT);
-    refuse(text, 0, why, err);
+    taskmap_scheme_refuse(text, 0, why, err);
     free(why);
     return -1;
 }
@@ -106,7 +107,8 @@ static uint32_t deal_to(uint32_t node, uint32_t count, uint32_t *order, uint32_t
     return dealt;
 }
 
-static uint32_t deal_block(const uint32_t *count, uint32_t n, uint32_t ntasks, uint32_t *order)
+static uint32_t taskmap_scheme_deal_block(const uint32_t *count, uint32_t n, uint32_t ntasks,
+                                          uint32_t *order)
 {
     uint32_t dealt = 0;
     for (uint32_t i = 0; i < n && dealt < ntasks; i++)
@@ -115,8 +117,8 @@ static uint32_t deal_block(const uint32_t *count, uint32_t n, uint32_t ntasks, u
 }
 
 /* Who is full leaves the round, so that work grows with what is dealt. */
-static uint32_t deal_cyclic(const uint32_t *count, uint32_t n, uint32_t chunk, uint32_t ntasks,
-                            uint32_t *order)
+static uint32_t taskmap_scheme_deal_cyclic(const uint32_t *count, uint32_t n, uint32_t chunk,
+                                           uint32_t ntasks, uint32_t *order)
 {
     uint32_t *node = mem_array(n, sizeof(*node)), *left = mem_array(n, sizeof(*left));
     uint32_t nleft = 0, dealt = 0;
@@ -143,8 +145,8 @@ uint32_t taskmap_scheme_deal(const struct taskmap_scheme *deal, const uint32_t *
                              uint32_t ntasks, uint32_t *order)
 {
     if (deal->scheme == TASKMAP_SCHEME_BLOCK)
-        return deal_block(count, n, ntasks, order);
-    return deal_cyclic(count, n, deal->chunk, ntasks, order);
+        return taskmap_scheme_deal_block(count, n, ntasks, order);
+    return taskmap_scheme_deal_cyclic(count, n, deal->chunk, ntasks, order);
 }
 
 void taskmap_deal(const struct taskmap *map, uint32_t ntasks, uint32_t *order)

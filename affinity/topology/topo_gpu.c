@@ -149,7 +149,7 @@ static const struct runtime {
 
 enum { NRUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
 
-static bool begins(const char *text, const char *with)
+static bool topo_gpu_begins(const char *text, const char *with)
 {
     size_t len = strlen(with);
     return strncmp(text, with, len) == 0 && isdigit((unsigned char)text[len]);
@@ -158,7 +158,7 @@ static bool begins(const char *text, const char *with)
 static size_t runtime_of(const char *name)
 {
     size_t i = 0;
-    while (i < NRUNTIMES && !begins(name, runtimes[i].name))
+    while (i < NRUNTIMES && !topo_gpu_begins(name, runtimes[i].name))
         i++;
     return i;
 }
@@ -227,7 +227,7 @@ static void add_os_device(struct gpu_devices *devices, hwloc_topology_t machine,
     hwloc_obj_t pci = pci_above(os);
     const char *name = os->name ? os->name : "";
     bool compute = runtime_of(name) < NRUNTIMES;
-    if (!compute && !(pci && begins(name, "renderD")))
+    if (!compute && !(pci && topo_gpu_begins(name, "renderD")))
         return;
     if (!pci)
         add_off_pci(devices, machine, os);

@@ -20,7 +20,7 @@ struct scan {
     size_t depth;
 };
 
-static bool begins(const struct scan *scan, const char *word)
+static bool topo_xml_begins(const struct scan *scan, const char *word)
 {
     size_t len = strlen(word);
     return (size_t)(scan->end - scan->at) >= len && memcmp(scan->at, word, len) == 0;
@@ -64,17 +64,17 @@ static int scan_declaration(struct scan *scan, struct error *err)
 /* At a '<'. */
 static int scan_markup(struct scan *scan, struct error *err)
 {
-    if (begins(scan, "<!--")) {
+    if (topo_xml_begins(scan, "<!--")) {
         skip_past(scan, "-->");
         return 0;
     }
-    if (begins(scan, "<?")) {
+    if (topo_xml_begins(scan, "<?")) {
         skip_past(scan, "?>");
         return 0;
     }
-    if (begins(scan, "<!"))
+    if (topo_xml_begins(scan, "<!"))
         return scan_declaration(scan, err);
-    bool closes = begins(scan, "</"), empty = skip_tag(scan);
+    bool closes = topo_xml_begins(scan, "</"), empty = skip_tag(scan);
     if (closes) {
         scan->depth -= scan->depth > 0;
         return 0;

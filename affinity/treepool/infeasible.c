@@ -9,7 +9,7 @@
 
 #define WHY_MAX_NAMES 8
 
-static const char *plural(uint64_t n)
+static const char *treepool_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
@@ -19,9 +19,9 @@ static const char *plural(uint64_t n)
 static void why_amount(struct buf *out, uint32_t cores, uint32_t gpus)
 {
     if (cores)
-        buf_printf(out, "%u core%s", cores, plural(cores));
+        buf_printf(out, "%u core%s", cores, treepool_plural(cores));
     if (gpus)
-        buf_printf(out, "%s%u GPU%s", cores ? " and " : "", gpus, plural(gpus));
+        buf_printf(out, "%s%u GPU%s", cores ? " and " : "", gpus, treepool_plural(gpus));
 }
 
 /* "4 cores and 1 GPU", "2 numa of 4 cores", "1 free socket". */
@@ -103,7 +103,8 @@ static bool why_too_large(const struct treepool_nodes *nodes, const struct treep
                   (unsigned long long)need->all_cores, where, where, cores);
     else if (need->all_gpus > gpus)
         error_set(err, "a slot needs %llu GPU%s of a %s: the most that a %s has is %u",
-                  (unsigned long long)need->all_gpus, plural(need->all_gpus), where, where, gpus);
+                  (unsigned long long)need->all_gpus, treepool_plural(need->all_gpus), where, where,
+                  gpus);
     else
         for (size_t i = 0; i < need->ninner; i++)
             if (why_too_large(nodes, &need->inner[i], err))
@@ -268,10 +269,10 @@ void treepool_why_busy(const struct treepool_nodes *nodes, const struct treepool
              gpus = nodes->own_gpus - nodes->free_gpus;
     why_short(nodes, ask, found, &text);
     buf_printf(&text, " now; %llu of %llu core%s", (unsigned long long)cores,
-               (unsigned long long)nodes->own_cores, plural(nodes->own_cores));
+               (unsigned long long)nodes->own_cores, treepool_plural(nodes->own_cores));
     if (nodes->own_gpus)
         buf_printf(&text, " and %llu of %llu GPU%s", (unsigned long long)gpus,
-                   (unsigned long long)nodes->own_gpus, plural(nodes->own_gpus));
+                   (unsigned long long)nodes->own_gpus, treepool_plural(nodes->own_gpus));
     error_set(err, "%s are held by others", buf_text(&text));
     buf_free(&text);
 }

@@ -62,7 +62,7 @@ static struct seat_list seat_list_new(const struct seating *s, const struct tree
 }
 
 /* What an item takes from its domain: all of it, its own numbers, or both. */
-static bool seat_take(struct seating *s, uint32_t index)
+static bool packing_seat_take(struct seating *s, uint32_t index)
 {
     const struct treepool_item *items = s->board->ask->items, *item = &items[index];
     const uint32_t *chosen = seat_chosen(s);
@@ -111,7 +111,7 @@ static bool seat_item_in(struct seating *s, uint32_t index, const struct seat_li
         at[index] = i;
         seat_chosen(s)[index] = list->domains[i];
         --*s->tries;
-        if (!seat_take(s, index))
+        if (!packing_seat_take(s, index))
             continue;
         if (seat_item(s, index + 1))
             return true;

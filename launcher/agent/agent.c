@@ -26,7 +26,7 @@ static bool is_busy(const struct agent *agent)
     return agent->groups;
 }
 
-static void on_tree_empty(void *arg)
+static void agent_on_tree_empty(void *arg)
 {
     ((struct agent *)arg)->tree_empty = true;
 }
@@ -97,14 +97,14 @@ static void pass_ended(struct agent *agent, uint32_t child, const struct frame *
     buf_free(&copy);
 }
 
-static void take_done(struct agent *agent, const struct frame *frame)
+static void agent_take_done(struct agent *agent, const struct frame *frame)
 {
     struct group *group = group_find(agent, frame->group);
     if (group)
         exit_report_merge(group, frame);
 }
 
-static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
+static void agent_on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
 {
     struct agent *agent = arg;
     switch (frame->type) {
@@ -115,7 +115,7 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
         pmix_take(agent, frame);
         break;
     case FRAME_DONE:
-        take_done(agent, frame);
+        agent_take_done(agent, frame);
         tree_consumed(agent->tree, child, link_weight(frame));
         break;
     case FRAME_ENDED:
@@ -135,7 +135,7 @@ static void forget_below(struct agent *agent, const struct idset *nodes)
         group_without(group, nodes);
 }
 
-static void on_tree_unreached(void *arg, const struct tree_unreached *what)
+static void agent_on_tree_unreached(void *arg, const struct tree_unreached *what)
 {
     struct agent *agent = arg;
     if (!agent->parent || !agent->below)
@@ -151,7 +151,8 @@ static void on_tree_unreached(void *arg, const struct tree_unreached *what)
     tree_forget(agent->tree, what->nodes);
 }
 
-static void on_tree_lost(void *arg, const char *host, const struct idset *nodes, const char *why)
+static void agent_on_tree_lost(void *arg, const char *host, const struct idset *nodes,
+                               const char *why)
 {
     struct agent *agent = arg;
     if (!agent->parent || !agent->below)
@@ -165,12 +166,12 @@ static void on_tree_lost(void *arg, const char *host, const struct idset *nodes,
     forget_below(agent, nodes);
 }
 
-static void on_tree_room(void *arg)
+static void agent_on_tree_room(void *arg)
 {
     task_streams_input_settle(arg);
 }
 
-static void on_tree_note(void *arg, const char *text)
+static void agent_on_tree_note(void *arg, const char *text)
 {
     struct agent *agent = arg;
     struct frame frame = {
@@ -178,8 +179,12 @@ static void on_tree_note(void *arg, const char *text)
     exit_report_send(agent, &frame);
 }
 
-static const struct tree_ops tree_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
-                                         on_tree_room,  on_tree_note,      on_tree_empty,
+static const struct tree_ops tree_ops = {agent_on_tree_frame,
+                                         agent_on_tree_unreached,
+                                         agent_on_tree_lost,
+                                         agent_on_tree_room,
+                                         agent_on_tree_note,
+                                         agent_on_tree_empty,
                                          NULL};
 
 /* ---- the welcome ---- */

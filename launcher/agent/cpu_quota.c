@@ -24,7 +24,7 @@ static struct idset *cores_of(const struct group *group)
     return cores;
 }
 
-static size_t count_cores(const struct agent *agent)
+static size_t cpu_quota_count_cores(const struct agent *agent)
 {
     struct idset *all = idset_new();
     for (const struct group *group = agent->groups; group; group = group->next) {
@@ -46,7 +46,7 @@ void quota_tell(struct group *group)
     if (!group->launch->nlocal || agent->quota_told)
         return;
     double quota = cgroup_own_quota();
-    size_t count = isinf(quota) ? 0 : count_cores(agent);
+    size_t count = isinf(quota) ? 0 : cpu_quota_count_cores(agent);
     if ((double)count <= quota)
         return;
     agent->quota_told = true;

@@ -86,7 +86,7 @@ static const char *family_of(const struct launch *launch)
     return colon ? colon + 1 : launch->instance_id;
 }
 
-static struct instance *open_instance(void)
+static struct instance *host_register_open_instance(void)
 {
     struct instance *instance = instance_open("register of this host", NULL);
     if (instance)
@@ -96,7 +96,7 @@ static struct instance *open_instance(void)
 
 void agent_sweep(void)
 {
-    struct instance *instance = open_instance();
+    struct instance *instance = host_register_open_instance();
     if (instance)
         rset_free(instance_held(instance, NULL));
     instance_close(instance);
@@ -104,7 +104,7 @@ void agent_sweep(void)
 
 static void open_entry(struct agent *agent, const struct launch *launch)
 {
-    agent->register_instance = open_instance();
+    agent->register_instance = host_register_open_instance();
     if (!agent->register_instance)
         return;
     char *name = mem_format("%s %s in %s", family_of(launch), launch->spec->parts[0].argv[0],

@@ -7,7 +7,7 @@
 #include "launcher/agent/topology_file.h"
 #include "pmi-server/protocol/task_states.h"
 
-static void group_append(struct agent *agent, struct group *group)
+static void local_group_append(struct agent *agent, struct group *group)
 {
     struct group **last = &agent->groups;
     while (*last)
@@ -69,7 +69,7 @@ struct group *group_add(struct agent *agent, const struct frame *frame, struct e
     group->number = frame->group;
     group->silent = idset_new();
     agent->next_group = frame->group + 1;
-    group_append(agent, group);
+    local_group_append(agent, group);
     if (!group->number && agent->tree) /* it may be large: it is passed on before it is read */
         tree_send(agent->tree, frame);
     group->launch = read_launch(agent, frame, err);
@@ -139,7 +139,7 @@ void group_free(struct group *group)
 
 /* What the program's service is told of this node's tasks, whether they speak PMIx or not. */
 
-static struct task_info describe(const struct task *task)
+static struct task_info local_group_describe(const struct task *task)
 {
     bool speaks = task->started && !task->ended && pmi_socket_state(task) == PMI_RUNNING;
     return (struct task_info){.rank = task->what->rank,
@@ -164,14 +164,14 @@ static const struct group *find_job(const struct agent *agent, const char *name)
     return NULL;
 }
 
-static void tell(struct agent *agent, uint64_t number, const char *job)
+static void local_group_tell(struct agent *agent, uint64_t number, const char *job)
 {
     const struct group *group = find_job(agent, job);
     uint32_t count = group ? group->ntasks : 0;
     struct task_info *tasks = mem_array(count, sizeof(*tasks));
     struct buf message = BUF_INIT;
     for (uint32_t i = 0; i < count; i++)
-        tasks[i] = describe(&group->tasks[i]);
+        tasks[i] = local_group_describe(&group->tasks[i]);
     task_states_put_answer(&message, number, job, tasks, count);
     struct frame frame = {.type = FRAME_SERVICE,
                           .node = agent->node,
@@ -188,7 +188,7 @@ bool tasks_told(struct agent *agent, const struct frame *frame)
     char *job;
     if (!task_states_wanted(frame->bytes, frame->len, &number, &job))
         return false;
-    tell(agent, number, job);
+    local_group_tell(agent, number, job);
     free(job);
     return true;
 }

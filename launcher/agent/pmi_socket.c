@@ -312,13 +312,13 @@ static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
     tell_stuck(arg, missing, waiting);
 }
 
-static uint32_t node_of(void *arg, uint32_t rank)
+static uint32_t pmi_socket_node_of(void *arg, uint32_t rank)
 {
     const struct group *group = arg;
     return taskmap_node(group->launch->map, rank);
 }
 
-static const char *host_of(void *arg, uint32_t node)
+static const char *pmi_socket_host_of(void *arg, uint32_t node)
 {
     const struct group *group = arg;
     return node < group->launch->nnodes ? group->launch->hosts[node] : "unknown";
@@ -334,8 +334,8 @@ static const struct pmi_ops pmi_ops = {
     .name = spawn_and_names_on_name,
     .spawn = spawn_and_names_on_spawn,
     .value = spawn_and_names_on_value,
-    .node_of = node_of,
-    .host_of = host_of,
+    .node_of = pmi_socket_node_of,
+    .host_of = pmi_socket_host_of,
 };
 
 /* ---- the exchange ---- */
@@ -363,19 +363,20 @@ static void send_up(struct group *group, const struct frame *frame)
     exit_report_send(group->agent, frame);
 }
 
-static void exchange_up(void *arg, uint64_t id, uint32_t weight, const void *bytes, size_t len)
+static void pmi_socket_exchange_up(void *arg, uint64_t id, uint32_t weight, const void *bytes,
+                                   size_t len)
 {
     fence_frame(arg, (struct frame){.type = FRAME_FENCE_UP, .rank = weight}, id, bytes, len,
                 send_up);
 }
 
-static void exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
+static void pmi_socket_exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
 {
     fence_frame(arg, (struct frame){.type = FRAME_FENCE_DOWN}, id, bytes, len, group_send);
 }
 
 _Static_assert(PMIX_SERVER_ROUND > PMI_GROUP_HASH, "rounds of PMI and of PMIx are told apart");
-static void exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
+static void pmi_socket_exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
 {
     struct group *group = arg;
     struct error err = ERROR_INIT;
@@ -387,7 +388,8 @@ static void exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
     error_clear(&err);
 }
 
-static const struct exchange_ops exchange_ops = {exchange_up, exchange_down, exchange_done};
+static const struct exchange_ops exchange_ops = {pmi_socket_exchange_up, pmi_socket_exchange_down,
+                                                 pmi_socket_exchange_done};
 
 /* What a bad frame of the exchange means is the same wherever it came from. */
 static void exchange_frame(struct agent *agent, const struct frame *frame,

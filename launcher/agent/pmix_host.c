@@ -36,7 +36,7 @@ static void on_wake(struct ev_loop *loop, ev_async *watcher, int events)
     pmix_run(watcher->data);
 }
 
-static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
+static void pmix_host_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
@@ -95,7 +95,7 @@ static void pmix_room_begin(struct agent *agent, const char *directory)
     room->wake.data = room;
     ev_async_start(agent->loop, &room->wake);
     ev_unref(agent->loop);
-    ev_timer_init(&room->deadline, on_deadline, 0, 0);
+    ev_timer_init(&room->deadline, pmix_host_on_deadline, 0, 0);
     room->deadline.data = room;
     room->config = (struct pmix_server_config){.program = strrchr(directory, '/') + 1,
                                                .hostname = agent->host,
@@ -226,7 +226,7 @@ static struct task *task_of(const struct pmix_job *job, uint32_t local_rank)
     return NULL;
 }
 
-static void host_settled(void *arg, struct pmix_job *job, uint32_t local_rank)
+static void pmix_host_settled(void *arg, struct pmix_job *job, uint32_t local_rank)
 {
     struct task *task = task_of(job, local_rank);
     (void)arg;
@@ -300,7 +300,7 @@ const struct pmix_server_ops pmix_ops = {
     .ask = host_ask,
     .make_directory = host_make_directory,
     .abort = host_abort,
-    .settled = host_settled,
+    .settled = pmix_host_settled,
     .log = host_log,
     .stuck = host_stuck,
     .spawn = host_spawn,

@@ -193,7 +193,7 @@ static void deliver(struct group *group, uint32_t from, const void *bytes, size_
     error_clear(&err);
 }
 
-static void hold(struct group *group, const struct frame *frame)
+static void pmix_job_hold(struct group *group, const struct frame *frame)
 {
     struct pmix_post **last = &group->posts;
     while (*last)
@@ -235,7 +235,7 @@ void pmix_take(struct agent *agent, const struct frame *frame)
 {
     struct group *group = frame->node == agent->node ? group_find(agent, frame->group) : NULL;
     if (group && group->phase == GROUP_WAITING)
-        hold(group, frame);
+        pmix_job_hold(group, frame);
     else if (group)
         deliver(group, frame->rank, frame->bytes, frame->len);
     else if (agent->below && idset_has(agent->below, frame->node))

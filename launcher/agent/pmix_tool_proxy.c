@@ -38,7 +38,7 @@ struct tools {
 
 /* ---- who goes ---- */
 
-static void hold(struct tools *tools)
+static void pmix_tool_proxy_hold(struct tools *tools)
 {
     bool lags = false;
     for (const struct tool *tool = tools->first; tool; tool = tool->next)
@@ -59,7 +59,7 @@ static void remove_tool(struct tool *tool)
     if (tool->phase == TOOL_IS_IN)
         pmix_server_tool_left(tools->host, tool->number);
     tool_free(tool, tools->loop);
-    hold(tools);
+    pmix_tool_proxy_hold(tools);
 }
 
 /* ---- who comes in, one after the other ---- */
@@ -146,9 +146,9 @@ void tool_proxy_settle(struct tool *tool)
         let_in(tools);
     } else if (far->out.len > TOOL_LAG_MAX) {
         tool_drop(tool, tools->loop);
-        hold(tools);
+        pmix_tool_proxy_hold(tools);
     } else {
-        hold(tools);
+        pmix_tool_proxy_hold(tools);
     }
 }
 
@@ -168,7 +168,7 @@ static void on_tick(struct ev_loop *loop, ev_timer *timer, int events)
             tool_drop(tool, loop);
         }
     }
-    hold(tools);
+    pmix_tool_proxy_hold(tools);
     let_in(tools);
     if (tools->fd >= 0)
         ev_io_start(loop, &tools->io);
@@ -216,8 +216,8 @@ static int door_open(struct tools *tools, struct error *err)
 
 /* As openpmix's servers write it: where, which version. A tool that is not told where to go looks
  * for files of this name below $TMPDIR. */
-static int file_write(struct tools *tools, const struct tool_proxy_config *config,
-                      struct error *err)
+static int pmix_tool_proxy_file_write(struct tools *tools, const struct tool_proxy_config *config,
+                                      struct error *err)
 {
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof(host) - 1);
@@ -245,7 +245,7 @@ struct tools *tool_proxy_new(const struct tool_proxy_config *config, struct erro
     ev_io_init(&tools->io, on_accept, 0, 0);
     ev_timer_init(&tools->timer, on_tick, TICK, TICK);
     tools->timer.data = tools;
-    if (door_open(tools, err) == 0 && file_write(tools, config, err) == 0) {
+    if (door_open(tools, err) == 0 && pmix_tool_proxy_file_write(tools, config, err) == 0) {
         ev_timer_start(tools->loop, &tools->timer);
         return tools;
     }

@@ -7,7 +7,7 @@
 #include "launcher/agent/internal.h"
 #include "launcher/agent/pmix_tool_proxy.h"
 
-static void note(void *arg, const char *text)
+static void pmix_tools_note(void *arg, const char *text)
 {
     struct agent *agent = arg;
     struct frame frame = {
@@ -22,7 +22,7 @@ static void announce(struct agent *agent, const struct launch *launch, const str
         return;
     char *text =
         mem_format("PMIx tools on %s: --uri file:%s", launch->hosts[0], tool_proxy_file(tools));
-    note(agent, text);
+    pmix_tools_note(agent, text);
     free(text);
 }
 
@@ -41,7 +41,7 @@ struct tools *pmix_tools(struct agent *agent, struct pmix_host *host,
                                        .name = name,
                                        .server = server->program,
                                        .node = agent->node,
-                                       .note = note,
+                                       .note = pmix_tools_note,
                                        .arg = agent};
     pmix_server_let_tools(host, name);
     struct tools *tools = tool_proxy_new(&config, err);

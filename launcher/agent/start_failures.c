@@ -23,7 +23,7 @@ void start_failures_add(struct task_start *start, const struct task *task, int s
 }
 
 /* Of one node: with several, the manager hears of all families. */
-static void check_mpis(struct task_start *start)
+static void start_failures_check_mpis(struct task_start *start)
 {
     const struct group *group = start->group;
     const struct spec_part *parts = group->launch->spec->parts;
@@ -50,7 +50,7 @@ void start_failures_check(struct task_start *start)
                                mem_copy_text(part->refusal));
     }
     if (!start->nfailures && group->launch->nnodes == 1 && group->launch->spec->nparts > 1)
-        check_mpis(start);
+        start_failures_check_mpis(start);
 }
 
 json_t *start_failures_take(struct task_start *start)

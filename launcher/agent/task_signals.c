@@ -131,7 +131,7 @@ void task_signals_kill_group(const struct group *group)
 
 /* ---- what tasks want done ---- */
 
-static void on_killer(struct ev_loop *loop, ev_timer *timer, int events)
+static void task_signals_on_killer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
@@ -147,7 +147,7 @@ static void terminate(struct task *task)
         signal_task(task, SIGTERM);
         signal_task(task, SIGCONT); /* a stopped task has to hear of it */
     }
-    ev_timer_init(&task->killer, on_killer, grace, 0);
+    ev_timer_init(&task->killer, task_signals_on_killer, grace, 0);
     task->killer.data = task;
     ev_timer_start(task->group->agent->loop, &task->killer);
 }

@@ -100,7 +100,7 @@ static bool start_turn(struct task_start *start)
     return true;
 }
 
-static struct group *start_find(const struct agent *agent, enum group_phase phase)
+static struct group *task_start_find(const struct agent *agent, enum group_phase phase)
 {
     struct group *group = agent->groups;
     while (group && group->phase != phase)
@@ -110,7 +110,7 @@ static struct group *start_find(const struct agent *agent, enum group_phase phas
 
 void start_settle(struct agent *agent, pid_t pid)
 {
-    struct group *group = start_find(agent, GROUP_STARTING);
+    struct group *group = task_start_find(agent, GROUP_STARTING);
     for (uint32_t i = 0; group && i < TASK_START_SLOTS; i++) {
         struct task_start_slot *slot = &group->start->slots[i];
         if (slot->task && slot->child.pid == pid)
@@ -120,7 +120,7 @@ void start_settle(struct agent *agent, pid_t pid)
 
 size_t start_on_way(const struct agent *agent, pid_t *pids)
 {
-    const struct group *group = start_find(agent, GROUP_STARTING);
+    const struct group *group = task_start_find(agent, GROUP_STARTING);
     size_t count = 0;
     for (uint32_t i = 0; group && i < TASK_START_SLOTS; i++)
         if (group->start->slots[i].task)
@@ -243,7 +243,7 @@ void start_take_go(struct agent *agent, const struct frame *frame)
 
 void start_abandon(struct agent *agent)
 {
-    struct group *group = start_find(agent, GROUP_PREPARED);
+    struct group *group = task_start_find(agent, GROUP_PREPARED);
     if (group && (group->terminating || (agent->terminating && !agent->sweeping)))
         start_go(group);
 }
@@ -251,11 +251,12 @@ void start_abandon(struct agent *agent)
 void start_next(struct agent *agent)
 {
     struct error err = ERROR_INIT;
-    struct group *group = start_find(agent, GROUP_PREPARED);
+    struct group *group = task_start_find(agent, GROUP_PREPARED);
     if (group && group->wanted && !agent->sweeping)
         start_go(group);
-    while (!agent->sweeping && !start_find(agent, GROUP_STARTING) &&
-           !start_find(agent, GROUP_PREPARED) && (group = start_find(agent, GROUP_WAITING))) {
+    while (!agent->sweeping && !task_start_find(agent, GROUP_STARTING) &&
+           !task_start_find(agent, GROUP_PREPARED) &&
+           (group = task_start_find(agent, GROUP_WAITING))) {
         if (start_begin(group, &err) < 0)
             start_refuse(group, &err);
         error_clear(&err);

@@ -80,7 +80,7 @@ static void stream_end(struct stream *stream)
         stream_emit(stream, "", 0, false);
 }
 
-static void stream_close(struct stream *stream)
+static void task_streams_stream_close(struct stream *stream)
 {
     stream_end(stream);
     if (stream->task) {
@@ -302,5 +302,5 @@ void task_streams_close(struct task *task)
 {
     input_close(task);
     for (int s = 0; s < 2; s++)
-        stream_close(&task->streams[s]);
+        task_streams_stream_close(&task->streams[s]);
 }

@@ -179,7 +179,7 @@ static void ending_give_up(struct agent *agent)
     free(left);
 }
 
-static void on_killer(struct ev_loop *loop, ev_timer *timer, int events)
+static void task_termination_on_killer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct agent *agent = timer->data;
     (void)events;
@@ -235,7 +235,7 @@ static void on_linger(struct ev_loop *loop, ev_timer *timer, int events)
 void task_termination_open(struct agent *agent)
 {
     ev_timer_init(&agent->linger, on_linger, 0, 0);
-    ev_timer_init(&agent->killer, on_killer, KILL_PERIOD, KILL_PERIOD);
+    ev_timer_init(&agent->killer, task_termination_on_killer, KILL_PERIOD, KILL_PERIOD);
     ev_timer_init(&agent->recount, on_recount, 0, 0);
     agent->linger.data = agent->killer.data = agent->recount.data = agent;
 }

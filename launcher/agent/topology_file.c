@@ -29,7 +29,7 @@ struct topology_file {
     struct topology_waiter *waiters;
 };
 
-static bool write_all(int fd, const char *text, size_t len)
+static bool topology_file_write_all(int fd, const char *text, size_t len)
 {
     while (len) {
         ssize_t n = write(fd, text, len);
@@ -42,12 +42,12 @@ static bool write_all(int fd, const char *text, size_t len)
 }
 
 /* The path; NULL: it cannot be written. */
-static char *file_write(const struct agent *agent, const char *text)
+static char *topology_file_write(const struct agent *agent, const char *text)
 {
     const char *directory = scratch_directory_make_memory(agent->config->scratch, NULL);
     char *path = directory ? mem_format("%s/topology.xml", directory) : NULL;
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    bool whole = fd >= 0 && write_all(fd, text, strlen(text));
+    bool whole = fd >= 0 && topology_file_write_all(fd, text, strlen(text));
     if (fd >= 0 && close(fd) == 0 && whole)
         return path;
     if (fd >= 0)
@@ -60,7 +60,7 @@ static char *file_write(const struct agent *agent, const char *text)
 static const char *file_path(struct topology_file *file)
 {
     if (file->text && !file->written)
-        file->path = file_write(file->agent, file->text);
+        file->path = topology_file_write(file->agent, file->text);
     file->written = file->text;
     return file->path;
 }
@@ -147,7 +147,7 @@ void topology_file_ask(struct group *group, struct pmi_request *request)
 }
 
 /* A single task finds it in no more time than it is found here. */
-static bool is_shared(const struct launch *launch)
+static bool topology_file_is_shared(const struct launch *launch)
 {
     bool shared = launch->nlocal > 1;
     for (size_t i = 0; i < launch->spec->nparts && shared; i++)
@@ -157,13 +157,13 @@ static bool is_shared(const struct launch *launch)
 
 void topology_file_ahead(struct group *group)
 {
-    if (!group->agent->topology_file && is_shared(group->launch))
+    if (!group->agent->topology_file && topology_file_is_shared(group->launch))
         file_begin(group->agent);
 }
 
 const char *topology_file_text(struct group *group)
 {
-    if (!is_shared(group->launch))
+    if (!topology_file_is_shared(group->launch))
         return NULL;
     topology_file_ahead(group);
     topology_file_settle(group->agent);

@@ -72,7 +72,7 @@ static int take_from_file(const char *path)
     return 0;
 }
 
-static void complain(const char *text)
+static void tpagent_complain(const char *text)
 {
     char name[256] = "";
     gethostname(name, sizeof(name) - 1);
@@ -86,7 +86,7 @@ static int refuse_file(const char *path)
               "%s: %s: the agent is told there how to reach its parent, so this host has to share "
               "that file system",
               path, strerror(errno));
-    complain(error_text(&err));
+    tpagent_complain(error_text(&err));
     error_clear(&err);
     return 1;
 }
@@ -131,7 +131,7 @@ int main(int argc, char *argv[])
     struct error err = ERROR_INIT;
     int status = agent_run(&config, &err);
     if (err.text)
-        complain(err.text);
+        tpagent_complain(err.text);
     error_clear(&err);
     return status;
 }

@@ -120,7 +120,7 @@ static void say_file(struct buf *out, const struct library *library)
     free(real);
 }
 
-static bool is_used(const struct finding *finding, const struct mpi_abi *abi)
+static bool check_program_is_used(const struct finding *finding, const struct mpi_abi *abi)
 {
     const char *path = used_abi(finding);
     return path && mpi_abi_is_same(path, abi->path);
@@ -132,9 +132,9 @@ static void say_abis(struct buf *out, const struct finding *finding)
         const struct mpi_abi *abi = &finding->abis.list[i];
         buf_printf(out, "  --mpi    %s%s%s%s%s%s\n", abi->word ?: "", abi->word ? ": " : "",
                    abi->path, abi->word ? "" : ": ", abi->word ? "" : abi->mpi,
-                   !is_used(finding, abi) ? ""
-                   : finding->abi         ? ", which is used"
-                                          : ", which programs use that it starts");
+                   !check_program_is_used(finding, abi) ? ""
+                   : finding->abi                       ? ", which is used"
+                                                        : ", which programs use that it starts");
     }
 }
 
@@ -211,14 +211,14 @@ static void say_finding(struct buf *out, const struct finding *finding)
 
 /* ---- JSON ---- */
 
-static json_t *text_or_null(const char *text)
+static json_t *check_program_text_or_null(const char *text)
 {
     return text ? text_to_json(text) : json_null();
 }
 
 static json_t *library_name_json(const struct library *library)
 {
-    return text_or_null(library ? library->name : NULL);
+    return check_program_text_or_null(library ? library->name : NULL);
 }
 
 static json_t *abis_json(const struct finding *finding)
@@ -226,10 +226,10 @@ static json_t *abis_json(const struct finding *finding)
     json_t *list = json_array();
     for (size_t i = 0; i < finding->abis.count; i++) {
         const struct mpi_abi *abi = &finding->abis.list[i];
-        json_array_append_new(list,
-                              json_pack("{s:o, s:s, s:o, s:b}", "word", text_or_null(abi->word),
-                                        "name", abi->mpi, "path", text_to_json(abi->path), "used",
-                                        is_used(finding, abi)));
+        json_array_append_new(list, json_pack("{s:o, s:s, s:o, s:b}", "word",
+                                              check_program_text_or_null(abi->word), "name",
+                                              abi->mpi, "path", text_to_json(abi->path), "used",
+                                              check_program_is_used(finding, abi)));
     }
     return list;
 }
@@ -267,11 +267,11 @@ static json_t *libraries_json(const struct shared_libraries *linkage)
     for (size_t i = 0; i < linkage->count; i++) {
         const struct library *library = &linkage->libraries[i];
         const char *by = library->by < linkage->count ? linkage->libraries[library->by].name : NULL;
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:b, s:o}", "name",
-                                              text_to_json(library->name), "path",
-                                              text_or_null(library->path), "needed_by",
-                                              text_or_null(by), "missing", library_missing(library),
-                                              "fault", text_or_null(library->fault)));
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:b, s:o}", "name", text_to_json(library->name),
+                            "path", check_program_text_or_null(library->path), "needed_by",
+                            check_program_text_or_null(by), "missing", library_missing(library),
+                            "fault", check_program_text_or_null(library->fault)));
     }
     return list;
 }
@@ -288,11 +288,12 @@ static json_t *finding_json(const struct finding *finding)
         json_object_set_new(value, "error", text_to_json(error_text(&finding->err)));
         return value;
     }
-    json_t *more = json_pack(
-        "{s:o, s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:b}", "path", text_to_json(linkage->path),
-        "kind", kinds[linkage->kind], "loader", text_or_null(linkage->loader), "loader_missing",
-        linkage->loader_absent, "foreign", linkage->foreign, "mpi", mpi_json(finding), "pmi",
-        pmi_json(finding), "libraries", libraries_json(linkage), "cut", linkage->cut);
+    json_t *more = json_pack("{s:o, s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:b}", "path",
+                             text_to_json(linkage->path), "kind", kinds[linkage->kind], "loader",
+                             check_program_text_or_null(linkage->loader), "loader_missing",
+                             linkage->loader_absent, "foreign", linkage->foreign, "mpi",
+                             mpi_json(finding), "pmi", pmi_json(finding), "libraries",
+                             libraries_json(linkage), "cut", linkage->cut);
     json_object_set_new(more, "closed", json_boolean(linkage->closed));
     json_object_set_new(more, "offered", dialects_json(finding->offered));
     if (finding->abi || finding->chosen)

@@ -20,7 +20,7 @@ static bool word_is_colon(const char *word)
     return strcmp(word, ":") == 0;
 }
 
-static struct command_part *scan_part(struct scan *scan)
+static struct command_part *command_line_scan_part(struct scan *scan)
 {
     return &scan->command->parts[scan->command->nparts - 1];
 }
@@ -111,8 +111,8 @@ static bool scan_elsewhere(struct scan *scan, const char *spelling, const char *
     return here != NULL;
 }
 
-static int scan_option(struct scan *scan, const struct option *option, const char *spelling,
-                       const char *attached)
+static int command_line_scan_option(struct scan *scan, const struct option *option,
+                                    const char *spelling, const char *attached)
 {
     const char *value = NULL;
     if (option->flags & OPTION_LATER && scan_elsewhere(scan, spelling, attached))
@@ -125,7 +125,7 @@ static int scan_option(struct scan *scan, const struct option *option, const cha
     if (needed && (!(value = scan_value(scan, option, spelling, attached)) ||
                    scan_misread(scan, option, spelling, value) < 0))
         return -1;
-    struct command_part *part = scan_part(scan);
+    struct command_part *part = command_line_scan_part(scan);
     part->options = mem_resize(part->options, part->noptions + 1, sizeof(part->options[0]));
     part->options[part->noptions++] =
         (struct command_option){option, mem_copy_text(spelling), value};
@@ -150,8 +150,9 @@ static int scan_long(struct scan *scan, const char *word)
     size_t len = 2 + strcspn(word + 2, "=");
     const struct option *option = option_find(word + 2, len - 2);
     char *spelling = mem_copy_text_n(word, len);
-    int rc = option ? scan_option(scan, option, spelling, word[len] ? word + len + 1 : NULL)
-                    : scan_unknown(scan, spelling, word[len] ? word + len + 1 : NULL);
+    int rc =
+        option ? command_line_scan_option(scan, option, spelling, word[len] ? word + len + 1 : NULL)
+               : scan_unknown(scan, spelling, word[len] ? word + len + 1 : NULL);
     free(spelling);
     return rc;
 }
@@ -170,7 +171,7 @@ static int scan_single_dash(struct scan *scan, const char *word, bool *known)
     bool elsewhere = !dash && len > 2 && scan_elsewhere(scan, spelling, attached);
     *known = option || elsewhere;
     if (dash)
-        rc = scan_option(scan, option, spelling, attached);
+        rc = command_line_scan_option(scan, option, spelling, attached);
     else if (option && !elsewhere)
         error_set(scan->err, "%s: write --%s", spelling, option->name);
     free(spelling);
@@ -196,7 +197,7 @@ static int scan_letters(struct scan *scan, const char *word)
             return error_prefix(scan->err, "%s", word);
         }
         const char *attached = option->argument && letter[1] ? letter + 1 : NULL;
-        if (scan_option(scan, option, spelling, attached) < 0)
+        if (command_line_scan_option(scan, option, spelling, attached) < 0)
             return -1;
         if (attached)
             break;
@@ -214,9 +215,9 @@ static int scan_dashed(struct scan *scan, const char *word)
 }
 
 /* The program and its arguments, up to a lone colon. */
-static int scan_program(struct scan *scan)
+static int command_line_scan_program(struct scan *scan)
 {
-    struct command_part *part = scan_part(scan);
+    struct command_part *part = command_line_scan_part(scan);
     part->words = scan->at;
     while (*scan->at && !word_is_colon(*scan->at)) {
         scan->at++;
@@ -240,7 +241,7 @@ static int scan_one_part(struct scan *scan)
         if (scan->command->action != OPTIONS_RUN)
             return 0;
     }
-    return scan_program(scan);
+    return command_line_scan_program(scan);
 }
 
 int command_scan(char *const *words, bool typed, struct command *command, struct error *err)

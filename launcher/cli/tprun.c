@@ -29,20 +29,20 @@
 #define FILES_LEAST 64    /* descriptors that a run of one task needs, and some */
 #define FILES_ENOUGH 1024 /* the usual soft limit */
 
-static void complain(const char *text)
+static void tprun_complain(const char *text)
 {
     terminal_complain("tprun", text, strlen(text));
 }
 
-static int refuse(struct error *err)
+static int tprun_refuse(struct error *err)
 {
     int status = err->kind == ERROR_USAGE ? 2 : 1;
-    complain(error_text(err));
+    tprun_complain(error_text(err));
     if (status == 2) {
         bool foreign = mpiexec_is_name(program_invocation_name);
         char *text = mem_format("'%s --help' lists the options",
                                 foreign ? program_invocation_short_name : "tprun");
-        complain(text);
+        tprun_complain(text);
         free(text);
     }
     error_clear(err);
@@ -70,14 +70,14 @@ static char *find_program(const char *name)
     return mem_format("%.*s/%s", (int)(strrchr(agent, '/') - agent), agent, name);
 }
 
-static int print_and_free(char *text)
+static int tprun_print_and_free(char *text)
 {
     struct error err = ERROR_INIT;
     int failed = text ? terminal_print(STDOUT_FILENO, text, strlen(text)) : ENOMEM;
     free(text);
     if (failed == 0 || failed == EPIPE)
         return failed != 0;
-    return error_set(&err, "stdout: cannot write: %s", strerror(failed)), refuse(&err);
+    return error_set(&err, "stdout: cannot write: %s", strerror(failed)), tprun_refuse(&err);
 }
 
 static int print_spec(const struct spec *spec)
@@ -87,14 +87,14 @@ static int print_spec(const struct spec *spec)
     char *line = mem_format("%s\n", text ? text : "{}");
     free(text);
     json_decref(value);
-    return print_and_free(line);
+    return tprun_print_and_free(line);
 }
 
 static int check(const struct spec *spec)
 {
     struct buf out = BUF_INIT;
     bool runs = check_programs(spec, &out);
-    return print_and_free(buf_take_text(&out)) || !runs;
+    return tprun_print_and_free(buf_take_text(&out)) || !runs;
 }
 
 /* It has nothing to do any more, or is not there for us. */
@@ -106,13 +106,13 @@ static void end_manager(pid_t pid, bool lost)
     snprintf(text, sizeof(text), "the manager of this run (pid %d) does not end: it is killed",
              (int)pid);
     if (!lost)
-        complain(text);
+        tprun_complain(text);
     kill(pid, SIGKILL);
     snprintf(text, sizeof(text),
              "the manager of this run (pid %d) is still there %g s after SIGKILL", (int)pid,
              REAP_KILLED);
     if (!reap(pid, REAP_KILLED, NULL))
-        complain(text);
+        tprun_complain(text);
 }
 
 /* Where the spec leaves it to what tasks' output goes to. */
@@ -162,13 +162,13 @@ static int reserve_files(struct error *err)
 
 /* The manager is this very program: forked, not executed. Closing our copies of what the caller
  * left open is the kernel's work at exec: tasks get 0, 1 and 2 and no more. */
-static int run(struct spec *spec)
+static int tprun_run(struct spec *spec)
 {
     struct error err = ERROR_INIT;
     int pair[2];
     if (reserve_files(&err) < 0) {
         spec_free(spec);
-        return refuse(&err);
+        return tprun_refuse(&err);
     }
     struct left left = {.cgroup = cgroup_new(), .scratch = scratch_directory_new()};
     left.born = descendants_children(&left.nborn);
@@ -176,7 +176,8 @@ static int run(struct spec *spec)
     descriptors_close_on_exec(3);
     descendants_adopt();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-        return error_set(&err, "cannot make a socket pair: %s", strerror(errno)), refuse(&err);
+        return error_set(&err, "cannot make a socket pair: %s", strerror(errno)),
+               tprun_refuse(&err);
     pid_t manager = fork();
     if (manager == 0) {
         close(pair[0]);
@@ -185,7 +186,7 @@ static int run(struct spec *spec)
     if (manager < 0)
         return error_set(&err, "cannot start the manager of this run: %s%s", strerror(errno),
                          errno == EAGAIN ? " (\"ulimit -u\" limits processes)" : ""),
-               refuse(&err);
+               tprun_refuse(&err);
     close(pair[1]);
     left.manager = manager;
     struct frontend_result result = frontend_run(spec, pair[0], end_left, &left);
@@ -227,7 +228,7 @@ static int check_files(const struct spec *spec, struct error *err)
     return 0;
 }
 
-static int count_words(char *const *words)
+static int tprun_count_words(char *const *words)
 {
     int count = 0;
     while (words && words[count])
@@ -248,10 +249,10 @@ static int parse(int argc, char *argv[], struct spec *spec, int *port, struct er
     char **words = *port < 0 ? NULL
                    : *port   ? singleton_words(argv, *port, stand_in, err)
                              : mpiexec_translate(argv, err);
-    int action = words ? options_parse(count_words(words), words, spec, err) : -1;
+    int action = words ? options_parse(tprun_count_words(words), words, spec, err) : -1;
     char *ignored = action < 0 || *port || !spec->verbose ? NULL : mpiexec_ignored(words);
     if (ignored)
-        complain(ignored);
+        tprun_complain(ignored);
     if (action >= 0 && !*port)
         mpiexec_adapt(spec);
     free(ignored);
@@ -278,17 +279,17 @@ static int start(int argc, char *argv[], int *port)
     if (action < 0 || check_files(spec, &err) < 0 ||
         ((action == OPTIONS_RUN || action == OPTIONS_CHECK) && spec_inherit(spec, &err) < 0)) {
         spec_free(spec);
-        return refuse(&err);
+        return tprun_refuse(&err);
     }
     if (!spec->agent)
         spec->agent = find_program("tpagent");
     if (action == OPTIONS_RUN)
-        return run(spec);
+        return tprun_run(spec);
     int status = action == OPTIONS_CHECK          ? check(spec)
-                 : action == OPTIONS_HELP         ? print_and_free(options_help())
-                 : action == OPTIONS_HELP_LAYOUT  ? print_and_free(options_help_layout())
-                 : action == OPTIONS_HELP_MPIEXEC ? print_and_free(mpiexec_help())
-                 : action == OPTIONS_VERSION      ? print_and_free(version(argv[0]))
+                 : action == OPTIONS_HELP         ? tprun_print_and_free(options_help())
+                 : action == OPTIONS_HELP_LAYOUT  ? tprun_print_and_free(options_help_layout())
+                 : action == OPTIONS_HELP_MPIEXEC ? tprun_print_and_free(mpiexec_help())
+                 : action == OPTIONS_VERSION      ? tprun_print_and_free(version(argv[0]))
                                                   : print_spec(spec);
     spec_free(spec);
     return status;

@@ -112,12 +112,12 @@ static void on_output_failed(void *arg, const struct error *err)
 
 static const struct output_ops output_ops = {on_drained, on_output_closed, on_output_failed};
 
-static uint32_t node_of(void *arg, uint32_t rank)
+static uint32_t frontend_node_of(void *arg, uint32_t rank)
 {
     return task_table_node(((struct frontend *)arg)->mapped, rank);
 }
 
-static const char *host_of(void *arg, uint32_t rank)
+static const char *frontend_host_of(void *arg, uint32_t rank)
 {
     return task_table_host(((struct frontend *)arg)->mapped, rank);
 }
@@ -269,7 +269,7 @@ static void wind_up(struct frontend *front, const char *messages)
 }
 
 /* The manager is lost. Tasks are ended before any reader is waited for. */
-static void give_up(struct frontend *front)
+static void frontend_give_up(struct frontend *front)
 {
     struct buf lines = BUF_INIT;
     progress_clear(&front->progress);
@@ -295,7 +295,7 @@ static void take_end(struct frontend *front, const struct frame *frame)
     json_decref(end);
 }
 
-static void on_frame(struct link *link, void *arg, const struct frame *frame)
+static void frontend_on_frame(struct link *link, void *arg, const struct frame *frame)
 {
     struct frontend *front = arg;
     (void)link;
@@ -325,7 +325,7 @@ static void on_frame(struct link *link, void *arg, const struct frame *frame)
     }
 }
 
-static void on_room(struct link *link, void *arg)
+static void frontend_on_room(struct link *link, void *arg)
 {
     (void)link;
     ask_input(arg);
@@ -338,7 +338,7 @@ static void end_unheard(struct frontend *front)
               "ended by %s before any task was started: the manager of this run read its input or "
               "made the layout, did not answer for %g s, and is killed",
               signal_name(front->ender), patience(front));
-    give_up(front);
+    frontend_give_up(front);
     front->result.status = 128 + front->ender;
 }
 
@@ -358,10 +358,11 @@ static void on_closed(struct link *link, void *arg, const struct error *why)
     else if (!front->err.text)
         error_set(&front->err, "the manager of this run is gone (killed, or out of memory); its "
                                "tasks are being ended");
-    give_up(front);
+    frontend_give_up(front);
 }
 
-static const struct link_ops manager_ops = {on_frame, on_room, on_closed, NULL, NULL};
+static const struct link_ops manager_ops = {frontend_on_frame, frontend_on_room, on_closed, NULL,
+                                            NULL};
 
 /* ---- signals ---- */
 
@@ -444,8 +445,8 @@ static struct output *open_output(struct frontend *front)
                                    .tee = front->spec->tee,
                                    .make_dirs = front->spec->make_dirs,
                                    .templates = {front->spec->output, front->spec->error},
-                                   .host = host_of,
-                                   .node = node_of};
+                                   .host = frontend_host_of,
+                                   .node = frontend_node_of};
     return output_new(front->loop, &config, &output_ops, front, &front->err);
 }
 
@@ -463,7 +464,7 @@ struct frontend_result frontend_run(const struct spec *spec, int fd, char *(*los
     front.signals = signal_source_new(front.loop, passed_on, NSIGNALS, on_signal, &front);
     if (!front.signals) {
         error_set(&front.err, "cannot watch for signals: %s", strerror(errno));
-        give_up(&front);
+        frontend_give_up(&front);
     }
     if (!front.over || output_pending(front.output))
         ev_run(front.loop, 0);

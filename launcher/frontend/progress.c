@@ -51,7 +51,7 @@ static void add_cut(struct buf *line, const char *text, size_t most)
     buf_free(&plain);
 }
 
-static void show(struct progress *progress, int reached, int all, const char *missing)
+static void progress_show(struct progress *progress, int reached, int all, const char *missing)
 {
     struct buf line = BUF_INIT;
     size_t most = columns() - 1;
@@ -74,7 +74,7 @@ void progress_take(struct progress *progress, const struct frame *frame)
     json_t *value = can_show() ? frame_json(frame, NULL) : NULL;
     if (value && json_unpack(value, "{s:i, s:i, s:s}", "reached", &reached, "all", &all, "missing",
                              &missing) == 0)
-        show(progress, reached, all, missing);
+        progress_show(progress, reached, all, missing);
     json_decref(value);
 }
 

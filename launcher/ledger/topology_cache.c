@@ -88,7 +88,7 @@ static void read_node(struct atlas *atlas, const json_t *node)
 }
 
 /* Add what the file has of hosts that are not known yet. */
-static void read_file(struct atlas *atlas)
+static void topology_cache_read_file(struct atlas *atlas)
 {
     size_t len, i;
     char *text = private_directory_read(atlas->instance->dir, ATLAS_FILE, ATLAS_MAX, &len);
@@ -129,7 +129,7 @@ int topology_cache_save(struct atlas *atlas, struct error *err)
     struct ledger_lock lock; /* not the one of the claims: this takes its time */
     if (ledger_lock(atlas->instance, "topologies.lock", &lock, err) < 0)
         return -1;
-    read_file(atlas);
+    topology_cache_read_file(atlas);
     json_t *value = to_json(atlas);
     char *text = json_dumps(value, JSON_COMPACT);
     int result =
@@ -149,7 +149,7 @@ struct atlas *topology_cache_open(struct instance *instance)
     struct atlas *atlas = mem_alloc(sizeof(*atlas));
     atlas->instance = instance;
     atlas->of = json_object();
-    read_file(atlas);
+    topology_cache_read_file(atlas);
     return atlas;
 }
 

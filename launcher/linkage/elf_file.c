@@ -270,7 +270,7 @@ static int read_interpreter(const struct file *file, char **interpreter)
     return 0;
 }
 
-static int read_all(struct file *file, struct elf_info *elf, struct error *err)
+static int elf_file_read_all(struct file *file, struct elf_info *elf, struct error *err)
 {
     struct headers headers;
     bool other_order = false;
@@ -291,7 +291,7 @@ int elf_file_read(int fd, struct elf_info *elf, struct error *err)
 {
     struct file file = {.fd = fd};
     memset(elf, 0, sizeof(*elf));
-    int rc = read_all(&file, elf, err);
+    int rc = elf_file_read_all(&file, elf, err);
     if (rc < 0)
         elf_file_clear(elf);
     free(file.segments);

@@ -27,7 +27,7 @@ struct executable {
     size_t len; /* of head */
 };
 
-static int refuse(struct error *err, int status, char *why)
+static int executable_refuse(struct error *err, int status, char *why)
 {
     error_set(err, "%s", why);
     free(why);
@@ -38,9 +38,10 @@ static int refuse(struct error *err, int status, char *why)
 static int refuse_helper(struct error *err, const char *what, const char *path, int number)
 {
     return number == ENOENT
-               ? refuse(err, NOT_FOUND, mem_format("its %s %s is not there", what, path))
-               : refuse(err, NOT_EXECUTABLE,
-                        mem_format("its %s %s cannot be used: %s", what, path, strerror(number)));
+               ? executable_refuse(err, NOT_FOUND, mem_format("its %s %s is not there", what, path))
+               : executable_refuse(
+                     err, NOT_EXECUTABLE,
+                     mem_format("its %s %s cannot be used: %s", what, path, strerror(number)));
 }
 
 static char *whole_path(const struct executable_source *source, const char *path)
@@ -149,15 +150,16 @@ static int check_elf(const struct executable *what, int fd, const char *path, st
     } else if (!elf_file_runs_here(&head)) {
         char *machine = elf_file_machine_name(&head);
         uname(&here);
-        rc = refuse(err, NOT_EXECUTABLE,
-                    mem_format("it is built for %s, this host is %s", machine, here.machine));
+        rc = executable_refuse(
+            err, NOT_EXECUTABLE,
+            mem_format("it is built for %s, this host is %s", machine, here.machine));
         free(machine);
     } else if (head.type != ET_EXEC && head.type != ET_DYN) {
-        rc = refuse(err, NOT_EXECUTABLE,
-                    mem_format("an ELF file that is not a program (%s)",
-                               head.type == ET_REL    ? "an object file"
-                               : head.type == ET_CORE ? "a core dump"
-                                                      : "of an unknown type"));
+        rc = executable_refuse(err, NOT_EXECUTABLE,
+                               mem_format("an ELF file that is not a program (%s)",
+                                          head.type == ET_REL    ? "an object file"
+                                          : head.type == ET_CORE ? "a core dump"
+                                                                 : "of an unknown type"));
     } else if (head.interpreter) {
         rc = check_loader(what, head.interpreter, err);
     }
@@ -176,10 +178,11 @@ static int check_file(const struct executable_source *source, const char *path, 
 
 static int carriage_return(const char *line, struct error *err)
 {
-    return refuse(err, NOT_FOUND,
-                  mem_format("its first line \"%.*s\" ends with a carriage return (a text file of "
-                             "Windows): remove them from it, with dos2unix for example",
-                             (int)strcspn(line, "\r"), line));
+    return executable_refuse(
+        err, NOT_FOUND,
+        mem_format("its first line \"%.*s\" ends with a carriage return (a text file of "
+                   "Windows): remove them from it, with dos2unix for example",
+                   (int)strcspn(line, "\r"), line));
 }
 
 /* env(1) looks for its first argument by name; others may strip what they are given. */
@@ -236,8 +239,9 @@ static int check_head(const struct executable *what, int fd, const char *path, i
         return check_script(what, scripts, err);
     size_t line = strcspn(what->head, "\n"); /* ends at a NUL, too */
     if (line < what->len && what->head[line] == '\0' && !has_handler(what, path))
-        return refuse(err, NOT_EXECUTABLE,
-                      mem_copy_text("neither an ELF file nor a script, but a binary file"));
+        return executable_refuse(
+            err, NOT_EXECUTABLE,
+            mem_copy_text("neither an ELF file nor a script, but a binary file"));
     return 0;
 }
 
@@ -259,14 +263,16 @@ static int check_found(const struct executable_source *source, struct error *err
 {
     const char *name = source->name;
     if (errno != EACCES)
-        return refuse(err, NOT_FOUND,
-                      mem_copy_text(strchr(name, '/') ? "no such file" : "not found along PATH"));
+        return executable_refuse(
+            err, NOT_FOUND,
+            mem_copy_text(strchr(name, '/') ? "no such file" : "not found along PATH"));
     char *path = whole_path(source, name);
     struct stat found;
     bool folder = strchr(name, '/') && stat(path, &found) == 0 && S_ISDIR(found.st_mode);
     free(path);
-    return refuse(err, NOT_EXECUTABLE,
-                  mem_copy_text(folder ? "it is a directory" : "found, but not executable"));
+    return executable_refuse(
+        err, NOT_EXECUTABLE,
+        mem_copy_text(folder ? "it is a directory" : "found, but not executable"));
 }
 
 int executable_check(const struct executable_source *source, char **path, struct error *err)

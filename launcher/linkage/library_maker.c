@@ -13,7 +13,7 @@ bool library_is_mpi_abi(const char *name)
 }
 
 /* Each name has a NUL before it. */
-static bool has_prefix(const struct buf *names, const char *prefix, size_t len)
+static bool library_maker_has_prefix(const struct buf *names, const char *prefix, size_t len)
 {
     return memmem(buf_bytes(names), names->len, prefix, len);
 }
@@ -31,9 +31,9 @@ enum library_maker library_maker_of(const char *path, const struct elf_info *elf
     if (fd >= 0)
         close(fd);
     buf_added(&names, n > 0 ? (size_t)n : 0);
-    if (has_prefix(&names, open_mpi, sizeof(open_mpi) - 1))
+    if (library_maker_has_prefix(&names, open_mpi, sizeof(open_mpi) - 1))
         maker = LIBRARY_MAKER_OPEN_MPI;
-    else if (has_prefix(&names, mpich, sizeof(mpich) - 1))
+    else if (library_maker_has_prefix(&names, mpich, sizeof(mpich) - 1))
         maker = LIBRARY_MAKER_MPICH;
     buf_free(&names);
     return maker;

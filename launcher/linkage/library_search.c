@@ -30,8 +30,8 @@ static bool try_file(const struct library_search *search, const char *path,
 }
 
 /* What is relative is relative to where the process is. */
-static bool try_path(const struct library_search *search, const char *path,
-                     struct library_found *found)
+static bool library_search_try_path(const struct library_search *search, const char *path,
+                                    struct library_found *found)
 {
     if (path[0] == '/')
         return try_file(search, path, found);
@@ -45,7 +45,7 @@ static bool try_directory(const struct library_search *search, const char *direc
                           const char *name, struct library_found *found)
 {
     char *path = directory[0] ? mem_format("%s/%s", directory, name) : mem_copy_text(name);
-    bool done = try_path(search, path, found);
+    bool done = library_search_try_path(search, path, found);
     free(path);
     return done;
 }
@@ -106,7 +106,8 @@ static bool try_rpaths(const struct library_search *search, const struct loaded 
 static bool try_mpi_abi(const struct library_search *search, const char *name,
                         struct library_found *found)
 {
-    return search->mpi_abi && library_is_mpi_abi(name) && try_path(search, search->mpi_abi, found);
+    return search->mpi_abi && library_is_mpi_abi(name) &&
+           library_search_try_path(search, search->mpi_abi, found);
 }
 
 static bool try_cache(const struct library_search *search, const char *name,
@@ -137,7 +138,7 @@ void library_search(const struct library_search *search, const struct loaded *as
     if (strchr(name, '/')) {
         char *path = expand(name, strlen(name), asker->origin);
         if (path)
-            try_path(search, path, found);
+            library_search_try_path(search, path, found);
         free(path);
         return;
     }

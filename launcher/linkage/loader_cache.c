@@ -75,7 +75,7 @@ void loader_cache_clear(struct loader_cache *cache)
 }
 
 /* Behind the bytes stands a NUL, so that every text ends. */
-static const char *text_at(const struct loader_cache *cache, uint32_t offset)
+static const char *loader_cache_text_at(const struct loader_cache *cache, uint32_t offset)
 {
     size_t room = cache->bytes.len - cache->start;
     return offset < room ? buf_bytes(&cache->bytes) + cache->start + offset : "";
@@ -89,8 +89,8 @@ const char *loader_cache_find(const struct loader_cache *cache, const char *name
                buf_bytes(&cache->bytes) + cache->start + sizeof(struct header) +
                    (size_t)(*at)++ * sizeof(entry),
                sizeof(entry));
-        const char *path = text_at(cache, entry.path);
-        if (path[0] == '/' && (!name || strcmp(text_at(cache, entry.name), name) == 0))
+        const char *path = loader_cache_text_at(cache, entry.path);
+        if (path[0] == '/' && (!name || strcmp(loader_cache_text_at(cache, entry.name), name) == 0))
             return path;
     }
     return NULL;

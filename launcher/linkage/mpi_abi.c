@@ -58,7 +58,7 @@ static const char *mpi_of(const char *path, const struct elf_info *elf)
 }
 
 /* A library of the ABI for this machine; *mpi is whose. -1 with a sentence that begins with the path. */
-static int read_file(const char *path, const char **mpi, struct error *err)
+static int mpi_abi_read_file(const char *path, const char **mpi, struct error *err)
 {
     struct elf_info elf;
     int fd = elf_file_open(path);
@@ -105,7 +105,7 @@ void mpi_abi_list_add(struct mpi_abi_list *list, const char *path)
     for (size_t i = 0; i < list->count; i++)
         if (mpi_abi_is_same(list->list[i].path, path))
             return;
-    if (read_file(path, &mpi, NULL) < 0)
+    if (mpi_abi_read_file(path, &mpi, NULL) < 0)
         return;
     bool known = mpi_library_is_known(mpi);
     char *word = known ? word_of(mpi) : NULL;
@@ -118,7 +118,7 @@ void mpi_abi_list_add(struct mpi_abi_list *list, const char *path)
 }
 
 /* Files before the links to them: libmpi_abi.so.1 may be a link that ldconfig(8) changes. */
-static void add_directory(struct mpi_abi_list *list, const char *directory)
+static void mpi_abi_add_directory(struct mpi_abi_list *list, const char *directory)
 {
     struct dirent **names = NULL;
     int count = directory[0] == '/' ? scandir(directory, &names, NULL, alphasort) : 0;
@@ -142,7 +142,7 @@ static void add_library_path(struct mpi_abi_list *list, const char *at)
     for (; at; at = *at ? at + 1 : NULL) {
         size_t len = strcspn(at, ":;");
         char *directory = mem_copy_text_n(at, len);
-        add_directory(list, directory);
+        mpi_abi_add_directory(list, directory);
         free(directory);
         at += len;
     }
@@ -159,7 +159,7 @@ static void add_prefixes(struct mpi_abi_list *list, const char *at)
             end--;
         for (size_t wide = 0; end && wide < 2; wide++) {
             char *directory = mem_format("%.*slib%s", (int)end, at, wide ? "64" : "");
-            add_directory(list, directory);
+            mpi_abi_add_directory(list, directory);
             free(directory);
         }
         at += len;
@@ -187,12 +187,12 @@ static void add_cached(struct mpi_abi_list *list)
     while ((next = next_cached(&cache, directory, &at))) {
         free(directory);
         directory = next;
-        add_directory(list, directory);
+        mpi_abi_add_directory(list, directory);
     }
     free(directory);
     loader_cache_clear(&cache);
     for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
-        add_directory(list, defaults[i]);
+        mpi_abi_add_directory(list, defaults[i]);
 }
 
 static void add_globs(struct mpi_abi_list *list)
@@ -201,7 +201,7 @@ static void add_globs(struct mpi_abi_list *list)
         glob_t found = {0};
         if (glob(prefixes[i], GLOB_ONLYDIR, NULL, &found) == 0)
             for (size_t j = 0; j < found.gl_pathc; j++)
-                add_directory(list, found.gl_pathv[j]);
+                mpi_abi_add_directory(list, found.gl_pathv[j]);
         globfree(&found);
     }
 }
@@ -277,7 +277,7 @@ char *mpi_abi_find(const char *choice, char *const *environment, struct error *e
         path = find_in(choice, err);
     else
         path = mem_copy_text(choice);
-    if (path && read_file(path, &mpi, err) < 0) {
+    if (path && mpi_abi_read_file(path, &mpi, err) < 0) {
         free(path);
         path = NULL;
     }
@@ -308,7 +308,7 @@ static int accept_other(const struct shared_libraries *linkage, bool lenient, st
                          : "with no MPI, and starts no other program");
 }
 
-static const struct library *find_library(const struct shared_libraries *linkage)
+static const struct library *mpi_abi_find_library(const struct shared_libraries *linkage)
 {
     for (size_t i = 0; i < linkage->count; i++)
         if (library_is_mpi_abi(linkage->libraries[i].name))
@@ -318,13 +318,13 @@ static const struct library *find_library(const struct shared_libraries *linkage
 
 bool mpi_abi_is_for(const struct shared_libraries *linkage)
 {
-    return find_library(linkage) != NULL;
+    return mpi_abi_find_library(linkage) != NULL;
 }
 
 int mpi_abi_accepts(const struct shared_libraries *linkage, const char *path, bool lenient,
                     struct error *err)
 {
-    const struct library *library = find_library(linkage);
+    const struct library *library = mpi_abi_find_library(linkage);
     if (!library)
         return accept_other(linkage, lenient, err);
     if (library->path && mpi_abi_is_same(library->path, path))
@@ -375,7 +375,7 @@ static char *make_link(const char *path, const char *directory, struct error *er
 }
 
 /* The loader would take it for several, and may find another library in one of them. */
-static int check_directory(const char *directory, struct error *err)
+static int mpi_abi_check_directory(const char *directory, struct error *err)
 {
     return !strpbrk(directory, ":;")
                ? 0
@@ -392,10 +392,10 @@ char *mpi_abi_library_path(const char *path, const char *directory, const char *
     char *own = mem_copy_text_n(path, len ? len : 1); /* "/" itself */
     char *usual = mem_format("%s/" LIBRARY_MPI_ABI, own), *link = NULL, *text = NULL;
     bool shared = is_default(own); /* in front, it would hide more than this library */
-    if (!shared && check_directory(own, err) < 0)
+    if (!shared && mpi_abi_check_directory(own, err) < 0)
         link = NULL;
     else if (shared || !mpi_abi_is_same(usual, path))
-        link = check_directory(directory, err) < 0 ? NULL : make_link(path, directory, err);
+        link = mpi_abi_check_directory(directory, err) < 0 ? NULL : make_link(path, directory, err);
     else
         link = mem_copy_text("");
     if (link)

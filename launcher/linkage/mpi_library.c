@@ -71,8 +71,8 @@ static bool rule_matches(const struct rule *rule, const struct library *library)
            (!rule->maker || rule->maker == library->maker);
 }
 
-static const struct library *find_library(const struct shared_libraries *linkage,
-                                          const struct rule *rule)
+static const struct library *mpi_library_find_library(const struct shared_libraries *linkage,
+                                                      const struct rule *rule)
 {
     for (size_t i = 0; i < linkage->count; i++)
         if (rule_matches(rule, &linkage->libraries[i]))
@@ -86,9 +86,9 @@ static const struct rule *find_rule(const struct rule *rules, size_t count,
 {
     for (size_t i = 0; i < count; i++) {
         const struct rule with = {.name = rules[i].with};
-        if (with.name && !find_library(linkage, &with))
+        if (with.name && !mpi_library_find_library(linkage, &with))
             continue;
-        *library = find_library(linkage, &rules[i]);
+        *library = mpi_library_find_library(linkage, &rules[i]);
         if (*library)
             return &rules[i];
     }

@@ -23,7 +23,7 @@ static char *absolute(const char *path, const char *directory)
     return path[0] == '/' ? mem_copy_text(path) : mem_format("%s/%s", directory, path);
 }
 
-static char *directory_of(const char *path) /* an absolute one */
+static char *shared_libraries_directory_of(const char *path) /* an absolute one */
 {
     const char *slash = strrchr(path, '/');
     return slash == path ? mem_copy_text("/") : mem_copy_text_n(path, (size_t)(slash - path));
@@ -95,13 +95,13 @@ static void add_library(struct reader *reader, const char *name, struct loaded *
     if (found.path && library_is_mpi_abi(base_of(name)))
         linkage->libraries[linkage->count].maker = library_maker_of(found.path, &found.elf);
     linkage->count++;
-    reader->files[linkage->count] =
-        (struct loaded){found.elf, directory_of(found.path ? found.path : "/"), asker};
+    reader->files[linkage->count] = (struct loaded){
+        found.elf, shared_libraries_directory_of(found.path ? found.path : "/"), asker};
     if (reader->last > linkage->count && reader->is_last && reader->is_last(name))
         reader->last = linkage->count;
 }
 
-static void add_all(struct reader *reader)
+static void shared_libraries_add_all(struct reader *reader)
 {
     for (size_t at = 0; at <= reader->linkage->count && at <= reader->last; at++) {
         struct loaded *file = &reader->files[at];
@@ -113,7 +113,7 @@ static void add_all(struct reader *reader)
 static char *real_directory(const char *path)
 {
     char *real = realpath(path, NULL);
-    char *directory = real ? directory_of(real) : NULL;
+    char *directory = real ? shared_libraries_directory_of(real) : NULL;
     free(real);
     return directory;
 }
@@ -126,14 +126,15 @@ static void read_libraries(struct shared_libraries *linkage, struct elf_info *el
         .linkage = linkage, .is_last = source->last, .last = SHARED_LIBRARIES_MAX};
     reader.files = mem_array(SHARED_LIBRARIES_MAX + 1, sizeof(*reader.files));
     char *origin = real_directory(linkage->path);
-    reader.files[0] = (struct loaded){*elf, origin ? origin : directory_of(linkage->path), NULL};
+    reader.files[0] =
+        (struct loaded){*elf, origin ? origin : shared_libraries_directory_of(linkage->path), NULL};
     reader.search.program = reader.files;
     reader.search.directory = source->directory;
     reader.search.library_path = source->library_path;
     reader.search.mpi_abi = source->mpi_abi;
     reader.search.loader_directory = linkage->loader ? real_directory(linkage->loader) : NULL;
     loader_cache_open(&reader.search.cache, source->cache ? source->cache : LOADER_CACHE);
-    add_all(&reader);
+    shared_libraries_add_all(&reader);
     loader_cache_clear(&reader.search.cache);
     hash_table_free(&reader.names);
     free(reader.search.loader_directory);
@@ -192,7 +193,7 @@ static bool imports_gate(const struct buf *file, const struct elf_file_range *na
     return false;
 }
 
-static int read_file(int fd, struct buf *bytes)
+static int shared_libraries_read_file(int fd, struct buf *bytes)
 {
     struct stat status;
     if (fstat(fd, &status) < 0 || status.st_size <= 0 ||
@@ -227,7 +228,8 @@ static bool is_closed(int fd, const struct elf_info *elf)
     for (size_t i = 0; i < elf->nneeded; i++) /* most programs are told by these: nothing is read */
         if (!is_closed_library(elf->needed[i]))
             return false;
-    bool closed = read_file(fd, &bytes) == 0 && !imports_gate(&bytes, &elf->names) &&
+    bool closed = shared_libraries_read_file(fd, &bytes) == 0 &&
+                  !imports_gate(&bytes, &elf->names) &&
                   !has_text(buf_bytes(&bytes), bytes.len, "PMIX");
     buf_free(&bytes);
     return closed;

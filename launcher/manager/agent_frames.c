@@ -59,8 +59,8 @@ static void take_ended(struct manager *manager, uint32_t child, const struct fra
         agent_frames_ended(manager, group, time, frame->node, value);
 }
 
-static void take_done(struct manager *manager, uint32_t child, const struct frame *frame,
-                      const json_t *value)
+static void agent_frames_take_done(struct manager *manager, uint32_t child,
+                                   const struct frame *frame, const json_t *value)
 {
     json_t *end;
     struct group *group = groups_find(manager, frame->group);
@@ -83,7 +83,7 @@ static void take_done(struct manager *manager, uint32_t child, const struct fram
 }
 
 /* Some group has tasks there, or had and has not ended there. */
-static bool is_used(const struct manager *manager, const struct idset *nodes)
+static bool agent_frames_is_used(const struct manager *manager, const struct idset *nodes)
 {
     for (const struct group *group = manager->groups; group; group = group->next)
         if (idset_count_both(group->nodes, nodes))
@@ -117,7 +117,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     manager->agent_lost = true;
     if (manager->phase == PHASE_END)
         return;
-    if (manager->phase == PHASE_RUN && !is_used(manager, nodes)) {
+    if (manager->phase == PHASE_RUN && !agent_frames_is_used(manager, nodes)) {
         idle_lost(manager, nodes, why);
         return;
     }
@@ -140,7 +140,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     termination_check(manager);
 }
 
-static const char *text_at(const json_t *value, const char *key)
+static const char *agent_frames_text_at(const json_t *value, const char *key)
 {
     return json_string_value(json_object_get(value, key));
 }
@@ -159,20 +159,21 @@ static void take_survivors(struct manager *manager, const struct frame *frame)
 
 static void take_lost(struct manager *manager, const json_t *value)
 {
-    struct idset *nodes = idset_decode(text_at(value, "nodes"), NULL);
+    struct idset *nodes = idset_decode(agent_frames_text_at(value, "nodes"), NULL);
     tree_forget(manager->tree, nodes);
-    nodes_lost(manager, text_at(value, "host"), nodes, text_at(value, "text"));
+    nodes_lost(manager, agent_frames_text_at(value, "host"), nodes,
+               agent_frames_text_at(value, "text"));
     idset_free(nodes);
 }
 
 static void take_unreached(struct manager *manager, const json_t *value)
 {
-    struct idset *nodes = idset_decode(text_at(value, "nodes"), NULL);
+    struct idset *nodes = idset_decode(agent_frames_text_at(value, "nodes"), NULL);
     struct tree_unreached what = {
         .node = (uint32_t)json_integer_value(json_object_get(value, "node")),
-        .host = text_at(value, "host"),
+        .host = agent_frames_text_at(value, "host"),
         .stage = (enum bootstrap_stage)json_integer_value(json_object_get(value, "stage")),
-        .text = text_at(value, "text"),
+        .text = agent_frames_text_at(value, "text"),
         .elapsed = json_number_value(json_object_get(value, "elapsed")),
         .nodes = nodes};
     if (manager->phase == PHASE_GATHER)
@@ -188,7 +189,7 @@ static void take_note(struct manager *manager, const struct frame *frame)
 }
 
 /* Before the program runs, or late. */
-static void host_settled(struct manager *manager)
+static void agent_frames_host_settled(struct manager *manager)
 {
     if (manager->phase == PHASE_RUN)
         spawn_waiting_settled(manager);
@@ -197,7 +198,8 @@ static void host_settled(struct manager *manager)
 }
 
 /* An agent that is broken may have done anything. */
-static void refuse(struct manager *manager, const struct frame *frame, const struct error *err)
+static void agent_frames_refuse(struct manager *manager, const struct frame *frame,
+                                const struct error *err)
 {
     const char *host =
         frame->node < manager->nodes->count ? manager->nodes->list[frame->node].host : "a node";
@@ -220,7 +222,7 @@ static int read_frame(struct manager *manager, const struct frame *frame, json_t
                                         .group_nnodes = group ? group->nnodes : 0};
     int rc = frame_check_read(frame, &limits, value, &err);
     if (rc < 0)
-        refuse(manager, frame, &err);
+        agent_frames_refuse(manager, frame, &err);
     error_clear(&err);
     return rc;
 }
@@ -231,7 +233,7 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
     switch (frame->type) {
     case FRAME_HELLO:
         agents_hello(manager, frame);
-        host_settled(manager);
+        agent_frames_host_settled(manager);
         break;
     case FRAME_UNREACHED:
         take_unreached(manager, value);
@@ -264,7 +266,7 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
         pmi_services_take(manager, frame);
         break;
     case FRAME_DONE:
-        take_done(manager, child, frame, value);
+        agent_frames_take_done(manager, child, frame, value);
         break;
     case FRAME_FENCE_UP:
         fence_take(manager, frame);
@@ -286,7 +288,7 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
     }
 }
 
-static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
+static void agent_frames_on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
 {
     struct manager *manager = arg;
     json_t *value;
@@ -297,26 +299,27 @@ static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
 
 /* ---- the tree ---- */
 
-static void on_tree_unreached(void *arg, const struct tree_unreached *what)
+static void agent_frames_on_tree_unreached(void *arg, const struct tree_unreached *what)
 {
     struct manager *manager = arg;
     if (manager->phase == PHASE_END)
         return;
     agents_unreached(manager, what, true);
-    host_settled(manager);
+    agent_frames_host_settled(manager);
 }
 
-static void on_tree_lost(void *arg, const char *host, const struct idset *nodes, const char *why)
+static void agent_frames_on_tree_lost(void *arg, const char *host, const struct idset *nodes,
+                                      const char *why)
 {
     nodes_lost(arg, host, nodes, why);
 }
 
-static void on_tree_room(void *arg)
+static void agent_frames_on_tree_room(void *arg)
 {
     viewer_settle_input(arg);
 }
 
-static void on_tree_note(void *arg, const char *text)
+static void agent_frames_on_tree_note(void *arg, const char *text)
 {
     viewer_host_note(arg, text);
 }
@@ -336,7 +339,7 @@ static void end_descendants(struct manager *manager)
 }
 
 /* Every agent has gone. What a killed one left behind was adopted here, and goes now. */
-static void on_tree_empty(void *arg)
+static void agent_frames_on_tree_empty(void *arg)
 {
     struct manager *manager = arg;
     if (manager->finished)
@@ -372,6 +375,10 @@ static int agent_here(void *arg, int fd)
     return agent_run(&config, NULL);
 }
 
-const struct tree_ops agent_frames_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
-                                          on_tree_room,  on_tree_note,      on_tree_empty,
+const struct tree_ops agent_frames_ops = {agent_frames_on_tree_frame,
+                                          agent_frames_on_tree_unreached,
+                                          agent_frames_on_tree_lost,
+                                          agent_frames_on_tree_room,
+                                          agent_frames_on_tree_note,
+                                          agent_frames_on_tree_empty,
                                           agent_here};

@@ -218,7 +218,7 @@ bool agents_more(struct manager *manager)
 
 /* ---- what became of a host ---- */
 
-static void host_settled(struct manager *manager, uint32_t index)
+static void agents_host_settled(struct manager *manager, uint32_t index)
 {
     if (manager->hosts[index].settled)
         return;
@@ -243,7 +243,7 @@ static const char *digest_of(const struct host *host)
     return host->digest;
 }
 
-static bool is_called(uint32_t number, const void *thing)
+static bool agents_is_called(uint32_t number, const void *thing)
 {
     const struct named *named = thing;
     const char *text = named->text_of(&named->manager->hosts[named->names->hosts[number]]);
@@ -256,8 +256,8 @@ static uint32_t find_like(struct manager *manager, struct host_names *names, uin
 {
     struct named named = {manager, names, text_of, text_of(&manager->hosts[index])};
     uint32_t before = names->table.count;
-    uint32_t number =
-        hash_table_number(&names->table, hash_table_hash_text(named.text), is_called, &named);
+    uint32_t number = hash_table_number(&names->table, hash_table_hash_text(named.text),
+                                        agents_is_called, &named);
     if (number == before) {
         names->hosts = mem_resize(names->hosts, before + 1ul, sizeof(*names->hosts));
         names->hosts[number] = index;
@@ -293,7 +293,7 @@ static void host_failed(struct manager *manager, uint32_t index, char *text, dou
         viewer_say(manager, "%s", line);
         free(line);
     }
-    host_settled(manager, index);
+    agents_host_settled(manager, index);
 }
 
 char *agents_failure(const struct manager *manager, uint32_t index)
@@ -328,7 +328,7 @@ static struct topo *hello_topology(struct manager *manager, const struct node *n
 }
 
 /* Another name of a host that is there already: it is one node, and used once. */
-static bool is_there(struct manager *manager, uint32_t index)
+static bool agents_is_there(struct manager *manager, uint32_t index)
 {
     struct host *host = &manager->hosts[index];
     uint32_t other =
@@ -374,7 +374,7 @@ static void host_up(struct manager *manager, uint32_t index, const json_t *hello
     host->digest = topo_digest(host->topo);
     host->machine = mem_copy_text(json_string_value(json_object_get(hello, "machine")));
     viewer_say(manager, "%s: agent is up, %u hardware threads", name, host->topo->npus);
-    if (is_there(manager, index)) {
+    if (agents_is_there(manager, index)) {
         topo_free(host->topo);
         host->topo = NULL;
         if (manager->phase == PHASE_RUN)
@@ -384,7 +384,7 @@ static void host_up(struct manager *manager, uint32_t index, const json_t *hello
         if (manager->atlas)
             topology_cache_put(manager->atlas, name, host->topo, host->digest);
     }
-    host_settled(manager, index);
+    agents_host_settled(manager, index);
 }
 
 void agents_hello(struct manager *manager, const struct frame *frame)

@@ -94,7 +94,7 @@ static void arm(struct manager *manager, double seconds)
 }
 
 /* While agents are on their way there is an answer soon, which looks again. */
-static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
+static void allocation_queue_on_again(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
     (void)loop, (void)events;
@@ -131,7 +131,7 @@ static void on_tell(struct ev_loop *loop, ev_timer *timer, int events)
     free(line);
 }
 
-static void on_limit(struct ev_loop *loop, ev_timer *timer, int events)
+static void allocation_queue_on_limit(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
     struct error err = ERROR_INIT;
@@ -156,9 +156,9 @@ static void start_events(struct manager *manager)
         queue->sign.data = manager;
         ev_io_start(manager->loop, &queue->sign);
     }
-    ev_timer_init(&queue->again, on_again, 0, 0);
+    ev_timer_init(&queue->again, allocation_queue_on_again, 0, 0);
     ev_timer_init(&queue->tell, on_tell, QUEUE_TELL, 0);
-    ev_timer_init(&queue->limit, on_limit, isinf(limit) ? 0 : limit, 0);
+    ev_timer_init(&queue->limit, allocation_queue_on_limit, isinf(limit) ? 0 : limit, 0);
     queue->again.data = queue->tell.data = queue->limit.data = manager;
     ev_timer_start(manager->loop, &queue->tell);
     if (!isinf(limit))

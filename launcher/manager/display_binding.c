@@ -10,7 +10,7 @@ void display_binding_open(struct manager *manager)
         manager->found = readback_new(manager->layout, &manager->request);
 }
 
-static int add(struct found *found, const json_t *pair, struct error *err)
+static int display_binding_add(struct found *found, const json_t *pair, struct error *err)
 {
     const char *cpus_text = json_string_value(json_array_get(pair, 0));
     const char *ranks_text = json_string_value(json_array_get(pair, 1));
@@ -22,7 +22,7 @@ static int add(struct found *found, const json_t *pair, struct error *err)
     return result;
 }
 
-static void end(struct manager *manager, const struct error *err)
+static void display_binding_end(struct manager *manager, const struct error *err)
 {
     outcome_other(manager->verdict, link_clock(), ERROR_REFUSED, error_text(err));
     termination_terminate(manager, manager->spec->kill_grace);
@@ -37,11 +37,11 @@ void display_binding_take(struct manager *manager, const struct frame *frame, co
         return;
     json_array_foreach(json_object_get(value, "bindings"), i, pair)
     {
-        if (add(manager->found, pair, &err) < 0)
+        if (display_binding_add(manager->found, pair, &err) < 0)
             break;
     }
     if (err.text || readback_check(manager->found, &err) < 0)
-        end(manager, &err);
+        display_binding_end(manager, &err);
     else if (readback_complete(manager->found))
         plan_show_found(manager);
     error_clear(&err);

@@ -1,7 +1,8 @@
 /* The exchange: the manager gathers for several agents and never takes part itself. */
 #include "launcher/manager/internal.h"
 
-static void exchange_up(void *arg, uint64_t id, uint32_t weight, const void *bytes, size_t len)
+static void fence_exchange_up(void *arg, uint64_t id, uint32_t weight, const void *bytes,
+                              size_t len)
 {
     (void)arg;
     (void)id;
@@ -10,7 +11,7 @@ static void exchange_up(void *arg, uint64_t id, uint32_t weight, const void *byt
     (void)len;
 }
 
-static void exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
+static void fence_exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
 {
     struct group *group = arg;
     struct buf payload = BUF_INIT;
@@ -24,7 +25,7 @@ static void exchange_down(void *arg, uint64_t id, const void *bytes, size_t len)
     buf_free(&payload);
 }
 
-static void exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
+static void fence_exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
 {
     (void)arg;
     (void)id;
@@ -32,7 +33,8 @@ static void exchange_done(void *arg, uint64_t id, const void *bytes, size_t len)
     (void)len;
 }
 
-static const struct exchange_ops exchange_ops = {exchange_up, exchange_down, exchange_done};
+static const struct exchange_ops exchange_ops = {fence_exchange_up, fence_exchange_down,
+                                                 fence_exchange_done};
 
 void fence_open(struct group *group)
 {

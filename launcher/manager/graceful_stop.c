@@ -80,7 +80,7 @@ static void on_say(struct ev_loop *loop, ev_timer *timer, int events)
     free(line);
 }
 
-static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
+static void graceful_stop_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
     const struct graceful_stop *stop = &manager->stop;
@@ -98,7 +98,7 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 
 /* ---- what happens ---- */
 
-static void begin(struct manager *manager, int number)
+static void graceful_stop_begin(struct manager *manager, int number)
 {
     struct graceful_stop *stop = &manager->stop;
     stop->number = number;
@@ -109,7 +109,7 @@ static void begin(struct manager *manager, int number)
         stop->running[i] = UINT32_MAX;
 }
 
-static void start_waiting(struct manager *manager, const char *reason, double grace)
+static void graceful_stop_start_waiting(struct manager *manager, const char *reason, double grace)
 {
     struct graceful_stop *stop = &manager->stop;
     stop->waiting = true;
@@ -124,7 +124,7 @@ void graceful_stop_signal(struct manager *manager, int number, char *before, con
     struct graceful_stop *stop = &manager->stop;
     struct frame frame = {
         .type = FRAME_SIGNAL, .flags = (uint16_t)number, .rank = FRAME_SIGNAL_END};
-    begin(manager, number);
+    graceful_stop_begin(manager, number);
     free(stop->before);
     stop->before = before;
     stop->after = after;
@@ -138,9 +138,9 @@ void graceful_stop_signal(struct manager *manager, int number, char *before, con
 
 void graceful_stop_terminated(struct manager *manager, const char *reason, double grace)
 {
-    begin(manager, SIGTERM);
+    graceful_stop_begin(manager, SIGTERM);
     ev_timer_stop(manager->loop, &manager->stop.deadline);
-    start_waiting(manager, reason, grace);
+    graceful_stop_start_waiting(manager, reason, grace);
 }
 
 void graceful_stop_exited(struct manager *manager)
@@ -149,7 +149,7 @@ void graceful_stop_exited(struct manager *manager)
     double grace = manager->spec->stop_grace;
     if (!stop->number || stop->waiting || manager->terminating)
         return;
-    start_waiting(manager, "", grace);
+    graceful_stop_start_waiting(manager, "", grace);
     if (isinf(grace))
         return;
     ev_timer_set(&stop->deadline, grace, 0);
@@ -184,7 +184,7 @@ void graceful_stop_open(struct manager *manager)
     struct graceful_stop *stop = &manager->stop;
     ev_timer_init(&stop->answer, on_answer, 0, 0);
     ev_timer_init(&stop->say, on_say, 0, 0);
-    ev_timer_init(&stop->deadline, on_deadline, 0, 0);
+    ev_timer_init(&stop->deadline, graceful_stop_on_deadline, 0, 0);
     stop->answer.data = stop->say.data = stop->deadline.data = manager;
 }
 

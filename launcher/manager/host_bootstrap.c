@@ -15,7 +15,7 @@ bool host_bootstrap_uses_command_here(const struct manager *manager)
     return method && strcmp(method, "auto") != 0 && strcmp(method, "local") != 0;
 }
 
-static bool is_wanted(const struct manager *manager, size_t index)
+static bool host_bootstrap_is_wanted(const struct manager *manager, size_t index)
 {
     return manager->hosts[index].wanted && !manager->hosts[index].settled;
 }
@@ -53,7 +53,7 @@ static bool knows_ranks(const struct manager *manager, const struct batch_bootst
     return !strstr(batch->words, "{ranks}") || manager->nodes->from == source;
 }
 
-static void tell(struct manager *manager, const struct batch_bootstrap *batch)
+static void host_bootstrap_tell(struct manager *manager, const struct batch_bootstrap *batch)
 {
     viewer_say(manager, "agents: started by %s of %s, --bootstrap %s", batch->command,
                batch->system, batch->name);
@@ -72,7 +72,7 @@ static void choose_auto(struct manager *manager)
         if (!found || !knows_ranks(manager, batch, source))
             continue;
         if (is_in_job(manager, source) && bootstrap_use_batch(&manager->boot, batch, NULL) == 0)
-            tell(manager, batch);
+            host_bootstrap_tell(manager, batch);
         return;
     }
 }
@@ -117,7 +117,7 @@ static int choose_named(struct manager *manager, const struct batch_bootstrap *b
                          manager->nodes->source, batch->system);
     if (bootstrap_use_batch(&manager->boot, batch, err) < 0)
         return error_prefix(err, "--bootstrap %s", batch->name);
-    tell(manager, batch);
+    host_bootstrap_tell(manager, batch);
     return 0;
 }
 
@@ -126,8 +126,8 @@ int host_bootstrap_choose(struct manager *manager, struct error *err)
     const struct batch_bootstrap *batch = batch_bootstrap_named(manager->boot.method);
     bool others = false, any = false;
     for (size_t i = 0; i < manager->nodes->count; i++) {
-        any |= is_wanted(manager, i);
-        others |= is_wanted(manager, i) && !manager->nodes->list[i].here;
+        any |= host_bootstrap_is_wanted(manager, i);
+        others |= host_bootstrap_is_wanted(manager, i) && !manager->nodes->list[i].here;
     }
     manager->boot.flat |= batch_bootstrap_is_for_many(manager->boot.method);
     if (batch && any)

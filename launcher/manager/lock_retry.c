@@ -25,7 +25,7 @@ void lock_be_patient(struct manager *manager)
         instance_set_patience(manager->instance, tries[manager->phase].patience);
 }
 
-static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
+static void lock_retry_on_again(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
     (void)loop, (void)events;
@@ -50,7 +50,7 @@ int lock_wait(struct manager *manager, void (*again)(struct manager *), struct e
     manager->busy_again = again;
     if (ev_is_active(&manager->busy))
         return 1;
-    ev_timer_init(&manager->busy, on_again, tries[manager->phase].again, 0);
+    ev_timer_init(&manager->busy, lock_retry_on_again, tries[manager->phase].again, 0);
     manager->busy.data = manager;
     ev_timer_start(manager->loop, &manager->busy);
     return 1;

@@ -69,7 +69,7 @@ static int save(struct manager *manager, struct error *err)
 }
 
 /* The first ones. */
-static int append(struct manager *manager, size_t fresh, struct error *err)
+static int names_append(struct manager *manager, size_t fresh, struct error *err)
 {
     int rc = 0;
     for (const struct published_name *name = pmi_service_names(manager->service); fresh && rc == 0;
@@ -108,7 +108,7 @@ static int mark(struct manager *manager, size_t fresh, struct error *err)
 
 /* ---- of other programs ---- */
 
-static bool is_there(const struct manager *manager, const struct published_name *name)
+static bool names_is_there(const struct manager *manager, const struct published_name *name)
 {
     char program[24], path[NAMES_MARK];
     snprintf(program, sizeof(program), "%" PRIu64, name->program);
@@ -116,7 +116,7 @@ static bool is_there(const struct manager *manager, const struct published_name 
     return name->until != PERSIST_READ || instance_is_marked(manager->instance, program, path);
 }
 
-static char *text_at(const json_t *object, const char *key)
+static char *names_text_at(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     return value ? text_from_json(value, NULL) : NULL;
@@ -127,7 +127,8 @@ static struct published_name *name_from_json(const struct manager *manager, uint
                                              const json_t *value)
 {
     const json_t *once = json_object_get(value, "once");
-    char *key = text_at(value, "key"), *job = text_at(value, "job"), *text = text_at(value, "text");
+    char *key = names_text_at(value, "key"), *job = names_text_at(value, "job"),
+         *text = names_text_at(value, "text");
     size_t len = 0;
     char *bytes = text ? text : bytes_from_json(json_object_get(value, "bytes"), &len);
     struct published_name *name = NULL;
@@ -144,7 +145,7 @@ static struct published_name *name_from_json(const struct manager *manager, uint
     free(bytes);
     free(job);
     free(key);
-    if (name && is_there(manager, name))
+    if (name && names_is_there(manager, name))
         return name;
     pmi_service_names_free(name);
     return NULL;
@@ -245,7 +246,7 @@ static int show_fresh(struct manager *manager, size_t fresh, struct error *err)
     if (rc == 0)
         rc = mark(manager, fresh, err);
     if (rc == 0 && manager->elsewhere->written && !is_crowded(manager, fresh))
-        rc = append(manager, fresh, err);
+        rc = names_append(manager, fresh, err);
     else if (rc == 0)
         rc = save(manager, err);
     close(lock);
@@ -263,8 +264,8 @@ static int names_show(void *arg, size_t fresh)
     return rc;
 }
 
-static const char *program_of(const struct manager *manager, const struct published_name *name,
-                              char *room, size_t size)
+static const char *names_program_of(const struct manager *manager,
+                                    const struct published_name *name, char *room, size_t size)
 {
     if (!name->program)
         return program_id(manager->program);
@@ -277,8 +278,8 @@ static bool names_take(void *arg, const struct published_name *name)
     struct manager *manager = arg;
     char room[24], path[NAMES_MARK];
     mark_name(path, name);
-    return instance_take_mark(manager->instance, program_of(manager, name, room, sizeof(room)),
-                              path);
+    return instance_take_mark(manager->instance,
+                              names_program_of(manager, name, room, sizeof(room)), path);
 }
 
 static bool names_kept(void *arg, const struct published_name *name)

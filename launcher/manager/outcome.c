@@ -230,7 +230,8 @@ static const struct {
              {"abort", say_abort}, {"aborted", say_aborted}, {"start", say_text},
              {"pmi", say_pmi}};
 
-static void say_line(const struct verdict *verdict, const struct ending *ending, struct buf *out)
+static void outcome_say_line(const struct verdict *verdict, const struct ending *ending,
+                             struct buf *out)
 {
     if (!ending->why) {
         buf_printf(out, "%s\n", ending->text);
@@ -342,17 +343,17 @@ static void say_first(const struct verdict *verdict, const struct ending *const 
     if (at == verdict->count)
         return;
     struct idset *told = idset_copy(list[at]->ranks);
-    say_line(verdict, list[at], lines);
+    outcome_say_line(verdict, list[at], lines);
     for (size_t i = at + 1; i < verdict->count && is_start(list[at]); i++) {
         if (!is_start(list[i]))
             continue;
-        say_line(verdict, list[i], lines);
+        outcome_say_line(verdict, list[i], lines);
         add_to(&told, list[i]->ranks);
     }
     say_counts(verdict, told, lines);
     for (size_t i = at + 1; i < verdict->count; i++)
         if (list[i]->always)
-            say_line(verdict, list[i], lines);
+            outcome_say_line(verdict, list[i], lines);
     idset_free(told);
 }
 

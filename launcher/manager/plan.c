@@ -69,7 +69,7 @@ static uint32_t task_limit(const struct manager *manager, size_t index, bool *fu
     return limit || !more ? limit : 1;
 }
 
-static int find_candidates(struct manager *manager, struct error *err)
+static int plan_find_candidates(struct manager *manager, struct error *err)
 {
     size_t count = manager->nodes->count;
     free_candidates(manager);
@@ -177,7 +177,7 @@ static int make_layout(struct manager *manager, struct error *err)
     layout_free(manager->layout);
     manager->layout = NULL;
     fill_parts(manager);
-    if (check_on(manager, err) < 0 || find_candidates(manager, err) < 0 ||
+    if (check_on(manager, err) < 0 || plan_find_candidates(manager, err) < 0 ||
         shape_allocation_fill_parts(manager, err) < 0)
         return -1;
     fill_request(manager);

@@ -6,7 +6,7 @@
 #include "launcher/protocol/launch.h"
 #include "launcher/protocol/namespace_apps.h"
 
-static void tell(void *arg, uint32_t node, const void *bytes, size_t len)
+static void pmi_service_tell(void *arg, uint32_t node, const void *bytes, size_t len)
 {
     struct manager *manager = arg;
     struct frame frame = {.type = FRAME_SERVICE, .node = node, .bytes = bytes, .len = len};
@@ -28,7 +28,7 @@ static void facts(void *arg, struct program_facts *facts)
     rset_free(held);
 }
 
-static const struct pmi_service_ops services_ops = {.tell = tell, .facts = facts};
+static const struct pmi_service_ops services_ops = {.tell = pmi_service_tell, .facts = facts};
 
 void pmi_services_open(struct manager *manager)
 {

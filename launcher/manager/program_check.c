@@ -34,7 +34,8 @@ void program_check_close(struct group *group)
     group->preparing = NULL;
 }
 
-static void refuse(struct group *group, int status, const char *text, const struct idset *ranks)
+static void program_check_refuse(struct group *group, int status, const char *text,
+                                 const struct idset *ranks)
 {
     struct preparing *preparing = group->preparing;
     struct idset *nodes = groups_nodes_of(group, ranks);
@@ -50,13 +51,14 @@ static void refuse(struct group *group, int status, const char *text, const stru
 }
 
 /* An agent's [status, text, ranks of the program]. */
-static void take_failure(struct group *group, const json_t *failure)
+static void program_check_take_failure(struct group *group, const json_t *failure)
 {
     const char *text = json_string_value(json_array_get(failure, 1));
     const char *set = json_string_value(json_array_get(failure, 2));
     struct idset *ranks = set ? idset_decode(set, NULL) : NULL;
     if (text && ranks)
-        refuse(group, (int)json_integer_value(json_array_get(failure, 0)), text, ranks);
+        program_check_refuse(group, (int)json_integer_value(json_array_get(failure, 0)), text,
+                             ranks);
     idset_free(ranks);
 }
 
@@ -68,33 +70,34 @@ static void take_mpi(struct group *group, const json_t *mpi)
         group->preparing->parts[family] = (int)json_integer_value(json_array_get(mpi, 1));
 }
 
-static const char *program_of(const struct group *group, int part)
+static const char *program_check_program_of(const struct group *group, int part)
 {
     const struct spec *spec = group->spec ? group->spec : group->manager->spec;
     return part >= 0 && (size_t)part < spec->nparts ? spec->parts[part].argv[0] : NULL;
 }
 
-static void check_mpis(struct group *group)
+static void program_check_mpis(struct group *group)
 {
-    const char *mpich = program_of(group, group->preparing->parts[MPI_FAMILY_MPICH]);
-    const char *open_mpi = program_of(group, group->preparing->parts[MPI_FAMILY_OPEN_MPI]);
+    const char *mpich = program_check_program_of(group, group->preparing->parts[MPI_FAMILY_MPICH]);
+    const char *open_mpi =
+        program_check_program_of(group, group->preparing->parts[MPI_FAMILY_OPEN_MPI]);
     if (!mpich || !open_mpi)
         return;
     char *text = mpi_library_mixed(mpich, open_mpi);
     struct idset *ranks = idset_new();
     idset_add_range(ranks, group->first_rank, group->first_rank + group->ntasks - 1);
-    refuse(group, W_EXITCODE(1, 0), text, ranks);
+    program_check_refuse(group, W_EXITCODE(1, 0), text, ranks);
     idset_free(ranks);
     free(text);
 }
 
 /* Each of its nodes has said whether it can. */
-static void finish(struct group *group)
+static void program_check_finish(struct group *group)
 {
     struct manager *manager = group->manager;
     struct frame go = {.type = FRAME_GO};
     if (!group->preparing->refused)
-        check_mpis(group);
+        program_check_mpis(group);
     bool refused = group->preparing->refused;
     program_check_close(group);
     if (!refused)
@@ -112,9 +115,10 @@ void program_check_take(struct manager *manager, const struct frame *frame, cons
     json_t *item;
     if (!group || !group->preparing || manager->terminating)
         return;
-    json_array_foreach(json_object_get(value, "failed"), i, item) take_failure(group, item);
+    json_array_foreach(json_object_get(value, "failed"), i, item)
+        program_check_take_failure(group, item);
     json_array_foreach(json_object_get(value, "mpis"), i, item) take_mpi(group, item);
     idset_remove(group->preparing->nodes, frame->node);
     if (idset_empty(group->preparing->nodes))
-        finish(group);
+        program_check_finish(group);
 }

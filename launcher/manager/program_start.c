@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "launcher/manager/internal.h"
 
-static void run(struct manager *manager)
+static void program_start_run(struct manager *manager)
 {
     manager->phase = PHASE_RUN;
     prctl(PR_SET_PDEATHSIG,
@@ -33,13 +33,13 @@ static int show_and_run(struct manager *manager, struct error *err)
     if (manager->spec->dry_run)
         termination_end(manager);
     else
-        run(manager);
+        program_start_run(manager);
     return 0;
 }
 
 static void retry(struct manager *manager);
 
-static void on_lock(struct manager *manager)
+static void program_start_on_lock(struct manager *manager)
 {
     if (manager->phase == PHASE_GATHER)
         retry(manager);
@@ -90,13 +90,13 @@ static void die_with_front(const struct manager *manager)
         prctl(PR_SET_PDEATHSIG, manager->waiting ? 0 : SIGKILL);
 }
 
-static void go_on(struct manager *manager, int result, struct error *err)
+static void program_start_go_on(struct manager *manager, int result, struct error *err)
 {
     die_with_front(manager);
     while (result == 0 && manager->phase == PHASE_GATHER && !manager->waiting)
         result = next(manager, err);
     if (result < 0 && lock_is_busy(manager))
-        result = lock_wait(manager, on_lock, err);
+        result = lock_wait(manager, program_start_on_lock, err);
     else
         lock_had(manager);
     if (result < 0)
@@ -127,7 +127,7 @@ static void retry(struct manager *manager)
         resources_want(manager);
         result = begin(manager, &err);
     }
-    go_on(manager, result, &err);
+    program_start_go_on(manager, result, &err);
 }
 
 void program_start_begin(struct manager *manager)
@@ -140,11 +140,11 @@ void program_start_begin(struct manager *manager)
         result = shape_allocation_open(manager, &err);
     if (result == 0)
         result = resources_enter(manager, &err);
-    go_on(manager, result < 0 ? result : begin(manager, &err), &err);
+    program_start_go_on(manager, result < 0 ? result : begin(manager, &err), &err);
 }
 
 void program_start_settled(struct manager *manager)
 {
     struct error err = ERROR_INIT;
-    go_on(manager, 0, &err);
+    program_start_go_on(manager, 0, &err);
 }

@@ -80,7 +80,7 @@ void termination_check(struct manager *manager)
 
 /* ---- patience and limits ---- */
 
-static void give_up(struct ev_loop *loop, ev_timer *timer, int events)
+static void program_termination_give_up(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
     struct idset *pending = groups_pending(manager);
@@ -98,7 +98,7 @@ static void give_up(struct ev_loop *loop, ev_timer *timer, int events)
     termination_end(manager);
 }
 
-static void on_limit(struct ev_loop *loop, ev_timer *timer, int events)
+static void program_termination_on_limit(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
     char *limit = duration_encode(manager->spec->time_limit);
@@ -159,7 +159,8 @@ int termination_check_limit(const struct manager *manager, struct error *err)
     return -1;
 }
 
-static void start_timer(struct manager *manager, ev_timer *timer, double seconds)
+static void program_termination_start_timer(struct manager *manager, ev_timer *timer,
+                                            double seconds)
 {
     ev_timer_set(timer, seconds > 0 ? seconds : 0, 0);
     ev_timer_start(manager->loop, timer);
@@ -170,15 +171,16 @@ void termination_start_limit(struct manager *manager)
     double left = limit_left(manager, &manager->limit_is_R);
     if (isinf(left))
         return;
-    start_timer(manager, &manager->limit, left);
+    program_termination_start_timer(manager, &manager->limit, left);
     if (manager->spec->warn_signal)
-        start_timer(manager, &manager->warning, left - manager->spec->warn_before);
+        program_termination_start_timer(manager, &manager->warning,
+                                        left - manager->spec->warn_before);
 }
 
 void termination_open(struct manager *manager)
 {
-    ev_timer_init(&manager->limit, on_limit, 0, 0);
-    ev_timer_init(&manager->patience, give_up, 0, 0);
+    ev_timer_init(&manager->limit, program_termination_on_limit, 0, 0);
+    ev_timer_init(&manager->patience, program_termination_give_up, 0, 0);
     ev_timer_init(&manager->warning, on_warning, 0, 0);
     manager->limit.data = manager->warning.data = manager->patience.data = manager;
     graceful_stop_open(manager);

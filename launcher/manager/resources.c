@@ -43,7 +43,7 @@ int resources_enter(struct manager *manager, struct error *err)
 
 /* One instance for each R file, each batch job, and this machine; a task's run is in the instance
  * of its program. */
-static int open_instance(struct manager *manager, struct error *err)
+static int resources_open_instance(struct manager *manager, struct error *err)
 {
     if (!manager->instance)
         manager->instance = instance_open(manager->nodes->identity, err);
@@ -265,7 +265,7 @@ static int open_real(struct manager *manager, struct error *err)
     manager->nodes = node_list_from_spec(manager->spec, wall_clock(), err);
     if (!manager->nodes)
         return -1;
-    if (open_instance(manager, err) < 0)
+    if (resources_open_instance(manager, err) < 0)
         return -1;
     if (manager->enclosing &&
         node_list_bound(manager->nodes, manager->enclosing_set, manager->enclosing_name, err) < 0)

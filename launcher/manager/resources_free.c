@@ -107,8 +107,8 @@ static struct idset *granted_cores(const struct manager *manager, size_t index, 
     return cores;
 }
 
-static int add_host(struct manager *manager, struct rset *R, const struct ranked *host,
-                    struct error *err)
+static int resources_free_add_host(struct manager *manager, struct rset *R,
+                                   const struct ranked *host, struct error *err)
 {
     struct idset *gpus;
     if (resources_gpus(manager, host->index, &gpus, err) < 0)
@@ -156,7 +156,7 @@ struct rset *resources_R(struct manager *manager, struct error *err)
     struct ranked *hosts = rank_hosts(manager, &count);
     int rc = 0;
     for (size_t i = 0; i < count && rc == 0; i++)
-        rc = add_host(manager, R, &hosts[i], err);
+        rc = resources_free_add_host(manager, R, &hosts[i], err);
     if (rc == 0) {
         if (from)
             shape_requests_describe(R, from);

@@ -22,7 +22,7 @@ struct grant {
 
 /* ---- before there is anything ---- */
 
-static struct request *read_request(const char *text, struct error *err)
+static struct request *shape_allocation_read_request(const char *text, struct error *err)
 {
     struct shape *shape = shape_decode(text, err);
     struct request *request = shape ? request_from_shape(shape, err) : NULL;
@@ -78,7 +78,7 @@ int shape_allocation_open(struct manager *manager, struct error *err)
     grant->requests = mem_array(spec->nparts, sizeof(struct request *));
     grant->slots = mem_array(spec->nparts, sizeof(struct layout_slot *));
     for (size_t i = 0; i < spec->nparts; i++) {
-        grant->requests[i] = read_request(spec->parts[i].shape, err);
+        grant->requests[i] = shape_allocation_read_request(spec->parts[i].shape, err);
         if (!grant->requests[i])
             return error_prefix(err, "--shape");
     }

@@ -32,7 +32,7 @@ void spawn_free(struct adding *adding)
 
 /* ---- where ---- */
 
-static struct hostlist *read_hostfile(const char *path, struct error *err)
+static struct hostlist *spawn_read_hostfile(const char *path, struct error *err)
 {
     struct buf text = BUF_INIT;
     char *name = file_text_name("hostfile", path);
@@ -56,7 +56,7 @@ static int find_hosts(const struct block_place *place, struct hostlist **hosts, 
     if (place->hosts)
         *hosts = hostlist_decode(place->hosts, err);
     else if (place->hostfile)
-        *hosts = read_hostfile(place->hostfile, err);
+        *hosts = spawn_read_hostfile(place->hostfile, err);
     return *hosts || (!place->hosts && !place->hostfile) ? 0 : -1;
 }
 
@@ -82,9 +82,9 @@ static struct hostlist **find_all_hosts(const struct spawn_spec *blocks, struct 
 
 /* ---- placed and launched ---- */
 
-static void add_group(struct manager *manager, struct spawn_spec *blocks,
-                      const struct spawn_resources *room, const struct task_request *ask,
-                      const struct requester *asker)
+static void spawn_add_group(struct manager *manager, struct spawn_spec *blocks,
+                            const struct spawn_resources *room, const struct task_request *ask,
+                            const struct requester *asker)
 {
     struct group_plan plan = {.spec = blocks->spec,
                               .layout = room->layout,
@@ -147,8 +147,9 @@ static struct spawn_resources *claim_room(struct manager *manager, const struct 
     return NULL;
 }
 
-static int add(struct manager *manager, struct spawn_spec *blocks, const struct task_request *ask,
-               const struct requester *asker, struct idset *woken, struct error *err)
+static int spawn_add(struct manager *manager, struct spawn_spec *blocks,
+                     const struct task_request *ask, const struct requester *asker,
+                     struct idset *woken, struct error *err)
 {
     if (blocks->unknown.len && idset_empty(woken))
         viewer_say(manager, "spawn: info keys that mean nothing here: %s",
@@ -161,7 +162,7 @@ static int add(struct manager *manager, struct spawn_spec *blocks, const struct 
     struct spawn_resources *room = claim_room(manager, blocks->spec, hosts, woken, err);
     bool waits = !room && (!err->text || lock_is_busy(manager));
     if (room && room->layout->ntasks <= INT32_MAX - manager->next_rank)
-        add_group(manager, blocks, room, ask, asker);
+        spawn_add_group(manager, blocks, room, ask, asker);
     else if (room)
         error_set(err, "the program has no ranks left");
     free_hosts(hosts, blocks->nplaces);
@@ -181,7 +182,7 @@ int spawn_begin(struct manager *manager, const struct task_request *ask,
         err->kind = ERROR_USAGE;
         return -1;
     }
-    int rc = add(manager, &blocks, ask, asker, woken, err);
+    int rc = spawn_add(manager, &blocks, ask, asker, woken, err);
     spawn_spec_clear(&blocks);
     return rc;
 }
@@ -200,7 +201,7 @@ bool spawn_holds(struct group *group, uint64_t time, uint32_t node, const json_t
     return true;
 }
 
-static void finish(struct group *group)
+static void spawn_finish(struct group *group)
 {
     struct manager *manager = group->manager;
     struct adding *adding = group->adding;
@@ -243,11 +244,11 @@ void spawn_refuse(struct group *group, int status, const char *text, const struc
 
 void spawn_give_up(struct group *group)
 {
-    finish(group);
+    spawn_finish(group);
 }
 
 /* One of an agent's [status, text, ranks of the program]. */
-static void take_failure(struct group *group, const json_t *failure)
+static void spawn_take_failure(struct group *group, const json_t *failure)
 {
     const char *text = json_string_value(json_array_get(failure, 1));
     const char *set = json_string_value(json_array_get(failure, 2));
@@ -265,8 +266,9 @@ void spawn_started(struct group *group, uint32_t node, const json_t *value)
         return;
     json_t *failure;
     size_t i;
-    json_array_foreach(json_object_get(value, "failed"), i, failure) take_failure(group, failure);
+    json_array_foreach(json_object_get(value, "failed"), i, failure)
+        spawn_take_failure(group, failure);
     idset_remove(adding->starting, node);
     if (idset_empty(adding->starting))
-        finish(group);
+        spawn_finish(group);
 }

@@ -33,7 +33,7 @@ static bool is_any_dormant(const struct manager *manager, const struct idset *wo
     return false;
 }
 
-static void count_cores(struct dormant *dormant)
+static void spawn_hosts_count_cores(struct dormant *dormant)
 {
     struct manager *manager = dormant->manager;
     struct rset *unused = spawn_resources_unused(manager);
@@ -89,7 +89,7 @@ static void choose_all(struct dormant *dormant, size_t part, struct idset *chose
 }
 
 /* Where all that there is would not do, and no host is named, none is woken in vain. */
-static void choose(struct dormant *dormant, size_t part, bool all)
+static void spawn_hosts_choose(struct dormant *dormant, size_t part, bool all)
 {
     const struct spec_part *what = &dormant->spec->parts[part];
     struct idset *chosen = idset_new(), *both = NULL;
@@ -111,9 +111,9 @@ static void choose(struct dormant *dormant, size_t part, bool all)
 static void choose_hosts(struct dormant *dormant)
 {
     for (int all = 0; all < 2 && idset_empty(dormant->chosen); all++) {
-        count_cores(dormant);
+        spawn_hosts_count_cores(dormant);
         for (size_t i = 0; i < dormant->spec->nparts; i++)
-            choose(dormant, i, all);
+            spawn_hosts_choose(dormant, i, all);
     }
 }
 

@@ -142,7 +142,7 @@ bool spawn_resources_host_named(const struct node *node, const struct hostlist *
     return false;
 }
 
-static bool is_wanted(const struct spawn_resources *room, const struct node *node)
+static bool spawn_resources_is_wanted(const struct spawn_resources *room, const struct node *node)
 {
     for (size_t i = 0; i < room->spec->nparts; i++)
         if (spawn_resources_host_named(node, room->hosts[i]))
@@ -207,7 +207,8 @@ static void add_candidate(struct spawn_resources *room, uint32_t host,
 }
 
 /* In the order of the program's hosts. */
-static void find_candidates(struct spawn_resources *room, const struct rset *from, bool shared)
+static void spawn_resources_find_candidates(struct spawn_resources *room, const struct rset *from,
+                                            bool shared)
 {
     struct manager *manager = room->manager;
     struct nodes_index *index = node_index_of(from);
@@ -215,7 +216,8 @@ static void find_candidates(struct spawn_resources *room, const struct rset *fro
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
         size_t at = node_index_find(index, node->host);
-        if (at != NODE_INDEX_NONE && spawn_resources_host_up(manager, i) && is_wanted(room, node))
+        if (at != NODE_INDEX_NONE && spawn_resources_host_up(manager, i) &&
+            spawn_resources_is_wanted(room, node))
             add_candidate(room, (uint32_t)i, from->nodes[at].children, shared);
     }
     node_index_free(index);
@@ -230,7 +232,7 @@ static int try_layout(struct spawn_resources *room, struct rset *from, bool shar
     const struct spec *spec = room->spec;
     rset_free(room->cores);
     room->cores = from;
-    find_candidates(room, from, shared);
+    spawn_resources_find_candidates(room, from, shared);
     bool possible = divide_candidates(room);
     struct layout_part *parts = mem_array(spec->nparts, sizeof(*parts));
     for (size_t i = 0; i < spec->nparts; i++) {

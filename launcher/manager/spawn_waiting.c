@@ -13,7 +13,8 @@ struct parked {
     struct idset *woken; /* for it, so far */
 };
 
-static void refuse(struct manager *manager, const struct requester *asker, const struct error *err)
+static void spawn_waiting_refuse(struct manager *manager, const struct requester *asker,
+                                 const struct error *err)
 {
     struct task_answer answer = {.refusal = mem_copy_text(error_text(err)),
                                  .bad = err->kind == ERROR_USAGE};
@@ -49,7 +50,7 @@ static void parked_free(struct parked *parked)
     free(parked);
 }
 
-static void on_lock(struct manager *manager);
+static void spawn_waiting_on_lock(struct manager *manager);
 
 /* True: it has to wait. */
 static bool try(struct manager *manager, const struct task_request *ask,
@@ -61,16 +62,16 @@ static bool try(struct manager *manager, const struct task_request *ask,
         rc = spawn_begin(manager, ask, asker, woken, &err);
     while (rc > 0 && !err.text && !awaits(manager, woken));
     if (rc > 0 && err.text)
-        rc = lock_wait(manager, on_lock, &err);
+        rc = lock_wait(manager, spawn_waiting_on_lock, &err);
     else
         lock_had(manager);
     if (rc < 0)
-        refuse(manager, asker, &err);
+        spawn_waiting_refuse(manager, asker, &err);
     error_clear(&err);
     return rc > 0;
 }
 
-static void settle(struct manager *manager)
+static void spawn_waiting_settle(struct manager *manager)
 {
     struct parked *next, *list = manager->parked;
     bool locked = false; /* then nobody else gets it either */
@@ -87,10 +88,10 @@ static void settle(struct manager *manager)
     }
 }
 
-static void on_lock(struct manager *manager)
+static void spawn_waiting_on_lock(struct manager *manager)
 {
     if (manager->phase == PHASE_RUN)
-        settle(manager);
+        spawn_waiting_settle(manager);
 }
 
 static int copy_ask(struct task_request *copy, const struct task_request *ask, struct error *err)
@@ -117,7 +118,7 @@ void spawn_waiting_take(struct manager *manager, const struct task_request *ask,
         park(manager, parked);
         return;
     }
-    refuse(manager, asker, &err);
+    spawn_waiting_refuse(manager, asker, &err);
     error_clear(&err);
     idset_free(woken);
     free(parked);
@@ -127,7 +128,7 @@ void spawn_waiting_settled(struct manager *manager)
 {
     if (!manager->waiting)
         agents_keep(manager);
-    settle(manager);
+    spawn_waiting_settle(manager);
 }
 
 void spawn_waiting_close(struct manager *manager)

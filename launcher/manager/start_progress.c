@@ -9,7 +9,7 @@
 #define PROGRESS_AFTER 1.0
 #define PROGRESS_PERIOD 0.25
 
-static void tell(struct manager *manager)
+static void start_progress_tell(struct manager *manager)
 {
     struct hostlist *missing = hostlist_new();
     int reached = 0, all = 0;
@@ -37,7 +37,7 @@ static void on_progress(struct ev_loop *loop, ev_timer *timer, int events)
         return;
     }
     if (manager->waiting != manager->waiting_told)
-        tell(manager);
+        start_progress_tell(manager);
     manager->waiting_told = manager->waiting;
 }
 

@@ -60,7 +60,7 @@ void groups_send(struct group *group, const struct frame *frame)
 
 /* ---- life ---- */
 
-static void group_append(struct manager *manager, struct group *group)
+static void task_group_append(struct manager *manager, struct group *group)
 {
     struct group **last = &manager->groups;
     while (*last)
@@ -124,7 +124,7 @@ static struct group *group_new(struct manager *manager, const struct group_plan 
     fence_open(group);
     program_check_open(group);
     pmi_services_add(group, plan);
-    group_append(manager, group);
+    task_group_append(manager, group);
     return group;
 }
 

@@ -256,7 +256,7 @@ static int scan_native(struct scan *scan, const struct option *option, const cha
 }
 
 /* One dash or two, as both launchers take it. */
-static int scan_option(struct scan *scan, const char *word)
+static int mpiexec_scan_option(struct scan *scan, const char *word)
 {
     size_t dashes = word[1] == '-' ? 2 : 1;
     size_t len = strcspn(word + dashes, "=");
@@ -283,7 +283,7 @@ static int scan_option(struct scan *scan, const char *word)
     return rc < 0 ? error_prefix(scan->err, "%.*s", (int)(dashes + len), word) : 0;
 }
 
-static void scan_program(struct scan *scan)
+static void mpiexec_scan_program(struct scan *scan)
 {
     struct mpiexec_part *part = mpiexec_part(scan->mpiexec);
     part->program = scan->at;
@@ -293,17 +293,17 @@ static void scan_program(struct scan *scan)
     }
 }
 
-static int scan_part(struct scan *scan)
+static int mpiexec_scan_part(struct scan *scan)
 {
     mpiexec_new_part(scan->mpiexec);
     while (*scan->at && (*scan->at)[0] == '-' && (*scan->at)[1]) {
         const char *word = *scan->at++;
         if (strcmp(word, "--") == 0)
             break;
-        if (scan_option(scan, word) < 0)
+        if (mpiexec_scan_option(scan, word) < 0)
             return -1;
     }
-    scan_program(scan);
+    mpiexec_scan_program(scan);
     return 0;
 }
 
@@ -315,7 +315,7 @@ static int mpiexec_scan(struct mpiexec *mpiexec, char *const *words, struct erro
             scan.at++;
         if (!*scan.at && mpiexec->nparts)
             return 0;
-        if (scan_part(&scan) < 0)
+        if (mpiexec_scan_part(&scan) < 0)
             return -1;
         if (!*scan.at)
             return 0;

@@ -40,7 +40,8 @@ static void add_files(struct mpiexec *mpiexec, struct mpiexec_text name, const c
     add_whole(mpiexec, "--make-dirs");
 }
 
-static void add_directory(struct mpiexec *mpiexec, struct mpiexec_text name, const char *job)
+static void mpiexec_output_add_directory(struct mpiexec *mpiexec, struct mpiexec_text name,
+                                         const char *job)
 {
     char *out = mem_format("%s/rank.%%R/stdout", job), *err = mem_format("%s/rank.%%R/stderr", job);
     add_files(mpiexec, name, out, err);
@@ -107,7 +108,8 @@ static int read_directive(struct mpiexec *mpiexec, struct mpiexec_text text, boo
     if (word)
         add_whole(mpiexec, word->native);
     else if (dir)
-        add_directory(mpiexec, (struct mpiexec_text){dir, (size_t)(end - dir)}, OUTPUT_JOB_5);
+        mpiexec_output_add_directory(mpiexec, (struct mpiexec_text){dir, (size_t)(end - dir)},
+                                     OUTPUT_JOB_5);
     else if (file)
         add_files(mpiexec, (struct mpiexec_text){file, (size_t)(end - file)}, OUTPUT_BESIDE_5);
     else if (mpiexec_text_begins(text, "xml", 1))
@@ -159,7 +161,7 @@ static int read_files(struct mpiexec *mpiexec, const char *at, const char *job, 
         else if (read_qualifier(mpiexec, word, &copy, err) < 0)
             return -1;
     }
-    add_directory(mpiexec, name, job);
+    mpiexec_output_add_directory(mpiexec, name, job);
     if (copy)
         add_whole(mpiexec, "--tee");
     return 0;

@@ -19,7 +19,7 @@ static void end_reading(struct relay *relay)
     relay->from = -1;
 }
 
-static void end(struct relay *relay, enum relay_state state)
+static void relay_end(struct relay *relay, enum relay_state state)
 {
     end_reading(relay);
     if (relay->alone)
@@ -28,7 +28,7 @@ static void end(struct relay *relay, enum relay_state state)
     buf_free(&relay->held);
 }
 
-static void take(struct relay *relay)
+static void relay_take(struct relay *relay)
 {
     ssize_t got = read(relay->from, buf_reserve(&relay->held, PIPE_BUF), PIPE_BUF);
     if (got > 0)
@@ -45,19 +45,19 @@ static void give(struct relay *relay)
     if (sent >= 0)
         buf_consume(&relay->held, (size_t)sent);
     else if (!is_temporary(errno))
-        end(relay, RELAY_DEAF);
+        relay_end(relay, RELAY_DEAF);
 }
 
-static void go_on(struct relay *relay, short from, short to)
+static void relay_go_on(struct relay *relay, short from, short to)
 {
     if (from)
-        take(relay);
+        relay_take(relay);
     if (to & GONE)
-        end(relay, RELAY_DEAF);
+        relay_end(relay, RELAY_DEAF);
     else if (to & POLLOUT)
         give(relay);
     if (relay->state == RELAY_OPEN && relay->from < 0 && !relay->held.len)
-        end(relay, RELAY_DRY);
+        relay_end(relay, RELAY_DRY);
 }
 
 /* poll() passes over a descriptor of -1; that nobody hears any more it tells unasked. */
@@ -74,6 +74,6 @@ bool relay_turn(struct relay *relays, size_t count, int patience)
     int ready = poll(fds, 2 * count, patience);
     for (size_t i = 0; i < count && ready > 0; i++)
         if (relays[i].state == RELAY_OPEN)
-            go_on(&relays[i], fds[2 * i].revents, fds[2 * i + 1].revents);
+            relay_go_on(&relays[i], fds[2 * i].revents, fds[2 * i + 1].revents);
     return ready != 0;
 }

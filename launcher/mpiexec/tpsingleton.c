@@ -189,7 +189,7 @@ static bool is_over(const struct relay *relays, size_t count)
 
 /* A process that did not finalize is a lost one to the agent, which then ends this task, too: it is
  * told when the last words have come, or when they are long in coming. */
-static void serve(struct relay *relays, size_t count)
+static void tpsingleton_serve(struct relay *relays, size_t count)
 {
     bool told = false;
     while (!is_over(relays, count)) {
@@ -211,7 +211,7 @@ static void pass_on(struct side *process, struct side *launcher, const int fds[S
         [OUTPUT] = {.from = fds[1], .to = STDOUT_FILENO, .alone = true},
         [ERRORS] = {.from = fds[2], .to = STDERR_FILENO, .alone = true},
     };
-    serve(relays, fds[0] < 0 ? INPUT : RELAYS);
+    tpsingleton_serve(relays, fds[0] < 0 ? INPUT : RELAYS);
     for (size_t i = 0; i < RELAYS; i++)
         buf_free(&relays[i].held);
 }

@@ -19,7 +19,7 @@ static int say(const char *path, const char *why, struct error *err)
 }
 
 /* The directory that the file is in; caller frees. */
-static char *directory_of(const char *path)
+static char *picture_file_directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (!slash)
@@ -58,7 +58,7 @@ int picture_file_check(const char *path, struct error *err)
         return say(path, "it is a directory; name a file in it", err);
     if (check_target(path, err) < 0)
         return -1;
-    char *real = follow(path), *directory = directory_of(real);
+    char *real = follow(path), *directory = picture_file_directory_of(real);
     int rc = 0;
     if (access(directory, W_OK | X_OK) < 0) {
         char *why = mem_format("directory %s: %s", directory, strerror(errno));

@@ -91,9 +91,9 @@ static struct rset *join_parts(struct shape_requests *allotment, const struct rs
 
 /* ---- the parts in order ---- */
 
-static enum treepool_answer serve(struct shape_requests *allotment, const struct rset *R,
-                                  const struct rset *held, struct request *const *requests,
-                                  struct error *err)
+static enum treepool_answer shape_requests_serve(struct shape_requests *allotment,
+                                                 const struct rset *R, const struct rset *held,
+                                                 struct request *const *requests, struct error *err)
 {
     const struct rset **taken = mem_array(allotment->nparts + 1, sizeof(*taken));
     enum treepool_answer answer = TREEPOOL_GRANTED;
@@ -127,7 +127,7 @@ static enum treepool_answer fit_at_all(const struct rset *R, struct request *con
 {
     struct shape_requests *trial = allotment_new(nparts);
     struct error why = ERROR_INIT;
-    bool fit = serve(trial, R, NULL, requests, &why) == TREEPOOL_GRANTED;
+    bool fit = shape_requests_serve(trial, R, NULL, requests, &why) == TREEPOOL_GRANTED;
     shape_requests_free(trial);
     if (!fit)
         error_set(err, "%s; the parts before it take the rest, whatever others hold",
@@ -141,7 +141,7 @@ enum treepool_answer shape_requests_make(const struct rset *R, const struct rset
                                          struct shape_requests **allotment, struct error *err)
 {
     struct shape_requests *made = allotment_new(nparts);
-    enum treepool_answer answer = serve(made, R, held, requests, err);
+    enum treepool_answer answer = shape_requests_serve(made, R, held, requests, err);
     if (answer == TREEPOOL_GRANTED) {
         made->R = nparts > 1 ? join_parts(made, R) : rset_copy(made->parts[0]->R);
         *allotment = made;

@@ -44,7 +44,7 @@ static char *current(const json_t *part, const struct spec *base, const char *na
 
 /* ---- what is changed ---- */
 
-static void add(json_t *part, json_t *entry)
+static void spawn_environment_add(json_t *part, json_t *entry)
 {
     json_t *list = json_object_get(part, "env");
     if (!list)
@@ -54,7 +54,8 @@ static void add(json_t *part, json_t *entry)
 
 static void set(json_t *part, const char *name, const char *value)
 {
-    add(part, json_pack("{s:o, s:o}", "set", text_to_json(name), "value", text_to_json(value)));
+    spawn_environment_add(
+        part, json_pack("{s:o, s:o}", "set", text_to_json(name), "value", text_to_json(value)));
 }
 
 static void change_one(json_t *part, enum spawn_environment change, const char *name,
@@ -82,7 +83,7 @@ int spawn_environment_change(json_t *part, const struct spec *base, enum spawn_e
     if (change == SPAWN_ENVIRONMENT_UNSET) {
         if (!len || text[len])
             return error_set(err, "\"%s\" is no variable's name", text);
-        add(part, json_pack("{s:o}", "remove", text_to_json(text)));
+        spawn_environment_add(part, json_pack("{s:o}", "remove", text_to_json(text)));
         return 0;
     }
     if (!len || !text[len] || (joins && !text[len + 1]))

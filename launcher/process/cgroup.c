@@ -55,7 +55,7 @@ struct word {
 };
 
 /* The next of a line's words; an empty one at its end. */
-static struct word word_next(const char **at)
+static struct word cgroup_word_next(const char **at)
 {
     *at += strspn(*at, " ");
     struct word word = {*at, strcspn(*at, " \n")};
@@ -126,10 +126,10 @@ static const struct hierarchy unified = {"cgroup2", NULL}, cpu_v1 = {"cgroup", "
 /* Behind "-": type, source, options of the file system, where v1 names its controllers. */
 static bool mount_is_of(const char *line, const struct hierarchy *hierarchy)
 {
-    struct word type = word_next(&line);
-    word_next(&line);
+    struct word type = cgroup_word_next(&line);
+    cgroup_word_next(&line);
     return word_is(type, hierarchy->type) &&
-           (!hierarchy->controller || list_has(word_next(&line), hierarchy->controller));
+           (!hierarchy->controller || list_has(cgroup_word_next(&line), hierarchy->controller));
 }
 
 /* A line of mountinfo: id, parent, device, root, where, options, tags ..., "-", type, ... `own` is
@@ -139,9 +139,9 @@ static char *mount_locate(const char *line, const struct hierarchy *hierarchy, c
 {
     struct word words[5], word;
     for (size_t i = 0; i < 5; i++)
-        words[i] = word_next(&line);
+        words[i] = cgroup_word_next(&line);
     do {
-        word = word_next(&line);
+        word = cgroup_word_next(&line);
     } while (word.len && !word_is(word, "-"));
     if (!mount_is_of(line, hierarchy) || words[4].at[0] != '/')
         return NULL;

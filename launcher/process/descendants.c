@@ -112,7 +112,7 @@ bool descendants_catches(pid_t pid, int number)
     return caught;
 }
 
-static bool is_listed(pid_t pid, const pid_t *list, size_t count)
+static bool descendants_is_listed(pid_t pid, const pid_t *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i] == pid)
@@ -134,7 +134,7 @@ static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t ne
         if (end == at)
             break;
         end += strspn(end, " \n");
-        if (is_listed(child, except, nexcept))
+        if (descendants_is_listed(child, except, nexcept))
             continue;
         process_read(child, &process);
         int passed = process.inner && number != SIGKILL ? 0 : number;

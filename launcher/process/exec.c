@@ -339,7 +339,7 @@ int exec_explain(const struct exec *spawn, const struct exec_failure *failure, s
 }
 
 /* 0, EACCES for something that is there and cannot be run, ENOENT */
-static int try_path(const char *path, const char *directory)
+static int exec_try_path(const char *path, const char *directory)
 {
     struct stat info;
     char *whole =
@@ -355,7 +355,7 @@ char *exec_find(const char *name, const char *search, const char *directory)
 {
     int result = ENOENT;
     if (strchr(name, '/')) {
-        result = try_path(name, directory);
+        result = exec_try_path(name, directory);
         errno = result;
         return result ? NULL : mem_copy_text(name);
     }
@@ -364,7 +364,7 @@ char *exec_find(const char *name, const char *search, const char *directory)
     for (const char *at = search; *name; at += strcspn(at, ":") + 1) {
         size_t len = strcspn(at, ":");
         char *path = len ? mem_format("%.*s/%s", (int)len, at, name) : mem_format("./%s", name);
-        int found = try_path(path, directory);
+        int found = exec_try_path(path, directory);
         if (!found)
             return path;
         if (found == EACCES)

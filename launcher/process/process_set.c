@@ -38,7 +38,7 @@ bool process_read(pid_t pid, struct process *process)
     return fields == 4 && state != 'Z' && state != 'X';
 }
 
-static bool is_listed(pid_t pid, const pid_t *list, size_t count)
+static bool process_set_is_listed(pid_t pid, const pid_t *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i] == pid)
@@ -46,7 +46,7 @@ static bool is_listed(pid_t pid, const pid_t *list, size_t count)
     return false;
 }
 
-static void append(struct process_set *set, const struct process *process)
+static void process_set_append(struct process_set *set, const struct process *process)
 {
     if ((set->count & (set->count - 1)) == 0)
         set->list = mem_resize(set->list, set->count ? 2 * set->count : 1, sizeof(*set->list));
@@ -66,12 +66,12 @@ static void append_below(struct process_set *set, pid_t pid, bool inner, const p
         if (end == at)
             break;
         end += strspn(end, " \n");
-        if (is_listed(child, except, nexcept))
+        if (process_set_is_listed(child, except, nexcept))
             continue;
         bool lives = process_read(child, &process);
         process.inner |= inner;
         if (lives)
-            append(set, &process);
+            process_set_append(set, &process);
         append_below(set, child, process.inner, NULL, 0);
     }
     buf_free(&text);
@@ -88,7 +88,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* An orphan may be seen twice while it gets another parent. */
-static void settle(struct process_set *set)
+static void process_set_settle(struct process_set *set)
 {
     size_t kept = 0;
     if (set->count)
@@ -102,7 +102,7 @@ static void settle(struct process_set *set)
 void process_set_add_below(struct process_set *set, const pid_t *except, size_t nexcept)
 {
     append_below(set, getpid(), false, except, nexcept);
-    settle(set);
+    process_set_settle(set);
 }
 
 void process_set_add_pids(struct process_set *set, const char *pids)
@@ -113,23 +113,23 @@ void process_set_add_pids(struct process_set *set, const char *pids)
         if (pid <= 0)
             continue;
         process_read((pid_t)pid, &process);
-        append(set, &process);
+        process_set_append(set, &process);
     }
-    settle(set);
+    process_set_settle(set);
 }
 
 void process_set_add(struct process_set *set, const struct process_set *more)
 {
     for (size_t i = 0; i < more->count; i++)
-        append(set, &more->list[i]);
-    settle(set);
+        process_set_append(set, &more->list[i]);
+    process_set_settle(set);
 }
 
 void process_set_keep_groups(struct process_set *set, const pid_t *groups, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < set->count; i++)
-        if (is_listed(set->list[i].group, groups, count))
+        if (process_set_is_listed(set->list[i].group, groups, count))
             set->list[kept++] = set->list[i];
     set->count = kept;
 }
@@ -181,7 +181,7 @@ void process_set_signal(const struct process_set *set, const struct process_set 
     struct process_set sorted = {0};
     for (size_t i = 0; i < set->count; i++)
         if (number == SIGKILL || !set->list[i].inner)
-            append(&sorted, &set->list[i]);
+            process_set_append(&sorted, &set->list[i]);
     if (sorted.count)
         qsort(sorted.list, sorted.count, sizeof(*sorted.list), compare_groups);
     for (size_t i = 0, next; i < sorted.count; i = next) {
@@ -195,7 +195,7 @@ void process_set_signal(const struct process_set *set, const struct process_set 
 
 /* ---- words ---- */
 
-static void describe(const struct process *process, struct buf *out)
+static void describe_process(const struct process *process, struct buf *out)
 {
     char path[64], name[64] = "?", state = '?';
     int user = -1;
@@ -218,7 +218,7 @@ char *process_set_describe(const struct process_set *set)
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < set->count && i < DESCRIBED_MAX; i++) {
         buf_add_text(&out, i ? ", " : "");
-        describe(&set->list[i], &out);
+        describe_process(&set->list[i], &out);
     }
     if (set->count > DESCRIBED_MAX)
         buf_printf(&out, " and %zu more", set->count - DESCRIBED_MAX);

@@ -35,7 +35,7 @@ struct scratch *scratch_directory_new(void)
     return room == MAP_FAILED ? NULL : room;
 }
 
-static void note(struct directory *directory, bool noted)
+static void scratch_directory_note(struct directory *directory, bool noted)
 {
     __atomic_store_n(&directory->noted, noted, __ATOMIC_RELEASE);
 }
@@ -62,7 +62,7 @@ static int write_prefix(char prefix[PREFIX], bool files)
 }
 
 /* A name that nobody can guess is one that nobody has taken. */
-static int choose(struct directory *directory, const char *above, bool files)
+static int scratch_directory_choose(struct directory *directory, const char *above, bool files)
 {
     char prefix[PREFIX];
     uint64_t number = 0;
@@ -76,7 +76,7 @@ static int choose(struct directory *directory, const char *above, bool files)
         errno = ENAMETOOLONG;
         return -1;
     }
-    note(directory, true);
+    scratch_directory_note(directory, true);
     return 0;
 }
 
@@ -89,7 +89,7 @@ const char *scratch_directory_name(struct scratch *scratch, struct error *err)
         error_set(err, "no memory can be shared");
         return NULL;
     }
-    if (is_noted(&scratch->files) || choose(&scratch->files, above, true) == 0)
+    if (is_noted(&scratch->files) || scratch_directory_choose(&scratch->files, above, true) == 0)
         return scratch->files.path;
     error_set(err, "cannot make a directory in %s: %s; TMPDIR may name another", above,
               strerror(errno));
@@ -128,10 +128,10 @@ const char *scratch_directory_make_memory(struct scratch *scratch, struct error 
     struct directory *memory = scratch ? &scratch->memory : NULL;
     if (memory && is_noted(memory))
         return memory->path;
-    if (memory && choose(memory, MEMORY, false) == 0) {
+    if (memory && scratch_directory_choose(memory, MEMORY, false) == 0) {
         if (make(memory, false) == 0)
             return memory->path;
-        note(memory, false);
+        scratch_directory_note(memory, false);
     }
     error_set(err, "cannot make a directory in " MEMORY ": %s", strerror(errno));
     return NULL;
@@ -142,7 +142,7 @@ static void remove_all(struct directory *directory)
     if (!is_noted(directory))
         return;
     directory_remove(AT_FDCWD, directory->path);
-    note(directory, false);
+    scratch_directory_note(directory, false);
 }
 
 void scratch_directory_remove(struct scratch *scratch)

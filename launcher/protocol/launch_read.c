@@ -7,7 +7,7 @@
 #include "launcher/protocol/launch_group.h"
 
 /* An integer from 0 to `max`; false otherwise. */
-static bool read_number(const json_t *value, uint32_t max, uint32_t *number)
+static bool launch_read_number(const json_t *value, uint32_t max, uint32_t *number)
 {
     json_int_t n = json_integer_value(value);
     *number = (uint32_t)n;
@@ -27,7 +27,7 @@ static const char *read_digits(const char *at, uint32_t *number)
 
 /* ---- nodes ---- */
 
-static int read_hosts(struct launch *launch, const char *text, struct error *err)
+static int launch_read_hosts(struct launch *launch, const char *text, struct error *err)
 {
     struct hostlist *list = hostlist_decode(text, err);
     if (!list)
@@ -49,7 +49,7 @@ static int read_nodes(struct launch *launch, const json_t *list, const char *hos
     launch->tree_node = mem_array(launch->nnodes, sizeof(uint32_t));
     launch->hosts = mem_array(launch->nnodes, sizeof(char *));
     for (uint32_t i = 0; i < launch->nnodes; i++) {
-        if (!read_number(json_array_get(list, i), INT32_MAX, &launch->tree_node[i]))
+        if (!launch_read_number(json_array_get(list, i), INT32_MAX, &launch->tree_node[i]))
             return error_set(err, "launch: node %u is nowhere in the tree", i);
         if (launch->tree_node[i] != tree_node)
             continue;
@@ -57,7 +57,7 @@ static int read_nodes(struct launch *launch, const json_t *list, const char *hos
             return error_set(err, "launch: nodes %u and %u are one in the tree", launch->node, i);
         launch->node = i;
     }
-    return read_hosts(launch, hosts, err);
+    return launch_read_hosts(launch, hosts, err);
 }
 
 /* ---- tasks ---- */
@@ -72,7 +72,7 @@ static int read_apps(struct launch *launch, const json_t *sizes, struct error *e
                          json_array_size(sizes), launch->spec->nparts);
     launch->sizes = mem_array(launch->spec->nparts, sizeof(*launch->sizes));
     for (uint32_t part = 0; part < launch->spec->nparts; part++) {
-        if (!read_number(json_array_get(sizes, part), UINT32_MAX, &size))
+        if (!launch_read_number(json_array_get(sizes, part), UINT32_MAX, &size))
             return error_set(err, "launch: the size of part %u is not a number", part);
         launch->sizes[part] = size;
         for (end += size; local < launch->nlocal && launch->tasks[local].rank < end; local++)
@@ -203,7 +203,8 @@ static int read_tasks(struct launch *launch, const json_t *kind, struct error *e
 }
 
 /* The kind that this node is of. */
-static const json_t *find_kind(const struct launch *launch, const json_t *kinds, struct error *err)
+static const json_t *launch_read_find_kind(const struct launch *launch, const json_t *kinds,
+                                           struct error *err)
 {
     size_t i;
     json_t *kind;
@@ -241,7 +242,7 @@ static int read_part(struct launch *launch, const json_t *kinds, const json_t *s
     if (!json_is_array(kinds))
         return error_set(err, "launch: kinds is not an array");
     if (launch->node != UINT32_MAX) {
-        const json_t *kind = find_kind(launch, kinds, err);
+        const json_t *kind = launch_read_find_kind(launch, kinds, err);
         if (!kind || read_claim(launch, kind, err) < 0 || read_tasks(launch, kind, err) < 0)
             return -1;
     }
@@ -250,8 +251,8 @@ static int read_part(struct launch *launch, const json_t *kinds, const json_t *s
 
 /* ---- all ---- */
 
-static int read_all(struct launch *launch, const json_t *value, uint32_t tree_node,
-                    struct error *err)
+static int launch_read_all(struct launch *launch, const json_t *value, uint32_t tree_node,
+                           struct error *err)
 {
     json_t *spec, *map, *sizes, *tree_nodes, *kinds;
     const char *program, *instance, *hosts;
@@ -284,7 +285,7 @@ struct launch *launch_from_json(const json_t *value, uint32_t tree_node, struct 
 {
     struct launch *launch = mem_alloc(sizeof(*launch));
     launch->node = UINT32_MAX;
-    if (read_all(launch, value, tree_node, err) == 0)
+    if (launch_read_all(launch, value, tree_node, err) == 0)
         return launch;
     launch_free(launch);
     return NULL;

@@ -84,7 +84,8 @@ static int read_text(char **text, const json_t *object, const char *key, struct 
     return *text ? 0 : error_prefix(err, "%s", key);
 }
 
-static int read_number(uint32_t *number, const json_t *object, const char *key, struct error *err)
+static int task_request_read_number(uint32_t *number, const json_t *object, const char *key,
+                                    struct error *err)
 {
     const json_t *value = json_object_get(object, key);
     json_int_t n = json_integer_value(value);
@@ -104,8 +105,8 @@ static int read_ask(struct task_request *ask, const json_t *value, struct error 
         return error_set(err, "there is no such question");
     ask->kind = (enum task_request_kind)kind;
     ask->aloud = json_is_true(json_object_get(value, "aloud"));
-    if (read_number(&ask->app, value, "app", err) < 0 ||
-        read_number(&ask->rank, value, "rank", err) < 0 ||
+    if (task_request_read_number(&ask->app, value, "app", err) < 0 ||
+        task_request_read_number(&ask->rank, value, "rank", err) < 0 ||
         read_text(&ask->name, value, "name", err) < 0 ||
         read_text(&ask->port, value, "port", err) < 0)
         return -1;
@@ -243,7 +244,7 @@ int task_answer_from_json(struct task_answer *answer, const json_t *value, struc
                                    .full = json_is_true(json_object_get(value, "full"))};
     if (json_is_object(value) && read_text(&answer->refusal, value, "refusal", err) == 0 &&
         read_text(&answer->port, value, "port", err) == 0 &&
-        read_number(&answer->group, value, "group", err) == 0 &&
+        task_request_read_number(&answer->group, value, "group", err) == 0 &&
         read_failed(answer, json_object_get(value, "failed"), err) == 0 &&
         read_dead(answer, json_object_get(value, "dead"), err) == 0)
         return 0;

@@ -36,7 +36,8 @@ void task_table_free(struct mapped *mapped)
     free(mapped);
 }
 
-static void add_group(struct mapped *mapped, uint32_t first, struct taskmap *map, json_t *hosts)
+static void task_table_add_group(struct mapped *mapped, uint32_t first, struct taskmap *map,
+                                 json_t *hosts)
 {
     mapped->groups = mem_resize(mapped->groups, mapped->count + 1, sizeof(*mapped->groups));
     mapped->groups[mapped->count++] = (struct mapped_group){first, map, json_incref(hosts)};
@@ -58,7 +59,7 @@ int task_table_add(struct mapped *mapped, json_t *value, int where, struct error
             mapped->program = mem_copy_text(program);
         mapped->ntasks = (uint32_t)(first + ntasks);
         if (where)
-            add_group(mapped, (uint32_t)first, map, hosts);
+            task_table_add_group(mapped, (uint32_t)first, map, hosts);
         else
             taskmap_free(map);
     }

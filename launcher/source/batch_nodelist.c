@@ -155,7 +155,7 @@ int batch_slurm_counts(struct hostfile *hosts, const char *counts, struct error 
 /* ---- files and pairs ---- */
 
 /* The next word of *rest, which is cut up; NULL behind the last. */
-static char *word_next(char **rest)
+static char *batch_nodelist_word_next(char **rest)
 {
     char *word;
     do
@@ -167,7 +167,7 @@ static char *word_next(char **rest)
 /* A line of blank-separated words: a host, and where there is a count in the second place, that. */
 static int line_read(struct hostfile *file, char *line, bool counted, struct error *err)
 {
-    const char *host = word_next(&line), *second = word_next(&line);
+    const char *host = batch_nodelist_word_next(&line), *second = batch_nodelist_word_next(&line);
     uint32_t count = 1;
     if (!host)
         return 0;
@@ -214,8 +214,8 @@ struct hostfile *batch_pairs(const char *text, struct error *err)
     struct hostfile *file = mem_alloc(sizeof(*file));
     char *copy = mem_copy_text(text), *rest = copy;
     int rc = 0;
-    for (const char *host; rc == 0 && (host = word_next(&rest));) {
-        const char *digits = word_next(&rest);
+    for (const char *host; rc == 0 && (host = batch_nodelist_word_next(&rest));) {
+        const char *digits = batch_nodelist_word_next(&rest);
         uint32_t count;
         if (!digits)
             rc = error_set(err, "the count is missing behind \"%.80s\"", host);

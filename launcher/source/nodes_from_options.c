@@ -367,8 +367,8 @@ static char *property_names(const struct rset *R)
 }
 
 /* Why a property that is asked for is not there. */
-static void say_unknown(struct buf *out, const struct node_list *nodes, const struct rset *R,
-                        const char *name)
+static void nodes_from_options_say_unknown(struct buf *out, const struct node_list *nodes,
+                                           const struct rset *R, const char *name)
 {
     struct excerpt shown = excerpt(name, strlen(name));
     buf_printf(out, "no node of %s has the property %s", nodes->source, shown.text);
@@ -381,12 +381,12 @@ static void say_unknown(struct buf *out, const struct node_list *nodes, const st
     free(names);
 }
 
-static int refuse(const struct node_list *nodes, const struct rset *R, const char *text,
-                  const char *unknown, struct error *err)
+static int nodes_from_options_refuse(const struct node_list *nodes, const struct rset *R,
+                                     const char *text, const char *unknown, struct error *err)
 {
     struct buf why = BUF_INIT;
     if (unknown)
-        say_unknown(&why, nodes, R, unknown);
+        nodes_from_options_say_unknown(&why, nodes, R, unknown);
     else
         buf_printf(&why, "no node of %s is so", nodes->source);
     error_usage(err, "--requires %s: %s", excerpt(text, strlen(text)).text, buf_text(&why));
@@ -408,11 +408,11 @@ int node_list_require(struct node_list *nodes, const struct rset *R, const char 
         drop[i] = drop[i] || !idset_has(match, nodes->list[i].target);
         any = any || !drop[i];
     }
-    int rc = any ? 0 : refuse(nodes, R, constraint, unknown, err);
+    int rc = any ? 0 : nodes_from_options_refuse(nodes, R, constraint, unknown, err);
     if (any && unknown) {
         struct buf text = BUF_INIT;
         buf_add_text(&text, "--requires: ");
-        say_unknown(&text, nodes, R, unknown);
+        nodes_from_options_say_unknown(&text, nodes, R, unknown);
         nodes->note = buf_take_text(&text);
     }
     idset_free(match);

@@ -22,12 +22,14 @@ static void add_padded_rank(struct buf *out, const struct filename_template_fiel
     buf_printf(out, "%0*u", template_width(fields->ntasks), fields->rank);
 }
 
-static void add_host(struct buf *out, const struct filename_template_fields *fields)
+static void filename_template_add_host(struct buf *out,
+                                       const struct filename_template_fields *fields)
 {
     buf_add_text(out, fields->host ? fields->host : "");
 }
 
-static void add_node(struct buf *out, const struct filename_template_fields *fields)
+static void filename_template_add_node(struct buf *out,
+                                       const struct filename_template_fields *fields)
 {
     buf_printf(out, "%u", fields->node);
 }
@@ -46,8 +48,12 @@ static void add_percent(struct buf *out, const struct filename_template_fields *
 static const struct template_word {
     char letter;
     void (*add)(struct buf *out, const struct filename_template_fields *fields);
-} template_words[] = {{'r', add_rank}, {'R', add_padded_rank}, {'h', add_host},
-                      {'n', add_node}, {'p', add_program},     {'%', add_percent}};
+} template_words[] = {{'r', add_rank},
+                      {'R', add_padded_rank},
+                      {'h', filename_template_add_host},
+                      {'n', filename_template_add_node},
+                      {'p', add_program},
+                      {'%', add_percent}};
 
 #define TEMPLATE_WORDS (sizeof(template_words) / sizeof(template_words[0]))
 

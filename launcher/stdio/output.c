@@ -29,7 +29,7 @@ struct output {
 static const char *const output_options[] = {"--output", "--error"};
 static const char *const output_names[] = {"stdout", "stderr"};
 
-static int check_directory(const char *path, struct error *err)
+static int output_check_directory(const char *path, struct error *err)
 {
     struct stat info;
     if (stat(path, &info) < 0 && errno == ENOENT)
@@ -68,7 +68,7 @@ int output_check_template(const char *text, bool make_dirs, struct error *err)
     while (len && (text[len - 1] != '/' || (make_dirs && is_missing(text, len))))
         len--;
     char *directory = len ? mem_format("%.*s", (int)len, text) : mem_copy_text(".");
-    int result = check_directory(directory, err);
+    int result = output_check_directory(directory, err);
     free(directory);
     return result;
 }

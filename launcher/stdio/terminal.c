@@ -11,7 +11,7 @@
 
 #define PIECE 65536 /* bytes of a long text that are made printable at a time */
 
-static int write_all(int fd, const char *bytes, size_t len)
+static int terminal_write_all(int fd, const char *bytes, size_t len)
 {
     while (len) {
         ssize_t n = write(fd, bytes, len);
@@ -49,7 +49,7 @@ int terminal_print(int fd, const char *text, size_t len)
     while (len && !failed) {
         size_t piece = len < PIECE ? len : PIECE - unfinished(text, PIECE);
         printable_add(&shown, text, piece, PRINTABLE_LINES);
-        failed = write_all(fd, buf_bytes(&shown), shown.len);
+        failed = terminal_write_all(fd, buf_bytes(&shown), shown.len);
         buf_clear(&shown);
         text += piece;
         len -= piece;
@@ -74,7 +74,7 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t len)
     return failed ? 0 : (ssize_t)len;
 }
 
-static int stream_close(void *cookie)
+static int terminal_stream_close(void *cookie)
 {
     struct stream *stream = cookie;
     int failed = terminal_print(stream->fd, buf_bytes(&stream->held), stream->held.len);
@@ -88,8 +88,9 @@ FILE *terminal_stream(int fd)
 {
     struct stream *stream = mem_array(1, sizeof(*stream));
     stream->fd = fd;
-    FILE *file = fopencookie(stream, "w",
-                             (cookie_io_functions_t){.write = stream_write, .close = stream_close});
+    FILE *file =
+        fopencookie(stream, "w",
+                    (cookie_io_functions_t){.write = stream_write, .close = terminal_stream_close});
     if (!file)
         free(stream);
     return file;

@@ -96,7 +96,7 @@ static void variables_add(struct task_environment *vars, char *const *entries)
     vars->list[vars->at] = NULL;
 }
 
-static size_t count_words(char *const *words)
+static size_t task_environment_count_words(char *const *words)
 {
     size_t count = 0;
     while (words[count])
@@ -149,7 +149,7 @@ void task_environment_fill(struct task_environment *vars,
     buf_clear(&vars->text);
     buf_reserve(&vars->text,
                 16384 + variables_length(part->pmi_env) + variables_length(source->threads));
-    size_t room = part->count + TASK_VARIABLES + count_words(source->pmix) + 1;
+    size_t room = part->count + TASK_VARIABLES + task_environment_count_words(source->pmix) + 1;
     if (vars->room < room) {
         vars->room = room;
         vars->list = mem_resize(vars->list, vars->room, sizeof(char *));

@@ -74,8 +74,8 @@ static bool same_kind(uint32_t number, const void *arg)
 }
 
 /* The kind of these features, which may be new. */
-static struct tpres_kind *find_kind(struct tpres_kinds *kinds, struct hash_table *table,
-                                    struct tpres_kind features)
+static struct tpres_kind *node_kinds_find_kind(struct tpres_kinds *kinds, struct hash_table *table,
+                                               struct tpres_kind features)
 {
     struct tpres_kinds wanted = {.list = &features};
     const struct tpres_kinds *both[2] = {kinds, &wanted};
@@ -104,11 +104,11 @@ int tpres_kinds_read(const struct rset *R, struct tpres_kinds *kinds, struct err
     uint32_t *properties = number_properties(R);
     for (size_t i = 0; i < R->nnodes; i++) {
         const struct rset_node *node = &R->nodes[i];
-        struct tpres_kind *kind =
-            find_kind(kinds, &table,
-                      (struct tpres_kind){.children = node->children,
-                                          .tree = scheduling_find(kinds->localities, node->rank),
-                                          .properties = properties[i]});
+        struct tpres_kind *kind = node_kinds_find_kind(
+            kinds, &table,
+            (struct tpres_kind){.children = node->children,
+                                .tree = scheduling_find(kinds->localities, node->rank),
+                                .properties = properties[i]});
         idset_add(kind->ranks, node->rank);
         hostlist_append(kind->hosts, node->host);
     }

@@ -11,37 +11,37 @@
 #include "launcher/options/options.h"
 #include "launcher/stdio/terminal.h"
 
-static void complain(const char *text)
+static void tpres_complain(const char *text)
 {
     terminal_complain("tpres", text, strlen(text));
 }
 
-static int refuse(const struct tpres_call *call, struct error *err, int status)
+static int tpres_refuse(const struct tpres_call *call, struct error *err, int status)
 {
-    complain(error_text(err));
+    tpres_complain(error_text(err));
     if (status == 2) {
         char *hint = call->method ? mem_format("'tpres %s --help' says more", call->method->name)
                                   : mem_copy_text("'tpres --help' lists the methods");
-        complain(hint);
+        tpres_complain(hint);
         free(hint);
     }
     error_clear(err);
     return status;
 }
 
-static int print_and_free(char *text)
+static int tpres_print_and_free(char *text)
 {
     int failed = text ? terminal_print(STDOUT_FILENO, text, strlen(text)) : ENOMEM;
     free(text);
     return failed != 0;
 }
 
-static int run(struct tpres_call *call)
+static int tpres_run(struct tpres_call *call)
 {
     struct error err = ERROR_INIT;
     call->out = terminal_stream(STDOUT_FILENO);
     if (!call->out)
-        return error_set(&err, "out of memory"), refuse(call, &err, 1);
+        return error_set(&err, "out of memory"), tpres_refuse(call, &err, 1);
     int status = call->method->run(call, &err);
     if (status < 0)
         status = err.kind == ERROR_USAGE ? 2 : 1;
@@ -51,7 +51,7 @@ static int run(struct tpres_call *call)
     lost = fclose(call->out) != 0 || lost;
     if (status == 0 && lost)
         status = 1, error_set(&err, "stdout: cannot write: %s", reason);
-    return status ? refuse(call, &err, status) : 0;
+    return status ? tpres_refuse(call, &err, status) : 0;
 }
 
 int main(int argc, char *argv[])
@@ -60,13 +60,13 @@ int main(int argc, char *argv[])
     struct tpres_call call = {0};
     int status;
     if (argc > 1 && strcmp(argv[1], "--version") == 0)
-        return print_and_free(options_version());
+        return tpres_print_and_free(options_version());
     if (tpres_scan(argv + 1, &call, &err) < 0)
-        status = refuse(&call, &err, 2);
+        status = tpres_refuse(&call, &err, 2);
     else if (tpres_value(&call, TPRES_HELP))
-        status = print_and_free(tpres_help(call.method));
+        status = tpres_print_and_free(tpres_help(call.method));
     else
-        status = run(&call);
+        status = tpres_run(&call);
     tpres_call_clear(&call);
     return status;
 }

@@ -13,7 +13,7 @@ struct question {
     struct constraint *constraint; /* or NULL */
 };
 
-static struct request *read_request(const char *text, struct error *err)
+static struct request *tpres_alloc_read_request(const char *text, struct error *err)
 {
     struct shape *shape = shape_decode(text, err);
     struct request *request = shape ? request_from_shape(shape, err) : NULL;
@@ -55,7 +55,7 @@ static int read_held(struct tpres_call *call, struct rset **held, struct error *
 static int read_question(struct tpres_call *call, struct question *question, struct error *err)
 {
     const char *requires = tpres_value(call, TPRES_REQUIRES);
-    question->request = read_request(call->words[0], err);
+    question->request = tpres_alloc_read_request(call->words[0], err);
     if (!question->request)
         return -1;
     if (requires && !(question->constraint = constraint_decode(requires, err)))

@@ -33,8 +33,8 @@ static enum tpres_option find_option(const struct tpres_method *method, const ch
     return TPRES_NOPTIONS;
 }
 
-static int say_unknown(const struct tpres_method *method, const char *word, const char *name,
-                       size_t len, struct error *err)
+static int tpres_command_say_unknown(const struct tpres_method *method, const char *word,
+                                     const char *name, size_t len, struct error *err)
 {
     const char *names[TPRES_NOPTIONS + 1];
     size_t n = 0;
@@ -57,7 +57,8 @@ static void add_given(struct tpres_call *call, enum tpres_option option, const c
 }
 
 /* words[*at] begins with a dash; *at becomes the last word that was taken. */
-static int scan_option(struct tpres_call *call, char *const *words, size_t *at, struct error *err)
+static int tpres_command_scan_option(struct tpres_call *call, char *const *words, size_t *at,
+                                     struct error *err)
 {
     const char *word = words[*at];
     bool is_long = word[1] == '-';
@@ -68,12 +69,12 @@ static int scan_option(struct tpres_call *call, char *const *words, size_t *at, 
     bool one_dash =
         !is_long && whole > 1 && find_option(call->method, name, whole) < TPRES_NOPTIONS;
     if (option == TPRES_NOPTIONS || one_dash || (is_long && len < 2))
-        return say_unknown(call->method, word, name, whole, err);
+        return tpres_command_say_unknown(call->method, word, name, whole, err);
     const struct tpres_option_row *row = &tpres_options[option];
     if (name[len])
         value = name + len + is_long;
     if (value && !row->argument && !is_long)
-        return say_unknown(call->method, word, name, whole, err);
+        return tpres_command_say_unknown(call->method, word, name, whole, err);
     if (value && !row->argument)
         return error_usage(err, "--%s takes no value", row->name);
     if (!value && row->argument)
@@ -171,7 +172,7 @@ int tpres_scan(char *const *words, struct tpres_call *call, struct error *err)
             options = false;
         else if (!options || word[0] != '-' || !word[1])
             call->words[call->nwords++] = word;
-        else if (scan_option(call, words, &at, err) < 0)
+        else if (tpres_command_scan_option(call, words, &at, err) < 0)
             return -1;
     }
     return check_operands(call, err);

@@ -13,8 +13,8 @@
 #include "launcher/spec/field_words.h"
 #include "launcher/tpres/tpres.h"
 
-static int read_file(struct tpres_call *call, const char *path, const char *name, size_t most,
-                     struct buf *text, struct error *err)
+static int tpres_io_read_file(struct tpres_call *call, const char *path, const char *name,
+                              size_t most, struct buf *text, struct error *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     if (is_stdin && call->stdin_read)
@@ -38,7 +38,7 @@ struct rset *tpres_read(struct tpres_call *call, const char *path, struct error 
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
     char *name = file_text_name("R file", path);
-    if (read_file(call, path, name, RSET_MAX_TEXT, &text, err) == 0) {
+    if (tpres_io_read_file(call, path, name, RSET_MAX_TEXT, &text, err) == 0) {
         R = decode(&text, err);
         if (!R)
             error_prefix(err, "%s", name);

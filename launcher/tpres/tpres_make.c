@@ -32,7 +32,7 @@ struct making {
 
 /* ---- hosts ---- */
 
-static struct hostfile *read_hostfile(const char *path, struct error *err)
+static struct hostfile *tpres_make_read_hostfile(const char *path, struct error *err)
 {
     struct buf text = BUF_INIT;
     struct hostfile *file = NULL;
@@ -44,7 +44,8 @@ static struct hostfile *read_hostfile(const char *path, struct error *err)
     return file;
 }
 
-static struct hostfile *read_hosts(const char *option, const char *text, struct error *err)
+static struct hostfile *tpres_make_read_hosts(const char *option, const char *text,
+                                              struct error *err)
 {
     struct hostfile *file = hostfile_from_hostlist(text, err);
     if (!file)
@@ -103,8 +104,8 @@ static void add_localities(struct making *making, const struct topo *topo,
     free(text);
 }
 
-static int add_node(struct making *making, const char *host, const struct idset *cores,
-                    const struct idset *gpus, struct idset *ranks, struct error *err)
+static int tpres_make_add_node(struct making *making, const char *host, const struct idset *cores,
+                               const struct idset *gpus, struct idset *ranks, struct error *err)
 {
     uint32_t rank = (uint32_t)making->R->nnodes;
     if (idset_empty(cores))
@@ -124,7 +125,7 @@ static int add_alike(struct making *making, const struct node_list *nodes, const
     struct idset *ranks = idset_new();
     int rc = check_amounts(making, all, there, err);
     for (size_t i = 0; i < nodes->count && rc == 0; i++)
-        rc = add_node(making, nodes->list[i].host, cores, gpus, ranks, err);
+        rc = tpres_make_add_node(making, nodes->list[i].host, cores, gpus, ranks, err);
     if (rc == 0)
         add_localities(making, topo, ranks, cores, gpus);
     idset_free(ranks);
@@ -178,7 +179,7 @@ static int add_counted(struct making *making, const struct node_list *nodes, str
                 error_usage(err, "%s: how many cores it has is not known: --cores N, or --topology",
                             node->host);
         else
-            rc = add_node(making, node->host, cores, gpus, ranks, err);
+            rc = tpres_make_add_node(making, node->host, cores, gpus, ranks, err);
         idset_free(cores);
     }
     idset_free(ranks);
@@ -209,7 +210,7 @@ static struct topo *load_topology(const char *description, struct error *err)
 static struct hostfile *hosts_of_spec(const char *spec, const char *description, struct error *err)
 {
     char *hosts = mem_copy_text_n(spec, (size_t)(description - spec) - 1);
-    struct hostfile *file = read_hosts("--topology", hosts, err);
+    struct hostfile *file = tpres_make_read_hosts("--topology", hosts, err);
     free(hosts);
     return file;
 }
@@ -247,7 +248,8 @@ static int check_hosts(const struct rset *R, struct error *err)
     return rc;
 }
 
-static int add_all(struct making *making, const struct node_list *named, struct error *err)
+static int tpres_make_add_all(struct making *making, const struct node_list *named,
+                              struct error *err)
 {
     const char *spec;
     size_t count = 0;
@@ -324,11 +326,11 @@ static int add_properties(struct making *making, struct error *err)
 
 /* ---- make ---- */
 
-static int make(struct making *making, const struct node_list *named, struct error *err)
+static int tpres_make_make(struct making *making, const struct node_list *named, struct error *err)
 {
     if (tpres_amount_decode(making->call, TPRES_CORES, false, &making->cores, err) < 0 ||
         tpres_amount_decode(making->call, TPRES_GPUS, true, &making->gpus, err) < 0 ||
-        add_all(making, named, err) < 0 || add_properties(making, err) < 0)
+        tpres_make_add_all(making, named, err) < 0 || add_properties(making, err) < 0)
         return -1;
     if (making->children)
         making->R->scheduling =
@@ -363,7 +365,8 @@ static struct node_list *read_named(const struct tpres_call *call, size_t *count
         err->kind = ERROR_USAGE;
         return NULL;
     }
-    struct hostfile *file = hosts ? read_hosts("--hosts", hosts, err) : read_hostfile(path, err);
+    struct hostfile *file =
+        hosts ? tpres_make_read_hosts("--hosts", hosts, err) : tpres_make_read_hostfile(path, err);
     struct node_list *nodes = file ? node_list_from_entries(file, mem_copy_text("make")) : NULL;
     hostfile_free(file);
     return nodes;
@@ -374,7 +377,7 @@ int tpres_make(struct tpres_call *call, struct error *err)
     struct making making = {.call = call, .R = rset_new()};
     size_t count;
     struct node_list *named = read_named(call, &count, err);
-    int rc = count && !named ? -1 : make(&making, named, err);
+    int rc = count && !named ? -1 : tpres_make_make(&making, named, err);
     if (rc < 0) {
         rset_free(making.R);
         making.R = NULL;

@@ -169,7 +169,8 @@ static int check_chosen(const struct tpres_call *call, const struct rset *some, 
                      some->nnodes == 1 ? "" : "s", some->nnodes == 1 ? "matches" : "match");
 }
 
-static struct rset *choose(const struct tpres_call *call, const struct rset *R, struct error *err)
+static struct rset *tpres_sets_choose(const struct tpres_call *call, const struct rset *R,
+                                      struct error *err)
 {
     struct choice choice;
     struct rset *some = NULL;
@@ -213,7 +214,7 @@ static struct rset *pare(const struct tpres_call *call, struct rset *R, struct e
 int tpres_select(struct tpres_call *call, struct error *err)
 {
     struct rset *R = tpres_read_operand(call, err);
-    struct rset *some = R ? choose(call, R, err) : NULL;
+    struct rset *some = R ? tpres_sets_choose(call, R, err) : NULL;
     rset_free(R);
     if (tpres_value(call, TPRES_CORES) || tpres_value(call, TPRES_GPUS))
         some = pare(call, some, err);

@@ -321,8 +321,8 @@ static void say_set(struct buf *out, const char *noun, const struct idset *there
     idset_free(ours);
 }
 
-static void say_line(struct picture *picture, uint32_t domain, const struct idset *cores,
-                     const struct idset *gpus)
+static void tpres_show_say_line(struct picture *picture, uint32_t domain, const struct idset *cores,
+                                const struct idset *gpus)
 {
     struct buf has = BUF_INIT;
     if (picture->lines++ >= MAX_LINES)
@@ -354,7 +354,7 @@ static void draw_domain(struct picture *picture, uint32_t domain)
         draw_domain(picture, i);
     }
     if (here->end == domain + 1 || !idset_empty(cores) || !idset_empty(gpus))
-        say_line(picture, domain, cores, gpus);
+        tpres_show_say_line(picture, domain, cores, gpus);
     idset_free(cores);
     idset_free(gpus);
 }

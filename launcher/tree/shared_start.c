@@ -114,7 +114,7 @@ static size_t short_length(const char *name)
     return strcspn(name, ".");
 }
 
-static bool is_called(const struct child *child, const char *host, bool exactly)
+static bool shared_start_is_called(const struct child *child, const char *host, bool exactly)
 {
     size_t len = short_length(host);
     if (exactly)
@@ -124,12 +124,12 @@ static bool is_called(const struct child *child, const char *host, bool exactly)
 
 /* The one of this name; NULL: none, or several. A host may know its own name without the domain that
  * the list of hosts has, or with one that the list has not. */
-static struct child *start_find(const struct shared_start *start, const char *host)
+static struct child *shared_start_find(const struct shared_start *start, const char *host)
 {
     struct child *found = NULL;
     for (int exactly = 1; exactly >= 0 && !found; exactly--) {
         for (size_t i = 0; i < start->count; i++) {
-            if (!is_called(start->children[i], host, exactly))
+            if (!shared_start_is_called(start->children[i], host, exactly))
                 continue;
             if (found)
                 return NULL;
@@ -142,7 +142,7 @@ static struct child *start_find(const struct shared_start *start, const char *ho
 static void start_arrived(void *arg, int fd, const char *host)
 {
     struct shared_start *start = arg;
-    struct child *child = start_find(start, host);
+    struct child *child = shared_start_find(start, host);
     if (!child)
         buf_printf(&start->words, "%san agent connected from %.80s, which is none of these hosts",
                    start->words.len ? "; " : "", host);
@@ -215,7 +215,7 @@ static void start_exited(struct ev_loop *loop, ev_child *watcher, int events)
     free(why);
 }
 
-static void start_timer(struct ev_loop *loop, ev_timer *timer, int events)
+static void shared_start_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct shared_start *start = timer->data;
     (void)events;
@@ -268,7 +268,7 @@ struct shared_start *shared_start_new(const struct shared_start_owner *owner)
     struct shared_start *start = mem_alloc(sizeof(*start));
     start->owner = *owner;
     start->input = start->words_fd = -1;
-    ev_timer_init(&start->timer, start_timer, 0, 0);
+    ev_timer_init(&start->timer, shared_start_timer, 0, 0);
     start->timer.data = start;
     return start;
 }

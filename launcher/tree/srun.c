@@ -41,7 +41,7 @@ char **srun_command(const char *hosts, size_t count, const char *agent)
     return words;
 }
 
-static bool has_prefix(const char *text, const char *prefix)
+static bool srun_has_prefix(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -54,12 +54,12 @@ static bool is_for_srun(const char *entry)
         "SLURM_CLUSTERS=", "SLURM_JWT=",     "SLURM_HET_",          "SLURM_NODELIST=",
         "SLURM_SUBMIT_",   "SLURM_NETWORK=", "SLURM_CPU_FREQ_REQ=", "SLURM_ACCTG_FREQ=",
         "SLURM_PROFILE="};
-    if (has_prefix(entry, "SRUN_"))
+    if (srun_has_prefix(entry, "SRUN_"))
         return false;
-    if (!has_prefix(entry, "SLURM_"))
+    if (!srun_has_prefix(entry, "SLURM_"))
         return true;
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-        if (has_prefix(entry, kept[i]))
+        if (srun_has_prefix(entry, kept[i]))
             return true;
     return false;
 }

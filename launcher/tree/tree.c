@@ -30,7 +30,7 @@ struct tree {
     bool ending;
 };
 
-static void start_waiting(struct tree *tree);
+static void tree_start_waiting(struct tree *tree);
 
 /* It is up, or gone: the next has its turn. */
 static void has_reached(struct tree *tree, struct child *child)
@@ -40,12 +40,12 @@ static void has_reached(struct tree *tree, struct child *child)
     child->reaching = false;
     tree->reaching--;
     tree->sharing -= child->start != NULL;
-    start_waiting(tree);
+    tree_start_waiting(tree);
 }
 
 /* ---- what children report ---- */
 
-static void on_frame(void *arg, struct child *child, const struct frame *frame)
+static void tree_on_frame(void *arg, struct child *child, const struct frame *frame)
 {
     struct tree *tree = arg;
     if (child->reaching && child->stage == STAGE_UP) {
@@ -57,7 +57,7 @@ static void on_frame(void *arg, struct child *child, const struct frame *frame)
     tree->ops->frame(tree->arg, child->number, frame);
 }
 
-static void on_room(void *arg)
+static void tree_on_room(void *arg)
 {
     struct tree *tree = arg;
     tree->ops->room(tree->arg);
@@ -146,8 +146,8 @@ struct tree *tree_new(struct ev_loop *loop, const struct bootstrap *boot,
     tree->boot = boot;
     tree->ops = ops;
     tree->arg = arg;
-    tree->owner = (struct child_owner){loop,    boot,         tree,    on_frame, on_room,
-                                       on_note, on_unreached, on_lost, on_gone,  on_here};
+    tree->owner = (struct child_owner){loop,    boot,         tree,    tree_on_frame, tree_on_room,
+                                       on_note, on_unreached, on_lost, on_gone,       on_here};
     return tree;
 }
 
@@ -164,7 +164,7 @@ static void know_nodes(struct tree *tree, const struct idset *nodes, uint32_t ch
     tree->child_of[node] = child;
 }
 
-static bool is_shared(const struct start_queue_group *group)
+static bool tree_is_shared(const struct start_queue_group *group)
 {
     const struct tree_target *target = &group->list->targets[group->first];
     return target->together && !target->here;
@@ -191,7 +191,7 @@ static void tree_add(struct tree *tree, struct shared_start **start,
     tree->children[tree->count] = child;
     tree->pids[tree->count] = child->pid;
     tree->reaching += child->reaching;
-    if (is_shared(group)) {
+    if (tree_is_shared(group)) {
         if (!*start)
             *start = tree_add_start(tree);
         shared_start_add(*start, child);
@@ -202,7 +202,7 @@ static void tree_add(struct tree *tree, struct shared_start **start,
 }
 
 /* Nothing has come up for so long that nothing is likely to. */
-static void give_up(struct tree *tree, const struct start_queue_group *group)
+static void tree_give_up(struct tree *tree, const struct start_queue_group *group)
 {
     char *text =
         mem_format("not tried, since no host has answered for %.3g s", tree->boot->start_timeout);
@@ -226,10 +226,10 @@ static void give_up(struct tree *tree, const struct start_queue_group *group)
 static bool is_turn(const struct tree *tree, const struct shared_start *start)
 {
     const struct start_queue_group *next = start_queue_next(&tree->waiting);
-    return next && (start || !is_shared(next) || tree->sharing <= tree->boot->fanout / 2);
+    return next && (start || !tree_is_shared(next) || tree->sharing <= tree->boot->fanout / 2);
 }
 
-static void start_waiting(struct tree *tree)
+static void tree_start_waiting(struct tree *tree)
 {
     struct shared_start *start = NULL;
     struct start_queue_group group;
@@ -239,7 +239,7 @@ static void start_waiting(struct tree *tree)
             tree_add(tree, &start, &group);
             continue;
         }
-        give_up(tree, &group);
+        tree_give_up(tree, &group);
         target_list_free(group.list);
     }
     if (start)
@@ -269,7 +269,7 @@ void tree_start(struct tree *tree, const struct tree_target *targets, size_t cou
         at += size;
     }
     target_list_free(list);
-    start_waiting(tree);
+    tree_start_waiting(tree);
 }
 
 void tree_free(struct tree *tree)

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 
-static json_t *text_or_null(const char *text)
+static json_t *welcome_text_or_null(const char *text)
 {
     return text ? json_string(text) : json_null();
 }
@@ -14,9 +14,10 @@ json_t *tree_targets_to_json(const struct tree_target *targets, size_t count)
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
         const struct tree_target *target = &targets[i];
-        json_array_append_new(list, json_pack("[i, s, s, o, o, b]", (int)target->node, target->host,
-                                              target->login, text_or_null(target->cores),
-                                              text_or_null(target->digest), target->together));
+        json_array_append_new(list,
+                              json_pack("[i, s, s, o, o, b]", (int)target->node, target->host,
+                                        target->login, welcome_text_or_null(target->cores),
+                                        welcome_text_or_null(target->digest), target->together));
     }
     return list;
 }

@@ -52,7 +52,7 @@ int PMI_Abort(int exit_code, const char error_msg[])
 }
 
 /* Hand out one number of the session. */
-static int get_number(int *to, const int *from)
+static int libpmi_get_number(int *to, const int *from)
 {
     if (!to)
         return PMI_ERR_INVALID_ARG;
@@ -65,27 +65,27 @@ static int get_number(int *to, const int *from)
 
 int PMI_Get_size(int *size)
 {
-    return get_number(size, &pmi_session.size);
+    return libpmi_get_number(size, &pmi_session.size);
 }
 
 int PMI_Get_rank(int *rank)
 {
-    return get_number(rank, &pmi_session.rank);
+    return libpmi_get_number(rank, &pmi_session.rank);
 }
 
 int PMI_KVS_Get_name_length_max(int *length)
 {
-    return get_number(length, &pmi_session.name_max);
+    return libpmi_get_number(length, &pmi_session.name_max);
 }
 
 int PMI_KVS_Get_key_length_max(int *length)
 {
-    return get_number(length, &pmi_session.key_max);
+    return libpmi_get_number(length, &pmi_session.key_max);
 }
 
 int PMI_KVS_Get_value_length_max(int *length)
 {
-    return get_number(length, &pmi_session.value_max);
+    return libpmi_get_number(length, &pmi_session.value_max);
 }
 
 int PMI_Get_id_length_max(int *length)
@@ -194,7 +194,7 @@ static int check_kvs(const char *kvsname)
 }
 
 /* RFC 13: word, visible characters less '='. */
-static int check_key(const char *key)
+static int libpmi_check_key(const char *key)
 {
     if (!key || !*key)
         return PMI_ERR_INVALID_KEY;
@@ -222,7 +222,7 @@ int PMI_KVS_Put(const char kvsname[], const char key[], const char value[])
         return rc;
     rc = check_kvs(kvsname);
     if (!rc)
-        rc = check_key(key);
+        rc = libpmi_check_key(key);
     if (!rc)
         rc = check_value(value);
     return session_leave(rc ? rc : session_put(key, value));
@@ -243,7 +243,7 @@ int PMI_KVS_Get(const char kvsname[], const char key[], char value[], int length
         return rc;
     rc = check_kvs(kvsname);
     if (!rc)
-        rc = check_key(key);
+        rc = libpmi_check_key(key);
     if (!rc && !value)
         rc = PMI_ERR_INVALID_VAL;
     if (!rc)

@@ -53,7 +53,7 @@ int PMI2_Abort(int flag, const char msg[])
 }
 
 /* Hand out one number of the session. */
-static int get_number(int *to, const int *from)
+static int libpmi2_get_number(int *to, const int *from)
 {
     if (!to)
         return PMI2_ERR_INVALID_ARG;
@@ -66,12 +66,12 @@ static int get_number(int *to, const int *from)
 
 int PMI2_Job_GetRank(int *rank)
 {
-    return get_number(rank, &pmi2_session.rank);
+    return libpmi2_get_number(rank, &pmi2_session.rank);
 }
 
 int PMI2_Info_GetSize(int *size)
 {
-    return get_number(size, &pmi2_session.size);
+    return libpmi2_get_number(size, &pmi2_session.size);
 }
 
 int PMI2_Job_GetId(char jobid[], int jobid_size)
@@ -92,7 +92,7 @@ int PMI2_Job_GetId(char jobid[], int jobid_size)
     return session_pmi2_leave(rc ? rc : id ? PMI2_SUCCESS : PMI2_FAIL);
 }
 
-static int check_key(const char *key)
+static int libpmi2_check_key(const char *key)
 {
     if (!key || !*key)
         return PMI2_ERR_INVALID_KEY;
@@ -104,7 +104,7 @@ static int check_key(const char *key)
 
 static int check_pair(const char *key, const char *value)
 {
-    int rc = check_key(key);
+    int rc = libpmi2_check_key(key);
     if (rc)
         return rc;
     if (!value)
@@ -161,7 +161,7 @@ int PMI2_KVS_Get(const char *jobid, int src_pmi_id, const char key[], char value
                  int *vallen)
 {
     struct connection *conn = &pmi2_session.conn;
-    int rc = check_key(key);
+    int rc = libpmi2_check_key(key);
     if (!rc && (!value || maxvalue < 1 || !vallen))
         rc = PMI2_ERR_INVALID_ARG;
     if (!rc)
@@ -205,7 +205,7 @@ static int get_text(const char *command, struct pair *const *single, const char 
                     const char *wait, char *to, int room, int *found)
 {
     const char *value;
-    int rc = check_key(name);
+    int rc = libpmi2_check_key(name);
     if (!rc && (!to || room < 1 || !found))
         rc = PMI2_ERR_INVALID_ARG;
     if (!rc)

@@ -132,7 +132,8 @@ static bool are_texts(const char **texts, int count)
     return true;
 }
 
-static void add_pairs(const char *key, const char *val, const PMI2_keyval_t pairs[], int count)
+static void libpmi2_spawn_add_pairs(const char *key, const char *val, const PMI2_keyval_t pairs[],
+                                    int count)
 {
     for (int i = 0; i < count; i++) {
         connection_frame_text_at(&pmi2_session.conn, key, i, pairs[i].key);
@@ -148,7 +149,7 @@ struct part {
     const PMI2_keyval_t *info;
 };
 
-static void add_part(const struct part *part)
+static void libpmi2_spawn_add_part(const struct part *part)
 {
     struct connection *conn = &pmi2_session.conn;
     connection_frame_text(conn, "subcmd", part->cmd);
@@ -157,11 +158,11 @@ static void add_part(const struct part *part)
     for (int i = 0; i < part->argc; i++)
         connection_frame_text_at(conn, "argv", i, part->argv[i]);
     connection_frame_int(conn, "infokeycount", part->ninfo);
-    add_pairs("infokey", "infoval", part->info, part->ninfo);
+    libpmi2_spawn_add_pairs("infokey", "infoval", part->info, part->ninfo);
 }
 
 /* errcodes=0,1,...; what the reply does not say is the fate of the whole. */
-static void copy_errors(int errors[], int count, int rc, const char *text)
+static void libpmi2_spawn_copy_errors(int errors[], int count, int rc, const char *text)
 {
     for (int i = 0; errors && i < count; i++) {
         char *end = NULL;
@@ -171,8 +172,9 @@ static void copy_errors(int errors[], int count, int rc, const char *text)
     }
 }
 
-static struct part part_at(int i, const char *cmds[], int argcs[], const char **argvs[],
-                           const int maxprocs[], const int sizes[], const PMI2_keyval_t *vectors[])
+static struct part libpmi2_spawn_part_at(int i, const char *cmds[], int argcs[],
+                                         const char **argvs[], const int maxprocs[],
+                                         const int sizes[], const PMI2_keyval_t *vectors[])
 {
     return (struct part){
         .cmd = cmds[i],
@@ -184,7 +186,7 @@ static struct part part_at(int i, const char *cmds[], int argcs[], const char **
     };
 }
 
-static bool part_is_good(const struct part *part)
+static bool libpmi2_spawn_part_is_good(const struct part *part)
 {
     return part->cmd && part->maxprocs >= 1 && are_texts(part->argv, part->argc) &&
            are_pairs(part->info, part->ninfo);
@@ -200,27 +202,28 @@ int PMI2_Job_Spawn(int count, const char *cmds[], int argcs[], const char **argv
     if (count < 1 || !cmds || !maxprocs || !are_pairs(preput_keyval_vector, preput_keyval_size))
         return PMI2_ERR_INVALID_ARG;
     for (int i = 0; i < count; i++) {
-        struct part part =
-            part_at(i, cmds, argcs, argvs, maxprocs, info_keyval_sizes, info_keyval_vectors);
-        if (!part_is_good(&part) || __builtin_add_overflow(nprocs, part.maxprocs, &nprocs))
+        struct part part = libpmi2_spawn_part_at(i, cmds, argcs, argvs, maxprocs, info_keyval_sizes,
+                                                 info_keyval_vectors);
+        if (!libpmi2_spawn_part_is_good(&part) ||
+            __builtin_add_overflow(nprocs, part.maxprocs, &nprocs))
             return PMI2_ERR_INVALID_ARG;
     }
     int rc = session_pmi2_enter_wire("spawn");
     if (rc) {
-        copy_errors(errors, nprocs, rc, NULL);
+        libpmi2_spawn_copy_errors(errors, nprocs, rc, NULL);
         return rc;
     }
     connection_frame_int(&pmi2_session.conn, "ncmds", count);
     connection_frame_int(&pmi2_session.conn, "preputcount", preput_keyval_size);
-    add_pairs("ppkey", "ppval", preput_keyval_vector, preput_keyval_size);
+    libpmi2_spawn_add_pairs("ppkey", "ppval", preput_keyval_vector, preput_keyval_size);
     for (int i = 0; i < count; i++) {
-        struct part part =
-            part_at(i, cmds, argcs, argvs, maxprocs, info_keyval_sizes, info_keyval_vectors);
-        add_part(&part);
+        struct part part = libpmi2_spawn_part_at(i, cmds, argcs, argvs, maxprocs, info_keyval_sizes,
+                                                 info_keyval_vectors);
+        libpmi2_spawn_add_part(&part);
     }
     rc = session_pmi2_ask();
-    copy_errors(errors, nprocs, rc,
-                rc == PMI2_FAIL ? NULL : pmi2_value(&pmi2_session.reply, "errcodes"));
+    libpmi2_spawn_copy_errors(errors, nprocs, rc,
+                              rc == PMI2_FAIL ? NULL : pmi2_value(&pmi2_session.reply, "errcodes"));
     if (!rc && jobId && jobIdSize > 0)
         rc = copy_reply("jobid", jobId, jobIdSize);
     return session_pmi2_leave(rc);

@@ -80,7 +80,7 @@ static bool are_lines(const PMI_keyval_t pairs[], int count)
     return true;
 }
 
-static bool part_is_good(const struct part *part)
+static bool libpmi_spawn_part_is_good(const struct part *part)
 {
     if (!is_line(part->cmd) || !*part->cmd || part->maxprocs < 1 ||
         !are_lines(part->info, part->ninfo))
@@ -91,7 +91,7 @@ static bool part_is_good(const struct part *part)
     return true;
 }
 
-static void add_pairs(const char *name, const PMI_keyval_t pairs[], int count)
+static void libpmi_spawn_add_pairs(const char *name, const PMI_keyval_t pairs[], int count)
 {
     struct connection *conn = &pmi_session.conn;
     connection_add(conn, "%s_num=%d\n", name, count);
@@ -100,8 +100,8 @@ static void add_pairs(const char *name, const PMI_keyval_t pairs[], int count)
                        pairs[i].val);
 }
 
-static void add_part(const struct part *part, int total, int sofar, const PMI_keyval_t preput[],
-                     int npreput)
+static void libpmi_spawn_add_part(const struct part *part, int total, int sofar,
+                                  const PMI_keyval_t preput[], int npreput)
 {
     struct connection *conn = &pmi_session.conn;
     int argc = 0;
@@ -110,13 +110,13 @@ static void add_part(const struct part *part, int total, int sofar, const PMI_ke
     for (; part->argv && part->argv[argc]; argc++)
         connection_add(conn, "arg%d=%s\n", argc + 1, part->argv[argc]);
     connection_add(conn, "argcnt=%d\n", argc);
-    add_pairs("preput", preput, npreput);
-    add_pairs("info", part->info, part->ninfo);
+    libpmi_spawn_add_pairs("preput", preput, npreput);
+    libpmi_spawn_add_pairs("info", part->info, part->ninfo);
     connection_add(conn, "endcmd\n");
 }
 
 /* errcodes=0,0,1...; what the reply does not say is the fate of the whole. */
-static void copy_errors(int errors[], int count, int rc, const char *text)
+static void libpmi_spawn_copy_errors(int errors[], int count, int rc, const char *text)
 {
     for (int i = 0; errors && i < count; i++) {
         char *end = NULL;
@@ -126,8 +126,9 @@ static void copy_errors(int errors[], int count, int rc, const char *text)
     }
 }
 
-static struct part part_at(int i, const char *cmds[], const char **argvs[], const int maxprocs[],
-                           const int sizes[], const PMI_keyval_t *vectors[])
+static struct part libpmi_spawn_part_at(int i, const char *cmds[], const char **argvs[],
+                                        const int maxprocs[], const int sizes[],
+                                        const PMI_keyval_t *vectors[])
 {
     return (struct part){
         .cmd = cmds[i],
@@ -148,23 +149,25 @@ int PMI_Spawn_multiple(int count, const char *cmds[], const char **argvs[], cons
         return PMI_ERR_INVALID_ARG;
     for (int i = 0; i < count; i++) {
         struct part part =
-            part_at(i, cmds, argvs, maxprocs, info_keyval_sizesp, info_keyval_vectors);
-        if (!part_is_good(&part) || __builtin_add_overflow(nprocs, part.maxprocs, &nprocs))
+            libpmi_spawn_part_at(i, cmds, argvs, maxprocs, info_keyval_sizesp, info_keyval_vectors);
+        if (!libpmi_spawn_part_is_good(&part) ||
+            __builtin_add_overflow(nprocs, part.maxprocs, &nprocs))
             return PMI_ERR_INVALID_ARG;
     }
     int rc = session_enter_wire();
     if (rc) {
-        copy_errors(errors, nprocs, rc, NULL);
+        libpmi_spawn_copy_errors(errors, nprocs, rc, NULL);
         return rc;
     }
     for (int i = 0; i < count; i++) {
         struct part part =
-            part_at(i, cmds, argvs, maxprocs, info_keyval_sizesp, info_keyval_vectors);
-        add_part(&part, count, i + 1, preput_keyval_vector, preput_keyval_size);
+            libpmi_spawn_part_at(i, cmds, argvs, maxprocs, info_keyval_sizesp, info_keyval_vectors);
+        libpmi_spawn_add_part(&part, count, i + 1, preput_keyval_vector, preput_keyval_size);
     }
     rc = session_ask("spawn_result");
     bool heard = !pmi_session.conn.broken;
-    copy_errors(errors, nprocs, rc, heard ? pmi1_line_value(&pmi_session.reply, "errcodes") : NULL);
+    libpmi_spawn_copy_errors(errors, nprocs, rc,
+                             heard ? pmi1_line_value(&pmi_session.reply, "errcodes") : NULL);
     return session_leave(rc);
 }
 

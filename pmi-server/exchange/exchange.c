@@ -56,14 +56,14 @@ void exchange_free(struct exchange *exchange)
 
 /* ---- open rounds ---- */
 
-static struct round **bucket_of(const struct exchange *exchange, uint64_t id)
+static struct round **exchange_bucket_of(const struct exchange *exchange, uint64_t id)
 {
     return &exchange->buckets[id & (exchange->nbuckets - 1)];
 }
 
 static struct round *exchange_find(const struct exchange *exchange, uint64_t id)
 {
-    struct round *round = exchange->count ? *bucket_of(exchange, id) : NULL;
+    struct round *round = exchange->count ? *exchange_bucket_of(exchange, id) : NULL;
     while (round && round->id != id)
         round = round->next;
     return round;
@@ -71,7 +71,7 @@ static struct round *exchange_find(const struct exchange *exchange, uint64_t id)
 
 static void link_round(struct exchange *exchange, struct round *round)
 {
-    struct round **bucket = bucket_of(exchange, round->id);
+    struct round **bucket = exchange_bucket_of(exchange, round->id);
     round->next = *bucket;
     *bucket = round;
 }
@@ -118,7 +118,7 @@ static void exchange_remember(struct exchange *exchange, uint64_t id)
 
 static void exchange_close(struct exchange *exchange, struct round *round)
 {
-    struct round **at = bucket_of(exchange, round->id);
+    struct round **at = exchange_bucket_of(exchange, round->id);
     exchange_remember(exchange, round->id);
     while (*at != round)
         at = &(*at)->next;

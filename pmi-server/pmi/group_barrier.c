@@ -165,7 +165,7 @@ static void group_free(struct group_barrier *group)
 
 /* ---- those that are open ---- */
 
-static struct group_barrier **bucket_of(const struct groups *groups, uint64_t id)
+static struct group_barrier **group_barrier_bucket_of(const struct groups *groups, uint64_t id)
 {
     return &groups->buckets[hash_bits(id) & (groups->nbuckets - 1)];
 }
@@ -176,7 +176,7 @@ static void groups_grow(struct groups *groups)
     groups->nbuckets = groups->nbuckets ? groups->nbuckets * 2 : 16;
     groups->buckets = mem_array(groups->nbuckets, sizeof(*groups->buckets));
     for (struct group_barrier *group = groups->first; group; group = group->next) {
-        struct group_barrier **bucket = bucket_of(groups, group->barrier.id);
+        struct group_barrier **bucket = group_barrier_bucket_of(groups, group->barrier.id);
         group->chain = *bucket;
         *bucket = group;
     }
@@ -193,7 +193,7 @@ static void groups_add(struct groups *groups, struct group_barrier *group)
         groups_grow(groups);
         return;
     }
-    struct group_barrier **bucket = bucket_of(groups, group->barrier.id);
+    struct group_barrier **bucket = group_barrier_bucket_of(groups, group->barrier.id);
     group->chain = *bucket;
     *bucket = group;
 }
@@ -201,7 +201,7 @@ static void groups_add(struct groups *groups, struct group_barrier *group)
 void group_barrier_retire(struct pmi_server *server, struct group_barrier *group)
 {
     struct groups *groups = &server->groups;
-    struct group_barrier **at = bucket_of(groups, group->barrier.id);
+    struct group_barrier **at = group_barrier_bucket_of(groups, group->barrier.id);
     while (*at != group)
         at = &(*at)->chain;
     *at = group->chain;
@@ -223,7 +223,8 @@ void group_barriers_free(struct pmi_server *server)
 
 struct group_barrier *group_barrier_by_id(const struct pmi_server *server, uint64_t id)
 {
-    struct group_barrier *group = server->groups.count ? *bucket_of(&server->groups, id) : NULL;
+    struct group_barrier *group =
+        server->groups.count ? *group_barrier_bucket_of(&server->groups, id) : NULL;
     while (group && group->barrier.id != id)
         group = group->chain;
     return group;
@@ -232,7 +233,7 @@ struct group_barrier *group_barrier_by_id(const struct pmi_server *server, uint6
 static struct group_barrier *group_by_name(const struct pmi_server *server, const char *name)
 {
     struct group_barrier *group =
-        server->groups.count ? *bucket_of(&server->groups, name_hash(name)) : NULL;
+        server->groups.count ? *group_barrier_bucket_of(&server->groups, name_hash(name)) : NULL;
     while (group && strcmp(group->barrier.name, name) != 0)
         group = group->chain;
     return group;
@@ -344,7 +345,7 @@ uint32_t group_barrier_pack(const struct group_barrier *group, struct kvs *kvs, 
     return stamp;
 }
 
-static bool unpack_length(const char **at, const char *end, size_t *len)
+static bool group_barrier_unpack_length(const char **at, const char *end, size_t *len)
 {
     if (end - *at < 4)
         return false;
@@ -366,7 +367,7 @@ int group_barrier_take(const struct group_barrier *group, struct kvs *kvs, const
         if (strcmp(at, name) != 0)
             return error_set(err, "two groups of tasks go by one number: %s and %s", name, at);
         at = nul + 1;
-        if (!unpack_length(&at, end, &count))
+        if (!group_barrier_unpack_length(&at, end, &count))
             return error_set(err, "what the nodes said of a group's barrier is malformed");
         if (kvs_merge(kvs, at, count, err) < 0)
             return -1;

@@ -230,7 +230,7 @@ static int unpack_fail(const struct cursor *cursor, const char *what, struct err
                      (size_t)(cursor->at - cursor->start), (size_t)(cursor->end - cursor->start));
 }
 
-static int unpack_length(struct cursor *cursor, size_t *len, struct error *err)
+static int kvs_unpack_length(struct cursor *cursor, size_t *len, struct error *err)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 35; shift += 7) {
@@ -248,9 +248,9 @@ static int unpack_length(struct cursor *cursor, size_t *len, struct error *err)
     return unpack_fail(cursor, "a length has more than 32 bits", err);
 }
 
-static int unpack_text(struct cursor *cursor, const char **text, size_t *len, struct error *err)
+static int kvs_unpack_text(struct cursor *cursor, const char **text, size_t *len, struct error *err)
 {
-    if (unpack_length(cursor, len, err) < 0)
+    if (kvs_unpack_length(cursor, len, err) < 0)
         return -1;
     if (*len > UINT32_MAX)
         return unpack_fail(cursor, "a length has more than 32 bits", err);
@@ -278,8 +278,8 @@ int kvs_merge(struct kvs *kvs, const void *packed, size_t len, struct error *err
     const char *key = "", *value = "";
     size_t key_len = 0, value_len = 0;
     while (cursor.at < cursor.end) {
-        if (unpack_text(&cursor, &key, &key_len, err) < 0 ||
-            unpack_text(&cursor, &value, &value_len, err) < 0)
+        if (kvs_unpack_text(&cursor, &key, &key_len, err) < 0 ||
+            kvs_unpack_text(&cursor, &value, &value_len, err) < 0)
             return -1;
         kvs_merge_pair(kvs, key, key_len, value, value_len);
     }

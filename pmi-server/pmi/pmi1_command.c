@@ -83,7 +83,7 @@ void pmi1_got(struct pmi_client *client, const char *key, const char *value)
     connection_reply_bytes(client, "\n", 1);
 }
 
-static int run_get(struct request *request, struct error *err)
+static int pmi1_command_run_get(struct request *request, struct error *err)
 {
     struct pmi_client *client = request->client;
     const struct pmi1_field *key = request_field(request, "key", err);
@@ -107,7 +107,7 @@ static int run_get(struct request *request, struct error *err)
 }
 
 /* An empty key is put by MPICH's singletons; it is a key like any other. */
-static int run_put(struct request *request, struct error *err)
+static int pmi1_command_run_put(struct request *request, struct error *err)
 {
     struct pmi_client *client = request->client;
     const struct pmi1_field *key = request_field(request, "key", err);
@@ -171,7 +171,7 @@ static int run_init(struct request *request, struct error *err)
     return 0;
 }
 
-static int run_finalize(struct request *request, struct error *err)
+static int pmi1_command_run_finalize(struct request *request, struct error *err)
 {
     (void)err;
     struct pmi_client *client = request->client;
@@ -182,7 +182,7 @@ static int run_finalize(struct request *request, struct error *err)
 
 /* No reply, though RFC 13 has an empty line: MPICH's older client waits for one, complains about that
  * line, and exits with a status of its own. It waits until it is ended. */
-static int run_abort(struct request *request, struct error *err)
+static int pmi1_command_run_abort(struct request *request, struct error *err)
 {
     (void)err;
     struct pmi_client *client = request->client;
@@ -254,7 +254,7 @@ static int run_getbyidx(struct request *request, struct error *err)
 }
 
 /* A service is one word; what MPICH sends of a name with spaces are words without '='. */
-static int ask_name(struct request *request, enum pmi_name name, struct error *err)
+static int pmi1_command_ask_name(struct request *request, enum pmi_name name, struct error *err)
 {
     struct pmi_client *client = request->client;
     const char *port = NULL;
@@ -280,19 +280,19 @@ static int ask_name(struct request *request, enum pmi_name name, struct error *e
     return 0;
 }
 
-static int run_publish(struct request *request, struct error *err)
+static int pmi1_command_run_publish(struct request *request, struct error *err)
 {
-    return ask_name(request, PMI_NAME_PUBLISH, err);
+    return pmi1_command_ask_name(request, PMI_NAME_PUBLISH, err);
 }
 
-static int run_unpublish(struct request *request, struct error *err)
+static int pmi1_command_run_unpublish(struct request *request, struct error *err)
 {
-    return ask_name(request, PMI_NAME_UNPUBLISH, err);
+    return pmi1_command_ask_name(request, PMI_NAME_UNPUBLISH, err);
 }
 
-static int run_lookup(struct request *request, struct error *err)
+static int pmi1_command_run_lookup(struct request *request, struct error *err)
 {
-    return ask_name(request, PMI_NAME_LOOKUP, err);
+    return pmi1_command_ask_name(request, PMI_NAME_LOOKUP, err);
 }
 
 /* Of two lines; the first has what is in the second, its newline and one more. */
@@ -311,8 +311,8 @@ static int run_ranks2hosts(struct request *request, struct error *err)
 
 /* The frequent ones first. */
 static const struct command commands[] = {
-    {"get", RUNNING, .run = run_get},
-    {"put", RUNNING, .run = run_put},
+    {"get", RUNNING, .run = pmi1_command_run_get},
+    {"put", RUNNING, .run = pmi1_command_run_put},
     {"barrier_in", RUNNING, .run = run_barrier_in},
     {"init", SILENT | RUNNING, .run = run_init},
     {"get_maxes", RUNNING,
@@ -321,11 +321,11 @@ static const struct command commands[] = {
     {"get_my_kvsname", RUNNING, .run = run_kvsname},
     {"get_appnum", RUNNING, .run = run_appnum},
     {"get_universe_size", RUNNING, .run = run_universe_size},
-    {"finalize", RUNNING, .run = run_finalize},
-    {"abort", ALWAYS, .run = run_abort},
-    {"publish_name", RUNNING, .run = run_publish},
-    {"unpublish_name", RUNNING, .run = run_unpublish},
-    {"lookup_name", RUNNING, .run = run_lookup},
+    {"finalize", RUNNING, .run = pmi1_command_run_finalize},
+    {"abort", ALWAYS, .run = pmi1_command_run_abort},
+    {"publish_name", RUNNING, .run = pmi1_command_run_publish},
+    {"unpublish_name", RUNNING, .run = pmi1_command_run_unpublish},
+    {"lookup_name", RUNNING, .run = pmi1_command_run_lookup},
     {"create_kvs", RUNNING, "cmd=newkvs rc=-1 msg=create_kvs_is_not_supported\n"},
     {"destroy_kvs", RUNNING, "cmd=kvs_destroyed rc=-1 msg=destroy_kvs_is_not_supported\n"},
     {"getbyidx", RUNNING, .run = run_getbyidx},
@@ -334,7 +334,7 @@ static const struct command commands[] = {
     {"get_ranks2hosts", RUNNING, .run = run_ranks2hosts}, /* Intel MPI */
 };
 
-static const struct command *command_find(const char *name)
+static const struct command *pmi1_command_find(const char *name)
 {
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (!strcmp(commands[i].name, name))
@@ -357,7 +357,7 @@ static int request_run(struct request *request, struct error *err)
     const char *name = pmi1_line_value(&request->line, "cmd");
     if (!name)
         return request_fail(request, "no cmd= in a PMI-1 request", err);
-    const struct command *command = command_find(name);
+    const struct command *command = pmi1_command_find(name);
     if (!command)
         return request_fail(request, "unknown PMI-1 command", err);
     if (request_check_state(request, command->states, err) < 0)

@@ -39,7 +39,7 @@ bool pmi1_spawn_open(const struct pmi1_spawn *spawn)
     return spawn->in_block || spawn->block;
 }
 
-static void block_free(struct pmi1_spawn *spawn)
+static void pmi1_spawn_block_free(struct pmi1_spawn *spawn)
 {
     for (size_t i = 0; i < PMI1_SPAWN_LISTS; i++) {
         for (int k = 0; k < spawn->texts[i].count; k++)
@@ -53,7 +53,7 @@ static void block_free(struct pmi1_spawn *spawn)
 
 void pmi1_spawn_free(struct pmi1_spawn *spawn)
 {
-    block_free(spawn);
+    pmi1_spawn_block_free(spawn);
     spawn_request_free(spawn->built);
     *spawn = (struct pmi1_spawn){0};
 }
@@ -73,7 +73,7 @@ static int spawn_fail(const char *text, const char *what, struct error *err)
                      quote_text(quote, text, strlen(text)));
 }
 
-static int spawn_begin(struct pmi1_spawn *spawn, const char *text, struct error *err)
+static int pmi1_spawn_begin(struct pmi1_spawn *spawn, const char *text, struct error *err)
 {
     if (strcmp(text, "mcmd=spawn") != 0)
         return spawn_fail(text, "mcmd=spawn is missing", err);
@@ -157,7 +157,7 @@ static void spawn_keep(struct pmi1_spawn *spawn)
     for (int i = 0; i < texts[PREPUT_KEYS].count; i++)
         if (!pmi_pairs_value(preputs, texts[PREPUT_KEYS].list[i]))
             pmi_pairs_add(preputs, texts[PREPUT_KEYS].list[i], texts[PREPUT_VALS].list[i]);
-    block_free(spawn);
+    pmi1_spawn_block_free(spawn);
 }
 
 static int spawn_end_block(struct pmi1_spawn *spawn, struct spawn_request **built,
@@ -182,7 +182,7 @@ int pmi1_spawn_line(struct pmi1_spawn *spawn, const char *text, struct spawn_req
     if (spawn->bytes > PMI1_MAX_SPAWN)
         return error_set(err, "a spawn request of more than %d bytes", PMI1_MAX_SPAWN);
     if (!spawn->in_block)
-        return spawn_begin(spawn, text, err);
+        return pmi1_spawn_begin(spawn, text, err);
     if (strcmp(text, "endcmd") != 0)
         return spawn_field(spawn, text, err);
     return spawn_end_block(spawn, built, err);

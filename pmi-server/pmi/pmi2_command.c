@@ -41,7 +41,7 @@ static struct pmi2_reply reply_to(const struct request *request)
     return pmi2_reply_begin(request->client, request->command->name, request->thrid);
 }
 
-static void answer(const struct request *request, enum pmi2_rc rc, const char *errmsg)
+static void pmi2_command_answer(const struct request *request, enum pmi2_rc rc, const char *errmsg)
 {
     struct pmi2_reply reply = reply_to(request);
     pmi2_reply_end(&reply, rc, errmsg);
@@ -56,7 +56,7 @@ static bool refuse_text(const struct request *request, const char *name, size_t 
     if (value && strlen(value) < room)
         return false;
     snprintf(text, sizeof(text), value ? "%s is too long" : "no %s= in the request", name);
-    answer(request, value ? rc : PMI2_RC_INVALID_ARG, text);
+    pmi2_command_answer(request, value ? rc : PMI2_RC_INVALID_ARG, text);
     return true;
 }
 
@@ -72,7 +72,7 @@ static bool refuse_pair(const struct request *request)
         return true;
     if (connection_may_put(request->client))
         return false;
-    answer(request, PMI2_RC_OTHER, "too much was put");
+    pmi2_command_answer(request, PMI2_RC_OTHER, "too much was put");
     return true;
 }
 
@@ -102,12 +102,12 @@ static void run_getid(struct request *request)
     pmi2_reply_end(&reply, PMI2_RC_OK, NULL);
 }
 
-static void run_put(struct request *request)
+static void pmi2_command_run_put(struct request *request)
 {
     if (refuse_pair(request))
         return;
     connection_put(request->client, value_of(request, "key"), value_of(request, "value"));
-    answer(request, PMI2_RC_OK, NULL);
+    pmi2_command_answer(request, PMI2_RC_OK, NULL);
 }
 
 #define TOO_MANY "too many names and spawns wait for an answer"
@@ -118,7 +118,7 @@ static void reply_value(const struct request *request, const char *key, const ch
     struct pmi_client *client = request->client;
     bool ask = !value && connection_can_value(client, key);
     if (ask && !connection_may_ask(client)) {
-        answer(request, PMI2_RC_OTHER, TOO_MANY);
+        pmi2_command_answer(request, PMI2_RC_OTHER, TOO_MANY);
     } else if (ask) {
         connection_value(client, key, request->command->name, request->thrid, !request->thrid);
     } else {
@@ -128,14 +128,14 @@ static void reply_value(const struct request *request, const char *key, const ch
 }
 
 /* srcid= is a hint where the pair may be; here all pairs are near. */
-static void run_get(struct request *request)
+static void pmi2_command_run_get(struct request *request)
 {
     const struct kvs *kvs = connection_kvs(request->client);
     const char *job = value_of(request, "jobid");
     if (refuse_key(request))
         return;
     if (job && *job && strcmp(job, kvs_name(kvs)) != 0) {
-        answer(request, PMI2_RC_INVALID_ARG, "no job of that id is connected");
+        pmi2_command_answer(request, PMI2_RC_INVALID_ARG, "no job of that id is connected");
         return;
     }
     const char *key = value_of(request, "key");
@@ -167,7 +167,7 @@ static void run_putnodeattr(struct request *request)
 {
     if (refuse_pair(request))
         return;
-    answer(request, PMI2_RC_OK, NULL);
+    pmi2_command_answer(request, PMI2_RC_OK, NULL);
     connection_put_attribute(request->client, value_of(request, "key"), value_of(request, "value"));
 }
 
@@ -192,25 +192,25 @@ static void run_ring(struct request *request)
         refuse_text(request, "ring-right", PMI_VALLEN_MAX, PMI2_RC_INVALID_VAL_LENGTH))
         return;
     if (!pmi2_int(&request->frame, "ring-count", &count) || count != 1) {
-        answer(request, PMI2_RC_INVALID_ARG, "ring-count is not 1");
+        pmi2_command_answer(request, PMI2_RC_INVALID_ARG, "ring-count is not 1");
         return;
     }
     connection_enter_ring(request->client, value_of(request, "ring-left"),
                           value_of(request, "ring-right"), request->thrid, !request->thrid);
 }
 
-static void run_finalize(struct request *request)
+static void pmi2_command_run_finalize(struct request *request)
 {
-    answer(request, PMI2_RC_OK, NULL);
+    pmi2_command_answer(request, PMI2_RC_OK, NULL);
     connection_finalize(request->client);
 }
 
-static void ask_name(struct request *request, enum pmi_name name)
+static void pmi2_command_ask_name(struct request *request, enum pmi_name name)
 {
     struct pmi_client *client = request->client;
     const char *port = NULL;
     if (!connection_can_name(client)) {
-        answer(request, PMI2_RC_OTHER, "names are not supported");
+        pmi2_command_answer(request, PMI2_RC_OTHER, "names are not supported");
         return;
     }
     if (refuse_text(request, "name", PMI_VALLEN_MAX, PMI2_RC_INVALID_VAL_LENGTH))
@@ -221,25 +221,25 @@ static void ask_name(struct request *request, enum pmi_name name)
         port = value_of(request, "port");
     }
     if (!connection_may_ask(client)) {
-        answer(request, PMI2_RC_OTHER, TOO_MANY);
+        pmi2_command_answer(request, PMI2_RC_OTHER, TOO_MANY);
         return;
     }
     connection_name(client, name, value_of(request, "name"), port, request->thrid, !request->thrid);
 }
 
-static void run_publish(struct request *request)
+static void pmi2_command_run_publish(struct request *request)
 {
-    ask_name(request, PMI_NAME_PUBLISH);
+    pmi2_command_ask_name(request, PMI_NAME_PUBLISH);
 }
 
-static void run_unpublish(struct request *request)
+static void pmi2_command_run_unpublish(struct request *request)
 {
-    ask_name(request, PMI_NAME_UNPUBLISH);
+    pmi2_command_ask_name(request, PMI_NAME_UNPUBLISH);
 }
 
-static void run_lookup(struct request *request)
+static void pmi2_command_run_lookup(struct request *request)
 {
-    ask_name(request, PMI_NAME_LOOKUP);
+    pmi2_command_ask_name(request, PMI_NAME_LOOKUP);
 }
 
 static void run_spawn(struct request *request)
@@ -248,11 +248,11 @@ static void run_spawn(struct request *request)
     struct error err = ERROR_INIT;
     struct spawn_request *spawn = pmi2_spawn_parse(&request->frame, &err);
     if (!spawn)
-        answer(request, PMI2_RC_INVALID_ARG, error_text(&err));
+        pmi2_command_answer(request, PMI2_RC_INVALID_ARG, error_text(&err));
     else if (!connection_can_spawn(client))
-        answer(request, PMI2_RC_OTHER, "spawn is not supported");
+        pmi2_command_answer(request, PMI2_RC_OTHER, "spawn is not supported");
     else if (!connection_may_ask(client))
-        answer(request, PMI2_RC_OTHER, TOO_MANY);
+        pmi2_command_answer(request, PMI2_RC_OTHER, TOO_MANY);
     else
         connection_spawn(client, spawn, request->thrid, !request->thrid);
     error_clear(&err);
@@ -261,7 +261,7 @@ static void run_spawn(struct request *request)
 
 /* Nobody waits for a reply. isworld=FALSE is a task's own end, which its process makes known;
  * later libraries say exitcode= and message= instead. */
-static void run_abort(struct request *request)
+static void pmi2_command_run_abort(struct request *request)
 {
     int exitcode;
     const char *message = value_of(request, "msg");
@@ -274,8 +274,8 @@ static void run_abort(struct request *request)
 
 /* The frequent ones first. */
 static const struct command commands[] = {
-    {"kvs-get", RUNNING, .run = run_get},
-    {"kvs-put", RUNNING, .run = run_put},
+    {"kvs-get", RUNNING, .run = pmi2_command_run_get},
+    {"kvs-put", RUNNING, .run = pmi2_command_run_put},
     {"kvs-fence", RUNNING, .run = run_fence},
     {"info-getjobattr", RUNNING, .run = run_getjobattr},
     {"info-putnodeattr", RUNNING, .run = run_putnodeattr},
@@ -283,17 +283,17 @@ static const struct command commands[] = {
     {"fullinit", SILENT, .run = run_fullinit},
     {"job-getid", RUNNING, .run = run_getid},
     {"ring", RUNNING, .run = run_ring},
-    {"finalize", RUNNING, .run = run_finalize},
-    {"abort", ALWAYS, .run = run_abort},
-    {"name-publish", RUNNING, .run = run_publish},
-    {"name-unpublish", RUNNING, .run = run_unpublish},
-    {"name-lookup", RUNNING, .run = run_lookup},
+    {"finalize", RUNNING, .run = pmi2_command_run_finalize},
+    {"abort", ALWAYS, .run = pmi2_command_run_abort},
+    {"name-publish", RUNNING, .run = pmi2_command_run_publish},
+    {"name-unpublish", RUNNING, .run = pmi2_command_run_unpublish},
+    {"name-lookup", RUNNING, .run = pmi2_command_run_lookup},
     {"spawn", RUNNING, .run = run_spawn},
     {"job-connect", RUNNING, "jobs cannot be connected"},
     {"job-disconnect", RUNNING, "jobs cannot be connected"},
 };
 
-static const struct command *command_find(const char *name)
+static const struct command *pmi2_command_find(const char *name)
 {
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (!strcmp(commands[i].name, name))
@@ -309,7 +309,7 @@ static const char *request_parse(struct request *request, char *body, size_t len
     const char *name = value_of(request, "cmd");
     if (!name)
         return "no cmd= in a PMI-2 request";
-    request->command = command_find(name);
+    request->command = pmi2_command_find(name);
     if (!request->command)
         return "unknown PMI-2 command";
     request->thrid = value_of(request, "thrid");
@@ -334,6 +334,6 @@ int pmi2_command_body(struct pmi_client *client, char *body, size_t len, struct 
     if (request.command->run)
         request.command->run(&request);
     else
-        answer(&request, PMI2_RC_OTHER, request.command->refusal);
+        pmi2_command_answer(&request, PMI2_RC_OTHER, request.command->refusal);
     return 0;
 }

@@ -32,7 +32,7 @@ struct pmi_request *request_new(struct pmi_client *client, enum waits waits, con
     return request;
 }
 
-static void request_free(struct pmi_request *request)
+static void pmi_request_free(struct pmi_request *request)
 {
     free(request->tag);
     free(request->texts[0]);
@@ -61,7 +61,7 @@ void request_done(struct pmi_request *request)
         *(server->resumed ? server->resumed_end : &server->resumed) = client;
         server->resumed_end = &client->resumed_next;
     }
-    request_free(request);
+    pmi_request_free(request);
 }
 
 void requests_free(struct pmi_server *server)
@@ -69,7 +69,7 @@ void requests_free(struct pmi_server *server)
     struct pmi_request *next;
     for (struct pmi_request *request = server->requests; request; request = next) {
         next = request->next;
-        request_free(request);
+        pmi_request_free(request);
     }
     server->requests = server->last = NULL;
 }

@@ -52,7 +52,7 @@ struct arc { /* a node's part of the ring */
     const char *left, *right;
 };
 
-static bool unpack_text(const char **at, const char *end, const char **text)
+static bool ring_unpack_text(const char **at, const char *end, const char **text)
 {
     const char *nul = memchr(*at, '\0', (size_t)(end - *at));
     if (!nul)
@@ -75,7 +75,7 @@ static bool unpack_number(const char **at, const char *end, uint32_t *number)
 static bool unpack_arc(const char **at, const char *end, struct arc *arc)
 {
     return unpack_number(at, end, &arc->first) && unpack_number(at, end, &arc->count) &&
-           unpack_text(at, end, &arc->left) && unpack_text(at, end, &arc->right);
+           ring_unpack_text(at, end, &arc->left) && ring_unpack_text(at, end, &arc->right);
 }
 
 static int by_first(const void *a, const void *b)

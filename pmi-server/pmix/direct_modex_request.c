@@ -35,8 +35,8 @@ void direct_modex_post(struct pmix_job *job, uint32_t node, const struct modex_m
     buf_free(&buf);
 }
 
-static void fetched(struct pmix_host *host, struct upcall *event, enum reply_status status,
-                    struct pack *rest)
+static void direct_modex_request_fetched(struct pmix_host *host, struct upcall *event,
+                                         enum reply_status status, struct pack *rest)
 {
     size_t len = 0;
     const char *bytes = status == REPLY_OK ? pack_bytes(rest, &len) : NULL;
@@ -52,7 +52,7 @@ static uint32_t milliseconds(double seconds)
     return seconds < 4e6 ? (uint32_t)(seconds * 1e3) : UINT32_MAX;
 }
 
-static void fetch(struct pmix_host *host, struct upcall *event)
+static void direct_modex_request_fetch(struct pmix_host *host, struct upcall *event)
 {
     struct buf rest = BUF_INIT;
     bool all = event->proc.rank == PMIX_RANK_WILDCARD;
@@ -65,7 +65,7 @@ static void fetch(struct pmix_host *host, struct upcall *event)
     bool fits = event->bytes && strlen(event->bytes) <= MODEX_MESSAGE_KEY_MAX;
     pack_put_u32(&rest, milliseconds(event->wait));
     pack_put_text(&rest, fits ? event->bytes : "");
-    request_ask(host, event, REQUEST_MODEX, &rest, fetched);
+    request_ask(host, event, REQUEST_MODEX, &rest, direct_modex_request_fetched);
     buf_free(&rest);
 }
 
@@ -74,7 +74,7 @@ static void modex_asked(struct pmix_host *host, struct upcall *event)
     struct pmix_job *job = server_job(host, event->proc.nspace);
     uint32_t rank = event->proc.rank;
     if (!job) {
-        remote_namespace_need(host, event, fetch);
+        remote_namespace_need(host, event, direct_modex_request_fetch);
         return;
     }
     if (rank >= job->map->ntasks) { /* all of the job: what there is openpmix has already */
@@ -95,7 +95,7 @@ static void modex_asked(struct pmix_host *host, struct upcall *event)
 }
 
 /* One that is not there any more was given up. */
-static void answered(struct pmix_job *job, const struct modex_message *message)
+static void direct_modex_request_answered(struct pmix_job *job, const struct modex_message *message)
 {
     struct modex_request **at = &job->modexes, *request;
     while (*at && (*at)->token != message->token)
@@ -156,7 +156,7 @@ int pmix_namespace_posted(struct pmix_job *job, uint32_t from_node, const void *
                          job->name, from_node);
     if (message.kind == MODEX_MESSAGE_ASK)
         return direct_modex_serve_ask(job, from_node, &message, err);
-    answered(job, &message);
+    direct_modex_request_answered(job, &message);
     return 0;
 }
 
@@ -228,7 +228,8 @@ static bool is_leaving(const char *name)
     return leaving;
 }
 
-static uint64_t add(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata)
+static uint64_t direct_modex_request_add(const pmix_proc_t *proc, pmix_modex_cbfunc_t done,
+                                         void *cbdata)
 {
     struct waiting **at = &waitings;
     while (*at && (*at)->cbdata != cbdata)
@@ -249,7 +250,7 @@ pmix_status_t waiting_open(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, vo
 {
     pthread_mutex_lock(&lock);
     bool leaving = is_leaving(proc->nspace);
-    *number = leaving ? 0 : add(proc, done, cbdata);
+    *number = leaving ? 0 : direct_modex_request_add(proc, done, cbdata);
     pthread_mutex_unlock(&lock);
     return leaving ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
 }
@@ -272,7 +273,7 @@ void waiting_forget(const char *name, uint32_t rank)
 /* ---- answered ---- */
 
 /* The first of this number, or, where that is 0, of this namespace. */
-static struct waiting *take(uint64_t number, const char *name)
+static struct waiting *direct_modex_request_take(uint64_t number, const char *name)
 {
     struct waiting **at = &waitings;
     while (*at && (number ? (*at)->number != number : strcmp((*at)->name, name) != 0))
@@ -283,7 +284,8 @@ static struct waiting *take(uint64_t number, const char *name)
     return waiting;
 }
 
-static void answer(struct waiting *waiting, pmix_status_t status, const void *bytes, size_t len)
+static void direct_modex_request_answer(struct waiting *waiting, pmix_status_t status,
+                                        const void *bytes, size_t len)
 {
     char *copy = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
     waiting->done(status, copy, len, waiting->cbdata, free, copy);
@@ -293,16 +295,16 @@ static void answer(struct waiting *waiting, pmix_status_t status, const void *by
 void waiting_close(uint64_t number, pmix_status_t status, const void *bytes, size_t len)
 {
     pthread_mutex_lock(&lock);
-    struct waiting *waiting = take(number, "");
+    struct waiting *waiting = direct_modex_request_take(number, "");
     pthread_mutex_unlock(&lock);
     if (waiting)
-        answer(waiting, status, bytes, len);
+        direct_modex_request_answer(waiting, status, bytes, len);
 }
 
 /* ---- not to be answered any more ---- */
 
 /* openpmix's thread. */
-static void left(pmix_status_t status, void *cbdata)
+static void direct_modex_request_left(pmix_status_t status, void *cbdata)
 {
     struct leaving *leaving = cbdata, **at = &leavings;
     pthread_mutex_lock(&lock);
@@ -326,14 +328,14 @@ void waiting_deregister(struct pmix_host *host, const char *name, pmix_op_cbfunc
     pthread_mutex_lock(&lock);
     leaving->next = leavings;
     leavings = leaving;
-    while ((waiting = take(0, leaving->name))) {
+    while ((waiting = direct_modex_request_take(0, leaving->name))) {
         waiting->next = all;
         all = waiting;
     }
     pthread_mutex_unlock(&lock);
     while ((waiting = all)) {
         all = waiting->next;
-        answer(waiting, PMIX_ERR_NOT_FOUND, NULL, 0);
+        direct_modex_request_answer(waiting, PMIX_ERR_NOT_FOUND, NULL, 0);
     }
-    host->library->deregister_nspace(leaving->name, left, leaving);
+    host->library->deregister_nspace(leaving->name, direct_modex_request_left, leaving);
 }

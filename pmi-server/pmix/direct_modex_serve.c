@@ -44,7 +44,8 @@ static void wanted_free(struct wanted *wanted)
 }
 
 /* Of an event; NULL: it was given up. */
-static struct wanted *find(const struct pmix_job *job, const struct upcall *event)
+static struct wanted *direct_modex_serve_find(const struct pmix_job *job,
+                                              const struct upcall *event)
 {
     struct wanted *wanted = job ? job->wanted : NULL;
     while (wanted && (wanted->token != event->token || wanted->node != event->node))
@@ -66,7 +67,7 @@ static struct upcall *event_of(const struct pmix_job *job, const struct wanted *
 /* ---- what is asked of openpmix ---- */
 
 /* openpmix's thread, or from inside PMIx_server_dmodex_request(). */
-static void fetched(pmix_status_t status, char *data, size_t len, void *cbdata)
+static void direct_modex_serve_fetched(pmix_status_t status, char *data, size_t len, void *cbdata)
 {
     struct upcall *event = cbdata;
     event->status = status;
@@ -79,13 +80,14 @@ static void fetched(pmix_status_t status, char *data, size_t len, void *cbdata)
 
 static void take_fetched(struct pmix_host *host, struct upcall *event);
 
-static void fetch(struct pmix_job *job, struct wanted *wanted)
+static void direct_modex_serve_fetch(struct pmix_job *job, struct wanted *wanted)
 {
     struct upcall *event = event_of(job, wanted, take_fetched);
     wanted->again = 0;
-    pmix_status_t status = job->host->library->dmodex_request(&event->proc, fetched, event);
+    pmix_status_t status =
+        job->host->library->dmodex_request(&event->proc, direct_modex_serve_fetched, event);
     if (status != PMIX_SUCCESS)
-        fetched(status, NULL, 0, event);
+        direct_modex_serve_fetched(status, NULL, 0, event);
 }
 
 static void looked(pmix_status_t status, pmix_value_t *value, void *cbdata)
@@ -136,7 +138,8 @@ static void tell_node(struct pmix_job *job, const struct wanted *wanted, const s
     direct_modex_post(job, wanted->node, &message);
 }
 
-static void tell(struct pmix_job *job, struct wanted *wanted, const struct upcall *event)
+static void direct_modex_serve_tell(struct pmix_job *job, struct wanted *wanted,
+                                    const struct upcall *event)
 {
     wanted_unlink(job, wanted);
     if (wanted->node == HUB)
@@ -155,12 +158,12 @@ static bool has_key(const struct upcall *event, const char *key)
 static void take_fetched(struct pmix_host *host, struct upcall *event)
 {
     struct pmix_job *job = server_job(host, event->proc.nspace);
-    struct wanted *wanted = find(job, event);
+    struct wanted *wanted = direct_modex_serve_find(job, event);
     if (!wanted)
         return;
     if (wanted->last || event->status != PMIX_SUCCESS || !wanted->key[0] ||
         has_key(event, wanted->key)) {
-        tell(job, wanted, event);
+        direct_modex_serve_tell(job, wanted, event);
         return;
     }
     wanted->end = server_clock() + wanted->patience;
@@ -170,12 +173,12 @@ static void take_fetched(struct pmix_host *host, struct upcall *event)
 static void take_looked(struct pmix_host *host, struct upcall *event)
 {
     struct pmix_job *job = server_job(host, event->proc.nspace);
-    struct wanted *wanted = find(job, event);
+    struct wanted *wanted = direct_modex_serve_find(job, event);
     if (!wanted)
         return;
     wanted->last = event->status == PMIX_SUCCESS || server_clock() >= wanted->end;
     if (wanted->last)
-        fetch(job, wanted);
+        direct_modex_serve_fetch(job, wanted);
     else
         wanted->again = server_clock() + PAUSE;
 }
@@ -207,7 +210,7 @@ int direct_modex_serve_ask(struct pmix_job *job, uint32_t from, const struct mod
         wanted->patience = message->wait / 1e3;
     wanted->next = job->wanted;
     job->wanted = wanted;
-    fetch(job, wanted);
+    direct_modex_serve_fetch(job, wanted);
     return 0;
 }
 
@@ -254,7 +257,7 @@ static void look_of(struct pmix_job *job)
     for (struct wanted *wanted = job->wanted; wanted; wanted = next) {
         next = wanted->next;
         if (wanted->give_up && wanted->give_up <= now)
-            tell(job, wanted, &nothing);
+            direct_modex_serve_tell(job, wanted, &nothing);
         else if (wanted->again && wanted->again <= now)
             look(job, wanted);
     }

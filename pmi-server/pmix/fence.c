@@ -32,8 +32,8 @@ struct fence {
     size_t len;
 };
 
-static void answer(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status, const void *bytes,
-                   size_t len)
+static void fence_answer(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status,
+                         const void *bytes, size_t len)
 {
     char *copy = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
     done(status, copy, len, cbdata, free, copy);
@@ -151,7 +151,7 @@ static void close_fence(struct pmix_job *job, struct fence *fence, pmix_status_t
     while (*at != fence)
         at = &(*at)->next;
     *at = fence->next;
-    answer(fence->done, fence->cbdata, status, bytes, len);
+    fence_answer(fence->done, fence->cbdata, status, bytes, len);
     fence_free(fence);
 }
 
@@ -223,7 +223,7 @@ static int take_named(const struct fence *fence, const void *bytes, size_t len, 
 
 /* openpmix has fences of this node alone to itself, but for those that somebody is missing from: they
  * stay open, as nobody gets out of them. */
-static void enter(struct pmix_job *job, struct upcall *event, const struct idset *ranks)
+static void fence_enter(struct pmix_job *job, struct upcall *event, const struct idset *ranks)
 {
     bool all = idset_count(ranks) == job->map->ntasks;
     uint32_t nnodes = all ? job->map->nnodes : count_nodes(job, ranks);
@@ -261,11 +261,11 @@ static bool misses_one(const struct pmix_job *job, const struct upcall *event,
 static void enter_living(struct pmix_job *job, struct upcall *event, const struct idset *ranks)
 {
     if (is_bereaved(job, ranks))
-        answer(event->modex_done, event->cbdata, PMIX_ERR_PROC_ABORTED, NULL, 0);
+        fence_answer(event->modex_done, event->cbdata, PMIX_ERR_PROC_ABORTED, NULL, 0);
     else if (misses_one(job, event, ranks))
         open_fence(job, event, ranks, false);
     else
-        enter(job, event, ranks);
+        fence_enter(job, event, ranks);
 }
 
 void fences_bereave(struct pmix_job *job)
@@ -280,11 +280,11 @@ void fences_bereave(struct pmix_job *job)
 
 /* ---- entered, and complete ---- */
 
-static void gathered(struct pmix_host *host, struct upcall *event, uint64_t number,
-                     const void *bytes, size_t len)
+static void fence_gathered(struct pmix_host *host, struct upcall *event, uint64_t number,
+                           const void *bytes, size_t len)
 {
     (void)host, (void)number;
-    answer(event->modex_done, event->cbdata, event->status, bytes, len);
+    fence_answer(event->modex_done, event->cbdata, event->status, bytes, len);
 }
 
 static void gather(struct pmix_host *host, struct upcall *event)
@@ -306,7 +306,7 @@ static void fence_entered(struct pmix_host *host, struct upcall *event)
     if (ranks)
         enter_living(job, event, ranks);
     else
-        answer(event->modex_done, event->cbdata, PMIX_ERR_BAD_PARAM, NULL, 0);
+        fence_answer(event->modex_done, event->cbdata, PMIX_ERR_BAD_PARAM, NULL, 0);
     idset_free(ranks);
 }
 
@@ -351,7 +351,7 @@ pmix_status_t upcall_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_
                            size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t done,
                            void *cbdata)
 {
-    const struct collective like = {.operation = COLLECTIVE_FENCE, .over = gathered};
+    const struct collective like = {.operation = COLLECTIVE_FENCE, .over = fence_gathered};
     struct upcall *event = collective_event(&like, procs, nprocs, info, ninfo);
     event->run = fence_entered;
     event->bytes = data;

@@ -23,7 +23,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Those from `at` on that are of one namespace; -1: one is no rank. */
-static int put_ranks(struct buf *out, const pmix_proc_t *procs, size_t nprocs, size_t *at)
+static int group_connect_put_ranks(struct buf *out, const pmix_proc_t *procs, size_t nprocs,
+                                   size_t *at)
 {
     const char *name = procs[*at].nspace;
     struct idset *ranks = idset_new();
@@ -53,14 +54,14 @@ static int put_procs(struct buf *out, pmix_proc_t *procs, size_t nprocs)
     int rc = 0;
     qsort(procs, nprocs, sizeof(*procs), by_name);
     for (size_t i = 0; i < nprocs && rc == 0; njobs++)
-        rc = put_ranks(&members, procs, nprocs, &i);
+        rc = group_connect_put_ranks(&members, procs, nprocs, &i);
     pack_put_u32(out, njobs);
     buf_add(out, buf_bytes(&members), members.len);
     buf_free(&members);
     return rc;
 }
 
-static int put_members(struct buf *out, const struct upcall *event)
+static int group_connect_put_members(struct buf *out, const struct upcall *event)
 {
     const struct collective *gather = event->more;
     if (gather->operation != COLLECTIVE_GROUP)
@@ -103,7 +104,7 @@ static void read_members(struct upcall *event, struct pack *in)
 
 /* openpmix 6.0 to now: one answer is for all of this node that construct the group, leaders and
  * followers, and what the others' answers would be for is freed with it. false: this is another. */
-static bool is_first(struct pmix_host *host, struct collective *gather)
+static bool group_connect_is_first(struct pmix_host *host, struct collective *gather)
 {
     bool first = !gather->told;
     for (struct collective **at = &host->groups, *group; first && (group = *at);) {
@@ -140,12 +141,12 @@ static void gather_over(struct pmix_host *host, struct upcall *event, pmix_statu
 {
     struct collective *gather = event->more;
     event->status = status;
-    if (gather->operation != COLLECTIVE_GROUP || is_first(host, gather))
+    if (gather->operation != COLLECTIVE_GROUP || group_connect_is_first(host, gather))
         gather->over(host, event, 0, NULL, 0);
 }
 
-static void gathered(struct pmix_host *host, struct upcall *event, enum reply_status status,
-                     struct pack *rest)
+static void group_connect_gathered(struct pmix_host *host, struct upcall *event,
+                                   enum reply_status status, struct pack *rest)
 {
     struct collective *gather = event->more;
     bool group = gather->operation == COLLECTIVE_GROUP;
@@ -162,11 +163,11 @@ static void gathered(struct pmix_host *host, struct upcall *event, enum reply_st
         gather_over(host, event, PMIX_ERR_BAD_PARAM);
     else if (!group)
         gather->over(host, event, number, bytes, len);
-    else if (is_first(host, gather))
+    else if (group_connect_is_first(host, gather))
         group_gathered(host, event, number, bytes, len);
 }
 
-static void ask(struct pmix_host *host, struct upcall *event)
+static void group_connect_ask(struct pmix_host *host, struct upcall *event)
 {
     const struct collective *gather = event->more;
     struct buf rest = BUF_INIT;
@@ -176,17 +177,17 @@ static void ask(struct pmix_host *host, struct upcall *event)
     pack_put_bytes(&rest, event->bytes, event->len);
     if (gather->end)
         event->timeout = gather->end > server_clock() ? gather->end - server_clock() : 1e-3;
-    if (put_members(&rest, event) < 0)
+    if (group_connect_put_members(&rest, event) < 0)
         gather_over(host, event, PMIX_ERR_BAD_PARAM);
     else
-        request_ask(host, event, REQUEST_GATHER, &rest, gathered);
+        request_ask(host, event, REQUEST_GATHER, &rest, group_connect_gathered);
     buf_free(&rest);
 }
 
 static void known(struct pmix_host *host, struct upcall *event)
 {
     if (event->status == PMIX_SUCCESS)
-        ask(host, event);
+        group_connect_ask(host, event);
     else
         gather_over(host, event, event->status);
 }
@@ -198,7 +199,7 @@ void collective_enter(struct pmix_host *host, struct upcall *event)
         gather->operation == COLLECTIVE_DISCONNECT || gather->operation == COLLECTIVE_DESTRUCT;
     bool group = gather->operation == COLLECTIVE_GROUP;
     if (gather->cancels) /* openpmix answers who is here */
-        is_first(host, gather);
+        group_connect_is_first(host, gather);
     if (group) {
         gather->told = false;
         gather->next = host->groups;
@@ -207,7 +208,7 @@ void collective_enter(struct pmix_host *host, struct upcall *event)
     if (event->len > SERVICE_BYTES_MAX)
         gather_over(host, event, PMIX_ERR_OUT_OF_RESOURCE);
     else if (ends || group) /* the service knows who is in a group */
-        ask(host, event);
+        group_connect_ask(host, event);
     else
         remote_namespace_need(host, event, known);
 }
@@ -348,7 +349,7 @@ static bool is_array(const pmix_value_t *value, pmix_data_type_t type)
 }
 
 /* 0: it is no number, or none that there can be. */
-static uint32_t count_of(const pmix_value_t *value)
+static uint32_t group_connect_count_of(const pmix_value_t *value)
 {
     uint64_t count = value->type == PMIX_SIZE     ? value->data.size
                      : value->type == PMIX_UINT32 ? value->data.uint32
@@ -388,7 +389,8 @@ static void put_said(struct upcall *event, const pmix_info_t directives[], size_
     buf_free(&out);
 }
 
-static void add_members(struct collective *gather, const pmix_info_t directives[], size_t ndirs)
+static void group_connect_add_members(struct collective *gather, const pmix_info_t directives[],
+                                      size_t ndirs)
 {
     for (size_t i = 0; i < ndirs; i++) {
         if (strcmp(directives[i].key, PMIX_GROUP_ADD_MEMBERS) != 0 ||
@@ -408,11 +410,11 @@ static pmix_status_t construct(struct collective *gather, const pmix_proc_t proc
 {
     const pmix_value_t *leaders =
         nprocs ? info_find(directives, ndirs, PMIX_GROUP_BOOTSTRAP) : NULL;
-    gather->leaders = leaders ? count_of(leaders) : 0;
+    gather->leaders = leaders ? group_connect_count_of(leaders) : 0;
     if (leaders && !gather->leaders)
         return PMIX_ERR_BAD_PARAM;
     if (nprocs)
-        add_members(gather, directives, ndirs);
+        group_connect_add_members(gather, directives, ndirs);
     struct upcall *event = collective_event(gather, procs, nprocs, directives, ndirs);
     put_said(event, directives, ndirs);
     event->cbdata = cbdata;
@@ -439,8 +441,9 @@ static bool is_over(pmix_group_operation_t operation, const pmix_info_t directiv
     return operation == PMIX_GROUP_DESTRUCT && info_true(directives, ndirs, PMIX_GROUP_LOCAL_ONLY);
 }
 
-static void is_known(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
-                     pmix_release_cbfunc_t release, void *release_cbdata)
+static void group_connect_is_known(pmix_status_t status, pmix_info_t *info, size_t ninfo,
+                                   void *cbdata, pmix_release_cbfunc_t release,
+                                   void *release_cbdata)
 {
     (void)status, (void)info, (void)ninfo, (void)cbdata;
     release(release_cbdata);
@@ -465,7 +468,7 @@ pmix_status_t upcall_group(pmix_group_operation_t operation, char *name, const p
         .operation = operation == PMIX_GROUP_CONSTRUCT ? COLLECTIVE_CONSTRUCT : COLLECTIVE_DESTRUCT,
         .key = name,
         .numbered = info_true(directives, ndirs, PMIX_GROUP_ASSIGN_CONTEXT_ID),
-        .done = ended ? is_known : done,
+        .done = ended ? group_connect_is_known : done,
         .over = group_over};
     struct upcall *event = collective_event(&gather, procs, nprocs, directives, ndirs);
     if (data && data->type == PMIX_BYTE_OBJECT && data->data.bo.size) {
@@ -491,9 +494,9 @@ static void connect_over(struct pmix_host *host, struct upcall *event, uint64_t 
 
 /* ---- openpmix's thread ---- */
 
-static pmix_status_t enter(enum collective_kind operation, const pmix_proc_t procs[], size_t nprocs,
-                           const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done,
-                           void *cbdata)
+static pmix_status_t group_connect_enter(enum collective_kind operation, const pmix_proc_t procs[],
+                                         size_t nprocs, const pmix_info_t info[], size_t ninfo,
+                                         pmix_op_cbfunc_t done, void *cbdata)
 {
     const struct collective gather = {.operation = operation, .over = connect_over};
     struct upcall *event = collective_event(&gather, procs, nprocs, info, ninfo);
@@ -506,11 +509,11 @@ static pmix_status_t enter(enum collective_kind operation, const pmix_proc_t pro
 pmix_status_t upcall_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                              size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
-    return enter(COLLECTIVE_CONNECT, procs, nprocs, info, ninfo, done, cbdata);
+    return group_connect_enter(COLLECTIVE_CONNECT, procs, nprocs, info, ninfo, done, cbdata);
 }
 
 pmix_status_t upcall_disconnect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
-    return enter(COLLECTIVE_DISCONNECT, procs, nprocs, info, ninfo, done, cbdata);
+    return group_connect_enter(COLLECTIVE_DISCONNECT, procs, nprocs, info, ninfo, done, cbdata);
 }

@@ -255,8 +255,8 @@ char *pack_infos(const struct pmix_library *library, const pmix_info_t *infos, s
 }
 
 /* So many as are said to follow; every one takes more than a byte. */
-static int read_infos(const struct pmix_library *library, pmix_data_buffer_t *buffer,
-                      struct info_list *infos)
+static int info_read_infos(const struct pmix_library *library, pmix_data_buffer_t *buffer,
+                           struct info_list *infos)
 {
     size_t count;
     int32_t one = 1;
@@ -278,7 +278,7 @@ int pack_read_infos(const struct pmix_library *library, const void *bytes, size_
 {
     char *copy = memcpy(mem_resize(NULL, len, 1), bytes, len);
     pmix_data_buffer_t buffer = library_packed(copy, len);
-    int rc = read_infos(library, &buffer, infos);
+    int rc = info_read_infos(library, &buffer, infos);
     free(copy);
     return rc;
 }

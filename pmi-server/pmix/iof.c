@@ -65,7 +65,7 @@ static pmix_proc_t own_name(const struct pmix_host *host)
     return proc;
 }
 
-static void ask(struct pmix_host *host, enum service_request kind, const struct buf *rest)
+static void iof_ask(struct pmix_host *host, enum service_request kind, const struct buf *rest)
 {
     struct upcall event = {.proc = own_name(host)};
     request_ask(host, &event, kind, rest, NULL);
@@ -74,12 +74,12 @@ static void ask(struct pmix_host *host, enum service_request kind, const struct 
 void output_stop(struct pmix_host *host)
 {
     host->output.pulls = 0;
-    ask(host, REQUEST_UNPULL, NULL);
+    iof_ask(host, REQUEST_UNPULL, NULL);
 }
 
 /* ---- delivered ---- */
 
-static void settle(struct pmix_host *host)
+static void iof_settle(struct pmix_host *host)
 {
     struct output *output = &host->output;
     struct buf rest = BUF_INIT;
@@ -87,7 +87,7 @@ static void settle(struct pmix_host *host)
         return;
     pack_put_u64(&rest, output->owed);
     output->owed = 0;
-    ask(host, REQUEST_TAKEN, &rest);
+    iof_ask(host, REQUEST_TAKEN, &rest);
     buf_free(&rest);
 }
 
@@ -96,7 +96,7 @@ static void delivered(struct pmix_host *host, struct upcall *event)
     const struct delivery *delivery = (const void *)event->bytes;
     host->output.delivering--;
     host->output.owed += delivery->owed;
-    settle(host);
+    iof_settle(host);
 }
 
 /* openpmix's thread. */
@@ -199,7 +199,7 @@ static void pull_stopped(struct pmix_host *host, struct upcall *event)
 void pmix_server_hold_output(struct pmix_host *host, bool hold)
 {
     host->output.held = hold;
-    settle(host);
+    iof_settle(host);
 }
 
 bool pmix_server_output_is_out(const struct pmix_host *host)
@@ -270,7 +270,7 @@ static void push_asked(struct pmix_host *host, struct upcall *event)
 
 /* ---- the tasks' node ---- */
 
-static void answer(struct pmix_host *host, uint64_t number, enum reply_status status)
+static void iof_answer(struct pmix_host *host, uint64_t number, enum reply_status status)
 {
     struct buf rest = BUF_INIT;
     struct upcall event = {.proc = {.rank = host->node}};
@@ -286,14 +286,14 @@ void pmix_server_settle_input(struct pmix_host *host)
     while (host->pushed && !host->ops->input_lags(host->arg)) {
         struct pushed *pushed = host->pushed;
         host->pushed = pushed->next;
-        answer(host, pushed->number, REPLY_OK);
+        iof_answer(host, pushed->number, REPLY_OK);
         free(pushed);
     }
 }
 
 /* What is for a task that is not here is for another node. */
-static bool give(struct pmix_host *host, const struct process_name *to, const void *bytes,
-                 size_t len, bool end)
+static bool iof_give(struct pmix_host *host, const struct process_name *to, const void *bytes,
+                     size_t len, bool end)
 {
     struct pmix_job *job = server_job(host, to->job);
     bool taken = true;
@@ -310,7 +310,7 @@ static bool give_all(struct pmix_host *host, struct pack *in, const void *bytes,
     bool taken = true;
     for (uint32_t i = 0, count = pack_u32(in); i < count; i++) {
         struct process_name to = message_proc(in);
-        taken &= give(host, &to, bytes, len, end);
+        taken &= iof_give(host, &to, bytes, len, end);
         free(to.job);
     }
     return taken;
@@ -341,7 +341,7 @@ int input_told(struct pmix_host *host, struct message_down *talk)
     if (give_all(host, &procs, bytes, len, end))
         owe(host, number);
     else
-        answer(host, number, REPLY_NOT_PERMITTED);
+        iof_answer(host, number, REPLY_NOT_PERMITTED);
     return 0;
 }
 

@@ -27,7 +27,7 @@ struct answer {
 };
 
 /* openpmix's thread, as with what is looked up (publish_lookup.c). */
-static void deliver(pmix_status_t status, void *arg)
+static void job_control_deliver(pmix_status_t status, void *arg)
 {
     struct answer *answer = arg;
     (void)status;
@@ -39,7 +39,7 @@ static void give_answer(struct pmix_host *host, const struct upcall *event, pmix
 {
     struct answer *answer = mem_alloc(sizeof(*answer));
     *answer = (struct answer){event->info_done, event->cbdata, status};
-    server_come_by(host, deliver, answer);
+    server_come_by(host, job_control_deliver, answer);
 }
 
 static void control_answered(struct pmix_host *host, struct upcall *event, enum reply_status status,
@@ -168,7 +168,7 @@ static uint32_t action_of(const pmix_info_t *info, int whose)
 }
 
 /* A number for a signal, else yes or no, where nothing is yes: 1, 0, or -1 for what is neither. */
-static int is_wanted(const pmix_info_t *info, uint32_t action, pmix_status_t *number)
+static int job_control_is_wanted(const pmix_info_t *info, uint32_t action, pmix_status_t *number)
 {
     const pmix_value_t *value = &info->value;
     if (action != CONTROL_SIGNAL)
@@ -186,7 +186,9 @@ static pmix_status_t read_directives(struct upcall *event, int whose, const pmix
         uint32_t action = action_of(&infos[i], whose);
         if (action == CONTROL_NACTIONS && !is_heeded(&infos[i]))
             return PMIX_ERR_NOT_SUPPORTED;
-        int wanted = action == CONTROL_NACTIONS ? 0 : is_wanted(&infos[i], action, &event->status);
+        int wanted = action == CONTROL_NACTIONS
+                         ? 0
+                         : job_control_is_wanted(&infos[i], action, &event->status);
         if (wanted < 0 || (wanted && event->number != CONTROL_NACTIONS))
             return PMIX_ERR_BAD_PARAM;
         if (wanted)

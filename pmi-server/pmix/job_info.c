@@ -39,8 +39,9 @@ static char *ranks_of_nodes(const struct taskmap *map)
     return buf_take_text(&text);
 }
 
-static pmix_status_t put_ranks(struct info_list *infos, const struct pmix_namespace_config *config,
-                               const struct pmix_library *library)
+static pmix_status_t job_info_put_ranks(struct info_list *infos,
+                                        const struct pmix_namespace_config *config,
+                                        const struct pmix_library *library)
 {
     char *regex = NULL, *ranks = ranks_of_nodes(config->map);
     pmix_status_t status = library->generate_ppn(ranks, &regex);
@@ -53,7 +54,7 @@ static pmix_status_t put_ranks(struct info_list *infos, const struct pmix_namesp
 
 /* ---- the job ---- */
 
-static void put_job(struct info_list *infos, const struct pmix_namespace_config *config)
+static void job_info_put_job(struct info_list *infos, const struct pmix_namespace_config *config)
 {
     uint32_t ntasks = (uint32_t)config->map->ntasks;
     char *mapping = taskmap_encode_pmi(config->map);
@@ -88,7 +89,7 @@ static void put_directories(struct info_list *infos, const struct pmix_namespace
 
 /* ---- this node ---- */
 
-static void put_peers(struct info_list *infos, const struct pmix_namespace_config *config)
+static void job_info_put_peers(struct info_list *infos, const struct pmix_namespace_config *config)
 {
     struct buf peers = BUF_INIT;
     pmix_proc_t *procs = mem_array(config->nlocals, sizeof(*procs));
@@ -115,7 +116,7 @@ static void put_node(struct info_list *infos, const struct pmix_namespace_config
     struct info_list node = {0};
     info_text(&node, PMIX_HOSTNAME, config->hosts[config->node]); /* first: what it is about */
     info_u32(&node, PMIX_NODEID, config->node);
-    put_peers(&node, config);
+    job_info_put_peers(&node, config);
     info_bool(&node, PMIX_NODE_OVERSUBSCRIBED, config->oversubscribed);
     info_array(infos, PMIX_NODE_INFO_ARRAY, &node);
     info_text(infos, PMIX_HWLOC_XML_V2, config->topology);
@@ -131,7 +132,8 @@ static char *joined(char *const *argv)
     return buf_take_text(&text);
 }
 
-static void put_app(struct info_list *infos, uint32_t number, const struct namespace_app *part)
+static void job_info_put_app(struct info_list *infos, uint32_t number,
+                             const struct namespace_app *part)
 {
     struct info_list app = {0};
     char *argv = joined(part->argv);
@@ -163,8 +165,8 @@ static void put_binding(struct info_list *task, const struct pmix_local *local,
     free(cpus);
 }
 
-static void put_task(struct info_list *infos, const struct pmix_host *host,
-                     const struct pmix_namespace_config *config, uint32_t local_rank)
+static void job_info_put_task(struct info_list *infos, const struct pmix_host *host,
+                              const struct pmix_namespace_config *config, uint32_t local_rank)
 {
     const struct pmix_local *local = &config->locals[local_rank];
     const struct namespace_app *app = local->app < config->napps ? &config->apps[local->app] : NULL;
@@ -183,8 +185,8 @@ static void put_task(struct info_list *infos, const struct pmix_host *host,
 
 /* ---- all of it ---- */
 
-static void send(struct pmix_host *host, const struct pmix_namespace_config *config,
-                 const struct info_list *infos, struct library_calls *calls)
+static void job_info_send(struct pmix_host *host, const struct pmix_namespace_config *config,
+                          const struct info_list *infos, struct library_calls *calls)
 {
     library_calls_begin(calls);
     library_calls_begun(calls, host->library->register_nspace(config->name, (int)config->nlocals,
@@ -197,17 +199,17 @@ static pmix_status_t make_job(struct info_list *infos, struct pmix_host *host,
 {
     pmix_status_t status = put_hosts(infos, config, host->library);
     if (status == PMIX_SUCCESS)
-        status = put_ranks(infos, config, host->library);
+        status = job_info_put_ranks(infos, config, host->library);
     if (status != PMIX_SUCCESS)
         return status;
-    put_job(infos, config);
+    job_info_put_job(infos, config);
     put_directories(infos, config);
     if (config->nlocals) {
-        put_peers(infos, config);
+        job_info_put_peers(infos, config);
         put_node(infos, config);
     }
     for (uint32_t i = 0; i < config->napps; i++)
-        put_app(infos, i, &config->apps[i]);
+        job_info_put_app(infos, i, &config->apps[i]);
     return PMIX_SUCCESS;
 }
 
@@ -220,12 +222,12 @@ void job_info_register(struct pmix_host *host, const struct pmix_namespace_confi
         library_calls_begun(calls, status);
         return;
     }
-    send(host, config, &data->job, calls);
+    job_info_send(host, config, &data->job, calls);
     /* openpmix makes nothing of the maps where tasks come along, so these come after them. */
     for (uint32_t i = 0; i < config->nlocals; i++)
-        put_task(&data->tasks, host, config, i);
+        job_info_put_task(&data->tasks, host, config, i);
     if (data->tasks.count)
-        send(host, config, &data->tasks, calls);
+        job_info_send(host, config, &data->tasks, calls);
 }
 
 void job_info_free(struct job_data *data, const struct pmix_library *library)
@@ -243,7 +245,7 @@ static bool named(const struct namespace_app *app, const char *name)
     return app->pset && !strcmp(app->pset, name);
 }
 
-static bool is_first(const struct pmix_namespace_config *config, uint32_t part)
+static bool job_info_is_first(const struct pmix_namespace_config *config, uint32_t part)
 {
     for (uint32_t i = 0; i < part; i++)
         if (named(&config->apps[i], config->apps[part].pset))
@@ -275,7 +277,7 @@ void process_sets_define(struct pmix_job *job, const struct pmix_namespace_confi
     job->psets = mem_array(config->napps + 1, sizeof(*job->psets));
     for (uint32_t i = 0; i < config->napps; i++) {
         const char *name = config->apps[i].pset;
-        if (!name || !is_first(config, i))
+        if (!name || !job_info_is_first(config, i))
             continue;
         define(job, config, name);
         job->psets[count++] = mem_copy_text(name);

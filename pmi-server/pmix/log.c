@@ -95,7 +95,7 @@ static char *whole_lines(const char *text)
     return len && text[len - 1] == '\n' ? mem_copy_text(text) : mem_format("%s\n", text);
 }
 
-static char *text_of(const pmix_info_t *info)
+static char *log_text_of(const pmix_info_t *info)
 {
     const pmix_value_t *value = &info->value;
     if (!strcmp(info->key, PMIX_LOG_STDERR) || !strcmp(info->key, PMIX_LOG_STDOUT))
@@ -112,7 +112,7 @@ static char *text_of(const pmix_info_t *info)
 
 struct upcall *log_line_text(const pmix_proc_t *from, const pmix_info_t *info)
 {
-    char *text = text_of(info);
+    char *text = log_text_of(info);
     if (!text)
         return NULL;
     struct upcall *event = upcall_new(report_log, from);

@@ -80,7 +80,7 @@ static const struct layout *layout_of(const struct pmix_version *version)
     return NULL;
 }
 
-static void put(const struct module_slots *slots, size_t at, module_upcall *upcall)
+static void module_put(const struct module_slots *slots, size_t at, module_upcall *upcall)
 {
     if (at)
         slots->at[at] = upcall;
@@ -93,9 +93,9 @@ struct module_slots module_make(const struct pmix_version *version)
     slots.at = mem_array(slots.count, sizeof(*slots.at));
     memcpy(slots.at, &pmix_upcalls, COMMON * sizeof(*slots.at));
     if (layout) {
-        put(&slots, layout->tool_connected2, (module_upcall *)upcall_tool_connected2);
-        put(&slots, layout->log2, (module_upcall *)upcall_log2);
-        put(&slots, layout->session_control, (module_upcall *)job_control_session);
+        module_put(&slots, layout->tool_connected2, (module_upcall *)upcall_tool_connected2);
+        module_put(&slots, layout->log2, (module_upcall *)upcall_log2);
+        module_put(&slots, layout->session_control, (module_upcall *)job_control_session);
     }
     return slots;
 }

@@ -49,8 +49,8 @@ static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_names
     return job;
 }
 
-static int check(struct pmix_host *host, const struct pmix_namespace_config *config,
-                 struct error *err)
+static int namespace_check(struct pmix_host *host, const struct pmix_namespace_config *config,
+                           struct error *err)
 {
     if (!config->name[0] || strlen(config->name) > PMIX_MAX_NSLEN)
         return error_set(err, "a PMIx namespace's name has 1 to %d bytes: \"%s\"", PMIX_MAX_NSLEN,
@@ -124,7 +124,7 @@ struct pmix_job *pmix_namespace_new(struct pmix_host *host,
                                     const struct pmix_namespace_config *config, void *owner_data,
                                     struct error *err)
 {
-    if (check(host, config, err))
+    if (namespace_check(host, config, err))
         return NULL;
     struct pmix_job *job = job_make(host, config, owner_data);
     job->next = host->jobs;

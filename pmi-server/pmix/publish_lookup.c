@@ -20,8 +20,8 @@ static void told(struct pmix_host *host, struct upcall *event, enum reply_status
         event->done(request_status(status), event->cbdata);
 }
 
-static void ask(struct pmix_host *host, struct upcall *event, enum service_request kind,
-                request_reply_arrived *answered)
+static void publish_lookup_ask(struct pmix_host *host, struct upcall *event,
+                               enum service_request kind, request_reply_arrived *answered)
 {
     struct buf rest = BUF_INIT;
     buf_add(&rest, event->bytes, event->len);
@@ -31,17 +31,17 @@ static void ask(struct pmix_host *host, struct upcall *event, enum service_reque
 
 static void publish(struct pmix_host *host, struct upcall *event)
 {
-    ask(host, event, REQUEST_PUBLISH, told);
+    publish_lookup_ask(host, event, REQUEST_PUBLISH, told);
 }
 
 static void unpublish(struct pmix_host *host, struct upcall *event)
 {
-    ask(host, event, REQUEST_UNPUBLISH, told);
+    publish_lookup_ask(host, event, REQUEST_UNPUBLISH, told);
 }
 
-static void left(struct pmix_host *host, struct upcall *event)
+static void publish_lookup_left(struct pmix_host *host, struct upcall *event)
 {
-    ask(host, event, REQUEST_FINALIZED, NULL);
+    publish_lookup_ask(host, event, REQUEST_FINALIZED, NULL);
 }
 
 /* ---- what was found ---- */
@@ -75,7 +75,7 @@ static pmix_status_t read_found(struct found *found, struct pack *in)
 }
 
 /* openpmix's thread. */
-static void deliver(pmix_status_t status, void *cbdata)
+static void publish_lookup_deliver(pmix_status_t status, void *cbdata)
 {
     struct found *found = cbdata;
     bool good = found->status == PMIX_SUCCESS;
@@ -100,18 +100,19 @@ static void lookup_found(struct pmix_host *host, struct upcall *event, enum repl
     found->status = request_status(status);
     if (status == REPLY_OK)
         found->status = read_found(found, rest);
-    server_come_by(host, deliver, found);
+    server_come_by(host, publish_lookup_deliver, found);
 }
 
 static void lookup(struct pmix_host *host, struct upcall *event)
 {
-    ask(host, event, REQUEST_LOOKUP, lookup_found);
+    publish_lookup_ask(host, event, REQUEST_LOOKUP, lookup_found);
 }
 
 /* ---- what openpmix asks, in its own thread ---- */
 
 /* All that is no option is published. */
-static pmix_status_t put_names(struct buf *out, const pmix_info_t info[], size_t ninfo)
+static pmix_status_t publish_lookup_put_names(struct buf *out, const pmix_info_t info[],
+                                              size_t ninfo)
 {
     pmix_status_t status = PMIX_SUCCESS;
     uint32_t count = 0;
@@ -135,7 +136,7 @@ static pmix_status_t put_names(struct buf *out, const pmix_info_t info[], size_t
                                       : status;
 }
 
-static pmix_status_t put_keys(struct buf *out, char *const *keys)
+static pmix_status_t publish_lookup_put_keys(struct buf *out, char *const *keys)
 {
     uint32_t count = 0;
     while (keys && keys[count])
@@ -174,7 +175,7 @@ pmix_status_t names_publish_upcall(const pmix_proc_t *proc, const pmix_info_t in
     pack_put_u8(&out, options.range);
     pack_put_u8(&out, options.until);
     if (status == PMIX_SUCCESS)
-        status = put_names(&out, info, ninfo);
+        status = publish_lookup_put_names(&out, info, ninfo);
     if (status == PMIX_SUCCESS && options.until == PERSIST_TASK)
         atomic_store(&ends_matter, true);
     if (status == PMIX_SUCCESS)
@@ -192,7 +193,7 @@ pmix_status_t names_lookup_upcall(const pmix_proc_t *proc, char **keys, const pm
     pack_put_u8(&out, options.range);
     pack_put_u32(&out, !options.waits ? 0 : options.wanted ? options.wanted : UINT32_MAX);
     if (status == PMIX_SUCCESS)
-        status = put_keys(&out, keys);
+        status = publish_lookup_put_keys(&out, keys);
     if (status == PMIX_SUCCESS && options.waits)
         atomic_store(&ends_matter, true);
     if (status == PMIX_SUCCESS)
@@ -209,7 +210,7 @@ pmix_status_t names_unpublish_upcall(const pmix_proc_t *proc, char **keys, const
     pmix_status_t status = publish_options(&options, info, ninfo);
     pack_put_u8(&out, options.ranged ? options.range : RANGE_NRANGES);
     if (status == PMIX_SUCCESS)
-        status = put_keys(&out, keys);
+        status = publish_lookup_put_keys(&out, keys);
     if (status == PMIX_SUCCESS)
         push(unpublish, proc, &out, options.timeout, done, NULL, cbdata);
     buf_free(&out);
@@ -219,5 +220,5 @@ pmix_status_t names_unpublish_upcall(const pmix_proc_t *proc, char **keys, const
 void names_finalized_upcall(const pmix_proc_t *proc)
 {
     if (atomic_load(&ends_matter))
-        upcall_queue_push(upcall_new(left, proc));
+        upcall_queue_push(upcall_new(publish_lookup_left, proc));
 }

@@ -22,7 +22,7 @@ struct request { /* more of an event */
 
 /* ---- asked: openpmix's thread ---- */
 
-static void request_free(void *more)
+static void query_request_free(void *more)
 {
     struct request *request = more;
     for (size_t i = 0; i < request->nkeys; i++) {
@@ -45,7 +45,7 @@ static const char *qualifier(const pmix_query_t *query, const char *key)
     return "";
 }
 
-static const char *job_of(const pmix_query_t *query)
+static const char *query_job_of(const pmix_query_t *query)
 {
     for (size_t i = 0; i < query->nqual; i++) {
         const pmix_value_t *value = &query->qualifiers[i].value;
@@ -58,7 +58,7 @@ static const char *job_of(const pmix_query_t *query)
 /* -1: too many, or a name that is too long. */
 static int read_query(struct request *request, const pmix_query_t *query)
 {
-    if (strlen(job_of(query)) > PMIX_MAX_NSLEN ||
+    if (strlen(query_job_of(query)) > PMIX_MAX_NSLEN ||
         strlen(qualifier(query, PMIX_PSET_NAME)) > TEXT_MAX ||
         strlen(qualifier(query, PMIX_HOSTNAME)) > TEXT_MAX)
         return -1;
@@ -66,7 +66,7 @@ static int read_query(struct request *request, const pmix_query_t *query)
         if (request->nkeys == KEYS_MAX)
             return -1;
         request->keys[request->nkeys++] =
-            (struct query_key_asked){mem_copy_text(*key), mem_copy_text(job_of(query)),
+            (struct query_key_asked){mem_copy_text(*key), mem_copy_text(query_job_of(query)),
                                      mem_copy_text(qualifier(query, PMIX_PSET_NAME)),
                                      mem_copy_text(qualifier(query, PMIX_HOSTNAME))};
     }
@@ -85,12 +85,12 @@ pmix_status_t query_asked(pmix_proc_t *proc, pmix_query_t *queries, size_t nquer
     for (size_t i = 0; i < nqueries && rc == 0; i++)
         rc = read_query(request, &queries[i]);
     if (rc < 0 || !request->nkeys) {
-        request_free(request);
+        query_request_free(request);
         return PMIX_ERR_BAD_PARAM;
     }
     struct upcall *event = upcall_new(query_begin, proc);
     event->more = request;
-    event->free_more = request_free;
+    event->free_more = query_request_free;
     event->cbdata = cbdata;
     event->timeout = PATIENCE;
     upcall_queue_push(event);
@@ -115,7 +115,7 @@ static void results_free(void *arg)
 }
 
 /* openpmix's thread, as with what is looked up (publish_lookup.c). */
-static void deliver(pmix_status_t status, void *arg)
+static void query_deliver(pmix_status_t status, void *arg)
 {
     struct results *results = arg;
     (void)status;
@@ -123,18 +123,19 @@ static void deliver(pmix_status_t status, void *arg)
                   results_free, results);
 }
 
-static void give(struct pmix_host *host, const struct upcall *event, struct info_list *infos,
-                 pmix_status_t first)
+static void query_give(struct pmix_host *host, const struct upcall *event, struct info_list *infos,
+                       pmix_status_t first)
 {
     const struct request *request = event->more;
     struct results *results = mem_alloc(sizeof(*results));
     pmix_status_t status =
         first == PMIX_SUCCESS || !infos->count ? first : PMIX_QUERY_PARTIAL_SUCCESS;
     *results = (struct results){*infos, host->library, request->done, event->cbdata, status};
-    server_come_by(host, deliver, results);
+    server_come_by(host, query_deliver, results);
 }
 
-static void answer(struct pmix_host *host, struct upcall *event, const struct program_info *view)
+static void query_answer(struct pmix_host *host, struct upcall *event,
+                         const struct program_info *view)
 {
     const struct request *request = event->more;
     pmix_status_t first = PMIX_SUCCESS; /* that is none */
@@ -145,7 +146,7 @@ static void answer(struct pmix_host *host, struct upcall *event, const struct pr
         if (first == PMIX_SUCCESS)
             first = status;
     }
-    give(host, event, &infos, first);
+    query_give(host, event, &infos, first);
 }
 
 static void shown(struct pmix_host *host, struct upcall *event, enum reply_status status,
@@ -154,9 +155,9 @@ static void shown(struct pmix_host *host, struct upcall *event, enum reply_statu
     struct program_info *view = status == REPLY_OK ? program_info_read(rest) : NULL;
     struct info_list nothing = {0};
     if (view)
-        answer(host, event, view);
+        query_answer(host, event, view);
     else
-        give(host, event, &nothing, status == REPLY_OK ? PMIX_ERROR : request_status(status));
+        query_give(host, event, &nothing, status == REPLY_OK ? PMIX_ERROR : request_status(status));
     program_info_free(view);
 }
 

@@ -23,7 +23,7 @@ static void put_taken(struct answering *answering, char *text)
 
 /* ---- of the program ---- */
 
-static pmix_status_t put_names(struct answering *answering)
+static pmix_status_t query_keys_put_names(struct answering *answering)
 {
     const struct program_info *view = answering->view;
     struct buf names = BUF_INIT;
@@ -76,13 +76,13 @@ static pmix_status_t put_nothing(struct answering *answering)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t put_keys(struct answering *answering);
+static pmix_status_t query_keys_put_keys(struct answering *answering);
 
 /* ---- of a job ---- */
 
 /* NULL: it is not there, and *status says so; or it is not said which. */
-static const struct namespace_facts *job_of(const struct answering *answering,
-                                            pmix_status_t *status)
+static const struct namespace_facts *query_keys_job_of(const struct answering *answering,
+                                                       pmix_status_t *status)
 {
     const char *name = answering->asked->job;
     const struct program_info_job *job = program_info_job(answering->view, name);
@@ -99,7 +99,7 @@ static char *command_line(const struct namespace_facts *job)
     return buf_take_text(&text);
 }
 
-static void put_job(struct info_list *jobs, const struct namespace_facts *job)
+static void query_keys_put_job(struct info_list *jobs, const struct namespace_facts *job)
 {
     struct info_list infos = {0};
     char *command = command_line(job);
@@ -113,18 +113,18 @@ static void put_job(struct info_list *jobs, const struct namespace_facts *job)
     free(command);
 }
 
-static pmix_status_t put_jobs(struct answering *answering)
+static pmix_status_t query_keys_put_jobs(struct answering *answering)
 {
     const struct program_info *view = answering->view;
     struct info_list jobs = {0};
     pmix_status_t status = PMIX_SUCCESS;
     const struct namespace_facts *only =
-        answering->asked->job[0] ? job_of(answering, &status) : NULL;
+        answering->asked->job[0] ? query_keys_job_of(answering, &status) : NULL;
     if (status != PMIX_SUCCESS)
         return status;
     for (uint32_t i = view->njobs; i-- > 0;)
         if (!only || only == &view->jobs[i].description->job)
-            put_job(&jobs, &view->jobs[i].description->job);
+            query_keys_put_job(&jobs, &view->jobs[i].description->job);
     info_array(answering->out, answering->asked->key, &jobs);
     return PMIX_SUCCESS;
 }
@@ -132,7 +132,7 @@ static pmix_status_t put_jobs(struct answering *answering)
 static pmix_status_t put_job_status(struct answering *answering)
 {
     pmix_status_t status;
-    if (job_of(answering, &status))
+    if (query_keys_job_of(answering, &status))
         info_status(answering->out, answering->asked->key, PMIX_SUCCESS);
     return status;
 }
@@ -141,7 +141,7 @@ static pmix_status_t put_count(struct answering *answering)
 {
     pmix_status_t status;
     const char *key = answering->asked->key;
-    const struct namespace_facts *job = job_of(answering, &status);
+    const struct namespace_facts *job = query_keys_job_of(answering, &status);
     if (job)
         info_u32(answering->out, key,
                  !strcmp(key, PMIX_JOB_SIZE)    ? (uint32_t)job->map->ntasks
@@ -150,7 +150,7 @@ static pmix_status_t put_count(struct answering *answering)
     return status;
 }
 
-static void add_nodes(struct buf *names, const struct namespace_facts *job)
+static void query_keys_add_nodes(struct buf *names, const struct namespace_facts *job)
 {
     for (uint32_t i = 0; i < job->map->nnodes; i++)
         buf_printf(names, "%s%s", names->len ? "," : "", job->hosts[i]);
@@ -160,9 +160,9 @@ static pmix_status_t put_nodes(struct answering *answering)
 {
     struct buf names = BUF_INIT;
     pmix_status_t status;
-    const struct namespace_facts *job = job_of(answering, &status);
+    const struct namespace_facts *job = query_keys_job_of(answering, &status);
     if (job) {
-        add_nodes(&names, job);
+        query_keys_add_nodes(&names, job);
         info_text(answering->out, answering->asked->key, buf_text(&names));
     }
     buf_free(&names);
@@ -229,13 +229,13 @@ static size_t add_peers(pmix_proc_t **procs, size_t count, const struct namespac
     return count;
 }
 
-static pmix_status_t put_peers(struct answering *answering)
+static pmix_status_t query_keys_put_peers(struct answering *answering)
 {
     const struct program_info *view = answering->view;
     const char *host = answering->asked->host[0] ? answering->asked->host : answering->hostname;
     pmix_status_t status = PMIX_SUCCESS;
     const struct namespace_facts *only =
-        answering->asked->job[0] ? job_of(answering, &status) : NULL;
+        answering->asked->job[0] ? query_keys_job_of(answering, &status) : NULL;
     pmix_proc_t *procs = NULL;
     size_t count = 0;
     if (status != PMIX_SUCCESS)
@@ -264,8 +264,8 @@ static pmix_proc_state_t state_of(const struct task_info *task)
     return WEXITSTATUS(task->status) ? PMIX_PROC_STATE_TERM_NON_ZERO : states[TASK_ENDED];
 }
 
-static void put_task(pmix_proc_info_t *to, const struct namespace_facts *job,
-                     const struct task_info *task)
+static void query_keys_put_task(pmix_proc_info_t *to, const struct namespace_facts *job,
+                                const struct task_info *task)
 {
     const struct namespace_app *app = program_info_app(job, task->rank);
     const char *program = app && app->argv && app->argv[0] ? app->argv[0] : "";
@@ -279,8 +279,8 @@ static void put_task(pmix_proc_info_t *to, const struct namespace_facts *job,
     to->state = state_of(task);
 }
 
-static bool is_wanted(const struct answering *answering, const struct namespace_facts *job,
-                      uint32_t rank)
+static bool query_keys_is_wanted(const struct answering *answering,
+                                 const struct namespace_facts *job, uint32_t rank)
 {
     return strcmp(answering->asked->key, PMIX_QUERY_PROC_TABLE) == 0 ||
            strcmp(job->hosts[taskmap_node(job->map, rank)], answering->hostname) == 0;
@@ -290,14 +290,14 @@ static pmix_status_t put_tasks(struct answering *answering)
 {
     pmix_status_t status;
     size_t count = 0;
-    const struct namespace_facts *job = job_of(answering, &status);
+    const struct namespace_facts *job = query_keys_job_of(answering, &status);
     if (!job)
         return status;
     const struct program_info_job *shown = program_info_job(answering->view, job->name);
     pmix_proc_info_t *table = mem_array(shown->ntasks, sizeof(*table));
     for (uint32_t i = 0; i < shown->ntasks; i++)
-        if (is_wanted(answering, job, shown->tasks[i].rank))
-            put_task(&table[count++], job, &shown->tasks[i]);
+        if (query_keys_is_wanted(answering, job, shown->tasks[i].rank))
+            query_keys_put_task(&table[count++], job, &shown->tasks[i]);
     info_data(answering->out, answering->asked->key, PMIX_PROC_INFO, table, count);
     return PMIX_SUCCESS;
 }
@@ -341,8 +341,9 @@ static pmix_status_t put_sets(struct answering *answering)
     return PMIX_SUCCESS;
 }
 
-static size_t add_members(pmix_proc_t **procs, size_t count, const struct namespace_facts *job,
-                          const struct namespace_app *app)
+static size_t query_keys_add_members(pmix_proc_t **procs, size_t count,
+                                     const struct namespace_facts *job,
+                                     const struct namespace_app *app)
 {
     *procs = mem_resize(*procs, count + app->ntasks, sizeof(**procs));
     memset(*procs + count, 0, app->ntasks * sizeof(**procs));
@@ -353,7 +354,7 @@ static size_t add_members(pmix_proc_t **procs, size_t count, const struct namesp
     return count;
 }
 
-static pmix_status_t put_members(struct answering *answering)
+static pmix_status_t query_keys_put_members(struct answering *answering)
 {
     const struct program_info *view = answering->view;
     const char *name = answering->asked->pset;
@@ -363,7 +364,7 @@ static pmix_status_t put_members(struct answering *answering)
         const struct namespace_facts *job = &view->jobs[i].description->job;
         for (uint32_t k = 0; k < job->napps; k++)
             if (job->apps[k].pset && !strcmp(job->apps[k].pset, name))
-                count = add_members(&procs, count, job, &job->apps[k]);
+                count = query_keys_add_members(&procs, count, job, &job->apps[k]);
     }
     if (count)
         info_data(answering->out, answering->asked->key, PMIX_PROC, procs, count);
@@ -379,23 +380,23 @@ static const struct {
     /* openpmix's major version: older ones complain of a key that they do not know. */
     unsigned since;
 } keys[] = {
-    {PMIX_QUERY_NAMESPACES, put_names, false, 4},
-    {PMIX_QUERY_NAMESPACE_INFO, put_jobs, false, 4},
+    {PMIX_QUERY_NAMESPACES, query_keys_put_names, false, 4},
+    {PMIX_QUERY_NAMESPACE_INFO, query_keys_put_jobs, false, 4},
     {PMIX_QUERY_JOB_STATUS, put_job_status, false, 4},
     {PMIX_QUERY_PROC_TABLE, put_tasks, true, 4},
     {PMIX_QUERY_LOCAL_PROC_TABLE, put_tasks, true, 4},
     {PMIX_QUERY_NUM_PSETS, put_sets, false, 4},
     {PMIX_QUERY_PSET_NAMES, put_sets, false, 4},
-    {PMIX_QUERY_PSET_MEMBERSHIP, put_members, false, 4},
+    {PMIX_QUERY_PSET_MEMBERSHIP, query_keys_put_members, false, 4},
     {PMIX_QUERY_SPAWN_SUPPORT, put_spawns, false, 4},
     {PMIX_QUERY_DEBUG_SUPPORT, put_nothing, false, 4},
-    {PMIX_QUERY_SUPPORTED_KEYS, put_keys, false, 4},
+    {PMIX_QUERY_SUPPORTED_KEYS, query_keys_put_keys, false, 4},
     {PMIX_JOB_SIZE, put_count, false, 4},
     {PMIX_NUM_NODES, put_count, false, 4},
     {PMIX_JOB_NUM_APPS, put_count, false, 4},
     {PMIX_NODE_LIST, put_nodes, false, 4},
     {PMIX_QUERY_RESOLVE_NODE, put_resolved_nodes, false, 5},
-    {PMIX_QUERY_RESOLVE_PEERS, put_peers, false, 5},
+    {PMIX_QUERY_RESOLVE_PEERS, query_keys_put_peers, false, 5},
     {PMIX_NUM_SLOTS, put_slots, false, 4},
     {PMIX_NUM_ALLOCATED_NODES, put_nheld, false, 4},
     {PMIX_ALLOCATED_NODELIST, put_held, false, 4},
@@ -404,7 +405,7 @@ static const struct {
 
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
-static pmix_status_t put_keys(struct answering *answering)
+static pmix_status_t query_keys_put_keys(struct answering *answering)
 {
     struct buf names = BUF_INIT;
     for (size_t i = 0; i < NKEYS; i++)
@@ -414,7 +415,7 @@ static pmix_status_t put_keys(struct answering *answering)
     return PMIX_SUCCESS;
 }
 
-static size_t find(const char *key)
+static size_t query_keys_find(const char *key)
 {
     size_t i = 0;
     while (i < NKEYS && strcmp(keys[i].key, key) != 0)
@@ -424,7 +425,7 @@ static size_t find(const char *key)
 
 bool query_key_wants_tasks(const char *key)
 {
-    size_t i = find(key);
+    size_t i = query_keys_find(key);
     return i < NKEYS && keys[i].tasks;
 }
 
@@ -433,6 +434,6 @@ pmix_status_t query_key_answer(struct info_list *out, const struct query_key_ask
                                unsigned major)
 {
     struct answering answering = {out, asked, view, hostname, major};
-    size_t i = find(asked->key);
+    size_t i = query_keys_find(asked->key);
     return i < NKEYS && major >= keys[i].since ? keys[i].put(&answering) : PMIX_ERR_NOT_SUPPORTED;
 }

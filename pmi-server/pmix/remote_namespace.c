@@ -15,7 +15,7 @@ struct foreign {
     pmix_nspace_t name;
 };
 
-static struct foreign **find(struct pmix_host *host, const char *name)
+static struct foreign **remote_namespace_find(struct pmix_host *host, const char *name)
 {
     struct foreign **at = &host->foreigners;
     while (*at && strcmp((*at)->name, name) != 0)
@@ -23,14 +23,14 @@ static struct foreign **find(struct pmix_host *host, const char *name)
     return at;
 }
 
-static bool is_known(struct pmix_host *host, const char *name)
+static bool remote_namespace_is_known(struct pmix_host *host, const char *name)
 {
-    return server_job(host, name) || *find(host, name);
+    return server_job(host, name) || *remote_namespace_find(host, name);
 }
 
 /* ---- registered ---- */
 
-static pmix_status_t add(struct pmix_host *host, const struct namespace_facts *job)
+static pmix_status_t remote_namespace_add(struct pmix_host *host, const struct namespace_facts *job)
 {
     const struct pmix_namespace_config config = {
         .name = job->name,
@@ -65,8 +65,9 @@ static pmix_status_t add_next(struct pmix_host *host, struct pack *in)
     struct namespace_info *description = namespace_info_read(in);
     if (!description)
         return PMIX_ERR_BAD_PARAM;
-    bool known = is_known(host, description->job.name); /* it was asked about twice */
-    pmix_status_t status = known ? PMIX_SUCCESS : add(host, &description->job);
+    bool known =
+        remote_namespace_is_known(host, description->job.name); /* it was asked about twice */
+    pmix_status_t status = known ? PMIX_SUCCESS : remote_namespace_add(host, &description->job);
     namespace_info_free(description);
     return status;
 }
@@ -86,7 +87,7 @@ static void described(struct pmix_host *host, struct upcall *event, enum reply_s
 static void put_unknown(struct pmix_host *host, const char *name, struct buf *names,
                         uint32_t *count)
 {
-    if (!name[0] || is_known(host, name))
+    if (!name[0] || remote_namespace_is_known(host, name))
         return;
     pack_put_text(names, name);
     ++*count;
@@ -118,7 +119,7 @@ void remote_namespace_need(struct pmix_host *host, struct upcall *event,
 
 bool remote_namespace_forget(struct pmix_host *host, const char *name)
 {
-    struct foreign **at = find(host, name), *foreign = *at;
+    struct foreign **at = remote_namespace_find(host, name), *foreign = *at;
     if (!foreign)
         return false;
     *at = foreign->next;
@@ -130,7 +131,7 @@ bool remote_namespace_forget(struct pmix_host *host, const char *name)
  * one that is still to be told of; from then on who asks for one of its tasks waits for ever. */
 void remote_namespace_deny(struct pmix_host *host, const char *name)
 {
-    if (!is_known(host, name))
+    if (!remote_namespace_is_known(host, name))
         waiting_deregister(host, name, NULL, NULL);
 }
 

@@ -18,8 +18,8 @@ struct question {
 
 /* ---- asked ---- */
 
-static void send(struct pmix_host *host, const struct upcall *event, enum service_request kind,
-                 uint64_t token, const struct buf *rest)
+static void requests_send(struct pmix_host *host, const struct upcall *event,
+                          enum service_request kind, uint64_t token, const struct buf *rest)
 {
     struct buf message = BUF_INIT;
     message_put_up(&message, kind, token, event->proc.nspace, event->proc.rank);
@@ -33,7 +33,7 @@ void request_ask(struct pmix_host *host, struct upcall *event, enum service_requ
                  const struct buf *rest, request_reply_arrived *answered)
 {
     if (!answered) {
-        send(host, event, kind, 0, rest);
+        requests_send(host, event, kind, 0, rest);
         return;
     }
     struct question *question = mem_alloc(sizeof(*question));
@@ -43,7 +43,8 @@ void request_ask(struct pmix_host *host, struct upcall *event, enum service_requ
     question->event = upcall_move(event);
     question->next = host->questions;
     host->questions = question;
-    send(host, question->event, kind, question->token, rest); /* it may be answered meanwhile */
+    requests_send(host, question->event, kind, question->token,
+                  rest); /* it may be answered meanwhile */
 }
 
 /* ---- answered ---- */
@@ -54,8 +55,8 @@ static void question_free(struct question *question)
     free(question);
 }
 
-static void answer(struct pmix_host *host, struct question *question, enum reply_status status,
-                   struct pack *rest)
+static void requests_answer(struct pmix_host *host, struct question *question,
+                            enum reply_status status, struct pack *rest)
 {
     question->answered(host, question->event, status, rest);
     question_free(question);
@@ -70,7 +71,7 @@ void request_answer(struct pmix_host *host, struct message_down *talk)
     if (!(question = *at))
         return;
     *at = question->next;
-    answer(host, question, talk->status, &talk->rest);
+    requests_answer(host, question, talk->status, &talk->rest);
 }
 
 /* ---- given up ---- */
@@ -86,8 +87,8 @@ void requests_expire(struct pmix_host *host)
             continue;
         }
         *at = question->next;
-        send(host, question->event, REQUEST_FORGET, question->token, NULL);
-        answer(host, question, REPLY_TIMEOUT, &nothing);
+        requests_send(host, question->event, REQUEST_FORGET, question->token, NULL);
+        requests_answer(host, question, REPLY_TIMEOUT, &nothing);
     }
 }
 

@@ -286,7 +286,7 @@ const char *pmix_server_version(struct error *err)
  */
 
 /* -1: malformed. */
-static int answered(struct pmix_host *host, struct message_down *talk)
+static int server_answered(struct pmix_host *host, struct message_down *talk)
 {
     request_answer(host, talk);
     return 0; /* whoever asked reads it, and may find it malformed */
@@ -300,7 +300,7 @@ static int owners(struct pmix_host *host, struct message_down *talk)
 }
 
 static int (*const take[ORDER_NKINDS])(struct pmix_host *host, struct message_down *talk) = {
-    [ORDER_ANSWER] = answered,
+    [ORDER_ANSWER] = server_answered,
     [ORDER_MODEX] = direct_modex_serve_ordered,
     [ORDER_REMOVED] = remote_namespace_removed,
     [ORDER_TASKS] = owners,

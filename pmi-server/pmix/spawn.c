@@ -89,7 +89,7 @@ static void spawn_begin(struct pmix_host *host, struct upcall *event)
 
 /* ---- answered ---- */
 
-static struct spawning *take(struct pmix_job *job, uint64_t token)
+static struct spawning *spawn_take(struct pmix_job *job, uint64_t token)
 {
     struct spawning **at = &job->spawnings, *spawning;
     while (*at && (*at)->token != token)
@@ -109,7 +109,7 @@ struct started {
 };
 
 /* openpmix's thread: with it the output of the new tasks is looked after. */
-static void deliver(pmix_status_t status, void *arg)
+static void spawn_deliver(pmix_status_t status, void *arg)
 {
     struct started *started = arg;
     (void)status;
@@ -129,14 +129,14 @@ void pmix_namespace_spawned(struct pmix_job *job, uint64_t token, enum spawn_fat
         [SPAWN_NOT_PROGRAM] = PMIX_ERR_JOB_APP_NOT_EXECUTABLE,
         [SPAWN_FAILED] = PMIX_ERR_JOB_FAILED_TO_LAUNCH,
     };
-    struct spawning *spawning = take(job, token);
+    struct spawning *spawning = spawn_take(job, token);
     if (!spawning)
         return;
     struct started *started = mem_alloc(sizeof(*started));
     *started = (struct started){spawning->done, spawning->cbdata, statuses[fate], ""};
     if (fate == SPAWN_STARTED)
         strncpy(started->name, name, sizeof(started->name) - 1);
-    server_come_by(job->host, deliver, started);
+    server_come_by(job->host, spawn_deliver, started);
     free(spawning);
 }
 

@@ -16,7 +16,7 @@ struct reading {
 /* ---- words ---- */
 
 /* An app's own in place of the job's. */
-static void put(struct pmi_pairs *pairs, const char *word, const char *value)
+static void spawn_directives_put(struct pmi_pairs *pairs, const char *word, const char *value)
 {
     for (size_t i = 0; i < pairs->count; i++)
         if (!strcmp(pairs->list[i].key, word)) {
@@ -30,22 +30,22 @@ static void put(struct pmi_pairs *pairs, const char *word, const char *value)
 static void put_part(struct pmi_pairs *pairs, const char *word, const char *value, size_t len)
 {
     char *part = mem_copy_text_n(value, len);
-    put(pairs, word, part);
+    spawn_directives_put(pairs, word, part);
     free(part);
 }
 
 /* ---- values: -1 where it is of another type ---- */
 
-static const char *text_of(const pmix_info_t *info)
+static const char *spawn_directives_text_of(const pmix_info_t *info)
 {
     return info->value.type == PMIX_STRING ? info->value.data.string : NULL;
 }
 
 static int take_text(struct reading *reading)
 {
-    const char *text = text_of(reading->info);
+    const char *text = spawn_directives_text_of(reading->info);
     if (text)
-        put(reading->pairs, reading->word, text);
+        spawn_directives_put(reading->pairs, reading->word, text);
     return text ? 0 : -1;
 }
 
@@ -53,14 +53,14 @@ static int take_text(struct reading *reading)
 static int take_hosts(struct reading *reading)
 {
     struct buf hosts = BUF_INIT;
-    const char *text = text_of(reading->info);
+    const char *text = spawn_directives_text_of(reading->info);
     for (const char *at = text; at && *at; at += strcspn(at, ",")) {
         at += *at == ',';
         buf_add(&hosts, at == text ? "" : ",", at != text);
         buf_add(&hosts, at, strcspn(at, ":,"));
     }
     if (text)
-        put(reading->pairs, reading->word, buf_text(&hosts));
+        spawn_directives_put(reading->pairs, reading->word, buf_text(&hosts));
     buf_free(&hosts);
     return text ? 0 : -1;
 }
@@ -70,14 +70,14 @@ static int take_added(struct reading *reading)
 {
     bool named =
         pmi_pairs_value(reading->pairs, "host") || pmi_pairs_value(reading->pairs, "hostfile");
-    return named && text_of(reading->info) ? 0 : take_hosts(reading);
+    return named && spawn_directives_text_of(reading->info) ? 0 : take_hosts(reading);
 }
 
 /* Open MPI's way to write it: "ppr:2:node", "slot:PE=2", "core:OVERSUBSCRIBE". */
 static int take_map(struct reading *reading)
 {
     static const char cores[] = ":PE=", ppr[] = "ppr:";
-    const char *text = text_of(reading->info);
+    const char *text = spawn_directives_text_of(reading->info);
     if (!text)
         return -1;
     if (!strncmp(text, ppr, sizeof(ppr) - 1)) {
@@ -99,7 +99,7 @@ static int take_map(struct reading *reading)
 /* Without modifiers: "core:overload-allowed". */
 static int take_policy(struct reading *reading)
 {
-    const char *text = text_of(reading->info);
+    const char *text = spawn_directives_text_of(reading->info);
     if (text)
         put_part(reading->pairs, reading->word, text, strcspn(text, ":"));
     return text ? 0 : -1;
@@ -116,7 +116,7 @@ static int take_number(struct reading *reading)
     if (number < 0)
         return -1;
     snprintf(text, sizeof(text), "%" PRId64, number);
-    put(reading->pairs, reading->word, text);
+    spawn_directives_put(reading->pairs, reading->word, text);
     return 0;
 }
 
@@ -135,7 +135,7 @@ static int take_variable(struct reading *reading)
 
 static int take_name(struct reading *reading)
 {
-    const char *text = text_of(reading->info);
+    const char *text = spawn_directives_text_of(reading->info);
     if (text)
         pmi_pairs_add(reading->pairs, reading->word, text);
     return text ? 0 : -1;
@@ -144,7 +144,7 @@ static int take_name(struct reading *reading)
 /* Where another installation's programs and libraries are. */
 static int take_prefix(struct reading *reading)
 {
-    const char *text = text_of(reading->info);
+    const char *text = spawn_directives_text_of(reading->info);
     if (!text)
         return -1;
     char *path = mem_format("PATH=:%s/bin", text);
@@ -203,7 +203,7 @@ char *spawn_directives_known(void)
 
 /* ---- a request ---- */
 
-static const struct directive *find(const char *key)
+static const struct directive *spawn_directives_find(const char *key)
 {
     for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++)
         if (!strcmp(directives[i].key, key))
@@ -220,7 +220,7 @@ static int fail(pmix_status_t *status, pmix_status_t what)
 static int read_info(struct pmi_pairs *pairs, const pmix_info_t *info, pmix_status_t *status,
                      struct error *err)
 {
-    const struct directive *directive = find(info->key);
+    const struct directive *directive = spawn_directives_find(info->key);
     if (!directive && (info->flags & PMIX_INFO_REQD)) {
         error_set(err, "\"%s\" is required, and means nothing here", info->key);
         return fail(status, PMIX_ERR_NOT_SUPPORTED);
@@ -236,8 +236,8 @@ static int read_info(struct pmi_pairs *pairs, const pmix_info_t *info, pmix_stat
     return fail(status, PMIX_ERR_BAD_PARAM);
 }
 
-static int read_infos(struct pmi_pairs *pairs, const pmix_info_t infos[], size_t count,
-                      pmix_status_t *status, struct error *err)
+static int spawn_directives_read_infos(struct pmi_pairs *pairs, const pmix_info_t infos[],
+                                       size_t count, pmix_status_t *status, struct error *err)
 {
     for (size_t i = 0; i < count && infos; i++)
         if (read_info(pairs, &infos[i], status, err) < 0)
@@ -266,12 +266,12 @@ static int read_app(struct spawn_request *spawn, const pmix_info_t job[], size_t
     }
     add_block(spawn, app);
     struct pmi_pairs *pairs = &spawn->blocks[spawn->nblocks - 1].infos;
-    if (read_infos(pairs, job, njob, status, err) < 0)
+    if (spawn_directives_read_infos(pairs, job, njob, status, err) < 0)
         return -1;
     for (char **at = app->env; at && *at; at++)
         if (strchr(*at, '='))
             pmi_pairs_add(pairs, "env_set", *at);
-    return read_infos(pairs, app->info, app->ninfo, status, err);
+    return spawn_directives_read_infos(pairs, app->info, app->ninfo, status, err);
 }
 
 static size_t bytes_of(const struct spawn_request_block *block)

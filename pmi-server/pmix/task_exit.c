@@ -24,7 +24,7 @@ struct doubt {
     double end;
 };
 
-static void settle(struct pmix_host *host, struct doubt *doubt)
+static void task_exit_settle(struct pmix_host *host, struct doubt *doubt)
 {
     struct doubt **at = &host->doubts;
     while (*at != doubt)
@@ -45,12 +45,12 @@ static void came_round(struct pmix_host *host, struct upcall *event)
         return;
     if (++doubt->rounds == ROUNDS ||
         pmix_namespace_state(doubt->job, doubt->local_rank) != PMI_RUNNING)
-        settle(host, doubt);
+        task_exit_settle(host, doubt);
     else
         doubt->again = server_clock() + PAUSE;
 }
 
-static void answered(pmix_status_t status, pmix_value_t *value, void *cbdata)
+static void task_exit_answered(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
     (void)status, (void)value;
     upcall_queue_push(cbdata);
@@ -66,8 +66,8 @@ static void go_round(struct pmix_host *host, struct doubt *doubt)
     event->proc.rank = doubt->job->clients[doubt->local_rank].rank;
     event->token = doubt->token;
     doubt->again = 0;
-    if (host->library->get_nb(&event->proc, "tprun.round", &here_only, 1, answered, event) !=
-        PMIX_SUCCESS)
+    if (host->library->get_nb(&event->proc, "tprun.round", &here_only, 1, task_exit_answered,
+                              event) != PMIX_SUCCESS)
         upcall_queue_push(event);
 }
 
@@ -96,7 +96,7 @@ void task_exits_look(struct pmix_host *host)
     for (struct doubt *doubt = host->doubts; doubt; doubt = next) {
         next = doubt->next;
         if (doubt->end <= now)
-            settle(host, doubt);
+            task_exit_settle(host, doubt);
         else if (doubt->again && doubt->again <= now)
             go_round(host, doubt);
     }
@@ -207,8 +207,8 @@ struct audience {
 };
 
 /* Default handlers are left alone: Open MPI 4.1's ends its task, whatever the event. */
-static void notify(struct pmix_host *host, pmix_status_t status, const pmix_proc_t *dead,
-                   const struct termination *death, const struct audience *audience)
+static void task_exit_notify(struct pmix_host *host, pmix_status_t status, const pmix_proc_t *dead,
+                             const struct termination *death, const struct audience *audience)
 {
     struct info_list infos = {0};
     info_proc(&infos, PMIX_EVENT_AFFECTED_PROC, dead->nspace, dead->rank);
@@ -229,8 +229,8 @@ static void notify_all(struct pmix_host *host, const char *name, const struct te
     {
         dead.rank = rank;
         if (death->how == ENDED_LOST)
-            notify(host, PMIX_ERR_NODE_DOWN, &dead, death, audience);
-        notify(host, status_of(death->how), &dead, death, audience);
+            task_exit_notify(host, PMIX_ERR_NODE_DOWN, &dead, death, audience);
+        task_exit_notify(host, status_of(death->how), &dead, death, audience);
     }
 }
 

@@ -232,7 +232,7 @@ static void each(uint16_t port, void (*use)(int fd, uint16_t far_port, uint16_t 
         closedir(dir);
 }
 
-static void find(int fd, uint16_t far_port, uint16_t *found)
+static void tcp_peers_find(int fd, uint16_t far_port, uint16_t *found)
 {
     if (is_unanswered(fd))
         *found = far_port;
@@ -241,7 +241,7 @@ static void find(int fd, uint16_t far_port, uint16_t *found)
 uint16_t tcp_peers_unanswered(uint16_t port)
 {
     uint16_t found = 0;
-    each(port, find, &found);
+    each(port, tcp_peers_find, &found);
     return found;
 }
 

@@ -19,7 +19,7 @@ static void put_map(struct buf *out, const struct taskmap *map)
     }
 }
 
-static void put_app(struct buf *out, const struct namespace_app *app)
+static void namespace_info_put_app(struct buf *out, const struct namespace_app *app)
 {
     uint32_t argc = 0;
     while (app->argv && app->argv[argc])
@@ -49,7 +49,7 @@ void namespace_info_put(struct buf *out, const struct namespace_facts *job)
         pack_put_text(out, job->hosts[i]);
     pack_put_u32(out, job->napps);
     for (uint32_t i = 0; i < job->napps; i++)
-        put_app(out, &job->apps[i]);
+        namespace_info_put_app(out, &job->apps[i]);
 }
 
 /* ---- read ---- */

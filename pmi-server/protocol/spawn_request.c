@@ -20,7 +20,7 @@ static void pairs_free(struct pmi_pairs *pairs)
     free(pairs->list);
 }
 
-static void block_free(struct spawn_request_block *block)
+static void spawn_request_block_free(struct spawn_request_block *block)
 {
     for (size_t i = 0; i < block->argc; i++)
         free(block->argv[i]);
@@ -33,7 +33,7 @@ void spawn_request_free(struct spawn_request *spawn)
     if (!spawn)
         return;
     for (size_t i = 0; i < spawn->nblocks; i++)
-        block_free(&spawn->blocks[i]);
+        spawn_request_block_free(&spawn->blocks[i]);
     free(spawn->blocks);
     pairs_free(&spawn->preputs);
     free(spawn);

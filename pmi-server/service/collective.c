@@ -148,7 +148,7 @@ static void unlink_one(struct pmi_service *service, const struct gathering *gath
         *at = gathering->next;
 }
 
-static void put_members(struct buf *out, const struct members *members)
+static void collective_put_members(struct buf *out, const struct members *members)
 {
     pack_put_u32(out, members->count);
     for (uint32_t i = 0; i < members->count; i++) {
@@ -172,7 +172,7 @@ static void end(struct pmi_service *service, struct gathering *gathering, enum r
         pack_put_bytes(&again, "", 0);
     }
     if (status == REPLY_OK && gathering->operation == COLLECTIVE_GROUP) {
-        put_members(&rest, &gathering->members);
+        collective_put_members(&rest, &gathering->members);
         pack_put_u32(&again, 0);
     }
     for (size_t i = 0; i < gathering->nasked; i++) {
@@ -260,7 +260,7 @@ static enum reply_status may_enter(struct pmi_service *service, uint32_t node,
 }
 
 /* Of a connect, and a disconnect: all are in. */
-static void settle(struct pmi_service *service, const struct gathering *gathering)
+static void collective_settle(struct pmi_service *service, const struct gathering *gathering)
 {
     const struct members *members = &gathering->members;
     for (uint32_t i = 0; i < members->count; i++)
@@ -285,14 +285,15 @@ static bool add_asked(struct gathering *gathering, const struct requester *asked
     return !full;
 }
 
-static void enter(struct pmi_service *service, struct gathering *gathering,
-                  const struct requester *asked, bool broken, const void *bytes, size_t len)
+static void collective_enter(struct pmi_service *service, struct gathering *gathering,
+                             const struct requester *asked, bool broken, const void *bytes,
+                             size_t len)
 {
     bool full = !add_asked(gathering, asked, bytes, len);
     idset_add(gathering->here, asked->node);
     bool over = gathering->nasked == idset_count(gathering->nodes);
     if (over && !full && !broken)
-        settle(service, gathering);
+        collective_settle(service, gathering);
     if (full || broken)
         end(service, gathering, full ? REPLY_FULL : REPLY_GONE);
     else if (over)
@@ -467,7 +468,7 @@ int pmi_service_gather(struct pmi_service *service, const struct requester *aske
         enter_group(service, fresh, asked, status == REPLY_OK && broken ? REPLY_GONE : status,
                     bytes, len);
     } else if (!bad && status == REPLY_OK) {
-        enter(service, place(service, asked->node, fresh), asked, broken, bytes, len);
+        collective_enter(service, place(service, asked->node, fresh), asked, broken, bytes, len);
         return 0;
     } else if (!bad) {
         pmi_service_answer(service, asked, status, NULL);
@@ -478,7 +479,7 @@ int pmi_service_gather(struct pmi_service *service, const struct requester *aske
 
 /* ---- who does not take part any more ---- */
 
-static bool leave(struct gathering *gathering, const struct requester *asked)
+static bool collective_leave(struct gathering *gathering, const struct requester *asked)
 {
     for (size_t i = 0; i < gathering->nasked; i++)
         if (gathering->asked[i].node == asked->node && gathering->asked[i].token == asked->token) {
@@ -491,7 +492,7 @@ static bool leave(struct gathering *gathering, const struct requester *asked)
 void pmi_service_gather_forget(struct pmi_service *service, const struct requester *asked)
 {
     struct gathering *gathering = service->gatherings;
-    while (gathering && !leave(gathering, asked))
+    while (gathering && !collective_leave(gathering, asked))
         gathering = gathering->next;
     if (gathering)
         end(service, gathering, REPLY_TIMEOUT);

@@ -15,7 +15,7 @@ struct fetch {
     uint32_t node; /* whose host has it */
 };
 
-static size_t count_of(const struct pmi_service *service, uint32_t node)
+static size_t direct_modex_count_of(const struct pmi_service *service, uint32_t node)
 {
     size_t count = 0;
     for (const struct fetch *fetch = service->fetches; fetch; fetch = fetch->next)
@@ -47,12 +47,12 @@ static void order(struct pmi_service *service, const struct requester *asked, co
     buf_free(&rest);
 }
 
-static void fetch(struct pmi_service *service, const struct requester *asked, const struct job *job,
-                  const struct wish *wish)
+static void direct_modex_fetch(struct pmi_service *service, const struct requester *asked,
+                               const struct job *job, const struct wish *wish)
 {
     if (!job || wish->rank >= job->map->ntasks)
         pmi_service_answer(service, asked, REPLY_NOT_FOUND, NULL);
-    else if (count_of(service, asked->node) >= SERVICE_FETCHES_MAX)
+    else if (direct_modex_count_of(service, asked->node) >= SERVICE_FETCHES_MAX)
         pmi_service_answer(service, asked, REPLY_FULL, NULL);
     else
         order(service, asked, job, wish);
@@ -66,7 +66,7 @@ int pmi_service_fetch(struct pmi_service *service, const struct requester *asked
     wish.key = pack_get_text(&talk->rest);
     bool bad = !pack_ends(&talk->rest) || !asked->token || strlen(wish.key) > SERVICE_KEY_MAX;
     if (!bad)
-        fetch(service, asked, pmi_service_job(service, proc.job), &wish);
+        direct_modex_fetch(service, asked, pmi_service_job(service, proc.job), &wish);
     free(wish.key);
     free(proc.job);
     return bad ? -1 : 0;

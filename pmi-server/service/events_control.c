@@ -170,8 +170,8 @@ struct order {
 };
 
 /* `ranks` of the job, by node. */
-static void send(struct pmi_service *service, const struct order *order, const struct job *job,
-                 const struct idset *ranks)
+static void events_control_send(struct pmi_service *service, const struct order *order,
+                                const struct job *job, const struct idset *ranks)
 {
     for (uint32_t i = 0; i < job->map->nnodes; i++) {
         struct idset *there = taskmap_ranks(job->map, i);
@@ -230,7 +230,7 @@ int control_take(struct pmi_service *service, const struct requester *asked,
     bool good = rc == 0 && are_there(service, procs, count);
     for (const struct job *job = service->jobs; good && job; job = job->next) {
         struct idset *ranks = ranks_of(job, procs, count);
-        send(service, &order, job, ranks);
+        events_control_send(service, &order, job, ranks);
         idset_free(ranks);
     }
     if (rc == 0)

@@ -238,7 +238,7 @@ struct push {
 
 /* ---- asked ---- */
 
-static unsigned count_of(const struct pmi_service *service, uint32_t node)
+static unsigned iof_count_of(const struct pmi_service *service, uint32_t node)
 {
     unsigned count = 0;
     for (const struct push *push = service->pushes; push; push = push->next)
@@ -246,7 +246,7 @@ static unsigned count_of(const struct pmi_service *service, uint32_t node)
     return count;
 }
 
-static void add_nodes(struct idset *nodes, const struct job *job, uint32_t rank)
+static void iof_add_nodes(struct idset *nodes, const struct job *job, uint32_t rank)
 {
     for (uint32_t i = 0; rank == SERVICE_ALL && i < job->map->nnodes; i++)
         idset_add(nodes, job->node[i]);
@@ -269,7 +269,7 @@ static struct idset *read_nodes(const struct pmi_service *service, struct pack *
         else if (proc.rank != SERVICE_ALL && pmi_service_node(job, proc.rank) == UINT32_MAX)
             *status = REPLY_BAD;
         else
-            add_nodes(nodes, job, proc.rank);
+            iof_add_nodes(nodes, job, proc.rank);
         free(proc.job);
     }
     pack_u8(in);
@@ -279,7 +279,8 @@ static struct idset *read_nodes(const struct pmi_service *service, struct pack *
     return nodes;
 }
 
-static void send(struct pmi_service *service, struct idset *nodes, const void *bytes, size_t len)
+static void iof_send(struct pmi_service *service, struct idset *nodes, const void *bytes,
+                     size_t len)
 {
     struct push *push = service->pushes;
     struct buf rest = BUF_INIT;
@@ -297,7 +298,7 @@ int push_asked(struct pmi_service *service, const struct requester *asked, struc
     size_t len = talk->rest.left;
     struct idset *nodes = read_nodes(service, &talk->rest, &status);
     bool good = pack_ends(&talk->rest);
-    if (status == REPLY_OK && count_of(service, asked->node) == SERVICE_PUSHES)
+    if (status == REPLY_OK && iof_count_of(service, asked->node) == SERVICE_PUSHES)
         status = REPLY_NOT_PERMITTED;
     if (status == REPLY_OK && idset_empty(nodes))
         status = REPLY_BAD;
@@ -306,7 +307,7 @@ int push_asked(struct pmi_service *service, const struct requester *asked, struc
         *push =
             (struct push){service->pushes, ++service->npushes, *asked, idset_copy(nodes), REPLY_OK};
         service->pushes = push;
-        send(service, nodes, bytes, len);
+        iof_send(service, nodes, bytes, len);
     } else if (good) {
         pmi_service_answer(service, asked, status, NULL);
     }

@@ -152,7 +152,8 @@ static bool is_taken(struct pmi_service *service, const struct published_name *f
     return false;
 }
 
-static enum reply_status check(struct pmi_service *service, const struct published_name *fresh)
+static enum reply_status name_store_check(struct pmi_service *service,
+                                          const struct published_name *fresh)
 {
     size_t count = service->names.count, bytes = service->names.bytes;
     for (const struct published_name *name = fresh; name; name = name->next) {
@@ -173,7 +174,7 @@ enum reply_status names_add(struct pmi_service *service, struct published_name *
     struct published_name **last = &fresh;
     size_t count = 0;
     bool shown = false;
-    enum reply_status status = check(service, fresh);
+    enum reply_status status = name_store_check(service, fresh);
     if (status != REPLY_OK) {
         pmi_service_names_free(fresh);
         return status;

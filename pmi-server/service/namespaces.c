@@ -13,8 +13,8 @@ struct bond {
 };
 
 /* Where it is, or would be. */
-static struct bond **find(struct pmi_service *service, const struct job *one,
-                          const struct job *other)
+static struct bond **namespaces_find(struct pmi_service *service, const struct job *one,
+                                     const struct job *other)
 {
     struct bond **at = &service->bonds;
     while (*at && !((*at)->one == one && (*at)->other == other) &&
@@ -25,7 +25,7 @@ static struct bond **find(struct pmi_service *service, const struct job *one,
 
 void namespaces_tie(struct pmi_service *service, const struct job *one, const struct job *other)
 {
-    struct bond **at = find(service, one, other);
+    struct bond **at = namespaces_find(service, one, other);
     if (one == other)
         return;
     if (!*at) {
@@ -45,7 +45,7 @@ static void cut(struct bond **at)
 
 void namespaces_untie(struct pmi_service *service, const struct job *one, const struct job *other)
 {
-    struct bond **at = find(service, one, other);
+    struct bond **at = namespaces_find(service, one, other);
     if (*at && --(*at)->times == 0)
         cut(at);
 }
@@ -53,7 +53,7 @@ void namespaces_untie(struct pmi_service *service, const struct job *one, const 
 bool namespaces_tied(const struct pmi_service *service, const struct job *one,
                      const struct job *other)
 {
-    return *find((struct pmi_service *)(uintptr_t)service, one, other) != NULL;
+    return *namespaces_find((struct pmi_service *)(uintptr_t)service, one, other) != NULL;
 }
 
 void namespaces_remove(struct pmi_service *service, const struct job *job)

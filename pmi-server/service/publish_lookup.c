@@ -53,7 +53,8 @@ static struct published_name *names_read(struct pack *in, const struct party *pa
     return NULL;
 }
 
-static enum reply_status add(struct pmi_service *service, struct published_name *fresh)
+static enum reply_status publish_lookup_add(struct pmi_service *service,
+                                            struct published_name *fresh)
 {
     uint64_t since = service->names.ids;
     enum reply_status status = names_add(service, fresh);
@@ -70,7 +71,8 @@ int naming_publish(struct pmi_service *service, const struct requester *asked,
     struct published_name *fresh = names_read(&talk->rest, &party);
     if (!fresh)
         return -1;
-    pmi_service_answer(service, asked, known ? add(service, fresh) : REPLY_BAD, NULL);
+    pmi_service_answer(service, asked, known ? publish_lookup_add(service, fresh) : REPLY_BAD,
+                       NULL);
     if (!known)
         pmi_service_names_free(fresh);
     return 0;
@@ -149,7 +151,7 @@ static bool ends_with_task(const struct published_name *name, const void *what)
            strcmp(name->job, party->job) == 0;
 }
 
-static void leave(struct pmi_service *service, const struct party *party)
+static void publish_lookup_leave(struct pmi_service *service, const struct party *party)
 {
     const struct process_name proc = {(char *)(uintptr_t)party->job, party->rank};
     names_drop(service, ends_with_task, party);
@@ -159,7 +161,7 @@ static void leave(struct pmi_service *service, const struct party *party)
 void naming_ended(struct pmi_service *service, const char *job, uint32_t rank)
 {
     const struct party party = {.job = job, .rank = rank};
-    leave(service, &party);
+    publish_lookup_leave(service, &party);
 }
 
 int naming_left(struct pmi_service *service, const struct requester *asked, struct message_up *talk)
@@ -168,7 +170,7 @@ int naming_left(struct pmi_service *service, const struct requester *asked, stru
     if (!pack_ends(&talk->rest))
         return -1;
     if (naming_party(service, asked, talk, &party))
-        leave(service, &party);
+        publish_lookup_leave(service, &party);
     return 0;
 }
 
@@ -197,7 +199,7 @@ enum reply_status pmi_service_publish_text(struct pmi_service *service, const ch
     name->node = UINT32_MAX;
     name->range = RANGE_ALL;
     name->until = PERSIST_END;
-    return add(service, name);
+    return publish_lookup_add(service, name);
 }
 
 static bool is_of_pmi(const struct published_name *name, const void *key)
@@ -256,8 +258,8 @@ static struct lookup *lookup_read(struct pack *in)
 
 /* ---- found ---- */
 
-static struct published_name *find(const struct pmi_service *service, const struct lookup *lookup,
-                                   uint32_t i)
+static struct published_name *publish_lookup_find(const struct pmi_service *service,
+                                                  const struct lookup *lookup, uint32_t i)
 {
     return names_find(service, &lookup->party, lookup->range, lookup->keys[i]);
 }
@@ -272,7 +274,7 @@ static uint32_t count_found(const struct pmi_service *service, const struct look
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < lookup->nkeys; i++)
-        count += find(service, lookup, i) || find_other(service, lookup, i);
+        count += publish_lookup_find(service, lookup, i) || find_other(service, lookup, i);
     return count;
 }
 
@@ -281,7 +283,8 @@ static bool is_that(const struct published_name *name, const void *what)
     return name == what;
 }
 
-static bool put(struct pmi_service *service, const struct published_name *name, struct buf *out)
+static bool publish_lookup_put(struct pmi_service *service, const struct published_name *name,
+                               struct buf *out)
 {
     if (!names_take(service, name))
         return false;
@@ -296,12 +299,12 @@ static bool put(struct pmi_service *service, const struct published_name *name, 
 static bool put_found(struct pmi_service *service, const struct lookup *lookup, uint32_t i,
                       struct buf *out)
 {
-    const struct published_name *own = find(service, lookup, i);
-    bool good = own && put(service, own, out);
+    const struct published_name *own = publish_lookup_find(service, lookup, i);
+    bool good = own && publish_lookup_put(service, own, out);
     if (own && own->until == PERSIST_READ)
         names_drop(service, is_that, own);
     const struct published_name *other = good ? NULL : find_other(service, lookup, i);
-    return good || (other && put(service, other, out));
+    return good || (other && publish_lookup_put(service, other, out));
 }
 
 /* True: it is answered. */
@@ -442,7 +445,7 @@ static void refresh(struct pmi_service *service, const struct lookup *lookup)
 {
     bool missing = false;
     for (uint32_t i = 0; i < lookup->nkeys && !missing; i++)
-        missing = !find(service, lookup, i);
+        missing = !publish_lookup_find(service, lookup, i);
     if (missing && service->names.ops && lookup->range == RANGE_ALL)
         service->names.others = service->names.ops->others(service->names.arg);
 }

@@ -63,7 +63,7 @@ void pmi_service_query_forget(struct pmi_service *service, const struct requeste
         query_drop(service, query);
 }
 
-static uint32_t count_of(const struct pmi_service *service, uint32_t node)
+static uint32_t query_count_of(const struct pmi_service *service, uint32_t node)
 {
     uint32_t count = 0;
     for (const struct query *query = service->queries; query; query = query->next)
@@ -84,7 +84,7 @@ static void put_facts(const struct pmi_service *service, struct buf *out)
     free(facts.hosts);
 }
 
-static void put_jobs(const struct pmi_service *service, struct buf *out)
+static void query_put_jobs(const struct pmi_service *service, struct buf *out)
 {
     uint32_t count = 0;
     for (const struct job *job = service->jobs; job; job = job->next)
@@ -105,11 +105,11 @@ static void put_tables(const struct query *query, struct buf *out)
     }
 }
 
-static void answer(struct pmi_service *service, const struct query *query)
+static void service_query_answer(struct pmi_service *service, const struct query *query)
 {
     struct buf rest = BUF_INIT;
     put_facts(service, &rest);
-    put_jobs(service, &rest);
+    query_put_jobs(service, &rest);
     put_tables(query, &rest);
     bool full = rest.len > SERVICE_BYTES_MAX;
     pmi_service_answer(service, &query->asked, full ? REPLY_FULL : REPLY_OK, full ? NULL : &rest);
@@ -125,18 +125,18 @@ static bool waits(const struct query *query)
 }
 
 /* Once nobody is waited for. */
-static void settle(struct pmi_service *service, struct query *query)
+static void query_settle(struct pmi_service *service, struct query *query)
 {
     if (waits(query))
         return;
-    answer(service, query);
+    service_query_answer(service, query);
     query_drop(service, query);
 }
 
 /* ---- asked ---- */
 
 /* "": the only one there is. */
-static const struct job *find_job(const struct pmi_service *service, const char *name)
+static const struct job *query_find_job(const struct pmi_service *service, const char *name)
 {
     if (*name)
         return pmi_service_job(service, name);
@@ -167,7 +167,7 @@ static void read_tables(const struct pmi_service *service, struct query *query, 
     query->tables = mem_array(count, sizeof(*query->tables));
     for (uint32_t i = 0; i < count; i++) {
         char *name = pack_get_text(in);
-        const struct job *job = find_job(service, name);
+        const struct job *job = query_find_job(service, name);
         if (job && !has_table(query, job->name))
             add_table(query, job);
         free(name);
@@ -198,11 +198,11 @@ int pmi_service_query(struct pmi_service *service, const struct requester *asked
     query->number = ++service->queried;
     read_tables(service, query, &talk->rest);
     int rc = pack_ends(&talk->rest) ? 0 : -1;
-    bool full = count_of(service, asked->node) >= SERVICE_QUERIES_MAX;
+    bool full = query_count_of(service, asked->node) >= SERVICE_QUERIES_MAX;
     if (rc == 0 && full)
         pmi_service_answer(service, asked, REPLY_FULL, NULL);
     else if (rc == 0 && !query->ntables)
-        answer(service, query);
+        service_query_answer(service, query);
     if (rc < 0 || full || !query->ntables) {
         query_free(query);
         return rc;
@@ -254,7 +254,7 @@ static void take_tasks(struct pmi_service *service, struct query *query, struct 
     buf_free(&entries);
     table->ntasks += count;
     idset_remove(table->waiting, node);
-    settle(service, query);
+    query_settle(service, query);
 }
 
 int pmi_service_tasks(struct pmi_service *service, const struct requester *asked,
@@ -283,6 +283,6 @@ void pmi_service_query_removed(struct pmi_service *service, const struct job *jo
             continue;
         idset_free(table->waiting);
         table->waiting = idset_new();
-        settle(service, query);
+        query_settle(service, query);
     }
 }

@@ -10,7 +10,7 @@
 
 /* ---- jobs ---- */
 
-static struct job *find_job(struct job *job, const char *name)
+static struct job *service_find_job(struct job *job, const char *name)
 {
     while (job && strcmp(job->name, name) != 0)
         job = job->next;
@@ -19,12 +19,12 @@ static struct job *find_job(struct job *job, const char *name)
 
 struct job *pmi_service_job(const struct pmi_service *service, const char *name)
 {
-    return find_job(service->jobs, name);
+    return service_find_job(service->jobs, name);
 }
 
 struct job *pmi_service_late_job(const struct pmi_service *service, const char *name)
 {
-    return find_job(service->late, name);
+    return service_find_job(service->late, name);
 }
 
 uint32_t pmi_service_node(const struct job *job, uint32_t rank)
@@ -114,8 +114,8 @@ void pmi_service_ended(struct pmi_service *service, const char *name, uint32_t r
 
 /* ---- what is said to hosts ---- */
 
-static void tell(struct pmi_service *service, uint32_t node, struct buf *head,
-                 const struct buf *rest)
+static void service_tell(struct pmi_service *service, uint32_t node, struct buf *head,
+                         const struct buf *rest)
 {
     if (rest)
         buf_add(head, buf_bytes(rest), rest->len);
@@ -130,7 +130,7 @@ void pmi_service_answer(struct pmi_service *service, const struct requester *ask
     if (!asked->token)
         return;
     message_put_down(&head, ORDER_ANSWER, asked->token, status);
-    tell(service, asked->node, &head, rest);
+    service_tell(service, asked->node, &head, rest);
 }
 
 void pmi_service_order(struct pmi_service *service, uint32_t node, enum order_kind kind,
@@ -138,7 +138,7 @@ void pmi_service_order(struct pmi_service *service, uint32_t node, enum order_ki
 {
     struct buf head = BUF_INIT;
     message_put_down(&head, kind, 0, REPLY_OK);
-    tell(service, node, &head, rest);
+    service_tell(service, node, &head, rest);
 }
 
 /* ---- what hosts say ---- */
