@@ -12,8 +12,8 @@
  *     grant    R and its slots
  *     why      the sentence, where nothing is granted
  */
-#ifndef AFFINITY_POOL_PRIVATE_H
-#define AFFINITY_POOL_PRIVATE_H
+#ifndef AFFINITY_TREEPOOL_TREEPOOL_PRIVATE_H
+#define AFFINITY_TREEPOOL_TREEPOOL_PRIVATE_H
 
 #include "affinity/resource/scheduling.h"
 #include "affinity/treepool/treepool.h"

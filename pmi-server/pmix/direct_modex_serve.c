@@ -116,7 +116,7 @@ static void look(struct pmix_job *job, struct wanted *wanted)
 
 /* ---- and what comes of it ---- */
 
-static void tell_hub(struct pmix_host *host, uint64_t number, const struct upcall *answer)
+static void tell_service(struct pmix_host *host, uint64_t number, const struct upcall *answer)
 {
     struct buf rest = BUF_INIT;
     struct upcall asked = {.proc = answer->proc};
@@ -143,7 +143,7 @@ static void direct_modex_serve_tell(struct pmix_job *job, struct wanted *wanted,
 {
     wanted_unlink(job, wanted);
     if (wanted->node == HUB)
-        tell_hub(job->host, wanted->token, event);
+        tell_service(job->host, wanted->token, event);
     else
         tell_node(job, wanted, event);
     wanted_free(wanted);
@@ -236,7 +236,7 @@ int direct_modex_serve_ordered(struct pmix_host *host, struct message_down *talk
     struct upcall nobody = {.status = PMIX_ERR_NOT_FOUND};
     free(proc.job);
     if (rc == 0 && (!job || direct_modex_serve_ask(job, HUB, &message, NULL) < 0))
-        tell_hub(host, message.token, &nobody);
+        tell_service(host, message.token, &nobody);
     return rc;
 }
 
