@@ -73,7 +73,7 @@ static int write_down(struct agent *agent, const struct idset *cpus, struct rset
     *set = rset_new();
     if (!idset_empty(cpus))
         rset_append(*set, 0, "here", cpus, NULL);
-    if (!agent->register_entry || program_share(agent->register_entry, *set, NULL) < 0)
+    if (!agent->register_entry || entry_share(agent->register_entry, *set, NULL) < 0)
         return -1;
     idset_free(agent->registered);
     agent->registered = idset_copy(cpus);
@@ -109,7 +109,7 @@ static void open_entry(struct agent *agent, const struct launch *launch)
         return;
     char *name = mem_format("%s %s in %s", family_of(launch), launch->spec->parts[0].argv[0],
                             launch->instance);
-    agent->register_entry = program_new(agent->register_instance, name, NULL);
+    agent->register_entry = entry_new(agent->register_instance, name, NULL);
     free(name);
     if (!getenv("TPRUN_RUNTIME_DIR")) /* which makes a world of its own */
         agent->neighbours =
@@ -155,7 +155,7 @@ void host_register_close(struct group *group)
 void host_register_remove(struct agent *agent)
 {
     other_instances_free(agent->neighbours);
-    program_end(agent->register_entry);
+    entry_end(agent->register_entry);
     instance_close(agent->register_instance);
     idset_free(agent->registered);
 }

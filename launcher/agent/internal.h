@@ -174,7 +174,7 @@ struct agent {
     uint64_t oom_kills; /* of the kernel there, for lack of memory, that are accounted for */
     bool quota_told;    /* that tasks have more cores than processor time */
     struct instance *register_instance; /* NULL: nothing is written down */
-    struct program *register_entry;
+    struct ledger_entry *register_entry;
     struct idset *registered;            /* what is written down */
     struct neighbours *neighbours;       /* who cannot read the register; NULL: they are not told */
     struct pmix_room *pmix;              /* NULL: nobody was offered PMIx yet */

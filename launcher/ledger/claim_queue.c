@@ -12,27 +12,27 @@
 #define RIVALS_SHOWN 3
 #define RIVALS_COMMAND 60 /* bytes of a command */
 
-int program_queue(struct program *program, const struct rset *scope, struct error *err)
+int entry_queue(struct ledger_entry *entry, const struct rset *scope, struct error *err)
 {
-    return program_put(program, CLAIMS_WAITS, scope, NULL, err);
+    return entry_put(entry, CLAIMS_WAITS, scope, NULL, err);
 }
 
 /* A waiter that this program has to let go first. */
-static bool program_is_before(struct program *program, const struct claims_row *row)
+static bool entry_is_before(struct ledger_entry *entry, const struct claims_row *row)
 {
-    return row->state == CLAIMS_WAITS && program_yields(program, row) &&
-           ledger_counts(program->instance, row);
+    return row->state == CLAIMS_WAITS && entry_yields(entry, row) &&
+           ledger_counts(entry->instance, row);
 }
 
-struct rset *program_barred(struct program *program, struct error *err)
+struct rset *entry_barred(struct ledger_entry *entry, struct error *err)
 {
-    struct claims *claims = ledger_read(program->instance, err);
+    struct claims *claims = ledger_read(entry->instance, err);
     if (!claims)
         return NULL;
     struct rset **sets = mem_array(claims->count, sizeof(*sets)), *sum;
     size_t count = 0;
-    for (size_t i = 0; i < claims->count && claims->rows[i].number < program->number; i++) {
-        if (program_is_before(program, &claims->rows[i]))
+    for (size_t i = 0; i < claims->count && claims->rows[i].number < entry->number; i++) {
+        if (entry_is_before(entry, &claims->rows[i]))
             sets[count] = claims_set(&claims->rows[i], NULL);
         count += sets[count] != NULL;
     }
@@ -44,14 +44,14 @@ struct rset *program_barred(struct program *program, struct error *err)
     return sum;
 }
 
-bool program_is_behind(struct program *program)
+bool entry_is_behind(struct ledger_entry *entry)
 {
-    struct claims *claims = ledger_read(program->instance, NULL);
-    const struct claims_row *own = claims ? claims_find(claims, program->number) : NULL;
+    struct claims *claims = ledger_read(entry->instance, NULL);
+    const struct claims_row *own = claims ? claims_find(claims, entry->number) : NULL;
     bool behind = false;
     for (size_t i = 0; own && own->state == CLAIMS_WAITS && !behind && &claims->rows[i] != own; i++)
         behind = strcmp(claims->rows[i].sets, own->sets) == 0 &&
-                 program_is_before(program, &claims->rows[i]);
+                 entry_is_before(entry, &claims->rows[i]);
     claims_free(claims);
     return behind;
 }
@@ -160,16 +160,16 @@ static void rivals_finish(struct rivals *rivals)
                    rivals->before, rivals->before > 1 ? "s" : "", rivals->before > 1 ? "" : "s");
 }
 
-char *instance_rivals(struct instance *instance, const struct program *program,
+char *instance_rivals(struct instance *instance, const struct ledger_entry *entry,
                       const struct rset *wanted)
 {
     struct claims *claims = ledger_read(instance, NULL);
     struct claims_probe *probe = claims_probe_new(wanted);
-    const struct program last = {.instance = instance, .number = UINT64_MAX};
+    const struct ledger_entry last = {.instance = instance, .number = UINT64_MAX};
     struct rivals rivals = {0};
     for (size_t i = 0; claims && i < claims->count; i++) {
         const struct claims_row *row = &claims->rows[i];
-        if (program_yields(program ? program : &last, row) && ledger_counts(instance, row))
+        if (entry_yields(entry ? entry : &last, row) && ledger_counts(instance, row))
             rivals_look(&rivals, probe, row);
     }
     rivals_finish(&rivals);
@@ -198,7 +198,7 @@ static void strangers_add(struct buf *text, const struct claims_row *row,
     free(ids);
 }
 
-char *instance_strangers(struct instance *instance, const struct program *program,
+char *instance_strangers(struct instance *instance, const struct ledger_entry *entry,
                          const struct rset *wanted, const char *family)
 {
     struct claims *claims = ledger_read(instance, NULL);
@@ -208,7 +208,7 @@ char *instance_strangers(struct instance *instance, const struct program *progra
         const struct claims_row *row = &claims->rows[i];
         struct rset_children common;
         const char *host;
-        if (row->number == program->number || strangers_same_family(row, family) ||
+        if (row->number == entry->number || strangers_same_family(row, family) ||
             claims_probe_row(probe, row, &host, &common, NULL) < 0 || !host)
             continue;
         if (ledger_counts(instance, row))

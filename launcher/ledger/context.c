@@ -39,7 +39,7 @@ static void add_file(struct instance *instance, uint64_t number, const char *nam
     free(text);
 }
 
-json_t *instance_read(struct instance *instance, const struct program *but, const char *name,
+json_t *instance_read(struct instance *instance, const struct ledger_entry *but, const char *name,
                       struct error *err)
 {
     int fd = openat(instance->programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -61,14 +61,15 @@ json_t *instance_read(struct instance *instance, const struct program *but, cons
     return list;
 }
 
-int program_append(struct program *program, const char *name, const json_t *json, struct error *err)
+int entry_append(struct ledger_entry *entry, const char *name, const json_t *json,
+                 struct error *err)
 {
-    int fd = openat(program->dir, name, O_WRONLY | O_APPEND | O_CLOEXEC);
+    int fd = openat(entry->dir, name, O_WRONLY | O_APPEND | O_CLOEXEC);
     char *text = json_dumps(json, JSON_COMPACT);
     size_t len = text ? strlen(text) : 0;
     int rc = fd >= 0 && text && write(fd, text, len) == (ssize_t)len ? 0 : -1;
     if (rc < 0)
-        error_set(err, "cannot write %s/%s: %s", program->path, name, strerror(errno));
+        error_set(err, "cannot write %s/%s: %s", entry->path, name, strerror(errno));
     if (fd >= 0)
         close(fd);
     free(text);
@@ -77,11 +78,11 @@ int program_append(struct program *program, const char *name, const json_t *json
 
 /* ---- marks ---- */
 
-int program_mark(struct program *program, const char *name, struct error *err)
+int entry_mark(struct ledger_entry *entry, const char *name, struct error *err)
 {
-    int fd = openat(program->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = openat(entry->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return error_set(err, "cannot make %s/%s: %s", program->path, name, strerror(errno));
+        return error_set(err, "cannot make %s/%s: %s", entry->path, name, strerror(errno));
     close(fd);
     return 0;
 }

@@ -51,12 +51,12 @@ struct rset *instance_held(struct instance *instance, struct error *err)
 
 /* Its byte is locked before anybody can know of it. Under the ledger's lock a byte that another has
  * is passed over: that one was stopped on its way, or comes too late. 1: it was quicker. */
-static int program_lock_number(struct program *program, const struct ledger_change *change,
-                               uint64_t *number, struct error *err)
+static int entry_lock_number(struct ledger_entry *entry, const struct ledger_change *change,
+                             uint64_t *number, struct error *err)
 {
-    while (private_directory_lock_byte(program->alive, *number) < 0) {
+    while (private_directory_lock_byte(entry->alive, *number) < 0) {
         if (errno != EAGAIN)
-            return error_set(err, "cannot lock %s/alive: %s", program->instance->path,
+            return error_set(err, "cannot lock %s/alive: %s", entry->instance->path,
                              strerror(errno));
         if (!change->locked)
             return 1;
@@ -66,7 +66,7 @@ static int program_lock_number(struct program *program, const struct ledger_chan
 }
 
 /* A few rows in turn: what the dead left in the table stays a fraction of it, whoever looks. */
-static void program_look_round(struct ledger_change *change, uint64_t number)
+static void entry_look_round(struct ledger_change *change, uint64_t number)
 {
     struct claims *claims = change->claims;
     for (uint64_t i = 0; i < PROGRAM_LOOKS && claims->count; i++) {
@@ -78,96 +78,95 @@ static void program_look_round(struct ledger_change *change, uint64_t number)
     }
 }
 
-static int program_try_number(struct program *program, int tries, struct error *err)
+static int entry_try_number(struct ledger_entry *entry, int tries, struct error *err)
 {
     struct ledger_change change;
-    if (ledger_begin(program->instance, tries, &change, err) < 0)
+    if (ledger_begin(entry->instance, tries, &change, err) < 0)
         return -1;
     uint64_t number = change.claims->next;
-    program_look_round(&change, number);
-    int rc = program_lock_number(program, &change, &number, err);
+    entry_look_round(&change, number);
+    int rc = entry_lock_number(entry, &change, &number, err);
     if (rc == 0) {
-        snprintf(program->id, sizeof(program->id), "%llu", (unsigned long long)number);
-        claims_add(change.claims, number, ledger_now(), ledger_within(program->instance),
-                   program->name);
+        snprintf(entry->id, sizeof(entry->id), "%llu", (unsigned long long)number);
+        claims_add(change.claims, number, ledger_now(), ledger_within(entry->instance),
+                   entry->name);
         rc = ledger_commit(&change, err);
         if (rc == 0)
-            program->number = number;
+            entry->number = number;
         else
-            private_directory_unlock_byte(program->alive, number);
+            private_directory_unlock_byte(entry->alive, number);
     }
     ledger_end(&change);
     return rc;
 }
 
-static int program_take_number(struct program *program, struct error *err)
+static int entry_take_number(struct ledger_entry *entry, struct error *err)
 {
     int rc = 1;
     for (int tries = 0; rc == 1; tries++)
-        rc = program_try_number(program, tries, err);
-    if (rc == 0 && program->number % PROGRAM_TIDIES == 0)
-        ledger_tidy_contexts(program->instance);
+        rc = entry_try_number(entry, tries, err);
+    if (rc == 0 && entry->number % PROGRAM_TIDIES == 0)
+        ledger_tidy_contexts(entry->instance);
     return rc;
 }
 
-static int program_make_dir(struct program *program, struct error *err)
+static int entry_make_dir(struct ledger_entry *entry, struct error *err)
 {
-    struct instance *instance = program->instance;
-    program->path = mem_format("%s/programs/%s", instance->path, program->id);
-    if (ledger_make_context(instance, program->id) < 0)
-        return error_set(err, "cannot make %s: %s", program->path, strerror(errno));
-    program->dir =
-        private_directory_open_private(instance->programs, program->id, program->path, err);
-    return program->dir < 0 ? -1 : 0;
+    struct instance *instance = entry->instance;
+    entry->path = mem_format("%s/programs/%s", instance->path, entry->id);
+    if (ledger_make_context(instance, entry->id) < 0)
+        return error_set(err, "cannot make %s: %s", entry->path, strerror(errno));
+    entry->dir = private_directory_open_private(instance->programs, entry->id, entry->path, err);
+    return entry->dir < 0 ? -1 : 0;
 }
 
-struct program *program_new(struct instance *instance, const char *name, struct error *err)
+struct ledger_entry *entry_new(struct instance *instance, const char *name, struct error *err)
 {
-    struct program *program = mem_alloc(sizeof(*program));
-    program->instance = instance;
-    program->name = mem_copy_text(name);
-    program->dir = program->alive = -1;
-    program->alive = openat(instance->dir, "alive", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (program->alive < 0)
+    struct ledger_entry *entry = mem_alloc(sizeof(*entry));
+    entry->instance = instance;
+    entry->name = mem_copy_text(name);
+    entry->dir = entry->alive = -1;
+    entry->alive = openat(instance->dir, "alive", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (entry->alive < 0)
         error_set(err, "cannot open %s/alive: %s", instance->path, strerror(errno));
-    else if (program_take_number(program, err) == 0 && program_make_dir(program, err) == 0)
-        return program;
-    program_end(program);
+    else if (entry_take_number(entry, err) == 0 && entry_make_dir(entry, err) == 0)
+        return entry;
+    entry_end(entry);
     return NULL;
 }
 
-const char *program_id(const struct program *program)
+const char *entry_id(const struct ledger_entry *entry)
 {
-    return program->id;
+    return entry->id;
 }
 
-const char *program_path(const struct program *program)
+const char *entry_path(const struct ledger_entry *entry)
 {
-    return program->path;
+    return entry->path;
 }
 
-int program_dir(const struct program *program)
+int entry_dir(const struct ledger_entry *entry)
 {
-    return program->dir;
+    return entry->dir;
 }
 
-int program_write(struct program *program, const char *name, const json_t *json, struct error *err)
+int entry_write(struct ledger_entry *entry, const char *name, const json_t *json, struct error *err)
 {
     char *text = json_dumps(json, JSON_COMPACT);
     int rc = -1;
     if (!text || !*name || *name == '.' || strchr(name, '/'))
         errno = EINVAL;
     else
-        rc = private_directory_write(program->dir, name, text, strlen(text));
+        rc = private_directory_write(entry->dir, name, text, strlen(text));
     free(text);
     if (rc < 0)
-        return error_set(err, "cannot write %s/%s: %s", program->path, name, strerror(errno));
+        return error_set(err, "cannot write %s/%s: %s", entry->path, name, strerror(errno));
     return 0;
 }
 
 /* ---- a claim ---- */
 
-static void program_name_set(struct buf *out, const char *what, const struct idset *set)
+static void entry_name_set(struct buf *out, const char *what, const struct idset *set)
 {
     char *text = idset_encode(set);
     if (*text)
@@ -179,15 +178,15 @@ static void program_name_set(struct buf *out, const char *what, const struct ids
 char *ledger_name_common(const struct rset_children *common)
 {
     struct buf out = BUF_INIT;
-    program_name_set(&out, "core", common->cores);
-    program_name_set(&out, "GPU", common->gpus);
+    entry_name_set(&out, "core", common->cores);
+    entry_name_set(&out, "GPU", common->gpus);
     idset_free(common->cores);
     idset_free(common->gpus);
     return buf_take_text(&out);
 }
 
-static void program_refuse(const struct claims_row *row, const char *host,
-                           const struct rset_children *common, struct error *err)
+static void entry_refuse(const struct claims_row *row, const char *host,
+                         const struct rset_children *common, struct error *err)
 {
     char *text = ledger_name_common(common);
     if (row->state == CLAIMS_HOLDS)
@@ -199,19 +198,19 @@ static void program_refuse(const struct claims_row *row, const char *host,
     free(text);
 }
 
-bool program_yields(const struct program *program, const struct claims_row *row)
+bool entry_yields(const struct ledger_entry *entry, const struct claims_row *row)
 {
-    const struct instance *instance = program->instance;
-    if (row->number == program->number || row->state == CLAIMS_NOTHING)
+    const struct instance *instance = entry->instance;
+    if (row->number == entry->number || row->state == CLAIMS_NOTHING)
         return false;
     if (row->state == CLAIMS_WAITS)
-        return row->number < program->number && strcmp(row->within, ledger_within(instance)) == 0;
+        return row->number < entry->number && strcmp(row->within, ledger_within(instance)) == 0;
     return !(instance->enclosing && row->number < IDSET_MAX &&
              idset_has(instance->enclosing, (uint32_t)row->number));
 }
 
 /* The row was looked at before, and is as it was. */
-static bool program_knows(const struct claims *before, const struct claims_row *row)
+static bool entry_knows(const struct claims *before, const struct claims_row *row)
 {
     const struct claims_row *old = before ? claims_find(before, row->number) : NULL;
     return old && old->state == row->state && strcmp(old->sets, row->sets) == 0;
@@ -219,28 +218,28 @@ static bool program_knows(const struct claims *before, const struct claims_row *
 
 /* 1 with a sentence where another live program has some of the claim, or comes first. Rows that
  * were looked at `before` (or NULL) are not again. */
-static int program_check_others(struct program *program, struct claims *claims,
-                                const struct claims *before, const struct claims_probe *probe,
-                                struct error *err)
+static int entry_check_others(struct ledger_entry *entry, struct claims *claims,
+                              const struct claims *before, const struct claims_probe *probe,
+                              struct error *err)
 {
     for (size_t i = 0; i < claims->count;) {
         struct claims_row *row = &claims->rows[i++];
         struct rset_children common;
         const char *host;
-        if (!program_yields(program, row) || program_knows(before, row))
+        if (!entry_yields(entry, row) || entry_knows(before, row))
             continue;
         if (claims_probe_row(probe, row, &host, &common, err) < 0)
-            return error_prefix(err, "%s/claims: program %llu", program->instance->path,
+            return error_prefix(err, "%s/claims: program %llu", entry->instance->path,
                                 (unsigned long long)row->number);
         if (!host)
             continue;
-        if (ledger_is_alive(program->instance, row->number)) {
-            program_refuse(row, host, &common, err);
+        if (ledger_is_alive(entry->instance, row->number)) {
+            entry_refuse(row, host, &common, err);
             return 1;
         }
         idset_free(common.cores);
         idset_free(common.gpus);
-        ledger_bury(program->instance, row->number);
+        ledger_bury(entry->instance, row->number);
         claims_drop(claims, row->number);
         i--;
     }
@@ -248,44 +247,44 @@ static int program_check_others(struct program *program, struct claims *claims,
 }
 
 /* The claim as a file of the program, for those who look at it. */
-static int program_tell(struct program *program, const struct rset *claim, struct error *err)
+static int entry_tell(struct ledger_entry *entry, const struct rset *claim, struct error *err)
 {
     if (!claim->nnodes) {
-        if (directory_remove(program->dir, "R.json") == 0)
+        if (directory_remove(entry->dir, "R.json") == 0)
             return 0;
-        return error_set(err, "cannot remove %s/R.json: %s", program->path, strerror(errno));
+        return error_set(err, "cannot remove %s/R.json: %s", entry->path, strerror(errno));
     }
     json_t *R = rset_to_json(claim);
-    int rc = program_write(program, "R.json", R, err);
+    int rc = entry_write(entry, "R.json", R, err);
     json_decref(R);
     return rc;
 }
 
 /* Waiters that watch the instance look again. */
-static void program_poke(struct program *program)
+static void entry_poke(struct ledger_entry *entry)
 {
-    futimens(program->alive, NULL);
+    futimens(entry->alive, NULL);
 }
 
 /* 2: others were quicker, try again. */
-static int program_try_put(struct program *program, enum claims_state state, const struct rset *set,
-                           const struct claims_probe *probe, struct claims **before, int tries,
-                           struct error *err)
+static int entry_try_put(struct ledger_entry *entry, enum claims_state state,
+                         const struct rset *set, const struct claims_probe *probe,
+                         struct claims **before, int tries, struct error *err)
 {
     struct ledger_change change;
-    if (ledger_begin(program->instance, tries, &change, err) < 0)
+    if (ledger_begin(entry->instance, tries, &change, err) < 0)
         return -1;
-    int rc = probe ? program_check_others(program, change.claims, *before, probe, err) : 0;
+    int rc = probe ? entry_check_others(entry, change.claims, *before, probe, err) : 0;
     if (rc == 0) {
-        struct claims_row *row = claims_find(change.claims, program->number);
+        struct claims_row *row = claims_find(change.claims, entry->number);
         if (!row)
-            row = claims_add(change.claims, program->number, ledger_now(),
-                             ledger_within(program->instance), program->name);
+            row = claims_add(change.claims, entry->number, ledger_now(),
+                             ledger_within(entry->instance), entry->name);
         bool had = row->state != CLAIMS_NOTHING;
         claims_put(row, state, set);
         rc = ledger_commit(&change, err);
         if (rc == 0 && had)
-            program_poke(program);
+            entry_poke(entry);
         rc = rc == 1 ? 2 : rc;
     }
     if (rc == 2) { /* what was looked at need not be again */
@@ -297,70 +296,70 @@ static int program_try_put(struct program *program, enum claims_state state, con
     return rc;
 }
 
-int program_put(struct program *program, enum claims_state state, const struct rset *set,
-                const struct claims_probe *probe, struct error *err)
+int entry_put(struct ledger_entry *entry, enum claims_state state, const struct rset *set,
+              const struct claims_probe *probe, struct error *err)
 {
     struct claims *before = NULL;
     int rc = 2;
     for (int tries = 0; rc == 2; tries++)
-        rc = program_try_put(program, state, set, probe, &before, tries, err);
+        rc = entry_try_put(entry, state, set, probe, &before, tries, err);
     claims_free(before);
     return rc;
 }
 
 /* It is told before it stands, so that claims that are made anew have it, and untold where it does
  * not come to stand. */
-static int program_hold(struct program *program, const struct rset *claim,
-                        const struct claims_probe *probe, struct error *err)
+static int entry_hold(struct ledger_entry *entry, const struct rset *claim,
+                      const struct claims_probe *probe, struct error *err)
 {
-    bool told = faccessat(program->dir, "R.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-    if (claim->nnodes && program_tell(program, claim, err) < 0)
+    bool told = faccessat(entry->dir, "R.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    if (claim->nnodes && entry_tell(entry, claim, err) < 0)
         return -1;
-    int rc = program_put(program, CLAIMS_HOLDS, claim, probe, err);
+    int rc = entry_put(entry, CLAIMS_HOLDS, claim, probe, err);
     if (claim->nnodes && rc)
-        private_directory_undo(program->dir, "R.json", told);
+        private_directory_undo(entry->dir, "R.json", told);
     else if (!claim->nnodes && rc == 0 && told)
-        rc = program_tell(program, claim, err);
+        rc = entry_tell(entry, claim, err);
     return rc;
 }
 
-int program_claim(struct program *program, const struct rset *claim, struct error *err)
+int entry_claim(struct ledger_entry *entry, const struct rset *claim, struct error *err)
 {
     struct claims_probe *probe = claims_probe_new(claim);
-    int rc = program_hold(program, claim, probe, err);
+    int rc = entry_hold(entry, claim, probe, err);
     claims_probe_free(probe);
     return rc;
 }
 
-int program_share(struct program *program, const struct rset *claim, struct error *err)
+int entry_share(struct ledger_entry *entry, const struct rset *claim, struct error *err)
 {
-    return program_hold(program, claim, NULL, err);
+    return entry_hold(entry, claim, NULL, err);
 }
 
 /* ---- the end ---- */
 
-void program_leave(struct program *program)
+void entry_leave(struct ledger_entry *entry)
 {
-    if (!program)
+    if (!entry)
         return;
-    if (program->alive >= 0)
-        close(program->alive);
-    if (program->dir >= 0)
-        close(program->dir);
-    free(program->path);
-    free(program->name);
-    free(program);
+    if (entry->alive >= 0)
+        close(entry->alive);
+    if (entry->dir >= 0)
+        close(entry->dir);
+    free(entry->path);
+    free(entry->name);
+    free(entry);
 }
 
 /* Without the lock: its row does not count once its byte is free, and goes with a later change. */
-void program_end(struct program *program)
+void entry_end(struct ledger_entry *entry)
 {
-    if (!program)
+    if (!entry)
         return;
-    if (program->number) {
-        private_directory_unlock_byte(program->alive, program->number);
-        ledger_bury(program->instance, program->number);
-        program_poke(program);
+    if (entry->number) {
+        private_directory_unlock_byte(entry->alive, entry->number);
+        ledger_bury(entry->instance, entry->number);
+        entry_poke(entry);
     }
-    program_leave(program);
+    entry_leave(entry);
 }

@@ -13,7 +13,7 @@
  *     alive           byte <n> is locked by the program's processes for as long as one of them lives
  *     programs/<n>/   a program's context
  *         R.json      what the program holds (RFC 20), written once it does; absent: nothing
- *         ...         whatever program_write() puts there
+ *         ...         whatever entry_write() puts there
  *
  * There is no daemon: every run reads what is there. `claims` is what counts; under the lock it is
  * exchanged for a file beside it, which was written before, so that a reader needs no lock, and a
@@ -25,7 +25,7 @@
  * Locks are open file description locks (fcntl(2)).
  *
  * Claims are compared by host, core and GPU: programs of one instance may number hosts differently.
- * What is free is derived: the instance's R less what instance_held() and program_barred() say.
+ * What is free is derived: the instance's R less what instance_held() and entry_barred() say.
  *
  * The queue: programs are numbered in order of arrival. One that waits says what it could use, its
  * scope, and no later program gets any of that, even where it would fit, until the earlier one has
@@ -47,7 +47,7 @@
 #include "base/error.h"
 
 struct instance;
-struct program;
+struct ledger_entry; /* a program in its instance's ledger: number, directory, claim */
 
 /* The instance for `identity` ("this machine", "R file /real/path"), made where there is none:
  * RUNTIME_PARENT/tprun-UID/NAME, where RUNTIME_PARENT is chosen by configure and is /tmp by default,
@@ -74,17 +74,17 @@ struct rset *instance_held(struct instance *instance, struct error *err);
 /* A new program with a number of its own, and the name by which others are told of it. It lives as
  * long as this process or any that it forks does (the lock does not pass an exec). The instance is
  * borrowed and must outlive the handle. */
-struct program *program_new(struct instance *instance, const char *name, struct error *err);
-const char *program_id(const struct program *program);   /* "17"; borrowed */
-const char *program_path(const struct program *program); /* of its directory; borrowed */
-int program_dir(const struct program *program); /* its directory; borrowed, close-on-exec */
+struct ledger_entry *entry_new(struct instance *instance, const char *name, struct error *err);
+const char *entry_id(const struct ledger_entry *entry);   /* "17"; borrowed */
+const char *entry_path(const struct ledger_entry *entry); /* of its directory; borrowed */
+int entry_dir(const struct ledger_entry *entry); /* its directory; borrowed, close-on-exec */
 
 /* Claim these resources in place of what the program held; it waits no longer. 0: they are held
  * now. 1: another program has some of them, or waits for them and came first, which err names;
  * nothing changed. -1: failure. An empty claim gives everything back. */
-int program_claim(struct program *program, const struct rset *claim, struct error *err);
+int entry_claim(struct ledger_entry *entry, const struct rset *claim, struct error *err);
 /* The same without regard to others, who see it all the same. 0 or -1. */
-int program_share(struct program *program, const struct rset *claim, struct error *err);
+int entry_share(struct ledger_entry *entry, const struct rset *claim, struct error *err);
 
 /* Who has lost a race looks again, maps and claims when it is its turn, so that many that want the
  * same get on: those that have not lost one do not heed it. A descriptor to close when done, or
@@ -93,41 +93,42 @@ int instance_turn(struct instance *instance);
 
 /* Wait in line for any of these resources (the scope) from now on; what was held is given back. An
  * empty scope leaves the line. 0 or -1. */
-int program_queue(struct program *program, const struct rset *scope, struct error *err);
+int entry_queue(struct ledger_entry *entry, const struct rset *scope, struct error *err);
 /* What earlier programs wait for: none of it can be claimed. NULL with a sentence. */
-struct rset *program_barred(struct program *program, struct error *err);
+struct rset *entry_barred(struct ledger_entry *entry, struct error *err);
 /* Whether an earlier program waits for just the same: then there is no use in looking further. */
-bool program_is_behind(struct program *program);
+bool entry_is_behind(struct ledger_entry *entry);
 /* A descriptor that is readable when something of the instance may have become free; closing it is
  * the caller's. -1: this cannot be told here. */
 int instance_watch(struct instance *instance);
 
-/* Who holds of these resources, and how many wait for some of them and came before `program`
+/* Who holds of these resources, and how many wait for some of them and came before `entry`
  * (NULL: all that wait): "program 17 (./app, since 12:03, for 2m) holds cores 0-3 of node0; 2 runs
  * wait before this one". Caller frees; "" where it is nobody. */
-char *instance_rivals(struct instance *instance, const struct program *program,
+char *instance_rivals(struct instance *instance, const struct ledger_entry *entry,
                       const struct rset *wanted);
 
 /* For a register, in which a program's name is "FAMILY WORDS" and ids are processors: who of another
  * family has some of these, "processors 0-1 are also bound by program 17 (WORDS, since 12:03)".
  * Caller frees; "" where it is nobody. */
-char *instance_strangers(struct instance *instance, const struct program *program,
+char *instance_strangers(struct instance *instance, const struct ledger_entry *entry,
                          const struct rset *wanted, const char *family);
 
 /* Write a file of the program's directory, atomically. `name` has no slash. 0 or -1. */
-int program_write(struct program *program, const char *name, const json_t *json, struct error *err);
+int entry_write(struct ledger_entry *entry, const char *name, const json_t *json,
+                struct error *err);
 
 /* Append a value to such a file. It cannot be read if it becomes longer than 16 MiB. */
-int program_append(struct program *program, const char *name, const json_t *json,
-                   struct error *err);
+int entry_append(struct ledger_entry *entry, const char *name, const json_t *json,
+                 struct error *err);
 
 /* The files of that name which live programs of the instance but one (NULL: all) have written, in no
  * order: of each an array of its values. New reference to an array; NULL with a sentence. */
-json_t *instance_read(struct instance *instance, const struct program *but, const char *name,
+json_t *instance_read(struct instance *instance, const struct ledger_entry *but, const char *name,
                       struct error *err);
 
 /* An empty file of the program's directory, for any program to take away: there is one that did. */
-int program_mark(struct program *program, const char *name, struct error *err);
+int entry_mark(struct ledger_entry *entry, const char *name, struct error *err);
 /* `program` is an id. */
 bool instance_is_marked(const struct instance *instance, const char *program, const char *name);
 bool instance_take_mark(struct instance *instance, const char *program, const char *name);
@@ -148,9 +149,9 @@ void instance_set_patience(struct instance *instance, double seconds);
 bool instance_is_busy(const struct instance *instance);
 
 /* Free this process's handle. The program goes on as long as another process has inherited it. */
-void program_leave(struct program *program); /* NULL is fine */
+void entry_leave(struct ledger_entry *entry); /* NULL is fine */
 /* The program is over: its claim is given back, its directory removed, the handle freed. */
-void program_end(struct program *program); /* NULL is fine */
+void entry_end(struct ledger_entry *entry); /* NULL is fine */
 
 /* How often this handle has locked the instance, and for how long at most (seconds). */
 size_t instance_locks(const struct instance *instance, double *longest);

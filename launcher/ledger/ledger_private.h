@@ -28,7 +28,7 @@ struct instance {
     float held[LEDGER_RECALL]; /* of the last locks, by their number modulo this */
 };
 
-struct program {
+struct ledger_entry {
     struct instance *instance;
     uint64_t number;
     char id[24];
@@ -82,10 +82,10 @@ bool ledger_counts(struct instance *instance, const struct claims_row *row);
 /* ledger.c: "cores 0-3", "GPU 2", "core 1 and GPUs 0-1". Takes the sets; caller frees. */
 char *ledger_name_common(const struct rset_children *common);
 /* What this row has or waits for is not for the program. */
-bool program_yields(const struct program *program, const struct claims_row *row);
+bool entry_yields(const struct ledger_entry *entry, const struct claims_row *row);
 /* Its row is that from now on; 1 where the probe (NULL: nobody is asked) meets others. */
-int program_put(struct program *program, enum claims_state state, const struct rset *set,
-                const struct claims_probe *probe, struct error *err);
+int entry_put(struct ledger_entry *entry, enum claims_state state, const struct rset *set,
+              const struct claims_probe *probe, struct error *err);
 /* context_directory.c. A program's directory, made or taken from those that are over: 0, or -1 with
  * errno. Removed, which is no failure where it is not there; and what others did not finish. */
 int ledger_make_context(struct instance *instance, const char *id);

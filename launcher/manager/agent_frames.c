@@ -349,8 +349,8 @@ static void agent_frames_on_tree_empty(void *arg)
     scratch_directory_remove(manager->scratch);
     if (manager->agent_lost)
         agent_sweep();
-    program_end(manager->program);
-    manager->program = NULL;
+    entry_end(manager->entry);
+    manager->entry = NULL;
     if (manager->front)
         viewer_tell_end(manager);
     else

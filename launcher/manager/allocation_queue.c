@@ -76,7 +76,7 @@ static char *describe_wish(const struct queue *queue)
 static char *describe(const struct manager *manager, const struct queue *queue)
 {
     char *what = describe_wish(queue);
-    char *who = instance_rivals(manager->instance, manager->program, queue->scope);
+    char *who = instance_rivals(manager->instance, manager->entry, queue->scope);
     char *text = mem_format("%s%s%s%s", what, *who ? ": " : "", who, *who ? QUEUE_SHARES : "");
     free(what);
     free(who);
@@ -100,7 +100,7 @@ static void allocation_queue_on_again(struct ev_loop *loop, ev_timer *timer, int
     (void)loop, (void)events;
     if (manager->phase != PHASE_GATHER)
         return;
-    if (manager->waiting || program_is_behind(manager->program))
+    if (manager->waiting || entry_is_behind(manager->entry))
         arm(manager, QUEUE_BEHIND);
     else
         manager->queue->retry(manager);
@@ -179,7 +179,7 @@ static int think(struct manager *manager, struct queue *queue, struct error *err
         rc = never.kind == ERROR_USAGE ? error_usage(err, "%s", error_text(&never))
                                        : error_set(err, "%s", error_text(&never));
     } else if (manager->spec->wait <= 0) {
-        char *who = instance_rivals(manager->instance, manager->program, queue->scope);
+        char *who = instance_rivals(manager->instance, manager->entry, queue->scope);
         char *why = mem_copy_text(error_text(err));
         bool told = !*who || strstr(why, "--overlap");
         rc = error_set(err, "%s%s%s%s", why, *who ? "; " : "", who, told ? "" : QUEUE_SHARES);
@@ -197,7 +197,7 @@ int allocation_queue_wait(struct manager *manager, void (*retry)(struct manager 
         arm(manager, QUEUE_FIRST);
         return 0;
     }
-    if (!manager->program || manager->spec->overlap || !manager->held || !manager->held->nnodes)
+    if (!manager->entry || manager->spec->overlap || !manager->held || !manager->held->nnodes)
         return -1;
     struct queue *queue = manager->queue = mem_alloc(sizeof(*queue));
     queue->retry = retry;
@@ -208,7 +208,7 @@ int allocation_queue_wait(struct manager *manager, void (*retry)(struct manager 
     }
     ev_now_update(manager->loop);
     start_events(manager);
-    if (program_queue(manager->program, queue->scope, err) < 0) {
+    if (entry_queue(manager->entry, queue->scope, err) < 0) {
         allocation_queue_leave(manager);
         return -1;
     }

@@ -174,7 +174,7 @@ struct manager {
     struct rset *enclosing_set; /* what the innermost of them holds: the most that there is */
     char *enclosing_name;       /* for messages */
     char *family; /* id of this instance and, after a colon, of the outermost; NULL: they are one */
-    struct program *program;
+    struct ledger_entry *entry;
     struct rset *held;            /* what others hold, or stand in line for: not for this run */
     size_t held_cores, held_gpus; /* of these, what running programs hold */
     struct rset *on;              /* --on: all of it is claimed; NULL: not given */
@@ -445,7 +445,7 @@ void spawn_resources_free(struct spawn_resources *room);
 /* What the program holds: what was claimed for its first group, and what its groups use. Caller
  * frees. */
 struct rset *spawn_resources_held(const struct manager *manager);
-/* Hold this as well. As program_claim(). */
+/* Hold this as well. As entry_claim(). */
 int spawn_resources_claim(struct manager *manager, const struct rset *more, struct error *err);
 /* A group that used this is over. Where the instance's lock is another's, it is tried again. */
 void spawn_resources_give_back(struct manager *manager, const struct rset *less);

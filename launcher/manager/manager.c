@@ -39,7 +39,7 @@ static void manager_close(struct manager *manager)
     shape_allocation_close(manager);
     resources_close(manager);
     agents_close(manager);
-    program_end(manager->program);
+    entry_end(manager->entry);
     instance_close(manager->instance);
     idset_free(manager->input_nodes);
     outcome_free(manager->verdict);

@@ -59,8 +59,8 @@ static int save(struct manager *manager, struct error *err)
          name = name->next)
         if (name->range == RANGE_ALL)
             json_array_append_new(list, name_to_json(name));
-    json_t *value = json_pack("{s:s, s:O}", "program", program_id(manager->program), "names", list);
-    int rc = program_write(manager->program, NAMES_FILE, value, err);
+    json_t *value = json_pack("{s:s, s:O}", "program", entry_id(manager->entry), "names", list);
+    int rc = entry_write(manager->entry, NAMES_FILE, value, err);
     manager->elsewhere->written = rc == 0;
     manager->elsewhere->appended = 0;
     json_decref(value);
@@ -75,7 +75,7 @@ static int names_append(struct manager *manager, size_t fresh, struct error *err
     for (const struct published_name *name = pmi_service_names(manager->service); fresh && rc == 0;
          fresh--) {
         json_t *value = name->range == RANGE_ALL ? name_to_json(name) : NULL;
-        rc = value ? program_append(manager->program, NAMES_FILE, value, err) : 0;
+        rc = value ? entry_append(manager->entry, NAMES_FILE, value, err) : 0;
         json_decref(value);
         name = name->next;
     }
@@ -100,7 +100,7 @@ static int mark(struct manager *manager, size_t fresh, struct error *err)
          fresh--) {
         mark_name(path, name);
         if (name->range == RANGE_ALL && name->until == PERSIST_READ)
-            rc = program_mark(manager->program, path, err);
+            rc = entry_mark(manager->entry, path, err);
         name = name->next;
     }
     return rc;
@@ -188,7 +188,7 @@ static struct published_name *names_from_json(const struct manager *manager, con
 static void look_elsewhere(struct manager *manager)
 {
     struct elsewhere *elsewhere = manager->elsewhere;
-    json_t *lists = instance_read(manager->instance, manager->program, NAMES_FILE, NULL);
+    json_t *lists = instance_read(manager->instance, manager->entry, NAMES_FILE, NULL);
     bool same = lists && elsewhere->lists && json_equal(lists, elsewhere->lists);
     json_decref(elsewhere->lists);
     elsewhere->lists = lists;
@@ -268,7 +268,7 @@ static const char *names_program_of(const struct manager *manager,
                                     const struct published_name *name, char *room, size_t size)
 {
     if (!name->program)
-        return program_id(manager->program);
+        return entry_id(manager->entry);
     snprintf(room, size, "%" PRIu64, name->program);
     return room;
 }
@@ -287,7 +287,7 @@ static bool names_kept(void *arg, const struct published_name *name)
     struct manager *manager = arg;
     char path[NAMES_MARK];
     mark_name(path, name);
-    return instance_is_marked(manager->instance, program_id(manager->program), path);
+    return instance_is_marked(manager->instance, entry_id(manager->entry), path);
 }
 
 static void start_poll(struct manager *manager)

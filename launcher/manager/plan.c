@@ -222,9 +222,9 @@ static int map_and_claim(struct manager *manager, int *turn, struct error *err)
         if (make_layout(manager, err) < 0 || check_input(manager, err) < 0)
             return -1;
         make_claim(manager);
-        if (!manager->program || manager->spec->overlap || manager->grant)
+        if (!manager->entry || manager->spec->overlap || manager->grant)
             return 0;
-        int lost = program_claim(manager->program, manager->claim, err);
+        int lost = entry_claim(manager->entry, manager->claim, err);
         if (lost <= 0)
             return lost;
         if (*turn < 0)

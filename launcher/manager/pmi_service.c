@@ -57,7 +57,7 @@ void pmi_services_take(struct manager *manager, const struct frame *frame)
 char *pmi_services_job(const struct manager *manager, uint32_t group)
 {
     return launch_namespace(manager->family ?: instance_id(manager->instance),
-                            program_id(manager->program), group);
+                            entry_id(manager->entry), group);
 }
 
 void pmi_services_add(const struct group *group, const struct group_plan *plan)

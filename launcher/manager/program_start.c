@@ -11,7 +11,7 @@ static void program_start_run(struct manager *manager)
     manager->phase = PHASE_RUN;
     prctl(PR_SET_PDEATHSIG,
           0); /* from now on the link tells of the front end, and tasks are ended */
-    viewer_say(manager, "program %s: %u task%s on %u node%s", program_id(manager->program),
+    viewer_say(manager, "program %s: %u task%s on %u node%s", entry_id(manager->entry),
                manager->layout->ntasks, manager->layout->ntasks > 1 ? "s" : "",
                manager->layout->nnodes, manager->layout->nnodes > 1 ? "s" : "");
     double longest;

@@ -28,15 +28,15 @@ static char *command_text(const struct spec *spec)
 int resources_enter(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
-    if (spec->dry_run || manager->program)
+    if (spec->dry_run || manager->entry)
         return 0;
     char *command = command_text(spec);
-    manager->program = program_new(manager->instance, command, err);
+    manager->entry = entry_new(manager->instance, command, err);
     free(command);
-    if (!manager->program)
+    if (!manager->entry)
         return -1;
     json_t *value = spec_to_json(spec);
-    int result = program_write(manager->program, "spec.json", value, err);
+    int result = entry_write(manager->entry, "spec.json", value, err);
     json_decref(value);
     return result;
 }
@@ -89,7 +89,7 @@ static void count_held(struct manager *manager)
 /* What stands before this run in line is as good as held. */
 static int add_barred(struct manager *manager, struct error *err)
 {
-    struct rset *barred = program_barred(manager->program, err);
+    struct rset *barred = entry_barred(manager->entry, err);
     if (!barred)
         return -1;
     const struct rset *both[] = {manager->held, barred};
@@ -110,7 +110,7 @@ int resources_read_unheld(struct manager *manager, struct error *err)
         if (!manager->held)
             return -1;
         count_held(manager);
-        if (manager->program && add_barred(manager, err) < 0)
+        if (manager->entry && add_barred(manager, err) < 0)
             return -1;
     }
     resources_share(manager);

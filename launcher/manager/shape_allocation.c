@@ -138,17 +138,17 @@ static void drop_allotment(struct grant *grant)
 /* 0: it is ours now; 1: somebody else was faster. */
 static int claim(struct manager *manager, struct error *err)
 {
-    if (!manager->program || manager->spec->overlap)
+    if (!manager->entry || manager->spec->overlap)
         return 0;
-    return program_claim(manager->program, manager->grant->given->R, err);
+    return entry_claim(manager->entry, manager->grant->given->R, err);
 }
 
 static int write_slots(struct manager *manager, struct error *err)
 {
-    if (!manager->program)
+    if (!manager->entry)
         return 0;
     json_t *slots = shape_requests_slots(manager->grant->given);
-    int rc = program_write(manager->program, "slots.json", slots, err);
+    int rc = entry_write(manager->entry, "slots.json", slots, err);
     json_decref(slots);
     return rc;
 }

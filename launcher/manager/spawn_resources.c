@@ -70,7 +70,7 @@ static struct rset *without_others(const struct manager *manager, struct rset *a
                                    struct error *err)
 {
     struct rset *held = instance_held(manager->instance, err);
-    struct rset *barred = held ? program_barred(manager->program, err) : NULL;
+    struct rset *barred = held ? entry_barred(manager->entry, err) : NULL;
     struct rset *others = barred ? both_of(held, barred) : NULL;
     struct rset *left = others ? rset_subtract_hosts(all, others) : NULL;
     if (left)
@@ -337,7 +337,7 @@ int spawn_resources_claim(struct manager *manager, const struct rset *more, stru
     int lost = 0;
     if (!manager->spec->overlap && !is_within(more, held)) {
         struct rset *all = both_of(held, more);
-        lost = program_claim(manager->program, all, err);
+        lost = entry_claim(manager->entry, all, err);
         rset_free(all);
     }
     rset_free(held);
@@ -352,7 +352,7 @@ static void give_back(struct manager *manager, const struct rset *held)
     if (ev_is_active(&manager->give_back))
         return;
     lock_be_patient(manager);
-    if (program_claim(manager->program, held, NULL) == 0)
+    if (entry_claim(manager->entry, held, NULL) == 0)
         return;
     ev_timer_init(&manager->give_back, on_give_back, GIVE_BACK_AGAIN, 0);
     manager->give_back.data = manager;

@@ -137,7 +137,7 @@ static void tell_mapped(const struct group *group)
     json_t *hosts = json_array();
     for (uint32_t i = 0; i < group->nnodes; i++)
         json_array_append_new(hosts, json_string(manager->host_names[group->tree_node[i]]));
-    json_t *mapped = json_pack("{s:s, s:i, s:i, s:o, s:o}", "program", program_id(manager->program),
+    json_t *mapped = json_pack("{s:s, s:i, s:i, s:o, s:o}", "program", entry_id(manager->entry),
                                "first_rank", (int)group->first_rank, "ntasks", (int)group->ntasks,
                                "hosts", hosts, "taskmap", taskmap_to_json(group->map));
     link_send_json(manager->front, FRAME_MAPPED, 0, 0, mapped);
@@ -150,7 +150,7 @@ static char *enclosing_programs(const struct manager *manager)
     struct idset *all = manager->enclosing ? idset_decode(manager->enclosing, NULL) : NULL;
     if (!all)
         all = idset_new();
-    idset_add(all, (uint32_t)strtoul(program_id(manager->program), NULL, 10));
+    idset_add(all, (uint32_t)strtoul(entry_id(manager->entry), NULL, 10));
     char *text = idset_encode(all);
     idset_free(all);
     return text;
@@ -193,7 +193,7 @@ static void launch(struct group *group, const struct group_plan *plan)
                                    .npreput = plan->npreput,
                                    .spec = plan->spec,
                                    .layout = plan->layout,
-                                   .program = program_id(manager->program),
+                                   .program = entry_id(manager->entry),
                                    .instance = instance_path(manager->instance),
                                    .instance_id = manager->family ? manager->family
                                                                   : instance_id(manager->instance),

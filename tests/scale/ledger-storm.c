@@ -63,9 +63,9 @@ static void pause_for(double seconds)
 
 /* So many free cores from a random place on, the first free ones: who looks at the same time wants
  * the same. NULL where there are not enough. */
-static struct idset *choose(struct instance *instance, struct program *program, unsigned count)
+static struct idset *choose(struct instance *instance, struct ledger_entry *program, unsigned count)
 {
-    struct rset *held = instance_held(instance, NULL), *barred = program_barred(program, NULL);
+    struct rset *held = instance_held(instance, NULL), *barred = entry_barred(program, NULL);
     const struct rset *both[] = {held, barred};
     struct rset *taken = held && barred ? rset_union_hosts(both, 2) : NULL;
     const struct rset_node *node = taken ? rset_find_host(taken, "n0") : NULL;
@@ -98,7 +98,8 @@ static void own(const struct idset *cores, int number, bool take)
 }
 
 /* 0, 1 (not now) or -1. */
-static int claim(struct instance *instance, struct program *program, unsigned count, int number)
+static int claim(struct instance *instance, struct ledger_entry *program, unsigned count,
+                 int number)
 {
     int turn = -1;
     for (int tries = 0; tries < 100; tries++) {
@@ -107,7 +108,7 @@ static int claim(struct instance *instance, struct program *program, unsigned co
             break;
         struct rset *set = rset_new();
         rset_append(set, 0, "n0", cores, NULL);
-        int rc = program_claim(program, set, NULL);
+        int rc = entry_claim(program, set, NULL);
         rset_free(set);
         if (rc == 1 && turn < 0)
             turn = instance_turn(instance);
@@ -127,7 +128,7 @@ static int claim(struct instance *instance, struct program *program, unsigned co
     return 1;
 }
 
-static int wait_in_line(struct instance *instance, struct program *program, unsigned count,
+static int wait_in_line(struct instance *instance, struct ledger_entry *program, unsigned count,
                         int number)
 {
     struct rset *scope = rset_new();
@@ -135,11 +136,11 @@ static int wait_in_line(struct instance *instance, struct program *program, unsi
     int watch = instance_watch(instance), rc = 1;
     idset_add_range(all, 0, ncores - 1);
     rset_append(scope, 0, "n0", all, NULL);
-    if (program_queue(program, scope, NULL) < 0)
+    if (entry_queue(program, scope, NULL) < 0)
         rc = -1;
     while (rc == 1) {
         char bytes[4096];
-        if (!program_is_behind(program))
+        if (!entry_is_behind(program))
             rc = claim(instance, program, count, number);
         if (rc != 1)
             break;
@@ -161,14 +162,14 @@ static void be_a_run(int number)
     srand((unsigned)number * 7919u + 1u);
     unsigned count = 1 + (unsigned)rand() % (number % 50 == 0 ? ncores / 2 : 16);
     struct instance *instance = instance_open("storm", &err);
-    struct program *program = instance ? program_new(instance, "storm", &err) : NULL;
+    struct ledger_entry *program = instance ? entry_new(instance, "storm", &err) : NULL;
     int rc = program ? claim(instance, program, count, number) : -1;
     if (rc == 1 && number % 8 == 0)
         rc = wait_in_line(instance, program, count, number);
     if (rc < 0)
         fprintf(stderr, "run %d: %s\n", number, error_text(&err));
     run->outcome = rc == 0 ? OUTCOME_GOT : rc > 0 ? OUTCOME_REFUSED : OUTCOME_FAILED;
-    program_end(program);
+    entry_end(program);
     if (instance) {
         run->locks = instance->locks;
         memcpy(run->held, instance->held, sizeof(run->held));

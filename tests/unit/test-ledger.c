@@ -54,30 +54,30 @@ static struct instance *open_instance(void)
     return instance;
 }
 
-static struct program *new_program(struct instance *instance)
+static struct ledger_entry *new_program(struct instance *instance)
 {
     struct error err = ERROR_INIT;
-    struct program *program = program_new(instance, "./app", &err);
+    struct ledger_entry *program = entry_new(instance, "./app", &err);
     if (!program)
         fail_msg("%s", error_text(&err));
     return program;
 }
 
-static int claim_both(struct program *program, const char *host, const char *cores,
+static int claim_both(struct ledger_entry *program, const char *host, const char *cores,
                       const char *gpus, struct error *err)
 {
     struct rset *claim = rset_new();
     struct idset *ids = idset_decode(cores, NULL), *gpu_ids = idset_decode(gpus, NULL);
     if (!idset_empty(ids))
         rset_append(claim, 0, host, ids, gpu_ids);
-    int rc = program_claim(program, claim, err);
+    int rc = entry_claim(program, claim, err);
     idset_free(ids);
     idset_free(gpu_ids);
     rset_free(claim);
     return rc;
 }
 
-static int claim_cores(struct program *program, const char *host, const char *cores,
+static int claim_cores(struct ledger_entry *program, const char *host, const char *cores,
                        struct error *err)
 {
     return claim_both(program, host, cores, "", err);
@@ -110,13 +110,13 @@ static void test_a_claim_is_held_until_the_program_ends(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *a = new_program(instance), *b = new_program(instance);
+    struct ledger_entry *a = new_program(instance), *b = new_program(instance);
     struct error err = ERROR_INIT;
-    char *path = strdup(program_path(a));
+    char *path = strdup(entry_path(a));
     assert_int_equal(claim_cores(a, "n0", "0-3", &err), 0);
     assert_int_equal(claim_cores(b, "n0", "3-4", &err), 1);
     assert_non_null(strstr(err.text, "program "));
-    assert_non_null(strstr(err.text, program_id(a)));
+    assert_non_null(strstr(err.text, entry_id(a)));
     assert_non_null(strstr(err.text, "core 3 of n0"));
     assert_int_equal(claim_cores(b, "n1", "3-4", &err), 0);
     expect_held(instance, "n0:0-3 n1:3-4");
@@ -124,12 +124,12 @@ static void test_a_claim_is_held_until_the_program_ends(void **state)
     expect_held(instance, "n0:2-5 n1:3-4");
     assert_int_equal(claim_cores(b, "n0", "0-1", &err), 0);
     expect_held(instance, "n0:0-5");
-    program_end(a);
+    entry_end(a);
     assert_false(exists(path));
     expect_held(instance, "n0:0-1");
     assert_int_equal(claim_cores(b, "", "", &err), 0);
     expect_held(instance, "");
-    program_end(b);
+    entry_end(b);
     free(path);
     error_clear(&err);
     instance_close(instance);
@@ -139,9 +139,9 @@ static void test_programs_that_did_not_claim_hold_nothing(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *program = new_program(instance);
+    struct ledger_entry *program = new_program(instance);
     expect_held(instance, "");
-    program_end(program);
+    entry_end(program);
     instance_close(instance);
 }
 
@@ -151,14 +151,14 @@ static void test_numbers_are_never_used_twice(void **state)
     struct instance *instance = open_instance();
     long last = 0;
     for (int i = 0; i < 20; i++) {
-        struct program *program = new_program(instance);
-        long number = atol(program_id(program));
+        struct ledger_entry *program = new_program(instance);
+        long number = atol(entry_id(program));
         assert_true(number > last);
         last = number;
         if (i & 1)
-            program_end(program);
+            entry_end(program);
         else
-            program_leave(program);
+            entry_leave(program);
     }
     instance_close(instance);
 }
@@ -177,7 +177,7 @@ static void test_two_programs_never_hold_one_gpu(void **state)
     };
     (void)state;
     struct instance *instance = open_instance();
-    struct program *a = new_program(instance), *b = new_program(instance);
+    struct ledger_entry *a = new_program(instance), *b = new_program(instance);
     assert_int_equal(claim_both(a, "n0", "0-1", "0-1", NULL), 0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
@@ -193,9 +193,9 @@ static void test_two_programs_never_hold_one_gpu(void **state)
     assert_string_equal(gpus, "0-1");
     free(gpus);
     rset_free(held);
-    program_end(a);
+    entry_end(a);
     assert_int_equal(claim_both(b, "n0", "0-1", "0-1", NULL), 0);
-    program_end(b);
+    entry_end(b);
     instance_close(instance);
 }
 
@@ -219,22 +219,22 @@ static void test_lost_claims_are_made_anew_from_the_programs_that_live(void **st
                                          "tprun-claims 1 9\n7 h 1 -\tapp\tn0 0-3 -\n"};
     (void)state;
     struct instance *instance = open_instance();
-    struct program *old = new_program(instance), *idle = new_program(instance);
+    struct ledger_entry *old = new_program(instance), *idle = new_program(instance);
     assert_int_equal(claim_cores(old, "n0", "0-3", NULL), 0);
     for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
         break_claims(instance, broken[i]);
         if (i & 1)
             expect_held(instance, "n0:0-7");
-        struct program *program = new_program(instance);
-        assert_true(atol(program_id(program)) > atol(program_id(idle)));
+        struct ledger_entry *program = new_program(instance);
+        assert_true(atol(entry_id(program)) > atol(entry_id(idle)));
         assert_int_equal(claim_cores(program, "n0", "3", NULL), 1);
-        program_end(idle);
+        entry_end(idle);
         assert_int_equal(claim_cores(program, "n0", "4-7", NULL), 0);
         expect_held(instance, "n0:0-7");
         idle = program;
     }
-    program_end(old);
-    program_end(idle);
+    entry_end(old);
+    entry_end(idle);
     expect_held(instance, "");
     instance_close(instance);
 }
@@ -252,7 +252,7 @@ static void test_claims_that_were_cut_off_or_changed_anywhere_give_no_core_twice
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *a = new_program(instance), *b = new_program(instance);
+    struct ledger_entry *a = new_program(instance), *b = new_program(instance);
     assert_int_equal(claim_cores(a, "n0", "0-3", NULL), 0);
     int dir = open(instance_path(instance), O_RDONLY | O_DIRECTORY);
     size_t len;
@@ -269,16 +269,16 @@ static void test_claims_that_were_cut_off_or_changed_anywhere_give_no_core_twice
     }
     free(whole);
     close(dir);
-    program_end(a);
+    entry_end(a);
     assert_int_equal(claim_cores(b, "n0", "0", NULL), 0);
-    program_end(b);
+    entry_end(b);
     instance_close(instance);
 }
 
 static void test_all_that_live_are_found_again(void **state)
 {
     enum { MANY = 60 };
-    struct program *programs[MANY];
+    struct ledger_entry *programs[MANY];
     char core[16];
     (void)state;
     struct instance *instance = open_instance();
@@ -288,17 +288,17 @@ static void test_all_that_live_are_found_again(void **state)
         assert_int_equal(claim_cores(programs[i], "n0", core, NULL), 0);
     }
     for (int i = 0; i < MANY; i += 3)
-        program_end(programs[i]);
+        entry_end(programs[i]);
     break_claims(instance, NULL);
-    struct program *last = new_program(instance);
-    assert_int_equal(atol(program_id(last)), atol(program_id(programs[MANY - 1])) + 1);
+    struct ledger_entry *last = new_program(instance);
+    assert_int_equal(atol(entry_id(last)), atol(entry_id(programs[MANY - 1])) + 1);
     for (int i = 0; i < MANY; i++) {
         snprintf(core, sizeof(core), "%d", i);
         assert_int_equal(claim_cores(last, "n0", core, NULL), i % 3 != 0);
         if (i % 3)
-            program_end(programs[i]);
+            entry_end(programs[i]);
     }
-    program_end(last);
+    entry_end(last);
     instance_close(instance);
 }
 
@@ -308,16 +308,16 @@ static void test_a_number_that_somebody_is_about_to_take_is_left_to_them(void **
     char path[512];
     (void)state;
     struct instance *instance = open_instance();
-    struct program *a = new_program(instance);
-    uint64_t number = strtoull(program_id(a), NULL, 10);
+    struct ledger_entry *a = new_program(instance);
+    uint64_t number = strtoull(entry_id(a), NULL, 10);
     snprintf(path, sizeof(path), "%s/alive", instance_path(instance));
     int fd = open(path, O_RDWR);
     assert_int_equal(private_directory_lock_byte(fd, number + 1), 0);
-    struct program *b = new_program(instance);
-    assert_int_equal(atol(program_id(b)), number + 2);
+    struct ledger_entry *b = new_program(instance);
+    assert_int_equal(atol(entry_id(b)), number + 2);
     close(fd);
-    program_end(a);
-    program_end(b);
+    entry_end(a);
+    entry_end(b);
     instance_close(instance);
 }
 
@@ -325,22 +325,22 @@ static void test_a_file_of_the_context_is_written_whole(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *program = new_program(instance);
+    struct ledger_entry *program = new_program(instance);
     json_t *value = json_pack("{s:[i,i]}", "a", 1, 2);
     struct error err = ERROR_INIT;
-    assert_int_equal(program_write(program, "spec.json", value, &err), 0);
+    assert_int_equal(entry_write(program, "spec.json", value, &err), 0);
     size_t len;
-    char *text = private_directory_read(program_dir(program), "spec.json", 100, &len);
+    char *text = private_directory_read(entry_dir(program), "spec.json", 100, &len);
     assert_string_equal(text, "{\"a\":[1,2]}");
     free(text);
     static const char *const bad[] = {"", "a/b", "../x", ".hidden"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_int_equal(program_write(program, bad[i], value, &err), -1);
+        assert_int_equal(entry_write(program, bad[i], value, &err), -1);
         assert_non_null(err.text);
     }
     error_clear(&err);
     json_decref(value);
-    program_end(program);
+    entry_end(program);
     instance_close(instance);
 }
 
@@ -348,11 +348,11 @@ static void test_ending_removes_whatever_the_directory_holds(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *program = new_program(instance);
-    char *path = strdup(program_path(program)), outside[512];
+    struct ledger_entry *program = new_program(instance);
+    char *path = strdup(entry_path(program)), outside[512];
     snprintf(outside, sizeof(outside), "%s/outside", world);
     assert_int_equal(mkdir(outside, 0700), 0);
-    int dir = program_dir(program);
+    int dir = entry_dir(program);
     assert_int_equal(mkdirat(dir, "user", 0700), 0);
     assert_int_equal(mkdirat(dir, "user/deep", 0700), 0);
     assert_int_equal(symlinkat(outside, dir, "user/deep/link"), 0);
@@ -361,7 +361,7 @@ static void test_ending_removes_whatever_the_directory_holds(void **state)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
     close(fd);
-    program_end(program);
+    entry_end(program);
     assert_false(exists(path));
     assert_true(exists(outside));
     free(path);
@@ -376,7 +376,7 @@ static pid_t start_holder(const char *cores, int *result)
     pid_t pid = fork();
     if (pid == 0) {
         struct instance *instance = instance_open("this machine", NULL);
-        struct program *program = instance ? program_new(instance, "./app", NULL) : NULL;
+        struct ledger_entry *program = instance ? entry_new(instance, "./app", NULL) : NULL;
         int rc = program ? claim_cores(program, "n0", cores, NULL) : -1;
         if (write(pipefd[1], &rc, sizeof(rc)) != sizeof(rc))
             _exit(1);
@@ -426,7 +426,7 @@ static void test_a_killed_holder_frees_at_once(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *program = new_program(instance);
+    struct ledger_entry *program = new_program(instance);
     int result;
     pid_t pid = start_holder("0-3", &result);
     assert_int_equal(read_result(result), 0);
@@ -435,7 +435,7 @@ static void test_a_killed_holder_frees_at_once(void **state)
     kill_holder(pid);
     assert_int_equal(claim_cores(program, "n0", "0", NULL), 0);
     expect_held(instance, "n0:0");
-    program_end(program);
+    entry_end(program);
     instance_close(instance);
 }
 
@@ -513,7 +513,7 @@ static void test_who_has_the_lock_is_named(void **state)
     struct error err = ERROR_INIT;
     (void)state;
     struct instance *instance = open_instance();
-    struct program *program = new_program(instance);
+    struct ledger_entry *program = new_program(instance);
     snprintf(path, sizeof(path), "%s/lock", instance_path(instance));
     pid_t pid = fork();
     if (pid == 0) {
@@ -536,7 +536,7 @@ static void test_who_has_the_lock_is_named(void **state)
     kill_holder(pid);
     assert_int_equal(claim_cores(program, "n0", "0", NULL), 0);
     assert_false(instance_is_busy(instance));
-    program_end(program);
+    entry_end(program);
     instance_close(instance);
     error_clear(&err);
 }
@@ -545,13 +545,13 @@ static void test_a_file_is_written_and_appended_to_and_others_read_its_values(vo
 {
     (void)state;
     struct instance *one = open_instance(), *two = open_instance();
-    struct program *program = new_program(one), *other = new_program(two);
+    struct ledger_entry *program = new_program(one), *other = new_program(two);
     json_t *first = json_pack("[s]", "first"), *next = json_pack("{s:i}", "next", 2);
-    assert_int_equal(program_append(program, "values", next, NULL), -1); /* there is none */
-    assert_int_equal(program_write(program, "values", first, NULL), 0);
-    assert_int_equal(program_append(program, "values", next, NULL), 0);
-    assert_int_equal(program_append(program, "values", next, NULL), 0);
-    int fd = openat(program_dir(program), "values", O_WRONLY | O_APPEND);
+    assert_int_equal(entry_append(program, "values", next, NULL), -1); /* there is none */
+    assert_int_equal(entry_write(program, "values", first, NULL), 0);
+    assert_int_equal(entry_append(program, "values", next, NULL), 0);
+    assert_int_equal(entry_append(program, "values", next, NULL), 0);
+    int fd = openat(entry_dir(program), "values", O_WRONLY | O_APPEND);
     assert_int_equal(write(fd, "{\"next\":", 8), 8); /* half of one */
     close(fd);
     json_t *have = instance_read(two, other, "values", NULL);
@@ -564,8 +564,8 @@ static void test_a_file_is_written_and_appended_to_and_others_read_its_values(vo
     json_decref(want);
     json_decref(first);
     json_decref(next);
-    program_end(other);
-    program_end(program);
+    entry_end(other);
+    entry_end(program);
     instance_close(two);
     instance_close(one);
 }
@@ -574,21 +574,21 @@ static void test_a_mark_is_taken_away_by_one_program(void **state)
 {
     (void)state;
     struct instance *one = open_instance(), *two = open_instance();
-    struct program *program = new_program(one);
-    const char *id = program_id(program);
+    struct ledger_entry *program = new_program(one);
+    const char *id = entry_id(program);
     assert_false(instance_is_marked(two, id, "m"));
-    assert_int_equal(program_mark(program, "m", NULL), 0);
-    assert_int_equal(program_mark(program, "m", NULL), -1);
+    assert_int_equal(entry_mark(program, "m", NULL), 0);
+    assert_int_equal(entry_mark(program, "m", NULL), -1);
     assert_true(instance_is_marked(two, id, "m"));
     assert_true(instance_take_mark(two, id, "m"));
     assert_false(instance_take_mark(one, id, "m"));
     assert_false(instance_is_marked(one, id, "m"));
-    assert_int_equal(program_mark(program, "m", NULL), 0); /* it ends with the program */
-    char *path = strdup(program_path(program)), outside[64];
+    assert_int_equal(entry_mark(program, "m", NULL), 0); /* it ends with the program */
+    char *path = strdup(entry_path(program)), outside[64];
     snprintf(outside, sizeof(outside), "../programs/%s", id);
     assert_false(instance_take_mark(two, outside, "m"));
     assert_false(instance_take_mark(two, "", "m"));
-    program_end(program);
+    entry_end(program);
     assert_int_equal(access(path, F_OK), -1);
     free(path);
     instance_close(two);
@@ -599,14 +599,14 @@ static void test_a_program_lives_on_in_a_forked_process(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *program = new_program(instance);
+    struct ledger_entry *program = new_program(instance);
     assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
     pid_t pid = fork();
     if (pid == 0) {
         for (;;)
             pause();
     }
-    program_leave(program);
+    entry_leave(program);
     expect_held(instance, "n0:0-3");
     kill_holder(pid);
     expect_held(instance, "");
@@ -617,7 +617,7 @@ static void test_a_program_does_not_live_on_behind_an_exec(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *program = new_program(instance);
+    struct ledger_entry *program = new_program(instance);
     assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
     int pipefd[2];
     char byte;
@@ -630,7 +630,7 @@ static void test_a_program_does_not_live_on_behind_an_exec(void **state)
     close(pipefd[1]);
     assert_int_equal(read(pipefd[0], &byte, 1), 0); /* the child is behind its exec */
     close(pipefd[0]);
-    program_leave(program);
+    entry_leave(program);
     expect_held(instance, "");
     kill_holder(pid);
     instance_close(instance);
@@ -640,7 +640,7 @@ static void test_kills_at_any_moment_leave_a_ledger_that_works(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *holder = new_program(instance);
+    struct ledger_entry *holder = new_program(instance);
     long last = 0;
     assert_int_equal(claim_cores(holder, "n1", "0-3", NULL), 0);
     srand(11);
@@ -649,26 +649,26 @@ static void test_kills_at_any_moment_leave_a_ledger_that_works(void **state)
         if (pid == 0) {
             for (;;) {
                 struct instance *own = instance_open("this machine", NULL);
-                struct program *program = program_new(own, "./app", NULL);
+                struct ledger_entry *program = entry_new(own, "./app", NULL);
                 claim_cores(program, "n0", "0-3", NULL);
                 if (claim_cores(program, "n1", "3", NULL) != 1)
                     _exit(1);
-                program_end(program);
+                entry_end(program);
                 instance_close(own);
             }
         }
         nanosleep(&(struct timespec){0, rand() % 1500000}, NULL);
         kill_holder(pid);
-        struct program *program = new_program(instance);
-        assert_true(atol(program_id(program)) > last);
-        last = atol(program_id(program));
+        struct ledger_entry *program = new_program(instance);
+        assert_true(atol(entry_id(program)) > last);
+        last = atol(entry_id(program));
         assert_int_equal(claim_cores(program, "n1", "0", NULL), 1);
         assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
         expect_held(instance, "n0:0-3 n1:0-3");
-        program_end(program);
+        entry_end(program);
         expect_held(instance, "n1:0-3");
     }
-    program_end(holder);
+    entry_end(holder);
     instance_close(instance);
 }
 
@@ -832,38 +832,38 @@ static void test_what_cannot_be_made_anew_is_named(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *a = new_program(instance), *b = new_program(instance);
+    struct ledger_entry *a = new_program(instance), *b = new_program(instance);
     json_t *wrong = json_pack("{s:i}", "version", 2);
     struct error err = ERROR_INIT;
-    assert_int_equal(program_write(a, "R.json", wrong, NULL), 0);
+    assert_int_equal(entry_write(a, "R.json", wrong, NULL), 0);
     break_claims(instance, NULL);
     assert_null(instance_held(instance, &err));
-    assert_non_null(strstr(err.text, program_path(a)));
+    assert_non_null(strstr(err.text, entry_path(a)));
     error_clear(&err);
     assert_int_equal(claim_cores(b, "n0", "0", &err), -1);
-    assert_non_null(strstr(err.text, program_path(a)));
+    assert_non_null(strstr(err.text, entry_path(a)));
     error_clear(&err);
     json_decref(wrong);
-    program_end(a);
-    program_end(b);
+    entry_end(a);
+    entry_end(b);
     instance_close(instance);
 }
 
 /* ---- the queue ---- */
 
-static int queue_cores(struct program *program, const char *host, const char *cores)
+static int queue_cores(struct ledger_entry *program, const char *host, const char *cores)
 {
     struct rset *scope = rset_new();
     struct idset *ids = idset_decode(cores, NULL);
     if (!idset_empty(ids))
         rset_append(scope, 0, host, ids, NULL);
-    int rc = program_queue(program, scope, NULL);
+    int rc = entry_queue(program, scope, NULL);
     idset_free(ids);
     rset_free(scope);
     return rc;
 }
 
-static void expect_claim_error(struct program *program, const char *host, const char *cores,
+static void expect_claim_error(struct ledger_entry *program, const char *host, const char *cores,
                                const char *says)
 {
     struct error err = ERROR_INIT;
@@ -873,8 +873,8 @@ static void expect_claim_error(struct program *program, const char *host, const 
     error_clear(&err);
 }
 
-static void expect_rivals(struct instance *instance, struct program *program, const char *cores,
-                          const char *says)
+static void expect_rivals(struct instance *instance, struct ledger_entry *program,
+                          const char *cores, const char *says)
 {
     struct rset *wanted = rset_new();
     struct idset *ids = idset_decode(cores, NULL);
@@ -894,13 +894,13 @@ static void test_a_long_command_is_shown_by_its_beginning(void **state)
     struct instance *instance = open_instance();
     memset(name, 'x', 59);
     snprintf(name + 59, sizeof(name) - 59, "\u00e9 and more");
-    struct program *a = program_new(instance, name, NULL), *b = new_program(instance);
+    struct ledger_entry *a = entry_new(instance, name, NULL), *b = new_program(instance);
     assert_int_equal(claim_cores(a, "n0", "0", NULL), 0);
     snprintf(want, sizeof(want), "(%.59s..., since ", name);
     expect_rivals(instance, b, "0", want);
     expect_rivals(instance, b, "0", ", for ");
-    program_end(a);
-    program_end(b);
+    entry_end(a);
+    entry_end(b);
     instance_close(instance);
 }
 
@@ -908,32 +908,32 @@ static void test_nobody_overtakes_who_waits(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *a = new_program(instance), *b = new_program(instance);
-    struct program *c = new_program(instance), *d = new_program(instance);
+    struct ledger_entry *a = new_program(instance), *b = new_program(instance);
+    struct ledger_entry *c = new_program(instance), *d = new_program(instance);
     assert_int_equal(claim_cores(a, "n0", "0-2", NULL), 0);
     assert_int_equal(queue_cores(b, "n0", "0-3"), 0); /* wants all four */
     expect_claim_error(c, "n0", "3", "waits for core 3 of n0, and came first");
     assert_int_equal(claim_cores(c, "n1", "3", NULL), 0); /* is not in its way */
     assert_int_equal(queue_cores(d, "n0", "0-3"), 0);
-    assert_false(program_is_behind(b));
-    assert_true(program_is_behind(d));
-    struct rset *barred = program_barred(d, NULL);
+    assert_false(entry_is_behind(b));
+    assert_true(entry_is_behind(d));
+    struct rset *barred = entry_barred(d, NULL);
     assert_int_equal(barred->nnodes, 1);
     rset_free(barred);
-    barred = program_barred(b, NULL);
+    barred = entry_barred(b, NULL);
     assert_int_equal(barred->nnodes, 0);
     rset_free(barred);
     expect_rivals(instance, d, "0-3", "(./app, since ");
     expect_rivals(instance, d, "0-3", ") holds cores 0-2 of n0; 1 run waits before this one");
     expect_rivals(instance, b, "3", "");
-    program_end(a);
+    entry_end(a);
     expect_claim_error(d, "n0", "0", "came first");
     assert_int_equal(claim_cores(b, "n0", "0-1", NULL), 0); /* and waits no longer */
-    assert_false(program_is_behind(d));
+    assert_false(entry_is_behind(d));
     assert_int_equal(claim_cores(d, "n0", "2-3", NULL), 0);
-    program_end(b);
-    program_end(c);
-    program_end(d);
+    entry_end(b);
+    entry_end(c);
+    entry_end(d);
     instance_close(instance);
 }
 
@@ -946,18 +946,18 @@ static void test_a_waiter_that_was_killed_is_in_nobodys_way(void **state)
     assert_int_equal(pipe(ready), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        struct program *waiter = program_new(instance_open("this machine", NULL), "w", NULL);
+        struct ledger_entry *waiter = entry_new(instance_open("this machine", NULL), "w", NULL);
         if (queue_cores(waiter, "n0", "0-3") < 0 || write(ready[1], "x", 1) != 1)
             _exit(1);
         for (;;)
             pause();
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
-    struct program *program = new_program(instance);
+    struct ledger_entry *program = new_program(instance);
     expect_claim_error(program, "n0", "0", "came first");
     kill_holder(pid);
     assert_int_equal(claim_cores(program, "n0", "0", NULL), 0);
-    program_end(program);
+    entry_end(program);
     close(ready[0]);
     close(ready[1]);
     instance_close(instance);
@@ -967,13 +967,13 @@ static void test_who_leaves_the_line_gives_its_place_away(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *a = new_program(instance), *b = new_program(instance);
+    struct ledger_entry *a = new_program(instance), *b = new_program(instance);
     assert_int_equal(queue_cores(a, "n0", "0-3"), 0);
     expect_claim_error(b, "n0", "0", "came first");
     assert_int_equal(queue_cores(a, "", ""), 0);
     assert_int_equal(claim_cores(b, "n0", "0", NULL), 0);
-    program_end(a);
-    program_end(b);
+    entry_end(a);
+    entry_end(b);
     instance_close(instance);
 }
 
@@ -982,21 +982,21 @@ static void test_tasks_runs_do_not_stand_in_line_behind_those_outside(void **sta
 {
     (void)state;
     struct instance *instance = open_instance(), *inner = open_instance();
-    struct program *outer = new_program(instance), *waiter = new_program(instance);
-    instance_draw_from(inner, program_id(outer));
+    struct ledger_entry *outer = new_program(instance), *waiter = new_program(instance);
+    instance_draw_from(inner, entry_id(outer));
     assert_int_equal(claim_cores(outer, "n0", "0-1", NULL), 0);
     assert_int_equal(queue_cores(waiter, "n0", "0-3"), 0);
-    struct program *first = new_program(inner), *second = new_program(inner);
+    struct ledger_entry *first = new_program(inner), *second = new_program(inner);
     expect_held(inner, "");
     assert_int_equal(claim_cores(first, "n0", "0", NULL), 0);
     expect_claim_error(second, "n0", "0", "holds core 0");
     assert_int_equal(queue_cores(first, "n0", "0-1"), 0);
     expect_claim_error(second, "n0", "1", "came first");
-    program_end(first);
+    entry_end(first);
     assert_int_equal(claim_cores(second, "n0", "1", NULL), 0);
-    program_end(second);
-    program_end(outer);
-    program_end(waiter);
+    entry_end(second);
+    entry_end(outer);
+    entry_end(waiter);
     instance_close(inner);
     instance_close(instance);
 }
@@ -1015,7 +1015,7 @@ static void test_whatever_frees_something_gives_a_sign(void **state)
 {
     (void)state;
     struct instance *instance = open_instance();
-    struct program *a = new_program(instance), *b = new_program(instance);
+    struct ledger_entry *a = new_program(instance), *b = new_program(instance);
     int result;
     pid_t pid = start_holder("4-5", &result);
     assert_int_equal(read_result(result), 0);
@@ -1030,11 +1030,11 @@ static void test_whatever_frees_something_gives_a_sign(void **state)
     assert_false(has_sign(watch, 0));
     assert_int_equal(claim_cores(b, "n0", "2", NULL), 0); /* the next one in line may look */
     assert_true(has_sign(watch, 1000));
-    program_end(b);
+    entry_end(b);
     assert_true(has_sign(watch, 1000));
     kill_holder(pid);
     assert_true(has_sign(watch, 1000));
-    program_end(a);
+    entry_end(a);
     close(watch);
     instance_close(instance);
 }
@@ -1046,10 +1046,10 @@ static void test_strangers_are_told_apart_by_their_family(void **state)
     struct rset *set = rset_new();
     struct idset *ids = idset_decode("0-1", NULL);
     rset_append(set, 0, "here", ids, NULL);
-    struct program *a = program_new(instance, "f00 ./app in /x", NULL);
-    struct program *b = program_new(instance, "f00 b in /x", NULL);
-    assert_int_equal(program_share(a, set, NULL), 0);
-    assert_int_equal(program_share(b, set, NULL), 0);
+    struct ledger_entry *a = entry_new(instance, "f00 ./app in /x", NULL);
+    struct ledger_entry *b = entry_new(instance, "f00 b in /x", NULL);
+    assert_int_equal(entry_share(a, set, NULL), 0);
+    assert_int_equal(entry_share(b, set, NULL), 0);
     char *text = instance_strangers(instance, b, set, "f00");
     assert_string_equal(text, "");
     free(text);
@@ -1057,8 +1057,8 @@ static void test_strangers_are_told_apart_by_their_family(void **state)
     const char *want = "processors 0-1 are also bound by a run of ./app in /x, since ";
     assert_int_equal(strncmp(text, want, strlen(want)), 0);
     free(text);
-    program_end(a);
-    program_end(b);
+    entry_end(a);
+    entry_end(b);
     idset_free(ids);
     rset_free(set);
     instance_close(instance);
@@ -1097,7 +1097,7 @@ static void test_a_full_disk_is_told_in_one_sentence(void **state)
     setenv("TPRUN_RUNTIME_DIR", path, 1);
     struct instance *instance = instance_open("this machine", &err);
     assert_non_null(instance);
-    struct program *a = program_new(instance, "a", NULL);
+    struct ledger_entry *a = entry_new(instance, "a", NULL);
     assert_non_null(a);
     assert_int_equal(claim_cores(a, "n0", "0", NULL), 0);
     char file[600];
@@ -1107,7 +1107,7 @@ static void test_a_full_disk_is_told_in_one_sentence(void **state)
     while (write(fd, zeros, sizeof(zeros)) > 0)
         ;
     close(fd);
-    struct program *b = program_new(instance, "b", NULL); /* its row has room */
+    struct ledger_entry *b = entry_new(instance, "b", NULL); /* its row has room */
     assert_non_null(b);
     assert_int_equal(claim_cores(b, "n0", "1", &err), -1);
     assert_non_null(strstr(error_text(&err), "No space left on device"));
@@ -1118,8 +1118,8 @@ static void test_a_full_disk_is_told_in_one_sentence(void **state)
     unlink(file);
     assert_int_equal(claim_cores(b, "n0", "1", &err), 0);
     expect_held(instance, "n0:0-1");
-    program_end(b);
-    program_end(a);
+    entry_end(b);
+    entry_end(a);
     expect_held(instance, "");
     instance_close(instance);
     umount(path);
@@ -1143,9 +1143,9 @@ static void test_open_and_claim_cost_milliseconds(void **state)
     for (int i = 0; i < 200; i++) {
         double start = processor_now();
         struct instance *instance = instance_open("this machine", NULL);
-        struct program *program = program_new(instance, "./app", NULL);
+        struct ledger_entry *program = entry_new(instance, "./app", NULL);
         assert_int_equal(claim_cores(program, "n0", "0-3", NULL), 0);
-        program_end(program);
+        entry_end(program);
         instance_close(instance);
         best = fmin(best, processor_now() - start);
     }
