@@ -77,6 +77,8 @@ liblauncher_a_SOURCES = \
     launcher/linkage/part_linkage.c launcher/linkage/part_linkage.h \
     launcher/linkage/pmi_choice.c launcher/linkage/pmi_choice.h \
     launcher/linkage/shared_libraries.c launcher/linkage/shared_libraries.h \
+    launcher/program/no_pmi.c launcher/program/no_pmi.h \
+    launcher/program/outcome.c launcher/program/outcome.h \
     launcher/protocol/allowed_cores.c launcher/protocol/allowed_cores.h \
     launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
     launcher/protocol/launch.c launcher/protocol/launch.h \
@@ -131,8 +133,6 @@ liblauncher_a_SOURCES = \
     launcher/manager/lock_retry.c \
     launcher/manager/manager.c launcher/manager/manager.h \
     launcher/manager/names.c \
-    launcher/manager/no_pmi.c \
-    launcher/manager/outcome.c launcher/manager/outcome.h \
     launcher/manager/placement_hosts.c \
     launcher/manager/plan.c \
     launcher/manager/pmi_service.c \

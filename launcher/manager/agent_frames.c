@@ -18,11 +18,8 @@ static void ended_badly(struct manager *manager, const struct group *group, uint
     struct idset *nodes = group ? groups_nodes_of(group, ranks) : idset_new();
     if (idset_empty(nodes) && node < manager->nodes->count)
         idset_add(nodes, node);
-    outcome_ended(manager->verdict, time, why, status, words, ranks, nodes);
+    outcome_task_ended(manager->outcome, time, why, status, words, ranks, nodes);
     idset_free(nodes);
-    struct idset *dead = idset_union(manager->dead, ranks);
-    idset_free(manager->dead);
-    manager->dead = dead;
 }
 
 void agent_frames_ended(struct manager *manager, const struct group *group, uint64_t time,
@@ -44,7 +41,7 @@ void agent_frames_ended(struct manager *manager, const struct group *group, uint
         else if (!keeps && !manager->terminating)
             termination_terminate(manager, manager->spec->kill_grace);
     } else {
-        outcome_other(manager->verdict, link_clock(), ERROR_REFUSED,
+        outcome_other(manager->outcome, link_clock(), ERROR_REFUSED,
                       "a task failed, and its agent's message about it is malformed");
         termination_terminate(manager, manager->spec->kill_grace);
     }
@@ -71,10 +68,10 @@ static void agent_frames_take_done(struct manager *manager, uint32_t child,
     {
         struct idset *ranks = idset_decode(json_string_value(json_array_get(end, 2)) ?: "", NULL);
         if (ranks && !(group && group->failed) && json_is_true(json_array_get(end, 1)))
-            outcome_victims(manager->verdict, ranks);
+            outcome_killed(manager->outcome, ranks);
         idset_free(ranks);
     }
-    no_pmi_take(manager, json_string_value(json_object_get(value, "silent")));
+    no_pmi_add(manager->no_pmi, json_string_value(json_object_get(value, "silent")));
     if (nodes && group)
         groups_without(group, nodes);
     idset_free(nodes);
@@ -127,7 +124,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     if (others)
         buf_printf(&line, " (and with it %zu host%s behind it)", others, others > 1 ? "s" : "");
     /* Its tasks' peers may hear of it before tprun does, and abort; one is enough to say. */
-    (first ? outcome_always : outcome_other)(manager->verdict, link_clock(), ERROR_REFUSED,
+    (first ? outcome_always : outcome_other)(manager->outcome, link_clock(), ERROR_REFUSED,
                                              buf_text(&line));
     buf_free(&line);
     pmi_services_lost(manager, nodes);
@@ -152,7 +149,7 @@ static void take_survivors(struct manager *manager, const struct frame *frame)
         return;
     char *line = mem_format("%s: %.*s", manager->nodes->list[frame->node].host, (int)frame->len,
                             (const char *)frame->bytes);
-    outcome_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, line);
+    outcome_always(manager->outcome, UINT64_MAX, ERROR_REFUSED, line);
     manager->survivors = true;
     free(line);
 }
@@ -205,7 +202,7 @@ static void agent_frames_refuse(struct manager *manager, const struct frame *fra
         frame->node < manager->nodes->count ? manager->nodes->list[frame->node].host : "a node";
     char *line = mem_format("%s: %s", host, error_text(err));
     if (!manager->terminating && manager->phase != PHASE_END) {
-        outcome_other(manager->verdict, link_clock(), ERROR_REFUSED, line);
+        outcome_other(manager->outcome, link_clock(), ERROR_REFUSED, line);
         termination_terminate(manager, manager->spec->kill_grace);
     }
     free(line);
@@ -334,7 +331,7 @@ static void end_descendants(struct manager *manager)
     }
     char *survivors = descendants_end(AGENT_LOST_GRACE, NULL, 0, manager->cgroup);
     if (survivors)
-        outcome_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, survivors);
+        outcome_always(manager->outcome, UINT64_MAX, ERROR_REFUSED, survivors);
     free(survivors);
 }
 

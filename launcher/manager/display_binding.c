@@ -24,7 +24,7 @@ static int display_binding_add(struct found *found, const json_t *pair, struct e
 
 static void display_binding_end(struct manager *manager, const struct error *err)
 {
-    outcome_other(manager->verdict, link_clock(), ERROR_REFUSED, error_text(err));
+    outcome_other(manager->outcome, link_clock(), ERROR_REFUSED, error_text(err));
     termination_terminate(manager, manager->spec->kill_grace);
 }
 

@@ -50,7 +50,7 @@ void fence_take(struct manager *manager, const struct frame *frame)
     if (exchange_enter(group->exchange, frame_get_u64(frame->bytes), frame->rank,
                        (const char *)frame->bytes + 8, frame->len - 8, &err) < 0 &&
         !manager->terminating) {
-        outcome_other(manager->verdict, link_clock(), ERROR_REFUSED, error_text(&err));
+        outcome_other(manager->outcome, link_clock(), ERROR_REFUSED, error_text(&err));
         termination_terminate(manager, manager->spec->kill_grace);
     }
     error_clear(&err);

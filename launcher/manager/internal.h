@@ -30,7 +30,6 @@
  *   program_termination.c   the end
  *   start_progress.c how a slow start goes on
  *   viewer.c   the front end, as the manager sees it
- *   no_pmi.c   tasks that never spoke PMI
  *
  * Each calls those below it and none above.
  */
@@ -48,7 +47,8 @@
 #include "launcher/ledger/topology_cache.h"
 #include "launcher/manager/host_lines.h"
 #include "launcher/manager/manager.h"
-#include "launcher/manager/outcome.h"
+#include "launcher/program/no_pmi.h"
+#include "launcher/program/outcome.h"
 #include "launcher/protocol/task_request.h"
 #include "launcher/source/node_list.h"
 #include "launcher/tree/link.h"
@@ -217,9 +217,8 @@ struct manager {
     struct pmi_service *service;
     struct elsewhere *elsewhere; /* names of other programs; NULL: nobody asked */
     bool names_full;             /* which was told */
-    struct verdict *verdict;
-    struct idset *dead;        /* ranks of the program that ended badly */
-    struct idset *silent;      /* ranks that ended well and never spoke the PMI they were offered */
+    struct outcome *outcome;
+    struct no_pmi *no_pmi;
     struct idset *input_nodes; /* of the tree: where stdin is read */
     size_t input_owed;         /* bulk bytes of stdin that have not gone down */
     bool survivors;            /* SIGKILL did not end all: it is said, and nobody waits for them */
@@ -248,11 +247,6 @@ void viewer_settle_input(struct manager *manager);
 
 /* start_progress.c */
 void progress_begin(struct manager *manager); /* hosts are being waited for */
-
-/* no_pmi.c */
-void no_pmi_take(struct manager *manager, const char *ranks); /* NULL: none */
-/* Where nothing else is to be said, the line about them, if there is one. */
-void no_pmi_say(const struct manager *manager, struct buf *lines);
 
 /* program_termination.c */
 void termination_open(struct manager *manager);

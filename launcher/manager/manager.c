@@ -42,9 +42,8 @@ static void manager_close(struct manager *manager)
     entry_end(manager->entry);
     instance_close(manager->instance);
     idset_free(manager->input_nodes);
-    outcome_free(manager->verdict);
-    idset_free(manager->silent);
-    idset_free(manager->dead);
+    outcome_free(manager->outcome);
+    no_pmi_free(manager->no_pmi);
     bootstrap_clear(&manager->boot);
     slurm_job_free(manager->slurm);
     link_free(manager->front);
@@ -65,9 +64,8 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
         topo_prepare();
     manager.loop = ev_default_loop(0);
     manager.front = link_new(manager.loop, fd, fd, &viewer_orders_ops, &manager);
-    manager.verdict = outcome_new();
-    manager.silent = idset_new();
-    manager.dead = idset_new();
+    manager.outcome = outcome_new();
+    manager.no_pmi = no_pmi_new();
     fill_bootstrap(&manager);
     manager.tree = tree_new(manager.loop, &manager.boot, &agent_frames_ops, &manager);
     pmi_services_open(&manager);

@@ -45,8 +45,8 @@ static void program_check_refuse(struct group *group, int status, const char *te
     if (group->adding)
         spawn_refuse(group, status, text, ranks);
     else
-        outcome_ended(group->manager->verdict, preparing->time, "start", status, text, ranks,
-                      nodes);
+        outcome_task_ended(group->manager->outcome, preparing->time, "start", status, text, ranks,
+                           nodes);
     idset_free(nodes);
 }
 

@@ -19,9 +19,9 @@ static void program_start_run(struct manager *manager)
     viewer_say(manager, "instance %s: locked %zu times, for %.3f ms at most",
                instance_path(manager->instance), locks, longest * 1e3);
     display_binding_open(manager);
-    outcome_set_hosts(manager->verdict, manager->host_names);
+    outcome_set_hosts(manager->outcome, manager->host_names);
     if (manager->spec->abort_may_succeed)
-        outcome_abort_may_succeed(manager->verdict);
+        outcome_abort_may_succeed(manager->outcome);
     plan_launch(manager);
     termination_start_limit(manager);
 }

@@ -27,7 +27,7 @@ void termination_end(struct manager *manager)
 
 void termination_refuse(struct manager *manager, const struct error *err)
 {
-    outcome_other(manager->verdict, link_clock(), err->kind, error_text(err));
+    outcome_other(manager->outcome, link_clock(), err->kind, error_text(err));
     termination_end(manager);
 }
 
@@ -91,7 +91,7 @@ static void program_termination_give_up(struct ev_loop *loop, ev_timer *timer, i
         char *line = mem_format("%s: its agent did not say that its tasks have ended; what is "
                                 "left there has to be ended by hand",
                                 manager->nodes->list[node].host);
-        outcome_always(manager->verdict, UINT64_MAX, ERROR_REFUSED, line);
+        outcome_always(manager->outcome, UINT64_MAX, ERROR_REFUSED, line);
         free(line);
     }
     idset_free(pending);
@@ -107,7 +107,7 @@ static void program_termination_on_limit(struct ev_loop *loop, ev_timer *timer, 
                      : mem_format("time limit of %s reached: the program was ended", limit);
     (void)loop;
     (void)events;
-    outcome_other(manager->verdict, link_clock(), OUTCOME_TIME_LIMIT, line);
+    outcome_other(manager->outcome, link_clock(), OUTCOME_TIME_LIMIT, line);
     termination_terminate(manager, manager->spec->stop_grace);
     graceful_stop_terminated(manager,
                              manager->limit_is_R ? "R has expired: " : "time limit reached: ",

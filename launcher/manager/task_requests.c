@@ -59,7 +59,7 @@ static int dead(struct manager *manager, uint32_t group, const struct task_reque
     if (!of)
         return error_set(err, "its group is over");
     answer->dead = idset_new();
-    IDSET_FOREACH(rank, manager->dead)
+    IDSET_FOREACH(rank, outcome_dead(manager->outcome))
     {
         if (rank >= of->first_rank && rank - of->first_rank < of->ntasks)
             idset_add(answer->dead, rank - of->first_rank);

@@ -21,7 +21,7 @@ static void take_input(struct manager *manager, const struct frame *frame)
 static void told_to_end(struct manager *manager, int number)
 {
     char *line = mem_format("ended by signal %d (%s)", number, strsignal(number));
-    outcome_other(manager->verdict, link_clock(), 128 + number, line);
+    outcome_other(manager->outcome, link_clock(), 128 + number, line);
     free(line);
 }
 
@@ -68,7 +68,7 @@ static void end_start(struct manager *manager, int number, const char *sender)
     char *doing = describe_start(manager);
     char *line = mem_format("ended by %s%s%s %s", signal_name(number), *sender ? " from " : "",
                             sender, doing);
-    outcome_other(manager->verdict, link_clock(), 128 + number, line);
+    outcome_other(manager->outcome, link_clock(), 128 + number, line);
     termination_end(manager);
     free(line);
     free(doing);
@@ -83,7 +83,7 @@ static void stop_program(struct manager *manager, int number, const char *sender
                    : number == SIGINT ? mem_copy_text("") /* whoever sits there knows */
                                       : mem_copy_text("told to end: ");
     if (end)
-        outcome_told(manager->verdict, number);
+        outcome_signal_sent(manager->outcome, number);
     graceful_stop_signal(manager, number, before,
                          number == SIGINT    ? "; Ctrl-C again within 1 s ends them"
                          : number == SIGTERM ? "; SIGTERM again within 1 s ends them"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "affinity/taskmap/taskmap.h"
-#include "launcher/manager/outcome.h"
+#include "launcher/program/outcome.h"
 #include "tests/unit/unit.h"
 
 #define EXITED(n) ((n) << 8) /* as wait() has it */
@@ -132,78 +132,79 @@ static const struct {
      "14 other tasks were ended by tprun then\n"},
 };
 
-static void add_end(struct verdict *verdict, uint64_t time, int status, const char *which)
+static void add_end(struct outcome *outcome, uint64_t time, int status, const char *which)
 {
     struct idset *ranks = idset_decode(which, NULL), *nodes = idset_decode("0", NULL);
-    outcome_ended(verdict, time, status & 0x7f ? "signal" : "exit", status, NULL, ranks, nodes);
+    outcome_task_ended(outcome, time, status & 0x7f ? "signal" : "exit", status, NULL, ranks,
+                       nodes);
     idset_free(nodes);
     idset_free(ranks);
 }
 
 static void test_an_answer_to_a_signal_of_the_users_is_not_said(void **state)
 {
-    struct verdict *verdict = outcome_new();
+    struct outcome *outcome = outcome_new();
     struct buf lines = BUF_INIT;
     (void)state;
-    outcome_set_hosts(verdict, hosts);
-    outcome_told(verdict, SIGTERM);
-    add_end(verdict, 1, SIGTERM, "0");
-    add_end(verdict, 2, EXITED(143), "1");
-    assert_int_equal(outcome_give(verdict, &lines), 143);
+    outcome_set_hosts(outcome, hosts);
+    outcome_signal_sent(outcome, SIGTERM);
+    add_end(outcome, 1, SIGTERM, "0");
+    add_end(outcome, 2, EXITED(143), "1");
+    assert_int_equal(outcome_status(outcome, &lines), 143);
     assert_string_equal(buf_text(&lines), "");
-    add_end(verdict, 3, EXITED(7), "2");
-    add_end(verdict, 4, SIGSEGV, "3");
-    assert_int_equal(outcome_give(verdict, &lines), 143);
+    add_end(outcome, 3, EXITED(7), "2");
+    add_end(outcome, 4, SIGSEGV, "3");
+    assert_int_equal(outcome_status(outcome, &lines), 143);
     assert_string_equal(buf_text(&lines), "rank 2 on node0: exited with status 7\n"
                                           "1 more task failed after that\n");
     buf_free(&lines);
-    outcome_free(verdict);
+    outcome_free(outcome);
 }
 
 static void test_what_has_to_be_said_is_said_after_the_first(void **state)
 {
-    struct verdict *verdict = outcome_new();
+    struct outcome *outcome = outcome_new();
     struct buf lines = BUF_INIT;
     (void)state;
-    outcome_set_hosts(verdict, hosts);
-    outcome_always(verdict, UINT64_MAX, 1, "node0: cannot end process 1");
-    assert_int_equal(outcome_give(verdict, &lines), 1);
+    outcome_set_hosts(outcome, hosts);
+    outcome_always(outcome, UINT64_MAX, 1, "node0: cannot end process 1");
+    assert_int_equal(outcome_status(outcome, &lines), 1);
     assert_string_equal(buf_text(&lines), "node0: cannot end process 1\n");
     buf_clear(&lines);
-    add_end(verdict, 3, EXITED(7), "2");
-    assert_int_equal(outcome_give(verdict, &lines), 7);
+    add_end(outcome, 3, EXITED(7), "2");
+    assert_int_equal(outcome_status(outcome, &lines), 7);
     assert_string_equal(buf_text(&lines), "rank 2 on node0: exited with status 7\n"
                                           "node0: cannot end process 1\n");
     buf_free(&lines);
-    outcome_free(verdict);
+    outcome_free(outcome);
 }
 
-static void tell_one(struct verdict *verdict, const struct taskmap *map, const struct ended *ended)
+static void tell_one(struct outcome *outcome, const struct taskmap *map, const struct ended *ended)
 {
     if (!ended->why) {
-        outcome_other(verdict, ended->time, ended->status, ended->text);
+        outcome_other(outcome, ended->time, ended->status, ended->text);
         return;
     }
     struct idset *ranks = idset_decode(ended->ranks, NULL);
     struct idset *nodes = idset_decode(ended->node ? ended->node : "", NULL);
     IDSET_FOREACH(rank, ranks)
     idset_add(nodes, taskmap_node(map, rank));
-    outcome_ended(verdict, ended->time, ended->why, ended->status, ended->text, ranks, nodes);
+    outcome_task_ended(outcome, ended->time, ended->why, ended->status, ended->text, ranks, nodes);
     idset_free(nodes);
     idset_free(ranks);
 }
 
-static void tell_victims(struct verdict *verdict, const char *text)
+static void tell_victims(struct outcome *outcome, const char *text)
 {
     struct idset *ranks = idset_decode(text, NULL);
-    outcome_victims(verdict, ranks);
+    outcome_killed(outcome, ranks);
     idset_free(ranks);
 }
 
-static void check_lines(const struct verdict *verdict, int status, const char *expected)
+static void check_lines(const struct outcome *outcome, int status, const char *expected)
 {
     struct buf lines = BUF_INIT;
-    assert_int_equal(outcome_give(verdict, &lines), status);
+    assert_int_equal(outcome_status(outcome, &lines), status);
     assert_string_equal(buf_text(&lines), expected);
     buf_free(&lines);
 }
@@ -214,14 +215,14 @@ static void test_the_first_bad_end_decides_and_all_are_told_in_few_lines(void **
     struct taskmap *map = taskmap_decode("[[0,4,4,1]]", NULL);
     assert_non_null(map);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct verdict *verdict = outcome_new();
-        outcome_set_hosts(verdict, hosts);
+        struct outcome *outcome = outcome_new();
+        outcome_set_hosts(outcome, hosts);
         for (size_t k = 0; k < 4 && cases[i].ended[k].ranks; k++)
-            tell_one(verdict, map, &cases[i].ended[k]);
+            tell_one(outcome, map, &cases[i].ended[k]);
         if (cases[i].victims)
-            tell_victims(verdict, cases[i].victims);
-        check_lines(verdict, cases[i].status, cases[i].lines);
-        outcome_free(verdict);
+            tell_victims(outcome, cases[i].victims);
+        check_lines(outcome, cases[i].status, cases[i].lines);
+        outcome_free(outcome);
     }
     taskmap_free(map);
 }
@@ -229,14 +230,14 @@ static void test_the_first_bad_end_decides_and_all_are_told_in_few_lines(void **
 static void test_without_a_bad_end_there_is_nothing_to_say(void **state)
 {
     (void)state;
-    struct verdict *verdict = outcome_new();
-    assert_true(outcome_empty(verdict));
-    check_lines(verdict, 0, "");
-    tell_victims(verdict, "0-3");
-    assert_true(outcome_empty(verdict));
-    outcome_other(verdict, 5, 1, "lost");
-    assert_false(outcome_empty(verdict));
-    outcome_free(verdict);
+    struct outcome *outcome = outcome_new();
+    assert_true(outcome_is_clean(outcome));
+    check_lines(outcome, 0, "");
+    tell_victims(outcome, "0-3");
+    assert_true(outcome_is_clean(outcome));
+    outcome_other(outcome, 5, 1, "lost");
+    assert_false(outcome_is_clean(outcome));
+    outcome_free(outcome);
     outcome_free(NULL);
 }
 
@@ -245,40 +246,40 @@ static void test_hosts_are_named_in_the_order_of_nodes_and_each_once(void **stat
     (void)state;
     struct taskmap *map = taskmap_decode("0,2;1,3", NULL);
     struct ended ended = {1, "exit", EXITED(2), NULL, "1,3", NULL};
-    struct verdict *verdict = outcome_new();
+    struct outcome *outcome = outcome_new();
     assert_non_null(map);
-    outcome_set_hosts(verdict, hosts);
-    tell_one(verdict, map, &ended);
-    check_lines(verdict, 2, "ranks 1,3 on node1: exited with status 2\n");
-    outcome_free(verdict);
+    outcome_set_hosts(outcome, hosts);
+    tell_one(outcome, map, &ended);
+    check_lines(outcome, 2, "ranks 1,3 on node1: exited with status 2\n");
+    outcome_free(outcome);
     taskmap_free(map);
 }
 
 static void test_victims_told_twice_count_once(void **state)
 {
     (void)state;
-    struct verdict *verdict = outcome_new();
-    outcome_other(verdict, 1, 130, "interrupted");
-    tell_victims(verdict, "0-3");
-    tell_victims(verdict, "2-5");
-    check_lines(verdict, 130, "interrupted\n6 tasks were ended by tprun then\n");
-    check_lines(verdict, 130, "interrupted\n6 tasks were ended by tprun then\n");
-    outcome_free(verdict);
+    struct outcome *outcome = outcome_new();
+    outcome_other(outcome, 1, 130, "interrupted");
+    tell_victims(outcome, "0-3");
+    tell_victims(outcome, "2-5");
+    check_lines(outcome, 130, "interrupted\n6 tasks were ended by tprun then\n");
+    check_lines(outcome, 130, "interrupted\n6 tasks were ended by tprun then\n");
+    outcome_free(outcome);
 }
 
 static void test_what_is_told_is_copied(void **state)
 {
     (void)state;
     char why[] = "start", text[] = "no room";
-    struct verdict *verdict = outcome_new();
+    struct outcome *outcome = outcome_new();
     struct idset *none = idset_new(), *node = idset_decode("1", NULL);
-    outcome_set_hosts(verdict, hosts);
-    outcome_ended(verdict, 1, why, EXITED(1), text, none, node);
+    outcome_set_hosts(outcome, hosts);
+    outcome_task_ended(outcome, 1, why, EXITED(1), text, none, node);
     idset_free(none);
     idset_free(node);
     why[0] = text[0] = 'X';
-    check_lines(verdict, 1, "node1: no room\n");
-    outcome_free(verdict);
+    check_lines(outcome, 1, "node1: no room\n");
+    outcome_free(outcome);
 }
 
 int main(void)

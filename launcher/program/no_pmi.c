@@ -1,31 +1,63 @@
 /* Tasks that never spoke PMI although their program is linked with an MPI: perhaps each took itself
  * for the only one. */
+#include "launcher/program/no_pmi.h"
+
 #include <stdlib.h>
 
+#include "affinity/sets/idset.h"
 #include "base/mem.h"
 #include "launcher/linkage/mpi_library.h"
 #include "launcher/linkage/part_linkage.h"
 #include "launcher/linkage/pmi_choice.h"
-#include "launcher/manager/internal.h"
+
+struct no_pmi {
+    struct idset *ranks;
+};
+
+struct no_pmi *no_pmi_new(void)
+{
+    struct no_pmi *no_pmi = mem_alloc(sizeof(*no_pmi));
+    no_pmi->ranks = idset_new();
+    return no_pmi;
+}
+
+void no_pmi_free(struct no_pmi *no_pmi)
+{
+    if (!no_pmi)
+        return;
+    idset_free(no_pmi->ranks);
+    free(no_pmi);
+}
+
+void no_pmi_add(struct no_pmi *no_pmi, const char *text)
+{
+    struct idset *ranks = text ? idset_decode(text, NULL) : NULL;
+    if (!ranks)
+        return;
+    struct idset *both = idset_union(no_pmi->ranks, ranks);
+    idset_free(no_pmi->ranks);
+    no_pmi->ranks = both;
+    idset_free(ranks);
+}
 
 /* How many tasks each part has if all of them were silent, else 0; caller frees. */
-static uint32_t *count_silent(const struct manager *manager)
+static uint32_t *count_silent(const struct no_pmi *no_pmi, const struct spec *spec,
+                              const struct layout *layout)
 {
-    const struct layout *layout = manager->layout;
-    uint32_t *counts = mem_array(manager->spec->nparts, sizeof(*counts));
+    uint32_t *counts = mem_array(spec->nparts, sizeof(*counts));
     for (uint32_t rank = 0; rank < layout->ntasks; rank++)
         counts[layout->tasks[rank].app]++;
     for (uint32_t rank = 0; rank < layout->ntasks; rank++)
-        if (!idset_has(manager->silent, rank))
+        if (!idset_has(no_pmi->ranks, rank))
             counts[layout->tasks[rank].app] = 0;
     return counts;
 }
 
 /* False where its program has no MPI, or that cannot be told. */
-static bool say_part(const struct manager *manager, const struct spec_part *part, uint32_t count,
-                     struct buf *lines)
+static bool explain_part(const struct spec *spec, const struct spec_part *part, uint32_t count,
+                         struct buf *lines)
 {
-    struct shared_libraries *linkage = part_linkage_read(manager->spec, part, NULL);
+    struct shared_libraries *linkage = part_linkage_read(spec, part, NULL);
     struct mpi_library use = {0};
     struct buf offer = BUF_INIT;
     if (linkage)
@@ -36,7 +68,7 @@ static bool say_part(const struct manager *manager, const struct spec_part *part
                    "linked with %s (%s), which uses %s; ",
                    count, count > 1 ? "s" : "", part->argv[0], use.mpi, use.mpi_library->name,
                    use.how);
-        unsigned choice = pmi_choice_of(manager->spec->pmi, spec_pmi_served & SPEC_PMI_X, linkage);
+        unsigned choice = pmi_choice_of(spec->pmi, spec_pmi_served & SPEC_PMI_X, linkage);
         if (mpi_library_say(&use, choice, spec_pmi_served, &offer))
             buf_printf(lines, "that was offered, so they never called MPI_Init, or lost %s",
                        use.speaks & choice & SPEC_PMI_X ? "PMIX_NAMESPACE" : "PMI_FD");
@@ -49,25 +81,14 @@ static bool say_part(const struct manager *manager, const struct spec_part *part
     return use.mpi;
 }
 
-void no_pmi_take(struct manager *manager, const char *text)
-{
-    struct idset *ranks = text ? idset_decode(text, NULL) : NULL;
-    if (!ranks)
-        return;
-    struct idset *both = idset_union(manager->silent, ranks);
-    idset_free(manager->silent);
-    manager->silent = both;
-    idset_free(ranks);
-}
-
-void no_pmi_say(const struct manager *manager, struct buf *lines)
+void no_pmi_explain(const struct no_pmi *no_pmi, const struct spec *spec,
+                    const struct layout *layout, struct buf *lines)
 {
     bool said = false;
-    if (!manager->layout || manager->terminating || !outcome_empty(manager->verdict) ||
-        idset_count(manager->silent) < 2)
+    if (idset_count(no_pmi->ranks) < 2)
         return;
-    uint32_t *counts = count_silent(manager);
-    for (size_t i = 0; i < manager->spec->nparts && !said; i++)
-        said = counts[i] && say_part(manager, &manager->spec->parts[i], counts[i], lines);
+    uint32_t *counts = count_silent(no_pmi, spec, layout);
+    for (size_t i = 0; i < spec->nparts && !said; i++)
+        said = counts[i] && explain_part(spec, &spec->parts[i], counts[i], lines);
     free(counts);
 }
