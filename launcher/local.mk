@@ -77,8 +77,10 @@ liblauncher_a_SOURCES = \
     launcher/linkage/part_linkage.c launcher/linkage/part_linkage.h \
     launcher/linkage/pmi_choice.c launcher/linkage/pmi_choice.h \
     launcher/linkage/shared_libraries.c launcher/linkage/shared_libraries.h \
+    launcher/program/fence.c launcher/program/fence.h \
     launcher/program/no_pmi.c launcher/program/no_pmi.h \
     launcher/program/outcome.c launcher/program/outcome.h \
+    launcher/program/time_limit.c launcher/program/time_limit.h \
     launcher/protocol/allowed_cores.c launcher/protocol/allowed_cores.h \
     launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
     launcher/protocol/launch.c launcher/protocol/launch.h \
@@ -125,7 +127,6 @@ liblauncher_a_SOURCES = \
     launcher/manager/allocation_queue.c \
     launcher/manager/display_binding.c \
     launcher/manager/enclosing_resources.c \
-    launcher/manager/fence.c \
     launcher/manager/graceful_stop.c \
     launcher/manager/host_bootstrap.c \
     launcher/manager/host_lines.c launcher/manager/host_lines.h \

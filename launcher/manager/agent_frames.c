@@ -224,6 +224,24 @@ static int read_frame(struct manager *manager, const struct frame *frame, json_t
     return rc;
 }
 
+static void take_fence(struct manager *manager, const struct frame *frame)
+{
+    struct group *group = groups_find(manager, frame->group);
+    struct error err = ERROR_INIT;
+    if (group && fence_enter(group->fence, frame, &err) < 0 && !manager->terminating) {
+        outcome_other(manager->outcome, link_clock(), ERROR_REFUSED, error_text(&err));
+        termination_terminate(manager, manager->spec->kill_grace);
+    }
+    error_clear(&err);
+}
+
+static void take_missing(struct manager *manager, const struct frame *frame)
+{
+    struct group *group = groups_find(manager, frame->group);
+    if (group)
+        fence_missing(group->fence, frame);
+}
+
 static void take_frame(struct manager *manager, uint32_t child, const struct frame *frame,
                        const json_t *value)
 {
@@ -266,10 +284,10 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
         agent_frames_take_done(manager, child, frame, value);
         break;
     case FRAME_FENCE_UP:
-        fence_take(manager, frame);
+        take_fence(manager, frame);
         break;
     case FRAME_MISSING:
-        fence_take_missing(manager, frame);
+        take_missing(manager, frame);
         break;
     case FRAME_LOST:
         take_lost(manager, value);

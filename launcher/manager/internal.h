@@ -25,7 +25,6 @@
  *   names.c    names that tasks publish
  *   pmi_service.c the service: what PMIx hosts ask of the program
  *   task_group.c   groups of tasks: launched, found, over
- *   fence.c    the exchange of a group
  *   graceful_stop.c     tasks that were told to end, and how long they may take
  *   program_termination.c   the end
  *   start_progress.c how a slow start goes on
@@ -47,13 +46,14 @@
 #include "launcher/ledger/topology_cache.h"
 #include "launcher/manager/host_lines.h"
 #include "launcher/manager/manager.h"
+#include "launcher/program/fence.h"
 #include "launcher/program/no_pmi.h"
 #include "launcher/program/outcome.h"
+#include "launcher/program/time_limit.h"
 #include "launcher/protocol/task_request.h"
 #include "launcher/source/node_list.h"
 #include "launcher/tree/link.h"
 #include "launcher/tree/tree.h"
-#include "pmi-server/exchange/exchange.h"
 #include "pmi-server/service/service.h"
 
 enum phase { PHASE_GATHER, PHASE_RUN, PHASE_END };
@@ -92,11 +92,7 @@ struct group {
     uint32_t *node_tasks; /* [nnodes] */
     struct rset *claim;   /* what its tasks use */
     struct idset *nodes;  /* of the tree, that heard of the launch */
-    struct exchange *exchange;
-    struct {
-        bool told; /* some rank will enter none from this number on */
-        uint64_t from;
-    } missing[2];                /* PMI barriers, PMIx fences */
+    struct fence *fence;
     struct idset *pending;       /* nodes of the tree that have not said that they are done */
     struct preparing *preparing; /* some node has not said that it can start it; NULL: all have */
     struct adding *adding;       /* not all of its tasks have been started; NULL: they have */
@@ -225,9 +221,7 @@ struct manager {
     bool agent_lost; /* one ended before it was told to: what it left may be on this machine */
     bool terminating;
     bool finished;
-    bool limit_is_R;
-    ev_timer limit;   /* time limit, or R's expiration */
-    ev_timer warning; /* --signal, before it */
+    struct time_limit *limit; /* NULL: it does not run yet */
     struct graceful_stop stop;
     ev_timer patience; /* after TERMINATE: who does not answer is given up */
 };
@@ -250,8 +244,6 @@ void progress_begin(struct manager *manager); /* hosts are being waited for */
 
 /* program_termination.c */
 void termination_open(struct manager *manager);
-/* Whether --signal has a limit to warn of, once R is known. */
-int termination_check_limit(const struct manager *manager, struct error *err);
 void termination_start_limit(struct manager *manager);
 void termination_terminate(struct manager *manager, double grace);
 /* Some node is done with a group, or lost: what is over, and is it the end? */
@@ -482,11 +474,6 @@ void groups_drop(struct group *group); /* and take it out of the manager's */
 void program_check_open(struct group *group);
 void program_check_close(struct group *group);
 void program_check_take(struct manager *manager, const struct frame *frame, const json_t *value);
-
-/* fence.c */
-void fence_open(struct group *group);
-void fence_take(struct manager *manager, const struct frame *frame);
-void fence_take_missing(struct manager *manager, const struct frame *frame);
 
 /* display_binding.c */
 void display_binding_open(struct manager *manager);

@@ -33,6 +33,7 @@ static void manager_close(struct manager *manager)
         groups_drop(manager->groups);
     pmi_services_close(manager);
     graceful_stop_close(manager);
+    time_limit_free(manager->limit);
     spawn_waiting_close(manager);
     allocation_queue_leave(manager);
     plan_close(manager);

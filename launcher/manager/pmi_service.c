@@ -18,8 +18,7 @@ static void facts(void *arg, struct program_facts *facts)
     struct manager *manager = arg;
     struct rset *held = spawn_resources_held(manager);
     struct buf names = BUF_INIT;
-    if (ev_is_active(&manager->limit))
-        facts->left = ev_timer_remaining(manager->loop, &manager->limit);
+    facts->left = time_limit_left(manager->limit);
     for (size_t i = 0; i < held->nnodes; i++) {
         buf_printf(&names, "%s%s", i ? "," : "", held->nodes[i].host);
         facts->slots += (uint32_t)idset_count(held->nodes[i].children->cores);

@@ -134,8 +134,9 @@ void program_start_begin(struct manager *manager)
 {
     struct error err = ERROR_INIT;
     int result = resources_open(manager, &err);
+    const struct rset *R = result == 0 ? manager->nodes->R : NULL;
     if (result == 0)
-        result = termination_check_limit(manager, &err);
+        result = time_limit_check(manager->spec, R ? R->expiration : 0, &err);
     if (result == 0)
         result = shape_allocation_open(manager, &err);
     if (result == 0)

@@ -99,6 +99,13 @@ struct rset *groups_claim(const struct group_plan *plan)
     return claim;
 }
 
+static void on_fence_send(void *owner, const struct frame *frame)
+{
+    groups_send(owner, frame);
+}
+
+static const struct fence_ops fence_ops = {on_fence_send};
+
 static struct group *group_new(struct manager *manager, const struct group_plan *plan)
 {
     struct group *group = mem_alloc(sizeof(*group));
@@ -121,7 +128,7 @@ static struct group *group_new(struct manager *manager, const struct group_plan 
     if (!group->number) /* every agent hears of the first */
         tree_add_nodes(manager->tree, group->nodes);
     group->pending = idset_copy(group->nodes);
-    fence_open(group);
+    group->fence = fence_new(group->nnodes, &fence_ops, group);
     program_check_open(group);
     pmi_services_add(group, plan);
     task_group_append(manager, group);
@@ -227,7 +234,7 @@ void groups_drop(struct group *group)
         at = &(*at)->next;
     if (*at)
         *at = group->next;
-    exchange_free(group->exchange);
+    fence_free(group->fence);
     taskmap_free(group->map);
     rset_free(group->claim);
     idset_free(group->nodes);
