@@ -80,9 +80,6 @@ struct pmix_job *server_job(const struct pmix_host *host, const char *name);
 /* A job or a tool of this name is here: openpmix may be answered about it. */
 bool server_knows(const struct pmix_host *host, const char *name);
 double server_clock(void); /* seconds */
-/* then(whatever, arg) in openpmix's thread, where some of its callbacks have to be called. openpmix
- * 4.2 to 6.0: they are about a connection of that thread, but run in whatever thread calls them. */
-void server_come_by(const struct pmix_host *host, pmix_op_cbfunc_t then, void *arg);
 
 /* All in the owner's thread, but what is pmix_upcalls'. */
 void fences_free(struct pmix_job *job);

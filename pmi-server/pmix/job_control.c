@@ -39,7 +39,7 @@ static void give_answer(struct pmix_host *host, const struct upcall *event, pmix
 {
     struct answer *answer = mem_alloc(sizeof(*answer));
     *answer = (struct answer){event->info_done, event->cbdata, status};
-    server_come_by(host, job_control_deliver, answer);
+    library_in_progress_thread(host->library, job_control_deliver, answer);
 }
 
 static void control_answered(struct pmix_host *host, struct upcall *event, enum reply_status status,

@@ -9,6 +9,7 @@
 
 #include "pmi-server/pmix/accept_check.h"
 #include "pmi-server/pmix/imports.h"
+#include "pmi-server/pmix/lost_connections.h"
 
 #define LIBRARY "libpmix.so.2"
 
@@ -116,6 +117,7 @@ static int open_library(struct pmix_library *library, struct error *err)
         return -1;
     }
     zero_memory(handle);
+    lost_connections_install(handle, library);
     return 0;
 }
 
@@ -129,4 +131,12 @@ const struct pmix_library *pmix_library(struct error *err)
         opened = open_library(&library, err) == 0;
     pthread_mutex_unlock(&lock);
     return opened ? &library : NULL;
+}
+
+/* It comes by for a client that there is not, and that it is to forget. */
+void library_in_progress_thread(const struct pmix_library *library, pmix_op_cbfunc_t then,
+                                void *arg)
+{
+    static const pmix_proc_t nobody = {.rank = PMIX_RANK_INVALID};
+    library->deregister_client(&nobody, then, arg);
 }

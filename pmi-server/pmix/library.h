@@ -51,6 +51,11 @@ struct pmix_library {
 /* Opened once, never closed; any thread. NULL with a sentence. */
 const struct pmix_library *pmix_library(struct error *err);
 
+/* then(whatever, arg) in openpmix's thread, where some of its callbacks have to be called. openpmix
+ * 4.2 to 6.0: they are about a connection of that thread, but run in whatever thread calls them. */
+void library_in_progress_thread(const struct pmix_library *library, pmix_op_cbfunc_t then,
+                                void *arg);
+
 /* What was packed, to be unpacked; bytes are borrowed. */
 static inline pmix_data_buffer_t library_packed(char *bytes, size_t len)
 {

@@ -147,9 +147,8 @@ static void job_unlink(struct pmix_job **from, struct pmix_job *job)
         *from = job->next;
 }
 
-/* openpmix 4.2.2 to 6.1 answers a fence of tasks of one node twice where some of them are killed at
- * once (lost_connection()), and its thread may hang for ever in what it has freed. So nothing waits
- * for it without an end: process sets, whose deletion does, go once it has let go of the job. */
+/* openpmix's thread may hang for ever in what it has freed (lost_connections.h has one such way). So nothing
+ * waits for it without an end: process sets, whose deletion does, go once it has let go of the job. */
 static void job_left(struct pmix_host *host, struct upcall *event)
 {
     struct pmix_job *job = event->cbdata;

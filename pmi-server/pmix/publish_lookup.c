@@ -100,7 +100,7 @@ static void lookup_found(struct pmix_host *host, struct upcall *event, enum repl
     found->status = request_status(status);
     if (status == REPLY_OK)
         found->status = read_found(found, rest);
-    server_come_by(host, publish_lookup_deliver, found);
+    library_in_progress_thread(host->library, publish_lookup_deliver, found);
 }
 
 static void lookup(struct pmix_host *host, struct upcall *event)

@@ -131,7 +131,7 @@ static void query_give(struct pmix_host *host, const struct upcall *event, struc
     pmix_status_t status =
         first == PMIX_SUCCESS || !infos->count ? first : PMIX_QUERY_PARTIAL_SUCCESS;
     *results = (struct results){*infos, host->library, request->done, event->cbdata, status};
-    server_come_by(host, query_deliver, results);
+    library_in_progress_thread(host->library, query_deliver, results);
 }
 
 static void query_answer(struct pmix_host *host, struct upcall *event,

@@ -248,13 +248,6 @@ double pmix_server_deadline(const struct pmix_host *host)
     return !first ? -1 : left > 0 ? left : 0;
 }
 
-/* It comes by for a client that there is not, and that it is to forget. */
-void server_come_by(const struct pmix_host *host, pmix_op_cbfunc_t then, void *arg)
-{
-    static const pmix_proc_t nobody = {.rank = PMIX_RANK_INVALID};
-    host->library->deregister_client(&nobody, then, arg);
-}
-
 double server_clock(void)
 {
     struct timespec at;

@@ -136,7 +136,7 @@ void pmix_namespace_spawned(struct pmix_job *job, uint64_t token, enum spawn_fat
     *started = (struct started){spawning->done, spawning->cbdata, statuses[fate], ""};
     if (fate == SPAWN_STARTED)
         strncpy(started->name, name, sizeof(started->name) - 1);
-    server_come_by(job->host, spawn_deliver, started);
+    library_in_progress_thread(job->host->library, spawn_deliver, started);
     free(spawning);
 }
 

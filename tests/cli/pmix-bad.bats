@@ -38,6 +38,16 @@ ended() { has_line "$stderr" "tprun: rank 1 on *: killed by signal 9 (Killed)"; 
     *) equal "$told" 3 ;;
     esac
 }
+@test "several tasks that die at once while others wait in a fence harm nobody else" {
+    # freed memory is overwritten: who still looks at it is seen
+    local others
+    for others in 1 2 3; do
+        run -137 --separate-stderr env MALLOC_PERTURB_=165 timeout -k 5 30 "$TPRUN" -n 6 --on-failure=continue \
+            "$PROGRAMS/pmix-bad" die-together "$others"
+        equal "$(sort <<<"$output")" "$(good 0 $(seq $((others + 2)) 5))"
+        equal "$stderr" "tprun: ranks 1-$((others + 1)) on $(hostname): killed by signal 9 (Killed)"
+    done
+}
 @test "a task that comes late is waited for" {
     bad -0 "$PROGRAMS/pmix-bad" late
     equal "$(sort <<<"$output")$stderr" "$(good 0 1 2 3)"

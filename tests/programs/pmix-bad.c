@@ -167,6 +167,36 @@ static void die_in_fence(void)
     raise(SIGKILL);
 }
 
+/* With rank 1 as many others as there are to be die at once, who wait in a fence that rank 1 never enters: the
+ * server stands still meanwhile, and finds all of their connections closed in one look. */
+static void die_together(void)
+{
+    pid_t server = getppid();
+    meet();
+    usleep(300000);
+    kill(server, SIGSTOP);
+    if (fork() == 0) {
+        for (int fd = 3; fd < 256; fd++)
+            close(fd);
+        usleep(600000);
+        kill(server, SIGCONT);
+        _exit(0);
+    }
+    usleep(100000);
+    raise(SIGKILL);
+}
+
+static void wait_for_the_dead(void)
+{
+    meet();
+    if (me.rank > 1 && me.rank <= 1 + number) {
+        PMIx_Fence_nb(NULL, 0, NULL, 0, answer_fence, NULL);
+        usleep(500000);
+        raise(SIGKILL);
+    }
+    fence(false); /* openpmix does not tell all of them that it failed (pmix-versions.h) */
+}
+
 static void die_in_put(void)
 {
     static char text[1 << 20];
@@ -369,6 +399,7 @@ static const struct {
     {"die-in-fence", die_in_fence, outlive},
     {"die-in-put", die_in_put, be_good},
     {"die-before-all", die_in_get, meet},
+    {"die-together", die_together, wait_for_the_dead},
     {"late", wait_for_all, wait_for_all},
     {"ask-wrongly", ask_wrongly, be_good},
     {"ask-nobody", ask_nobody, wait_and_get},
