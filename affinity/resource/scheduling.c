@@ -551,3 +551,21 @@ void scheduling_tree_clear(struct scheduling_tree *tree)
     free(tree->domains);
     *tree = (struct scheduling_tree){0};
 }
+
+static bool scheduling_is_in_part(const struct rset_node *node, void *arg)
+{
+    return rset_find_rank(arg, node->rank);
+}
+
+void scheduling_describe(struct rset *part, const struct rset *R)
+{
+    struct rset *nodes = rset_select(R, scheduling_is_in_part, part);
+    json_decref(part->properties);
+    json_decref(part->scheduling);
+    part->starttime = R->starttime;
+    part->expiration = R->expiration;
+    part->properties = json_incref(nodes->properties);
+    part->scheduling = scheduling_trim(R->scheduling, part);
+    rset_drop_local_properties(part);
+    rset_free(nodes);
+}

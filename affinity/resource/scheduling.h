@@ -73,6 +73,10 @@ int scheduling_check(const struct rset *R, struct error *err);
  * dropped, topologies unchanged; another writer's value as it is. New reference, or NULL. */
 json_t *scheduling_trim(const json_t *scheduling, const struct rset *kept);
 
+/* `part` has nodes of R: with it go the times of R, and of properties and topology what is about
+ * these nodes. */
+void scheduling_describe(struct rset *part, const struct rset *R);
+
 /* R as a sub-instance sees it: i-th rank becomes i, in R_lite, properties and scheduling alike;
  * nslots unset. A new rset. */
 struct rset *scheduling_rerank(const struct rset *R);

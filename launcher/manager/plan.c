@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include "affinity/picture/picture.h"
+#include "affinity/resource/scheduling.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/manager/internal.h"
 #include "launcher/plan/picture_file.h"
-#include "launcher/plan/shape_requests.h"
 #include "launcher/protocol/launch.h"
 #include "launcher/spec/spec_build.h"
 
@@ -158,7 +158,7 @@ static void make_claim(struct manager *manager)
                     layout->nodes[i].gpus);
     }
     if (manager->nodes->R)
-        shape_requests_describe(manager->claim, manager->nodes->R);
+        scheduling_describe(manager->claim, manager->nodes->R);
 }
 
 /* Of --on all has to be free. */

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "launcher/environment/gpu_environment.h"
 #include "launcher/manager/internal.h"
-#include "launcher/plan/shape_requests.h"
 
 const struct rset_node *resources_held(const struct manager *manager, size_t index)
 {
@@ -159,7 +158,7 @@ struct rset *resources_R(struct manager *manager, struct error *err)
         rc = resources_free_add_host(manager, R, &hosts[i], err);
     if (rc == 0) {
         if (from)
-            shape_requests_describe(R, from);
+            scheduling_describe(R, from);
         json_decref(R->scheduling);
         R->scheduling = describe_hosts(manager, hosts, count);
     } else {

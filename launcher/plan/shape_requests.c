@@ -51,24 +51,6 @@ static bool is_granted(const struct rset_node *node, void *arg)
     return false;
 }
 
-static bool is_given(const struct rset_node *node, void *arg)
-{
-    return rset_find_rank(arg, node->rank);
-}
-
-void shape_requests_describe(struct rset *given, const struct rset *R)
-{
-    struct rset *nodes = rset_select(R, is_given, given);
-    json_decref(given->properties);
-    json_decref(given->scheduling);
-    given->starttime = R->starttime;
-    given->expiration = R->expiration;
-    given->properties = json_incref(nodes->properties);
-    given->scheduling = scheduling_trim(R->scheduling, given);
-    rset_drop_local_properties(given);
-    rset_free(nodes);
-}
-
 /* The nodes of R that have something granted, with all that goes with an R, and on each only what
  * was granted. */
 static struct rset *join_parts(struct shape_requests *allotment, const struct rset *R)
@@ -82,7 +64,7 @@ static struct rset *join_parts(struct shape_requests *allotment, const struct rs
         idset_free(all->gpus);
         free(all);
     }
-    shape_requests_describe(joined, R);
+    scheduling_describe(joined, R);
     for (size_t i = 0; i < allotment->nparts; i++)
         joined->nslots += allotment->parts[i]->R->nslots;
     rset_free(nodes);

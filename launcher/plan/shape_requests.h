@@ -24,10 +24,6 @@ enum treepool_answer shape_requests_make(const struct rset *R, const struct rset
                                          struct shape_requests **allotment, struct error *err);
 void shape_requests_free(struct shape_requests *allotment); /* NULL is fine */
 
-/* `given` has nodes of R: with it go the times of R, and of properties and topology what is about
- * these nodes. */
-void shape_requests_describe(struct rset *given, const struct rset *R);
-
 /* Which cores and GPUs belong together; a new reference:
  *     {"version": 1, "slots": [{"part": 0, "rank": 3, "host": "n3", "cores": "0-7", "gpus": "1"}, ...]}
  * In order of parts and of their slots; rank is that in R. */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/resource/scheduling.h"
 #include "affinity/sets/hostlist.h"
 #include "base/mem.h"
-#include "launcher/plan/shape_requests.h"
 #include "launcher/process/localhost.h"
 #include "launcher/source/node_list_private.h"
 #include "launcher/spec/field_words.h"
@@ -242,7 +242,7 @@ static void part_settle(struct node_list *nodes, const struct rset *set)
         rset_append(R, node->target, node->host, node->cores, node->gpus);
     }
     if (old)
-        shape_requests_describe(R, old);
+        scheduling_describe(R, old);
     if (!(R->expiration > 0) || (set->expiration > 0 && set->expiration < R->expiration))
         R->expiration = set->expiration;
     rset_free(old);
