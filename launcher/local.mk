@@ -118,18 +118,20 @@ liblauncher_a_SOURCES = \
     launcher/agent/task_streams.c \
     launcher/agent/task_termination.c \
     launcher/agent/topology_file.c launcher/agent/topology_file.h \
+    launcher/instance/agents.c launcher/instance/agents.h \
+    launcher/instance/host_bootstrap.c launcher/instance/host_bootstrap.h \
+    launcher/instance/host_lines.c launcher/instance/host_lines.h \
+    launcher/instance/host_table.c launcher/instance/host_table.h \
+    launcher/instance/local_topology.c launcher/instance/local_topology.h \
     launcher/plan/picture_file.c launcher/plan/picture_file.h \
     launcher/plan/shape_requests.c launcher/plan/shape_requests.h \
     launcher/plan/spawn_environment.c launcher/plan/spawn_environment.h \
     launcher/plan/spawn_spec.c launcher/plan/spawn_spec.h \
     launcher/manager/agent_frames.c \
-    launcher/manager/agents.c \
     launcher/manager/allocation_queue.c \
     launcher/manager/display_binding.c \
     launcher/manager/enclosing_resources.c \
     launcher/manager/graceful_stop.c \
-    launcher/manager/host_bootstrap.c \
-    launcher/manager/host_lines.c launcher/manager/host_lines.h \
     launcher/manager/internal.h \
     launcher/manager/lock_retry.c \
     launcher/manager/manager.c launcher/manager/manager.h \

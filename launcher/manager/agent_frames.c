@@ -95,12 +95,9 @@ static void idle_lost(struct manager *manager, const struct idset *nodes, const 
     {
         if (node >= manager->nodes->count)
             break;
-        struct host *host = &manager->hosts[node];
-        free(host->failure);
-        host->failure = mem_format("lost: %s", why);
-        host->elapsed = -1;
-        host->lost = true;
-        viewer_say(manager, "%s: %s; nothing ran there", manager->host_names[node], host->failure);
+        host_lost(manager->hosts, node, why);
+        viewer_say(manager, "%s: %s; nothing ran there", host_names(manager->hosts)[node],
+                   host_at(manager->hosts, node)->failure);
     }
     tree_forget(manager->tree, nodes);
 }
@@ -174,7 +171,7 @@ static void take_unreached(struct manager *manager, const json_t *value)
         .elapsed = json_number_value(json_object_get(value, "elapsed")),
         .nodes = nodes};
     if (manager->phase == PHASE_GATHER)
-        agents_unreached(manager, &what, false);
+        agents_unreached(manager->agents, &what, false);
     idset_free(nodes);
 }
 
@@ -247,7 +244,7 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
 {
     switch (frame->type) {
     case FRAME_HELLO:
-        agents_hello(manager, frame);
+        agents_hello(manager->agents, frame);
         agent_frames_host_settled(manager);
         break;
     case FRAME_UNREACHED:
@@ -312,6 +309,40 @@ static void agent_frames_on_tree_frame(void *arg, uint32_t child, const struct f
     json_decref(value);
 }
 
+/* ---- agents ---- */
+
+static void agents_on_say(void *owner, const char *fmt, va_list args)
+{
+    viewer_say_args(owner, fmt, args);
+}
+
+static void agents_on_note(void *owner, const char *text)
+{
+    viewer_note(owner, text);
+}
+
+/* While the program runs, which it does not end. */
+static void agents_on_failed(void *owner, uint32_t host)
+{
+    struct manager *manager = owner;
+    if (manager->phase != PHASE_RUN)
+        return;
+    char *line = host_failure(manager->hosts, host);
+    viewer_say(manager, "%s", line);
+    free(line);
+}
+
+static void agents_on_duplicate(void *owner, uint32_t host)
+{
+    struct manager *manager = owner;
+    (void)host;
+    if (manager->phase == PHASE_RUN)
+        agents_tell_duplicates(manager->agents);
+}
+
+const struct agents_ops agent_frames_agents_ops = {agents_on_say, agents_on_note, agents_on_failed,
+                                                   agents_on_duplicate};
+
 /* ---- the tree ---- */
 
 static void agent_frames_on_tree_unreached(void *arg, const struct tree_unreached *what)
@@ -319,7 +350,7 @@ static void agent_frames_on_tree_unreached(void *arg, const struct tree_unreache
     struct manager *manager = arg;
     if (manager->phase == PHASE_END)
         return;
-    agents_unreached(manager, what, true);
+    agents_unreached(manager->agents, what, true);
     agent_frames_host_settled(manager);
 }
 
@@ -378,8 +409,8 @@ static int agent_here(void *arg, int fd)
 {
     struct manager *manager = arg;
     struct agent_config config = {.guard = -1,
-                                  .topo = topo_ref(manager->here),
-                                  .machine = manager->machine,
+                                  .topo = topo_ref(local_topology_topo(manager->local)),
+                                  .machine = local_topology_machine(manager->local),
                                   .cgroup = manager->cgroup,
                                   .scratch = manager->scratch};
     config.in = config.out = fcntl(fd, F_DUPFD_CLOEXEC, 10);

@@ -32,8 +32,8 @@ static struct idset *usable_cores(const struct manager *manager, size_t index)
     const struct node *node = &manager->nodes->list[index];
     if (node->cores)
         return idset_copy(node->cores);
-    if (manager->hosts[index].topo)
-        return topo_allowed_cores(manager->hosts[index].topo);
+    if (host_at(manager->hosts, (uint32_t)index)->topo)
+        return topo_allowed_cores(host_at(manager->hosts, (uint32_t)index)->topo);
     struct idset *all = idset_new();
     idset_add_range(all, 0, QUEUE_ALL - 1);
     return all;
@@ -100,7 +100,7 @@ static void allocation_queue_on_again(struct ev_loop *loop, ev_timer *timer, int
     (void)loop, (void)events;
     if (manager->phase != PHASE_GATHER)
         return;
-    if (manager->waiting || entry_is_behind(manager->entry))
+    if (host_awaited(manager->hosts) || entry_is_behind(manager->entry))
         arm(manager, QUEUE_BEHIND);
     else
         manager->queue->retry(manager);

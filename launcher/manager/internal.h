@@ -11,7 +11,6 @@
  *   plan.c    layout, claim, what is shown, the launch
  *   shape_allocation.c    what is allocated by shape, and who runs in which slot
  *   resources_free.c    what hosts have for this run
- *   agents.c   agents: started, heard of, or not reached
  *   allocation_queue.c    the wait for what others hold
  *   lock_retry.c     the instance's lock, while another process has it
  *   resources.c   nodes, instance, what is free there
@@ -36,15 +35,15 @@
 #define LAUNCHER_MANAGER_INTERNAL_H
 
 #include <ev.h>
+#include <stdarg.h>
 #include <stdbool.h>
 
 #include "affinity/layout/layout.h"
 #include "affinity/layout/readback.h"
 #include "affinity/resource/rset.h"
-#include "base/hash_table.h"
+#include "launcher/instance/agents.h"
+#include "launcher/instance/host_lines.h"
 #include "launcher/ledger/ledger.h"
-#include "launcher/ledger/topology_cache.h"
-#include "launcher/manager/host_lines.h"
 #include "launcher/manager/manager.h"
 #include "launcher/program/fence.h"
 #include "launcher/program/no_pmi.h"
@@ -57,27 +56,6 @@
 #include "pmi-server/service/service.h"
 
 enum phase { PHASE_GATHER, PHASE_RUN, PHASE_END };
-
-struct host_names { /* hosts that are up, by something that they have in common */
-    struct hash_table table;
-    uint32_t *hosts; /* [table.count] the last that was up */
-};
-
-struct host { /* beside nodes->list, by the same index: its number in the tree */
-    struct topo *topo;
-    struct idset *cores; /* what R gives less what others hold; NULL: R does not say */
-    bool wanted;         /* has something free, and is likely to be needed */
-    bool spare;          /* has something free: started if those wanted do not suffice */
-    char *digest;        /* of its topology */
-    char *machine;       /* the same for two names of one host */
-    bool settled;        /* up or failed */
-    bool lost;           /* it was up; since then the failure is why not */
-    bool unreached;      /* that is the failure; others are what its agent said */
-    bool alias;          /* its machine is there under another name, and that is not said yet */
-    uint32_t same;       /* the host of that name */
-    char *failure;       /* why it failed, or NULL */
-    double elapsed;      /* s that it took to fail; below 0: not to be told */
-};
 
 /* Tasks that were launched together: the first, by the command line, has number 0. */
 struct group {
@@ -152,20 +130,22 @@ struct manager {
     enum phase phase;
 
     struct node_list *nodes;
-    struct host *hosts;
-    size_t waiting; /* hosts that have not settled */
-    struct host_names machines, digests;
+    struct host_table *hosts;
+    struct agents *agents;
+    struct local_topology *local;
+    struct host_bootstrap *way;
+    struct idset *
+        *free_cores; /* by host: what R gives less what others hold; NULL: R does not say */
+    bool *wanted;    /* by host: has something free, and is likely to be needed */
+    bool *spare;     /* has something free: started if those wanted do not suffice */
     struct host_lines
         *notes; /* of hosts, that are held back for a moment: others may say the same */
     ev_timer notes_due;
     ev_timer progress;
-    size_t waiting_told; /* `waiting` when the front end last heard of it */
-    struct topo *here;
-    struct hwloc_topology *machine; /* the same, until its agent has a copy; or NULL */
-    char **descriptions;            /* of --topology, beside the nodes */
+    size_t waiting_told; /* hosts that were awaited when the front end last heard of it */
+    char **descriptions; /* of --topology, beside the nodes */
 
     struct instance *instance;
-    struct atlas *atlas;        /* of the instance; NULL: nothing needs it */
     const char *enclosing;      /* programs that this run is a task of (idset), or NULL */
     struct rset *enclosing_set; /* what the innermost of them holds: the most that there is */
     char *enclosing_name;       /* for messages */
@@ -182,16 +162,11 @@ struct manager {
     ev_timer give_back; /* until that is tried again */
     bool wishing;       /* placing as if nothing were held */
 
-    struct bootstrap boot;
-    struct slurm_job *slurm; /* whose nodes its srun reaches; NULL: none */
-    bool reach_known;        /* what --bootstrap auto stands for */
-    bool foreseen;           /* boot.pmix */
     struct tree *tree;
     struct cgroup *cgroup; /* of the agent of this machine, as is the next */
     struct scratch *scratch;
 
     struct rankfile **rankfiles; /* by part; NULL where it has none */
-    const char **host_names;     /* beside nodes->list */
     char *slots_where;           /* what set the nodes' limits; NULL: a host file */
     bool named;                  /* every part says which hosts it uses */
 
@@ -231,6 +206,7 @@ void viewer_show(struct manager *manager, const char *text, bool error);
 /* With -v: what is being done, as a line on stderr. */
 void viewer_say(struct manager *manager, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+void viewer_say_args(struct manager *manager, const char *fmt, va_list args);
 void viewer_note(struct manager *manager, const char *text); /* in any case */
 /* A line that begins with a host's name: hosts that say the same within a moment share one. */
 void viewer_host_note(struct manager *manager, const char *text);
@@ -278,6 +254,11 @@ int resources_read_unheld(struct manager *manager, struct error *err);
 void resources_share(struct manager *manager); /* what each node has left of what is not held */
 bool resources_fills(const struct spec *spec); /* a node, before tasks go to the next one */
 void resources_want(struct manager *manager);  /* the hosts that are likely to be needed */
+/* Want the spare hosts too. False when there are none. */
+bool resources_want_spare(struct manager *manager);
+/* Of those that failed none is needed if the others suffice: no option says which hosts tasks are
+ * on, and their agents were not reached. */
+bool resources_can_spare(const struct manager *manager);
 void resources_close(struct manager *manager);
 
 /* lock_retry.c */
@@ -306,34 +287,6 @@ int placement_hosts_open(struct manager *manager, struct error *err); /* once th
 /* Where every part says which hosts it uses, want those and no others; false where not. */
 bool placement_hosts_want(struct manager *manager);
 void placement_hosts_close(struct manager *manager);
-
-/* host_bootstrap.c: once the nodes are known, what --bootstrap stands for; manager->boot has its command.
- * -1 with a sentence where a batch system was named that is not there. */
-int host_bootstrap_choose(struct manager *manager, struct error *err);
-/* A method that was named is used for this machine, too. */
-bool host_bootstrap_uses_command_here(const struct manager *manager);
-
-/* agents.c: every function leaves manager->waiting right; whoever calls looks at it. */
-/* The topology of this machine. */
-int agents_know_here(struct manager *manager, struct error *err);
-int agents_start(struct manager *manager, struct error *err);
-/* Want the spare hosts too. False when there are none. */
-bool agents_more(struct manager *manager);
-void agents_hello(struct manager *manager, const struct frame *frame);
-void agents_unreached(struct manager *manager, const struct tree_unreached *what, bool direct);
-/* Start agents on these too, while the program runs. */
-void agents_late(struct manager *manager, const struct idset *nodes);
-bool agents_awaits(const struct manager *manager, uint32_t index); /* it is on its way */
-void agents_keep(struct manager *manager); /* what was learned, for the next run */
-/* All have settled: the hosts that failed, as one sentence; 0 when none did. */
-int agents_check(struct manager *manager, struct error *err);
-/* Of those that failed none is needed if the others suffice: no option says which hosts tasks are
- * on, and their agents were not reached. */
-bool agents_can_spare(const struct manager *manager);
-void agents_tell_spared(struct manager *manager); /* the others did suffice */
-void agents_close(struct manager *manager);
-/* The line about a host's failure; caller frees. */
-char *agents_failure(const struct manager *manager, uint32_t index);
 
 /* resources_free.c: what a host has; sets that the caller frees. Of GPUs those that tprun may give out, NULL
  * where there are none. */
@@ -490,6 +443,7 @@ void agent_frames_ended(struct manager *manager, const struct group *group, uint
 
 /* agent_frames.c and viewer_orders.c: what comes from the agents, and from the front end */
 extern const struct tree_ops agent_frames_ops;
+extern const struct agents_ops agent_frames_agents_ops;
 extern const struct link_ops viewer_orders_ops;
 
 #endif

@@ -5,25 +5,27 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "launcher/linkage/part_linkage.h"
 #include "launcher/manager/internal.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
 #include "launcher/process/job_signals.h"
 #include "launcher/process/process_set.h"
-#include "launcher/source/srun_nodes.h"
+#include "pmi-server/pmix/server.h"
 
-static void fill_bootstrap(struct manager *manager)
+static void manager_on_say(void *owner, const char *fmt, va_list args)
 {
-    const struct spec *spec = manager->spec;
-    manager->boot =
-        (struct bootstrap){.method = mem_copy_text(spec->bootstrap ? spec->bootstrap : "auto"),
-                           .ssh = mem_copy_text(spec->ssh ? spec->ssh : "ssh"),
-                           .agent = mem_copy_text(spec->agent ? spec->agent : TPRUN_AGENT_PATH),
-                           .fanout = spec->fanout,
-                           .start_timeout = spec->start_timeout,
-                           .node_timeout = spec->node_timeout,
-                           .verbose = spec->verbose};
+    viewer_say_args(owner, fmt, args);
+}
+
+static const struct host_bootstrap_ops way_ops = {manager_on_say, part_linkage_needs_pmix};
+
+/* This machine's agent, which is forked later, finds openpmix open. */
+static void warm_pmix(void *owner)
+{
+    struct manager *manager = owner;
+    if (host_bootstrap_predict_pmix(manager->way))
+        pmix_server_warm();
 }
 
 static void manager_close(struct manager *manager)
@@ -39,14 +41,14 @@ static void manager_close(struct manager *manager)
     plan_close(manager);
     shape_allocation_close(manager);
     resources_close(manager);
-    agents_close(manager);
+    host_lines_free(manager->notes);
     entry_end(manager->entry);
     instance_close(manager->instance);
     idset_free(manager->input_nodes);
     outcome_free(manager->outcome);
     no_pmi_free(manager->no_pmi);
-    bootstrap_clear(&manager->boot);
-    slurm_job_free(manager->slurm);
+    host_bootstrap_free(manager->way);
+    local_topology_free(manager->local);
     link_free(manager->front);
     spec_free(manager->spec);
 }
@@ -67,8 +69,10 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     manager.front = link_new(manager.loop, fd, fd, &viewer_orders_ops, &manager);
     manager.outcome = outcome_new();
     manager.no_pmi = no_pmi_new();
-    fill_bootstrap(&manager);
-    manager.tree = tree_new(manager.loop, &manager.boot, &agent_frames_ops, &manager);
+    manager.way = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &way_ops, &manager);
+    manager.local = local_topology_new(spec->dry_run ? NULL : warm_pmix, &manager);
+    manager.tree =
+        tree_new(manager.loop, host_bootstrap_command(manager.way), &agent_frames_ops, &manager);
     pmi_services_open(&manager);
     termination_open(&manager);
     program_start_begin(&manager);

@@ -9,13 +9,6 @@
 #include "launcher/process/localhost.h"
 #include "launcher/spec/spec_build.h"
 
-static void read_names(struct manager *manager)
-{
-    manager->host_names = mem_array(manager->nodes->count, sizeof(*manager->host_names));
-    for (size_t i = 0; i < manager->nodes->count; i++)
-        manager->host_names[i] = manager->nodes->list[i].host;
-}
-
 /* Names of this machine that the list of nodes does not have: it is known by any of them. */
 static void add_aliases(struct rankfile *file, const uint32_t *node, const char *own)
 {
@@ -56,10 +49,10 @@ static int check_rankfile(struct manager *manager, struct rankfile *file, uint32
     uint32_t *node = mem_array(file->nhosts, sizeof(*node)),
              nhosts = (uint32_t)manager->nodes->count;
     const char *own = name_of_here(manager);
-    rankfile_find_nodes(file, 0, manager->host_names, nhosts, node, NULL);
+    rankfile_find_nodes(file, 0, host_names(manager->hosts), nhosts, node, NULL);
     if (own)
         add_aliases(file, node, own);
-    int rc = rankfile_find_nodes(file, nranks, manager->host_names, nhosts, node, err);
+    int rc = rankfile_find_nodes(file, nranks, host_names(manager->hosts), nhosts, node, err);
     free(node);
     return rc;
 }
@@ -67,7 +60,6 @@ static int check_rankfile(struct manager *manager, struct rankfile *file, uint32
 int placement_hosts_open(struct manager *manager, struct error *err)
 {
     const struct spec *spec = manager->spec;
-    read_names(manager);
     manager->rankfiles = mem_array(spec->nparts, sizeof(*manager->rankfiles));
     for (size_t i = 0; i < spec->nparts; i++) {
         const struct spec_part *part = &spec->parts[i];
@@ -85,7 +77,6 @@ void placement_hosts_close(struct manager *manager)
     for (size_t i = 0; manager->rankfiles && i < manager->spec->nparts; i++)
         rankfile_free(manager->rankfiles[i]);
     free(manager->rankfiles);
-    free(manager->host_names);
 }
 
 /* ---- which hosts are wanted ---- */
@@ -93,7 +84,8 @@ void placement_hosts_close(struct manager *manager)
 static void want_of_file(const struct manager *manager, const struct rankfile *file, bool *named)
 {
     uint32_t *node = mem_array(file->nhosts, sizeof(*node));
-    rankfile_find_nodes(file, 0, manager->host_names, (uint32_t)manager->nodes->count, node, NULL);
+    rankfile_find_nodes(file, 0, host_names(manager->hosts), (uint32_t)manager->nodes->count, node,
+                        NULL);
     for (uint32_t i = 0; i < file->nhosts; i++)
         if (node[i] != RANKFILE_NO_NODE)
             named[node[i]] = true;
@@ -140,9 +132,9 @@ bool placement_hosts_want(struct manager *manager)
     for (size_t i = 0; i < manager->spec->nparts && manager->named; i++)
         manager->named = joins_part_before(manager, i) || want_of_part(manager, i, named);
     for (size_t i = 0; i < manager->nodes->count && manager->named; i++) {
-        struct host *host = &manager->hosts[i];
-        host->wanted = named[i] && !(host->cores && idset_empty(host->cores));
-        host->spare = false;
+        const struct idset *cores = manager->free_cores[i];
+        manager->wanted[i] = named[i] && !(cores && idset_empty(cores));
+        manager->spare[i] = false;
     }
     free(named);
     return manager->named;

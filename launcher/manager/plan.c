@@ -77,7 +77,8 @@ static int plan_find_candidates(struct manager *manager, struct error *err)
     manager->candidate_host = mem_array(count, sizeof(*manager->candidate_host));
     for (size_t i = 0; i < count; i++) {
         const struct node *node = &manager->nodes->list[i];
-        if (!manager->hosts[i].topo || !(manager->hosts[i].wanted || manager->wishing))
+        if (!host_at(manager->hosts, (uint32_t)i)->topo ||
+            !(manager->wanted[i] || manager->wishing))
             continue;
         struct idset *cores = resources_free_cores(manager, i), *gpus;
         bool full;
@@ -94,7 +95,7 @@ static int plan_find_candidates(struct manager *manager, struct error *err)
         manager->candidates[manager->ncandidates++] =
             (struct layout_node){.host = node->host,
                                  .target = node->target,
-                                 .topo = manager->hosts[i].topo,
+                                 .topo = host_at(manager->hosts, (uint32_t)i)->topo,
                                  .cores = cores,
                                  .gpus = gpus,
                                  .limit = limit};
@@ -112,7 +113,7 @@ static void fill_request(struct manager *manager)
                                                .node_count = spec->nnodes,
                                                .parts = manager->parts,
                                                .nparts = (uint32_t)spec->nparts,
-                                               .hosts = manager->host_names,
+                                               .hosts = host_names(manager->hosts),
                                                .nhosts = (uint32_t)manager->nodes->count,
                                                .positions = manager->candidate_host};
 }
@@ -244,31 +245,18 @@ int plan_map(struct manager *manager, struct error *err)
 }
 
 /* Hosts that were not asked are as the instance remembers them. */
-static bool lend_topologies(struct manager *manager, bool *lent)
+static bool lend_topologies(struct manager *manager)
 {
     bool all = true;
     for (size_t i = 0; i < manager->nodes->count; i++) {
-        const struct node *node = &manager->nodes->list[i];
-        struct host *host = &manager->hosts[i];
-        struct topo *known = node->here       ? manager->here
-                             : manager->atlas ? topology_cache_topo(manager->atlas, node->host)
-                                              : NULL;
-        lent[i] = !host->topo && !host->settled && known;
-        if (lent[i])
-            host->topo = topo_ref(known);
-        all &= host->topo || host->settled;
+        const struct host *host = host_at(manager->hosts, (uint32_t)i);
+        bool open = host->state == HOST_UNUSED || host->state == HOST_STARTING;
+        struct topo *known = open ? agents_known_topology(manager->agents, (uint32_t)i) : NULL;
+        if (known)
+            host_lend(manager->hosts, (uint32_t)i, known);
+        all &= known || !open;
     }
     return all;
-}
-
-static void return_topologies(struct manager *manager, const bool *lent)
-{
-    for (size_t i = 0; i < manager->nodes->count; i++) {
-        if (!lent[i])
-            continue;
-        topo_free(manager->hosts[i].topo);
-        manager->hosts[i].topo = NULL;
-    }
 }
 
 struct rset *plan_wish(struct manager *manager, bool *known, struct error *err)
@@ -276,8 +264,7 @@ struct rset *plan_wish(struct manager *manager, bool *known, struct error *err)
     struct rset *held = manager->held, *wish = NULL;
     if (manager->grant)
         return shape_allocation_wish(manager, known, err);
-    bool *lent = mem_array(manager->nodes->count, sizeof(*lent));
-    *known = lend_topologies(manager, lent);
+    *known = lend_topologies(manager);
     manager->held = NULL;
     manager->wishing = true;
     resources_share(manager);
@@ -289,8 +276,7 @@ struct rset *plan_wish(struct manager *manager, bool *known, struct error *err)
     manager->held = held;
     manager->wishing = false;
     resources_share(manager);
-    return_topologies(manager, lent);
-    free(lent);
+    host_take_back(manager->hosts);
     return wish;
 }
 

@@ -69,7 +69,7 @@ void pmi_services_add(const struct group *group, const struct group_plan *plan)
     struct namespace_app *apps = namespace_apps_of_spec(plan->spec, sizes);
     const char **hosts = mem_array(group->nnodes, sizeof(*hosts));
     for (uint32_t i = 0; i < group->nnodes; i++)
-        hosts[i] = manager->host_names[group->tree_node[i]];
+        hosts[i] = host_names(manager->hosts)[group->tree_node[i]];
     struct namespace_facts job = {.name = name,
                                   .map = group->map,
                                   .node = group->tree_node,

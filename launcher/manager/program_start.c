@@ -19,7 +19,7 @@ static void program_start_run(struct manager *manager)
     viewer_say(manager, "instance %s: locked %zu times, for %.3f ms at most",
                instance_path(manager->instance), locks, longest * 1e3);
     display_binding_open(manager);
-    outcome_set_hosts(manager->outcome, manager->host_names);
+    outcome_set_hosts(manager->outcome, host_names(manager->hosts));
     if (manager->spec->abort_may_succeed)
         outcome_abort_may_succeed(manager->outcome);
     plan_launch(manager);
@@ -47,20 +47,32 @@ static void program_start_on_lock(struct manager *manager)
 
 /* ---- step by step ---- */
 
+static int start_agents(struct manager *manager, struct error *err)
+{
+    struct idset *wanted = idset_new();
+    for (uint32_t i = 0; i < host_count(manager->hosts); i++)
+        if (manager->wanted[i])
+            idset_add(wanted, i);
+    int rc = agents_start(manager->agents, wanted, !manager->queue, err);
+    progress_begin(manager);
+    idset_free(wanted);
+    return rc;
+}
+
 /* Every host that was asked has settled: there may be others to ask. */
 static int next(struct manager *manager, struct error *err)
 {
     struct error failed = ERROR_INIT;
-    agents_check(manager, &failed);
-    bool spare = !failed.text || agents_can_spare(manager);
-    if (failed.text && spare && agents_more(manager)) {
+    agents_check(manager->agents, &failed);
+    bool spare = !failed.text || resources_can_spare(manager);
+    if (failed.text && spare && resources_want_spare(manager)) {
         error_clear(&failed);
-        return agents_start(manager, err);
+        return start_agents(manager, err);
     }
     lock_be_patient(manager);
     if (spare && plan_map(manager, err) == 0) {
         if (failed.text)
-            agents_tell_spared(manager);
+            agents_tell_spared(manager->agents);
         error_clear(&failed);
         allocation_queue_leave(manager);
         return show_and_run(manager, err);
@@ -69,10 +81,10 @@ static int next(struct manager *manager, struct error *err)
         error_clear(&failed);
         return -1;
     }
-    if (spare && agents_more(manager)) {
+    if (spare && resources_want_spare(manager)) {
         error_clear(&failed);
         error_clear(err);
-        return agents_start(manager, err);
+        return start_agents(manager, err);
     }
     if (!failed.text)
         return allocation_queue_wait(manager, retry, err) < 0 ? -1 : 1;
@@ -87,13 +99,13 @@ static int next(struct manager *manager, struct error *err)
 static void die_with_front(const struct manager *manager)
 {
     if (manager->phase == PHASE_GATHER)
-        prctl(PR_SET_PDEATHSIG, manager->waiting ? 0 : SIGKILL);
+        prctl(PR_SET_PDEATHSIG, host_awaited(manager->hosts) ? 0 : SIGKILL);
 }
 
 static void program_start_go_on(struct manager *manager, int result, struct error *err)
 {
     die_with_front(manager);
-    while (result == 0 && manager->phase == PHASE_GATHER && !manager->waiting)
+    while (result == 0 && manager->phase == PHASE_GATHER && !host_awaited(manager->hosts))
         result = next(manager, err);
     if (result < 0 && lock_is_busy(manager))
         result = lock_wait(manager, program_start_on_lock, err);
@@ -112,7 +124,7 @@ static int begin(struct manager *manager, struct error *err)
         return lock_is_busy(manager) || allocation_queue_wait(manager, retry, err) < 0 ? -1 : 1;
     if (shape_allocation_R(manager))
         allocation_queue_leave(manager);
-    return agents_start(manager, err);
+    return start_agents(manager, err);
 }
 
 /* From the front, with what is free now; hosts that are there already are not asked again. */

@@ -57,23 +57,22 @@ static int resources_open_instance(struct manager *manager, struct error *err)
 static int free_of_R(struct manager *manager, size_t index)
 {
     const struct node *node = &manager->nodes->list[index];
-    struct host *host = &manager->hosts[index];
+    struct idset **cores = &manager->free_cores[index];
     const struct rset_node *held = manager->held ? rset_find_host(manager->held, node->host) : NULL;
-    idset_free(host->cores);
-    host->cores = NULL;
+    idset_free(*cores);
+    *cores = NULL;
     if (!node->cores)
         return 1;
-    host->cores =
-        held ? idset_subtract(node->cores, held->children->cores) : idset_copy(node->cores);
-    return !idset_empty(host->cores);
+    *cores = held ? idset_subtract(node->cores, held->children->cores) : idset_copy(node->cores);
+    return !idset_empty(*cores);
 }
 
 void resources_share(struct manager *manager)
 {
     for (size_t i = 0; i < manager->nodes->count; i++) {
         bool free = free_of_R(manager, i);
-        manager->hosts[i].wanted &= free;
-        manager->hosts[i].spare &= free;
+        manager->wanted[i] &= free;
+        manager->spare[i] &= free;
     }
 }
 
@@ -157,7 +156,7 @@ static size_t likely_share(const struct manager *manager, size_t index)
 {
     const struct spec_part *part = &manager->spec->parts[0];
     const struct idset *gpus = manager->nodes->list[index].gpus;
-    size_t cores = idset_count(manager->hosts[index].cores);
+    size_t cores = idset_count(manager->free_cores[index]);
     if (!gpus || !part->gpus_per_task || manager->spec->nparts > 1)
         return cores;
     size_t most =
@@ -172,37 +171,63 @@ static void want_hosts(struct manager *manager)
     size_t cores = likely_cores(spec), nodes = spec->nnodes ? spec->nnodes : SIZE_MAX;
     size_t found = 0, count = 0;
     for (size_t i = 0; i < manager->nodes->count; i++) {
-        struct host *host = &manager->hosts[i];
-        size_t share = host->cores ? likely_share(manager, i) : 0;
-        host->wanted = !host->cores || (share && count < nodes && (spec->nnodes || found < cores));
-        host->spare = !host->wanted;
-        if (host->wanted && share) {
+        const struct idset *some = manager->free_cores[i];
+        size_t share = some ? likely_share(manager, i) : 0;
+        manager->wanted[i] = !some || (share && count < nodes && (spec->nnodes || found < cores));
+        manager->spare[i] = !manager->wanted[i];
+        if (manager->wanted[i] && share) {
             found += share;
             count++;
         }
-        if (host->cores && idset_empty(host->cores))
-            host->wanted = host->spare = false;
+        if (some && idset_empty(some))
+            manager->wanted[i] = manager->spare[i] = false;
     }
+}
+
+bool resources_want_spare(struct manager *manager)
+{
+    bool spare = false;
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        spare |= manager->spare[i];
+        manager->wanted[i] |= manager->spare[i];
+        manager->spare[i] = false;
+    }
+    return spare;
+}
+
+bool resources_can_spare(const struct manager *manager)
+{
+    const struct spec *spec = manager->spec;
+    bool up = false;
+    if (manager->on || manager->grant || manager->named ||
+        (!spec->nnodes && !resources_fills(spec)))
+        return false;
+    for (size_t i = 0; i < manager->nodes->count; i++) {
+        const struct host *host = host_at(manager->hosts, (uint32_t)i);
+        if (host->failure && !host->unreached)
+            return false;
+        up |= host->topo || manager->spare[i];
+    }
+    return up;
 }
 
 /* ---- opening ---- */
 
 static int open_topologies(struct manager *manager, struct error *err)
 {
-    struct node_list *nodes = manager->nodes;
+    const struct node_list *nodes = manager->nodes;
+    struct topo *topo = NULL;
     for (size_t i = 0; i < nodes->count; i++) {
         const char *text = manager->descriptions[i];
-        struct host *host = &manager->hosts[i];
-        if (i && strcmp(text, manager->descriptions[i - 1]) == 0)
-            host->topo = topo_ref(manager->hosts[i - 1].topo);
-        else if (text[0] == '@')
-            host->topo = topo_load_xml(text + 1, err);
-        else
-            host->topo = topo_load_synthetic(text, err);
-        if (!host->topo)
+        if (!i || strcmp(text, manager->descriptions[i - 1]) != 0) {
+            topo_free(topo);
+            topo = text[0] == '@' ? topo_load_xml(text + 1, err) : topo_load_synthetic(text, err);
+        }
+        if (!topo)
             return error_prefix(err, "--topology %s", nodes->list[i].host);
-        host->settled = true;
+        host_known(manager->hosts, (uint32_t)i, topo);
     }
+    topo_free(topo);
     return 0;
 }
 
@@ -214,9 +239,10 @@ static int keep_to_mask(struct manager *manager, struct error *err)
         struct node *node = &nodes->list[i];
         if (!node->here || !node->cores)
             continue;
-        if (agents_know_here(manager, err) < 0)
+        if (local_topology_find(manager->local, err) < 0)
             return -1;
-        struct idset *allowed = topo_allowed_cores(manager->here), *all = node->cores;
+        struct idset *allowed = topo_allowed_cores(local_topology_topo(manager->local)),
+                     *all = node->cores;
         node->cores = idset_intersect(all, allowed);
         idset_free(allowed);
         idset_free(all);
@@ -293,7 +319,11 @@ int resources_open(struct manager *manager, struct error *err)
     error_clear(err);
     if (manager->nodes->note)
         viewer_note(manager, manager->nodes->note);
-    manager->hosts = mem_array(manager->nodes->count, sizeof(*manager->hosts));
+    size_t count = manager->nodes->count;
+    manager->hosts = host_table_new(manager->nodes);
+    manager->free_cores = mem_array(count, sizeof(*manager->free_cores));
+    manager->wanted = mem_array(count, sizeof(*manager->wanted));
+    manager->spare = mem_array(count, sizeof(*manager->spare));
     if (!spec->hostfile && !imagined)
         manager->slots_where = mem_format("granted by %s", manager->nodes->identity);
     if (imagined && open_topologies(manager, err) < 0)
@@ -301,31 +331,32 @@ int resources_open(struct manager *manager, struct error *err)
     if (resources_read_unheld(manager, err) < 0 || placement_hosts_open(manager, err) < 0)
         return -1;
     resources_want(manager);
-    if (!imagined && !only_here(manager))
-        manager->atlas = topology_cache_open(manager->instance);
+    manager->agents =
+        agents_new(manager->loop, spec, manager->hosts, manager->local, manager->way,
+                   !imagined && !only_here(manager) ? topology_cache_open(manager->instance) : NULL,
+                   manager->tree, &agent_frames_agents_ops, manager);
     return 0;
 }
 
 void resources_close(struct manager *manager)
 {
     for (size_t i = 0; manager->hosts && i < manager->nodes->count; i++) {
-        topo_free(manager->hosts[i].topo);
-        idset_free(manager->hosts[i].cores);
-        free(manager->hosts[i].failure);
-        free(manager->hosts[i].digest);
-        free(manager->hosts[i].machine);
+        idset_free(manager->free_cores[i]);
         if (manager->descriptions)
             free(manager->descriptions[i]);
     }
     free(manager->descriptions);
-    free(manager->hosts);
+    free(manager->free_cores);
+    free(manager->wanted);
+    free(manager->spare);
+    agents_free(manager->agents);
     rset_free(manager->held);
     free(manager->slots_where);
     rset_free(manager->on);
     enclosing_close(manager);
-    topo_free(manager->here);
-    topo_free_machine(manager->machine);
-    topology_cache_free(manager->atlas);
     placement_hosts_close(manager);
-    node_list_free(manager->nodes);
+    if (manager->hosts)
+        host_table_free(manager->hosts);
+    else
+        node_list_free(manager->nodes);
 }

@@ -18,7 +18,8 @@ const struct rset_node *resources_held(const struct manager *manager, size_t ind
 struct idset *resources_cores(const struct manager *manager, size_t index)
 {
     const struct node *node = &manager->nodes->list[index];
-    return node->cores ? idset_copy(node->cores) : topo_allowed_cores(manager->hosts[index].topo);
+    return node->cores ? idset_copy(node->cores)
+                       : topo_allowed_cores(host_at(manager->hosts, (uint32_t)index)->topo);
 }
 
 /* ---- GPUs ---- */
@@ -35,7 +36,7 @@ static bool uses_gpus(const struct manager *manager)
 static struct idset *all_gpus(const struct manager *manager, size_t index)
 {
     const struct node *node = &manager->nodes->list[index];
-    const struct topo *topo = manager->hosts[index].topo;
+    const struct topo *topo = host_at(manager->hosts, (uint32_t)index)->topo;
     if (node->gpus ? idset_empty(node->gpus) : !topo->ngpus)
         return NULL;
     if (node->gpus)
@@ -52,7 +53,8 @@ static struct idset *seen_gpus(struct manager *manager, size_t index, struct ids
 {
     if (!manager->nodes->list[index].here || !uses_gpus(manager))
         return gpus;
-    struct idset *seen = gpu_environment_allowed(manager->hosts[index].topo, gpus, environ, err);
+    struct idset *seen =
+        gpu_environment_allowed(host_at(manager->hosts, (uint32_t)index)->topo, gpus, environ, err);
     manager->gpus_hidden = seen && !idset_equal(seen, gpus);
     idset_free(gpus);
     return seen ? seen : (error_prefix(err, "%s", manager->nodes->list[index].host), NULL);
@@ -81,7 +83,7 @@ static struct ranked *rank_hosts(const struct manager *manager, size_t *count)
     struct ranked *hosts = mem_array(manager->nodes->count, sizeof(*hosts));
     *count = 0;
     for (size_t i = 0; i < manager->nodes->count; i++)
-        if (manager->hosts[i].topo)
+        if (host_at(manager->hosts, (uint32_t)i)->topo)
             hosts[(*count)++] = (struct ranked){manager->nodes->list[i].target, i};
     qsort(hosts, *count, sizeof(*hosts), ranked_compare);
     return hosts;
@@ -128,10 +130,10 @@ static json_t *describe_hosts(const struct manager *manager, const struct ranked
     json_t *children = json_array();
     bool *told = mem_array(count, sizeof(*told));
     for (size_t i = 0; i < count; i++) {
-        const struct topo *topo = manager->hosts[hosts[i].index].topo;
+        const struct topo *topo = host_at(manager->hosts, (uint32_t)hosts[i].index)->topo;
         struct idset *ranks = idset_new();
         for (size_t j = i; j < count && !told[i]; j++) {
-            if (manager->hosts[hosts[j].index].topo != topo)
+            if (host_at(manager->hosts, (uint32_t)hosts[j].index)->topo != topo)
                 continue;
             idset_add(ranks, hosts[j].rank);
             told[j] |= j > i;
@@ -173,13 +175,12 @@ struct rset *resources_R(struct manager *manager, struct error *err)
 
 struct idset *resources_free_cores(const struct manager *manager, size_t index)
 {
-    const struct host *host = &manager->hosts[index];
     const struct rset_node *granted = shape_allocation_node(manager, index),
                            *held = resources_held(manager, index);
     if (manager->grant)
         return granted ? idset_copy(granted->children->cores) : idset_new();
-    if (host->cores)
-        return idset_copy(host->cores);
+    if (manager->free_cores[index])
+        return idset_copy(manager->free_cores[index]);
     struct idset *cores = resources_cores(manager, index);
     if (held) {
         struct idset *left = idset_subtract(cores, held->children->cores);

@@ -55,17 +55,16 @@ static bool R_will_do(const struct node_list *nodes)
 static void want_granted(struct manager *manager)
 {
     for (size_t i = 0; i < manager->nodes->count; i++) {
-        manager->hosts[i].wanted = shape_allocation_node(manager, i);
-        manager->hosts[i].spare = false;
+        manager->wanted[i] = shape_allocation_node(manager, i);
+        manager->spare[i] = false;
     }
 }
 
 static void want_all(struct manager *manager)
 {
     for (size_t i = 0; i < manager->nodes->count; i++) {
-        struct host *host = &manager->hosts[i];
-        host->wanted = true;
-        host->spare = false;
+        manager->wanted[i] = true;
+        manager->spare[i] = false;
     }
 }
 

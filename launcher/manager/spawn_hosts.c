@@ -5,6 +5,7 @@
 
 #include "affinity/sets/hostlist.h"
 #include "base/mem.h"
+#include "launcher/instance/host_lines.h"
 #include "launcher/manager/internal.h"
 #include "launcher/source/node_index.h"
 
@@ -21,8 +22,8 @@ struct dormant { /* the choice, while it is made */
 /* It has no agent, and may get one: not being another name of a host that has. */
 static bool is_dormant(const struct manager *manager, size_t index)
 {
-    const struct host *host = &manager->hosts[index];
-    return !host->topo && (!host->settled || host->failure);
+    const struct host *host = host_at(manager->hosts, (uint32_t)index);
+    return !host->topo && host->state != HOST_DUPLICATE;
 }
 
 static bool is_any_dormant(const struct manager *manager, const struct idset *woken)
@@ -56,8 +57,9 @@ static void spawn_hosts_count_cores(struct dormant *dormant)
 static bool may_serve(const struct dormant *dormant, size_t part, size_t index)
 {
     const struct hostlist *hosts = dormant->hosts[part];
-    if (is_dormant(dormant->manager, index) && (idset_has(dormant->woken, (uint32_t)index) ||
-                                                (!hosts && dormant->manager->hosts[index].failure)))
+    if (is_dormant(dormant->manager, index) &&
+        (idset_has(dormant->woken, (uint32_t)index) ||
+         (!hosts && host_at(dormant->manager->hosts, (uint32_t)index)->failure)))
         return false;
     return dormant->usable[index] &&
            spawn_resources_host_named(&dormant->manager->nodes->list[index], hosts);
@@ -132,7 +134,7 @@ bool spawn_hosts_wake(struct manager *manager, const struct spec *spec,
     choose_hosts(&dormant);
     bool any = !idset_empty(dormant.chosen);
     if (any)
-        agents_late(manager, dormant.chosen);
+        agents_late(manager->agents, dormant.chosen);
     IDSET_FOREACH(node, dormant.chosen)
     {
         idset_add(woken, node);
@@ -150,9 +152,9 @@ void spawn_hosts_explain(const struct manager *manager, const struct idset *woke
     struct buf text = BUF_INIT;
     IDSET_FOREACH(node, woken)
     {
-        const struct host *host = &manager->hosts[node];
+        const struct host *host = host_at(manager->hosts, node);
         if (host->failure)
-            host_lines_add(lines, manager->host_names[node], host->failure, host->elapsed);
+            host_lines_add(lines, host_names(manager->hosts)[node], host->failure, host->elapsed);
     }
     for (size_t i = 0; i < host_lines_count(lines); i++) {
         char *line = host_lines_nth(lines, i);

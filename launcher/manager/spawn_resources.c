@@ -84,7 +84,7 @@ static struct rset *without_others(const struct manager *manager, struct rset *a
 
 bool spawn_resources_host_up(const struct manager *manager, size_t index)
 {
-    return manager->hosts[index].topo && !manager->hosts[index].lost;
+    return host_at(manager->hosts, (uint32_t)index)->state == HOST_UP;
 }
 
 /* Cores that no program holds. GPUs are not given out later; what was asked for by name (--on) is
@@ -94,8 +94,9 @@ static struct rset *free_in_instance(const struct manager *manager, struct error
     struct rset *all = rset_new();
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
-        const struct topo *topo = manager->hosts[i].topo;
-        if (manager->hosts[i].lost || manager->on || (!node->cores && !topo))
+        const struct topo *topo = host_at(manager->hosts, (uint32_t)i)->topo;
+        if (host_at(manager->hosts, (uint32_t)i)->state == HOST_LOST || manager->on ||
+            (!node->cores && !topo))
             continue;
         struct idset *cores = node->cores ? idset_copy(node->cores) : topo_allowed_cores(topo);
         rset_append(all, (uint32_t)i, node->host, cores, NULL);
@@ -200,7 +201,7 @@ static void add_candidate(struct spawn_resources *room, uint32_t host,
     room->candidates[room->ncandidates++] =
         (struct layout_node){.host = node->host,
                              .target = node->target,
-                             .topo = manager->hosts[host].topo,
+                             .topo = host_at(manager->hosts, (uint32_t)host)->topo,
                              .cores = what->cores,
                              .gpus = idset_empty(what->gpus) ? NULL : what->gpus,
                              .limit = limit - used};

@@ -27,7 +27,7 @@ static bool awaits(const struct manager *manager, const struct idset *woken)
 {
     IDSET_FOREACH(node, woken)
     {
-        if (agents_awaits(manager, node))
+        if (host_at(manager->hosts, node)->state == HOST_STARTING)
             return true;
     }
     return false;
@@ -126,8 +126,8 @@ void spawn_waiting_take(struct manager *manager, const struct task_request *ask,
 
 void spawn_waiting_settled(struct manager *manager)
 {
-    if (!manager->waiting)
-        agents_keep(manager);
+    if (!host_awaited(manager->hosts))
+        agents_keep(manager->agents);
     spawn_waiting_settle(manager);
 }
 

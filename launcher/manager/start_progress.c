@@ -13,12 +13,14 @@ static void start_progress_tell(struct manager *manager)
 {
     struct hostlist *missing = hostlist_new();
     int reached = 0, all = 0;
-    for (size_t i = 0; i < manager->nodes->count; i++) {
-        const struct host *host = &manager->hosts[i];
-        all += host->wanted;
-        reached += host->wanted && host->settled && !host->failure;
-        if (host->wanted && !host->settled)
-            hostlist_append(missing, manager->nodes->list[i].host);
+    IDSET_FOREACH(number, agents_wanted(manager->agents))
+    {
+        const struct host *host = host_at(manager->hosts, number);
+        all++;
+        if (host->state == HOST_STARTING)
+            hostlist_append(missing, host->node->host);
+        else
+            reached += !host->failure;
     }
     char *hosts = hostlist_encode(missing);
     json_t *value = json_pack("{s:i, s:i, s:s}", "reached", reached, "all", all, "missing", hosts);
@@ -32,18 +34,18 @@ static void on_progress(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
     (void)events;
-    if (!manager->front || manager->phase != PHASE_GATHER || !manager->waiting) {
+    if (!manager->front || manager->phase != PHASE_GATHER || !host_awaited(manager->hosts)) {
         ev_timer_stop(loop, timer);
         return;
     }
-    if (manager->waiting != manager->waiting_told)
+    if (host_awaited(manager->hosts) != manager->waiting_told)
         start_progress_tell(manager);
-    manager->waiting_told = manager->waiting;
+    manager->waiting_told = host_awaited(manager->hosts);
 }
 
 void progress_begin(struct manager *manager)
 {
-    if (!manager->waiting || ev_is_active(&manager->progress))
+    if (!host_awaited(manager->hosts) || ev_is_active(&manager->progress))
         return;
     ev_timer_init(&manager->progress, on_progress, PROGRESS_AFTER, PROGRESS_PERIOD);
     manager->progress.data = manager;

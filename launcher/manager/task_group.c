@@ -143,7 +143,7 @@ static void tell_mapped(const struct group *group)
         return;
     json_t *hosts = json_array();
     for (uint32_t i = 0; i < group->nnodes; i++)
-        json_array_append_new(hosts, json_string(manager->host_names[group->tree_node[i]]));
+        json_array_append_new(hosts, json_string(host_names(manager->hosts)[group->tree_node[i]]));
     json_t *mapped = json_pack("{s:s, s:i, s:i, s:o, s:o}", "program", entry_id(manager->entry),
                                "first_rank", (int)group->first_rank, "ntasks", (int)group->ntasks,
                                "hosts", hosts, "taskmap", taskmap_to_json(group->map));
@@ -190,7 +190,7 @@ static void launch(struct group *group, const struct group_plan *plan)
     char *enclosing = enclosing_programs(manager), *resources = resources_text(group);
     const char **hosts = mem_array(group->nnodes, sizeof(*hosts));
     for (uint32_t i = 0; i < group->nnodes; i++)
-        hosts[i] = manager->host_names[group->tree_node[i]];
+        hosts[i] = host_names(manager->hosts)[group->tree_node[i]];
     struct launch_source source = {.group = group->number,
                                    .first_rank = group->first_rank,
                                    .spawned = plan->spawned,

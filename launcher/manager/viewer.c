@@ -19,13 +19,18 @@ void viewer_show(struct manager *manager, const char *text, bool error)
 
 void viewer_say(struct manager *manager, const char *fmt, ...)
 {
-    char text[512];
     va_list args;
+    va_start(args, fmt);
+    viewer_say_args(manager, fmt, args);
+    va_end(args);
+}
+
+void viewer_say_args(struct manager *manager, const char *fmt, va_list args)
+{
+    char text[512];
     if (!manager->spec->verbose || !manager->front)
         return;
-    va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
     viewer_note(manager, text);
 }
 

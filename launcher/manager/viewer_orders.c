@@ -37,8 +37,9 @@ static char *describe_gathering(const struct manager *manager)
     struct hostlist *hosts = hostlist_new();
     size_t asked = 0, waiting = 0;
     for (size_t i = 0; i < manager->nodes->count; i++) {
-        bool awaited = agents_awaits(manager, (uint32_t)i);
-        asked += manager->hosts[i].settled || awaited;
+        enum host_state state = host_at(manager->hosts, (uint32_t)i)->state;
+        bool awaited = state == HOST_STARTING;
+        asked += state != HOST_UNUSED;
         waiting += awaited;
         if (awaited)
             hostlist_append(hosts, manager->nodes->list[i].host);
@@ -56,8 +57,8 @@ static char *describe_start(const struct manager *manager)
 {
     char *held = allocation_queue_describe(manager);
     if (!held)
-        return manager->waiting ? describe_gathering(manager)
-                                : mem_copy_text("before the program started");
+        return host_awaited(manager->hosts) ? describe_gathering(manager)
+                                            : mem_copy_text("before the program started");
     char *text = mem_format("while waiting in line for %s", held);
     free(held);
     return text;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launcher/manager/host_lines.h"
+#include "launcher/instance/host_lines.h"
 
 struct added {
     const char *host, *text;

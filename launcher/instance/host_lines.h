@@ -4,8 +4,8 @@
  * The name of the host counts as the same in all texts. A line stands where its first host was
  * added. Memory and time are linear in what is added.
  */
-#ifndef LAUNCHER_MANAGER_HOST_LINES_H
-#define LAUNCHER_MANAGER_HOST_LINES_H
+#ifndef LAUNCHER_INSTANCE_HOST_LINES_H
+#define LAUNCHER_INSTANCE_HOST_LINES_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "launcher/manager/host_lines.h"
+#include "launcher/instance/host_lines.h"
 
 #include <ctype.h>
 #include <stdbool.h>

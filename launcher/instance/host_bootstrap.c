@@ -1,0 +1,238 @@
+/* How the other hosts are reached: what --bootstrap stands for in this run. */
+#include "launcher/instance/host_bootstrap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/shell_words.h"
+#include "launcher/source/batch_system.h"
+#include "launcher/source/node_index.h"
+#include "launcher/source/srun_nodes.h"
+
+struct host_bootstrap {
+    const struct spec *spec;
+    const struct host_bootstrap_ops *ops;
+    void *owner;
+    struct bootstrap boot;
+    struct slurm_job *slurm; /* whose nodes its srun reaches; NULL: none */
+    bool reach_known;        /* what --bootstrap auto stands for */
+    bool pmix_known;         /* boot.pmix */
+};
+
+struct host_bootstrap *host_bootstrap_new(const struct spec *spec, const char *agent,
+                                          const struct host_bootstrap_ops *ops, void *owner)
+{
+    struct host_bootstrap *way = mem_alloc(sizeof(*way));
+    way->spec = spec;
+    way->ops = ops;
+    way->owner = owner;
+    way->boot =
+        (struct bootstrap){.method = mem_copy_text(spec->bootstrap ? spec->bootstrap : "auto"),
+                           .ssh = mem_copy_text(spec->ssh ? spec->ssh : "ssh"),
+                           .agent = mem_copy_text(spec->agent ? spec->agent : agent),
+                           .fanout = spec->fanout,
+                           .start_timeout = spec->start_timeout,
+                           .node_timeout = spec->node_timeout,
+                           .verbose = spec->verbose};
+    return way;
+}
+
+void host_bootstrap_free(struct host_bootstrap *way)
+{
+    if (!way)
+        return;
+    bootstrap_clear(&way->boot);
+    slurm_job_free(way->slurm);
+    free(way);
+}
+
+const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *way)
+{
+    return &way->boot;
+}
+
+/* A dry run may have no program, and starts none. */
+bool host_bootstrap_predict_pmix(struct host_bootstrap *way)
+{
+    if (!way->pmix_known && !way->spec->dry_run)
+        way->boot.pmix = way->ops->needs_pmix(way->spec);
+    way->pmix_known = true;
+    return way->boot.pmix;
+}
+
+static void host_bootstrap_say(struct host_bootstrap *way, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void host_bootstrap_say(struct host_bootstrap *way, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    way->ops->say(way->owner, fmt, args);
+    va_end(args);
+}
+
+/* ---- which hosts ---- */
+
+bool host_bootstrap_uses_command_here(const struct host_bootstrap *way)
+{
+    const char *method = way->spec->bootstrap;
+    return method && strcmp(method, "auto") != 0 && strcmp(method, "local") != 0;
+}
+
+/* In a job of Slurm it starts the agents of the job's nodes, unless another method was named. */
+int host_bootstrap_find_job(struct host_bootstrap *way, struct error *err)
+{
+    bool named = strcmp(way->boot.method, "slurm") == 0;
+    if (way->slurm || (!named && strcmp(way->boot.method, "auto") != 0))
+        return 0;
+    way->slurm = slurm_job_new(named ? err : NULL);
+    return named && !way->slurm ? error_prefix(err, "--bootstrap slurm") : 0;
+}
+
+bool host_bootstrap_in_slurm(const struct host_bootstrap *way)
+{
+    return way->slurm;
+}
+
+bool host_bootstrap_has_in_slurm(const struct host_bootstrap *way, const struct node *node)
+{
+    return way->slurm && slurm_job_has(way->slurm, node->login);
+}
+
+int host_bootstrap_check(struct host_bootstrap *way, const struct node *node, struct error *err)
+{
+    if (!node->here && !bootstrap_reaches_others(&way->boot))
+        return error_set(err,
+                         "%s is not this machine, and --bootstrap %s reaches no other (a template "
+                         "with {host} does)",
+                         node->host, way->boot.method);
+    if (strcmp(way->boot.method, "slurm") == 0 && !host_bootstrap_has_in_slurm(way, node))
+        return error_set(err, "--bootstrap slurm: %s is no node of %s", node->login,
+                         slurm_job_text(way->slurm));
+    return 0;
+}
+
+/* ---- the command of a batch system ---- */
+
+/* A batch system starts nothing on hosts that are not its job's, and for no other user. */
+static bool job_has(const struct node_list *nodes, const struct node_list *job)
+{
+    struct nodes_index *index = node_index_new(job->count);
+    bool all = true;
+    for (size_t i = 0; i < job->count; i++)
+        node_index_add(index, job->list[i].host, i);
+    for (size_t i = 0; i < nodes->count && all; i++)
+        all =
+            nodes->list[i].here || (strcmp(nodes->list[i].login, nodes->list[i].host) == 0 &&
+                                    node_index_find(index, nodes->list[i].host) != NODE_INDEX_NONE);
+    node_index_free(index);
+    return all;
+}
+
+static bool is_in_job(const struct node_list *nodes, const struct batch_system *source)
+{
+    if (nodes->from == source)
+        return true;
+    struct node_list *job = batch_system_nodes(source, (double)time(NULL), NULL);
+    bool all = job && job_has(nodes, job);
+    node_list_free(job);
+    return all;
+}
+
+/* Its command is told ranks, and those of a list of hosts are not the batch system's. */
+static bool knows_ranks(const struct node_list *nodes, const struct batch_bootstrap *batch,
+                        const struct batch_system *source)
+{
+    return !strstr(batch->words, "{ranks}") || nodes->from == source;
+}
+
+static void host_bootstrap_tell(struct host_bootstrap *way, const struct batch_bootstrap *batch)
+{
+    host_bootstrap_say(way, "agents: started by %s of %s, --bootstrap %s", batch->command,
+                       batch->system, batch->name);
+}
+
+/* ssh, where the batch system's own command is not installed or would not do. */
+static void choose_auto(struct host_bootstrap *way, const struct node_list *nodes)
+{
+    const struct batch_system *source = batch_system_find(BATCH_SYSTEM_BATCH);
+    const struct batch_bootstrap *batch = NULL;
+    while (source && (batch = batch_bootstrap_of(batch_system_name(source), batch))) {
+        struct bootstrap trial = {.method = NULL};
+        bool found = (!batch->is_meant || batch->is_meant()) &&
+                     bootstrap_use_batch(&trial, batch, NULL) == 0;
+        bootstrap_clear(&trial);
+        if (!found || !knows_ranks(nodes, batch, source))
+            continue;
+        if (is_in_job(nodes, source) && bootstrap_use_batch(&way->boot, batch, NULL) == 0)
+            host_bootstrap_tell(way, batch);
+        return;
+    }
+}
+
+/* Workers of the MPI Operator may be slow to come up: it says so to the job's MPI by arguments for
+ * ssh. They stand back where --ssh says more than ssh. */
+static int take_ssh_arguments(struct host_bootstrap *way, struct error *err)
+{
+    static const char *const variables[] = {"OMPI_MCA_plm_rsh_args", "PRTE_MCA_plm_ssh_args",
+                                            "HYDRA_LAUNCH_EXTRA_ARGS",
+                                            "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS"};
+    const struct batch_system *source = batch_system_find(BATCH_SYSTEM_BATCH);
+    if (!source || source != batch_system_named("MPI Operator") ||
+        strcmp(way->boot.ssh, "ssh") != 0)
+        return 0;
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *value = getenv(variables[i]);
+        if (!value || !*value)
+            continue;
+        char **words = shell_words_split(value, err);
+        shell_words_free(words);
+        if (!words)
+            return error_prefix(err, "%s in the environment", variables[i]);
+        free(way->boot.ssh);
+        way->boot.ssh = mem_format("ssh %s", value);
+        return 0;
+    }
+    return 0;
+}
+
+static int choose_named(struct host_bootstrap *way, const struct node_list *nodes,
+                        const struct batch_bootstrap *batch, struct error *err)
+{
+    const struct batch_system *source = batch_system_named(batch->system);
+    if (!batch_system_is_there(source))
+        return error_set(err,
+                         "--bootstrap %s: this is not inside a job of %s: %s is not set "
+                         "(auto takes ssh where there is no job)",
+                         batch->name, batch->system, batch_system_variable(source));
+    if (!knows_ranks(nodes, batch, source))
+        return error_set(err, "--bootstrap %s: %s names no ranks of %s: leave it out", batch->name,
+                         nodes->source, batch->system);
+    if (bootstrap_use_batch(&way->boot, batch, err) < 0)
+        return error_prefix(err, "--bootstrap %s", batch->name);
+    host_bootstrap_tell(way, batch);
+    return 0;
+}
+
+int host_bootstrap_choose(struct host_bootstrap *way, const struct host_table *hosts,
+                          const struct idset *start, struct error *err)
+{
+    const struct node_list *nodes = host_nodes(hosts);
+    const struct batch_bootstrap *batch = batch_bootstrap_named(way->boot.method);
+    bool others = false;
+    IDSET_FOREACH(number, start)
+    {
+        others |= !nodes->list[number].here;
+    }
+    way->boot.flat |= batch_bootstrap_is_for_many(way->boot.method);
+    if (batch && !idset_empty(start))
+        return choose_named(way, nodes, batch, err);
+    if (others && strcmp(way->boot.method, "auto") == 0 && !way->reach_known) {
+        way->reach_known = true;
+        choose_auto(way, nodes);
+        return take_ssh_arguments(way, err);
+    }
+    return 0;
+}

@@ -1,0 +1,232 @@
+/* The hosts of a run by number: state, topology, failure. */
+#include "launcher/instance/host_table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash_table.h"
+#include "base/mem.h"
+#include "launcher/instance/host_lines.h"
+
+struct host_kinds { /* hosts that were up, by a text that several may have */
+    struct hash_table table;
+    struct {
+        char *text;
+        uint32_t host; /* the first that had it */
+    } * kinds;         /* [table.count] */
+};
+
+struct host_table {
+    struct node_list *nodes;
+    struct host *list; /* [nodes->count] */
+    const char **names;
+    uint32_t starting;
+    struct host_kinds machines, digests;
+    bool *lent; /* [nodes->count]; NULL: nothing is */
+};
+
+/* ---- life ---- */
+
+struct host_table *host_table_new(struct node_list *nodes)
+{
+    struct host_table *hosts = mem_alloc(sizeof(*hosts));
+    hosts->nodes = nodes;
+    hosts->list = mem_array(nodes->count, sizeof(*hosts->list));
+    hosts->names = mem_array(nodes->count, sizeof(*hosts->names));
+    for (size_t i = 0; i < nodes->count; i++) {
+        hosts->list[i].node = &nodes->list[i];
+        hosts->list[i].number = (uint32_t)i;
+        hosts->names[i] = nodes->list[i].host;
+    }
+    return hosts;
+}
+
+static void host_kinds_clear(struct host_kinds *kinds)
+{
+    for (uint32_t i = 0; i < kinds->table.count; i++)
+        free(kinds->kinds[i].text);
+    free(kinds->kinds);
+    hash_table_free(&kinds->table);
+}
+
+void host_table_free(struct host_table *hosts)
+{
+    if (!hosts)
+        return;
+    for (size_t i = 0; i < hosts->nodes->count; i++) {
+        topo_free(hosts->list[i].topo);
+        free(hosts->list[i].digest);
+        free(hosts->list[i].failure);
+    }
+    host_kinds_clear(&hosts->machines);
+    host_kinds_clear(&hosts->digests);
+    node_list_free(hosts->nodes);
+    free(hosts->list);
+    free(hosts->names);
+    free(hosts->lent);
+    free(hosts);
+}
+
+/* ---- what is known ---- */
+
+const struct node_list *host_nodes(const struct host_table *hosts)
+{
+    return hosts->nodes;
+}
+
+uint32_t host_count(const struct host_table *hosts)
+{
+    return (uint32_t)hosts->nodes->count;
+}
+
+const struct host *host_at(const struct host_table *hosts, uint32_t number)
+{
+    assert(number < hosts->nodes->count);
+    return &hosts->list[number];
+}
+
+const char *const *host_names(const struct host_table *hosts)
+{
+    return hosts->names;
+}
+
+uint32_t host_awaited(const struct host_table *hosts)
+{
+    return hosts ? hosts->starting : 0;
+}
+
+char *host_failure(const struct host_table *hosts, uint32_t number)
+{
+    struct host_lines *lines = host_lines_new();
+    const struct host *host = &hosts->list[number];
+    host_lines_add(lines, host->node->host, host->failure, host->elapsed);
+    char *line = host_lines_nth(lines, 0);
+    host_lines_free(lines);
+    return line;
+}
+
+/* ---- what becomes of one ---- */
+
+static void host_turn(struct host_table *hosts, struct host *host, enum host_state state)
+{
+    hosts->starting -= host->state == HOST_STARTING;
+    hosts->starting += state == HOST_STARTING;
+    host->state = state;
+}
+
+void host_starting(struct host_table *hosts, uint32_t number)
+{
+    struct host *host = &hosts->list[number];
+    free(host->failure);
+    host->failure = NULL;
+    host->unreached = false;
+    host_turn(hosts, host, HOST_STARTING);
+}
+
+void host_known(struct host_table *hosts, uint32_t number, struct topo *topo)
+{
+    struct host *host = &hosts->list[number];
+    host->topo = topo_ref(topo);
+    host_turn(hosts, host, HOST_UP);
+}
+
+struct host_kind {
+    const struct host_kinds *kinds;
+    const char *text;
+};
+
+static bool host_is_of_kind(uint32_t number, const void *thing)
+{
+    const struct host_kind *kind = thing;
+    return strcmp(kind->kinds->kinds[number].text, kind->text) == 0;
+}
+
+/* The first host that had this text, which may be this one. */
+static uint32_t host_first_of(struct host_kinds *kinds, const char *text, uint32_t number)
+{
+    struct host_kind kind = {kinds, text};
+    uint32_t before = kinds->table.count;
+    uint32_t at =
+        hash_table_number(&kinds->table, hash_table_hash_text(text), host_is_of_kind, &kind);
+    if (at == before) {
+        kinds->kinds = mem_resize(kinds->kinds, before + 1ul, sizeof(*kinds->kinds));
+        kinds->kinds[at].text = mem_copy_text(text);
+        kinds->kinds[at].host = number;
+    }
+    return kinds->kinds[at].host;
+}
+
+bool host_up(struct host_table *hosts, uint32_t number, struct topo *topo, const char *machine)
+{
+    struct host *host = &hosts->list[number];
+    free(host->digest);
+    host->digest = topo_digest(topo);
+
+    /* Another name of a host that is there already: it is one node, and used once. */
+    uint32_t same = machine ? host_first_of(&hosts->machines, machine, number) : number;
+    if (same != number && hosts->list[same].topo) {
+        topo_free(topo);
+        host->same = same;
+        host_turn(hosts, host, HOST_DUPLICATE);
+        return false;
+    }
+
+    /* Equal nodes share one topology: the layout engine knows them by the pointer. */
+    const struct host *like = &hosts->list[host_first_of(&hosts->digests, host->digest, number)];
+    if (like != host && like->topo) {
+        topo_free(topo);
+        topo = topo_ref(like->topo);
+    }
+    host->topo = topo;
+    host_turn(hosts, host, HOST_UP);
+    return true;
+}
+
+void host_failed(struct host_table *hosts, uint32_t number, char *text, double elapsed,
+                 bool unreached)
+{
+    struct host *host = &hosts->list[number];
+    size_t len = strlen(host->node->host);
+    bool named = strncmp(text, host->node->host, len) == 0 && strncmp(text + len, ": ", 2) == 0;
+    free(host->failure);
+    host->failure = mem_copy_text(named ? text + len + 2 : text);
+    host->elapsed = elapsed;
+    host->unreached |= unreached;
+    free(text);
+    if (!host->topo)
+        host_turn(hosts, host, HOST_FAILED);
+}
+
+void host_lost(struct host_table *hosts, uint32_t number, const char *why)
+{
+    struct host *host = &hosts->list[number];
+    free(host->failure);
+    host->failure = mem_format("lost: %s", why);
+    host->elapsed = -1;
+    host_turn(hosts, host, HOST_LOST);
+}
+
+/* ---- a trial ---- */
+
+void host_lend(struct host_table *hosts, uint32_t number, struct topo *topo)
+{
+    struct host *host = &hosts->list[number];
+    assert(!host->topo);
+    if (!hosts->lent)
+        hosts->lent = mem_array(hosts->nodes->count, sizeof(*hosts->lent));
+    hosts->lent[number] = true;
+    host->topo = topo_ref(topo);
+}
+
+void host_take_back(struct host_table *hosts)
+{
+    for (size_t i = 0; hosts->lent && i < hosts->nodes->count; i++) {
+        if (!hosts->lent[i])
+            continue;
+        topo_free(hosts->list[i].topo);
+        hosts->list[i].topo = NULL;
+    }
+    free(hosts->lent);
+    hosts->lent = NULL;
+}

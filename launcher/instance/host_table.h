@@ -1,0 +1,73 @@
+/*
+ * host_table - the hosts of a run: how far the agent of each is, what hardware it has, why it failed.
+ *
+ * A host is known by its number: its place in the list of nodes, its node in the tree of agents, and
+ * its position for rank files and task maps. Numbers never change.
+ *
+ * Hosts with the same hardware share one topology, so that it can be compared by pointer. Another
+ * name of a machine that is up already is a duplicate, which is used for nothing.
+ *
+ * The table is a value: it calls nobody. A view that it gives is good until the table is changed.
+ */
+#ifndef LAUNCHER_INSTANCE_HOST_TABLE_H
+#define LAUNCHER_INSTANCE_HOST_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "affinity/topology/topo.h"
+#include "launcher/source/node_list.h"
+
+enum host_state {
+    HOST_UNUSED,    /* it has no agent, and was not asked */
+    HOST_STARTING,  /* its agent is on its way */
+    HOST_UP,        /* its topology is known: by its agent, or where that need not be asked */
+    HOST_DUPLICATE, /* its machine is up under another name */
+    HOST_FAILED,    /* for the reason in `failure`; it may be tried again */
+    HOST_LOST       /* it was up; `failure` says why it is not */
+};
+
+struct host {
+    const struct node *node;
+    uint32_t number;
+    enum host_state state;
+    struct topo *topo; /* UP, LOST, or lent; else NULL */
+    char *digest;      /* of the topology, as its agent found it; or NULL */
+    char *failure;     /* without the host's name; NULL: none */
+    double elapsed;    /* s that it took to fail; below 0: not to be told */
+    bool unreached;    /* that is the failure; others are what its agent said */
+    uint32_t same;     /* DUPLICATE: the host whose machine it is */
+};
+
+struct host_table;
+
+struct host_table *host_table_new(struct node_list *nodes); /* takes the list */
+void host_table_free(struct host_table *hosts);             /* NULL is fine */
+
+const struct node_list *host_nodes(const struct host_table *hosts);
+uint32_t host_count(const struct host_table *hosts);
+const struct host *host_at(const struct host_table *hosts, uint32_t number);
+/* Names by number, for as long as the table lives. */
+const char *const *host_names(const struct host_table *hosts);
+/* How many agents are on their way; 0 without a table. */
+uint32_t host_awaited(const struct host_table *hosts);
+/* "HOST: WHY (after 3.0 s)" of one that failed; caller frees. */
+char *host_failure(const struct host_table *hosts, uint32_t number);
+
+/* The agent is on its way now; a failure of before is forgotten. */
+void host_starting(struct host_table *hosts, uint32_t number);
+/* It is up with this topology, of which a reference is taken, and has no agent. */
+void host_known(struct host_table *hosts, uint32_t number, struct topo *topo);
+/* Its agent says what hardware it has (taken), and which machine it is (text; NULL: it does not).
+ * False where that is up under another name: then it is a duplicate of that host. */
+bool host_up(struct host_table *hosts, uint32_t number, struct topo *topo, const char *machine);
+/* Takes the text, which may begin with the host's name. */
+void host_failed(struct host_table *hosts, uint32_t number, char *text, double elapsed,
+                 bool unreached);
+void host_lost(struct host_table *hosts, uint32_t number, const char *why);
+
+/* For a trial: one that has no topology has this one, until all are taken back. */
+void host_lend(struct host_table *hosts, uint32_t number, struct topo *topo);
+void host_take_back(struct host_table *hosts);
+
+#endif
