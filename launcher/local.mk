@@ -80,6 +80,8 @@ liblauncher_a_SOURCES = \
     launcher/program/fence.c launcher/program/fence.h \
     launcher/program/no_pmi.c launcher/program/no_pmi.h \
     launcher/program/outcome.c launcher/program/outcome.h \
+    launcher/program/program_check.c launcher/program/program_check.h \
+    launcher/program/task_group.c launcher/program/task_group.h \
     launcher/program/time_limit.c launcher/program/time_limit.h \
     launcher/protocol/allowed_cores.c launcher/protocol/allowed_cores.h \
     launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
@@ -139,7 +141,6 @@ liblauncher_a_SOURCES = \
     launcher/manager/placement_hosts.c \
     launcher/manager/plan.c \
     launcher/manager/pmi_service.c \
-    launcher/manager/program_check.c \
     launcher/manager/program_start.c \
     launcher/manager/program_termination.c \
     launcher/manager/resources.c \
@@ -150,7 +151,6 @@ liblauncher_a_SOURCES = \
     launcher/manager/spawn_resources.c \
     launcher/manager/spawn_waiting.c \
     launcher/manager/start_progress.c \
-    launcher/manager/task_group.c \
     launcher/manager/task_requests.c \
     launcher/manager/viewer.c \
     launcher/manager/viewer_orders.c \

@@ -11,18 +11,18 @@
 #include "launcher/process/descendants.h"
 #include "launcher/protocol/frame_check.h"
 
-static void ended_badly(struct manager *manager, const struct group *group, uint64_t time,
+static void ended_badly(struct manager *manager, const struct task_group *group, uint64_t time,
                         uint32_t node, const char *why, int status, const char *words,
                         const struct idset *ranks)
 {
-    struct idset *nodes = group ? groups_nodes_of(group, ranks) : idset_new();
+    struct idset *nodes = group ? task_group_nodes_of(group, ranks) : idset_new();
     if (idset_empty(nodes) && node < manager->nodes->count)
         idset_add(nodes, node);
     outcome_task_ended(manager->outcome, time, why, status, words, ranks, nodes);
     idset_free(nodes);
 }
 
-void agent_frames_ended(struct manager *manager, const struct group *group, uint64_t time,
+void agent_frames_ended(struct manager *manager, const struct task_group *group, uint64_t time,
                         uint32_t node, const json_t *value)
 {
     const char *set, *why, *words = NULL;
@@ -50,9 +50,9 @@ void agent_frames_ended(struct manager *manager, const struct group *group, uint
 static void take_ended(struct manager *manager, uint32_t child, const struct frame *frame,
                        const json_t *value)
 {
-    struct group *group = groups_find(manager, frame->group);
+    struct task_group *group = task_groups_find(manager->groups, frame->group);
     uint64_t time = frame_get_u64(frame->bytes) - (uint64_t)tree_clock_offset(manager->tree, child);
-    if (!spawn_holds(group, time, frame->node, value))
+    if (!spawn_holds(manager, group, time, frame->node, value))
         agent_frames_ended(manager, group, time, frame->node, value);
 }
 
@@ -60,32 +60,23 @@ static void agent_frames_take_done(struct manager *manager, uint32_t child,
                                    const struct frame *frame, const json_t *value)
 {
     json_t *end;
-    struct group *group = groups_find(manager, frame->group);
+    struct task_group *group = task_groups_find(manager->groups, frame->group);
     size_t i;
     const char *text = json_string_value(json_object_get(value, "nodes"));
     struct idset *nodes = text ? idset_decode(text, NULL) : NULL;
     json_array_foreach(json_object_get(value, "ends"), i, end)
     {
         struct idset *ranks = idset_decode(json_string_value(json_array_get(end, 2)) ?: "", NULL);
-        if (ranks && !(group && group->failed) && json_is_true(json_array_get(end, 1)))
+        if (ranks && !spawn_has_failed(manager, group) && json_is_true(json_array_get(end, 1)))
             outcome_killed(manager->outcome, ranks);
         idset_free(ranks);
     }
     no_pmi_add(manager->no_pmi, json_string_value(json_object_get(value, "silent")));
     if (nodes && group)
-        groups_without(group, nodes);
+        task_group_nodes_done(group, nodes);
     idset_free(nodes);
     tree_consumed(manager->tree, child, link_weight(frame));
     termination_check(manager);
-}
-
-/* Some group has tasks there, or had and has not ended there. */
-static bool agent_frames_is_used(const struct manager *manager, const struct idset *nodes)
-{
-    for (const struct group *group = manager->groups; group; group = group->next)
-        if (idset_count_both(group->nodes, nodes))
-            return true;
-    return false;
 }
 
 /* They are of no use to groups that may still be added; those that run do not need them. */
@@ -111,7 +102,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     manager->agent_lost = true;
     if (manager->phase == PHASE_END)
         return;
-    if (manager->phase == PHASE_RUN && !agent_frames_is_used(manager, nodes)) {
+    if (manager->phase == PHASE_RUN && !task_groups_use(manager->groups, nodes)) {
         idle_lost(manager, nodes, why);
         return;
     }
@@ -125,8 +116,9 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
                                              buf_text(&line));
     buf_free(&line);
     pmi_services_lost(manager, nodes);
-    for (struct group *group = manager->groups; group; group = group->next)
-        groups_without(group, nodes);
+    for (struct task_group *group = task_groups_first(manager->groups); group;
+         group = task_group_next(group))
+        task_group_nodes_done(group, nodes);
     if (manager->phase == PHASE_GATHER)
         termination_end(manager);
     else
@@ -208,12 +200,12 @@ static void agent_frames_refuse(struct manager *manager, const struct frame *fra
 static int read_frame(struct manager *manager, const struct frame *frame, json_t **value)
 {
     struct error err = ERROR_INIT;
-    const struct group *group = groups_find(manager, frame->group);
+    const struct task_group *group = task_groups_find(manager->groups, frame->group);
     struct frame_check_limits limits = {.nnodes = (uint32_t)manager->nodes->count,
-                                        .nranks = manager->next_rank,
+                                        .nranks = task_groups_ranks(manager->groups),
                                         .has_group = group,
-                                        .group_nranks = group ? group->ntasks : 0,
-                                        .group_nnodes = group ? group->nnodes : 0};
+                                        .group_nranks = group ? task_group_ntasks(group) : 0,
+                                        .group_nnodes = group ? task_group_nnodes(group) : 0};
     int rc = frame_check_read(frame, &limits, value, &err);
     if (rc < 0)
         agent_frames_refuse(manager, frame, &err);
@@ -223,20 +215,27 @@ static int read_frame(struct manager *manager, const struct frame *frame, json_t
 
 static void take_fence(struct manager *manager, const struct frame *frame)
 {
-    struct group *group = groups_find(manager, frame->group);
+    struct task_group *group = task_groups_find(manager->groups, frame->group);
     struct error err = ERROR_INIT;
-    if (group && fence_enter(group->fence, frame, &err) < 0 && !manager->terminating) {
+    if (group && fence_enter(task_group_fence(group), frame, &err) < 0 && !manager->terminating) {
         outcome_other(manager->outcome, link_clock(), ERROR_REFUSED, error_text(&err));
         termination_terminate(manager, manager->spec->kill_grace);
     }
     error_clear(&err);
 }
 
+static void take_prepared(struct manager *manager, const struct frame *frame, const json_t *value)
+{
+    struct task_group *group = task_groups_find(manager->groups, frame->group);
+    if (group && !manager->terminating)
+        task_group_prepared(group, frame->node, value);
+}
+
 static void take_missing(struct manager *manager, const struct frame *frame)
 {
-    struct group *group = groups_find(manager, frame->group);
+    struct task_group *group = task_groups_find(manager->groups, frame->group);
     if (group)
-        fence_missing(group->fence, frame);
+        fence_missing(task_group_fence(group), frame);
 }
 
 static void take_frame(struct manager *manager, uint32_t child, const struct frame *frame,
@@ -252,11 +251,11 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
         program_start_settled(manager);
         break;
     case FRAME_PREPARED:
-        program_check_take(manager, frame, value);
+        take_prepared(manager, frame, value);
         break;
     case FRAME_STARTED:
         display_binding_take(manager, frame, value);
-        spawn_started(groups_find(manager, frame->group), frame->node, value);
+        spawn_started(manager, task_groups_find(manager->groups, frame->group), frame->node, value);
         break;
     case FRAME_ASK:
         task_requests_take(manager, frame, value);

@@ -13,25 +13,15 @@
 
 /* ---- how many ---- */
 
-static uint32_t planned_on(const struct manager *manager, uint32_t node)
-{
-    uint32_t count = 0;
-    for (const struct group *group = manager->groups; group; group = group->next)
-        for (uint32_t i = 0; i < group->nnodes; i++)
-            if (group->tree_node[i] == node && idset_has(group->pending, node))
-                count += group->node_tasks[i];
-    return count;
-}
-
 /* Of agents that have not answered yet, what they were to start. */
 static uint32_t count_running(const struct manager *manager)
 {
-    struct idset *pending = groups_pending(manager);
+    struct idset *pending = task_groups_pending(manager->groups);
     uint32_t count = 0;
     IDSET_FOREACH(node, pending)
     {
         uint32_t known = manager->stop.running[node];
-        count += known == UINT32_MAX ? planned_on(manager, node) : known;
+        count += known == UINT32_MAX ? task_groups_pending_on(manager->groups, node) : known;
     }
     idset_free(pending);
     return count;
@@ -129,7 +119,7 @@ void graceful_stop_signal(struct manager *manager, int number, char *before, con
     stop->before = before;
     stop->after = after;
     idset_free(stop->asked);
-    stop->asked = groups_pending(manager);
+    stop->asked = task_groups_pending(manager->groups);
     ev_timer_stop(manager->loop, &stop->answer);
     ev_timer_set(&stop->answer, ANSWER_PATIENCE, 0);
     ev_timer_start(manager->loop, &stop->answer);

@@ -4,7 +4,6 @@
  *   manager.c  its process
  *   viewer_orders.c   what the front end orders
  *   agent_frames.c  what agents report
- *   program_check.c can every node start its tasks?
  *   frame_check.c whether it can be (frame_check.h)
  *   program_start.c   from hosts that are there to a program that runs
  *   display_binding.c  what runs, as the kernel has it
@@ -23,7 +22,6 @@
  *   spawn_resources.c     where their tasks may run
  *   names.c    names that tasks publish
  *   pmi_service.c the service: what PMIx hosts ask of the program
- *   task_group.c   groups of tasks: launched, found, over
  *   graceful_stop.c     tasks that were told to end, and how long they may take
  *   program_termination.c   the end
  *   start_progress.c how a slow start goes on
@@ -48,6 +46,7 @@
 #include "launcher/program/fence.h"
 #include "launcher/program/no_pmi.h"
 #include "launcher/program/outcome.h"
+#include "launcher/program/task_group.h"
 #include "launcher/program/time_limit.h"
 #include "launcher/protocol/task_request.h"
 #include "launcher/source/node_list.h"
@@ -56,38 +55,6 @@
 #include "pmi-server/service/service.h"
 
 enum phase { PHASE_GATHER, PHASE_RUN, PHASE_END };
-
-/* Tasks that were launched together: the first, by the command line, has number 0. */
-struct group {
-    struct manager *manager;
-    struct group *next; /* younger */
-    uint32_t number;
-    uint32_t first_rank, ntasks; /* of the program's ranks */
-    struct spec *spec;           /* of one that was added; NULL: the program's */
-    struct taskmap *map;
-    uint32_t nnodes;
-    uint32_t *tree_node;  /* [nnodes] by node id */
-    uint32_t *node_tasks; /* [nnodes] */
-    struct rset *claim;   /* what its tasks use */
-    struct idset *nodes;  /* of the tree, that heard of the launch */
-    struct fence *fence;
-    struct idset *pending;       /* nodes of the tree that have not said that they are done */
-    struct preparing *preparing; /* some node has not said that it can start it; NULL: all have */
-    struct adding *adding;       /* not all of its tasks have been started; NULL: they have */
-    bool failed;                 /* nor will they be, and how the others end is of no interest */
-};
-
-struct group_plan { /* what a group is made of; all borrowed */
-    const struct spec *spec;
-    const struct layout *layout;
-    const struct layout_node *candidates; /* the layout's nodes */
-    const uint32_t *candidate_host;       /* beside them: index into nodes->list */
-    bool idle;                            /* the layout claims more than its tasks use */
-    bool spawned;
-    uint32_t spawner, spawner_rank; /* group of the task that asked, and its rank there */
-    const struct pair *preput;
-    size_t npreput;
-};
 
 struct requester { /* the task that waits for an answer */
     uint32_t node, group;
@@ -182,9 +149,9 @@ struct manager {
     struct rset *claim;
     bool gpus_hidden; /* this machine has GPUs that our own environment hides */
 
-    struct group *groups; /* that are not over, the oldest first */
-    uint32_t next_group, next_rank;
-    struct parked *parked; /* questions that wait for hosts */
+    struct task_groups *groups; /* that are not over */
+    struct spawn *spawns;       /* whose tasks have not all been started, or never will be */
+    struct parked *parked;      /* questions that wait for hosts */
     struct pmi_service *service;
     struct elsewhere *elsewhere; /* names of other programs; NULL: nobody asked */
     bool names_full;             /* which was told */
@@ -351,14 +318,22 @@ void spawn_waiting_close(struct manager *manager);
  * with a sentence: that is the answer. */
 int spawn_begin(struct manager *manager, const struct task_request *ask,
                 const struct requester *asker, struct idset *woken, struct error *err);
-/* How tasks of a group ended, by the agent's JSON: true where that is kept until all are started. */
-bool spawn_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value);
+/* Not all tasks of the group have been started, or some never will be. */
+bool spawn_is_of(const struct manager *manager, const struct task_group *group);
+/* Tasks of it were not started, and it was given up: how the others end is of no interest. */
+bool spawn_has_failed(const struct manager *manager, const struct task_group *group);
+/* How tasks of a group (or NULL) ended, by the agent's JSON: true where that is kept until all are started. */
+bool spawn_holds(struct manager *manager, const struct task_group *group, uint64_t time,
+                 uint32_t node, const json_t *value);
 /* These of the program's ranks cannot be started, and so none of the group: it is given up once all
  * its nodes have said so. */
-void spawn_refuse(struct group *group, int status, const char *text, const struct idset *ranks);
-void spawn_give_up(struct group *group);
-void spawn_started(struct group *group, uint32_t node, const json_t *value);
-void spawn_free(struct adding *adding);
+void spawn_refuse(struct manager *manager, struct task_group *group, int status, const char *text,
+                  const struct idset *ranks);
+void spawn_give_up(struct manager *manager, struct task_group *group);
+void spawn_started(struct manager *manager, struct task_group *group, uint32_t node,
+                   const json_t *value);
+void spawn_forget(struct manager *manager, const struct task_group *group); /* it is over */
+void spawn_close(struct manager *manager);
 
 /* spawn_hosts.c: hosts that are the run's and have no agent yet */
 /* Start agents on those that tasks like these are likely to need, and add them to *woken, which has
@@ -381,9 +356,6 @@ struct rset *spawn_resources_unused(const struct manager *manager);
 struct spawn_resources *spawn_resources_find(struct manager *manager, const struct spec *spec,
                                              struct hostlist *const *hosts, struct error *err);
 void spawn_resources_free(struct spawn_resources *room);
-/* What the program holds: what was claimed for its first group, and what its groups use. Caller
- * frees. */
-struct rset *spawn_resources_held(const struct manager *manager);
 /* Hold this as well. As entry_claim(). */
 int spawn_resources_claim(struct manager *manager, const struct rset *more, struct error *err);
 /* A group that used this is over. Where the instance's lock is another's, it is tried again. */
@@ -404,41 +376,26 @@ void pmi_services_close(struct manager *manager);
 void pmi_services_take(struct manager *manager, const struct frame *frame);
 char *pmi_services_job(const struct manager *manager, uint32_t group); /* its name; caller frees */
 /* It is about to be launched. */
-void pmi_services_add(const struct group *group, const struct group_plan *plan);
-void pmi_services_remove(const struct group *group);                        /* it is over */
+void pmi_services_add(struct manager *manager, const struct task_group *group,
+                      const struct task_group_plan *plan);
+void pmi_services_remove(struct manager *manager, const struct task_group *group); /* it is over */
 void pmi_services_lost(struct manager *manager, const struct idset *nodes); /* it is the end */
 /* A task wrote something: for tools that want it. */
 void pmi_services_output(struct manager *manager, const struct frame *frame);
-
-/* task_group.c */
-struct group *groups_start(struct manager *manager, const struct group_plan *plan);
-struct rset *
-groups_claim(const struct group_plan *plan); /* what its tasks will use; caller frees */
-struct group *groups_find(const struct manager *manager, uint32_t number); /* or NULL */
-/* Where these of the program's ranks are, as nodes of the tree; caller frees. */
-struct idset *groups_nodes_of(const struct group *group, const struct idset *ranks);
-void groups_send(struct group *group, const struct frame *frame); /* to its agents, as its own */
-struct idset *groups_pending(const struct manager *manager);      /* of all of them; caller frees */
-/* These nodes have nothing left of it. */
-void groups_without(struct group *group, const struct idset *nodes);
-void groups_drop(struct group *group); /* and take it out of the manager's */
-
-/* program_check.c: nothing is there for a group of one node, which needs nobody's word */
-void program_check_open(struct group *group);
-void program_check_close(struct group *group);
-void program_check_take(struct manager *manager, const struct frame *frame, const json_t *value);
 
 /* display_binding.c */
 void display_binding_open(struct manager *manager);
 void display_binding_take(struct manager *manager, const struct frame *frame, const json_t *value);
 
 /* program_start.c */
+extern const struct task_groups_ops program_groups_ops;
+struct task_group *program_start_group(struct manager *manager, const struct task_group_plan *plan);
 void program_start_begin(struct manager *manager);
 void program_start_settled(struct manager *manager); /* some host is up, or has failed */
 
 /* agent_frames.c */
 /* Ranks of a group (NULL: it is over) ended badly, by an agent's JSON. */
-void agent_frames_ended(struct manager *manager, const struct group *group, uint64_t time,
+void agent_frames_ended(struct manager *manager, const struct task_group *group, uint64_t time,
                         uint32_t node, const json_t *value);
 
 /* agent_frames.c and viewer_orders.c: what comes from the agents, and from the front end */

@@ -31,8 +31,8 @@ static void warm_pmix(void *owner)
 static void manager_close(struct manager *manager)
 {
     tree_free(manager->tree);
-    while (manager->groups)
-        groups_drop(manager->groups);
+    spawn_close(manager);
+    task_groups_free(manager->groups);
     pmi_services_close(manager);
     graceful_stop_close(manager);
     time_limit_free(manager->limit);
@@ -73,6 +73,7 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     manager.local = local_topology_new(spec->dry_run ? NULL : warm_pmix, &manager);
     manager.tree =
         tree_new(manager.loop, host_bootstrap_command(manager.way), &agent_frames_ops, &manager);
+    manager.groups = task_groups_new(manager.tree, &program_groups_ops, &manager);
     pmi_services_open(&manager);
     termination_open(&manager);
     program_start_begin(&manager);

@@ -424,14 +424,16 @@ void plan_show_found(struct manager *manager)
 
 void plan_launch(struct manager *manager)
 {
-    struct group_plan plan = {.spec = manager->spec,
-                              .layout = manager->layout,
-                              .candidates = manager->candidates,
-                              .candidate_host = manager->candidate_host,
-                              .idle = manager->grant};
-    struct group *group = groups_start(manager, &plan);
+    struct task_group_plan plan = {.spec = manager->spec,
+                                   .layout = manager->layout,
+                                   .candidates = manager->candidates,
+                                   .candidate_host = manager->candidate_host,
+                                   .idle = manager->grant};
+    task_groups_set_claim(manager->groups, manager->claim);
+    const struct task_group *group = program_start_group(manager, &plan);
     manager->input_nodes =
-        launch_input_nodes(manager->spec, group->map, group->tree_node, group->nnodes);
+        launch_input_nodes(manager->spec, task_group_map(group), task_group_tree_nodes(group),
+                           task_group_nnodes(group));
 }
 
 void plan_close(struct manager *manager)

@@ -16,7 +16,7 @@ static void pmi_service_tell(void *arg, uint32_t node, const void *bytes, size_t
 static void facts(void *arg, struct program_facts *facts)
 {
     struct manager *manager = arg;
-    struct rset *held = spawn_resources_held(manager);
+    struct rset *held = task_groups_held(manager->groups);
     struct buf names = BUF_INIT;
     facts->left = time_limit_left(manager->limit);
     for (size_t i = 0; i < held->nnodes; i++) {
@@ -59,20 +59,22 @@ char *pmi_services_job(const struct manager *manager, uint32_t group)
                             entry_id(manager->entry), group);
 }
 
-void pmi_services_add(const struct group *group, const struct group_plan *plan)
+void pmi_services_add(struct manager *manager, const struct task_group *group,
+                      const struct task_group_plan *plan)
 {
-    const struct manager *manager = group->manager;
     const struct spec_part *part = &plan->spec->parts[0];
-    char *name = pmi_services_job(manager, group->number);
+    const uint32_t *nodes = task_group_tree_nodes(group);
+    uint32_t nnodes = task_group_nnodes(group);
+    char *name = pmi_services_job(manager, task_group_number(group));
     char *spawner = plan->spawned ? pmi_services_job(manager, plan->spawner) : NULL;
     uint32_t *sizes = launch_part_sizes(plan->layout, plan->spec->nparts);
     struct namespace_app *apps = namespace_apps_of_spec(plan->spec, sizes);
-    const char **hosts = mem_array(group->nnodes, sizeof(*hosts));
-    for (uint32_t i = 0; i < group->nnodes; i++)
-        hosts[i] = host_names(manager->hosts)[group->tree_node[i]];
+    const char **hosts = mem_array(nnodes, sizeof(*hosts));
+    for (uint32_t i = 0; i < nnodes; i++)
+        hosts[i] = host_names(manager->hosts)[nodes[i]];
     struct namespace_facts job = {.name = name,
-                                  .map = group->map,
-                                  .node = group->tree_node,
+                                  .map = task_group_map(group),
+                                  .node = nodes,
                                   .hosts = hosts,
                                   .spawner = spawner,
                                   .spawner_rank = plan->spawner_rank,
@@ -90,23 +92,23 @@ void pmi_services_add(const struct group *group, const struct group_plan *plan)
     free(name);
 }
 
-void pmi_services_remove(const struct group *group)
+void pmi_services_remove(struct manager *manager, const struct task_group *group)
 {
-    char *name = pmi_services_job(group->manager, group->number);
-    if (group->manager->service)
-        pmi_service_remove(group->manager->service, name);
+    char *name = pmi_services_job(manager, task_group_number(group));
+    if (manager->service)
+        pmi_service_remove(manager->service, name);
     free(name);
 }
 
 void pmi_services_output(struct manager *manager, const struct frame *frame)
 {
-    const struct group *group = manager->service && pmi_service_is_pulled(manager->service)
-                                    ? groups_find(manager, frame->group)
-                                    : NULL;
-    if (!group || frame->rank < group->first_rank)
+    const struct task_group *group = manager->service && pmi_service_is_pulled(manager->service)
+                                         ? task_groups_find(manager->groups, frame->group)
+                                         : NULL;
+    if (!group || frame->rank < task_group_first_rank(group))
         return;
     char *name = pmi_services_job(manager, frame->group);
-    pmi_service_output(manager->service, name, frame->rank - group->first_rank,
+    pmi_service_output(manager->service, name, frame->rank - task_group_first_rank(group),
                        frame->flags & FRAME_STDERR ? CHANNEL_STDERR : CHANNEL_STDOUT, frame->bytes,
                        frame->len);
     free(name);

@@ -6,6 +6,58 @@
 #include "base/mem.h"
 #include "launcher/manager/internal.h"
 
+/* ---- groups ---- */
+
+static void on_group_added(void *owner, struct task_group *group,
+                           const struct task_group_plan *plan)
+{
+    pmi_services_add(owner, group, plan);
+}
+
+static void on_group_mapped(void *owner, const json_t *table)
+{
+    struct manager *manager = owner;
+    if (manager->front)
+        link_send_json(manager->front, FRAME_MAPPED, 0, 0, table);
+}
+
+static void on_group_refused(void *owner, struct task_group *group, uint64_t time, int status,
+                             const char *text, const struct idset *ranks)
+{
+    struct manager *manager = owner;
+    struct idset *nodes = task_group_nodes_of(group, ranks);
+    if (spawn_is_of(manager, group))
+        spawn_refuse(manager, group, status, text, ranks);
+    else
+        outcome_task_ended(manager->outcome, time, "start", status, text, ranks, nodes);
+    idset_free(nodes);
+}
+
+static void on_group_unstartable(void *owner, struct task_group *group)
+{
+    struct manager *manager = owner;
+    if (spawn_is_of(manager, group))
+        spawn_give_up(manager, group);
+    else
+        termination_terminate(manager, 0);
+}
+
+const struct task_groups_ops program_groups_ops = {on_group_added, on_group_mapped,
+                                                   on_group_refused, on_group_unstartable};
+
+struct task_group *program_start_group(struct manager *manager, const struct task_group_plan *plan)
+{
+    struct task_group_origin origin = {
+        .program = entry_id(manager->entry),
+        .instance = instance_path(manager->instance),
+        .instance_id = manager->family ? manager->family : instance_id(manager->instance),
+        .enclosing = manager->enclosing,
+        .hosts = host_names(manager->hosts)};
+    return task_group_start(manager->groups, plan, &origin);
+}
+
+/* ---- the start ---- */
+
 static void program_start_run(struct manager *manager)
 {
     manager->phase = PHASE_RUN;

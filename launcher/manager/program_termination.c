@@ -45,29 +45,30 @@ void termination_terminate(struct manager *manager, double grace)
 }
 
 /* What it alone used is free again. */
-static void group_over(struct manager *manager, struct group *group)
+static void group_over(struct manager *manager, struct task_group *group)
 {
-    struct rset *claim = rset_copy(group->claim);
-    if (group->number)
-        viewer_say(manager, "group %u: all its tasks have ended", group->number);
-    pmi_services_remove(group);
-    groups_drop(group);
-    if (manager->groups)
-        spawn_resources_give_back(manager, claim);
-    rset_free(claim);
+    struct rset *used = rset_copy(task_group_used(group));
+    if (task_group_number(group))
+        viewer_say(manager, "group %u: all its tasks have ended", task_group_number(group));
+    pmi_services_remove(manager, group);
+    spawn_forget(manager, group);
+    task_group_drop(group);
+    if (task_groups_first(manager->groups))
+        spawn_resources_give_back(manager, used);
+    rset_free(used);
 }
 
 void termination_check(struct manager *manager)
 {
-    struct group *next;
+    struct task_group *next;
     if (manager->phase != PHASE_RUN)
         return;
-    for (struct group *group = manager->groups; group; group = next) {
-        next = group->next;
-        if (idset_empty(group->pending))
+    for (struct task_group *group = task_groups_first(manager->groups); group; group = next) {
+        next = task_group_next(group);
+        if (idset_empty(task_group_pending(group)))
             group_over(manager, group);
     }
-    if (manager->groups)
+    if (task_groups_first(manager->groups))
         return;
     viewer_say(manager, "all tasks have ended, and nothing of them is left");
     termination_end(manager);
@@ -78,7 +79,7 @@ void termination_check(struct manager *manager)
 static void program_termination_give_up(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager *manager = timer->data;
-    struct idset *pending = groups_pending(manager);
+    struct idset *pending = task_groups_pending(manager->groups);
     (void)loop;
     (void)events;
     IDSET_FOREACH(node, pending)

@@ -13,21 +13,32 @@
 
 #define ADDING_TRIES 100 /* races for the same cores that may be lost before it is given up */
 
-struct adding { /* from the launch of a group until all its agents have said what became of it */
+struct
+    spawn { /* from the launch of a group until all its agents have said what became of it; after a
+                  failure, until it is over */
+    struct spawn *next;
+    struct task_group *group;
     struct requester asker;
     struct idset *starting;    /* nodes that have not said so */
     struct task_answer answer; /* its refusal is the first reason why some task was not started */
+    bool failed;               /* which was answered */
     json_t *ends; /* told meanwhile, and told on if all have started: [time, node, value] */
 };
 
-void spawn_free(struct adding *adding)
+static void spawn_free(struct spawn *spawn)
 {
-    if (!adding)
-        return;
-    idset_free(adding->starting);
-    json_decref(adding->ends);
-    task_answer_clear(&adding->answer);
-    free(adding);
+    idset_free(spawn->starting);
+    json_decref(spawn->ends);
+    task_answer_clear(&spawn->answer);
+    free(spawn);
+}
+
+static struct spawn *spawn_find(const struct manager *manager, const struct task_group *group)
+{
+    struct spawn *spawn = manager->spawns;
+    while (spawn && spawn->group != group)
+        spawn = spawn->next;
+    return spawn;
 }
 
 /* ---- where ---- */
@@ -86,23 +97,27 @@ static void spawn_add_group(struct manager *manager, struct spawn_spec *blocks,
                             const struct spawn_resources *room, const struct task_request *ask,
                             const struct requester *asker)
 {
-    struct group_plan plan = {.spec = blocks->spec,
-                              .layout = room->layout,
-                              .candidates = room->candidates,
-                              .candidate_host = room->candidate_host,
-                              .spawned = true,
-                              .spawner = asker->group,
-                              .spawner_rank = asker->rank,
-                              .preput = ask->preput,
-                              .npreput = ask->npreput};
-    struct group *group = groups_start(manager, &plan);
-    group->spec = blocks->spec;
+    struct task_group_plan plan = {.spec = blocks->spec,
+                                   .layout = room->layout,
+                                   .candidates = room->candidates,
+                                   .candidate_host = room->candidate_host,
+                                   .spawned = true,
+                                   .spawner = asker->group,
+                                   .spawner_rank = asker->rank,
+                                   .preput = ask->preput,
+                                   .npreput = ask->npreput};
+    struct task_group *group = program_start_group(manager, &plan);
+    task_group_set_spec(group, blocks->spec);
     blocks->spec = NULL;
-    group->adding = mem_alloc(sizeof(*group->adding));
-    group->adding->asker = *asker;
-    group->adding->starting = idset_copy(group->nodes);
-    viewer_say(manager, "group %u: ranks %u-%u on %u node%s%s", group->number, group->first_rank,
-               group->first_rank + group->ntasks - 1, group->nnodes, group->nnodes > 1 ? "s" : "",
+    struct spawn *spawn = mem_alloc(sizeof(*spawn));
+    *spawn = (struct spawn){.next = manager->spawns,
+                            .group = group,
+                            .asker = *asker,
+                            .starting = idset_copy(task_group_nodes(group))};
+    manager->spawns = spawn;
+    uint32_t first = task_group_first_rank(group), nnodes = task_group_nnodes(group);
+    viewer_say(manager, "group %u: ranks %u-%u on %u node%s%s", task_group_number(group), first,
+               first + task_group_ntasks(group) - 1, nnodes, nnodes > 1 ? "s" : "",
                room->shared    ? ", on cores that the program uses already"
                : room->crowded ? ", on fewer cores than they ask for"
                                : "");
@@ -133,8 +148,8 @@ static struct spawn_resources *claim_room(struct manager *manager, const struct 
             spawn_hosts_explain(manager, woken, err);
             return NULL;
         }
-        struct group_plan plan = {.layout = room->layout, .candidates = room->candidates};
-        struct rset *claim = groups_claim(&plan);
+        struct task_group_plan plan = {.layout = room->layout, .candidates = room->candidates};
+        struct rset *claim = task_group_claim_of(&plan);
         int lost = spawn_resources_claim(manager, claim, err);
         rset_free(claim);
         if (lost == 0)
@@ -161,7 +176,7 @@ static int spawn_add(struct manager *manager, struct spawn_spec *blocks,
     }
     struct spawn_resources *room = claim_room(manager, blocks->spec, hosts, woken, err);
     bool waits = !room && (!err->text || lock_is_busy(manager));
-    if (room && room->layout->ntasks <= INT32_MAX - manager->next_rank)
+    if (room && room->layout->ntasks <= INT32_MAX - task_groups_ranks(manager->groups))
         spawn_add_group(manager, blocks, room, ask, asker);
     else if (room)
         error_set(err, "the program has no ranks left");
@@ -173,12 +188,13 @@ static int spawn_add(struct manager *manager, struct spawn_spec *blocks,
 int spawn_begin(struct manager *manager, const struct task_request *ask,
                 const struct requester *asker, struct idset *woken, struct error *err)
 {
-    struct group *group = groups_find(manager, asker->group);
+    const struct task_group *group = task_groups_find(manager->groups, asker->group);
     struct spawn_spec blocks;
     if (manager->terminating || !group)
         return error_set(err, "the program is ending");
     error_clear(err);
-    if (spawn_spec_make(&blocks, group->spec ? group->spec : manager->spec, ask, err) < 0) {
+    const struct spec *base = task_group_spec(group);
+    if (spawn_spec_make(&blocks, base ? base : manager->spec, ask, err) < 0) {
         err->kind = ERROR_USAGE;
         return -1;
     }
@@ -189,52 +205,74 @@ int spawn_begin(struct manager *manager, const struct task_request *ask,
 
 /* ---- what became of it ---- */
 
-bool spawn_holds(struct group *group, uint64_t time, uint32_t node, const json_t *value)
+bool spawn_is_of(const struct manager *manager, const struct task_group *group)
 {
-    struct adding *adding = group ? group->adding : NULL;
-    if (!adding)
-        return group && group->failed;
-    if (!adding->ends)
-        adding->ends = json_array();
-    json_array_append_new(adding->ends, json_pack("[I, I, O]", (json_int_t)time, (json_int_t)node,
-                                                  (json_t *)(uintptr_t)value));
+    return spawn_find(manager, group);
+}
+
+bool spawn_has_failed(const struct manager *manager, const struct task_group *group)
+{
+    const struct spawn *spawn = spawn_find(manager, group);
+    return spawn && spawn->failed;
+}
+
+bool spawn_holds(struct manager *manager, const struct task_group *group, uint64_t time,
+                 uint32_t node, const json_t *value)
+{
+    struct spawn *spawn = spawn_find(manager, group);
+    if (!spawn || spawn->failed)
+        return spawn;
+    if (!spawn->ends)
+        spawn->ends = json_array();
+    json_array_append_new(spawn->ends, json_pack("[I, I, O]", (json_int_t)time, (json_int_t)node,
+                                                 (json_t *)(uintptr_t)value));
     return true;
 }
 
-static void spawn_finish(struct group *group)
+static struct spawn *spawn_take_out(struct manager *manager, const struct task_group *group)
 {
-    struct manager *manager = group->manager;
-    struct adding *adding = group->adding;
-    group->adding = NULL;
-    group->failed = adding->answer.refusal;
-    adding->answer.group = group->number;
-    task_requests_answer(manager, &adding->asker, &adding->answer);
-    size_t i;
-    json_t *end;
-    if (group->failed) {
-        struct frame frame = {.type = FRAME_TERMINATE};
-        if (adding->asker.aloud)
-            task_requests_refused(manager, &adding->asker, adding->answer.refusal);
-        else
-            viewer_say(manager, "group %u: not started: %s", group->number, adding->answer.refusal);
-        groups_send(group, &frame);
-    } else {
-        json_array_foreach(adding->ends, i, end) agent_frames_ended(
-            manager, group, (uint64_t)json_integer_value(json_array_get(end, 0)),
-            (uint32_t)json_integer_value(json_array_get(end, 1)), json_array_get(end, 2));
-    }
-    spawn_free(adding);
+    struct spawn **at = &manager->spawns;
+    while (*at && (*at)->group != group)
+        at = &(*at)->next;
+    struct spawn *spawn = *at;
+    if (spawn)
+        *at = spawn->next;
+    return spawn;
 }
 
-void spawn_refuse(struct group *group, int status, const char *text, const struct idset *said)
+/* All its agents have said what became of it. */
+static void spawn_finish(struct manager *manager, struct spawn *spawn)
 {
-    struct task_answer *answer = &group->adding->answer;
-    struct idset *ranks = idset_new();
-    IDSET_FOREACH(rank, said)
-    {
-        if (rank >= group->first_rank && rank - group->first_rank < group->ntasks)
-            idset_add(ranks, rank - group->first_rank);
+    struct task_group *group = spawn->group;
+    size_t i;
+    json_t *end;
+    spawn->failed = spawn->answer.refusal;
+    spawn->answer.group = task_group_number(group);
+    if (!spawn->failed)
+        spawn_take_out(manager, group);
+    task_requests_answer(manager, &spawn->asker, &spawn->answer);
+    if (spawn->failed) {
+        struct frame frame = {.type = FRAME_TERMINATE};
+        if (spawn->asker.aloud)
+            task_requests_refused(manager, &spawn->asker, spawn->answer.refusal);
+        else
+            viewer_say(manager, "group %u: not started: %s", task_group_number(group),
+                       spawn->answer.refusal);
+        task_group_send(group, &frame);
+        return;
     }
+    json_array_foreach(spawn->ends, i, end) agent_frames_ended(
+        manager, group, (uint64_t)json_integer_value(json_array_get(end, 0)),
+        (uint32_t)json_integer_value(json_array_get(end, 1)), json_array_get(end, 2));
+    spawn_free(spawn);
+}
+
+void spawn_refuse(struct manager *manager, struct task_group *group, int status, const char *text,
+                  const struct idset *said)
+{
+    struct spawn *spawn = spawn_find(manager, group);
+    struct task_answer *answer = &spawn->answer;
+    struct idset *ranks = task_group_own_ranks(group, said);
     if (!answer->refusal)
         answer->refusal = mem_copy_text(text);
     if (WIFEXITED(status) && WEXITSTATUS(status))
@@ -242,33 +280,44 @@ void spawn_refuse(struct group *group, int status, const char *text, const struc
     idset_free(ranks);
 }
 
-void spawn_give_up(struct group *group)
+void spawn_give_up(struct manager *manager, struct task_group *group)
 {
-    spawn_finish(group);
+    spawn_finish(manager, spawn_find(manager, group));
 }
 
-/* One of an agent's [status, text, ranks of the program]. */
-static void spawn_take_failure(struct group *group, const json_t *failure)
+void spawn_started(struct manager *manager, struct task_group *group, uint32_t node,
+                   const json_t *value)
 {
-    const char *text = json_string_value(json_array_get(failure, 1));
-    const char *set = json_string_value(json_array_get(failure, 2));
-    struct idset *ranks = set ? idset_decode(set, NULL) : idset_new();
-    if (ranks)
-        spawn_refuse(group, (int)json_integer_value(json_array_get(failure, 0)),
-                     text ? text : "it was not started", ranks);
-    idset_free(ranks);
-}
-
-void spawn_started(struct group *group, uint32_t node, const json_t *value)
-{
-    struct adding *adding = group ? group->adding : NULL;
-    if (!adding)
-        return;
+    struct spawn *spawn = group ? spawn_find(manager, group) : NULL;
     json_t *failure;
     size_t i;
+    if (!spawn || spawn->failed)
+        return;
+    /* each is an agent's [status, text, ranks of the program] */
     json_array_foreach(json_object_get(value, "failed"), i, failure)
-        spawn_take_failure(group, failure);
-    idset_remove(adding->starting, node);
-    if (idset_empty(adding->starting))
-        spawn_finish(group);
+    {
+        const char *text = json_string_value(json_array_get(failure, 1));
+        const char *set = json_string_value(json_array_get(failure, 2));
+        struct idset *ranks = set ? idset_decode(set, NULL) : idset_new();
+        if (ranks)
+            spawn_refuse(manager, group, (int)json_integer_value(json_array_get(failure, 0)),
+                         text ? text : "it was not started", ranks);
+        idset_free(ranks);
+    }
+    idset_remove(spawn->starting, node);
+    if (idset_empty(spawn->starting))
+        spawn_finish(manager, spawn);
+}
+
+void spawn_forget(struct manager *manager, const struct task_group *group)
+{
+    struct spawn *spawn = spawn_take_out(manager, group);
+    if (spawn)
+        spawn_free(spawn);
+}
+
+void spawn_close(struct manager *manager)
+{
+    while (manager->spawns)
+        spawn_forget(manager, manager->spawns->group);
 }

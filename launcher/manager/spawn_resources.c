@@ -13,28 +13,6 @@
 
 /* ---- what is held, used and free ---- */
 
-/* What the groups' tasks use, and `also`. */
-static struct rset *union_of_groups(const struct manager *manager, const struct rset *also)
-{
-    size_t count = 0;
-    for (const struct group *group = manager->groups; group; group = group->next)
-        count++;
-    const struct rset **sets = mem_array(count + 1, sizeof(*sets));
-    count = 0;
-    for (const struct group *group = manager->groups; group; group = group->next)
-        sets[count++] = group->claim;
-    if (also)
-        sets[count++] = also;
-    struct rset *all = rset_union_hosts(sets, count);
-    free(sets);
-    return all;
-}
-
-struct rset *spawn_resources_held(const struct manager *manager)
-{
-    return union_of_groups(manager, manager->claim);
-}
-
 static struct rset *both_of(const struct rset *a, const struct rset *b)
 {
     return rset_union_hosts((const struct rset *const[]){a, b}, 2);
@@ -112,7 +90,8 @@ struct rset *spawn_resources_unused(const struct manager *manager)
     struct rset *more = free_in_instance(manager, NULL);
     if (!more)
         return NULL;
-    struct rset *busy = union_of_groups(manager, NULL), *held = spawn_resources_held(manager);
+    struct rset *busy = task_groups_used(manager->groups),
+                *held = task_groups_held(manager->groups);
     struct rset *all = both_of(held, more), *unused = rset_subtract_hosts(all, busy);
     rset_free(all);
     rset_free(held);
@@ -122,16 +101,6 @@ struct rset *spawn_resources_unused(const struct manager *manager)
 }
 
 /* ---- candidates ---- */
-
-static uint32_t tasks_on(const struct manager *manager, uint32_t host)
-{
-    uint32_t count = 0;
-    for (const struct group *group = manager->groups; group; group = group->next)
-        for (uint32_t i = 0; i < group->nnodes; i++)
-            if (group->tree_node[i] == host)
-                count += group->node_tasks[i];
-    return count;
-}
 
 bool spawn_resources_host_named(const struct node *node, const struct hostlist *hosts)
 {
@@ -194,7 +163,7 @@ static void add_candidate(struct spawn_resources *room, uint32_t host,
     const struct manager *manager = room->manager;
     const struct node *node = &manager->nodes->list[host];
     uint32_t limit = shared || manager->nodes->limits_cores ? 0 : node->limit;
-    uint32_t used = limit ? tasks_on(manager, host) : 0;
+    uint32_t used = limit ? task_groups_tasks_on(manager->groups, host) : 0;
     if (used && used >= limit)
         return;
     room->candidate_host[room->ncandidates] = host;
@@ -254,8 +223,8 @@ static int try_layout(struct spawn_resources *room, struct rset *from, bool shar
 
 static int try_idle(struct spawn_resources *room, struct error *err)
 {
-    struct rset *held = spawn_resources_held(room->manager),
-                *busy = union_of_groups(room->manager, NULL);
+    struct rset *held = task_groups_held(room->manager->groups),
+                *busy = task_groups_used(room->manager->groups);
     struct rset *idle = rset_subtract_hosts(held, busy);
     rset_free(busy);
     rset_free(held);
@@ -270,13 +239,13 @@ static int try_unused(struct spawn_resources *room, struct error *err)
 
 static int try_shared(struct spawn_resources *room, struct error *err)
 {
-    return try_layout(room, spawn_resources_held(room->manager), true, err);
+    return try_layout(room, task_groups_held(room->manager->groups), true, err);
 }
 
 /* Hosts that were named may have something free, but too little, and nothing of the program. */
 static int try_crowded(struct spawn_resources *room, struct error *err)
 {
-    struct rset *held = spawn_resources_held(room->manager),
+    struct rset *held = task_groups_held(room->manager->groups),
                 *unused = spawn_resources_unused(room->manager);
     struct rset *all = unused ? both_of(held, unused) : NULL;
     rset_free(unused);
@@ -334,7 +303,7 @@ static bool is_within(const struct rset *inner, const struct rset *outer)
 
 int spawn_resources_claim(struct manager *manager, const struct rset *more, struct error *err)
 {
-    struct rset *held = spawn_resources_held(manager);
+    struct rset *held = task_groups_held(manager->groups);
     int lost = 0;
     if (!manager->spec->overlap && !is_within(more, held)) {
         struct rset *all = both_of(held, more);
@@ -366,14 +335,14 @@ static void on_give_back(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop, (void)events;
     if (manager->phase != PHASE_RUN) /* it goes with the program */
         return;
-    struct rset *held = spawn_resources_held(manager);
+    struct rset *held = task_groups_held(manager->groups);
     give_back(manager, held);
     rset_free(held);
 }
 
 void spawn_resources_give_back(struct manager *manager, const struct rset *less)
 {
-    struct rset *held = spawn_resources_held(manager);
+    struct rset *held = task_groups_held(manager->groups);
     if (!manager->spec->overlap && !is_within(less, held))
         give_back(manager, held);
     rset_free(held);

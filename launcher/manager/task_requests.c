@@ -54,16 +54,11 @@ static int unpublish(struct manager *manager, uint32_t group, const struct task_
 static int dead(struct manager *manager, uint32_t group, const struct task_request *ask,
                 struct task_answer *answer, struct error *err)
 {
-    const struct group *of = groups_find(manager, group);
+    const struct task_group *of = task_groups_find(manager->groups, group);
     (void)ask;
     if (!of)
         return error_set(err, "its group is over");
-    answer->dead = idset_new();
-    IDSET_FOREACH(rank, outcome_dead(manager->outcome))
-    {
-        if (rank >= of->first_rank && rank - of->first_rank < of->ntasks)
-            idset_add(answer->dead, rank - of->first_rank);
-    }
+    answer->dead = task_group_own_ranks(of, outcome_dead(manager->outcome));
     return 0;
 }
 
@@ -79,10 +74,11 @@ static int (*const at_once[TASK_REQUEST_NKINDS])(struct manager *, uint32_t,
 static void note_full(struct manager *manager, const struct requester *asker,
                       const struct error *err)
 {
-    const struct group *group = groups_find(manager, asker->group);
+    const struct task_group *group = task_groups_find(manager->groups, asker->group);
     if (manager->names_full || !group)
         return;
-    char *line = mem_format("rank %u: PMI: %s", group->first_rank + asker->rank, error_text(err));
+    char *line =
+        mem_format("rank %u: PMI: %s", task_group_first_rank(group) + asker->rank, error_text(err));
     viewer_note(manager, line);
     manager->names_full = true;
     free(line);

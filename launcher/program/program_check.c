@@ -1,0 +1,108 @@
+/* Whether every node of a group can start its tasks, before any task is started. */
+#include "launcher/program/program_check.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "base/mem.h"
+#include "launcher/linkage/mpi_library.h"
+#include "launcher/tree/link.h"
+
+struct program_check {
+    const struct program_check_ops *ops;
+    void *owner;
+    const struct spec *spec;
+    uint32_t first_rank, ntasks;
+    struct idset *nodes; /* of the tree, that have not answered */
+    uint64_t time;       /* of the first refusal: they are reported as one */
+    bool refused;
+    int parts[MPI_FAMILIES]; /* that speak PMI with an MPI of this family; -1: none */
+};
+
+struct program_check *program_check_new(const struct idset *nodes, const struct spec *spec,
+                                        uint32_t first_rank, uint32_t ntasks,
+                                        const struct program_check_ops *ops, void *owner)
+{
+    struct program_check *check = mem_alloc(sizeof(*check));
+    *check = (struct program_check){.ops = ops,
+                                    .owner = owner,
+                                    .spec = spec,
+                                    .first_rank = first_rank,
+                                    .ntasks = ntasks,
+                                    .nodes = idset_copy(nodes)};
+    for (int i = 0; i < MPI_FAMILIES; i++)
+        check->parts[i] = -1;
+    return check;
+}
+
+void program_check_free(struct program_check *check)
+{
+    if (!check)
+        return;
+    idset_free(check->nodes);
+    free(check);
+}
+
+static void program_check_refuse(struct program_check *check, int status, const char *text,
+                                 const struct idset *ranks)
+{
+    if (!check->refused)
+        check->time = link_clock();
+    check->refused = true;
+    check->ops->refused(check->owner, check->time, status, text, ranks);
+}
+
+/* An agent's [status, text, ranks of the program]. */
+static void program_check_on_failure(struct program_check *check, const json_t *failure)
+{
+    const char *text = json_string_value(json_array_get(failure, 1));
+    const char *set = json_string_value(json_array_get(failure, 2));
+    struct idset *ranks = set ? idset_decode(set, NULL) : NULL;
+    if (text && ranks)
+        program_check_refuse(check, (int)json_integer_value(json_array_get(failure, 0)), text,
+                             ranks);
+    idset_free(ranks);
+}
+
+/* An agent's [family, part]. */
+static void program_check_on_mpi(struct program_check *check, const json_t *mpi)
+{
+    json_int_t family = json_integer_value(json_array_get(mpi, 0));
+    if (family > MPI_FAMILY_UNKNOWN && family < MPI_FAMILIES)
+        check->parts[family] = (int)json_integer_value(json_array_get(mpi, 1));
+}
+
+static const char *program_check_program_of(const struct program_check *check, int part)
+{
+    const struct spec *spec = check->spec;
+    return part >= 0 && (size_t)part < spec->nparts ? spec->parts[part].argv[0] : NULL;
+}
+
+static void program_check_mpis(struct program_check *check)
+{
+    const char *mpich = program_check_program_of(check, check->parts[MPI_FAMILY_MPICH]);
+    const char *open_mpi = program_check_program_of(check, check->parts[MPI_FAMILY_OPEN_MPI]);
+    if (!mpich || !open_mpi)
+        return;
+    char *text = mpi_library_mixed(mpich, open_mpi);
+    struct idset *ranks = idset_new();
+    idset_add_range(ranks, check->first_rank, check->first_rank + check->ntasks - 1);
+    program_check_refuse(check, W_EXITCODE(1, 0), text, ranks);
+    idset_free(ranks);
+    free(text);
+}
+
+void program_check_answer(struct program_check *check, uint32_t node, const json_t *value)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(value, "failed"), i, item)
+        program_check_on_failure(check, item);
+    json_array_foreach(json_object_get(value, "mpis"), i, item) program_check_on_mpi(check, item);
+    idset_remove(check->nodes, node);
+    if (!idset_empty(check->nodes))
+        return;
+    if (!check->refused)
+        program_check_mpis(check);
+    check->ops->done(check->owner, check->refused);
+}
