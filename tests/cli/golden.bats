@@ -52,7 +52,7 @@ command_lines() {
 @test "every option of tprun, topic of help and method of tpres is in a recorded command line" {
     local name missing=0
     command_lines >lines
-    for name in $(sed -n 's/^    \(LATER(\|{\)"\([a-z-]*\)".*/\2/p' "$ROOT/launcher/cli/option_table.c"); do
+    for name in $(sed -n 's/^    \(LATER(\|{\)"\([a-z-]*\)".*/\2/p' "$ROOT/launcher/options/option_table.c"); do
         grep -q -e " --\?$name\([ =]\|\$\)" lines || { echo "in no command line: --$name"; missing=1; }
     done
     for name in $("$TPRUN" --help nosuch 2>&1 | sed -n 's/.*the topics are //p' | sed 's/,\| and / /g'); do
