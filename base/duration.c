@@ -17,8 +17,8 @@ static const struct fsd_unit {
 
 static int fsd_bad(const char *text, struct error *err)
 {
-    return error_set(err, "\"%s\" is not a duration: a number with ms, s, m, h or d, or inf, is",
-                     text);
+    return error_set(
+        err, "\"%s\" is not a duration (expected a number with ms, s, m, h or d, or inf)", text);
 }
 
 int duration_decode(const char *text, double *seconds, struct error *err)

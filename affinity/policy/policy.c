@@ -35,7 +35,7 @@ static int map_add(struct policy *policy, const char *map, size_t at, enum topo_
 {
     if (has_loop(policy, level)) {
         char why[80];
-        snprintf(why, sizeof(why), "%s (character %zu) is named twice; each level stands once",
+        snprintf(why, sizeof(why), "%s (character %zu) is named twice: name each level once",
                  policy_letter(level), at + 1);
         return policy_error_map_string(map, at, why, err);
     }
@@ -59,9 +59,9 @@ static int map_parse_string(struct policy *policy, const char *map, struct error
     if (node && thread)
         return 0;
     return policy_error_map_string(map, strlen(map),
-                                   node     ? "a map string names n and h, and h is missing"
-                                   : thread ? "a map string names n and h, and n is missing"
-                                            : "a map string names n and h, and both are missing",
+                                   node     ? "h is missing: a map string must name n and h"
+                                   : thread ? "n is missing: a map string must name n and h"
+                                            : "n and h are missing: a map string must name both",
                                    err);
 }
 
@@ -80,7 +80,8 @@ static int map_parse(struct policy *policy, const char *map, struct error *err)
     enum topo_level word = policy_take_word(map, span ? len - tail : len);
     if (word == TOPO_NLEVELS) {
         if (len == 0)
-            return error_usage(err, "--map-by is empty; a word such as numa, or a map string");
+            return error_usage(err,
+                               "--map-by is empty: expected a word such as numa, or a map string");
         return map_parse_string(policy, map, err);
     }
     policy->map_word = word;
@@ -106,17 +107,17 @@ static int bind_parse_string(struct policy *policy, const char *bind, struct err
     size_t digits, letter;
     policy->bind_count = take_count(bind, &digits);
     if (digits == 0)
-        return policy_error_bind(bind, 0, "no such width", err);
+        return policy_error_bind(bind, 0, "unknown width", err);
     if (policy->bind_count == 0)
-        return policy_error_bind(bind, 0, "the count is out of range", err);
+        return policy_error_bind(bind, 0, "count out of range", err);
     policy->bind_level = policy_take_letter(bind + digits, &letter);
     if (letter == 0)
-        return policy_error_bind(bind, digits, "what follows the count is no level letter", err);
+        return policy_error_bind(bind, digits, "unknown level letter after the count", err);
     if (bind[digits + letter])
-        return policy_error_bind(bind, digits + letter, "one level letter only follows the count",
-                                 err);
+        return policy_error_bind(bind, digits + letter,
+                                 "only one level letter can follow the count", err);
     if (policy->bind_level == TOPO_NODE && policy->bind_count > 1)
-        return policy_error_bind(bind, 0, "a task runs on one node", err);
+        return policy_error_bind(bind, 0, "a task runs on only one node", err);
     return 0;
 }
 
@@ -164,19 +165,18 @@ static int limit_parse_one(struct policy *policy, const char *mppr, size_t *at, 
     size_t len;
     struct policy_limit limit = {take_count(mppr + *at, &len), TOPO_NLEVELS};
     if (limit.count == 0)
-        return policy_error_limits(mppr, *at, len ? "count out of range" : "a count is missing",
-                                   err);
+        return policy_error_limits(mppr, *at, len ? "count out of range" : "missing count", err);
     *at += len;
     if (mppr[*at] != ':')
-        return policy_error_limits(mppr, *at, "a colon is missing", err);
+        return policy_error_limits(mppr, *at, "missing colon", err);
     *at += 1;
     limit.level = policy_take_letter(mppr + *at, &len);
     if (len == 0 || isalnum((unsigned char)mppr[*at + len]))
-        return policy_error_limits(mppr, *at, "no level letter", err);
+        return policy_error_limits(mppr, *at, "unknown level letter", err);
     if (mppr[*at + len] && mppr[*at + len] != ',')
-        return policy_error_limits(mppr, *at + len, "a comma has to stand between limits", err);
+        return policy_error_limits(mppr, *at + len, "expected a comma between limits", err);
     if (policy_has_limit(policy, limit.level))
-        return policy_error_limits(mppr, *at, "a level limited twice", err);
+        return policy_error_limits(mppr, *at, "level limited twice", err);
     policy->limits[policy->nlimits++] = limit;
     *at += len;
     return 0;

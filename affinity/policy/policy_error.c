@@ -79,12 +79,12 @@ static bool add_modified(struct buf *out, const char *map)
     size_t len = strcspn(word, ":,");
     bool known = is_level_word(word, len);
     if (per && (!digits || !known))
-        buf_add_text(out, "no such word; write --per N:LEVEL, such as --per 2:socket");
+        buf_add_text(out, "unknown word; write --per N:LEVEL, such as --per 2:socket");
     else if (per)
-        buf_printf(out, "no such word; write --per %.*s:%.*s --order sequential", (int)digits,
+        buf_printf(out, "unknown word; write --per %.*s:%.*s --order sequential", (int)digits,
                    map + 4, (int)len, word);
     else if (known && ncores)
-        buf_printf(out, "no such word; write --map-by %.*s", (int)len, word);
+        buf_printf(out, "unknown word; write --map-by %.*s", (int)len, word);
     else
         return false;
     if (ncores)
@@ -102,7 +102,7 @@ static bool add_elsewhere(struct buf *out, const char *map)
     for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
         if (strncmp(map, elsewhere[i].begins, strlen(elsewhere[i].begins)) != 0)
             continue;
-        buf_printf(out, "no such word; write %s", elsewhere[i].write);
+        buf_printf(out, "unknown word; write %s", elsewhere[i].write);
         return true;
     }
     return false;
@@ -113,14 +113,14 @@ static bool add_near_map(struct buf *out, const char *map, size_t *at)
 {
     size_t word = strcspn(map, ":");
     if (map[word] && is_level_word(map, word)) {
-        buf_add_text(out, "behind a word only :span may stand");
+        buf_add_text(out, "only :span can follow a word");
         *at = word;
         return true;
     }
     const char *nearest = edit_distance_word(map_words, map, word);
     if (!nearest)
         return false;
-    buf_printf(out, "no such word; the nearest is %s (of ", nearest);
+    buf_printf(out, "unknown word; the nearest is %s (expected ", nearest);
     add_words(out, map_words);
     buf_add_text(out, ")");
     *at = 0;
@@ -136,14 +136,14 @@ int policy_error_map(const char *map, size_t at, struct error *err)
     if (add_near_map(&out, map, &at))
         return policy_error_refuse(&out, map, at, err);
     if (map[at] == 'L')
-        buf_printf(&out, "L (character %zu) has to be followed by 1, 2 or 3; ", at + 1);
+        buf_printf(&out, "L (character %zu) must be followed by 1, 2 or 3; ", at + 1);
     else
-        buf_printf(&out, "'%c' (character %zu) is no level letter; ",
+        buf_printf(&out, "'%c' (character %zu) is not a level letter; ",
                    map[at] > ' ' && map[at] <= '~' ? map[at] : '?', at + 1);
-    buf_add_text(&out, "a map string is made of ");
-    add_letters(&out);
-    buf_add_text(&out, "; the words are ");
+    buf_add_text(&out, "expected a word (");
     add_words(&out, map_words);
+    buf_add_text(&out, ") or a map string of ");
+    add_letters(&out);
     return policy_error_refuse(&out, map, at, err);
 }
 
@@ -179,13 +179,13 @@ int policy_error_bind(const char *bind, size_t at, const char *why, struct error
         return policy_error_refuse(&out, bind, (size_t)(word - bind), err);
     if (nearest)
         buf_printf(&out, "the nearest is %s; ", nearest);
-    buf_add_text(&out, "right is one of ");
+    buf_add_text(&out, "expected ");
     add_words(&out, level_words);
     if (nearest) {
         buf_add_text(&out, ", or a count and a letter, such as 2c");
         return policy_error_refuse(&out, bind, at, err);
     }
-    buf_printf(&out, ", or a count from 1 to %d and a letter, such as 1s or 2c, of ", TOPO_MAX_PUS);
+    buf_printf(&out, ", or a count from 1 to %d and a letter, such as 1s or 2c: ", TOPO_MAX_PUS);
     add_letters(&out);
     return policy_error_refuse(&out, bind, at, err);
 }
@@ -199,7 +199,7 @@ int policy_error_limits(const char *mppr, size_t at, const char *why, struct err
     if (add_letter_for(&out, mppr + at, len))
         return policy_error_refuse(&out, mppr, at, err);
     buf_printf(&out,
-               "right is none, or COUNT:LETTER[,COUNT:LETTER...], such as 1:c or 1:s,2:n, with "
+               "expected none, or COUNT:LETTER[,COUNT:LETTER...], such as 1:c or 1:s,2:n, with "
                "counts from 1 to %d and the letters ",
                TOPO_MAX_PUS);
     add_letters(&out);
@@ -211,10 +211,10 @@ int policy_error_order(const char *order, struct error *err)
     struct buf out = BUF_INIT;
     const char *nearest = edit_distance_word(order_words, order, strlen(order));
     policy_error_add_option(&out, "--order", order);
-    buf_add_text(&out, "no such order; ");
+    buf_add_text(&out, "unknown order; ");
     if (nearest)
         buf_printf(&out, "the nearest is %s; ", nearest);
-    buf_add_text(&out, "right is natural (n) or sequential (s), or as --rank-by slot (sequential) "
-                       "or any level word (natural)");
+    buf_add_text(&out, "expected natural (n) or sequential (s), or as in --rank-by: slot "
+                       "(sequential) or a level (natural)");
     return policy_error_refuse(&out, order, 0, err);
 }

@@ -23,19 +23,18 @@ static int per_parse(const struct layout_part *part, struct policy *policy, stru
     const char *beside = part->map ? "--map-by" : part->mppr ? "--mppr" : NULL;
     if (!per_decode(part->per, &policy->per_count, &policy->per_level))
         return error_usage(err,
-                           "--per %s: right is N:LEVEL, such as 2:numa, with N from 1 to %d and "
-                           "one of hwthread, core, l1cache, l2cache, l3cache, numa, socket, "
-                           "package, board, node, gpu",
+                           "--per %s: expected N:LEVEL, such as 2:numa, with N from 1 to %d and "
+                           "LEVEL hwthread, core, l1cache, l2cache, l3cache, numa, socket, "
+                           "package, board, node or gpu",
                            shown.text, TOPO_MAX_PUS);
     if (beside)
         return error_usage(err,
-                           "--per %s and %s: --per says itself how tasks are mapped and limited; "
+                           "--per %s and %s: --per already says how tasks are mapped and limited; "
                            "leave one of them out",
                            shown.text, beside);
     if (policy_is_per_gpu(policy) && part->gpus_per_task)
         return error_usage(err,
-                           "--per %s and -g %u: both say how tasks and GPUs go together; leave one "
-                           "of them out",
+                           "--per %s and -g %u: both assign GPUs to tasks; leave one of them out",
                            shown.text, part->gpus_per_task);
     return 0;
 }
@@ -50,7 +49,7 @@ static int gpu_bind_parse(const char *text, struct policy *policy, struct error 
             policy->gpu_bind = (enum policy_gpu_bind)i;
             return 0;
         }
-    return error_usage(err, "--gpu-bind %s is unknown; right is per-task, closest or none",
+    return error_usage(err, "--gpu-bind: unknown value %s (expected per-task, closest or none)",
                        excerpt(text, strlen(text)).text);
 }
 
@@ -71,8 +70,9 @@ int policy_parse_gpus(const struct layout_part *part, struct policy *policy, str
     if (part->gpu_bind && gpu_bind_parse(part->gpu_bind, policy, err) < 0)
         return -1;
     if (part->gpu_bind && policy->gpu_bind == POLICY_GPUS_OWN && !policy->gpus_per_task)
-        return error_usage(err, "--gpu-bind per-task does not say how many GPUs a task gets; -g N "
-                                "or --per 1:gpu does");
+        return error_usage(err,
+                           "--gpu-bind per-task needs the number of GPUs for each task: add -g N "
+                           "or --per 1:gpu");
     return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define RIGHT "right is \"rank N=HOST slot=LIST\" or \"RANK HOST CPUS\""
+#define RIGHT "expected \"rank N=HOST slot=LIST\" or \"RANK HOST CPUS\""
 
 /* A rank as it was read; ranks are sorted when all are there. */
 struct entry {
@@ -90,9 +90,9 @@ static int take_rank(struct reader *reader, uint32_t *rank)
         if (value < PROGRAM_MAX_TASKS)
             value = value * 10 + (uint64_t)(*reader->at - '0');
     if (reader->at == start)
-        return line_refuse(reader, start, "a rank, a number from 0 on, has to stand here; " RIGHT);
+        return line_refuse(reader, start, "missing rank, a number from 0 up; " RIGHT);
     if (value >= PROGRAM_MAX_TASKS)
-        return line_refuse(reader, start, "no program has so many ranks");
+        return line_refuse(reader, start, "the rank is larger than any program has");
     *rank = (uint32_t)value;
     return 0;
 }
@@ -134,9 +134,9 @@ static int take_host(struct reader *reader, uint32_t *host)
     const char *bare = at ? at + 1 : word;
     len -= (size_t)(bare - word);
     if (len == 0)
-        return line_refuse(reader, bare, "a host has to stand here; " RIGHT);
+        return line_refuse(reader, bare, "missing host; " RIGHT);
     if (len > HOSTLIST_MAX_NAME)
-        return line_refuse(reader, bare, "this is too long for the name of a host");
+        return line_refuse(reader, bare, "the name of the host is too long");
     memcpy(name, bare, len);
     name[len] = '\0';
     *host = add_host(reader, name);
@@ -155,7 +155,7 @@ static int check_slots(const struct reader *reader, const char *list, size_t len
         ;
     if (rc == 0)
         return 0;
-    char *text = mem_format("%s; right are cores such as 0-3,6 or *, cores of a socket such as "
+    char *text = mem_format("%s; expected cores such as 0-3,6 or *, cores of a socket such as "
                             "1:0-2, or p and OS indexes such as p8-9",
                             why);
     line_refuse(reader, list + slots.at, text);
@@ -183,13 +183,12 @@ static int take_list(struct reader *reader, struct rankfile_rank *rank)
     rank->list = rankfile_take_word(reader, &len);
     rank->len = (uint32_t)len;
     if (len == 0)
-        return line_refuse(
-            reader, rank->list,
-            rank->form == RANKFILE_SLOTS
-                ? "a list of cores has to stand here, such as 0-3 or 1:0-2; " RIGHT
-                : "OS indexes of processors have to stand here, such as 0-3; " RIGHT);
+        return line_refuse(reader, rank->list,
+                           rank->form == RANKFILE_SLOTS
+                               ? "missing list of cores, such as 0-3 or 1:0-2; " RIGHT
+                               : "missing OS indexes of processors, such as 0-3; " RIGHT);
     if (reader->at < reader->end)
-        return line_refuse(reader, reader->at, "nothing may stand behind the list; " RIGHT);
+        return line_refuse(reader, reader->at, "unexpected text after the list; " RIGHT);
     return rank->form == RANKFILE_SLOTS ? check_slots(reader, rank->list, len)
                                         : check_cpus(reader, rank->list, len);
 }
@@ -223,13 +222,13 @@ static int read_entry(struct reader *reader, struct entry *entry)
     bool equals = word && skip_char(reader, '=');
     entry->rank.form = equals ? RANKFILE_SLOTS : RANKFILE_CPUS;
     if (!equals && reader->at == behind)
-        return line_refuse(reader, behind, "what stands behind the rank is not understood; " RIGHT);
+        return line_refuse(reader, behind, "unexpected text after the rank; " RIGHT);
     skip_blanks(reader);
     if (take_host(reader, &entry->rank.host) < 0)
         return -1;
     const char *slot = reader->at;
     if (equals && !skip_slot(reader))
-        return line_refuse(reader, slot, "slot=LIST has to stand here; " RIGHT);
+        return line_refuse(reader, slot, "missing slot=LIST; " RIGHT);
     return take_list(reader, &entry->rank);
 }
 
@@ -297,7 +296,7 @@ static int rankfile_check_ranks(struct reader *reader)
     for (size_t i = 0; i < reader->nentries; i++) {
         const struct entry *entry = &reader->entries[i];
         if (i && entry->number == entry[-1].number)
-            return error_usage(reader->err, "%s:%u: rank %u was placed before, in line %u", name,
+            return error_usage(reader->err, "%s:%u: rank %u is already placed in line %u", name,
                                entry->rank.line, entry->number, entry[-1].rank.line);
         if (entry->number != i)
             return error_usage(reader->err,
@@ -306,7 +305,7 @@ static int rankfile_check_ranks(struct reader *reader)
                                name, i, entry->number, entry->rank.line);
     }
     if (!reader->nentries)
-        return error_usage(reader->err, "%s: it places no rank; " RIGHT, name);
+        return error_usage(reader->err, "%s: no rank is placed; " RIGHT, name);
     return 0;
 }
 
@@ -315,8 +314,7 @@ static int read_all(struct reader *reader, size_t len)
     struct rankfile *file = reader->file;
     const char *zero = len ? memchr(file->text, '\0', len) : NULL;
     if (zero)
-        return error_usage(reader->err, "%s: it holds a zero byte: this is not a text of ranks",
-                           file->name);
+        return error_usage(reader->err, "%s: not a text file: it contains a zero byte", file->name);
     if (read_lines(reader, len) < 0)
         return -1;
     sort_entries(reader);
@@ -332,7 +330,7 @@ static int read_all(struct reader *reader, size_t len)
 struct rankfile *rankfile_parse(const char *name, const char *text, size_t len, struct error *err)
 {
     if (len > RANKFILE_MAX_TEXT) {
-        error_usage(err, "%s: is larger than %u MiB, the most that a rank file may have", name,
+        error_usage(err, "%s: larger than %u MiB, the limit of a rank file", name,
                     RANKFILE_MAX_TEXT >> 20);
         return NULL;
     }
@@ -398,7 +396,7 @@ static int slot_number(struct slot_reader *reader, uint32_t *number, const char 
     *number = (uint32_t)value;
     if (reader->at > start)
         return 0;
-    *why = "a number is missing";
+    *why = "missing number";
     return -1;
 }
 
@@ -420,7 +418,7 @@ static int slot_range(struct slot_reader *reader, uint32_t *first, uint32_t *las
     if (*first <= *last)
         return 0;
     reader->at = start;
-    *why = "the range runs backwards";
+    *why = "the range is descending";
     return -1;
 }
 
@@ -430,7 +428,7 @@ static int slot_element(struct slot_reader *reader, struct slot_item *item, cons
     if (slot_range(reader, &item->first, &item->last, why) < 0)
         return -1;
     if (slot_peek(reader) == ':' && reader->physical) {
-        *why = "OS indexes do not count in sockets";
+        *why = "a list of OS indexes (p) cannot name sockets";
         return -1;
     }
     if (slot_skip(reader, ':')) {
@@ -454,7 +452,7 @@ int slot_next(struct slot_reader *reader, struct slot_item *item, const char **w
     } else if (slot_skip(reader, ';')) {
         item->in_socket = false;
     } else if (!slot_skip(reader, ',')) {
-        *why = "a comma is missing, or this is not part of a list";
+        *why = "expected a comma or the end of the list";
         return -1;
     }
     int rc = slot_element(reader, item, why);

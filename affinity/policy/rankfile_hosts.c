@@ -122,9 +122,8 @@ static int refuse_relative(const struct finder *finder, const char *name, struct
 {
     uint32_t n = finder->nhosts;
     if (n == 1)
-        return error_set(err, "there is no node %.20s: one node is allocated, +n0", name);
-    return error_set(err, "there is no node %.20s: %u nodes are allocated, +n0 to +n%u", name, n,
-                     n - 1);
+        return error_set(err, "no node %.20s: only one node is allocated, +n0", name);
+    return error_set(err, "no node %.20s: %u nodes are allocated, +n0 to +n%u", name, n, n - 1);
 }
 
 static int refuse_name(const struct finder *finder, const char *name, struct error *err)
@@ -134,10 +133,9 @@ static int refuse_name(const struct finder *finder, const char *name, struct err
         hostlist_append(list, finder->hosts[i]);
     char *all = hostlist_encode(list);
     const char *nearest = nearest_host(finder, name);
-    error_set(err, "host %s was not allocated: there %s %.200s%s%s%s",
-              excerpt(name, strlen(name)).text, finder->nhosts == 1 ? "is" : "are", all,
-              strlen(all) > 200 ? "..." : "", nearest ? "; the nearest is " : "",
-              nearest ? nearest : "");
+    error_set(err, "host %s is not allocated (allocated: %.200s%s)%s%s",
+              excerpt(name, strlen(name)).text, all, strlen(all) > 200 ? "..." : "",
+              nearest ? "; the nearest is " : "", nearest ? nearest : "");
     hostlist_free(list);
     free(all);
     return -1;

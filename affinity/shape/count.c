@@ -144,14 +144,14 @@ static const char *count_read_object(json_t *object, struct count *count)
     json_object_foreach(object, key, value)
     {
         if (!count_read_key(key, value, count))
-            return "min, max and operand are positive integers, operator is +, * or ^, and "
-                   "nothing else is known";
+            return "expected only min, max and operand (positive integers) and operator (+, * "
+                   "or ^)";
     }
     if (!count->min)
-        return "min is missing";
+        return "missing key min";
     const char step = count->operator;
     if (!step != !count->operand)
-        return "operator and operand go together";
+        return "operator and operand must be given together";
     if (!step)
         *count = (struct count){count->min, count->max, '+', 1, NULL};
     const char *why = count_range_wrong(count);
@@ -171,7 +171,7 @@ int count_from_json(const json_t *value, struct count *count, struct error *err)
     else if (count_read_integer(value, &count->min))
         count->max = count->min;
     else
-        why = "it is no positive integer up to 2147483647";
+        why = "not a positive integer up to 2147483647";
     if (!why)
         return 0;
     *count = (struct count){0};
@@ -219,12 +219,12 @@ static const char *count_read_number(struct count_text *in, uint32_t *number)
     for (; in->at < in->end && *in->at >= '0' && *in->at <= '9'; in->at++) {
         value = value * 10 + (uint64_t)(*in->at - '0');
         if (value > COUNT_MAX)
-            return "a number is above the largest count, 2147483647";
+            return "a number is larger than 2147483647";
     }
     if (in->at == start)
-        return "a number is missing";
+        return "missing number";
     if (*start == '0')
-        return in->at - start > 1 ? "a number has a leading zero" : "zero is no count";
+        return in->at - start > 1 ? "a number has a leading zero" : "a count must be at least 1";
     *number = (uint32_t)value;
     return NULL;
 }
@@ -241,20 +241,20 @@ const char *count_range_wrong(const struct count *count)
 {
     const char step = count->operator;
     if (!step || !strchr("+*^", step))
-        return "the operator of a range is +, * or ^";
+        return "the operator of a range must be +, * or ^";
     if (count->max < count->min)
-        return "the largest value is below the smallest";
+        return "the maximum is below the minimum";
     if (step != '+' && count->operand < 2)
-        return "the operand of * and ^ is at least 2";
+        return "the operand of * and ^ must be at least 2";
     if (step == '^' && count->min < 2)
-        return "a range by ^ begins at 2 or more";
+        return "a range with ^ must begin at 2 or more";
     return NULL;
 }
 
 static const char *count_read_operator(struct count_text *in, char *step)
 {
     if (in->at == in->end)
-        return "the operator is missing";
+        return "missing operator";
     *step = *in->at++;
     return NULL;
 }
@@ -279,11 +279,11 @@ static const char *count_read_range(struct count_text *in, struct count *count)
     else if (count_take(in, '-'))
         why = count_read_number(in, &count->max);
     else
-        return "it is neither a number, a range nor a set";
+        return "not a number, a range or a set";
     if (!why)
         why = count_read_step(in, count);
     if (!why && in->at < in->end)
-        why = "there is more behind the range";
+        why = "unexpected text after the range";
     return why ? why : count_range_wrong(count);
 }
 
@@ -331,9 +331,9 @@ static int count_decode_set(const struct count_text *in, struct count *count, st
 {
     size_t len = (size_t)(in->end - in->at);
     if (*in->at == '[')
-        return count_bad(in->at, len, "there are two pairs of brackets", err);
+        return count_bad(in->at, len, "two pairs of brackets", err);
     if (memchr(in->at, '\0', len))
-        return count_bad(in->at, len, "there is a NUL in it", err);
+        return count_bad(in->at, len, "it contains a zero byte", err);
     char *text = mem_copy_text_n(in->at, len);
     struct idset *set = idset_decode(text, err);
     free(text);
@@ -341,7 +341,7 @@ static int count_decode_set(const struct count_text *in, struct count *count, st
         return error_prefix(err, "count");
     if (idset_has(set, 0)) {
         idset_free(set);
-        return count_bad(in->at, len, "zero is no count", err);
+        return count_bad(in->at, len, "a count must be at least 1", err);
     }
     *count = count_of_set(set);
     return 0;

@@ -4,7 +4,7 @@
 
 #include "affinity/shape/count.h"
 
-#define COUNT_HINT "4, 3-30, 2+, 1-8:2:* or 4,9,16 are right"
+#define COUNT_HINT "expected a count such as 4, 3-30, 2+, 1-8:2:* or 4,9,16"
 
 /* What is wrong with a range (RFC 45, RFC 14), or NULL. */
 const char *count_range_wrong(const struct count *count);

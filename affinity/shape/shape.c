@@ -67,7 +67,7 @@ int shape_refuse(const struct shape *shape, const struct shape_vertex *vertex, s
 struct shape_vertex *shape_add(struct shape_reader *in, struct shape_vertex **list, size_t *count)
 {
     if (++in->nvertices > SHAPE_MAX_VERTICES) {
-        shape_bad(in, in->at, "more than %d resources; counts say the same shorter",
+        shape_bad(in, in->at, "more than %d resources; use counts, as in core=8",
                   SHAPE_MAX_VERTICES);
         return NULL;
     }
@@ -95,7 +95,7 @@ size_t shape_count_slots(const struct shape_vertex *list, size_t count)
 int shape_check_vertex(const struct shape_reader *in, const struct shape_vertex *vertex)
 {
     if (shape_is_slot(vertex) && !vertex->nwith)
-        return shape_bad(in, vertex->at, "a slot has resources in it, as in slot/core");
+        return shape_bad(in, vertex->at, "a slot must contain resources, as in slot/core");
     return 0;
 }
 
@@ -108,11 +108,11 @@ static int shape_check_labels(struct shape_reader *in, struct shape_vertex *list
         if (shape_is_slot(vertex) && !vertex->label) {
             if (!alone)
                 return shape_bad(in, vertex->at,
-                                 "of several slots each needs a label, as in slot{first}");
+                                 "each of several slots must have a label, as in slot{first}");
             vertex->label = mem_copy_text(SHAPE_LABEL);
         }
         if (vertex->label && json_object_get(seen, vertex->label))
-            return shape_bad(in, vertex->at, "the label %s is there twice",
+            return shape_bad(in, vertex->at, "label %s is given twice",
                              excerpt(vertex->label, strlen(vertex->label)).text);
         if (vertex->label)
             json_object_set_new(seen, vertex->label, json_true());
@@ -137,9 +137,9 @@ int shape_finish(struct shape_reader *in)
 static const char *shape_set_exclusive(struct shape_vertex *vertex, json_t *value)
 {
     if (!json_is_boolean(value))
-        return "is true or false";
+        return "must be true or false";
     if (vertex->exclusive != SHAPE_UNSAID)
-        return "is said twice";
+        return "is given twice";
     vertex->exclusive = json_is_true(value) ? SHAPE_EXCLUSIVE : SHAPE_SHARED;
     return NULL;
 }
@@ -147,9 +147,9 @@ static const char *shape_set_exclusive(struct shape_vertex *vertex, json_t *valu
 static const char *shape_set_text(char **to, const json_t *value)
 {
     if (!json_is_string(value))
-        return "is a string";
+        return "must be a string";
     if (*to)
-        return "is said twice";
+        return "is given twice";
     *to = mem_copy_text(json_string_value(value));
     return NULL;
 }
@@ -168,7 +168,7 @@ static const char *shape_set_part(struct shape_vertex *vertex, json_t *value)
 {
     (void)vertex;
     (void)value;
-    return "has a place of its own: type=count{...}/with";
+    return "cannot stand in braces: write type=count{...}/with";
 }
 
 static bool shape_is_shallow(json_t *value, size_t left)
@@ -196,11 +196,11 @@ static bool shape_is_shallow(json_t *value, size_t left)
 static const char *shape_set_attribute(struct shape_vertex *vertex, const char *key, json_t *value)
 {
     if (strcmp(key, "id") == 0 && !json_is_string(value))
-        return "is a string";
+        return "must be a string";
     if (!vertex->attributes)
         vertex->attributes = json_object();
     if (json_object_get(vertex->attributes, key))
-        return "is said twice";
+        return "is given twice";
     if (!shape_is_shallow(value, SHAPE_MAX_DEPTH))
         return "is nested too deeply";
     json_object_set(vertex->attributes, key, value);

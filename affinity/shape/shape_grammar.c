@@ -42,15 +42,16 @@ static int shape_read_label(struct shape_reader *in, struct shape_vertex *slot)
     char c = shape_peek(in);
     size_t start = in->at;
     if (c == '+' || c == '-')
-        return shape_bad(in, start, "a slot's label comes first, as in slot{name,-x}");
+        return shape_bad(in, start, "the label of a slot must come first, as in slot{name,-x}");
     slot->label = shape_read_string(in, "the label of the slot", &quoted);
     if (!slot->label)
         return -1;
     if (shape_peek(in) == ':')
-        return shape_bad(in, start, "a slot's label comes first, as in slot{name,key:value}");
+        return shape_bad(in, start,
+                         "the label of a slot must come first, as in slot{name,key:value}");
     if (!quoted && (strcmp(slot->label, "x") == 0 || strcmp(slot->label, "exclusive") == 0))
         return shape_bad(in, start,
-                         "a slot's label comes first: slot{" SHAPE_LABEL
+                         "the label of a slot must come first: slot{" SHAPE_LABEL
                          ",x} is exclusive, slot{\"%s\"} has that label",
                          slot->label);
     return 0;
@@ -66,7 +67,7 @@ static int shape_read_key(struct shape_reader *in, struct shape_vertex *vertex)
         return -1;
     const char *why = shape_set_key(vertex, key, value);
     if (why)
-        shape_bad(in, start, "the key %s %s", excerpt(key, strlen(key)).text, why);
+        shape_bad(in, start, "key %s %s", excerpt(key, strlen(key)).text, why);
     free(key);
     json_decref(value);
     return why ? -1 : 0;
@@ -86,7 +87,7 @@ static int shape_read_braces(struct shape_reader *in, struct shape_vertex *verte
     while (rc == 0 && shape_take(in, ','))
         rc = shape_read_key(in, vertex);
     if (rc == 0 && !shape_take(in, '}'))
-        return shape_bad(in, shape_peek(in) ? in->at : open, "a '}' is missing%s",
+        return shape_bad(in, shape_peek(in) ? in->at : open, "missing '}'%s",
                          in->at < in->len ? " here" : ": this '{' is not closed");
     return rc;
 }
@@ -128,7 +129,7 @@ static int shape_read_list(struct shape_reader *in, struct shape_vertex **list, 
     while (bracket && rc == 0 && shape_take(in, ';'))
         rc = shape_read_next(in, list, count, depth);
     if (bracket && rc == 0 && !shape_take(in, ']'))
-        return shape_bad(in, shape_peek(in) ? in->at : open, "a ';' or ']' is missing%s",
+        return shape_bad(in, shape_peek(in) ? in->at : open, "missing ';' or ']'%s",
                          in->at < in->len ? " here" : ": this '[' is not closed");
     return rc;
 }
@@ -139,12 +140,11 @@ static int shape_read_end(struct shape_reader *in)
     case '\0':
         return 0;
     case ';':
-        return shape_bad(in, in->at, "a ';' stands between brackets only, as in [a;b]");
+        return shape_bad(in, in->at, "';' must be inside brackets, as in [a;b]");
     case ']':
-        return shape_bad(in, in->at, "this ']' closes nothing");
+        return shape_bad(in, in->at, "']' without '['");
     default:
-        return shape_bad(in, in->at,
-                         "this does not go on from there; type=count{key:value}/with is right");
+        return shape_bad(in, in->at, "unexpected text; expected type=count{key:value}/with");
     }
 }
 
@@ -152,7 +152,7 @@ static int shape_read(struct shape_reader *in)
 {
     struct shape *shape = in->shape;
     if (!shape_peek(in))
-        return error_set(in->err, "shape: it is empty; node=2/slot=4/core, for example, is right");
+        return error_set(in->err, "shape: empty; expected resources, such as node=2/slot=4/core");
     if (shape_read_list(in, &shape->vertices, &shape->nvertices, 1) < 0 || shape_read_end(in) < 0)
         return -1;
     return shape_finish(in);
@@ -193,7 +193,7 @@ static json_t *shape_read_array(struct shape_reader *in)
     if (array)
         in->at += (size_t)bad.position;
     else
-        shape_bad(in, in->at, "this is no JSON array: %s", bad.text);
+        shape_bad(in, in->at, "not a JSON array: %s", bad.text);
     return array;
 }
 
@@ -209,7 +209,7 @@ static json_t *shape_read_unquoted(struct shape_reader *in)
     if (kind == SHAPE_STRING)
         value = json_string(word);
     if (kind == SHAPE_TOO_LARGE)
-        shape_bad(in, start, "the number is too large; in quotes it is a string");
+        shape_bad(in, start, "the number is too large; write it in quotes for a string");
     free(word);
     return value;
 }
@@ -224,7 +224,7 @@ static int shape_read_member(struct shape_reader *in, json_t *object, size_t dep
     int rc = json_object_get(object, key) ? -1 : json_object_set(object, key, value);
     free(key);
     json_decref(value);
-    return rc < 0 ? shape_bad(in, start, "the key is there twice") : 0;
+    return rc < 0 ? shape_bad(in, start, "the key is given twice") : 0;
 }
 
 /* An object, in JSON or in the relaxed syntax of the braces around it. */
@@ -292,7 +292,7 @@ int shape_read_item(struct shape_reader *in, bool outermost, char **key, json_t 
     else if (!sign)
         *value = shape_read_value(in, depth);
     else
-        shape_bad(in, in->at - 1, "a key with + or - in front has no value");
+        shape_bad(in, in->at - 1, "a key with + or - in front cannot have a value");
     if (*value)
         return 0;
     free(*key);
@@ -375,7 +375,7 @@ static json_t *shape_read_quoted(struct shape_reader *in, char quote)
     if (value)
         in->at = end;
     else
-        shape_bad(in, in->at, "the quotes hold what is no JSON string");
+        shape_bad(in, in->at, "not a valid JSON string");
     return value;
 }
 
@@ -391,9 +391,8 @@ static int shape_bad_word(struct shape_reader *in, const char *what)
 {
     char c = shape_peek(in);
     if (!c)
-        return shape_bad(in, in->at, "%s is missing at the end", what);
-    return shape_bad(in, in->at, "%s is missing here; what has special characters needs quotes",
-                     what);
+        return shape_bad(in, in->at, "expected %s, got the end", what);
+    return shape_bad(in, in->at, "expected %s; text with special characters needs quotes", what);
 }
 
 char *shape_read_string(struct shape_reader *in, const char *what, bool *quoted)

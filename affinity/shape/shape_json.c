@@ -14,7 +14,7 @@ static int shape_read_type(struct shape_reader *in, const json_t *value,
 {
     const char *type = json_string_value(json_object_get(value, "type"));
     if (!type || !*type)
-        return shape_bad(in, 0, "the type of a resource is a string that is not empty");
+        return shape_bad(in, 0, "the type of a resource must be a string that is not empty");
     vertex->type = mem_copy_text(type);
     return 0;
 }
@@ -32,7 +32,7 @@ static int shape_read_keys(struct shape_reader *in, json_t *object, struct shape
             i++;
         const char *why = i < 3 ? NULL : shape_set_key(vertex, key, value);
         if (why)
-            return shape_bad(in, 0, "the key %s of %s %s", excerpt(key, strlen(key)).text,
+            return shape_bad(in, 0, "key %s of %s %s", excerpt(key, strlen(key)).text,
                              excerpt(vertex->type, strlen(vertex->type)).text, why);
     }
     return 0;
@@ -45,7 +45,7 @@ static int shape_read_amount(struct shape_reader *in, const json_t *object,
     const json_t *count = json_object_get(object, "count");
     struct excerpt type = excerpt(vertex->type, strlen(vertex->type));
     if (!count)
-        return shape_bad(in, 0, "%s has no count", type.text);
+        return shape_bad(in, 0, "%s: missing key count", type.text);
     if (count_from_json(count, &vertex->count, &why) == 0)
         return 0;
     shape_bad(in, 0, "%s: %s", type.text, error_text(&why));
@@ -72,8 +72,8 @@ static int shape_read_vertices(struct shape_reader *in, const json_t *array,
     size_t i;
     if (!json_array_size(array))
         return shape_bad(in, 0,
-                         "resources, and all that stands under a key \"with\", are an "
-                         "array of objects that is not empty");
+                         "resources and each key \"with\" must be an array of objects that is not "
+                         "empty");
     if (depth > SHAPE_MAX_DEPTH)
         return shape_bad(in, 0, "resources nest more than %d deep", SHAPE_MAX_DEPTH);
     json_array_foreach(array, i, object)

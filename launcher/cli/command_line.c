@@ -140,9 +140,9 @@ static int scan_unknown(struct scan *scan, const char *spelling, const char *att
         return -1;
     const struct option *nearest = option_nearest(name, strlen(name));
     if (nearest)
-        return error_set(scan->err, "there is no option %s: the nearest is --%s", spelling,
+        return error_set(scan->err, "unknown option %s: the nearest is --%s", spelling,
                          nearest->name);
-    return error_set(scan->err, "there is no option %s", spelling);
+    return error_set(scan->err, "unknown option %s", spelling);
 }
 
 static int scan_long(struct scan *scan, const char *word)

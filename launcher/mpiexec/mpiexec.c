@@ -123,7 +123,7 @@ static int mpiexec_apply(struct mpiexec *mpiexec, const struct mpiexec_option *o
     case MPIEXEC_IDLE:
         return 0;
     case MPIEXEC_NONE:
-        return error_set(err, "not offered: write %s", option->native);
+        return error_set(err, "not supported: write %s", option->native);
     case MPIEXEC_READ:
         return option->read(mpiexec, values, err);
     default:
@@ -167,17 +167,18 @@ static int scan_file(struct scan *scan, const char *path, bool passes_over)
     struct buf text = BUF_INIT;
     struct mpiexec_words words = {0};
     if (scan->mpiexec->file)
-        return error_set(scan->err, "one file cannot name another");
+        return error_set(scan->err, "a file cannot name another file");
     if (*scan->at && (!passes_over || **scan->at == '-'))
         return error_set(scan->err, "%s says what to run: leave out %s", path,
                          excerpt(*scan->at, strlen(*scan->at)).text);
     int rc = file_text_read(path, path, MPIEXEC_MAX_FILE, &text, scan->err);
     if (rc == 0 && strlen(buf_text(&text)) != text.len)
-        rc = error_set(scan->err, "%s holds a zero byte: this is not a text", path);
+        rc = error_set(scan->err, "%s is not a text file: it contains a zero byte", path);
     else if (rc == 0 && (rc = mpiexec_split_file(buf_text(&text), &words, scan->err)) < 0)
         error_prefix(scan->err, "%s", path);
     else if (rc == 0 && !words.count)
-        rc = error_set(scan->err, "%s is empty: a line is a part, such as \"-n 4 ./app\"", path);
+        rc = error_set(scan->err,
+                       "%s is empty: expected a part in each line, such as \"-n 4 ./app\"", path);
     buf_free(&text);
     if (rc < 0) {
         mpiexec_words_free(&words);
@@ -277,8 +278,7 @@ static int mpiexec_scan_option(struct scan *scan, const char *word)
         rc = scan_native(scan, own, attached);
     else
         return error_set(scan->err,
-                         "there is no option %s; tprun's own long options are taken with two "
-                         "dashes",
+                         "unknown option %s (long options of tprun itself need two dashes)",
                          excerpt(word, dashes + len).text);
     return rc < 0 ? error_prefix(scan->err, "%.*s", (int)(dashes + len), word) : 0;
 }

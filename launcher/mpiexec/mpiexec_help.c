@@ -101,21 +101,22 @@ char *mpiexec_help(void)
         enum mpiexec_dialect dialect;
         enum mpiexec_place place; /* WHOLE: all that have a meaning */
     } sections[] = {
-        {"MPICH's and Open MPI's, which mean the same", MPIEXEC_EITHER, MPIEXEC_WHOLE},
-        {"MPICH's, and what tprun does", MPIEXEC_HYDRA, MPIEXEC_WHOLE},
-        {"Open MPI's, and what tprun does", MPIEXEC_OPENMPI, MPIEXEC_WHOLE},
-        {"Ignored, of both, and why", MPIEXEC_EITHER, MPIEXEC_IDLE},
-        {"Ignored, of MPICH's, and why", MPIEXEC_HYDRA, MPIEXEC_IDLE},
-        {"Ignored, of Open MPI's, and why", MPIEXEC_OPENMPI, MPIEXEC_IDLE},
-        {"Refused, of MPICH's, and what to write instead", MPIEXEC_HYDRA, MPIEXEC_NONE},
-        {"Refused, of Open MPI's, and what to write instead", MPIEXEC_OPENMPI, MPIEXEC_NONE},
+        {"Options of MPICH and Open MPI with one meaning, and what tprun does", MPIEXEC_EITHER,
+         MPIEXEC_WHOLE},
+        {"Options of MPICH, and what tprun does", MPIEXEC_HYDRA, MPIEXEC_WHOLE},
+        {"Options of Open MPI, and what tprun does", MPIEXEC_OPENMPI, MPIEXEC_WHOLE},
+        {"Ignored options of both, and why", MPIEXEC_EITHER, MPIEXEC_IDLE},
+        {"Ignored options of MPICH, and why", MPIEXEC_HYDRA, MPIEXEC_IDLE},
+        {"Ignored options of Open MPI, and why", MPIEXEC_OPENMPI, MPIEXEC_IDLE},
+        {"Refused options of MPICH, and what to write instead", MPIEXEC_HYDRA, MPIEXEC_NONE},
+        {"Refused options of Open MPI, and what to write instead", MPIEXEC_OPENMPI, MPIEXEC_NONE},
     };
     struct buf help = BUF_INIT;
     buf_add_text(&help,
                  "Usage: mpiexec [OPTIONS] PROGRAM [ARG...] [ : [OPTIONS] PROGRAM "
                  "[ARG...] ]...\n"
-                 "tprun by the name of another launcher. Options have one dash or two; "
-                 "tprun's own\nlong options have two, such as --dry-run: see tprun --help.\n");
+                 "tprun, run by the name of another launcher. Options have one dash or two.\n"
+                 "Long options of tprun itself, such as --dry-run, need two: see tprun --help.\n");
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
         help_section(&help, sections[i].title, sections[i].dialect, sections[i].place);
     return buf_take_text(&help);

@@ -39,8 +39,8 @@ int mpiexec_add_hosts(struct mpiexec *mpiexec, const char *hosts, struct error *
         if (strcmp(mpiexec->hosts, hosts) == 0)
             return 0;
         return error_set(err,
-                         "the hosts are of the whole program: name them once, and write --taskmap "
-                         "or --rankfile for what has to be where");
+                         "hosts are for the whole program: name them once, and place ranks with "
+                         "--taskmap or --rankfile");
     }
     char *all = mpiexec->hosts ? mem_format("%s,%s", mpiexec->hosts, hosts) : mem_copy_text(hosts);
     free(mpiexec->hosts);
@@ -250,7 +250,7 @@ static int hosts_check_sum(const struct hosts *hosts, struct error *err)
 {
     if (hosts->sum <= SPEC_MAX_NUMBER)
         return 0;
-    return error_set(err, "-host: the counts are %llu together: %u is the most",
+    return error_set(err, "-host: the sum of the counts is %llu, and must be at most %u",
                      (unsigned long long)hosts->sum, SPEC_MAX_NUMBER);
 }
 
@@ -302,8 +302,8 @@ static char *hosts_map(const struct hosts *hosts, uint32_t ntasks, struct turn *
     if (placed == ntasks)
         return buf_take_text(&map);
     buf_free(&map);
-    error_set(err, "-host: more than %d turns to deal out %u ranks by these counts: write -ppn",
-              MPIEXEC_MAX_BLOCKS, ntasks);
+    error_set(err, "-host: these counts put %u ranks into more than %d blocks: write -ppn", ntasks,
+              MPIEXEC_MAX_BLOCKS);
     return NULL;
 }
 

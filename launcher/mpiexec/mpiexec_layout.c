@@ -63,11 +63,11 @@ static int layout_refuse(struct mpiexec_text text, struct error *err)
         text.len = (size_t)(equals - text.at);
     for (size_t i = 0; i < sizeof(layout_hints) / sizeof(layout_hints[0]); i++)
         if (text_is(text, layout_hints[i].name))
-            return error_set(err, "%s has no equal here: write %s", excerpt(text.at, text.len).text,
+            return error_set(err, "%s is not supported: write %s", excerpt(text.at, text.len).text,
                              layout_hints[i].here);
     return error_set(err,
-                     "%s is not known: hwthread, core, l1cache, l2cache, l3cache, numa, socket, "
-                     "board and node are",
+                     "unknown value %s (expected hwthread, core, l1cache, l2cache, l3cache, numa, "
+                     "socket, board or node)",
                      excerpt(text.at, text.len).text);
 }
 
@@ -156,8 +156,8 @@ static int map_modifier(struct mpiexec *mpiexec, struct mpiexec_text text, bool 
             return -1;
         layout_add(mpiexec, mem_format("--cores-per-task=%u", count));
     } else if (text_is_number(text))
-        return error_set(err, "a count behind the level has no equal here: tprun --map-by with "
-                              "a map string says any order, see tprun --help layout");
+        return error_set(err, "a count after the level is not supported: write tprun --map-by "
+                              "with a map string (see tprun --help layout)");
     else
         return layout_refuse(text, err);
     return 0;
@@ -240,7 +240,7 @@ int mpiexec_read_map(struct mpiexec *mpiexec, const char *const *values, struct 
 int mpiexec_read_ppr(struct mpiexec *mpiexec, const char *const *values, struct error *err)
 {
     if (strchr(values[0], ','))
-        return error_set(err, "one limit is taken: write --mppr with the others");
+        return error_set(err, "expected one limit: write the others with --mppr");
     char *map = mem_format("ppr:%s", values[0]);
     int rc = map_read(mpiexec, map, err);
     free(map);
@@ -283,7 +283,8 @@ int mpiexec_read_rank_by(struct mpiexec *mpiexec, const char *const *values, str
     bool round = text_is(text, "span") || text_is(text, "object");
     part->by_slot = text_is(text, "slot");
     if (!part->by_slot && !round && !text_is(text, "fill") && !word_find(text))
-        return error_set(err, "%s is not known: slot, fill, node, span, object and levels are",
+        return error_set(err,
+                         "unknown value %s (expected slot, fill, node, span, object or a level)",
                          excerpt(text.at, text.len).text);
     if (!part->by_slot)
         layout_add(mpiexec,
@@ -316,10 +317,10 @@ int mpiexec_read_rankmap(struct mpiexec *mpiexec, const char *const *values, str
     mpiexec_part(mpiexec)->placed = true;
     buf_free(&map);
     return good ? 0
-                : error_set(err,
-                            "%s is no list of nodes by their numbers: write 0,0,1,1 or "
-                            "(0,2,2)",
-                            excerpt(values[0], strlen(values[0])).text);
+                : error_set(
+                      err,
+                      "%s is not a list of node numbers (expected 0,0,1,1 or (0,2,2), for example)",
+                      excerpt(values[0], strlen(values[0])).text);
 }
 
 static bool own_binds(const struct mpiexec_part *part)

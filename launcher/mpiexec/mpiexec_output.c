@@ -57,7 +57,7 @@ static int read_qualifier(struct mpiexec *mpiexec, struct mpiexec_text word, boo
     else if (mpiexec_text_begins(word, "raw", 1))
         add_whole(mpiexec, "--unbuffered");
     else if (!mpiexec_text_begins(word, "copy", 1))
-        return error_set(err, "%s is not known: nocopy, copy and raw are",
+        return error_set(err, "unknown value %s (expected nocopy, copy or raw)",
                          excerpt(word.at, word.len).text);
     return 0;
 }
@@ -104,7 +104,7 @@ static int read_directive(struct mpiexec *mpiexec, struct mpiexec_text text, boo
     const char *dir = text_value(text, "directory", 3), *file = text_value(text, "filename", 4);
     const char *end = text.at + text.len;
     if ((dir && dir == end) || (file && file == end))
-        return error_set(err, "the name behind %s is empty", excerpt(text.at, text.len).text);
+        return error_set(err, "the name after %s is empty", excerpt(text.at, text.len).text);
     if (word)
         add_whole(mpiexec, word->native);
     else if (dir)
@@ -113,11 +113,11 @@ static int read_directive(struct mpiexec *mpiexec, struct mpiexec_text text, boo
     else if (file)
         add_files(mpiexec, (struct mpiexec_text){file, (size_t)(end - file)}, OUTPUT_BESIDE_5);
     else if (mpiexec_text_begins(text, "xml", 1))
-        return error_set(err, "xml has no equal here: write --display map --format json");
+        return error_set(err, "xml is not supported: write --display map --format json");
     else
         return error_set(err,
-                         "%s is not known: tag, rank, timestamp, merge, dir=DIR and file=NAME "
-                         "are",
+                         "unknown value %s (expected tag, rank, timestamp, merge, dir=DIR or "
+                         "file=NAME)",
                          excerpt(text.at, text.len).text);
     *files |= dir || file;
     return 0;
@@ -153,7 +153,7 @@ static int read_files(struct mpiexec *mpiexec, const char *at, const char *job, 
     struct mpiexec_text name = mpiexec_text_cut(&at, ":");
     bool copy = true;
     if (!name.len)
-        return error_set(err, "the name is empty: write a directory");
+        return error_set(err, "expected a directory, got an empty name");
     while (*at) {
         struct mpiexec_text word = mpiexec_text_cut(&at, ":,");
         if (mpiexec_text_begins(word, "nojobid", 3))
@@ -181,7 +181,7 @@ int mpiexec_read_directory(struct mpiexec *mpiexec, const char *const *values, s
 int mpiexec_read_pattern(struct mpiexec *mpiexec, const char *const *values, struct error *err)
 {
     if (strcmp(values[0], "%r: ") != 0)
-        return error_set(err, "%s is not offered: write -l for \"%%r: \"",
+        return error_set(err, "%s is not supported: write -l for \"%%r: \"",
                          excerpt(values[0], strlen(values[0])).text);
     add_whole(mpiexec, "--label-io");
     return 0;
@@ -231,7 +231,7 @@ int mpiexec_read_display(struct mpiexec *mpiexec, const char *const *values, str
         else if (word)
             buf_printf(&words, "%s%s", words.len ? "," : "", word);
         else
-            rc = error_set(err, "%s is not known: allocation, map, bindings and topo are",
+            rc = error_set(err, "unknown value %s (expected allocation, map, bindings or topo)",
                            excerpt(text.at, text.len).text);
     }
     if (rc == 0 && words.len)

@@ -25,7 +25,7 @@ static int tune_parameter(struct mpiexec *mpiexec, const char *line, struct erro
     while (len && strchr(blanks, line[len - 1]))
         len--;
     if (!len || strcspn(line, blanks) < len)
-        return error_set(err, "%s is neither NAME = VALUE nor -mca NAME VALUE nor -x NAME=VALUE",
+        return error_set(err, "expected NAME = VALUE, -mca NAME VALUE or -x NAME=VALUE, got %s",
                          excerpt(line, strlen(line)).text);
     const char *text = equals + 1 + strspn(equals + 1, blanks);
     size_t size = strlen(text);
@@ -48,7 +48,7 @@ static int tune_options(struct mpiexec *mpiexec, const char *const *at, struct e
         bool variable = option && option->read == mpiexec_read_variable;
         bool pmix = strcmp(name, "pmixmca") == 0;
         if (dashes == name || !option || (!variable && !pmix && option->read != mpiexec_read_mca))
-            return error_set(err, "%s does not belong there: -mca and -x do",
+            return error_set(err, "unexpected %s (expected -mca or -x)",
                              excerpt(dashes, strlen(dashes)).text);
         for (size_t i = 0; i < wanted; i++)
             if (!at[i])
@@ -87,7 +87,7 @@ static int tune_file(struct mpiexec *mpiexec, const char *path, struct error *er
     unsigned number = 1;
     int rc = file_text_read(path, path, RUNTIME_MAX_FILE, &text, err);
     if (rc == 0 && strlen(buf_text(&text)) != text.len)
-        rc = error_set(err, "%s holds a zero byte: this is not a text", path);
+        rc = error_set(err, "%s is not a text file: it contains a zero byte", path);
     for (const char *at = buf_text(&text); rc == 0 && *at; number++) {
         size_t len = strcspn(at, "\n");
         char *line = mem_copy_text_n(at, len);
@@ -205,9 +205,10 @@ static int runtime_apply(struct mpiexec *mpiexec, char *word, struct error *err)
     const struct runtime_option *option = runtime_find(word, len);
     bool off = runtime_false(value);
     if (!option)
-        return error_set(err, "%s is not known: see tprun --help=mpiexec", excerpt(word, len).text);
+        return error_set(err, "unknown value %s (see tprun --help=mpiexec)",
+                         excerpt(word, len).text);
     if (option->kind == RUNTIME_REFUSED)
-        return error_set(err, "%s is not offered: write %s", option->name, option->native);
+        return error_set(err, "%s is not supported: write %s", option->name, option->native);
     if (option->kind == RUNTIME_TIME) {
         char *seconds = runtime_seconds(value ? value : "");
         if (!seconds)
@@ -268,7 +269,7 @@ int mpiexec_read_signals(struct mpiexec *mpiexec, const char *const *values, str
         for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
             found = found || signal_number(name, strlen(name)) == passed[i];
         if (!found)
-            rc = error_set(err, "%s is not passed on: write USR1 or USR2, which are",
+            rc = error_set(err, "cannot pass on %s (expected USR1 or USR2)",
                            excerpt(name, strlen(name)).text);
     }
     free(names);

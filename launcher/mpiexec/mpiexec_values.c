@@ -139,8 +139,7 @@ static int read_pattern(struct mpiexec *mpiexec, const char *option, const char 
         at++;
         if (*at == 'g') {
             buf_free(&word);
-            return error_set(err, "%%g, a number of the process group, is not known here: leave it "
-                                  "out");
+            return error_set(err, "%%g, the process group, is not supported: leave it out");
         }
         buf_add_char(&word, *at);
         if (*at == 'p')
@@ -165,8 +164,8 @@ int mpiexec_read_membind(struct mpiexec *mpiexec, const char *const *values, str
     bool none = strcmp(values[0], "none") == 0 || strcmp(values[0], "firsttouch") == 0;
     if (!none && strncmp(values[0], "bind", 4) != 0)
         return error_set(err,
-                         "%s is not offered: bind (to the NUMA nodes next to a task), none "
-                         "and firsttouch are",
+                         "%s is not supported (expected bind, for the NUMA nodes next to a task, "
+                         "none or firsttouch)",
                          excerpt(values[0], strlen(values[0])).text);
     add_own(mpiexec, mem_copy_text(none ? "--mem-bind=none" : "--mem-bind=local"));
     return 0;

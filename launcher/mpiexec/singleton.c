@@ -32,12 +32,9 @@ int singleton_port(char *const argv[], struct error *err)
     while (at[1 + count])
         count++;
     if (count != SINGLETON_VALUES)
-        return error_usage(err,
-                           "-pmi_args: has %d values, not PORT INTERFACE KEY PID, which a process "
-                           "without a launcher gives",
-                           count);
+        return error_usage(err, "-pmi_args: expected PORT INTERFACE KEY PID, got %d values", count);
     if (spec_number_decode(at[1], UINT16_MAX, &port, NULL) < 0)
-        return error_usage(err, "-pmi_args: %s is no port: 1 to %d are",
+        return error_usage(err, "-pmi_args: %s is not a port (expected 1 to %d)",
                            excerpt(at[1], strlen(at[1])).text, UINT16_MAX);
     return (int)port;
 }
@@ -51,7 +48,8 @@ static int wants_stdio(struct error *err)
         return 0;
     if (strcmp(text, "yes") == 0)
         return 1;
-    return error_usage(err, "%s: %s is neither yes nor no", name, excerpt(text, strlen(text)).text);
+    return error_usage(err, "%s: expected yes or no, got %s", name,
+                       excerpt(text, strlen(text)).text);
 }
 
 /* Its terminal, and its output, stay its own unless it is said otherwise: its caller, who waits for

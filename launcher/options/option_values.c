@@ -85,7 +85,7 @@ int option_set_duration(const struct option *option, const char *value,
     if (duration_decode(value, &seconds, err) < 0)
         return -1;
     if (option->detail && seconds <= 0)
-        return error_set(err, "%s leaves no time at all: write inf for no limit",
+        return error_set(err, "%s must be more than 0; write inf for no limit",
                          excerpt(value, strlen(value)).text);
     *(double *)option_member(option, target) = seconds;
     return 0;
@@ -174,7 +174,7 @@ int option_set_rankfile(const struct option *option, const char *value,
     (void)option;
     int rc = file_text_read(value, name, RANKFILE_MAX_TEXT, &text, err);
     if (rc == 0 && strlen(buf_text(&text)) != text.len)
-        rc = error_set(err, "%s holds a zero byte: this is not a text of ranks", name);
+        rc = error_set(err, "%s is not a text file: it contains a zero byte", name);
     if (rc == 0) {
         option_replace(&part->rankfile, buf_text(&text));
         option_replace(&part->rankfile_name, name);
@@ -196,7 +196,7 @@ int option_set_rank_by(const struct option *option, const char *value, struct op
     unsigned sequential;
     if (!spec_word_find(words, value, strlen(value), &sequential)) {
         char *list = spec_words_list(words);
-        error_set(err, "%s is none of %s", excerpt(value, strlen(value)).text, list);
+        error_set(err, "unknown value %s (expected %s)", excerpt(value, strlen(value)).text, list);
         free(list);
         return -1;
     }
@@ -210,7 +210,7 @@ static int option_word(const struct spec_word *words, const char *text, size_t l
     if (spec_word_find(words, text, len, value))
         return 0;
     char *list = spec_words_list(words);
-    error_set(err, "%s is none of %s", excerpt(text, len).text, list);
+    error_set(err, "unknown value %s (expected %s)", excerpt(text, len).text, list);
     free(list);
     return -1;
 }
@@ -274,7 +274,8 @@ int option_set_pmi(const struct option *option, const char *value, struct option
         return 0;
     }
     if (option_words(spec_pmi_words, value, &set, err) < 0)
-        return error_set(err, "%s is not auto, none or a list of pmi1, pmi2, pmix",
+        return error_set(err,
+                         "unknown value %s (expected auto, none, or a list of pmi1, pmi2 and pmix)",
                          excerpt(value, strlen(value)).text);
     if (spec_pmi_check(set, err) < 0)
         return -1;
@@ -341,12 +342,12 @@ static int option_no_variable(const char *value, struct error *err)
     if (strchr(value, ','))
         return error_set(err, "%s is not one variable: write -x for each", shown.text);
     if (strpbrk(value, "[.-@"))
-        return error_set(err, "%s is no variable: nodes are left out by --exclude", shown.text);
+        return error_set(err, "%s is not a variable; to leave out nodes write --exclude",
+                         shown.text);
     if (isdigit((unsigned char)value[strlen(value) - 1]))
-        return error_set(err,
-                         "%s is not set here: write %s=VALUE, or --exclude %s to leave out a node",
+        return error_set(err, "%s is not set: write %s=VALUE, or --exclude %s to leave out a node",
                          value, value, value);
-    return error_set(err, "%s is not set here: write %s=VALUE", value, value);
+    return error_set(err, "%s is not set: write %s=VALUE", value, value);
 }
 
 int option_add_env(const struct option *option, const char *value, struct option_target *target,
@@ -355,7 +356,7 @@ int option_add_env(const struct option *option, const char *value, struct option
     size_t len = strcspn(value, "=");
     (void)option;
     if (!len)
-        return error_set(err, "%s names no variable: write VAR or VAR=VALUE",
+        return error_set(err, "%s has no name: write VAR or VAR=VALUE",
                          excerpt(value, strlen(value)).text);
     const char *text = value[len] ? value + len + 1 : getenv(value);
     if (!text)
@@ -369,7 +370,7 @@ int option_remove_env(const struct option *option, const char *value, struct opt
 {
     (void)option;
     if (strchr(value, '='))
-        return error_set(err, "%s holds a '=': the pattern is of names only",
+        return error_set(err, "%s contains '=': expected a pattern of names",
                          excerpt(value, strlen(value)).text);
     spec_add_env(target->part, ENV_REMOVE, value, strlen(value), NULL);
     return 0;
@@ -389,7 +390,7 @@ int option_add_rlimit(const struct option *option, const char *value, struct opt
     uint64_t soft;
     (void)option;
     if (!value[len])
-        return error_set(err, "%s is not NAME=SOFT, such as core=unlimited",
+        return error_set(err, "expected NAME=SOFT, such as core=unlimited, got %s",
                          excerpt(value, strlen(value)).text);
     if (option_word(spec_rlimit_words, value, len, &resource, err) < 0 ||
         spec_limit_decode(value + len + 1, &soft, err) < 0)
@@ -416,8 +417,7 @@ int option_set_check(const struct option *option, const char *value, struct opti
     if (!value[0])
         return error_set(err, "the name of the program is empty");
     if (part->argv[0])
-        return error_set(err, "%s is what is looked at, and nothing is run: leave out %s", value,
-                         part->argv[0]);
+        return error_set(err, "checks %s and runs nothing: leave out %s", value, part->argv[0]);
     free(part->argv);
     part->argv = mem_array(2, sizeof(char *));
     part->argv[0] = mem_copy_text(value);

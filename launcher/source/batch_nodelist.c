@@ -82,7 +82,7 @@ static int slurm_names(struct hostlist *list, const char *text, struct error *er
         size_t len = slurm_name_length(text);
         char *name = mem_copy_text_n(text, len);
         int rc = len ? slurm_expand(list, name, 0, err)
-                     : error_set(err, "a name is missing before \"%.80s\"", text);
+                     : error_set(err, "missing name before \"%.80s\"", text);
         free(name);
         if (rc < 0 || !text[len])
             return rc;
@@ -129,7 +129,7 @@ static int slurm_count(const char **text, uint32_t *count, uint32_t *times, stru
             return error_set(err, "\"%.80s\": a bracket is not closed", start);
     }
     if (**text && **text != ',')
-        return error_set(err, "\"%.80s\" is not understood: N or N(xTIMES) is", start);
+        return error_set(err, "\"%.80s\" is not a count (expected N or N(xTIMES))", start);
     return 0;
 }
 
@@ -141,7 +141,7 @@ int batch_slurm_counts(struct hostfile *hosts, const char *counts, struct error 
         if (slurm_count(&at, &count, &times, err) < 0)
             return -1;
         if (times > hosts->count - done)
-            return error_set(err, "has counts for more nodes than the %zu there are", hosts->count);
+            return error_set(err, "has counts for more than the %zu nodes", hosts->count);
         while (times--)
             hosts->entries[done++].limit = count;
         if (!*at)
@@ -172,9 +172,10 @@ static int line_read(struct hostfile *file, char *line, bool counted, struct err
     if (!host)
         return 0;
     if (!counted && second)
-        return error_set(err, "\"%.80s\" behind the host: a host a line is expected", second);
+        return error_set(
+            err, "unexpected \"%.80s\" after the host (expected one host in each line)", second);
     if (counted && !second)
-        return error_set(err, "the count of slots is missing behind \"%.80s\"", host);
+        return error_set(err, "missing count of slots after \"%.80s\"", host);
     if (counted && spec_number_decode(second, SPEC_MAX_NUMBER, &count, err) < 0)
         return -1;
     return hostfile_add(file, host, count, err);
@@ -190,7 +191,7 @@ static struct hostfile *lines_read(const char *text, size_t len, bool counted, s
         size_t length = (size_t)((newline ? newline : end) - text);
         char *line = mem_copy_text_n(text, length);
         rc = strlen(line) == length ? line_read(file, line, counted, err)
-                                    : error_set(err, "holds a zero byte");
+                                    : error_set(err, "contains a zero byte");
         if (rc < 0)
             error_prefix(err, "line %zu", number);
         free(line);
@@ -218,7 +219,7 @@ struct hostfile *batch_pairs(const char *text, struct error *err)
         const char *digits = batch_nodelist_word_next(&rest);
         uint32_t count;
         if (!digits)
-            rc = error_set(err, "the count is missing behind \"%.80s\"", host);
+            rc = error_set(err, "missing count after \"%.80s\"", host);
         else if (spec_number_decode(digits, SPEC_MAX_NUMBER, &count, err) < 0)
             rc = -1;
         else

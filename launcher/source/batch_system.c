@@ -173,8 +173,7 @@ static struct node_list *batch_broken(const struct batch_system *source, const c
 {
     char *job = batch_system_identity(source);
     error_prefix(err, "%s of %s", variable, job);
-    error_set(err,
-              "%s; unset %s to leave that job out of account, or name nodes with --hosts or -R",
+    error_set(err, "%s; unset %s to ignore that job, or name nodes with --hosts or -R",
               error_text(err), batch_system_variable(source));
     free(job);
     return NULL;

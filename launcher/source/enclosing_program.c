@@ -21,7 +21,7 @@ static struct rset *enclosing_read(const struct enclosing_program *program, stru
     if (text)
         return rset_decode(text, strlen(text), err);
     if (!program->instance || program->id[strspn(program->id, "0123456789")]) {
-        error_set(err, "it is not known on this host what it holds (TPRUN_ENCLOSING_R is not set)");
+        error_set(err, "its resources are not known on this host (TPRUN_ENCLOSING_R is not set)");
         return NULL;
     }
     char *path = mem_format("%s/programs/%s/R.json", program->path, program->id);

@@ -36,8 +36,7 @@ struct node_list *flux_nodes(const struct batch_system *source, double now, stru
         R ? node_list_from_rset(R, mem_format("%s (%s)", job, variable)) : NULL;
     if (!nodes) {
         error_prefix(err, "the R of %s", job);
-        error_set(err,
-                  "%s; unset %s to leave Flux out of account, or name nodes with --hosts or -R",
+        error_set(err, "%s; unset %s to ignore Flux, or name nodes with --hosts or -R",
                   error_text(err), variable);
     }
     free(job);

@@ -46,9 +46,10 @@ static bool hostfile_good_name(const char *login)
 int hostfile_add(struct hostfile *file, const char *login, uint32_t limit, struct error *err)
 {
     if (file->count == HOSTLIST_MAX)
-        return error_set(err, "here are more than %d hosts, the most that are read", HOSTLIST_MAX);
+        return error_set(err, "more than %d hosts, the limit", HOSTLIST_MAX);
     if (!hostfile_good_name(login))
-        return error_set(err, "\"%s\" is not the name of a host: host or user@host is", login);
+        return error_set(err, "\"%s\" is not the name of a host (expected HOST or USER@HOST)",
+                         login);
     hostfile_append(file, login, limit);
     return 0;
 }
@@ -153,7 +154,7 @@ struct hostfile *hostfile_parse(const char *name, const char *text, size_t len, 
         char *line = mem_copy_text_n(text, length);
         bool zero = strlen(line) != length;
         line[strcspn(line, "#")] = '\0';
-        int rc = zero ? error_set(err, "holds a zero byte: this is not a text of hosts")
+        int rc = zero ? error_set(err, "not a text file: it contains a zero byte")
                       : hostfile_read_line(file, line, err);
         free(line);
         if (rc < 0) {

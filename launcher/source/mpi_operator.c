@@ -55,7 +55,7 @@ struct node_list *kubernetes_nodes(const struct batch_system *source, double now
     if (!nodes) {
         error_prefix(err, "the workers of %s", job);
         error_set(err,
-                  "%s; unset %s to leave that job out of account, or name nodes with --hosts "
+                  "%s; unset %s to ignore that job, or name nodes with --hosts "
                   "or -R",
                   error_text(err),
                   variable && !batch_system_get("K_MPI_JOB_ROLE") ? variable

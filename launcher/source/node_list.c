@@ -189,8 +189,7 @@ static int exclude_all(const struct node_list *nodes, const struct hostlist *hos
     for (size_t i = 0; i < nodes->count; i++)
         if (!drop[i])
             return 0;
-    return error_usage(err, "--exclude leaves none of the nodes of %s: name fewer of them",
-                       nodes->source);
+    return error_usage(err, "--exclude leaves no node of %s: name fewer nodes", nodes->source);
 }
 
 bool *node_list_excluded(const struct node_list *nodes, const char *hostlist, struct error *err)

@@ -373,11 +373,11 @@ static void nodes_from_options_say_unknown(struct buf *out, const struct node_li
     struct excerpt shown = excerpt(name, strlen(name));
     buf_printf(out, "no node of %s has the property %s", nodes->source, shown.text);
     if (!R) {
-        buf_add_text(out, ": properties are said by an R (-R FILE)");
+        buf_add_text(out, ": properties come from an R (-R FILE)");
         return;
     }
     char *names = property_names(R);
-    buf_printf(out, "; there are %s", names);
+    buf_printf(out, "; known properties: %s", names);
     free(names);
 }
 
@@ -388,7 +388,7 @@ static int nodes_from_options_refuse(const struct node_list *nodes, const struct
     if (unknown)
         nodes_from_options_say_unknown(&why, nodes, R, unknown);
     else
-        buf_printf(&why, "no node of %s is so", nodes->source);
+        buf_printf(&why, "no node of %s matches", nodes->source);
     error_usage(err, "--requires %s: %s", excerpt(text, strlen(text)).text, buf_text(&why));
     buf_free(&why);
     return -1;

@@ -33,7 +33,7 @@ struct slurm_job *slurm_job_new(struct error *err)
     }
     char *srun = exec_find("srun", getenv("PATH"), NULL);
     if (!srun) {
-        error_set(err, "Slurm job %s: there is no srun in the PATH", id);
+        error_set(err, "Slurm job %s: cannot find srun in PATH", id);
         return NULL;
     }
     free(srun);

@@ -200,9 +200,9 @@ static int word_value(const struct field *field, const json_t *value, unsigned *
         return 0;
     char *list = spec_words_list(field->words);
     if (text)
-        error_set(err, "\"%s\" is none of %s", text, list);
+        error_set(err, "unknown value \"%s\" (expected %s)", text, list);
     else
-        error_set(err, "must be one of %s, not %s", list, json_kind(value));
+        error_set(err, "expected %s, got %s", list, json_kind(value));
     free(list);
     return -1;
 }

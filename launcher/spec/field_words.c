@@ -107,7 +107,7 @@ char *spec_words_list(const struct spec_word *words)
 {
     struct buf list = BUF_INIT;
     for (const struct spec_word *word = words; word->word; word++)
-        buf_printf(&list, "%s%s", word == words ? "" : ", ", word->word);
+        buf_printf(&list, "%s%s", word == words ? "" : word[1].word ? ", " : " or ", word->word);
     return buf_take_text(&list);
 }
 
@@ -169,8 +169,8 @@ char *spec_signal_encode(int number, double before)
 static int spec_limit_bad(const char *text, struct error *err)
 {
     return error_set(err,
-                     "%s is not a limit: a number, with K, M, G or T for powers of 1024, or "
-                     "unlimited, is",
+                     "%s is not a limit (expected a number, with K, M, G or T for powers of 1024, "
+                     "or unlimited)",
                      excerpt(text, strlen(text)).text);
 }
 
@@ -226,7 +226,7 @@ int spec_hosts_check(const char *text, struct error *err)
     size_t count = hostlist_count(list);
     hostlist_free(list);
     return count ? 0
-                 : error_set(err, "%s names no host: a list such as node[0-3] does",
+                 : error_set(err, "%s names no host (expected a list such as node[0-3])",
                              excerpt(text, strlen(text)).text);
 }
 
@@ -238,7 +238,9 @@ int spec_pset_check(const char *text, struct error *err)
     for (size_t i = 0; good && i < len; i++)
         good = (unsigned char)text[i] > ' ' && text[i] != ',' && text[i] != 0x7f;
     return good ? 0
-                : error_set(err, "%s is no name of a set: 1 to %d bytes, no blanks and no commas",
+                : error_set(err,
+                            "%s is not the name of a set (expected 1 to %d bytes without blanks "
+                            "and commas)",
                             excerpt(text, len).text, SPEC_PSET_MAX);
 }
 
@@ -251,9 +253,8 @@ int spec_memory_kinds_check(const char *text, struct error *err)
                (text[i] != ',' || (i > 0 && i + 1 < len && text[i - 1] != ','));
     return good ? 0
                 : error_set(err,
-                            "%s is no list of memory kinds: words with commas between them and no "
-                            "blanks, up to %d bytes, such as "
-                            "system,cuda:device",
+                            "%s is not a list of memory kinds (expected words separated by commas, "
+                            "without blanks, up to %d bytes, such as system,cuda:device)",
                             excerpt(text, len).text, SPEC_MEMORY_KINDS_MAX);
 }
 
@@ -274,9 +275,9 @@ int spec_topology_check(const char *text, struct error *err)
 int spec_pmi_check(unsigned set, struct error *err)
 {
     if ((set & SPEC_PMI_AUTO) && set != SPEC_PMI_AUTO)
-        return error_set(err, "auto stands by itself, or leave it out");
+        return error_set(err, "auto cannot stand beside other values");
     if (set & ~(spec_pmi_served | SPEC_PMI_AUTO))
-        return error_set(err, "pmix is not in this build: auto, pmi1, pmi2 and none are");
+        return error_set(err, "this build has no PMIx (expected auto, pmi1, pmi2 or none)");
     return 0;
 }
 
@@ -287,7 +288,7 @@ int spec_ranks_check(const char *text, struct error *err)
         return -1;
     bool empty = idset_empty(ranks);
     idset_free(ranks);
-    return empty ? error_set(err, "%s holds no rank: ranks such as 0 or 0-3,7 do",
+    return empty ? error_set(err, "%s names no rank (expected ranks such as 0 or 0-3,7)",
                              excerpt(text, strlen(text)).text)
                  : 0;
 }

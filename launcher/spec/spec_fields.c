@@ -112,7 +112,7 @@ static int limit_from_json(const char *name, const json_t *value, int *resource,
     unsigned number;
     if (!spec_word_find(spec_rlimit_words, name, strlen(name), &number)) {
         char *list = spec_words_list(spec_rlimit_words);
-        error_set(err, "\"%s\" is none of %s", name, list);
+        error_set(err, "unknown limit \"%s\" (expected %s)", name, list);
         free(list);
         return -1;
     }

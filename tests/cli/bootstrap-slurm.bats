@@ -114,7 +114,7 @@ exit 143'
     rm bin/srun
     if ! command -v srun >/dev/null; then
         run -1 --separate-stderr tprun --bootstrap slurm --hosts n0 -n 1 true
-        equal "$stderr" "tprun: --bootstrap slurm: Slurm job 5: there is no srun in the PATH"
+        equal "$stderr" "tprun: --bootstrap slurm: Slurm job 5: cannot find srun in PATH"
     fi
 }
 

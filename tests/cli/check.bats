@@ -137,7 +137,7 @@ teardown() { nothing_left; }
 
 @test "--check takes one program, and none to run" {
     run -2 --separate-stderr tprun --check a b
-    has_line "$stderr" "tprun: --check: a is what is looked at, and nothing is run: leave out b"
+    has_line "$stderr" "tprun: --check: checks a and runs nothing: leave out b"
     run -2 --separate-stderr tprun --check
     export TPRUN_OPTIONS='--check a'
     run -2 --separate-stderr tprun b

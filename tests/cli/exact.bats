@@ -63,13 +63,13 @@ END
 
 @test "what is wrong in a rank file is named with file, line and text, and with what there is" {
     refused <<'END'
-ranks:2: slot=LIST has to stand here|2|rank 0=n0 slot=0;rank 1=n0 slto=1|--rankfile ranks
-ranks:1: a rank, a number from 0 on|2|something else|--rankfile ranks
-ranks: it places no rank|2|# nothing|--rankfile ranks
-ranks:2: rank 0 was placed before, in line 1|2|0 n0 0;0 n0 1|--rankfile ranks
+ranks:2: missing slot=LIST|2|rank 0=n0 slot=0;rank 1=n0 slto=1|--rankfile ranks
+ranks:1: missing rank, a number from 0 up|2|something else|--rankfile ranks
+ranks: no rank is placed|2|# nothing|--rankfile ranks
+ranks:2: rank 0 is already placed in line 1|2|0 n0 0;0 n0 1|--rankfile ranks
 ranks: rank 1 is missing|2|0 n0 0;2 n0 1|--rankfile ranks
-ranks:1: rank 0: host "n2" was not allocated: there are n[0-1]|1|0 n2 0|--rankfile ranks
-ranks:1: rank 0: there is no node +n2|1|rank 0=+n2 slot=0|--rankfile ranks
+ranks:1: rank 0: host "n2" is not allocated (allocated: n[0-1])|1|0 n2 0|--rankfile ranks
+ranks:1: rank 0: no node +n2|1|rank 0=+n2 slot=0|--rankfile ranks
 ranks:1: rank 0: slot "8": n0 has no core 8, it has 0-7|1|rank 0=n0 slot=8|--rankfile ranks
 ranks:1: rank 0: slot "2:0": n0 has no socket 2, it has 0-1|1|rank 0=n0 slot=2:0|--rankfile ranks
 ranks:1: rank 0: cpus "16": n0 has no processor 16, it has 0-15|1|0 n0 16|--rankfile ranks

@@ -127,7 +127,7 @@ cells() {
     while IFS= read -r option; do
         count=$((count + 1))
         run tprun "$option" -- 2>&1
-        [[ "$output" != *'there is no option'* && "$output" != *'not offered'* ]] ||
+        [[ "$output" != *'unknown option'* && "$output" != *'not offered'* ]] ||
             { echo "$option: $output"; false; }
     done < <(grep -o '\bFl [^ ]*\( , [a-z\\][^ ]*\)*' "$PAGE" | sed 's/^Fl //; s/ , /\n/g' |
         sed 's/\\-/-/g; s/^/-/' | sort -u)

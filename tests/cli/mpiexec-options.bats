@@ -53,7 +53,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     equal "$output" ""
     equal "$(cd plain && echo */*)" "rank.0/stdout rank.1/stdout"
     run -2 --separate-stderr launch mpirun --output-filename plain:nocopy,frob -n 2 echo a
-    has_line "$stderr" 'tprun: --output-filename: "frob" is not known: nocopy, copy and raw are'
+    has_line "$stderr" 'tprun: --output-filename: unknown value "frob" (expected nocopy, copy or raw)'
 }
 
 @test "-output has Open MPI 5's words, and tprun's own names of files" {
@@ -69,10 +69,10 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     equal "$(cat own.0 own.1)" "$(printf 'b\nb')"
     for name in dir= tag,file= dir=:nocopy; do # $UNSET
         run -2 --separate-stderr launch mpirun --output "$name" -n 1 echo a
-        has_line "$stderr" 'tprun: --output: the name behind "*=" is empty'
+        has_line "$stderr" 'tprun: --output: the name after "*=" is empty'
     done
     run -2 --separate-stderr launch mpirun --output tag,frob -n 1 echo a
-    has_line "$stderr" "tprun: --output: \"frob\" is not known: tag, rank, timestamp, merge, *"
+    has_line "$stderr" "tprun: --output: unknown value \"frob\" (expected tag, rank, timestamp, merge, *"
 }
 
 @test "-tune reads parameters and variables, which the command line overrides" {
@@ -84,7 +84,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     has_line "$output" FOO=1
     echo '-n 4' >bad
     run -2 --separate-stderr launch mpirun --tune params,bad -n 1 true
-    has_line "$stderr" 'tprun: --tune: bad: line 1: "-n" does not belong there: -mca and -x do'
+    has_line "$stderr" 'tprun: --tune: bad: line 1: unexpected "-n" (expected -mca or -x)'
     run -2 --separate-stderr launch mpirun --tune missing -n 1 true
     has_line "$stderr" 'tprun: --tune: missing: *No such file*'
 }
@@ -154,7 +154,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     local name first
     for name in --cpu-set --cpu-list; do
         run -2 --separate-stderr launch mpirun $name 0 -n 1 true
-        equal "${stderr_lines[0]}" "tprun: $name: not offered: write taskset -c LIST in front of mpirun, or -rankfile with the processors of each rank"
+        equal "${stderr_lines[0]}" "tprun: $name: not supported: write taskset -c LIST in front of mpirun, or -rankfile with the processors of each rank"
     done
     first=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
     run -0 --separate-stderr taskset -c "$first" timeout --foreground -k 5 60 mpirun -n 2 \
@@ -173,7 +173,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     for line in '-debug' '-x A=1 -debug' '-debug --mca a b' '-genv A 1 -x B=1 -debug'; do
         # shellcheck disable=SC2086 # words
         run -2 --separate-stderr launch mpiexec $line -n 1 echo a
-        equal "${stderr_lines[0]}" "tprun: -debug: not offered: write the debugger in front of the program's name"
+        equal "${stderr_lines[0]}" "tprun: -debug: not supported: write the debugger in front of the program's name"
     done
 }
 
@@ -185,7 +185,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     equal "$(map -n 4 -rankmap '0,0,2,1')" "[[0,1,2,1],[2,1,1,1],[1,1,1,1]]"
     equal "$(map -n 4 -rankmap '(0,2,2)')" "[[0,2,2,1]]"
     run -2 --separate-stderr mpiexec.hydra -rankmap 0,x -n 2 true
-    has_line "$stderr" 'tprun: -rankmap: "0,x" is no list of nodes by their numbers: write *'
+    has_line "$stderr" 'tprun: -rankmap: "0,x" is not a list of node numbers (expected *'
 }
 
 @test "runtime options, and what else is not offered" {
@@ -195,11 +195,11 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     equal "$output" on
     run -124 --separate-stderr launch mpirun --rtos timeout=00:01 -n 1 sleep 30
     run -2 --separate-stderr launch mpirun --rtos continuous -n 1 true
-    has_line "$stderr" "tprun: --rtos: continuous is not offered: write recoverable: *"
+    has_line "$stderr" "tprun: --rtos: continuous is not supported: write recoverable: *"
     run -2 --separate-stderr launch mpirun --report-pid - -n 1 true
-    has_line "$stderr" "tprun: --report-pid: not offered: write sh -c 'echo \$\$ >FILE; exec mpirun*"
+    has_line "$stderr" "tprun: --report-pid: not supported: write sh -c 'echo \$\$ >FILE; exec mpirun*"
     run -2 --separate-stderr launch mpirun --forward-signals USR1,URG -n 1 true
-    has_line "$stderr" 'tprun: --forward-signals: "URG" is not passed on: write USR1 or USR2, *'
+    has_line "$stderr" 'tprun: --forward-signals: cannot pass on "URG" (expected USR1 or USR2)'
     run -2 --separate-stderr launch mpirun --dvm
-    has_line "$stderr" "tprun: --dvm: not offered: write nothing: no daemons *"
+    has_line "$stderr" "tprun: --dvm: not supported: write nothing: no daemons *"
 }

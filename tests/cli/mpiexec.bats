@@ -266,19 +266,19 @@ b" ]
     [ -z "$stderr" ]
     [ "$(wc -L <<<"$output")" -le 80 ]
     has_line "$output" "*-genv NAME VALUE *--env=NAME=VALUE"
-    for title in "MPICH's and Open MPI's, which mean the same" \
-        {"MPICH's","Open MPI's"}", and what tprun does" \
-        "Ignored, of "{both,"MPICH's","Open MPI's"}", and why" \
-        "Refused, of "{"MPICH's","Open MPI's"}", and what to write instead"; do
+    for title in "Options of MPICH and Open MPI with one meaning, and what tprun does" \
+        "Options of "{MPICH,"Open MPI"}", and what tprun does" \
+        "Ignored options of "{both,MPICH,"Open MPI"}", and why" \
+        "Refused options of "{MPICH,"Open MPI"}", and what to write instead"; do
         has_line "$output" "$title:"
     done
     equal "$(tprun --help mpiexec)" "$output"
     run -0 --separate-stderr mpiexec -version
     has_line "$output" "tprun *"
     run -2 --separate-stderr mpiexec -frobnicate true
-    has_line "$stderr" "tprun: there is no option \"-frobnicate\"; tprun's own *"
+    has_line "$stderr" "tprun: unknown option \"-frobnicate\" (long options of tprun itself *"
     run -2 --separate-stderr mpiexec -bind-to user:0,1 -n 2 true
-    has_line "$stderr" "tprun: -bind-to: \"user\" has no equal here: write --rankfile FILE *"
+    has_line "$stderr" "tprun: -bind-to: \"user\" is not supported: write --rankfile FILE *"
     run -2 --separate-stderr mpiexec -n 2
     has_line "$stderr" "tprun: no program to run*"
 }
@@ -417,7 +417,7 @@ ended with 1"
     has_line "$output" "cmd=singinit_info versionok=yes stdio=no kvsname"
     TPRUN_SINGLETON_STDIO=maybe run -3 --separate-stderr singleton finalize
     equal "$output" closed
-    has_line "$stderr" "tprun: TPRUN_SINGLETON_STDIO: \"maybe\" is neither yes nor no"
+    has_line "$stderr" "tprun: TPRUN_SINGLETON_STDIO: expected yes or no, got \"maybe\""
 }
 
 @test "what such a process says last is not lost, and what it does not read keeps nobody waiting" {
@@ -442,7 +442,7 @@ closed"
 
 @test "what is no port is refused" {
     run -2 --separate-stderr mpiexec -pmi_args 65536 default_interface default_key 1
-    has_line "$stderr" "tprun: -pmi_args: \"65536\" is no port: 1 to 65535 are"
+    has_line "$stderr" "tprun: -pmi_args: \"65536\" is not a port (expected 1 to 65535)"
     run -2 --separate-stderr mpiexec -pmi_args 1
     run -1 --separate-stderr mpiexec -pmi_args 1 default_interface default_key 1
     has_line "$stderr" "tprun: singleton: the process that asked is not there any more"

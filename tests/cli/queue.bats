@@ -366,7 +366,7 @@ write_site() {
         --shape 'slot/tile{x}' echo inside
     equal "$output" inside
     run ! tprun -R site.json --requires "host:$HOST" "$TPRUN" --requires '+own' echo inside
-    [[ "$output" == *'has the property "+own"; there are "ssd@9"'* ]]
+    [[ "$output" == *'has the property "+own"; known properties: "ssd@9"'* ]]
 }
 
 @test "what --on leaves of an R has the properties of the nodes that it leaves" {

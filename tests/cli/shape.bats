@@ -171,11 +171,11 @@ write_own_R() {
 @test "--requires that leaves no node says which properties there are" {
     write_R 8 '{"fast": "1-3", "slow": "2"}'
     run -2 tprun -R R --requires ssd true
-    equal "${lines[0]}" 'tprun: --requires "ssd": no node of R file R has the property "ssd"; there are "fast", "slow"'
+    equal "${lines[0]}" 'tprun: --requires "ssd": no node of R file R has the property "ssd"; known properties: "fast", "slow"'
     run -2 tprun --hosts a,b --requires ssd true
-    equal "${lines[0]}" 'tprun: --requires "ssd": no node of --hosts has the property "ssd": properties are said by an R (-R FILE)'
+    equal "${lines[0]}" 'tprun: --requires "ssd": no node of --hosts has the property "ssd": properties come from an R (-R FILE)'
     run -2 tprun --hosts a,b --requires host:c true
-    equal "${lines[0]}" 'tprun: --requires "host:c": no node of --hosts is so'
+    equal "${lines[0]}" 'tprun: --requires "host:c": no node of --hosts matches'
     run -2 tprun --requires 'fast and' true
     [[ "$output" == "tprun: --requires: "* ]]
 }
@@ -183,9 +183,9 @@ write_own_R() {
 @test "a property that no node has is told of, where others are left" {
     write_R 8 '{"fast": "1-3"}'
     run -0 tprun --dry-run -R R --topology 'a[0-3]=core:8 pu:1' --requires 'fast or sdd' -n 1
-    has_line "$output" 'tprun: --requires: no node of --topology has the property "sdd"; there are "fast"'
+    has_line "$output" 'tprun: --requires: no node of --topology has the property "sdd"; known properties: "fast"'
     run -0 tprun --dry-run --topology "$TWO" --requires 'host:n1 or slow' -n 1
-    has_line "$output" 'tprun: --requires: no node of --topology has the property "slow": properties are said by an R (-R FILE)'
+    has_line "$output" 'tprun: --requires: no node of --topology has the property "slow": properties come from an R (-R FILE)'
 }
 
 # ---- run ----

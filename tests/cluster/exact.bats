@@ -25,7 +25,7 @@ teardown() { hosts_clean; }
 @test "a host that is not there is refused before any agent starts" {
     printf '0 node0 0\n1 node7 0\n' >ranks
     run_tprun -1 --hosts 'node[0-3]' --rankfile "$PWD/ranks" touch started
-    equal "$stderr" 'tprun: '"$PWD"'/ranks:2: rank 1: host "node7" was not allocated: there are node[0-3]; the nearest is node0'
+    equal "$stderr" 'tprun: '"$PWD"'/ranks:2: rank 1: host "node7" is not allocated (allocated: node[0-3]); the nearest is node0'
     [ ! -e started ]
 }
 

@@ -64,9 +64,9 @@ static void test_bad_node_lists_of_Slurm_are_refused(void **state)
         const char *text, *why;
     } cases[] = {
         {"", "names no host"},
-        {",", "a name is missing"},
-        {"a,", "a name is missing"},
-        {"a,,b", "a name is missing"},
+        {",", "missing name before"},
+        {"a,", "missing name before"},
+        {"a,,b", "missing name before"},
         {"a[0-3", "no closing bracket"},
         {"a[]", "hostlist: "},
         {"a[1-]", "hostlist: "},
@@ -115,14 +115,14 @@ static void test_bad_counts_of_Slurm_are_refused(void **state)
     } cases[] = {
         {"", "is not a number"},
         {"1,2", "has counts for 2 of the 3 nodes"},
-        {"1(x4)", "more nodes than the 3"},
-        {"1,2,3,4", "more nodes than the 3"},
-        {"1(x16000000)", "more nodes than the 3"},
+        {"1(x4)", "more than the 3 nodes"},
+        {"1,2,3,4", "more than the 3 nodes"},
+        {"1(x16000000)", "more than the 3 nodes"},
         {"0(x3)", "is not a number from 1"},
         {"1(x0)", "is not a number from 1"},
         {"1(x3", "a bracket is not closed"},
-        {"1(3)", "is not understood"},
-        {"1(x3)x", "is not understood"},
+        {"1(3)", "is not a count (expected N or N(xTIMES))"},
+        {"1(x3)x", "is not a count (expected N or N(xTIMES))"},
         {"1, 2,3", "is not a number"},
         {"-1(x3)", "is not a number"},
         {"99999999999999999999(x3)", "is not a number"},
@@ -143,7 +143,7 @@ static void test_a_line_a_slot(void **state)
     } bad[] = {
         {"", "names no host"},
         {"\n \n", "names no host"},
-        {"a\nb 2\n", "line 2: \"2\" behind the host"},
+        {"a\nb 2\n", "line 2: unexpected \"2\" after the host"},
         {"a\n-b\n", "line 2: \"-b\" is not the name of a host"},
     };
     struct error err = ERROR_INIT;
@@ -153,8 +153,8 @@ static void test_a_line_a_slot(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_refused(batch_slots(bad[i].text, strlen(bad[i].text), &err), bad[i].text, bad[i].why,
                        &err);
-    assert_refused(batch_slots(zero, sizeof(zero) - 1, &err), "zero", "line 1: holds a zero byte",
-                   &err);
+    assert_refused(batch_slots(zero, sizeof(zero) - 1, &err), "zero",
+                   "line 1: contains a zero byte", &err);
 }
 
 static void test_a_table_of_Grid_Engine(void **state)
@@ -166,7 +166,7 @@ static void test_a_table_of_Grid_Engine(void **state)
         const char *text, *why;
     } bad[] = {
         {"", "names no host"},
-        {"a\n", "line 1: the count of slots is missing"},
+        {"a\n", "line 1: missing count of slots"},
         {"a all.q\n", "line 1: \"all.q\" is not a number"},
         {"a 1\nb 0 q x\n", "line 2: \"0\" is not a number from 1"},
         {"a 99999999999 q x\n", "is not a number"},
@@ -186,10 +186,14 @@ static void test_pairs_of_LSF(void **state)
     static const struct {
         const char *text, *why;
     } bad[] = {
-        {"", "names no host"},      {"  ", "names no host"},
-        {"a", "count is missing"},  {"a 1 b", "count is missing behind \"b\""},
-        {"1 a", "is not a number"}, {"a 1,b 2", "is not a number"},
-        {"a 0", "is not a number"}, {"-a 1", "is not the name of a host"},
+        {"", "names no host"},
+        {"  ", "names no host"},
+        {"a", "missing count after \"a\""},
+        {"a 1 b", "missing count after \"b\""},
+        {"1 a", "is not a number"},
+        {"a 1,b 2", "is not a number"},
+        {"a 0", "is not a number"},
+        {"-a 1", "is not the name of a host"},
     };
     struct error err = ERROR_INIT;
     (void)state;

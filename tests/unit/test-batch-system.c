@@ -269,7 +269,7 @@ static void test_a_job_of_LSF(void **state)
                    "unset LSB_JOBID");
     set("LSB_JOBID=19");
     set("LSB_MCPU_HOSTS=a.invalid");
-    assert_refused("LSB_MCPU_HOSTS of LSF job 19: the count is missing", "unset LSB_JOBID");
+    assert_refused("LSB_MCPU_HOSTS of LSF job 19: missing count after", "unset LSB_JOBID");
 }
 
 static void test_a_job_of_Grid_Engine(void **state)

@@ -598,7 +598,7 @@ static const struct {
      "part 1: -n all takes all that fits, so nothing is left for part 2, which goes on behind it; "
      "give it a -n"},
     {"core:4 pu:1/0", 0, {{.gpus_per_task = 1025}}, ERROR_USAGE, "no node has more than 1024 GPUs"},
-    {"core:4 pu:1/0", 0, {{.gpu_bind = "per-task"}}, ERROR_USAGE, "-g N or --per 1:gpu does"},
+    {"core:4 pu:1/0", 0, {{.gpu_bind = "per-task"}}, ERROR_USAGE, "add -g N or --per 1:gpu"},
 };
 
 static void test_counts_are_refused_with_what_there_is_and_what_would_run(void **state)

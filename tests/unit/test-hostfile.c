@@ -65,12 +65,12 @@ static void test_bad_lines_are_named_with_file_and_number(void **state)
         {"a slots = ", "f:1: slots: \"\" is not a number from 1 to 16777216"},
         {"a slots == 4", "f:1: slots: \"=4\" is not a number from 1 to 16777216"},
         {"-oProxyCommand=x",
-         "f:1: \"-oProxyCommand=x\" is not the name of a host: host or user@host is"},
-        {"me@-x", "f:1: \"me@-x\" is not the name of a host: host or user@host is"},
-        {"@a", "f:1: \"@a\" is not the name of a host: host or user@host is"},
-        {"me@", "f:1: \"me@\" is not the name of a host: host or user@host is"},
-        {"a;b", "f:1: \"a;b\" is not the name of a host: host or user@host is"},
-        {"a$(b)", "f:1: \"a$(b)\" is not the name of a host: host or user@host is"},
+         "f:1: \"-oProxyCommand=x\" is not the name of a host (expected HOST or USER@HOST)"},
+        {"me@-x", "f:1: \"me@-x\" is not the name of a host (expected HOST or USER@HOST)"},
+        {"@a", "f:1: \"@a\" is not the name of a host (expected HOST or USER@HOST)"},
+        {"me@", "f:1: \"me@\" is not the name of a host (expected HOST or USER@HOST)"},
+        {"a;b", "f:1: \"a;b\" is not the name of a host (expected HOST or USER@HOST)"},
+        {"a$(b)", "f:1: \"a$(b)\" is not the name of a host (expected HOST or USER@HOST)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -88,7 +88,7 @@ static void test_broken_brackets_and_zero_bytes_are_refused(void **state)
     assert_null(hostfile_parse("f", "ok\nn[0-", 7, &err));
     assert_memory_equal(error_text(&err), "f:2: ", 5);
     assert_null(hostfile_parse("f", "a\0b\n", 4, &err));
-    assert_string_equal(error_text(&err), "f:1: holds a zero byte: this is not a text of hosts");
+    assert_string_equal(error_text(&err), "f:1: not a text file: it contains a zero byte");
     error_clear(&err);
 }
 
@@ -101,8 +101,7 @@ static void test_more_hosts_than_are_read_are_refused(void **state)
     for (int i = 0; i < 5; i++)
         strcat(text, line);
     assert_null(hostfile_parse("f", text, strlen(text), &err));
-    assert_string_equal(error_text(&err),
-                        "f:5: here are more than 4194304 hosts, the most that are read");
+    assert_string_equal(error_text(&err), "f:5: more than 4194304 hosts, the limit");
     error_clear(&err);
 }
 
@@ -117,7 +116,8 @@ static void test_a_hostlist_gives_hosts_without_limits(void **state)
     free(text);
     hostfile_free(file);
     assert_null(hostfile_from_hostlist("n1,-v", &err));
-    assert_string_equal(error_text(&err), "\"-v\" is not the name of a host: host or user@host is");
+    assert_string_equal(error_text(&err),
+                        "\"-v\" is not the name of a host (expected HOST or USER@HOST)");
     error_clear(&err);
 }
 

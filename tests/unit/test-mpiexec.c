@@ -234,15 +234,13 @@ static const struct {
     {"-genv A : a", "-genv: needs NAME VALUE"},
     {"-ppn x a", "-ppn: \"x\" is not a number from 1 to 16777216"},
     {"-l=1 a", "-l: takes no value: write it without =1"},
-    {"-frob a", "there is no option \"-frob\"; tprun's own long options are taken with two dashes"},
-    {"--frob=1 a",
-     "there is no option \"--frob\"; tprun's own long options are taken with two dashes"},
-    {"-dry-run a",
-     "there is no option \"-dry-run\"; tprun's own long options are taken with two dashes"},
+    {"-frob a", "unknown option \"-frob\" (long options of tprun itself need two dashes)"},
+    {"--frob=1 a", "unknown option \"--frob\" (long options of tprun itself need two dashes)"},
+    {"-dry-run a", "unknown option \"-dry-run\" (long options of tprun itself need two dashes)"},
     {"--time-limit", "--time-limit: needs FSD"},
     {"-hosts a a : -hosts b b",
-     "-hosts: the hosts are of the whole program: name them once, and write --taskmap or "
-     "--rankfile for what has to be where"},
+     "-hosts: hosts are for the whole program: name them once, and place ranks with --taskmap or "
+     "--rankfile"},
     {"-hosts , a", "-host names no host"},
     {"-ppn 2 -npernode 3 a",
      "-ppn 2 and -npernode 3 both say how many ranks go where: write one of them"},
@@ -260,26 +258,26 @@ static const struct {
      "-npernode 1 and -npersocket 1 both say how many ranks go where: write one of them"},
     {"a : -ppr 1:core -pernode b",
      "ppr:1:core and -pernode both say how many ranks go where: write one of them"},
-    {"-debug a", "-debug: not offered: write the debugger in front of the program's name"},
-    {"-debug -x A=1 a", "-debug: not offered: write the debugger in front of the program's name"},
+    {"-debug a", "-debug: not supported: write the debugger in front of the program's name"},
+    {"-debug -x A=1 a", "-debug: not supported: write the debugger in front of the program's name"},
     {"-hosts a:2,b -n 1000000 a",
-     "-host: more than 65536 turns to deal out 1000000 ranks by these counts: write -ppn"},
-    {"-bind-to user:0+2,1 a", "-bind-to: \"user\" has no equal here: write --rankfile FILE with "
+     "-host: these counts put 1000000 ranks into more than 65536 blocks: write -ppn"},
+    {"-bind-to user:0+2,1 a", "-bind-to: \"user\" is not supported: write --rankfile FILE with "
                               "the processors of each rank"},
     {"-bind-to core:0 a", "-bind-to: \"0\" is not a number from 1 to 16777216"},
-    {"-bind-to core:x a", "-bind-to: \"x\" is not known: hwthread, core, l1cache, l2cache, "
-                          "l3cache, numa, socket, board and node are"},
-    {"-bind-to none:2 a", "-bind-to: \"2\" is not known: hwthread, core, l1cache, l2cache, "
-                          "l3cache, numa, socket, board and node are"},
+    {"-bind-to core:x a", "-bind-to: unknown value \"x\" (expected hwthread, core, l1cache, "
+                          "l2cache, l3cache, numa, socket, board or node)"},
+    {"-bind-to none:2 a", "-bind-to: unknown value \"2\" (expected hwthread, core, l1cache, "
+                          "l2cache, l3cache, numa, socket, board or node)"},
     {"-map-by numa:2 a",
-     "-map-by: a count behind the level has no equal here: tprun --map-by with a map string says "
-     "any order, see tprun --help layout"},
+     "-map-by: a count after the level is not supported: write tprun --map-by with a map string "
+     "(see tprun --help layout)"},
     {"-map-by seq a",
-     "-map-by: \"seq\" has no equal here: write --rankfile FILE with the host of each rank"},
+     "-map-by: \"seq\" is not supported: write --rankfile FILE with the host of each rank"},
     {"-map-by ppr:0:node a", "-map-by: ppr: \"0\" is not a number from 1 to 16777216"},
-    {"-map-by ppr:2 a", "-map-by: \"\" is not known: hwthread, core, l1cache, l2cache, l3cache, "
-                        "numa, socket, board and node are"},
-    {"-map-by core:nolocal a", "-map-by: \"nolocal\" has no equal here: write --exclude with the "
+    {"-map-by ppr:2 a", "-map-by: unknown value \"\" (expected hwthread, core, l1cache, l2cache, "
+                        "l3cache, numa, socket, board or node)"},
+    {"-map-by core:nolocal a", "-map-by: \"nolocal\" is not supported: write --exclude with the "
                                "name of this machine"},
     {"-map-by rankfile a", "-map-by: rankfile: no file is named: write rankfile:file=FILE"},
     {"-launcher manual a",
@@ -288,11 +286,12 @@ static const struct {
     {"--bootstrap x,{host},{hosts} a",
      "--bootstrap: \"x,{host},{hosts}\" has {host}, for one host at a time, and {hosts} or "
      "{ranks}, for many: leave one of them out"},
-    {"-membind interleave a", "-membind: \"interleave\" is not offered: bind (to the NUMA nodes "
-                              "next to a task), none and firsttouch are"},
-    {"-outfile-pattern %g a", "-outfile-pattern: %g, a number of the process group, is not known "
-                              "here: leave it out"},
-    {"-tv a", "-tv: not offered: write the debugger in front of the program's name"},
+    {"-membind interleave a",
+     "-membind: \"interleave\" is not supported (expected bind, for the NUMA "
+     "nodes next to a task, none or firsttouch)"},
+    {"-outfile-pattern %g a",
+     "-outfile-pattern: %g, the process group, is not supported: leave it out"},
+    {"-tv a", "-tv: not supported: write the debugger in front of the program's name"},
     {"-configfile f a", "-configfile: f says what to run: leave out \"a\""},
     {"-configfile /nonexistent/f",
      "-configfile: /nonexistent/f: cannot be opened: No such file or directory"},
@@ -708,9 +707,9 @@ static const struct {
      "-l --ntasks=1 --oversubscribe a b c : --env=A=x y --ntasks=2 --oversubscribe d", NULL},
     {"-n 3 a", "-l --ntasks=3 --oversubscribe a", NULL},
     {"-n 1 a : -n 2 b\n", "-l --ntasks=1 --oversubscribe a : --ntasks=2 --oversubscribe b", NULL},
-    {"\n# nothing\n", NULL, "is empty: a line is a part, such as \"-n 4 ./app\""},
+    {"\n# nothing\n", NULL, "is empty: expected a part in each line, such as \"-n 4 ./app\""},
     {"a\nb 'c\n", NULL, "line 2: the quote at 'c is not closed"},
-    {"-configfile x", NULL, "one file cannot name another"},
+    {"-configfile x", NULL, "a file cannot name another file"},
 };
 
 static void test_the_lines_of_a_file_are_parts(void **state)

@@ -221,7 +221,7 @@ static void test_excluded_hosts_must_be_there_and_leave_some(void **state)
     assert_refused(hosts("a.invalid", "b.invalid"), ERROR_USAGE,
                    "--exclude: b.invalid is not among the nodes of --hosts");
     assert_refused(hosts("a.invalid,b.invalid", "b.invalid,a.invalid"), ERROR_USAGE,
-                   "--exclude leaves none of the nodes of --hosts");
+                   "--exclude leaves no node of --hosts");
     assert_nodes(hosts("a.invalid,127.0.0.1", "localhost"), "a.invalid:0/0=all", "--hosts");
     assert_refused(hosts("a.invalid", "localhost"), ERROR_USAGE,
                    "--exclude: localhost is not among the nodes of --hosts");

@@ -191,56 +191,56 @@ static const struct {
     const char *text, *part;
     size_t caret; /* column */
 } bad[] = {
-    {"slot=2{blah", "'}' is missing: this '{' is not closed", 6},
-    {"node{a:{b}", "'}' is missing: this '{'", 4},
-    {"slot/", "a type of resource (core, node, ...) is missing at the end", 5},
-    {"node/]", "a type of resource (core, node, ...) is missing here", 5},
-    {"slot", "a slot has resources in it", 0},
-    {"node/slot=4", "a slot has resources in it", 5},
-    {"[slot/core;slot/gpu]", "each needs a label, as in slot{first}", 1},
-    {"[slot{a}/core;slot{a}/gpu]", "the label \"a\" is there twice", 14},
-    {"[slot{a}/core;node{label:a}]", "the label \"a\" is there twice", 14},
-    {"slot=0/core", "zero is no count", 5},
+    {"slot=2{blah", "missing '}': this '{' is not closed", 6},
+    {"node{a:{b}", "missing '}': this '{'", 4},
+    {"slot/", "expected a type of resource (core, node, ...), got the end", 5},
+    {"node/]", "expected a type of resource (core, node, ...); text", 5},
+    {"slot", "a slot must contain resources", 0},
+    {"node/slot=4", "a slot must contain resources", 5},
+    {"[slot/core;slot/gpu]", "must have a label, as in slot{first}", 1},
+    {"[slot{a}/core;slot{a}/gpu]", "label \"a\" is given twice", 14},
+    {"[slot{a}/core;node{label:a}]", "label \"a\" is given twice", 14},
+    {"slot=0/core", "a count must be at least 1", 5},
     {"slot=01/core", "leading zero", 5},
-    {"slot=/core", "count \"\": a number is missing", 5},
+    {"slot=/core", "count \"\": missing number", 5},
     {"slot=3,2/core", "does not ascend", 5},
-    {"slot=[3/core", "a number is missing", 5},
-    {"slot{x:1}/core", "a slot's label comes first", 5},
-    {"slot{-x}/core", "a slot's label comes first", 5},
+    {"slot=[3/core", "missing number", 5},
+    {"slot{x:1}/core", "label of a slot must come first", 5},
+    {"slot{-x}/core", "label of a slot must come first", 5},
     {"slot{x}/core", "slot{default,x} is exclusive, slot{\"x\"} has that label", 5},
-    {"slot{}/core", "the label of the slot is missing here", 5},
-    {"slot{a,label:b}/core", "\"label\" is said twice", 7},
-    {"[]", "is missing here", 1},
-    {"[[a]]", "is missing here", 1},
-    {"=4", "is missing here", 0},
-    {"a;b", "between brackets only", 1},
-    {"core]", "closes nothing", 4},
-    {"[core", "a ';' or ']' is missing: this '[' is not closed", 0},
-    {"[core gpu]", "a ';' or ']' is missing here", 6},
-    {"core gpu", "does not go on from there", 5},
-    {"core,gpu", "does not go on from there", 4},
-    {"core:2", "does not go on from there", 4},
+    {"slot{}/core", "expected the label of the slot", 5},
+    {"slot{a,label:b}/core", "\"label\" is given twice", 7},
+    {"[]", "expected a type", 1},
+    {"[[a]]", "expected a type", 1},
+    {"=4", "expected a type", 0},
+    {"a;b", "must be inside brackets", 1},
+    {"core]", "']' without '['", 4},
+    {"[core", "missing ';' or ']': this '[' is not closed", 0},
+    {"[core gpu]", "missing ';' or ']' here", 6},
+    {"core gpu", "unexpected text; expected type=", 5},
+    {"core,gpu", "unexpected text; expected type=", 4},
+    {"core:2", "unexpected text; expected type=", 4},
     {"''", "the type of a resource is empty", 0},
     {"'core", "the quote is not closed", 0},
-    {"\"co\\q\"", "no JSON string", 0},
-    {"'a\tb'", "no JSON string", 0},
-    {"node{x,-x}", "\"exclusive\" is said twice", 7},
-    {"node{x:1}", "\"exclusive\" is true or false", 5},
-    {"node{unit:1}", "\"unit\" is a string", 5},
-    {"node{id:1}", "\"id\" is a string", 5},
-    {"node{a,a}", "\"a\" is said twice", 7},
-    {"node{a:{b,b}}", "the key is there twice", 10},
-    {"node{count:4}", "\"count\" has a place of its own", 5},
-    {"node{-a:1}", "+ or - in front has no value", 7},
-    {"node{a:}", "a value is missing here", 7},
-    {"node{a:b:c}", "a '}' is missing here", 8},
-    {"node{,}", "a key is missing here", 5},
-    {"node{a,}", "a key is missing here", 7},
-    {"node{a:[1,]}", "no JSON array", 7},
-    {"node{a:[b]}", "no JSON array", 7},
-    {"node{a:1e999}", "number is too large; in quotes", 7},
+    {"\"co\\q\"", "not a valid JSON string", 0},
+    {"'a\tb'", "not a valid JSON string", 0},
+    {"node{x,-x}", "\"exclusive\" is given twice", 7},
+    {"node{x:1}", "\"exclusive\" must be true or false", 5},
+    {"node{unit:1}", "\"unit\" must be a string", 5},
+    {"node{id:1}", "\"id\" must be a string", 5},
+    {"node{a,a}", "\"a\" is given twice", 7},
+    {"node{a:{b,b}}", "the key is given twice", 10},
+    {"node{count:4}", "\"count\" cannot stand in braces", 5},
+    {"node{-a:1}", "+ or - in front cannot have a value", 7},
+    {"node{a:}", "expected a value", 7},
+    {"node{a:b:c}", "missing '}' here", 8},
+    {"node{,}", "expected a key", 5},
+    {"node{a,}", "expected a key", 7},
+    {"node{a:[1,]}", "not a JSON array", 7},
+    {"node{a:[b]}", "not a JSON array", 7},
+    {"node{a:1e999}", "number is too large; write it in quotes", 7},
     {"node{a:99999999999999999999}", "number is too large", 7},
-    {"node{a}{b}", "does not go on from there", 7},
+    {"node{a}{b}", "unexpected text; expected type=", 7},
 };
 
 static void expect_caret(const char *text, size_t want)
@@ -313,14 +313,14 @@ static void test_depth_size_and_number_have_limits(void **state)
     char *nested = repeat("a{a:", "[", SHAPE_MAX_DEPTH + 1, "");
     char *closed = repeat(nested, "]", SHAPE_MAX_DEPTH + 1, "}");
     expect_refused(deep, "values nest more than 64 deep");
-    expect_refused(array, "no JSON array");
+    expect_refused(array, "not a JSON array");
     expect_refused(closed, "nested too deeply");
     free(closed);
     free(nested);
     free(array);
     free(deep);
-    expect_refused("", "it is empty");
-    expect_refused(" \n", "it is empty");
+    expect_refused("", "shape: empty");
+    expect_refused(" \n", "shape: empty");
     expect_refused("caf\xe9", "not UTF-8");
 }
 
@@ -329,16 +329,16 @@ static const struct {
 } bad_json[] = {
     {"{}", "an array of objects"},
     {"[]", "not empty"},
-    {"[1]", "the type of a resource is a string"},
-    {"[{'type': '', 'count': 1}]", "the type of a resource is a string"},
-    {"[{'type': 1, 'count': 1}]", "the type of a resource is a string"},
-    {"[{'type': 'core'}]", "\"core\" has no count"},
+    {"[1]", "the type of a resource must be a string"},
+    {"[{'type': '', 'count': 1}]", "the type of a resource must be a string"},
+    {"[{'type': 1, 'count': 1}]", "the type of a resource must be a string"},
+    {"[{'type': 'core'}]", "\"core\": missing key count"},
     {"[{'type': 'core', 'count': 0}]", "\"core\": count \"0\""},
     {"[{'type': 'core', 'count': 1, 'with': []}]", "not empty"},
     {"[{'type': 'core', 'count': 1, 'with': {}}]", "an array of objects"},
-    {"[{'type': 'core', 'count': 1, 'exclusive': 1}]", "\"exclusive\" of \"core\" is true or"},
-    {"[{'type': 'core', 'count': 1, 'label': 1}]", "\"label\" of \"core\" is a string"},
-    {"[{'type': 'slot', 'count': 1, 'label': 'a'}]", "a slot has resources in it"},
+    {"[{'type': 'core', 'count': 1, 'exclusive': 1}]", "\"exclusive\" of \"core\" must be true or"},
+    {"[{'type': 'core', 'count': 1, 'label': 1}]", "\"label\" of \"core\" must be a string"},
+    {"[{'type': 'slot', 'count': 1, 'label': 'a'}]", "a slot must contain resources"},
 };
 
 static void test_wrong_json_is_refused(void **state)

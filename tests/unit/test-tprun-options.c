@@ -235,10 +235,8 @@ static const struct {
     {(const char *const[]){"tprun", NULL}, NO_PROGRAM},
     {WORDS("-n", "3"), NO_PROGRAM},
     {WORDS("--print-spec"), NO_PROGRAM},
-    {WORDS("--check", "a", "b"),
-     "--check: a is what is looked at, and nothing is run: leave out b"},
-    {WORDS("--check", "a", "--check", "b"),
-     "--check: b is what is looked at, and nothing is run: leave out a"},
+    {WORDS("--check", "a", "b"), "--check: checks a and runs nothing: leave out b"},
+    {WORDS("--check", "a", "--check", "b"), "--check: checks b and runs nothing: leave out a"},
     {WORDS("--check="), "--check needs a value: --check PROGRAM, not an empty text"},
     {WORDS("-n", "3", "--"), NO_PROGRAM},
     {WORDS(""), "no program to run: its name is empty"},
@@ -276,16 +274,16 @@ static const struct {
     {WORDS("--ntasks-per-node"), "--ntasks-per-node: write --per N:node --order sequential"},
     {WORDS("-npersocket", "2", "a"), "-npersocket: write --per 2:socket --order sequential" TAKEN},
     {WORDS("--map-by", "ppr:2:socket", "a"),
-     "--map-by \"ppr:2:socket\": no such word; write --per 2:socket --order sequential" TAKEN
+     "--map-by \"ppr:2:socket\": unknown word; write --per 2:socket --order sequential" TAKEN
      "\n  ppr:2:socket\n  ^"},
     {WORDS("--map-by", "ppr:1:numa:pe=4", "a"),
-     "--map-by \"ppr:1:numa:pe=4\": no such word; write --per 1:numa --order sequential -c 4" TAKEN
+     "--map-by \"ppr:1:numa:pe=4\": unknown word; write --per 1:numa --order sequential -c 4" TAKEN
      "\n  ppr:1:numa:pe=4\n  ^"},
     {WORDS("--map-by", "ppr:2", "a"),
-     "--map-by \"ppr:2\": no such word; write --per N:LEVEL, such as --per 2:socket" TAKEN
+     "--map-by \"ppr:2\": unknown word; write --per N:LEVEL, such as --per 2:socket" TAKEN
      "\n  ppr:2\n  ^"},
     {WORDS("--map-by", "core:PE=2", "a"),
-     "--map-by \"core:PE=2\": no such word; write --map-by core -c 2" TAKEN "\n  core:PE=2\n  ^"},
+     "--map-by \"core:PE=2\": unknown word; write --map-by core -c 2" TAKEN "\n  core:PE=2\n  ^"},
     {WORDS("-genv", "A", "b", "a"), "-genv: write --env=A=b" TAKEN},
     {WORDS("-env", "A", "b", "a"), "-env: write -x A=b" TAKEN},
     {WORDS("--mca", "btl", "tcp", "a"), "--mca: write -x OMPI_MCA_btl=tcp" TAKEN},
@@ -332,7 +330,7 @@ static const struct {
     {WORDS("-bpacked:4", "a"), "-b: write -c N, for N cores to which each task is bound"},
     {WORDS("-b", "rs", "a"),
      "-b: write --per N:LEVEL, for N tasks that share an object of that level"},
-    {WORDS("-machinfile", "x", "a"), "there is no option -machinfile"},
+    {WORDS("-machinfile", "x", "a"), "unknown option -machinfile"},
     {WORDS("-K1", "a"), "-K: leave it out: it is so by default"},
     {WORDS("--erf_input", "f", "a"),
      "--erf_input: write --rankfile FILE, with the processors of each rank"},
@@ -354,10 +352,10 @@ static const struct {
     {WORDS("--map-by", "slot:OVERSUBSCRIBE", "a"),
      "--map-by \"slot:OVERSUBSCRIBE\": write the word before the colon, and --oversubscribe"},
     {WORDS("-x", "node3", "a"),
-     "-x: node3 is not set here: write node3=VALUE, or --exclude node3 to leave out a node"},
+     "-x: node3 is not set: write node3=VALUE, or --exclude node3 to leave out a node"},
     {WORDS("-bind-to", "core", "a"), "-bind-to: write --bind-to"},
     {WORDS("-x", "node[1-2]", "a"),
-     "-x: \"node[1-2]\" is no variable: nodes are left out by --exclude"},
+     "-x: \"node[1-2]\" is not a variable; to leave out nodes write --exclude"},
     {WORDS("-x", "NO,SUCH", "a"), "-x: \"NO,SUCH\" is not one variable: write -x for each"},
     {WORDS("--hosts", "node0:2", "a"),
      "--hosts: \"node0:2\": a count belongs in a hostfile (--hostfile FILE, with a line such as "
@@ -369,13 +367,12 @@ static const struct {
      "--help: there is no help on \"bogus\": the topics are layout and mpiexec"},
     {WORDS("--help=bogus"),
      "--help: there is no help on \"bogus\": the topics are layout and mpiexec"},
-    {WORDS("--map-bye", "x", "a"), "there is no option --map-bye: the nearest is --map-by"},
-    {WORDS("--oversubcribe", "a"),
-     "there is no option --oversubcribe: the nearest is --oversubscribe"},
-    {WORDS("--time-limt=3", "a"), "there is no option --time-limt: the nearest is --time-limit"},
-    {WORDS("--quux", "a"), "there is no option --quux"},
-    {WORDS("-lz", "a"), "-lz: there is no option -z"},
-    {WORDS("-hostz", "a"), "there is no option -hostz: the nearest is --hosts"},
+    {WORDS("--map-bye", "x", "a"), "unknown option --map-bye: the nearest is --map-by"},
+    {WORDS("--oversubcribe", "a"), "unknown option --oversubcribe: the nearest is --oversubscribe"},
+    {WORDS("--time-limt=3", "a"), "unknown option --time-limt: the nearest is --time-limit"},
+    {WORDS("--quux", "a"), "unknown option --quux"},
+    {WORDS("-lz", "a"), "-lz: unknown option -z"},
+    {WORDS("-hostz", "a"), "unknown option -hostz: the nearest is --hosts"},
     {WORDS("--label-io=yes", "a"), "--label-io takes no value: write it without =yes"},
     {WORDS("a", ":", "--hosts", "x", "b"),
      "--hosts is of the whole program: write it before the first program, not after a \":\""},
@@ -384,27 +381,28 @@ static const struct {
     {WORDS("-g", "0", "a"), "-g: \"0\" is not a number from 1 to 16777216"},
     {WORDS("-g", "1025", "a"), "-g 1025: no node has more than 1024 GPUs"},
     {WORDS("--per", "numa", "a"),
-     "--per \"numa\": right is N:LEVEL, such as 2:numa, with N from 1 to 65536 and one of "
-     "hwthread, core, l1cache, l2cache, l3cache, numa, socket, package, board, node, gpu"},
+     "--per \"numa\": expected N:LEVEL, such as 2:numa, with N from 1 to 65536 and LEVEL "
+     "hwthread, core, l1cache, l2cache, l3cache, numa, socket, package, board, node or gpu"},
     {WORDS("--per", "1:gpu", "--map-by", "core", "a"),
-     "--per \"1:gpu\" and --map-by: --per says itself how tasks are mapped and limited; leave one "
+     "--per \"1:gpu\" and --map-by: --per already says how tasks are mapped and limited; leave one "
      "of them out"},
     {WORDS("--gpu-bind", "near", "a"),
-     "--gpu-bind \"near\" is unknown; right is per-task, closest or none"},
+     "--gpu-bind: unknown value \"near\" (expected per-task, closest or none)"},
     {WORDS("-d", "a"), NOT_HERE("-d")},
     {WORDS("--wait=x", "a"),
-     "--wait: \"x\" is not a duration: a number with ms, s, m, h or d, or inf, is"},
+     "--wait: \"x\" is not a duration (expected a number with ms, s, m, h or d, or inf)"},
     {WORDS("--wait=", "a"), "--wait needs a value: --wait FSD, not an empty text"},
     {WORDS("--no-wait=1", "a"), "--no-wait takes no value: write it without =1"},
     {WORDS("--dry-run", "--topology", "n=core:2", "--on", "R", "a"),
      "--topology tells of nodes that need not exist: leave out --on, whose resources have to"},
     {WORDS("--hosts", "x", "-R", "y", "a"),
      "--hosts and -R both say which nodes to use: give one of them"},
-    {WORDS("--rank-by", "foo", "a"), "--rank-by: \"foo\" is none of slot, hwthread, core, l1cache, "
-                                     "l2cache, l3cache, numa, socket, package, board, node"},
+    {WORDS("--rank-by", "foo", "a"),
+     "--rank-by: unknown value \"foo\" (expected slot, hwthread, core, l1cache, "
+     "l2cache, l3cache, numa, socket, package, board or node)"},
     {WORDS("--display", "map,,bind", "a"),
-     "--display: \"\" is none of alloc, topo, map, bind, all"},
-    {WORDS("--format", "xml", "a"), "--format: \"xml\" is none of text, json"},
+     "--display: unknown value \"\" (expected alloc, topo, map, bind or all)"},
+    {WORDS("--format", "xml", "a"), "--format: unknown value \"xml\" (expected text or json)"},
     {WORDS("--topology", "n=core:2", "a"),
      "--topology is for --dry-run: nodes that need not exist run nothing"},
     {WORDS("--dry-run", "--topology", "n=core:2", "--hosts", "n"),
@@ -412,42 +410,48 @@ static const struct {
     {WORDS("--dry-run", "--topology", "n"),
      "--topology: \"n\" is not HOSTLIST=DESCRIPTION or HOSTLIST=@FILE.xml, such as "
      "\"n[0-1]=package:2 core:4 pu:2\""},
-    {WORDS("-x", "NOT_SET", "a"), "-x: NOT_SET is not set here: write NOT_SET=VALUE"},
-    {WORDS("-x", "=1", "a"), "-x: \"=1\" names no variable: write VAR or VAR=VALUE"},
+    {WORDS("-x", "NOT_SET", "a"), "-x: NOT_SET is not set: write NOT_SET=VALUE"},
+    {WORDS("-x", "=1", "a"), "-x: \"=1\" has no name: write VAR or VAR=VALUE"},
     {WORDS("--env-remove", "A=b", "a"),
-     "--env-remove: \"A=b\" holds a '=': the pattern is of names only"},
+     "--env-remove: \"A=b\" contains '=': expected a pattern of names"},
     {WORDS("--umask", "8", "a"), "--umask: \"8\" is not an octal number from 0 to 0777"},
     {WORDS("--umask", "1000", "a"), "--umask: \"1000\" is not an octal number from 0 to 0777"},
     {WORDS("--memory-alloc-kinds", "a b", "a"),
-     "--memory-alloc-kinds: \"a b\" is no list of memory kinds: words with commas between them "
-     "and no blanks, up to 1023 bytes, such as system,cuda:device"},
+     "--memory-alloc-kinds: \"a b\" is not a list of memory kinds (expected words separated by "
+     "commas, "
+     "without blanks, up to 1023 bytes, such as system,cuda:device)"},
     {WORDS("--memory-alloc-kinds", "a,,b", "a"),
-     "--memory-alloc-kinds: \"a,,b\" is no list of memory kinds: words with commas between them "
-     "and no blanks, up to 1023 bytes, such as system,cuda:device"},
+     "--memory-alloc-kinds: \"a,,b\" is not a list of memory kinds (expected words separated by "
+     "commas, "
+     "without blanks, up to 1023 bytes, such as system,cuda:device)"},
     {WORDS("--memory-alloc-kinds", "a,", "a"),
-     "--memory-alloc-kinds: \"a,\" is no list of memory kinds: words with commas between them "
-     "and no blanks, up to 1023 bytes, such as system,cuda:device"},
+     "--memory-alloc-kinds: \"a,\" is not a list of memory kinds (expected words separated by "
+     "commas, "
+     "without blanks, up to 1023 bytes, such as system,cuda:device)"},
     {WORDS("--memory-alloc-kinds", ",a", "a"),
-     "--memory-alloc-kinds: \",a\" is no list of memory kinds: words with commas between them "
-     "and no blanks, up to 1023 bytes, such as system,cuda:device"},
+     "--memory-alloc-kinds: \",a\" is not a list of memory kinds (expected words separated by "
+     "commas, "
+     "without blanks, up to 1023 bytes, such as system,cuda:device)"},
     {WORDS("--bootstrap", "x {host} {hosts}", "a"),
      "--bootstrap: \"x {host} {hosts}\" has {host}, for one host at a time, and {hosts} or "
      "{ranks}, for many: leave one of them out"},
     {WORDS("--bootstrap", "x {agent} {call}", "a"),
      "--bootstrap: \"x {agent} {call}\" has {call}, which needs {hosts} or {ranks} beside it"},
-    {WORDS("--pset", "a,b", "a"),
-     "--pset: \"a,b\" is no name of a set: 1 to 255 bytes, no blanks and no commas"},
-    {WORDS("--pset=a b", "a"),
-     "--pset: \"a b\" is no name of a set: 1 to 255 bytes, no blanks and no commas"},
-    {WORDS("--rlimit", "core", "a"), "--rlimit: \"core\" is not NAME=SOFT, such as core=unlimited"},
+    {WORDS("--pset", "a,b", "a"), "--pset: \"a,b\" is not the name of a set (expected 1 to 255 "
+                                  "bytes without blanks and commas)"},
+    {WORDS("--pset=a b", "a"), "--pset: \"a b\" is not the name of a set (expected 1 to 255 bytes "
+                               "without blanks and commas)"},
+    {WORDS("--rlimit", "core", "a"),
+     "--rlimit: expected NAME=SOFT, such as core=unlimited, got \"core\""},
     {WORDS("--rlimit", "core=99999999999999T", "a"),
-     "--rlimit: \"99999999999999T\" is not a limit: a number, with K, M, G or T for powers of "
-     "1024, or unlimited, is"},
-    {WORDS("--rlimit", "fd=3", "a"),
-     "--rlimit: \"fd\" is none of as, core, cpu, data, fsize, locks, memlock, msgqueue, nice, "
-     "nofile, nproc, rss, rtprio, rttime, sigpending, stack"},
+     "--rlimit: \"99999999999999T\" is not a limit (expected a number, with K, M, G or T for "
+     "powers of "
+     "1024, or unlimited)"},
+    {WORDS("--rlimit", "fd=3", "a"), "--rlimit: unknown value \"fd\" (expected as, core, cpu, "
+                                     "data, fsize, locks, memlock, msgqueue, nice, "
+                                     "nofile, nproc, rss, rtprio, rttime, sigpending or stack)"},
     {WORDS("--time-limit", "5x", "a"),
-     "--time-limit: \"5x\" is not a duration: a number with ms, s, m, h or d, or inf, is"},
+     "--time-limit: \"5x\" is not a duration (expected a number with ms, s, m, h or d, or inf)"},
     {WORDS("--signal", "USR1", "a"),
      "--signal: \"USR1\" is not SIGNAL@DURATION, such as USR1@60s for a minute before the limit"},
     {WORDS("--signal", "NONE@5s", "a"),
@@ -455,18 +459,20 @@ static const struct {
     {WORDS("--signal", "TERM@0", "a"),
      "--signal: \"0\" must be more than 0s and less than the limit"},
     {WORDS("--time-limit", "0", "a"),
-     "--time-limit: \"0\" leaves no time at all: write inf for no limit"},
-    {WORDS("--mem-bind", "closest", "a"), "--mem-bind: \"closest\" is none of none, local"},
-    {WORDS("--on-failure", "stop", "a"), "--on-failure: \"stop\" is none of kill, continue"},
+     "--time-limit: \"0\" must be more than 0; write inf for no limit"},
+    {WORDS("--mem-bind", "closest", "a"),
+     "--mem-bind: unknown value \"closest\" (expected none or local)"},
+    {WORDS("--on-failure", "stop", "a"),
+     "--on-failure: unknown value \"stop\" (expected kill or continue)"},
 #ifndef HAVE_PMIX
     {WORDS("--pmi", "pmix", "a"),
-     "--pmi: pmix is not in this build: auto, pmi1, pmi2 and none are"},
+     "--pmi: this build has no PMIx (expected auto, pmi1, pmi2 or none)"},
     {WORDS("--pmi", "pmi1,pmix", "a"),
-     "--pmi: pmix is not in this build: auto, pmi1, pmi2 and none are"},
+     "--pmi: this build has no PMIx (expected auto, pmi1, pmi2 or none)"},
 #endif
-    {WORDS("--pmi", "auto,pmi1", "a"), "--pmi: auto stands by itself, or leave it out"},
+    {WORDS("--pmi", "auto,pmi1", "a"), "--pmi: auto cannot stand beside other values"},
     {WORDS("--pmi", "auto,none", "a"),
-     "--pmi: \"auto,none\" is not auto, none or a list of pmi1, pmi2, pmix"},
+     "--pmi: unknown value \"auto,none\" (expected auto, none, or a list of pmi1, pmi2 and pmix)"},
     {WORDS("--bootstrap", "rsh '{host}", "a"),
      "--bootstrap: \"rsh '{host}\": the quote at '{host} is not closed"},
     {WORDS("--bootstrap", "rsh host", "a"),
