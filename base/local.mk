@@ -1,6 +1,8 @@
 noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
+    base/array.h \
     base/buf.c base/buf.h \
+    base/clock.c base/clock.h \
     base/descriptors.c base/descriptors.h \
     base/directory.c base/directory.h \
     base/duration.c base/duration.h \
@@ -13,6 +15,8 @@ libbase_a_SOURCES = \
     base/number.c base/number.h \
     base/pack.c base/pack.h \
     base/printable.c base/printable.h \
+    base/search.h \
     base/shell_words.c base/shell_words.h \
+    base/string_list.c base/string_list.h \
     base/text.c base/text.h \
     base/thread.c base/thread.h

@@ -1,11 +1,10 @@
 #include "base/shell_words.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
+#include "base/string_list.h"
 
 static const char words_blanks[] = " \t\n\r";
 
@@ -43,27 +42,17 @@ static bool words_next(const char **at, struct buf *word, struct error *err)
 
 char **shell_words_split(const char *text, struct error *err)
 {
-    char **words = mem_array(1, sizeof(*words));
-    size_t count = 0;
+    struct string_list words = {0};
     const char *at = text + strspn(text, words_blanks);
     while (*at) {
         struct buf word = BUF_INIT;
         if (!words_next(&at, &word, err)) {
             buf_free(&word);
-            shell_words_free(words);
+            string_list_clear(&words);
             return NULL;
         }
-        words = mem_resize(words, count + 2, sizeof(*words));
-        words[count++] = buf_take_text(&word);
-        words[count] = NULL;
+        string_list_add(&words, buf_take_text(&word));
         at += strspn(at, words_blanks);
     }
-    return words;
-}
-
-void shell_words_free(char **words)
-{
-    for (size_t i = 0; words && words[i]; i++)
-        free(words[i]);
-    free(words);
+    return string_list_take(&words);
 }

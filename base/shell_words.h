@@ -3,7 +3,7 @@
  *
  * Blanks and newlines separate; '...' keeps everything, "..." everything but \" and \\, a
  * backslash outside quotes the next character. NULL with a sentence for a quote that is not
- * closed. Caller frees with shell_words_free().
+ * closed. Caller frees with string_list_free().
  */
 #ifndef BASE_SHELL_WORDS_H
 #define BASE_SHELL_WORDS_H
@@ -11,6 +11,5 @@
 #include "base/error.h"
 
 char **shell_words_split(const char *text, struct error *err);
-void shell_words_free(char **words); /* NULL is fine */
 
 #endif

@@ -18,12 +18,14 @@ if HAVE_CMOCKA
 UNIT_LIBS = $(LDADD) $(CMOCKA_LIBS)
 check_PROGRAMS += \
     tests/unit/test-any-node \
+    tests/unit/test-array \
     tests/unit/test-batch-nodelist \
     tests/unit/test-batch-system \
     tests/unit/test-bootstrap \
     tests/unit/test-buf \
     tests/unit/test-cgroup \
     tests/unit/test-claims \
+    tests/unit/test-clock \
     tests/unit/test-closed \
     tests/unit/test-collective \
     tests/unit/test-command-output \
@@ -97,6 +99,7 @@ check_PROGRAMS += \
     tests/unit/test-scheduling-ranks \
     tests/unit/test-scheduling \
     tests/unit/test-scratch-directory \
+    tests/unit/test-search \
     tests/unit/test-service-names \
     tests/unit/test-service-query \
     tests/unit/test-service \
@@ -108,6 +111,7 @@ check_PROGRAMS += \
     tests/unit/test-spawn-spec \
     tests/unit/test-spec \
     tests/unit/test-stdin-reader \
+    tests/unit/test-string-list \
     tests/unit/test-svg \
     tests/unit/test-task-request \
     tests/unit/test-taskmap-scheme \
@@ -134,12 +138,14 @@ tests_unit_test_accept_check_sealed_LDADD = $(UNIT_LIBS)
 tests_unit_test_accept_check_sealed_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,relro,-z,now
 endif
 tests_unit_test_any_node_LDADD = $(UNIT_LIBS)
+tests_unit_test_array_LDADD = $(UNIT_LIBS)
 tests_unit_test_batch_nodelist_LDADD = $(UNIT_LIBS)
 tests_unit_test_batch_system_LDADD = $(UNIT_LIBS)
 tests_unit_test_bootstrap_LDADD = $(UNIT_LIBS)
 tests_unit_test_buf_LDADD = $(UNIT_LIBS)
 tests_unit_test_cgroup_LDADD = $(UNIT_LIBS)
 tests_unit_test_claims_LDADD = $(UNIT_LIBS)
+tests_unit_test_clock_LDADD = $(UNIT_LIBS)
 tests_unit_test_closed_LDADD = $(UNIT_LIBS)
 tests_unit_test_collective_LDADD = $(UNIT_LIBS)
 tests_unit_test_command_output_LDADD = $(UNIT_LIBS)
@@ -213,6 +219,7 @@ tests_unit_test_rset_LDADD = $(UNIT_LIBS)
 tests_unit_test_scheduling_ranks_LDADD = $(UNIT_LIBS)
 tests_unit_test_scheduling_LDADD = $(UNIT_LIBS)
 tests_unit_test_scratch_directory_LDADD = $(UNIT_LIBS)
+tests_unit_test_search_LDADD = $(UNIT_LIBS)
 tests_unit_test_service_names_LDADD = $(UNIT_LIBS)
 tests_unit_test_service_query_LDADD = $(UNIT_LIBS)
 tests_unit_test_service_LDADD = $(UNIT_LIBS)
@@ -224,6 +231,7 @@ tests_unit_test_spawn_directives_LDADD = $(UNIT_LIBS)
 tests_unit_test_spawn_spec_LDADD = $(UNIT_LIBS)
 tests_unit_test_spec_LDADD = $(UNIT_LIBS)
 tests_unit_test_stdin_reader_LDADD = $(UNIT_LIBS)
+tests_unit_test_string_list_LDADD = $(UNIT_LIBS)
 tests_unit_test_svg_LDADD = $(UNIT_LIBS)
 tests_unit_test_task_request_LDADD = $(UNIT_LIBS)
 tests_unit_test_taskmap_scheme_LDADD = $(UNIT_LIBS)

@@ -2,26 +2,16 @@
 #include <string.h>
 
 #include "affinity/layout/build.h"
+#include "base/array.h"
 #include "base/mem.h"
-
-static void make_room(struct layout_build *builder, uint32_t nspans)
-{
-    struct layout *layout = builder->layout;
-    if (layout->nbindings == builder->binding_room) {
-        uint32_t room = builder->binding_room = builder->binding_room * 2 + 16;
-        layout->bindings = mem_resize(layout->bindings, room, sizeof(*layout->bindings));
-        builder->bindings = mem_resize(builder->bindings, room, sizeof(*builder->bindings));
-    }
-    if (builder->span_room - builder->nspans < nspans) {
-        builder->span_room = builder->span_room * 2 + nspans + 16;
-        builder->spans = mem_resize(builder->spans, builder->span_room, sizeof(*builder->spans));
-    }
-}
 
 /* Rows of a kind as runs of rows of its topo, put behind the spans that there are. */
 static uint32_t add_spans(struct layout_build *builder, const struct node_class *kind,
                           const struct rows *rows)
 {
+    builder->spans =
+        array_reserve(builder->spans, &builder->span_capacity,
+                      builder->nspans + (size_t)(rows->end - rows->first), sizeof(*builder->spans));
     struct rows *spans = builder->spans + builder->nspans;
     uint32_t n = 0;
     for (uint32_t row = rows->first; row < rows->end; row++)
@@ -76,10 +66,8 @@ uint32_t layout_build_bind(struct layout_build *builder, const struct node_class
 {
     struct layout *layout = builder->layout;
     struct binding_rows binding = {kind->topo, builder->nspans, 0};
-    for (uint32_t i = 0; i < nspans; i++) {
-        make_room(builder, spans[i].end - spans[i].first);
+    for (uint32_t i = 0; i < nspans; i++)
         binding.nspans += add_spans(builder, kind, &spans[i]);
-    }
     struct wanted wanted = {builder, &binding};
     uint32_t number = hash_table_number(&builder->binding_numbers, binding_hash(builder, &binding),
                                         binding_sets_is_wanted, &wanted);
@@ -87,6 +75,8 @@ uint32_t layout_build_bind(struct layout_build *builder, const struct node_class
         builder->nspans = binding.first_span;
         return number;
     }
+    builder->bindings = array_grow(builder->bindings, number, sizeof(*builder->bindings));
+    layout->bindings = array_grow(layout->bindings, number, sizeof(*layout->bindings));
     builder->bindings[number] = binding;
     layout->bindings[layout->nbindings++] = make_sets(builder, &binding);
     return number;

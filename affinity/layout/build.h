@@ -44,10 +44,9 @@ struct layout_build {
     struct binding_rows *bindings; /* beside layout->bindings */
     struct rows *spans;
     uint32_t nspans;
-    uint32_t binding_room, span_room;
+    size_t span_capacity;
     struct hash_table binding_numbers;
     struct hash_table set_numbers; /* of layout->gpu_sets */
-    uint32_t set_room;
     struct idset **node_gpus; /* by node: GPUs that tasks there were given; NULL: none so far */
     uint32_t *node_tasks;     /* by node of the request: tasks placed there so far */
     uint32_t *chosen;         /* the nodes that the n loop goes over */

@@ -6,6 +6,7 @@
 
 #include "affinity/layout/build.h"
 #include "base/hash_table.h"
+#include "base/array.h"
 #include "base/mem.h"
 
 /* ---- what is left for a run ---- */
@@ -101,11 +102,7 @@ static uint32_t number_set(struct layout_build *builder, struct idset *set)
         idset_free(set);
         return number;
     }
-    if (number == builder->set_room) {
-        builder->set_room = builder->set_room * 2 + 16;
-        layout->gpu_sets =
-            mem_resize(layout->gpu_sets, builder->set_room, sizeof(*layout->gpu_sets));
-    }
+    layout->gpu_sets = array_grow(layout->gpu_sets, number, sizeof(*layout->gpu_sets));
     layout->gpu_sets[layout->ngpu_sets++] = set;
     return number;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "affinity/layout/positions.h"
+#include "base/array.h"
 #include "base/mem.h"
 
 static const struct positions *plan_at(const struct passes *placing, uint32_t node)
@@ -197,10 +198,7 @@ static void seat_count(struct passes *placing, struct seat seat, uint32_t by)
 
 static void limits_seat_take(struct passes *placing, struct seat seat)
 {
-    if (placing->nseats == placing->room) {
-        placing->room = placing->room ? placing->room * 2 : 64;
-        placing->seats = mem_resize(placing->seats, placing->room, sizeof(*placing->seats));
-    }
+    placing->seats = array_grow(placing->seats, placing->nseats, sizeof(*placing->seats));
     placing->seats[placing->nseats++] = seat;
     seat_count(placing, seat, 1);
 }

@@ -32,7 +32,7 @@ struct passes {
     size_t *given_base;      /* by node; NULL likewise */
     size_t *held_base;       /* by node */
     struct seat *seats;
-    uint32_t nseats, room;
+    uint32_t nseats;
     uint32_t nheld; /* seats that `held` knows of */
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
 
@@ -183,7 +184,6 @@ int node_classes_make(struct kinds *kinds, const struct layout_request *request,
                       const struct node_class_gpus *gpus, struct error *err)
 {
     struct hash_table numbers = {.count = 0};
-    uint32_t room = 0;
     int rc = 0;
     *kinds = (struct kinds){.of = mem_array(request->nnodes, sizeof(*kinds->of))};
     for (uint32_t node = 0; node < request->nnodes && rc == 0; node++) {
@@ -192,8 +192,7 @@ int node_classes_make(struct kinds *kinds, const struct layout_request *request,
             hash_table_number(&numbers, node_hash(&wanted), node_class_is_wanted, &wanted);
         if (kinds->of[node] < kinds->nkinds)
             continue;
-        if (kinds->nkinds == room)
-            kinds->kinds = mem_resize(kinds->kinds, room = room * 2 + 1, sizeof(*kinds->kinds));
+        kinds->kinds = array_grow(kinds->kinds, kinds->nkinds, sizeof(*kinds->kinds));
         rc = kind_make(&kinds->kinds[kinds->nkinds++], request, node, gpus ? &gpus[node] : NULL,
                        err);
     }

@@ -178,7 +178,6 @@ static void order_seats(struct passes *placing, const struct hand *hand, uint32_
         seats[rank] = placing->seats[next[hand->order[rank]]++];
     free(placing->seats);
     placing->seats = seats;
-    placing->room = placing->nseats;
 }
 
 static int fill_hand(struct layout_build *builder, struct passes *placing,

@@ -5,6 +5,7 @@
 
 #include "affinity/layout/loop_key.h"
 #include "base/hash_table.h"
+#include "base/array.h"
 #include "base/mem.h"
 
 /* A key for each unit. */
@@ -211,7 +212,6 @@ struct entry {
 
 struct entries {
     struct entry *list;
-    uint32_t room;
     struct hash_table numbers;
 };
 
@@ -234,10 +234,7 @@ static uint32_t find_key(struct entries *entries, struct loop_key key)
     uint32_t number = hash_table_number(&entries->numbers, hash, positions_is_wanted, &wanted);
     if (number < count)
         return number;
-    if (number == entries->room) {
-        entries->room = entries->room * 2 + 16;
-        entries->list = mem_resize(entries->list, entries->room, sizeof(*entries->list));
-    }
+    entries->list = array_grow(entries->list, number, sizeof(*entries->list));
     entries->list[number] = (struct entry){key, number};
     return number;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -140,10 +141,7 @@ static void add_span(struct rankfile_cpus *pick, uint32_t first, uint32_t end)
         pick->spans[pick->nspans - 1].end = end;
         return;
     }
-    if (pick->nspans == pick->room) {
-        pick->room = pick->room * 2 + 8;
-        pick->spans = mem_resize(pick->spans, pick->room, sizeof(*pick->spans));
-    }
+    pick->spans = array_grow(pick->spans, pick->nspans, sizeof(*pick->spans));
     pick->spans[pick->nspans++] = (struct rows){first, end};
 }
 

@@ -20,7 +20,7 @@ struct rankfile_cpus {
     uint32_t nsockets;
     struct pick_cpu *cpus; /* sorted by OS index */
     struct rows *spans;    /* what was picked: [first, end) of the kind's rows, in order, apart */
-    uint32_t nspans, room;
+    uint32_t nspans;
     uint64_t work; /* steps that this took */
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 
 struct found {
@@ -23,8 +24,11 @@ struct found *readback_new(const struct layout *plan, const struct layout_reques
     found->view = *plan;
     found->view.tasks = mem_array(plan->ntasks, sizeof(*plan->tasks));
     memcpy(found->view.tasks, plan->tasks, plan->ntasks * sizeof(*plan->tasks));
-    found->view.bindings = mem_array(plan->nbindings, sizeof(*plan->bindings));
-    memcpy(found->view.bindings, plan->bindings, plan->nbindings * sizeof(*plan->bindings));
+    found->view.bindings = NULL;
+    for (uint32_t i = 0; i < plan->nbindings; i++) {
+        found->view.bindings = array_grow(found->view.bindings, i, sizeof(*plan->bindings));
+        found->view.bindings[i] = plan->bindings[i];
+    }
     return found;
 }
 
@@ -65,7 +69,7 @@ static uint32_t binding_for(struct found *found, const struct topo *topo, const 
     char *key = mem_format("%p %s", (const void *)topo, text);
     json_t *index = json_object_get(found->known, key);
     if (!index) {
-        view->bindings = mem_resize(view->bindings, view->nbindings + 1, sizeof(*view->bindings));
+        view->bindings = array_grow(view->bindings, view->nbindings, sizeof(*view->bindings));
         view->bindings[view->nbindings] =
             (struct layout_binding){idset_copy(cpus), cores_of(topo, cpus)};
         index = json_integer((json_int_t)view->nbindings++);

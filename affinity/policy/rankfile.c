@@ -9,6 +9,7 @@
 #include "affinity/sets/idset.h"
 #include "affinity/topology/topo.h"
 #include "base/hash_table.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -118,8 +119,7 @@ static uint32_t add_host(struct reader *reader, const char *name)
         hash_table_number(&reader->names, hash_table_hash_text(name), is_wanted_name, &wanted);
     if (n < file->nhosts)
         return n;
-    if ((n & (n - 1)) == 0) /* room is the next power of two */
-        file->hosts = mem_resize(file->hosts, n ? n * 2ul : 1, sizeof(*file->hosts));
+    file->hosts = array_grow(file->hosts, n, sizeof(*file->hosts));
     file->hosts[n] = (struct rankfile_host){mem_copy_text(name), reader->number, NULL};
     file->nhosts++;
     return n;
@@ -235,8 +235,7 @@ static int read_entry(struct reader *reader, struct entry *entry)
 static void add_entry(struct reader *reader, struct entry entry)
 {
     size_t n = reader->nentries++;
-    if ((n & (n - 1)) == 0)
-        reader->entries = mem_resize(reader->entries, n ? n * 2 : 1, sizeof(*reader->entries));
+    reader->entries = array_grow(reader->entries, n, sizeof(*reader->entries));
     reader->entries[n] = entry;
 }
 

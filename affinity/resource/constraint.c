@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "affinity/resource/constraint_private.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -39,15 +40,9 @@ void constraint_free(struct constraint *constraint)
     free(constraint);
 }
 
-/* Room for one more of n pointers, twice as much whenever it is used up. */
-static void *constraint_room(void *pointers, size_t n)
-{
-    return n & (n - 1) ? pointers : mem_resize(pointers, n ? 2 * n : 1, sizeof(void *));
-}
-
 void constraint_add(struct constraint *to, struct constraint *part)
 {
-    to->parts = constraint_room(to->parts, to->nparts);
+    to->parts = array_grow(to->parts, to->nparts, sizeof(struct constraint *));
     to->parts[to->nparts++] = part;
 }
 
@@ -64,7 +59,7 @@ static int constraint_add_ranks(struct constraint *leaf, const char *value, stru
     struct idset *more = idset_decode(value, err);
     if (!more)
         return error_prefix(err, "constraint: ranks");
-    leaf->ranks = constraint_room(leaf->ranks, leaf->nranks);
+    leaf->ranks = array_grow(leaf->ranks, leaf->nranks, sizeof(struct idset *));
     leaf->ranks[leaf->nranks++] = more;
     return 0;
 }

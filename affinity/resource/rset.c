@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "affinity/resource/rset_private.h"
+#include "base/array.h"
 #include "base/mem.h"
 
 struct rset *rset_new(void)
@@ -84,10 +85,7 @@ const struct rset_children *rset_share(struct rset *set, const struct idset *cor
     fresh->sets = (struct rset_children){idset_copy(cores), idset_copy(gpus)};
     fresh->index = priv->nshared;
     fresh->hash = hash;
-    if (priv->nshared == priv->shared_room) {
-        priv->shared_room = priv->shared_room ? priv->shared_room * 2 : 4;
-        priv->shared = mem_resize(priv->shared, priv->shared_room, sizeof(*priv->shared));
-    }
+    priv->shared = array_grow(priv->shared, priv->nshared, sizeof(*priv->shared));
     priv->shared[priv->nshared++] = *cell = fresh;
     return &fresh->sets;
 }
@@ -100,10 +98,7 @@ size_t rset_children_index(const struct rset_children *children)
 void rset_push(struct rset *set, uint32_t rank, const char *host,
                const struct rset_children *children)
 {
-    if (set->nnodes == set->priv->nodes_room) {
-        set->priv->nodes_room = set->nnodes ? set->nnodes * 2 : 4;
-        set->nodes = mem_resize(set->nodes, set->priv->nodes_room, sizeof(*set->nodes));
-    }
+    set->nodes = array_grow(set->nodes, set->nnodes, sizeof(*set->nodes));
     set->nodes[set->nnodes++] = (struct rset_node){rank, host, children};
 }
 

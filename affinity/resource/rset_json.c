@@ -6,6 +6,7 @@
 
 #include "affinity/resource/rset.h"
 #include "affinity/resource/rset_private.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -19,7 +20,7 @@ struct rset_span {
 struct rset_reader {
     struct rset *set;
     struct rset_span *spans;
-    size_t nspans, spans_room;
+    size_t nspans;
     uint64_t nranks;
 };
 
@@ -80,10 +81,7 @@ static void rset_add_spans(struct rset_reader *in, uint32_t entry, const struct 
 {
     struct rset_span span = {.entry = entry, .children = children};
     for (size_t at = 0; idset_range(ranks, &at, &span.first, &span.last);) {
-        if (in->nspans == in->spans_room) {
-            in->spans_room = in->spans_room ? in->spans_room * 2 : 16;
-            in->spans = mem_resize(in->spans, in->spans_room, sizeof(*in->spans));
-        }
+        in->spans = array_grow(in->spans, in->nspans, sizeof(*in->spans));
         in->spans[in->nspans++] = span;
     }
     in->nranks += idset_count(ranks);

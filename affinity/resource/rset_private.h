@@ -16,10 +16,9 @@ struct rset_shared {
 struct rset_private {
     struct hostlist *hosts;      /* owns the names */
     struct rset_shared **shared; /* in order of appearance */
-    size_t nshared, shared_room;
+    size_t nshared;
     struct rset_shared **table; /* by hash, open addressing, at most half full */
     size_t table_size;          /* a power of two */
-    size_t nodes_room;
 };
 
 /* The set's own copy of these children, shared with all nodes that have equal ones. */

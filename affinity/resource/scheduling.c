@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/hash_table.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -13,7 +14,6 @@ struct locality_reader {
     struct hash_table kinds;
     char **texts; /* of the topologies, by number */
     uint64_t ndomains;
-    size_t spans_room, trees_room;
     struct error *err;
 };
 
@@ -70,11 +70,8 @@ static int locality_tree_of(struct locality_reader *in, const json_t *topo, cons
         free(text);
         return 0;
     }
-    if (*number >= in->trees_room) {
-        in->trees_room = in->trees_room ? in->trees_room * 2 : 4;
-        in->texts = mem_resize(in->texts, in->trees_room, sizeof(*in->texts));
-        in->out->trees = mem_resize(in->out->trees, in->trees_room, sizeof(*in->out->trees));
-    }
+    in->texts = array_grow(in->texts, *number, sizeof(*in->texts));
+    in->out->trees = array_grow(in->out->trees, *number, sizeof(*in->out->trees));
     in->texts[*number] = text;
     return locality_new_tree(in, topo, ranks);
 }
@@ -85,10 +82,7 @@ static void locality_add_spans(struct locality_reader *in, const struct idset *r
     struct scheduling_span span = {.entry = entry, .tree = tree};
     struct scheduling *out = in->out;
     for (size_t at = 0; idset_range(ranks, &at, &span.first, &span.last);) {
-        if (out->nspans == in->spans_room) {
-            in->spans_room = in->spans_room ? in->spans_room * 2 : 16;
-            out->spans = mem_resize(out->spans, in->spans_room, sizeof(*out->spans));
-        }
+        out->spans = array_grow(out->spans, out->nspans, sizeof(*out->spans));
         out->spans[out->nspans++] = span;
     }
 }
@@ -222,7 +216,6 @@ struct topo_place {
 struct topo_reader {
     struct scheduling_tree *tree;
     const char *ranks;
-    uint32_t room;
     struct error *err;
 };
 
@@ -379,10 +372,7 @@ static int topo_read_domain(struct topo_reader *in, const struct topo_place *pla
 static uint32_t topo_add_domain(struct topo_reader *in, const struct topo_place *place, uint32_t up)
 {
     struct scheduling_tree *tree = in->tree;
-    if (tree->ndomains == in->room) {
-        in->room = in->room ? in->room * 2 : 16;
-        tree->domains = mem_resize(tree->domains, in->room, sizeof(*tree->domains));
-    }
+    tree->domains = array_grow(tree->domains, tree->ndomains, sizeof(*tree->domains));
     tree->domains[tree->ndomains] = (struct scheduling_domain){
         .name = mem_copy_text(place->name), .up = up, .cores = idset_new(), .gpus = idset_new()};
     return tree->ndomains++;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "affinity/resource/scheduling.h"
+#include "base/array.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
 
@@ -58,11 +59,8 @@ static uint32_t forest_number(struct forest *forest, json_t *topo)
         free(text);
         return number;
     }
-    if ((known & (known - 1)) == 0) { /* a power of two, or none: full */
-        size_t room = known ? (size_t)known * 2 : 1;
-        forest->topos = mem_resize(forest->topos, room, sizeof(*forest->topos));
-        forest->texts = mem_resize(forest->texts, room, sizeof(*forest->texts));
-    }
+    forest->topos = array_grow(forest->topos, known, sizeof(*forest->topos));
+    forest->texts = array_grow(forest->texts, known, sizeof(*forest->texts));
     forest->topos[number] = topo;
     forest->texts[number] = text;
     return number;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -22,7 +23,7 @@ struct hostlist_block {
 
 struct hostlist {
     const char **hosts;
-    size_t count, room;
+    size_t count;
     size_t bytes;
     struct hostlist_block *block; /* the one being filled */
 };
@@ -67,10 +68,7 @@ static char *hostlist_room(struct hostlist *list, size_t len)
 void hostlist_append(struct hostlist *list, const char *host)
 {
     size_t len = strlen(host) + 1;
-    if (list->count == list->room) {
-        list->room = list->room ? list->room * 2 : 8;
-        list->hosts = mem_resize(list->hosts, list->room, sizeof(*list->hosts));
-    }
+    list->hosts = array_grow(list->hosts, list->count, sizeof(*list->hosts));
     list->hosts[list->count++] = memcpy(hostlist_room(list, len), host, len);
     list->bytes += len;
 }

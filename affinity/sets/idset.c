@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -15,7 +16,7 @@ struct idset_span {
 struct idset {
     struct idset_span *spans;
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 
 struct idset *idset_new(void)
@@ -29,7 +30,7 @@ struct idset *idset_copy(const struct idset *set)
     if (set->count) {
         copy->spans = mem_array(set->count, sizeof(*copy->spans));
         memcpy(copy->spans, set->spans, set->count * sizeof(*copy->spans));
-        copy->count = copy->room = set->count;
+        copy->count = copy->capacity = set->count;
     }
     return copy;
 }
@@ -62,10 +63,7 @@ static size_t idset_search(const struct idset *set, uint32_t id)
 static void idset_splice(struct idset *set, size_t at, size_t gone, size_t fresh)
 {
     size_t count = set->count - gone + fresh;
-    if (count > set->room) {
-        set->room = count + count / 2 + 2;
-        set->spans = mem_resize(set->spans, set->room, sizeof(*set->spans));
-    }
+    set->spans = array_reserve(set->spans, &set->capacity, count, sizeof(*set->spans));
     size_t tail = set->count - at - gone;
     if (tail && gone != fresh)
         memmove(set->spans + at + fresh, set->spans + at + gone, tail * sizeof(*set->spans));

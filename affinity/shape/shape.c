@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "affinity/shape/shape_private.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -72,8 +73,7 @@ struct shape_vertex *shape_add(struct shape_reader *in, struct shape_vertex **li
         return NULL;
     }
     size_t n = *count;
-    if ((n & (n - 1)) == 0)
-        *list = mem_resize(*list, n ? 2 * n : 1, sizeof(**list));
+    *list = array_grow(*list, n, sizeof(**list));
     struct shape_vertex *vertex = &(*list)[(*count)++];
     *vertex = (struct shape_vertex){.exclusive = SHAPE_UNSAID, .at = in->at};
     return vertex;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/array.h"
 #include "base/mem.h"
 
 /* A run is a number of consecutive ranks on one node. The last run of a map is always the last
@@ -38,8 +39,7 @@ static struct taskmap_block *taskmap_last(const struct taskmap *map)
 static void taskmap_push(struct taskmap *map, struct taskmap_block block)
 {
     size_t n = map->nblocks;
-    if ((n & (n - 1)) == 0) /* room is the next power of two */
-        map->blocks = mem_resize(map->blocks, n ? n * 2 : 1, sizeof(*map->blocks));
+    map->blocks = array_grow(map->blocks, n, sizeof(*map->blocks));
     map->blocks[map->nblocks++] = block;
 }
 

@@ -5,6 +5,7 @@
 
 #include "affinity/taskmap/taskmap.h"
 #include "base/buf.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -152,15 +153,12 @@ struct taskmap_run {
 
 struct taskmap_runs {
     struct taskmap_run *list;
-    size_t count, room;
+    size_t count;
 };
 
 static void taskmap_runs_add(struct taskmap_runs *runs, struct taskmap_run run)
 {
-    if (runs->count == runs->room) {
-        runs->room = runs->room ? runs->room * 2 : 16;
-        runs->list = mem_resize(runs->list, runs->room, sizeof(*runs->list));
-    }
+    runs->list = array_grow(runs->list, runs->count, sizeof(*runs->list));
     runs->list[runs->count++] = run;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 
 #define CLASS_VGA 0x0300
@@ -14,7 +15,7 @@
 
 struct gpu_device *gpu_devices_add(struct gpu_devices *devices)
 {
-    devices->list = mem_resize(devices->list, devices->count + 1, sizeof(*devices->list));
+    devices->list = array_grow(devices->list, devices->count, sizeof(*devices->list));
     devices->list[devices->count] = (struct gpu_device){.on_pci = false};
     return &devices->list[devices->count++];
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "affinity/treepool/treepool_private.h"
+#include "base/array.h"
 #include "base/mem.h"
 
 struct choose_offer {
@@ -20,7 +21,7 @@ struct choose_offer {
 
 struct choose_offers {
     struct choose_offer *offers;
-    size_t count, room;
+    size_t count;
 };
 
 static int choose_compare(const void *a, const void *b)
@@ -39,10 +40,7 @@ static int choose_compare(const void *a, const void *b)
 
 static void choose_add(struct choose_offers *all, struct choose_offer offer)
 {
-    if (all->count == all->room) {
-        all->room = all->room ? all->room * 2 : 64;
-        all->offers = mem_resize(all->offers, all->room, sizeof(*all->offers));
-    }
+    all->offers = array_grow(all->offers, all->count, sizeof(*all->offers));
     all->offers[all->count++] = offer;
 }
 

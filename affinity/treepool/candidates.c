@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "affinity/treepool/treepool_private.h"
+#include "base/array.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
 
@@ -78,7 +79,6 @@ struct class_maker {
     struct treepool_nodes *nodes;
     struct class_key *keys; /* of the classes */
     struct hash_table table;
-    uint32_t room;
 };
 
 static bool class_same(uint32_t number, const void *thing)
@@ -110,11 +110,8 @@ static uint32_t class_of(struct class_maker *maker, const struct class_key *key)
     uint32_t number = hash_table_number(&maker->table, hash, class_same, thing);
     if (number < nodes->nclasses)
         return number;
-    if (number == maker->room) {
-        maker->room = maker->room ? maker->room * 2 : 16;
-        maker->keys = mem_resize(maker->keys, maker->room, sizeof(*maker->keys));
-        nodes->classes = mem_resize(nodes->classes, maker->room, sizeof(*nodes->classes));
-    }
+    maker->keys = array_grow(maker->keys, number, sizeof(*maker->keys));
+    nodes->classes = array_grow(nodes->classes, number, sizeof(*nodes->classes));
     maker->keys[number] = *key;
     class_init(&nodes->classes[nodes->nclasses++], key);
     return number;

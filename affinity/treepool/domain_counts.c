@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "affinity/treepool/treepool_private.h"
+#include "base/array.h"
 #include "base/mem.h"
 
 #define BOARD_TRIED (1u << 16) /* trials that are remembered at a time */
@@ -180,12 +181,10 @@ static struct treepool_trial *board_trial(struct treepool_board *board, uint32_t
     uint32_t count = board->trials.count;
     uint32_t number = hash_table_number(&board->trials, hash, board_is_tried,
                                         &(struct board_search){board->tried, &like});
-    if (number == board->tried_room) {
-        board->tried_room = number ? number * 2 : 64;
-        board->tried = mem_resize(board->tried, board->tried_room, sizeof(*board->tried));
-    }
-    if (number == count)
+    if (number == count) {
+        board->tried = array_grow(board->tried, number, sizeof(*board->tried));
         board->tried[number] = like;
+    }
     return &board->tried[number].trial;
 }
 
@@ -224,10 +223,8 @@ bool treepool_board_take(struct treepool_board *board, struct treepool_share sha
         board->claimed[share.domain] = true;
     board_change(board, share.domain);
     board_mark(board, &share, 1);
-    if (board->nshares == board->shares_room) {
-        board->shares_room = board->shares_room ? board->shares_room * 2 : 64;
-        board->shares = mem_resize(board->shares, board->shares_room, sizeof(*board->shares));
-    }
+    board->shares = array_reserve(board->shares, &board->shares_capacity, board->nshares + 1,
+                                  sizeof(*board->shares));
     board->shares[board->nshares++] = share;
     return true;
 }
@@ -255,10 +252,8 @@ void treepool_board_undo(struct treepool_board *board, size_t nshares, size_t ns
 
 void treepool_board_add_seat(struct treepool_board *board, uint32_t level)
 {
-    if (board->nseats == board->seats_room) {
-        board->seats_room = board->seats_room ? board->seats_room * 2 : 16;
-        board->seats = mem_resize(board->seats, board->seats_room, sizeof(*board->seats));
-    }
+    board->seats = array_reserve(board->seats, &board->seats_capacity, board->nseats + 1,
+                                 sizeof(*board->seats));
     board->seats[board->nseats++] = (struct treepool_seat){level, (uint32_t)board->nshares};
 }
 

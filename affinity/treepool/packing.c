@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "affinity/treepool/treepool_private.h"
+#include "base/array.h"
 #include "base/mem.h"
 
 #define SEAT_TRIES 5000u /* for one slot by itself */
@@ -382,10 +383,8 @@ static size_t plan_try_all(const struct plan_scope *in, size_t depth, struct tre
 
 static void plan_add_piece(struct treepool_board *board, struct treepool_piece piece)
 {
-    if (board->npieces == board->pieces_room) {
-        board->pieces_room = board->pieces_room ? board->pieces_room * 2 : 16;
-        board->pieces = mem_resize(board->pieces, board->pieces_room, sizeof(*board->pieces));
-    }
+    board->pieces = array_reserve(board->pieces, &board->pieces_capacity, board->npieces + 1,
+                                  sizeof(*board->pieces));
     board->pieces[board->npieces++] = piece;
 }
 

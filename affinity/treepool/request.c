@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "affinity/treepool/request_private.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -137,8 +138,7 @@ static int request_pass_within(struct request_walk *walk, const struct shape_ver
 {
     struct request *request = walk->request;
     size_t n = request->nwithin;
-    if ((n & (n - 1)) == 0)
-        request->within = mem_resize(request->within, n ? 2 * n : 1, sizeof(*request->within));
+    request->within = array_grow(request->within, n, sizeof(*request->within));
     request->within[request->nwithin++] =
         (struct request_within){.locality = mem_copy_text(vertex->type),
                                 .count = count_copy(&vertex->count),

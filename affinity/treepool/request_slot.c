@@ -4,6 +4,7 @@
 
 #include "affinity/treepool/request_private.h"
 #include "base/edit_distance.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -69,8 +70,7 @@ static struct request_need *request_add_inner(struct request_need *need,
                                               const struct shape_vertex *vertex)
 {
     size_t n = need->ninner;
-    if ((n & (n - 1)) == 0)
-        need->inner = mem_resize(need->inner, n ? 2 * n : 1, sizeof(*need->inner));
+    need->inner = array_grow(need->inner, n, sizeof(*need->inner));
     struct request_need *inner = &need->inner[need->ninner++];
     *inner = (struct request_need){.locality = mem_copy_text(vertex->type),
                                    .count = count_copy(&vertex->count),

@@ -178,13 +178,12 @@ struct treepool_board {
                                   only where `within` has several localities */
     struct treepool_tried *tried;  /* by number in the table */
     struct hash_table trials;
-    size_t tried_room;
     struct treepool_share *shares;
-    size_t nshares, shares_room;
+    size_t nshares, shares_capacity;
     struct treepool_seat *seats;
-    size_t nseats, seats_room;
+    size_t nseats, seats_capacity;
     struct treepool_piece *pieces;
-    size_t npieces, pieces_room;
+    size_t npieces, pieces_capacity;
     uint32_t room;  /* domains there is memory for */
     uint32_t tries; /* left, of the allocation */
 };

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/agent/internal.h"
 
@@ -52,7 +53,7 @@ static void send_ended(struct group *group, const struct idset *ranks, uint64_t 
 void exit_report_ended(struct group *group, const struct idset *ranks, const char *why, int status,
                        const char *text)
 {
-    send_ended(group, ranks, link_clock(), why, status, text);
+    send_ended(group, ranks, clock_monotonic_ns(), why, status, text);
 }
 
 void exit_report_ended_task(const struct task *task, const char *why, int status, const char *text)

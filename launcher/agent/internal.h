@@ -70,7 +70,7 @@ struct task {
     const struct launch_task *what;
     pid_t pid;         /* 0: not started, or reaped */
     int status;        /* as of waitpid, once it has ended */
-    uint64_t ended_at; /* as link_clock() counts */
+    uint64_t ended_at; /* as clock_monotonic_ns() counts */
     bool started;
     bool ended;
     bool drained;  /* all that it wrote has been read */

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 static void start_open(struct task_start *start, struct group *group)
@@ -63,10 +64,10 @@ static bool start_is_vain(const struct task_start *start)
 static bool start_rest(struct task_start *start)
 {
     struct group *group = start->group;
-    uint64_t end = link_clock() + (uint64_t)(TASK_START_TURN * 1e9);
+    uint64_t end = clock_monotonic_ns() + (uint64_t)(TASK_START_TURN * 1e9);
     while (start->next < group->ntasks && !start->stop && !start_is_vain(start)) {
         struct task_start_slot *slot = &start->slots[start->next % TASK_START_SLOTS];
-        if (!task_launch_finish(start, slot) || link_clock() > end)
+        if (!task_launch_finish(start, slot) || clock_monotonic_ns() > end)
             return false;
         if (!start->stop)
             task_launch_start(start, slot, &group->tasks[start->next++]);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/agent/internal.h"
 #include "launcher/process/descendants.h"
@@ -347,7 +348,7 @@ void task_termination_reaped(struct agent *agent, pid_t pid, int status)
         return;
     struct group *group = task->group;
     task->status = status;
-    task->ended_at = link_clock();
+    task->ended_at = clock_monotonic_ns();
     task->victim = agent->terminating || group->terminating || task->unwanted;
     task->ended = true;
     group->heard = ev_now(agent->loop);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "base/thread.h"
 #include "launcher/agent/internal.h"
 
@@ -123,7 +124,7 @@ static bool describes_machine(const struct spec *spec, const struct spec_part *p
     for (size_t i = 0; list[i]; i++)
         for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
             found = found || !strncmp(list[i], names[k], strlen(names[k]));
-    spec_free_words(list);
+    string_list_free(list);
     return found;
 }
 

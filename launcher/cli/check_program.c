@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/linkage/mpi_abi.h"
 #include "launcher/linkage/mpi_library.h"
 #include "launcher/linkage/part_linkage.h"
@@ -62,7 +62,7 @@ static void find_abis(struct finding *finding, const struct spec *spec,
     const char *used = used_abi(finding);
     if (used)
         mpi_abi_list_add(&finding->abis, used);
-    spec_free_words(environment);
+    string_list_free(environment);
 }
 
 static void finding_open(struct finding *finding, const struct spec *spec,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "launcher/cli/option_hints.h"
@@ -28,7 +29,7 @@ static struct command_part *command_line_scan_part(struct scan *scan)
 static void scan_new_part(struct scan *scan)
 {
     struct command *command = scan->command;
-    command->parts = mem_resize(command->parts, command->nparts + 1, sizeof(command->parts[0]));
+    command->parts = array_grow(command->parts, command->nparts, sizeof(command->parts[0]));
     command->parts[command->nparts++] = (struct command_part){0};
 }
 
@@ -126,7 +127,7 @@ static int command_line_scan_option(struct scan *scan, const struct option *opti
                    scan_misread(scan, option, spelling, value) < 0))
         return -1;
     struct command_part *part = command_line_scan_part(scan);
-    part->options = mem_resize(part->options, part->noptions + 1, sizeof(part->options[0]));
+    part->options = array_grow(part->options, part->noptions, sizeof(part->options[0]));
     part->options[part->noptions++] =
         (struct command_option){option, mem_copy_text(spelling), value};
     return option->flags & OPTION_STOPS ? scan_stop(scan, option, spelling, attached) : 0;

@@ -10,6 +10,7 @@
 
 #include "base/descriptors.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/agent/agent.h"
 #include "launcher/cli/check_program.h"
 #include "launcher/cli/tprun_options.h"
@@ -256,7 +257,7 @@ static int parse(int argc, char *argv[], struct spec *spec, int *port, struct er
     if (action >= 0 && !*port)
         mpiexec_adapt(spec);
     free(ignored);
-    spec_free_words(words);
+    string_list_free(words);
     free(stand_in);
     return action;
 }

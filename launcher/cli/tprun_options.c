@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
+#include "base/string_list.h"
 #include "launcher/cli/command_line.h"
 #include "launcher/options/option.h"
 #include "launcher/spec/field_words.h"
@@ -273,6 +274,6 @@ int options_parse(int argc, char *const argv[], struct spec *spec, struct error 
         err->kind = ERROR_USAGE;
     command_free(&typed);
     command_free(&before);
-    spec_free_words(words);
+    string_list_free(words);
     return action;
 }

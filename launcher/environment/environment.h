@@ -24,7 +24,7 @@ struct env {
 bool env_is_local(const char *name, size_t len);
 
 /* A copy of a NULL-terminated NAME=VALUE list less those variables (caller frees with
- * spec_free_words()). Entries without a name are dropped. */
+ * string_list_free()). Entries without a name are dropped. */
 char **env_scrub(char *const *environment);
 
 /* What spec->screen_machine is for an environment of this process: the name of this machine
@@ -33,7 +33,7 @@ char **env_scrub(char *const *environment);
 char *env_screen_machine(char *const *environment);
 
 /* A copy of a list with these rules applied in order; without the variables of an X server where this is
- * not the machine that they are for (NULL: they are for all). Caller frees with spec_free_words(). */
+ * not the machine that they are for (NULL: they are for all). Caller frees with string_list_free(). */
 char **env_apply(char *const *environment, const char *screen_machine, const struct env *rules,
                  size_t nrules);
 

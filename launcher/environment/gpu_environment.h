@@ -22,7 +22,7 @@
 enum { GPU_ENVIRONMENT_MAX = 5 }; /* entries of gpu_environment_make() */
 
 /* What a task that is to see exactly these GPUs of its node (NULL: none) has set, a NULL-terminated
- * list of NAME=VALUE; caller frees with spec_free_words(). `environment` is what it inherits. */
+ * list of NAME=VALUE; caller frees with string_list_free(). `environment` is what it inherits. */
 char **gpu_environment_make(const struct topo *topo, const struct idset *gpus,
                             char *const *environment);
 

@@ -28,7 +28,7 @@
 #define OPENMP_ENVIRONMENT_MAX_PLACES 8192 /* bytes */
 
 /* What a task with a slot of so many cores, bound to these processors (OS indexes), has set beside
- * what it inherits: a NULL-terminated list of NAME=VALUE; caller frees with spec_free_words(). */
+ * what it inherits: a NULL-terminated list of NAME=VALUE; caller frees with string_list_free(). */
 char **openmp_environment_make(const struct topo *topo, const struct idset *cpus, uint32_t cores,
                                char *const *environment);
 

@@ -46,7 +46,7 @@ enum spec_pmi {
 #define PMI_ENVIRONMENT_MAX 12 /* entries of a list */
 
 /* What tasks that are offered this set of enum spec_pmi have set beside what they inherit: a
- * NULL-terminated list of NAME=VALUE; caller frees with spec_free_words(). `memory` is the directory
+ * NULL-terminated list of NAME=VALUE; caller frees with string_list_free(). `memory` is the directory
  * for memory that they share, NULL: there is none; `kinds` of memory that are asked for, or NULL;
  * `crowded` as launch_is_crowded(). */
 char **pmi_environment_make(unsigned offered, char *const *environment, const char *memory,

@@ -7,8 +7,9 @@
 
 #include "base/mem.h"
 #include "base/shell_words.h"
+#include "base/string_list.h"
 #include "launcher/source/batch_system.h"
-#include "launcher/source/node_index.h"
+#include "affinity/sets/host_index.h"
 #include "launcher/source/srun_nodes.h"
 
 struct host_bootstrap {
@@ -119,15 +120,15 @@ int host_bootstrap_check(struct host_bootstrap *way, const struct node *node, st
 /* A batch system starts nothing on hosts that are not its job's, and for no other user. */
 static bool job_has(const struct node_list *nodes, const struct node_list *job)
 {
-    struct nodes_index *index = node_index_new(job->count);
+    struct host_index *index = host_index_new(job->count);
     bool all = true;
     for (size_t i = 0; i < job->count; i++)
-        node_index_add(index, job->list[i].host, i);
+        host_index_add(index, job->list[i].host, i);
     for (size_t i = 0; i < nodes->count && all; i++)
         all =
             nodes->list[i].here || (strcmp(nodes->list[i].login, nodes->list[i].host) == 0 &&
-                                    node_index_find(index, nodes->list[i].host) != NODE_INDEX_NONE);
-    node_index_free(index);
+                                    host_index_find(index, nodes->list[i].host) != HOST_INDEX_NONE);
+    host_index_free(index);
     return all;
 }
 
@@ -188,7 +189,7 @@ static int take_ssh_arguments(struct host_bootstrap *way, struct error *err)
         if (!value || !*value)
             continue;
         char **words = shell_words_split(value, err);
-        shell_words_free(words);
+        string_list_free(words);
         if (!words)
             return error_prefix(err, "%s in the environment", variables[i]);
         free(way->boot.ssh);

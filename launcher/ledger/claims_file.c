@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/ledger/ledger_private.h"
 #include "launcher/ledger/private_directory.h"
@@ -18,16 +19,7 @@
 
 uint64_t ledger_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec > 0 ? (uint64_t)now.tv_sec : 0;
-}
-
-static uint64_t ledger_clock_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return clock_wall_ns() / 1000000000u;
 }
 
 const char *ledger_within(const struct instance *instance)
@@ -116,7 +108,7 @@ struct ledger_numbers {
 static void ledger_note_number(uint64_t number, void *arg)
 {
     struct ledger_numbers *live = arg;
-    live->list = mem_resize(live->list, live->count + 1, sizeof(*live->list));
+    live->list = array_grow(live->list, live->count, sizeof(*live->list));
     live->list[live->count++] = number;
 }
 
@@ -234,7 +226,7 @@ static int ledger_begin_locked(struct ledger_change *change, struct error *err)
     change->claims = ledger_load(change->instance, LEDGER_CLAIMS, &change->generation, &why);
     if (!change->claims && !why.text) {
         change->claims = ledger_rebuild(change->instance, &why);
-        change->generation = ledger_clock_ns(); /* above all that was */
+        change->generation = clock_wall_ns(); /* above all that was */
     }
     if (change->claims)
         return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/array.h"
 #include "base/mem.h"
 
 #define CLAIMS_HEAD "tprun-claims 1 "
@@ -83,10 +84,7 @@ static bool claims_read_row(char *line, struct claims_row *row)
 
 static struct claims_row *claims_grow(struct claims *claims)
 {
-    if (claims->count == claims->room) {
-        claims->room = claims->room ? claims->room * 2 : 16;
-        claims->rows = mem_resize(claims->rows, claims->room, sizeof(*claims->rows));
-    }
+    claims->rows = array_grow(claims->rows, claims->count, sizeof(*claims->rows));
     struct claims_row *row = &claims->rows[claims->count++];
     *row = (struct claims_row){0};
     return row;

@@ -43,7 +43,7 @@ struct claims_row { /* texts are borrowed from the claims */
 struct claims {
     uint64_t next; /* program number */
     struct claims_row *rows;
-    size_t count, room;
+    size_t count;
     char *text;  /* what was read, its fields cut apart */
     char *lines; /* the same, as it was */
 };

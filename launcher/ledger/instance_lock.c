@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "launcher/ledger/ledger_private.h"
 #include "launcher/ledger/private_directory.h"
 
@@ -17,13 +17,6 @@
 #define LEDGER_TICK 50000    /* us between looks whether the patience is at its end */
 #define LEDGER_HOLDER 17     /* bytes of a lock file: who has it */
 #define LEDGER_TURN 5.0      /* seconds for a turn, which is a courtesy */
-
-static double ledger_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static void ledger_wake(int number)
 {
@@ -36,13 +29,13 @@ static int ledger_wait_in_line(int fd, double patience)
 {
     struct sigaction wake = {.sa_handler = ledger_wake}, before;
     struct itimerval tick = {{0, LEDGER_TICK}, {0, LEDGER_TICK}}, none = {{0, 0}, {0, 0}};
-    double deadline = ledger_clock() + patience;
+    double deadline = clock_monotonic_seconds() + patience;
     int rc;
     sigaction(SIGALRM, &wake, &before);
     setitimer(ITIMER_REAL, &tick, NULL);
     do {
         rc = private_directory_lock(fd, true);
-    } while (rc < 0 && errno == EINTR && ledger_clock() < deadline);
+    } while (rc < 0 && errno == EINTR && clock_monotonic_seconds() < deadline);
     int saved = rc < 0 && errno == EINTR ? ETIMEDOUT : errno;
     setitimer(ITIMER_REAL, &none, NULL);
     sigaction(SIGALRM, &before, NULL);
@@ -132,7 +125,7 @@ int ledger_lock(struct instance *instance, const char *name, struct ledger_lock 
     int rc = fd >= 0 ? ledger_wait_lock(fd, ledger_patience(instance)) : -1;
     instance->busy = rc < 0 && errno == ETIMEDOUT;
     if (rc == 0) {
-        *lock = (struct ledger_lock){instance, fd, ledger_clock()};
+        *lock = (struct ledger_lock){instance, fd, clock_monotonic_seconds()};
         ledger_sign(fd);
         return 0;
     }
@@ -166,7 +159,7 @@ void ledger_unlock(struct ledger_lock *lock)
 {
     double held;
     close(lock->fd);
-    held = ledger_clock() - lock->since;
+    held = clock_monotonic_seconds() - lock->since;
     lock->instance->held[lock->instance->locks++ % LEDGER_RECALL] = (float)held;
     if (held > lock->instance->longest)
         lock->instance->longest = held;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "affinity/sets/hostlist.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "launcher/ledger/ledger_private.h"
 #include "launcher/ledger/private_directory.h"
@@ -40,7 +41,7 @@ static size_t use_sheet(struct atlas *atlas, const char *digest, struct topo *to
     for (size_t i = 0; i < atlas->nsheets; i++)
         if (strcmp(atlas->sheets[i].digest, digest) == 0)
             return i;
-    atlas->sheets = mem_resize(atlas->sheets, atlas->nsheets + 1, sizeof(*atlas->sheets));
+    atlas->sheets = array_grow(atlas->sheets, atlas->nsheets, sizeof(*atlas->sheets));
     atlas->sheets[atlas->nsheets] = (struct sheet){mem_copy_text(digest), topo_ref(topo)};
     return atlas->nsheets++;
 }

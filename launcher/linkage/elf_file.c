@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 
 #define MAX_HEADERS 512          /* program headers */
@@ -225,7 +226,7 @@ static int read_needed(const struct file *file, struct elf_info *elf)
             free(name);
             return -1;
         }
-        elf->needed = mem_resize(elf->needed, elf->nneeded + 1, sizeof(*elf->needed));
+        elf->needed = array_grow(elf->needed, elf->nneeded, sizeof(*elf->needed));
         elf->needed[elf->nneeded++] = name;
     }
     return 0;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "launcher/environment/environment.h"
@@ -113,7 +114,7 @@ void mpi_abi_list_add(struct mpi_abi_list *list, const char *path)
         free(word);
         word = NULL;
     }
-    list->list = mem_resize(list->list, list->count + 1, sizeof(*list->list));
+    list->list = array_grow(list->list, list->count, sizeof(*list->list));
     list->list[list->count++] = (struct mpi_abi){mem_copy_text(path), mpi, word};
 }
 

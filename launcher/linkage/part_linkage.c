@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/environment/environment.h"
 #include "launcher/linkage/mpi_abi.h"
 #include "launcher/linkage/pmi_choice.h"
@@ -78,7 +79,7 @@ static void place_close(struct place *place)
     free(place->mpi_abi);
     free(place->path);
     free(place->directory);
-    spec_free_words(place->environment);
+    string_list_free(place->environment);
 }
 
 struct shared_libraries *part_linkage_read(const struct spec *spec, const struct spec_part *part,

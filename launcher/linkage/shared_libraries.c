@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/hash_table.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "launcher/linkage/library_search.h"
 
@@ -88,7 +89,7 @@ static void add_library(struct reader *reader, const char *name, struct loaded *
     else
         library_search(&reader->search, asker, name, &found);
     linkage->libraries =
-        mem_resize(linkage->libraries, linkage->count + 1, sizeof(*linkage->libraries));
+        array_grow(linkage->libraries, linkage->count, sizeof(*linkage->libraries));
     size_t by = asker == reader->files ? SHARED_LIBRARIES_MAX : (size_t)(asker - reader->files) - 1;
     linkage->libraries[linkage->count] =
         (struct library){mem_copy_text(name), found.path, found.fault, by, LIBRARY_MAKER_UNKNOWN};

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/manager/internal.h"
@@ -41,7 +42,7 @@ void agent_frames_ended(struct manager *manager, const struct task_group *group,
         else if (!keeps && !manager->terminating)
             termination_terminate(manager, manager->spec->kill_grace);
     } else {
-        outcome_other(manager->outcome, link_clock(), ERROR_REFUSED,
+        outcome_other(manager->outcome, clock_monotonic_ns(), ERROR_REFUSED,
                       "a task failed, and its agent's message about it is malformed");
         termination_terminate(manager, manager->spec->kill_grace);
     }
@@ -112,7 +113,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     if (others)
         buf_printf(&line, " (and with it %zu host%s behind it)", others, others > 1 ? "s" : "");
     /* Its tasks' peers may hear of it before tprun does, and abort; one is enough to say. */
-    (first ? outcome_always : outcome_other)(manager->outcome, link_clock(), ERROR_REFUSED,
+    (first ? outcome_always : outcome_other)(manager->outcome, clock_monotonic_ns(), ERROR_REFUSED,
                                              buf_text(&line));
     buf_free(&line);
     pmi_services_lost(manager, nodes);
@@ -191,7 +192,7 @@ static void agent_frames_refuse(struct manager *manager, const struct frame *fra
         frame->node < manager->nodes->count ? manager->nodes->list[frame->node].host : "a node";
     char *line = mem_format("%s: %s", host, error_text(err));
     if (!manager->terminating && manager->phase != PHASE_END) {
-        outcome_other(manager->outcome, link_clock(), ERROR_REFUSED, line);
+        outcome_other(manager->outcome, clock_monotonic_ns(), ERROR_REFUSED, line);
         termination_terminate(manager, manager->spec->kill_grace);
     }
     free(line);
@@ -218,7 +219,7 @@ static void take_fence(struct manager *manager, const struct frame *frame)
     struct task_group *group = task_groups_find(manager->groups, frame->group);
     struct error err = ERROR_INIT;
     if (group && fence_enter(task_group_fence(group), frame, &err) < 0 && !manager->terminating) {
-        outcome_other(manager->outcome, link_clock(), ERROR_REFUSED, error_text(&err));
+        outcome_other(manager->outcome, clock_monotonic_ns(), ERROR_REFUSED, error_text(&err));
         termination_terminate(manager, manager->spec->kill_grace);
     }
     error_clear(&err);

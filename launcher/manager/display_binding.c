@@ -2,6 +2,7 @@
  * and what they read is shown in place of what was planned. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "launcher/manager/internal.h"
 
 void display_binding_open(struct manager *manager)
@@ -24,7 +25,7 @@ static int display_binding_add(struct found *found, const json_t *pair, struct e
 
 static void display_binding_end(struct manager *manager, const struct error *err)
 {
-    outcome_other(manager->outcome, link_clock(), ERROR_REFUSED, error_text(err));
+    outcome_other(manager->outcome, clock_monotonic_ns(), ERROR_REFUSED, error_text(err));
     termination_terminate(manager, manager->spec->kill_grace);
 }
 

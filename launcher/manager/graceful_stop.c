@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/manager/internal.h"
 #include "launcher/process/signal_name.h"
@@ -81,7 +82,7 @@ static void graceful_stop_on_deadline(struct ev_loop *loop, ev_timer *timer, int
         return;
     char *line = mem_format("%u task%s did not end within %g s of the first exit after %s: killed",
                             count, count == 1 ? "" : "s", stop->grace, signal_name(stop->number));
-    outcome_always(manager->outcome, link_clock(), 128 + stop->number, line);
+    outcome_always(manager->outcome, clock_monotonic_ns(), 128 + stop->number, line);
     termination_terminate(manager, 0);
     free(line);
 }

@@ -1,6 +1,7 @@
 /* The service: what hosts of openpmix ask of the program as a whole. Its nodes are the tree's. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/manager/internal.h"
 #include "launcher/protocol/launch.h"
@@ -47,7 +48,7 @@ void pmi_services_take(struct manager *manager, const struct frame *frame)
     struct error err = ERROR_INIT;
     if (pmi_service_take(manager->service, frame->node, frame->bytes, frame->len, &err) < 0 &&
         !manager->terminating) {
-        outcome_other(manager->outcome, link_clock(), ERROR_REFUSED, error_text(&err));
+        outcome_other(manager->outcome, clock_monotonic_ns(), ERROR_REFUSED, error_text(&err));
         termination_terminate(manager, manager->spec->kill_grace);
     }
     error_clear(&err);

@@ -1,6 +1,7 @@
 /* The end: why, how hard, and when it is one. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/manager/internal.h"
 
@@ -22,7 +23,7 @@ void termination_end(struct manager *manager)
 
 void termination_refuse(struct manager *manager, const struct error *err)
 {
-    outcome_other(manager->outcome, link_clock(), err->kind, error_text(err));
+    outcome_other(manager->outcome, clock_monotonic_ns(), err->kind, error_text(err));
     termination_end(manager);
 }
 
@@ -97,7 +98,7 @@ static void program_termination_give_up(struct ev_loop *loop, ev_timer *timer, i
 static void on_limit_reached(void *owner, const char *line, const char *reason)
 {
     struct manager *manager = owner;
-    outcome_other(manager->outcome, link_clock(), OUTCOME_TIME_LIMIT, line);
+    outcome_other(manager->outcome, clock_monotonic_ns(), OUTCOME_TIME_LIMIT, line);
     termination_terminate(manager, manager->spec->stop_grace);
     graceful_stop_terminated(manager, reason, manager->spec->stop_grace);
 }

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "launcher/instance/host_lines.h"
 #include "launcher/manager/internal.h"
-#include "launcher/source/node_index.h"
+#include "affinity/sets/host_index.h"
 
 struct dormant { /* the choice, while it is made */
     struct manager *manager;
@@ -38,18 +38,18 @@ static void spawn_hosts_count_cores(struct dormant *dormant)
 {
     struct manager *manager = dormant->manager;
     struct rset *unused = spawn_resources_unused(manager);
-    struct nodes_index *index = unused ? node_index_of(unused) : NULL;
+    struct host_index *index = unused ? node_index_of(unused) : NULL;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
-        size_t at = index ? node_index_find(index, node->host) : NODE_INDEX_NONE;
+        size_t at = index ? host_index_find(index, node->host) : HOST_INDEX_NONE;
         if (is_dormant(manager, i) && !node->cores)
             dormant->left[i] = SIZE_MAX;
-        else if (at != NODE_INDEX_NONE &&
+        else if (at != HOST_INDEX_NONE &&
                  (is_dormant(manager, i) || spawn_resources_host_up(manager, i)))
             dormant->left[i] = idset_count(unused->nodes[at].children->cores);
         dormant->usable[i] = dormant->left[i];
     }
-    node_index_free(index);
+    host_index_free(index);
     rset_free(unused);
 }
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "launcher/manager/internal.h"
 #include "launcher/process/localhost.h"
-#include "launcher/source/node_index.h"
+#include "affinity/sets/host_index.h"
 #include "launcher/spec/spec_build.h"
 
 #define GIVE_BACK_AGAIN 0.5 /* s until cores are given back again, after that failed */
@@ -181,16 +181,16 @@ static void spawn_resources_find_candidates(struct spawn_resources *room, const 
                                             bool shared)
 {
     struct manager *manager = room->manager;
-    struct nodes_index *index = node_index_of(from);
+    struct host_index *index = node_index_of(from);
     room->ncandidates = 0;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
-        size_t at = node_index_find(index, node->host);
-        if (at != NODE_INDEX_NONE && spawn_resources_host_up(manager, i) &&
+        size_t at = host_index_find(index, node->host);
+        if (at != HOST_INDEX_NONE && spawn_resources_host_up(manager, i) &&
             spawn_resources_is_wanted(room, node))
             add_candidate(room, (uint32_t)i, from->nodes[at].children, shared);
     }
-    node_index_free(index);
+    host_index_free(index);
 }
 
 /* ---- layout ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "affinity/sets/hostlist.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/manager/internal.h"
@@ -21,7 +22,7 @@ static void take_input(struct manager *manager, const struct frame *frame)
 static void told_to_end(struct manager *manager, int number)
 {
     char *line = mem_format("ended by signal %d (%s)", number, strsignal(number));
-    outcome_other(manager->outcome, link_clock(), 128 + number, line);
+    outcome_other(manager->outcome, clock_monotonic_ns(), 128 + number, line);
     free(line);
 }
 
@@ -69,7 +70,7 @@ static void end_start(struct manager *manager, int number, const char *sender)
     char *doing = describe_start(manager);
     char *line = mem_format("ended by %s%s%s %s", signal_name(number), *sender ? " from " : "",
                             sender, doing);
-    outcome_other(manager->outcome, link_clock(), 128 + number, line);
+    outcome_other(manager->outcome, clock_monotonic_ns(), 128 + number, line);
     termination_end(manager);
     free(line);
     free(doing);

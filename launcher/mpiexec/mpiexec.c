@@ -6,8 +6,10 @@
 
 #include "base/buf.h"
 #include "base/file_text.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
+#include "base/string_list.h"
 #include "base/text.h"
 #include "launcher/mpiexec/mpiexec_private.h"
 #include "launcher/options/option.h"
@@ -17,25 +19,12 @@
 
 /* ---- words and parts ---- */
 
-void mpiexec_add(struct mpiexec_words *words, char *word)
-{
-    words->at = mem_resize(words->at, words->count + 2, sizeof(words->at[0]));
-    words->at[words->count++] = word;
-    words->at[words->count] = NULL;
-}
-
-void mpiexec_add_all(struct mpiexec_words *words, const struct mpiexec_words *more)
-{
-    for (size_t i = 0; i < more->count; i++)
-        mpiexec_add(words, mem_copy_text(more->at[i]));
-}
-
-const char *mpiexec_value(const struct mpiexec_words *words, const char *option)
+const char *mpiexec_value(const struct string_list *words, const char *option)
 {
     size_t len = strlen(option);
     for (size_t i = words->count; i > 0; i--)
-        if (strncmp(words->at[i - 1], option, len) == 0)
-            return words->at[i - 1] + len;
+        if (strncmp(words->list[i - 1], option, len) == 0)
+            return words->list[i - 1] + len;
     return NULL;
 }
 
@@ -53,12 +42,6 @@ bool mpiexec_text_begins(struct mpiexec_text text, const char *word, size_t leas
            strncasecmp(text.at, word, text.len) == 0;
 }
 
-void mpiexec_words_free(struct mpiexec_words *words)
-{
-    spec_free_words(words->at);
-    *words = (struct mpiexec_words){0};
-}
-
 struct mpiexec_part *mpiexec_part(struct mpiexec *mpiexec)
 {
     return &mpiexec->parts[mpiexec->nparts - 1];
@@ -66,35 +49,35 @@ struct mpiexec_part *mpiexec_part(struct mpiexec *mpiexec)
 
 static void mpiexec_new_part(struct mpiexec *mpiexec)
 {
-    mpiexec->parts = mem_resize(mpiexec->parts, mpiexec->nparts + 1, sizeof(mpiexec->parts[0]));
+    mpiexec->parts = array_grow(mpiexec->parts, mpiexec->nparts, sizeof(mpiexec->parts[0]));
     mpiexec->parts[mpiexec->nparts++] = (struct mpiexec_part){0};
 }
 
 static void mpiexec_free(struct mpiexec *mpiexec)
 {
     for (size_t i = 0; i < mpiexec->nparts; i++) {
-        mpiexec_words_free(&mpiexec->parts[i].pass);
-        mpiexec_words_free(&mpiexec->parts[i].set);
-        mpiexec_words_free(&mpiexec->parts[i].own);
+        string_list_clear(&mpiexec->parts[i].pass);
+        string_list_clear(&mpiexec->parts[i].set);
+        string_list_clear(&mpiexec->parts[i].own);
         free(mpiexec->parts[i].found);
         free(mpiexec->parts[i].per);
         free(mpiexec->parts[i].per_written);
         free(mpiexec->parts[i].per_other);
     }
     free(mpiexec->parts);
-    mpiexec_words_free(&mpiexec->whole);
-    mpiexec_words_free(&mpiexec->pass);
-    mpiexec_words_free(&mpiexec->set);
+    string_list_clear(&mpiexec->whole);
+    string_list_clear(&mpiexec->pass);
+    string_list_clear(&mpiexec->set);
     free(mpiexec->hosts);
-    spec_free_words(mpiexec->file);
-    mpiexec_words_free(&mpiexec->texts);
-    mpiexec_words_free(&mpiexec->undecided);
+    string_list_free(mpiexec->file);
+    string_list_clear(&mpiexec->texts);
+    string_list_clear(&mpiexec->undecided);
 }
 
 /* ---- options ---- */
 
 /* The words of a template, with the values in the places of its {}. */
-static void mpiexec_fill(struct mpiexec_words *words, const char *native, const char *const *values)
+static void mpiexec_fill(struct string_list *words, const char *native, const char *const *values)
 {
     struct buf word = BUF_INIT;
     for (const char *at = native; *at && *at != ' '; at++) {
@@ -105,10 +88,10 @@ static void mpiexec_fill(struct mpiexec_words *words, const char *native, const 
             buf_add_char(&word, *at);
         }
     }
-    mpiexec_add(words, buf_take_text(&word));
+    string_list_add(words, buf_take_text(&word));
 }
 
-static struct mpiexec_words *mpiexec_place_words(struct mpiexec *mpiexec, enum mpiexec_place place)
+static struct string_list *mpiexec_place_words(struct mpiexec *mpiexec, enum mpiexec_place place)
 {
     return place == MPIEXEC_WHOLE   ? &mpiexec->whole
            : place == MPIEXEC_EVERY ? &mpiexec->set
@@ -139,7 +122,7 @@ struct scan {
 };
 
 /* Lines are parts; what begins with # is a comment; blank lines are none. */
-static int mpiexec_split_file(const char *text, struct mpiexec_words *words, struct error *err)
+static int mpiexec_split_file(const char *text, struct string_list *words, struct error *err)
 {
     unsigned number = 1;
     for (const char *at = text; *at; number++) {
@@ -151,9 +134,9 @@ static int mpiexec_split_file(const char *text, struct mpiexec_words *words, str
         if (!found)
             return error_prefix(err, "line %u", number);
         if (found[0] && words->count)
-            mpiexec_add(words, mem_copy_text(":"));
+            string_list_add_copy(words, ":");
         for (size_t i = 0; found[i]; i++)
-            mpiexec_add(words, found[i]);
+            string_list_add(words, found[i]);
         free(found);
         at += len + (at[len] == '\n');
     }
@@ -165,7 +148,7 @@ static int mpiexec_split_file(const char *text, struct mpiexec_words *words, str
 static int scan_file(struct scan *scan, const char *path, bool passes_over)
 {
     struct buf text = BUF_INIT;
-    struct mpiexec_words words = {0};
+    struct string_list words = {0};
     if (scan->mpiexec->file)
         return error_set(scan->err, "a file cannot name another file");
     if (*scan->at && (!passes_over || **scan->at == '-'))
@@ -181,10 +164,10 @@ static int scan_file(struct scan *scan, const char *path, bool passes_over)
                        "%s is empty: expected a part in each line, such as \"-n 4 ./app\"", path);
     buf_free(&text);
     if (rc < 0) {
-        mpiexec_words_free(&words);
+        string_list_clear(&words);
         return -1;
     }
-    scan->at = scan->mpiexec->file = words.at;
+    scan->at = scan->mpiexec->file = words.list;
     return 0;
 }
 
@@ -197,8 +180,8 @@ static bool scan_pair(struct scan *scan, const struct mpiexec_option *option, co
     if (mpiexec_nvalues(option) != 2 || !equals || equals == word)
         return false;
     scan->at += !attached;
-    mpiexec_add(&scan->mpiexec->texts, mem_copy_text_n(word, (size_t)(equals - word)));
-    values[0] = scan->mpiexec->texts.at[scan->mpiexec->texts.count - 1];
+    string_list_add(&scan->mpiexec->texts, mem_copy_text_n(word, (size_t)(equals - word)));
+    values[0] = scan->mpiexec->texts.list[scan->mpiexec->texts.count - 1];
     values[1] = equals + 1;
     return true;
 }
@@ -240,15 +223,15 @@ static int scan_foreign(struct scan *scan, const struct mpiexec_option *option,
 static int scan_native(struct scan *scan, const struct option *option, const char *attached)
 {
     struct mpiexec *mpiexec = scan->mpiexec;
-    struct mpiexec_words *words =
+    struct string_list *words =
         option->flags & OPTION_WHOLE ? &mpiexec->whole : &mpiexec_part(mpiexec)->own;
     if (!attached && option->argument && !(option->flags & OPTION_MAYBE)) {
         if (!*scan->at)
             return error_set(scan->err, "needs %s", option->argument);
         attached = *scan->at++;
     }
-    mpiexec_add(words, attached ? mem_format("--%s=%s", option->name, attached)
-                                : mem_format("--%s", option->name));
+    string_list_add(words, attached ? mem_format("--%s=%s", option->name, attached)
+                                    : mem_format("--%s", option->name));
     static const char *const placing[] = {"per", "shape", "taskmap", "mppr", "order", "nodes"};
     for (size_t i = 0; i < sizeof(placing) / sizeof(placing[0]); i++)
         if (strcmp(option->name, placing[i]) == 0)
@@ -264,7 +247,7 @@ static int mpiexec_scan_option(struct scan *scan, const char *word)
     const char *name = word + dashes, *attached = name[len] ? name + len + 1 : NULL;
     scan->mpiexec->option = (struct mpiexec_text){word, dashes + len};
     if (!attached && mpiexec_is_undecided(scan->mpiexec, name, len)) {
-        mpiexec_add(&scan->mpiexec->undecided, mem_copy_text(word));
+        string_list_add_copy(&scan->mpiexec->undecided, word);
         return 0;
     }
     const struct mpiexec_option *foreign = mpiexec_find(name, len, scan->mpiexec->dialect);
@@ -329,7 +312,7 @@ static int mpiexec_end_undecided(struct mpiexec *mpiexec, struct error *err)
     if (mpiexec->undecided.count)
         mpiexec_choose_by_program(mpiexec);
     for (size_t i = 0; i < mpiexec->undecided.count; i++) {
-        const char *word = mpiexec->undecided.at[i], *name = word + strspn(word, "-");
+        const char *word = mpiexec->undecided.list[i], *name = word + strspn(word, "-");
         const struct mpiexec_option *option = mpiexec_find(name, strlen(name), mpiexec->dialect);
         if (mpiexec_apply(mpiexec, option, NULL, err) < 0)
             return error_prefix(err, "%s", word);
@@ -354,25 +337,25 @@ static bool part_is_limited(const struct mpiexec_part *part)
 }
 
 static void mpiexec_write_part(const struct mpiexec *mpiexec, const struct mpiexec_part *part,
-                               struct mpiexec_words *words)
+                               struct string_list *words)
 {
-    mpiexec_add_all(words, part->passes ? &part->pass : &mpiexec->pass);
-    mpiexec_add_all(words, &mpiexec->set);
-    mpiexec_add_all(words, &part->set);
-    mpiexec_add_all(words, &part->own);
+    string_list_add_all(words, part->passes ? &part->pass : &mpiexec->pass);
+    string_list_add_all(words, &mpiexec->set);
+    string_list_add_all(words, &part->set);
+    string_list_add_all(words, &part->own);
     if (!mpiexec->strict && (mpiexec->oversubscribe || !part_is_limited(part)))
-        mpiexec_add(words, mem_copy_text("--oversubscribe"));
+        string_list_add_copy(words, "--oversubscribe");
     if (part->nprogram && part->program[0][0] == '-')
-        mpiexec_add(words, mem_copy_text("--"));
+        string_list_add_copy(words, "--");
     for (size_t i = 0; i < part->nprogram; i++)
-        mpiexec_add(words, mpiexec_argument(i ? part->program[i] : mpiexec_program(part)));
+        string_list_add(words, mpiexec_argument(i ? part->program[i] : mpiexec_program(part)));
 }
 
 char **mpiexec_translate(char *const argv[], struct error *err)
 {
     struct mpiexec mpiexec = {.name = argv[0] ? argv[0] : "mpiexec",
                               .dialect = mpiexec_name_dialect(argv[0])};
-    struct mpiexec_words words = {0};
+    struct string_list words = {0};
     int rc = mpiexec_scan(&mpiexec, argv + (argv[0] != NULL), err);
     for (size_t i = 0; rc == 0 && i < mpiexec.nparts; i++)
         mpiexec_end_prefix(&mpiexec, &mpiexec.parts[i]);
@@ -388,17 +371,17 @@ char **mpiexec_translate(char *const argv[], struct error *err)
     if (rc == 0)
         rc = mpiexec_place_ranks(&mpiexec, err);
     if (rc == 0) {
-        mpiexec_add(&words, mem_copy_text(mpiexec.name));
-        mpiexec_add_all(&words, &mpiexec.whole);
+        string_list_add_copy(&words, mpiexec.name);
+        string_list_add_all(&words, &mpiexec.whole);
     } else if (err) {
         err->kind = ERROR_USAGE;
     }
     for (size_t i = 0; rc == 0 && i < mpiexec.nparts; i++) {
         if (i)
-            mpiexec_add(&words, mem_copy_text(":"));
+            string_list_add_copy(&words, ":");
         mpiexec_fill_objects(&mpiexec.parts[i]);
         mpiexec_write_part(&mpiexec, &mpiexec.parts[i], &words);
     }
     mpiexec_free(&mpiexec);
-    return words.at;
+    return words.list;
 }

@@ -29,7 +29,7 @@ enum mpiexec_dialect mpiexec_next_dialect(const char *program, const char *searc
 char *mpiexec_version(const char *program, const char *own);
 
 /* argv[] ends at a NULL. The native command line, argv[0] included, ending at a NULL (caller
- * frees with spec_free_words()), or NULL with a sentence of kind ERROR_USAGE. */
+ * frees with string_list_free()), or NULL with a sentence of kind ERROR_USAGE. */
 char **mpiexec_translate(char *const argv[], struct error *err);
 
 /* What differs from tprun without an option that says so: no cores are claimed, tasks are bound

@@ -14,13 +14,13 @@
 /* ---- the program ---- */
 
 /* What the words make of a variable: they are applied in this order. */
-static const char *words_variable(const struct mpiexec_words *words, const char *name,
+static const char *words_variable(const struct string_list *words, const char *name,
                                   const char *value)
 {
     static const char set[] = "--env=";
     size_t len = strlen(name);
     for (size_t i = 0; i < words->count; i++) {
-        const char *word = words->at[i], *at = word + sizeof(set) - 1;
+        const char *word = words->list[i], *at = word + sizeof(set) - 1;
         if (strcmp(word, "--env-remove=*") == 0)
             value = NULL;
         else if (strncmp(word, set, sizeof(set) - 1) != 0 || strncmp(at, name, len) != 0)

@@ -164,7 +164,7 @@ static void hosts_from_file(const struct mpiexec *mpiexec, struct hosts *hosts)
 
 /* ---- a batch job ---- */
 
-static bool words_have(const struct mpiexec_words *words, const char *const *options)
+static bool words_have(const struct string_list *words, const char *const *options)
 {
     for (; *options; options++)
         if (mpiexec_value(words, *options))
@@ -270,9 +270,9 @@ static int parts_count(struct mpiexec *mpiexec, const struct hosts *hosts, struc
             if (hosts_check_sum(hosts, err) < 0)
                 return -1;
             part->count = (uint32_t)hosts->sum;
-            mpiexec_add(&part->own, mem_format("--ntasks=%u", part->count));
+            string_list_add(&part->own, mem_format("--ntasks=%u", part->count));
         } else if (mpiexec->nparts == 1 && fills_all(mpiexec)) {
-            mpiexec_add(&part->own, mem_copy_text("--ntasks=all"));
+            string_list_add_copy(&part->own, "--ntasks=all");
         }
     }
     return 0;
@@ -338,13 +338,13 @@ static int hosts_place(const struct hosts *hosts, struct mpiexec *mpiexec, struc
         if (part->placed || part->ppn)
             return 0;
         if (hosts->alike) {
-            mpiexec_add(&part->own, mem_format("--taskmap=cyclic:%u", hosts->counts[0]));
+            string_list_add(&part->own, mem_format("--taskmap=cyclic:%u", hosts->counts[0]));
             return 0;
         }
         char *map = hosts_map(hosts, part->count, &turn, err);
         if (!map)
             return -1;
-        mpiexec_add(&part->own, map);
+        string_list_add(&part->own, map);
     }
     return 0;
 }
@@ -375,13 +375,13 @@ static int part_place(const struct mpiexec *mpiexec, struct mpiexec_part *part, 
         return rc;
     }
     if (part->ppn && part->ntasks && !per) {
-        mpiexec_add(&part->own, mem_format("--taskmap=cyclic:%s", part->ppn));
+        string_list_add(&part->own, mem_format("--taskmap=cyclic:%s", part->ppn));
     } else if (part->ppn && !per) {
-        mpiexec_add(&part->own, mem_format("--per=%s:node", part->ppn));
-        mpiexec_add(&part->own, mem_copy_text("--order=sequential"));
+        string_list_add(&part->own, mem_format("--per=%s:node", part->ppn));
+        string_list_add_copy(&part->own, "--order=sequential");
     }
     if (part->ntasks)
-        mpiexec_add(&part->own, mem_format("--ntasks=%s", part->ntasks));
+        string_list_add(&part->own, mem_format("--ntasks=%s", part->ntasks));
     return 0;
 }
 
@@ -415,10 +415,10 @@ static void hosts_write(const struct hosts *hosts, struct mpiexec *mpiexec)
 {
     if (hosts->named) {
         char *names = hostlist_encode(hosts->names);
-        mpiexec_add(&mpiexec->whole, mem_format("--hosts=%s", names));
+        string_list_add(&mpiexec->whole, mem_format("--hosts=%s", names));
         free(names);
     } else if (mpiexec->hostfile) {
-        mpiexec_add(&mpiexec->whole, mem_format("--hostfile=%s", mpiexec->hostfile));
+        string_list_add(&mpiexec->whole, mem_format("--hostfile=%s", mpiexec->hostfile));
     }
 }
 

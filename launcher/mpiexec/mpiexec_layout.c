@@ -73,7 +73,7 @@ static int layout_refuse(struct mpiexec_text text, struct error *err)
 
 static void layout_add(struct mpiexec *mpiexec, char *word)
 {
-    mpiexec_add(&mpiexec_part(mpiexec)->own, word);
+    string_list_add(&mpiexec_part(mpiexec)->own, word);
 }
 
 /* One of 1 to the most there are; 0 with a sentence. */
@@ -334,22 +334,22 @@ static bool own_binds(const struct mpiexec_part *part)
 void mpiexec_fill_objects(struct mpiexec_part *part)
 {
     for (size_t i = 0; part->filled && part->ntasks && i + 1 < part->own.count; i++) {
-        if (strncmp(part->own.at[i], "--per=", 6) != 0 ||
-            strcmp(part->own.at[i + 1], "--order=sequential") != 0)
+        if (strncmp(part->own.list[i], "--per=", 6) != 0 ||
+            strcmp(part->own.list[i + 1], "--order=sequential") != 0)
             continue;
-        const char *number = part->own.at[i] + strlen("--per=");
+        const char *number = part->own.list[i] + strlen("--per=");
         size_t len = strcspn(number, ":");
         const char *level = number + len + (number[len] == ':');
         const struct layout_word *word = word_find((struct mpiexec_text){level, strlen(level)});
         if (!word) /* of tprun's own --per */
             continue;
         char *limit = mem_format("--mppr=%.*s:%s", (int)len, number, word->letter);
-        free(part->own.at[i]);
-        free(part->own.at[i + 1]);
-        part->own.at[i] = mem_copy_text("--map-by=slot");
-        part->own.at[i + 1] = limit;
+        free(part->own.list[i]);
+        free(part->own.list[i + 1]);
+        part->own.list[i] = mem_copy_text("--map-by=slot");
+        part->own.list[i + 1] = limit;
         if (word->letter[0] != 'n' && !own_binds(part))
-            mpiexec_add(&part->own, mem_copy_text("--bind-to=core"));
+            string_list_add_copy(&part->own, "--bind-to=core");
     }
 }
 
@@ -360,9 +360,9 @@ static void end_bound(struct mpiexec *mpiexec, struct mpiexec_part *part)
     bool wide = strcmp(part->bound, "core") != 0 && strcmp(part->bound, "hwthread") != 0;
     if (mpiexec->dialect == MPIEXEC_EITHER || (mpiexec->dialect == MPIEXEC_OPENMPI && !wide))
         return;
-    mpiexec_add(&part->own, mem_format("--map-by=%s", part->bound));
+    string_list_add(&part->own, mem_format("--map-by=%s", part->bound));
     if (mpiexec->dialect == MPIEXEC_OPENMPI)
-        mpiexec_add(&part->own, mem_copy_text("--order=sequential"));
+        string_list_add_copy(&part->own, "--order=sequential");
 }
 
 /* --per maps tasks by itself, and is refused beside --map-by. Of nodes and with -n it becomes a limit
@@ -381,11 +381,11 @@ void mpiexec_end_layout(struct mpiexec *mpiexec, struct mpiexec_part *part)
     const char *map = mpiexec_value(&part->own, "--map-by=");
     bool natural = map && !part->by_node, mapped = map || per_maps(part);
     if (part->hwthreads && !mapped)
-        mpiexec_add(&part->own, mem_copy_text("--map-by=hwthread"));
+        string_list_add_copy(&part->own, "--map-by=hwthread");
     else if (part->hwthreads && !part->bound)
-        mpiexec_add(&part->own, mem_copy_text("--bind-to=hwthread"));
+        string_list_add_copy(&part->own, "--bind-to=hwthread");
     else if (part->bound && !mapped)
         end_bound(mpiexec, part);
     if (part->by_slot)
-        mpiexec_add(&part->own, mem_format("--order=%s", natural ? "natural" : "sequential"));
+        string_list_add(&part->own, mem_format("--order=%s", natural ? "natural" : "sequential"));
 }

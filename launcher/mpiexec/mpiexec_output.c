@@ -15,7 +15,7 @@
 
 static void add_whole(struct mpiexec *mpiexec, const char *word)
 {
-    mpiexec_add(&mpiexec->whole, mem_copy_text(word));
+    string_list_add_copy(&mpiexec->whole, word);
 }
 
 static void add_template(struct mpiexec *mpiexec, const char *option, struct mpiexec_text name,
@@ -29,7 +29,7 @@ static void add_template(struct mpiexec *mpiexec, const char *option, struct mpi
             buf_add_char(&word, '%');
     }
     buf_add_text(&word, rest);
-    mpiexec_add(&mpiexec->whole, buf_take_text(&word));
+    string_list_add(&mpiexec->whole, buf_take_text(&word));
 }
 
 static void add_files(struct mpiexec *mpiexec, struct mpiexec_text name, const char *out,
@@ -132,7 +132,7 @@ int mpiexec_read_output(struct mpiexec *mpiexec, const char *const *values, stru
     bool files = false, copy = true;
     if (!output_word_find(first) && !text_value(first, "directory", 3) &&
         !text_value(first, "filename", 4) && !mpiexec_text_begins(first, "xml", 3) && *at != ':') {
-        mpiexec_add(&mpiexec->whole, mem_format("--output=%s", at));
+        string_list_add(&mpiexec->whole, mem_format("--output=%s", at));
         return 0;
     }
     at += *at == ':';
@@ -235,7 +235,7 @@ int mpiexec_read_display(struct mpiexec *mpiexec, const char *const *values, str
                            excerpt(text.at, text.len).text);
     }
     if (rc == 0 && words.len)
-        mpiexec_add(&mpiexec->whole, mem_format("--display=%s", buf_text(&words)));
+        string_list_add(&mpiexec->whole, mem_format("--display=%s", buf_text(&words)));
     buf_free(&words);
     return rc;
 }

@@ -9,13 +9,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/string_list.h"
 #include "launcher/mpiexec/mpiexec.h"
 #include "launcher/mpiexec/mpiexec_table.h"
-
-struct mpiexec_words { /* owned, and NULL behind the last; all zero is empty */
-    char **at;
-    size_t count;
-};
 
 struct mpiexec_text { /* a piece of a value */
     const char *at;
@@ -23,10 +19,10 @@ struct mpiexec_text { /* a piece of a value */
 };
 
 struct mpiexec_part {
-    struct mpiexec_words pass; /* which of the caller's variables there are, */
+    struct string_list pass;   /* which of the caller's variables there are, */
     bool passes;               /* if this part says so itself */
-    struct mpiexec_words set;  /* variables set by it */
-    struct mpiexec_words own;  /* its other native words */
+    struct string_list set;    /* variables set by it */
+    struct string_list own;    /* its other native words */
     const char *ntasks, *ppn;  /* NULL: not given; borrowed */
     const char *ntasks_before; /* another number that was given before it; NULL: none */
     char *per, *per_written;   /* of -npernode and the like: 2:node, and as the user has it */
@@ -44,28 +40,25 @@ struct mpiexec_part {
 };
 
 struct mpiexec {
-    const char *name;           /* it was called by; borrowed */
-    struct mpiexec_text option; /* that is being read, as it is written, without a value */
-    struct mpiexec_words whole, pass, set; /* of the whole program; of every part */
+    const char *name;                    /* it was called by; borrowed */
+    struct mpiexec_text option;          /* that is being read, as it is written, without a value */
+    struct string_list whole, pass, set; /* of the whole program; of every part */
     struct mpiexec_part *parts;
     size_t nparts;
-    char *hosts;                    /* of -host, with their counts */
-    size_t hosts_part;              /* the part that gave them */
-    const char *prefix;             /* borrowed; NULL: none */
-    const char *hostfile;           /* borrowed; NULL: none, or not the only one that names hosts */
-    bool strict;                    /* not more tasks than there are cores */
-    bool oversubscribe;             /* more than -npernode and the like allow */
-    enum mpiexec_dialect dialect;   /* of the name it was called by, then of all that tells */
-    bool hydra, openmpi;            /* there were options that only this one has */
-    struct mpiexec_words undecided; /* options without a value that mean two things */
-    char **file;                    /* the words of -configfile; owned */
-    struct mpiexec_words texts;     /* what values were made of */
+    char *hosts;                  /* of -host, with their counts */
+    size_t hosts_part;            /* the part that gave them */
+    const char *prefix;           /* borrowed; NULL: none */
+    const char *hostfile;         /* borrowed; NULL: none, or not the only one that names hosts */
+    bool strict;                  /* not more tasks than there are cores */
+    bool oversubscribe;           /* more than -npernode and the like allow */
+    enum mpiexec_dialect dialect; /* of the name it was called by, then of all that tells */
+    bool hydra, openmpi;          /* there were options that only this one has */
+    struct string_list undecided; /* options without a value that mean two things */
+    char **file;                  /* the words of -configfile; owned */
+    struct string_list texts;     /* what values were made of */
 };
 
 struct mpiexec_part *mpiexec_part(struct mpiexec *mpiexec); /* the one that is being read */
-void mpiexec_add(struct mpiexec_words *words, char *word);  /* takes the word */
-void mpiexec_add_all(struct mpiexec_words *words, const struct mpiexec_words *more); /* copies */
-void mpiexec_words_free(struct mpiexec_words *words);
 /* The piece before one of `ends`, which is taken off the front. */
 struct mpiexec_text mpiexec_text_cut(const char **value, const char *ends);
 /* Words may be shortened to what tells them from others: that is `least` letters. */
@@ -89,7 +82,7 @@ const char *mpiexec_program(const struct mpiexec_part *part); /* of a part that 
 const char *mpiexec_variable(const struct mpiexec *mpiexec, const struct mpiexec_part *part,
                              const char *name);
 /* The value of the last of these words that is this option, "--per="; NULL: none is. */
-const char *mpiexec_value(const struct mpiexec_words *words, const char *option);
+const char *mpiexec_value(const struct string_list *words, const char *option);
 
 /* mpiexec_values.c: readers of the table. */
 int mpiexec_read_ntasks(struct mpiexec *mpiexec, const char *const *values, struct error *err);

@@ -8,6 +8,7 @@
 #include "base/file_text.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
+#include "base/string_list.h"
 #include "base/text.h"
 #include "launcher/mpiexec/mpiexec_private.h"
 #include "launcher/process/signal_name.h"
@@ -32,9 +33,9 @@ static int tune_parameter(struct mpiexec *mpiexec, const char *line, struct erro
     while (size && strchr(blanks, text[size - 1]))
         size--;
     /* kept: readers may borrow them */
-    mpiexec_add(&mpiexec->texts, mem_copy_text_n(line, len));
-    mpiexec_add(&mpiexec->texts, mem_copy_text_n(text, size));
-    char **values = mpiexec->texts.at + mpiexec->texts.count - 2;
+    string_list_add(&mpiexec->texts, mem_copy_text_n(line, len));
+    string_list_add(&mpiexec->texts, mem_copy_text_n(text, size));
+    char **values = mpiexec->texts.list + mpiexec->texts.count - 2;
     return mpiexec_read_mca(mpiexec, (const char *const[]){values[0], values[1]}, err);
 }
 
@@ -54,9 +55,9 @@ static int tune_options(struct mpiexec *mpiexec, const char *const *at, struct e
             if (!at[i])
                 return error_set(err, "%s needs %s", dashes, option->arguments);
         if (pmix)
-            mpiexec_add(&mpiexec->set, mem_format("--env=PMIX_MCA_%s=%s", at[0], at[1]));
+            string_list_add(&mpiexec->set, mem_format("--env=PMIX_MCA_%s=%s", at[0], at[1]));
         else if (variable && (strchr(at[0], '=') || getenv(at[0])))
-            mpiexec_add(&mpiexec->set, mem_format("--env=%s", at[0]));
+            string_list_add(&mpiexec->set, mem_format("--env=%s", at[0]));
         else if (!variable && mpiexec_read_mca(mpiexec, at, err) < 0)
             return -1;
         at += wanted;
@@ -76,9 +77,9 @@ static int tune_line(struct mpiexec *mpiexec, const char *line, struct error *er
         return -1;
     size_t first = mpiexec->texts.count, count = 0;
     for (; found[count]; count++) /* kept: readers may borrow them */
-        mpiexec_add(&mpiexec->texts, mem_copy_text(found[count]));
-    shell_words_free(found);
-    return tune_options(mpiexec, (const char *const *)mpiexec->texts.at + first, err);
+        string_list_add_copy(&mpiexec->texts, found[count]);
+    string_list_free(found);
+    return tune_options(mpiexec, (const char *const *)mpiexec->texts.list + first, err);
 }
 
 static int tune_file(struct mpiexec *mpiexec, const char *path, struct error *err)
@@ -103,15 +104,15 @@ static int tune_file(struct mpiexec *mpiexec, const char *path, struct error *er
 /* Before what other options set: the command line says more than a file. */
 int mpiexec_read_tune(struct mpiexec *mpiexec, const char *const *values, struct error *err)
 {
-    struct mpiexec_words before = mpiexec->set;
+    struct string_list before = mpiexec->set;
     char *names = mem_copy_text(values[0]), *rest = names;
     int rc = 0;
-    mpiexec->set = (struct mpiexec_words){0};
+    mpiexec->set = (struct string_list){0};
     for (char *name; rc == 0 && (name = strsep(&rest, ","));)
         rc = tune_file(mpiexec, name, err);
     free(names);
-    mpiexec_add_all(&mpiexec->set, &before);
-    mpiexec_words_free(&before);
+    string_list_add_all(&mpiexec->set, &before);
+    string_list_clear(&before);
     return rc;
 }
 
@@ -214,10 +215,10 @@ static int runtime_apply(struct mpiexec *mpiexec, char *word, struct error *err)
         if (!seconds)
             return error_set(err, "%s needs a time: seconds, or hours:minutes:seconds",
                              option->name);
-        mpiexec_add(&mpiexec->whole, mem_format("%s=%s", option->native, seconds));
+        string_list_add(&mpiexec->whole, mem_format("%s=%s", option->native, seconds));
         free(seconds);
     } else if (option->kind == (off ? RUNTIME_OFF : RUNTIME_ON)) {
-        mpiexec_add(&mpiexec->whole, mem_copy_text(option->native));
+        string_list_add_copy(&mpiexec->whole, option->native);
     }
     return 0;
 }
@@ -226,7 +227,7 @@ int mpiexec_read_timeout(struct mpiexec *mpiexec, const char *const *values, str
 {
     (void)err;
     if (strcmp(values[0], "0") != 0)
-        mpiexec_add(&mpiexec->whole, mem_format("--time-limit=%s", values[0]));
+        string_list_add(&mpiexec->whole, mem_format("--time-limit=%s", values[0]));
     return 0;
 }
 
@@ -248,8 +249,8 @@ int mpiexec_read_recovery(struct mpiexec *mpiexec, const char *const *values, st
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(values[0], words[i]) != 0)
             continue;
-        mpiexec_add(&mpiexec->whole, mem_copy_text("--on-failure=continue"));
-        mpiexec_add(&mpiexec->set, mem_copy_text("--env=OMPI_MCA_mpi_ft_enable=1"));
+        string_list_add_copy(&mpiexec->whole, "--on-failure=continue");
+        string_list_add_copy(&mpiexec->set, "--env=OMPI_MCA_mpi_ft_enable=1");
         return 0;
     }
     return error_set(err, "unknown word %s (expected ulfm, yes or no)",
@@ -294,13 +295,13 @@ static int read_joined(struct mpiexec *mpiexec, const char *const *values, bool 
                          excerpt(values[0], strlen(values[0])).text);
     char *name = mem_copy_text_n(values[0], len);
     struct mpiexec_part *part = mpiexec_part(mpiexec);
-    struct mpiexec_words *words = &part->set;
+    struct string_list *words = &part->set;
     const char *old = mpiexec_variable(mpiexec, part, name);
     if (!old || !*old)
-        mpiexec_add(words, mem_format("--env=%s=%s", name, values[1]));
+        string_list_add(words, mem_format("--env=%s=%s", name, values[1]));
     else
-        mpiexec_add(words, mem_format("--env=%s=%s%c%s", name, before ? values[1] : old, between,
-                                      before ? old : values[1]));
+        string_list_add(words, mem_format("--env=%s=%s%c%s", name, before ? values[1] : old,
+                                          between, before ? old : values[1]));
     free(name);
     return 0;
 }
@@ -330,7 +331,8 @@ void mpiexec_end_prefix(const struct mpiexec *mpiexec, struct mpiexec_part *part
     static const char *const folders[][2] = {{"PATH", "bin"}, {"LD_LIBRARY_PATH", "lib"}};
     for (size_t i = 0; mpiexec->prefix && i < 2; i++) {
         const char *old = mpiexec_variable(mpiexec, part, folders[i][0]);
-        mpiexec_add(&part->set, mem_format("--env=%s=%s/%s%s%s", folders[i][0], mpiexec->prefix,
-                                           folders[i][1], old && *old ? ":" : "", old ? old : ""));
+        string_list_add(&part->set,
+                        mem_format("--env=%s=%s/%s%s%s", folders[i][0], mpiexec->prefix,
+                                   folders[i][1], old && *old ? ":" : "", old ? old : ""));
     }
 }

@@ -17,7 +17,7 @@ static int value_number(const char *text, struct error *err)
 
 static void add_own(struct mpiexec *mpiexec, char *word)
 {
-    mpiexec_add(&mpiexec_part(mpiexec)->own, word);
+    string_list_add(&mpiexec_part(mpiexec)->own, word);
 }
 
 /* ---- how many, and where ---- */
@@ -115,14 +115,14 @@ int mpiexec_read_launcher(struct mpiexec *mpiexec, const char *const *values, st
     for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
         if (strcmp(values[0], launchers[i].name) != 0)
             continue;
-        mpiexec_add(&mpiexec->whole, mem_copy_text(launchers[i].native));
+        string_list_add_copy(&mpiexec->whole, launchers[i].native);
         if (launchers[i].more)
-            mpiexec_add(&mpiexec->whole, mem_copy_text(launchers[i].more));
+            string_list_add_copy(&mpiexec->whole, launchers[i].more);
         return 0;
     }
     if (batch_bootstrap_check(values[0], err) < 0)
         return -1;
-    mpiexec_add(&mpiexec->whole, mem_format("--bootstrap=%s", values[0]));
+    string_list_add(&mpiexec->whole, mem_format("--bootstrap=%s", values[0]));
     return 0;
 }
 
@@ -145,7 +145,7 @@ static int read_pattern(struct mpiexec *mpiexec, const char *option, const char 
         if (*at == 'p')
             word.data[word.start + word.len - 1] = 'n';
     }
-    mpiexec_add(&mpiexec->whole, buf_take_text(&word));
+    string_list_add(&mpiexec->whole, buf_take_text(&word));
     return 0;
 }
 
@@ -178,32 +178,32 @@ int mpiexec_read_variable(struct mpiexec *mpiexec, const char *const *values, st
 {
     (void)err;
     if (strchr(values[0], '=') || getenv(values[0]))
-        mpiexec_add(&mpiexec_part(mpiexec)->set, mem_format("--env=%s", values[0]));
+        string_list_add(&mpiexec_part(mpiexec)->set, mem_format("--env=%s", values[0]));
     return 0;
 }
 
 /* Nothing but these variables of the caller's, and those that tasks have there because a login sets
  * them on every node; those that are not set are passed over. */
-static int read_list(struct mpiexec_words *pass, const char *list)
+static int read_list(struct string_list *pass, const char *list)
 {
     static const char *const login[] = {"HOME", "LOGNAME", "PATH", "SHELL", "USER"};
-    mpiexec_words_free(pass);
-    mpiexec_add(pass, mem_copy_text("--env-remove=*"));
+    string_list_clear(pass);
+    string_list_add_copy(pass, "--env-remove=*");
     for (size_t i = 0; i < sizeof(login) / sizeof(login[0]); i++)
         if (getenv(login[i]))
-            mpiexec_add(pass, mem_format("--env=%s", login[i]));
+            string_list_add(pass, mem_format("--env=%s", login[i]));
     for (const char *at = list; *at; at += *at == ',') {
         size_t len = strcspn(at, ",");
         char *name = mem_copy_text_n(at, len);
         if (len && !strchr(name, '=') && getenv(name))
-            mpiexec_add(pass, mem_format("--env=%s", name));
+            string_list_add(pass, mem_format("--env=%s", name));
         free(name);
         at += len;
     }
     return 0;
 }
 
-static struct mpiexec_words *own_pass(struct mpiexec *mpiexec)
+static struct string_list *own_pass(struct mpiexec *mpiexec)
 {
     mpiexec_part(mpiexec)->passes = true;
     return &mpiexec_part(mpiexec)->pass;
@@ -224,7 +224,7 @@ int mpiexec_read_genvnone(struct mpiexec *mpiexec, const char *const *values, st
 int mpiexec_read_genvall(struct mpiexec *mpiexec, const char *const *values, struct error *err)
 {
     (void)values, (void)err;
-    mpiexec_words_free(&mpiexec->pass);
+    string_list_clear(&mpiexec->pass);
     return 0;
 }
 
@@ -243,7 +243,7 @@ int mpiexec_read_envnone(struct mpiexec *mpiexec, const char *const *values, str
 int mpiexec_read_envall(struct mpiexec *mpiexec, const char *const *values, struct error *err)
 {
     (void)values, (void)err;
-    mpiexec_words_free(own_pass(mpiexec));
+    string_list_clear(own_pass(mpiexec));
     return 0;
 }
 
@@ -255,7 +255,7 @@ int mpiexec_read_rsh(struct mpiexec *mpiexec, const char *const *values, struct 
     const char *other = strstr(values[0], " :");
     size_t len = other ? (size_t)(other - values[0]) : strlen(values[0]);
     (void)err;
-    mpiexec_add(&mpiexec->whole, mem_format("--ssh=%.*s", (int)len, values[0]));
+    string_list_add(&mpiexec->whole, mem_format("--ssh=%.*s", (int)len, values[0]));
     return 0;
 }
 
@@ -282,7 +282,7 @@ static const char *const launcher_families[] = {"plm_",  "rmaps_",  "ras_",     
  * know, as mpirun does. */
 int mpiexec_read_mca(struct mpiexec *mpiexec, const char *const *values, struct error *err)
 {
-    mpiexec_add(&mpiexec->set, mem_format("--env=OMPI_MCA_%s=%s", values[0], values[1]));
+    string_list_add(&mpiexec->set, mem_format("--env=OMPI_MCA_%s=%s", values[0], values[1]));
     for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
         if (strcmp(values[0], parameters[i].name) == 0)
             return parameters[i].read(mpiexec, values + 1, err);

@@ -8,21 +8,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "launcher/process/reap.h"
 
 #define CAPTURE_CHUNK 65536
 
 extern char **environ;
-
-static double capture_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* In a process group of its own, so that all of it can be killed. 0 or an errno. */
 static int capture_start(const char *const *argv, int out, int complaint, pid_t *pid)
@@ -47,7 +40,7 @@ static int capture_read(int fd, double deadline, size_t max, struct buf *out, st
     struct pollfd poller = {.fd = fd, .events = POLLIN};
     size_t room = max;
     for (;;) {
-        double left = deadline - capture_clock();
+        double left = deadline - clock_monotonic_seconds();
         int ready = poll(&poller, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
         if (ready < 0 && errno == EINTR)
             continue;
@@ -79,10 +72,11 @@ static int capture_blame(int status, int complaint, struct error *err)
 static int capture_finish(pid_t pid, int fd, int complaint, double seconds, size_t max,
                           struct buf *out, struct error *err)
 {
-    double deadline = capture_clock() + seconds;
+    double deadline = clock_monotonic_seconds() + seconds;
     int status = 0;
     int rc = capture_read(fd, deadline, max, out, err);
-    if (rc == 0 && reap(pid, deadline - capture_clock(), &status)) /* it may go on without output */
+    if (rc == 0 &&
+        reap(pid, deadline - clock_monotonic_seconds(), &status)) /* it may go on without output */
         return status ? capture_blame(status, complaint, err) : 0;
     if (rc == 0)
         error_set(err, "it did not end in time");

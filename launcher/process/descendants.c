@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/process_set.h"
@@ -154,13 +156,6 @@ size_t descendants_signal(int number, const pid_t *except, size_t nexcept)
     return signal_below(getpid(), number, except, nexcept);
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 pid_t *descendants_children(size_t *count)
 {
     struct buf text = BUF_INIT;
@@ -173,7 +168,7 @@ pid_t *descendants_children(size_t *count)
         if (end == at)
             break;
         end += strspn(end, " \n");
-        list = mem_resize(list, *count + 1, sizeof(*list));
+        list = array_grow(list, *count, sizeof(*list));
         list[(*count)++] = child;
     }
     buf_free(&text);
@@ -203,11 +198,12 @@ static char *describe_left(const pid_t *except, size_t nexcept, const struct cgr
 
 char *descendants_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup)
 {
-    double start = seconds_now(), slept = 0; /* since the first KILL: a frozen process sleeps on */
+    double start = clock_monotonic_seconds(),
+           slept = 0; /* since the first KILL: a frozen process sleeps on */
     char *survivors = NULL;
     for (bool first = true;; first = false) {
         bool childless = reap_all();
-        bool due = seconds_now() - start >= grace;
+        bool due = clock_monotonic_seconds() - start >= grace;
         int number = due ? SIGKILL : first ? SIGTERM : 0;
         if (due)
             cgroup_kill(cgroup);

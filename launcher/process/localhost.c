@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/process/reap.h"
 
@@ -118,24 +118,15 @@ static void here_answer(const char *const *names, size_t count, int fd)
     _exit(0);
 }
 
-static int milliseconds_left(const struct timespec *end)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    long left = (end->tv_sec - now.tv_sec) * 1000 + (end->tv_nsec - now.tv_nsec) / 1000000;
-    return left > 0 ? (int)left : 0;
-}
-
 /* Until the child closes its end, or time is up. */
 static void here_collect(int fd, bool *here, size_t count)
 {
-    struct timespec end;
+    uint64_t end = clock_monotonic_ns() + LOCALHOST_LOOKUP_SECONDS * UINT64_C(1000000000);
     struct pollfd poller = {.fd = fd, .events = POLLIN};
     unsigned char index;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += LOCALHOST_LOOKUP_SECONDS;
     for (;;) {
-        int ready = poll(&poller, 1, milliseconds_left(&end));
+        uint64_t now = clock_monotonic_ns();
+        int ready = poll(&poller, 1, now < end ? (int)((end - now) / 1000000) : 0);
         if (ready < 0 && errno == EINTR)
             continue;
         if (ready <= 0 || read(fd, &index, 1) != 1)

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descendants.h"
@@ -48,8 +49,7 @@ static bool process_set_is_listed(pid_t pid, const pid_t *list, size_t count)
 
 static void process_set_append(struct process_set *set, const struct process *process)
 {
-    if ((set->count & (set->count - 1)) == 0)
-        set->list = mem_resize(set->list, set->count ? 2 * set->count : 1, sizeof(*set->list));
+    set->list = array_grow(set->list, set->count, sizeof(*set->list));
     set->list[set->count++] = *process;
 }
 

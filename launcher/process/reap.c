@@ -1,30 +1,23 @@
 #include "launcher/process/reap.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define REAP_LOOK 1 /* ms between looks where the kernel does not tell of the end */
 
-static double reap_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 bool reap(pid_t pid, double seconds, int *status)
 {
-    double deadline = reap_clock() + seconds;
+    double deadline = clock_monotonic_seconds() + seconds;
     struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
     bool gone = false, told = false; /* of an end that somebody who traces it keeps to himself */
     for (;;) {
         pid_t ended = waitpid(pid, status, WNOHANG);
-        double left = deadline - reap_clock();
+        double left = deadline - clock_monotonic_seconds();
         gone = ended == pid || (ended < 0 && errno == ECHILD);
         if (gone || left <= 0)
             break;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/linkage/mpi_library.h"
 #include "launcher/tree/link.h"
@@ -47,7 +48,7 @@ static void program_check_refuse(struct program_check *check, int status, const 
                                  const struct idset *ranks)
 {
     if (!check->refused)
-        check->time = link_clock();
+        check->time = clock_monotonic_ns();
     check->refused = true;
     check->ops->refused(check->owner, check->time, status, text, ranks);
 }

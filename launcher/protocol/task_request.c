@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/spec/field.h"
 #include "launcher/spec/spec.h"
 
@@ -132,7 +134,7 @@ int task_request_from_json(struct task_request *ask, const json_t *value, struct
 void task_request_clear(struct task_request *ask)
 {
     for (size_t i = 0; i < ask->nblocks; i++) {
-        spec_free_words(ask->blocks[i].argv);
+        string_list_free(ask->blocks[i].argv);
         pairs_free(ask->blocks[i].info, ask->blocks[i].ninfo);
     }
     free(ask->blocks);
@@ -150,7 +152,7 @@ void task_answer_fail(struct task_answer *answer, uint32_t code, const struct id
     while (i < answer->nfailed && answer->failed[i].code != code)
         i++;
     if (i == answer->nfailed) {
-        answer->failed = mem_resize(answer->failed, ++answer->nfailed, sizeof(*answer->failed));
+        answer->failed = array_grow(answer->failed, answer->nfailed++, sizeof(*answer->failed));
         answer->failed[i] = (struct task_answer_failure){code, idset_copy(ranks)};
         return;
     }

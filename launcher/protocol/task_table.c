@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "affinity/taskmap/taskmap.h"
+#include "base/array.h"
 #include "base/mem.h"
 
 struct mapped_group {
@@ -39,7 +40,7 @@ void task_table_free(struct mapped *mapped)
 static void task_table_add_group(struct mapped *mapped, uint32_t first, struct taskmap *map,
                                  json_t *hosts)
 {
-    mapped->groups = mem_resize(mapped->groups, mapped->count + 1, sizeof(*mapped->groups));
+    mapped->groups = array_grow(mapped->groups, mapped->count, sizeof(*mapped->groups));
     mapped->groups[mapped->count++] = (struct mapped_group){first, map, json_incref(hosts)};
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "affinity/sets/hostlist.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "launcher/spec/field_words.h"
 
@@ -19,10 +20,7 @@ struct hostfile_line {
 
 static void hostfile_append(struct hostfile *file, const char *login, uint32_t limit)
 {
-    /* Powers of two only, so that memory is not moved at every line. */
-    if ((file->count & (file->count - 1)) == 0)
-        file->entries =
-            mem_resize(file->entries, file->count ? file->count * 2 : 1, sizeof(file->entries[0]));
+    file->entries = array_grow(file->entries, file->count, sizeof(file->entries[0]));
     file->entries[file->count++] =
         (struct hostfile_entry){.login = mem_copy_text(login), .limit = limit};
 }

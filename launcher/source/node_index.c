@@ -1,4 +1,4 @@
-#include "launcher/source/node_index.h"
+#include "affinity/sets/host_index.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-struct nodes_index {
+struct host_index {
     struct nodes_slot {
         const char *host; /* NULL: free */
         size_t at;
@@ -14,9 +14,9 @@ struct nodes_index {
     size_t mask; /* slots, a power of two, less one; at least half of them stay free */
 };
 
-struct nodes_index *node_index_new(size_t names)
+struct host_index *host_index_new(size_t names)
 {
-    struct nodes_index *index = mem_alloc(sizeof(*index));
+    struct host_index *index = mem_alloc(sizeof(*index));
     size_t nslots = 16;
     while (nslots < names * 2)
         nslots *= 2;
@@ -25,7 +25,7 @@ struct nodes_index *node_index_new(size_t names)
     return index;
 }
 
-void node_index_free(struct nodes_index *index)
+void host_index_free(struct host_index *index)
 {
     if (index)
         free(index->slots);
@@ -42,7 +42,7 @@ static uint64_t host_hash(const char *host)
 }
 
 /* Where the host is, or the free slot where it would be. */
-static struct nodes_slot *index_slot(const struct nodes_index *index, const char *host)
+static struct nodes_slot *index_slot(const struct host_index *index, const char *host)
 {
     size_t i = (size_t)host_hash(host) & index->mask;
     while (index->slots[i].host && strcmp(index->slots[i].host, host) != 0)
@@ -50,25 +50,25 @@ static struct nodes_slot *index_slot(const struct nodes_index *index, const char
     return &index->slots[i];
 }
 
-size_t node_index_add(struct nodes_index *index, const char *host, size_t at)
+size_t host_index_add(struct host_index *index, const char *host, size_t at)
 {
     struct nodes_slot *slot = index_slot(index, host);
     if (slot->host)
         return slot->at;
     *slot = (struct nodes_slot){host, at};
-    return NODE_INDEX_NONE;
+    return HOST_INDEX_NONE;
 }
 
-size_t node_index_find(const struct nodes_index *index, const char *host)
+size_t host_index_find(const struct host_index *index, const char *host)
 {
     const struct nodes_slot *slot = index_slot(index, host);
-    return slot->host ? slot->at : NODE_INDEX_NONE;
+    return slot->host ? slot->at : HOST_INDEX_NONE;
 }
 
-struct nodes_index *node_index_of(const struct rset *set)
+struct host_index *node_index_of(const struct rset *set)
 {
-    struct nodes_index *index = node_index_new(set->nnodes);
+    struct host_index *index = host_index_new(set->nnodes);
     for (size_t i = 0; i < set->nnodes; i++)
-        node_index_add(index, set->nodes[i].host, i);
+        host_index_add(index, set->nodes[i].host, i);
     return index;
 }

@@ -10,16 +10,16 @@
 
 #include "affinity/resource/rset.h"
 
-#define NODE_INDEX_NONE ((size_t)-1)
+#define HOST_INDEX_NONE ((size_t)-1)
 
-struct nodes_index;
+struct host_index;
 
-struct nodes_index *node_index_new(size_t names);          /* the most that are added */
-struct nodes_index *node_index_of(const struct rset *set); /* of its nodes, which are borrowed */
-void node_index_free(struct nodes_index *index);
+struct host_index *host_index_new(size_t names);          /* the most that are added */
+struct host_index *node_index_of(const struct rset *set); /* of its nodes, which are borrowed */
+void host_index_free(struct host_index *index);
 
-/* NODE_INDEX_NONE and the name is remembered at `at`; or the place that it had already. */
-size_t node_index_add(struct nodes_index *index, const char *host, size_t at);
-size_t node_index_find(const struct nodes_index *index, const char *host); /* or NONE */
+/* HOST_INDEX_NONE and the name is remembered at `at`; or the place that it had already. */
+size_t host_index_add(struct host_index *index, const char *host, size_t at);
+size_t host_index_find(const struct host_index *index, const char *host); /* or NONE */
 
 #endif

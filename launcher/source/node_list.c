@@ -6,6 +6,7 @@
 
 #include "affinity/resource/scheduling.h"
 #include "affinity/sets/hostlist.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "launcher/process/localhost.h"
 #include "launcher/source/node_list_private.h"
@@ -73,17 +74,15 @@ void node_list_add_cores(struct node *node, const struct idset *cores, const str
 
 static void node_grow(struct node_list *nodes)
 {
-    if ((nodes->count & (nodes->count - 1)) == 0)
-        nodes->list =
-            mem_resize(nodes->list, nodes->count ? nodes->count * 2 : 1, sizeof(nodes->list[0]));
+    nodes->list = array_grow(nodes->list, nodes->count, sizeof(nodes->list[0]));
 }
 
-struct node *node_list_add(struct node_list *nodes, struct nodes_index *index, const char *login,
+struct node *node_list_add(struct node_list *nodes, struct host_index *index, const char *login,
                            uint32_t target, uint32_t limit)
 {
     char *host = mem_copy_text(node_list_host_of(login));
-    size_t at = node_index_add(index, host, nodes->count);
-    if (at != NODE_INDEX_NONE) {
+    size_t at = host_index_add(index, host, nodes->count);
+    if (at != HOST_INDEX_NONE) {
         free(host);
         nodes->list[at].limit = limits_add(nodes->list[at].limit, limit);
         return &nodes->list[at];
@@ -154,11 +153,11 @@ void node_list_join_here(struct node_list *nodes)
 }
 
 /* By name, or as this machine by any of its own. False: there is no such node. */
-static bool exclude_one(const struct node_list *nodes, const struct nodes_index *index,
+static bool exclude_one(const struct node_list *nodes, const struct host_index *index,
                         const char *host, bool *drop)
 {
-    size_t at = node_index_find(index, host);
-    bool found = at != NODE_INDEX_NONE;
+    size_t at = host_index_find(index, host);
+    bool found = at != HOST_INDEX_NONE;
     if (found)
         drop[at] = true;
     if (found ? !nodes->list[at].here : !localhost_is_literal(host))
@@ -173,17 +172,17 @@ static bool exclude_one(const struct node_list *nodes, const struct nodes_index 
 static int exclude_all(const struct node_list *nodes, const struct hostlist *hosts, bool *drop,
                        struct error *err)
 {
-    struct nodes_index *index = node_index_new(nodes->count);
+    struct host_index *index = host_index_new(nodes->count);
     int rc = 0;
     for (size_t i = 0; i < nodes->count; i++)
-        node_index_add(index, nodes->list[i].host, i);
+        host_index_add(index, nodes->list[i].host, i);
     for (size_t i = 0; i < hostlist_count(hosts) && rc == 0; i++) {
         const char *host = node_list_host_of(hostlist_nth(hosts, i));
         if (!exclude_one(nodes, index, host, drop))
             rc =
                 error_usage(err, "--exclude: %s is not among the nodes of %s", host, nodes->source);
     }
-    node_index_free(index);
+    host_index_free(index);
     if (rc < 0)
         return -1;
     for (size_t i = 0; i < nodes->count; i++)
@@ -248,24 +247,24 @@ static void part_settle(struct node_list *nodes, const struct rset *set)
     nodes->R = R;
 }
 
-/* The node of a host, which may be this machine under another name; NODE_INDEX_NONE: none. */
-static size_t part_find(const struct node_list *nodes, const struct nodes_index *index,
+/* The node of a host, which may be this machine under another name; HOST_INDEX_NONE: none. */
+static size_t part_find(const struct node_list *nodes, const struct host_index *index,
                         const char *host)
 {
-    size_t at = node_index_find(index, host);
-    if (at != NODE_INDEX_NONE || !node_list_is_here(host))
+    size_t at = host_index_find(index, host);
+    if (at != HOST_INDEX_NONE || !node_list_is_here(host))
         return at;
     for (size_t i = 0; i < nodes->count; i++)
         if (nodes->list[i].here)
             return i;
-    return NODE_INDEX_NONE;
+    return HOST_INDEX_NONE;
 }
 
-static struct nodes_index *part_index(const struct node_list *nodes)
+static struct host_index *part_index(const struct node_list *nodes)
 {
-    struct nodes_index *index = node_index_new(nodes->count);
+    struct host_index *index = host_index_new(nodes->count);
     for (size_t i = 0; i < nodes->count; i++)
-        node_index_add(index, nodes->list[i].host, i);
+        host_index_add(index, nodes->list[i].host, i);
     return index;
 }
 
@@ -283,7 +282,7 @@ static int part_keep_node(struct node_list *nodes, size_t at, const struct rset_
                           const char *name, struct error *err)
 {
     const char *names[2] = {name, nodes->source};
-    if (at == NODE_INDEX_NONE) {
+    if (at == HOST_INDEX_NONE) {
         char *hosts = part_hosts(nodes);
         error_set(err, "%s names %s, which is not part of this instance (%s: %s)", name, from->host,
                   nodes->source, hosts);
@@ -302,7 +301,7 @@ static int part_keep_node(struct node_list *nodes, size_t at, const struct rset_
 int node_list_keep(struct node_list *nodes, const struct rset *set, const char *name,
                    struct error *err)
 {
-    struct nodes_index *index = part_index(nodes);
+    struct host_index *index = part_index(nodes);
     bool *drop = mem_array(nodes->count, sizeof(*drop));
     int rc = 0;
     for (size_t i = 0; i < nodes->count; i++)
@@ -317,7 +316,7 @@ int node_list_keep(struct node_list *nodes, const struct rset *set, const char *
         node_list_drop(nodes, drop);
         part_settle(nodes, set);
     }
-    node_index_free(index);
+    host_index_free(index);
     free(drop);
     return rc;
 }

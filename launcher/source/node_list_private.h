@@ -13,12 +13,12 @@
 
 #include "base/error.h"
 #include "launcher/source/hostfile.h"
-#include "launcher/source/node_index.h"
+#include "affinity/sets/host_index.h"
 #include "launcher/source/node_list.h"
 
 struct node_list *node_list_new(char *source); /* takes the text */
 /* A host once more adds to its limit and to its cores; sets are copied, and may be NULL. */
-struct node *node_list_add(struct node_list *nodes, struct nodes_index *index, const char *login,
+struct node *node_list_add(struct node_list *nodes, struct host_index *index, const char *login,
                            uint32_t target, uint32_t limit);
 void node_list_add_cores(struct node *node, const struct idset *cores, const struct idset *gpus);
 

@@ -5,7 +5,9 @@
 #include "affinity/resource/constraint.h"
 #include "base/buf.h"
 #include "base/file_text.h"
+#include "base/array.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "base/text.h"
 #include "launcher/source/batch_system.h"
 #include "launcher/source/hostfile.h"
@@ -16,7 +18,7 @@
 
 static bool R_keeps(const struct rset_node *node, void *arg)
 {
-    return node_index_find(arg, node->host) != NODE_INDEX_NONE;
+    return host_index_find(arg, node->host) != HOST_INDEX_NONE;
 }
 
 /* R names the nodes of the list, and no others. */
@@ -24,13 +26,13 @@ static void R_follow(struct node_list *nodes)
 {
     if (!nodes->R)
         return;
-    struct nodes_index *index = node_index_new(nodes->count);
+    struct host_index *index = host_index_new(nodes->count);
     for (size_t i = 0; i < nodes->count; i++)
-        node_index_add(index, nodes->list[i].host, i);
+        host_index_add(index, nodes->list[i].host, i);
     struct rset *less = rset_select(nodes->R, R_keeps, index);
     rset_free(nodes->R);
     nodes->R = less;
-    node_index_free(index);
+    host_index_free(index);
 }
 
 /* --- hosts -------------------------------------------------------------------------------- */
@@ -161,12 +163,12 @@ static int topologies_read(struct topologies *all, const struct spec *spec, stru
         free(hosts);
         if (!file)
             return error_usage(err, "--topology: %s", error_text(err));
-        size_t total = all->file->count + file->count;
-        all->file->entries = mem_resize(all->file->entries, total, sizeof(all->file->entries[0]));
-        all->which = mem_resize(all->which, total, sizeof(all->which[0]));
         for (size_t j = 0; j < file->count; j++) {
-            all->which[all->file->count] = i;
-            all->file->entries[all->file->count++] = file->entries[j];
+            struct hostfile *to = all->file;
+            to->entries = array_grow(to->entries, to->count, sizeof(to->entries[0]));
+            all->which = array_grow(all->which, to->count, sizeof(all->which[0]));
+            all->which[to->count] = i;
+            to->entries[to->count++] = file->entries[j];
         }
         file->count = 0; /* the texts moved */
         hostfile_free(file);
@@ -174,9 +176,8 @@ static int topologies_read(struct topologies *all, const struct spec *spec, stru
     return 0;
 }
 
-static int topologies_add(struct topologies *all, const struct spec *spec,
-                          struct nodes_index *index, struct nodes_index *in_R, size_t at,
-                          struct error *err)
+static int topologies_add(struct topologies *all, const struct spec *spec, struct host_index *index,
+                          struct nodes_index *in_R, size_t at, struct error *err)
 {
     const char *host = node_list_host_of(all->file->entries[at].login);
     const char *text = spec->topologies[all->which[at]];
@@ -187,8 +188,8 @@ static int topologies_add(struct topologies *all, const struct spec *spec,
     all->descriptions[before] = mem_copy_text(strchr(text, '=') + 1);
     if (!all->from)
         return 0;
-    size_t found = node_index_find(in_R, host);
-    if (found == NODE_INDEX_NONE)
+    size_t found = host_index_find(in_R, host);
+    if (found == HOST_INDEX_NONE)
         return error_usage(err, "--topology: %s is not in %s", host, all->from->source);
     node->target = all->from->list[found].target;
     node_list_add_cores(node, all->from->list[found].cores, all->from->list[found].gpus);
@@ -198,15 +199,15 @@ static int topologies_add(struct topologies *all, const struct spec *spec,
 static int topologies_build(struct topologies *all, const struct spec *spec, struct error *err)
 {
     size_t count = all->file->count, nfrom = all->from ? all->from->count : 0;
-    struct nodes_index *index = node_index_new(count), *in_R = node_index_new(nfrom);
+    struct host_index *index = host_index_new(count), *in_R = host_index_new(nfrom);
     int rc = 0;
     all->descriptions = mem_array(count + 1, sizeof(char *));
     for (size_t i = 0; i < nfrom; i++)
-        node_index_add(in_R, all->from->list[i].host, i);
+        host_index_add(in_R, all->from->list[i].host, i);
     for (size_t i = 0; i < count && rc == 0; i++)
         rc = topologies_add(all, spec, index, in_R, i, err);
-    node_index_free(index);
-    node_index_free(in_R);
+    host_index_free(index);
+    host_index_free(in_R);
     return rc;
 }
 
@@ -253,7 +254,7 @@ struct node_list *node_list_from_topologies(const struct spec *spec, double now,
     all.file = mem_alloc(sizeof(*all.file));
     if (topologies_make(&all, spec, now, err) < 0) {
         node_list_free(all.nodes);
-        spec_free_words(all.descriptions);
+        string_list_free(all.descriptions);
         all.nodes = NULL;
         all.descriptions = NULL;
     }
@@ -278,14 +279,14 @@ struct rset *node_list_decode_R(const char *text, size_t len, double now, struct
 struct node_list *node_list_from_rset(struct rset *R, char *source)
 {
     struct node_list *nodes = node_list_new(source);
-    struct nodes_index *index = node_index_new(R->nnodes);
+    struct host_index *index = host_index_new(R->nnodes);
     nodes->R = R;
     for (size_t i = 0; i < R->nnodes; i++) {
         const struct rset_node *from = &R->nodes[i];
         struct node *node = node_list_add(nodes, index, from->host, from->rank, 0);
         node_list_add_cores(node, from->children->cores, from->children->gpus);
     }
-    node_index_free(index);
+    host_index_free(index);
     return nodes;
 }
 
@@ -323,11 +324,11 @@ char *node_list_R_identity(const char *path)
 struct node_list *node_list_from_entries(const struct hostfile *file, char *source)
 {
     struct node_list *nodes = node_list_new(source);
-    struct nodes_index *index = node_index_new(file->count);
+    struct host_index *index = host_index_new(file->count);
     for (size_t i = 0; i < file->count; i++)
         node_list_add(nodes, index, file->entries[i].login, (uint32_t)nodes->count,
                       file->entries[i].limit);
-    node_index_free(index);
+    host_index_free(index);
     return nodes;
 }
 

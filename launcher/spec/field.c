@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/duration.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/spec/spec.h"
 
 static const void *field_at(const void *base, const struct field *field)
@@ -268,11 +269,11 @@ int field_set_list(void *base, const struct field *field, const json_t *value, s
     {
         list[i] = text_from_json(word, err);
         if (!list[i] || (field->check && field->check(list[i], err) < 0)) {
-            spec_free_words(list);
+            string_list_free(list);
             return -1;
         }
     }
-    spec_free_words(*words);
+    string_list_free(*words);
     *words = list;
     return 0;
 }

@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/environment/environment.h"
 #include "launcher/spec/spec_build.h"
 
@@ -36,18 +38,9 @@ struct spec *spec_new(void)
     return spec;
 }
 
-void spec_free_words(char **words)
-{
-    int saved = errno;
-    for (char **word = words; word && *word; word++)
-        free(*word);
-    free(words);
-    errno = saved;
-}
-
 static void spec_free_part(struct spec_part *part)
 {
-    spec_free_words(part->argv);
+    string_list_free(part->argv);
     free(part->map);
     free(part->bind);
     free(part->order);
@@ -83,7 +76,7 @@ void spec_clear(struct spec *spec)
     for (size_t i = 0; i < spec->ntopologies; i++)
         free(spec->topologies[i]);
     free(spec->topologies);
-    spec_free_words(spec->environment);
+    string_list_free(spec->environment);
 }
 
 void spec_free(struct spec *spec)
@@ -97,7 +90,7 @@ void spec_free(struct spec *spec)
 
 struct spec_part *spec_add_part(struct spec *spec)
 {
-    spec->parts = mem_resize(spec->parts, spec->nparts + 1, sizeof(spec->parts[0]));
+    spec->parts = array_grow(spec->parts, spec->nparts, sizeof(spec->parts[0]));
     struct spec_part *part = &spec->parts[spec->nparts++];
     *part = (struct spec_part){.umask = -1};
     return part;
@@ -106,7 +99,7 @@ struct spec_part *spec_add_part(struct spec *spec)
 void spec_add_env(struct spec_part *part, enum env_kind kind, const char *name, size_t len,
                   const char *value)
 {
-    part->env = mem_resize(part->env, part->nenv + 1, sizeof(part->env[0]));
+    part->env = array_grow(part->env, part->nenv, sizeof(part->env[0]));
     part->env[part->nenv++] = (struct env){
         .kind = kind, .name = mem_copy_text_n(name, len), .value = mem_copy_text(value)};
 }
@@ -119,14 +112,13 @@ void spec_add_rlimit(struct spec_part *part, int resource, uint64_t soft)
             return;
         }
     }
-    part->rlimits = mem_resize(part->rlimits, part->nrlimits + 1, sizeof(part->rlimits[0]));
+    part->rlimits = array_grow(part->rlimits, part->nrlimits, sizeof(part->rlimits[0]));
     part->rlimits[part->nrlimits++] = (struct spec_rlimit){.resource = resource, .soft = soft};
 }
 
 void spec_add_topology(struct spec *spec, const char *text)
 {
-    spec->topologies =
-        mem_resize(spec->topologies, spec->ntopologies + 1, sizeof(spec->topologies[0]));
+    spec->topologies = array_grow(spec->topologies, spec->ntopologies, sizeof(spec->topologies[0]));
     spec->topologies[spec->ntopologies++] = mem_copy_text(text);
 }
 

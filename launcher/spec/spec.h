@@ -146,8 +146,7 @@ struct spec *spec_from_json(const json_t *value, struct error *err);
 
 /* The environment of one part's tasks on this machine, NULL-terminated, without the variables that
  * each task is given.
- * Caller frees with spec_free_words(). */
+ * Caller frees with string_list_free(). */
 char **spec_part_environment(const struct spec *spec, const struct spec_part *part);
-void spec_free_words(char **words);
 
 #endif

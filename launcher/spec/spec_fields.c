@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/spec/field.h"
 #include "launcher/spec/field_words.h"
 #include "launcher/spec/spec.h"
@@ -38,7 +39,7 @@ static int set_topologies(void *base, const struct field *field, const json_t *v
         return -1;
     for (char **text = texts; *text; text++)
         spec_add_topology(base, *text);
-    spec_free_words(texts);
+    string_list_free(texts);
     return 0;
 }
 

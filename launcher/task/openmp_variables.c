@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/environment/openmp_environment.h"
 
 void openmp_variables_open(struct openmp_variables *threads, const struct launch *launch,
@@ -16,7 +17,7 @@ void openmp_variables_close(struct openmp_variables *threads)
 {
     size_t count = threads->launch->spec->nparts * threads->launch->ncpus;
     for (size_t i = 0; i < count; i++)
-        spec_free_words(threads->lists[i]);
+        string_list_free(threads->lists[i]);
     free(threads->lists);
 }
 

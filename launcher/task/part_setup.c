@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/environment/environment.h"
 #include "launcher/environment/gpu_environment.h"
 #include "launcher/environment/pmi_environment.h"
@@ -194,10 +195,10 @@ void part_setup_open(struct part_setup *part, const struct part_setup_source *so
 void part_setup_close(struct part_setup *part)
 {
     for (uint32_t i = 0; part->gpu_views && i <= part->launch->ngpus; i++)
-        spec_free_words(part->gpu_views[i]);
+        string_list_free(part->gpu_views[i]);
     free(part->gpu_views);
-    spec_free_words(part->pmi_env);
-    spec_free_words(part->environment);
+    string_list_free(part->pmi_env);
+    string_list_free(part->environment);
     free(part->directory);
     free(part->refusal);
     free(part->mpi_abi);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash_table.h"
+#include "base/array.h"
 #include "base/mem.h"
 
 /* ---- properties: for each node the number of its set of them ---- */
@@ -37,8 +38,7 @@ static uint32_t number_step(struct steps *steps, struct step step)
     uint32_t number = hash_table_number(&steps->table, hash, same_step, &wanted);
     if (number < known)
         return number + 1;
-    if ((known & (known - 1)) == 0) /* a power of two, or none: full */
-        steps->list = mem_resize(steps->list, known ? (size_t)known * 2 : 1, sizeof(*steps->list));
+    steps->list = array_grow(steps->list, known, sizeof(*steps->list));
     steps->list[number] = step;
     return number + 1;
 }
@@ -85,9 +85,7 @@ static struct tpres_kind *node_kinds_find_kind(struct tpres_kinds *kinds, struct
                         features.properties);
     uint32_t number = hash_table_number(table, hash, same_kind, both);
     if (number == kinds->count) {
-        if ((kinds->count & (kinds->count - 1)) == 0)
-            kinds->list =
-                mem_resize(kinds->list, kinds->count ? kinds->count * 2 : 1, sizeof(*kinds->list));
+        kinds->list = array_grow(kinds->list, kinds->count, sizeof(*kinds->list));
         features.ranks = idset_new();
         features.hosts = hostlist_new();
         kinds->list[kinds->count++] = features;

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "affinity/treepool/treepool.h"
-#include "base/mem.h"
+#include "base/array.h"
 #include "launcher/tpres/tpres.h"
 
 struct question {
@@ -39,7 +39,7 @@ static int read_held(struct tpres_call *call, struct rset **held, struct error *
     const char *path;
     int rc = 0;
     for (size_t at = 0; rc == 0 && (path = tpres_next(call, TPRES_HELD, &at));) {
-        sets = mem_resize(sets, count + 1, sizeof(struct rset *));
+        sets = array_grow(sets, count, sizeof(struct rset *));
         sets[count] = tpres_read(call, path, err);
         rc = sets[count] ? 0 : error_prefix(err, "--held");
         count += rc == 0;

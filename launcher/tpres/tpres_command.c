@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/edit_distance.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "launcher/tpres/tpres.h"
@@ -52,7 +53,7 @@ static int tpres_command_say_unknown(const struct tpres_method *method, const ch
 
 static void add_given(struct tpres_call *call, enum tpres_option option, const char *value)
 {
-    call->given = mem_resize(call->given, call->ngiven + 1, sizeof(*call->given));
+    call->given = array_grow(call->given, call->ngiven, sizeof(*call->given));
     call->given[call->ngiven++] = (struct tpres_given){option, value};
 }
 

@@ -1,18 +1,18 @@
 /* tpres discover and make. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "affinity/resource/scheduling.h"
 #include "affinity/topology/topo.h"
 #include "affinity/topology/topo_treepool.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/file_text.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "launcher/source/batch_system.h"
 #include "launcher/source/hostfile.h"
-#include "launcher/source/node_index.h"
+#include "affinity/sets/host_index.h"
 #include "launcher/source/node_list.h"
 #include "launcher/spec/field_words.h"
 #include "launcher/tpres/tpres.h"
@@ -239,12 +239,12 @@ static int add_topology(struct making *making, const char *spec, const struct no
 
 static int check_hosts(const struct rset *R, struct error *err)
 {
-    struct nodes_index *index = node_index_new(R->nnodes);
+    struct host_index *index = host_index_new(R->nnodes);
     int rc = 0;
     for (size_t i = 0; i < R->nnodes && rc == 0; i++)
-        if (node_index_add(index, R->nodes[i].host, i) != NODE_INDEX_NONE)
+        if (host_index_add(index, R->nodes[i].host, i) != HOST_INDEX_NONE)
             rc = error_usage(err, "--topology: %s is described twice", R->nodes[i].host);
-    node_index_free(index);
+    host_index_free(index);
     return rc;
 }
 
@@ -426,7 +426,7 @@ struct node_list *tpres_from(const char *word, struct error *err)
     if (!source)
         return NULL;
     if (batch_system_is_there(source))
-        return batch_system_nodes(source, (double)time(NULL), err);
+        return batch_system_nodes(source, clock_wall_seconds(), err);
     error_set(err, "--from %s: this is not inside a job of %s: %s is not set", word,
               batch_system_name(source), batch_system_variable(source));
     return NULL;

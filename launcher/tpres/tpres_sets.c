@@ -7,7 +7,7 @@
 #include "affinity/resource/scheduling_ranks.h"
 #include "affinity/sets/hostlist.h"
 #include "base/mem.h"
-#include "launcher/source/node_index.h"
+#include "affinity/sets/host_index.h"
 #include "launcher/spec/field_words.h"
 #include "launcher/tpres/tpres.h"
 
@@ -26,7 +26,7 @@ static struct rset *trimmed(struct rset *R)
 
 struct named {
     struct hostlist *list;
-    struct nodes_index *index; /* places in the list */
+    struct host_index *index; /* places in the list */
     bool *found;
 };
 
@@ -42,25 +42,25 @@ static int named_read(const struct tpres_call *call, enum tpres_option option, s
     if (!named->list)
         return error_usage(err, "--%s: %s", tpres_options[option].name, error_text(err));
     size_t count = hostlist_count(named->list);
-    named->index = node_index_new(count);
+    named->index = host_index_new(count);
     named->found = mem_array(count, sizeof(bool));
     for (size_t i = 0; i < count; i++)
-        node_index_add(named->index, hostlist_nth(named->list, i), i);
+        host_index_add(named->index, hostlist_nth(named->list, i), i);
     return 0;
 }
 
 static void named_clear(struct named *named)
 {
     if (named->index)
-        node_index_free(named->index);
+        host_index_free(named->index);
     hostlist_free(named->list);
     free(named->found);
 }
 
 static size_t named_find(struct named *named, const char *host)
 {
-    size_t at = named->index ? node_index_find(named->index, host) : NODE_INDEX_NONE;
-    if (at != NODE_INDEX_NONE)
+    size_t at = named->index ? host_index_find(named->index, host) : HOST_INDEX_NONE;
+    if (at != HOST_INDEX_NONE)
         named->found[at] = true;
     return at;
 }
@@ -73,7 +73,7 @@ static int named_check(const struct named *named, const struct rset *R, enum tpr
         named_find((struct named *)named, R->nodes[i].host);
     for (size_t i = 0; named->list && i < hostlist_count(named->list); i++) {
         const char *host = hostlist_nth(named->list, i);
-        if (node_index_find(named->index, host) == i && !named->found[i])
+        if (host_index_find(named->index, host) == i && !named->found[i])
             return error_set(err, "--%s: %s is not in the resource set", tpres_options[option].name,
                              host);
     }
@@ -94,8 +94,8 @@ static bool keeps(const struct rset_node *node, void *arg)
     struct choice *choice = arg;
     if ((choice->ranks && !idset_has(choice->ranks, node->rank)) ||
         (choice->matching && !idset_has(choice->matching, node->rank)) ||
-        (choice->hosts.list && named_find(&choice->hosts, node->host) == NODE_INDEX_NONE) ||
-        named_find(&choice->exclude, node->host) != NODE_INDEX_NONE || choice->count == 0)
+        (choice->hosts.list && named_find(&choice->hosts, node->host) == HOST_INDEX_NONE) ||
+        named_find(&choice->exclude, node->host) != HOST_INDEX_NONE || choice->count == 0)
         return false;
     choice->count--;
     return true;

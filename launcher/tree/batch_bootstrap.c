@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
+#include "base/string_list.h"
 #include "base/text.h"
 
 static char *pals_directory(void)
@@ -184,7 +185,7 @@ int batch_bootstrap_check(const char *method, struct error *err)
     if (!many && !call && !one && !strstr(method, "{agent}"))
         return refuse_method(method, err);
     char **words = shell_words_split(method, err);
-    shell_words_free(words);
+    string_list_free(words);
     if (!words)
         return error_prefix(err, "%s", excerpt(method, strlen(method)).text);
     if (many && one)

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/shell_words.h"
+#include "base/string_list.h"
 #include "launcher/process/exec.h"
 #include "launcher/tree/srun.h"
 
@@ -122,23 +123,11 @@ int bootstrap_use_batch(struct bootstrap *boot, const struct batch_bootstrap *ba
 
 /* ---- the command ---- */
 
-struct words {
-    char **list;
-    size_t count;
-};
-
-static void words_add(struct words *words, char *word)
-{
-    words->list = mem_resize(words->list, words->count + 2, sizeof(char *));
-    words->list[words->count++] = word;
-    words->list[words->count] = NULL;
-}
-
-static int words_split(struct words *words, const char *text, struct error *err)
+static int words_split(struct string_list *words, const char *text, struct error *err)
 {
     char **split = shell_words_split(text, err);
     for (size_t i = 0; split && split[i]; i++)
-        words_add(words, split[i]);
+        string_list_add(words, split[i]);
     free(split);
     return split ? 0 : -1;
 }
@@ -148,7 +137,7 @@ static bool is_ssh(const struct bootstrap *boot)
     return strcmp(boot->method, "auto") == 0 || strcmp(boot->method, "ssh") == 0;
 }
 
-static int ssh_words(const struct bootstrap *boot, const char *login, struct words *words,
+static int ssh_words(const struct bootstrap *boot, const char *login, struct string_list *words,
                      struct error *err)
 {
     /* No forwarding, no terminal, no questions, no master left behind; DEBUG1 says which stage was reached. */
@@ -167,10 +156,10 @@ static int ssh_words(const struct bootstrap *boot, const char *login, struct wor
     if (words_split(words, boot->ssh, err) < 0)
         return error_prefix(err, "--ssh");
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-        words_add(words, mem_copy_text(options[i]));
-    words_add(words, mem_copy_text(login));
+        string_list_add_copy(words, options[i]);
+    string_list_add_copy(words, login);
     char *path = shell_quote(boot->agent);
-    words_add(words, mem_format("exec %s", path));
+    string_list_add(words, mem_format("exec %s", path));
     free(path);
     return 0;
 }
@@ -199,7 +188,7 @@ static char *expand_word(const struct placeholder *places, const char *word)
 static char **template_words(const struct bootstrap *boot, const struct placeholder *places,
                              struct error *err)
 {
-    struct words words = {NULL, 0};
+    struct string_list words = {NULL, 0};
     if (words_split(&words, boot->method, err) < 0) {
         error_prefix(err, "--bootstrap \"%s\"", boot->method);
         return NULL;
@@ -210,7 +199,7 @@ static char **template_words(const struct bootstrap *boot, const struct placehol
         free(word);
     }
     if (!strstr(boot->method, "{agent}"))
-        words_add(&words, mem_copy_text(boot->agent));
+        string_list_add_copy(&words, boot->agent);
     return words.list;
 }
 
@@ -222,7 +211,7 @@ bool bootstrap_reaches_others(const struct bootstrap *boot)
 
 char **bootstrap_command(const struct bootstrap *boot, const char *login, struct error *err)
 {
-    struct words words = {NULL, 0};
+    struct string_list words = {NULL, 0};
     if (is_ssh(boot))
         return ssh_words(boot, login, &words, err) == 0 ? words.list : NULL;
     if (!strstr(boot->method, "{host}") && !strstr(boot->method, "{agent}")) {
@@ -279,13 +268,6 @@ struct connect_back_ports bootstrap_shared_ports(const struct bootstrap *boot)
 {
     return batch_bootstrap_is_for_many(boot->method) ? (struct connect_back_ports){0, 0}
                                                      : srun_ports();
-}
-
-void bootstrap_free_words(char **words)
-{
-    for (size_t i = 0; words && words[i]; i++)
-        free(words[i]);
-    free(words);
 }
 
 /* ---- how far it got ---- */

@@ -54,7 +54,7 @@ int bootstrap_use_batch(struct bootstrap *boot, const struct batch_bootstrap *ba
 bool bootstrap_reaches_others(const struct bootstrap *boot);
 
 /* The command for one host, NULL-terminated; NULL with a sentence when a template is malformed.
- * Caller frees with bootstrap_free_words(). */
+ * Caller frees with string_list_free(). */
 char **bootstrap_command(const struct bootstrap *boot, const char *login, struct error *err);
 /* One host of several that one command is for. */
 struct bootstrap_host {
@@ -70,7 +70,6 @@ char **bootstrap_shared_command(const struct bootstrap *boot, const struct boots
 bool bootstrap_wants_file(const struct bootstrap *boot);
 char **bootstrap_shared_environment(const struct bootstrap *boot);
 struct connect_back_ports bootstrap_shared_ports(const struct bootstrap *boot);
-void bootstrap_free_words(char **words);
 
 /* How far a start got. The stage that is named in a failure is the one that did not succeed. */
 enum bootstrap_stage {

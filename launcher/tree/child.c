@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "config.h"
 #include "launcher/process/exec.h"
 
@@ -317,7 +318,7 @@ done:
     error_clear(&err);
     if (words[1] >= 0)
         close(words[1]);
-    bootstrap_free_words(command);
+    string_list_free(command);
 }
 
 static const struct tree_target *child_target(const struct child *child)

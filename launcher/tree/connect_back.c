@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/tree/link.h"
 
@@ -353,7 +354,7 @@ json_t *connect_back_call(const struct connect_back *back)
 
 static int left_ms(uint64_t deadline)
 {
-    uint64_t now = link_clock();
+    uint64_t now = clock_monotonic_ns();
     if (now >= deadline)
         return 0;
     uint64_t ms = (deadline - now) / 1000000 + 1;
@@ -489,7 +490,7 @@ static bool attempt_is_through(struct attempt *attempt, const struct route *rout
 
 static uint64_t soon(const struct route *route, double seconds)
 {
-    uint64_t at = link_clock() + (uint64_t)(seconds * 1e9);
+    uint64_t at = clock_monotonic_ns() + (uint64_t)(seconds * 1e9);
     return at < route->deadline ? at : route->deadline;
 }
 
@@ -512,7 +513,7 @@ static struct attempt *attempts_wait(struct attempt *attempts, size_t count, uin
 static struct attempt *attempt_late(struct attempt *attempts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (attempts[i].fd >= 0 && link_clock() >= attempts[i].deadline)
+        if (attempts[i].fd >= 0 && clock_monotonic_ns() >= attempts[i].deadline)
             return &attempts[i];
     return NULL;
 }
@@ -572,7 +573,7 @@ int connect_back_follow(const json_t *call, struct error *err)
     char *own = own_network();
     route.port = (uint16_t)port;
     route.same = *own && strcmp(own, network) == 0;
-    route.deadline = link_clock() + (uint64_t)(fmin(fmax(seconds, 0), 3600) * 1e9);
+    route.deadline = clock_monotonic_ns() + (uint64_t)(fmin(fmax(seconds, 0), 3600) * 1e9);
     free(own);
     if (launcher && *launcher)
         attempts[count++] = (struct attempt){.address = launcher, .fd = -1};

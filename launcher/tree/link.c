@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #define LINK_REPORT (LINK_WINDOW / 4) /* bytes consumed before the neighbour is told */
@@ -44,13 +44,6 @@ struct link {
     int64_t offset;
     uint64_t best_trip;
 };
-
-uint64_t link_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- closing ---- */
 
@@ -222,7 +215,7 @@ static void link_answer_ping(struct link *link, const struct frame *frame)
     if (frame->len != 8)
         return;
     memcpy(bytes, frame->bytes, 8);
-    frame_put_u64(bytes + 8, link_clock());
+    frame_put_u64(bytes + 8, clock_monotonic_ns());
     struct frame pong = {.type = FRAME_PONG, .bytes = bytes, .len = 16};
     link_put(link, &pong);
 }
@@ -232,7 +225,7 @@ static void link_take_pong(struct link *link, const struct frame *frame)
 {
     if (frame->len != 16)
         return;
-    uint64_t now = link_clock(), sent = frame_get_u64(frame->bytes);
+    uint64_t now = clock_monotonic_ns(), sent = frame_get_u64(frame->bytes);
     uint64_t there = frame_get_u64((const unsigned char *)frame->bytes + 8);
     if (sent > now || now - sent >= link->best_trip)
         return;
@@ -360,7 +353,7 @@ static void link_pulse(struct ev_loop *loop, ev_timer *timer, int events)
     }
     link->unheard++;
     unsigned char now[8];
-    frame_put_u64(now, link_clock());
+    frame_put_u64(now, clock_monotonic_ns());
     struct frame ping = {.type = FRAME_PING, .bytes = now, .len = 8};
     link_put(link, &ping);
 }
@@ -441,11 +434,11 @@ void link_greet(struct link *link)
 
 void link_flush(struct link *link, double timeout)
 {
-    uint64_t end = link_clock() + (uint64_t)(timeout * 1e9);
+    uint64_t end = clock_monotonic_ns() + (uint64_t)(timeout * 1e9);
     link_write(link);
-    while (link->sending.len && !link->closing && link_clock() < end) {
+    while (link->sending.len && !link->closing && clock_monotonic_ns() < end) {
         struct pollfd look = {.fd = link->out, .events = POLLOUT};
-        poll(&look, 1, (int)((end - link_clock()) / 1000000) + 1);
+        poll(&look, 1, (int)((end - clock_monotonic_ns()) / 1000000) + 1);
         link_write(link);
     }
 }

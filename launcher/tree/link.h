@@ -71,8 +71,6 @@ void link_disown(struct link *link);
 
 /* Clock of the neighbour minus this one, ns; 0 until a ping was answered. */
 int64_t link_clock_offset(const struct link *link);
-/* CLOCK_MONOTONIC now, ns. */
-uint64_t link_clock(void);
 
 /* Bulk bytes counted for one frame, on both sides. */
 static inline size_t link_weight(const struct frame *frame)

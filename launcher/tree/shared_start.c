@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/process/exec.h"
 #include "launcher/tree/connect_back.h"
 #include "launcher/tree/srun.h"
@@ -275,7 +277,7 @@ struct shared_start *shared_start_new(const struct shared_start_owner *owner)
 
 void shared_start_add(struct shared_start *start, struct child *child)
 {
-    start->children = mem_resize(start->children, start->count + 1, sizeof(struct child *));
+    start->children = array_grow(start->children, start->count, sizeof(struct child *));
     start->children[start->count++] = child;
     child->start = start;
     child->start_words = &start->words;
@@ -421,7 +423,7 @@ done:
         close(output);
     if (words[1] >= 0)
         close(words[1]);
-    bootstrap_free_words(command);
+    string_list_free(command);
     return rc;
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 #include "launcher/tree/child.h"
 #include "launcher/tree/shared_start.h"
@@ -174,7 +175,7 @@ static bool tree_is_shared(const struct start_queue_group *group)
 static struct shared_start *tree_add_start(struct tree *tree)
 {
     struct shared_start_owner owner = {tree->loop, tree->boot, tree, on_note, on_start_gone};
-    tree->starts = mem_resize(tree->starts, tree->nstarts + 1, sizeof(struct shared_start *));
+    tree->starts = array_grow(tree->starts, tree->nstarts, sizeof(struct shared_start *));
     tree->starts[tree->nstarts] = shared_start_new(&owner);
     tree->present++;
     return tree->starts[tree->nstarts++];
@@ -183,8 +184,8 @@ static struct shared_start *tree_add_start(struct tree *tree)
 static void tree_add(struct tree *tree, struct shared_start **start,
                      const struct start_queue_group *group)
 {
-    tree->children = mem_resize(tree->children, tree->count + 1, sizeof(*tree->children));
-    tree->pids = mem_resize(tree->pids, tree->count + 1, sizeof(*tree->pids));
+    tree->children = array_grow(tree->children, tree->count, sizeof(*tree->children));
+    tree->pids = array_grow(tree->pids, tree->count, sizeof(*tree->pids));
     tree->pids[tree->count] = 0;
     tree->present++;
     struct child *child = child_start(&tree->owner, tree->count, group);

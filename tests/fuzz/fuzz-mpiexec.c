@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/cli/tprun_options.h"
 #include "launcher/mpiexec/mpiexec.h"
 
@@ -58,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (native)
         fuzz_native(native);
-    spec_free_words(native);
+    string_list_free(native);
     error_clear(&err);
     free(text);
     return 0;

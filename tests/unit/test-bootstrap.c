@@ -1,3 +1,4 @@
+#include "base/string_list.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -75,7 +76,7 @@ static void test_commands_are_made_word_by_word(void **state)
         if (strcmp(text, commands[i].expect) != 0)
             fail_msg("case %zu: %s, not %s", i, text, commands[i].expect);
         free(text);
-        bootstrap_free_words(words);
+        string_list_free(words);
         bootstrap_clear(&boot);
     }
 }
@@ -101,7 +102,7 @@ static void test_the_path_survives_a_shell(void **state)
         pclose(pipe);
         assert_string_equal(got, paths[i]);
         free(script);
-        bootstrap_free_words(words);
+        string_list_free(words);
         bootstrap_clear(&boot);
     }
 }
@@ -217,7 +218,7 @@ static void test_commands_of_batch_systems_are_found_and_made_word_by_word(void 
         replace(&text, batch_commands[i].expect, top);
         assert_string_equal(got, buf_text(&text));
         free(got);
-        bootstrap_free_words(words);
+        string_list_free(words);
         bootstrap_clear(&boot);
     }
     setenv("PATH", old, 1);
@@ -255,7 +256,7 @@ static void test_commands_for_many_hosts_name_all_of_them(void **state)
         char *got = join(words);
         assert_string_equal(got, cases[i].expect);
         free(got);
-        bootstrap_free_words(words);
+        string_list_free(words);
         bootstrap_clear(&boot);
     }
     assert_false(batch_bootstrap_is_for_many("x {host} {agent}"));

@@ -6,6 +6,7 @@
 #include "affinity/topology/topo.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/environment/gpu_environment.h"
 #include "launcher/spec/spec.h"
 #include "tests/unit/unit.h"
@@ -40,7 +41,7 @@ static struct topo *machine(const char *name)
     return topo;
 }
 
-/* "A=1 B=2" as an environment; caller frees with spec_free_words(). */
+/* "A=1 B=2" as an environment; caller frees with string_list_free(). */
 static char **environment(const char *text)
 {
     char **list = mem_array(strlen(text) / 2 + 2, sizeof(*list)), *copy = mem_copy_text(text);
@@ -105,8 +106,8 @@ static void test_each_vendor_has_its_variable(void **state)
         if (strcmp(buf_text(&out), made[i].expect) != 0)
             fail_msg("case %zu: %s", i, buf_text(&out));
         buf_free(&out);
-        spec_free_words(list);
-        spec_free_words(before);
+        string_list_free(list);
+        string_list_free(before);
         idset_free(gpus);
         topo_free(topo);
     }
@@ -180,7 +181,7 @@ static void test_the_caller_s_variables_limit_what_is_given_out(void **state)
         free(text);
         idset_free(left);
         idset_free(gpus);
-        spec_free_words(list);
+        string_list_free(list);
         topo_free(topo);
     }
 }
@@ -208,7 +209,7 @@ static void test_what_is_written_is_what_is_read(void **state)
                 fail_msg("%s: %s of %s", names[i], idset_encode(left), idset_encode(some));
             idset_free(left);
             idset_free(some);
-            spec_free_words(list);
+            string_list_free(list);
         }
         idset_free(all);
         topo_free(topo);

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -519,7 +520,7 @@ static void test_the_offset_of_a_clock_is_found(void **state)
     assert_int_equal(read(pair->fds[1], ping, sizeof(ping)), sizeof(ping));
     frame_encode_header(&(struct frame){.type = FRAME_PONG, .len = 16}, pong);
     memcpy(pong + FRAME_HEADER, ping + FRAME_HEADER, 8);
-    frame_put_u64(pong + FRAME_HEADER + 8, link_clock() + (uint64_t)hour);
+    frame_put_u64(pong + FRAME_HEADER + 8, clock_monotonic_ns() + (uint64_t)hour);
     assert_int_equal(write(pair->fds[1], pong, sizeof(pong)), sizeof(pong));
     run_for(pair, 0.05);
     assert_true(llabs((long long)(link_clock_offset(pair->a.link) - hour)) < 500000000);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/string_list.h"
 #include "launcher/mpiexec/mpiexec.h"
 #include "launcher/mpiexec/mpiexec_private.h"
 #include "launcher/spec/spec.h"
@@ -158,7 +159,7 @@ static void test_each_is_taken_or_refused_by_what_to_write(void **state)
             fail_msg("%s: %s: %s", listed[i].list, option, native ? "taken" : error_text(&err));
         if (!native && !file && strstr(error_text(&err), "unknown option"))
             fail_msg("%s: %s: %s", listed[i].list, option, error_text(&err));
-        spec_free_words(native);
+        string_list_free(native);
         error_clear(&err);
     }
 }

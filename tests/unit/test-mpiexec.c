@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/cli/tprun_options.h"
 #include "launcher/mpiexec/mpiexec.h"
 #include "launcher/mpiexec/mpiexec_private.h"
@@ -203,7 +204,7 @@ static void test_foreign_words_become_native_ones(void **state)
         join(have, sizeof(have), words);
         if (strcmp(have, good[i].native) != 0)
             fail_msg("%s:\n  %s, not\n  %s", good[i].foreign, have, good[i].native);
-        spec_free_words(words);
+        string_list_free(words);
     }
 }
 
@@ -221,7 +222,7 @@ static void test_tprun_takes_the_native_words(void **state)
         if (!strstr(good[i].foreign, "rankfile") && options_parse(count, words, spec, &err) < 0)
             fail_msg("%s: %s", good[i].foreign, error_text(&err));
         spec_free(spec);
-        spec_free_words(words);
+        string_list_free(words);
     }
 }
 
@@ -475,7 +476,7 @@ static void check_dialects(const struct dialect_case *cases, size_t count)
         if (words && strcmp(have, cases[i].native) != 0)
             fail_msg("%s %s:\n  %s, not\n  %s", cases[i].name, cases[i].foreign, have,
                      cases[i].native);
-        spec_free_words(words);
+        string_list_free(words);
         error_clear(&err);
     }
 }
@@ -671,7 +672,7 @@ static void test_cores_are_shared_and_bound_only_where_asked(void **state)
                 fail_msg("%s: part %zu is bound to %s", cases[i].foreign, part,
                          spec->parts[part].bind);
         spec_free(spec);
-        spec_free_words(words);
+        string_list_free(words);
     }
 }
 
@@ -695,7 +696,7 @@ static void test_parameters_of_another_launcher_are_named(void **state)
             assert_string_equal(strstr(sentence, "launcher: ") + strlen("launcher: "),
                                 cases[i].names);
         free(sentence);
-        spec_free_words(words);
+        string_list_free(words);
     }
 }
 
@@ -731,7 +732,7 @@ static void test_the_lines_of_a_file_are_parts(void **state)
             assert_string_equal(have + strlen("--label-io "), files[i].native + 3);
         else if (!strstr(error_text(&err), files[i].sentence))
             fail_msg("file %zu: %s", i, error_text(&err));
-        spec_free_words(words);
+        string_list_free(words);
         error_clear(&err);
     }
     unlink(path);

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/process/localhost.h"
 #include "launcher/source/node_index.h"
 #include "launcher/source/node_list.h"
@@ -252,7 +253,7 @@ static void test_topologies_name_nodes_with_their_descriptions(void **state)
     assert_string_equal(descriptions[2], "core:4 pu:2");
     assert_null(descriptions[3]);
     free(text);
-    spec_free_words(descriptions);
+    string_list_free(descriptions);
     node_list_free(nodes);
 }
 
@@ -269,7 +270,7 @@ static void test_topologies_of_an_R_have_its_cores_only(void **state)
     assert_string_equal(text, "c.invalid:7/0=2 a.invalid:3/0=0-3");
     assert_int_equal(nodes->R->nnodes, 2);
     free(text);
-    spec_free_words(descriptions);
+    string_list_free(descriptions);
     node_list_free(nodes);
 }
 

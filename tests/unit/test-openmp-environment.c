@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/string_list.h"
 #include "launcher/environment/openmp_environment.h"
 #include "launcher/spec/spec.h"
 #include "tests/unit/unit.h"
@@ -16,7 +17,7 @@ static char *told(const char *machine, const char *cpus, uint32_t cores, const c
     char **list = openmp_environment_make(topo, set, cores, environment);
     for (char **entry = list; *entry; entry++)
         buf_printf(&out, "%s%s", out.len ? " " : "", *entry);
-    spec_free_words(list);
+    string_list_free(list);
     idset_free(set);
     topo_free(topo);
     return buf_take_text(&out);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/string_list.h"
 #include "launcher/environment/environment.h"
 #include "launcher/environment/pmi_environment.h"
 #include "launcher/linkage/mpi_library.h"
@@ -209,12 +210,12 @@ static void test_memory_that_tasks_share_has_its_directory(void **state)
     for (size_t i = 1; i < 4; i++)
         assert_string_equal(but_one[6 + i - 1], memories[i]);
     assert_null(but_one[9]);
-    spec_free_words(list);
-    spec_free_words(but_one);
+    string_list_free(list);
+    string_list_free(but_one);
     list = pmi_environment_make(SIMPLE, (char *const *)bare, "/here", NULL, true);
     assert_string_equal(list[0], NO_X);
     assert_null(list[1]);
-    spec_free_words(list);
+    string_list_free(list);
 }
 
 static void test_variables_are_set_for_what_is_offered_unless_they_are_set(void **state)
@@ -230,7 +231,7 @@ static void test_variables_are_set_for_what_is_offered_unless_they_are_set(void 
         if (list[n] || variables[i].list[n])
             fail_msg("row %zu: %s, not %s", i, list[n] ? list[n] : "(end)",
                      variables[i].list[n] ? variables[i].list[n] : "(end)");
-        spec_free_words(list);
+        string_list_free(list);
     }
 }
 
@@ -245,16 +246,16 @@ static void test_kinds_of_memory_are_asked_of_open_mpi(void **state)
     assert_string_equal(env_value(list, name), "system,cuda");
     assert_null(env_value(own, name));
     assert_null(env_value(simple, name));
-    spec_free_words(list);
+    string_list_free(list);
     list = pmi_environment_make(PX, (char *const *)bare, "/here", "system,cuda",
                                 true); /* all there are */
     size_t count = 0;
     while (list[count])
         count++;
     assert_int_equal(count, PMI_ENVIRONMENT_MAX);
-    spec_free_words(list);
-    spec_free_words(own);
-    spec_free_words(simple);
+    string_list_free(list);
+    string_list_free(own);
+    string_list_free(simple);
 }
 
 int main(void)

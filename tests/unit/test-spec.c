@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/environment/environment.h"
 #include "launcher/spec/field.h"
 #include "launcher/spec/spec.h"
@@ -324,7 +325,7 @@ static void test_a_scrubbed_list_keeps_its_order_and_drops_what_has_no_name(void
     assert_string_equal(kept[0], "B=2");
     assert_string_equal(kept[1], "A=1=");
     assert_null(kept[2]);
-    spec_free_words(kept);
+    string_list_free(kept);
 }
 
 static void test_what_an_outer_launcher_told_openmp_and_mpis_is_scrubbed(void **state)
@@ -346,7 +347,7 @@ static void test_what_an_outer_launcher_told_openmp_and_mpis_is_scrubbed(void **
     for (size_t i = 0; i < sizeof(stays) / sizeof(stays[0]); i++)
         assert_string_equal(kept[i], stays[i]);
     assert_null(kept[4]);
-    spec_free_words(kept);
+    string_list_free(kept);
 }
 
 static void test_a_spec_inherits_what_the_caller_has(void **state)
@@ -417,7 +418,7 @@ static char *screen_of(const struct spec *spec)
     char **list = spec_part_environment(spec, &spec->parts[0]);
     const char *display = find(list, "DISPLAY"), *authority = find(list, "XAUTHORITY");
     char *both = mem_format("%s %s", display ? display : "-", authority ? authority : "-");
-    spec_free_words(list);
+    string_list_free(list);
     return both;
 }
 
@@ -474,10 +475,10 @@ static void test_rules_of_a_part_change_its_environment_in_order(void **state)
     assert_string_equal(list[1], "C=6");
     assert_string_equal(list[2], "OMP_X=4");
     assert_null(list[3]);
-    spec_free_words(list);
+    string_list_free(list);
     list = spec_part_environment(spec, &spec->parts[1]);
     assert_string_equal(find(list, "OMP_NUM_THREADS"), "3");
-    spec_free_words(list);
+    string_list_free(list);
     spec_free(spec);
 }
 
