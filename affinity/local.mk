@@ -1,6 +1,7 @@
 # libtaskmap.a is all of this layer that pmi-server/ links; libresource.a needs no hwloc.
 noinst_LIBRARIES += libtaskmap.a libresource.a liblayout.a
 libtaskmap_a_SOURCES = \
+    affinity/sets/host_index.c affinity/sets/host_index.h \
     affinity/sets/hostlist.c affinity/sets/hostlist.h \
     affinity/sets/idset.c affinity/sets/idset.h \
     affinity/sets/short_text.c affinity/sets/short_text.h \
@@ -55,7 +56,6 @@ liblayout_a_SOURCES = \
     affinity/layout/allocated_hosts.c \
     affinity/layout/binding_sets.c \
     affinity/layout/build.c affinity/layout/build.h \
-    affinity/layout/fold.c affinity/layout/fold.h \
     affinity/layout/gpu_assign.c \
     affinity/layout/gpu_locality.c \
     affinity/layout/gpu_sets.c \

@@ -62,7 +62,6 @@ liblauncher_a_SOURCES = \
     launcher/source/flux_job.c \
     launcher/source/hostfile.c launcher/source/hostfile.h \
     launcher/source/mpi_operator.c \
-    launcher/source/node_index.c launcher/source/node_index.h \
     launcher/source/node_list.c launcher/source/node_list.h \
     launcher/source/node_list_private.h \
     launcher/source/nodes_from_options.c \

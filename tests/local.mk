@@ -47,6 +47,7 @@ check_PROGRAMS += \
     tests/unit/test-gpu-environment \
     tests/unit/test-group-barrier \
     tests/unit/test-hash-table \
+    tests/unit/test-host-index \
     tests/unit/test-host-lines \
     tests/unit/test-hostfile \
     tests/unit/test-hostlist \
@@ -167,6 +168,7 @@ tests_unit_test_gpu_assign_LDADD = $(UNIT_LIBS)
 tests_unit_test_gpu_environment_LDADD = $(UNIT_LIBS)
 tests_unit_test_group_barrier_LDADD = $(UNIT_LIBS)
 tests_unit_test_hash_table_LDADD = $(UNIT_LIBS)
+tests_unit_test_host_index_LDADD = $(UNIT_LIBS)
 tests_unit_test_host_lines_LDADD = $(UNIT_LIBS)
 tests_unit_test_hostfile_LDADD = $(UNIT_LIBS)
 tests_unit_test_hostlist_LDADD = $(UNIT_LIBS)

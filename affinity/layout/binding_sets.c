@@ -37,16 +37,11 @@ static struct layout_binding make_sets(const struct layout_build *builder,
     return sets;
 }
 
-struct wanted {
-    const struct layout_build *builder;
-    const struct binding_rows *binding;
-};
-
-static bool binding_sets_is_wanted(uint32_t number, const void *arg)
+static bool binding_sets_same(const void *owner, uint32_t number, const void *thing)
 {
-    const struct wanted *wanted = arg;
-    const struct binding_rows *a = &wanted->builder->bindings[number], *b = wanted->binding;
-    const struct rows *spans = wanted->builder->spans;
+    const struct layout_build *builder = owner;
+    const struct binding_rows *a = &builder->bindings[number], *b = thing;
+    const struct rows *spans = builder->spans;
     return a->topo == b->topo && a->nspans == b->nspans &&
            memcmp(spans + a->first_span, spans + b->first_span, a->nspans * sizeof(*spans)) == 0;
 }
@@ -68,9 +63,8 @@ uint32_t layout_build_bind(struct layout_build *builder, const struct node_class
     struct binding_rows binding = {kind->topo, builder->nspans, 0};
     for (uint32_t i = 0; i < nspans; i++)
         binding.nspans += add_spans(builder, kind, &spans[i]);
-    struct wanted wanted = {builder, &binding};
-    uint32_t number = hash_table_number(&builder->binding_numbers, binding_hash(builder, &binding),
-                                        binding_sets_is_wanted, &wanted);
+    uint32_t number = hash_table_intern(&builder->binding_numbers, binding_hash(builder, &binding),
+                                        binding_sets_same, builder, &binding);
     if (number < layout->nbindings) {
         builder->nspans = binding.first_span;
         return number;

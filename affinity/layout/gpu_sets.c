@@ -72,32 +72,17 @@ void layout_build_free_gpus(const struct layout_build *builder, struct placement
 
 /* ---- sets ---- */
 
-static uint64_t gpu_sets_set_hash(const struct idset *set)
+static bool gpu_sets_same(const void *owner, uint32_t number, const void *thing)
 {
-    uint64_t hash = 0;
-    IDSET_FOREACH(id, set)
-    hash = hash_table_hash(hash, id);
-    return hash;
-}
-
-struct wanted {
-    const struct layout *layout;
-    const struct idset *set;
-};
-
-static bool gpu_sets_is_wanted(uint32_t number, const void *arg)
-{
-    const struct wanted *wanted = arg;
-    return idset_equal(wanted->layout->gpu_sets[number], wanted->set);
+    return idset_equal(((const struct layout *)owner)->gpu_sets[number], thing);
 }
 
 /* The number of a set, which is taken. */
 static uint32_t number_set(struct layout_build *builder, struct idset *set)
 {
     struct layout *layout = builder->layout;
-    struct wanted wanted = {layout, set};
-    uint32_t number = hash_table_number(&builder->set_numbers, gpu_sets_set_hash(set),
-                                        gpu_sets_is_wanted, &wanted);
+    uint32_t number =
+        hash_table_intern(&builder->set_numbers, idset_hash(0, set), gpu_sets_same, layout, set);
     if (number < layout->ngpu_sets) {
         idset_free(set);
         return number;

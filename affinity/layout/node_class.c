@@ -133,23 +133,7 @@ static int kind_make(struct node_class *kind, const struct layout_request *reque
 
 /* ---- which nodes are of one kind ---- */
 
-static uint64_t node_class_set_hash(uint64_t hash, const struct idset *set)
-{
-    uint32_t first, last;
-    for (size_t at = 0; set && idset_range(set, &at, &first, &last);)
-        hash = hash_table_hash(hash, first | (uint64_t)last << 32);
-    return hash;
-}
-
-static bool node_class_same_sets(const struct idset *a, const struct idset *b)
-{
-    if (!a || !b)
-        return (!a || idset_empty(a)) && (!b || idset_empty(b));
-    return a == b || idset_equal(a, b);
-}
-
 struct wanted {
-    const struct kinds *kinds;
     const struct layout_request *request;
     const struct node_class_gpus *gpus; /* by node, or NULL */
     uint32_t node;
@@ -158,26 +142,26 @@ struct wanted {
 static uint64_t node_hash(const struct wanted *wanted)
 {
     const struct layout_node *node = &wanted->request->nodes[wanted->node];
-    uint64_t hash = node_class_set_hash(hash_table_hash(0, (uintptr_t)node->topo), node->cores);
+    uint64_t hash = idset_hash(hash_table_hash(0, (uintptr_t)node->topo), node->cores);
     if (wanted->gpus) {
-        hash = hash_table_hash(node_class_set_hash(hash, wanted->gpus[wanted->node].gpus), 0);
-        hash = node_class_set_hash(hash, wanted->gpus[wanted->node].busy);
+        hash = hash_table_hash(idset_hash(hash, wanted->gpus[wanted->node].gpus), 0);
+        hash = idset_hash(hash, wanted->gpus[wanted->node].busy);
     }
     return hash;
 }
 
-static bool node_class_is_wanted(uint32_t number, const void *arg)
+static bool node_class_is_wanted(const void *owner, uint32_t number, const void *thing)
 {
-    const struct wanted *wanted = arg;
-    const struct node_class *kind = &wanted->kinds->kinds[number];
+    const struct wanted *wanted = thing;
+    const struct node_class *kind = &((const struct kinds *)owner)->kinds[number];
     const struct layout_node *node = &wanted->request->nodes[wanted->node];
-    if (node->topo != kind->topo || !node_class_same_sets(node->cores, kind->cores))
+    if (node->topo != kind->topo || !idset_equal(node->cores, kind->cores))
         return false;
     if (!wanted->gpus)
         return true;
     const struct node_class_gpus *a = &wanted->gpus[wanted->node],
                                  *b = &wanted->gpus[kind->example];
-    return node_class_same_sets(a->gpus, b->gpus) && node_class_same_sets(a->busy, b->busy);
+    return idset_equal(a->gpus, b->gpus) && idset_equal(a->busy, b->busy);
 }
 
 int node_classes_make(struct kinds *kinds, const struct layout_request *request,
@@ -187,9 +171,9 @@ int node_classes_make(struct kinds *kinds, const struct layout_request *request,
     int rc = 0;
     *kinds = (struct kinds){.of = mem_array(request->nnodes, sizeof(*kinds->of))};
     for (uint32_t node = 0; node < request->nnodes && rc == 0; node++) {
-        struct wanted wanted = {kinds, request, gpus, node};
+        struct wanted wanted = {request, gpus, node};
         kinds->of[node] =
-            hash_table_number(&numbers, node_hash(&wanted), node_class_is_wanted, &wanted);
+            hash_table_intern(&numbers, node_hash(&wanted), node_class_is_wanted, kinds, &wanted);
         if (kinds->of[node] < kinds->nkinds)
             continue;
         kinds->kinds = array_grow(kinds->kinds, kinds->nkinds, sizeof(*kinds->kinds));

@@ -215,23 +215,18 @@ struct entries {
     struct hash_table numbers;
 };
 
-struct wanted {
-    const struct entries *entries;
-    struct loop_key key;
-};
-
-static bool positions_is_wanted(uint32_t number, const void *arg)
+static bool positions_same_key(const void *owner, uint32_t number, const void *thing)
 {
-    const struct wanted *wanted = arg;
-    return loop_key_equal(wanted->entries->list[number].key, wanted->key);
+    const struct entry *list = owner;
+    return loop_key_equal(list[number].key, *(const struct loop_key *)thing);
 }
 
 static uint32_t find_key(struct entries *entries, struct loop_key key)
 {
-    struct wanted wanted = {entries, key};
     uint32_t count = entries->numbers.count;
     uint64_t hash = hash_table_hash(hash_table_hash(key.turn, key.high), key.low);
-    uint32_t number = hash_table_number(&entries->numbers, hash, positions_is_wanted, &wanted);
+    uint32_t number =
+        hash_table_intern(&entries->numbers, hash, positions_same_key, entries->list, &key);
     if (number < count)
         return number;
     entries->list = array_grow(entries->list, number, sizeof(*entries->list));

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
-#include "affinity/layout/fold.h"
 #include "affinity/picture/internal.h"
 #include "affinity/sets/short_text.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
 
 const struct layout_node *drawing_node(const struct drawing *drawing, uint32_t node)
@@ -38,27 +38,35 @@ bool drawing_same_grant(const struct layout_node *a, const struct layout_node *b
 
 /* ---- equal bindings ---- */
 
-static bool same_binding(const void *arg, uint32_t number, uint32_t wanted)
+struct binding_names {
+    const struct layout *layout;
+    uint32_t *first; /* of equal bindings, by their number */
+};
+
+static bool same_binding(const void *owner, uint32_t number, const void *thing)
 {
-    const struct layout *layout = arg;
-    const struct layout_binding *a = &layout->bindings[number], *b = &layout->bindings[wanted];
+    const struct binding_names *names = owner;
+    const struct layout_binding *a = &names->layout->bindings[names->first[number]], *b = thing;
     return idset_equal(a->cpus, b->cpus) && idset_equal(a->cores, b->cores);
 }
 
 static void join_bindings(struct drawing *drawing)
 {
     const struct layout *layout = drawing->layout;
-    struct fold fold = fold_new(layout->nbindings);
+    struct hash_table table = {.count = 0};
+    struct binding_names names = {layout, mem_array(layout->nbindings, sizeof(*names.first))};
     drawing->same = mem_array(layout->nbindings, sizeof(*drawing->same));
     for (uint32_t i = 0; i < layout->nbindings; i++) {
         const struct layout_binding *binding = &layout->bindings[i];
-        uint64_t hash = fold_hash_set(fold_hash_set(0, binding->cpus), binding->cores);
-        uint32_t *slot = fold_find(&fold, hash, same_binding, layout, i);
-        if (!*slot)
-            *slot = i + 1;
-        drawing->same[i] = *slot - 1;
+        uint64_t hash = idset_hash(idset_hash(0, binding->cpus), binding->cores);
+        uint32_t known = table.count;
+        uint32_t number = hash_table_intern(&table, hash, same_binding, &names, binding);
+        if (number == known)
+            names.first[number] = i;
+        drawing->same[i] = names.first[number];
     }
-    fold_free(&fold);
+    free(names.first);
+    hash_table_free(&table);
 }
 
 /* ---- ranks by node and by part ---- */
@@ -99,19 +107,19 @@ static uint64_t look_hash(const struct drawing *drawing, uint32_t node)
 {
     const struct layout_node *source = drawing_node(drawing, node);
     uint32_t n = drawing->layout->nodes[node].ntasks;
-    uint64_t hash = fold_hash_set(fold_hash((uintptr_t)source->topo, n), source->cores);
+    uint64_t hash = idset_hash(hash_table_hash((uintptr_t)source->topo, n), source->cores);
     for (uint32_t i = 0; i < n; i++) {
         const struct layout_task *task = drawing_task(drawing, node, i);
-        hash = fold_hash(hash, task->place ^ (uint64_t)drawing->same[task->binding] << 32);
-        hash = fold_hash(hash, task->gpus);
+        hash = hash_table_hash(hash, task->place ^ (uint64_t)drawing->same[task->binding] << 32);
+        hash = hash_table_hash(hash, task->gpus);
     }
     return hash;
 }
 
-static bool look_alike(const void *arg, uint32_t number, uint32_t b)
+static bool look_alike(const void *owner, uint32_t number, const void *thing)
 {
-    const struct drawing *drawing = arg;
-    uint32_t a = drawing->looks[number].first;
+    const struct drawing *drawing = owner;
+    uint32_t a = drawing->looks[number].first, b = *(const uint32_t *)thing;
     const struct layout_node *x = drawing_node(drawing, a), *y = drawing_node(drawing, b);
     uint32_t n = drawing->layout->nodes[a].ntasks;
     if (!drawing->folded || n != drawing->layout->nodes[b].ntasks || !drawing_same_grant(x, y))
@@ -148,21 +156,20 @@ static void look_join(const struct drawing *drawing, struct node_group *look, ui
 static void collect_looks(struct drawing *drawing)
 {
     uint32_t nnodes = drawing->layout->nnodes;
-    struct fold fold = fold_new(nnodes);
+    struct hash_table table = {.count = 0};
     drawing->looks = mem_array(nnodes, sizeof(*drawing->looks));
     drawing->look_of = mem_array(nnodes, sizeof(*drawing->look_of));
     for (uint32_t node = 0; node < nnodes; node++) {
-        uint32_t *slot = fold_find(&fold, look_hash(drawing, node), look_alike, drawing, node);
-        if (*slot) {
-            look_join(drawing, &drawing->looks[*slot - 1], node);
-        } else {
-            drawing->looks[drawing->nlooks] =
+        uint32_t look =
+            hash_table_intern(&table, look_hash(drawing, node), look_alike, drawing, &node);
+        if (look < drawing->nlooks)
+            look_join(drawing, &drawing->looks[look], node);
+        else
+            drawing->looks[drawing->nlooks++] =
                 (struct node_group){node, node, 1, true, 0, hostlist_new()};
-            *slot = ++drawing->nlooks;
-        }
-        drawing->look_of[node] = *slot - 1;
+        drawing->look_of[node] = look;
     }
-    fold_free(&fold);
+    hash_table_free(&table);
 }
 
 void drawing_fold(struct drawing *drawing)

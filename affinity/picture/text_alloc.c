@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/layout/fold.h"
 #include "affinity/picture/internal.h"
 #include "affinity/sets/short_text.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -15,32 +15,28 @@ struct grant { /* nodes that were allocated the same of the same machine */
 struct grants {
     struct grant *list;
     uint32_t n;
-    const struct layout_request *request;
 };
 
-static bool same_grant(const void *arg, uint32_t number, uint32_t wanted)
+static bool same_grant(const void *owner, uint32_t number, const void *thing)
 {
-    const struct grants *grants = arg;
-    return drawing_same_grant(grants->list[number].node, &grants->request->nodes[wanted]);
+    const struct grants *grants = owner;
+    return drawing_same_grant(grants->list[number].node, thing);
 }
 
 /* Each kind of grant once, in the order of its first node. */
 static struct grants collect_grants(const struct layout_request *request)
 {
-    struct grants grants = {.request = request};
-    struct fold fold = fold_new(request->nnodes);
-    grants.list = mem_array(request->nnodes, sizeof(*grants.list));
+    struct grants grants = {mem_array(request->nnodes, sizeof(*grants.list)), 0};
+    struct hash_table table = {.count = 0};
     for (uint32_t i = 0; i < request->nnodes; i++) {
         const struct layout_node *node = &request->nodes[i];
-        uint64_t hash = fold_hash_set((uintptr_t)node->topo, node->cores);
-        uint32_t *slot = fold_find(&fold, hash, same_grant, &grants, i);
-        if (!*slot) {
+        uint64_t hash = idset_hash(hash_table_hash(0, (uintptr_t)node->topo), node->cores);
+        uint32_t number = hash_table_intern(&table, hash, same_grant, &grants, node);
+        if (number == grants.n)
             grants.list[grants.n++] = (struct grant){node, hostlist_new()};
-            *slot = grants.n;
-        }
-        hostlist_append(grants.list[*slot - 1].hosts, node->host);
+        hostlist_append(grants.list[number].hosts, node->host);
     }
-    fold_free(&fold);
+    hash_table_free(&table);
     return grants;
 }
 

@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/layout/fold.h"
 #include "affinity/picture/internal.h"
 #include "affinity/sets/short_text.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
 
 #define MAX_SET 40    /* characters of a set in the table */
@@ -54,12 +54,11 @@ static void fill_columns(const struct drawing *drawing, struct line *line, const
     line->column[MEMORY] = local ? text_bind_memory_of(topo, line->set[CPUS]) : mem_copy_text("");
 }
 
-static bool is_on_line(const void *arg, uint32_t number, uint32_t i)
+static bool is_on_line(const void *owner, uint32_t number, const void *thing)
 {
-    const struct lines *lines = arg;
+    const struct lines *lines = owner;
     const struct drawing *drawing = lines->drawing;
-    const struct layout_task *a = lines->list[number].first;
-    const struct layout_task *b = drawing_task(drawing, lines->node, i);
+    const struct layout_task *a = lines->list[number].first, *b = thing;
     return drawing->same[a->binding] == drawing->same[b->binding] && a->gpus == b->gpus &&
            with_memory(drawing, a) == with_memory(drawing, b);
 }
@@ -89,19 +88,18 @@ static struct lines collect_lines(const struct drawing *drawing, uint32_t node)
 {
     uint32_t ntasks = drawing->layout->nodes[node].ntasks;
     uint32_t most = most_lines(drawing->layout, ntasks);
-    struct fold fold = fold_new(most);
+    struct hash_table table = {.count = 0};
     struct lines lines = {drawing, node, mem_array(most, sizeof(*lines.list)), 0};
     for (uint32_t i = 0; i < ntasks; i++) {
         const struct layout_task *task = drawing_task(drawing, node, i);
-        uint64_t hash = fold_hash(fold_hash(0, drawing->same[task->binding]), task->gpus);
-        uint32_t *number = fold_find(&fold, hash, is_on_line, &lines, i);
-        if (!*number) {
-            lines.list[lines.n] = new_line(drawing, task);
-            *number = ++lines.n;
-        }
-        idset_add(lines.list[*number - 1].set[RANKS], drawing_rank(drawing, node, i));
+        uint64_t hash =
+            hash_table_hash(hash_table_hash(0, drawing->same[task->binding]), task->gpus);
+        uint32_t number = hash_table_intern(&table, hash, is_on_line, &lines, task);
+        if (number == lines.n)
+            lines.list[lines.n++] = new_line(drawing, task);
+        idset_add(lines.list[number].set[RANKS], drawing_rank(drawing, node, i));
     }
-    fold_free(&fold);
+    hash_table_free(&table);
     for (uint32_t i = 0; i < lines.n; i++)
         fill_columns(drawing, &lines.list[i], drawing_node(drawing, node)->topo);
     return lines;

@@ -100,23 +100,15 @@ static int take_rank(struct reader *reader, uint32_t *rank)
 
 /* ---- hosts ---- */
 
-struct wanted_name {
-    const struct rankfile *file;
-    const char *name;
-};
-
-static bool is_wanted_name(uint32_t number, const void *arg)
+static const char *rankfile_host_name(const void *owner, uint32_t number)
 {
-    const struct wanted_name *wanted = arg;
-    return strcmp(wanted->file->hosts[number].name, wanted->name) == 0;
+    return ((const struct rankfile *)owner)->hosts[number].name;
 }
 
 static uint32_t add_host(struct reader *reader, const char *name)
 {
     struct rankfile *file = reader->file;
-    struct wanted_name wanted = {file, name};
-    uint32_t n =
-        hash_table_number(&reader->names, hash_table_hash_text(name), is_wanted_name, &wanted);
+    uint32_t n = hash_table_intern_text(&reader->names, name, rankfile_host_name, file);
     if (n < file->nhosts)
         return n;
     file->hosts = array_grow(file->hosts, n, sizeof(*file->hosts));

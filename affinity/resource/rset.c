@@ -28,7 +28,7 @@ void rset_free(struct rset *set)
         free(set->priv->shared[i]);
     }
     free(set->priv->shared);
-    free(set->priv->table);
+    hash_table_free(&set->priv->table);
     hostlist_free(set->priv->hosts);
     free(set->priv);
     json_decref(set->properties);
@@ -37,56 +37,28 @@ void rset_free(struct rset *set)
     free(set);
 }
 
-static uint64_t rset_hash_idset(const struct idset *ids, uint64_t hash)
+static bool rset_same_children(const void *owner, uint32_t number, const void *thing)
 {
-    uint32_t first, last;
-    for (size_t at = 0; idset_range(ids, &at, &first, &last);) {
-        hash = (hash ^ (((uint64_t)first << 32) | last)) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
-    return (hash ^ 0xff) * 0x9e3779b97f4a7c15u;
-}
-
-/* Where in the table equal children are, or the free cell where they belong. */
-static struct rset_shared **rset_cell(struct rset_private *priv, uint64_t hash,
-                                      const struct idset *cores, const struct idset *gpus)
-{
-    for (size_t i = hash & (priv->table_size - 1);; i = (i + 1) & (priv->table_size - 1)) {
-        struct rset_shared *here = priv->table[i];
-        if (!here || (here->hash == hash && idset_equal(here->sets.cores, cores) &&
-                      idset_equal(here->sets.gpus, gpus)))
-            return &priv->table[i];
-    }
-}
-
-static void rset_grow_table(struct rset_private *priv)
-{
-    if (priv->nshared * 2 < priv->table_size)
-        return;
-    free(priv->table);
-    priv->table_size = priv->table_size ? priv->table_size * 2 : 8;
-    priv->table = mem_array(priv->table_size, sizeof(*priv->table));
-    for (size_t i = 0; i < priv->nshared; i++) {
-        struct rset_shared *one = priv->shared[i];
-        *rset_cell(priv, one->hash, one->sets.cores, one->sets.gpus) = one;
-    }
+    const struct rset_children *a = &((const struct rset_private *)owner)->shared[number]->sets;
+    const struct rset_children *b = thing;
+    return idset_equal(a->cores, b->cores) && idset_equal(a->gpus, b->gpus);
 }
 
 const struct rset_children *rset_share(struct rset *set, const struct idset *cores,
                                        const struct idset *gpus)
 {
     struct rset_private *priv = set->priv;
-    rset_grow_table(priv);
-    uint64_t hash = rset_hash_idset(gpus, rset_hash_idset(cores, 1));
-    struct rset_shared **cell = rset_cell(priv, hash, cores, gpus);
-    if (*cell)
-        return &(*cell)->sets;
+    const struct rset_children wanted = {(struct idset *)(uintptr_t)cores,
+                                         (struct idset *)(uintptr_t)gpus};
+    uint64_t hash = idset_hash(hash_table_hash(idset_hash(1, cores), 0), gpus);
+    uint32_t number = hash_table_intern(&priv->table, hash, rset_same_children, priv, &wanted);
+    if (number < priv->nshared)
+        return &priv->shared[number]->sets;
     struct rset_shared *fresh = mem_alloc(sizeof(*fresh));
     fresh->sets = (struct rset_children){idset_copy(cores), idset_copy(gpus)};
-    fresh->index = priv->nshared;
-    fresh->hash = hash;
+    fresh->index = number;
     priv->shared = array_grow(priv->shared, priv->nshared, sizeof(*priv->shared));
-    priv->shared[priv->nshared++] = *cell = fresh;
+    priv->shared[priv->nshared++] = fresh;
     return &fresh->sets;
 }
 
@@ -196,6 +168,14 @@ const struct rset_node *rset_find_host(const struct rset *set, const char *host)
         if (strcmp(set->nodes[i].host, host) == 0)
             return &set->nodes[i];
     return NULL;
+}
+
+struct host_index *rset_host_index(const struct rset *set)
+{
+    struct host_index *index = host_index_new(set->nnodes);
+    for (size_t i = 0; i < set->nnodes; i++)
+        host_index_add(index, set->nodes[i].host, i);
+    return index;
 }
 
 void rset_write_time(double seconds, char text[RSET_TIME_SIZE])

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "affinity/sets/host_index.h"
 #include "affinity/sets/hostlist.h"
 #include "affinity/sets/idset.h"
 #include "base/error.h"
@@ -76,6 +77,9 @@ int rset_check_time(const struct rset *set, double now, struct error *err);
 const struct rset_node *rset_find_rank(const struct rset *set, uint32_t rank); /* or NULL */
 /* The first node of the host, or NULL; looks at all nodes. */
 const struct rset_node *rset_find_host(const struct rset *set, const char *host);
+/* The places of hosts in `nodes`; of a host that has several nodes, the first. The caller frees it
+ * before the set. */
+struct host_index *rset_host_index(const struct rset *set);
 
 /* A new rset with only the nodes that keep() is true for. Ranks, times, scheduling stay;
  * properties are trimmed to the ranks that stay; nslots is unset unless all do. */

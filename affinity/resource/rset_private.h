@@ -5,20 +5,19 @@
 #include <stdbool.h>
 
 #include "affinity/resource/rset.h"
+#include "base/hash_table.h"
 
 /* A distinct pair of sets; `sets` is first, so that a node's pointer leads here. */
 struct rset_shared {
     struct rset_children sets;
     size_t index; /* in priv->shared */
-    uint64_t hash;
 };
 
 struct rset_private {
     struct hostlist *hosts;      /* owns the names */
     struct rset_shared **shared; /* in order of appearance */
     size_t nshared;
-    struct rset_shared **table; /* by hash, open addressing, at most half full */
-    size_t table_size;          /* a power of two */
+    struct hash_table table; /* of shared */
 };
 
 /* The set's own copy of these children, shared with all nodes that have equal ones. */

@@ -28,15 +28,9 @@ void scheduling_free(struct scheduling *locality)
     free(locality);
 }
 
-struct locality_wanted {
-    const struct locality_reader *in;
-    const char *text;
-};
-
-static bool locality_same_text(uint32_t number, const void *thing)
+static const char *locality_text(const void *owner, uint32_t number)
 {
-    const struct locality_wanted *wanted = thing;
-    return strcmp(wanted->in->texts[number], wanted->text) == 0;
+    return ((const struct locality_reader *)owner)->texts[number];
 }
 
 /* The tree of a topology that is not there yet. */
@@ -63,9 +57,7 @@ static int locality_tree_of(struct locality_reader *in, const json_t *topo, cons
     if (!text)
         return error_set(in->err, "ranks %s: topo is not text that can be written",
                          excerpt(ranks, strlen(ranks)).text);
-    const struct locality_wanted wanted = {in, text};
-    *number =
-        hash_table_number(&in->kinds, hash_table_hash_text(text), locality_same_text, &wanted);
+    *number = hash_table_intern_text(&in->kinds, text, locality_text, in);
     if (*number < in->out->ntrees) {
         free(text);
         return 0;

@@ -19,11 +19,6 @@ struct forest {
     char **texts;   /* by which they are told apart */
 };
 
-struct wanted {
-    const struct forest *forest;
-    const char *text;
-};
-
 static struct forest forest_new(const struct rset *nodes)
 {
     struct forest forest = {.nodes = nodes, .topo_of = mem_array(nodes->nnodes, sizeof(uint32_t))};
@@ -42,19 +37,16 @@ static void forest_free(struct forest *forest)
     hash_table_free(&forest->table);
 }
 
-static bool same_topo(uint32_t number, const void *arg)
+static const char *topo_text(const void *owner, uint32_t number)
 {
-    const struct wanted *wanted = arg;
-    return strcmp(wanted->forest->texts[number], wanted->text) == 0;
+    return ((const struct forest *)owner)->texts[number];
 }
 
 static uint32_t forest_number(struct forest *forest, json_t *topo)
 {
     char *text = json_dumps(topo, JSON_COMPACT | JSON_SORT_KEYS);
-    struct wanted wanted = {forest, text};
     uint32_t known = forest->table.count;
-    uint32_t number =
-        hash_table_number(&forest->table, hash_table_hash_text(text), same_topo, &wanted);
+    uint32_t number = hash_table_intern_text(&forest->table, text, topo_text, forest);
     if (number < known) {
         free(text);
         return number;

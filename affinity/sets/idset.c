@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -134,9 +135,18 @@ bool idset_empty(const struct idset *set)
 
 bool idset_equal(const struct idset *a, const struct idset *b)
 {
-    if (a->count != b->count)
-        return false;
+    if (!a || !b)
+        return (!a || idset_empty(a)) && (!b || idset_empty(b));
+    if (a == b || a->count != b->count)
+        return a == b;
     return !a->count || memcmp(a->spans, b->spans, a->count * sizeof(*a->spans)) == 0;
+}
+
+uint64_t idset_hash(uint64_t hash, const struct idset *set)
+{
+    for (size_t i = 0; set && i < set->count; i++)
+        hash = hash_table_hash(hash, set->spans[i].first | (uint64_t)set->spans[i].last << 32);
+    return hash;
 }
 
 bool idset_within(const struct idset *inner, const struct idset *outer)

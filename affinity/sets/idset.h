@@ -39,6 +39,7 @@ bool idset_has(const struct idset *set, uint32_t id);
 size_t idset_count(const struct idset *set);
 bool idset_empty(const struct idset *set);
 bool idset_equal(const struct idset *a, const struct idset *b);
+uint64_t idset_hash(uint64_t hash, const struct idset *set); /* as hash_table_hash(): with it */
 bool idset_within(const struct idset *inner, const struct idset *outer); /* subset test */
 size_t idset_count_both(const struct idset *a, const struct idset *b);   /* ids in common */
 

@@ -1,71 +1,44 @@
 /* Which nodes may be used, and what is free there. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "affinity/treepool/treepool_private.h"
 #include "base/array.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
 
-/* What is held, by host; hosts get a number as they come, those that are held first. */
+/* What is held, by host. */
 struct held_index {
     const struct rset *held;
     struct rset *merged; /* where a host came twice */
-    const char **hosts;
-    struct hash_table table;
+    struct host_index *hosts;
 };
 
-static bool held_same(uint32_t number, const void *thing)
+static struct held_index held_index_new(const struct rset *held)
 {
-    const struct held_index *index = *(const struct held_index *const *)thing;
-    return strcmp(index->hosts[number], ((const char *const *)thing)[1]) == 0;
-}
-
-static uint32_t held_number(struct held_index *index, const char *host)
-{
-    const void *thing[2] = {index, host};
-    uint32_t number =
-        hash_table_number(&index->table, hash_table_hash_text(host), held_same, thing);
-    index->hosts[number] = host;
-    return number;
-}
-
-static bool held_index_fill(struct held_index *index)
-{
-    for (size_t i = 0; i < index->held->nnodes; i++)
-        if (held_number(index, index->held->nodes[i].host) != i)
-            return false;
-    return true;
-}
-
-/* Room for the hosts of R is made, too: they get numbers when they are looked for. */
-static void held_index_make(struct held_index *index, const struct rset *R, const struct rset *held)
-{
-    *index = (struct held_index){.held = held};
+    struct held_index index = {.held = held};
     if (!held)
-        return;
-    index->hosts = mem_array(R->nnodes + held->nnodes + 1, sizeof(*index->hosts));
-    if (held_index_fill(index))
-        return;
-    hash_table_free(&index->table);
-    index->table = (struct hash_table){0};
-    index->held = index->merged = rset_union_hosts(&held, 1);
-    held_index_fill(index);
+        return index;
+    index.hosts = rset_host_index(held);
+    for (size_t i = 0; i < held->nnodes; i++)
+        if (host_index_find(index.hosts, held->nodes[i].host) != i) {
+            host_index_free(index.hosts);
+            index.held = index.merged = rset_union_hosts(&held, 1);
+            index.hosts = rset_host_index(index.held);
+            break;
+        }
+    return index;
 }
 
-static const struct rset_children *held_find(struct held_index *index, const char *host)
+static const struct rset_children *held_find(const struct held_index *index, const char *host)
 {
-    if (!index->held)
-        return NULL;
-    uint32_t number = held_number(index, host);
-    return number < index->held->nnodes ? index->held->nodes[number].children : NULL;
+    size_t place = host_index_find(index->hosts, host);
+    return place == HOST_INDEX_NONE ? NULL : index->held->nodes[place].children;
 }
 
-static void held_index_clear(struct held_index *index)
+static void held_index_free(struct held_index *index)
 {
     rset_free(index->merged);
-    free(index->hosts);
-    hash_table_free(&index->table);
+    host_index_free(index->hosts);
 }
 
 /* ---- classes ---- */
@@ -81,10 +54,9 @@ struct class_maker {
     struct hash_table table;
 };
 
-static bool class_same(uint32_t number, const void *thing)
+static bool class_same(const void *owner, uint32_t number, const void *thing)
 {
-    const struct class_maker *maker = ((const void *const *)thing)[0];
-    const struct class_key *a = ((const void *const *)thing)[1], *b = &maker->keys[number];
+    const struct class_key *a = thing, *b = (const struct class_key *)owner + number;
     return a->own == b->own && a->held == b->held && a->tree == b->tree;
 }
 
@@ -103,11 +75,10 @@ static void class_init(struct treepool_class *class, const struct class_key *key
 static uint32_t class_of(struct class_maker *maker, const struct class_key *key)
 {
     struct treepool_nodes *nodes = maker->nodes;
-    const void *thing[2] = {maker, key};
     uint64_t hash = hash_table_hash(
         hash_table_hash(hash_table_hash(0, (uintptr_t)key->own), (uintptr_t)key->held),
         (uintptr_t)key->tree);
-    uint32_t number = hash_table_number(&maker->table, hash, class_same, thing);
+    uint32_t number = hash_table_intern(&maker->table, hash, class_same, maker->keys, key);
     if (number < nodes->nclasses)
         return number;
     maker->keys = array_grow(maker->keys, number, sizeof(*maker->keys));
@@ -151,8 +122,7 @@ static void nodes_collect(struct treepool_nodes *nodes, const struct rset *R,
                           const struct idset *matching)
 {
     struct class_maker maker = {.nodes = nodes};
-    struct held_index index;
-    held_index_make(&index, R, held);
+    struct held_index index = held_index_new(held);
     nodes->nodes = mem_array(R->nnodes, sizeof(*nodes->nodes));
     for (size_t i = 0; i < R->nnodes; i++) {
         const struct rset_node *node = &R->nodes[i];
@@ -165,7 +135,7 @@ static void nodes_collect(struct treepool_nodes *nodes, const struct rset *R,
         else
             node_add(&maker, node, tree, held_find(&index, node->host));
     }
-    held_index_clear(&index);
+    held_index_free(&index);
     hash_table_free(&maker.table);
     free(maker.keys);
 }

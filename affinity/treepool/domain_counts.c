@@ -156,14 +156,10 @@ static void board_mark(struct treepool_board *board, const struct treepool_share
     }
 }
 
-struct board_search {
-    const struct treepool_tried *tried, *like;
-};
-
-static bool board_is_tried(uint32_t number, const void *thing)
+static bool board_is_tried(const void *owner, uint32_t number, const void *thing)
 {
-    const struct board_search *search = thing;
-    const struct treepool_tried *tried = &search->tried[number], *like = search->like;
+    const struct treepool_tried *tried = (const struct treepool_tried *)owner + number;
+    const struct treepool_tried *like = thing;
     return tried->mark == like->mark && tried->depth == like->depth && tried->stop == like->stop &&
            tried->trial.domain == like->trial.domain;
 }
@@ -179,8 +175,7 @@ static struct treepool_trial *board_trial(struct treepool_board *board, uint32_t
     uint64_t hash =
         hash_table_hash(hash_table_hash(like.mark, stop), (uint64_t)depth << 32 | domain);
     uint32_t count = board->trials.count;
-    uint32_t number = hash_table_number(&board->trials, hash, board_is_tried,
-                                        &(struct board_search){board->tried, &like});
+    uint32_t number = hash_table_intern(&board->trials, hash, board_is_tried, board->tried, &like);
     if (number == count) {
         board->tried = array_grow(board->tried, number, sizeof(*board->tried));
         board->tried[number] = like;

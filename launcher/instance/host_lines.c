@@ -24,11 +24,6 @@ struct host_lines {
     size_t count, room;
 };
 
-struct wanted {
-    const struct host_lines *lines;
-    const char *text;
-};
-
 struct host_lines *host_lines_new(void)
 {
     return mem_alloc(sizeof(struct host_lines));
@@ -70,18 +65,15 @@ static char *without_name(const char *host, const char *text)
     return buf_take_text(&out);
 }
 
-static bool is_text(uint32_t number, const void *thing)
+static const char *host_lines_text(const void *owner, uint32_t number)
 {
-    const struct wanted *wanted = thing;
-    return strcmp(wanted->lines->lines[number].text, wanted->text) == 0;
+    return ((const struct host_lines *)owner)->lines[number].text;
 }
 
 /* Takes the text. */
 static struct line *find_line(struct host_lines *lines, char *text)
 {
-    struct wanted wanted = {lines, text};
-    uint32_t number =
-        hash_table_number(&lines->table, hash_table_hash_text(text), is_text, &wanted);
+    uint32_t number = hash_table_intern_text(&lines->table, text, host_lines_text, lines);
     if (number < lines->count) {
         free(text);
         return &lines->lines[number];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
 #include "launcher/instance/host_lines.h"
@@ -131,26 +132,18 @@ void host_known(struct host_table *hosts, uint32_t number, struct topo *topo)
     host_turn(hosts, host, HOST_UP);
 }
 
-struct host_kind {
-    const struct host_kinds *kinds;
-    const char *text;
-};
-
-static bool host_is_of_kind(uint32_t number, const void *thing)
+static const char *host_kind_text(const void *owner, uint32_t number)
 {
-    const struct host_kind *kind = thing;
-    return strcmp(kind->kinds->kinds[number].text, kind->text) == 0;
+    return ((const struct host_kinds *)owner)->kinds[number].text;
 }
 
 /* The first host that had this text, which may be this one. */
 static uint32_t host_first_of(struct host_kinds *kinds, const char *text, uint32_t number)
 {
-    struct host_kind kind = {kinds, text};
     uint32_t before = kinds->table.count;
-    uint32_t at =
-        hash_table_number(&kinds->table, hash_table_hash_text(text), host_is_of_kind, &kind);
+    uint32_t at = hash_table_intern_text(&kinds->table, text, host_kind_text, kinds);
     if (at == before) {
-        kinds->kinds = mem_resize(kinds->kinds, before + 1ul, sizeof(*kinds->kinds));
+        kinds->kinds = array_grow(kinds->kinds, before, sizeof(*kinds->kinds));
         kinds->kinds[at].text = mem_copy_text(text);
         kinds->kinds[at].host = number;
     }

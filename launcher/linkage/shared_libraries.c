@@ -48,24 +48,17 @@ struct reader {
     size_t last;                       /* of files, whose needs are read */
 };
 
-struct wanted {
-    const struct shared_libraries *linkage;
-    const char *name;
-};
-
-static bool is_named(uint32_t number, const void *thing)
+static const char *library_name(const void *owner, uint32_t number)
 {
-    const struct wanted *wanted = thing;
-    return strcmp(wanted->linkage->libraries[number].name, wanted->name) == 0;
+    return ((const struct shared_libraries *)owner)->libraries[number].name;
 }
 
 /* False also once there were too many. */
 static bool is_new(struct reader *reader, const char *name)
 {
     const struct shared_libraries *linkage = reader->linkage;
-    struct wanted wanted = {linkage, name};
-    return !linkage->cut && hash_table_number(&reader->names, hash_table_hash_text(name), is_named,
-                                              &wanted) == linkage->count;
+    return !linkage->cut &&
+           hash_table_intern_text(&reader->names, name, library_name, linkage) == linkage->count;
 }
 
 /* The loader itself is loaded already. */

@@ -38,7 +38,7 @@ static void spawn_hosts_count_cores(struct dormant *dormant)
 {
     struct manager *manager = dormant->manager;
     struct rset *unused = spawn_resources_unused(manager);
-    struct host_index *index = unused ? node_index_of(unused) : NULL;
+    struct host_index *index = unused ? rset_host_index(unused) : NULL;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];
         size_t at = index ? host_index_find(index, node->host) : HOST_INDEX_NONE;

@@ -181,7 +181,7 @@ static void spawn_resources_find_candidates(struct spawn_resources *room, const 
                                             bool shared)
 {
     struct manager *manager = room->manager;
-    struct host_index *index = node_index_of(from);
+    struct host_index *index = rset_host_index(from);
     room->ncandidates = 0;
     for (size_t i = 0; i < manager->nodes->count; i++) {
         const struct node *node = &manager->nodes->list[i];

@@ -69,23 +69,16 @@ static struct hostfile *hosts_read(const char *text, struct error *err)
     return file;
 }
 
-struct hosts_name { /* what is looked for */
-    const struct hostlist *names;
-    const char *login;
-};
-
-static bool hosts_equal(uint32_t number, const void *thing)
+static const char *hosts_login(const void *owner, uint32_t number)
 {
-    const struct hosts_name *wanted = thing;
-    return strcmp(hostlist_nth(wanted->names, number), wanted->login) == 0;
+    return hostlist_nth(owner, number);
 }
 
 /* Its number among the names, which it is added to. */
 static uint32_t hosts_index(struct hash_table *seen, struct hostlist *names, const char *login)
 {
-    struct hosts_name wanted = {names, login};
     uint32_t before = seen->count;
-    uint32_t index = hash_table_number(seen, hash_table_hash_text(login), hosts_equal, &wanted);
+    uint32_t index = hash_table_intern_text(seen, login, hosts_login, names);
     if (index == before)
         hostlist_append(names, login);
     return index;

@@ -177,7 +177,7 @@ static int topologies_read(struct topologies *all, const struct spec *spec, stru
 }
 
 static int topologies_add(struct topologies *all, const struct spec *spec, struct host_index *index,
-                          struct nodes_index *in_R, size_t at, struct error *err)
+                          struct host_index *in_R, size_t at, struct error *err)
 {
     const char *host = node_list_host_of(all->file->entries[at].login);
     const char *text = spec->topologies[all->which[at]];

@@ -19,23 +19,16 @@ struct steps {
     struct step *list; /* the set of number i + 1; number 0 is the empty one */
 };
 
-struct wanted_step {
-    const struct steps *steps;
-    struct step step;
-};
-
-static bool same_step(uint32_t number, const void *arg)
+static bool same_step(const void *owner, uint32_t number, const void *thing)
 {
-    const struct wanted_step *wanted = arg;
-    return memcmp(&wanted->steps->list[number], &wanted->step, sizeof(wanted->step)) == 0;
+    return memcmp((const struct step *)owner + number, thing, sizeof(struct step)) == 0;
 }
 
 static uint32_t number_step(struct steps *steps, struct step step)
 {
-    struct wanted_step wanted = {steps, step};
     uint32_t known = steps->table.count;
     uint64_t hash = hash_table_hash(hash_table_hash(1, step.before), step.property);
-    uint32_t number = hash_table_number(&steps->table, hash, same_step, &wanted);
+    uint32_t number = hash_table_intern(&steps->table, hash, same_step, steps->list, &step);
     if (number < known)
         return number + 1;
     steps->list = array_grow(steps->list, known, sizeof(*steps->list));
@@ -66,10 +59,9 @@ static uint32_t *number_properties(const struct rset *R)
 
 /* ---- kinds ---- */
 
-static bool same_kind(uint32_t number, const void *arg)
+static bool same_kind(const void *owner, uint32_t number, const void *thing)
 {
-    const struct tpres_kinds *const *both = arg;
-    const struct tpres_kind *a = &both[0]->list[number], *b = both[1]->list;
+    const struct tpres_kind *a = (const struct tpres_kind *)owner + number, *b = thing;
     return a->children == b->children && a->tree == b->tree && a->properties == b->properties;
 }
 
@@ -77,13 +69,11 @@ static bool same_kind(uint32_t number, const void *arg)
 static struct tpres_kind *node_kinds_find_kind(struct tpres_kinds *kinds, struct hash_table *table,
                                                struct tpres_kind features)
 {
-    struct tpres_kinds wanted = {.list = &features};
-    const struct tpres_kinds *both[2] = {kinds, &wanted};
     uint64_t hash =
         hash_table_hash(hash_table_hash(hash_table_hash(1, (uintptr_t)features.children),
                                         (uint64_t)(int64_t)features.tree),
                         features.properties);
-    uint32_t number = hash_table_number(table, hash, same_kind, both);
+    uint32_t number = hash_table_intern(table, hash, same_kind, kinds->list, &features);
     if (number == kinds->count) {
         kinds->list = array_grow(kinds->list, kinds->count, sizeof(*kinds->list));
         features.ranks = idset_new();

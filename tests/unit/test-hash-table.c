@@ -3,21 +3,15 @@
 
 #define MANY 10000u
 
-struct wanted {
-    const uint32_t *things;
-    uint32_t thing;
-};
-
-static bool is_wanted(uint32_t number, const void *arg)
+static bool is_equal(const void *owner, uint32_t number, const void *thing)
 {
-    const struct wanted *wanted = arg;
-    return wanted->things[number] == wanted->thing;
+    return ((const uint32_t *)owner)[number] == *(const uint32_t *)thing;
 }
 
 static uint32_t number_of(struct hash_table *table, uint32_t *things, uint32_t thing, uint64_t hash)
 {
-    struct wanted wanted = {things, thing};
-    uint32_t count = table->count, number = hash_table_number(table, hash, is_wanted, &wanted);
+    uint32_t count = table->count;
+    uint32_t number = hash_table_intern(table, hash, is_equal, things, &thing);
     if (number == count)
         things[number] = thing;
     return number;
@@ -46,6 +40,44 @@ static void test_things_of_one_hash_are_told_apart(void **state)
     hash_table_free(&table);
 }
 
+static void test_what_was_never_interned_is_not_found(void **state)
+{
+    static uint32_t things[MANY];
+    struct hash_table table = {.count = 0};
+    uint32_t thing = 3;
+    (void)state;
+    assert_int_equal(hash_table_find(&table, 1, is_equal, things, &thing), HASH_TABLE_NONE);
+    hash_table_reserve(&table, 100);
+    size_t size = table.size;
+    for (uint32_t i = 0; i < 100; i++)
+        number_of(&table, things, 2 * i, hash_table_hash(0, 2 * i));
+    assert_int_equal(table.size, size);
+    for (uint32_t i = 0; i < 200; i++)
+        assert_int_equal(hash_table_find(&table, hash_table_hash(0, i), is_equal, things, &i),
+                         i % 2 ? HASH_TABLE_NONE : i / 2);
+    assert_int_equal(table.count, 100);
+    hash_table_free(&table);
+}
+
+static const char *text_of(const void *owner, uint32_t number)
+{
+    return ((const char *const *)owner)[number];
+}
+
+static void test_texts_are_interned_by_their_bytes(void **state)
+{
+    const char *texts[] = {"", "a", "b", "ab", "ba", "a "};
+    struct hash_table table = {.count = 0};
+    (void)state;
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < 6; i++)
+            assert_int_equal(hash_table_intern_text(&table, texts[i], text_of, texts), i);
+    assert_int_equal(hash_table_find_text(&table, "ba", text_of, texts), 4);
+    assert_int_equal(hash_table_find_text(&table, "c", text_of, texts), HASH_TABLE_NONE);
+    assert_true(hash_table_hash_text("ab") == hash_table_hash_bytes("abc", 2));
+    hash_table_free(&table);
+}
+
 static void test_the_order_of_parts_counts_in_a_hash(void **state)
 {
     (void)state;
@@ -59,6 +91,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_things_are_numbered_as_they_come_and_found_again),
         cmocka_unit_test(test_things_of_one_hash_are_told_apart),
+        cmocka_unit_test(test_what_was_never_interned_is_not_found),
+        cmocka_unit_test(test_texts_are_interned_by_their_bytes),
         cmocka_unit_test(test_the_order_of_parts_counts_in_a_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

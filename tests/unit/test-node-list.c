@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/string_list.h"
 #include "launcher/process/localhost.h"
-#include "launcher/source/node_index.h"
+#include "affinity/sets/host_index.h"
 #include "launcher/source/node_list.h"
 #include "launcher/spec/spec_build.h"
 #include "tests/unit/unit.h"
@@ -307,14 +307,14 @@ static void test_many_hosts_are_told_apart_quickly(void **state)
 
 static void test_an_index_finds_what_was_added_first(void **state)
 {
-    struct nodes_index *index = node_index_new(2);
+    struct host_index *index = host_index_new(2);
     (void)state;
-    assert_true(node_index_add(index, "a", 5) == NODE_INDEX_NONE);
-    assert_true(node_index_add(index, "b", 6) == NODE_INDEX_NONE);
-    assert_int_equal(node_index_add(index, "a", 7), 5);
-    assert_int_equal(node_index_find(index, "b"), 6);
-    assert_true(node_index_find(index, "c") == NODE_INDEX_NONE);
-    node_index_free(index);
+    assert_true(host_index_add(index, "a", 5) == HOST_INDEX_NONE);
+    assert_true(host_index_add(index, "b", 6) == HOST_INDEX_NONE);
+    assert_int_equal(host_index_add(index, "a", 7), 5);
+    assert_int_equal(host_index_find(index, "b"), 6);
+    assert_true(host_index_find(index, "c") == HOST_INDEX_NONE);
+    host_index_free(index);
 }
 
 int main(void)
