@@ -48,6 +48,8 @@ int hostfile_add(struct hostfile *file, const char *login, uint32_t limit, struc
     if (!hostfile_good_name(login))
         return error_set(err, "\"%s\" is not the name of a host (expected HOST or USER@HOST)",
                          login);
+    if (spec_host_has_count(login))
+        return error_set(err, "\"%s\": bad count (expected HOST:COUNT)", login);
     hostfile_append(file, login, limit);
     return 0;
 }

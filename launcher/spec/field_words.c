@@ -1,5 +1,6 @@
 #include "launcher/spec/field_words.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <math.h>
 #include <signal.h>
@@ -199,35 +200,37 @@ int spec_limit_decode(const char *text, uint64_t *soft, struct error *err)
     return 0;
 }
 
-/* "node0:2" is of hostfiles. An address of IPv6 has more colons. */
-static int check_counts(const char *text, struct error *err)
+bool spec_host_has_count(const char *name)
 {
-    for (const char *at = text; *at; at += strspn(at, ",")) {
-        size_t len = strcspn(at, ",");
-        const char *colon = memchr(at, ':', len);
-        size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
-        if (digits && colon + 1 + digits == at + len)
-            return error_set(err,
-                             "%s: a count belongs in a hostfile (--hostfile FILE, with a line such "
-                             "as node0:2), a port in ssh's configuration",
-                             excerpt(at, len).text);
-        at += len;
-    }
-    return 0;
+    struct in6_addr address;
+    const char *at = strrchr(name, '@'), *host = at ? at + 1 : name;
+    if (!strchr(host, ':'))
+        return false;
+    char *text = mem_copy_text_n(host, strcspn(host, "%"));
+    bool is_address = inet_pton(AF_INET6, text, &address) == 1;
+    free(text);
+    return !is_address;
 }
 
 int spec_hosts_check(const char *text, struct error *err)
 {
-    if (check_counts(text, err) < 0)
-        return -1;
     struct hostlist *list = hostlist_decode(text, err);
     if (!list)
         return -1;
     size_t count = hostlist_count(list);
+    int rc = count ? 0
+                   : error_set(err, "%s names no host (expected a list such as node[0-3])",
+                               excerpt(text, strlen(text)).text);
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        const char *name = hostlist_nth(list, i);
+        if (spec_host_has_count(name))
+            rc = error_set(err,
+                           "%s: a count belongs in a hostfile (--hostfile FILE, with a line such "
+                           "as node0:2), a port in ssh's configuration",
+                           excerpt(name, strlen(name)).text);
+    }
     hostlist_free(list);
-    return count ? 0
-                 : error_set(err, "%s names no host (expected a list such as node[0-3])",
-                             excerpt(text, strlen(text)).text);
+    return rc;
 }
 
 /* Sets are listed with commas between them. */

@@ -71,6 +71,9 @@ static void test_bad_lines_are_named_with_file_and_number(void **state)
         {"me@", "f:1: \"me@\" is not the name of a host (expected HOST or USER@HOST)"},
         {"a;b", "f:1: \"a;b\" is not the name of a host (expected HOST or USER@HOST)"},
         {"a$(b)", "f:1: \"a$(b)\" is not the name of a host (expected HOST or USER@HOST)"},
+        {"a:4:8", "f:1: \"a:4:8\": bad count (expected HOST:COUNT)"},
+        {"node::4", "f:1: \"node::4\": bad count (expected HOST:COUNT)"},
+        {"me@a[1-2]:4:8", "f:1: \"me@a1:4:8\": bad count (expected HOST:COUNT)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -363,6 +363,9 @@ static const struct {
     {WORDS("--hosts", "a,me@b:22,c", "a"),
      "--hosts: \"me@b:22\": a count belongs in a hostfile (--hostfile FILE, with a line such as "
      "node0:2), a port in ssh's configuration"},
+    {WORDS("--hosts", "::1,me@fe80::1%eth0,a:4:8", "a"),
+     "--hosts: \"a:4:8\": a count belongs in a hostfile (--hostfile FILE, with a line such as "
+     "node0:2), a port in ssh's configuration"},
     {WORDS("--help", "bogus"),
      "--help: there is no help on \"bogus\": the topics are layout and mpiexec"},
     {WORDS("--help=bogus"),
