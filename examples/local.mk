@@ -10,6 +10,6 @@ examples_pmi2_hello_SOURCES = examples/pmi2-hello.c
 examples_pmi2_hello_CPPFLAGS = -I$(top_srcdir)/pmi-server/client
 examples_pmi2_hello_LDADD = libpmi2.la
 
-EXTRA_DIST += examples/run examples/batch.sh examples/modulefile examples/mpi-abi.sh examples/mpi-ring.c examples/R-4-nodes.json \
+EXTRA_DIST += examples/run examples/batch.sh examples/layout.svg examples/modulefile examples/mpi-abi.sh examples/mpi-ring.c examples/R-4-nodes.json \
     examples/R-one-machine.json examples/slurm.sh examples/pbs.sh examples/lsf.sh examples/sge.sh examples/flux.sh \
     examples/pals.sh examples/mpijob.yaml
