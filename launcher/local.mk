@@ -77,9 +77,12 @@ liblauncher_a_SOURCES = \
     launcher/linkage/pmi_choice.c launcher/linkage/pmi_choice.h \
     launcher/linkage/shared_libraries.c launcher/linkage/shared_libraries.h \
     launcher/program/fence.c launcher/program/fence.h \
+    launcher/program/graceful_stop.c launcher/program/graceful_stop.h \
+    launcher/program/names.c launcher/program/names.h \
     launcher/program/no_pmi.c launcher/program/no_pmi.h \
     launcher/program/outcome.c launcher/program/outcome.h \
     launcher/program/program_check.c launcher/program/program_check.h \
+    launcher/program/program_service.c launcher/program/program_service.h \
     launcher/program/task_group.c launcher/program/task_group.h \
     launcher/program/time_limit.c launcher/program/time_limit.h \
     launcher/protocol/allowed_cores.c launcher/protocol/allowed_cores.h \
@@ -132,14 +135,11 @@ liblauncher_a_SOURCES = \
     launcher/manager/allocation_queue.c \
     launcher/manager/display_binding.c \
     launcher/manager/enclosing_resources.c \
-    launcher/manager/graceful_stop.c \
     launcher/manager/internal.h \
     launcher/manager/lock_retry.c \
     launcher/manager/manager.c launcher/manager/manager.h \
-    launcher/manager/names.c \
     launcher/manager/placement_hosts.c \
     launcher/manager/plan.c \
-    launcher/manager/pmi_service.c \
     launcher/manager/program_start.c \
     launcher/manager/program_termination.c \
     launcher/manager/resources.c \

@@ -37,8 +37,8 @@ void agent_frames_ended(struct manager *manager, const struct task_group *group,
         bool keeps =
             manager->spec->on_failure == SPEC_FAILURE_CONTINUE &&
             (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0 || strcmp(why, "aborted") == 0);
-        if (graceful_stop_explains(manager, why))
-            graceful_stop_exited(manager);
+        if (graceful_stop_explains(manager->stop, why))
+            graceful_stop_exited(manager->stop);
         else if (!keeps && !manager->terminating)
             termination_terminate(manager, manager->spec->kill_grace);
     } else {
@@ -116,7 +116,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     (first ? outcome_always : outcome_other)(manager->outcome, clock_monotonic_ns(), ERROR_REFUSED,
                                              buf_text(&line));
     buf_free(&line);
-    pmi_services_lost(manager, nodes);
+    program_service_lost(manager->service, nodes);
     for (struct task_group *group = task_groups_first(manager->groups); group;
          group = task_group_next(group))
         task_group_nodes_done(group, nodes);
@@ -214,14 +214,29 @@ static int read_frame(struct manager *manager, const struct frame *frame, json_t
     return rc;
 }
 
+/* What cannot be is the doing of an agent that is broken. */
+static void refuse_message(struct manager *manager, const struct error *err)
+{
+    if (manager->terminating)
+        return;
+    outcome_other(manager->outcome, clock_monotonic_ns(), ERROR_REFUSED, error_text(err));
+    termination_terminate(manager, manager->spec->kill_grace);
+}
+
 static void take_fence(struct manager *manager, const struct frame *frame)
 {
     struct task_group *group = task_groups_find(manager->groups, frame->group);
     struct error err = ERROR_INIT;
-    if (group && fence_enter(task_group_fence(group), frame, &err) < 0 && !manager->terminating) {
-        outcome_other(manager->outcome, clock_monotonic_ns(), ERROR_REFUSED, error_text(&err));
-        termination_terminate(manager, manager->spec->kill_grace);
-    }
+    if (group && fence_enter(task_group_fence(group), frame, &err) < 0)
+        refuse_message(manager, &err);
+    error_clear(&err);
+}
+
+static void take_service(struct manager *manager, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    if (program_service_message(manager->service, frame, &err) < 0)
+        refuse_message(manager, &err);
     error_clear(&err);
 }
 
@@ -262,7 +277,7 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
         task_requests_take(manager, frame, value);
         break;
     case FRAME_OUTPUT:
-        pmi_services_output(manager, frame);
+        program_service_output(manager->service, frame);
         tree_relay(manager->tree, child, manager->front, frame);
         break;
     case FRAME_NOTE:
@@ -275,7 +290,7 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
         tree_send_node(manager->tree, frame->node, frame);
         break;
     case FRAME_SERVICE:
-        pmi_services_take(manager, frame);
+        take_service(manager, frame);
         break;
     case FRAME_DONE:
         agent_frames_take_done(manager, child, frame, value);
@@ -290,7 +305,7 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
         take_lost(manager, value);
         break;
     case FRAME_RUNNING:
-        graceful_stop_take(manager, frame);
+        graceful_stop_count(manager->stop, frame);
         break;
     case FRAME_SURVIVORS:
         take_survivors(manager, frame);
@@ -395,6 +410,7 @@ static void agent_frames_on_tree_empty(void *arg)
     scratch_directory_remove(manager->scratch);
     if (manager->agent_lost)
         agent_sweep();
+    program_service_end(manager->service);
     entry_end(manager->entry);
     manager->entry = NULL;
     if (manager->front)

@@ -20,9 +20,6 @@
  *   spawn.c   groups that tasks ask for
  *   spawn_hosts.c  hosts that have no agent yet, and may be needed for these
  *   spawn_resources.c     where their tasks may run
- *   names.c    names that tasks publish
- *   pmi_service.c the service: what PMIx hosts ask of the program
- *   graceful_stop.c     tasks that were told to end, and how long they may take
  *   program_termination.c   the end
  *   start_progress.c how a slow start goes on
  *   viewer.c   the front end, as the manager sees it
@@ -44,15 +41,16 @@
 #include "launcher/ledger/ledger.h"
 #include "launcher/manager/manager.h"
 #include "launcher/program/fence.h"
+#include "launcher/program/graceful_stop.h"
 #include "launcher/program/no_pmi.h"
 #include "launcher/program/outcome.h"
+#include "launcher/program/program_service.h"
 #include "launcher/program/task_group.h"
 #include "launcher/program/time_limit.h"
 #include "launcher/protocol/task_request.h"
 #include "launcher/source/node_list.h"
 #include "launcher/tree/link.h"
 #include "launcher/tree/tree.h"
-#include "pmi-server/service/service.h"
 
 enum phase { PHASE_GATHER, PHASE_RUN, PHASE_END };
 
@@ -76,18 +74,6 @@ struct spawn_resources { /* for tasks that are added */
     struct layout *layout;
     bool shared;  /* with other tasks of the program */
     bool crowded; /* more of them than cores, on what was free */
-};
-
-struct graceful_stop { /* tasks were told to end, and may do so in their time */
-    int number;        /* by this signal; 0: they were not */
-    char *before;      /* of the line that says so; NULL: it was said, or is not to be */
-    const char *after;
-    struct idset *asked; /* nodes that have not said how many they have sent it to */
-    uint32_t *running;   /* tasks by node; UINT32_MAX: not known */
-    bool waiting;        /* some task has ended since */
-    const char *reason;  /* before the line that says that others are waited for */
-    double grace;        /* that they have */
-    ev_timer answer, say, deadline;
 };
 
 struct manager {
@@ -152,9 +138,8 @@ struct manager {
     struct task_groups *groups; /* that are not over */
     struct spawn *spawns;       /* whose tasks have not all been started, or never will be */
     struct parked *parked;      /* questions that wait for hosts */
-    struct pmi_service *service;
-    struct elsewhere *elsewhere; /* names of other programs; NULL: nobody asked */
-    bool names_full;             /* which was told */
+    struct program_service *service;
+    bool names_full; /* which was told */
     struct outcome *outcome;
     struct no_pmi *no_pmi;
     struct idset *input_nodes; /* of the tree: where stdin is read */
@@ -163,9 +148,9 @@ struct manager {
     bool agent_lost; /* one ended before it was told to: what it left may be on this machine */
     bool terminating;
     bool finished;
-    struct time_limit *limit; /* NULL: it does not run yet */
-    struct graceful_stop stop;
-    ev_timer patience; /* after TERMINATE: who does not answer is given up */
+    struct time_limit *limit;   /* NULL: it does not run yet */
+    struct graceful_stop *stop; /* NULL: it does not run yet */
+    ev_timer patience;          /* after TERMINATE: who does not answer is given up */
 };
 
 /* viewer.c: the front end, as the manager sees it. Without one nothing is sent. */
@@ -194,21 +179,6 @@ void termination_check(struct manager *manager);
 void termination_end(struct manager *manager);
 /* Nothing can run: say why, and end. */
 void termination_refuse(struct manager *manager, const struct error *err);
-
-/* graceful_stop.c */
-void graceful_stop_open(struct manager *manager);
-void graceful_stop_over(struct manager *manager); /* nothing is waited for any more */
-void graceful_stop_close(struct manager *manager);
-/* Send tasks a signal that asks them to end, and say so: BEFORE (taken over; NULL: say nothing) and
- * "sent SIGTERM to 8 tasks" and AFTER (static). How they end is their answer then: others go on, for
- * as long as --kill-grace says after the first exit. */
-void graceful_stop_signal(struct manager *manager, int number, char *before, const char *after);
-/* They were sent SIGTERM, and have this much time: who is waited for is said after REASON (static). */
-void graceful_stop_terminated(struct manager *manager, const char *reason, double grace);
-void graceful_stop_exited(struct manager *manager); /* a task did */
-/* Whether such an end is an answer to the signal. */
-bool graceful_stop_explains(const struct manager *manager, const char *why);
-void graceful_stop_take(struct manager *manager, const struct frame *frame);
 
 /* resources.c */
 #define RESOURCES_PATIENCE 0.2 /* s for the instance's lock */
@@ -361,34 +331,13 @@ int spawn_resources_claim(struct manager *manager, const struct rset *more, stru
 /* A group that used this is over. Where the instance's lock is another's, it is tried again. */
 void spawn_resources_give_back(struct manager *manager, const struct rset *less);
 
-/* names.c: those of the service, shown to other programs; `group` is a task's that speaks PMI. */
-void names_open(struct manager *manager);
-int names_publish(struct manager *manager, uint32_t group, const char *name, const char *port,
-                  bool *full, struct error *err);
-char *names_lookup(struct manager *manager, uint32_t group, const char *name,
-                   struct error *err); /* caller frees */
-int names_unpublish(struct manager *manager, const char *name, struct error *err);
-void names_close(struct manager *manager); /* after the services */
-
-/* pmi_service.c */
-void pmi_services_open(struct manager *manager);
-void pmi_services_close(struct manager *manager);
-void pmi_services_take(struct manager *manager, const struct frame *frame);
-char *pmi_services_job(const struct manager *manager, uint32_t group); /* its name; caller frees */
-/* It is about to be launched. */
-void pmi_services_add(struct manager *manager, const struct task_group *group,
-                      const struct task_group_plan *plan);
-void pmi_services_remove(struct manager *manager, const struct task_group *group); /* it is over */
-void pmi_services_lost(struct manager *manager, const struct idset *nodes); /* it is the end */
-/* A task wrote something: for tools that want it. */
-void pmi_services_output(struct manager *manager, const struct frame *frame);
-
 /* display_binding.c */
 void display_binding_open(struct manager *manager);
 void display_binding_take(struct manager *manager, const struct frame *frame, const json_t *value);
 
 /* program_start.c */
 extern const struct task_groups_ops program_groups_ops;
+extern const struct program_service_ops program_pmi_ops;
 struct task_group *program_start_group(struct manager *manager, const struct task_group_plan *plan);
 void program_start_begin(struct manager *manager);
 void program_start_settled(struct manager *manager); /* some host is up, or has failed */

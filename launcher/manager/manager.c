@@ -33,8 +33,8 @@ static void manager_close(struct manager *manager)
     tree_free(manager->tree);
     spawn_close(manager);
     task_groups_free(manager->groups);
-    pmi_services_close(manager);
-    graceful_stop_close(manager);
+    program_service_free(manager->service);
+    graceful_stop_free(manager->stop);
     time_limit_free(manager->limit);
     spawn_waiting_close(manager);
     allocation_queue_leave(manager);
@@ -74,7 +74,8 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     manager.tree =
         tree_new(manager.loop, host_bootstrap_command(manager.way), &agent_frames_ops, &manager);
     manager.groups = task_groups_new(manager.tree, &program_groups_ops, &manager);
-    pmi_services_open(&manager);
+    manager.service =
+        program_service_new(manager.loop, manager.tree, manager.groups, &program_pmi_ops, &manager);
     termination_open(&manager);
     program_start_begin(&manager);
     ev_run(manager.loop, 0);

@@ -11,7 +11,8 @@
 static void on_group_added(void *owner, struct task_group *group,
                            const struct task_group_plan *plan)
 {
-    pmi_services_add(owner, group, plan);
+    struct manager *manager = owner;
+    program_service_add(manager->service, group, plan);
 }
 
 static void on_group_mapped(void *owner, const json_t *table)
@@ -45,6 +46,18 @@ static void on_group_unstartable(void *owner, struct task_group *group)
 const struct task_groups_ops program_groups_ops = {on_group_added, on_group_mapped,
                                                    on_group_refused, on_group_unstartable};
 
+static double on_time_left(void *owner)
+{
+    return time_limit_left(((struct manager *)owner)->limit);
+}
+
+static void on_service_say(void *owner, const char *text)
+{
+    viewer_say(owner, "%s", text);
+}
+
+const struct program_service_ops program_pmi_ops = {on_time_left, on_service_say};
+
 struct task_group *program_start_group(struct manager *manager, const struct task_group_plan *plan)
 {
     struct task_group_origin origin = {
@@ -74,6 +87,9 @@ static void program_start_run(struct manager *manager)
     outcome_set_hosts(manager->outcome, host_names(manager->hosts));
     if (manager->spec->abort_may_succeed)
         outcome_abort_may_succeed(manager->outcome);
+    program_service_start(manager->service, manager->instance, manager->entry,
+                          manager->family ? manager->family : instance_id(manager->instance),
+                          host_names(manager->hosts));
     plan_launch(manager);
     termination_start_limit(manager);
 }

@@ -17,7 +17,7 @@ void termination_end(struct manager *manager)
     manager->phase = PHASE_END;
     time_limit_stop(manager->limit);
     ev_timer_stop(manager->loop, &manager->patience);
-    graceful_stop_over(manager);
+    graceful_stop_over(manager->stop);
     tree_end(manager->tree, GONE_PATIENCE);
 }
 
@@ -42,7 +42,7 @@ void termination_terminate(struct manager *manager, double grace)
     }
     manager->terminating = true;
     time_limit_stop_warning(manager->limit);
-    graceful_stop_over(manager);
+    graceful_stop_over(manager->stop);
 }
 
 /* What it alone used is free again. */
@@ -51,7 +51,7 @@ static void group_over(struct manager *manager, struct task_group *group)
     struct rset *used = rset_copy(task_group_used(group));
     if (task_group_number(group))
         viewer_say(manager, "group %u: all its tasks have ended", task_group_number(group));
-    pmi_services_remove(manager, group);
+    program_service_remove(manager->service, group);
     spawn_forget(manager, group);
     task_group_drop(group);
     if (task_groups_first(manager->groups))
@@ -100,27 +100,43 @@ static void on_limit_reached(void *owner, const char *line, const char *reason)
     struct manager *manager = owner;
     outcome_other(manager->outcome, clock_monotonic_ns(), OUTCOME_TIME_LIMIT, line);
     termination_terminate(manager, manager->spec->stop_grace);
-    graceful_stop_terminated(manager, reason, manager->spec->stop_grace);
+    graceful_stop_terminated(manager->stop, reason, manager->spec->stop_grace);
 }
 
 static void on_limit_warning(void *owner, char *before)
 {
     struct manager *manager = owner;
-    graceful_stop_signal(manager, manager->spec->warn_signal, before, "");
+    graceful_stop_signal(manager->stop, manager->spec->warn_signal, before, "");
 }
 
 static const struct time_limit_ops limit_ops = {on_limit_reached, on_limit_warning};
+
+static void on_stop_note(void *owner, const char *text)
+{
+    viewer_note(owner, text);
+}
+
+static void on_stop_expired(void *owner, int status, const char *line)
+{
+    struct manager *manager = owner;
+    outcome_always(manager->outcome, clock_monotonic_ns(), status, line);
+    termination_terminate(manager, 0);
+}
+
+static const struct graceful_stop_ops stop_ops = {on_stop_note, on_stop_expired};
 
 void termination_start_limit(struct manager *manager)
 {
     const struct rset *R = manager->nodes->R;
     manager->limit =
         time_limit_new(manager->loop, manager->spec, R ? R->expiration : 0, &limit_ops, manager);
+    manager->stop =
+        graceful_stop_new(manager->loop, manager->tree, manager->groups, host_count(manager->hosts),
+                          manager->spec->stop_grace, &stop_ops, manager);
 }
 
 void termination_open(struct manager *manager)
 {
     ev_timer_init(&manager->patience, program_termination_give_up, 0, 0);
     manager->patience.data = manager;
-    graceful_stop_open(manager);
 }

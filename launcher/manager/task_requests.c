@@ -33,13 +33,19 @@ void task_requests_answer(struct manager *manager, const struct requester *asker
 static int publish(struct manager *manager, uint32_t group, const struct task_request *ask,
                    struct task_answer *answer, struct error *err)
 {
-    return names_publish(manager, group, ask->name, ask->port, &answer->full, err);
+    char *job = program_service_job(manager->service, group);
+    int rc = names_publish(program_service_names(manager->service), job, ask->name, ask->port,
+                           &answer->full, err);
+    free(job);
+    return rc;
 }
 
 static int lookup(struct manager *manager, uint32_t group, const struct task_request *ask,
                   struct task_answer *answer, struct error *err)
 {
-    answer->port = names_lookup(manager, group, ask->name, err);
+    char *job = program_service_job(manager->service, group);
+    answer->port = names_lookup(program_service_names(manager->service), job, ask->name, err);
+    free(job);
     return answer->port ? 0 : -1;
 }
 
@@ -47,7 +53,7 @@ static int unpublish(struct manager *manager, uint32_t group, const struct task_
                      struct task_answer *answer, struct error *err)
 {
     (void)answer, (void)group;
-    return names_unpublish(manager, ask->name, err);
+    return names_unpublish(program_service_names(manager->service), ask->name, err);
 }
 
 /* Numbers of its group: who was in none of the others has nothing to do with them. */

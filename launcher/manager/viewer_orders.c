@@ -86,7 +86,7 @@ static void stop_program(struct manager *manager, int number, const char *sender
                                       : mem_copy_text("told to end: ");
     if (end)
         outcome_signal_sent(manager->outcome, number);
-    graceful_stop_signal(manager, number, before,
+    graceful_stop_signal(manager->stop, number, before,
                          number == SIGINT    ? "; Ctrl-C again within 1 s ends them"
                          : number == SIGTERM ? "; SIGTERM again within 1 s ends them"
                                              : "");

@@ -3,13 +3,15 @@
  * for a name and publishes it: for another one that wants just then to publish the same it is
  * published already. Nobody waits for anybody. What is to be read once has a
  * mark beside it, and is of who takes that away. */
+#include "launcher/program/names.h"
+
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/manager/internal.h"
 #include "launcher/spec/field.h"
 #include "pmi-server/service/name_store.h"
 
@@ -21,10 +23,16 @@
 
 #define APPENDED_MAX 256 /* names more than there are, before all are written anew */
 
-struct elsewhere { /* names of other programs, as they were read */
-    json_t *lists;
-    struct published_name *names;
-    bool changed; /* since the service tried those that wait */
+struct names {
+    struct ev_loop *loop;
+    struct pmi_service *service;
+    const struct names_ops *ops;
+    void *owner;
+    struct instance *instance;
+    struct ledger_entry *entry; /* NULL: there is no program to show names of */
+    json_t *lists;              /* of other programs, as they were read */
+    struct published_name *others;
+    bool changed; /* they have, since the service tried those that wait */
     ev_timer poll;
     double pause;
     bool written;    /* this program's for others; those since then are appended */
@@ -52,55 +60,55 @@ static json_t *name_to_json(const struct published_name *name)
 }
 
 /* All of them. */
-static int save(struct manager *manager, struct error *err)
+static int save(struct names *names, struct error *err)
 {
     json_t *list = json_array();
-    for (const struct published_name *name = pmi_service_names(manager->service); name;
+    for (const struct published_name *name = pmi_service_names(names->service); name;
          name = name->next)
         if (name->range == RANGE_ALL)
             json_array_append_new(list, name_to_json(name));
-    json_t *value = json_pack("{s:s, s:O}", "program", entry_id(manager->entry), "names", list);
-    int rc = entry_write(manager->entry, NAMES_FILE, value, err);
-    manager->elsewhere->written = rc == 0;
-    manager->elsewhere->appended = 0;
+    json_t *value = json_pack("{s:s, s:O}", "program", entry_id(names->entry), "names", list);
+    int rc = entry_write(names->entry, NAMES_FILE, value, err);
+    names->written = rc == 0;
+    names->appended = 0;
     json_decref(value);
     json_decref(list);
     return rc;
 }
 
 /* The first ones. */
-static int names_append(struct manager *manager, size_t fresh, struct error *err)
+static int names_append(struct names *names, size_t fresh, struct error *err)
 {
     int rc = 0;
-    for (const struct published_name *name = pmi_service_names(manager->service); fresh && rc == 0;
+    for (const struct published_name *name = pmi_service_names(names->service); fresh && rc == 0;
          fresh--) {
         json_t *value = name->range == RANGE_ALL ? name_to_json(name) : NULL;
-        rc = value ? entry_append(manager->entry, NAMES_FILE, value, err) : 0;
+        rc = value ? entry_append(names->entry, NAMES_FILE, value, err) : 0;
         json_decref(value);
         name = name->next;
     }
-    manager->elsewhere->written = rc == 0;
+    names->written = rc == 0;
     return rc;
 }
 
-static bool is_crowded(struct manager *manager, size_t fresh)
+static bool is_crowded(struct names *names, size_t fresh)
 {
     size_t count = 0;
-    for (const struct published_name *name = pmi_service_names(manager->service); name;
+    for (const struct published_name *name = pmi_service_names(names->service); name;
          name = name->next)
         count++;
-    return (manager->elsewhere->appended += fresh) > count + APPENDED_MAX;
+    return (names->appended += fresh) > count + APPENDED_MAX;
 }
 
-static int mark(struct manager *manager, size_t fresh, struct error *err)
+static int mark(struct names *names, size_t fresh, struct error *err)
 {
     char path[NAMES_MARK];
     int rc = 0;
-    for (const struct published_name *name = pmi_service_names(manager->service); fresh && rc == 0;
+    for (const struct published_name *name = pmi_service_names(names->service); fresh && rc == 0;
          fresh--) {
         mark_name(path, name);
         if (name->range == RANGE_ALL && name->until == PERSIST_READ)
-            rc = entry_mark(manager->entry, path, err);
+            rc = entry_mark(names->entry, path, err);
         name = name->next;
     }
     return rc;
@@ -108,12 +116,12 @@ static int mark(struct manager *manager, size_t fresh, struct error *err)
 
 /* ---- of other programs ---- */
 
-static bool names_is_there(const struct manager *manager, const struct published_name *name)
+static bool names_is_there(const struct names *names, const struct published_name *name)
 {
     char program[24], path[NAMES_MARK];
     snprintf(program, sizeof(program), "%" PRIu64, name->program);
     mark_name(path, name);
-    return name->until != PERSIST_READ || instance_is_marked(manager->instance, program, path);
+    return name->until != PERSIST_READ || instance_is_marked(names->instance, program, path);
 }
 
 static char *names_text_at(const json_t *object, const char *key)
@@ -123,7 +131,7 @@ static char *names_text_at(const json_t *object, const char *key)
 }
 
 /* NULL: it is none, or has been read. */
-static struct published_name *name_from_json(const struct manager *manager, uint64_t program,
+static struct published_name *name_from_json(const struct names *names, uint64_t program,
                                              const json_t *value)
 {
     const json_t *once = json_object_get(value, "once");
@@ -145,31 +153,31 @@ static struct published_name *name_from_json(const struct manager *manager, uint
     free(bytes);
     free(job);
     free(key);
-    if (name && names_is_there(manager, name))
+    if (name && names_is_there(names, name))
         return name;
     pmi_service_names_free(name);
     return NULL;
 }
 
-static void add_names(const struct manager *manager, uint64_t program, const json_t *list,
-                      struct published_name **names)
+static void add_names(const struct names *names, uint64_t program, const json_t *list,
+                      struct published_name **others)
 {
     size_t i;
     json_t *value;
     json_array_foreach(list, i, value)
     {
-        struct published_name *name = name_from_json(manager, program, value);
+        struct published_name *name = name_from_json(names, program, value);
         if (!name)
             continue;
-        name->next = *names;
-        *names = name;
+        name->next = *others;
+        *others = name;
     }
 }
 
 /* Of each program what was written, which names it, and what was appended. */
-static struct published_name *names_from_json(const struct manager *manager, const json_t *lists)
+static struct published_name *names_from_json(const struct names *names, const json_t *lists)
 {
-    struct published_name *names = NULL;
+    struct published_name *others = NULL;
     size_t i;
     json_t *list;
     json_array_foreach(lists, i, list)
@@ -179,40 +187,41 @@ static struct published_name *names_from_json(const struct manager *manager, con
         if (!program)
             continue;
         uint64_t number = strtoull(program, NULL, 10);
-        add_names(manager, number, json_object_get(written, "names"), &names);
-        add_names(manager, number, list, &names); /* the first of which is no name */
+        add_names(names, number, json_object_get(written, "names"), &others);
+        add_names(names, number, list, &others); /* the first of which is no name */
     }
-    return names;
+    return others;
 }
 
-static void look_elsewhere(struct manager *manager)
+/* The names that other programs show now. */
+static void read_other_names(struct names *names)
 {
-    struct elsewhere *elsewhere = manager->elsewhere;
-    json_t *lists = instance_read(manager->instance, manager->entry, NAMES_FILE, NULL);
-    bool same = lists && elsewhere->lists && json_equal(lists, elsewhere->lists);
-    json_decref(elsewhere->lists);
-    elsewhere->lists = lists;
-    elsewhere->changed |= !same;
+    if (!names->entry)
+        return;
+    json_t *lists = instance_read(names->instance, names->entry, NAMES_FILE, NULL);
+    bool same = lists && names->lists && json_equal(lists, names->lists);
+    json_decref(names->lists);
+    names->lists = lists;
+    names->changed |= !same;
 }
 
-static const struct published_name *names_elsewhere(void *arg)
+static const struct published_name *names_of_others(void *arg)
 {
-    struct manager *manager = arg;
-    struct elsewhere *elsewhere = manager->elsewhere;
-    look_elsewhere(manager);
+    struct names *names = arg;
+    read_other_names(names);
     pmi_service_names_free(
-        elsewhere->names); /* some may have been read though they are still listed */
-    return elsewhere->names = names_from_json(manager, elsewhere->lists);
+        names->others); /* some may have been read though they are still listed */
+    return names->others = names_from_json(names, names->lists);
 }
 
 /* ---- what the service wants ---- */
 
 /* One that another program has published; NULL: there is none. */
-static const char *find_taken(struct manager *manager, size_t fresh)
+static const char *find_taken(struct names *names, size_t fresh)
 {
-    look_elsewhere(manager);
-    struct published_name *others = names_from_json(manager, manager->elsewhere->lists);
-    const struct published_name *name = pmi_service_names(manager->service);
+    read_other_names(names);
+    struct published_name *others = names_from_json(names, names->lists);
+    const struct published_name *name = pmi_service_names(names->service);
     const char *taken = NULL;
     for (; fresh && !taken; fresh--, name = name->next)
         for (const struct published_name *other = others; other && !taken; other = other->next)
@@ -224,133 +233,145 @@ static const char *find_taken(struct manager *manager, size_t fresh)
 }
 
 /* Nobody else publishes one of the fresh names at the same time. */
-static int exclude_others(struct manager *manager, size_t fresh, struct error *err)
+static int exclude_others(struct names *names, size_t fresh, struct error *err)
 {
     const char **keys = mem_array(fresh, sizeof(*keys));
     size_t count = 0;
-    for (const struct published_name *name = pmi_service_names(manager->service); fresh;
+    for (const struct published_name *name = pmi_service_names(names->service); fresh;
          fresh--, name = name->next)
         if (name->range == RANGE_ALL)
             keys[count++] = name->key;
-    int lock = instance_exclude(manager->instance, NAMES_LOCK, keys, count, err);
+    int lock = instance_exclude(names->instance, NAMES_LOCK, keys, count, err);
     free(keys);
     return lock;
 }
 
-static int show_fresh(struct manager *manager, size_t fresh, struct error *err)
+static int show_fresh(struct names *names, size_t fresh, struct error *err)
 {
-    int lock = exclude_others(manager, fresh, err);
+    int lock = exclude_others(names, fresh, err);
     if (lock < 0)
         return lock == INSTANCE_EXCLUDED ? 1 : -1;
-    int rc = find_taken(manager, fresh) != NULL;
+    int rc = find_taken(names, fresh) != NULL;
     if (rc == 0)
-        rc = mark(manager, fresh, err);
-    if (rc == 0 && manager->elsewhere->written && !is_crowded(manager, fresh))
-        rc = names_append(manager, fresh, err);
+        rc = mark(names, fresh, err);
+    if (rc == 0 && names->written && !is_crowded(names, fresh))
+        rc = names_append(names, fresh, err);
     else if (rc == 0)
-        rc = save(manager, err);
+        rc = save(names, err);
     close(lock);
     return rc;
 }
 
 static int names_show(void *arg, size_t fresh)
 {
-    struct manager *manager = arg;
+    struct names *names = arg;
+    if (!names->entry)
+        return -1;
     struct error err = ERROR_INIT;
-    int rc = fresh ? show_fresh(manager, fresh, &err) : save(manager, &err);
-    if (rc < 0)
-        viewer_say(manager, "names: %s", error_text(&err));
+    int rc = fresh ? show_fresh(names, fresh, &err) : save(names, &err);
+    if (rc < 0) {
+        char *text = mem_format("names: %s", error_text(&err));
+        names->ops->say(names->owner, text);
+        free(text);
+    }
     error_clear(&err);
     return rc;
 }
 
-static const char *names_program_of(const struct manager *manager,
-                                    const struct published_name *name, char *room, size_t size)
+static const char *names_program_of(const struct names *names, const struct published_name *name,
+                                    char *room, size_t size)
 {
     if (!name->program)
-        return entry_id(manager->entry);
+        return entry_id(names->entry);
     snprintf(room, size, "%" PRIu64, name->program);
     return room;
 }
 
 static bool names_take(void *arg, const struct published_name *name)
 {
-    struct manager *manager = arg;
+    struct names *names = arg;
     char room[24], path[NAMES_MARK];
     mark_name(path, name);
-    return instance_take_mark(manager->instance,
-                              names_program_of(manager, name, room, sizeof(room)), path);
+    return !names->entry ||
+           instance_take_mark(names->instance, names_program_of(names, name, room, sizeof(room)),
+                              path);
 }
 
 static bool names_kept(void *arg, const struct published_name *name)
 {
-    struct manager *manager = arg;
+    struct names *names = arg;
     char path[NAMES_MARK];
     mark_name(path, name);
-    return instance_is_marked(manager->instance, entry_id(manager->entry), path);
+    return !names->entry || instance_is_marked(names->instance, entry_id(names->entry), path);
 }
 
-static void start_poll(struct manager *manager)
+static void start_poll(struct names *names)
 {
-    struct elsewhere *elsewhere = manager->elsewhere;
-    ev_timer_set(&elsewhere->poll, elsewhere->pause, 0);
-    ev_timer_start(manager->loop, &elsewhere->poll);
-    elsewhere->pause *= 2;
-    if (elsewhere->pause > POLL_LONGEST)
-        elsewhere->pause = POLL_LONGEST;
+    ev_timer_set(&names->poll, names->pause, 0);
+    ev_timer_start(names->loop, &names->poll);
+    names->pause *= 2;
+    if (names->pause > POLL_LONGEST)
+        names->pause = POLL_LONGEST;
 }
 
 static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    struct manager *manager = timer->data;
+    struct names *names = timer->data;
     (void)loop;
     (void)events;
-    start_poll(manager); /* which the service stops if nobody waits any more */
-    look_elsewhere(manager);
-    if (!manager->elsewhere->changed)
+    start_poll(names); /* which the service stops if nobody waits any more */
+    read_other_names(names);
+    if (!names->changed)
         return;
-    manager->elsewhere->changed = false; /* before: it looks again */
-    pmi_service_names_changed(manager->service);
+    names->changed = false; /* before: it looks again */
+    pmi_service_names_changed(names->service);
 }
 
 static void names_watch(void *arg, bool on)
 {
-    struct manager *manager = arg;
-    ev_timer_stop(manager->loop, &manager->elsewhere->poll);
-    manager->elsewhere->pause = POLL_FIRST;
+    struct names *names = arg;
+    ev_timer_stop(names->loop, &names->poll);
+    names->pause = POLL_FIRST;
     if (on)
-        start_poll(manager);
+        start_poll(names);
 }
 
-static const struct pmi_service_names_ops names_ops = {names_show, names_elsewhere, names_take,
+static const struct pmi_service_names_ops store_ops = {names_show, names_of_others, names_take,
                                                        names_kept, names_watch};
 
-void names_open(struct manager *manager)
+struct names *names_new(struct ev_loop *loop, struct pmi_service *service,
+                        const struct names_ops *ops, void *owner)
 {
-    manager->elsewhere = mem_alloc(sizeof(*manager->elsewhere));
-    ev_timer_init(&manager->elsewhere->poll, on_poll, 0, 0);
-    manager->elsewhere->poll.data = manager;
-    pmi_service_names_use(manager->service, &names_ops, manager);
+    struct names *names = mem_alloc(sizeof(*names));
+    *names = (struct names){.loop = loop, .service = service, .ops = ops, .owner = owner};
+    ev_timer_init(&names->poll, on_poll, 0, 0);
+    names->poll.data = names;
+    pmi_service_names_use(service, &store_ops, names);
+    return names;
 }
 
-void names_close(struct manager *manager)
+void names_free(struct names *names)
 {
-    struct elsewhere *elsewhere = manager->elsewhere;
-    ev_timer_stop(manager->loop, &elsewhere->poll);
-    pmi_service_names_free(elsewhere->names);
-    json_decref(elsewhere->lists);
-    free(elsewhere);
-    manager->elsewhere = NULL;
+    if (!names)
+        return;
+    ev_timer_stop(names->loop, &names->poll);
+    pmi_service_names_free(names->others);
+    json_decref(names->lists);
+    free(names);
+}
+
+void names_set_entry(struct names *names, struct instance *instance, struct ledger_entry *entry)
+{
+    names->instance = instance;
+    names->entry = entry;
 }
 
 /* ---- of tasks that speak PMI ---- */
 
-int names_publish(struct manager *manager, uint32_t group, const char *name, const char *port,
+int names_publish(struct names *names, const char *job, const char *name, const char *port,
                   bool *full, struct error *err)
 {
-    char *job = pmi_services_job(manager, group);
-    enum reply_status status = pmi_service_publish_text(manager->service, job, name, port);
-    free(job);
+    enum reply_status status = pmi_service_publish_text(names->service, job, name, port);
     if (status == REPLY_EXISTS)
         return error_set(err, "the name \"%s\" is published already", name);
     *full = status != REPLY_OK;
@@ -361,20 +382,19 @@ int names_publish(struct manager *manager, uint32_t group, const char *name, con
     return 0;
 }
 
-char *names_lookup(struct manager *manager, uint32_t group, const char *name, struct error *err)
+char *names_lookup(struct names *names, const char *job, const char *name, struct error *err)
 {
-    char *job = pmi_services_job(manager, group), *port = NULL;
-    enum reply_status status = pmi_service_lookup_text(manager->service, job, name, &port);
-    free(job);
+    char *port = NULL;
+    enum reply_status status = pmi_service_lookup_text(names->service, job, name, &port);
     if (status != REPLY_OK)
         error_set(err, "the name \"%s\" is %s", name,
                   status == REPLY_UNSUPPORTED ? "published, but not as a text" : "not published");
     return port;
 }
 
-int names_unpublish(struct manager *manager, const char *name, struct error *err)
+int names_unpublish(struct names *names, const char *name, struct error *err)
 {
-    if (pmi_service_unpublish_text(manager->service, name) == REPLY_OK)
+    if (pmi_service_unpublish_text(names->service, name) == REPLY_OK)
         return 0;
     return error_set(err, "this program did not publish the name \"%s\"", name);
 }
