@@ -85,13 +85,14 @@ liblauncher_a_SOURCES = \
     launcher/program/program_service.c launcher/program/program_service.h \
     launcher/program/task_group.c launcher/program/task_group.h \
     launcher/program/time_limit.c launcher/program/time_limit.h \
-    launcher/protocol/allowed_cores.c launcher/protocol/allowed_cores.h \
     launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
+    launcher/protocol/hello.c launcher/protocol/hello.h \
     launcher/protocol/launch.c launcher/protocol/launch.h \
     launcher/protocol/launch_group.c launcher/protocol/launch_group.h \
     launcher/protocol/launch_read.c \
     launcher/protocol/namespace_apps.c launcher/protocol/namespace_apps.h \
     launcher/protocol/pair.c launcher/protocol/pair.h \
+    launcher/protocol/task_report.c launcher/protocol/task_report.h \
     launcher/protocol/task_request.c launcher/protocol/task_request.h \
     launcher/protocol/task_table.c launcher/protocol/task_table.h \
     launcher/task/memory_binding.c launcher/task/memory_binding.h \
@@ -101,7 +102,8 @@ liblauncher_a_SOURCES = \
     launcher/task/task_environment.c launcher/task/task_environment.h \
     launcher/agent/agent.c launcher/agent/agent.h \
     launcher/agent/cpu_quota.c \
-    launcher/agent/exit_report.c \
+    launcher/agent/downlink.c launcher/agent/downlink.h \
+    launcher/agent/exit_report.c launcher/agent/exit_report.h \
     launcher/agent/host_register.c \
     launcher/agent/internal.h \
     launcher/agent/local_group.c \
@@ -122,6 +124,7 @@ liblauncher_a_SOURCES = \
     launcher/agent/task_streams.c \
     launcher/agent/task_termination.c \
     launcher/agent/topology_file.c launcher/agent/topology_file.h \
+    launcher/agent/uplink.c launcher/agent/uplink.h \
     launcher/instance/agents.c launcher/instance/agents.h \
     launcher/instance/host_bootstrap.c launcher/instance/host_bootstrap.h \
     launcher/instance/host_lines.c launcher/instance/host_lines.h \

@@ -53,7 +53,7 @@ void quota_tell(struct group *group)
     char *text = mem_format("%s: the cgroup's CPU quota is %.4g core%s, the tasks have %zu",
                             agent->host, quota, quota == 1 ? "" : "s", count);
     struct frame frame = {
-        .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
-    exit_report_send(agent, &frame);
+        .type = FRAME_NOTE, .node = uplink_node(agent->uplink), .bytes = text, .len = strlen(text)};
+    uplink_send(agent->uplink, &frame);
     free(text);
 }

@@ -42,8 +42,8 @@ static void warn(struct agent *agent, const char *who, const char *why)
 {
     char *text = mem_format("%s: %s%s", agent->host, who, why);
     struct frame frame = {
-        .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
-    exit_report_send(agent, &frame);
+        .type = FRAME_NOTE, .node = uplink_node(agent->uplink), .bytes = text, .len = strlen(text)};
+    uplink_send(agent->uplink, &frame);
     free(text);
 }
 

@@ -17,7 +17,6 @@
  *   local_group.c       what PMIx is told of this node's tasks
  *   pmix_tool_proxy.c       PMIx tools that connect; pmix_tool_proxy.c is one of them (pmix_tool_proxy.h)
  *   task_signals.c     what tasks are sent
- *   exit_report.c      what is told upwards
  *   local_group.c       groups: added, found, freed
  *
  * Each calls those below it and none above. Whatever happens in a turn of the loop, at its end
@@ -32,12 +31,13 @@
 
 #include "affinity/topology/topo.h"
 #include "launcher/agent/agent.h"
+#include "launcher/agent/downlink.h"
+#include "launcher/agent/exit_report.h"
+#include "launcher/agent/uplink.h"
 #include "launcher/process/exec.h"
 #include "launcher/process/process_set.h"
 #include "launcher/protocol/launch.h"
 #include "launcher/stdio/line_buffer.h"
-#include "launcher/tree/link.h"
-#include "launcher/tree/tree.h"
 #include "pmi-server/exchange/exchange.h"
 #include "pmi-server/pmi/kvs.h"
 #include "pmi-server/pmi/server.h"
@@ -93,12 +93,6 @@ struct task {
     ev_io pmi_reader, pmi_writer;
 };
 
-struct end_set { /* ranks with one fate */
-    int status;
-    bool victim;
-    struct idset *ranks;
-};
-
 enum group_phase {
     GROUP_WAITING,  /* another one is being started */
     GROUP_PREPARED, /* it could be started here: it is when all its nodes have said so */
@@ -143,28 +137,23 @@ struct group {
     bool terminating; /* it alone: it could not be started as a whole */
     int owed;         /* a signal that came while it was being started, for who is started later */
     double heard;     /* when a task last wrote or ended */
-    struct end_set *ends;
-    size_t nends;
-    struct idset *silent; /* ranks that ended well and never spoke the PMI they were offered */
+    struct exit_report *report;
 };
 
 struct agent {
     struct ev_loop *loop;
     const struct agent_config *config;
-    struct link *parent; /* NULL once lost */
+    struct uplink *uplink;
+    struct downlink *downlink;
     ev_io guard_io;
     ev_child reaper;
     ev_prepare settle; /* the end of a turn */
-    uint32_t node;     /* in the tree */
     char *host;
     struct topo *topo;
     struct hwloc_topology *machine; /* NULL: not kept */
     struct bootstrap boot;
     bool called;          /* it was told to connect to its parent */
     struct error failure; /* why it could not */
-    struct tree *tree;    /* NULL: nobody below */
-    bool tree_empty;      /* after tree_end(): all children are gone */
-    struct idset *below;  /* nodes below that are not lost */
     struct group *groups; /* that have not reported their end, the oldest first */
     uint32_t next_group;  /* the next one has this number or a higher one */
     uint32_t ntasks;      /* that all groups ever had here */
@@ -210,33 +199,6 @@ void group_send(struct group *group, const struct frame *frame);
 /* These nodes below have ended, or are lost. */
 void group_without(struct group *group, const struct idset *nodes);
 void group_free(struct group *group); /* and take it out of the agent's */
-
-/* exit_report.c: nothing is sent once the parent is lost */
-void exit_report_send(struct agent *agent, const struct frame *frame);
-void exit_report_note(struct agent *agent, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-/* What could be started was, and `failed` not (taken over); with what the kernel says of the
- * bindings, or NULL (taken over). */
-void exit_report_started(struct group *group, json_t *failed, json_t *bindings);
-/* It can be started here, but for what `failed`; `mpis` are [[FAMILY, PART], ...]. Both or either
- * NULL, and taken over. */
-void exit_report_prepared(struct group *group, json_t *failed, json_t *mpis);
-/* Ranks of the program ended badly: why is "exit", "signal", "unfinalized", "start", "abort",
- * "aborted", "pmi". */
-void exit_report_ended(struct group *group, const struct idset *ranks, const char *why, int status,
-                       const char *text);
-void exit_report_ended_rank(struct group *group, uint32_t rank, const char *why, int status,
-                            const char *text);
-void exit_report_ended_task(const struct task *task, const char *why, int status,
-                            const char *text); /* when it was reaped */
-/* How ranks of the program ended, kept for the last word; and what those below say in theirs. */
-void exit_report_add(struct group *group, int status, bool victim, const struct idset *ranks);
-void exit_report_add_rank(struct group *group, int status, bool victim, uint32_t rank);
-void exit_report_merge(struct group *group, const struct frame *frame);
-void exit_report_done(struct group *group); /* the last word */
-/* How many tasks run, once they were told to end; `first`: this is the answer to that. */
-void exit_report_running(struct agent *agent, uint32_t count, bool first);
-void exit_report_survivors(struct agent *agent, const char *text); /* that cannot be ended */
 
 /* task_start.c: goes on from the loop until the group's phase is GROUP_RUNNING. */
 /* Start the oldest group that waits, unless one is being started or what others left is swept. */

@@ -19,13 +19,14 @@ static void local_group_append(struct agent *agent, struct group *group)
 static struct idset *nodes_below(const struct agent *agent, const struct group *group)
 {
     const struct launch *launch = group->launch;
-    if (!agent->below)
+    const struct idset *below = downlink_nodes(agent->downlink);
+    if (!below)
         return idset_new();
     if (!group->number || !launch)
-        return idset_copy(agent->below);
+        return idset_copy(below);
     struct idset *nodes = idset_new();
     for (uint32_t i = 0; i < launch->nnodes; i++)
-        if (idset_has(agent->below, launch->tree_node[i]))
+        if (idset_has(below, launch->tree_node[i]))
             idset_add(nodes, launch->tree_node[i]);
     return nodes;
 }
@@ -53,7 +54,7 @@ static struct launch *read_launch(const struct agent *agent, const struct frame 
                                   struct error *err)
 {
     json_t *value = frame_json(frame, err);
-    struct launch *launch = value ? launch_from_json(value, agent->node, err) : NULL;
+    struct launch *launch = value ? launch_from_json(value, uplink_node(agent->uplink), err) : NULL;
     json_decref(value);
     if (!launch || launch->group == frame->group)
         return launch;
@@ -67,11 +68,11 @@ struct group *group_add(struct agent *agent, const struct frame *frame, struct e
     struct group *group = mem_alloc(sizeof(*group));
     group->agent = agent;
     group->number = frame->group;
-    group->silent = idset_new();
+    group->report = exit_report_new(agent->uplink, group->number);
     agent->next_group = frame->group + 1;
     local_group_append(agent, group);
-    if (!group->number && agent->tree) /* it may be large: it is passed on before it is read */
-        tree_send(agent->tree, frame);
+    if (!group->number) /* it may be large: it is passed on before it is read */
+        downlink_send(agent->downlink, frame);
     group->launch = read_launch(agent, frame, err);
     group->nodes = nodes_below(agent, group);
     group->below = idset_copy(group->nodes);
@@ -94,8 +95,8 @@ struct group *group_find(const struct agent *agent, uint32_t number)
 
 void group_send(struct group *group, const struct frame *frame)
 {
-    if (group->agent->tree && !idset_empty(group->nodes))
-        tree_send_nodes(group->agent->tree, group->nodes, frame);
+    if (!idset_empty(group->nodes))
+        downlink_send_nodes(group->agent->downlink, group->nodes, frame);
 }
 
 void group_without(struct group *group, const struct idset *nodes)
@@ -128,11 +129,8 @@ void group_free(struct group *group)
     topology_file_forget(group);
     launch_free(group->launch);
     idset_free(group->nodes);
-    idset_free(group->silent);
     idset_free(group->below);
-    for (size_t i = 0; i < group->nends; i++)
-        idset_free(group->ends[i].ranks);
-    free(group->ends);
+    exit_report_free(group->report);
     free(group->tasks);
     free(group);
 }
@@ -174,10 +172,10 @@ static void local_group_tell(struct agent *agent, uint64_t number, const char *j
         tasks[i] = local_group_describe(&group->tasks[i]);
     task_states_put_answer(&message, number, job, tasks, count);
     struct frame frame = {.type = FRAME_SERVICE,
-                          .node = agent->node,
+                          .node = uplink_node(agent->uplink),
                           .bytes = buf_bytes(&message),
                           .len = message.len};
-    exit_report_send(agent, &frame);
+    uplink_send(agent->uplink, &frame);
     buf_free(&message);
     free(tasks);
 }

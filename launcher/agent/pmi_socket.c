@@ -17,7 +17,8 @@
 
 static void pmi_broken(struct task *task, const struct error *err)
 {
-    exit_report_ended_rank(task->group, task_rank(task), "pmi", W_EXITCODE(1, 0), error_text(err));
+    exit_report_ended_rank(task->group->report, task_rank(task), "pmi", W_EXITCODE(1, 0),
+                           error_text(err));
 }
 
 static void pmi_close(struct task *task)
@@ -171,7 +172,7 @@ void pmi_socket_stuck(struct group *group, const char *what, uint32_t missing, u
     char *text = mem_format("ended without entering the %s that rank %u waits in: every rank has "
                             "to call MPI_Init, or none",
                             what, first + waiting);
-    exit_report_ended_rank(group, first + missing, "pmi", W_EXITCODE(1, 0), text);
+    exit_report_ended_rank(group->report, first + missing, "pmi", W_EXITCODE(1, 0), text);
     free(text);
 }
 
@@ -186,12 +187,12 @@ void pmi_socket_tell_missing(struct group *group, uint32_t rank, uint64_t from, 
     frame_put_u64(number, from);
     struct frame frame = {.type = FRAME_MISSING,
                           .flags = flags,
-                          .node = group->agent->node,
+                          .node = uplink_node(group->agent->uplink),
                           .rank = rank,
                           .group = group->number,
                           .bytes = number,
                           .len = sizeof(number)};
-    exit_report_send(group->agent, &frame);
+    uplink_send(group->agent->uplink, &frame);
 }
 
 /* Other nodes may wait for a rank of this one: they are told from which barrier on in vain, and of
@@ -252,10 +253,8 @@ void pmi_socket_gone(struct task *task)
 /* What no single task is to blame for. */
 static void tell_node(struct group *group, const struct error *err)
 {
-    struct idset *none = idset_new();
     if (!is_ending(group))
-        exit_report_ended(group, none, "pmi", W_EXITCODE(1, 0), error_text(err));
-    idset_free(none);
+        exit_report_ended(group->report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
 }
 
 /* ---- what the PMI server asks for ---- */
@@ -279,8 +278,8 @@ static void on_exchange(void *arg, uint64_t id, uint32_t nnodes, const void *byt
 static void on_abort(void *arg, struct pmi_client *client, int exitcode, const char *message)
 {
     struct group *group = arg;
-    exit_report_ended_rank(group, group->launch->first_rank + pmi_connection_rank(client), "abort",
-                           W_EXITCODE(exitcode & 0xff, 0), message);
+    exit_report_ended_rank(group->report, group->launch->first_rank + pmi_connection_rank(client),
+                           "abort", W_EXITCODE(exitcode & 0xff, 0), message);
 }
 
 static void on_output(void *arg, struct pmi_client *client)
@@ -302,9 +301,8 @@ static void on_broken(void *arg, struct pmi_client *client, const struct error *
 static void on_limited(void *arg, struct pmi_client *client, const char *what)
 {
     struct group *group = arg;
-    exit_report_note(group->agent, "rank %u on %s: PMI: %s",
-                     group->launch->first_rank + pmi_connection_rank(client), group->agent->host,
-                     what);
+    uplink_note(group->agent->uplink, "rank %u on %s: PMI: %s",
+                group->launch->first_rank + pmi_connection_rank(client), group->agent->host, what);
 }
 
 static void on_stuck(void *arg, uint32_t missing, uint32_t waiting)
@@ -350,7 +348,7 @@ static void fence_frame(struct group *group, struct frame frame, uint64_t id, co
     frame_put_u64(head, id);
     buf_add(&payload, head, sizeof(head));
     buf_add(&payload, bytes, len);
-    frame.node = group->agent->node;
+    frame.node = uplink_node(group->agent->uplink);
     frame.group = group->number;
     frame.bytes = buf_bytes(&payload);
     frame.len = payload.len;
@@ -360,7 +358,7 @@ static void fence_frame(struct group *group, struct frame frame, uint64_t id, co
 
 static void send_up(struct group *group, const struct frame *frame)
 {
-    exit_report_send(group->agent, frame);
+    uplink_send(group->agent->uplink, frame);
 }
 
 static void pmi_socket_exchange_up(void *arg, uint64_t id, uint32_t weight, const void *bytes,
@@ -431,7 +429,7 @@ static uint32_t subtree_weight(const struct group *group)
     uint32_t weight = 0;
     for (uint32_t i = 0; i < group->launch->nnodes; i++) {
         uint32_t at = group->launch->tree_node[i];
-        weight += at == group->agent->node || idset_has(group->nodes, at);
+        weight += at == uplink_node(group->agent->uplink) || idset_has(group->nodes, at);
     }
     return weight;
 }

@@ -47,18 +47,15 @@ static void pmix_host_on_deadline(struct ev_loop *loop, ev_timer *timer, int eve
 
 void pmix_broken(struct group *group, const struct error *err)
 {
-    struct idset *none = idset_new();
-    exit_report_ended(group, none, "pmi", W_EXITCODE(1, 0), error_text(err));
-    idset_free(none);
+    exit_report_ended(group->report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
 }
 
 /* Nobody asks it before there is a host, nor after. */
 void pmix_told(struct agent *agent, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    if (frame->node != agent->node) {
-        if (agent->tree)
-            tree_send_node(agent->tree, frame->node, frame);
+    if (frame->node != uplink_node(agent->uplink)) {
+        downlink_send_node(agent->downlink, frame->node, frame);
         return;
     }
     if (tasks_told(agent, frame))
@@ -99,7 +96,7 @@ static void pmix_room_begin(struct agent *agent, const char *directory)
     room->deadline.data = room;
     room->config = (struct pmix_server_config){.program = strrchr(directory, '/') + 1,
                                                .hostname = agent->host,
-                                               .node = agent->node,
+                                               .node = uplink_node(agent->uplink),
                                                .tmpdir = directory,
                                                .topology = room->machine,
                                                .quiet = !agent->boot.verbose};
@@ -198,8 +195,9 @@ static void host_post(void *arg, struct pmix_job *job, uint32_t node, const void
 static void host_ask(void *arg, const void *bytes, size_t len)
 {
     struct agent *agent = ((struct pmix_room *)arg)->agent;
-    struct frame frame = {.type = FRAME_SERVICE, .node = agent->node, .bytes = bytes, .len = len};
-    exit_report_send(agent, &frame);
+    struct frame frame = {
+        .type = FRAME_SERVICE, .node = uplink_node(agent->uplink), .bytes = bytes, .len = len};
+    uplink_send(agent->uplink, &frame);
 }
 
 static int host_make_directory(void *arg)
@@ -213,7 +211,7 @@ static void host_abort(void *arg, struct pmix_job *job, uint32_t rank, int statu
     struct group *group = group_of(job);
     (void)arg;
     if (group)
-        exit_report_ended_rank(group, group->launch->first_rank + rank, "abort",
+        exit_report_ended_rank(group->report, group->launch->first_rank + rank, "abort",
                                W_EXITCODE(status & 0xff, 0), message);
 }
 

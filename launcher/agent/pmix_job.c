@@ -233,15 +233,16 @@ static void deliver_parted(struct agent *agent, const struct frame *frame)
 
 void pmix_take(struct agent *agent, const struct frame *frame)
 {
-    struct group *group = frame->node == agent->node ? group_find(agent, frame->group) : NULL;
+    struct group *group =
+        frame->node == uplink_node(agent->uplink) ? group_find(agent, frame->group) : NULL;
     if (group && group->phase == GROUP_WAITING)
         pmix_job_hold(group, frame);
     else if (group)
         deliver(group, frame->rank, frame->bytes, frame->len);
-    else if (agent->below && idset_has(agent->below, frame->node))
-        tree_send_node(agent->tree, frame->node, frame);
-    else if (frame->node != agent->node)
-        exit_report_send(agent, frame);
+    else if (downlink_has(agent->downlink, frame->node))
+        downlink_send_node(agent->downlink, frame->node, frame);
+    else if (frame->node != uplink_node(agent->uplink))
+        uplink_send(agent->uplink, frame);
     else
         deliver_parted(agent, frame);
 }

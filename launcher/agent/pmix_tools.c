@@ -11,8 +11,8 @@ static void pmix_tools_note(void *arg, const char *text)
 {
     struct agent *agent = arg;
     struct frame frame = {
-        .type = FRAME_NOTE, .node = agent->node, .bytes = text, .len = strlen(text)};
-    exit_report_send(agent, &frame);
+        .type = FRAME_NOTE, .node = uplink_node(agent->uplink), .bytes = text, .len = strlen(text)};
+    uplink_send(agent->uplink, &frame);
 }
 
 /* One line is enough: on other nodes the file has a name that is like this one. */
@@ -40,7 +40,7 @@ struct tools *pmix_tools(struct agent *agent, struct pmix_host *host,
                                        .directory = server->tmpdir,
                                        .name = name,
                                        .server = server->program,
-                                       .node = agent->node,
+                                       .node = uplink_node(agent->uplink),
                                        .note = pmix_tools_note,
                                        .arg = agent};
     pmix_server_let_tools(host, name);

@@ -43,17 +43,12 @@ static void ask_above(struct group *group, const struct task *task, struct task_
     group->asking = asking;
     ask->app = task->what->app;
     ask->rank = task->what->rank;
-    json_t *value = task_request_to_json(ask);
-    char *text = json_dumps(value, JSON_COMPACT);
-    struct frame frame = {.type = FRAME_ASK,
-                          .node = group->agent->node,
-                          .rank = asking->number,
-                          .group = group->number,
-                          .bytes = text,
-                          .len = text ? strlen(text) : 0};
-    exit_report_send(group->agent, &frame);
-    json_decref(value);
-    free(text);
+    uplink_send_json(group->agent->uplink,
+                     (struct frame){.type = FRAME_ASK,
+                                    .node = uplink_node(group->agent->uplink),
+                                    .rank = asking->number,
+                                    .group = group->number},
+                     task_request_to_json(ask));
 }
 
 static const struct task *asking_task(struct pmi_request *request)
@@ -262,10 +257,10 @@ static void take_answer(struct group *group, const struct frame *frame)
 void spawn_and_names_on_answer(struct agent *agent, const struct frame *frame)
 {
     struct group *group = group_find(agent, frame->group);
-    if (frame->node == agent->node && group)
+    if (frame->node == uplink_node(agent->uplink) && group)
         take_answer(group, frame);
-    else if (frame->node != agent->node && agent->tree)
-        tree_send_node(agent->tree, frame->node, frame);
+    else if (frame->node != uplink_node(agent->uplink))
+        downlink_send_node(agent->downlink, frame->node, frame);
 }
 
 void spawn_and_names_free(struct group *group)

@@ -11,10 +11,12 @@
 /* With -v; takes text. */
 static void confine_say(struct group *group, char *text)
 {
-    struct frame frame = {
-        .type = FRAME_NOTE, .node = group->agent->node, .bytes = text, .len = strlen(text)};
+    struct frame frame = {.type = FRAME_NOTE,
+                          .node = uplink_node(group->agent->uplink),
+                          .bytes = text,
+                          .len = strlen(text)};
     if (group->launch->spec->verbose)
-        exit_report_send(group->agent, &frame);
+        uplink_send(group->agent->uplink, &frame);
     free(text);
 }
 

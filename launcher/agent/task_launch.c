@@ -105,8 +105,8 @@ static void slot_failed(struct task_start *start, struct task_start_slot *slot, 
 {
     struct error err = ERROR_INIT;
     exec_explain(&slot->spawn, &slot->child.failure, &err);
-    start_failures_add(start, task, failure_status(&slot->child.failure),
-                       mem_copy_text(error_text(&err)));
+    task_start_fail(start, task, failure_status(&slot->child.failure),
+                    mem_copy_text(error_text(&err)));
     error_clear(&err);
     ends_close(&slot->ends, 1);
 }
@@ -170,7 +170,7 @@ static char *pipes_refused(int number)
 void task_launch_start(struct task_start *start, struct task_start_slot *slot, struct task *task)
 {
     if (ends_open(start, task, &slot->ends) < 0) {
-        start_failures_add(start, task, W_EXITCODE(1, 0), pipes_refused(errno));
+        task_start_fail(start, task, W_EXITCODE(1, 0), pipes_refused(errno));
         ends_close(&slot->ends, 0);
         ends_close(&slot->ends, 1);
         return;

@@ -13,7 +13,7 @@
 static void signals_list(const struct agent *agent, bool starting, struct process_set *set)
 {
     size_t count = 0, more = 0;
-    const pid_t *pids = agent->tree ? tree_pids(agent->tree, &count) : NULL;
+    const pid_t *pids = downlink_pids(agent->downlink, &count);
     pid_t *except = mem_array(count + START_WAY_MAX, sizeof(*except));
     for (size_t i = 0; i < count; i++)
         except[i] = pids[i];

@@ -48,6 +48,7 @@ void start_free(struct group *group)
     free(start->parts);
     openmp_variables_close(&start->threads);
     free(start->memory);
+    start_failures_clear(&start->failures);
     for (size_t i = 0; i < TASK_ENVIRONMENT_LONG; i++)
         free(start->texts[i]);
     close(start->null);
@@ -96,7 +97,7 @@ static bool start_turn(struct task_start *start)
     do {
         if (!start_rest(start) || !start_suspects(start))
             return false;
-        start->stop = start->nfailures;
+        start->stop = start->failures.count;
     } while (start->next < start->group->ntasks && !start->stop && !start_is_vain(start));
     return true;
 }
@@ -129,6 +130,22 @@ size_t start_on_way(const struct agent *agent, pid_t *pids)
     return count;
 }
 
+/* What ends the program, but for a group that a task spawned: then it is that task's to know, and moved to
+ * `spawned`. */
+static void report_failures(struct group *group, struct start_failures *failures,
+                            struct start_failures *spawned)
+{
+    for (size_t i = 0; i < failures->count && !group->launch->spawned; i++)
+        exit_report_ended(group->report, failures->list[i].ranks, "start", failures->list[i].status,
+                          failures->list[i].text);
+    for (size_t i = 0; i < failures->count; i++)
+        exit_report_add(group->report, failures->list[i].status, false, failures->list[i].ranks);
+    if (group->launch->spawned) {
+        *spawned = *failures;
+        *failures = (struct start_failures){0};
+    }
+}
+
 static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct task_start *start = timer->data;
@@ -139,26 +156,29 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
         ev_timer_start(loop, &start->turn);
         return;
     }
-    json_t *bindings = task_binding_found_to_json(&start->bindings),
-           *failed = start_failures_report(start);
+    struct started_report report = {0};
+    task_binding_take_found(&start->bindings, &report);
+    report_failures(group, &start->failures, &report.failed);
     start_free(group);
     group->phase = GROUP_RUNNING;
-    exit_report_started(group, failed, bindings);
+    exit_report_started(group->report, &report);
+    started_report_clear(&report);
     host_register_open(group);
     quota_tell(group);
 }
 
 void start_refuse(struct group *group, const struct error *err)
 {
-    json_t *failed = NULL;
-    struct idset *none = idset_new();
+    struct started_report report = {0};
+    struct start_failure failure = {mem_copy_text(error_text(err)), W_EXITCODE(1, 0), idset_new()};
     if (group->launch && group->launch->spawned)
-        failed = json_pack("[[i, o, s]]", W_EXITCODE(1, 0), frame_text(error_text(err)), "");
+        report.failed = (struct start_failures){&failure, 1};
     else
-        exit_report_ended(group, none, "start", W_EXITCODE(1, 0), error_text(err));
-    idset_free(none);
+        exit_report_ended(group->report, NULL, "start", failure.status, failure.text);
     group->phase = GROUP_RUNNING;
-    exit_report_started(group, failed, NULL);
+    exit_report_started(group->report, &report);
+    idset_free(failure.ranks);
+    free(failure.text);
 }
 
 /* What may be more than a program needs, since nothing is known of it, need not be there. */
@@ -190,16 +210,23 @@ static void start_go(struct group *group)
 /* All or none: other nodes have to be able to start it, too. */
 static void start_prepared(struct group *group)
 {
-    const struct spec *spec = group->launch->spec;
-    json_t *mpis = spec->nparts > 1 ? json_array() : NULL;
-    for (uint32_t i = 0; mpis && i < group->ntasks; i++) {
+    struct task_start *start = group->start;
+    struct prepared_report report = {0};
+    if (group->launch->spec->nparts > 1)
+        report.mpis = mem_array(group->ntasks + 1ul, sizeof(*report.mpis));
+    for (uint32_t i = 0; report.mpis && i < group->ntasks; i++) {
         uint32_t app = group->tasks[i].what->app;
         if (i == 0 || app != group->tasks[i - 1].what->app)
-            json_array_append_new(
-                mpis, json_pack("[i, i]", (int)group->start->parts[app].family, (int)app));
+            report.mpis[report.nmpis++] = (struct part_mpi){start->parts[app].family, app};
     }
+    report.failed = start->failures;
+    start->failures = (struct start_failures){0};
+    for (size_t i = 0; i < report.failed.count; i++)
+        exit_report_add(group->report, report.failed.list[i].status, false,
+                        report.failed.list[i].ranks);
     group->phase = GROUP_PREPARED;
-    exit_report_prepared(group, start_failures_take(group->start), mpis);
+    exit_report_prepared(group->report, &report);
+    prepared_report_clear(&report);
 }
 
 static int start_begin(struct group *group, struct error *err)

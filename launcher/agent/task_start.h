@@ -14,12 +14,6 @@
 #define TASK_START_TURN                                                                            \
     0.1 /* s of starting, or of waiting for an exec, before the loop has its turn */
 
-struct task_start_failure { /* tasks that did not start, by reason */
-    char *text;
-    int status;
-    struct idset *ranks;
-};
-
 struct ends {
     int in[2], out[2], err[2], pmi[2]; /* [0] is the task's */
 };
@@ -45,8 +39,7 @@ struct task_start {
     struct task_binding bindings;
     struct exec_memory *memory; /* by binding of the launch; NULL: no part asks */
     struct openmp_variables threads;
-    struct task_start_failure *failures;
-    size_t nfailures;
+    struct start_failures failures;
     char *texts[TASK_ENVIRONMENT_LONG];
     int null;
 };
@@ -63,13 +56,8 @@ void task_launch_free(struct task_start_slot *slot);
 
 /* start_failures.c */
 /* Takes text. */
-void start_failures_add(struct task_start *start, const struct task *task, int status, char *text);
+void task_start_fail(struct task_start *start, const struct task *task, int status, char *text);
 /* Tasks of this node whose program cannot be executed here, or not beside the others. */
 void start_failures_check(struct task_start *start);
-/* [[STATUS, TEXT, RANKS], ...]; NULL where there are none. They are forgotten then. */
-json_t *start_failures_take(struct task_start *start);
-/* What ends the program, but for a group that a task spawned: then it is that task's to know, and
- * returned. They are forgotten then. */
-json_t *start_failures_report(struct task_start *start);
 
 #endif

@@ -21,13 +21,13 @@ static void stream_emit(void *arg, const char *bytes, size_t len, bool unfinishe
     struct agent *agent = stream->task->group->agent;
     struct frame frame = {.type = FRAME_OUTPUT,
                           .flags = (uint16_t)(stream->flag | (unfinished ? FRAME_UNFINISHED : 0)),
-                          .node = agent->node,
+                          .node = uplink_node(agent->uplink),
                           .rank = task_rank(stream->task),
                           .group = stream->task->group->number,
                           .bytes = bytes,
                           .len = len};
     stream->open_line = unfinished;
-    exit_report_send(agent, &frame);
+    uplink_send(agent->uplink, &frame);
 }
 
 static void stream_watch_idle(struct stream *stream, double seconds)
@@ -124,7 +124,7 @@ static bool stream_read(struct stream *stream)
     }
     stream->task->group->heard = ev_now(agent->loop);
     stream_feed(stream, bytes, (size_t)n);
-    if (agent->parent && !link_room(agent->parent))
+    if (!uplink_is_lost(agent->uplink) && !uplink_room(agent->uplink))
         streams_stall(agent);
     return !agent->stalled;
 }
@@ -258,18 +258,18 @@ bool task_streams_lag(const struct agent *agent)
 void task_streams_input_settle(struct agent *agent)
 {
     pmix_settle_input(agent);
-    if (!agent->input_owed || !agent->parent)
+    if (!agent->input_owed || uplink_is_lost(agent->uplink))
         return;
-    if (task_streams_lag(agent) || (agent->tree && !tree_room(agent->tree, agent->input_nodes)))
+    if (task_streams_lag(agent) || !downlink_has_room(agent->downlink, agent->input_nodes))
         return;
-    link_consumed(agent->parent, agent->input_owed);
+    uplink_consumed(agent->uplink, agent->input_owed);
     agent->input_owed = 0;
 }
 
 void task_streams_input(struct agent *agent, const struct frame *frame)
 {
-    if (agent->tree && agent->input_nodes)
-        tree_send_nodes(agent->tree, agent->input_nodes, frame);
+    if (agent->input_nodes)
+        downlink_send_nodes(agent->downlink, agent->input_nodes, frame);
     const struct group *first = group_find(agent, 0);
     for (uint32_t i = 0; first && i < first->ntasks; i++) {
         struct task *task = &first->tasks[i];

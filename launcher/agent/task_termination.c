@@ -33,7 +33,7 @@ static bool ending_lingers(struct group *group)
     for (uint32_t i = 0; i < group->ntasks && !open; i++)
         open = group->tasks[i].streams[0].fd >= 0 || group->tasks[i].streams[1].fd >= 0;
     double rest = group->heard + fmin(LINGER, ending_grace(group)) - ev_now(agent->loop);
-    if (!open || agent->terminating || group->terminating || !agent->parent)
+    if (!open || agent->terminating || group->terminating || uplink_is_lost(agent->uplink))
         return false;
     if (agent->stalled) /* it is not silent: nobody listens for the moment */
         return true;
@@ -58,7 +58,7 @@ static bool ending_is_last(const struct group *group)
 static bool ending_left(const struct agent *agent)
 {
     size_t count = 0;
-    const pid_t *pids = agent->tree ? tree_pids(agent->tree, &count) : NULL;
+    const pid_t *pids = downlink_pids(agent->downlink, &count);
     return !agent->given_up &&
            (descendants_signal(0, pids, count) || cgroup_populated(agent->config->cgroup));
 }
@@ -92,7 +92,7 @@ static void ending_over(struct group *group)
     if (!ending_swept(group))
         return;
     for (uint32_t i = 0; i < group->ntasks; i++)
-        if (!task_streams_drain(&group->tasks[i]) && agent->parent)
+        if (!task_streams_drain(&group->tasks[i]) && !uplink_is_lost(agent->uplink))
             return; /* the rest comes when there is room for it */
     group->phase = GROUP_OVER;
     for (uint32_t i = 0; i < group->ntasks; i++)
@@ -120,12 +120,13 @@ static bool ending_check_group(struct group *group)
     struct agent *agent = group->agent;
     if (group->phase == GROUP_RUNNING) {
         ending_drain(group);
-        if (!group->live && !group->ndoubtful && (!group->undrained || !agent->parent))
+        if (!group->live && !group->ndoubtful &&
+            (!group->undrained || uplink_is_lost(agent->uplink)))
             ending_over(group);
     }
     if (group->phase != GROUP_OVER || agent->stalled || !idset_empty(group->below))
         return false;
-    exit_report_done(group);
+    exit_report_done(group->report, group->nodes);
     group_free(group);
     return true;
 }
@@ -140,8 +141,7 @@ void task_termination_check(struct agent *agent)
     }
     if (!told || agent->groups)
         return;
-    if (agent->parent)
-        link_flush(agent->parent, 0);
+    uplink_flush(agent->uplink);
     task_cgroup_remove(agent); /* this process is waited for: tprun ends later */
 }
 
@@ -155,7 +155,7 @@ static void ending_forsake(struct task *task)
     task->victim = task->ended = task->drained = true;
     task->pid = 0;
     group->live--;
-    exit_report_add_rank(group, task->status, true, task_rank(task));
+    exit_report_add_rank(group->report, task->status, true, task_rank(task));
     task_signals_end(task);
     pmi_socket_gone(task);
 }
@@ -166,7 +166,11 @@ static void ending_give_up(struct agent *agent)
     char *left = task_signals_survivors(agent);
     char *text = mem_format("cannot end process %s: still there %g s after SIGKILL", left,
                             KILL_PERIOD * KILL_ROUNDS);
-    exit_report_survivors(agent, text);
+    struct frame frame = {.type = FRAME_SURVIVORS,
+                          .node = uplink_node(agent->uplink),
+                          .bytes = text,
+                          .len = strlen(text)};
+    uplink_send(agent->uplink, &frame);
     agent->given_up = true;
     for (struct group *group = agent->groups; group; group = group->next) {
         group->undrained = 0;
@@ -199,6 +203,15 @@ static uint32_t ending_count(const struct agent *agent)
     return count;
 }
 
+static void tell_running(struct agent *agent, uint32_t count, bool first)
+{
+    struct frame frame = {.type = FRAME_RUNNING,
+                          .flags = first ? FRAME_RUNNING_FIRST : 0,
+                          .node = uplink_node(agent->uplink),
+                          .rank = count};
+    uplink_send(agent->uplink, &frame);
+}
+
 /* The manager says who is waited for: it hears at once when the first task ends, and then now and
  * then. */
 static void ending_recount(struct agent *agent)
@@ -207,7 +220,7 @@ static void ending_recount(struct agent *agent)
     if (!agent->counting || ev_is_active(&agent->recount) || count == agent->counted)
         return;
     agent->counted = count;
-    exit_report_running(agent, count, false);
+    tell_running(agent, count, false);
     ev_timer_set(&agent->recount, RECOUNT, 0);
     ev_timer_start(agent->loop, &agent->recount);
 }
@@ -223,7 +236,7 @@ void task_termination_count_down(struct agent *agent)
 {
     agent->counting = true;
     agent->counted = ending_count(agent);
-    exit_report_running(agent, agent->counted, true);
+    tell_running(agent, agent->counted, true);
 }
 
 static void on_linger(struct ev_loop *loop, ev_timer *timer, int events)
@@ -306,7 +319,8 @@ static void ending_tell(struct task *task, const char *why)
     task->mourned = ending_goes_on(task, why);
     pmix_died(task, task->mourned);
     if (!task->victim)
-        exit_report_ended_task(task, why, status, text);
+        exit_report_ended_rank_at(task->group->report, task->ended_at, task_rank(task), why, status,
+                                  text);
     free(text);
 }
 
@@ -331,7 +345,8 @@ void task_termination_settled(struct task *task)
     const char *why = ending_why(task);
     bool late = group->agent->terminating || group->terminating;
     if (late && why) /* it ended before others did because of it */
-        exit_report_ended_task(task, why, task->status, NULL);
+        exit_report_ended_rank_at(task->group->report, task->ended_at, task_rank(task), why,
+                                  task->status, NULL);
     if (late)
         return;
     if (why)
@@ -357,9 +372,9 @@ void task_termination_reaped(struct agent *agent, pid_t pid, int status)
     bool doubtful = pmix_ended(task);
     const char *why = ending_why(task);
     if (!why && (task->client || group->pmix) && pmi_socket_state(task) == PMI_SILENT)
-        idset_add(group->silent, task_rank(task));
+        exit_report_add_silent(group->report, task_rank(task));
     task->pid = 0;
-    exit_report_add_rank(group, status, task->victim, task_rank(task));
+    exit_report_add_rank(group->report, status, task->victim, task_rank(task));
     task->doubtful = doubtful && WIFEXITED(status) && !task->victim && !task->aborter;
     if (task->doubtful) /* its last words may still be on their way */
         group->ndoubtful++;

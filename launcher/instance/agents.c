@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "config.h"
 #include "launcher/instance/host_lines.h"
-#include "launcher/protocol/allowed_cores.h"
+#include "launcher/protocol/hello.h"
 
 #define MAX_SHOWN 60 /* bytes of a hostlist that is an example of an option */
 
@@ -96,7 +96,7 @@ static int settle_alone(struct agents *agents, uint32_t number, struct error *er
     if (!known || !agents->spec->dry_run)
         return 0;
     char *cores = node->cores ? idset_encode(node->cores) : NULL;
-    int result = cores ? allowed_cores_check(known, cores, err) : 0;
+    int result = cores ? hello_check_cores(known, cores, err) : 0;
     free(cores);
     if (result < 0)
         return node->here ? -1 : error_prefix(err, "%s", node->host);
@@ -232,26 +232,6 @@ void agents_late(struct agents *agents, const struct idset *hosts)
 
 /* ---- what became of a host ---- */
 
-/* What the agent says of its hardware: all of it, or that it is as was known. */
-static struct topo *hello_topology(const struct agents *agents, uint32_t number,
-                                   const json_t *hello, struct error *err)
-{
-    const char *version = json_string_value(json_object_get(hello, "version"));
-    const char *refusal = json_string_value(json_object_get(hello, "error"));
-    const json_t *topology = json_object_get(hello, "topology");
-    struct topo *known = NULL;
-    if (!version || strcmp(version, PACKAGE_VERSION) != 0)
-        error_set(err, "its tpagent is version %s, this tprun is %s: install the same on both",
-                  version ? version : "(unknown)", PACKAGE_VERSION);
-    else if (refusal)
-        error_set(err, "%s", refusal);
-    else if (topology)
-        return topo_from_json(topology, err);
-    else if (!(known = agents_known_topology(agents, number)))
-        error_set(err, "its agent does not say what hardware it has");
-    return known ? topo_ref(known) : NULL;
-}
-
 /* Takes the topology. */
 static void agents_host_up(struct agents *agents, uint32_t number, struct topo *topo,
                            const char *machine)
@@ -274,14 +254,21 @@ void agents_hello(struct agents *agents, const struct frame *frame)
         (host_at(agents->hosts, number)->state != HOST_STARTING &&
          host_at(agents->hosts, number)->state != HOST_UNUSED))
         return;
-    json_t *hello = frame_json(frame, &err);
-    struct topo *topo = hello ? hello_topology(agents, number, hello, &err) : NULL;
+    struct hello_answer hello;
+    struct topo *topo = NULL;
+    json_t *value = frame_json(frame, &err);
+    if (value && hello_from_json(&hello, value, &err) == 0) {
+        struct topo *known = hello.topo ? NULL : agents_known_topology(agents, number);
+        topo = known ? topo_ref(known) : hello.topo;
+        if (!topo)
+            error_set(&err, "its agent does not say what hardware it has");
+    }
     if (topo)
-        agents_host_up(agents, number, topo, json_string_value(json_object_get(hello, "machine")));
+        agents_host_up(agents, number, topo, hello.machine);
     else
         agents_host_failed(agents, number, mem_copy_text(error_text(&err)), -1, false);
     error_clear(&err);
-    json_decref(hello);
+    json_decref(value);
 }
 
 /* What an inner agent could not reach, and what a silent one was to reach, is tried from here

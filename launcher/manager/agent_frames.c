@@ -11,6 +11,7 @@
 #include "launcher/manager/internal.h"
 #include "launcher/process/descendants.h"
 #include "launcher/protocol/frame_check.h"
+#include "launcher/protocol/task_report.h"
 
 static void ended_badly(struct manager *manager, const struct task_group *group, uint64_t time,
                         uint32_t node, const char *why, int status, const char *words,
@@ -26,14 +27,11 @@ static void ended_badly(struct manager *manager, const struct task_group *group,
 void agent_frames_ended(struct manager *manager, const struct task_group *group, uint64_t time,
                         uint32_t node, const json_t *value)
 {
-    const char *set, *why, *words = NULL;
-    int status;
-    if (json_unpack((json_t *)(uintptr_t)value, "{s:s, s:s, s:i, s?s}", "ranks", &set, "why", &why,
-                    "status", &status, "text", &words) == 0) {
-        struct idset *ranks = idset_decode(set, NULL);
-        if (ranks)
-            ended_badly(manager, group, time, node, why, status, words, ranks);
-        idset_free(ranks);
+    struct ended_report report = {0};
+    if (ended_report_from_json(&report, value) == 0) {
+        const char *why = report.why;
+        if (report.ranks)
+            ended_badly(manager, group, time, node, why, report.status, report.text, report.ranks);
         bool keeps =
             manager->spec->on_failure == SPEC_FAILURE_CONTINUE &&
             (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0 || strcmp(why, "aborted") == 0);
@@ -46,13 +44,14 @@ void agent_frames_ended(struct manager *manager, const struct task_group *group,
                       "a task failed, and its agent's message about it is malformed");
         termination_terminate(manager, manager->spec->kill_grace);
     }
+    ended_report_clear(&report);
 }
 
 static void take_ended(struct manager *manager, uint32_t child, const struct frame *frame,
                        const json_t *value)
 {
     struct task_group *group = task_groups_find(manager->groups, frame->group);
-    uint64_t time = frame_get_u64(frame->bytes) - (uint64_t)tree_clock_offset(manager->tree, child);
+    uint64_t time = ended_report_time(frame) - (uint64_t)tree_clock_offset(manager->tree, child);
     if (!spawn_holds(manager, group, time, frame->node, value))
         agent_frames_ended(manager, group, time, frame->node, value);
 }
@@ -60,22 +59,17 @@ static void take_ended(struct manager *manager, uint32_t child, const struct fra
 static void agent_frames_take_done(struct manager *manager, uint32_t child,
                                    const struct frame *frame, const json_t *value)
 {
-    json_t *end;
     struct task_group *group = task_groups_find(manager->groups, frame->group);
-    size_t i;
-    const char *text = json_string_value(json_object_get(value, "nodes"));
-    struct idset *nodes = text ? idset_decode(text, NULL) : NULL;
-    json_array_foreach(json_object_get(value, "ends"), i, end)
-    {
-        struct idset *ranks = idset_decode(json_string_value(json_array_get(end, 2)) ?: "", NULL);
-        if (ranks && !spawn_has_failed(manager, group) && json_is_true(json_array_get(end, 1)))
-            outcome_killed(manager->outcome, ranks);
-        idset_free(ranks);
-    }
-    no_pmi_add(manager->no_pmi, json_string_value(json_object_get(value, "silent")));
-    if (nodes && group)
-        task_group_nodes_done(group, nodes);
-    idset_free(nodes);
+    struct done_report report = {0};
+    done_report_from_json(&report, value);
+    for (size_t i = 0; i < report.nexits; i++)
+        if (report.exits[i].killed_by_tprun && !spawn_has_failed(manager, group))
+            outcome_killed(manager->outcome, report.exits[i].ranks);
+    if (report.silent)
+        no_pmi_add(manager->no_pmi, report.silent);
+    if (report.nodes && group)
+        task_group_nodes_done(group, report.nodes);
+    done_report_clear(&report);
     tree_consumed(manager->tree, child, link_weight(frame));
     termination_check(manager);
 }

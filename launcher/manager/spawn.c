@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "launcher/manager/internal.h"
 #include "launcher/plan/spawn_spec.h"
+#include "launcher/protocol/task_report.h"
 #include "launcher/source/hostfile.h"
 
 #define ADDING_TRIES 100 /* races for the same cores that may be lost before it is given up */
@@ -289,21 +290,16 @@ void spawn_started(struct manager *manager, struct task_group *group, uint32_t n
                    const json_t *value)
 {
     struct spawn *spawn = group ? spawn_find(manager, group) : NULL;
-    json_t *failure;
-    size_t i;
+    struct started_report report = {0};
     if (!spawn || spawn->failed)
         return;
-    /* each is an agent's [status, text, ranks of the program] */
-    json_array_foreach(json_object_get(value, "failed"), i, failure)
-    {
-        const char *text = json_string_value(json_array_get(failure, 1));
-        const char *set = json_string_value(json_array_get(failure, 2));
-        struct idset *ranks = set ? idset_decode(set, NULL) : idset_new();
-        if (ranks)
-            spawn_refuse(manager, group, (int)json_integer_value(json_array_get(failure, 0)),
-                         text ? text : "it was not started", ranks);
-        idset_free(ranks);
+    started_report_from_json(&report, value, NULL);
+    for (size_t i = 0; i < report.failed.count; i++) {
+        const struct start_failure *failure = &report.failed.list[i];
+        spawn_refuse(manager, group, failure->status,
+                     failure->text ? failure->text : "it was not started", failure->ranks);
     }
+    started_report_clear(&report);
     idset_remove(spawn->starting, node);
     if (idset_empty(spawn->starting))
         spawn_finish(manager, spawn);

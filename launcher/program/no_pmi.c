@@ -29,15 +29,11 @@ void no_pmi_free(struct no_pmi *no_pmi)
     free(no_pmi);
 }
 
-void no_pmi_add(struct no_pmi *no_pmi, const char *text)
+void no_pmi_add(struct no_pmi *no_pmi, const struct idset *ranks)
 {
-    struct idset *ranks = text ? idset_decode(text, NULL) : NULL;
-    if (!ranks)
-        return;
     struct idset *both = idset_union(no_pmi->ranks, ranks);
     idset_free(no_pmi->ranks);
     no_pmi->ranks = both;
-    idset_free(ranks);
 }
 
 /* How many tasks each part has if all of them were silent, else 0; caller frees. */

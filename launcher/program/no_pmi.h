@@ -16,8 +16,8 @@ struct no_pmi;
 struct no_pmi *no_pmi_new(void);
 void no_pmi_free(struct no_pmi *no_pmi); /* NULL is fine */
 
-/* These tasks were silent (idset text; NULL, or text that is none: nothing). */
-void no_pmi_add(struct no_pmi *no_pmi, const char *ranks);
+/* These tasks were silent. */
+void no_pmi_add(struct no_pmi *no_pmi, const struct idset *ranks);
 
 /* The line about the first part of which this holds, if there is one, with a newline. Reads the files
  * of the programs. */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/linkage/mpi_library.h"
+#include "launcher/protocol/task_report.h"
 #include "launcher/tree/link.h"
 
 struct program_check {
@@ -53,26 +54,6 @@ static void program_check_refuse(struct program_check *check, int status, const 
     check->ops->refused(check->owner, check->time, status, text, ranks);
 }
 
-/* An agent's [status, text, ranks of the program]. */
-static void program_check_on_failure(struct program_check *check, const json_t *failure)
-{
-    const char *text = json_string_value(json_array_get(failure, 1));
-    const char *set = json_string_value(json_array_get(failure, 2));
-    struct idset *ranks = set ? idset_decode(set, NULL) : NULL;
-    if (text && ranks)
-        program_check_refuse(check, (int)json_integer_value(json_array_get(failure, 0)), text,
-                             ranks);
-    idset_free(ranks);
-}
-
-/* An agent's [family, part]. */
-static void program_check_on_mpi(struct program_check *check, const json_t *mpi)
-{
-    json_int_t family = json_integer_value(json_array_get(mpi, 0));
-    if (family > MPI_FAMILY_UNKNOWN && family < MPI_FAMILIES)
-        check->parts[family] = (int)json_integer_value(json_array_get(mpi, 1));
-}
-
 static const char *program_check_program_of(const struct program_check *check, int part)
 {
     const struct spec *spec = check->spec;
@@ -95,11 +76,17 @@ static void program_check_mpis(struct program_check *check)
 
 void program_check_answer(struct program_check *check, uint32_t node, const json_t *value)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(value, "failed"), i, item)
-        program_check_on_failure(check, item);
-    json_array_foreach(json_object_get(value, "mpis"), i, item) program_check_on_mpi(check, item);
+    struct prepared_report report = {0};
+    prepared_report_from_json(&report, value);
+    for (size_t i = 0; i < report.failed.count; i++) {
+        const struct start_failure *failure = &report.failed.list[i];
+        if (failure->text)
+            program_check_refuse(check, failure->status, failure->text, failure->ranks);
+    }
+    for (size_t i = 0; i < report.nmpis; i++)
+        if (report.mpis[i].family > MPI_FAMILY_UNKNOWN && report.mpis[i].family < MPI_FAMILIES)
+            check->parts[report.mpis[i].family] = (int)report.mpis[i].part;
+    prepared_report_clear(&report);
     idset_remove(check->nodes, node);
     if (!idset_empty(check->nodes))
         return;

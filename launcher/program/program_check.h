@@ -33,7 +33,7 @@ struct program_check *program_check_new(const struct idset *nodes, const struct 
                                         const struct program_check_ops *ops, void *owner);
 void program_check_free(struct program_check *check); /* NULL is fine */
 
-/* FRAME_PREPARED of this node: {"failed": [[status, text, ranks]], "mpis": [[family, part]]}. */
+/* A prepared report of this node (launcher/protocol/task_report.h). */
 void program_check_answer(struct program_check *check, uint32_t node, const json_t *value);
 
 #endif

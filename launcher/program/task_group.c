@@ -8,6 +8,7 @@
 #include "launcher/program/fence.h"
 #include "launcher/program/program_check.h"
 #include "launcher/protocol/launch.h"
+#include "launcher/protocol/task_table.h"
 
 #define TASK_GROUP_MAX_R 65536 /* bytes of an R in a task's environment */
 
@@ -359,12 +360,14 @@ static struct task_group *task_group_new(struct task_groups *groups,
 /* What the front end needs to know of ranks. */
 static void report_mapped(const struct task_group *group, const struct task_group_origin *origin)
 {
-    json_t *hosts = json_array();
-    for (uint32_t i = 0; i < group->nnodes; i++)
-        json_array_append_new(hosts, json_string(origin->hosts[group->tree_node[i]]));
-    json_t *mapped = json_pack("{s:s, s:i, s:i, s:o, s:o}", "program", origin->program,
-                               "first_rank", (int)group->first_rank, "ntasks", (int)group->ntasks,
-                               "hosts", hosts, "taskmap", taskmap_to_json(group->map));
+    const struct task_table_group table = {.program = origin->program,
+                                           .first_rank = group->first_rank,
+                                           .ntasks = group->ntasks,
+                                           .host_names = origin->hosts,
+                                           .tree_node = group->tree_node,
+                                           .nnodes = group->nnodes,
+                                           .map = group->map};
+    json_t *mapped = task_table_to_json(&table);
     group->groups->ops->mapped(group->groups->owner, mapped);
     json_decref(mapped);
 }

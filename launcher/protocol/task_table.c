@@ -1,8 +1,8 @@
+/* Which host each rank is on: written for the manager, read and kept for the front end. */
 #include "launcher/protocol/task_table.h"
 
 #include <stdlib.h>
 
-#include "affinity/taskmap/taskmap.h"
 #include "base/array.h"
 #include "base/mem.h"
 
@@ -18,6 +18,16 @@ struct mapped {
     uint32_t ntasks;
     char *program;
 };
+
+json_t *task_table_to_json(const struct task_table_group *group)
+{
+    json_t *hosts = json_array();
+    for (uint32_t i = 0; i < group->nnodes; i++)
+        json_array_append_new(hosts, json_string(group->host_names[group->tree_node[i]]));
+    return json_pack("{s:s, s:i, s:i, s:o, s:o}", "program", group->program, "first_rank",
+                     (int)group->first_rank, "ntasks", (int)group->ntasks, "hosts", hosts,
+                     "taskmap", taskmap_to_json(group->map));
+}
 
 struct mapped *task_table_new(void)
 {

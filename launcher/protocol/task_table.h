@@ -1,6 +1,6 @@
 /*
  * task_table - which host each rank of a program is on, as its manager says it: group by group, since
- * tasks may be added to a running program.
+ * tasks may be added to a running program. Both ends of FRAME_MAPPED are here.
  */
 #ifndef LAUNCHER_PROTOCOL_TASK_TABLE_H
 #define LAUNCHER_PROTOCOL_TASK_TABLE_H
@@ -8,9 +8,22 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "affinity/taskmap/taskmap.h"
 #include "base/error.h"
 
 struct mapped;
+
+struct task_table_group { /* tasks that are added together; all borrowed */
+    const char *program;  /* id */
+    uint32_t first_rank, ntasks;
+    const char *const *host_names; /* by node of the tree */
+    const uint32_t *tree_node;     /* [nnodes] where each node of the map is in the tree */
+    uint32_t nnodes;
+    const struct taskmap *map;
+};
+
+/* The payload of a FRAME_MAPPED; new reference. */
+json_t *task_table_to_json(const struct task_table_group *group);
 
 struct mapped *task_table_new(void);
 void task_table_free(struct mapped *mapped); /* NULL is fine */

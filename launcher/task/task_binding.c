@@ -69,21 +69,17 @@ void task_binding_add_found(struct task_binding *bindings, const cpu_set_t *set,
     idset_add(bindings->found[i].ranks, rank);
 }
 
-json_t *task_binding_found_to_json(const struct task_binding *bindings)
+void task_binding_take_found(const struct task_binding *bindings, struct started_report *report)
 {
-    json_t *list = bindings->nfound ? json_array() : NULL;
+    report->bindings = mem_array(bindings->nfound, sizeof(*report->bindings));
+    report->nbindings = bindings->nfound;
     for (size_t i = 0; i < bindings->nfound; i++) {
         struct idset *cpus = idset_new();
         for (size_t cpu = 0; cpu < 8 * bindings->size; cpu++)
             if (CPU_ISSET_S(cpu, bindings->size, bindings->found[i].set))
                 idset_add(cpus, (uint32_t)cpu);
-        char *set = idset_encode(cpus), *ranks = idset_encode(bindings->found[i].ranks);
-        json_array_append_new(list, json_pack("[s, s]", set, ranks));
-        idset_free(cpus);
-        free(ranks);
-        free(set);
+        report->bindings[i] = (struct found_binding){cpus, idset_copy(bindings->found[i].ranks)};
     }
-    return list;
 }
 
 void task_binding_close(struct task_binding *bindings)

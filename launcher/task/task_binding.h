@@ -5,7 +5,6 @@
 #ifndef LAUNCHER_TASK_TASK_BINDING_H
 #define LAUNCHER_TASK_TASK_BINDING_H
 
-#include <jansson.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +12,7 @@
 #include "affinity/topology/topo.h"
 #include "base/error.h"
 #include "launcher/protocol/launch.h"
+#include "launcher/protocol/task_report.h"
 
 struct task_binding_found { /* ranks that the kernel lets run on the same processors */
     cpu_set_t *set;
@@ -32,8 +32,8 @@ int task_binding_check(const struct launch *launch, const struct topo *topo, str
 void task_binding_open(struct task_binding *bindings, const struct launch *launch);
 /* What the kernel says of a task, to be shown. */
 void task_binding_add_found(struct task_binding *bindings, const cpu_set_t *set, uint32_t rank);
-json_t *
-task_binding_found_to_json(const struct task_binding *bindings); /* [[set, ranks], ...] or NULL */
+/* All that was said, for the report, whose bindings are empty. */
+void task_binding_take_found(const struct task_binding *bindings, struct started_report *report);
 void task_binding_close(struct task_binding *bindings);
 
 #endif

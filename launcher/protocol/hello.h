@@ -1,0 +1,34 @@
+/*
+ * hello - an agent's answer to its welcome: its version, and what hardware its node has, or why it cannot take
+ * part. A topology that the manager knows already is not sent again.
+ */
+#ifndef LAUNCHER_PROTOCOL_HELLO_H
+#define LAUNCHER_PROTOCOL_HELLO_H
+
+#include <jansson.h>
+
+#include "affinity/topology/topo.h"
+#include "base/error.h"
+
+/* Cores that R gives this node must be there and be allowed: a run is refused, not shrunk. 0, or -1 with a
+ * sentence. */
+int hello_check_cores(const struct topo *topo, const char *cores, struct error *err);
+
+struct hello {
+    const char *refusal; /* why it cannot take part; NULL: it can, and the rest counts */
+    const struct topo *topo;
+    const char *known;   /* digest of the topology that the manager knows, or NULL */
+    const char *machine; /* this machine's id, or NULL */
+};
+
+json_t *hello_to_json(const struct hello *hello); /* new reference */
+
+struct hello_answer {
+    struct topo *topo;   /* NULL: it is as it was known; the reader's */
+    const char *machine; /* or NULL; borrowed from the value */
+};
+
+/* -1 with a sentence: another version, it cannot take part, or its topology is malformed. */
+int hello_from_json(struct hello_answer *answer, const json_t *value, struct error *err);
+
+#endif
