@@ -7,6 +7,7 @@ libpmiserver_a_SOURCES = \
     pmi-server/protocol/modex_message.c pmi-server/protocol/modex_message.h \
     pmi-server/protocol/namespace.h \
     pmi-server/protocol/namespace_info.c pmi-server/protocol/namespace_info.h \
+    pmi-server/protocol/pending_requests.c pmi-server/protocol/pending_requests.h \
     pmi-server/protocol/program_info.c pmi-server/protocol/program_info.h \
     pmi-server/protocol/published_name.h \
     pmi-server/protocol/spawn_request.c pmi-server/protocol/spawn_request.h \
@@ -46,37 +47,37 @@ libpmiserver_a_SOURCES = \
 if HAVE_PMIX
 libpmiserver_a_SOURCES += \
     pmi-server/pmix/accept_check.c pmi-server/pmix/accept_check.h \
-    pmi-server/pmix/direct_modex_request.c \
-    pmi-server/pmix/direct_modex_serve.c \
-    pmi-server/pmix/events.c \
-    pmi-server/pmix/fence.c \
-    pmi-server/pmix/fence_missing.c \
-    pmi-server/pmix/group_connect.c \
+    pmi-server/pmix/context.h \
+    pmi-server/pmix/direct_modex_request.c pmi-server/pmix/direct_modex_request.h \
+    pmi-server/pmix/direct_modex_serve.c pmi-server/pmix/direct_modex_serve.h \
+    pmi-server/pmix/direct_modex_waiting.c pmi-server/pmix/direct_modex_waiting.h \
+    pmi-server/pmix/events.c pmi-server/pmix/events.h \
+    pmi-server/pmix/fence.c pmi-server/pmix/fence.h \
+    pmi-server/pmix/group_connect.c pmi-server/pmix/group_connect.h \
     pmi-server/pmix/imports.c pmi-server/pmix/imports.h \
     pmi-server/pmix/info.c pmi-server/pmix/info.h \
-    pmi-server/pmix/internal.h \
-    pmi-server/pmix/iof.c \
-    pmi-server/pmix/job_control.c \
+    pmi-server/pmix/iof.c pmi-server/pmix/iof.h \
+    pmi-server/pmix/job_control.c pmi-server/pmix/job_control.h \
     pmi-server/pmix/job_info.c pmi-server/pmix/job_info.h \
     pmi-server/pmix/library.c pmi-server/pmix/library.h \
-    pmi-server/pmix/library_calls.c pmi-server/pmix/library_calls.h \
     pmi-server/pmix/listeners.c pmi-server/pmix/listeners.h \
     pmi-server/pmix/log.c pmi-server/pmix/log.h \
     pmi-server/pmix/lost_connections.c pmi-server/pmix/lost_connections.h \
     pmi-server/pmix/module.c pmi-server/pmix/module.h \
     pmi-server/pmix/namespace.c pmi-server/pmix/namespace.h \
-    pmi-server/pmix/publish_lookup.c \
+    pmi-server/pmix/publish_lookup.c pmi-server/pmix/publish_lookup.h \
     pmi-server/pmix/publish_options.c pmi-server/pmix/publish_options.h \
-    pmi-server/pmix/query.c \
+    pmi-server/pmix/query.c pmi-server/pmix/query.h \
     pmi-server/pmix/query_keys.c pmi-server/pmix/query_keys.h \
-    pmi-server/pmix/remote_namespace.c \
-    pmi-server/pmix/requests.c \
+    pmi-server/pmix/remote_namespace.c pmi-server/pmix/remote_namespace.h \
     pmi-server/pmix/server.c \
-    pmi-server/pmix/spawn.c \
+    pmi-server/pmix/service_requests.c pmi-server/pmix/service_requests.h \
+    pmi-server/pmix/spawn.c pmi-server/pmix/spawn.h \
     pmi-server/pmix/spawn_directives.c pmi-server/pmix/spawn_directives.h \
-    pmi-server/pmix/task_exit.c \
-    pmi-server/pmix/tools.c \
-    pmi-server/pmix/upcall_queue.c pmi-server/pmix/upcall_queue.h
+    pmi-server/pmix/task_exit.c pmi-server/pmix/task_exit.h \
+    pmi-server/pmix/tools.c pmi-server/pmix/tools.h \
+    pmi-server/pmix/upcall_queue.c pmi-server/pmix/upcall_queue.h \
+    pmi-server/pmix/version.c pmi-server/pmix/version.h
 else
 libpmiserver_a_SOURCES += pmi-server/pmix/stubs.c
 endif

@@ -3,28 +3,31 @@
  * for its first commit, and then a while for the key that is wanted: as openpmix itself does it
  * among the tasks of one node (PMIx Standard 4, PMIX_REQUIRED_KEY).
  */
+#include "pmi-server/pmix/direct_modex_serve.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "pmi-server/exchange/exchange.h"
-#include "pmi-server/pmix/internal.h"
-#include "pmi-server/protocol/modex_message.h"
+#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/service_requests.h"
 
 #define BYTES_MAX (EXCHANGE_MAX - 64)
 #define PAUSE 0.02 /* s, between looks for a key */
 #define ENDED 1.0  /* s, for openpmix to find what a task had put that has ended */
 
-#define HUB UINT32_MAX /* in place of a node */
+#define SERVICE UINT32_MAX /* in place of a node */
 
 struct wanted {
     struct wanted *next;
     uint64_t token; /* the asking node's, or the service's */
     uint32_t node, rank;
+    direct_modex_reply *reply;
     char *key;
     double patience;   /* s, for the key once there was a commit */
-    double end, again; /* by server_clock(); 0: not yet; `again` 0: openpmix is at it */
+    double end, again; /* by pending_requests_clock(); 0: not yet; `again` 0: openpmix is at it */
     double give_up;    /* as they: its task has ended; 0: it runs */
     bool last;         /* what is fetched next is the answer */
 };
@@ -56,9 +59,8 @@ static struct wanted *direct_modex_serve_find(const struct pmix_job *job,
 static struct upcall *event_of(const struct pmix_job *job, const struct wanted *wanted,
                                void (*run)(struct pmix_host *, struct upcall *))
 {
-    struct upcall *event = upcall_new(run, NULL);
-    strcpy(event->proc.nspace, job->name); /* as long */
-    event->proc.rank = wanted->rank;
+    const pmix_proc_t proc = namespace_proc(job, wanted->rank);
+    struct upcall *event = upcall_new(run, &proc);
     event->token = wanted->token;
     event->node = wanted->node;
     return event;
@@ -116,6 +118,7 @@ static void look(struct pmix_job *job, struct wanted *wanted)
 
 /* ---- and what comes of it ---- */
 
+/* To the program's service; `answer` has the task's name. */
 static void tell_service(struct pmix_host *host, uint64_t number, const struct upcall *answer)
 {
     struct buf rest = BUF_INIT;
@@ -124,28 +127,23 @@ static void tell_service(struct pmix_host *host, uint64_t number, const struct u
     pack_put_u64(&rest, number);
     pack_put_u8(&rest, full ? REPLY_FULL : good ? REPLY_OK : REPLY_NOT_FOUND);
     pack_put_bytes(&rest, answer->bytes, full ? 0 : answer->len);
-    request_ask(host, &asked, REQUEST_FOUND, &rest, NULL);
+    service_request(host, &asked, REQUEST_FOUND, &rest, NULL);
     buf_free(&rest);
 }
 
-static void tell_node(struct pmix_job *job, const struct wanted *wanted, const struct upcall *event)
+static void direct_modex_serve_tell(struct pmix_job *job, struct wanted *wanted,
+                                    const struct upcall *event)
 {
     struct modex_message message = {MODEX_MESSAGE_ANSWER, wanted->token, .status = event->status,
                                     .bytes = event->bytes, .len = event->len};
     if (event->len > BYTES_MAX)
         message = (struct modex_message){MODEX_MESSAGE_ANSWER, wanted->token,
                                          .status = PMIX_ERR_OUT_OF_RESOURCE};
-    direct_modex_post(job, wanted->node, &message);
-}
-
-static void direct_modex_serve_tell(struct pmix_job *job, struct wanted *wanted,
-                                    const struct upcall *event)
-{
     wanted_unlink(job, wanted);
-    if (wanted->node == HUB)
+    if (wanted->node == SERVICE)
         tell_service(job->host, wanted->token, event);
     else
-        tell_node(job, wanted, event);
+        wanted->reply(job, wanted->node, &message);
     wanted_free(wanted);
 }
 
@@ -157,7 +155,7 @@ static bool has_key(const struct upcall *event, const char *key)
 
 static void take_fetched(struct pmix_host *host, struct upcall *event)
 {
-    struct pmix_job *job = server_job(host, event->proc.nspace);
+    struct pmix_job *job = namespace_find(host, event->proc.nspace);
     struct wanted *wanted = direct_modex_serve_find(job, event);
     if (!wanted)
         return;
@@ -166,46 +164,40 @@ static void take_fetched(struct pmix_host *host, struct upcall *event)
         direct_modex_serve_tell(job, wanted, event);
         return;
     }
-    wanted->end = server_clock() + wanted->patience;
+    wanted->end = pending_requests_clock() + wanted->patience;
     look(job, wanted);
 }
 
 static void take_looked(struct pmix_host *host, struct upcall *event)
 {
-    struct pmix_job *job = server_job(host, event->proc.nspace);
+    struct pmix_job *job = namespace_find(host, event->proc.nspace);
     struct wanted *wanted = direct_modex_serve_find(job, event);
     if (!wanted)
         return;
-    wanted->last = event->status == PMIX_SUCCESS || server_clock() >= wanted->end;
+    wanted->last = event->status == PMIX_SUCCESS || pending_requests_clock() >= wanted->end;
     if (wanted->last)
         direct_modex_serve_fetch(job, wanted);
     else
-        wanted->again = server_clock() + PAUSE;
+        wanted->again = pending_requests_clock() + PAUSE;
 }
 
 /* ---- from outside ---- */
 
-static bool has_ended(const struct pmix_job *job, uint32_t rank)
-{
-    for (uint32_t i = 0; i < job->nclients; i++)
-        if (job->clients[i].rank == rank)
-            return job->clients[i].gone;
-    return false;
-}
-
-int direct_modex_serve_ask(struct pmix_job *job, uint32_t from, const struct modex_message *message,
-                           struct error *err)
+int direct_modex_serve(struct pmix_job *job, uint32_t from, const struct modex_message *message,
+                       direct_modex_reply *reply, struct error *err)
 {
     if (taskmap_node(job->map, message->rank) != job->node)
         return error_set(err, "PMIx namespace \"%s\": rank %" PRIu32 " is not on this node",
                          job->name, message->rank);
+    const struct client *client = namespace_client(job, message->rank);
     struct wanted *wanted = mem_alloc(sizeof(*wanted));
     wanted->token = message->token;
     wanted->node = from;
     wanted->rank = message->rank;
+    wanted->reply = reply;
     wanted->key = mem_copy_text(message->key);
-    if (has_ended(job, message->rank))
-        wanted->give_up = server_clock() + ENDED;
+    if (client && client->gone)
+        wanted->give_up = pending_requests_clock() + ENDED;
     else
         wanted->patience = message->wait / 1e3;
     wanted->next = job->wanted;
@@ -232,10 +224,10 @@ int direct_modex_serve_ordered(struct pmix_host *host, struct message_down *talk
     struct modex_message message = {.kind = MODEX_MESSAGE_ASK};
     struct process_name proc;
     int rc = read_order(&talk->rest, &proc, &message);
-    struct pmix_job *job = server_job(host, proc.job);
+    struct pmix_job *job = namespace_find(host, proc.job);
     struct upcall nobody = {.status = PMIX_ERR_NOT_FOUND};
     free(proc.job);
-    if (rc == 0 && (!job || direct_modex_serve_ask(job, HUB, &message, NULL) < 0))
+    if (rc == 0 && (!job || direct_modex_serve(job, SERVICE, &message, NULL, NULL) < 0))
         tell_service(host, message.token, &nobody);
     return rc;
 }
@@ -245,7 +237,7 @@ void direct_modex_serve_ended(struct pmix_job *job, uint32_t rank)
     for (struct wanted *wanted = job->wanted; wanted; wanted = wanted->next)
         if (wanted->rank == rank) {
             wanted->patience = wanted->end = 0;
-            wanted->give_up = server_clock() + ENDED;
+            wanted->give_up = pending_requests_clock() + ENDED;
         }
 }
 
@@ -253,7 +245,7 @@ static void look_of(struct pmix_job *job)
 {
     static const struct upcall nothing = {.status = PMIX_ERR_NOT_FOUND};
     struct wanted *next;
-    double now = job->wanted ? server_clock() : 0;
+    double now = job->wanted ? pending_requests_clock() : 0;
     for (struct wanted *wanted = job->wanted; wanted; wanted = next) {
         next = wanted->next;
         if (wanted->give_up && wanted->give_up <= now)

@@ -2,13 +2,16 @@
  * Events that tasks make: openpmix tells the tasks of this node, and the service the hosts of others,
  * where openpmix is given the event.
  */
+#include "pmi-server/pmix/events.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/context.h"
 #include "pmi-server/pmix/log.h"
+#include "pmi-server/pmix/service_requests.h"
 
 #define NOBODY UINT32_MAX
 
@@ -72,7 +75,7 @@ static void event_ask(struct pmix_host *host, struct upcall *event)
     pack_put_bytes(&rest, buf_bytes(&told), told.len);
     free(event->bytes);
     event->bytes = NULL;
-    request_ask(host, event, REQUEST_NOTIFY, &rest, passed_on);
+    service_request(host, event, REQUEST_NOTIFY, &rest, passed_on);
     buf_free(&told);
     buf_free(&rest);
 }
@@ -127,7 +130,7 @@ static int notify(struct pmix_host *host, const struct process_name *from, struc
     return 0;
 }
 
-int events_told(struct pmix_host *host, struct message_down *talk)
+int events_receive(struct pmix_host *host, struct message_down *talk)
 {
     size_t len;
     struct process_name from = message_proc(&talk->rest);
@@ -161,8 +164,9 @@ static void add_listed(struct upcall *event, const pmix_value_t *value)
 }
 
 /* openpmix 4.2.2 to 5.0.4: whom to tell of a later answer is forgotten, so it is given at once. */
-pmix_status_t events_notify(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
-                            pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
+pmix_status_t events_notify_upcall(pmix_status_t code, const pmix_proc_t *source,
+                                   pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
+                                   pmix_op_cbfunc_t done, void *cbdata)
 {
     (void)done, (void)cbdata;
     if (reach_of(range) == NOBODY)
@@ -192,15 +196,15 @@ pmix_status_t events_notify(pmix_status_t code, const pmix_proc_t *source, pmix_
 }
 
 /* Hosts are told of all there is; openpmix knows which task wants it. */
-pmix_status_t events_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
-                              size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
+pmix_status_t events_register_upcall(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
+                                     size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
     (void)codes, (void)ncodes, (void)info, (void)ninfo, (void)done, (void)cbdata;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-pmix_status_t events_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t done,
-                                void *cbdata)
+pmix_status_t events_deregister_upcall(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t done,
+                                       void *cbdata)
 {
     (void)codes, (void)ncodes, (void)done, (void)cbdata;
     return PMIX_OPERATION_SUCCEEDED;

@@ -8,13 +8,16 @@
  * openpmix 4.2.2 to 5.0: the tasks of such fences are numbered by the namespaces that have tasks on
  * the node, and one's bytes would be taken for another's where these are not the same on all nodes.
  */
+#include "pmi-server/pmix/fence.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/group_connect.h"
+#include "pmi-server/pmix/namespace.h"
 
 #define PART (1ull << 60) /* in the id of a fence of some ranks only */
 
@@ -32,6 +35,16 @@ struct fence {
     size_t len;
 };
 
+struct fences {         /* of a namespace */
+    struct fence *open; /* entered, not complete */
+    uint64_t entered;   /* fences of all that were */
+    bool is_missing;    /* some rank enters no fence of all from number `missing_from` on */
+    uint32_t missing;
+    uint64_t missing_from; /* 0: it never connected, and enters none whatever */
+    bool told_stuck;
+    struct idset *dead; /* ranks that are, where the program goes on; NULL: none */
+};
+
 static void fence_answer(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status,
                          const void *bytes, size_t len)
 {
@@ -47,13 +60,13 @@ static struct pmix_job *fence_job(const struct pmix_host *host, const struct upc
     for (size_t i = 1; i < event->nprocs; i++)
         if (strcmp(event->procs[i].nspace, event->procs[0].nspace) != 0)
             return NULL;
-    return event->nprocs ? server_job(host, event->procs[0].nspace) : NULL;
+    return event->nprocs ? namespace_find(host, event->procs[0].nspace) : NULL;
 }
 
 static bool concerns_a_job(const struct pmix_host *host, const struct upcall *event)
 {
     for (size_t i = 0; i < event->nprocs; i++)
-        if (server_job(host, event->procs[i].nspace))
+        if (namespace_find(host, event->procs[i].nspace))
             return true;
     return false;
 }
@@ -95,7 +108,7 @@ static uint32_t count_nodes(const struct pmix_job *job, const struct idset *rank
 static uint64_t round_id(struct pmix_job *job, const struct fence *fence)
 {
     if (fence->number)
-        return PMIX_SERVER_ROUND | ++job->fenced;
+        return PMIX_SERVER_ROUND | ++job->fences->entered;
     return PMIX_SERVER_ROUND | PART | hash_table_hash(hash_table_hash_text(fence->name), 0) >> 4;
 }
 
@@ -103,13 +116,13 @@ static struct fence *open_fence(struct pmix_job *job, const struct upcall *event
                                 const struct idset *ranks, bool all)
 {
     struct fence *fence = mem_alloc(sizeof(*fence));
-    fence->number = all ? job->fenced + 1 : 0;
+    fence->number = all ? job->fences->entered + 1 : 0;
     fence->ranks = idset_copy(ranks);
     fence->name = all ? NULL : idset_encode(ranks);
     fence->done = event->modex_done;
     fence->cbdata = event->cbdata;
-    fence->next = job->fences;
-    job->fences = fence;
+    fence->next = job->fences->open;
+    job->fences->open = fence;
     return fence;
 }
 
@@ -125,7 +138,7 @@ static void fence_free(struct fence *fence)
 static struct fence *find_fence(const struct pmix_job *job, uint64_t id, bool waits)
 {
     struct fence *found = NULL;
-    for (struct fence *fence = job->fences; fence; fence = fence->next)
+    for (struct fence *fence = job->fences->open; fence; fence = fence->next)
         if (fence->id == id && fence->waits == waits)
             found = fence;
     return found;
@@ -147,7 +160,7 @@ static void exchange_next(struct pmix_job *job, uint64_t id)
 static void close_fence(struct pmix_job *job, struct fence *fence, pmix_status_t status,
                         const void *bytes, size_t len)
 {
-    struct fence **at = &job->fences;
+    struct fence **at = &job->fences->open;
     while (*at != fence)
         at = &(*at)->next;
     *at = fence->next;
@@ -155,20 +168,69 @@ static void close_fence(struct pmix_job *job, struct fence *fence, pmix_status_t
     fence_free(fence);
 }
 
-static bool is_stuck(const struct pmix_job *job, const struct fence *fence)
+/*
+ * Who is missing: a task that ended well without ever connecting, or after it had finalized. It
+ * enters no fence any more, and openpmix would wait for it for ever. It is counted out, so that
+ * fences of all come here even where all who are left are of this node.
+ *
+ * One that tasks of this node alone have entered by then stays openpmix's own, and nothing tells that
+ * it is open. But who has committed something did so for the others, and meets them in a fence: that
+ * is what is waited for in vain.
+ */
+
+static bool is_running(const struct client *client)
 {
-    if (!job->is_missing || !idset_has(fence->ranks, job->missing))
-        return false;
-    return fence->number ? fence->number >= job->missing_from : !job->missing_from;
+    return !client->gone && atomic_load(&client->state) == PMI_RUNNING;
 }
 
-bool fences_stuck(const struct pmix_job *job, uint32_t *waiting)
+static bool fence_client(const struct pmix_job *job, const struct idset *ranks, uint32_t *rank)
 {
-    for (const struct fence *fence = job->fences; fence; fence = fence->next)
-        if (is_stuck(job, fence) && client_of(job, fence->ranks, waiting))
+    for (uint32_t i = 0; i < job->nclients; i++)
+        if (is_running(&job->clients[i]) && idset_has(ranks, job->clients[i].rank)) {
+            *rank = job->clients[i].rank;
+            return true;
+        }
+    return false;
+}
+
+static bool is_stuck(const struct pmix_job *job, const struct fence *fence)
+{
+    if (!job->fences->is_missing || !idset_has(fence->ranks, job->fences->missing))
+        return false;
+    return fence->number ? fence->number >= job->fences->missing_from : !job->fences->missing_from;
+}
+
+static bool fences_stuck(const struct pmix_job *job, uint32_t *waiting)
+{
+    for (const struct fence *fence = job->fences->open; fence; fence = fence->next)
+        if (is_stuck(job, fence) && fence_client(job, fence->ranks, waiting))
             return true;
     return false;
 }
+
+/* One that never connected is missing everywhere, and so are all fences of all. */
+static bool commits_in_vain(const struct pmix_job *job, uint32_t *waiting)
+{
+    for (uint32_t i = 0; job->fences->missing_from == 0 && i < job->nclients; i++)
+        if (job->clients[i].committed && is_running(&job->clients[i])) {
+            *waiting = job->clients[i].rank;
+            return true;
+        }
+    return false;
+}
+
+static void fences_check_stuck(struct pmix_job *job)
+{
+    uint32_t waiting;
+    if (!job->fences->is_missing || job->fences->told_stuck)
+        return;
+    if (!fences_stuck(job, &waiting) && !commits_in_vain(job, &waiting))
+        return;
+    job->fences->told_stuck = true;
+    job->host->ops->stuck(job->host->arg, job, job->fences->missing, waiting);
+}
+
+/* ---- entered ---- */
 
 /* What is exchanged of a fence of some, from each node: its name, and the bytes. */
 static void name_bytes(const struct fence *fence, struct upcall *event)
@@ -231,7 +293,7 @@ static void fence_enter(struct pmix_job *job, struct upcall *event, const struct
     if (nnodes == 1 && all)
         fence->number = UINT64_MAX; /* after whatever was not counted here */
     if (is_stuck(job, fence))
-        missing_check(job);
+        fences_check_stuck(job);
     else if (nnodes > 1)
         exchange(job, event, fence, nnodes);
     else
@@ -242,7 +304,7 @@ static void fence_enter(struct pmix_job *job, struct upcall *event, const struct
 
 static bool is_bereaved(const struct pmix_job *job, const struct idset *ranks)
 {
-    return job->dead && idset_count_both(job->dead, ranks);
+    return job->fences->dead && idset_count_both(job->fences->dead, ranks);
 }
 
 /* openpmix lost a member that is here, and goes on without; that there is a death will be told. */
@@ -268,10 +330,14 @@ static void enter_living(struct pmix_job *job, struct upcall *event, const struc
         fence_enter(job, event, ranks);
 }
 
-void fences_bereave(struct pmix_job *job)
+void fences_fail_ranks(struct pmix_job *job, const struct idset *ranks)
 {
+    struct fences *fences = job->fences;
+    struct idset *dead = fences->dead ? idset_union(fences->dead, ranks) : idset_copy(ranks);
     struct fence *next;
-    for (struct fence *fence = job->fences; fence; fence = next) {
+    idset_free(fences->dead);
+    fences->dead = dead;
+    for (struct fence *fence = job->fences->open; fence; fence = next) {
         next = fence->next;
         if (is_bereaved(job, fence->ranks))
             close_fence(job, fence, PMIX_ERR_PROC_ABORTED, NULL, 0);
@@ -316,7 +382,7 @@ int pmix_namespace_exchanged(struct pmix_job *job, uint64_t id, const void *byte
     struct fence *fence = find_fence(job, id, false);
     if (!fence && id & PART) /* of other nodes: its end comes to all */
         return 0;
-    if (!fence && job->dead) /* a death has ended it */
+    if (!fence && job->fences->dead) /* a death has ended it */
         return 0;
     if (!fence)
         return error_set(err, "PMIx namespace \"%s\": no fence has the round 0x%llx", job->name,
@@ -335,19 +401,122 @@ int pmix_namespace_exchanged(struct pmix_job *job, uint64_t id, const void *byte
     return rc;
 }
 
+/* ---- commits ---- */
+
+static void committed(struct pmix_host *host, struct upcall *event);
+
+/* openpmix's thread. */
+static void found(pmix_status_t status, char *data, size_t len, void *cbdata)
+{
+    struct upcall *event = cbdata;
+    (void)data, (void)len;
+    event->status = status;
+    upcall_queue_push(event);
+}
+
+static void watch_commit(const struct pmix_job *job, uint32_t rank)
+{
+    const pmix_proc_t proc = namespace_proc(job, rank);
+    struct upcall *event = upcall_new(committed, &proc);
+    if (job->host->library->dmodex_request(&proc, found, event) != PMIX_SUCCESS)
+        upcall_free(event);
+}
+
+/* PMIX_ERR_NOT_FOUND: a task has committed nothing for other nodes, or, from openpmix 7.0 on, it
+ * finalizes without having committed. The second question is answered after the host has heard of
+ * the finalize. */
+static void committed(struct pmix_host *host, struct upcall *event)
+{
+    struct pmix_job *job = namespace_find(host, event->proc.nspace);
+    struct client *client = job ? namespace_client(job, event->proc.rank) : NULL;
+    if (!client)
+        return;
+    if (event->status != PMIX_SUCCESS && !client->watched_again) {
+        client->watched_again = true;
+        watch_commit(job, client->rank);
+        return;
+    }
+    client->committed = true;
+    fences_check_stuck(job);
+}
+
+/* What is put can be fetched once it is committed, and openpmix tells when. For a task that never
+ * commits, openpmix before 7.0 keeps the event for ever. */
+static void watch_commits(struct pmix_job *job)
+{
+    for (uint32_t i = 0; i < job->nclients; i++) {
+        struct client *client = &job->clients[i];
+        if (client->gone || client->watched)
+            continue;
+        client->watched = true;
+        watch_commit(job, client->rank);
+    }
+}
+
+/* ---- who is missing ---- */
+
+static void counted_out(pmix_status_t status, void *cbdata)
+{
+    (void)status, (void)cbdata;
+}
+
+void fences_count_out(struct pmix_job *job)
+{
+    static pmix_info_t nothing = {.key = PMIX_REGISTER_NODATA}; /* openpmix keeps a pointer to it */
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < job->nclients; i++)
+        left += !job->clients[i].gone;
+    if (left)
+        job->host->library->register_nspace(job->name, (int)left, &nothing, 1, counted_out, NULL);
+}
+
+void pmix_namespace_missing(struct pmix_job *job, uint32_t rank, uint64_t from)
+{
+    if (rank >= job->map->ntasks || (job->fences->is_missing && from >= job->fences->missing_from))
+        return;
+    job->fences->is_missing = true;
+    job->fences->missing = rank;
+    job->fences->missing_from = from;
+    if (from == 0)
+        watch_commits(job);
+    fences_check_stuck(job);
+}
+
+bool pmix_namespace_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from)
+{
+    struct client *client = &job->clients[local_rank];
+    enum pmi_state state = pmix_namespace_state(job, local_rank);
+    client->gone = true;
+    if (state == PMI_RUNNING)
+        return false;
+    fences_count_out(job);
+    *from = state == PMI_SILENT ? 0 : job->fences->entered + 1;
+    pmix_namespace_missing(job, client->rank, *from);
+    return true;
+}
+
+/* ---- life ---- */
+
+void fences_open(struct pmix_job *job)
+{
+    job->fences = mem_alloc(sizeof(*job->fences));
+}
+
 void fences_free(struct pmix_job *job)
 {
-    while (job->fences) {
-        struct fence *next = job->fences->next;
-        fence_free(job->fences);
-        job->fences = next;
+    while (job->fences->open) {
+        struct fence *next = job->fences->open->next;
+        fence_free(job->fences->open);
+        job->fences->open = next;
     }
+    idset_free(job->fences->dead);
+    free(job->fences);
 }
 
 /* ---- openpmix's thread ---- */
 
 /* `data` is the host's from here on. */
-pmix_status_t upcall_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+pmix_status_t fence_upcall(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                            size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t done,
                            void *cbdata)
 {

@@ -6,12 +6,16 @@
  * answers its tasks when it has passed, and lets go of what a host's answer would be for. The
  * host's has to be before that.
  */
+#include "pmi-server/pmix/group_connect.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/pmix/context.h"
 #include "pmi-server/pmix/info.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/remote_namespace.h"
+#include "pmi-server/pmix/service_requests.h"
 
 #define BEFORE 0.5 /* s */
 
@@ -152,7 +156,7 @@ static void group_connect_gathered(struct pmix_host *host, struct upcall *event,
     bool group = gather->operation == COLLECTIVE_GROUP;
     size_t len = 0;
     if (status != REPLY_OK) {
-        gather_over(host, event, request_status(status));
+        gather_over(host, event, service_status(status));
         return;
     }
     uint64_t number = pack_u64(rest);
@@ -176,11 +180,12 @@ static void group_connect_ask(struct pmix_host *host, struct upcall *event)
     pack_put_text(&rest, gather->key);
     pack_put_bytes(&rest, event->bytes, event->len);
     if (gather->end)
-        event->timeout = gather->end > server_clock() ? gather->end - server_clock() : 1e-3;
+        event->timeout =
+            gather->end > pending_requests_clock() ? gather->end - pending_requests_clock() : 1e-3;
     if (group_connect_put_members(&rest, event) < 0)
         gather_over(host, event, PMIX_ERR_BAD_PARAM);
     else
-        request_ask(host, event, REQUEST_GATHER, &rest, group_connect_gathered);
+        service_request(host, event, REQUEST_GATHER, &rest, group_connect_gathered);
     buf_free(&rest);
 }
 
@@ -243,7 +248,7 @@ struct upcall *collective_event(const struct collective *gather, const pmix_proc
     event->free_more = gather_free;
     event->timeout = timeout > BEFORE ? timeout - BEFORE : 0;
     if (event->timeout > 0) /* openpmix counts from now */
-        copy->end = server_clock() + event->timeout;
+        copy->end = pending_requests_clock() + event->timeout;
     event->procs = mem_array(nprocs, sizeof(*procs));
     if (nprocs)
         memcpy(event->procs, procs, nprocs * sizeof(*procs));
@@ -449,7 +454,7 @@ static void group_connect_is_known(pmix_status_t status, pmix_info_t *info, size
     release(release_cbdata);
 }
 
-pmix_status_t upcall_group(pmix_group_operation_t operation, char *name, const pmix_proc_t procs[],
+pmix_status_t group_upcall(pmix_group_operation_t operation, char *name, const pmix_proc_t procs[],
                            size_t nprocs, const pmix_info_t directives[], size_t ndirs,
                            pmix_info_cbfunc_t done, void *cbdata)
 {
@@ -506,13 +511,13 @@ static pmix_status_t group_connect_enter(enum collective_kind operation, const p
     return PMIX_SUCCESS;
 }
 
-pmix_status_t upcall_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+pmix_status_t connect_upcall(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                              size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
     return group_connect_enter(COLLECTIVE_CONNECT, procs, nprocs, info, ninfo, done, cbdata);
 }
 
-pmix_status_t upcall_disconnect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+pmix_status_t disconnect_upcall(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
     return group_connect_enter(COLLECTIVE_DISCONNECT, procs, nprocs, info, ninfo, done, cbdata);

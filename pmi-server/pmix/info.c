@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/internal.h"
 
 static pmix_info_t *infos_add(struct info_list *infos)
 {

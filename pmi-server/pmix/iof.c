@@ -5,15 +5,31 @@
  * request is that ends. So the program's service is told of all requests as they come, and that nothing
  * is wanted any more when as many have ended, or the last tool has left.
  */
+#include "pmi-server/pmix/iof.h"
+
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/library.h"
 #include "pmi-server/pmix/log.h"
+#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/service_requests.h"
 
 #define TAKEN_MIN 65536 /* bytes for which the service is told before the rest has left, too */
+
+struct iof {
+    unsigned pulls;        /* that tools have asked for, and not ended */
+    unsigned delivering;   /* messages that openpmix has yet to look at */
+    size_t owed;           /* bytes that the service may send again */
+    bool held;             /* it may not: some tool lags */
+    struct pushed *pushed; /* for tasks that are behind */
+};
+
+/* There is one host in a process, and openpmix's thread asks for this. */
+static atomic_uint tools_present;
 
 struct delivery { /* what openpmix has a pointer to */
     pmix_proc_t source;
@@ -36,13 +52,13 @@ static bool is_stop(const pmix_info_t directives[], size_t ndirs)
 }
 
 /* openpmix 4.2.2 to 6.1: a request that is not answered from inside is forgotten. */
-pmix_status_t output_pull(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t directives[],
-                          size_t ndirs, pmix_iof_channel_t channels, pmix_op_cbfunc_t done,
-                          void *cbdata)
+pmix_status_t iof_pull_upcall(const pmix_proc_t procs[], size_t nprocs,
+                              const pmix_info_t directives[], size_t ndirs,
+                              pmix_iof_channel_t channels, pmix_op_cbfunc_t done, void *cbdata)
 {
     bool stop = is_stop(directives, ndirs);
     (void)done, (void)cbdata;
-    if (!stop && !tools_present())
+    if (!stop && !tools_present)
         return PMIX_ERR_NOT_SUPPORTED;
     if (!stop && (!nprocs || nprocs > SERVICE_PULL_PROCS))
         return PMIX_ERR_BAD_PARAM;
@@ -68,25 +84,32 @@ static pmix_proc_t own_name(const struct pmix_host *host)
 static void iof_ask(struct pmix_host *host, enum service_request kind, const struct buf *rest)
 {
     struct upcall event = {.proc = own_name(host)};
-    request_ask(host, &event, kind, rest, NULL);
+    service_request(host, &event, kind, rest, NULL);
 }
 
-void output_stop(struct pmix_host *host)
+static void output_stop(struct pmix_host *host)
 {
-    host->output.pulls = 0;
+    host->iof->pulls = 0;
     iof_ask(host, REQUEST_UNPULL, NULL);
+}
+
+void iof_set_tools(struct pmix_host *host, unsigned count)
+{
+    unsigned before = atomic_exchange(&tools_present, count);
+    if (before && !count)
+        output_stop(host);
 }
 
 /* ---- delivered ---- */
 
 static void iof_settle(struct pmix_host *host)
 {
-    struct output *output = &host->output;
+    struct iof *iof = host->iof;
     struct buf rest = BUF_INIT;
-    if (output->held || !output->owed || (output->delivering && output->owed < TAKEN_MIN))
+    if (iof->held || !iof->owed || (iof->delivering && iof->owed < TAKEN_MIN))
         return;
-    pack_put_u64(&rest, output->owed);
-    output->owed = 0;
+    pack_put_u64(&rest, iof->owed);
+    iof->owed = 0;
     iof_ask(host, REQUEST_TAKEN, &rest);
     buf_free(&rest);
 }
@@ -94,8 +117,8 @@ static void iof_settle(struct pmix_host *host)
 static void delivered(struct pmix_host *host, struct upcall *event)
 {
     const struct delivery *delivery = (const void *)event->bytes;
-    host->output.delivering--;
-    host->output.owed += delivery->owed;
+    host->iof->delivering--;
+    host->iof->owed += delivery->owed;
     iof_settle(host);
 }
 
@@ -117,7 +140,7 @@ static void deliver(struct pmix_host *host, const struct process_name *from, uns
     memcpy(delivery->bytes, bytes, len);
     delivery->object = (pmix_byte_object_t){delivery->bytes, len};
     delivery->owed = owed;
-    host->output.delivering++;
+    host->iof->delivering++;
     if (host->library->iof_deliver(
             &delivery->source,
             channel == CHANNEL_STDERR ? PMIX_FWD_STDERR_CHANNEL : PMIX_FWD_STDOUT_CHANNEL,
@@ -133,7 +156,7 @@ static void say_lost(struct pmix_host *host, const struct process_name *from, un
     free(text);
 }
 
-int output_told(struct pmix_host *host, struct message_down *talk)
+int iof_output_receive(struct pmix_host *host, struct message_down *talk)
 {
     size_t len;
     uint64_t lost = pack_u64(&talk->rest);
@@ -170,7 +193,7 @@ static void pull_answered(struct pmix_host *host, struct upcall *event, enum rep
     (void)rest;
     if (status != REPLY_OK)
         say_refused(host, event);
-    else if (!tools_present())
+    else if (!tools_present)
         output_stop(host);
 }
 
@@ -183,28 +206,28 @@ static void pull_asked(struct pmix_host *host, struct upcall *event)
     pack_put_u32(&rest, (uint32_t)event->nprocs);
     for (size_t i = 0; i < event->nprocs; i++)
         message_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
-    host->output.pulls++;
+    host->iof->pulls++;
     event->proc = own_name(host);
-    request_ask(host, event, REQUEST_PULL, &rest, pull_answered);
+    service_request(host, event, REQUEST_PULL, &rest, pull_answered);
     buf_free(&rest);
 }
 
 static void pull_stopped(struct pmix_host *host, struct upcall *event)
 {
     (void)event;
-    if (host->output.pulls && --host->output.pulls == 0)
+    if (host->iof->pulls && --host->iof->pulls == 0)
         output_stop(host);
 }
 
 void pmix_server_hold_output(struct pmix_host *host, bool hold)
 {
-    host->output.held = hold;
+    host->iof->held = hold;
     iof_settle(host);
 }
 
 bool pmix_server_output_is_out(const struct pmix_host *host)
 {
-    return !host->output.delivering;
+    return !host->iof->delivering;
 }
 
 /*
@@ -223,13 +246,13 @@ struct pushed {
 
 static void push_asked(struct pmix_host *host, struct upcall *event);
 
-pmix_status_t input_push(const pmix_proc_t *source, const pmix_proc_t targets[], size_t ntargets,
-                         const pmix_info_t directives[], size_t ndirs,
-                         const pmix_byte_object_t *object, pmix_op_cbfunc_t done, void *cbdata)
+pmix_status_t iof_push_upcall(const pmix_proc_t *source, const pmix_proc_t targets[],
+                              size_t ntargets, const pmix_info_t directives[], size_t ndirs,
+                              const pmix_byte_object_t *object, pmix_op_cbfunc_t done, void *cbdata)
 {
     (void)directives, (void)ndirs;
     size_t len = object && object->bytes ? object->size : 0;
-    if (!tools_present())
+    if (!tools_present)
         return PMIX_ERR_NOT_SUPPORTED;
     if (!ntargets || ntargets > SERVICE_PULL_PROCS || len > SERVICE_PUSH_MAX)
         return PMIX_ERR_BAD_PARAM;
@@ -253,7 +276,7 @@ static void push_answered(struct pmix_host *host, struct upcall *event, enum rep
                           struct pack *rest)
 {
     (void)host, (void)rest;
-    event->done(request_status(status), event->cbdata);
+    event->done(service_status(status), event->cbdata);
 }
 
 static void push_asked(struct pmix_host *host, struct upcall *event)
@@ -264,7 +287,7 @@ static void push_asked(struct pmix_host *host, struct upcall *event)
         message_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
     pack_put_u8(&rest, !event->len);
     pack_put_bytes(&rest, event->bytes, event->len);
-    request_ask(host, event, REQUEST_PUSH, &rest, push_answered);
+    service_request(host, event, REQUEST_PUSH, &rest, push_answered);
     buf_free(&rest);
 }
 
@@ -273,19 +296,17 @@ static void push_asked(struct pmix_host *host, struct upcall *event)
 static void iof_answer(struct pmix_host *host, uint64_t number, enum reply_status status)
 {
     struct buf rest = BUF_INIT;
-    struct upcall event = {.proc = {.rank = host->node}};
-    strncpy(event.proc.nspace, host->program, sizeof(event.proc.nspace) - 1);
     pack_put_u64(&rest, number);
     pack_put_u8(&rest, (uint8_t)status);
-    request_ask(host, &event, REQUEST_PUSHED, &rest, NULL);
+    iof_ask(host, REQUEST_PUSHED, &rest);
     buf_free(&rest);
 }
 
 void pmix_server_settle_input(struct pmix_host *host)
 {
-    while (host->pushed && !host->ops->input_lags(host->arg)) {
-        struct pushed *pushed = host->pushed;
-        host->pushed = pushed->next;
+    while (host->iof->pushed && !host->ops->input_lags(host->arg)) {
+        struct pushed *pushed = host->iof->pushed;
+        host->iof->pushed = pushed->next;
         iof_answer(host, pushed->number, REPLY_OK);
         free(pushed);
     }
@@ -295,7 +316,7 @@ void pmix_server_settle_input(struct pmix_host *host)
 static bool iof_give(struct pmix_host *host, const struct process_name *to, const void *bytes,
                      size_t len, bool end)
 {
-    struct pmix_job *job = server_job(host, to->job);
+    struct pmix_job *job = namespace_find(host, to->job);
     bool taken = true;
     for (uint32_t rank = 0; job && rank < job->map->ntasks; rank++)
         if ((to->rank == SERVICE_ALL || to->rank == rank) &&
@@ -318,7 +339,7 @@ static bool give_all(struct pmix_host *host, struct pack *in, const void *bytes,
 
 static void owe(struct pmix_host *host, uint64_t number)
 {
-    struct pushed **last = &host->pushed;
+    struct pushed **last = &host->iof->pushed;
     while (*last)
         last = &(*last)->next;
     *last = mem_alloc(sizeof(**last));
@@ -327,7 +348,7 @@ static void owe(struct pmix_host *host, uint64_t number)
 }
 
 /* The bytes stand behind the processes: they are read first, all of it, and then the processes again. */
-int input_told(struct pmix_host *host, struct message_down *talk)
+int iof_input_receive(struct pmix_host *host, struct message_down *talk)
 {
     size_t len;
     uint64_t number = pack_u64(&talk->rest);
@@ -345,11 +366,19 @@ int input_told(struct pmix_host *host, struct message_down *talk)
     return 0;
 }
 
-void pushed_free(struct pmix_host *host)
+/* ---- life ---- */
+
+struct iof *iof_new(void)
 {
-    while (host->pushed) {
-        struct pushed *next = host->pushed->next;
-        free(host->pushed);
-        host->pushed = next;
+    return mem_alloc(sizeof(struct iof));
+}
+
+void iof_free(struct pmix_host *host)
+{
+    while (host->iof->pushed) {
+        struct pushed *next = host->iof->pushed->next;
+        free(host->iof->pushed);
+        host->iof->pushed = next;
     }
+    free(host->iof);
 }

@@ -2,12 +2,16 @@
  * Control: what a task wants done to tasks of its program, brought to the service; what the service orders,
  * brought to the owner. An abort of some tasks is of that kind, too.
  */
+#include "pmi-server/pmix/job_control.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/internal.h"
 #include "pmi-server/pmix/log.h"
+#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/service_requests.h"
+#include "pmi-server/pmix/tools.h"
 
 /* ---- asked for here ---- */
 
@@ -46,15 +50,15 @@ static void control_answered(struct pmix_host *host, struct upcall *event, enum 
                              struct pack *rest)
 {
     (void)rest;
-    if (event->info_done && server_knows(host, event->proc.nspace))
-        give_answer(host, event, request_status(status));
+    if (event->info_done && requester_is_known(host, event->proc.nspace))
+        give_answer(host, event, service_status(status));
 }
 
 static void control_ask(struct pmix_host *host, struct upcall *event)
 {
     struct buf rest = BUF_INIT;
     put_control(&rest, event, (enum control_action)event->number);
-    request_ask(host, event, REQUEST_CONTROL, &rest, control_answered);
+    service_request(host, event, REQUEST_CONTROL, &rest, control_answered);
     buf_free(&rest);
 }
 
@@ -88,27 +92,27 @@ static bool names_all(const struct pmix_job *job, const struct upcall *event)
 
 static void abort_ask(struct pmix_host *host, struct upcall *event)
 {
-    const struct pmix_job *job = server_job(host, event->proc.nspace);
+    const struct pmix_job *job = namespace_find(host, event->proc.nspace);
     struct buf rest = BUF_INIT;
     if (!job || !job->goes_on || names_all(job, event)) {
         log_abort(host, event);
         return;
     }
     put_control(&rest, event, CONTROL_ABORT);
-    request_ask(host, event, REQUEST_CONTROL, &rest, NULL);
+    service_request(host, event, REQUEST_CONTROL, &rest, NULL);
     buf_free(&rest);
 }
 
 /* ---- ordered ---- */
 
-int job_control_told(struct pmix_host *host, struct message_down *talk)
+int job_control_receive(struct pmix_host *host, struct message_down *talk)
 {
     struct process_name from = message_proc(&talk->rest);
     char *name = pack_get_text(&talk->rest);
     struct idset *ranks = message_ranks(&talk->rest);
     uint8_t action = pack_u8(&talk->rest);
     uint32_t number = pack_u32(&talk->rest);
-    struct pmix_job *job = server_job(host, name);
+    struct pmix_job *job = namespace_find(host, name);
     int rc = pack_ends(&talk->rest) && action < CONTROL_NACTIONS ? 0 : -1;
     const struct pmix_control control = {action, number, ranks, from.job, from.rank};
     if (rc == 0 && job)
@@ -205,9 +209,9 @@ static void copy_targets(struct upcall *event, const pmix_proc_t procs[], size_t
         memcpy(event->procs, procs, count * sizeof(*procs));
 }
 
-pmix_status_t job_control_asked(const pmix_proc_t *client, const pmix_proc_t targets[],
-                                size_t ntargets, const pmix_info_t directives[], size_t ndirs,
-                                pmix_info_cbfunc_t done, void *cbdata)
+pmix_status_t job_control_upcall(const pmix_proc_t *client, const pmix_proc_t targets[],
+                                 size_t ntargets, const pmix_info_t directives[], size_t ndirs,
+                                 pmix_info_cbfunc_t done, void *cbdata)
 {
     struct upcall *event = upcall_new(control_ask, client);
     pmix_status_t status = read_directives(event, OF_JOB, directives, ndirs);
@@ -229,9 +233,9 @@ pmix_status_t job_control_asked(const pmix_proc_t *client, const pmix_proc_t tar
 }
 
 /* Nobody is named: all jobs of the session, which the service knows. */
-pmix_status_t job_control_session(const pmix_proc_t *client, uint32_t session,
-                                  const pmix_info_t directives[], size_t ndirs,
-                                  pmix_info_cbfunc_t done, void *cbdata)
+pmix_status_t job_control_session_upcall(const pmix_proc_t *client, uint32_t session,
+                                         const pmix_info_t directives[], size_t ndirs,
+                                         pmix_info_cbfunc_t done, void *cbdata)
 {
     struct upcall *event = upcall_new(session_ask, client);
     pmix_status_t status = read_directives(event, OF_SESSION, directives, ndirs);
@@ -247,9 +251,9 @@ pmix_status_t job_control_session(const pmix_proc_t *client, uint32_t session,
 }
 
 /* An answer might find a client that was ended meanwhile: it is given at once. */
-pmix_status_t job_control_abort(const pmix_proc_t *proc, void *client, int status,
-                                const char message[], pmix_proc_t procs[], size_t nprocs,
-                                pmix_op_cbfunc_t done, void *cbdata)
+pmix_status_t job_control_abort_upcall(const pmix_proc_t *proc, void *client, int status,
+                                       const char message[], pmix_proc_t procs[], size_t nprocs,
+                                       pmix_op_cbfunc_t done, void *cbdata)
 {
     (void)client, (void)done, (void)cbdata;
     struct upcall *event = upcall_new(abort_ask, proc);

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/context.h"
 
 /* ---- where everybody is ---- */
 
@@ -254,7 +254,7 @@ static bool job_info_is_first(const struct pmix_namespace_config *config, uint32
 }
 
 /* openpmix 4.2.0 to 4.2.2: what it returns is not set. */
-static void define(const struct pmix_job *job, const struct pmix_namespace_config *config,
+static void define(const struct pmix_library *library, const struct pmix_namespace_config *config,
                    const char *name)
 {
     size_t count = 0;
@@ -263,33 +263,34 @@ static void define(const struct pmix_job *job, const struct pmix_namespace_confi
         const struct namespace_app *app = &config->apps[i];
         for (uint32_t k = 0; named(app, name) && k < app->ntasks && count < config->map->ntasks;
              k++) {
-            strcpy(procs[count].nspace, job->name); /* as long */
+            strcpy(procs[count].nspace, config->name); /* checked: as long at most */
             procs[count++].rank = app->first_rank + k;
         }
     }
-    job->host->library->define_process_set(procs, count, name);
+    library->define_process_set(procs, count, name);
     free(procs);
 }
 
-void process_sets_define(struct pmix_job *job, const struct pmix_namespace_config *config)
+char **process_sets_define(const struct pmix_library *library,
+                           const struct pmix_namespace_config *config)
 {
     size_t count = 0;
-    job->psets = mem_array(config->napps + 1, sizeof(*job->psets));
+    char **sets = mem_array(config->napps + 1, sizeof(*sets));
     for (uint32_t i = 0; i < config->napps; i++) {
         const char *name = config->apps[i].pset;
         if (!name || !job_info_is_first(config, i))
             continue;
-        define(job, config, name);
-        job->psets[count++] = mem_copy_text(name);
+        define(library, config, name);
+        sets[count++] = mem_copy_text(name);
     }
+    return sets;
 }
 
-void process_sets_delete(struct pmix_job *job)
+void process_sets_delete(const struct pmix_library *library, char **sets)
 {
-    for (char **at = job->psets; at && *at; at++) {
-        job->host->library->delete_process_set(*at);
+    for (char **at = sets; at && *at; at++) {
+        library->delete_process_set(*at);
         free(*at);
     }
-    free(job->psets);
-    job->psets = NULL;
+    free(sets);
 }

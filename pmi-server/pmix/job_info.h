@@ -9,7 +9,7 @@
 #define PMI_SERVER_PMIX_JOB_INFO_H
 
 #include "pmi-server/pmix/info.h"
-#include "pmi-server/pmix/library_calls.h"
+#include "pmi-server/pmix/library.h"
 #include "pmi-server/pmix/server.h"
 
 struct job_data { /* zeroed: nothing */
@@ -20,5 +20,11 @@ struct job_data { /* zeroed: nothing */
 void job_info_register(struct pmix_host *host, const struct pmix_namespace_config *config,
                        struct job_data *data, struct library_calls *calls);
 void job_info_free(struct job_data *data, const struct pmix_library *library);
+
+/* Process sets of a namespace: parts of it that have a name. Their names, NULL-terminated; process_sets_delete() takes
+ * them (NULL: nothing), and waits for openpmix's thread. */
+char **process_sets_define(const struct pmix_library *library,
+                           const struct pmix_namespace_config *config);
+void process_sets_delete(const struct pmix_library *library, char **sets);
 
 #endif

@@ -69,17 +69,17 @@ static int check_version(struct pmix_library *library, void *handle, struct erro
     const char *(*get_version)(void) = (const char *(*)(void))dlsym(handle, "PMIx_Get_version");
     if (!get_version)
         return error_set(err,
-                         "%s has no PMIx_Get_version: install openpmix " MODULE_KNOWN
+                         "%s has no PMIx_Get_version: install openpmix " PMIX_VERSIONS_KNOWN
                          ", or put one first in LD_LIBRARY_PATH",
                          path_of(handle));
     library->version = pmix_version_of(get_version());
-    if (module_knows(&library->version))
+    if (pmix_version_known(&library->version))
         return 0;
-    return error_set(err,
-                     "openpmix %s in %s is not known to this tprun: install openpmix " MODULE_KNOWN
-                     " or a newer tprun, or put such an openpmix first in LD_LIBRARY_PATH",
-                     library->version.text[0] ? library->version.text : "of no version",
-                     path_of(handle));
+    return error_set(
+        err,
+        "openpmix %s in %s is not known to this tprun: install openpmix " PMIX_VERSIONS_KNOWN
+        " or a newer tprun, or put such an openpmix first in LD_LIBRARY_PATH",
+        library->version.text[0] ? library->version.text : "of no version", path_of(handle));
 }
 
 static int resolve(struct pmix_library *library, void *handle, struct error *err)
@@ -98,7 +98,7 @@ static int resolve(struct pmix_library *library, void *handle, struct error *err
         if (!(*table[i].to = dlsym(handle, table[i].symbol)))
             return error_set(
                 err,
-                "openpmix %s in %s has no %s: install a complete openpmix, " MODULE_KNOWN
+                "openpmix %s in %s has no %s: install a complete openpmix, " PMIX_VERSIONS_KNOWN
                 ", or put one first in LD_LIBRARY_PATH",
                 library->version.text, path_of(handle), table[i].symbol);
     library->same_hwloc = dlsym(handle, "hwloc_get_api_version") == (void *)hwloc_get_api_version;
@@ -139,4 +139,41 @@ void library_in_progress_thread(const struct pmix_library *library, pmix_op_cbfu
 {
     static const pmix_proc_t nobody = {.rank = PMIX_RANK_INVALID};
     library->deregister_client(&nobody, then, arg);
+}
+
+/* ---- several calls at once ---- */
+
+void library_calls_begin(struct library_calls *calls)
+{
+    pthread_mutex_lock(&calls->lock);
+    calls->pending++;
+    pthread_mutex_unlock(&calls->lock);
+}
+
+void library_calls_end(pmix_status_t status, void *arg)
+{
+    struct library_calls *calls = arg;
+    pthread_mutex_lock(&calls->lock);
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED &&
+        calls->status == PMIX_SUCCESS)
+        calls->status = status;
+    if (--calls->pending == 0)
+        pthread_cond_signal(&calls->ended);
+    pthread_mutex_unlock(&calls->lock);
+}
+
+/* Only after PMIX_SUCCESS its end is still to be told. */
+void library_calls_begun(struct library_calls *calls, pmix_status_t status)
+{
+    if (status != PMIX_SUCCESS)
+        library_calls_end(status, calls);
+}
+
+pmix_status_t library_calls_wait(struct library_calls *calls)
+{
+    pthread_mutex_lock(&calls->lock);
+    while (calls->pending)
+        pthread_cond_wait(&calls->ended, &calls->lock);
+    pthread_mutex_unlock(&calls->lock);
+    return calls->status;
 }

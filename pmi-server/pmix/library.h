@@ -9,10 +9,11 @@
 
 #include <pmix.h>
 #include <pmix_server.h>
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "pmi-server/pmix/module.h"
+#include "pmi-server/pmix/version.h"
 
 /* What is called of it: all of it is in 4.2 and in 5.0. */
 #define PMIX_LIBRARY_FUNCTIONS(X)                                                                  \
@@ -55,6 +56,27 @@ const struct pmix_library *pmix_library(struct error *err);
  * 4.2 to 6.0: they are about a connection of that thread, but run in whatever thread calls them. */
 void library_in_progress_thread(const struct pmix_library *library, pmix_op_cbfunc_t then,
                                 void *arg);
+
+/* What openpmix's thread is asked for several times at once, and the wait for all of it: a wait for each would be
+ * two turns of the scheduler a task. */
+struct library_calls {
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    size_t pending;
+    pmix_status_t status; /* of the first that failed */
+};
+
+#define LIBRARY_CALLS_INIT                                                                         \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, PMIX_SUCCESS                       \
+    }
+
+/* Before a call, which is given library_calls_end and these; and what it returned, after it. */
+void library_calls_begin(struct library_calls *calls);
+void library_calls_begun(struct library_calls *calls, pmix_status_t status);
+void library_calls_end(pmix_status_t status, void *calls); /* openpmix's thread */
+/* Until all have ended. */
+pmix_status_t library_calls_wait(struct library_calls *calls);
 
 /* What was packed, to be unpacked; bytes are borrowed. */
 static inline pmix_data_buffer_t library_packed(char *bytes, size_t len)

@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -48,4 +50,28 @@ void listeners_guard(const struct idset *before)
     if (!idset_has(before, fd))
         guard((int)fd);
     idset_free(all);
+}
+
+/* ---- openpmix's own ---- */
+
+static _Atomic uint16_t server_port; /* openpmix's thread asks for it, too */
+
+/* NAME=SPACE.RANK;tcp4://127.0.0.1:PORT */
+static uint16_t port_of(const char *variable)
+{
+    static const char before[] = ";tcp4://127.0.0.1:";
+    const char *at = strstr(variable, before);
+    return at ? (uint16_t)atoi(at + strlen(before)) : 0;
+}
+
+void listeners_learn_port(char *const *environment)
+{
+    for (; *environment && !server_port; environment++)
+        if (!strncmp(*environment, "PMIX_SERVER_URI", strlen("PMIX_SERVER_URI")))
+            server_port = port_of(*environment);
+}
+
+uint16_t listeners_port(void)
+{
+    return server_port;
 }

@@ -9,13 +9,14 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/printable.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/tools.h"
 
 #define WORD_MIN 4 /* printable bytes in a row that are text, not the packing around it */
 
 static struct pmix_job *reporter(const struct pmix_host *host, const struct upcall *event)
 {
-    struct pmix_job *job = server_job(host, event->proc.nspace);
+    struct pmix_job *job = namespace_find(host, event->proc.nspace);
     return job && event->proc.rank < job->map->ntasks ? job : NULL;
 }
 
@@ -54,7 +55,7 @@ char *log_own(const char *format, ...)
 
 void log_line(struct pmix_host *host, const pmix_proc_t *to, char *line)
 {
-    struct pmix_job *job = server_job(host, to->nspace);
+    struct pmix_job *job = namespace_find(host, to->nspace);
     if (job && to->rank < job->map->ntasks)
         host->ops->log(host->arg, job, to->rank, true, line);
     free(line);
@@ -63,9 +64,9 @@ void log_line(struct pmix_host *host, const pmix_proc_t *to, char *line)
 /* What a tool says goes nowhere: it has a place of its own for that. */
 void log_done(struct pmix_host *host, struct upcall *event)
 {
-    if (event->done && server_job(host, event->proc.nspace))
+    if (event->done && namespace_find(host, event->proc.nspace))
         event->done(PMIX_SUCCESS, event->cbdata);
-    else if (event->done && server_knows(host, event->proc.nspace))
+    else if (event->done && requester_is_known(host, event->proc.nspace))
         event->done(PMIX_ERR_NOT_SUPPORTED, event->cbdata);
 }
 

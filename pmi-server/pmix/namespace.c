@@ -5,8 +5,26 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/direct_modex_waiting.h"
 #include "pmi-server/pmix/job_info.h"
+#include "pmi-server/pmix/listeners.h"
+#include "pmi-server/pmix/upcall_queue.h"
+
+struct pmix_job *namespace_find(const struct pmix_host *host, const char *name)
+{
+    struct pmix_job *job = host->jobs;
+    while (job && strcmp(job->name, name) != 0)
+        job = job->next;
+    return job;
+}
+
+struct client *namespace_client(const struct pmix_job *job, uint32_t rank)
+{
+    for (uint32_t i = 0; i < job->nclients; i++)
+        if (job->clients[i].rank == rank)
+            return &job->clients[i];
+    return NULL;
+}
 
 static void environment_free(char **environment)
 {
@@ -17,16 +35,14 @@ static void environment_free(char **environment)
 
 void namespace_forget(struct pmix_job *job)
 {
-    fences_free(job);
-    modexes_free(job);
-    direct_modex_serve_free(job);
-    spawnings_free(job);
+    for (const struct pmix_feature *feature = job->host->features; feature->name; feature++)
+        if (feature->namespace_left)
+            feature->namespace_left(job);
     for (uint32_t i = 0; i < job->nclients; i++)
         environment_free(job->clients[i].environment);
     free(job->clients);
     free(job->tmpdir);
     taskmap_free(job->map);
-    idset_free(job->dead);
     free(job);
 }
 
@@ -55,14 +71,14 @@ static int namespace_check(struct pmix_host *host, const struct pmix_namespace_c
     if (!config->name[0] || strlen(config->name) > PMIX_MAX_NSLEN)
         return error_set(err, "a PMIx namespace's name has 1 to %d bytes: \"%s\"", PMIX_MAX_NSLEN,
                          config->name);
-    if (server_job(host, config->name))
+    if (namespace_find(host, config->name))
         return error_set(err, "there is a PMIx namespace \"%s\" already", config->name);
     if (config->node >= config->map->nnodes)
         return error_set(err, "PMIx namespace \"%s\" has no node %u", config->name, config->node);
     return 0;
 }
 
-static pmix_proc_t proc_of(const struct pmix_job *job, uint32_t rank)
+pmix_proc_t namespace_proc(const struct pmix_job *job, uint32_t rank)
 {
     pmix_proc_t proc = {.rank = rank};
     strcpy(proc.nspace, job->name); /* as long */
@@ -72,7 +88,7 @@ static pmix_proc_t proc_of(const struct pmix_job *job, uint32_t rank)
 static void client_register(struct pmix_job *job, uint32_t local, uint32_t rank,
                             struct library_calls *calls)
 {
-    pmix_proc_t proc = proc_of(job, rank);
+    pmix_proc_t proc = namespace_proc(job, rank);
     struct client *client = &job->clients[local];
     client->job = job;
     library_calls_begin(calls);
@@ -82,13 +98,13 @@ static void client_register(struct pmix_job *job, uint32_t local, uint32_t rank,
 
 static pmix_status_t client_prepare(struct pmix_job *job, uint32_t local, uint32_t rank)
 {
-    pmix_proc_t proc = proc_of(job, rank);
+    pmix_proc_t proc = namespace_proc(job, rank);
     struct client *client = &job->clients[local];
     /* A list, if an empty one: openpmix takes what equals `environ` for the process's own, and its
      * `environ`, bound deeply, is not the executable's but a NULL. */
     client->environment = mem_array(1, sizeof(*client->environment));
     pmix_status_t status = job->host->library->setup_fork(&proc, &client->environment);
-    tools_learn_port(client->environment);
+    listeners_learn_port(client->environment);
     return status;
 }
 
@@ -116,7 +132,7 @@ static pmix_status_t set_up(struct pmix_job *job, const struct pmix_namespace_co
     for (uint32_t i = 0; status == PMIX_SUCCESS && i < config->nlocals; i++)
         status = client_prepare(job, i, config->locals[i].rank);
     if (status == PMIX_SUCCESS)
-        process_sets_define(job, config);
+        job->psets = process_sets_define(job->host->library, config);
     return status;
 }
 
@@ -129,7 +145,9 @@ struct pmix_job *pmix_namespace_new(struct pmix_host *host,
     struct pmix_job *job = job_make(host, config, owner_data);
     job->next = host->jobs;
     host->jobs = job;
-    remote_namespace_forget(host, job->name);
+    for (const struct pmix_feature *feature = host->features; feature->name; feature++)
+        if (feature->namespace_comes)
+            feature->namespace_comes(job);
     pmix_status_t status = set_up(job, config);
     if (status == PMIX_SUCCESS)
         return job;
@@ -153,7 +171,7 @@ static void job_left(struct pmix_host *host, struct upcall *event)
 {
     struct pmix_job *job = event->cbdata;
     job_unlink(&host->leaving, job);
-    process_sets_delete(job);
+    process_sets_delete(job->host->library, job->psets);
     namespace_forget(job);
 }
 
@@ -171,12 +189,14 @@ void pmix_namespace_free(struct pmix_job *job)
     if (!job)
         return;
     struct pmix_host *host = job->host;
-    task_exits_free(job);
+    for (const struct pmix_feature *feature = host->features; feature->name; feature++)
+        if (feature->namespace_leaves)
+            feature->namespace_leaves(job);
     job_unlink(&host->jobs, job);
-    requests_leave(host, job->name);
+    pending_requests_drop(host->requests, job->name);
     job->next = host->leaving;
     host->leaving = job;
-    waiting_deregister(host, job->name, deregistered, job);
+    waiting_deregister(host->library, job->name, deregistered, job);
 }
 
 void *pmix_namespace_data(const struct pmix_job *job)

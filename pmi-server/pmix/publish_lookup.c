@@ -1,13 +1,18 @@
 /*
  * Names: published, looked up and withdrawn. The program's service has them.
  */
+#include "pmi-server/pmix/publish_lookup.h"
+
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/pmix/context.h"
 #include "pmi-server/pmix/info.h"
-#include "pmi-server/pmix/internal.h"
 #include "pmi-server/pmix/publish_options.h"
+#include "pmi-server/pmix/service_requests.h"
+#include "pmi-server/pmix/tools.h"
 #include "pmi-server/protocol/published_name.h"
 
 /* ---- what the service is asked ---- */
@@ -16,16 +21,16 @@ static void told(struct pmix_host *host, struct upcall *event, enum reply_status
                  struct pack *rest)
 {
     (void)rest;
-    if (server_knows(host, event->proc.nspace))
-        event->done(request_status(status), event->cbdata);
+    if (requester_is_known(host, event->proc.nspace))
+        event->done(service_status(status), event->cbdata);
 }
 
 static void publish_lookup_ask(struct pmix_host *host, struct upcall *event,
-                               enum service_request kind, request_reply_arrived *answered)
+                               enum service_request kind, service_reply *answered)
 {
     struct buf rest = BUF_INIT;
     buf_add(&rest, event->bytes, event->len);
-    request_ask(host, event, kind, &rest, answered);
+    service_request(host, event, kind, &rest, answered);
     buf_free(&rest);
 }
 
@@ -91,13 +96,13 @@ static void publish_lookup_deliver(pmix_status_t status, void *cbdata)
 static void lookup_found(struct pmix_host *host, struct upcall *event, enum reply_status status,
                          struct pack *rest)
 {
-    if (!server_knows(host, event->proc.nspace))
+    if (!requester_is_known(host, event->proc.nspace))
         return;
     struct found *found = mem_alloc(sizeof(*found));
     found->library = host->library;
     found->done = event->lookup_done;
     found->cbdata = event->cbdata;
-    found->status = request_status(status);
+    found->status = service_status(status);
     if (status == REPLY_OK)
         found->status = read_found(found, rest);
     library_in_progress_thread(host->library, publish_lookup_deliver, found);
@@ -166,8 +171,8 @@ static void push(void (*run)(struct pmix_host *, struct upcall *), const pmix_pr
 
 static atomic_bool ends_matter; /* something is published, or waits, until its task ends */
 
-pmix_status_t names_publish_upcall(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
-                                   pmix_op_cbfunc_t done, void *cbdata)
+pmix_status_t publish_upcall(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                             pmix_op_cbfunc_t done, void *cbdata)
 {
     struct buf out = BUF_INIT;
     struct publish_options options = {0};
@@ -184,8 +189,8 @@ pmix_status_t names_publish_upcall(const pmix_proc_t *proc, const pmix_info_t in
     return status;
 }
 
-pmix_status_t names_lookup_upcall(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
-                                  size_t ninfo, pmix_lookup_cbfunc_t done, void *cbdata)
+pmix_status_t lookup_upcall(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                            size_t ninfo, pmix_lookup_cbfunc_t done, void *cbdata)
 {
     struct buf out = BUF_INIT;
     struct publish_options options = {.looks = true};
@@ -202,8 +207,8 @@ pmix_status_t names_lookup_upcall(const pmix_proc_t *proc, char **keys, const pm
     return status;
 }
 
-pmix_status_t names_unpublish_upcall(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
-                                     size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
+pmix_status_t unpublish_upcall(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                               size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
     struct buf out = BUF_INIT;
     struct publish_options options = {0};
@@ -217,7 +222,7 @@ pmix_status_t names_unpublish_upcall(const pmix_proc_t *proc, char **keys, const
     return status;
 }
 
-void names_finalized_upcall(const pmix_proc_t *proc)
+void publish_lookup_finalized(const pmix_proc_t *proc)
 {
     if (atomic_load(&ends_matter))
         upcall_queue_push(upcall_new(publish_lookup_left, proc));

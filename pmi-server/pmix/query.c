@@ -3,12 +3,15 @@
  *
  * openpmix 4.2 to now: which task asks is not said.
  */
+#include "pmi-server/pmix/query.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/context.h"
 #include "pmi-server/pmix/query_keys.h"
+#include "pmi-server/pmix/service_requests.h"
 
 #define KEYS_MAX 256  /* in a request */
 #define TEXT_MAX 4096 /* bytes of a name */
@@ -75,8 +78,8 @@ static int read_query(struct request *request, const pmix_query_t *query)
 
 static void query_begin(struct pmix_host *host, struct upcall *event);
 
-pmix_status_t query_asked(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
-                          pmix_info_cbfunc_t done, void *cbdata)
+pmix_status_t query_upcall(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
+                           pmix_info_cbfunc_t done, void *cbdata)
 {
     struct request *request = mem_alloc(sizeof(*request));
     int rc = 0;
@@ -157,7 +160,7 @@ static void shown(struct pmix_host *host, struct upcall *event, enum reply_statu
     if (view)
         query_answer(host, event, view);
     else
-        query_give(host, event, &nothing, status == REPLY_OK ? PMIX_ERROR : request_status(status));
+        query_give(host, event, &nothing, status == REPLY_OK ? PMIX_ERROR : service_status(status));
     program_info_free(view);
 }
 
@@ -175,7 +178,7 @@ static void query_begin(struct pmix_host *host, struct upcall *event)
         }
     pack_put_u32(&rest, count);
     buf_add(&rest, buf_bytes(&names), names.len);
-    request_ask(host, event, REQUEST_QUERY, &rest, shown);
+    service_request(host, event, REQUEST_QUERY, &rest, shown);
     buf_free(&rest);
     buf_free(&names);
 }

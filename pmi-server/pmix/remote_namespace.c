@@ -1,23 +1,27 @@
 /*
- * Foreigners: namespaces of the program that have no task on this node. Who wants to know of one is
+ * Remote namespaces: namespaces of the program that have no task on this node. Who wants to know of one is
  * told by the service, and so is openpmix, which keeps it until the job is over.
  */
+#include "pmi-server/pmix/remote_namespace.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/direct_modex_waiting.h"
 #include "pmi-server/pmix/job_info.h"
+#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/service_requests.h"
 #include "pmi-server/protocol/namespace_info.h"
 
-struct foreign {
-    struct foreign *next;
+struct remote_namespace {
+    struct remote_namespace *next;
     pmix_nspace_t name;
 };
 
-static struct foreign **remote_namespace_find(struct pmix_host *host, const char *name)
+static struct remote_namespace **remote_namespace_find(struct pmix_host *host, const char *name)
 {
-    struct foreign **at = &host->foreigners;
+    struct remote_namespace **at = &host->remotes;
     while (*at && strcmp((*at)->name, name) != 0)
         at = &(*at)->next;
     return at;
@@ -25,7 +29,7 @@ static struct foreign **remote_namespace_find(struct pmix_host *host, const char
 
 static bool remote_namespace_is_known(struct pmix_host *host, const char *name)
 {
-    return server_job(host, name) || *remote_namespace_find(host, name);
+    return namespace_find(host, name) || *remote_namespace_find(host, name);
 }
 
 /* ---- registered ---- */
@@ -53,10 +57,10 @@ static pmix_status_t remote_namespace_add(struct pmix_host *host, const struct n
     job_info_free(&data, host->library);
     if (status != PMIX_SUCCESS)
         return status;
-    struct foreign *foreign = mem_alloc(sizeof(*foreign));
-    strcpy(foreign->name, job->name); /* as long at most */
-    foreign->next = host->foreigners;
-    host->foreigners = foreign;
+    struct remote_namespace *remote = mem_alloc(sizeof(*remote));
+    strcpy(remote->name, job->name); /* as long at most */
+    remote->next = host->remotes;
+    host->remotes = remote;
     return PMIX_SUCCESS;
 }
 
@@ -75,7 +79,7 @@ static pmix_status_t add_next(struct pmix_host *host, struct pack *in)
 static void described(struct pmix_host *host, struct upcall *event, enum reply_status status,
                       struct pack *rest)
 {
-    event->status = request_status(status);
+    event->status = service_status(status);
     while (event->status == PMIX_SUCCESS && !pack_ends(rest))
         event->status = add_next(host, rest);
     event->run(host, event);
@@ -108,7 +112,7 @@ void remote_namespace_need(struct pmix_host *host, struct upcall *event,
     pack_put_u32(&rest, count);
     buf_add(&rest, buf_bytes(&names), names.len);
     if (count)
-        request_ask(host, event, REQUEST_DESCRIBE, &rest, described);
+        service_request(host, event, REQUEST_DESCRIBE, &rest, described);
     else
         then(host, event);
     buf_free(&names);
@@ -117,14 +121,19 @@ void remote_namespace_need(struct pmix_host *host, struct upcall *event,
 
 /* ---- over ---- */
 
-bool remote_namespace_forget(struct pmix_host *host, const char *name)
+static bool remote_namespace_forget(struct pmix_host *host, const char *name)
 {
-    struct foreign **at = remote_namespace_find(host, name), *foreign = *at;
-    if (!foreign)
+    struct remote_namespace **at = remote_namespace_find(host, name), *remote = *at;
+    if (!remote)
         return false;
-    *at = foreign->next;
-    free(foreign);
+    *at = remote->next;
+    free(remote);
     return true;
+}
+
+void remote_namespace_comes(struct pmix_job *job)
+{
+    remote_namespace_forget(job->host, job->name);
 }
 
 /* openpmix from 4.2.2 on (still so in 7.0.0 rc1): a namespace whose task it was told does not exist is noted as
@@ -132,7 +141,7 @@ bool remote_namespace_forget(struct pmix_host *host, const char *name)
 void remote_namespace_deny(struct pmix_host *host, const char *name)
 {
     if (!remote_namespace_is_known(host, name))
-        waiting_deregister(host, name, NULL, NULL);
+        waiting_deregister(host->library, name, NULL, NULL);
 }
 
 int remote_namespace_removed(struct pmix_host *host, struct message_down *talk)
@@ -140,13 +149,13 @@ int remote_namespace_removed(struct pmix_host *host, struct message_down *talk)
     char *name = pack_get_text(&talk->rest);
     int rc = pack_ends(&talk->rest) ? 0 : -1;
     if (rc == 0 && remote_namespace_forget(host, name))
-        waiting_deregister(host, name, NULL, NULL);
+        waiting_deregister(host->library, name, NULL, NULL);
     free(name);
     return rc;
 }
 
 void remote_namespaces_free(struct pmix_host *host)
 {
-    while (host->foreigners)
-        remote_namespace_forget(host, host->foreigners->name);
+    while (host->remotes)
+        remote_namespace_forget(host, host->remotes->name);
 }

@@ -9,11 +9,21 @@
 
 #include "base/mem.h"
 #include "base/thread.h"
+#include "pmi-server/pmix/context.h"
+#include "pmi-server/pmix/direct_modex_serve.h"
+#include "pmi-server/pmix/events.h"
+#include "pmi-server/pmix/fence.h"
 #include "pmi-server/pmix/info.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/iof.h"
+#include "pmi-server/pmix/job_control.h"
 #include "pmi-server/pmix/listeners.h"
 #include "pmi-server/pmix/module.h"
 #include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/remote_namespace.h"
+#include "pmi-server/pmix/service_requests.h"
+#include "pmi-server/pmix/task_exit.h"
+#include "pmi-server/pmix/tools.h"
+#include "pmi-server/pmix/upcall_queue.h"
 #include "pmi-server/protocol/message.h"
 
 /* openpmix's store in shared memory leaves its files behind a server that is killed, and its locks
@@ -29,6 +39,20 @@ static const struct {
                 {"PMIX_MCA_pmix_max_iof_cache", "1"},
                 {"PMIX_MCA_pmix_max_events", "16"},
                 {"PMIX_MCA_ptl_base_max_msg_size", "4095"}};
+
+static const struct pmix_feature features[] = {
+    {.name = "remote namespaces", .namespace_comes = remote_namespace_comes},
+    {.name = "fences", .namespace_comes = fences_open, .namespace_left = fences_free},
+    {.name = "direct modex",
+     .run = direct_modex_serve_look,
+     .deadline = direct_modex_serve_end,
+     .namespace_left = direct_modex_serve_free},
+    {.name = "task exits",
+     .run = task_exits_look,
+     .deadline = task_exits_end,
+     .namespace_leaves = task_exits_free},
+    {0},
+};
 
 static _Atomic(struct pmix_host *) only; /* openpmix is one server in a process */
 
@@ -60,8 +84,9 @@ static void host_drop(struct pmix_host *host)
     free(host->hostname);
     free(host->tmpdir);
     free(host->program);
-    server_tools_free(host);
-    pushed_free(host);
+    tools_free(host);
+    iof_free(host);
+    pending_requests_free(host->requests);
     free(host);
 }
 
@@ -89,6 +114,9 @@ static struct pmix_host *host_make(const struct pmix_library *library,
     host->hostname = mem_copy_text(config->hostname);
     host->tmpdir = mem_copy_text(config->tmpdir);
     host->program = mem_copy_text(config->program);
+    host->features = features;
+    host->requests = pending_requests_new();
+    host->iof = iof_new();
     if (config->topology && library->same_hwloc) {
         host->topology.source = mem_copy_text("hwloc");
         host->topology.topology = config->topology;
@@ -216,7 +244,8 @@ void pmix_server_free(struct pmix_host *host, double patience)
     int saved = errno;
     struct timespec end = clock_in(patience);
     jobs_leave(host, &end);
-    pending_requests_free(host);
+    pending_requests_free(host->requests);
+    host->requests = NULL;
     remote_namespaces_free(host);
     upcall_queue_close();
     errno = saved;
@@ -230,37 +259,22 @@ void pmix_server_run(struct pmix_host *host)
         event->run(host, event);
         upcall_free(event);
     }
-    modexes_expire(host);
-    direct_modex_serve_look(host);
-    task_exits_look(host);
-    requests_expire(host);
+    pending_requests_expire(host->requests);
+    for (const struct pmix_feature *feature = features; feature->name; feature++)
+        if (feature->run)
+            feature->run(host);
 }
 
 double pmix_server_deadline(const struct pmix_host *host)
 {
-    const double ends[] = {modexes_end(host), direct_modex_serve_end(host), requests_end(host),
-                           task_exits_end(host)};
-    double first = 0;
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-        if (!first || (ends[i] && ends[i] < first))
-            first = ends[i];
-    double left = first - server_clock();
+    double first = pending_requests_deadline(host->requests);
+    for (const struct pmix_feature *feature = features; feature->name; feature++) {
+        double end = feature->deadline ? feature->deadline(host) : 0;
+        if (end && (!first || end < first))
+            first = end;
+    }
+    double left = first - pending_requests_clock();
     return !first ? -1 : left > 0 ? left : 0;
-}
-
-double server_clock(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
-}
-
-struct pmix_job *server_job(const struct pmix_host *host, const char *name)
-{
-    struct pmix_job *job = host->jobs;
-    while (job && strcmp(job->name, name) != 0)
-        job = job->next;
-    return job;
 }
 
 void pmix_server_warm(void)
@@ -281,7 +295,7 @@ const char *pmix_server_version(struct error *err)
 /* -1: malformed. */
 static int server_answered(struct pmix_host *host, struct message_down *talk)
 {
-    request_answer(host, talk);
+    service_replied(host, talk);
     return 0; /* whoever asked reads it, and may find it malformed */
 }
 
@@ -297,11 +311,11 @@ static int (*const take[ORDER_NKINDS])(struct pmix_host *host, struct message_do
     [ORDER_MODEX] = direct_modex_serve_ordered,
     [ORDER_REMOVED] = remote_namespace_removed,
     [ORDER_TASKS] = owners,
-    [ORDER_OUTPUT] = output_told,
-    [ORDER_PUSH] = input_told,
-    [ORDER_NOTIFY] = events_told,
-    [ORDER_DIED] = terminations_told,
-    [ORDER_CONTROL] = job_control_told,
+    [ORDER_OUTPUT] = iof_output_receive,
+    [ORDER_PUSH] = iof_input_receive,
+    [ORDER_NOTIFY] = events_receive,
+    [ORDER_DIED] = terminations_receive,
+    [ORDER_CONTROL] = job_control_receive,
 };
 
 int pmix_server_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err)

@@ -3,51 +3,57 @@
  * server keeps nobody from ending, as clients wait for its answer to PMIx_Finalize for 2 s only. So
  * who seems not to have finalized is looked at again when openpmix has gone through what it has.
  */
+#include "pmi-server/pmix/task_exit.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/direct_modex_serve.h"
+#include "pmi-server/pmix/events.h"
+#include "pmi-server/pmix/fence.h"
+#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/service_requests.h"
 
 #define ROUNDS 5      /* through openpmix's loop: to read what came, to handle it, to call back */
 #define PAUSE 0.02    /* s, between them */
 #define PATIENCE 20.0 /* s, with one that does not answer: 64 MB in keys keep it busy for many */
 
-struct doubt {
-    struct doubt *next;
+struct exit_check {
+    struct exit_check *next;
     struct pmix_job *job;
     uint32_t local_rank;
     uint64_t token;
     unsigned rounds;
-    double again; /* by server_clock(): when to go round; 0: it is on its way */
+    double again; /* by pending_requests_clock(): when to go round; 0: it is on its way */
     double end;
 };
 
-static void task_exit_settle(struct pmix_host *host, struct doubt *doubt)
+static void task_exit_settle(struct pmix_host *host, struct exit_check *check)
 {
-    struct doubt **at = &host->doubts;
-    while (*at != doubt)
+    struct exit_check **at = &host->exit_checks;
+    while (*at != check)
         at = &(*at)->next;
-    *at = doubt->next;
-    struct pmix_job *job = doubt->job;
-    uint32_t local_rank = doubt->local_rank;
-    free(doubt);
+    *at = check->next;
+    struct pmix_job *job = check->job;
+    uint32_t local_rank = check->local_rank;
+    free(check);
     host->ops->settled(host->arg, job, local_rank);
 }
 
 static void came_round(struct pmix_host *host, struct upcall *event)
 {
-    struct doubt *doubt = host->doubts;
-    while (doubt && doubt->token != event->token)
-        doubt = doubt->next;
-    if (!doubt)
+    struct exit_check *check = host->exit_checks;
+    while (check && check->token != event->token)
+        check = check->next;
+    if (!check)
         return;
-    if (++doubt->rounds == ROUNDS ||
-        pmix_namespace_state(doubt->job, doubt->local_rank) != PMI_RUNNING)
-        task_exit_settle(host, doubt);
+    if (++check->rounds == ROUNDS ||
+        pmix_namespace_state(check->job, check->local_rank) != PMI_RUNNING)
+        task_exit_settle(host, check);
     else
-        doubt->again = server_clock() + PAUSE;
+        check->again = pending_requests_clock() + PAUSE;
 }
 
 static void task_exit_answered(pmix_status_t status, pmix_value_t *value, void *cbdata)
@@ -57,15 +63,15 @@ static void task_exit_answered(pmix_status_t status, pmix_value_t *value, void *
 }
 
 /* What is asked for is of no interest. */
-static void go_round(struct pmix_host *host, struct doubt *doubt)
+static void go_round(struct pmix_host *host, struct exit_check *check)
 {
     static const pmix_info_t here_only = {.key = PMIX_OPTIONAL,
                                           .value = {.type = PMIX_BOOL, .data.flag = true}};
-    struct upcall *event = upcall_new(came_round, NULL);
-    strcpy(event->proc.nspace, doubt->job->name); /* as long */
-    event->proc.rank = doubt->job->clients[doubt->local_rank].rank;
-    event->token = doubt->token;
-    doubt->again = 0;
+    const pmix_proc_t proc =
+        namespace_proc(check->job, check->job->clients[check->local_rank].rank);
+    struct upcall *event = upcall_new(came_round, &proc);
+    event->token = check->token;
+    check->again = 0;
     if (host->library->get_nb(&event->proc, "tprun.round", &here_only, 1, task_exit_answered,
                               event) != PMIX_SUCCESS)
         upcall_queue_push(event);
@@ -78,51 +84,51 @@ bool pmix_namespace_ended(struct pmix_job *job, uint32_t local_rank)
     direct_modex_serve_ended(job, client->rank);
     if (pmix_namespace_state(job, local_rank) != PMI_RUNNING)
         return false;
-    struct doubt *doubt = mem_alloc(sizeof(*doubt));
-    doubt->job = job;
-    doubt->local_rank = local_rank;
-    doubt->token = ++job->host->tokens;
-    doubt->end = server_clock() + PATIENCE;
-    doubt->next = job->host->doubts;
-    job->host->doubts = doubt;
-    go_round(job->host, doubt);
+    struct exit_check *check = mem_alloc(sizeof(*check));
+    check->job = job;
+    check->local_rank = local_rank;
+    check->token = pending_requests_token(job->host->requests);
+    check->end = pending_requests_clock() + PATIENCE;
+    check->next = job->host->exit_checks;
+    job->host->exit_checks = check;
+    go_round(job->host, check);
     return true;
 }
 
 void task_exits_look(struct pmix_host *host)
 {
-    struct doubt *next;
-    double now = host->doubts ? server_clock() : 0;
-    for (struct doubt *doubt = host->doubts; doubt; doubt = next) {
-        next = doubt->next;
-        if (doubt->end <= now)
-            task_exit_settle(host, doubt);
-        else if (doubt->again && doubt->again <= now)
-            go_round(host, doubt);
+    struct exit_check *next;
+    double now = host->exit_checks ? pending_requests_clock() : 0;
+    for (struct exit_check *check = host->exit_checks; check; check = next) {
+        next = check->next;
+        if (check->end <= now)
+            task_exit_settle(host, check);
+        else if (check->again && check->again <= now)
+            go_round(host, check);
     }
 }
 
 double task_exits_end(const struct pmix_host *host)
 {
     double soonest = 0;
-    for (const struct doubt *doubt = host->doubts; doubt; doubt = doubt->next) {
-        double end = doubt->again ?: doubt->end;
+    for (const struct exit_check *check = host->exit_checks; check; check = check->next) {
+        double end = check->again ?: check->end;
         if (!soonest || end < soonest)
             soonest = end;
     }
     return soonest;
 }
 
-void task_exits_free(const struct pmix_job *job)
+void task_exits_free(struct pmix_job *job)
 {
-    struct doubt **at = &job->host->doubts, *doubt;
-    while ((doubt = *at)) {
-        if (doubt->job != job) {
-            at = &doubt->next;
+    struct exit_check **at = &job->host->exit_checks, *check;
+    while ((check = *at)) {
+        if (check->job != job) {
+            at = &check->next;
             continue;
         }
-        *at = doubt->next;
-        free(doubt);
+        *at = check->next;
+        free(check);
     }
 }
 
@@ -145,18 +151,17 @@ static enum task_end how_it_ended(const struct pmix_job *job, uint32_t local_ran
 void pmix_namespace_died(struct pmix_job *job, uint32_t local_rank, int status, bool goes_on)
 {
     struct buf rest = BUF_INIT;
-    struct upcall *event = upcall_new(NULL, NULL);
+    const pmix_proc_t proc = namespace_proc(job, job->clients[local_rank].rank);
+    struct upcall *event = upcall_new(NULL, &proc);
     struct termination death = {
         .how = how_it_ended(job, local_rank, status),
         .code = (uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)),
         .goes_on = goes_on,
     };
-    strcpy(event->proc.nspace, job->name); /* as long */
-    event->proc.rank = job->clients[local_rank].rank;
     message_put_death(&rest, &death);
-    request_ask(job->host, event, REQUEST_DIED, &rest, NULL);
+    service_request(job->host, event, REQUEST_DIED, &rest, NULL);
     if (goes_on && pmix_namespace_state(job, local_rank) != PMI_RUNNING)
-        missing_count_out(job); /* it is connected to nothing that openpmix could lose */
+        fences_count_out(job); /* it is connected to nothing that openpmix could lose */
     buf_free(&rest);
     upcall_free(event);
 }
@@ -192,11 +197,9 @@ static void bury(struct pmix_host *host, struct upcall *event)
 static struct upcall *burial(struct pmix_host *host, const pmix_proc_t *dead,
                              const struct termination *death)
 {
-    const struct pmix_job *job = server_job(host, dead->nspace);
-    for (uint32_t i = 0; death->goes_on && job && i < job->nclients; i++)
-        if (job->clients[i].rank == dead->rank)
-            return upcall_new(bury, dead);
-    return NULL;
+    const struct pmix_job *job = namespace_find(host, dead->nspace);
+    bool here = death->goes_on && job && namespace_client(job, dead->rank);
+    return here ? upcall_new(bury, dead) : NULL;
 }
 
 /* ---- tasks are told ---- */
@@ -234,18 +237,6 @@ static void notify_all(struct pmix_host *host, const char *name, const struct te
     }
 }
 
-static void bereave(struct pmix_host *host, const char *name, const struct termination *death)
-{
-    struct pmix_job *job = server_job(host, name);
-    if (!job || !death->goes_on)
-        return;
-    struct idset *dead =
-        job->dead ? idset_union(job->dead, death->ranks) : idset_copy(death->ranks);
-    idset_free(job->dead);
-    job->dead = dead;
-    fences_bereave(job);
-}
-
 static struct audience read_audience(struct pack *in)
 {
     uint32_t count = pack_count(in, 4);
@@ -259,7 +250,7 @@ static struct audience read_audience(struct pack *in)
     return audience;
 }
 
-int terminations_told(struct pmix_host *host, struct message_down *talk)
+int terminations_receive(struct pmix_host *host, struct message_down *talk)
 {
     char *name = pack_get_text(&talk->rest);
     struct termination death = message_death(&talk->rest);
@@ -268,7 +259,8 @@ int terminations_told(struct pmix_host *host, struct message_down *talk)
     int rc = pack_ends(&talk->rest) ? 0 : -1;
     if (rc == 0) {
         notify_all(host, name, &death, &audience);
-        bereave(host, name, &death);
+        if (death.goes_on && namespace_find(host, name))
+            fences_fail_ranks(namespace_find(host, name), death.ranks);
     }
     free(audience.procs);
     idset_free(death.ranks);

@@ -1,14 +1,17 @@
 /*
  * Tools: who connects without having been started by a program, see server.h.
  */
-#include <stdio.h>
+#include "pmi-server/pmix/tools.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/iof.h"
+#include "pmi-server/pmix/listeners.h"
+#include "pmi-server/pmix/namespace.h"
 #include "pmi-server/pmix/tcp_peers.h"
+#include "pmi-server/pmix/upcall_queue.h"
 
 struct tools {
     char *name;        /* of all, up to their own */
@@ -17,21 +20,17 @@ struct tools {
     struct idset *in;  /* numbers of those that have come */
 };
 
-/* There is one host in a process, and openpmix's thread asks for these. */
-static atomic_uint present;
-static _Atomic uint16_t server_port;
-
 /* ---- openpmix's thread ---- */
 
 static void tool_arrived(struct pmix_host *host, struct upcall *event);
 
 /* Which connection it is about, openpmix does not say: it is the one whose greeting was just read. */
-void tool_connected(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t done,
-                    void *cbdata)
+void tools_connected_upcall(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t done,
+                            void *cbdata)
 {
     struct upcall *event = upcall_new(tool_arrived, NULL);
     (void)info, (void)ninfo;
-    event->port = tcp_peers_unanswered(server_port);
+    event->port = tcp_peers_unanswered(listeners_port());
     event->tool_done = done;
     event->cbdata = cbdata;
     upcall_queue_push(event);
@@ -54,14 +53,14 @@ static void tool_arrived(struct pmix_host *host, struct upcall *event)
 {
     struct tools *tools = host->tools;
     if (!tools || !tools->expected || !event->port || tools->port != event->port) {
-        tcp_peers_shut(server_port, event->port);
+        tcp_peers_shut(listeners_port(), event->port);
         return;
     }
     uint32_t number = tools->expected;
     pmix_proc_t proc = tool_name(host, number);
     tools->expected = 0;
     idset_add(tools->in, number);
-    present++;
+    iof_set_tools(host, (unsigned)idset_count(tools->in));
     event->tool_done(PMIX_SUCCESS, &proc, event->cbdata);
     host->ops->tool_came(host->arg, number);
 }
@@ -84,16 +83,10 @@ void pmix_server_tool_left(struct pmix_host *host, uint32_t number)
     if (!host->tools || !idset_has(host->tools->in, number))
         return;
     pmix_proc_t proc = tool_name(host, number);
-    requests_leave(host, proc.nspace);
+    pending_requests_drop(host->requests, proc.nspace);
     host->library->deregister_nspace(proc.nspace, forgotten, NULL);
     idset_remove(host->tools->in, number);
-    if (--present == 0)
-        output_stop(host);
-}
-
-bool tools_present(void)
-{
-    return present != 0;
+    iof_set_tools(host, (unsigned)idset_count(host->tools->in));
 }
 
 static bool tools_know(const struct pmix_host *host, const char *name)
@@ -106,9 +99,9 @@ static bool tools_know(const struct pmix_host *host, const char *name)
     return known;
 }
 
-bool server_knows(const struct pmix_host *host, const char *name)
+bool requester_is_known(const struct pmix_host *host, const char *name)
 {
-    return server_job(host, name) || tools_know(host, name);
+    return namespace_find(host, name) || tools_know(host, name);
 }
 
 void pmix_server_let_tools(struct pmix_host *host, const char *name)
@@ -118,7 +111,7 @@ void pmix_server_let_tools(struct pmix_host *host, const char *name)
     host->tools->in = idset_new();
 }
 
-void server_tools_free(struct pmix_host *host)
+void tools_free(struct pmix_host *host)
 {
     if (!host->tools)
         return;
@@ -127,25 +120,8 @@ void server_tools_free(struct pmix_host *host)
     free(host->tools);
 }
 
-/* ---- the server's address ---- */
-
-/* NAME=SPACE.RANK;tcp4://127.0.0.1:PORT */
-static uint16_t port_of(const char *variable)
-{
-    static const char before[] = ";tcp4://127.0.0.1:";
-    const char *at = strstr(variable, before);
-    return at ? (uint16_t)atoi(at + strlen(before)) : 0;
-}
-
-void tools_learn_port(char *const *environment)
-{
-    for (; *environment && !server_port; environment++)
-        if (!strncmp(*environment, "PMIX_SERVER_URI", strlen("PMIX_SERVER_URI")))
-            server_port = port_of(*environment);
-}
-
 uint16_t pmix_server_port(const struct pmix_host *host)
 {
     (void)host;
-    return server_port;
+    return listeners_port();
 }

@@ -18,8 +18,12 @@
 #ifdef HAVE_PMIX
 #include <pmix_version.h>
 
-#include "pmi-server/pmix/internal.h"
+#include "pmi-server/pmix/context.h"
+#include "pmi-server/pmix/fence.h"
+#include "pmi-server/pmix/info.h"
+#include "pmi-server/pmix/job_control.h"
 #include "pmi-server/pmix/module.h"
+#include "pmi-server/pmix/upcall_queue.h"
 #include "tests/programs/pmix-versions.h"
 
 /* What stands in front and behind in PMIx_Get_version()'s text is not the version. */
@@ -52,7 +56,7 @@ static void a_version_is_read_from_its_text(void **state)
         assert_int_equal(version.minor, cases[i].minor);
         assert_int_equal(version.release, cases[i].release);
         assert_int_equal(version.candidate, cases[i].candidate);
-        assert_int_equal(module_knows(&version), cases[i].known);
+        assert_int_equal(pmix_version_known(&version), cases[i].known);
     }
 }
 
@@ -78,9 +82,9 @@ static void each_version_is_given_the_upcalls_that_it_reads_where_it_reads_them(
         assert_memory_equal(slots.at, &pmix_upcalls, 28 * sizeof(*slots.at));
         for (size_t at = 28; at < slots.count; at++)
             assert_ptr_equal(slots.at[at],
-                             at == cases[i].tool_connected2   ? (void *)upcall_tool_connected2
-                             : at == cases[i].log2            ? (void *)upcall_log2
-                             : at == cases[i].session_control ? (void *)job_control_session
+                             at == cases[i].tool_connected2   ? (void *)tool_connected2_upcall
+                             : at == cases[i].log2            ? (void *)log2_upcall
+                             : at == cases[i].session_control ? (void *)job_control_session_upcall
                                                               : NULL);
         free(slots.at);
     }
@@ -98,11 +102,11 @@ static void what_the_headers_have_is_where_the_table_has_it(void **state)
     assert_int_equal(slots.count * sizeof(*slots.at), sizeof(pmix_server_module_t));
 #if PMIX_VERSION_MAJOR >= 5
     const pmix_server_module_t *module = (const pmix_server_module_t *)slots.at;
-    assert_ptr_equal(module->session_control, job_control_session);
+    assert_ptr_equal(module->session_control, job_control_session_upcall);
 #endif
 #if PMIX_NUMERIC_VERSION >= 0x00060100
-    assert_ptr_equal(module->tool_connected2, upcall_tool_connected2);
-    assert_ptr_equal(module->log2, upcall_log2);
+    assert_ptr_equal(module->tool_connected2, tool_connected2_upcall);
+    assert_ptr_equal(module->log2, log2_upcall);
 #endif
     free(slots.at);
 }
@@ -656,7 +660,7 @@ static void keep_fenced(pmix_status_t status, const char *bytes, size_t len, voi
 static void enter_fence(struct pmix_host *host, uint32_t one, uint32_t other)
 {
     pmix_proc_t procs[] = {{"two", one}, {"two", other}};
-    upcall_fence(procs, 2, NULL, 0, mem_copy_text("here;"), 5, keep_fenced, NULL);
+    fence_upcall(procs, 2, NULL, 0, mem_copy_text("here;"), 5, keep_fenced, NULL);
     pmix_server_run(host);
 }
 
