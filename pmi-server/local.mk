@@ -32,15 +32,17 @@ libpmiserver_a_SOURCES = \
     pmi-server/pmi/ranks_by_host.c \
     pmi-server/pmi/ring.c pmi-server/pmi/ring.h \
     pmi-server/pmi/server.c pmi-server/pmi/server.h \
-    pmi-server/service/collective.c \
-    pmi-server/service/direct_modex.c \
-    pmi-server/service/events_control.c \
-    pmi-server/service/internal.h \
-    pmi-server/service/iof.c \
+    pmi-server/service/collective.c pmi-server/service/collective.h \
+    pmi-server/service/context.h \
+    pmi-server/service/direct_modex.c pmi-server/service/direct_modex.h \
+    pmi-server/service/events_control.c pmi-server/service/events_control.h \
+    pmi-server/service/iof.c pmi-server/service/iof.h \
     pmi-server/service/name_store.c pmi-server/service/name_store.h \
-    pmi-server/service/namespaces.c \
-    pmi-server/service/publish_lookup.c \
-    pmi-server/service/query.c \
+    pmi-server/service/name_store_private.h \
+    pmi-server/service/namespaces.c pmi-server/service/namespaces.h \
+    pmi-server/service/outbox.c pmi-server/service/outbox.h \
+    pmi-server/service/publish_lookup.c pmi-server/service/publish_lookup.h \
+    pmi-server/service/query.c pmi-server/service/query.h \
     pmi-server/service/service.c pmi-server/service/service.h \
     pmi-server/pmix/server.h \
     pmi-server/pmix/tcp_peers.c pmi-server/pmix/tcp_peers.h

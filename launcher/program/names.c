@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "launcher/spec/field.h"
 #include "pmi-server/service/name_store.h"
+#include "pmi-server/service/publish_lookup.h"
 
 #define NAMES_FILE "names.json"
 #define NAMES_LOCK "names"

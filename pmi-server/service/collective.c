@@ -10,14 +10,17 @@
  * know the key alone, and may be the first. All of them are answered once all leaders and as many
  * followers as were added have asked. Who a follower is openpmix does not tell.
  *
- * Of COLLECTIVE_DESTRUCT members may not wait for the answer (pmix/group.c), and their job be over before
+ * Of COLLECTIVE_DESTRUCT members may not wait for the answer (pmix/group_connect.c), and their job be over before
  * others ask: where all of its nodes have asked, it is a member as it was.
  */
+#include "pmi-server/service/collective.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/service/internal.h"
+#include "pmi-server/service/namespaces.h"
+#include "pmi-server/service/outbox.h"
 
 struct member { /* ranks of a job */
     struct job *job;
@@ -46,6 +49,12 @@ struct gathering {
     struct buf bytes;
 };
 
+struct collectives {
+    struct gathering *open; /* that wait for others, the oldest first */
+    uint64_t numbers;       /* that they were given */
+    struct job *late;       /* that are over, and are to be known in a gathering */
+};
+
 static void members_free(struct members *members)
 {
     for (uint32_t i = 0; i < members->count; i++)
@@ -63,6 +72,45 @@ static void gathering_free(struct gathering *gathering)
     idset_free(gathering->here);
     buf_free(&gathering->bytes);
     free(gathering);
+}
+
+/* ---- jobs that are over, and members still ---- */
+
+static const struct member *member_of(const struct members *members, const struct job *job)
+{
+    for (uint32_t i = 0; i < members->count; i++)
+        if (members->at[i].job == job)
+            return &members->at[i];
+    return NULL;
+}
+
+static bool knows(const struct pmi_service *service, const struct job *job)
+{
+    const struct gathering *gathering = service->collectives->open;
+    while (gathering && !member_of(&gathering->members, job))
+        gathering = gathering->next;
+    return gathering;
+}
+
+static struct job *find_late(const struct pmi_service *service, const char *name)
+{
+    struct job *job = service->collectives->late;
+    while (job && strcmp(job->name, name) != 0)
+        job = job->next;
+    return job;
+}
+
+/* Those that no gathering knows any more. */
+static void forget_late(struct pmi_service *service)
+{
+    for (struct job **at = &service->collectives->late, *job; (job = *at);) {
+        if (knows(service, job)) {
+            at = &job->next;
+            continue;
+        }
+        *at = job->next;
+        namespaces_free_job(job);
+    }
 }
 
 /* ---- what is asked ---- */
@@ -95,9 +143,9 @@ static enum reply_status member_read(struct pmi_service *service, struct pack *i
         in->bad = true;
     free(*before);
     *before = name;
-    member->job = pmi_service_job(service, name);
+    member->job = namespaces_find(service, name);
     if (!member->job && late)
-        member->job = pmi_service_late_job(service, name);
+        member->job = find_late(service, name);
     member->ranks = ranks_read(in, member->job, &member->all);
     if (!member->ranks)
         in->bad = true;
@@ -133,7 +181,7 @@ static void find_nodes(struct gathering *gathering)
         if (all)
             continue;
         IDSET_FOREACH(rank, member->ranks)
-        idset_add(gathering->nodes, pmi_service_node(job, rank));
+        idset_add(gathering->nodes, namespaces_node(job, rank));
     }
 }
 
@@ -141,7 +189,7 @@ static void find_nodes(struct gathering *gathering)
 
 static void unlink_one(struct pmi_service *service, const struct gathering *gathering)
 {
-    struct gathering **at = &service->gatherings;
+    struct gathering **at = &service->collectives->open;
     while (*at && *at != gathering)
         at = &(*at)->next;
     if (*at)
@@ -177,14 +225,14 @@ static void end(struct pmi_service *service, struct gathering *gathering, enum r
     }
     for (size_t i = 0; i < gathering->nasked; i++) {
         const struct requester *asked = &gathering->asked[i];
-        pmi_service_answer(service, asked, status, idset_has(told, asked->node) ? &again : &rest);
+        outbox_reply(service, asked, status, idset_has(told, asked->node) ? &again : &rest);
         idset_add(told, asked->node);
     }
     idset_free(told);
     buf_free(&again);
     buf_free(&rest);
     gathering_free(gathering);
-    pmi_service_settle_late(service);
+    forget_late(service);
 }
 
 /* ---- one more takes part ---- */
@@ -209,7 +257,7 @@ static bool same(const struct gathering *a, const struct gathering *b)
 static struct gathering **find_place(struct pmi_service *service, uint32_t node,
                                      const struct gathering *fresh)
 {
-    struct gathering **at = &service->gatherings;
+    struct gathering **at = &service->collectives->open;
     while (*at && (!same(*at, fresh) || idset_has((*at)->here, node)))
         at = &(*at)->next;
     return at;
@@ -223,7 +271,7 @@ static struct gathering *place(struct pmi_service *service, uint32_t node, struc
         gathering_free(fresh);
         return *at;
     }
-    fresh->number = ++service->gathered;
+    fresh->number = ++service->collectives->numbers;
     return *at = fresh;
 }
 
@@ -241,7 +289,7 @@ static size_t count_asked(const struct gathering *gathering, uint32_t node)
 static bool names_late(const struct pmi_service *service, const struct gathering *gathering)
 {
     for (uint32_t i = 0; i < gathering->members.count; i++)
-        if (!pmi_service_job(service, gathering->members.at[i].job->name))
+        if (!namespaces_find(service, gathering->members.at[i].job->name))
             return true;
     return false;
 }
@@ -254,7 +302,7 @@ static enum reply_status may_enter(struct pmi_service *service, uint32_t node,
         return REPLY_BAD;
     if (names_late(service, gathering) && !*find_place(service, node, gathering))
         return REPLY_NOT_FOUND; /* nobody of that job will come */
-    for (const struct gathering *g = service->gatherings; g; g = g->next)
+    for (const struct gathering *g = service->collectives->open; g; g = g->next)
         count += count_asked(g, node);
     return count < SERVICE_GATHERS_MAX ? REPLY_OK : REPLY_FULL;
 }
@@ -340,14 +388,6 @@ static void members_unite(struct members *members, const struct members *more)
         members_add(members, &more->at[i]);
 }
 
-static const struct member *member_of(const struct members *members, const struct job *job)
-{
-    for (uint32_t i = 0; i < members->count; i++)
-        if (members->at[i].job == job)
-            return &members->at[i];
-    return NULL;
-}
-
 /* Who was added may be one who leads. */
 static uint64_t count_followers(const struct gathering *gathering)
 {
@@ -382,12 +422,12 @@ static bool is_of_group(const struct gathering *group, const struct gathering *f
 static struct gathering *place_group(struct pmi_service *service, const struct gathering *fresh,
                                      uint32_t node)
 {
-    struct gathering **at = &service->gatherings;
+    struct gathering **at = &service->collectives->open;
     while (*at && !is_of_group(*at, fresh, node))
         at = &(*at)->next;
     if (!*at) {
         *at = gathering_new(COLLECTIVE_GROUP, mem_copy_text(fresh->key));
-        (*at)->number = ++service->gathered;
+        (*at)->number = ++service->collectives->numbers;
     }
     return *at;
 }
@@ -450,8 +490,8 @@ static enum reply_status signature_read(struct pmi_service *service, struct pack
     return status == REPLY_OK ? added : status;
 }
 
-int pmi_service_gather(struct pmi_service *service, const struct requester *asked,
-                       struct message_up *talk)
+int collectives_take(struct pmi_service *service, const struct requester *asked,
+                     struct message_up *talk)
 {
     struct pack *in = &talk->rest;
     size_t len;
@@ -471,7 +511,7 @@ int pmi_service_gather(struct pmi_service *service, const struct requester *aske
         collective_enter(service, place(service, asked->node, fresh), asked, broken, bytes, len);
         return 0;
     } else if (!bad) {
-        pmi_service_answer(service, asked, status, NULL);
+        outbox_reply(service, asked, status, NULL);
     }
     gathering_free(fresh);
     return bad ? -1 : 0;
@@ -489,9 +529,9 @@ static bool collective_leave(struct gathering *gathering, const struct requester
     return false;
 }
 
-void pmi_service_gather_forget(struct pmi_service *service, const struct requester *asked)
+void collectives_forget(struct pmi_service *service, const struct requester *asked)
 {
-    struct gathering *gathering = service->gatherings;
+    struct gathering *gathering = service->collectives->open;
     while (gathering && !collective_leave(gathering, asked))
         gathering = gathering->next;
     if (gathering)
@@ -505,7 +545,7 @@ static bool has_entered(const struct gathering *gathering, const struct job *job
     bool entered = member && gathering->operation == COLLECTIVE_DESTRUCT;
     if (entered)
         IDSET_FOREACH(rank, member->ranks)
-    entered &= idset_has(gathering->here, pmi_service_node(job, rank));
+    entered &= idset_has(gathering->here, namespaces_node(job, rank));
     return entered;
 }
 
@@ -519,13 +559,13 @@ static bool waits_for(const struct gathering *gathering, const struct job *job, 
     if (added && idset_has(added->ranks, rank))
         return true;
     return member && !gathering->leaders && idset_has(member->ranks, rank) &&
-           !idset_has(gathering->here, pmi_service_node(job, rank));
+           !idset_has(gathering->here, namespaces_node(job, rank));
 }
 
 static struct gathering *find_waiting(const struct pmi_service *service, const struct job *job,
                                       uint32_t rank)
 {
-    struct gathering *gathering = service->gatherings;
+    struct gathering *gathering = service->collectives->open;
     while (gathering && !waits_for(gathering, job, rank))
         gathering = gathering->next;
     return gathering;
@@ -538,30 +578,39 @@ static void end_waiting(struct pmi_service *service, const struct job *job, uint
         end(service, gathering, REPLY_GONE);
 }
 
-void pmi_service_gather_ended(struct pmi_service *service, const struct job *job, uint32_t rank)
+void collectives_task_ended(struct pmi_service *service, const struct job *job, uint32_t rank)
 {
     end_waiting(service, job, rank);
 }
 
-bool pmi_service_gather_removed(struct pmi_service *service, const struct job *job)
+void collectives_job_removed(struct pmi_service *service, const struct job *job)
 {
     end_waiting(service, job, UINT32_MAX);
-    return pmi_service_gather_knows(service, job);
 }
 
-bool pmi_service_gather_knows(const struct pmi_service *service, const struct job *job)
+bool collectives_keep(struct pmi_service *service, struct job *job)
 {
-    const struct gathering *gathering = service->gatherings;
-    while (gathering && !member_of(&gathering->members, job))
-        gathering = gathering->next;
-    return gathering;
+    if (!knows(service, job))
+        return false;
+    job->next = service->collectives->late;
+    service->collectives->late = job;
+    return true;
 }
 
-void pmi_service_gather_free(struct pmi_service *service)
+/* ---- life ---- */
+
+void collectives_open(struct pmi_service *service)
 {
-    while (service->gatherings) {
-        struct gathering *next = service->gatherings->next;
-        gathering_free(service->gatherings);
-        service->gatherings = next;
+    service->collectives = mem_alloc(sizeof(*service->collectives));
+}
+
+void collectives_close(struct pmi_service *service)
+{
+    while (service->collectives->open) {
+        struct gathering *next = service->collectives->open->next;
+        gathering_free(service->collectives->open);
+        service->collectives->open = next;
     }
+    forget_late(service);
+    free(service->collectives);
 }

@@ -1,11 +1,20 @@
 /*
  * Fetches: what a task of another job has put, of which its host is asked.
  */
+#include "pmi-server/service/direct_modex.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/service/internal.h"
+#include "pmi-server/protocol/published_name.h" /* SERVICE_KEY_MAX */
+#include "pmi-server/service/namespaces.h"
+#include "pmi-server/service/outbox.h"
+
+struct direct_modexes {
+    struct fetch *open; /* that wait for the host of a task */
+    uint64_t numbers;   /* that they were given */
+};
 
 struct fetch {
     struct fetch *next;
@@ -18,7 +27,7 @@ struct fetch {
 static size_t direct_modex_count_of(const struct pmi_service *service, uint32_t node)
 {
     size_t count = 0;
-    for (const struct fetch *fetch = service->fetches; fetch; fetch = fetch->next)
+    for (const struct fetch *fetch = service->direct_modexes->open; fetch; fetch = fetch->next)
         count += fetch->asked.node == node;
     return count;
 }
@@ -33,17 +42,17 @@ static void order(struct pmi_service *service, const struct requester *asked, co
 {
     struct buf rest = BUF_INIT;
     struct fetch *fetch = mem_alloc(sizeof(*fetch));
-    fetch->number = ++service->fetched;
+    fetch->number = ++service->direct_modexes->numbers;
     fetch->asked = *asked;
     fetch->job = job;
-    fetch->node = pmi_service_node(job, wish->rank);
-    fetch->next = service->fetches;
-    service->fetches = fetch;
+    fetch->node = namespaces_node(job, wish->rank);
+    fetch->next = service->direct_modexes->open;
+    service->direct_modexes->open = fetch;
     pack_put_u64(&rest, fetch->number);
     message_put_proc(&rest, job->name, wish->rank);
     pack_put_u32(&rest, wish->wait);
     pack_put_text(&rest, wish->key);
-    pmi_service_order(service, fetch->node, ORDER_MODEX, &rest);
+    outbox_order(service, fetch->node, ORDER_MODEX, &rest);
     buf_free(&rest);
 }
 
@@ -51,22 +60,22 @@ static void direct_modex_fetch(struct pmi_service *service, const struct request
                                const struct job *job, const struct wish *wish)
 {
     if (!job || wish->rank >= job->map->ntasks)
-        pmi_service_answer(service, asked, REPLY_NOT_FOUND, NULL);
+        outbox_reply(service, asked, REPLY_NOT_FOUND, NULL);
     else if (direct_modex_count_of(service, asked->node) >= SERVICE_FETCHES_MAX)
-        pmi_service_answer(service, asked, REPLY_FULL, NULL);
+        outbox_reply(service, asked, REPLY_FULL, NULL);
     else
         order(service, asked, job, wish);
 }
 
-int pmi_service_fetch(struct pmi_service *service, const struct requester *asked,
-                      struct message_up *talk)
+int direct_modexes_take(struct pmi_service *service, const struct requester *asked,
+                        struct message_up *talk)
 {
     struct process_name proc = message_proc(&talk->rest);
     struct wish wish = {.rank = proc.rank, .wait = pack_u32(&talk->rest)};
     wish.key = pack_get_text(&talk->rest);
     bool bad = !pack_ends(&talk->rest) || !asked->token || strlen(wish.key) > SERVICE_KEY_MAX;
     if (!bad)
-        direct_modex_fetch(service, asked, pmi_service_job(service, proc.job), &wish);
+        direct_modex_fetch(service, asked, namespaces_find(service, proc.job), &wish);
     free(wish.key);
     free(proc.job);
     return bad ? -1 : 0;
@@ -77,13 +86,13 @@ static void fetch_end(struct pmi_service *service, struct fetch **at, enum reply
 {
     struct fetch *fetch = *at;
     *at = fetch->next;
-    pmi_service_answer(service, &fetch->asked, status, rest);
+    outbox_reply(service, &fetch->asked, status, rest);
     free(fetch);
 }
 
 /* One that is not there any more was given up. */
-int pmi_service_found(struct pmi_service *service, const struct requester *asked,
-                      struct message_up *talk)
+int direct_modexes_take_found(struct pmi_service *service, const struct requester *asked,
+                              struct message_up *talk)
 {
     size_t len;
     uint64_t number = pack_u64(&talk->rest);
@@ -91,7 +100,7 @@ int pmi_service_found(struct pmi_service *service, const struct requester *asked
     const void *bytes = pack_bytes(&talk->rest, &len);
     if (!pack_ends(&talk->rest) || status >= REPLY_NSTATUS)
         return -1;
-    struct fetch **at = &service->fetches;
+    struct fetch **at = &service->direct_modexes->open;
     while (*at && ((*at)->number != number || (*at)->node != asked->node))
         at = &(*at)->next;
     if (!*at)
@@ -103,9 +112,9 @@ int pmi_service_found(struct pmi_service *service, const struct requester *asked
     return 0;
 }
 
-void pmi_service_fetch_forget(struct pmi_service *service, const struct requester *asked)
+void direct_modexes_forget(struct pmi_service *service, const struct requester *asked)
 {
-    for (struct fetch **at = &service->fetches; *at; at = &(*at)->next)
+    for (struct fetch **at = &service->direct_modexes->open; *at; at = &(*at)->next)
         if ((*at)->asked.node == asked->node && (*at)->asked.token == asked->token) {
             struct fetch *fetch = *at;
             *at = fetch->next;
@@ -115,24 +124,30 @@ void pmi_service_fetch_forget(struct pmi_service *service, const struct requeste
 }
 
 /* From the start each time: who is told may ask. */
-void pmi_service_fetch_removed(struct pmi_service *service, const struct job *job)
+void direct_modexes_job_removed(struct pmi_service *service, const struct job *job)
 {
-    struct fetch **at = &service->fetches;
+    struct fetch **at = &service->direct_modexes->open;
     while (*at) {
         if ((*at)->job == job) {
             fetch_end(service, at, REPLY_GONE, NULL);
-            at = &service->fetches;
+            at = &service->direct_modexes->open;
         } else {
             at = &(*at)->next;
         }
     }
 }
 
-void pmi_service_fetch_free(struct pmi_service *service)
+void direct_modexes_open(struct pmi_service *service)
 {
-    while (service->fetches) {
-        struct fetch *next = service->fetches->next;
-        free(service->fetches);
-        service->fetches = next;
+    service->direct_modexes = mem_alloc(sizeof(*service->direct_modexes));
+}
+
+void direct_modexes_close(struct pmi_service *service)
+{
+    while (service->direct_modexes->open) {
+        struct fetch *next = service->direct_modexes->open->next;
+        free(service->direct_modexes->open);
+        service->direct_modexes->open = next;
     }
+    free(service->direct_modexes);
 }

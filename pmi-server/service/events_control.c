@@ -2,25 +2,28 @@
  * Events of tasks: the hosts of those that they concern are told. The host of who made one has told
  * its own tasks already. Nothing is kept.
  */
+#include "pmi-server/service/events_control.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmi-server/service/internal.h"
+#include "pmi-server/service/namespaces.h"
+#include "pmi-server/service/outbox.h"
 
 static struct idset *program_nodes(const struct pmi_service *service)
 {
     struct idset *nodes = idset_new();
     for (const struct job *job = service->jobs; job; job = job->next)
-        pmi_service_add_nodes(nodes, job);
+        namespaces_add_nodes(nodes, job);
     return nodes;
 }
 
 static struct idset *job_nodes(const struct pmi_service *service, const char *name)
 {
     struct idset *nodes = idset_new();
-    const struct job *job = pmi_service_job(service, name);
+    const struct job *job = namespaces_find(service, name);
     if (job)
-        pmi_service_add_nodes(nodes, job);
+        namespaces_add_nodes(nodes, job);
     return nodes;
 }
 
@@ -30,12 +33,12 @@ static struct idset *nodes_of(const struct pmi_service *service, const struct pr
 {
     struct idset *nodes = idset_new();
     for (uint32_t i = 0; i < count; i++) {
-        const struct job *job = pmi_service_job(service, procs[i].job);
-        uint32_t node = job ? pmi_service_node(job, procs[i].rank) : UINT32_MAX;
+        const struct job *job = namespaces_find(service, procs[i].job);
+        uint32_t node = job ? namespaces_node(job, procs[i].rank) : UINT32_MAX;
         if (node != UINT32_MAX)
             idset_add(nodes, node);
         else if (job && procs[i].rank == SERVICE_ALL)
-            pmi_service_add_nodes(nodes, job);
+            namespaces_add_nodes(nodes, job);
     }
     return nodes;
 }
@@ -46,8 +49,7 @@ static void events_tell(struct pmi_service *service, const struct message_up *ta
     struct buf rest = BUF_INIT;
     message_put_proc(&rest, talk->from.job, talk->from.rank);
     pack_put_bytes(&rest, bytes, len);
-    IDSET_FOREACH(node, nodes)
-    pmi_service_order(service, node, ORDER_NOTIFY, &rest);
+    outbox_order_all(service, nodes, ORDER_NOTIFY, &rest);
     buf_free(&rest);
 }
 
@@ -66,7 +68,7 @@ int events_take(struct pmi_service *service, const struct requester *asked, stru
         idset_remove(nodes, asked->node);
         events_tell(service, talk, nodes, bytes, len);
         idset_free(nodes);
-        pmi_service_answer(service, asked, REPLY_OK, NULL);
+        outbox_reply(service, asked, REPLY_OK, NULL);
     }
     message_free_procs(procs, count);
     return rc;
@@ -86,7 +88,7 @@ static uint32_t audience(const struct pmi_service *service, const struct job *jo
         if (other != job && !namespaces_tied(service, job, other))
             continue;
         pack_put_text(names, other->name);
-        pmi_service_add_nodes(nodes, other);
+        namespaces_add_nodes(nodes, other);
         count++;
     }
     return count;
@@ -105,7 +107,7 @@ static void deaths_tell(struct pmi_service *service, const struct job *job,
     buf_add(&rest, buf_bytes(&names), names.len);
     IDSET_FOREACH(node, nodes)
     if (!without || !idset_has(without, node))
-        pmi_service_order(service, node, ORDER_DIED, &rest);
+        outbox_order(service, node, ORDER_DIED, &rest);
     idset_free(nodes);
     buf_free(&names);
     buf_free(&rest);
@@ -120,17 +122,18 @@ static void died(struct pmi_service *service, struct job *job, const struct term
     if (!idset_empty(now.ranks))
         deaths_tell(service, job, &now, without);
     IDSET_FOREACH(rank, now.ranks)
-    pmi_service_ended(service, job->name, rank);
+    namespaces_task_ended(service, job, rank);
     idset_free(now.ranks);
 }
 
-int deaths_take(struct pmi_service *service, const struct requester *asked, struct message_up *talk)
+int terminations_take(struct pmi_service *service, const struct requester *asked,
+                      struct message_up *talk)
 {
     struct termination death = message_death(&talk->rest);
-    struct job *job = pmi_service_job(service, talk->from.job);
+    struct job *job = namespaces_find(service, talk->from.job);
     if (!pack_ends(&talk->rest))
         return -1;
-    if (!job || pmi_service_node(job, talk->from.rank) != asked->node)
+    if (!job || namespaces_node(job, talk->from.rank) != asked->node)
         return 0;
     death.ranks = idset_new();
     idset_add(death.ranks, talk->from.rank);
@@ -183,7 +186,7 @@ static void events_control_send(struct pmi_service *service, const struct order 
         pack_put_u8(&rest, order->action);
         pack_put_u32(&rest, order->number);
         if (!idset_empty(both))
-            pmi_service_order(service, job->node[i], ORDER_CONTROL, &rest);
+            outbox_order(service, job->node[i], ORDER_CONTROL, &rest);
         buf_free(&rest);
         idset_free(both);
         idset_free(there);
@@ -211,9 +214,9 @@ static bool are_there(const struct pmi_service *service, const struct process_na
                       uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const struct job *job = pmi_service_job(service, procs[i].job);
+        const struct job *job = namespaces_find(service, procs[i].job);
         if (!job ||
-            (procs[i].rank != SERVICE_ALL && pmi_service_node(job, procs[i].rank) == UINT32_MAX))
+            (procs[i].rank != SERVICE_ALL && namespaces_node(job, procs[i].rank) == UINT32_MAX))
             return false;
     }
     return true;
@@ -234,7 +237,7 @@ int control_take(struct pmi_service *service, const struct requester *asked,
         idset_free(ranks);
     }
     if (rc == 0)
-        pmi_service_answer(service, asked, good ? REPLY_OK : REPLY_NOT_FOUND, NULL);
+        outbox_reply(service, asked, good ? REPLY_OK : REPLY_NOT_FOUND, NULL);
     message_free_procs(procs, count);
     return rc;
 }

@@ -4,12 +4,21 @@
  * A host is told once, however many of its tools want it, and gives back what has left it: tasks are
  * never held up for a tool, and no memory grows for one.
  */
+#include "pmi-server/service/iof.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "affinity/sets/idset.h"
 #include "base/mem.h"
-#include "pmi-server/service/internal.h"
+#include "pmi-server/service/namespaces.h"
+#include "pmi-server/service/outbox.h"
+
+struct iof {
+    struct puller *pullers; /* hosts whose tools want what tasks write */
+    struct push *pushes;    /* that are not done */
+    uint64_t npushes;       /* that there ever were */
+};
 
 struct pull {
     struct pull *next;
@@ -53,7 +62,7 @@ static void puller_clear(struct puller *puller)
 
 static struct puller *puller_find(const struct pmi_service *service, uint32_t node)
 {
-    struct puller *puller = service->pullers;
+    struct puller *puller = service->iof->pullers;
     while (puller && puller->node != node)
         puller = puller->next;
     return puller;
@@ -66,8 +75,8 @@ static struct puller *puller_get(struct pmi_service *service, uint32_t node)
         return puller;
     puller = mem_alloc(sizeof(*puller));
     puller->node = node;
-    puller->next = service->pullers;
-    service->pullers = puller;
+    puller->next = service->iof->pullers;
+    service->iof->pullers = puller;
     return puller;
 }
 
@@ -90,18 +99,18 @@ static struct pull *pull_read(struct pack *in)
 static enum reply_status pull_check(const struct pmi_service *service, const struct pull *pull)
 {
     for (uint32_t i = 0; i < pull->nprocs; i++) {
-        const struct job *job = pmi_service_job(service, pull->procs[i].job);
+        const struct job *job = namespaces_find(service, pull->procs[i].job);
         if (!job)
             return REPLY_NOT_FOUND;
         if (pull->procs[i].rank != SERVICE_ALL &&
-            pmi_service_node(job, pull->procs[i].rank) == UINT32_MAX)
+            namespaces_node(job, pull->procs[i].rank) == UINT32_MAX)
             return REPLY_BAD;
     }
     return pull->nprocs && pull->channels ? REPLY_OK : REPLY_BAD;
 }
 
-int streams_pull(struct pmi_service *service, const struct requester *asked,
-                 struct message_up *talk)
+int iof_take_pull(struct pmi_service *service, const struct requester *asked,
+                  struct message_up *talk)
 {
     struct pull *pull = pull_read(&talk->rest);
     bool good = pack_ends(&talk->rest);
@@ -119,12 +128,12 @@ int streams_pull(struct pmi_service *service, const struct requester *asked,
         pull_free(pull);
     }
     if (good)
-        pmi_service_answer(service, asked, status, NULL);
+        outbox_reply(service, asked, status, NULL);
     return good ? 0 : -1;
 }
 
-int streams_unpull(struct pmi_service *service, const struct requester *asked,
-                   struct message_up *talk)
+int iof_take_unpull(struct pmi_service *service, const struct requester *asked,
+                    struct message_up *talk)
 {
     struct puller *puller = puller_find(service, asked->node);
     if (!pack_ends(&talk->rest))
@@ -162,7 +171,7 @@ static void tell_output(struct pmi_service *service, struct puller *puller, cons
     puller->lost = 0;
     puller->loses = false;
     puller->under_way += len;
-    pmi_service_order(service, puller->node, ORDER_OUTPUT, &rest);
+    outbox_order(service, puller->node, ORDER_OUTPUT, &rest);
     buf_free(&rest);
 }
 
@@ -182,7 +191,7 @@ static void lose(struct pmi_service *service, struct puller *puller, const char 
 void pmi_service_output(struct pmi_service *service, const char *job, uint32_t rank,
                         enum output_channel channel, const void *bytes, size_t len)
 {
-    for (struct puller *puller = service->pullers; puller && len; puller = puller->next) {
+    for (struct puller *puller = service->iof->pullers; puller && len; puller = puller->next) {
         if (!wants(puller, job, rank, channel))
             continue;
         if (puller->under_way + len > SERVICE_WINDOW)
@@ -194,14 +203,14 @@ void pmi_service_output(struct pmi_service *service, const char *job, uint32_t r
 
 bool pmi_service_is_pulled(const struct pmi_service *service)
 {
-    for (const struct puller *puller = service->pullers; puller; puller = puller->next)
+    for (const struct puller *puller = service->iof->pullers; puller; puller = puller->next)
         if (puller->pulls)
             return true;
     return false;
 }
 
-int streams_taken(struct pmi_service *service, const struct requester *asked,
-                  struct message_up *talk)
+int iof_take_taken(struct pmi_service *service, const struct requester *asked,
+                   struct message_up *talk)
 {
     struct puller *puller = puller_find(service, asked->node);
     uint64_t bytes = pack_u64(&talk->rest);
@@ -213,14 +222,14 @@ int streams_taken(struct pmi_service *service, const struct requester *asked,
     return 0;
 }
 
-void streams_free(struct pmi_service *service)
+static void pullers_free(struct pmi_service *service)
 {
-    while (service->pullers) {
-        struct puller *next = service->pullers->next;
-        puller_clear(service->pullers);
-        free(service->pullers->loser.job);
-        free(service->pullers);
-        service->pullers = next;
+    while (service->iof->pullers) {
+        struct puller *next = service->iof->pullers->next;
+        puller_clear(service->iof->pullers);
+        free(service->iof->pullers->loser.job);
+        free(service->iof->pullers);
+        service->iof->pullers = next;
     }
 }
 
@@ -241,7 +250,7 @@ struct push {
 static unsigned iof_count_of(const struct pmi_service *service, uint32_t node)
 {
     unsigned count = 0;
-    for (const struct push *push = service->pushes; push; push = push->next)
+    for (const struct push *push = service->iof->pushes; push; push = push->next)
         count += push->asked.node == node;
     return count;
 }
@@ -251,7 +260,7 @@ static void iof_add_nodes(struct idset *nodes, const struct job *job, uint32_t r
     for (uint32_t i = 0; rank == SERVICE_ALL && i < job->map->nnodes; i++)
         idset_add(nodes, job->node[i]);
     if (rank != SERVICE_ALL)
-        idset_add(nodes, pmi_service_node(job, rank));
+        idset_add(nodes, namespaces_node(job, rank));
 }
 
 /* Where they are; `status` when there is something wrong. */
@@ -263,10 +272,10 @@ static struct idset *read_nodes(const struct pmi_service *service, struct pack *
     uint32_t nprocs = pack_count(in, 8);
     for (uint32_t i = 0; i < nprocs; i++) {
         struct process_name proc = message_proc(in);
-        const struct job *job = pmi_service_job(service, proc.job);
+        const struct job *job = namespaces_find(service, proc.job);
         if (!job)
             *status = REPLY_NOT_FOUND;
-        else if (proc.rank != SERVICE_ALL && pmi_service_node(job, proc.rank) == UINT32_MAX)
+        else if (proc.rank != SERVICE_ALL && namespaces_node(job, proc.rank) == UINT32_MAX)
             *status = REPLY_BAD;
         else
             iof_add_nodes(nodes, job, proc.rank);
@@ -282,16 +291,16 @@ static struct idset *read_nodes(const struct pmi_service *service, struct pack *
 static void iof_send(struct pmi_service *service, struct idset *nodes, const void *bytes,
                      size_t len)
 {
-    struct push *push = service->pushes;
+    struct push *push = service->iof->pushes;
     struct buf rest = BUF_INIT;
     pack_put_u64(&rest, push->number);
     buf_add(&rest, bytes, len);
-    IDSET_FOREACH(node, nodes)
-    pmi_service_order(service, node, ORDER_PUSH, &rest);
+    outbox_order_all(service, nodes, ORDER_PUSH, &rest);
     buf_free(&rest);
 }
 
-int push_asked(struct pmi_service *service, const struct requester *asked, struct message_up *talk)
+int iof_take_push(struct pmi_service *service, const struct requester *asked,
+                  struct message_up *talk)
 {
     enum reply_status status = REPLY_OK;
     const void *bytes = talk->rest.at;
@@ -304,12 +313,12 @@ int push_asked(struct pmi_service *service, const struct requester *asked, struc
         status = REPLY_BAD;
     if (good && status == REPLY_OK) {
         struct push *push = mem_alloc(sizeof(*push));
-        *push =
-            (struct push){service->pushes, ++service->npushes, *asked, idset_copy(nodes), REPLY_OK};
-        service->pushes = push;
+        *push = (struct push){service->iof->pushes, ++service->iof->npushes, *asked,
+                              idset_copy(nodes), REPLY_OK};
+        service->iof->pushes = push;
         iof_send(service, nodes, bytes, len);
     } else if (good) {
-        pmi_service_answer(service, asked, status, NULL);
+        outbox_reply(service, asked, status, NULL);
     }
     idset_free(nodes);
     return good ? 0 : -1;
@@ -323,11 +332,12 @@ static void push_free(struct push *push)
     free(push);
 }
 
-int push_done(struct pmi_service *service, const struct requester *asked, struct message_up *talk)
+int iof_take_pushed(struct pmi_service *service, const struct requester *asked,
+                    struct message_up *talk)
 {
     uint64_t number = pack_u64(&talk->rest);
     uint8_t status = pack_u8(&talk->rest);
-    struct push **at = &service->pushes, *push;
+    struct push **at = &service->iof->pushes, *push;
     if (!pack_ends(&talk->rest) || status >= REPLY_NSTATUS)
         return -1;
     while (*at && (*at)->number != number)
@@ -340,16 +350,30 @@ int push_done(struct pmi_service *service, const struct requester *asked, struct
     if (!idset_empty(push->nodes))
         return 0;
     *at = push->next;
-    pmi_service_answer(service, &push->asked, push->status, NULL);
+    outbox_reply(service, &push->asked, push->status, NULL);
     push_free(push);
     return 0;
 }
 
-void pushes_free(struct pmi_service *service)
+static void pushes_free(struct pmi_service *service)
 {
-    while (service->pushes) {
-        struct push *next = service->pushes->next;
-        push_free(service->pushes);
-        service->pushes = next;
+    while (service->iof->pushes) {
+        struct push *next = service->iof->pushes->next;
+        push_free(service->iof->pushes);
+        service->iof->pushes = next;
     }
+}
+
+/* ---- life ---- */
+
+void iof_open(struct pmi_service *service)
+{
+    service->iof = mem_alloc(sizeof(*service->iof));
+}
+
+void iof_close(struct pmi_service *service)
+{
+    pullers_free(service);
+    pushes_free(service);
+    free(service->iof);
 }

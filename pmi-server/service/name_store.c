@@ -5,7 +5,18 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/service/internal.h"
+#include "pmi-server/service/context.h"
+#include "pmi-server/service/name_store_private.h"
+
+struct name_store {
+    struct published_name *first; /* the newest */
+    size_t count, bytes;
+    uint64_t ids; /* that were given */
+    const struct pmi_service_names_ops *ops;
+    void *arg;
+    const struct published_name *others; /* as they were when they were asked for last */
+    bool watched;
+};
 
 /* ---- one ---- */
 
@@ -60,11 +71,11 @@ static struct party publisher(const struct published_name *name)
     return (struct party){name->job, name->rank, name->node};
 }
 
-struct published_name *names_find(const struct pmi_service *service, const struct party *party,
-                                  enum publish_range range, const char *key)
+struct published_name *name_store_find(const struct pmi_service *service, const struct party *party,
+                                       enum publish_range range, const char *key)
 {
     struct published_name *best = NULL;
-    for (struct published_name *name = service->names.first; name; name = name->next) {
+    for (struct published_name *name = service->name_store->first; name; name = name->next) {
         struct party its = publisher(name);
         if (strcmp(name->key, key) == 0 && within(name->range, &its, party) &&
             within(range, &its, party) && (!best || name->range < best->range))
@@ -73,9 +84,10 @@ struct published_name *names_find(const struct pmi_service *service, const struc
     return best;
 }
 
-const struct published_name *names_find_other(const struct pmi_service *service, const char *key)
+const struct published_name *name_store_find_other(const struct pmi_service *service,
+                                                   const char *key)
 {
-    const struct published_name *name = service->names.others;
+    const struct published_name *name = service->name_store->others;
     while (name && strcmp(name->key, key) != 0)
         name = name->next;
     return name;
@@ -87,40 +99,40 @@ const struct published_name *names_find_other(const struct pmi_service *service,
 static void remove_at(struct pmi_service *service, struct published_name **at)
 {
     struct published_name *name = *at;
-    service->names.count--;
-    service->names.bytes -= size_of(name);
+    service->name_store->count--;
+    service->name_store->bytes -= size_of(name);
     *at = name_free(name);
 }
 
 static bool is_shown(const struct pmi_service *service, const struct published_name *name)
 {
-    return service->names.ops && name->range == RANGE_ALL;
+    return service->name_store->ops && name->range == RANGE_ALL;
 }
 
-size_t names_drop(struct pmi_service *service,
-                  bool (*goes)(const struct published_name *name, const void *what),
-                  const void *what)
+size_t name_store_drop(struct pmi_service *service,
+                       bool (*goes)(const struct published_name *name, const void *what),
+                       const void *what)
 {
     size_t count = 0, shown = 0;
-    for (struct published_name **at = &service->names.first; *at;) {
+    for (struct published_name **at = &service->name_store->first; *at;) {
         if (!goes(*at, what)) {
             at = &(*at)->next;
             continue;
         }
         shown += is_shown(service, *at);
-        names_take(service, *at); /* if it is still there nobody may have it now */
+        name_store_consume(service, *at); /* if it is still there nobody may have it now */
         remove_at(service, at);
         count++;
     }
     if (shown)
-        service->names.ops->show(service->names.arg, 0);
+        service->name_store->ops->show(service->name_store->arg, 0);
     return count;
 }
 
-bool names_take(const struct pmi_service *service, const struct published_name *name)
+bool name_store_consume(const struct pmi_service *service, const struct published_name *name)
 {
     return name->until != PERSIST_READ || !is_shown(service, name) ||
-           service->names.ops->take(service->names.arg, name);
+           service->name_store->ops->take(service->name_store->arg, name);
 }
 
 /* ---- published ---- */
@@ -135,12 +147,12 @@ static bool meets(const struct published_name *a, const struct published_name *b
 static bool is_read(const struct pmi_service *service, const struct published_name *name)
 {
     return name->until == PERSIST_READ && is_shown(service, name) &&
-           !service->names.ops->kept(service->names.arg, name);
+           !service->name_store->ops->kept(service->name_store->arg, name);
 }
 
 static bool is_taken(struct pmi_service *service, const struct published_name *fresh)
 {
-    for (struct published_name **at = &service->names.first; *at;) {
+    for (struct published_name **at = &service->name_store->first; *at;) {
         bool same = meets(*at, fresh);
         if (same && !is_read(service, *at))
             return true;
@@ -155,7 +167,7 @@ static bool is_taken(struct pmi_service *service, const struct published_name *f
 static enum reply_status name_store_check(struct pmi_service *service,
                                           const struct published_name *fresh)
 {
-    size_t count = service->names.count, bytes = service->names.bytes;
+    size_t count = service->name_store->count, bytes = service->name_store->bytes;
     for (const struct published_name *name = fresh; name; name = name->next) {
         if (is_taken(service, name))
             return REPLY_EXISTS;
@@ -168,9 +180,9 @@ static enum reply_status name_store_check(struct pmi_service *service,
     return count > SERVICE_NAMES_MAX || bytes > SERVICE_NAMES_BYTES ? REPLY_FULL : REPLY_OK;
 }
 
-enum reply_status names_add(struct pmi_service *service, struct published_name *fresh)
+enum reply_status name_store_add(struct pmi_service *service, struct published_name *fresh)
 {
-    struct names *names = &service->names;
+    struct name_store *names = service->name_store;
     struct published_name **last = &fresh;
     size_t count = 0;
     bool shown = false;
@@ -198,17 +210,45 @@ enum reply_status names_add(struct pmi_service *service, struct published_name *
 void pmi_service_names_use(struct pmi_service *service, const struct pmi_service_names_ops *ops,
                            void *arg)
 {
-    service->names.ops = ops;
-    service->names.arg = arg;
+    service->name_store->ops = ops;
+    service->name_store->arg = arg;
 }
 
 const struct published_name *pmi_service_names(const struct pmi_service *service)
 {
-    return service->names.first;
+    return service->name_store->first;
 }
 
-void pmi_service_names_changed(struct pmi_service *service)
+void name_store_look_at_others(struct pmi_service *service)
 {
-    service->names.others = service->names.ops->others(service->names.arg);
-    lookups_try(service, NULL);
+    struct name_store *names = service->name_store;
+    if (names->ops)
+        names->others = names->ops->others(names->arg);
+}
+
+void name_store_watch_others(struct pmi_service *service, bool on)
+{
+    struct name_store *names = service->name_store;
+    if (on == names->watched || !names->ops)
+        return;
+    names->watched = on;
+    names->ops->watch(names->arg, on);
+}
+
+uint64_t name_store_last_id(const struct pmi_service *service)
+{
+    return service->name_store->ids;
+}
+
+/* ---- life ---- */
+
+void name_store_open(struct pmi_service *service)
+{
+    service->name_store = mem_alloc(sizeof(*service->name_store));
+}
+
+void name_store_close(struct pmi_service *service)
+{
+    pmi_service_names_free(service->name_store->first);
+    free(service->name_store);
 }

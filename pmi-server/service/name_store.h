@@ -51,16 +51,7 @@ struct pmi_service_names_ops {
 void pmi_service_names_use(struct pmi_service *service, const struct pmi_service_names_ops *ops,
                            void *arg); /* borrowed */
 const struct published_name *
-pmi_service_names(const struct pmi_service *service);        /* this program's, linked */
-void pmi_service_names_changed(struct pmi_service *service); /* other programs' */
-
-/* PMI's: of text, for all, until the end, by no task in particular. */
-enum reply_status pmi_service_publish_text(struct pmi_service *service, const char *job,
-                                           const char *key, const char *text);
-enum reply_status pmi_service_unpublish_text(struct pmi_service *service, const char *key);
-/* The caller frees the text. REPLY_UNSUPPORTED: it is none. */
-enum reply_status pmi_service_lookup_text(struct pmi_service *service, const char *job,
-                                          const char *key, char **text);
+pmi_service_names(const struct pmi_service *service); /* this program's, linked */
 
 struct published_name *pmi_service_name_new(const char *key, const void *value, size_t len);
 void pmi_service_names_free(struct published_name *names); /* and all that follow */

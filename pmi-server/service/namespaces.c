@@ -1,10 +1,81 @@
-/*
- * Bonds: jobs that are connected.
- */
+/* The program's namespaces. */
+#include "pmi-server/service/namespaces.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/service/internal.h"
+#include "pmi-server/protocol/namespace_info.h"
+
+/* ---- which there are ---- */
+
+struct job *namespaces_find(const struct pmi_service *service, const char *name)
+{
+    struct job *job = service->jobs;
+    while (job && strcmp(job->name, name) != 0)
+        job = job->next;
+    return job;
+}
+
+void namespaces_add(struct pmi_service *service, const struct namespace_facts *from)
+{
+    struct job *job = mem_alloc(sizeof(*job));
+    job->name = mem_copy_text(from->name);
+    job->map = taskmap_copy(from->map);
+    job->node = mem_array(from->map->nnodes, sizeof(*job->node));
+    memcpy(job->node, from->node, from->map->nnodes * sizeof(*job->node));
+    job->told = idset_new();
+    job->ended = idset_new();
+    if (from->hosts)
+        namespace_info_put(&job->description, from);
+    const struct job *spawner = from->spawner ? namespaces_find(service, from->spawner) : NULL;
+    job->next = service->jobs;
+    service->jobs = job;
+    if (spawner)
+        namespaces_tie(service, spawner, job);
+}
+
+void namespaces_free_job(struct job *job)
+{
+    buf_free(&job->description);
+    idset_free(job->told);
+    idset_free(job->ended);
+    taskmap_free(job->map);
+    free(job->node);
+    free(job->name);
+    free(job);
+}
+
+struct job *namespaces_take(struct pmi_service *service, const char *name)
+{
+    struct job **at = &service->jobs, *job;
+    while (*at && strcmp((*at)->name, name) != 0)
+        at = &(*at)->next;
+    if ((job = *at))
+        *at = job->next;
+    return job;
+}
+
+void namespaces_task_ended(struct pmi_service *service, struct job *job, uint32_t rank)
+{
+    idset_add(job->ended, rank);
+    for (const struct service_feature *feature = service->features; feature->name; feature++)
+        if (feature->task_ended)
+            feature->task_ended(service, job, rank);
+}
+
+uint32_t namespaces_node(const struct job *job, uint32_t rank)
+{
+    return rank < job->map->ntasks ? job->node[taskmap_node(job->map, rank)] : UINT32_MAX;
+}
+
+void namespaces_add_nodes(struct idset *nodes, const struct job *job)
+{
+    for (uint32_t i = 0; i < job->map->nnodes; i++)
+        idset_add(nodes, job->node[i]);
+}
+
+/* ---- which are connected ---- */
 
 struct bond {
     struct bond *next;
@@ -13,8 +84,8 @@ struct bond {
 };
 
 /* Where it is, or would be. */
-static struct bond **namespaces_find(struct pmi_service *service, const struct job *one,
-                                     const struct job *other)
+static struct bond **find_bond(struct pmi_service *service, const struct job *one,
+                               const struct job *other)
 {
     struct bond **at = &service->bonds;
     while (*at && !((*at)->one == one && (*at)->other == other) &&
@@ -25,7 +96,7 @@ static struct bond **namespaces_find(struct pmi_service *service, const struct j
 
 void namespaces_tie(struct pmi_service *service, const struct job *one, const struct job *other)
 {
-    struct bond **at = namespaces_find(service, one, other);
+    struct bond **at = find_bond(service, one, other);
     if (one == other)
         return;
     if (!*at) {
@@ -45,7 +116,7 @@ static void cut(struct bond **at)
 
 void namespaces_untie(struct pmi_service *service, const struct job *one, const struct job *other)
 {
-    struct bond **at = namespaces_find(service, one, other);
+    struct bond **at = find_bond(service, one, other);
     if (*at && --(*at)->times == 0)
         cut(at);
 }
@@ -53,10 +124,10 @@ void namespaces_untie(struct pmi_service *service, const struct job *one, const 
 bool namespaces_tied(const struct pmi_service *service, const struct job *one,
                      const struct job *other)
 {
-    return *namespaces_find((struct pmi_service *)(uintptr_t)service, one, other) != NULL;
+    return *find_bond((struct pmi_service *)(uintptr_t)service, one, other) != NULL;
 }
 
-void namespaces_remove(struct pmi_service *service, const struct job *job)
+void namespaces_untie_all(struct pmi_service *service, const struct job *job)
 {
     struct bond **at = &service->bonds;
     while (*at)
@@ -71,7 +142,7 @@ void namespaces_remove(struct pmi_service *service, const struct job *job)
 static struct job *next_job(const struct pmi_service *service, struct pack *in)
 {
     char *name = pack_get_text(in);
-    struct job *job = pmi_service_job(service, name);
+    struct job *job = namespaces_find(service, name);
     free(name);
     return job && job->description.len ? job : NULL;
 }
@@ -95,23 +166,22 @@ static enum reply_status describe_all(struct pmi_service *service, uint32_t node
     return status;
 }
 
-int pmi_service_describe(struct pmi_service *service, const struct requester *asked,
-                         struct message_up *talk)
+int namespaces_take_describe(struct pmi_service *service, const struct requester *asked,
+                             struct message_up *talk)
 {
     struct buf rest = BUF_INIT;
     enum reply_status status = describe_all(service, asked->node, &talk->rest, &rest);
     int rc = pack_ends(&talk->rest) ? 0 : -1;
     if (rc == 0)
-        pmi_service_answer(service, asked, status, status == REPLY_OK ? &rest : NULL);
+        outbox_reply(service, asked, status, status == REPLY_OK ? &rest : NULL);
     buf_free(&rest);
     return rc;
 }
 
-void pmi_service_describe_removed(struct pmi_service *service, const struct job *job)
+void namespaces_tell_removed(struct pmi_service *service, const struct job *job)
 {
     struct buf rest = BUF_INIT;
     pack_put_text(&rest, job->name);
-    IDSET_FOREACH(node, job->told)
-    pmi_service_order(service, node, ORDER_REMOVED, &rest);
+    outbox_order_all(service, job->told, ORDER_REMOVED, &rest);
     buf_free(&rest);
 }

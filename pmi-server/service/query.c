@@ -2,19 +2,27 @@
  * What is known of the program and its jobs; and of a job's tasks, which the hosts of their nodes
  * are asked for first.
  */
+#include "pmi-server/service/query.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "pmi-server/protocol/task_states.h"
-#include "pmi-server/service/internal.h"
+#include "pmi-server/service/namespaces.h"
+#include "pmi-server/service/outbox.h"
 
 struct table { /* of a job whose tasks are wanted */
     char *job;
     struct idset *waiting; /* nodes that have not told of their tasks */
     struct buf tasks;
     uint32_t ntasks;
+};
+
+struct queries {
+    struct query *open; /* that wait for what hosts know of their tasks */
+    uint64_t numbers;   /* that they were given */
 };
 
 struct query { /* that waits for hosts */
@@ -40,7 +48,7 @@ static void query_free(struct query *query)
 
 static void query_drop(struct pmi_service *service, struct query *query)
 {
-    struct query **at = &service->queries;
+    struct query **at = &service->queries->open;
     while (*at && *at != query)
         at = &(*at)->next;
     if (*at)
@@ -48,15 +56,21 @@ static void query_drop(struct pmi_service *service, struct query *query)
     query_free(query);
 }
 
-void pmi_service_queries_free(struct pmi_service *service)
+void queries_open(struct pmi_service *service)
 {
-    while (service->queries)
-        query_drop(service, service->queries);
+    service->queries = mem_alloc(sizeof(*service->queries));
 }
 
-void pmi_service_query_forget(struct pmi_service *service, const struct requester *asked)
+void queries_close(struct pmi_service *service)
 {
-    struct query *query = service->queries;
+    while (service->queries->open)
+        query_drop(service, service->queries->open);
+    free(service->queries);
+}
+
+void queries_forget(struct pmi_service *service, const struct requester *asked)
+{
+    struct query *query = service->queries->open;
     while (query && (query->asked.node != asked->node || query->asked.token != asked->token))
         query = query->next;
     if (query)
@@ -66,7 +80,7 @@ void pmi_service_query_forget(struct pmi_service *service, const struct requeste
 static uint32_t query_count_of(const struct pmi_service *service, uint32_t node)
 {
     uint32_t count = 0;
-    for (const struct query *query = service->queries; query; query = query->next)
+    for (const struct query *query = service->queries->open; query; query = query->next)
         count += query->asked.node == node;
     return count;
 }
@@ -112,7 +126,7 @@ static void service_query_answer(struct pmi_service *service, const struct query
     query_put_jobs(service, &rest);
     put_tables(query, &rest);
     bool full = rest.len > SERVICE_BYTES_MAX;
-    pmi_service_answer(service, &query->asked, full ? REPLY_FULL : REPLY_OK, full ? NULL : &rest);
+    outbox_reply(service, &query->asked, full ? REPLY_FULL : REPLY_OK, full ? NULL : &rest);
     buf_free(&rest);
 }
 
@@ -139,7 +153,7 @@ static void query_settle(struct pmi_service *service, struct query *query)
 static const struct job *query_find_job(const struct pmi_service *service, const char *name)
 {
     if (*name)
-        return pmi_service_job(service, name);
+        return namespaces_find(service, name);
     return service->jobs && !service->jobs->next ? service->jobs : NULL;
 }
 
@@ -184,31 +198,31 @@ static void ask_hosts(struct pmi_service *service, const struct query *query)
         pack_put_u64(&rest, query->number);
         pack_put_text(&rest, query->tables[i].job);
         IDSET_FOREACH(node, nodes)
-        pmi_service_order(service, node, ORDER_TASKS, &rest);
+        outbox_order(service, node, ORDER_TASKS, &rest);
         buf_free(&rest);
         idset_free(nodes);
     }
 }
 
-int pmi_service_query(struct pmi_service *service, const struct requester *asked,
-                      struct message_up *talk)
+int queries_take(struct pmi_service *service, const struct requester *asked,
+                 struct message_up *talk)
 {
     struct query *query = mem_alloc(sizeof(*query));
     query->asked = *asked;
-    query->number = ++service->queried;
+    query->number = ++service->queries->numbers;
     read_tables(service, query, &talk->rest);
     int rc = pack_ends(&talk->rest) ? 0 : -1;
     bool full = query_count_of(service, asked->node) >= SERVICE_QUERIES_MAX;
     if (rc == 0 && full)
-        pmi_service_answer(service, asked, REPLY_FULL, NULL);
+        outbox_reply(service, asked, REPLY_FULL, NULL);
     else if (rc == 0 && !query->ntables)
         service_query_answer(service, query);
     if (rc < 0 || full || !query->ntables) {
         query_free(query);
         return rc;
     }
-    query->next = service->queries;
-    service->queries = query;
+    query->next = service->queries->open;
+    service->queries->open = query;
     ask_hosts(service, query);
     return 0;
 }
@@ -217,7 +231,7 @@ int pmi_service_query(struct pmi_service *service, const struct requester *asked
 
 static struct query *find_query(const struct pmi_service *service, uint64_t number)
 {
-    struct query *query = service->queries;
+    struct query *query = service->queries->open;
     while (query && query->number != number)
         query = query->next;
     return query;
@@ -235,9 +249,9 @@ static struct table *find_table(struct query *query, const char *job)
 static bool has_tasks(const struct pmi_service *service, uint32_t node, const char *name,
                       const struct task_info *tasks, uint32_t count)
 {
-    const struct job *job = pmi_service_job(service, name);
+    const struct job *job = namespaces_find(service, name);
     for (uint32_t i = 0; job && i < count; i++)
-        if (pmi_service_node(job, tasks[i].rank) != node)
+        if (namespaces_node(job, tasks[i].rank) != node)
             return false;
     return true;
 }
@@ -257,8 +271,8 @@ static void take_tasks(struct pmi_service *service, struct query *query, struct 
     query_settle(service, query);
 }
 
-int pmi_service_tasks(struct pmi_service *service, const struct requester *asked,
-                      struct message_up *talk)
+int queries_take_tasks(struct pmi_service *service, const struct requester *asked,
+                       struct message_up *talk)
 {
     uint32_t count;
     struct query *query = find_query(service, pack_u64(&talk->rest));
@@ -273,10 +287,10 @@ int pmi_service_tasks(struct pmi_service *service, const struct requester *asked
 }
 
 /* Its hosts need not answer any more. */
-void pmi_service_query_removed(struct pmi_service *service, const struct job *job)
+void queries_job_removed(struct pmi_service *service, const struct job *job)
 {
     struct query *next;
-    for (struct query *query = service->queries; query; query = next) {
+    for (struct query *query = service->queries->open; query; query = next) {
         struct table *table = find_table(query, job->name);
         next = query->next;
         if (!table)

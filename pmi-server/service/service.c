@@ -2,155 +2,81 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/protocol/namespace_info.h"
-#include "pmi-server/service/internal.h"
+#include "pmi-server/service/collective.h"
+#include "pmi-server/service/context.h"
+#include "pmi-server/service/direct_modex.h"
+#include "pmi-server/service/events_control.h"
+#include "pmi-server/service/iof.h"
+#include "pmi-server/service/namespaces.h"
+#include "pmi-server/service/publish_lookup.h"
+#include "pmi-server/service/query.h"
 
-/* ---- jobs ---- */
+static const struct service_feature features[] = {
+    {.name = "published names",
+     .open = publish_lookup_open,
+     .close = publish_lookup_close,
+     .forget = publish_lookup_forget,
+     .task_ended = publish_lookup_task_ended,
+     .job_removed = publish_lookup_job_removed},
+    {.name = "collectives",
+     .open = collectives_open,
+     .close = collectives_close,
+     .forget = collectives_forget,
+     .task_ended = collectives_task_ended,
+     .job_removed = collectives_job_removed},
+    {.name = "direct modexes",
+     .open = direct_modexes_open,
+     .close = direct_modexes_close,
+     .forget = direct_modexes_forget,
+     .job_removed = direct_modexes_job_removed},
+    {.name = "namespaces", .job_removed = namespaces_tell_removed},
+    {.name = "queries",
+     .open = queries_open,
+     .close = queries_close,
+     .forget = queries_forget,
+     .job_removed = queries_job_removed},
+    {.name = "iof", .open = iof_open, .close = iof_close},
+    {0},
+};
 
-static struct job *service_find_job(struct job *job, const char *name)
+/* ---- what the owner says ---- */
+
+void pmi_service_add(struct pmi_service *service, const struct namespace_facts *job)
 {
-    while (job && strcmp(job->name, name) != 0)
-        job = job->next;
-    return job;
-}
-
-struct job *pmi_service_job(const struct pmi_service *service, const char *name)
-{
-    return service_find_job(service->jobs, name);
-}
-
-struct job *pmi_service_late_job(const struct pmi_service *service, const char *name)
-{
-    return service_find_job(service->late, name);
-}
-
-uint32_t pmi_service_node(const struct job *job, uint32_t rank)
-{
-    return rank < job->map->ntasks ? job->node[taskmap_node(job->map, rank)] : UINT32_MAX;
-}
-
-void pmi_service_add_nodes(struct idset *nodes, const struct job *job)
-{
-    for (uint32_t i = 0; i < job->map->nnodes; i++)
-        idset_add(nodes, job->node[i]);
-}
-
-void pmi_service_add(struct pmi_service *service, const struct namespace_facts *from)
-{
-    struct job *job = mem_alloc(sizeof(*job));
-    job->name = mem_copy_text(from->name);
-    job->map = taskmap_copy(from->map);
-    job->node = mem_array(from->map->nnodes, sizeof(*job->node));
-    memcpy(job->node, from->node, from->map->nnodes * sizeof(*job->node));
-    job->told = idset_new();
-    job->ended = idset_new();
-    if (from->hosts)
-        namespace_info_put(&job->description, from);
-    const struct job *spawner = from->spawner ? pmi_service_job(service, from->spawner) : NULL;
-    job->next = service->jobs;
-    service->jobs = job;
-    if (spawner)
-        namespaces_tie(service, spawner, job);
-}
-
-static void job_free(struct job *job)
-{
-    buf_free(&job->description);
-    idset_free(job->told);
-    idset_free(job->ended);
-    taskmap_free(job->map);
-    free(job->node);
-    free(job->name);
-    free(job);
-}
-
-void pmi_service_settle_late(struct pmi_service *service)
-{
-    for (struct job **at = &service->late, *job; (job = *at);) {
-        if (pmi_service_gather_knows(service, job)) {
-            at = &job->next;
-            continue;
-        }
-        *at = job->next;
-        job_free(job);
-    }
+    namespaces_add(service, job);
 }
 
 void pmi_service_remove(struct pmi_service *service, const char *name)
 {
-    struct job **at = &service->jobs;
-    while (*at && strcmp((*at)->name, name) != 0)
-        at = &(*at)->next;
-    struct job *job = *at;
+    struct job *job = namespaces_take(service, name);
     if (!job)
         return;
-    *at = job->next;
-    naming_over(service, name);
-    bool late = pmi_service_gather_removed(service, job);
-    pmi_service_fetch_removed(service, job);
-    pmi_service_describe_removed(service, job);
-    pmi_service_query_removed(service, job);
-    namespaces_remove(service, job);
-    if (late) {
-        job->next = service->late;
-        service->late = job;
-    } else {
-        job_free(job);
-    }
+    for (const struct service_feature *feature = features; feature->name; feature++)
+        if (feature->job_removed)
+            feature->job_removed(service, job);
+    namespaces_untie_all(service, job);
+    if (!collectives_keep(service, job))
+        namespaces_free_job(job);
 }
 
 void pmi_service_ended(struct pmi_service *service, const char *name, uint32_t rank)
 {
-    struct job *job = pmi_service_job(service, name);
-    if (!job || rank >= job->map->ntasks)
-        return;
-    idset_add(job->ended, rank);
-    naming_ended(service, job->name, rank);
-    pmi_service_gather_ended(service, job, rank);
-}
-
-/* ---- what is said to hosts ---- */
-
-static void service_tell(struct pmi_service *service, uint32_t node, struct buf *head,
-                         const struct buf *rest)
-{
-    if (rest)
-        buf_add(head, buf_bytes(rest), rest->len);
-    service->ops->tell(service->arg, node, buf_bytes(head), head->len);
-    buf_free(head);
-}
-
-void pmi_service_answer(struct pmi_service *service, const struct requester *asked,
-                        enum reply_status status, const struct buf *rest)
-{
-    struct buf head = BUF_INIT;
-    if (!asked->token)
-        return;
-    message_put_down(&head, ORDER_ANSWER, asked->token, status);
-    service_tell(service, asked->node, &head, rest);
-}
-
-void pmi_service_order(struct pmi_service *service, uint32_t node, enum order_kind kind,
-                       const struct buf *rest)
-{
-    struct buf head = BUF_INIT;
-    message_put_down(&head, kind, 0, REPLY_OK);
-    service_tell(service, node, &head, rest);
+    struct job *job = namespaces_find(service, name);
+    if (job && rank < job->map->ntasks)
+        namespaces_task_ended(service, job, rank);
 }
 
 /* ---- what hosts say ---- */
 
-/* Each room that keeps questions looks for it. */
+/* Each feature that keeps questions looks for it. */
 static int forget(struct pmi_service *service, const struct requester *asked,
                   struct message_up *talk)
 {
-    lookups_forget(service, asked);
-    pmi_service_gather_forget(service, asked);
-    pmi_service_fetch_forget(service, asked);
-    pmi_service_query_forget(service, asked);
+    for (const struct service_feature *feature = features; feature->name; feature++)
+        if (feature->forget)
+            feature->forget(service, asked);
     return pack_ends(&talk->rest) ? 0 : -1;
 }
 
@@ -158,23 +84,23 @@ static int forget(struct pmi_service *service, const struct requester *asked,
 static int (*const take[REQUEST_NKINDS])(struct pmi_service *service, const struct requester *asked,
                                          struct message_up *talk) = {
     [REQUEST_FORGET] = forget,
-    [REQUEST_PUBLISH] = naming_publish,
-    [REQUEST_LOOKUP] = lookups_take,
-    [REQUEST_UNPUBLISH] = naming_unpublish,
-    [REQUEST_FINALIZED] = naming_left,
-    [REQUEST_GATHER] = pmi_service_gather,
-    [REQUEST_DESCRIBE] = pmi_service_describe,
-    [REQUEST_MODEX] = pmi_service_fetch,
-    [REQUEST_FOUND] = pmi_service_found,
-    [REQUEST_QUERY] = pmi_service_query,
-    [REQUEST_TASKS] = pmi_service_tasks,
-    [REQUEST_PULL] = streams_pull,
-    [REQUEST_UNPULL] = streams_unpull,
-    [REQUEST_TAKEN] = streams_taken,
-    [REQUEST_PUSH] = push_asked,
-    [REQUEST_PUSHED] = push_done,
+    [REQUEST_PUBLISH] = publish_lookup_take_publish,
+    [REQUEST_LOOKUP] = publish_lookup_take_lookup,
+    [REQUEST_UNPUBLISH] = publish_lookup_take_unpublish,
+    [REQUEST_FINALIZED] = publish_lookup_take_finalized,
+    [REQUEST_GATHER] = collectives_take,
+    [REQUEST_DESCRIBE] = namespaces_take_describe,
+    [REQUEST_MODEX] = direct_modexes_take,
+    [REQUEST_FOUND] = direct_modexes_take_found,
+    [REQUEST_QUERY] = queries_take,
+    [REQUEST_TASKS] = queries_take_tasks,
+    [REQUEST_PULL] = iof_take_pull,
+    [REQUEST_UNPULL] = iof_take_unpull,
+    [REQUEST_TAKEN] = iof_take_taken,
+    [REQUEST_PUSH] = iof_take_push,
+    [REQUEST_PUSHED] = iof_take_pushed,
     [REQUEST_NOTIFY] = events_take,
-    [REQUEST_DIED] = deaths_take,
+    [REQUEST_DIED] = terminations_take,
     [REQUEST_CONTROL] = control_take,
 };
 
@@ -199,6 +125,10 @@ struct pmi_service *pmi_service_new(const struct pmi_service_ops *ops, void *arg
     struct pmi_service *service = mem_alloc(sizeof(*service));
     service->ops = ops;
     service->arg = arg;
+    service->features = features;
+    for (const struct service_feature *feature = features; feature->name; feature++)
+        if (feature->open)
+            feature->open(service);
     return service;
 }
 
@@ -206,19 +136,14 @@ void pmi_service_free(struct pmi_service *service)
 {
     if (!service)
         return;
-    lookups_free(service);
-    pmi_service_names_free(service->names.first);
-    pmi_service_gather_free(service);
-    pmi_service_settle_late(service);
-    pmi_service_fetch_free(service);
-    pmi_service_queries_free(service);
+    for (const struct service_feature *feature = features; feature->name; feature++)
+        if (feature->close)
+            feature->close(service);
     while (service->jobs) {
         struct job *next = service->jobs->next;
-        namespaces_remove(service, service->jobs);
-        job_free(service->jobs);
+        namespaces_untie_all(service, service->jobs);
+        namespaces_free_job(service->jobs);
         service->jobs = next;
     }
-    streams_free(service);
-    pushes_free(service);
     free(service);
 }

@@ -8,6 +8,7 @@
 #include "pmi-server/protocol/message.h"
 #include "pmi-server/protocol/namespace_info.h"
 #include "pmi-server/service/name_store.h"
+#include "pmi-server/service/publish_lookup.h"
 #include "pmi-server/service/service.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "pmi-server/protocol/message.h"
 #include "pmi-server/service/name_store.h"
+#include "pmi-server/service/publish_lookup.h"
 #include "pmi-server/service/service.h"
 #include "tests/unit/unit.h"
 
