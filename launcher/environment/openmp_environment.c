@@ -49,7 +49,7 @@ char **openmp_environment_make(const struct topo *topo, const struct idset *cpus
     size_t count = 0;
     if (!env_value(environment, NUM_THREADS))
         list[count++] = mem_format("%s=%u", NUM_THREADS, cores);
-    char *places = wants_places(environment) ? places_of(topo, cpus, cores) : NULL;
+    char *places = cpus && wants_places(environment) ? places_of(topo, cpus, cores) : NULL;
     if (places)
         list[count++] = mem_format("%s=%s", PLACES, places);
     free(places);

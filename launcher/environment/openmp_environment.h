@@ -12,6 +12,7 @@
  *   - for a task that is told to have one thread: with places the first thread of a program is bound
  *     to the first of them, and threads that it makes by other means than OpenMP stay with it;
  *   - for one that is bound to more than its slot: all such tasks would begin with the same core;
+ *   - for one that is not to be bound at all;
  *   - where the list would be too long.
  *
  * TPRUN_DEFAULTS repeats them (environment.h).
@@ -27,8 +28,8 @@
 #define OPENMP_ENVIRONMENT_MAX 2           /* entries of a list */
 #define OPENMP_ENVIRONMENT_MAX_PLACES 8192 /* bytes */
 
-/* What a task with a slot of so many cores, bound to these processors (OS indexes), has set beside
- * what it inherits: a NULL-terminated list of NAME=VALUE; caller frees with string_list_free(). */
+/* What a task with a slot of so many cores, bound to these processors (OS indexes; NULL: not bound), has
+ * set beside what it inherits: a NULL-terminated list of NAME=VALUE; caller frees with string_list_free(). */
 char **openmp_environment_make(const struct topo *topo, const struct idset *cpus, uint32_t cores,
                                char *const *environment);
 

@@ -1,6 +1,7 @@
 #include "launcher/task/openmp_variables.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/string_list.h"
@@ -29,8 +30,10 @@ char *const *openmp_variables_of(struct openmp_variables *threads, const struct 
     if (!of->cores_per_task || of->no_omp)
         return NULL;
     char ***list = &threads->lists[what->app * launch->ncpus + what->binding];
-    if (!*list)
-        *list = openmp_environment_make(threads->topo, launch->cpus[what->binding],
+    if (!*list) {
+        bool bound = !of->bind || strcmp(of->bind, "none") != 0;
+        *list = openmp_environment_make(threads->topo, bound ? launch->cpus[what->binding] : NULL,
                                         of->cores_per_task, part->environment);
+    }
     return *list;
 }

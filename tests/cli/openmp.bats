@@ -58,6 +58,13 @@ numbers() { # of an idset, a line each
     equal "$output" "1 unset unset"
 }
 
+@test "a task that is not bound gets no places, also where its slot is the whole node" {
+    local cores
+    cores=$(lscpu -p=CORE | grep -v '^#' | sort -u | wc -l)
+    run -0 --separate-stderr told -c "$cores" --bind-to none
+    equal "$output" "$cores unset unset"
+}
+
 @test "a run inside a task says it anew, unless somebody else has" {
     need_cores 2
     run -0 --separate-stderr tprun -c 2 sh -c '"$TPRUN" -c 1 sh -c "echo \$OMP_NUM_THREADS \$OMP_PLACES"'
