@@ -54,7 +54,7 @@ void task_signals_forward(struct agent *agent, int number)
         signals_remember(agent, &set);
     process_set_clear(&set);
     for (struct group *group = agent->groups; group; group = group->next)
-        if (group->phase == GROUP_WAITING || group->phase == GROUP_STARTING)
+        if (group->phase < GROUP_RUNNING)
             group->owed = number;
 }
 

@@ -195,11 +195,12 @@ static void task_termination_on_killer(struct ev_loop *loop, ev_timer *timer, in
         ending_give_up(agent);
 }
 
+/* Tasks that run, or will and hear then of a signal that came before. */
 static uint32_t ending_count(const struct agent *agent)
 {
     uint32_t count = 0;
     for (const struct group *group = agent->groups; group; group = group->next)
-        count += group->live;
+        count += group->phase < GROUP_RUNNING ? group->ntasks : group->live;
     return count;
 }
 

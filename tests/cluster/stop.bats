@@ -27,6 +27,28 @@ front_end() { processes head tprun | head -n 1; }
 tprun: ranks 0-5 on node[0-2]: exited with status 1"
 }
 
+# node1 is reached when `go` is there; the agent of node2 is stopped before that, so that the others
+# have said that they can start their tasks and wait for its word.
+@test "a signal that comes before all hosts can start their tasks reaches all tasks" {
+    local file
+    printf 'while [ ! -e "%s/go" ]; do sleep 0.05; done\n' "$PWD" >"$("$CLUSTER" dir node1)/home/.bashrc"
+    start_on head "$TPRUN" -v "${on_all[@]}" -n 3 sleep 30
+    wait_for 20 grep -q 'node2: agent is up' err
+    # shellcheck disable=SC2046 # pids
+    kill -STOP $(processes node2 tpagent)
+    touch go
+    wait_for 20 grep -q 'program .*: 3 tasks on 3 nodes' err
+    sleep 1
+    kill -USR1 "$(front_end)"
+    sleep 0.5
+    # shellcheck disable=SC2046 # pids
+    kill -CONT $(processes node2 tpagent)
+    finish
+    rm "$("$CLUSTER" dir node1)/home/.bashrc"
+    equal "$status" 138
+    has_line "$(cat err)" "tprun: ranks 0-2 on node?0-2?: killed by signal 10*"
+}
+
 @test "after SIGTERM tasks on all hosts have the time to save" {
     # shellcheck disable=SC2016
     start_on head "$TPRUN" --fanout 1 "${on_all[@]}" -n 6 sh -c '
