@@ -76,27 +76,11 @@ uint32_t layout_build_bind(struct layout_build *builder, const struct node_class
     return number;
 }
 
-/* The first row of a kind that is not before this one of the topo. */
-static uint32_t find_row(const struct node_class *kind, uint32_t topo_row)
-{
-    uint32_t low = 0, high = kind->nrows;
-    if (high == kind->topo->npus)
-        return topo_row;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (kind->rows[middle] < topo_row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 struct rows layout_build_binding_rows(const struct layout_build *builder,
                                       const struct node_class *kind, uint32_t binding, uint32_t i)
 {
     const struct rows *span = &builder->spans[builder->bindings[binding].first_span + i];
-    return (struct rows){find_row(kind, span->first), find_row(kind, span->end)};
+    return (struct rows){node_class_row(kind, span->first), node_class_row(kind, span->end)};
 }
 
 /* ---- what is bound together, or not at all ---- */

@@ -16,6 +16,7 @@
 
 #include "affinity/layout/positions.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 struct circle { /* an object with GPUs below it */
     struct rows rows;
@@ -64,18 +65,23 @@ static int compare_members(const void *a, const void *b)
     return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
 }
 
+struct circle_search {
+    const struct positions *plan;
+    uint32_t row;
+};
+
+static bool position_before_row(const void *arg, size_t i)
+{
+    const struct circle_search *search = arg;
+    return search->plan->first_row[search->plan->positions[i].unit] < search->row;
+}
+
 /* Positions whose units lie in these rows. */
 static void circle_positions(struct circle *circle, const struct positions *plan)
 {
-    uint32_t low = 0, high = plan->npositions;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (plan->first_row[plan->positions[middle].unit] < circle->rows.first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    circle->begin = circle->next = circle->end = low;
+    circle->begin = (uint32_t)search_first(plan->npositions, position_before_row,
+                                           &(struct circle_search){plan, circle->rows.first});
+    circle->next = circle->end = circle->begin;
     while (circle->end < plan->npositions &&
            plan->end_row[plan->positions[circle->end].unit] <= circle->rows.end)
         circle->end++;

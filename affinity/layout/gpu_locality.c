@@ -18,20 +18,6 @@ void node_class_near_levels(const struct topo *topo, enum topo_level levels[NODE
     }
 }
 
-/* Rows of the kind from the first one at or behind a row of the topology on. */
-static uint32_t row_at(const struct node_class *kind, uint32_t row)
-{
-    uint32_t low = 0, high = kind->nrows;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (kind->rows[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Rows of the topology [first, end) that lie in one object of a level: all rows of the object. */
 static struct rows object_rows(const struct topo *topo, enum topo_level level, struct rows within)
 {
@@ -66,7 +52,8 @@ static void gpu_make(struct node_class_gpu *gpu, const struct node_class *kind,
     *gpu = (struct node_class_gpu){.id = id};
     for (uint32_t i = 0; i < NODE_CLASS_NEAR_LEVELS; i++) {
         struct rows rows = object_rows(kind->topo, levels[i], near);
-        gpu->rows[levels[i]] = (struct rows){row_at(kind, rows.first), row_at(kind, rows.end)};
+        gpu->rows[levels[i]] =
+            (struct rows){node_class_row(kind, rows.first), node_class_row(kind, rows.end)};
     }
 }
 

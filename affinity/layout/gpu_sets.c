@@ -177,8 +177,7 @@ static struct idset **find_shared(const struct layout_build *builder, uint32_t r
             continue;
         if (!*set)
             *set = idset_new();
-        IDSET_FOREACH(id, layout->gpu_sets[task->gpus])
-        idset_add(*set, id);
+        idset_add_set(*set, layout->gpu_sets[task->gpus]);
     }
     return shared;
 }

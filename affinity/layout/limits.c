@@ -5,6 +5,7 @@
 #include "affinity/layout/positions.h"
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 static const struct positions *plan_at(const struct passes *placing, uint32_t node)
 {
@@ -107,18 +108,22 @@ static void hold_unit(struct passes *placing, uint32_t node, uint32_t unit)
 
 /* ---- what earlier runs left ---- */
 
+struct unit_search {
+    const uint32_t *end_row;
+    uint32_t row;
+};
+
+static bool unit_ends_before(const void *arg, size_t unit)
+{
+    const struct unit_search *search = arg;
+    return search->end_row[unit] <= search->row;
+}
+
 /* The first unit that ends behind this row. */
 static uint32_t unit_behind(const struct positions *plan, uint32_t row)
 {
-    uint32_t low = 0, high = plan->nunits;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (plan->end_row[middle] > row)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return (uint32_t)search_first(plan->nunits, unit_ends_before,
+                                  &(struct unit_search){plan->end_row, row});
 }
 
 void passes_occupy(struct passes *placing, uint32_t node, uint32_t first, uint32_t end)

@@ -54,6 +54,8 @@ int node_classes_make(struct kinds *kinds, const struct layout_request *request,
 void node_classes_free(struct kinds *kinds); /* a zeroed one is fine */
 
 uint32_t node_class_core(const struct node_class *kind, uint32_t row); /* logical core of a row */
+/* The first row that is not before this one of the topo; nrows where there is none. */
+uint32_t node_class_row(const struct node_class *kind, uint32_t topo_row);
 /* Sets of the rows [first, end); caller frees. */
 struct idset *node_class_cpus(const struct node_class *kind, uint32_t first, uint32_t end);
 struct idset *node_class_cores(const struct node_class *kind, uint32_t first, uint32_t end);

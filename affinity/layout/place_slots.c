@@ -6,21 +6,25 @@
 #include "affinity/layout/build.h"
 #include "affinity/layout/infeasible.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 /* ---- one task ---- */
+
+struct core_search {
+    const struct node_class *kind;
+    uint64_t core;
+};
+
+static bool row_before_core(const void *arg, size_t row)
+{
+    const struct core_search *search = arg;
+    return node_class_core(search->kind, (uint32_t)row) < search->core;
+}
 
 /* The first row whose core is not before this one: cores ascend along the rows. */
 static uint32_t row_of_core(const struct node_class *kind, uint64_t core)
 {
-    uint32_t low = 0, high = kind->nrows;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (node_class_core(kind, middle) < core)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)search_first(kind->nrows, row_before_core, &(struct core_search){kind, core});
 }
 
 /* A core may have several threads, and none is there that the node does not allow. */
@@ -94,7 +98,7 @@ static int place_task(struct layout_build *builder, const struct placement *run,
     if (place_slots_check_limit(builder, slot, run->policy.oversubscribe, err) < 0 ||
         bind_slot(builder, slot, task, err) < 0)
         return -1;
-    if (slot->gpus && !idset_empty(slot->gpus)) {
+    if (!idset_empty(slot->gpus)) {
         task->gpus = layout_build_give_set(builder, slot->gpus, slot->node);
         builder->layout->gpus_assigned = true;
     }

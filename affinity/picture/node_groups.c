@@ -25,15 +25,9 @@ const struct idset *drawing_gpus(const struct drawing *drawing, const struct lay
     return task->gpus == LAYOUT_NO_GPUS ? NULL : drawing->layout->gpu_sets[task->gpus];
 }
 
-static bool node_groups_same_sets(const struct idset *a, const struct idset *b)
-{
-    return a == b || (a && b && idset_equal(a, b));
-}
-
 bool drawing_same_grant(const struct layout_node *a, const struct layout_node *b)
 {
-    return a->topo == b->topo && node_groups_same_sets(a->cores, b->cores) &&
-           node_groups_same_sets(a->gpus, b->gpus);
+    return a->topo == b->topo && idset_equal(a->cores, b->cores) && idset_equal(a->gpus, b->gpus);
 }
 
 /* ---- equal bindings ---- */

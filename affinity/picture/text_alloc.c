@@ -62,7 +62,7 @@ static void draw_grants(struct drawing *drawing,
 
 static void say_gpus(struct buf *out, const struct layout_node *node)
 {
-    if (!node->topo->ngpus && (!node->gpus || idset_empty(node->gpus)))
+    if (!node->topo->ngpus && idset_empty(node->gpus))
         return;
     char *gpus = node->gpus ? idset_encode(node->gpus) : mem_copy_text("");
     buf_printf(out, ", gpus %s", *gpus ? gpus : "none");
@@ -260,7 +260,7 @@ static void draw_gpus(struct buf *out, const struct layout_node *node)
     }
     if (topo->ngpus > PICTURE_MAX_LOOKS)
         buf_printf(out, "    and %zu more gpus\n", topo->ngpus - PICTURE_MAX_LOOKS);
-    if (topo->ngpus || !node->gpus || idset_empty(node->gpus))
+    if (topo->ngpus || idset_empty(node->gpus))
         return;
     char *set = idset_encode_short(node->gpus, 60);
     buf_printf(out, "    gpu%s %s: in this node, beside which cores is not known\n",

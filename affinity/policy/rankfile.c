@@ -160,7 +160,7 @@ static int check_cpus(const struct reader *reader, const char *list, size_t len)
     struct error why = ERROR_INIT;
     char *text = mem_copy_text_n(list, len);
     struct idset *cpus = idset_decode(text, &why);
-    int rc = cpus && !idset_empty(cpus) ? 0 : -1;
+    int rc = !idset_empty(cpus) ? 0 : -1;
     if (rc < 0)
         line_refuse(reader, list, cpus ? "no processor is named" : error_text(&why));
     idset_free(cpus);

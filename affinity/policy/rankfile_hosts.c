@@ -7,6 +7,7 @@
 #include "affinity/sets/hostlist.h"
 #include "base/edit_distance.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/text.h"
 
 struct entry {
@@ -66,17 +67,21 @@ static void finder_free(struct finder *finder)
     free(finder->begins.list);
 }
 
+struct entry_search {
+    const struct entries *all;
+    const char *name;
+};
+
+static bool entry_before(const void *arg, size_t i)
+{
+    const struct entry_search *search = arg;
+    return strcmp(search->all->list[i].name, search->name) < 0;
+}
+
 /* The first entry of this name, or NULL; with `alone` NULL too where there are several. */
 static const struct entry *find_entry(const struct entries *all, const char *name, bool alone)
 {
-    uint32_t low = 0, high = all->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (strcmp(all->list[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = search_first(all->count, entry_before, &(struct entry_search){all, name});
     const struct entry *entry = &all->list[low];
     if (low == all->count || strcmp(entry->name, name) != 0)
         return NULL;

@@ -6,6 +6,7 @@
 #include "affinity/resource/constraint_private.h"
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/text.h"
 
 const char *const constraint_names[CONSTRAINT_KINDS] = {
@@ -316,18 +317,22 @@ static void constraint_sort_properties(struct constraint_world *world)
               constraint_compare_properties);
 }
 
+struct constraint_name { /* what is looked for in the world */
+    const struct constraint_world *world;
+    const char *name;
+};
+
+static bool constraint_property_before(const void *arg, size_t i)
+{
+    const struct constraint_name *wanted = arg;
+    return strcmp(wanted->world->properties[i].name, wanted->name) < 0;
+}
+
 /* The first property whose name is not before this one. */
 static size_t constraint_first_property(const struct constraint_world *world, const char *name)
 {
-    size_t low = 0, high = world->nproperties;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(world->properties[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return search_first(world->nproperties, constraint_property_before,
+                        &(struct constraint_name){world, name});
 }
 
 static void constraint_add_matching(struct constraint_sets *sets,
@@ -396,17 +401,16 @@ static void constraint_sort_hosts(struct constraint_world *world)
         qsort(world->hosts, R->nnodes, sizeof(*world->hosts), constraint_compare_hosts);
 }
 
+static bool constraint_host_before(const void *arg, size_t i)
+{
+    const struct constraint_name *wanted = arg;
+    return strcmp(wanted->world->hosts[i].name, wanted->name) < 0;
+}
+
 static size_t constraint_first_host(const struct constraint_world *world, const char *name)
 {
-    size_t low = 0, high = world->R->nnodes;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(world->hosts[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return search_first(world->R->nnodes, constraint_host_before,
+                        &(struct constraint_name){world, name});
 }
 
 static struct idset *constraint_eval_hosts(const struct constraint *constraint,

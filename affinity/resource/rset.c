@@ -149,17 +149,17 @@ void rset_drop_local_properties(struct rset *set)
     set->properties = kept;
 }
 
+static int rset_compare_rank(const void *rank, const void *node)
+{
+    uint32_t a = *(const uint32_t *)rank, b = ((const struct rset_node *)node)->rank;
+    return (a > b) - (a < b);
+}
+
 const struct rset_node *rset_find_rank(const struct rset *set, uint32_t rank)
 {
-    size_t low = 0, high = set->nnodes;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->nodes[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < set->nnodes && set->nodes[low].rank == rank ? &set->nodes[low] : NULL;
+    return set->nnodes
+               ? bsearch(&rank, set->nodes, set->nnodes, sizeof(*set->nodes), rset_compare_rank)
+               : NULL;
 }
 
 const struct rset_node *rset_find_host(const struct rset *set, const char *host)

@@ -5,6 +5,7 @@
 #include "affinity/resource/rset.h"
 #include "affinity/resource/rset_private.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 struct rset_draft rset_draft_new(const struct rset *from)
 {
@@ -67,29 +68,27 @@ struct rset_index rset_index_new(const struct rset *set)
     return index;
 }
 
+struct rset_index_search {
+    const struct rset_index *index;
+    const char *host;
+};
+
+static bool rset_index_before(const void *arg, size_t i)
+{
+    const struct rset_index_search *search = arg;
+    return strcmp(search->index->nodes[i]->host, search->host) < 0;
+}
+
 size_t rset_index_find(const struct rset_index *index, const char *host)
 {
-    size_t low = 0, high = index->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(index->nodes[middle]->host, host) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < index->count && strcmp(index->nodes[low]->host, host) == 0 ? low : index->count;
+    size_t at =
+        search_first(index->count, rset_index_before, &(struct rset_index_search){index, host});
+    return rset_index_same(index, at, host) ? at : index->count;
 }
 
 bool rset_index_same(const struct rset_index *index, size_t at, const char *host)
 {
     return at < index->count && strcmp(index->nodes[at]->host, host) == 0;
-}
-
-static void idset_take_away(struct idset **from, const struct idset *what)
-{
-    struct idset *rest = idset_subtract(*from, what);
-    idset_free(*from);
-    *from = rest;
 }
 
 /* One node less what the nodes at `at` of the index hold. */
@@ -99,8 +98,8 @@ static void rset_draft_subtract(struct rset_draft *draft, const struct rset_node
     struct idset *cores = idset_copy(node->children->cores);
     struct idset *gpus = idset_copy(node->children->gpus);
     for (; rset_index_same(held, at, node->host); at++) {
-        idset_take_away(&cores, held->nodes[at]->children->cores);
-        idset_take_away(&gpus, held->nodes[at]->children->gpus);
+        idset_remove_set(cores, held->nodes[at]->children->cores);
+        idset_remove_set(gpus, held->nodes[at]->children->gpus);
     }
     if (!idset_empty(cores))
         rset_append(draft->set, node->rank, node->host, cores, gpus);
@@ -127,13 +126,11 @@ struct rset *rset_subtract_hosts(const struct rset *set, const struct rset *held
 }
 
 /* Add to `all` what two sets have in common. */
-static void rset_add_common(struct idset **all, const struct idset *a, const struct idset *b)
+static void rset_add_common(struct idset *all, const struct idset *a, const struct idset *b)
 {
     struct idset *both = idset_intersect(a, b);
-    struct idset *sum = idset_union(*all, both);
+    idset_add_set(all, both);
     idset_free(both);
-    idset_free(*all);
-    *all = sum;
 }
 
 void rset_free_children(struct rset_children *children)
@@ -148,8 +145,8 @@ struct rset_children rset_common(const struct rset_node *node, const struct rset
     struct rset_children all = {idset_new(), idset_new()};
     for (; rset_index_same(index, at, node->host); at++) {
         const struct rset_children *other = index->nodes[at]->children;
-        rset_add_common(&all.cores, node->children->cores, other->cores);
-        rset_add_common(&all.gpus, node->children->gpus, other->gpus);
+        rset_add_common(all.cores, node->children->cores, other->cores);
+        rset_add_common(all.gpus, node->children->gpus, other->gpus);
     }
     return all;
 }
@@ -180,12 +177,8 @@ static size_t rset_merge_host(struct rset *sum, const struct rset_index *index, 
     const char *host = index->nodes[at]->host;
     struct idset *cores = idset_new(), *gpus = idset_new();
     for (; rset_index_same(index, at, host); at++) {
-        struct idset *c = idset_union(cores, index->nodes[at]->children->cores);
-        struct idset *g = idset_union(gpus, index->nodes[at]->children->gpus);
-        idset_free(cores);
-        idset_free(gpus);
-        cores = c;
-        gpus = g;
+        idset_add_set(cores, index->nodes[at]->children->cores);
+        idset_add_set(gpus, index->nodes[at]->children->gpus);
     }
     rset_append(sum, (uint32_t)sum->nnodes, host, cores, gpus);
     idset_free(cores);
@@ -410,9 +403,9 @@ static int rset_operations_number_nodes(struct joint *joint, struct error *err)
 
 static void join_set(struct idset **all, const struct idset *first, const struct idset *more)
 {
-    struct idset *sum = idset_union(*all ? *all : first, more);
-    idset_free(*all);
-    *all = sum;
+    if (!*all)
+        *all = idset_copy(first);
+    idset_add_set(*all, more);
 }
 
 /* A node of `more` whose host is there: what it has comes to that node. */

@@ -170,19 +170,20 @@ struct scheduling *scheduling_read(const json_t *scheduling, struct error *err)
     return NULL;
 }
 
+static int locality_compare_rank(const void *rank, const void *ranks)
+{
+    uint32_t wanted = *(const uint32_t *)rank;
+    const struct scheduling_span *span = ranks;
+    return (wanted > span->last) - (wanted < span->first);
+}
+
 int32_t scheduling_find(const struct scheduling *locality, uint32_t rank)
 {
-    size_t low = 0, high = locality->nspans;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (locality->spans[middle].last < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == locality->nspans || locality->spans[low].first > rank)
+    if (!locality->nspans)
         return -1;
-    return (int32_t)locality->spans[low].tree;
+    const struct scheduling_span *span = bsearch(&rank, locality->spans, locality->nspans,
+                                                 sizeof(*locality->spans), locality_compare_rank);
+    return span ? (int32_t)span->tree : -1;
 }
 
 int scheduling_check(const struct rset *R, struct error *err)
@@ -370,13 +371,6 @@ static uint32_t topo_add_domain(struct topo_reader *in, const struct topo_place 
     return tree->ndomains++;
 }
 
-static void topo_join(struct idset **sum, const struct idset *more)
-{
-    struct idset *both = idset_union(*sum, more);
-    idset_free(*sum);
-    *sum = both;
-}
-
 static int topo_read_list(struct topo_reader *in, const struct topo_place *place, uint32_t up,
                           const char *name, const json_t *list, uint64_t *memory)
 {
@@ -410,7 +404,7 @@ static struct idset *topo_join_all(const struct idset *const *sets, size_t n, ui
         *twice = idset_first(both);
         idset_free(both);
     }
-    topo_join(&first, second);
+    idset_add_set(first, second);
     idset_free(second);
     return first;
 }
@@ -419,11 +413,11 @@ static struct idset *topo_join_all(const struct idset *const *sets, size_t n, ui
  * them. */
 static int topo_gather_sets(const struct topo_reader *in, const struct topo_place *place,
                             const char *what, const struct idset *const *sets, size_t n,
-                            struct idset **around)
+                            struct idset *around)
 {
     uint32_t twice = IDSET_NONE;
     struct idset *all = topo_join_all(sets, n, &twice);
-    topo_join(around, all);
+    idset_add_set(around, all);
     idset_free(all);
     if (twice == IDSET_NONE)
         return 0;
@@ -444,9 +438,9 @@ static int topo_gather(const struct topo_reader *in, const struct topo_place *pl
         cores[n] = domains[i].cores;
         gpus[n] = domains[i].gpus;
     }
-    int rc = topo_gather_sets(in, place, "core", cores, n, &here->cores);
+    int rc = topo_gather_sets(in, place, "core", cores, n, here->cores);
     if (rc == 0)
-        rc = topo_gather_sets(in, place, "GPU", gpus, n, &here->gpus);
+        rc = topo_gather_sets(in, place, "GPU", gpus, n, here->gpus);
     free(cores);
     free(gpus);
     return rc;

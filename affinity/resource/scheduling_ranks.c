@@ -85,7 +85,7 @@ static int forest_add_entry(struct forest *forest, const struct grove *grove, co
 {
     const char *text = json_string_value(json_object_get(entry, "ranks"));
     struct idset *named = idset_decode(text ? text : "", NULL);
-    struct idset *ours = named ? idset_intersect(named, grove->all) : idset_new();
+    struct idset *ours = idset_intersect(named, grove->all);
     uint32_t topo = forest_number(forest, json_object_get(entry, "topo"));
     int rc = 0;
     IDSET_FOREACH(rank, ours)
@@ -285,7 +285,7 @@ static json_t *carve_properties(const struct rset *R)
     json_object_foreach(R->properties, name, value)
     {
         struct idset *set = carve_set(json_string_value(value), R, ranks, true);
-        if (set && !idset_empty(set))
+        if (!idset_empty(set))
             json_object_set_new(fresh, name, carve_text(set));
         idset_free(set);
     }

@@ -1,3 +1,4 @@
+/* Sets of ids as sorted spans: for ranks, cores and GPUs, from one to millions of them. */
 #include "affinity/sets/idset.h"
 
 #include <stdlib.h>
@@ -7,6 +8,8 @@
 #include "base/buf.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
+#include "base/search.h"
+#include "base/search.h"
 #include "base/text.h"
 
 struct idset_span {
@@ -20,6 +23,14 @@ struct idset {
     size_t capacity;
 };
 
+static const struct idset idset_none;
+
+/* What a NULL stands for. */
+static const struct idset *idset_of(const struct idset *set)
+{
+    return set ? set : &idset_none;
+}
+
 struct idset *idset_new(void)
 {
     return mem_alloc(sizeof(struct idset));
@@ -28,7 +39,7 @@ struct idset *idset_new(void)
 struct idset *idset_copy(const struct idset *set)
 {
     struct idset *copy = idset_new();
-    if (set->count) {
+    if (set && set->count) {
         copy->spans = mem_array(set->count, sizeof(*copy->spans));
         memcpy(copy->spans, set->spans, set->count * sizeof(*copy->spans));
         copy->count = copy->capacity = set->count;
@@ -44,20 +55,23 @@ void idset_free(struct idset *set)
     free(set);
 }
 
+struct idset_search {
+    const struct idset_span *spans;
+    uint32_t id;
+};
+
+static bool idset_span_before(const void *arg, size_t i)
+{
+    const struct idset_search *search = arg;
+    return search->spans[i].last < search->id;
+}
+
 /* Index of the first span that ends at or after id; count where there is none. */
 static size_t idset_search(const struct idset *set, uint32_t id)
 {
-    size_t low = 0, high = set->count;
-    if (high && set->spans[high - 1].last < id)
-        return high;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->spans[middle].last < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    if (set->count && set->spans[set->count - 1].last < id)
+        return set->count;
+    return search_first(set->count, idset_span_before, &(struct idset_search){set->spans, id});
 }
 
 /* Replace the `gone` spans at index `at` by `fresh` ones, which the caller fills. */
@@ -116,21 +130,21 @@ void idset_remove(struct idset *set, uint32_t id)
 
 bool idset_has(const struct idset *set, uint32_t id)
 {
-    size_t at = idset_search(set, id);
-    return at < set->count && set->spans[at].first <= id;
+    size_t at = set ? idset_search(set, id) : 0;
+    return set && at < set->count && set->spans[at].first <= id;
 }
 
 size_t idset_count(const struct idset *set)
 {
     size_t count = 0;
-    for (size_t i = 0; i < set->count; i++)
+    for (size_t i = 0; set && i < set->count; i++)
         count += (size_t)set->spans[i].last - set->spans[i].first + 1;
     return count;
 }
 
 bool idset_empty(const struct idset *set)
 {
-    return set->count == 0;
+    return !set || set->count == 0;
 }
 
 bool idset_equal(const struct idset *a, const struct idset *b)
@@ -151,6 +165,8 @@ uint64_t idset_hash(uint64_t hash, const struct idset *set)
 
 bool idset_within(const struct idset *inner, const struct idset *outer)
 {
+    inner = idset_of(inner);
+    outer = idset_of(outer);
     for (size_t i = 0; i < inner->count; i++) {
         size_t at = idset_search(outer, inner->spans[i].first);
         if (at == outer->count || outer->spans[at].first > inner->spans[i].first ||
@@ -162,12 +178,12 @@ bool idset_within(const struct idset *inner, const struct idset *outer)
 
 uint32_t idset_first(const struct idset *set)
 {
-    return set->count ? set->spans[0].first : IDSET_NONE;
+    return set && set->count ? set->spans[0].first : IDSET_NONE;
 }
 
 uint32_t idset_next(const struct idset *set, uint32_t id)
 {
-    if (id >= IDSET_MAX)
+    if (!set || id >= IDSET_MAX)
         return IDSET_NONE;
     size_t at = idset_search(set, id + 1);
     if (at == set->count)
@@ -177,12 +193,12 @@ uint32_t idset_next(const struct idset *set, uint32_t id)
 
 uint32_t idset_last(const struct idset *set)
 {
-    return set->count ? set->spans[set->count - 1].last : IDSET_NONE;
+    return set && set->count ? set->spans[set->count - 1].last : IDSET_NONE;
 }
 
 bool idset_range(const struct idset *set, size_t *at, uint32_t *first, uint32_t *last)
 {
-    if (*at >= set->count)
+    if (!set || *at >= set->count)
         return false;
     *first = set->spans[*at].first;
     *last = set->spans[*at].last;
@@ -207,6 +223,8 @@ struct idset *idset_union(const struct idset *a, const struct idset *b)
 {
     struct idset *sum = idset_new();
     size_t i = 0, j = 0;
+    a = idset_of(a);
+    b = idset_of(b);
     while (i < a->count || j < b->count) {
         if (j == b->count || (i < a->count && a->spans[i].first <= b->spans[j].first))
             idset_push(sum, a->spans[i++]);
@@ -220,6 +238,8 @@ struct idset *idset_subtract(const struct idset *a, const struct idset *b)
 {
     struct idset *rest = idset_new();
     size_t j = 0;
+    a = idset_of(a);
+    b = idset_of(b);
     for (size_t i = 0; i < a->count; i++) {
         struct idset_span span = a->spans[i];
         while (j < b->count && b->spans[j].last < span.first)
@@ -260,6 +280,8 @@ struct idset *idset_intersect(const struct idset *a, const struct idset *b)
 {
     struct idset *both = idset_new();
     struct idset_span common;
+    a = idset_of(a);
+    b = idset_of(b);
     for (size_t i = 0, j = 0; idset_next_common(a, b, &i, &j, &common);)
         idset_push(both, common);
     return both;
@@ -269,9 +291,45 @@ size_t idset_count_both(const struct idset *a, const struct idset *b)
 {
     struct idset_span common;
     size_t count = 0;
+    a = idset_of(a);
+    b = idset_of(b);
     for (size_t i = 0, j = 0; idset_next_common(a, b, &i, &j, &common);)
         count += (size_t)common.last - common.first + 1;
     return count;
+}
+
+/* `set` becomes what `result` is, which goes. */
+static void idset_become(struct idset *set, struct idset *result)
+{
+    struct idset old = *set;
+    *set = *result;
+    *result = old;
+    idset_free(result);
+}
+
+void idset_add_set(struct idset *set, const struct idset *more)
+{
+    if (!more || !more->count || more == set)
+        return;
+    if (set->count && more->spans[0].first <= set->spans[set->count - 1].last) {
+        if (!idset_within(more, set))
+            idset_become(set, idset_union(set, more));
+        return;
+    }
+    for (size_t i = 0; i < more->count; i++)
+        idset_push(set, more->spans[i]);
+}
+
+void idset_remove_set(struct idset *set, const struct idset *less)
+{
+    if (less && less->count && set->count)
+        idset_become(set, idset_subtract(set, less));
+}
+
+void idset_keep_set(struct idset *set, const struct idset *kept)
+{
+    if (kept != set && set->count)
+        idset_become(set, idset_intersect(set, kept));
 }
 
 /* The text form of idsets (RFC 22). */

@@ -5,8 +5,8 @@
  * on input and never written. Kept as sorted, disjoint ranges, so memory grows with the number of
  * holes, not of ids. Ids go up to IDSET_MAX.
  *
- * An idset pointer is never NULL in this interface unless said; all sets are owned by whoever got
- * them from a function whose name ends in new, copy, decode or the three set operations.
+ * Where a const set is asked for, NULL is the empty set. All sets are owned by whoever got them
+ * from a function whose name ends in new, copy, decode or the three set operations.
  */
 #ifndef AFFINITY_SETS_IDSET_H
 #define AFFINITY_SETS_IDSET_H
@@ -34,6 +34,10 @@ char *idset_encode(const struct idset *set);
 void idset_add(struct idset *set, uint32_t id);
 void idset_add_range(struct idset *set, uint32_t first, uint32_t last); /* first <= last */
 void idset_remove(struct idset *set, uint32_t id);
+/* In place. Linear in the spans of both, but for adding what comes behind all that is there. */
+void idset_add_set(struct idset *set, const struct idset *more);
+void idset_remove_set(struct idset *set, const struct idset *less);
+void idset_keep_set(struct idset *set, const struct idset *kept); /* only what is in both stays */
 
 bool idset_has(const struct idset *set, uint32_t id);
 size_t idset_count(const struct idset *set);

@@ -489,7 +489,7 @@ static bool gpu_from_json(const struct topo *topo, const json_t *item, int64_t l
         return false;
     gpu->id = (uint32_t)json_integer_value(id);
     gpu->cpus = topo_cpus_from_json(json_object_get(item, "cpus"), topo);
-    if (!gpu->cpus || idset_empty(gpu->cpus)) {
+    if (idset_empty(gpu->cpus)) {
         idset_free(gpu->cpus);
         return false;
     }

@@ -140,7 +140,7 @@ static json_t *say_region(struct localities *all, struct region in, size_t level
 /* The objects of one level in a region, as a list; their cores leave `own`. Those of which no core is
  * wanted take their memory with them. */
 static json_t *say_domains(struct localities *all, struct region in, size_t level,
-                           struct idset **own)
+                           struct idset *own)
 {
     const uint32_t *object = all->topo->object[all->levels[level]];
     json_t *list = json_array();
@@ -152,9 +152,7 @@ static json_t *say_domains(struct localities *all, struct region in, size_t leve
         if (object[at.first] != TOPO_ABSENT && idset_empty(cores)) {
             take_inside(&all->memories, at, take_memory, &gib);
         } else if (object[at.first] != TOPO_ABSENT) {
-            struct idset *rest = idset_subtract(*own, cores);
-            idset_free(*own);
-            *own = rest;
+            idset_remove_set(own, cores);
             json_array_append_new(list, say_region(all, at, level + 1));
         }
         idset_free(cores);
@@ -167,7 +165,7 @@ static json_t *say_region(struct localities *all, struct region in, size_t level
     json_t *value = json_object(), *list = NULL;
     struct idset *own = cores_in(all, in);
     if (level < all->nlevels)
-        list = say_domains(all, in, level, &own);
+        list = say_domains(all, in, level, own);
     if (json_array_size(list))
         json_object_set(value, topo_level_name(all->levels[level]), list);
     json_decref(list);

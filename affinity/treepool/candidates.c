@@ -64,8 +64,8 @@ static void class_init(struct treepool_class *class, const struct class_key *key
 {
     const struct rset_children *own = key->own, *held = key->held;
     *class = (struct treepool_class){.own = own, .tree = key->tree};
-    class->cores = held ? idset_subtract(own->cores, held->cores) : idset_copy(own->cores);
-    class->gpus = held ? idset_subtract(own->gpus, held->gpus) : idset_copy(own->gpus);
+    class->cores = idset_subtract(own->cores, held ? held->cores : NULL);
+    class->gpus = idset_subtract(own->gpus, held ? held->gpus : NULL);
     class->ncores = (uint32_t)idset_count(class->cores);
     class->ngpus = (uint32_t)idset_count(class->gpus);
     class->whole =

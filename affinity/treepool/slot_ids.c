@@ -18,11 +18,11 @@ struct filler {
 };
 
 /* Move the lowest ids of `domain` (NULL: any) from what is left to `to`; how many are missing. */
-static uint32_t fill_lowest(struct idset **left, const struct idset *domain, uint32_t count,
+static uint32_t fill_lowest(struct idset *left, const struct idset *domain, uint32_t count,
                             struct idset *to)
 {
     uint32_t first, last;
-    struct idset *here = domain ? idset_intersect(*left, domain) : idset_copy(*left);
+    struct idset *here = domain ? idset_intersect(left, domain) : idset_copy(left);
     struct idset *taken = idset_new();
     for (size_t at = 0; count && idset_range(here, &at, &first, &last);) {
         if (last - first >= count)
@@ -31,9 +31,7 @@ static uint32_t fill_lowest(struct idset **left, const struct idset *domain, uin
         idset_add_range(to, first, last);
         count -= last - first + 1;
     }
-    struct idset *rest = idset_subtract(*left, taken);
-    idset_free(*left);
-    *left = rest;
+    idset_remove_set(left, taken);
     idset_free(taken);
     idset_free(here);
     return count;
@@ -107,7 +105,7 @@ static void fill_near(struct filler *f, const struct treepool_share *share, stru
     while (missing && !outermost) {
         outermost = true;
         for (uint32_t i = 0; i < ngpus && missing; i++) {
-            missing = fill_lowest(&f->cores, fill_domain_cores(f, gpus[i].home), missing, cores);
+            missing = fill_lowest(f->cores, fill_domain_cores(f, gpus[i].home), missing, cores);
             outermost &= gpus[i].home == share->domain;
             gpus[i].home = gpus[i].home == share->domain ? share->domain : domains[gpus[i].home].up;
         }
@@ -119,8 +117,8 @@ static void fill_with_gpus(struct filler *f, const struct treepool_share *share,
 {
     size_t n;
     if (f->class->ngpus > FILL_MAX_GPUS) {
-        fill_lowest(&f->gpus, fill_domain_gpus(f, share->domain), share->gpus, gpus);
-        fill_lowest(&f->cores, fill_domain_cores(f, share->domain), share->cores, cores);
+        fill_lowest(f->gpus, fill_domain_gpus(f, share->domain), share->gpus, gpus);
+        fill_lowest(f->cores, fill_domain_cores(f, share->domain), share->cores, cores);
         return;
     }
     struct fill_gpu *list = fill_list_gpus(f, share, &n);
@@ -139,8 +137,8 @@ static void fill_whole(struct filler *f, const struct treepool_share *share, str
     const struct scheduling_domain *domain = &f->class->tree->domains[share->domain];
     struct idset *all_cores = idset_intersect(f->class->cores, domain->cores);
     struct idset *all_gpus = idset_intersect(f->class->gpus, domain->gpus);
-    fill_lowest(&f->cores, domain->cores, (uint32_t)idset_count(all_cores), cores);
-    fill_lowest(&f->gpus, domain->gpus, (uint32_t)idset_count(all_gpus), gpus);
+    fill_lowest(f->cores, domain->cores, (uint32_t)idset_count(all_cores), cores);
+    fill_lowest(f->gpus, domain->gpus, (uint32_t)idset_count(all_gpus), gpus);
     idset_free(all_cores);
     idset_free(all_gpus);
 }
@@ -155,7 +153,7 @@ static void fill_share(struct filler *f, const struct treepool_share *share)
     else if (share->gpus)
         fill_with_gpus(f, share, cores, gpus);
     else
-        fill_lowest(&f->cores, fill_domain_cores(f, share->domain), share->cores, cores);
+        fill_lowest(f->cores, fill_domain_cores(f, share->domain), share->cores, cores);
 }
 
 /* Whole domains, then those furthest in: what lies within a domain has a higher index. */
@@ -170,21 +168,14 @@ static int fill_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void fill_join(struct idset **sum, const struct idset *more)
-{
-    struct idset *both = idset_union(*sum, more);
-    idset_free(*sum);
-    *sum = both;
-}
-
 /* A claim for no slot by itself: the node's R has all of it. */
 static void fill_claim(struct filler *f, const struct treepool_share *share)
 {
     const struct scheduling_domain *domain = &f->class->tree->domains[share->domain];
     struct idset *cores = idset_intersect(f->class->cores, domain->cores);
     struct idset *gpus = idset_intersect(f->class->gpus, domain->gpus);
-    fill_join(&f->fill->all_cores, cores);
-    fill_join(&f->fill->all_gpus, gpus);
+    idset_add_set(f->fill->all_cores, cores);
+    idset_add_set(f->fill->all_gpus, gpus);
     idset_free(cores);
     idset_free(gpus);
 }
@@ -194,14 +185,14 @@ static void fill_sum(struct filler *f, const struct treepool_ask *ask, uint32_t 
     struct treepool_fill *fill = f->fill;
     const struct treepool_class *class = f->class;
     if (ask->exclusive) {
-        fill_join(&fill->all_cores, class->cores);
-        fill_join(&fill->all_gpus, class->gpus);
+        idset_add_set(fill->all_cores, class->cores);
+        idset_add_set(fill->all_gpus, class->gpus);
         return;
     }
     struct idset *cores = idset_subtract(class->cores, f->cores);
     struct idset *gpus = idset_subtract(class->gpus, f->gpus);
-    fill_join(&fill->all_cores, cores);
-    fill_join(&fill->all_gpus, gpus);
+    idset_add_set(fill->all_cores, cores);
+    idset_add_set(fill->all_gpus, gpus);
     idset_free(cores);
     idset_free(gpus);
     for (uint32_t i = 0; i < nshares; i++)
@@ -244,8 +235,8 @@ const struct treepool_fill *treepool_fill(struct treepool_class *class,
     free(order);
     fill_sum(&f, ask, nshares);
     if (ask->whole_slot) {
-        fill_join(&f.fill->cores[0], class->cores);
-        fill_join(&f.fill->gpus[0], class->gpus);
+        idset_add_set(f.fill->cores[0], class->cores);
+        idset_add_set(f.fill->gpus[0], class->gpus);
     }
     idset_free(f.cores);
     idset_free(f.gpus);

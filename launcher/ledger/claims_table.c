@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 #define CLAIMS_HEAD "tprun-claims 1 "
 #define CLAIMS_TAIL "end\n"
@@ -165,18 +166,21 @@ char *claims_encode(const struct claims *claims, size_t *len)
 
 /* ---- rows ---- */
 
+struct claims_search {
+    const struct claims *claims;
+    uint64_t number;
+};
+
+static bool claims_before(const void *arg, size_t i)
+{
+    const struct claims_search *search = arg;
+    return search->claims->rows[i].number < search->number;
+}
+
 /* Where the number is, or would be. */
 static size_t claims_place(const struct claims *claims, uint64_t number)
 {
-    size_t low = 0, high = claims->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (claims->rows[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return search_first(claims->count, claims_before, &(struct claims_search){claims, number});
 }
 
 struct claims_row *claims_find(const struct claims *claims, uint64_t number)

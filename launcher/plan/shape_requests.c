@@ -26,18 +26,12 @@ static struct rset_children *join_node(const struct shape_requests *allotment, u
         const struct rset_node *node = rset_find_rank(allotment->parts[i]->R, rank);
         if (!node)
             continue;
-        struct rset_children before = {idset_new(), idset_new()};
-        if (all) {
-            idset_free(before.cores);
-            idset_free(before.gpus);
-            before = *all;
-        } else {
+        if (!all) {
             all = mem_alloc(sizeof(*all));
+            *all = (struct rset_children){idset_new(), idset_new()};
         }
-        *all = (struct rset_children){idset_union(before.cores, node->children->cores),
-                                      idset_union(before.gpus, node->children->gpus)};
-        idset_free(before.cores);
-        idset_free(before.gpus);
+        idset_add_set(all->cores, node->children->cores);
+        idset_add_set(all->gpus, node->children->gpus);
     }
     return all;
 }

@@ -218,11 +218,8 @@ bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint
 bool launch_is_crowded(const struct launch *launch)
 {
     struct idset *used = idset_new();
-    for (uint32_t i = 0; i < launch->ncpus; i++) {
-        struct idset *more = idset_union(used, launch->cpus[i]);
-        idset_free(used);
-        used = more;
-    }
+    for (uint32_t i = 0; i < launch->ncpus; i++)
+        idset_add_set(used, launch->cpus[i]);
     bool crowded = idset_count(used) < launch->nlocal;
     idset_free(used);
     return crowded;

@@ -156,9 +156,7 @@ void task_answer_fail(struct task_answer *answer, uint32_t code, const struct id
         answer->failed[i] = (struct task_answer_failure){code, idset_copy(ranks)};
         return;
     }
-    struct idset *both = idset_union(answer->failed[i].ranks, ranks);
-    idset_free(answer->failed[i].ranks);
-    answer->failed[i].ranks = both;
+    idset_add_set(answer->failed[i].ranks, ranks);
 }
 
 static json_t *ranks_to_json(const struct idset *ranks)

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 struct mapped_group {
     uint32_t first;
@@ -88,18 +89,23 @@ const char *task_table_program(const struct mapped *mapped)
     return mapped->program;
 }
 
+struct group_search {
+    const struct mapped_group *groups;
+    uint32_t rank;
+};
+
+static bool group_begins_by(const void *arg, size_t i)
+{
+    const struct group_search *search = arg;
+    return search->groups[i].first <= search->rank;
+}
+
 /* The last one that begins at or before it. */
 static const struct mapped_group *find(const struct mapped *mapped, uint32_t rank)
 {
-    size_t low = 0, high = mapped->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (mapped->groups[middle].first <= rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? &mapped->groups[low - 1] : NULL;
+    size_t next =
+        search_first(mapped->count, group_begins_by, &(struct group_search){mapped->groups, rank});
+    return next ? &mapped->groups[next - 1] : NULL;
 }
 
 uint32_t task_table_node(const struct mapped *mapped, uint32_t rank)

@@ -57,13 +57,13 @@ static uint32_t limits_add(uint32_t a, uint32_t b)
     return a + b < SPEC_MAX_NUMBER ? a + b : SPEC_MAX_NUMBER;
 }
 
+/* A set that is not there says nothing; the empty one says none. */
 static void sets_join(struct idset **set, const struct idset *more)
 {
-    struct idset *old = *set;
-    if (!more)
-        return;
-    *set = old ? idset_union(old, more) : idset_copy(more);
-    idset_free(old);
+    if (more && !*set)
+        *set = idset_new();
+    if (more)
+        idset_add_set(*set, more);
 }
 
 void node_list_add_cores(struct node *node, const struct idset *cores, const struct idset *gpus)

@@ -273,16 +273,12 @@ static struct idset *all_ranks(const struct rset *R)
 }
 
 /* A property that comes again is one of all these ranks. */
-static void join_ranks(const struct rset *R, const char *name, struct idset **ranks)
+static void join_ranks(const struct rset *R, const char *name, struct idset *ranks)
 {
     const char *text = json_string_value(json_object_get(R->properties, name));
     struct idset *before = text ? idset_decode(text, NULL) : NULL;
-    if (!before)
-        return;
-    struct idset *all = idset_union(before, *ranks);
+    idset_add_set(ranks, before);
     idset_free(before);
-    idset_free(*ranks);
-    *ranks = all;
 }
 
 static int add_property(struct making *making, const char *text, struct error *err)
@@ -292,7 +288,7 @@ static int add_property(struct making *making, const char *text, struct error *e
     struct idset *ranks = text[len] ? idset_decode(text + len + 1, err) : all_ranks(making->R);
     int rc = ranks ? 0 : error_usage(err, "--property %s: %s", name, error_text(err));
     if (ranks) {
-        join_ranks(making->R, name, &ranks);
+        join_ranks(making->R, name, ranks);
         char *set = idset_encode(ranks);
         if (!making->R->properties)
             making->R->properties = json_object();

@@ -336,21 +336,14 @@ static void tpres_show_say_line(struct picture *picture, uint32_t domain, const 
     buf_free(&has);
 }
 
-static struct idset *less(struct idset *set, const struct idset *inner)
-{
-    struct idset *rest = idset_subtract(set, inner);
-    idset_free(set);
-    return rest;
-}
-
 /* A domain with others in it has a line of its own where it holds more than they do. */
 static void draw_domain(struct picture *picture, uint32_t domain)
 {
     const struct scheduling_domain *all = picture->tree->domains, *here = &all[domain];
     struct idset *cores = idset_copy(here->cores), *gpus = idset_copy(here->gpus);
     for (uint32_t i = domain + 1; i < here->end; i = all[i].end) {
-        cores = less(cores, all[i].cores);
-        gpus = less(gpus, all[i].gpus);
+        idset_remove_set(cores, all[i].cores);
+        idset_remove_set(gpus, all[i].gpus);
         draw_domain(picture, i);
     }
     if (here->end == domain + 1 || !idset_empty(cores) || !idset_empty(gpus))

@@ -242,6 +242,93 @@ static void test_a_million_holes_take_linear_time(void **state)
     idset_free(again);
 }
 
+/* A small random set; also without any id. */
+static struct idset *some_set(unsigned *seed)
+{
+    struct idset *set = idset_new();
+    for (int n = rand_r(seed) % 6; n > 0; n--) {
+        uint32_t first = (uint32_t)rand_r(seed) % 64;
+        idset_add_range(set, first, first + (uint32_t)rand_r(seed) % 8);
+    }
+    return set;
+}
+
+static void check_in_place(void (*change)(struct idset *, const struct idset *),
+                           struct idset *(*make)(const struct idset *, const struct idset *),
+                           const struct idset *a, const struct idset *b)
+{
+    struct idset *set = idset_copy(a), *right = make(a, b);
+    change(set, b);
+    assert_true(idset_equal(set, right));
+    idset_add(set, 200); /* it is a set as before */
+    assert_true(idset_has(set, 200));
+    idset_free(set);
+    idset_free(right);
+}
+
+static void test_operations_in_place_agree_with_those_that_make_a_set(void **state)
+{
+    unsigned seed = 46;
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        struct idset *a = some_set(&seed), *b = some_set(&seed);
+        check_in_place(idset_add_set, idset_union, a, b);
+        check_in_place(idset_remove_set, idset_subtract, a, b);
+        check_in_place(idset_keep_set, idset_intersect, a, b);
+        check_in_place(idset_add_set, idset_union, a, NULL);
+        check_in_place(idset_remove_set, idset_subtract, a, NULL);
+        check_in_place(idset_keep_set, idset_intersect, a, NULL);
+        assert_true((idset_hash(1, a) == idset_hash(1, b)) == idset_equal(a, b));
+        idset_free(a);
+        idset_free(b);
+    }
+}
+
+static void test_a_set_may_be_added_to_and_removed_from_itself(void **state)
+{
+    struct idset *set = idset_decode("1-3,9", NULL);
+    (void)state;
+    idset_add_set(set, set);
+    idset_keep_set(set, set);
+    assert_int_equal(idset_count(set), 4);
+    idset_remove_set(set, set);
+    assert_true(idset_empty(set));
+    idset_free(set);
+}
+
+static void test_null_is_the_empty_set(void **state)
+{
+    struct idset *empty = idset_new(), *some = idset_decode("3-4", NULL);
+    uint32_t first, last;
+    size_t at = 0;
+    (void)state;
+    struct idset *made[] = {idset_copy(NULL), idset_union(NULL, NULL), idset_intersect(some, NULL),
+                            idset_subtract(NULL, some)};
+    for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+        assert_true(idset_equal(made[i], NULL));
+        assert_true(idset_equal(NULL, made[i]));
+        idset_free(made[i]);
+    }
+    assert_true(idset_equal(NULL, NULL));
+    assert_false(idset_equal(NULL, some));
+    assert_true(idset_empty(NULL));
+    assert_int_equal(idset_count(NULL), 0);
+    assert_false(idset_has(NULL, 0));
+    assert_int_equal(idset_first(NULL), IDSET_NONE);
+    assert_int_equal(idset_last(NULL), IDSET_NONE);
+    assert_int_equal(idset_next(NULL, 0), IDSET_NONE);
+    assert_false(idset_range(NULL, &at, &first, &last));
+    assert_true(idset_within(NULL, some));
+    assert_false(idset_within(some, NULL));
+    assert_int_equal(idset_count_both(some, NULL), 0);
+    assert_true(idset_hash(7, NULL) == idset_hash(7, empty));
+    char *text = idset_encode(NULL);
+    assert_string_equal(text, "");
+    free(text);
+    idset_free(empty);
+    idset_free(some);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +341,9 @@ int main(void)
         cmocka_unit_test(test_removing_splits_ranges),
         cmocka_unit_test(test_set_operations_agree_with_a_bitmap),
         cmocka_unit_test(test_a_copy_is_a_set_of_its_own),
+        cmocka_unit_test(test_operations_in_place_agree_with_those_that_make_a_set),
+        cmocka_unit_test(test_a_set_may_be_added_to_and_removed_from_itself),
+        cmocka_unit_test(test_null_is_the_empty_set),
         cmocka_unit_test(test_a_million_holes_take_linear_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
