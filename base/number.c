@@ -1,9 +1,28 @@
+/* Decimal numbers in what users and clients say: never wrapped, never cut short. */
 #include "base/number.h"
 
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+size_t number_read(const char *text, const char *end, uint64_t max, uint64_t *value)
+{
+    const char *at = text;
+    uint64_t number = 0;
+    bool above = false;
+    for (; (!end || at < end) && *at >= '0' && *at <= '9'; at++)
+        above = above || __builtin_mul_overflow(number, 10, &number) ||
+                __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number) || number > max;
+    *value = above ? max + 1 : number;
+    return (size_t)(at - text);
+}
+
+bool number_parse(const char *text, uint64_t max, uint64_t *value)
+{
+    size_t digits = number_read(text, NULL, max, value);
+    return digits && !text[digits] && *value <= max;
+}
 
 bool number_parse_int(const char *text, int *value)
 {

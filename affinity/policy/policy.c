@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "affinity/policy/policy_error.h"
+#include "base/number.h"
 
 #define DEFAULT_MAP "csL1L2L3Nbnh"
 #define SPAN ":span"
@@ -95,11 +96,9 @@ static int map_parse(struct policy *policy, const char *map, struct error *err)
 /* Decimal digits, 1 to TOPO_MAX_PUS, at the start of text; 0 when they are not that. */
 static uint32_t take_count(const char *text, size_t *len)
 {
-    uint32_t count = 0;
-    for (*len = 0; text[*len] >= '0' && text[*len] <= '9'; (*len)++)
-        if (count <= TOPO_MAX_PUS)
-            count = count * 10 + (uint32_t)(text[*len] - '0');
-    return count <= TOPO_MAX_PUS ? count : 0;
+    uint64_t count;
+    *len = number_read(text, NULL, TOPO_MAX_PUS, &count);
+    return count <= TOPO_MAX_PUS ? (uint32_t)count : 0;
 }
 
 static int bind_parse_string(struct policy *policy, const char *bind, struct error *err)

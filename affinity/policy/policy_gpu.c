@@ -2,15 +2,16 @@
 #include <string.h>
 
 #include "affinity/policy/policy.h"
+#include "base/number.h"
 #include "base/text.h"
 
 /* N:LEVEL of --per, whose level is that of an object or a GPU (TOPO_NLEVELS). False for anything
  * else. */
 static bool per_decode(const char *text, uint32_t *count, enum topo_level *level)
 {
-    char *end;
-    unsigned long number = text[0] >= '1' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
-    if (!number || number > TOPO_MAX_PUS || *end != ':')
+    uint64_t number;
+    const char *end = text + number_read(text, NULL, TOPO_MAX_PUS, &number);
+    if (text[0] == '0' || !number || number > TOPO_MAX_PUS || *end != ':')
         return false;
     *count = (uint32_t)number;
     *level = topo_level_decode(end + 1, strlen(end + 1));

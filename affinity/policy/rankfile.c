@@ -11,6 +11,7 @@
 #include "base/hash_table.h"
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #define RIGHT "expected \"rank N=HOST slot=LIST\" or \"RANK HOST CPUS\""
@@ -85,11 +86,9 @@ static const char *rankfile_take_word(struct reader *reader, size_t *len)
 
 static int take_rank(struct reader *reader, uint32_t *rank)
 {
-    uint64_t value = 0;
+    uint64_t value;
     const char *start = reader->at;
-    for (; reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'; reader->at++)
-        if (value < PROGRAM_MAX_TASKS)
-            value = value * 10 + (uint64_t)(*reader->at - '0');
+    reader->at += number_read(start, reader->end, PROGRAM_MAX_TASKS, &value);
     if (reader->at == start)
         return line_refuse(reader, start, "missing rank, a number from 0 up; " RIGHT);
     if (value >= PROGRAM_MAX_TASKS)
@@ -374,21 +373,16 @@ static bool slot_skip(struct slot_reader *reader, char c)
 static int slot_number(struct slot_reader *reader, uint32_t *number, const char **why)
 {
     const uint64_t most = reader->physical ? IDSET_MAX : TOPO_MAX_PUS - 1;
-    uint64_t value = 0;
-    uint32_t start = reader->at;
-    for (; slot_peek(reader) >= '0' && slot_peek(reader) <= '9'; reader->at++) {
-        value = value * 10 + (uint64_t)(slot_peek(reader) - '0');
-        if (value > most) {
-            reader->at = start;
-            *why = "the number is larger than any machine has";
-            return -1;
-        }
+    uint64_t value;
+    size_t digits =
+        number_read(reader->list + reader->at, reader->list + reader->len, most, &value);
+    if (!digits || value > most) {
+        *why = digits ? "the number is larger than any machine has" : "missing number";
+        return -1;
     }
+    reader->at += (uint32_t)digits;
     *number = (uint32_t)value;
-    if (reader->at > start)
-        return 0;
-    *why = "missing number";
-    return -1;
+    return 0;
 }
 
 /* N, N-M or "*" */

@@ -7,6 +7,7 @@
 #include "affinity/sets/hostlist.h"
 #include "base/edit_distance.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/search.h"
 #include "base/text.h"
 
@@ -103,13 +104,11 @@ static uint32_t find_name(const struct finder *finder, const char *name)
 
 uint32_t rankfile_relative(const char *name)
 {
-    uint64_t value = 0;
-    const char *at = name + 2;
-    if (name[0] != '+' || (name[1] != 'n' && name[1] != 'N') || !*at)
+    uint64_t value;
+    if (name[0] != '+' || (name[1] != 'n' && name[1] != 'N') ||
+        !number_parse(name + 2, RANKFILE_NO_NODE - 1, &value))
         return RANKFILE_NO_NODE;
-    for (; *at >= '0' && *at <= '9' && value < RANKFILE_NO_NODE; at++)
-        value = value * 10 + (uint64_t)(*at - '0');
-    return *at || value >= RANKFILE_NO_NODE ? RANKFILE_NO_NODE : (uint32_t)value;
+    return (uint32_t)value;
 }
 
 /* ---- what is not there ---- */

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 
 /* Names lie one behind another in blocks that never move, so that a borrowed name stays good. */
@@ -166,12 +167,11 @@ static const char *hostlist_add_id(struct hostlist_expr *expr, uint64_t value)
 static const char *hostlist_read_id(const char **at, struct hostlist_id *id)
 {
     *id = (struct hostlist_id){0, *at, 0};
-    while (**at >= '0' && **at <= '9') {
-        if (++id->len > HOSTLIST_MAX_DIGITS)
-            return "has a number of more than 18 digits";
-        id->value = id->value * 10 + (uint64_t)(**at - '0');
-        (*at)++;
-    }
+    size_t digits = number_read(*at, NULL, UINT64_MAX - 1, &id->value);
+    if (digits > HOSTLIST_MAX_DIGITS)
+        return "has a number of more than 18 digits";
+    id->len = (int)digits;
+    *at += digits;
     return id->len ? NULL : "is not an id or a range of ids";
 }
 
@@ -316,9 +316,8 @@ static size_t hostlist_number_at(const char *host, size_t len)
 
 static uint64_t hostlist_number(const char *digits)
 {
-    uint64_t value = 0;
-    for (; *digits; digits++)
-        value = value * 10 + (uint64_t)(*digits - '0');
+    uint64_t value;
+    number_read(digits, NULL, UINT64_MAX - 1, &value);
     return value;
 }
 

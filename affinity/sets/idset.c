@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/search.h"
 #include "base/search.h"
 #include "base/text.h"
@@ -351,16 +352,14 @@ static int idset_bad(const struct idset_text *in, const char *piece, size_t len,
 static const char *idset_read_id(const char **at, const char *end, uint32_t *id)
 {
     const char *start = *at;
-    uint64_t value = 0;
-    while (*at < end && **at >= '0' && **at <= '9') {
-        value = value * 10 + (uint64_t)(**at - '0');
-        if (value > IDSET_MAX)
-            return "is above the largest id, 2147483647";
-        (*at)++;
-    }
-    if (*at == start)
+    uint64_t value;
+    size_t digits = number_read(start, end, IDSET_MAX, &value);
+    *at += digits;
+    if (value > IDSET_MAX)
+        return "is above the largest id, 2147483647";
+    if (!digits)
         return "is not an id";
-    if (*start == '0' && *at - start > 1)
+    if (*start == '0' && digits > 1)
         return "has a leading zero";
     *id = (uint32_t)value;
     return NULL;

@@ -6,6 +6,7 @@
 #include "affinity/shape/count_private.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 
 struct count count_of(uint32_t number)
@@ -215,16 +216,15 @@ struct count_text {
 static const char *count_read_number(struct count_text *in, uint32_t *number)
 {
     const char *start = in->at;
-    uint64_t value = 0;
-    for (; in->at < in->end && *in->at >= '0' && *in->at <= '9'; in->at++) {
-        value = value * 10 + (uint64_t)(*in->at - '0');
-        if (value > COUNT_MAX)
-            return "a number is larger than 2147483647";
-    }
-    if (in->at == start)
+    uint64_t value;
+    size_t digits = number_read(start, in->end, COUNT_MAX, &value);
+    in->at += digits;
+    if (value > COUNT_MAX)
+        return "a number is larger than 2147483647";
+    if (!digits)
         return "missing number";
     if (*start == '0')
-        return in->at - start > 1 ? "a number has a leading zero" : "a count must be at least 1";
+        return digits > 1 ? "a number has a leading zero" : "a count must be at least 1";
     *number = (uint32_t)value;
     return NULL;
 }

@@ -6,6 +6,7 @@
 
 #include "base/edit_distance.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 
 static const char *const schemes[] = {"block", "cyclic", "manual", NULL};
@@ -24,11 +25,8 @@ static int taskmap_scheme_refuse(const char *text, size_t at, const char *why, s
 static int parse_chunk(const char *text, const char *number, struct taskmap_scheme *deal,
                        struct error *err)
 {
-    uint64_t value = 0;
-    const char *at = number;
-    for (; *at >= '0' && *at <= '9' && value <= PROGRAM_MAX_TASKS; at++)
-        value = value * 10 + (uint64_t)(*at - '0');
-    if (*at || value == 0 || value > PROGRAM_MAX_TASKS)
+    uint64_t value;
+    if (!number_parse(number, PROGRAM_MAX_TASKS, &value) || value == 0)
         return taskmap_scheme_refuse(
             text, (size_t)(number - text),
             "behind cyclic: stands how many ranks a node gets at a time, from 1 on", err);

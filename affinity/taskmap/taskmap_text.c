@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 
 /* One number of a block, from JSON: what does not fit in 32 bits is refused, not cut. */
@@ -101,15 +102,11 @@ static bool taskmap_skip(const char **at, const char *word)
 
 static bool taskmap_read_uint(const char **at, uint32_t *number)
 {
-    uint64_t value = 0;
-    const char *start = *at;
-    for (; **at >= '0' && **at <= '9'; (*at)++) {
-        value = value * 10 + (uint64_t)(**at - '0');
-        if (value > UINT32_MAX)
-            return false;
-    }
+    uint64_t value;
+    size_t digits = number_read(*at, NULL, UINT32_MAX, &value);
+    *at += digits;
     *number = (uint32_t)value;
-    return *at > start;
+    return digits && value <= UINT32_MAX;
 }
 
 /* "(n,c,p)" */

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "launcher/ledger/ledger_private.h"
 #include "launcher/ledger/private_directory.h"
 
@@ -64,12 +65,7 @@ bool ledger_counts(struct instance *instance, const struct claims_row *row)
 /* A program's number from a file's name; false for anything else. */
 static bool ledger_read_number(const char *name, uint64_t *number)
 {
-    char *end;
-    if (name[0] < '1' || name[0] > '9')
-        return false;
-    errno = 0;
-    *number = strtoull(name, &end, 10);
-    return !*end && !errno && *number < UINT64_MAX - 1;
+    return name[0] != '0' && number_parse(name, UINT64_MAX - 2, number);
 }
 
 /* What a live program said that it holds. */

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/search.h"
 
 #define CLAIMS_HEAD "tprun-claims 1 "
@@ -37,14 +38,10 @@ void claims_free(struct claims *claims)
 /* Decimal digits up to `end`, which is stepped over. */
 static bool claims_read_number(char **at, char end, uint64_t *number)
 {
-    char *stop;
-    if (**at < '0' || **at > '9')
+    size_t digits = number_read(*at, NULL, UINT64_MAX - 1, number);
+    if (!digits || *number == UINT64_MAX || (*at)[digits] != end)
         return false;
-    errno = 0;
-    *number = strtoull(*at, &stop, 10);
-    if (errno || *stop != end)
-        return false;
-    *at = stop + 1;
+    *at += digits + 1;
     return true;
 }
 

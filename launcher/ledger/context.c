@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "launcher/ledger/ledger_private.h"
 #include "launcher/ledger/private_directory.h"
 
@@ -52,9 +53,8 @@ json_t *instance_read(struct instance *instance, const struct ledger_entry *but,
         return NULL;
     }
     for (const struct dirent *entry; (entry = readdir(dir));) {
-        char *end;
-        unsigned long long number = strtoull(entry->d_name, &end, 10);
-        if (end != entry->d_name && !*end && !(but && number == but->number))
+        uint64_t number;
+        if (number_parse(entry->d_name, UINT64_MAX - 1, &number) && !(but && number == but->number))
             add_file(instance, number, name, list);
     }
     closedir(dir);

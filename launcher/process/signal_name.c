@@ -1,6 +1,6 @@
 #include "launcher/process/signal_name.h"
+#include "base/number.h"
 
-#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,15 +30,9 @@ const char *signal_name(int number)
 
 static int number_of_digits(const char *text, size_t len)
 {
-    int number = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (!isdigit((unsigned char)text[i]))
-            return 0;
-        number = number * 10 + (text[i] - '0');
-        if (number > SIGRTMAX)
-            return 0;
-    }
-    return number;
+    uint64_t number;
+    bool right = number_read(text, text + len, (uint64_t)SIGRTMAX, &number) == len;
+    return right && number <= (uint64_t)SIGRTMAX ? (int)number : 0;
 }
 
 int signal_number(const char *text, size_t len)

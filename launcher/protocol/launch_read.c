@@ -4,6 +4,7 @@
 
 #include "affinity/sets/hostlist.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "launcher/protocol/launch_group.h"
 
 /* An integer from 0 to `max`; false otherwise. */
@@ -17,12 +18,10 @@ static bool launch_read_number(const json_t *value, uint32_t max, uint32_t *numb
 /* Decimal digits, to the first character behind them; NULL: none, or more than fit. */
 static const char *read_digits(const char *at, uint32_t *number)
 {
-    uint64_t n = 0;
-    const char *start = at;
-    for (; *at >= '0' && *at <= '9' && n <= UINT32_MAX; at++)
-        n = 10 * n + (uint64_t)(*at - '0');
+    uint64_t n;
+    size_t digits = number_read(at, NULL, UINT32_MAX, &n);
     *number = (uint32_t)n;
-    return at > start && n < UINT32_MAX ? at : NULL;
+    return digits && n < UINT32_MAX ? at + digits : NULL;
 }
 
 /* ---- nodes ---- */

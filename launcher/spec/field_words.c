@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/duration.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "config.h"
 #include "launcher/process/signal_name.h"
@@ -114,11 +115,8 @@ char *spec_words_list(const struct spec_word *words)
 
 int spec_number_decode(const char *text, uint32_t max, uint32_t *value, struct error *err)
 {
-    uint64_t number = 0;
-    const char *at = text;
-    for (; isdigit((unsigned char)*at) && number <= max; at++)
-        number = number * 10 + (uint64_t)(*at - '0');
-    if (at == text || *at || !number || number > max)
+    uint64_t number;
+    if (!number_parse(text, max, &number) || !number)
         return error_set(err, "%s is not a number from 1 to %u", excerpt(text, strlen(text)).text,
                          max);
     *value = (uint32_t)number;
