@@ -43,11 +43,11 @@ liblauncher_a_SOURCES = \
     launcher/tree/connect_back.c launcher/tree/connect_back.h \
     launcher/tree/frame.c launcher/tree/frame.h \
     launcher/tree/link.c launcher/tree/link.h \
-    launcher/tree/shared_start.c launcher/tree/shared_start.h \
+    launcher/tree/multi_host_start.c launcher/tree/multi_host_start.h \
     launcher/tree/srun.c launcher/tree/srun.h \
     launcher/tree/start_queue.c launcher/tree/start_queue.h \
     launcher/tree/tree.c launcher/tree/tree.h \
-    launcher/tree/welcome.c launcher/tree/welcome.h \
+    launcher/tree/tree_target.c launcher/tree/tree_target.h \
     launcher/spec/field.c launcher/spec/field.h \
     launcher/spec/field_words.c launcher/spec/field_words.h \
     launcher/spec/spec.c launcher/spec/spec.h \

@@ -12,7 +12,7 @@
  * {host} it reaches this machine alone.
  *
  * With {hosts} (names with commas between them) or {ranks} (the nodes' ranks in R, likewise) one
- * command starts the agents of many hosts, which connect back (shared_start.h). It has to give its
+ * command starts the agents of many hosts, which connect back (multi_host_start.h). It has to give its
  * standard input to each of them. Where it cannot, {call} in it is the name of a file that has what
  * would have come on that input; it is for the user alone, in the home directory, which the hosts
  * have to share.

@@ -15,7 +15,7 @@
 #include "launcher/tree/start_queue.h"
 
 struct child;
-struct shared_start;
+struct multi_host_start;
 
 /* Whose children they are: what each of them needs to know, and whom it tells. */
 struct child_owner {
@@ -58,7 +58,7 @@ struct child {
     bool ending;
     bool killed; /* its time to end was over */
     /* Of a child whose agent is started together with others: by what, and what that has said. */
-    struct shared_start *start;
+    struct multi_host_start *start;
     const struct buf *start_words;
 };
 

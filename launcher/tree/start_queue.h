@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "launcher/tree/welcome.h"
+#include "launcher/tree/tree_target.h"
 
 struct target_list { /* reference-counted */
     struct tree_target *targets;

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "launcher/tree/child.h"
-#include "launcher/tree/shared_start.h"
+#include "launcher/tree/multi_host_start.h"
 
 #define NO_CHILD UINT32_MAX
 
@@ -25,7 +25,7 @@ struct tree {
     double heard;      /* loop time when one last came up, or the first began to wait */
     uint32_t present; /* children whose process or link, and starts whose process, is still there */
     pid_t *pids;
-    struct shared_start **starts;
+    struct multi_host_start **starts;
     size_t nstarts;
     pid_t *all_pids; /* of children and of what starts several of them */
     bool ending;
@@ -53,7 +53,7 @@ static void tree_on_frame(void *arg, struct child *child, const struct frame *fr
         tree->heard = ev_now(tree->loop);
         has_reached(tree, child);
         if (child->start)
-            shared_start_check(child->start);
+            multi_host_start_check(child->start);
     }
     tree->ops->frame(tree->arg, child->number, frame);
 }
@@ -118,7 +118,7 @@ static void on_gone(void *arg, struct child *child)
     tree->present--;
     has_reached(tree, child);
     if (child->start)
-        shared_start_check(child->start);
+        multi_host_start_check(child->start);
     if (tree->ending && !tree->present)
         tree->ops->empty(tree->arg);
 }
@@ -172,16 +172,16 @@ static bool tree_is_shared(const struct start_queue_group *group)
 }
 
 /* What starts several children; who adds them runs it. */
-static struct shared_start *tree_add_start(struct tree *tree)
+static struct multi_host_start *tree_add_start(struct tree *tree)
 {
-    struct shared_start_owner owner = {tree->loop, tree->boot, tree, on_note, on_start_gone};
-    tree->starts = array_grow(tree->starts, tree->nstarts, sizeof(struct shared_start *));
-    tree->starts[tree->nstarts] = shared_start_new(&owner);
+    struct multi_host_start_owner owner = {tree->loop, tree->boot, tree, on_note, on_start_gone};
+    tree->starts = array_grow(tree->starts, tree->nstarts, sizeof(struct multi_host_start *));
+    tree->starts[tree->nstarts] = multi_host_start_new(&owner);
     tree->present++;
     return tree->starts[tree->nstarts++];
 }
 
-static void tree_add(struct tree *tree, struct shared_start **start,
+static void tree_add(struct tree *tree, struct multi_host_start **start,
                      const struct start_queue_group *group)
 {
     tree->children = array_grow(tree->children, tree->count, sizeof(*tree->children));
@@ -195,7 +195,7 @@ static void tree_add(struct tree *tree, struct shared_start **start,
     if (tree_is_shared(group)) {
         if (!*start)
             *start = tree_add_start(tree);
-        shared_start_add(*start, child);
+        multi_host_start_add(*start, child);
         tree->sharing++;
     }
     know_nodes(tree, child->nodes, tree->count);
@@ -224,7 +224,7 @@ static void tree_give_up(struct tree *tree, const struct start_queue_group *grou
 }
 
 /* One command is to start many: it waits until half of those before are up or have failed. */
-static bool is_turn(const struct tree *tree, const struct shared_start *start)
+static bool is_turn(const struct tree *tree, const struct multi_host_start *start)
 {
     const struct start_queue_group *next = start_queue_next(&tree->waiting);
     return next && (start || !tree_is_shared(next) || tree->sharing <= tree->boot->fanout / 2);
@@ -232,7 +232,7 @@ static bool is_turn(const struct tree *tree, const struct shared_start *start)
 
 static void tree_start_waiting(struct tree *tree)
 {
-    struct shared_start *start = NULL;
+    struct multi_host_start *start = NULL;
     struct start_queue_group group;
     while (!tree->ending && tree->reaching < tree->boot->fanout && is_turn(tree, start) &&
            start_queue_take(&tree->waiting, &group)) {
@@ -244,7 +244,7 @@ static void tree_start_waiting(struct tree *tree)
         target_list_free(group.list);
     }
     if (start)
-        shared_start_run(start);
+        multi_host_start_run(start);
 }
 
 void tree_start(struct tree *tree, const struct tree_target *targets, size_t count,
@@ -280,7 +280,7 @@ void tree_free(struct tree *tree)
     for (uint32_t i = 0; i < tree->count; i++)
         child_free(tree->children[i]);
     for (size_t i = 0; i < tree->nstarts; i++)
-        shared_start_free(tree->starts[i]);
+        multi_host_start_free(tree->starts[i]);
     free(tree->starts);
     free(tree->all_pids);
     start_queue_clear(&tree->waiting);
@@ -401,7 +401,7 @@ void tree_end(struct tree *tree, double patience)
         if (tree->pids[i] >= 0)
             child_end(tree->children[i], patience);
     for (size_t i = 0; i < tree->nstarts; i++)
-        shared_start_end(tree->starts[i], patience);
+        multi_host_start_end(tree->starts[i], patience);
 }
 
 const pid_t *tree_pids(struct tree *tree, size_t *count)
@@ -411,7 +411,7 @@ const pid_t *tree_pids(struct tree *tree, size_t *count)
     for (uint32_t i = 0; i < tree->count; i++)
         tree->all_pids[i] = tree->pids[i];
     for (size_t i = 0; i < tree->nstarts; i++)
-        tree->all_pids[tree->count + i] = shared_start_pid(tree->starts[i]);
+        tree->all_pids[tree->count + i] = multi_host_start_pid(tree->starts[i]);
     return tree->all_pids;
 }
 
@@ -423,5 +423,5 @@ void tree_disown(struct tree *tree)
             close(tree->children[i]->words_fd);
     }
     for (size_t i = 0; i < tree->nstarts; i++)
-        shared_start_disown(tree->starts[i]);
+        multi_host_start_disown(tree->starts[i]);
 }

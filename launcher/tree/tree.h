@@ -22,7 +22,7 @@
 #include "launcher/tree/bootstrap.h"
 #include "launcher/tree/frame.h"
 #include "launcher/tree/link.h"
-#include "launcher/tree/welcome.h"
+#include "launcher/tree/tree_target.h"
 
 struct tree_unreached {
     uint32_t node;

@@ -1,4 +1,4 @@
-#include "launcher/tree/shared_start.h"
+#include "launcher/tree/multi_host_start.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #define LAST_AGENT_PATIENCE 3.0 /* s that the command may take to end after its last agent */
 #define END_PATIENCE 3.0        /* s from SIGHUP to SIGKILL, and from that to giving up */
 
-struct shared_start {
-    struct shared_start_owner owner;
+struct multi_host_start {
+    struct multi_host_start_owner owner;
     struct child **children;
     size_t count;
     struct connect_back *back; /* NULL: nobody is waited for */
@@ -41,7 +41,7 @@ struct shared_start {
 
 /* ---- words ---- */
 
-static bool all_settled(const struct shared_start *start)
+static bool all_settled(const struct multi_host_start *start)
 {
     for (size_t i = 0; i < start->count; i++)
         if (!start->children[i]->settled)
@@ -49,7 +49,7 @@ static bool all_settled(const struct shared_start *start)
     return true;
 }
 
-static bool any_failed(const struct shared_start *start)
+static bool any_failed(const struct multi_host_start *start)
 {
     for (size_t i = 0; i < start->count; i++)
         if (start->children[i]->stage != STAGE_UP)
@@ -58,7 +58,7 @@ static bool any_failed(const struct shared_start *start)
 }
 
 /* Where an agent did not come they have explained that, and are not said again. */
-static void start_pass_words(struct shared_start *start)
+static void start_pass_words(struct multi_host_start *start)
 {
     if (!start->words.len || !all_settled(start))
         return;
@@ -68,7 +68,7 @@ static void start_pass_words(struct shared_start *start)
     buf_clear(&start->words);
 }
 
-static void start_close_words(struct shared_start *start)
+static void start_close_words(struct multi_host_start *start)
 {
     ev_io_stop(start->owner.loop, &start->reader);
     if (start->words_fd >= 0)
@@ -77,7 +77,7 @@ static void start_close_words(struct shared_start *start)
 }
 
 /* All that is there now. */
-static void start_read_words(struct shared_start *start)
+static void start_read_words(struct multi_host_start *start)
 {
     enum bootstrap_stage stage = STAGE_EXEC;
     char bytes[4096];
@@ -116,7 +116,7 @@ static size_t short_length(const char *name)
     return strcspn(name, ".");
 }
 
-static bool shared_start_is_called(const struct child *child, const char *host, bool exactly)
+static bool multi_host_start_is_called(const struct child *child, const char *host, bool exactly)
 {
     size_t len = short_length(host);
     if (exactly)
@@ -126,12 +126,12 @@ static bool shared_start_is_called(const struct child *child, const char *host, 
 
 /* The one of this name; NULL: none, or several. A host may know its own name without the domain that
  * the list of hosts has, or with one that the list has not. */
-static struct child *shared_start_find(const struct shared_start *start, const char *host)
+static struct child *multi_host_start_find(const struct multi_host_start *start, const char *host)
 {
     struct child *found = NULL;
     for (int exactly = 1; exactly >= 0 && !found; exactly--) {
         for (size_t i = 0; i < start->count; i++) {
-            if (!shared_start_is_called(start->children[i], host, exactly))
+            if (!multi_host_start_is_called(start->children[i], host, exactly))
                 continue;
             if (found)
                 return NULL;
@@ -143,8 +143,8 @@ static struct child *shared_start_find(const struct shared_start *start, const c
 
 static void start_arrived(void *arg, int fd, const char *host)
 {
-    struct shared_start *start = arg;
-    struct child *child = shared_start_find(start, host);
+    struct multi_host_start *start = arg;
+    struct child *child = multi_host_start_find(start, host);
     if (!child)
         buf_printf(&start->words, "%san agent connected from %.80s, which is none of these hosts",
                    start->words.len ? "; " : "", host);
@@ -157,7 +157,7 @@ static void start_arrived(void *arg, int fd, const char *host)
 /* ---- the end ---- */
 
 /* Nobody is waited for any more. */
-static void start_stop_waiting(struct shared_start *start)
+static void start_stop_waiting(struct multi_host_start *start)
 {
     connect_back_free(start->back);
     start->back = NULL;
@@ -167,7 +167,7 @@ static void start_stop_waiting(struct shared_start *start)
     start->file = NULL;
 }
 
-static char *start_how_it_ended(const struct shared_start *start)
+static char *start_how_it_ended(const struct multi_host_start *start)
 {
     if (WIFSIGNALED(start->status))
         return mem_format("%s, which started the agent, was killed by signal %d (%s)", start->name,
@@ -186,7 +186,7 @@ static char *start_how_it_ended(const struct shared_start *start)
 
 /* The children hear of it, first those whose agent did not come: the command's words are in what is
  * said of them. Words that none of them has used are passed on. */
-static void start_over(struct shared_start *start, const char *why)
+static void start_over(struct multi_host_start *start, const char *why)
 {
     start_stop_waiting(start);
     for (size_t i = 0; i < start->count; i++)
@@ -206,7 +206,7 @@ static void start_over(struct shared_start *start, const char *why)
 
 static void start_exited(struct ev_loop *loop, ev_child *watcher, int events)
 {
-    struct shared_start *start = watcher->data;
+    struct multi_host_start *start = watcher->data;
     (void)events;
     ev_child_stop(loop, watcher);
     start->pid = 0;
@@ -217,9 +217,9 @@ static void start_exited(struct ev_loop *loop, ev_child *watcher, int events)
     free(why);
 }
 
-static void shared_start_timer(struct ev_loop *loop, ev_timer *timer, int events)
+static void multi_host_start_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    struct shared_start *start = timer->data;
+    struct multi_host_start *start = timer->data;
     (void)events;
     if (start->failure) {
         start_over(start, start->failure);
@@ -239,7 +239,7 @@ static void shared_start_timer(struct ev_loop *loop, ev_timer *timer, int events
     }
 }
 
-void shared_start_end(struct shared_start *start, double patience)
+void multi_host_start_end(struct multi_host_start *start, double patience)
 {
     if (start->gone || start->ending != RUNNING || !start->pid)
         return;
@@ -248,7 +248,7 @@ void shared_start_end(struct shared_start *start, double patience)
     ev_timer_start(start->owner.loop, &start->timer);
 }
 
-void shared_start_check(struct shared_start *start)
+void multi_host_start_check(struct multi_host_start *start)
 {
     bool alive = false, came = false;
     if (all_settled(start)) {
@@ -260,22 +260,22 @@ void shared_start_check(struct shared_start *start)
         came |= start->children[i]->stage == STAGE_UP;
     }
     if (!alive)
-        shared_start_end(start, came ? LAST_AGENT_PATIENCE : 0);
+        multi_host_start_end(start, came ? LAST_AGENT_PATIENCE : 0);
 }
 
 /* ---- the start ---- */
 
-struct shared_start *shared_start_new(const struct shared_start_owner *owner)
+struct multi_host_start *multi_host_start_new(const struct multi_host_start_owner *owner)
 {
-    struct shared_start *start = mem_alloc(sizeof(*start));
+    struct multi_host_start *start = mem_alloc(sizeof(*start));
     start->owner = *owner;
     start->input = start->words_fd = -1;
-    ev_timer_init(&start->timer, shared_start_timer, 0, 0);
+    ev_timer_init(&start->timer, multi_host_start_timer, 0, 0);
     start->timer.data = start;
     return start;
 }
 
-void shared_start_add(struct shared_start *start, struct child *child)
+void multi_host_start_add(struct multi_host_start *start, struct child *child)
 {
     start->children = array_grow(start->children, start->count, sizeof(struct child *));
     start->children[start->count++] = child;
@@ -283,7 +283,7 @@ void shared_start_add(struct shared_start *start, struct child *child)
     child->start_words = &start->words;
 }
 
-static int start_spawn(struct shared_start *start, char **command, const int fds[3],
+static int start_spawn(struct multi_host_start *start, char **command, const int fds[3],
                        struct error *err)
 {
     char **environment = bootstrap_shared_environment(start->owner.boot);
@@ -308,7 +308,7 @@ static int start_spawn(struct shared_start *start, char **command, const int fds
 }
 
 /* The file is for this user alone, and goes when the agents have come. */
-static int start_make_file(struct shared_start *start, struct error *err)
+static int start_make_file(struct multi_host_start *start, struct error *err)
 {
     const char *home = getenv("HOME");
     if (!home || !*home)
@@ -326,7 +326,7 @@ static int start_make_file(struct shared_start *start, struct error *err)
 }
 
 /* One frame into a file, or into an empty pipe, which has room for it. */
-static int start_send_call(struct shared_start *start, struct error *err)
+static int start_send_call(struct multi_host_start *start, struct error *err)
 {
     unsigned char header[FRAME_HEADER];
     json_t *call = connect_back_call(start->back);
@@ -348,7 +348,7 @@ static int start_send_call(struct shared_start *start, struct error *err)
     return rc;
 }
 
-static char **start_words(const struct shared_start *start, struct error *err)
+static char **start_words(const struct multi_host_start *start, struct error *err)
 {
     struct bootstrap_host *hosts = mem_array(start->count, sizeof(*hosts));
     for (size_t i = 0; i < start->count; i++) {
@@ -362,7 +362,7 @@ static char **start_words(const struct shared_start *start, struct error *err)
     return words;
 }
 
-static void start_watch_words(struct shared_start *start, int fd)
+static void start_watch_words(struct multi_host_start *start, int fd)
 {
     start->words_fd = fd;
     ev_io_init(&start->reader, start_readable, fd, EV_READ);
@@ -371,7 +371,7 @@ static void start_watch_words(struct shared_start *start, int fd)
 }
 
 /* What the command reads: a pipe with the call, or nothing where that is in a file. */
-static int start_make_input(struct shared_start *start, int *input, struct error *err)
+static int start_make_input(struct multi_host_start *start, int *input, struct error *err)
 {
     int ends[2];
     if (bootstrap_wants_file(start->owner.boot)) {
@@ -392,7 +392,7 @@ static int start_open_output(const struct bootstrap *boot, int words)
                                                      : fcntl(words, F_DUPFD_CLOEXEC, 3);
 }
 
-static int start_command(struct shared_start *start, struct error *err)
+static int start_command(struct multi_host_start *start, struct error *err)
 {
     const struct bootstrap *boot = start->owner.boot;
     int input = -1, output = -1, words[2] = {-1, -1}, rc = -1;
@@ -427,7 +427,7 @@ done:
     return rc;
 }
 
-void shared_start_run(struct shared_start *start)
+void multi_host_start_run(struct multi_host_start *start)
 {
     struct error err = ERROR_INIT;
     if (start_command(start, &err) < 0) {
@@ -441,12 +441,12 @@ void shared_start_run(struct shared_start *start)
     error_clear(&err);
 }
 
-pid_t shared_start_pid(const struct shared_start *start)
+pid_t multi_host_start_pid(const struct multi_host_start *start)
 {
     return start->pid;
 }
 
-void shared_start_disown(struct shared_start *start)
+void multi_host_start_disown(struct multi_host_start *start)
 {
     connect_back_disown(start->back);
     if (start->input >= 0)
@@ -455,7 +455,7 @@ void shared_start_disown(struct shared_start *start)
         close(start->words_fd);
 }
 
-void shared_start_free(struct shared_start *start)
+void multi_host_start_free(struct multi_host_start *start)
 {
     if (!start)
         return;

@@ -1,4 +1,4 @@
-#include "launcher/tree/welcome.h"
+#include "launcher/tree/tree_target.h"
 
 #include <stdlib.h>
 

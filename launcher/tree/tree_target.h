@@ -1,8 +1,8 @@
 /*
- * welcome - a node on which an agent is to be started.
+ * tree_target - a node on which an agent is to be started.
  */
-#ifndef LAUNCHER_TREE_WELCOME_H
-#define LAUNCHER_TREE_WELCOME_H
+#ifndef LAUNCHER_TREE_TREE_TARGET_H
+#define LAUNCHER_TREE_TREE_TARGET_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /*
- * shared_start - one command that starts the agents of several children of this process: in a Slurm
+ * multi_host_start - one command that starts the agents of several children of this process: in a Slurm
  * job one srun for all of them. Private to the tree.
  *
  * The agents connect back (connect_back.h). What the command says on its output and stderr explains
@@ -11,16 +11,16 @@
  * end (SIGHUP) when none of its agents is left, and killed where that is no use. It is killed when this process dies: Slurm's srun ends the agents without any grace on
  * SIGTERM, but leaves them alone when it is killed, and they see their links close.
  */
-#ifndef LAUNCHER_TREE_SHARED_START_H
-#define LAUNCHER_TREE_SHARED_START_H
+#ifndef LAUNCHER_TREE_MULTI_HOST_START_H
+#define LAUNCHER_TREE_MULTI_HOST_START_H
 
 #include <sys/types.h>
 
 #include "launcher/tree/child.h"
 
-struct shared_start;
+struct multi_host_start;
 
-struct shared_start_owner {
+struct multi_host_start_owner {
     struct ev_loop *loop;
     const struct bootstrap *boot;
     void *arg;
@@ -28,20 +28,20 @@ struct shared_start_owner {
     void (*gone)(void *arg); /* its process; once */
 };
 
-struct shared_start *shared_start_new(const struct shared_start_owner *owner);
-void shared_start_free(struct shared_start *start); /* NULL is fine; kills */
+struct multi_host_start *multi_host_start_new(const struct multi_host_start_owner *owner);
+void multi_host_start_free(struct multi_host_start *start); /* NULL is fine; kills */
 
 /* Before the run. The child is borrowed, and stays until the end. */
-void shared_start_add(struct shared_start *start, struct child *child);
+void multi_host_start_add(struct multi_host_start *start, struct child *child);
 /* Start the command; what goes wrong is told from the loop. */
-void shared_start_run(struct shared_start *start);
+void multi_host_start_run(struct multi_host_start *start);
 /* A child came up, or is gone. */
-void shared_start_check(struct shared_start *start);
+void multi_host_start_check(struct multi_host_start *start);
 /* The command has so many seconds to end by itself. */
-void shared_start_end(struct shared_start *start, double patience);
+void multi_host_start_end(struct multi_host_start *start, double patience);
 
-pid_t shared_start_pid(const struct shared_start *start); /* 0: there is none */
+pid_t multi_host_start_pid(const struct multi_host_start *start); /* 0: there is none */
 /* In a forked child: closes this copy of the descriptors. */
-void shared_start_disown(struct shared_start *start);
+void multi_host_start_disown(struct multi_host_start *start);
 
 #endif
