@@ -68,7 +68,7 @@ liblauncher_a_SOURCES = \
     launcher/source/srun_nodes.c launcher/source/srun_nodes.h \
     launcher/linkage/elf_file.c launcher/linkage/elf_file.h \
     launcher/linkage/executable.c launcher/linkage/executable.h \
-    launcher/linkage/library_maker.c launcher/linkage/library_maker.h \
+    launcher/linkage/mpi_family.c launcher/linkage/mpi_family.h \
     launcher/linkage/library_search.c launcher/linkage/library_search.h \
     launcher/linkage/loader_cache.c launcher/linkage/loader_cache.h \
     launcher/linkage/mpi_abi.c launcher/linkage/mpi_abi.h \

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/linkage/library_maker.h"
+#include "launcher/linkage/mpi_family.h"
 
 /* ---- one file ---- */
 

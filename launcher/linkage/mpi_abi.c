@@ -48,9 +48,8 @@ static const char *mpi_of(const char *path, const struct elf_info *elf)
 {
     struct library *libraries = mem_array(elf->nneeded + 1, sizeof(*libraries));
     struct shared_libraries linkage = {.libraries = libraries, .count = elf->nneeded + 1};
-    libraries[0] = (struct library){.name = (char *)LIBRARY_MPI_ABI,
-                                    .path = (char *)path,
-                                    .maker = library_maker_of(path, elf)};
+    libraries[0] = (struct library){
+        .name = (char *)LIBRARY_MPI_ABI, .path = (char *)path, .family = mpi_family_of(path, elf)};
     for (size_t i = 0; i < elf->nneeded; i++)
         libraries[i + 1].name = elf->needed[i];
     const char *mpi = mpi_library_of(&linkage).mpi;

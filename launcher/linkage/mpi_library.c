@@ -14,7 +14,7 @@ struct rule {
     const char *what;
     unsigned speaks;
     bool alone; /* of an MPI: libraries of PMI that are there too say nothing about it */
-    enum library_maker maker; /* UNKNOWN: whoever's */
+    enum mpi_family family; /* UNKNOWN: whoever's */
 };
 
 #define UNKNOWN "an MPI"
@@ -24,12 +24,12 @@ struct rule {
  * (the MPICH ABI Compatibility Initiative), but also libopen-pal. */
 static const struct rule mpis[] = {
     {"libmpi_abi.so*", NULL, "libopen_mpi.so*", "Open MPI", SPEC_PMI_X, true},
-    {"libmpi_abi.so*", NULL, NULL, "Open MPI", SPEC_PMI_X, true, LIBRARY_MAKER_OPEN_MPI},
+    {"libmpi_abi.so*", NULL, NULL, "Open MPI", SPEC_PMI_X, true, MPI_FAMILY_OPEN_MPI},
     {"libmpi_abi.so*", NULL, "libpscom.so*", "ParaStation MPI", SPEC_PMI_1, false},
     {"libmpi_abi.so*", "*mvapich*", NULL, "MVAPICH", SPEC_PMI_1, false},
     {"libmpi_abi.so*", "*impi*", NULL, "Intel MPI", SPEC_PMI_1, false},
     {"libmpi_abi.so*", "*/oneapi/*", NULL, "Intel MPI", SPEC_PMI_1, false},
-    {"libmpi_abi.so*", NULL, NULL, "MPICH", SPEC_PMI_1, false, LIBRARY_MAKER_MPICH},
+    {"libmpi_abi.so*", NULL, NULL, "MPICH", SPEC_PMI_1, false, MPI_FAMILY_MPICH},
     {"libmpi_ibm*.so*", NULL, NULL, "IBM Spectrum MPI", SPEC_PMI_X, true},
     {"libmpi.so.[24]0", NULL, NULL, "Open MPI", SPEC_PMI_X, true},
     {"libmpi.so*", NULL, "libopen-pal.so*", "Open MPI", SPEC_PMI_X, true},
@@ -68,7 +68,7 @@ static bool rule_matches(const struct rule *rule, const struct library *library)
 {
     return name_matches(rule->name, library->name) &&
            (!rule->path || (library->path && fnmatch(rule->path, library->path, 0) == 0)) &&
-           (!rule->maker || rule->maker == library->maker);
+           (!rule->family || rule->family == library->family);
 }
 
 static const struct library *mpi_library_find_library(const struct shared_libraries *linkage,

@@ -8,10 +8,8 @@
 #define LAUNCHER_LINKAGE_MPI_LIBRARY_H
 
 #include "base/buf.h"
+#include "launcher/linkage/mpi_family.h"
 #include "launcher/linkage/shared_libraries.h"
-
-/* MPIs of two families never find each other. */
-enum mpi_family { MPI_FAMILY_UNKNOWN, MPI_FAMILY_MPICH, MPI_FAMILY_OPEN_MPI, MPI_FAMILIES };
 
 struct mpi_library {
     const char *mpi; /* "MPICH"; NULL: none that is known */

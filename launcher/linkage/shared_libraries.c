@@ -85,9 +85,9 @@ static void add_library(struct reader *reader, const char *name, struct loaded *
         array_grow(linkage->libraries, linkage->count, sizeof(*linkage->libraries));
     size_t by = asker == reader->files ? SHARED_LIBRARIES_MAX : (size_t)(asker - reader->files) - 1;
     linkage->libraries[linkage->count] =
-        (struct library){mem_copy_text(name), found.path, found.fault, by, LIBRARY_MAKER_UNKNOWN};
+        (struct library){mem_copy_text(name), found.path, found.fault, by, MPI_FAMILY_UNKNOWN};
     if (found.path && library_is_mpi_abi(base_of(name)))
-        linkage->libraries[linkage->count].maker = library_maker_of(found.path, &found.elf);
+        linkage->libraries[linkage->count].family = mpi_family_of(found.path, &found.elf);
     linkage->count++;
     reader->files[linkage->count] = (struct loaded){
         found.elf, shared_libraries_directory_of(found.path ? found.path : "/"), asker};

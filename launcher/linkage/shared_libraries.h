@@ -23,7 +23,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "launcher/linkage/library_maker.h"
+#include "launcher/linkage/mpi_family.h"
 
 #define SHARED_LIBRARIES_MAX 1024
 #define SHARED_LIBRARIES_MAX_CLOSED (1u << 20) /* bytes of a program that may be closed */
@@ -39,7 +39,7 @@ struct library {
     char *path;  /* where it is; NULL: nowhere */
     char *fault; /* why what is there is of no use: "an ELF file whose ..."; or NULL */
     size_t by;   /* index of the library that needs it; SHARED_LIBRARIES_MAX: the program does */
-    enum library_maker maker; /* of the library of the MPI ABI, see mpi_abi.h */
+    enum mpi_family family; /* of the library of the MPI ABI, see mpi_abi.h */
 };
 
 struct shared_libraries {

@@ -183,7 +183,7 @@ static void test_a_program_is_accepted_that_would_load_it(void **state)
             fail_msg("row %zu: %s", i, rc ? error_text(&err) : "accepted");
         if (rc == 0 && linkage->count == 1 &&
             strcmp(linkage->libraries[0].name, LIBRARY_MPI_ABI) == 0)
-            assert_int_equal(linkage->libraries[0].maker, LIBRARY_MAKER_MPICH);
+            assert_int_equal(linkage->libraries[0].family, MPI_FAMILY_MPICH);
         shared_libraries_free(linkage);
         error_clear(&err);
     }

@@ -1,4 +1,4 @@
-#include "launcher/linkage/library_maker.h"
+#include "launcher/linkage/mpi_family.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -13,28 +13,28 @@ bool library_is_mpi_abi(const char *name)
 }
 
 /* Each name has a NUL before it. */
-static bool library_maker_has_prefix(const struct buf *names, const char *prefix, size_t len)
+static bool mpi_family_has_prefix(const struct buf *names, const char *prefix, size_t len)
 {
     return memmem(buf_bytes(names), names->len, prefix, len);
 }
 
-enum library_maker library_maker_of(const char *path, const struct elf_info *elf)
+enum mpi_family mpi_family_of(const char *path, const struct elf_info *elf)
 {
     static const char mpich[] = "\0MPIR_", open_mpi[] = "\0ompi_";
-    enum library_maker maker = LIBRARY_MAKER_UNKNOWN;
+    enum mpi_family family = MPI_FAMILY_UNKNOWN;
     struct buf names = BUF_INIT;
     size_t size = (size_t)elf->names.size;
     if (!size || elf->names.size > MAX_NAMES)
-        return maker;
+        return family;
     int fd = elf_file_open(path);
     ssize_t n = fd < 0 ? -1 : pread(fd, buf_reserve(&names, size), size, (off_t)elf->names.offset);
     if (fd >= 0)
         close(fd);
     buf_added(&names, n > 0 ? (size_t)n : 0);
-    if (library_maker_has_prefix(&names, open_mpi, sizeof(open_mpi) - 1))
-        maker = LIBRARY_MAKER_OPEN_MPI;
-    else if (library_maker_has_prefix(&names, mpich, sizeof(mpich) - 1))
-        maker = LIBRARY_MAKER_MPICH;
+    if (mpi_family_has_prefix(&names, open_mpi, sizeof(open_mpi) - 1))
+        family = MPI_FAMILY_OPEN_MPI;
+    else if (mpi_family_has_prefix(&names, mpich, sizeof(mpich) - 1))
+        family = MPI_FAMILY_MPICH;
     buf_free(&names);
-    return maker;
+    return family;
 }
