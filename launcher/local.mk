@@ -61,11 +61,12 @@ liblauncher_a_SOURCES = \
     launcher/source/enclosing_program.c launcher/source/enclosing_program.h \
     launcher/source/flux_job.c \
     launcher/source/hostfile.c launcher/source/hostfile.h \
-    launcher/source/mpi_operator.c \
+    launcher/source/kubernetes_job.c \
     launcher/source/node_list.c launcher/source/node_list.h \
     launcher/source/node_list_private.h \
     launcher/source/nodes_from_options.c \
-    launcher/source/srun_nodes.c launcher/source/srun_nodes.h \
+    launcher/source/slurm_job.c launcher/source/slurm_job.h \
+    launcher/source/slurm_nodelist.c launcher/source/slurm_nodelist.h \
     launcher/linkage/elf_file.c launcher/linkage/elf_file.h \
     launcher/linkage/executable.c launcher/linkage/executable.h \
     launcher/linkage/mpi_family.c launcher/linkage/mpi_family.h \

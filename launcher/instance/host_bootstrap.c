@@ -10,7 +10,7 @@
 #include "base/string_list.h"
 #include "launcher/source/batch_system.h"
 #include "affinity/sets/host_index.h"
-#include "launcher/source/srun_nodes.h"
+#include "launcher/source/slurm_job.h"
 
 struct host_bootstrap {
     const struct spec *spec;

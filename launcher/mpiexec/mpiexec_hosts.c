@@ -11,7 +11,7 @@
 #include "base/hash_table.h"
 #include "base/mem.h"
 #include "launcher/mpiexec/mpiexec_private.h"
-#include "launcher/source/batch_nodelist.h"
+#include "launcher/source/slurm_nodelist.h"
 #include "launcher/source/batch_system.h"
 #include "launcher/source/hostfile.h"
 #include "launcher/spec/field_words.h"
@@ -188,8 +188,8 @@ static void hosts_from_slurm(const struct mpiexec *mpiexec, struct hosts *hosts)
     struct error err = ERROR_INIT;
     if (source != batch_system_named("Slurm") || !list || !counts || is_elsewhere(mpiexec))
         return;
-    struct hostfile *file = batch_slurm_hosts(list, &err);
-    if (file && batch_slurm_counts(file, counts, &err) == 0) {
+    struct hostfile *file = slurm_nodelist_hosts(list, &err);
+    if (file && slurm_nodelist_counts(file, counts, &err) == 0) {
         hosts_fill(hosts, file);
         hosts->counting = hosts->counted = true;
     }

@@ -1,7 +1,6 @@
 /*
- * batch_nodelist - hosts and counts as batch systems write them.
+ * batch_nodelist - hosts and counts as PBS, LSF and Grid Engine write them; Slurm: slurm_nodelist.h.
  *
- *     slurm   "rack[0-1]node[2-3],login" and "16(x4),8"     sbatch(1), slurm.conf(5)
  *     slots   a host a line, a line a slot                  PBS_NODEFILE, LSB_DJOB_HOSTFILE
  *     table   "host slots queue processors" a line          PE_HOSTFILE, sge_pe(5)
  *     pairs   "host1 4 host2 4"                             LSB_MCPU_HOSTS
@@ -20,16 +19,12 @@
 #include "base/error.h"
 #include "launcher/source/hostfile.h"
 
-#define BATCH_MAX_GROUPS 4 /* pairs of brackets in one name; Slurm's own names have two */
-
-/* Names alone, with limit 0. Where a name has several pairs of brackets the last goes round
- * fastest. */
-struct hostfile *batch_slurm_hosts(const char *nodelist, struct error *err);
-/* Counts for these hosts, "72(x2),36": as many as there are hosts. 0 or -1. */
-int batch_slurm_counts(struct hostfile *hosts, const char *counts, struct error *err);
-
 struct hostfile *batch_slots(const char *text, size_t len, struct error *err);
 struct hostfile *batch_table(const char *text, size_t len, struct error *err);
 struct hostfile *batch_pairs(const char *text, struct error *err);
+
+/* Takes the file, and gives it back where `rc` is 0 and it names a host; else NULL. For readers of
+ * such texts. */
+struct hostfile *batch_nodelist_finish(struct hostfile *file, int rc, struct error *err);
 
 #endif

@@ -155,9 +155,8 @@ char *batch_identity(const struct batch_system *source)
     return mem_format("%s %s %s", source->name, what, batch_system_get(variable));
 }
 
-/* A job that does not say where it runs: stale variables, most likely. */
-static struct node_list *batch_refuse(const struct batch_system *source, const char *wanted,
-                                      struct error *err)
+struct node_list *batch_refuse(const struct batch_system *source, const char *wanted,
+                               struct error *err)
 {
     const char *variable = batch_system_variable(source);
     error_set(err,
@@ -167,9 +166,8 @@ static struct node_list *batch_refuse(const struct batch_system *source, const c
     return NULL;
 }
 
-/* What went wrong with `variable`, and what would do. */
-static struct node_list *batch_broken(const struct batch_system *source, const char *variable,
-                                      struct error *err)
+struct node_list *batch_broken(const struct batch_system *source, const char *variable,
+                               struct error *err)
 {
     char *job = batch_system_identity(source);
     error_prefix(err, "%s of %s", variable, job);
@@ -179,9 +177,8 @@ static struct node_list *batch_broken(const struct batch_system *source, const c
     return NULL;
 }
 
-/* Takes the file, which may be NULL for one that was refused. */
-static struct node_list *batch_nodes(const struct batch_system *source, struct hostfile *file,
-                                     const char *variable, bool cores, struct error *err)
+struct node_list *batch_nodes(const struct batch_system *source, struct hostfile *file,
+                              const char *variable, bool cores, struct error *err)
 {
     if (!file)
         return batch_broken(source, variable, err);
@@ -210,34 +207,6 @@ static struct hostfile *batch_file(const char *variable,
     }
     buf_free(&text);
     return file;
-}
-
-/* ---- Slurm: sbatch(1), "OUTPUT ENVIRONMENT VARIABLES" ---- */
-
-static const char *first_set(const char *const *variables)
-{
-    while (*variables && !batch_system_get(*variables))
-        variables++;
-    return *variables;
-}
-
-/* The limit is the CPUs that were granted, not SLURM_TASKS_PER_NODE, which is what srun(1) would
- * start: a job of one task with eight CPUs has room for eight tasks of one core. Where Slurm counts
- * hardware threads the mask and the cgroup say what that means in cores. */
-struct node_list *slurm_nodes(const struct batch_system *source, double now, struct error *err)
-{
-    static const char *const lists[] = {"SLURM_JOB_NODELIST", "SLURM_NODELIST", NULL};
-    static const char *const counts[] = {"SLURM_JOB_CPUS_PER_NODE", "SLURM_TASKS_PER_NODE", NULL};
-    const char *list = first_set(lists), *count = first_set(counts);
-    (void)now;
-    if (!list)
-        return batch_refuse(source, lists[0], err);
-    struct hostfile *file = batch_slurm_hosts(batch_system_get(list), err);
-    if (file && count && batch_slurm_counts(file, batch_system_get(count), err) < 0) {
-        hostfile_free(file);
-        return batch_broken(source, count, err);
-    }
-    return batch_nodes(source, file, list, true, err);
 }
 
 /* ---- PBS ---- */

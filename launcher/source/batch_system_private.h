@@ -5,6 +5,7 @@
 #define LAUNCHER_SOURCE_BATCH_SYSTEM_PRIVATE_H
 
 #include "launcher/source/batch_system.h"
+#include "launcher/source/hostfile.h"
 
 #define BATCH_SYSTEM_MAX_VARIABLES 2
 
@@ -28,6 +29,17 @@ struct node_list *enclosing_nodes(const struct batch_system *source, double now,
 char *enclosing_identity(const struct batch_system *source);
 
 char *batch_identity(const struct batch_system *source); /* "Slurm job 17" */
+/* NULL with a sentence: the job does not say where it runs, because `wanted` is not set. Its other
+ * variables are stale, most likely. */
+struct node_list *batch_refuse(const struct batch_system *source, const char *wanted,
+                               struct error *err);
+/* NULL with what is in err, which went wrong with `variable`, and what would do. */
+struct node_list *batch_broken(const struct batch_system *source, const char *variable,
+                               struct error *err);
+/* The nodes of the file that `variable` gave; `cores`: its counts are cores. Takes the file; NULL for
+ * it is batch_broken(). */
+struct node_list *batch_nodes(const struct batch_system *source, struct hostfile *file,
+                              const char *variable, bool cores, struct error *err);
 struct node_list *slurm_nodes(const struct batch_system *source, double now, struct error *err);
 struct node_list *pbs_nodes(const struct batch_system *source, double now, struct error *err);
 struct node_list *lsf_nodes(const struct batch_system *source, double now, struct error *err);

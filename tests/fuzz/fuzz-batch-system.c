@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "launcher/source/batch_nodelist.h"
+#include "launcher/source/slurm_nodelist.h"
 
 #define FUZZ_MAX_TEXT 4096
 #define FUZZ_HOSTS "a,b[0-2],r[0-1]n[0-1]"
@@ -27,10 +28,10 @@ static void fuzz_check(struct hostfile *file, struct error *err)
 
 static struct hostfile *fuzz_counts(const char *text, struct error *err)
 {
-    struct hostfile *file = batch_slurm_hosts(FUZZ_HOSTS, err);
+    struct hostfile *file = slurm_nodelist_hosts(FUZZ_HOSTS, err);
     if (!file)
         abort();
-    if (batch_slurm_counts(file, text, err) == 0) {
+    if (slurm_nodelist_counts(file, text, err) == 0) {
         for (size_t i = 0; i < file->count; i++)
             if (!file->entries[i].limit)
                 abort();
@@ -61,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     switch (data[0] % 5) {
     case 0:
         if (!fuzz_is_long(text))
-            fuzz_check(batch_slurm_hosts(text, &err), &err);
+            fuzz_check(slurm_nodelist_hosts(text, &err), &err);
         break;
     case 1:
         fuzz_check(fuzz_counts(text, &err), &err);

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/source/batch_nodelist.h"
+#include "launcher/source/slurm_nodelist.h"
 #include "tests/unit/unit.h"
 
 /* "host=count host=count"; takes the file. */
@@ -54,7 +55,7 @@ static void test_the_node_lists_of_Slurm(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
-        assert_shown(batch_slurm_hosts(cases[i].text, &err), cases[i].want, &err);
+        assert_shown(slurm_nodelist_hosts(cases[i].text, &err), cases[i].want, &err);
     }
 }
 
@@ -84,15 +85,16 @@ static void test_bad_node_lists_of_Slurm_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
-        assert_refused(batch_slurm_hosts(cases[i].text, &err), cases[i].text, cases[i].why, &err);
+        assert_refused(slurm_nodelist_hosts(cases[i].text, &err), cases[i].text, cases[i].why,
+                       &err);
     }
 }
 
 static struct hostfile *counted(const char *counts, struct error *err)
 {
-    struct hostfile *file = batch_slurm_hosts("a,b,c", err);
+    struct hostfile *file = slurm_nodelist_hosts("a,b,c", err);
     assert_non_null(file);
-    if (batch_slurm_counts(file, counts, err) == 0)
+    if (slurm_nodelist_counts(file, counts, err) == 0)
         return file;
     hostfile_free(file);
     return NULL;

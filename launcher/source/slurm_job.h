@@ -1,9 +1,11 @@
 /*
- * srun_nodes - the nodes of the Slurm job that this process belongs to, as its environment has them
- * (sbatch(1), "OUTPUT ENVIRONMENT VARIABLES"): where its srun can start agents.
+ * slurm_job - the Slurm job that this process belongs to, as its environment has it (sbatch(1),
+ * "OUTPUT ENVIRONMENT VARIABLES"). slurm_job.c also has the row of Slurm among the sources of nodes
+ * (batch_system.h): from the job's variables to nodes with the CPUs that were granted. Here are the
+ * nodes on which the job's srun can start agents.
  */
-#ifndef LAUNCHER_SOURCE_SRUN_NODES_H
-#define LAUNCHER_SOURCE_SRUN_NODES_H
+#ifndef LAUNCHER_SOURCE_SLURM_JOB_H
+#define LAUNCHER_SOURCE_SLURM_JOB_H
 
 #include <stdbool.h>
 

@@ -1,12 +1,12 @@
-#include "launcher/source/srun_nodes.h"
+#include "launcher/source/slurm_job.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "launcher/process/exec.h"
-#include "launcher/source/batch_nodelist.h"
 #include "launcher/source/batch_system_private.h"
+#include "launcher/source/slurm_nodelist.h"
 
 struct slurm_job {
     struct hostfile *hosts;
@@ -14,15 +14,39 @@ struct slurm_job {
     size_t next; /* of the hosts: the one behind the last that was found */
 };
 
-static const char *first_of(const char *one, const char *other)
+static const char *const slurm_lists[] = {"SLURM_JOB_NODELIST", "SLURM_NODELIST", NULL};
+
+/* The first of these that is set, or NULL. */
+static const char *first_set(const char *const *variables)
 {
-    return batch_system_get(one) ? batch_system_get(one) : batch_system_get(other);
+    while (*variables && !batch_system_get(*variables))
+        variables++;
+    return *variables;
+}
+
+/* The limit is the CPUs that were granted, not SLURM_TASKS_PER_NODE, which is what srun(1) would
+ * start: a job of one task with eight CPUs has room for eight tasks of one core. Where Slurm counts
+ * hardware threads the mask and the cgroup say what that means in cores. */
+struct node_list *slurm_nodes(const struct batch_system *source, double now, struct error *err)
+{
+    static const char *const counts[] = {"SLURM_JOB_CPUS_PER_NODE", "SLURM_TASKS_PER_NODE", NULL};
+    const char *list = first_set(slurm_lists), *count = first_set(counts);
+    (void)now;
+    if (!list)
+        return batch_refuse(source, slurm_lists[0], err);
+    struct hostfile *file = slurm_nodelist_hosts(batch_system_get(list), err);
+    if (file && count && slurm_nodelist_counts(file, batch_system_get(count), err) < 0) {
+        hostfile_free(file);
+        return batch_broken(source, count, err);
+    }
+    return batch_nodes(source, file, list, true, err);
 }
 
 struct slurm_job *slurm_job_new(struct error *err)
 {
-    const char *id = first_of("SLURM_JOB_ID", "SLURM_JOBID");
-    const char *list = first_of("SLURM_JOB_NODELIST", "SLURM_NODELIST");
+    static const char *const ids[] = {"SLURM_JOB_ID", "SLURM_JOBID", NULL};
+    const char *id = first_set(ids), *list = first_set(slurm_lists);
+    id = id ? batch_system_get(id) : NULL;
     if (!id || !list) {
         error_set(err,
                   id ? "Slurm job %s does not say which nodes it has: SLURM_JOB_NODELIST is not set"
@@ -31,13 +55,14 @@ struct slurm_job *slurm_job_new(struct error *err)
                   id);
         return NULL;
     }
+    list = batch_system_get(list);
     char *srun = exec_find("srun", getenv("PATH"), NULL);
     if (!srun) {
         error_set(err, "Slurm job %s: cannot find srun in PATH", id);
         return NULL;
     }
     free(srun);
-    struct hostfile *hosts = batch_slurm_hosts(list, err);
+    struct hostfile *hosts = slurm_nodelist_hosts(list, err);
     if (!hosts) {
         error_prefix(err, "SLURM_JOB_NODELIST of Slurm job %s", id);
         return NULL;
