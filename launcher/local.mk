@@ -26,6 +26,7 @@ liblauncher_a_SOURCES = \
     launcher/environment/gpu_environment.c launcher/environment/gpu_environment.h \
     launcher/environment/openmp_environment.c launcher/environment/openmp_environment.h \
     launcher/environment/pmi_environment.c launcher/environment/pmi_environment.h \
+    launcher/ledger/claim.c \
     launcher/ledger/claim_queue.c \
     launcher/ledger/claims_file.c \
     launcher/ledger/claims_table.c launcher/ledger/claims_table.h \
@@ -33,7 +34,7 @@ liblauncher_a_SOURCES = \
     launcher/ledger/context_directory.c \
     launcher/ledger/instance_directory.c \
     launcher/ledger/instance_lock.c \
-    launcher/ledger/ledger.c launcher/ledger/ledger.h \
+    launcher/ledger/ledger_entry.c launcher/ledger/ledger.h \
     launcher/ledger/ledger_private.h \
     launcher/ledger/private_directory.c launcher/ledger/private_directory.h \
     launcher/ledger/topology_cache.c launcher/ledger/topology_cache.h \

@@ -79,7 +79,9 @@ bool ledger_is_alive(struct instance *instance, uint64_t number);
 /* The program of this row is alive, and has or waits for something; programs that this process is a
  * task of do not count. What is gone is cleared away. */
 bool ledger_counts(struct instance *instance, const struct claims_row *row);
-/* ledger.c: "cores 0-3", "GPU 2", "core 1 and GPUs 0-1". Takes the sets; caller frees. */
+/* ledger_entry.c: waiters that watch the instance look again. */
+void entry_poke(struct ledger_entry *entry);
+/* claim.c: "cores 0-3", "GPU 2", "core 1 and GPUs 0-1". Takes the sets; caller frees. */
 char *ledger_name_common(const struct rset_children *common);
 /* What this row has or waits for is not for the program. */
 bool entry_yields(const struct ledger_entry *entry, const struct claims_row *row);

@@ -1,12 +1,11 @@
+/* The claim of cores and GPUs: what programs hold, and how one claims what nobody else has or waits for. */
 #include "launcher/ledger/ledger.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -14,11 +13,6 @@
 #include "base/mem.h"
 #include "launcher/ledger/ledger_private.h"
 #include "launcher/ledger/private_directory.h"
-
-#define PROGRAM_TIDIES 64 /* every so many programs what others left is looked for */
-#define PROGRAM_LOOKS 4   /* rows that each new program looks at, so that those of the dead go */
-
-/* ---- what is held ---- */
 
 struct rset *instance_held(struct instance *instance, struct error *err)
 {
@@ -46,125 +40,6 @@ struct rset *instance_held(struct instance *instance, struct error *err)
     claims_free(claims);
     return sum;
 }
-
-/* ---- a new program ---- */
-
-/* Its byte is locked before anybody can know of it. Under the ledger's lock a byte that another has
- * is passed over: that one was stopped on its way, or comes too late. 1: it was quicker. */
-static int entry_lock_number(struct ledger_entry *entry, const struct ledger_change *change,
-                             uint64_t *number, struct error *err)
-{
-    while (private_directory_lock_byte(entry->alive, *number) < 0) {
-        if (errno != EAGAIN)
-            return error_set(err, "cannot lock %s/alive: %s", entry->instance->path,
-                             strerror(errno));
-        if (!change->locked)
-            return 1;
-        ++*number;
-    }
-    return 0;
-}
-
-/* A few rows in turn: what the dead left in the table stays a fraction of it, whoever looks. */
-static void entry_look_round(struct ledger_change *change, uint64_t number)
-{
-    struct claims *claims = change->claims;
-    for (uint64_t i = 0; i < PROGRAM_LOOKS && claims->count; i++) {
-        uint64_t other = claims->rows[(number * PROGRAM_LOOKS + i) % claims->count].number;
-        if (ledger_is_alive(change->instance, other))
-            continue;
-        ledger_bury(change->instance, other);
-        claims_drop(claims, other);
-    }
-}
-
-static int entry_try_number(struct ledger_entry *entry, int tries, struct error *err)
-{
-    struct ledger_change change;
-    if (ledger_begin(entry->instance, tries, &change, err) < 0)
-        return -1;
-    uint64_t number = change.claims->next;
-    entry_look_round(&change, number);
-    int rc = entry_lock_number(entry, &change, &number, err);
-    if (rc == 0) {
-        snprintf(entry->id, sizeof(entry->id), "%llu", (unsigned long long)number);
-        claims_add(change.claims, number, ledger_now(), ledger_within(entry->instance),
-                   entry->name);
-        rc = ledger_commit(&change, err);
-        if (rc == 0)
-            entry->number = number;
-        else
-            private_directory_unlock_byte(entry->alive, number);
-    }
-    ledger_end(&change);
-    return rc;
-}
-
-static int entry_take_number(struct ledger_entry *entry, struct error *err)
-{
-    int rc = 1;
-    for (int tries = 0; rc == 1; tries++)
-        rc = entry_try_number(entry, tries, err);
-    if (rc == 0 && entry->number % PROGRAM_TIDIES == 0)
-        ledger_tidy_contexts(entry->instance);
-    return rc;
-}
-
-static int entry_make_dir(struct ledger_entry *entry, struct error *err)
-{
-    struct instance *instance = entry->instance;
-    entry->path = mem_format("%s/programs/%s", instance->path, entry->id);
-    if (ledger_make_context(instance, entry->id) < 0)
-        return error_set(err, "cannot make %s: %s", entry->path, strerror(errno));
-    entry->dir = private_directory_open_private(instance->programs, entry->id, entry->path, err);
-    return entry->dir < 0 ? -1 : 0;
-}
-
-struct ledger_entry *entry_new(struct instance *instance, const char *name, struct error *err)
-{
-    struct ledger_entry *entry = mem_alloc(sizeof(*entry));
-    entry->instance = instance;
-    entry->name = mem_copy_text(name);
-    entry->dir = entry->alive = -1;
-    entry->alive = openat(instance->dir, "alive", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (entry->alive < 0)
-        error_set(err, "cannot open %s/alive: %s", instance->path, strerror(errno));
-    else if (entry_take_number(entry, err) == 0 && entry_make_dir(entry, err) == 0)
-        return entry;
-    entry_end(entry);
-    return NULL;
-}
-
-const char *entry_id(const struct ledger_entry *entry)
-{
-    return entry->id;
-}
-
-const char *entry_path(const struct ledger_entry *entry)
-{
-    return entry->path;
-}
-
-int entry_dir(const struct ledger_entry *entry)
-{
-    return entry->dir;
-}
-
-int entry_write(struct ledger_entry *entry, const char *name, const json_t *json, struct error *err)
-{
-    char *text = json_dumps(json, JSON_COMPACT);
-    int rc = -1;
-    if (!text || !*name || *name == '.' || strchr(name, '/'))
-        errno = EINVAL;
-    else
-        rc = private_directory_write(entry->dir, name, text, strlen(text));
-    free(text);
-    if (rc < 0)
-        return error_set(err, "cannot write %s/%s: %s", entry->path, name, strerror(errno));
-    return 0;
-}
-
-/* ---- a claim ---- */
 
 static void entry_name_set(struct buf *out, const char *what, const struct idset *set)
 {
@@ -260,12 +135,6 @@ static int entry_tell(struct ledger_entry *entry, const struct rset *claim, stru
     return rc;
 }
 
-/* Waiters that watch the instance look again. */
-static void entry_poke(struct ledger_entry *entry)
-{
-    futimens(entry->alive, NULL);
-}
-
 /* 2: others were quicker, try again. */
 static int entry_try_put(struct ledger_entry *entry, enum claims_state state,
                          const struct rset *set, const struct claims_probe *probe,
@@ -334,32 +203,4 @@ int entry_claim(struct ledger_entry *entry, const struct rset *claim, struct err
 int entry_share(struct ledger_entry *entry, const struct rset *claim, struct error *err)
 {
     return entry_hold(entry, claim, NULL, err);
-}
-
-/* ---- the end ---- */
-
-void entry_leave(struct ledger_entry *entry)
-{
-    if (!entry)
-        return;
-    if (entry->alive >= 0)
-        close(entry->alive);
-    if (entry->dir >= 0)
-        close(entry->dir);
-    free(entry->path);
-    free(entry->name);
-    free(entry);
-}
-
-/* Without the lock: its row does not count once its byte is free, and goes with a later change. */
-void entry_end(struct ledger_entry *entry)
-{
-    if (!entry)
-        return;
-    if (entry->number) {
-        private_directory_unlock_byte(entry->alive, entry->number);
-        ledger_bury(entry->instance, entry->number);
-        entry_poke(entry);
-    }
-    entry_leave(entry);
 }
