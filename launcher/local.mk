@@ -128,28 +128,30 @@ liblauncher_a_SOURCES = \
     launcher/agent/topology_file.c launcher/agent/topology_file.h \
     launcher/agent/uplink.c launcher/agent/uplink.h \
     launcher/instance/agents.c launcher/instance/agents.h \
+    launcher/instance/allocation_queue.c launcher/instance/allocation_queue.h \
+    launcher/instance/enclosing_resources.c launcher/instance/enclosing_resources.h \
     launcher/instance/host_bootstrap.c launcher/instance/host_bootstrap.h \
     launcher/instance/host_lines.c launcher/instance/host_lines.h \
     launcher/instance/host_table.c launcher/instance/host_table.h \
     launcher/instance/local_topology.c launcher/instance/local_topology.h \
+    launcher/instance/lock_retry.c launcher/instance/lock_retry.h \
+    launcher/instance/resources.c launcher/instance/resources.h \
+    launcher/instance/resources_free.c \
+    launcher/instance/resources_private.h \
+    launcher/plan/candidates.c launcher/plan/candidates.h \
+    launcher/plan/display.c launcher/plan/display.h \
+    launcher/plan/host_choice.c launcher/plan/host_choice.h \
     launcher/plan/picture_file.c launcher/plan/picture_file.h \
+    launcher/plan/plan.c launcher/plan/plan.h \
+    launcher/plan/shape_allocation.c launcher/plan/shape_allocation.h \
     launcher/plan/shape_requests.c launcher/plan/shape_requests.h \
     launcher/plan/spawn_environment.c launcher/plan/spawn_environment.h \
     launcher/plan/spawn_spec.c launcher/plan/spawn_spec.h \
     launcher/manager/agent_frames.c \
-    launcher/manager/allocation_queue.c \
-    launcher/manager/display_binding.c \
-    launcher/manager/enclosing_resources.c \
     launcher/manager/internal.h \
-    launcher/manager/lock_retry.c \
     launcher/manager/manager.c launcher/manager/manager.h \
-    launcher/manager/placement_hosts.c \
-    launcher/manager/plan.c \
     launcher/manager/program_start.c \
     launcher/manager/program_termination.c \
-    launcher/manager/resources.c \
-    launcher/manager/resources_free.c \
-    launcher/manager/shape_allocation.c \
     launcher/manager/spawn.c \
     launcher/manager/spawn_hosts.c \
     launcher/manager/spawn_resources.c \

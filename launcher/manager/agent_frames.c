@@ -18,7 +18,7 @@ static void ended_badly(struct manager *manager, const struct task_group *group,
                         const struct idset *ranks)
 {
     struct idset *nodes = group ? task_group_nodes_of(group, ranks) : idset_new();
-    if (idset_empty(nodes) && node < manager->nodes->count)
+    if (idset_empty(nodes) && node < host_count(manager->hosts))
         idset_add(nodes, node);
     outcome_task_ended(manager->outcome, time, why, status, words, ranks, nodes);
     idset_free(nodes);
@@ -79,7 +79,7 @@ static void idle_lost(struct manager *manager, const struct idset *nodes, const 
 {
     IDSET_FOREACH(node, nodes)
     {
-        if (node >= manager->nodes->count)
+        if (node >= host_count(manager->hosts))
             break;
         host_lost(manager->hosts, node, why);
         viewer_say(manager, "%s: %s; nothing ran there", host_names(manager->hosts)[node],
@@ -102,7 +102,8 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
         return;
     }
     IDSET_FOREACH(node, nodes)
-    others += node < manager->nodes->count && strcmp(manager->nodes->list[node].host, host) != 0;
+    others +=
+        node < host_count(manager->hosts) && strcmp(host_names(manager->hosts)[node], host) != 0;
     buf_printf(&line, "%s: lost: %s", host, why);
     if (others)
         buf_printf(&line, " (and with it %zu host%s behind it)", others, others > 1 ? "s" : "");
@@ -129,9 +130,9 @@ static const char *agent_frames_text_at(const json_t *value, const char *key)
 /* Said in any case: somebody has to look after them. */
 static void take_survivors(struct manager *manager, const struct frame *frame)
 {
-    if (frame->node >= manager->nodes->count)
+    if (frame->node >= host_count(manager->hosts))
         return;
-    char *line = mem_format("%s: %.*s", manager->nodes->list[frame->node].host, (int)frame->len,
+    char *line = mem_format("%s: %.*s", host_names(manager->hosts)[frame->node], (int)frame->len,
                             (const char *)frame->bytes);
     outcome_always(manager->outcome, UINT64_MAX, ERROR_REFUSED, line);
     manager->survivors = true;
@@ -182,8 +183,9 @@ static void agent_frames_host_settled(struct manager *manager)
 static void agent_frames_refuse(struct manager *manager, const struct frame *frame,
                                 const struct error *err)
 {
-    const char *host =
-        frame->node < manager->nodes->count ? manager->nodes->list[frame->node].host : "a node";
+    const char *host = frame->node < host_count(manager->hosts)
+                           ? host_names(manager->hosts)[frame->node]
+                           : "a node";
     char *line = mem_format("%s: %s", host, error_text(err));
     if (!manager->terminating && manager->phase != PHASE_END) {
         outcome_other(manager->outcome, clock_monotonic_ns(), ERROR_REFUSED, line);
@@ -192,11 +194,24 @@ static void agent_frames_refuse(struct manager *manager, const struct frame *fra
     free(line);
 }
 
+/* Only those of the first group are shown. */
+static void take_bindings(struct manager *manager, const struct frame *frame, const json_t *value)
+{
+    struct error err = ERROR_INIT;
+    if (frame->group || !value || manager->phase != PHASE_RUN)
+        return;
+    if (display_bindings(manager->display, value, &err) < 0) {
+        outcome_other(manager->outcome, clock_monotonic_ns(), ERROR_REFUSED, error_text(&err));
+        termination_terminate(manager, manager->spec->kill_grace);
+    }
+    error_clear(&err);
+}
+
 static int read_frame(struct manager *manager, const struct frame *frame, json_t **value)
 {
     struct error err = ERROR_INIT;
     const struct task_group *group = task_groups_find(manager->groups, frame->group);
-    struct frame_check_limits limits = {.nnodes = (uint32_t)manager->nodes->count,
+    struct frame_check_limits limits = {.nnodes = host_count(manager->hosts),
                                         .nranks = task_groups_ranks(manager->groups),
                                         .has_group = group,
                                         .group_nranks = group ? task_group_ntasks(group) : 0,
@@ -264,7 +279,7 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
         take_prepared(manager, frame, value);
         break;
     case FRAME_STARTED:
-        display_binding_take(manager, frame, value);
+        take_bindings(manager, frame, value);
         spawn_started(manager, task_groups_find(manager->groups, frame->group), frame->node, value);
         break;
     case FRAME_ASK:
@@ -405,8 +420,7 @@ static void agent_frames_on_tree_empty(void *arg)
     if (manager->agent_lost)
         agent_sweep();
     program_service_end(manager->service);
-    entry_end(manager->entry);
-    manager->entry = NULL;
+    resources_leave(manager->resources);
     if (manager->front)
         viewer_tell_end(manager);
     else

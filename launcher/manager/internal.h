@@ -6,15 +6,6 @@
  *   agent_frames.c  what agents report
  *   frame_check.c whether it can be (frame_check.h)
  *   program_start.c   from hosts that are there to a program that runs
- *   display_binding.c  what runs, as the kernel has it
- *   plan.c    layout, claim, what is shown, the launch
- *   shape_allocation.c    what is allocated by shape, and who runs in which slot
- *   resources_free.c    what hosts have for this run
- *   allocation_queue.c    the wait for what others hold
- *   lock_retry.c     the instance's lock, while another process has it
- *   resources.c   nodes, instance, what is free there
- *   enclosing_resources.c the program that this run is a task of
- *   placement_hosts.c    hosts that rank files and task maps name
  *   task_requests.c    what tasks ask, and the answers
  *   spawn_waiting.c   what they ask for, until the hosts for it are up
  *   spawn.c   groups that tasks ask for
@@ -34,12 +25,16 @@
 #include <stdbool.h>
 
 #include "affinity/layout/layout.h"
-#include "affinity/layout/readback.h"
 #include "affinity/resource/rset.h"
 #include "launcher/instance/agents.h"
+#include "launcher/instance/allocation_queue.h"
 #include "launcher/instance/host_lines.h"
+#include "launcher/instance/lock_retry.h"
+#include "launcher/instance/resources.h"
 #include "launcher/ledger/ledger.h"
 #include "launcher/manager/manager.h"
+#include "launcher/plan/display.h"
+#include "launcher/plan/plan.h"
 #include "launcher/program/fence.h"
 #include "launcher/program/graceful_stop.h"
 #include "launcher/program/no_pmi.h"
@@ -82,58 +77,27 @@ struct manager {
     struct link *front; /* NULL once it is gone */
     enum phase phase;
 
-    struct node_list *nodes;
-    struct host_table *hosts;
+    struct resources *resources;
+    struct host_table *hosts; /* of the resources; number of a host = node of the tree */
     struct agents *agents;
     struct local_topology *local;
     struct host_bootstrap *way;
-    struct idset *
-        *free_cores; /* by host: what R gives less what others hold; NULL: R does not say */
-    bool *wanted;    /* by host: has something free, and is likely to be needed */
-    bool *spare;     /* has something free: started if those wanted do not suffice */
+    struct lock_retry *lock;
+    struct allocation_queue *queue;
+    struct host_choice *choice;
+    struct shape_allocation *shapes; /* NULL: no part has a shape */
+    struct plan *plan;
+    struct display *display;
     struct host_lines
         *notes; /* of hosts, that are held back for a moment: others may say the same */
     ev_timer notes_due;
     ev_timer progress;
     size_t waiting_told; /* hosts that were awaited when the front end last heard of it */
-    char **descriptions; /* of --topology, beside the nodes */
-
-    struct instance *instance;
-    const char *enclosing;      /* programs that this run is a task of (idset), or NULL */
-    struct rset *enclosing_set; /* what the innermost of them holds: the most that there is */
-    char *enclosing_name;       /* for messages */
-    char *family; /* id of this instance and, after a colon, of the outermost; NULL: they are one */
-    struct ledger_entry *entry;
-    struct rset *held;            /* what others hold, or stand in line for: not for this run */
-    size_t held_cores, held_gpus; /* of these, what running programs hold */
-    struct rset *on;              /* --on: all of it is claimed; NULL: not given */
-    struct queue *queue;          /* NULL: it does not wait */
-    ev_timer busy;                /* until the instance's lock is tried again */
-    double busy_since;            /* another process has it, in s of the epoch; 0: it has not */
-    bool busy_told;
-    void (*busy_again)(struct manager *);
-    ev_timer give_back; /* until that is tried again */
-    bool wishing;       /* placing as if nothing were held */
+    ev_timer give_back;  /* until that is tried again */
 
     struct tree *tree;
     struct cgroup *cgroup; /* of the agent of this machine, as is the next */
     struct scratch *scratch;
-
-    struct rankfile **rankfiles; /* by part; NULL where it has none */
-    char *slots_where;           /* what set the nodes' limits; NULL: a host file */
-    bool named;                  /* every part says which hosts it uses */
-
-    struct grant *grant; /* NULL: no part has a shape */
-
-    struct layout_node *candidates;
-    uint32_t *candidate_host; /* [ncandidates] index into nodes->list */
-    uint32_t ncandidates;
-    struct layout_part *parts;
-    struct layout_request request;
-    struct layout *layout;
-    struct found *found; /* what --display bind shows of a run; NULL: nobody asked */
-    struct rset *claim;
-    bool gpus_hidden; /* this machine has GPUs that our own environment hides */
 
     struct task_groups *groups; /* that are not over */
     struct spawn *spawns;       /* whose tasks have not all been started, or never will be */
@@ -179,94 +143,6 @@ void termination_check(struct manager *manager);
 void termination_end(struct manager *manager);
 /* Nothing can run: say why, and end. */
 void termination_refuse(struct manager *manager, const struct error *err);
-
-/* resources.c */
-#define RESOURCES_PATIENCE 0.2 /* s for the instance's lock */
-int resources_open(struct manager *manager, struct error *err);
-/* The program in the ledger, unless there is one: resources_open() leaves it out where another process
- * has the lock. */
-int resources_enter(struct manager *manager, struct error *err);
-/* What others hold may have changed: read it again, and what each node has left. */
-int resources_read_unheld(struct manager *manager, struct error *err);
-void resources_share(struct manager *manager); /* what each node has left of what is not held */
-bool resources_fills(const struct spec *spec); /* a node, before tasks go to the next one */
-void resources_want(struct manager *manager);  /* the hosts that are likely to be needed */
-/* Want the spare hosts too. False when there are none. */
-bool resources_want_spare(struct manager *manager);
-/* Of those that failed none is needed if the others suffice: no option says which hosts tasks are
- * on, and their agents were not reached. */
-bool resources_can_spare(const struct manager *manager);
-void resources_close(struct manager *manager);
-
-/* lock_retry.c */
-bool lock_is_busy(const struct manager *manager); /* the last call wanted it in vain */
-/* What is called next wants it for a moment only, for the loop has to go on. */
-void lock_be_patient(struct manager *manager);
-/* It was busy, as err says: again() is called in a moment. 1, or -1 when that has gone on too long. */
-int lock_wait(struct manager *manager, void (*again)(struct manager *), struct error *err);
-void lock_had(struct manager *manager); /* it was not busy any more */
-
-/* enclosing_resources.c */
-int enclosing_open(struct manager *manager, struct error *err); /* its instance, if there is one */
-void enclosing_close(struct manager *manager);
-
-/* allocation_queue.c: what cannot be placed now, for the reason in err, waits; retry() is called when there
- * may be more, and calls this again where that was not so. -1 with a sentence: it does not wait,
- * being told so, or because it could never be placed. */
-int allocation_queue_wait(struct manager *manager, void (*retry)(struct manager *),
-                          struct error *err);
-void allocation_queue_leave(struct manager *manager); /* also where it is not in it */
-char *
-allocation_queue_describe(const struct manager *manager); /* what it waits for; caller frees */
-
-/* placement_hosts.c */
-int placement_hosts_open(struct manager *manager, struct error *err); /* once the nodes are known */
-/* Where every part says which hosts it uses, want those and no others; false where not. */
-bool placement_hosts_want(struct manager *manager);
-void placement_hosts_close(struct manager *manager);
-
-/* resources_free.c: what a host has; sets that the caller frees. Of GPUs those that tprun may give out, NULL
- * where there are none. */
-struct idset *resources_cores(const struct manager *manager, size_t index);
-int resources_gpus(struct manager *manager, size_t index, struct idset **gpus, struct error *err);
-const struct rset_node *resources_held(const struct manager *manager, size_t index); /* by others */
-/* All that the hosts whose topology is known have, free or not, as an R that says where it is. */
-struct rset *resources_R(struct manager *manager, struct error *err);
-struct ranked { /* nodes in order of their rank in R */
-    uint32_t rank;
-    size_t index; /* of what is ranked */
-};
-int ranked_compare(const void *a, const void *b); /* of two struct ranked */
-
-/* resources_free.c: the same sets, of what the run may use now. */
-struct idset *resources_free_cores(const struct manager *manager, size_t index);
-int resources_free_gpus(struct manager *manager, size_t index, struct idset **gpus,
-                        struct error *err);
-
-/* shape_allocation.c: nothing to do, and nothing there, where no part has a shape. */
-int shape_allocation_open(struct manager *manager, struct error *err);
-/* What R tells enough for is taken now, and only its hosts are wanted; else all are. */
-int shape_allocation_early(struct manager *manager, struct error *err);
-/* What the shapes ask for is allocated and claimed, if it was not before. */
-int shape_allocation_take(struct manager *manager, struct error *err);
-struct rset *shape_allocation_wish(struct manager *manager, bool *known,
-                                   struct error *err);                /* plan_wish() */
-const struct rset *shape_allocation_R(const struct manager *manager); /* or NULL */
-const struct rset_node *shape_allocation_node(const struct manager *manager,
-                                              size_t index); /* of a host */
-int shape_allocation_fill_parts(struct manager *manager,
-                                struct error *err); /* once there are candidates */
-void shape_allocation_close(struct manager *manager);
-
-/* plan.c */
-int plan_map(struct manager *manager, struct error *err); /* layout made, and claimed if it runs */
-/* What it would claim were nothing held; caller frees. NULL with the reason why not; *known is
- * false where that cannot be told, some host's hardware not being known. */
-struct rset *plan_wish(struct manager *manager, bool *known, struct error *err);
-int plan_show(struct manager *manager, struct error *err); /* what is planned; and --draw */
-void plan_show_found(struct manager *manager);             /* what runs */
-void plan_launch(struct manager *manager);
-void plan_close(struct manager *manager);
 
 /* task_requests.c */
 /* With what was read of them, as the next two (frame_check.h). */
@@ -330,10 +206,6 @@ void spawn_resources_free(struct spawn_resources *room);
 int spawn_resources_claim(struct manager *manager, const struct rset *more, struct error *err);
 /* A group that used this is over. Where the instance's lock is another's, it is tried again. */
 void spawn_resources_give_back(struct manager *manager, const struct rset *less);
-
-/* display_binding.c */
-void display_binding_open(struct manager *manager);
-void display_binding_take(struct manager *manager, const struct frame *frame, const json_t *value);
 
 /* program_start.c */
 extern const struct task_groups_ops program_groups_ops;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "launcher/manager/internal.h"
+#include "launcher/protocol/launch.h"
 
 /* ---- groups ---- */
 
@@ -60,43 +61,60 @@ const struct program_service_ops program_pmi_ops = {on_time_left, on_service_say
 
 struct task_group *program_start_group(struct manager *manager, const struct task_group_plan *plan)
 {
-    struct task_group_origin origin = {
-        .program = entry_id(manager->entry),
-        .instance = instance_path(manager->instance),
-        .instance_id = manager->family ? manager->family : instance_id(manager->instance),
-        .enclosing = manager->enclosing,
-        .hosts = host_names(manager->hosts)};
+    struct task_group_origin origin = {.program = entry_id(resources_entry(manager->resources)),
+                                       .instance =
+                                           instance_path(resources_instance(manager->resources)),
+                                       .instance_id = resources_instance_id(manager->resources),
+                                       .enclosing = resources_enclosing(manager->resources),
+                                       .hosts = host_names(manager->hosts)};
     return task_group_start(manager->groups, plan, &origin);
 }
 
 /* ---- the start ---- */
 
+static void launch_first(struct manager *manager)
+{
+    const struct candidates *candidates = plan_candidates(manager->plan);
+    struct task_group_plan plan = {.spec = manager->spec,
+                                   .layout = plan_layout(manager->plan),
+                                   .candidates = candidates->nodes,
+                                   .candidate_host = candidates->hosts,
+                                   .idle = manager->shapes};
+    task_groups_set_claim(manager->groups, plan_claim(manager->plan));
+    const struct task_group *group = program_start_group(manager, &plan);
+    manager->input_nodes =
+        launch_input_nodes(manager->spec, task_group_map(group), task_group_tree_nodes(group),
+                           task_group_nnodes(group));
+}
+
 static void program_start_run(struct manager *manager)
 {
+    const struct layout *layout = plan_layout(manager->plan);
+    struct instance *instance = resources_instance(manager->resources);
     manager->phase = PHASE_RUN;
+    lock_tasks_run(manager->lock);
     prctl(PR_SET_PDEATHSIG,
           0); /* from now on the link tells of the front end, and tasks are ended */
-    viewer_say(manager, "program %s: %u task%s on %u node%s", entry_id(manager->entry),
-               manager->layout->ntasks, manager->layout->ntasks > 1 ? "s" : "",
-               manager->layout->nnodes, manager->layout->nnodes > 1 ? "s" : "");
+    viewer_say(manager, "program %s: %u task%s on %u node%s",
+               entry_id(resources_entry(manager->resources)), layout->ntasks,
+               layout->ntasks > 1 ? "s" : "", layout->nnodes, layout->nnodes > 1 ? "s" : "");
     double longest;
-    size_t locks = instance_locks(manager->instance, &longest);
+    size_t locks = instance_locks(instance, &longest);
     viewer_say(manager, "instance %s: locked %zu times, for %.3f ms at most",
-               instance_path(manager->instance), locks, longest * 1e3);
-    display_binding_open(manager);
+               instance_path(instance), locks, longest * 1e3);
+    display_expect_bindings(manager->display);
     outcome_set_hosts(manager->outcome, host_names(manager->hosts));
     if (manager->spec->abort_may_succeed)
         outcome_abort_may_succeed(manager->outcome);
-    program_service_start(manager->service, manager->instance, manager->entry,
-                          manager->family ? manager->family : instance_id(manager->instance),
-                          host_names(manager->hosts));
-    plan_launch(manager);
+    program_service_start(manager->service, instance, resources_entry(manager->resources),
+                          resources_instance_id(manager->resources), host_names(manager->hosts));
+    launch_first(manager);
     termination_start_limit(manager);
 }
 
 static int show_and_run(struct manager *manager, struct error *err)
 {
-    if (plan_show(manager, err) < 0)
+    if (display_plan(manager->display, err) < 0)
         return -1;
     if (manager->spec->dry_run)
         termination_end(manager);
@@ -107,8 +125,9 @@ static int show_and_run(struct manager *manager, struct error *err)
 
 static void retry(struct manager *manager);
 
-static void program_start_on_lock(struct manager *manager)
+static void program_start_on_lock(void *owner)
 {
+    struct manager *manager = owner;
     if (manager->phase == PHASE_GATHER)
         retry(manager);
 }
@@ -117,11 +136,8 @@ static void program_start_on_lock(struct manager *manager)
 
 static int start_agents(struct manager *manager, struct error *err)
 {
-    struct idset *wanted = idset_new();
-    for (uint32_t i = 0; i < host_count(manager->hosts); i++)
-        if (manager->wanted[i])
-            idset_add(wanted, i);
-    int rc = agents_start(manager->agents, wanted, !manager->queue, err);
+    struct idset *wanted = host_choice_wanted(manager->choice);
+    int rc = agents_start(manager->agents, wanted, !allocation_queue_waits(manager->queue), err);
     progress_begin(manager);
     idset_free(wanted);
     return rc;
@@ -132,30 +148,30 @@ static int next(struct manager *manager, struct error *err)
 {
     struct error failed = ERROR_INIT;
     agents_check(manager->agents, &failed);
-    bool spare = !failed.text || resources_can_spare(manager);
-    if (failed.text && spare && resources_want_spare(manager)) {
+    bool spare = !failed.text || host_choice_can_spare_failed(manager->choice);
+    if (failed.text && spare && host_choice_add_spare(manager->choice)) {
         error_clear(&failed);
         return start_agents(manager, err);
     }
-    lock_be_patient(manager);
-    if (spare && plan_map(manager, err) == 0) {
+    lock_be_patient(manager->lock);
+    if (spare && plan_map(manager->plan, err) == 0) {
         if (failed.text)
             agents_tell_spared(manager->agents);
         error_clear(&failed);
-        allocation_queue_leave(manager);
+        allocation_queue_leave(manager->queue);
         return show_and_run(manager, err);
     }
-    if (spare && lock_is_busy(manager)) {
+    if (spare && lock_is_busy(manager->lock)) {
         error_clear(&failed);
         return -1;
     }
-    if (spare && resources_want_spare(manager)) {
+    if (spare && host_choice_add_spare(manager->choice)) {
         error_clear(&failed);
         error_clear(err);
         return start_agents(manager, err);
     }
     if (!failed.text)
-        return allocation_queue_wait(manager, retry, err) < 0 ? -1 : 1;
+        return allocation_queue_wait(manager->queue, err) < 0 ? -1 : 1;
     error_clear(err);
     *err = failed;
     return -1;
@@ -175,10 +191,10 @@ static void program_start_go_on(struct manager *manager, int result, struct erro
     die_with_front(manager);
     while (result == 0 && manager->phase == PHASE_GATHER && !host_awaited(manager->hosts))
         result = next(manager, err);
-    if (result < 0 && lock_is_busy(manager))
-        result = lock_wait(manager, program_start_on_lock, err);
+    if (result < 0 && lock_is_busy(manager->lock))
+        result = lock_wait(manager->lock, program_start_on_lock, err);
     else
-        lock_had(manager);
+        lock_had(manager->lock);
     if (result < 0)
         termination_refuse(manager, err);
     error_clear(err);
@@ -188,10 +204,11 @@ static void program_start_go_on(struct manager *manager, int result, struct erro
 /* What a shape asks for is allocated before any host is asked, where R tells enough. */
 static int begin(struct manager *manager, struct error *err)
 {
-    if (shape_allocation_early(manager, err) < 0)
-        return lock_is_busy(manager) || allocation_queue_wait(manager, retry, err) < 0 ? -1 : 1;
-    if (shape_allocation_R(manager))
-        allocation_queue_leave(manager);
+    if (shape_allocation_early(manager->shapes, err) < 0)
+        return lock_is_busy(manager->lock) || allocation_queue_wait(manager->queue, err) < 0 ? -1
+                                                                                             : 1;
+    if (shape_allocation_R(manager->shapes))
+        allocation_queue_leave(manager->queue);
     return start_agents(manager, err);
 }
 
@@ -199,29 +216,98 @@ static int begin(struct manager *manager, struct error *err)
 static void retry(struct manager *manager)
 {
     struct error err = ERROR_INIT;
-    lock_be_patient(manager);
-    int result = resources_enter(manager, &err);
+    lock_be_patient(manager->lock);
+    int result = resources_enter(manager->resources, &err);
     if (result == 0)
-        result = resources_read_unheld(manager, &err);
+        result = resources_refresh(manager->resources, &err);
     if (result == 0) {
-        resources_want(manager);
+        host_choice_make(manager->choice);
         result = begin(manager, &err);
     }
     program_start_go_on(manager, result, &err);
 }
 
+/* ---- what the objects want of the program ---- */
+
+static void start_on_note(void *owner, const char *text)
+{
+    viewer_note(owner, text);
+}
+
+static void start_on_say(void *owner, const char *text)
+{
+    viewer_say(owner, "%s", text);
+}
+
+static void start_on_show(void *owner, const char *text, bool error)
+{
+    viewer_show(owner, text, error);
+}
+
+static bool queue_is_over(void *owner)
+{
+    const struct manager *manager = owner;
+    return manager->phase != PHASE_GATHER;
+}
+
+static void queue_on_retry(void *owner)
+{
+    retry(owner);
+}
+
+static void queue_on_expired(void *owner, const struct error *err)
+{
+    termination_refuse(owner, err);
+}
+
+static struct rset *queue_fits_ever(void *owner, bool *known, struct error *err)
+{
+    struct manager *manager = owner;
+    return plan_fits_ever(manager->plan, known, err);
+}
+
+static const struct lock_retry_ops lock_ops = {start_on_note};
+static const struct display_ops display_ops = {start_on_show, start_on_note};
+static const struct allocation_queue_ops queue_ops = {
+    queue_is_over, queue_on_retry, queue_on_expired, start_on_say, start_on_note, queue_fits_ever};
+
+/* All that needs no other process: nodes, instance, rank files, shapes, limits. */
+static int open_all(struct manager *manager, struct error *err)
+{
+    struct spec *spec = manager->spec;
+    struct resources *resources = resources_open(spec, manager->local, err);
+    if (!resources)
+        return -1;
+    manager->resources = resources;
+    manager->hosts = resources_hosts(resources);
+    manager->lock =
+        lock_retry_new(manager->loop, resources_instance(resources), &lock_ops, manager);
+    manager->queue = allocation_queue_new(manager->loop, spec, resources, &queue_ops, manager);
+    manager->agents = agents_new(manager->loop, spec, manager->hosts, manager->local, manager->way,
+                                 resources_topology_cache(resources), manager->tree,
+                                 &agent_frames_agents_ops, manager);
+    if (resources_note(resources))
+        viewer_note(manager, resources_note(resources));
+    if (resources_read_topologies(resources, err) < 0)
+        return -1;
+    const struct rset *R = host_nodes(manager->hosts)->R;
+    manager->choice = host_choice_new(spec, resources, manager->hosts, err);
+    if (!manager->choice || time_limit_check(spec, R ? R->expiration : 0, err) < 0 ||
+        shape_allocation_open(spec, resources, manager->choice, &manager->shapes, err) < 0)
+        return -1;
+    manager->plan = plan_new(spec, resources, manager->agents, manager->choice, manager->shapes);
+    manager->display = display_new(spec, resources, manager->plan, &display_ops, manager);
+    return 0;
+}
+
 void program_start_begin(struct manager *manager)
 {
     struct error err = ERROR_INIT;
-    int result = resources_open(manager, &err);
-    const struct rset *R = result == 0 ? manager->nodes->R : NULL;
-    if (result == 0)
-        result = time_limit_check(manager->spec, R ? R->expiration : 0, &err);
-    if (result == 0)
-        result = shape_allocation_open(manager, &err);
-    if (result == 0)
-        result = resources_enter(manager, &err);
-    program_start_go_on(manager, result < 0 ? result : begin(manager, &err), &err);
+    if (open_all(manager, &err) == 0)
+        retry(manager);
+    else
+        termination_refuse(manager, &err);
+    error_clear(&err);
 }
 
 void program_start_settled(struct manager *manager)

@@ -87,7 +87,7 @@ static void program_termination_give_up(struct ev_loop *loop, ev_timer *timer, i
     {
         char *line = mem_format("%s: its agent did not say that its tasks have ended; what is "
                                 "left there has to be ended by hand",
-                                manager->nodes->list[node].host);
+                                host_names(manager->hosts)[node]);
         outcome_always(manager->outcome, UINT64_MAX, ERROR_REFUSED, line);
         free(line);
     }
@@ -127,7 +127,7 @@ static const struct graceful_stop_ops stop_ops = {on_stop_note, on_stop_expired}
 
 void termination_start_limit(struct manager *manager)
 {
-    const struct rset *R = manager->nodes->R;
+    const struct rset *R = host_nodes(manager->hosts)->R;
     manager->limit =
         time_limit_new(manager->loop, manager->spec, R ? R->expiration : 0, &limit_ops, manager);
     manager->stop =

@@ -131,12 +131,13 @@ static struct spawn_resources *claim_room(struct manager *manager, const struct 
                                           struct error *err)
 {
     for (int tries = 0; tries < ADDING_TRIES; tries++) {
-        lock_be_patient(manager);
+        lock_be_patient(manager->lock);
         struct spawn_resources *room = spawn_resources_find(manager, spec, hosts, err);
-        if (lock_is_busy(manager)) { /* what is free is not known */
+        if (lock_is_busy(manager->lock)) { /* what is free is not known */
             spawn_resources_free(room);
             error_clear(err);
-            error_set(err, "%s is locked by another process", instance_path(manager->instance));
+            error_set(err, "%s is locked by another process",
+                      instance_path(resources_instance(manager->resources)));
             return NULL;
         }
         if ((!room || room->shared || room->crowded) &&
@@ -176,7 +177,7 @@ static int spawn_add(struct manager *manager, struct spawn_spec *blocks,
         return -1;
     }
     struct spawn_resources *room = claim_room(manager, blocks->spec, hosts, woken, err);
-    bool waits = !room && (!err->text || lock_is_busy(manager));
+    bool waits = !room && (!err->text || lock_is_busy(manager->lock));
     if (room && room->layout->ntasks <= INT32_MAX - task_groups_ranks(manager->groups))
         spawn_add_group(manager, blocks, room, ask, asker);
     else if (room)

@@ -28,7 +28,7 @@ static bool is_dormant(const struct manager *manager, size_t index)
 
 static bool is_any_dormant(const struct manager *manager, const struct idset *woken)
 {
-    for (size_t i = 0; i < manager->nodes->count; i++)
+    for (size_t i = 0; i < host_count(manager->hosts); i++)
         if (is_dormant(manager, i) && !idset_has(woken, (uint32_t)i))
             return true;
     return false;
@@ -39,8 +39,8 @@ static void spawn_hosts_count_cores(struct dormant *dormant)
     struct manager *manager = dormant->manager;
     struct rset *unused = spawn_resources_unused(manager);
     struct host_index *index = unused ? rset_host_index(unused) : NULL;
-    for (size_t i = 0; i < manager->nodes->count; i++) {
-        const struct node *node = &manager->nodes->list[i];
+    for (size_t i = 0; i < host_count(manager->hosts); i++) {
+        const struct node *node = host_at(manager->hosts, i)->node;
         size_t at = index ? host_index_find(index, node->host) : HOST_INDEX_NONE;
         if (is_dormant(manager, i) && !node->cores)
             dormant->left[i] = SIZE_MAX;
@@ -62,7 +62,8 @@ static bool may_serve(const struct dormant *dormant, size_t part, size_t index)
          (!hosts && host_at(dormant->manager->hosts, (uint32_t)index)->failure)))
         return false;
     return dormant->usable[index] &&
-           spawn_resources_host_named(&dormant->manager->nodes->list[index], hosts);
+           spawn_resources_host_named(host_at(dormant->manager->hosts, (uint32_t)index)->node,
+                                      hosts);
 }
 
 /* How many of these cores are still needed after such hosts have given theirs; what is dormant is
@@ -70,7 +71,7 @@ static bool may_serve(const struct dormant *dormant, size_t part, size_t index)
 static size_t count_on(struct dormant *dormant, size_t part, size_t need, struct idset *chosen)
 {
     const struct manager *manager = dormant->manager;
-    for (size_t i = 0; need && i < manager->nodes->count; i++) {
+    for (size_t i = 0; need && i < host_count(manager->hosts); i++) {
         size_t left = dormant->left[i], share = left < need ? left : need;
         if (is_dormant(manager, i) != (chosen != NULL) || !share || !may_serve(dormant, part, i))
             continue;
@@ -85,7 +86,7 @@ static size_t count_on(struct dormant *dormant, size_t part, size_t need, struct
 
 static void choose_all(struct dormant *dormant, size_t part, struct idset *chosen)
 {
-    for (size_t i = 0; i < dormant->manager->nodes->count; i++)
+    for (size_t i = 0; i < host_count(dormant->manager->hosts); i++)
         if (is_dormant(dormant->manager, i) && may_serve(dormant, part, i))
             idset_add(chosen, (uint32_t)i);
 }
@@ -128,8 +129,8 @@ bool spawn_hosts_wake(struct manager *manager, const struct spec *spec,
                               .spec = spec,
                               .hosts = hosts,
                               .woken = woken,
-                              .usable = mem_array(manager->nodes->count, sizeof(bool)),
-                              .left = mem_array(manager->nodes->count, sizeof(size_t)),
+                              .usable = mem_array(host_count(manager->hosts), sizeof(bool)),
+                              .left = mem_array(host_count(manager->hosts), sizeof(size_t)),
                               .chosen = idset_new()};
     choose_hosts(&dormant);
     bool any = !idset_empty(dormant.chosen);

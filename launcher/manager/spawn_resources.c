@@ -23,11 +23,11 @@ static struct rset *both_of(const struct rset *a, const struct rset *b)
 static struct rset *within_grant(const struct manager *manager, struct rset *all,
                                  const struct rset *held)
 {
-    struct rset *left = manager->nodes->limits_cores ? rset_new() : all;
+    struct rset *left = host_nodes(manager->hosts)->limits_cores ? rset_new() : all;
     for (size_t i = 0; i < all->nnodes && left != all; i++) {
         const struct rset_node *node = &all->nodes[i], *had = rset_find_host(held, node->host);
         size_t taken = had ? idset_count(had->children->cores) : 0;
-        uint32_t limit = manager->nodes->list[node->rank].limit;
+        uint32_t limit = host_at(manager->hosts, node->rank)->node->limit;
         struct idset *cores = idset_new();
         IDSET_FOREACH(core, node->children->cores)
         {
@@ -47,8 +47,8 @@ static struct rset *within_grant(const struct manager *manager, struct rset *all
 static struct rset *without_others(const struct manager *manager, struct rset *all,
                                    struct error *err)
 {
-    struct rset *held = instance_held(manager->instance, err);
-    struct rset *barred = held ? entry_barred(manager->entry, err) : NULL;
+    struct rset *held = instance_held(resources_instance(manager->resources), err);
+    struct rset *barred = held ? entry_barred(resources_entry(manager->resources), err) : NULL;
     struct rset *others = barred ? both_of(held, barred) : NULL;
     struct rset *left = others ? rset_subtract_hosts(all, others) : NULL;
     if (left)
@@ -70,11 +70,11 @@ bool spawn_resources_host_up(const struct manager *manager, size_t index)
 static struct rset *free_in_instance(const struct manager *manager, struct error *err)
 {
     struct rset *all = rset_new();
-    for (size_t i = 0; i < manager->nodes->count; i++) {
-        const struct node *node = &manager->nodes->list[i];
+    for (size_t i = 0; i < host_count(manager->hosts); i++) {
+        const struct node *node = host_at(manager->hosts, i)->node;
         const struct topo *topo = host_at(manager->hosts, (uint32_t)i)->topo;
-        if (host_at(manager->hosts, (uint32_t)i)->state == HOST_LOST || manager->on ||
-            (!node->cores && !topo))
+        if (host_at(manager->hosts, (uint32_t)i)->state == HOST_LOST ||
+            resources_on(manager->resources) || (!node->cores && !topo))
             continue;
         struct idset *cores = node->cores ? idset_copy(node->cores) : topo_allowed_cores(topo);
         rset_append(all, (uint32_t)i, node->host, cores, NULL);
@@ -149,7 +149,7 @@ static bool divide_candidates(struct spawn_resources *room)
     for (size_t i = 0; i < room->spec->nparts; i++) {
         struct idset *only = room->only[i] = idset_new();
         for (uint32_t c = 0; c < room->ncandidates; c++)
-            if (spawn_resources_host_named(&manager->nodes->list[room->candidate_host[c]],
+            if (spawn_resources_host_named(host_at(manager->hosts, room->candidate_host[c])->node,
                                            room->hosts[i]))
                 idset_add(only, c);
         each_has = each_has && !idset_empty(only);
@@ -161,8 +161,8 @@ static void add_candidate(struct spawn_resources *room, uint32_t host,
                           const struct rset_children *what, bool shared)
 {
     const struct manager *manager = room->manager;
-    const struct node *node = &manager->nodes->list[host];
-    uint32_t limit = shared || manager->nodes->limits_cores ? 0 : node->limit;
+    const struct node *node = host_at(manager->hosts, host)->node;
+    uint32_t limit = shared || host_nodes(manager->hosts)->limits_cores ? 0 : node->limit;
     uint32_t used = limit ? task_groups_tasks_on(manager->groups, host) : 0;
     if (used && used >= limit)
         return;
@@ -183,8 +183,8 @@ static void spawn_resources_find_candidates(struct spawn_resources *room, const 
     struct manager *manager = room->manager;
     struct host_index *index = rset_host_index(from);
     room->ncandidates = 0;
-    for (size_t i = 0; i < manager->nodes->count; i++) {
-        const struct node *node = &manager->nodes->list[i];
+    for (size_t i = 0; i < host_count(manager->hosts); i++) {
+        const struct node *node = host_at(manager->hosts, i)->node;
         size_t at = host_index_find(index, node->host);
         if (at != HOST_INDEX_NONE && spawn_resources_host_up(manager, i) &&
             spawn_resources_is_wanted(room, node))
@@ -271,8 +271,8 @@ struct spawn_resources *spawn_resources_find(struct manager *manager, const stru
     room->manager = manager;
     room->spec = spec;
     room->hosts = hosts;
-    room->candidates = mem_array(manager->nodes->count, sizeof(*room->candidates));
-    room->candidate_host = mem_array(manager->nodes->count, sizeof(*room->candidate_host));
+    room->candidates = mem_array(host_count(manager->hosts), sizeof(*room->candidates));
+    room->candidate_host = mem_array(host_count(manager->hosts), sizeof(*room->candidate_host));
     if (try_all(room, err) == 0)
         return room;
     spawn_resources_free(room);
@@ -307,7 +307,7 @@ int spawn_resources_claim(struct manager *manager, const struct rset *more, stru
     int lost = 0;
     if (!manager->spec->overlap && !is_within(more, held)) {
         struct rset *all = both_of(held, more);
-        lost = entry_claim(manager->entry, all, err);
+        lost = entry_claim(resources_entry(manager->resources), all, err);
         rset_free(all);
     }
     rset_free(held);
@@ -321,8 +321,8 @@ static void give_back(struct manager *manager, const struct rset *held)
 {
     if (ev_is_active(&manager->give_back))
         return;
-    lock_be_patient(manager);
-    if (entry_claim(manager->entry, held, NULL) == 0)
+    lock_be_patient(manager->lock);
+    if (entry_claim(resources_entry(manager->resources), held, NULL) == 0)
         return;
     ev_timer_init(&manager->give_back, on_give_back, GIVE_BACK_AGAIN, 0);
     manager->give_back.data = manager;

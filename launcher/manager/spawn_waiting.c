@@ -50,7 +50,7 @@ static void parked_free(struct parked *parked)
     free(parked);
 }
 
-static void spawn_waiting_on_lock(struct manager *manager);
+static void spawn_waiting_on_lock(void *owner);
 
 /* True: it has to wait. */
 static bool try(struct manager *manager, const struct task_request *ask,
@@ -62,9 +62,9 @@ static bool try(struct manager *manager, const struct task_request *ask,
         rc = spawn_begin(manager, ask, asker, woken, &err);
     while (rc > 0 && !err.text && !awaits(manager, woken));
     if (rc > 0 && err.text)
-        rc = lock_wait(manager, spawn_waiting_on_lock, &err);
+        rc = lock_wait(manager->lock, spawn_waiting_on_lock, &err);
     else
-        lock_had(manager);
+        lock_had(manager->lock);
     if (rc < 0)
         spawn_waiting_refuse(manager, asker, &err);
     error_clear(&err);
@@ -83,13 +83,14 @@ static void spawn_waiting_settle(struct manager *manager)
             parked_free(parked);
             continue;
         }
-        locked |= ready && lock_is_busy(manager);
+        locked |= ready && lock_is_busy(manager->lock);
         park(manager, parked);
     }
 }
 
-static void spawn_waiting_on_lock(struct manager *manager)
+static void spawn_waiting_on_lock(void *owner)
 {
+    struct manager *manager = owner;
     if (manager->phase == PHASE_RUN)
         spawn_waiting_settle(manager);
 }

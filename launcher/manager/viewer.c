@@ -87,8 +87,8 @@ void viewer_tell_end(struct manager *manager)
     viewer_host_note_now(manager);
     struct buf lines = BUF_INIT;
     int status = outcome_status(manager->outcome, &lines);
-    if (manager->layout && !manager->terminating && outcome_is_clean(manager->outcome))
-        no_pmi_explain(manager->no_pmi, manager->spec, manager->layout, &lines);
+    if (plan_layout(manager->plan) && !manager->terminating && outcome_is_clean(manager->outcome))
+        no_pmi_explain(manager->no_pmi, manager->spec, plan_layout(manager->plan), &lines);
     json_t *end =
         json_pack("{s:i, s:o}", "status", status, "messages", frame_text(buf_text(&lines)));
     link_send_json(manager->front, FRAME_END, 0, 0, end);

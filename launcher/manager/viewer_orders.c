@@ -37,13 +37,13 @@ static char *describe_gathering(const struct manager *manager)
 {
     struct hostlist *hosts = hostlist_new();
     size_t asked = 0, waiting = 0;
-    for (size_t i = 0; i < manager->nodes->count; i++) {
+    for (size_t i = 0; i < host_count(manager->hosts); i++) {
         enum host_state state = host_at(manager->hosts, (uint32_t)i)->state;
         bool awaited = state == HOST_STARTING;
         asked += state != HOST_UNUSED;
         waiting += awaited;
         if (awaited)
-            hostlist_append(hosts, manager->nodes->list[i].host);
+            hostlist_append(hosts, host_names(manager->hosts)[i]);
     }
     char *names = hostlist_encode(hosts);
     char *text = mem_format("while connecting to %s (%zu of %zu host%s answered)", names,
@@ -56,7 +56,7 @@ static char *describe_gathering(const struct manager *manager)
 /* What goes on instead of the program; caller frees. */
 static char *describe_start(const struct manager *manager)
 {
-    char *held = allocation_queue_describe(manager);
+    char *held = allocation_queue_describe(manager->queue);
     if (!held)
         return host_awaited(manager->hosts) ? describe_gathering(manager)
                                             : mem_copy_text("before the program started");

@@ -1,0 +1,72 @@
+/* What this run is a task of: it draws from what that program holds, and from nothing else. */
+#include "launcher/instance/enclosing_resources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launcher/source/enclosing_program.h"
+
+/* Where the instance cannot be reached, on another host, runs share out among them what the program
+ * has of that host, and no more: of others they could not tell who uses it. */
+static struct instance *open_own(const struct enclosing_program *program, struct error *err)
+{
+    if (!program->R->nnodes) {
+        error_set(err,
+                  "this run is a task of program %s: none of its hosts is this machine, and "
+                  "its instance %s is not here",
+                  program->id, program->path);
+        return NULL;
+    }
+    char *identity = mem_format("tasks of program %s of %s, %s", program->id, program->path,
+                                program->instance_id);
+    struct instance *instance = instance_open(identity, err);
+    free(identity);
+    return instance;
+}
+
+static int open_enclosing(struct enclosing_resources *outer, struct enclosing_program *program,
+                          struct instance **instance, struct error *err)
+{
+    outer->programs = program->programs;
+    outer->name = mem_format("program %s, which this run is a task of,", program->id);
+    outer->R = rset_copy(program->R);
+    if (!program->instance) {
+        *instance = open_own(program, err);
+        return *instance ? 0 : -1;
+    }
+    *instance = program->instance;
+    program->instance = NULL;
+    instance_draw_from(*instance, outer->programs);
+    return 0;
+}
+
+int enclosing_resources_open(struct enclosing_resources *outer, struct instance **instance,
+                             struct error *err)
+{
+    struct error why = ERROR_INIT;
+    struct enclosing_program *program = enclosing_program_open(&why);
+    if (!program) {
+        int none = why.text ? error_set(err, "%s", error_text(&why)) : 0;
+        error_clear(&why);
+        return none;
+    }
+    int rc = open_enclosing(outer, program, instance, err);
+    if (rc == 0) {
+        const char *colon = strchr(program->instance_id, ':');
+        const char *root = colon ? colon + 1 : program->instance_id;
+        const char *own = instance_id(*instance);
+        if (*root && strcmp(root, own) != 0)
+            outer->family = mem_format("%s:%s", own, root);
+    }
+    enclosing_program_free(program);
+    return rc;
+}
+
+void enclosing_resources_clear(struct enclosing_resources *outer)
+{
+    rset_free(outer->R);
+    free(outer->name);
+    free(outer->family);
+    *outer = (struct enclosing_resources){0};
+}

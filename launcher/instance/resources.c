@@ -1,0 +1,339 @@
+/* What a run may use: nodes, instance, this program in the ledger, and what others hold. */
+#include "launcher/instance/resources_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "affinity/policy/part_options.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "launcher/spec/spec_build.h"
+
+static double wall_clock(void)
+{
+    struct timeval now;
+    gettimeofday(&now, NULL);
+    return (double)now.tv_sec + (double)now.tv_usec / 1e6;
+}
+
+/* ---- the instance, and this program in it ---- */
+
+struct instance *resources_instance(const struct resources *resources)
+{
+    return resources ? resources->instance : NULL;
+}
+
+struct ledger_entry *resources_entry(const struct resources *resources)
+{
+    return resources ? resources->entry : NULL;
+}
+
+const char *resources_instance_id(const struct resources *resources)
+{
+    return resources->outer.family ? resources->outer.family : instance_id(resources->instance);
+}
+
+const char *resources_enclosing(const struct resources *resources)
+{
+    return resources->outer.programs;
+}
+
+/* By which others know it: the command of its first part. */
+static char *command_text(const struct spec *spec)
+{
+    struct buf text = BUF_INIT;
+    for (char *const *word = spec->parts[0].argv; *word; word++)
+        buf_printf(&text, "%s%s", text.len ? " " : "", *word);
+    return buf_take_text(&text);
+}
+
+int resources_enter(struct resources *resources, struct error *err)
+{
+    const struct spec *spec = resources->spec;
+    if (spec->dry_run || resources->entry)
+        return 0;
+    char *command = command_text(spec);
+    resources->entry = entry_new(resources->instance, command, err);
+    free(command);
+    if (!resources->entry)
+        return -1;
+    json_t *value = spec_to_json(spec);
+    int result = entry_write(resources->entry, "spec.json", value, err);
+    json_decref(value);
+    return result;
+}
+
+void resources_leave(struct resources *resources)
+{
+    if (!resources)
+        return;
+    entry_end(resources->entry);
+    resources->entry = NULL;
+}
+
+int resources_claim(struct resources *resources, const struct rset *set, struct error *err)
+{
+    if (!resources->entry || resources->spec->overlap)
+        return 0;
+    return entry_claim(resources->entry, set, err);
+}
+
+/* ---- what others hold ---- */
+
+/* Of each host the cores of R less what others hold there. */
+static void resources_subtract_held(struct resources *resources)
+{
+    for (uint32_t i = 0; i < host_count(resources->hosts); i++) {
+        const struct node *node = host_at(resources->hosts, i)->node;
+        const struct rset_node *held = resources_held_of(resources, i);
+        idset_free(resources->free[i]);
+        resources->free[i] = !node->cores ? NULL
+                             : held       ? idset_subtract(node->cores, held->children->cores)
+                                          : idset_copy(node->cores);
+    }
+}
+
+static void count_held(struct resources *resources)
+{
+    resources->held_cores = resources->held_gpus = 0;
+    for (size_t i = 0; i < resources->held->nnodes; i++) {
+        resources->held_cores += idset_count(resources->held->nodes[i].children->cores);
+        resources->held_gpus += idset_count(resources->held->nodes[i].children->gpus);
+    }
+}
+
+/* What stands before this run in line is as good as held. */
+static int add_barred(struct resources *resources, struct error *err)
+{
+    struct rset *barred = entry_barred(resources->entry, err);
+    if (!barred)
+        return -1;
+    const struct rset *both[] = {resources->held, barred};
+    struct rset *all = barred->nnodes ? rset_union_hosts(both, 2) : resources->held;
+    if (all != resources->held)
+        rset_free(resources->held);
+    resources->held = all;
+    rset_free(barred);
+    return 0;
+}
+
+int resources_refresh(struct resources *resources, struct error *err)
+{
+    rset_free(resources->held);
+    resources->held = NULL;
+    if (resources->instance && !resources->spec->overlap) {
+        resources->held = instance_held(resources->instance, err);
+        if (!resources->held)
+            return -1;
+        count_held(resources);
+        if (resources->entry && add_barred(resources, err) < 0)
+            return -1;
+    }
+    resources_subtract_held(resources);
+    return 0;
+}
+
+void resources_ignore_held(struct resources *resources, bool on)
+{
+    resources->ignores_held = on;
+    resources_subtract_held(resources);
+}
+
+const struct rset *resources_held(const struct resources *resources)
+{
+    return resources->ignores_held ? NULL : resources->held;
+}
+
+const struct rset_node *resources_held_of(const struct resources *resources, uint32_t host)
+{
+    const struct rset *held = resources_held(resources);
+    return held ? rset_find_host(held, host_at(resources->hosts, host)->node->host) : NULL;
+}
+
+size_t resources_held_cores(const struct resources *resources)
+{
+    return resources->held_cores;
+}
+
+size_t resources_held_gpus(const struct resources *resources)
+{
+    return resources->held_gpus;
+}
+
+/* ---- what there is ---- */
+
+struct host_table *resources_hosts(const struct resources *resources)
+{
+    return resources ? resources->hosts : NULL;
+}
+
+const char *resources_note(const struct resources *resources)
+{
+    return host_nodes(resources->hosts)->note;
+}
+
+const struct rset *resources_on(const struct resources *resources)
+{
+    return resources->on;
+}
+
+const char *resources_limits_source(const struct resources *resources)
+{
+    return resources->limits_source;
+}
+
+const struct idset *resources_free_of_R(const struct resources *resources, uint32_t host)
+{
+    return resources->free[host];
+}
+
+/* ---- opening ---- */
+
+int resources_read_topologies(struct resources *resources, struct error *err)
+{
+    struct topo *topo = NULL;
+    char *const *texts = resources->descriptions;
+    for (uint32_t i = 0; texts && i < host_count(resources->hosts); i++) {
+        if (!i || strcmp(texts[i], texts[i - 1]) != 0) {
+            topo_free(topo);
+            topo = texts[i][0] == '@' ? topo_load_xml(texts[i] + 1, err)
+                                      : topo_load_synthetic(texts[i], err);
+        }
+        if (!topo)
+            return error_prefix(err, "--topology %s", host_at(resources->hosts, i)->node->host);
+        host_known(resources->hosts, i, topo);
+    }
+    topo_free(topo);
+    return 0;
+}
+
+/* A program's claim may have more cores of this machine than the task of it that we are. */
+static int keep_to_mask(const struct node_list *nodes, struct local_topology *local,
+                        struct error *err)
+{
+    for (size_t i = 0; nodes->enclosed && i < nodes->count; i++) {
+        struct node *node = &nodes->list[i];
+        if (!node->here || !node->cores)
+            continue;
+        if (local_topology_find(local, err) < 0)
+            return -1;
+        struct idset *allowed = topo_allowed_cores(local_topology_topo(local)), *all = node->cores;
+        node->cores = idset_intersect(all, allowed);
+        idset_free(allowed);
+        idset_free(all);
+        if (idset_empty(node->cores) && nodes->count == 1)
+            return error_set(err,
+                             "%s holds no core of this machine that this task may use: run where "
+                             "its tasks run, or name nodes with --hosts or -R",
+                             nodes->source);
+    }
+    return 0;
+}
+
+/* Exactly what --on says, as the nodes call it. */
+static int keep_on(struct resources *resources, struct node_list *nodes, struct error *err)
+{
+    const char *path = resources->spec->on;
+    char *name = mem_format("--on %s", path);
+    struct rset *on = node_list_read_set(path, name, wall_clock(), err);
+    int rc = on ? node_list_keep(nodes, on, name, err) : -1;
+    if (rc == 0)
+        resources->on = rset_copy(nodes->R);
+    rset_free(on);
+    free(name);
+    return rc;
+}
+
+/* The nodes that there are, and what of them this run may use. One instance for each R file, each
+ * batch job, and this machine; a task's run is in the instance of its program. */
+static struct node_list *open_real(struct resources *resources, struct local_topology *local,
+                                   struct error *err)
+{
+    struct enclosing_resources *outer = &resources->outer;
+    if (enclosing_resources_open(outer, &resources->instance, err) < 0)
+        return NULL;
+    struct node_list *nodes = node_list_from_spec(resources->spec, wall_clock(), err);
+    if (!nodes)
+        return NULL;
+    if (!resources->instance)
+        resources->instance = instance_open(nodes->identity, err);
+    bool ok = resources->instance;
+    if (ok)
+        instance_set_patience(resources->instance, RESOURCES_PATIENCE);
+    if (ok && outer->programs)
+        ok = node_list_bound(nodes, outer->R, outer->name, err) == 0;
+    ok = ok && keep_to_mask(nodes, local, err) == 0 &&
+         (!resources->spec->on || keep_on(resources, nodes, err) == 0);
+    if (ok)
+        return nodes;
+    node_list_free(nodes);
+    return NULL;
+}
+
+/* GPUs that are hidden from tprun are looked for only where any are to be given out. */
+static bool wants_gpus(const struct spec *spec)
+{
+    for (size_t i = 0; i < spec->nparts; i++) {
+        struct layout_part part = spec_part_layout(&spec->parts[i]);
+        if (spec->parts[i].shape || layout_part_uses_gpus(&part))
+            return true;
+    }
+    return false;
+}
+
+struct resources *resources_open(const struct spec *spec, struct local_topology *local,
+                                 struct error *err)
+{
+    struct resources *resources = mem_alloc(sizeof(*resources));
+    bool imagined = spec->dry_run && spec->ntopologies;
+    resources->spec = spec;
+    resources->wants_gpus = wants_gpus(spec);
+    struct node_list *nodes =
+        imagined ? node_list_from_topologies(spec, wall_clock(), &resources->descriptions, err)
+                 : open_real(resources, local, err);
+    if (!nodes) {
+        resources_free(resources);
+        return NULL;
+    }
+    resources->hosts = host_table_new(nodes);
+    resources->free = mem_array(nodes->count, sizeof(*resources->free));
+    if (!spec->hostfile && !imagined)
+        resources->limits_source = mem_format("granted by %s", nodes->identity);
+    if (!imagined && resources_enter(resources, err) < 0 &&
+        !instance_is_busy(resources->instance)) {
+        resources_free(resources);
+        return NULL;
+    }
+    error_clear(err);
+    return resources;
+}
+
+struct atlas *resources_topology_cache(const struct resources *resources)
+{
+    bool needed = false;
+    for (uint32_t i = 0; i < host_count(resources->hosts) && !resources->descriptions; i++)
+        needed = needed || !host_at(resources->hosts, i)->node->here;
+    return needed ? topology_cache_open(resources->instance) : NULL;
+}
+
+void resources_free(struct resources *resources)
+{
+    if (!resources)
+        return;
+    for (uint32_t i = 0; resources->hosts && i < host_count(resources->hosts); i++) {
+        idset_free(resources->free[i]);
+        if (resources->descriptions)
+            free(resources->descriptions[i]);
+    }
+    free(resources->descriptions);
+    free(resources->free);
+    rset_free(resources->held);
+    rset_free(resources->on);
+    free(resources->limits_source);
+    entry_end(resources->entry);
+    instance_close(resources->instance);
+    enclosing_resources_clear(&resources->outer);
+    host_table_free(resources->hosts);
+    free(resources);
+}

@@ -1,0 +1,202 @@
+/* What hosts have for this run: cores and GPUs; all of it as an R. */
+#include "launcher/instance/resources_private.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "affinity/resource/scheduling.h"
+#include "affinity/topology/topo_treepool.h"
+#include "base/mem.h"
+#include "launcher/environment/gpu_environment.h"
+
+/* ---- cores ---- */
+
+struct idset *resources_cores(const struct resources *resources, uint32_t host)
+{
+    const struct node *node = host_at(resources->hosts, host)->node;
+    return node->cores ? idset_copy(node->cores)
+                       : topo_allowed_cores(host_at(resources->hosts, host)->topo);
+}
+
+/* ---- GPUs ---- */
+
+/* By R or by the topology; NULL where there are none. */
+static struct idset *all_gpus(const struct resources *resources, uint32_t host)
+{
+    const struct node *node = host_at(resources->hosts, host)->node;
+    const struct topo *topo = host_at(resources->hosts, host)->topo;
+    if (node->gpus ? idset_empty(node->gpus) : !topo->ngpus)
+        return NULL;
+    if (node->gpus)
+        return idset_copy(node->gpus);
+    struct idset *gpus = idset_new();
+    for (size_t i = 0; i < topo->ngpus; i++)
+        idset_add(gpus, topo->gpus[i].id);
+    return gpus;
+}
+
+/* On this machine only those that tprun itself may see: nothing is ever widened. Takes the set. */
+static struct idset *seen_gpus(struct resources *resources, uint32_t host, struct idset *gpus,
+                               struct error *err)
+{
+    if (!host_at(resources->hosts, host)->node->here || !resources->wants_gpus)
+        return gpus;
+    struct idset *seen =
+        gpu_environment_allowed(host_at(resources->hosts, host)->topo, gpus, environ, err);
+    resources->gpus_hidden = seen && !idset_equal(seen, gpus);
+    idset_free(gpus);
+    return seen ? seen
+                : (error_prefix(err, "%s", host_at(resources->hosts, host)->node->host), NULL);
+}
+
+int resources_gpus(struct resources *resources, uint32_t host, struct idset **gpus,
+                   struct error *err)
+{
+    *gpus = all_gpus(resources, host);
+    if (!*gpus)
+        return 0;
+    *gpus = seen_gpus(resources, host, *gpus, err);
+    return *gpus ? 0 : -1;
+}
+
+/* ---- all of it, as an R ---- */
+
+int ranked_compare(const void *a, const void *b)
+{
+    const struct ranked *one = a, *other = b;
+    return (one->rank > other->rank) - (one->rank < other->rank);
+}
+
+/* Those whose topology is known, as R has them: ascending. Caller frees. */
+static struct ranked *rank_hosts(const struct resources *resources, size_t *count)
+{
+    uint32_t nhosts = host_count(resources->hosts);
+    struct ranked *hosts = mem_array(nhosts, sizeof(*hosts));
+    *count = 0;
+    for (uint32_t i = 0; i < nhosts; i++) {
+        const struct host *host = host_at(resources->hosts, i);
+        if (host->topo)
+            hosts[(*count)++] = (struct ranked){host->node->target, i};
+    }
+    qsort(hosts, *count, sizeof(*hosts), ranked_compare);
+    return hosts;
+}
+
+/* Where a batch system granted a number of cores, and did not say which: those that programs of the
+ * job hold, and the first others. Takes the set. */
+static struct idset *granted_cores(const struct resources *resources, uint32_t host,
+                                   struct idset *all)
+{
+    const struct node *node = host_at(resources->hosts, host)->node;
+    const struct rset_node *held = resources_held_of(resources, host);
+    if (!host_nodes(resources->hosts)->limits_cores || !node->limit ||
+        idset_count(all) <= node->limit)
+        return all;
+    struct idset *cores = held ? idset_intersect(all, held->children->cores) : idset_new();
+    IDSET_FOREACH(core, all)
+    {
+        if (idset_count(cores) >= node->limit)
+            break;
+        idset_add(cores, core);
+    }
+    idset_free(all);
+    return cores;
+}
+
+static int resources_free_add_host(struct resources *resources, struct rset *R,
+                                   const struct ranked *ranked, struct error *err)
+{
+    uint32_t host = (uint32_t)ranked->index;
+    struct idset *gpus;
+    if (resources_gpus(resources, host, &gpus, err) < 0)
+        return -1;
+    struct idset *cores = granted_cores(resources, host, resources_cores(resources, host));
+    if (!idset_empty(cores))
+        rset_append(R, ranked->rank, host_at(resources->hosts, host)->node->host, cores, gpus);
+    idset_free(cores);
+    idset_free(gpus);
+    return 0;
+}
+
+/* Where cores and GPUs are: an entry a machine, of which many hosts may be. */
+static json_t *describe_hosts(const struct resources *resources, const struct ranked *hosts,
+                              size_t count)
+{
+    json_t *children = json_array();
+    bool *told = mem_array(count, sizeof(*told));
+    for (size_t i = 0; i < count; i++) {
+        const struct topo *topo = host_at(resources->hosts, (uint32_t)hosts[i].index)->topo;
+        struct idset *ranks = idset_new();
+        for (size_t j = i; j < count && !told[i]; j++) {
+            if (host_at(resources->hosts, (uint32_t)hosts[j].index)->topo != topo)
+                continue;
+            idset_add(ranks, hosts[j].rank);
+            told[j] |= j > i;
+        }
+        char *text = idset_encode(ranks);
+        if (*text)
+            json_array_append_new(children, json_pack("{s:s, s:o}", "ranks", text, "topo",
+                                                      topo_to_treepool(topo, NULL, NULL)));
+        free(text);
+        idset_free(ranks);
+    }
+    free(told);
+    return json_pack("{s:s, s:o}", "writer", SCHEDULING_WRITER, "children", children);
+}
+
+struct rset *resources_R(struct resources *resources, struct error *err)
+{
+    const struct rset *from = host_nodes(resources->hosts)->R;
+    struct rset *R = rset_new();
+    size_t count;
+    struct ranked *hosts = rank_hosts(resources, &count);
+    int rc = 0;
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = resources_free_add_host(resources, R, &hosts[i], err);
+    if (rc == 0) {
+        if (from)
+            scheduling_describe(R, from);
+        json_decref(R->scheduling);
+        R->scheduling = describe_hosts(resources, hosts, count);
+    } else {
+        rset_free(R);
+        R = NULL;
+    }
+    free(hosts);
+    return R;
+}
+
+/* What of a host's cores and GPUs this run may use now. */
+
+struct idset *resources_free_cores(const struct resources *resources, uint32_t host)
+{
+    const struct rset_node *held = resources_held_of(resources, host);
+    if (resources->free[host])
+        return idset_copy(resources->free[host]);
+    struct idset *cores = resources_cores(resources, host);
+    if (held) {
+        struct idset *left = idset_subtract(cores, held->children->cores);
+        idset_free(cores);
+        cores = left;
+    }
+    return cores;
+}
+
+int resources_free_gpus(struct resources *resources, uint32_t host, struct idset **gpus,
+                        struct error *err)
+{
+    const struct rset_node *held = resources_held_of(resources, host);
+    if (resources_gpus(resources, host, gpus, err) < 0)
+        return -1;
+    if (*gpus && held) {
+        struct idset *left = idset_subtract(*gpus, held->children->gpus);
+        idset_free(*gpus);
+        *gpus = left;
+    }
+    return 0;
+}
+
+bool resources_gpus_are_hidden(const struct resources *resources)
+{
+    return resources->gpus_hidden;
+}

@@ -1,0 +1,27 @@
+/*
+ * resources_private - what resources are made of. Private to resources.c and resources_free.c.
+ */
+#ifndef LAUNCHER_INSTANCE_RESOURCES_PRIVATE_H
+#define LAUNCHER_INSTANCE_RESOURCES_PRIVATE_H
+
+#include "launcher/instance/enclosing_resources.h"
+#include "launcher/instance/resources.h"
+
+struct resources {
+    const struct spec *spec;
+    struct host_table *hosts;
+    char **descriptions; /* by host: its --topology; NULL: none has one */
+    struct instance *instance;
+    struct ledger_entry *entry;
+    struct enclosing_resources outer;
+    struct rset *held;            /* what others hold, or stand in line for: not for this run */
+    size_t held_cores, held_gpus; /* of these, what running programs hold */
+    bool ignores_held;
+    struct idset **free; /* by host: what R gives less what others hold */
+    struct rset *on;
+    char *limits_source;
+    bool wants_gpus;
+    bool gpus_hidden;
+};
+
+#endif

@@ -1,0 +1,109 @@
+/* Hosts that tasks may be placed on, and what they may use of each. */
+#include "launcher/plan/candidates.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void candidates_clear(struct candidates *candidates)
+{
+    for (uint32_t i = 0; i < candidates->count; i++) {
+        idset_free((struct idset *)(uintptr_t)candidates->nodes[i].cores);
+        idset_free((struct idset *)(uintptr_t)candidates->nodes[i].gpus);
+    }
+    free(candidates->nodes);
+    free(candidates->hosts);
+    *candidates = (struct candidates){0};
+}
+
+/* Most tasks that a node takes; 0: as many as fit, or with *full none. Where cores were granted,
+ * tasks with -c take several, and those that other programs hold are gone. */
+static uint32_t task_limit(const struct candidates_source *source, uint32_t host, bool *full)
+{
+    const struct host_table *hosts = resources_hosts(source->resources);
+    const struct node *node = host_at(hosts, host)->node;
+    bool limits_cores = host_nodes(hosts)->limits_cores;
+    const struct rset_node *held = resources_held_of(source->resources, host);
+    size_t taken = held ? idset_count(held->children->cores) : 0;
+    uint32_t widest = 1;
+    bool more = false;
+    *full = false;
+    if (limits_cores && source->shapes) /* what was allocated keeps to it */
+        return 0;
+    if (!limits_cores || !node->limit)
+        return node->limit;
+    for (size_t i = 0; i < source->spec->nparts; i++) {
+        const struct spec_part *part = &source->spec->parts[i];
+        widest = part->cores_per_task > widest ? part->cores_per_task : widest;
+        more = more || part->oversubscribe;
+    }
+    uint32_t limit = taken < node->limit ? (uint32_t)(node->limit - taken) / widest : 0;
+    *full = !limit && !more;
+    return limit || !more ? limit : 1;
+}
+
+static struct idset *candidate_cores(const struct candidates_source *source, uint32_t host)
+{
+    const struct rset_node *granted = shape_allocation_of(source->shapes, host);
+    if (!source->shapes)
+        return resources_free_cores(source->resources, host);
+    return granted ? idset_copy(granted->children->cores) : idset_new();
+}
+
+/* R told what there is before it was known what tprun's own environment hides. */
+static int granted_gpus(const struct candidates_source *source, uint32_t host, struct idset **gpus,
+                        struct error *err)
+{
+    const struct rset_node *granted = shape_allocation_of(source->shapes, host);
+    struct idset *seen;
+    *gpus = NULL;
+    if (!granted || idset_empty(granted->children->gpus))
+        return 0;
+    if (resources_gpus(source->resources, host, &seen, err) < 0)
+        return -1;
+    bool all = seen && idset_within(granted->children->gpus, seen);
+    idset_free(seen);
+    if (!all)
+        return error_set(err,
+                         "%s: the shape was given GPUs that tprun's own environment hides "
+                         "(CUDA_VISIBLE_DEVICES and the like): unset it, or take them out of R",
+                         granted->host);
+    *gpus = idset_copy(granted->children->gpus);
+    return 0;
+}
+
+int candidates_find(const struct candidates_source *source, struct candidates *candidates,
+                    struct error *err)
+{
+    const struct host_table *hosts = resources_hosts(source->resources);
+    candidates_clear(candidates);
+    candidates->nodes = mem_array(host_count(hosts), sizeof(*candidates->nodes));
+    candidates->hosts = mem_array(host_count(hosts), sizeof(*candidates->hosts));
+    for (uint32_t i = 0; i < host_count(hosts); i++) {
+        const struct host *host = host_at(hosts, i);
+        if (!host->topo || (source->choice && !host_choice_wants(source->choice, i)))
+            continue;
+        struct idset *cores = candidate_cores(source, i), *gpus;
+        bool full;
+        uint32_t limit = task_limit(source, i, &full);
+        if (full || idset_empty(cores)) {
+            idset_free(cores);
+            continue;
+        }
+        if ((source->shapes ? granted_gpus(source, i, &gpus, err)
+                            : resources_free_gpus(source->resources, i, &gpus, err)) < 0) {
+            idset_free(cores);
+            return -1;
+        }
+        assert(host->number == i && host_names(hosts)[i] == host->node->host);
+        candidates->hosts[candidates->count] = i; /* its position for rank files as well */
+        candidates->nodes[candidates->count++] = (struct layout_node){.host = host->node->host,
+                                                                      .target = host->node->target,
+                                                                      .topo = host->topo,
+                                                                      .cores = cores,
+                                                                      .gpus = gpus,
+                                                                      .limit = limit};
+    }
+    return 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * candidates - the hosts that tasks may be placed on, with the cores, GPUs and task limit of each.
+ */
+#ifndef LAUNCHER_PLAN_CANDIDATES_H
+#define LAUNCHER_PLAN_CANDIDATES_H
+
+#include "affinity/layout/layout.h"
+#include "launcher/instance/resources.h"
+#include "launcher/plan/host_choice.h"
+#include "launcher/plan/shape_allocation.h"
+
+struct candidates {            /* in the order of the hosts */
+    struct layout_node *nodes; /* as a layout takes them; the sets are owned */
+    uint32_t *hosts;           /* [count] number of each */
+    uint32_t count;
+};
+
+struct candidates_source { /* all is borrowed */
+    const struct spec *spec;
+    struct resources *resources;
+    const struct host_choice *choice;      /* NULL: every host will do */
+    const struct shape_allocation *shapes; /* NULL: none */
+};
+
+/* Hosts whose topology is known, that are wanted and have something free. -1 with a sentence. What was
+ * there is freed. */
+int candidates_find(const struct candidates_source *source, struct candidates *candidates,
+                    struct error *err);
+void candidates_clear(struct candidates *candidates);
+
+#endif
