@@ -36,6 +36,7 @@ struct link {
     bool full;          /* the owner was told that there is no room */
     bool greeting;      /* still looking for it */
     bool closing;       /* nothing more to the owner */
+    bool shutting;      /* nothing more is taken to be sent */
     bool *freed;        /* set when the owner frees the link inside a callback */
     struct error why;
     double timeout;
@@ -77,6 +78,18 @@ static void link_fail(struct link *link)
 
 /* ---- sending ---- */
 
+/* The neighbour sees an end of file. */
+static void link_shut(struct link *link)
+{
+    if (link->out != link->in) {
+        close(link->out);
+        link->out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        ev_io_set(&link->writer, link->out, EV_WRITE);
+    } else {
+        shutdown(link->out, SHUT_WR);
+    }
+}
+
 static void link_write(struct link *link)
 {
     while (link->sending.len && !link->closing) {
@@ -98,6 +111,8 @@ static void link_write(struct link *link)
         ev_io_start(link->loop, &link->writer);
     else
         ev_io_stop(link->loop, &link->writer);
+    if (link->shutting && !link->sending.len && !link->closing)
+        link_shut(link);
 }
 
 static void link_writable(struct ev_loop *loop, ev_io *io, int events)
@@ -110,6 +125,8 @@ static void link_writable(struct ev_loop *loop, ev_io *io, int events)
 /* Header and payload in one call where nothing waits before them; the rest is queued. */
 static void link_put(struct link *link, const struct frame *frame)
 {
+    if (link->shutting)
+        return;
     unsigned char header[FRAME_HEADER];
     frame_encode_header(frame, header);
     size_t done = 0;
@@ -445,15 +462,10 @@ void link_flush(struct link *link, double timeout)
 
 void link_shutdown(struct link *link)
 {
-    link_flush(link, 0.2);
-    if (link->out != link->in) {
-        ev_io_stop(link->loop, &link->writer);
-        close(link->out);
-        link->out = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        ev_io_set(&link->writer, link->out, EV_WRITE);
-    } else {
-        shutdown(link->out, SHUT_WR);
-    }
+    if (link->shutting)
+        return;
+    link->shutting = true;
+    link_write(link);
 }
 
 int64_t link_clock_offset(const struct link *link)

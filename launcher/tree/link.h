@@ -62,7 +62,7 @@ bool link_is_silent(const struct link *link);       /* it was closed for that */
 
 /* Send everything there is, blocking for at most `timeout` seconds. */
 void link_flush(struct link *link, double timeout);
-/* No more will be sent: the neighbour sees an end of file. */
+/* No more is taken: the neighbour sees an end of file behind what waits for it, bulk without credit aside. */
 void link_shutdown(struct link *link);
 
 /* In a forked child: the descriptors are the parent process's business. Closes this copy of them

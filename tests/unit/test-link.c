@@ -581,6 +581,23 @@ static void test_a_shutdown_leaves_the_other_direction_open(void **state)
     assert_int_equal(pair->a.nclosed, 0);
 }
 
+/* However long that takes, and nothing is sent behind it. */
+static void test_the_end_comes_behind_all_that_waits(void **state)
+{
+    struct pair *pair = *state;
+    static char bytes[4u << 20];
+    struct frame note = {.type = FRAME_NOTE, .bytes = bytes, .len = sizeof(bytes)};
+    join(pair);
+    link_send(pair->a.link, &note);
+    link_shutdown(pair->a.link);
+    send_note(pair->a.link);
+    run_until(pair, &pair->b.nseen, 1);
+    run_for(pair, 0.05);
+    assert_string_equal(pair->b.seen, "c");
+    assert_true(pair->b.bytes.len == sizeof(bytes));
+    assert_int_equal(pair->b.nclosed, 1);
+}
+
 /* Over pipes, as an agent has them. */
 static void test_two_descriptors_are_one_link(void **state)
 {
@@ -663,6 +680,7 @@ int main(void)
         LINK_TEST(test_a_greeting_and_frames_in_one_piece_are_told_apart),
         LINK_TEST(test_noise_without_a_greeting_is_no_frame),
         LINK_TEST(test_a_shutdown_leaves_the_other_direction_open),
+        LINK_TEST(test_the_end_comes_behind_all_that_waits),
         LINK_TEST(test_two_descriptors_are_one_link),
         LINK_TEST(test_a_disowned_copy_does_not_hold_the_link_open),
         LINK_TEST(test_no_link_is_no_link),
