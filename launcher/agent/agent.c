@@ -30,7 +30,7 @@ static void agent_on_uplink_lost(void *arg)
 {
     struct agent *agent = arg;
     agent->stalled = false;
-    downlink_end(agent->downlink, AGENT_LOST_GRACE * 2);
+    downlink_end(agent->downlink, AGENT_LOST_GRACE * 2 + pmix_patience(agent));
     if (is_busy(agent))
         task_termination_terminate(agent, AGENT_LOST_GRACE);
 }
@@ -43,7 +43,8 @@ static void on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
     start_abandon(agent);
     task_termination_check(agent);
     start_next(agent);
-    if (uplink_is_lost(agent->uplink) && !is_busy(agent) && downlink_is_empty(agent->downlink))
+    bool over = uplink_is_lost(agent->uplink) && !is_busy(agent) && pmix_end(agent);
+    if (over && downlink_is_empty(agent->downlink))
         ev_break(loop, EVBREAK_ALL);
 }
 

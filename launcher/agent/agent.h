@@ -15,6 +15,8 @@
 #include "launcher/process/scratch_directory.h"
 
 #define AGENT_LOST_GRACE 1.0 /* s from TERM to KILL when a part of tprun was lost */
+#define AGENT_TOOLS_PATIENCE                                                                       \
+    5.5 /* s at the end that PMIx tools may keep an agent waiting; then it goes */
 
 struct agent_config {
     int in, out;                    /* the link to the parent; may be equal */

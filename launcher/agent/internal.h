@@ -283,7 +283,11 @@ void pmix_ahead(struct agent *agent);
 int pmix_open(struct group *group, unsigned offered, struct error *err);
 void pmix_free(struct group *group);
 const char *pmix_memory(struct group *group); /* a directory for what its tasks share, or NULL */
-void pmix_close(struct agent *agent);         /* no group is left */
+/* No group is left, and nothing more comes for tools. False while tools have to be waited for, which
+ * takes at most so many seconds. */
+bool pmix_end(struct agent *agent);
+double pmix_patience(const struct agent *agent);
+void pmix_close(struct agent *agent);
 void pmix_take(struct agent *agent, const struct frame *frame); /* a post; or pass it on */
 void pmix_told(struct agent *agent, const struct frame *frame); /* by the service; or pass it on */
 /* pmix_tools.c; with the first task, whose environment says where the server is. NULL with a

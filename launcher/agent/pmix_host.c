@@ -132,6 +132,16 @@ int pmix_finish(struct group *group, struct error *err)
     return -1;
 }
 
+bool pmix_end(struct agent *agent)
+{
+    return !agent->pmix || !agent->pmix->tools || tool_proxy_end(agent->pmix->tools);
+}
+
+double pmix_patience(const struct agent *agent)
+{
+    return agent->pmix && agent->pmix->tools ? TOOL_END_PATIENCE : 0;
+}
+
 void pmix_close(struct agent *agent)
 {
     struct pmix_room *room = agent->pmix;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,9 +17,6 @@
 #include "pmi-server/pmix/tcp_peers.h"
 
 #define TICK 1.0
-#define LAST_TICK 0.01
-#define LAST_PATIENCE 0.5 /* s at the end for what is on its way */
-#define LAST_QUIET 3      /* ticks without anything */
 
 struct tools {
     struct ev_loop *loop;
@@ -33,7 +31,8 @@ struct tools {
     struct tool *first;
     unsigned count;
     uint32_t numbers;
-    bool closing;
+    bool ending;
+    double end_at;
 };
 
 /* ---- who goes ---- */
@@ -258,39 +257,42 @@ const char *tool_proxy_file(const struct tools *tools)
     return tools->file;
 }
 
-static bool anything_waits(const struct tools *tools)
+static void door_close(struct tools *tools)
 {
-    bool waits = !pmix_server_output_is_out(tools->host);
-    for (const struct tool *tool = tools->first; tool; tool = tool->next)
-        waits |= tool->ends[TOOL_FAR].out.len || tool->ends[TOOL_NEAR].out.len;
-    return waits;
+    ev_io_stop(tools->loop, &tools->io);
+    if (tools->fd >= 0)
+        close(tools->fd);
+    tools->fd = -1;
 }
 
-/* What tasks wrote last comes by way of the service: who watches them wants to see it. */
-static void drain(struct tools *tools)
+bool tool_proxy_end(struct tools *tools)
 {
-    int quiet = 0;
-    ev_now_update(tools->loop);
-    double end = ev_now(tools->loop) + LAST_PATIENCE;
-    ev_timer_stop(tools->loop, &tools->timer);
-    ev_timer_set(&tools->timer, LAST_TICK, LAST_TICK);
-    ev_timer_start(tools->loop, &tools->timer);
-    while (tools->first && quiet < LAST_QUIET && ev_now(tools->loop) < end) {
-        ev_run(tools->loop, EVRUN_ONCE);
-        quiet = anything_waits(tools) ? 0 : quiet + 1;
+    if (!tools->ending) {
+        tools->ending = true;
+        door_close(tools);
+        ev_now_update(tools->loop);
+        tools->end_at = ev_now(tools->loop) + TOOL_END_PATIENCE;
+        ev_timer_stop(tools->loop, &tools->timer);
+        ev_timer_set(&tools->timer, TOOL_END_PATIENCE, TICK); /* a turn of the loop */
+        ev_timer_start(tools->loop, &tools->timer);
     }
+    bool over = true;
+    struct tool *next;
+    for (struct tool *tool = tools->first; tool; tool = next) {
+        next = tool->next;
+        bool waits = tool->phase == TOOL_IS_IN && !tool->ends[TOOL_FAR].ended;
+        if (waits && pmix_server_output_is_out(tools->host))
+            tool_finish(tool, tools->loop);
+        over &= !waits;
+    }
+    return over || ev_now(tools->loop) >= tools->end_at;
 }
 
 void tool_proxy_free(struct tools *tools)
 {
     if (!tools)
         return;
-    ev_io_stop(tools->loop, &tools->io);
-    if (tools->fd >= 0)
-        close(tools->fd);
-    tools->fd = -1;
-    if (tools->first)
-        drain(tools);
+    door_close(tools);
     ev_timer_stop(tools->loop, &tools->timer);
     while (tools->first)
         remove_tool(tools->first);
@@ -325,6 +327,77 @@ static void watch_all(struct tool *tool, struct ev_loop *loop)
         watch(loop, &end->reader, end->fd >= 0 && !end->ended && !full);
         watch(loop, &end->writer, end->fd >= 0 && end->out.len);
     }
+}
+
+/* ---- messages ----
+ *
+ * openpmix's, of each version so far: a head of four words, the second of which is a tag that its
+ * answer has, too, and the third the length of what follows. The first message has it in the
+ * machine's order of bytes, all others in the network's. */
+
+#define HEAD_WORDS (TOOL_HEAD / sizeof(uint32_t))
+#define ANSWER_MAX 64 /* bytes of the answer to a message without contents */
+
+static void messages_follow(struct tool_messages *messages, const char *bytes, size_t len)
+{
+    while (len) {
+        size_t room = messages->rest ? messages->rest : TOOL_HEAD - messages->nhead;
+        size_t n = len < room ? len : room;
+        if (messages->rest) {
+            messages->rest -= n;
+        } else {
+            memcpy(messages->head + messages->nhead, bytes, n);
+            messages->nhead += n;
+        }
+        bytes += n;
+        len -= n;
+        if (messages->nhead < TOOL_HEAD)
+            continue;
+        uint32_t head[HEAD_WORDS];
+        memcpy(head, messages->head, sizeof(head));
+        messages->rest = messages->greeted ? ntohl(head[2]) : head[2];
+        messages->greeted = true;
+        messages->nhead = 0;
+    }
+}
+
+/* openpmix 4.2.2 to 6.1: a message without contents is answered with an error, and logged nowhere. */
+static void ask_last(struct tool *tool)
+{
+    if (!tool->messages.greeted || tool->messages.nhead || tool->messages.rest)
+        return;
+    if (getrandom(&tool->question, sizeof(tool->question), 0) != sizeof(tool->question))
+        return;
+    tool->question = (tool->question | 1u << 31) & ~1u; /* openpmix's own tags are small, or ~0 */
+    uint32_t head[HEAD_WORDS] = {0, htonl(tool->question), 0, 0};
+    buf_add(&tool->ends[TOOL_NEAR].out, head, sizeof(head));
+}
+
+/* Where the answer begins; SIZE_MAX: not here. */
+static size_t answer_find(const struct tool *tool)
+{
+    const char *bytes = buf_bytes(&tool->held);
+    for (size_t at = 0; at + TOOL_HEAD <= tool->held.len; at++) {
+        uint32_t head[HEAD_WORDS];
+        memcpy(head, bytes + at, sizeof(head));
+        if (ntohl(head[1]) == tool->question && ntohl(head[2]) <= ANSWER_MAX)
+            return at;
+    }
+    return SIZE_MAX;
+}
+
+/* Of openpmix, after the question: what cannot be its answer is for the tool. */
+static void take_held(struct tool *tool, const char *bytes, size_t len)
+{
+    if (tool->answered)
+        return;
+    buf_add(&tool->held, bytes, len);
+    size_t at = answer_find(tool), whole = tool->held.len;
+    tool->answered = at != SIZE_MAX;
+    if (!tool->answered)
+        at = len == 0 ? whole : whole < TOOL_HEAD ? 0 : whole - (TOOL_HEAD - 1);
+    buf_add(&tool->ends[TOOL_FAR].out, buf_bytes(&tool->held), at);
+    buf_consume(&tool->held, at);
 }
 
 /* ---- bytes ---- */
@@ -378,7 +451,13 @@ static void tool_read(struct tool *tool, enum tool_side side)
         return;
     if (n <= 0)
         end->ended = true;
-    else if (!tool->ends[other(side)].ended)
+    if (side == TOOL_NEAR && tool->question) {
+        take_held(tool, bytes, n < 0 ? 0 : (size_t)n);
+        return;
+    }
+    if (side == TOOL_FAR && n > 0)
+        messages_follow(&tool->messages, bytes, (size_t)n);
+    if (n > 0 && !tool->ends[other(side)].ended)
         buf_add(&tool->ends[other(side)].out, bytes, (size_t)n);
 }
 
@@ -443,6 +522,19 @@ void tool_join(struct tool *tool, struct ev_loop *loop, int fd)
     end_open(tool, loop, TOOL_NEAR, fd);
 }
 
+void tool_finish(struct tool *tool, struct ev_loop *loop)
+{
+    struct tool_end *far = &tool->ends[TOOL_FAR];
+    if (!tool->question) {
+        ask_last(tool);
+        watch_all(tool, loop);
+    }
+    if (!tool->answered || far->out.len || far->shut)
+        return;
+    shutdown(far->fd, SHUT_WR); /* it reads all that came before, and closes */
+    far->shut = true;
+}
+
 void tool_drop(struct tool *tool, struct ev_loop *loop)
 {
     struct tool_end *far = &tool->ends[TOOL_FAR];
@@ -458,5 +550,6 @@ void tool_free(struct tool *tool, struct ev_loop *loop)
         end_close(&tool->ends[side], loop);
         buf_free(&tool->ends[side].out);
     }
+    buf_free(&tool->held);
     free(tool);
 }

@@ -22,6 +22,8 @@
 #define TOOL_LAG_MAX (16u << 20)
 #define TOOL_PATIENCE 10.0 /* s for one that lags, or has yet to say who it is */
 #define TOOL_PROXY_MAX 64  /* at a time */
+#define TOOL_END_PATIENCE                                                                          \
+    5.0 /* s at the end for a tool to read what is for it, and to close its connection */
 
 struct tools;
 
@@ -42,6 +44,14 @@ struct tool_end {
     struct buf out;
 };
 
+#define TOOL_HEAD 16 /* bytes before each message */
+
+struct tool_messages { /* where in what the tool says messages begin */
+    bool greeted;
+    size_t nhead, rest; /* bytes of a head that is not whole; bytes that its message still has */
+    char head[TOOL_HEAD];
+};
+
 struct tool {
     struct tool *next;
     struct tools *tools;
@@ -49,6 +59,10 @@ struct tool {
     enum tool_phase phase;
     double moved; /* when it last was seen to do something */
     struct tool_end ends[TOOL_NSIDES];
+    struct tool_messages messages;
+    uint32_t question; /* tag of the last message to openpmix; 0: not asked yet */
+    bool answered;     /* all that openpmix had for it before has come */
+    struct buf held;   /* may be the beginning of that answer */
 };
 
 struct tool_proxy_config {
@@ -64,7 +78,11 @@ struct tool_proxy_config {
 
 /* All in config is borrowed during the call but loop, host and arg. NULL with a sentence. */
 struct tools *tool_proxy_new(const struct tool_proxy_config *config, struct error *err);
-void tool_proxy_free(struct tools *tools); /* after what is on its way has gone, within a moment */
+/* Nothing more comes for tools: none is let in any more. Those that are in get all that openpmix has
+ * for them, and then the end of their connection. True once all have closed theirs, or
+ * TOOL_END_PATIENCE after the first call; to be called in each turn of the loop until then. */
+bool tool_proxy_end(struct tools *tools);
+void tool_proxy_free(struct tools *tools);
 const char *tool_proxy_file(const struct tools *tools);
 void tool_proxy_came(struct tools *tools, uint32_t number); /* pmix_host_ops' tool_came() */
 
@@ -72,6 +90,9 @@ void tool_proxy_came(struct tools *tools, uint32_t number); /* pmix_host_ops' to
 struct tool *tool_new(struct tools *tools, struct ev_loop *loop, int fd);
 void tool_join(struct tool *tool, struct ev_loop *loop, int fd); /* fd leads to openpmix */
 void tool_free(struct tool *tool, struct ev_loop *loop);
+/* Ask openpmix something whose answer comes behind all that it has for the tool; once the tool's own
+ * messages are whole. Then, when the answer has come and the tool's kernel has all, end what it reads. */
+void tool_finish(struct tool *tool, struct ev_loop *loop);
 /* The tool itself is not heard any more; the rest follows. */
 void tool_drop(struct tool *tool, struct ev_loop *loop);
 /* Something came or went: pmix_tool_proxy.c looks at it. Frees it, perhaps. */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "launcher/agent/agent.h"
 #include "launcher/manager/internal.h"
 
 #define END_PATIENCE                                                                               \
@@ -18,7 +19,7 @@ void termination_end(struct manager *manager)
     time_limit_stop(manager->limit);
     ev_timer_stop(manager->loop, &manager->patience);
     graceful_stop_over(manager->stop);
-    tree_end(manager->tree, GONE_PATIENCE);
+    tree_end(manager->tree, GONE_PATIENCE + (manager->spec->tools ? AGENT_TOOLS_PATIENCE : 0));
 }
 
 void termination_refuse(struct manager *manager, const struct error *err)

@@ -196,7 +196,7 @@ said() { grep "^tprun" err; }
     kill -STOP "$(pgrep -f "^$TOOL $uri watch")"
     local before=$SECONDS
     end_program
-    within 3 $((SECONDS - before))
+    within 7 $((SECONDS - before))
     equal "$status" 0
     kill -KILL "$(pgrep -f "^$TOOL $uri watch")"
     wait
