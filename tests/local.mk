@@ -5,7 +5,7 @@ EXTRA_DIST += tests/README.md tests/apps tests/apps.d tests/bench/nothing.c test
     tests/cluster tests/data tests/debian tests/layers tests/layers.edges tests/lib tests/matrix \
     tests/mpi4py tests/mpich tests/mpiexec tests/numa tests/openpmix tests/programs tests/setup
 # No folder that has objects in a build: they would be shipped.
-EXTRA_DIST += tests/unit/elf-file.h tests/unit/exact-cases.h tests/unit/lama-plain.h \
+EXTRA_DIST += tests/unit/elf-file.h tests/unit/exact-cases.h tests/unit/instance-world.h tests/unit/lama-plain.h \
     tests/unit/layout-check.h tests/unit/libpmi-program.h tests/unit/libpmi-task.h \
     tests/unit/limit.h tests/unit/output-world.h tests/unit/picture-world.h \
     tests/unit/plain-machine.h tests/unit/plain-rule.h tests/unit/pmi-node.h \
@@ -17,6 +17,7 @@ EXTRA_DIST += tests/unit/elf-file.h tests/unit/exact-cases.h tests/unit/lama-pla
 if HAVE_CMOCKA
 UNIT_LIBS = $(LDADD) $(CMOCKA_LIBS)
 check_PROGRAMS += \
+    tests/unit/test-allocation-queue \
     tests/unit/test-any-node \
     tests/unit/test-array \
     tests/unit/test-batch-nodelist \
@@ -47,8 +48,10 @@ check_PROGRAMS += \
     tests/unit/test-gpu-environment \
     tests/unit/test-group-barrier \
     tests/unit/test-hash-table \
+    tests/unit/test-host-choice \
     tests/unit/test-host-index \
     tests/unit/test-host-lines \
+    tests/unit/test-host-table \
     tests/unit/test-hostfile \
     tests/unit/test-hostlist \
     tests/unit/test-idset \
@@ -139,6 +142,7 @@ tests_unit_test_accept_check_sealed_SOURCES = tests/unit/test-accept-check.c
 tests_unit_test_accept_check_sealed_LDADD = $(UNIT_LIBS)
 tests_unit_test_accept_check_sealed_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,relro,-z,now
 endif
+tests_unit_test_allocation_queue_LDADD = $(UNIT_LIBS)
 tests_unit_test_any_node_LDADD = $(UNIT_LIBS)
 tests_unit_test_array_LDADD = $(UNIT_LIBS)
 tests_unit_test_batch_nodelist_LDADD = $(UNIT_LIBS)
@@ -169,8 +173,10 @@ tests_unit_test_gpu_assign_LDADD = $(UNIT_LIBS)
 tests_unit_test_gpu_environment_LDADD = $(UNIT_LIBS)
 tests_unit_test_group_barrier_LDADD = $(UNIT_LIBS)
 tests_unit_test_hash_table_LDADD = $(UNIT_LIBS)
+tests_unit_test_host_choice_LDADD = $(UNIT_LIBS)
 tests_unit_test_host_index_LDADD = $(UNIT_LIBS)
 tests_unit_test_host_lines_LDADD = $(UNIT_LIBS)
+tests_unit_test_host_table_LDADD = $(UNIT_LIBS)
 tests_unit_test_hostfile_LDADD = $(UNIT_LIBS)
 tests_unit_test_hostlist_LDADD = $(UNIT_LIBS)
 tests_unit_test_idset_LDADD = $(UNIT_LIBS)

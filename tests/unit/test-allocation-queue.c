@@ -1,0 +1,210 @@
+/* The wait for what others hold: who may wait, what is said, and when it is tried again. */
+#include "tests/unit/instance-world.h"
+
+#include <unistd.h>
+
+#include "launcher/instance/allocation_queue.h"
+
+struct owner { /* of a queue, and what it was told */
+    struct ev_loop *loop;
+    bool over, fits, known;
+    int retries;
+    char *said, *expired;
+};
+
+static bool is_over(void *arg)
+{
+    return ((struct owner *)arg)->over;
+}
+
+static void on_retry(void *arg)
+{
+    struct owner *owner = arg;
+    owner->retries++;
+    ev_break(owner->loop, EVBREAK_ALL);
+}
+
+static void on_expired(void *arg, const struct error *err)
+{
+    struct owner *owner = arg;
+    owner->expired = mem_copy_text(error_text(err));
+    ev_break(owner->loop, EVBREAK_ALL);
+}
+
+static void on_say(void *arg, const char *text)
+{
+    struct owner *owner = arg;
+    free(owner->said);
+    owner->said = mem_copy_text(text);
+}
+
+static struct rset *fits_ever(void *arg, bool *known, struct error *err)
+{
+    const struct owner *owner = arg;
+    *known = owner->known;
+    if (!owner->fits) {
+        error_set(err, "9 cores are more than there are");
+        return NULL;
+    }
+    struct rset *set = rset_new();
+    struct idset *cores = idset_decode("0-3", NULL);
+    rset_append(set, 0, "n0", cores, NULL);
+    idset_free(cores);
+    return set;
+}
+
+static const struct allocation_queue_ops ops = {is_over, on_retry, on_expired,
+                                                on_say,  on_say,   fits_ever};
+
+struct scene { /* a run that finds all of n0 held by another */
+    struct owner owner;
+    struct spec *spec;
+    struct resources *resources;
+    struct ledger_entry *other;
+    struct allocation_queue *queue;
+    struct error err;
+};
+
+static void scene_open(struct scene *scene, double wait)
+{
+    *scene = (struct scene){.owner = {.loop = ev_loop_new(0), .fits = true, .known = true}};
+    scene->spec = spec_on(1, "{'parts':[{'argv':['./mine'],'ntasks':4}]}");
+    scene->spec->wait = wait;
+    scene->resources = open_resources(scene->spec);
+    scene->other = hold(scene->resources, 0, 0, "0-3");
+    assert_int_equal(resources_refresh(scene->resources, NULL), 0);
+    scene->queue =
+        allocation_queue_new(scene->owner.loop, scene->spec, scene->resources, &ops, &scene->owner);
+    error_set(&scene->err, "no core is free");
+}
+
+static void scene_close(struct scene *scene)
+{
+    allocation_queue_free(scene->queue);
+    entry_end(scene->other);
+    resources_free(scene->resources);
+    spec_free(scene->spec);
+    ev_loop_destroy(scene->owner.loop);
+    free(scene->owner.said);
+    free(scene->owner.expired);
+    error_clear(&scene->err);
+}
+
+static void assert_begins(const char *text, const char *begin)
+{
+    if (!text || strncmp(text, begin, strlen(begin)) != 0)
+        fail_msg("\"%s\" does not begin with \"%s\"", text ? text : "(none)", begin);
+}
+
+static void test_it_waits_and_is_tried_again_when_the_other_ends(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, 1e9);
+    assert_null(allocation_queue_describe(scene.queue));
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0);
+    assert_true(allocation_queue_waits(scene.queue));
+    assert_begins(scene.owner.said, "in line for 4 cores on n0: program ");
+    char *what = allocation_queue_describe(scene.queue);
+    assert_non_null(strstr(what, "holds cores 0-3 of n0; --overlap shares them"));
+    free(what);
+    ev_run(scene.owner.loop, 0); /* at once: it may have become free before it stood in line */
+    assert_int_equal(scene.owner.retries, 1);
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0);
+    entry_end(scene.other);
+    scene.other = NULL;
+    ev_run(scene.owner.loop, 0);
+    assert_int_equal(scene.owner.retries, 2);
+    allocation_queue_leave(scene.queue);
+    allocation_queue_leave(scene.queue);
+    assert_false(allocation_queue_waits(scene.queue));
+    scene_close(&scene);
+}
+
+static void test_what_was_told_not_to_wait_says_who_holds_it(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, 0);
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), -1);
+    assert_begins(error_text(&scene.err), "no core is free; program ");
+    assert_non_null(strstr(error_text(&scene.err), "; --overlap shares them"));
+    assert_false(allocation_queue_waits(scene.queue));
+    scene_close(&scene);
+}
+
+static void test_what_can_never_fit_does_not_wait(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, 1e9);
+    scene.owner.fits = false;
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), -1);
+    assert_string_equal(error_text(&scene.err), "9 cores are more than there are");
+    scene.owner.known = false; /* where that cannot be told, it does */
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0);
+    assert_begins(scene.owner.said, "in line for free cores: program ");
+    scene_close(&scene);
+}
+
+static void test_where_nobody_holds_anything_there_is_no_wait(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, 1e9);
+    entry_end(scene.other);
+    scene.other = NULL;
+    assert_int_equal(resources_refresh(scene.resources, NULL), 0);
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), -1);
+    assert_string_equal(error_text(&scene.err), "no core is free");
+    scene_close(&scene);
+}
+
+static void test_the_wait_has_an_end_also_the_second_time(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, 0.05);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0);
+        while (!scene.owner.expired)
+            ev_run(scene.owner.loop, 0);
+        assert_begins(scene.owner.expired,
+                      "waited 50ms (--wait) in vain for 4 cores on n0: program ");
+        allocation_queue_leave(scene.queue);
+        free(scene.owner.expired);
+        scene.owner.expired = NULL;
+    }
+    scene_close(&scene);
+}
+
+static void test_nothing_is_tried_once_it_is_over(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, 0.05);
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0);
+    scene.owner.over = true;
+    entry_end(scene.other);
+    scene.other = NULL;
+    for (int i = 0; i < 20; i++) {
+        usleep(5000);
+        ev_run(scene.owner.loop, EVRUN_NOWAIT);
+    }
+    assert_int_equal(scene.owner.retries, 0);
+    assert_null(scene.owner.expired);
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_it_waits_and_is_tried_again_when_the_other_ends),
+        cmocka_unit_test(test_what_was_told_not_to_wait_says_who_holds_it),
+        cmocka_unit_test(test_what_can_never_fit_does_not_wait),
+        cmocka_unit_test(test_where_nobody_holds_anything_there_is_no_wait),
+        cmocka_unit_test(test_the_wait_has_an_end_also_the_second_time),
+        cmocka_unit_test(test_nothing_is_tried_once_it_is_over),
+    };
+    return cmocka_run_group_tests(tests, make_world, end_world);
+}
