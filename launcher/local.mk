@@ -156,7 +156,6 @@ liblauncher_a_SOURCES = \
     launcher/manager/spawn_hosts.c \
     launcher/manager/spawn_resources.c \
     launcher/manager/spawn_waiting.c \
-    launcher/manager/start_progress.c \
     launcher/manager/task_requests.c \
     launcher/manager/viewer.c \
     launcher/manager/viewer_orders.c \

@@ -11,6 +11,8 @@
 #include "launcher/instance/host_lines.h"
 #include "launcher/protocol/hello.h"
 
+#define PROGRESS_AFTER 1.0
+#define PROGRESS_PERIOD 0.25
 #define MAX_SHOWN 60 /* bytes of a hostlist that is an example of an option */
 
 struct agents {
@@ -25,7 +27,11 @@ struct agents {
     void *owner;
     struct idset *wanted;     /* of the last start */
     struct idset *duplicates; /* that nobody was told of */
+    ev_timer progress;
+    uint32_t awaited_told; /* hosts that were awaited when the owner last heard of it */
 };
+
+static void agents_on_progress(struct ev_loop *loop, ev_timer *timer, int events);
 
 struct agents *agents_new(struct ev_loop *loop, const struct spec *spec, struct host_table *hosts,
                           struct local_topology *local, struct host_bootstrap *way,
@@ -44,6 +50,8 @@ struct agents *agents_new(struct ev_loop *loop, const struct spec *spec, struct 
                               .owner = owner,
                               .wanted = idset_new(),
                               .duplicates = idset_new()};
+    ev_timer_init(&agents->progress, agents_on_progress, 0, 0);
+    agents->progress.data = agents;
     return agents;
 }
 
@@ -51,6 +59,7 @@ void agents_free(struct agents *agents)
 {
     if (!agents)
         return;
+    ev_timer_stop(agents->loop, &agents->progress);
     idset_free(agents->wanted);
     idset_free(agents->duplicates);
     topology_cache_free(agents->cache);
@@ -66,11 +75,6 @@ static void agents_say(struct agents *agents, const char *fmt, ...)
     va_start(args, fmt);
     agents->ops->say(agents->owner, fmt, args);
     va_end(args);
-}
-
-const struct idset *agents_wanted(const struct agents *agents)
-{
-    return agents->wanted;
 }
 
 struct topo *agents_known_topology(const struct agents *agents, uint32_t host)
@@ -152,6 +156,52 @@ static void start_targets(struct agents *agents, const struct idset *hosts, enum
     local_topology_drop_machine(agents->local);
 }
 
+/* How many of the wanted hosts have been reached, and which are missing. */
+static json_t *describe_progress(const struct agents *agents)
+{
+    struct hostlist *missing = hostlist_new();
+    int reached = 0, all = 0;
+    IDSET_FOREACH(number, agents->wanted)
+    {
+        const struct host *host = host_at(agents->hosts, number);
+        all++;
+        if (host->state == HOST_STARTING)
+            hostlist_append(missing, host->node->host);
+        else
+            reached += !host->failure;
+    }
+    char *hosts = hostlist_encode(missing);
+    json_t *value = json_pack("{s:i, s:i, s:s}", "reached", reached, "all", all, "missing", hosts);
+    free(hosts);
+    hostlist_free(missing);
+    return value;
+}
+
+static void agents_on_progress(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct agents *agents = timer->data;
+    uint32_t awaited = host_awaited(agents->hosts);
+    bool heard = awaited;
+    (void)events;
+    if (awaited && awaited != agents->awaited_told) {
+        json_t *value = describe_progress(agents);
+        heard = agents->ops->progress(agents->owner, value);
+        json_decref(value);
+    }
+    agents->awaited_told = awaited;
+    if (!heard)
+        ev_timer_stop(loop, timer);
+}
+
+static void start_progress(struct agents *agents)
+{
+    if (!host_awaited(agents->hosts) || ev_is_active(&agents->progress))
+        return;
+    agents->awaited_told = 0;
+    ev_timer_set(&agents->progress, PROGRESS_AFTER, PROGRESS_PERIOD);
+    ev_timer_start(agents->loop, &agents->progress);
+}
+
 /* Of the hosts that are wanted those that have not been heard of. */
 static struct idset *agents_not_asked(const struct agents *agents, const struct idset *wanted)
 {
@@ -195,6 +245,7 @@ int agents_start(struct agents *agents, const struct idset *wanted, bool tell, s
     ev_now_update(agents->loop); /* names were looked up: the hosts' time begins now */
     if (result == 0)
         start_targets(agents, start, TREE_FIRST);
+    start_progress(agents);
     idset_free(start);
     idset_free(rest);
     return result;

@@ -25,6 +25,9 @@ struct agents_ops { /* `owner` is what agents_new() was given */
     void (*note)(void *owner, const char *text);             /* to the user in any case */
     void (*failed)(void *owner, uint32_t host);              /* for the reason in the table */
     void (*duplicate)(void *owner, uint32_t host);           /* it is another's machine */
+    /* How a slow start goes on: after a second, and then a few times a second while something changes.
+     * {"reached": 3, "all": 8, "missing": HOSTLIST}. False: nobody wants to hear of it any more. */
+    bool (*progress)(void *owner, const json_t *value);
 };
 
 struct agents;
@@ -41,8 +44,6 @@ void agents_free(struct agents *agents); /* NULL is fine */
 int agents_start(struct agents *agents, const struct idset *wanted, bool tell, struct error *err);
 /* Ask these as well, which have no agent: one that cannot be asked has failed at once. */
 void agents_late(struct agents *agents, const struct idset *hosts);
-/* What agents_start() was given last. */
-const struct idset *agents_wanted(const struct agents *agents);
 /* What is known of the hardware of a host without asking it; borrowed, or NULL. */
 struct topo *agents_known_topology(const struct agents *agents, uint32_t host);
 

@@ -364,8 +364,18 @@ static void agents_on_duplicate(void *owner, uint32_t host)
         agents_tell_duplicates(manager->agents);
 }
 
+/* Until tasks run. */
+static bool agents_on_progress_told(void *owner, const json_t *value)
+{
+    struct manager *manager = owner;
+    if (!manager->front || manager->phase != PHASE_GATHER)
+        return false;
+    link_send_json(manager->front, FRAME_PROGRESS, 0, 0, value);
+    return true;
+}
+
 const struct agents_ops agent_frames_agents_ops = {agents_on_say, agents_on_note, agents_on_failed,
-                                                   agents_on_duplicate};
+                                                   agents_on_duplicate, agents_on_progress_told};
 
 /* ---- the tree ---- */
 

@@ -12,7 +12,6 @@
  *   spawn_hosts.c  hosts that have no agent yet, and may be needed for these
  *   spawn_resources.c     where their tasks may run
  *   program_termination.c   the end
- *   start_progress.c how a slow start goes on
  *   viewer.c   the front end, as the manager sees it
  *
  * Each calls those below it and none above.
@@ -91,9 +90,7 @@ struct manager {
     struct host_lines
         *notes; /* of hosts, that are held back for a moment: others may say the same */
     ev_timer notes_due;
-    ev_timer progress;
-    size_t waiting_told; /* hosts that were awaited when the front end last heard of it */
-    ev_timer give_back;  /* until that is tried again */
+    ev_timer give_back; /* until that is tried again */
 
     struct tree *tree;
     struct cgroup *cgroup; /* of the agent of this machine, as is the next */
@@ -130,9 +127,6 @@ void viewer_host_note_now(struct manager *manager); /* what is held back */
 void viewer_tell_end(struct manager *manager);
 /* It may send more stdin once every link that stdin goes down has room. */
 void viewer_settle_input(struct manager *manager);
-
-/* start_progress.c */
-void progress_begin(struct manager *manager); /* hosts are being waited for */
 
 /* program_termination.c */
 void termination_open(struct manager *manager);

@@ -138,7 +138,6 @@ static int start_agents(struct manager *manager, struct error *err)
 {
     struct idset *wanted = host_choice_wanted(manager->choice);
     int rc = agents_start(manager->agents, wanted, !allocation_queue_waits(manager->queue), err);
-    progress_begin(manager);
     idset_free(wanted);
     return rc;
 }
