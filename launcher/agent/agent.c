@@ -15,8 +15,11 @@
 #include "launcher/process/descendants.h"
 #include "launcher/process/job_signals.h"
 #include "launcher/process/localhost.h"
+#include "launcher/process/owned_directory.h"
 #include "launcher/protocol/hello.h"
 #include "launcher/tree/connect_back.h"
+
+#define SWEEP_PATIENCE 0.5 /* s at the end for removing what killed programs left on this node */
 
 /* ---- leaving ---- */
 
@@ -280,6 +283,7 @@ static void agent_close(struct agent *agent)
     idset_free(agent->confined);
     free(agent->host);
     task_termination_close(agent);
+    owned_directory_sweep_wait(SWEEP_PATIENCE);
 }
 
 int agent_run(const struct agent_config *config, struct error *err)

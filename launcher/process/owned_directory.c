@@ -3,11 +3,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -56,25 +60,92 @@ int owned_directory_make(const char *path, mode_t mode)
     return -1;
 }
 
-void owned_directory_sweep(const char *above, const char *prefix, void (*end)(const char *path))
+/* ---- sweeping ---- */
+
+struct sweep {
+    char *above, *prefix;
+    void (*end)(const char *path);
+};
+
+static pthread_mutex_t sweeps_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t sweeps_over = PTHREAD_COND_INITIALIZER;
+static unsigned sweeps; /* threads that have not come to their end */
+
+/* A directory of this user's: all else, of which there may be many, costs no more than this. */
+static bool is_own_directory(int above, const char *name)
 {
-    DIR *directory = opendir(above);
+    struct stat info;
+    return fstatat(above, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode) &&
+           info.st_uid == geteuid();
+}
+
+static void sweep_all(const struct sweep *sweep)
+{
+    DIR *directory = opendir(sweep->above);
     if (!directory)
         return;
     for (struct dirent *entry; (entry = readdir(directory));) {
-        struct stat info;
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+        if (strncmp(entry->d_name, sweep->prefix, strlen(sweep->prefix)) != 0 ||
+            !is_own_directory(dirfd(directory), entry->d_name))
             continue;
+        struct stat info;
         int fd = openat(dirfd(directory), entry->d_name, OPEN);
         if (fd < 0)
             continue;
         if (fstat(fd, &info) == 0 && info.st_uid == geteuid() &&
             flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            char *path = mem_format("%s/%s", above, entry->d_name);
-            end(path);
+            char *path = mem_format("%s/%s", sweep->above, entry->d_name);
+            sweep->end(path);
             free(path);
         }
         close(fd);
     }
     closedir(directory);
+}
+
+static void *sweep_run(void *arg)
+{
+    struct sweep *sweep = arg;
+    sweep_all(sweep);
+    free(sweep->above);
+    free(sweep->prefix);
+    free(sweep);
+    pthread_mutex_lock(&sweeps_lock);
+    sweeps--;
+    pthread_cond_broadcast(&sweeps_over);
+    pthread_mutex_unlock(&sweeps_lock);
+    return NULL;
+}
+
+void owned_directory_sweep(const char *above, const char *prefix, void (*end)(const char *path))
+{
+    struct sweep *sweep = mem_alloc(sizeof(*sweep));
+    *sweep = (struct sweep){mem_copy_text(above), mem_copy_text(prefix), end};
+    pthread_mutex_lock(&sweeps_lock);
+    sweeps++;
+    pthread_mutex_unlock(&sweeps_lock);
+    /* Signals are the other threads'. */
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool beside = pthread_create(&thread, NULL, sweep_run, sweep) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (beside)
+        pthread_detach(thread);
+    else
+        sweep_run(sweep);
+}
+
+void owned_directory_sweep_wait(double seconds)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    long nanoseconds = end.tv_nsec + (long)(fmod(seconds, 1) * 1e9);
+    end.tv_sec += (time_t)seconds + nanoseconds / 1000000000;
+    end.tv_nsec = nanoseconds % 1000000000;
+    pthread_mutex_lock(&sweeps_lock);
+    while (sweeps && pthread_cond_timedwait(&sweeps_over, &sweeps_lock, &end) == 0)
+        ;
+    pthread_mutex_unlock(&sweeps_lock);
 }

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,8 @@
 #include "launcher/process/owned_directory.h"
 #include "launcher/process/scratch_directory.h"
 #include "tests/unit/unit.h"
+
+#define SWEEP_MAX 30.0 /* s */
 
 static char above[] = "/tmp/test-scratch-directory.XXXXXX";
 
@@ -35,6 +38,17 @@ static void fill(const char *directory)
     free(link);
 }
 
+/* Another run may remove it as soon as it has its name. */
+static void make_dead(const char *path)
+{
+    char *other =
+        mem_format("%.*s/test-%s", (int)(strrchr(path, '/') - path), path, strrchr(path, '/') + 1);
+    assert_int_equal(mkdir(other, 0700), 0);
+    fill(other);
+    assert_int_equal(rename(other, path), 0);
+    free(other);
+}
+
 /* Directories of memory as a killed program, a live one, and another user leave them. */
 static void those_of_dead_programs_are_removed_by_the_next(void **state)
 {
@@ -44,19 +58,20 @@ static void those_of_dead_programs_are_removed_by_the_next(void **state)
     char *live = mem_format("/dev/shm/tprun.%u.live%d", (unsigned)geteuid(), (int)getpid());
     char *other = mem_format("/dev/shm/tprun.%u.other%d", (unsigned)geteuid() + 1, (int)getpid());
     (void)state;
-    assert_int_equal(mkdir(dead, 0700), 0);
+    make_dead(dead);
     assert_int_equal(mkdir(other, 0700), 0);
-    fill(dead);
     int owner = owned_directory_make(live, 0700);
     assert_true(owner >= 0);
     put_file(live, "segment");
     char *memory = mem_copy_text(scratch_directory_make_memory(scratch, NULL));
+    owned_directory_sweep_wait(SWEEP_MAX);
     assert_int_equal(stat(dead, &what), -1);
     assert_int_equal(stat(live, &what), 0);
     assert_int_equal(stat(other, &what), 0);
     close(owner);
     struct scratch *next = scratch_directory_new();
     assert_non_null(scratch_directory_make_memory(next, NULL));
+    owned_directory_sweep_wait(SWEEP_MAX);
     assert_int_equal(stat(live, &what), -1);
     assert_int_equal(stat(memory, &what), 0);
     scratch_directory_remove(next);
@@ -77,6 +92,7 @@ static void those_of_files_too(void **state)
     char *live = mem_copy_text(scratch_directory_name(scratch, NULL));
     assert_int_equal(scratch_directory_make(scratch), 0);
     assert_int_equal(scratch_directory_make(scratch), 0);
+    owned_directory_sweep_wait(SWEEP_MAX);
     assert_int_equal(stat(live, &what), 0);
     assert_int_equal(what.st_mode & 07777, 0700);
     char *user = mem_format("%s/tprun.%u.", above, (unsigned)geteuid());
@@ -84,12 +100,12 @@ static void those_of_files_too(void **state)
     char *prefix = mem_copy_text_n(live, (size_t)(strrchr(live, '.') + 1 - live));
     char *dead = mem_format("%s0123456789abcdef", prefix);
     char *elsewhere = mem_format("%s0123abcd.0123456789abcdef", user);
-    assert_int_equal(mkdir(dead, 0700), 0);
+    make_dead(dead);
     assert_int_equal(mkdir(elsewhere, 0700), 0);
-    fill(dead);
     assert_non_null(scratch_directory_name(next, NULL));
     assert_int_equal(stat(dead, &what), 0); /* a name alone is no directory */
     assert_int_equal(scratch_directory_make(next), 0);
+    owned_directory_sweep_wait(SWEEP_MAX);
     assert_int_equal(stat(dead, &what), -1);
     assert_int_equal(stat(live, &what), 0);
     assert_int_equal(rmdir(elsewhere), 0);
@@ -121,8 +137,10 @@ static void one_that_is_just_made_is_never_removed(void **state)
     char *prefix = mem_format("race%d.", (int)getpid());
     pid_t sweeper = fork();
     (void)state;
-    while (sweeper == 0)
+    while (sweeper == 0) {
         owned_directory_sweep(above, prefix, sweep_one);
+        owned_directory_sweep_wait(SWEEP_MAX);
+    }
     for (int i = 0; i < 3000; i++) {
         char *path = mem_format("%s/%s%d", above, prefix, i);
         int owner = owned_directory_make(path, 0700);
