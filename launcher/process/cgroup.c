@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -20,21 +21,27 @@
 #include "base/mem.h"
 #include "launcher/process/owned_directory.h"
 
-#define TREE_DEPTH 16 /* open directories at a time */
+#define TREE_DEPTH 16      /* open directories at a time */
+#define SWEEP_WAIT_MS 5000 /* for what was killed to end */
 
 struct cgroup {
     bool noted; /* set last: whoever reads it may be called at any point of the maker's death */
     pid_t maker;
-    int dir; /* in the maker */
+    int dir;     /* in the maker */
+    int hold[2]; /* sockets that the maker and those before it have open */
     char path[PATH_MAX];
     char own[PATH_MAX]; /* the maker's own, if that was looked for */
 };
 
 struct cgroup *cgroup_new(void)
 {
-    void *room = mmap(NULL, sizeof(struct cgroup), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return room == MAP_FAILED ? NULL : room;
+    struct cgroup *cgroup = mmap(NULL, sizeof(struct cgroup), PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (cgroup == MAP_FAILED)
+        return NULL;
+    if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, cgroup->hold) < 0)
+        cgroup->hold[0] = cgroup->hold[1] = -1;
+    return cgroup;
 }
 
 const char *cgroup_path(const struct cgroup *cgroup)
@@ -305,6 +312,37 @@ double cgroup_own_quota(void)
     return quota;
 }
 
+/* ---- owning ----
+ *
+ * Whoever ends a cgroup whose maker was killed needs its time for that, and owns it for as long. So
+ * the descriptor with the lock is sent to a socket that all of them have open since before they
+ * were forked. Nobody reads it: the kernel keeps it until the last of them has ended.
+ */
+
+static void cgroup_hold(const struct cgroup *cgroup)
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control = {.head = {.cmsg_len = CMSG_LEN(sizeof(int)),
+                          .cmsg_level = SOL_SOCKET,
+                          .cmsg_type = SCM_RIGHTS}};
+    char byte = 0;
+    struct iovec text = {&byte, 1};
+    struct msghdr message = {.msg_iov = &text,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    memcpy(CMSG_DATA(&control.head), &cgroup->dir, sizeof(int));
+    sendmsg(cgroup->hold[0], &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void cgroup_let_go(const struct cgroup *cgroup)
+{
+    char byte;
+    recv(cgroup->hold[1], &byte, 1, MSG_DONTWAIT); /* the descriptor with it is closed */
+}
+
 /* ---- making ---- */
 
 /* Noted before it is there. A name that nobody else has: processes of other hosts and containers,
@@ -337,6 +375,7 @@ void cgroup_shut(struct cgroup *cgroup)
 static void cgroup_forget(struct cgroup *cgroup)
 {
     cgroup_shut(cgroup);
+    cgroup_let_go(cgroup);
     __atomic_store_n(&cgroup->noted, false, __ATOMIC_RELEASE);
 }
 
@@ -344,8 +383,10 @@ static void cgroup_forget(struct cgroup *cgroup)
 static int cgroup_fill(struct cgroup *cgroup, const char *own, struct error *err)
 {
     cgroup->dir = owned_directory_make(cgroup->path, 0711);
-    if (cgroup->dir >= 0)
+    if (cgroup->dir >= 0) {
+        cgroup_hold(cgroup);
         return 0;
+    }
     error_set(err, "cannot make one in %s: %s", own, strerror(errno));
     cgroup_forget(cgroup);
     return -1;
@@ -353,14 +394,25 @@ static int cgroup_fill(struct cgroup *cgroup, const char *own, struct error *err
 
 static void remove_tree(const char *path);
 
-/* Whoever made it is dead; what lives in it all the same is on its way out, or is not ours. */
-static void cgroup_sweep(const char *path)
+static bool is_populated(const char *path)
 {
     char *file = mem_format("%s/cgroup.events", path);
     struct buf text = BUF_INIT;
-    if (file_read(file, &text) == 0 && strstr(buf_text(&text), "populated 0"))
-        remove_tree(path);
+    bool empty = file_read(file, &text) < 0 || strstr(buf_text(&text), "populated 0");
     buf_free(&text);
+    free(file);
+    return !empty;
+}
+
+/* All are dead that could have ended it: what lives in it is ended. */
+static void cgroup_sweep(const char *path)
+{
+    char *file = mem_format("%s/cgroup.kill", path);
+    bool populated = is_populated(path), killed = populated && file_write(file, "1") == 0;
+    for (int ms = 0; killed && (populated = is_populated(path)) && ms < SWEEP_WAIT_MS; ms++)
+        usleep(1000);
+    if (!populated)
+        remove_tree(path);
     free(file);
 }
 

@@ -9,8 +9,9 @@
  * cgroup2 is mounted and the own directory there may be written, as for root, in containers and in
  * what systemd delegates. Elsewhere cgroup_make() says why not, and there is none.
  *
- * The process that makes it owns the directory (owned_directory.h). Where all were killed that could
- * have removed it, the next program that looks for a place beside it does.
+ * The process that makes it owns the directory (owned_directory.h), and so do those that it was
+ * forked from and that made the struct, as long as they live. Where all were killed that could have
+ * ended it, the next program that looks for a place beside it ends what lives in it, and removes it.
  *
  * Where it is stands in memory that is shared with processes forked later. So the one that makes
  * it may be killed at any point: whoever forked it can end the cgroup.
@@ -32,8 +33,8 @@ struct cgroup;
  * process. */
 struct cgroup *cgroup_new(void);
 
-/* Find out where it can be made, and remove there what others left, while there is nothing else to
- * do: cgroup_make() is faster then. */
+/* Find out where it can be made: cgroup_make() is faster then. What others left there is removed
+ * beside, see owned_directory_sweep_wait(). */
 void cgroup_find(struct cgroup *cgroup);
 
 /* Make it, for this program's id. Once. 0, or -1 with the reason. Whether processes can be started

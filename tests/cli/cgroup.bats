@@ -259,6 +259,43 @@ elsewhere() {
     no_cgroups
 }
 
+@test "SIGKILL of all of them leaves tasks that the next run ends, with their cgroup" {
+    need_kill
+    local manager all
+    start "$TPRUN" -v -n 2 "$PROGRAMS/stay" flee ignore
+    wait_for 5 lines_are out 2
+    wait_for 5 flees
+    manager=$(pgrep -P "$job" -x tprun-manager)
+    all="$(pgrep -P "$manager" -x tpagent) $manager $job"
+    # shellcheck disable=SC2086 # process ids
+    kill -STOP $all && kill -9 $all
+    finish
+    [ -n "$(cat "$(ours)/cgroup.procs")" ]
+    tprun --overlap true
+    no_cgroups
+    nothing_flees
+}
+
+# The manager ends what a killed agent leaves: the cgroup is in use until it has.
+@test "what is left of a program whose manager lives is not the next run's to end" {
+    need_kill
+    local manager agent tasks
+    start "$TPRUN" -v -n 2 "$PROGRAMS/stay" ignore
+    wait_for 5 lines_are out 2
+    manager=$(pgrep -P "$job" -x tprun-manager)
+    agent=$(pgrep -P "$manager" -x tpagent)
+    tasks=$(cat "$(ours)/cgroup.procs")
+    kill -STOP "$manager"
+    kill -9 "$agent"
+    wait_for 5 eval 'ps -o stat= -p '"$agent"' | grep -q Z'
+    tprun --overlap true
+    equal "$(cat "$(ours)/cgroup.procs")" "$tasks"
+    kill -CONT "$manager"
+    finish
+    [ "$status" != 0 ]
+    wait_for 3 no_cgroups
+}
+
 @test "runs that start at the same time leave each other's cgroups alone" {
     need_cgroup
     local i
