@@ -115,6 +115,23 @@ static void child_kill(struct child *child)
         kill(child->pid, SIGKILL);
 }
 
+/* Of one that was up. The signal that ended this machine's agent says more than its link does. */
+static void child_lose(struct child *child)
+{
+    bool killed = child->here && child->pid == 0 && WIFSIGNALED(child->status);
+    char *why = child->lost;
+    child->lost = NULL;
+    ev_timer_stop(child->owner->loop, &child->timer);
+    if (killed) {
+        free(why);
+        why = mem_format("its agent was killed by signal %d (%s)", WTERMSIG(child->status),
+                         strsignal(WTERMSIG(child->status)));
+    }
+    child_kill(child);
+    child->owner->lost(child->owner->arg, child, why);
+    free(why);
+}
+
 static void child_settle(struct child *child, const char *why)
 {
     struct ev_loop *loop = child->owner->loop;
@@ -168,6 +185,11 @@ static void child_timer(struct ev_loop *loop, ev_timer *timer, int events)
         child_end_late(child);
         return;
     }
+    if (child->lost) {
+        child_lose(child);
+        child_check_gone(child);
+        return;
+    }
     child->silent = child->start || (child->link && child->pid);
     char *why = child->silent ? mem_format("no answer within %.3g s", child->group.patience)
                               : mem_copy_text("the connection was closed");
@@ -185,6 +207,8 @@ static void child_exited(struct ev_loop *loop, ev_child *watcher, int events)
     child->status = watcher->rstatus;
     if (!child->settled && !child->link)
         child_settle(child, "the connection was closed");
+    else if (child->lost && !child->ending)
+        child_lose(child);
     child_check_gone(child);
 }
 
@@ -214,20 +238,19 @@ static void child_closed(struct link *link, void *arg, const struct error *why)
     struct child *child = arg;
     bool was_up = child->settled, ending = child->ending;
     char *text = mem_copy_text(error_text(why));
-    (void)link;
+    bool over = child->pid == 0 || (was_up && (!child->here || link_is_silent(link)));
     child_close_link(child);
-    if (!was_up) { /* its last words and its status come in a moment */
+    if (was_up && !ending)
+        child->lost = mem_copy_text(text);
+    if (!was_up && over) {
+        child_settle(child, text);
+    } else if (child->lost && over) {
+        child_lose(child);
+    } else if (!ending) { /* its last words and its status come in a moment */
         struct ev_loop *loop = child->owner->loop;
-        if (child->pid == 0) {
-            child_settle(child, text);
-        } else {
-            ev_timer_stop(loop, &child->timer);
-            ev_timer_set(&child->timer, LAST_WORDS, 0);
-            ev_timer_start(loop, &child->timer);
-        }
-    } else if (!ending) {
-        child_kill(child);
-        child->owner->lost(child->owner->arg, child, text);
+        ev_timer_stop(loop, &child->timer);
+        ev_timer_set(&child->timer, LAST_WORDS, 0);
+        ev_timer_start(loop, &child->timer);
     }
     free(text);
     child_check_gone(child);
@@ -360,6 +383,7 @@ struct child *child_start(const struct child_owner *owner, uint32_t number,
     child->words_fd = -1;
     child->stage = bootstrap_first_stage(owner->boot);
     child->group = *group;
+    child->here = target->here;
     child->reaching = !target->here;
     child->started = ev_now(owner->loop);
     for (size_t i = 0; i < group->count; i++)
@@ -442,5 +466,6 @@ void child_free(struct child *child)
     buf_free(&child->noise);
     free(child->host);
     free(child->login);
+    free(child->lost);
     free(child);
 }

@@ -54,7 +54,9 @@ struct child {
     ev_timer timer; /* start deadline; then patience for the last words; then for the end */
     int status;     /* of the command */
     size_t owed;    /* bulk bytes passed on that still wait further up */
+    bool here;      /* forked by this process */
     bool settled;   /* up, or told as unreached or lost */
+    char *lost;     /* why its link closed once it was up, until that is told */
     bool ending;
     bool killed; /* its time to end was over */
     /* Of a child whose agent is started together with others: by what, and what that has said. */

@@ -124,6 +124,19 @@ hears_signals() { find "/proc/$1/fd" -lname '*signalfd*' | grep -q .; } # PID
     nothing_left 3
 }
 
+@test "a local agent that is killed is lost by that signal, and nothing of the program is left" {
+    local name
+    for name in KILL SEGV; do
+        start "$TPRUN" -n 2 "$PROGRAMS/stay" ignore fork
+        wait_for 5 lines_are out 2
+        kill -"$name" "$(pgrep -P "$(pgrep -P "$job" -x tprun-manager)" -x tpagent)"
+        finish
+        equal "$status" 1
+        has_line "$(cat err)" "tprun: *: lost: its agent was killed by signal $(kill -l "$name") (*)"
+        nothing_left 3
+    done
+}
+
 @test "what a task that ended well left is ended after --kill-grace, if that is less than a second" {
     # 0.9 s less than with a second, however busy the machine is: of some runs in turn the shortest
     local i grace from took
