@@ -88,10 +88,9 @@ endif
 lib_LTLIBRARIES += libpmi.la
 libpmi_la_SOURCES = \
     pmi-server/client/connection.c pmi-server/client/connection.h \
-    pmi-server/client/connection_line.c pmi-server/client/connection_line.h \
     pmi-server/client/libpmi.c \
     pmi-server/client/libpmi_spawn.c \
-    pmi-server/client/pairs.c pmi-server/client/pairs.h \
+    pmi-server/client/pmi1_session.c pmi-server/client/pmi1_session.h \
     pmi-server/client/process_mapping.c pmi-server/client/process_mapping.h \
     pmi-server/client/session.c pmi-server/client/session.h \
     pmi-server/wire/pmi1_line.c pmi-server/wire/pmi1_line.h \
@@ -103,11 +102,10 @@ lib_LTLIBRARIES += libpmi2.la
 libpmi2_la_SOURCES = \
     pmi-server/client/connection.c pmi-server/client/connection.h \
     pmi-server/client/connection_frame.c pmi-server/client/connection_frame.h \
-    pmi-server/client/connection_line.c pmi-server/client/connection_line.h \
     pmi-server/client/libpmi2.c \
     pmi-server/client/libpmi2_spawn.c \
-    pmi-server/client/pairs.c pmi-server/client/pairs.h \
-    pmi-server/client/session_pmi2.c pmi-server/client/session_pmi2.h \
+    pmi-server/client/pmi2_session.c pmi-server/client/pmi2_session.h \
+    pmi-server/client/session.c pmi-server/client/session.h \
     pmi-server/wire/pmi1_line.c pmi-server/wire/pmi1_line.h \
     pmi-server/wire/pmi2_frame.c pmi-server/wire/pmi2_frame.h \
     base/number.c base/number.h

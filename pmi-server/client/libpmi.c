@@ -4,17 +4,17 @@
 #include <string.h>
 
 #include "pmi-server/client/pmi.h"
+#include "pmi-server/client/pmi1_session.h"
 #include "pmi-server/client/process_mapping.h"
-#include "pmi-server/client/session.h"
 
 int PMI_Init(int *spawned)
 {
     if (!spawned)
         return PMI_ERR_INVALID_ARG;
     session_lock(true);
-    int rc = session_start();
+    int rc = session_start(&pmi1_protocol);
     if (!rc)
-        *spawned = pmi_session.spawned != 0;
+        *spawned = session.spawned != 0;
     return session_leave(rc);
 }
 
@@ -29,7 +29,7 @@ int PMI_Initialized(int *initialized)
 int PMI_Finalize(void)
 {
     int rc = session_enter();
-    return rc ? rc : session_leave(session_end());
+    return rc ? rc : session_leave(session_end(&pmi1_protocol));
 }
 
 /* Another thread may be in a barrier: its request has been sent whole, so this one may be sent
@@ -40,11 +40,11 @@ int PMI_Abort(int exit_code, const char error_msg[])
     if (error_msg)
         fprintf(stderr, "%s\n", error_msg);
     bool alone = session_lock(false);
-    if (pmi_session.state == SESSION_WIRE) {
+    if (session.state == SESSION_WIRE) {
         snprintf(line, sizeof(line), "cmd=abort exitcode=%d\n", exit_code);
-        connection_shout(&pmi_session.conn, line, strlen(line));
+        connection_shout(&session.conn, line, strlen(line));
         if (alone)
-            connection_wait(&pmi_session.conn, 2000);
+            connection_wait(&session.conn, 2000);
     }
     if (alone)
         session_leave(PMI_SUCCESS);
@@ -65,27 +65,27 @@ static int libpmi_get_number(int *to, const int *from)
 
 int PMI_Get_size(int *size)
 {
-    return libpmi_get_number(size, &pmi_session.size);
+    return libpmi_get_number(size, &session.size);
 }
 
 int PMI_Get_rank(int *rank)
 {
-    return libpmi_get_number(rank, &pmi_session.rank);
+    return libpmi_get_number(rank, &session.rank);
 }
 
 int PMI_KVS_Get_name_length_max(int *length)
 {
-    return libpmi_get_number(length, &pmi_session.name_max);
+    return libpmi_get_number(length, &pmi1_session.name_max);
 }
 
 int PMI_KVS_Get_key_length_max(int *length)
 {
-    return libpmi_get_number(length, &pmi_session.key_max);
+    return libpmi_get_number(length, &pmi1_session.key_max);
 }
 
 int PMI_KVS_Get_value_length_max(int *length)
 {
-    return libpmi_get_number(length, &pmi_session.value_max);
+    return libpmi_get_number(length, &pmi1_session.value_max);
 }
 
 int PMI_Get_id_length_max(int *length)
@@ -102,13 +102,13 @@ static int ask_number(int *to, int single, const char *command, const char *repl
     int rc = session_enter();
     if (rc)
         return rc;
-    if (pmi_session.state == SESSION_SINGLE) {
+    if (session.state == SESSION_SINGLE) {
         *to = single;
         return session_leave(PMI_SUCCESS);
     }
-    connection_add(&pmi_session.conn, "cmd=%s\n", command);
-    rc = session_ask(reply);
-    if (!rc && !pmi1_line_int(&pmi_session.reply, field, to))
+    connection_add(&session.conn, "cmd=%s\n", command);
+    rc = pmi1_ask(reply);
+    if (!rc && !pmi1_line_int(&pmi1_session.reply, field, to))
         rc = PMI_FAIL;
     return session_leave(rc);
 }
@@ -127,15 +127,15 @@ int PMI_Get_appnum(int *appnum)
 static int clique_inside(int ranks[], int room, int *size)
 {
     const char *mapping;
-    if (session_get("PMI_process_mapping", &mapping) || !*mapping) {
-        if (pmi_session.state == SESSION_WIRE && pmi_session.conn.broken)
+    if (pmi1_get("PMI_process_mapping", &mapping) || !*mapping) {
+        if (session.state == SESSION_WIRE && session.conn.broken)
             return PMI_FAIL;
         if (room > 0)
-            ranks[0] = pmi_session.rank;
+            ranks[0] = session.rank;
         *size = 1;
         return PMI_SUCCESS;
     }
-    *size = process_mapping_clique_find(mapping, pmi_session.rank, pmi_session.size, ranks, room);
+    *size = process_mapping_clique_find(mapping, session.rank, session.size, ranks, room);
     return *size < 0 ? PMI_FAIL : PMI_SUCCESS;
 }
 
@@ -175,7 +175,7 @@ int PMI_KVS_Get_my_name(char kvsname[], int length)
     if (!kvsname)
         return PMI_ERR_INVALID_ARG;
     int rc = session_enter();
-    return rc ? rc : session_leave(copy_out(kvsname, length, pmi_session.name));
+    return rc ? rc : session_leave(copy_out(kvsname, length, pmi1_session.name));
 }
 
 int PMI_Get_id(char kvsname[], int length)
@@ -190,7 +190,7 @@ int PMI_Get_kvs_domain_id(char kvsname[], int length)
 
 static int check_kvs(const char *kvsname)
 {
-    return kvsname && !strcmp(kvsname, pmi_session.name) ? PMI_SUCCESS : PMI_ERR_INVALID_KVS;
+    return kvsname && !strcmp(kvsname, pmi1_session.name) ? PMI_SUCCESS : PMI_ERR_INVALID_KVS;
 }
 
 /* RFC 13: word, visible characters less '='. */
@@ -201,7 +201,7 @@ static int libpmi_check_key(const char *key)
     for (const char *c = key; *c; c++)
         if (*c <= ' ' || *c > '~' || *c == '=')
             return PMI_ERR_INVALID_KEY;
-    return strlen(key) < (size_t)pmi_session.key_max ? PMI_SUCCESS : PMI_ERR_INVALID_KEY_LENGTH;
+    return strlen(key) < (size_t)pmi1_session.key_max ? PMI_SUCCESS : PMI_ERR_INVALID_KEY_LENGTH;
 }
 
 /* RFC 13: string, visible characters, space and tab. Bytes from 0x80 on hurt nobody. */
@@ -212,7 +212,8 @@ static int check_value(const char *value)
     for (const unsigned char *c = (const unsigned char *)value; *c; c++)
         if ((*c < ' ' && *c != '\t') || *c == 0x7f)
             return PMI_ERR_INVALID_VAL;
-    return strlen(value) < (size_t)pmi_session.value_max ? PMI_SUCCESS : PMI_ERR_INVALID_VAL_LENGTH;
+    return strlen(value) < (size_t)pmi1_session.value_max ? PMI_SUCCESS
+                                                          : PMI_ERR_INVALID_VAL_LENGTH;
 }
 
 int PMI_KVS_Put(const char kvsname[], const char key[], const char value[])
@@ -225,7 +226,7 @@ int PMI_KVS_Put(const char kvsname[], const char key[], const char value[])
         rc = libpmi_check_key(key);
     if (!rc)
         rc = check_value(value);
-    return session_leave(rc ? rc : session_put(key, value));
+    return session_leave(rc ? rc : pmi1_put(key, value));
 }
 
 /* Puts are sent as they are made. */
@@ -247,7 +248,7 @@ int PMI_KVS_Get(const char kvsname[], const char key[], char value[], int length
     if (!rc && !value)
         rc = PMI_ERR_INVALID_VAL;
     if (!rc)
-        rc = session_get(key, &found);
+        rc = pmi1_get(key, &found);
     return session_leave(rc ? rc : copy_out(value, length, found));
 }
 
@@ -256,9 +257,9 @@ int PMI_Barrier(void)
     int rc = session_enter();
     if (rc)
         return rc;
-    if (pmi_session.state == SESSION_WIRE) {
-        connection_add(&pmi_session.conn, "cmd=barrier_in\n");
-        rc = session_ask("barrier_out");
+    if (session.state == SESSION_WIRE) {
+        connection_add(&session.conn, "cmd=barrier_in\n");
+        rc = pmi1_ask("barrier_out");
     }
     return session_leave(rc);
 }

@@ -4,35 +4,35 @@
 #include <string.h>
 
 #include "pmi-server/client/pmi2.h"
-#include "pmi-server/client/session_pmi2.h"
+#include "pmi-server/client/pmi2_session.h"
 
 int PMI2_Init(int *spawned, int *size, int *rank, int *appnum)
 {
     if (!spawned || !size || !rank || !appnum)
         return PMI2_ERR_INVALID_ARG;
-    session_pmi2_lock(true);
-    int rc = session_pmi2_start();
+    session_lock(true);
+    int rc = session_start(&pmi2_protocol);
     if (rc)
-        return session_pmi2_leave(rc);
-    *spawned = pmi2_session.spawned;
-    *size = pmi2_session.size;
-    *rank = pmi2_session.rank;
+        return session_leave(rc);
+    *spawned = session.spawned;
+    *size = session.size;
+    *rank = session.rank;
     *appnum = pmi2_session.appnum;
-    return session_pmi2_leave(PMI2_SUCCESS);
+    return session_leave(PMI2_SUCCESS);
 }
 
 int PMI2_Initialized(void)
 {
-    if (session_pmi2_enter())
+    if (session_enter())
         return 0;
-    session_pmi2_leave(PMI2_SUCCESS);
+    session_leave(PMI2_SUCCESS);
     return 1;
 }
 
 int PMI2_Finalize(void)
 {
-    int rc = session_pmi2_enter();
-    return rc ? rc : session_pmi2_leave(session_pmi2_end());
+    int rc = session_enter();
+    return rc ? rc : session_leave(session_end(&pmi2_protocol));
 }
 
 /* Another thread may be waiting: its request has been sent whole, so this one may be sent beside
@@ -42,13 +42,13 @@ int PMI2_Abort(int flag, const char msg[])
     char line[] = "      cmd=abort;isworld=TRUE;msg=;";
     if (msg)
         fprintf(stderr, "%s\n", msg);
-    bool alone = session_pmi2_lock(false);
-    if (pmi2_session.state == SESSION_PMI2_WIRE && flag) {
+    bool alone = session_lock(false);
+    if (session.state == SESSION_WIRE && flag) {
         pmi2_put_length(line, sizeof(line) - 1 - PMI2_HEAD);
-        connection_shout(&pmi2_session.conn, line, sizeof(line) - 1);
+        connection_shout(&session.conn, line, sizeof(line) - 1);
     }
     if (alone)
-        session_pmi2_leave(PMI2_SUCCESS);
+        session_leave(PMI2_SUCCESS);
     exit(flag);
 }
 
@@ -57,39 +57,39 @@ static int libpmi2_get_number(int *to, const int *from)
 {
     if (!to)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session_pmi2_enter();
+    int rc = session_enter();
     if (rc)
         return rc;
     *to = *from;
-    return session_pmi2_leave(PMI2_SUCCESS);
+    return session_leave(PMI2_SUCCESS);
 }
 
 int PMI2_Job_GetRank(int *rank)
 {
-    return libpmi2_get_number(rank, &pmi2_session.rank);
+    return libpmi2_get_number(rank, &session.rank);
 }
 
 int PMI2_Info_GetSize(int *size)
 {
-    return libpmi2_get_number(size, &pmi2_session.size);
+    return libpmi2_get_number(size, &session.size);
 }
 
 int PMI2_Job_GetId(char jobid[], int jobid_size)
 {
     if (!jobid || jobid_size < 1)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session_pmi2_enter();
+    int rc = session_enter();
     if (rc)
         return rc;
     const char *id = "singleton";
-    if (pmi2_session.state == SESSION_PMI2_WIRE) {
-        session_pmi2_begin("job-getid");
-        rc = session_pmi2_ask();
+    if (session.state == SESSION_WIRE) {
+        pmi2_begin("job-getid");
+        rc = pmi2_ask();
         id = rc ? NULL : pmi2_value(&pmi2_session.reply, "jobid");
     }
     if (id)
         copy_text(jobid, jobid_size, id);
-    return session_pmi2_leave(rc ? rc : id ? PMI2_SUCCESS : PMI2_FAIL);
+    return session_leave(rc ? rc : id ? PMI2_SUCCESS : PMI2_FAIL);
 }
 
 static int libpmi2_check_key(const char *key)
@@ -117,20 +117,20 @@ static int put_pair(const char *command, struct pair **single, const char *key, 
 {
     int rc = check_pair(key, value);
     if (!rc)
-        rc = session_pmi2_enter();
+        rc = session_enter();
     if (rc)
         return rc;
-    if (pmi2_session.state == SESSION_PMI2_SINGLE)
-        return session_pmi2_leave(pairs_put(single, key, value) ? PMI2_SUCCESS : PMI2_ERR_NOMEM);
-    session_pmi2_begin(command);
-    connection_frame_text(&pmi2_session.conn, "key", key);
-    connection_frame_text(&pmi2_session.conn, "value", value);
-    return session_pmi2_leave(session_pmi2_ask());
+    if (session.state == SESSION_SINGLE)
+        return session_leave(pairs_put(single, key, value) ? PMI2_SUCCESS : PMI2_ERR_NOMEM);
+    pmi2_begin(command);
+    connection_frame_text(&session.conn, "key", key);
+    connection_frame_text(&session.conn, "value", value);
+    return session_leave(pmi2_ask());
 }
 
 int PMI2_KVS_Put(const char key[], const char value[])
 {
-    return put_pair("kvs-put", &pmi2_session.pairs, key, value);
+    return put_pair("kvs-put", &session.pairs, key, value);
 }
 
 int PMI2_Info_PutNodeAttr(const char name[], const char value[])
@@ -140,17 +140,17 @@ int PMI2_Info_PutNodeAttr(const char name[], const char value[])
 
 int PMI2_KVS_Fence(void)
 {
-    int rc = session_pmi2_enter();
-    if (rc || pmi2_session.state == SESSION_PMI2_SINGLE)
-        return rc ? rc : session_pmi2_leave(PMI2_SUCCESS);
-    session_pmi2_begin("kvs-fence");
-    return session_pmi2_leave(session_pmi2_ask());
+    int rc = session_enter();
+    if (rc || session.state == SESSION_SINGLE)
+        return rc ? rc : session_leave(PMI2_SUCCESS);
+    pmi2_begin("kvs-fence");
+    return session_leave(pmi2_ask());
 }
 
 /* What the request that was begun finds: *value is borrowed, NULL when there is nothing. */
 static int ask_value(const char **value)
 {
-    int rc = session_pmi2_ask();
+    int rc = pmi2_ask();
     *value = NULL;
     if (!rc && pmi2_bool(&pmi2_session.reply, "found", false))
         *value = pmi2_value(&pmi2_session.reply, "value");
@@ -160,17 +160,17 @@ static int ask_value(const char **value)
 int PMI2_KVS_Get(const char *jobid, int src_pmi_id, const char key[], char value[], int maxvalue,
                  int *vallen)
 {
-    struct connection *conn = &pmi2_session.conn;
+    struct connection *conn = &session.conn;
     int rc = libpmi2_check_key(key);
     if (!rc && (!value || maxvalue < 1 || !vallen))
         rc = PMI2_ERR_INVALID_ARG;
     if (!rc)
-        rc = session_pmi2_enter();
+        rc = session_enter();
     if (rc)
         return rc;
-    const char *found = pairs_get(pmi2_session.pairs, key);
-    if (pmi2_session.state == SESSION_PMI2_WIRE) {
-        session_pmi2_begin("kvs-get");
+    const char *found = pairs_get(session.pairs, key);
+    if (session.state == SESSION_WIRE) {
+        pmi2_begin("kvs-get");
         if (jobid)
             connection_frame_text(conn, "jobid", jobid);
         connection_frame_int(conn, "srcid", src_pmi_id);
@@ -178,10 +178,10 @@ int PMI2_KVS_Get(const char *jobid, int src_pmi_id, const char key[], char value
         rc = ask_value(&found);
     }
     if (rc || !found)
-        return session_pmi2_leave(rc ? rc : PMI2_FAIL);
+        return session_leave(rc ? rc : PMI2_FAIL);
     int len = copy_text(value, maxvalue, found);
     *vallen = len < maxvalue ? len : -len;
-    return session_pmi2_leave(PMI2_SUCCESS);
+    return session_leave(PMI2_SUCCESS);
 }
 
 /* ---- attributes ---- */
@@ -190,14 +190,14 @@ int PMI2_KVS_Get(const char *jobid, int src_pmi_id, const char key[], char value
 static int get_attribute(const char *command, const struct pair *single, const char *name,
                          const char *wait, const char **value)
 {
-    if (pmi2_session.state == SESSION_PMI2_SINGLE) {
+    if (session.state == SESSION_SINGLE) {
         *value = pairs_get(single, name);
         return *value || !wait || *wait == 'F' ? PMI2_SUCCESS : PMI2_FAIL; /* who should put it? */
     }
-    session_pmi2_begin(command);
-    connection_frame_text(&pmi2_session.conn, "key", name);
+    pmi2_begin(command);
+    connection_frame_text(&session.conn, "key", name);
     if (wait)
-        connection_frame_text(&pmi2_session.conn, "wait", wait);
+        connection_frame_text(&session.conn, "wait", wait);
     return ask_value(value);
 }
 
@@ -209,16 +209,16 @@ static int get_text(const char *command, struct pair *const *single, const char 
     if (!rc && (!to || room < 1 || !found))
         rc = PMI2_ERR_INVALID_ARG;
     if (!rc)
-        rc = session_pmi2_enter();
+        rc = session_enter();
     if (rc)
         return rc;
     rc = get_attribute(command, *single, name, wait, &value);
     if (rc)
-        return session_pmi2_leave(rc);
+        return session_leave(rc);
     *found = value != NULL;
     if (value)
         copy_text(to, room, value);
-    return session_pmi2_leave(PMI2_SUCCESS);
+    return session_leave(PMI2_SUCCESS);
 }
 
 /* "1,2,3"; the number of them that fit, or -1. */

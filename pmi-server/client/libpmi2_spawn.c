@@ -1,9 +1,8 @@
 /* What only some launchers offer: names, spawn, connected jobs, and the ring. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "pmi-server/client/pmi2.h"
-#include "pmi-server/client/session_pmi2.h"
+#include "pmi-server/client/pmi2_session.h"
 
 static int copy_reply(const char *name, char *to, int room)
 {
@@ -16,17 +15,17 @@ static int copy_reply(const char *name, char *to, int room)
 int PMI2_Nameserv_publish(const char service_name[], const PMI2_keyval_t *info_ptr,
                           const char port[])
 {
-    struct connection *conn = &pmi2_session.conn;
+    struct connection *conn = &session.conn;
     (void)info_ptr;
     if (!service_name || !*service_name || !port)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session_pmi2_enter_wire("name-publish");
+    int rc = pmi2_enter_wire("name-publish");
     if (rc)
         return rc;
     connection_frame_text(conn, "name", service_name);
     connection_frame_text(conn, "port", port);
     connection_frame_int(conn, "infokeycount", 0);
-    return session_pmi2_leave(session_pmi2_ask());
+    return session_leave(pmi2_ask());
 }
 
 int PMI2_Nameserv_unpublish(const char service_name[], const PMI2_keyval_t *info_ptr)
@@ -34,12 +33,12 @@ int PMI2_Nameserv_unpublish(const char service_name[], const PMI2_keyval_t *info
     (void)info_ptr;
     if (!service_name || !*service_name)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session_pmi2_enter_wire("name-unpublish");
+    int rc = pmi2_enter_wire("name-unpublish");
     if (rc)
         return rc;
-    connection_frame_text(&pmi2_session.conn, "name", service_name);
-    connection_frame_int(&pmi2_session.conn, "infokeycount", 0);
-    return session_pmi2_leave(session_pmi2_ask());
+    connection_frame_text(&session.conn, "name", service_name);
+    connection_frame_int(&session.conn, "infokeycount", 0);
+    return session_leave(pmi2_ask());
 }
 
 int PMI2_Nameserv_lookup(const char service_name[], const PMI2_keyval_t *info_ptr, char port[],
@@ -48,66 +47,66 @@ int PMI2_Nameserv_lookup(const char service_name[], const PMI2_keyval_t *info_pt
     (void)info_ptr;
     if (!service_name || !*service_name || !port || portLen < 1)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session_pmi2_enter_wire("name-lookup");
+    int rc = pmi2_enter_wire("name-lookup");
     if (rc)
         return rc;
-    connection_frame_text(&pmi2_session.conn, "name", service_name);
-    connection_frame_int(&pmi2_session.conn, "infokeycount", 0);
-    rc = session_pmi2_ask();
+    connection_frame_text(&session.conn, "name", service_name);
+    connection_frame_int(&session.conn, "infokeycount", 0);
+    rc = pmi2_ask();
     if (!rc && copy_reply("port", port, portLen))
         rc = copy_reply("value", port, portLen); /* Slurm's */
-    return session_pmi2_leave(rc);
+    return session_leave(rc);
 }
 
 int PMI2_Job_Connect(const char jobid[], PMI2_Connect_comm_t *conn)
 {
     if (!jobid || !conn)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session_pmi2_enter_wire("job-connect");
+    int rc = pmi2_enter_wire("job-connect");
     if (rc)
         return rc;
-    connection_frame_text(&pmi2_session.conn, "jobid", jobid);
-    return session_pmi2_leave(session_pmi2_ask());
+    connection_frame_text(&session.conn, "jobid", jobid);
+    return session_leave(pmi2_ask());
 }
 
 int PMI2_Job_Disconnect(const char jobid[])
 {
     if (!jobid)
         return PMI2_ERR_INVALID_ARG;
-    int rc = session_pmi2_enter_wire("job-disconnect");
+    int rc = pmi2_enter_wire("job-disconnect");
     if (rc)
         return rc;
-    connection_frame_text(&pmi2_session.conn, "jobid", jobid);
-    return session_pmi2_leave(session_pmi2_ask());
+    connection_frame_text(&session.conn, "jobid", jobid);
+    return session_leave(pmi2_ask());
 }
 
 int PMIX_Ring(const char value[], int *rank, int *ranks, char left[], char right[], int maxvalue)
 {
-    struct connection *conn = &pmi2_session.conn;
+    struct connection *conn = &session.conn;
     if (!value || !rank || !ranks || !left || !right || maxvalue < 1)
         return PMI2_ERR_INVALID_ARG;
     if (strlen(value) >= PMI2_MAX_VALLEN)
         return PMI2_ERR_INVALID_VAL_LENGTH;
-    int rc = session_pmi2_enter();
+    int rc = session_enter();
     if (rc)
         return rc;
-    *ranks = pmi2_session.size;
-    if (pmi2_session.state == SESSION_PMI2_SINGLE) {
+    *ranks = session.size;
+    if (session.state == SESSION_SINGLE) {
         *rank = 0;
         copy_text(left, maxvalue, value);
         copy_text(right, maxvalue, value);
-        return session_pmi2_leave(PMI2_SUCCESS);
+        return session_leave(PMI2_SUCCESS);
     }
-    session_pmi2_begin("ring");
+    pmi2_begin("ring");
     connection_frame_int(conn, "ring-count", 1);
     connection_frame_text(conn, "ring-left", value);
     connection_frame_text(conn, "ring-right", value);
-    rc = session_pmi2_ask();
+    rc = pmi2_ask();
     if (!rc &&
         (!pmi2_int(&pmi2_session.reply, "ring-count", rank) ||
          copy_reply("ring-left", left, maxvalue) || copy_reply("ring-right", right, maxvalue)))
         rc = PMI2_FAIL;
-    return session_pmi2_leave(rc);
+    return session_leave(rc);
 }
 
 /* ---- spawn ---- */
@@ -136,8 +135,8 @@ static void libpmi2_spawn_add_pairs(const char *key, const char *val, const PMI2
                                     int count)
 {
     for (int i = 0; i < count; i++) {
-        connection_frame_text_at(&pmi2_session.conn, key, i, pairs[i].key);
-        connection_frame_text_at(&pmi2_session.conn, val, i, pairs[i].val);
+        connection_frame_text_at(&session.conn, key, i, pairs[i].key);
+        connection_frame_text_at(&session.conn, val, i, pairs[i].val);
     }
 }
 
@@ -151,7 +150,7 @@ struct part {
 
 static void libpmi2_spawn_add_part(const struct part *part)
 {
-    struct connection *conn = &pmi2_session.conn;
+    struct connection *conn = &session.conn;
     connection_frame_text(conn, "subcmd", part->cmd);
     connection_frame_int(conn, "maxprocs", part->maxprocs);
     connection_frame_int(conn, "argc", part->argc);
@@ -159,17 +158,6 @@ static void libpmi2_spawn_add_part(const struct part *part)
         connection_frame_text_at(conn, "argv", i, part->argv[i]);
     connection_frame_int(conn, "infokeycount", part->ninfo);
     libpmi2_spawn_add_pairs("infokey", "infoval", part->info, part->ninfo);
-}
-
-/* errcodes=0,1,...; what the reply does not say is the fate of the whole. */
-static void libpmi2_spawn_copy_errors(int errors[], int count, int rc, const char *text)
-{
-    for (int i = 0; errors && i < count; i++) {
-        char *end = NULL;
-        long code = text ? strtol(text, &end, 10) : rc;
-        errors[i] = end == text ? rc : (int)code;
-        text = end && end != text && *end == ',' ? end + 1 : NULL;
-    }
 }
 
 static struct part libpmi2_spawn_part_at(int i, const char *cmds[], int argcs[],
@@ -208,23 +196,23 @@ int PMI2_Job_Spawn(int count, const char *cmds[], int argcs[], const char **argv
             __builtin_add_overflow(nprocs, part.maxprocs, &nprocs))
             return PMI2_ERR_INVALID_ARG;
     }
-    int rc = session_pmi2_enter_wire("spawn");
+    int rc = pmi2_enter_wire("spawn");
     if (rc) {
-        libpmi2_spawn_copy_errors(errors, nprocs, rc, NULL);
+        session_copy_spawn_errors(errors, nprocs, rc, NULL);
         return rc;
     }
-    connection_frame_int(&pmi2_session.conn, "ncmds", count);
-    connection_frame_int(&pmi2_session.conn, "preputcount", preput_keyval_size);
+    connection_frame_int(&session.conn, "ncmds", count);
+    connection_frame_int(&session.conn, "preputcount", preput_keyval_size);
     libpmi2_spawn_add_pairs("ppkey", "ppval", preput_keyval_vector, preput_keyval_size);
     for (int i = 0; i < count; i++) {
         struct part part = libpmi2_spawn_part_at(i, cmds, argcs, argvs, maxprocs, info_keyval_sizes,
                                                  info_keyval_vectors);
         libpmi2_spawn_add_part(&part);
     }
-    rc = session_pmi2_ask();
-    libpmi2_spawn_copy_errors(errors, nprocs, rc,
+    rc = pmi2_ask();
+    session_copy_spawn_errors(errors, nprocs, rc,
                               rc == PMI2_FAIL ? NULL : pmi2_value(&pmi2_session.reply, "errcodes"));
     if (!rc && jobId && jobIdSize > 0)
         rc = copy_reply("jobid", jobId, jobIdSize);
-    return session_pmi2_leave(rc);
+    return session_leave(rc);
 }

@@ -1,9 +1,8 @@
 /* Dynamic processes: names and spawn over the wire, and what RFC 13 leaves optional. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "pmi-server/client/pmi.h"
-#include "pmi-server/client/session.h"
+#include "pmi-server/client/pmi1_session.h"
 
 /* A name that can stand in a request as one word. */
 static bool is_word(const char *text)
@@ -23,8 +22,8 @@ int PMI_Publish_name(const char service_name[], const char port[])
     int rc = session_enter_wire();
     if (rc)
         return rc;
-    connection_add(&pmi_session.conn, "cmd=publish_name service=%s port=%s\n", service_name, port);
-    return session_leave(session_ask("publish_result"));
+    connection_add(&session.conn, "cmd=publish_name service=%s port=%s\n", service_name, port);
+    return session_leave(pmi1_ask("publish_result"));
 }
 
 int PMI_Unpublish_name(const char service_name[])
@@ -34,8 +33,8 @@ int PMI_Unpublish_name(const char service_name[])
     int rc = session_enter_wire();
     if (rc)
         return rc;
-    connection_add(&pmi_session.conn, "cmd=unpublish_name service=%s\n", service_name);
-    return session_leave(session_ask("unpublish_result"));
+    connection_add(&session.conn, "cmd=unpublish_name service=%s\n", service_name);
+    return session_leave(pmi1_ask("unpublish_result"));
 }
 
 int PMI_Lookup_name(const char service_name[], char port[])
@@ -45,12 +44,12 @@ int PMI_Lookup_name(const char service_name[], char port[])
     int rc = session_enter_wire();
     if (rc)
         return rc;
-    connection_add(&pmi_session.conn, "cmd=lookup_name service=%s\n", service_name);
-    rc = session_ask("lookup_result");
+    connection_add(&session.conn, "cmd=lookup_name service=%s\n", service_name);
+    rc = pmi1_ask("lookup_result");
     if (rc)
         return session_leave(rc);
-    const char *found = pmi1_line_value(&pmi_session.reply, "port");
-    if (!found || strlen(found) >= (size_t)pmi_session.value_max)
+    const char *found = pmi1_line_value(&pmi1_session.reply, "port");
+    if (!found || strlen(found) >= (size_t)pmi1_session.value_max)
         return session_leave(PMI_FAIL);
     strcpy(port, found);
     return session_leave(PMI_SUCCESS);
@@ -93,7 +92,7 @@ static bool libpmi_spawn_part_is_good(const struct part *part)
 
 static void libpmi_spawn_add_pairs(const char *name, const PMI_keyval_t pairs[], int count)
 {
-    struct connection *conn = &pmi_session.conn;
+    struct connection *conn = &session.conn;
     connection_add(conn, "%s_num=%d\n", name, count);
     for (int i = 0; i < count; i++)
         connection_add(conn, "%s_key_%d=%s\n%s_val_%d=%s\n", name, i, pairs[i].key, name, i,
@@ -103,7 +102,7 @@ static void libpmi_spawn_add_pairs(const char *name, const PMI_keyval_t pairs[],
 static void libpmi_spawn_add_part(const struct part *part, int total, int sofar,
                                   const PMI_keyval_t preput[], int npreput)
 {
-    struct connection *conn = &pmi_session.conn;
+    struct connection *conn = &session.conn;
     int argc = 0;
     connection_add(conn, "mcmd=spawn\nnprocs=%d\nexecname=%s\ntotspawns=%d\nspawnssofar=%d\n",
                    part->maxprocs, part->cmd, total, sofar);
@@ -113,17 +112,6 @@ static void libpmi_spawn_add_part(const struct part *part, int total, int sofar,
     libpmi_spawn_add_pairs("preput", preput, npreput);
     libpmi_spawn_add_pairs("info", part->info, part->ninfo);
     connection_add(conn, "endcmd\n");
-}
-
-/* errcodes=0,0,1...; what the reply does not say is the fate of the whole. */
-static void libpmi_spawn_copy_errors(int errors[], int count, int rc, const char *text)
-{
-    for (int i = 0; errors && i < count; i++) {
-        char *end = NULL;
-        long code = text ? strtol(text, &end, 10) : rc;
-        errors[i] = end == text ? rc : (int)code;
-        text = end && end != text && *end == ',' ? end + 1 : NULL;
-    }
 }
 
 static struct part libpmi_spawn_part_at(int i, const char *cmds[], const char **argvs[],
@@ -156,7 +144,7 @@ int PMI_Spawn_multiple(int count, const char *cmds[], const char **argvs[], cons
     }
     int rc = session_enter_wire();
     if (rc) {
-        libpmi_spawn_copy_errors(errors, nprocs, rc, NULL);
+        session_copy_spawn_errors(errors, nprocs, rc, NULL);
         return rc;
     }
     for (int i = 0; i < count; i++) {
@@ -164,10 +152,10 @@ int PMI_Spawn_multiple(int count, const char *cmds[], const char **argvs[], cons
             libpmi_spawn_part_at(i, cmds, argvs, maxprocs, info_keyval_sizesp, info_keyval_vectors);
         libpmi_spawn_add_part(&part, count, i + 1, preput_keyval_vector, preput_keyval_size);
     }
-    rc = session_ask("spawn_result");
-    bool heard = !pmi_session.conn.broken;
-    libpmi_spawn_copy_errors(errors, nprocs, rc,
-                             heard ? pmi1_line_value(&pmi_session.reply, "errcodes") : NULL);
+    rc = pmi1_ask("spawn_result");
+    bool heard = !session.conn.broken;
+    session_copy_spawn_errors(errors, nprocs, rc,
+                              heard ? pmi1_line_value(&pmi1_session.reply, "errcodes") : NULL);
     return session_leave(rc);
 }
 
