@@ -14,14 +14,12 @@ libpmiserver_a_SOURCES = \
     pmi-server/protocol/task_states.c pmi-server/protocol/task_states.h \
     pmi-server/pmi/barrier.c pmi-server/pmi/barrier.h \
     pmi-server/pmi/connection.c pmi-server/pmi/connection.h \
+    pmi-server/pmi/context.h \
     pmi-server/pmi/dialect.h \
-    pmi-server/pmi/dialects.c pmi-server/pmi/dialects.h \
     pmi-server/pmi/group_barrier.c pmi-server/pmi/group_barrier.h \
     pmi-server/pmi/kvs.c pmi-server/pmi/kvs.h \
-    pmi-server/pmi/node_attributes.c \
     pmi-server/pmi/pmi1.c pmi-server/pmi/pmi1.h \
     pmi-server/pmi/pmi1_command.c pmi-server/pmi/pmi1_command.h \
-    pmi-server/pmi/pmi1_reply.c pmi-server/pmi/pmi1_reply.h \
     pmi-server/pmi/pmi1_spawn.c pmi-server/pmi/pmi1_spawn.h \
     pmi-server/pmi/pmi2.c pmi-server/pmi/pmi2.h \
     pmi-server/pmi/pmi2_command.c pmi-server/pmi/pmi2_command.h \
@@ -29,9 +27,9 @@ libpmiserver_a_SOURCES = \
     pmi-server/pmi/pmi2_spawn.c pmi-server/pmi/pmi2_spawn.h \
     pmi-server/pmi/pmi_request.c pmi-server/pmi/pmi_request.h \
     pmi-server/pmi/quote.c pmi-server/pmi/quote.h \
-    pmi-server/pmi/ranks_by_host.c \
     pmi-server/pmi/ring.c pmi-server/pmi/ring.h \
     pmi-server/pmi/server.c pmi-server/pmi/server.h \
+    pmi-server/pmi/server_private.h \
     pmi-server/service/collective.c pmi-server/service/collective.h \
     pmi-server/service/context.h \
     pmi-server/service/direct_modex.c pmi-server/service/direct_modex.h \

@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "launcher/agent/internal.h"
-#include "pmi-server/pmi/dialects.h"
 
 /* ---- a task's socket ---- */
 

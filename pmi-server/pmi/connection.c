@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/pmi/context.h"
 #include "pmi-server/pmi/group_barrier.h"
-#include "pmi-server/pmi/pmi_request.h"
 #include "pmi-server/pmi/quote.h"
+#include "pmi-server/pmi/server_private.h"
 
 struct pmi_client *pmi_connection_new(struct pmi_server *server, uint32_t rank, uint32_t appnum,
                                       void *owner_data)
@@ -103,7 +104,7 @@ void connection_abort(struct pmi_client *client, int exitcode, const char *messa
     server->ops->abort(server->arg, client, exitcode, message);
 }
 
-void connection_leave(struct pmi_client *client)
+static void connection_leave(struct pmi_client *client)
 {
     const struct pmi_server *server = client->server;
     struct barrier *at = NULL;
@@ -119,6 +120,14 @@ void connection_finalize(struct pmi_client *client)
     client->state = PMI_FINALIZED;
     connection_leave(client);
     server_tell_stuck(client->server);
+}
+
+static void connection_limited(struct pmi_client *client, const char *what)
+{
+    const struct pmi_server *server = client->server;
+    if (!client->limited && server->ops->limited)
+        server->ops->limited(server->arg, client, what);
+    client->limited = true;
 }
 
 /* More than one request's worth sent ahead of a wait's end. */
@@ -146,7 +155,7 @@ static long client_next(struct pmi_client *client, struct error *err)
     return len > 0 && (client->waits || full) && !urgent ? 0 : len;
 }
 
-int connection_run(struct pmi_client *client, struct error *err)
+static int connection_run(struct pmi_client *client, struct error *err)
 {
     int rc = 0;
     long len;
@@ -216,14 +225,6 @@ bool pmi_connection_go_on(struct pmi_client *client)
 
 /* ---- limits ---- */
 
-void connection_limited(struct pmi_client *client, const char *what)
-{
-    const struct pmi_server *server = client->server;
-    if (!client->limited && server->ops->limited)
-        server->ops->limited(server->arg, client, what);
-    client->limited = true;
-}
-
 #define TEXT_OF(number) #number
 #define TEXT(macro) TEXT_OF(macro)
 
@@ -272,4 +273,33 @@ void connection_resume(struct pmi_client *client)
     if (rc < 0)
         server->ops->broken(server->arg, client, &err);
     error_clear(&err);
+}
+
+/* ---- gone ---- */
+
+bool pmi_connection_gone(struct pmi_client *client)
+{
+    struct pmi_server *server = client->server;
+    bool in_time = client->gone || client->state == PMI_FINALIZED;
+    if (!client->gone)
+        connection_leave(client);
+    client->gone = true;
+    buf_free(&client->input);
+    buf_free(&client->output);
+    client->searched = 0;
+    uint32_t missing, waiting;
+    if (in_time || !pmi_server_stuck(server, &missing, &waiting))
+        return false;
+    server->told_stuck = true;
+    return true;
+}
+
+bool pmi_connection_in_groups(const struct pmi_client *client)
+{
+    return client->subversion >= 2;
+}
+
+uint64_t pmi_connection_barriers(const struct pmi_client *client)
+{
+    return barrier_entered(&client->server->world, client->index);
 }

@@ -1,82 +1,56 @@
 /*
- * connection - one task as its server sees it: what dialects are made of.
- *
- * Not for owners of a server: these see server.h.
+ * connection - one task's connection to a PMI server: what it sends, what is said to it, and what it may send.
  */
 #ifndef PMI_SERVER_PMI_CONNECTION_H
 #define PMI_SERVER_PMI_CONNECTION_H
 
-#include "pmi-server/pmi/barrier.h"
-#include "pmi-server/pmi/dialect.h"
-#include "pmi-server/pmi/server.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-struct group_barrier;
+#include "base/buf.h"
+#include "base/error.h"
+#include "pmi-server/protocol/task_states.h"
 
-struct groups { /* see group_barrier.h */
-    struct group_barrier *first, **buckets;
-    size_t nbuckets; /* a power of two, or 0 */
-    size_t count, bytes;
-};
+#define PMI_MAX_REQUEST 65536 /* a longer line or frame is a protocol error */
+/* Of one client: */
+#define PMI_OUTPUT_MAX (256u << 10) /* bytes of answers, beside the one that exceeds them */
+#define PMI_PUTS_MAX (16u << 20)    /* bytes of what it has put, with what keeps each pair */
+#define PMI_ASKS_MAX 64             /* names, spawns and values that wait for the owner's answer */
+#define PMI_OPEN_MAX 4096 /* requests that wait for anything; one more is a protocol error */
 
-struct pmi_server {
-    struct pmi_config config;
-    const struct pmi_ops *ops;
-    void *arg;
-    struct pmi_client **clients;
-    size_t nclients;
-    struct barrier world;
-    struct barrier ring;
-    struct groups groups; /* whose barriers are open */
-    unsigned char *left;  /* by rank, a bit: it has left, here or elsewhere; NULL: nobody */
-    uint32_t last_left;   /* one of them */
-    struct pmi_client *resumed, **resumed_end; /* that may go on: what they waited for is over */
-    struct kvs *attributes;                    /* of this node; NULL: none yet */
-    struct pmi_request *requests, *last;       /* that wait, oldest first */
-    struct buf fresh;                          /* what the exchange of a barrier carries */
-    bool told_stuck;
-    bool let_go; /* somebody may go on who is not being answered now */
-};
+struct kvs;
+struct pmi_client;
+struct pmi_server;
 
-struct pmi_client {
-    struct pmi_server *server;
-    void *data;
-    size_t index; /* in its server */
-    uint32_t rank, appnum;
-    enum pmi_state state;
-    int subversion; /* that it asked for and got; of PMI-1 */
-    const struct dialect *dialect;
-    void *memory; /* the dialect's, with malloc */
-    struct buf input, output;
-    size_t searched; /* input bytes known to hold no end of a request before here */
-    uint32_t open;   /* requests that wait for an answer */
-    uint32_t asks;   /* those of them that the owner answers */
-    int64_t put;     /* bytes that the spaces have grown by what it put */
-    bool limited;    /* the owner was told that it has reached a limit */
-    uint32_t waits;  /* those of them that what it sends now has to wait for */
-    struct pmi_client *resumed_next;
-    bool resumed;  /* it is in its server's list */
-    bool running;  /* its input is being answered, further up the stack */
-    bool has_news; /* output that the owner has not been told of */
-    bool broken;   /* it broke the protocol, or has aborted: what it says does not count */
-    bool gone;
-};
+/* ---- for owners of a server ---- */
 
-enum waits { WAITS_BARRIER, WAITS_ATTRIBUTE, WAITS_NAME, WAITS_SPAWN, WAITS_VALUE };
+struct pmi_client *pmi_connection_new(struct pmi_server *server, uint32_t rank, uint32_t appnum,
+                                      void *owner_data);
+uint32_t pmi_connection_rank(const struct pmi_client *client);
+void *pmi_connection_data(const struct pmi_client *client);
+enum pmi_state pmi_connection_state(const struct pmi_client *client);
+struct buf *pmi_connection_output(struct pmi_client *client); /* the owner consumes it */
 
-/* A request that waits for its answer. */
-struct pmi_request {
-    struct pmi_request *before, *next;
-    struct pmi_client *client;
-    enum waits waits;
-    bool blocks; /* the client's next requests wait for it */
-    char *tag;   /* what the dialect wants in the reply; or NULL */
-    struct barrier *barrier;
-    struct pmi_request *next_in; /* the barrier */
-    uint64_t round;              /* of it */
-    enum pmi_name name;
-    char *texts[2]; /* the attribute's key; the value's, and the command that asks for it; left and
-                     * right of a ring */
-};
+/* Bytes from the client, cut anywhere. -1 with a sentence ("unknown PMI-1 command: \"cmd=x\"", ...)
+ * on a protocol error; the owner then ends the program and names rank and host. What comes after
+ * a protocol error is dropped. */
+int pmi_connection_input(struct pmi_client *client, const void *bytes, size_t len,
+                         struct error *err);
+/* False while too much of its output has not been taken: nothing should be read from it then. */
+bool pmi_connection_wants_input(const struct pmi_client *client);
+/* Its output was taken: what it has sent is answered. True when there is output now, of which ops->output
+ * does not tell. Not from inside an op but output. */
+bool pmi_connection_go_on(struct pmi_client *client);
+
+/* The client is gone (its process ended, and what it had written has been fed: its last words may
+ * be a finalize). Returns true when others wait for ever in a barrier that it never entered: it has
+ * not finalized and a barrier is open. Its output is dropped. */
+bool pmi_connection_gone(struct pmi_client *client);
+/* This one may be in barriers of its own with ranks of other nodes, which have to know of it when it
+ * has left, whatever others did: number and rank, to pmi_server_missing() everywhere. */
+bool pmi_connection_in_groups(const struct pmi_client *client);
+uint64_t pmi_connection_barriers(const struct pmi_client *client); /* of all, that it entered */
 
 /* ---- for dialects ---- */
 
@@ -93,62 +67,18 @@ bool connection_may_ask(struct pmi_client *client);
 
 /* From the next byte on; false when that version is not served here. */
 bool connection_speak(struct pmi_client *client, int version);
-/* What has to wait: `blocks` makes what the client sends next wait for the answer. The tag is copied
- * and comes back with the reply; it may be NULL. */
-/* Into the barrier of all; barrier_out answers. */
-void connection_enter(struct pmi_client *client, const char *tag, bool blocks);
-/* Into the barrier of a group, and the client goes on; NULL, or a few words on why not. The reply's
- * tag is the group's. */
-const char *connection_enter_group(struct pmi_client *client, const char *name);
-/* Into the ring of all; ring_out answers. */
-void connection_enter_ring(struct pmi_client *client, const char *left, const char *right,
-                           const char *tag, bool blocks);
-/* Attributes of this node, of this group's tasks. */
-void connection_put_attribute(struct pmi_client *client, const char *key, const char *value);
-const char *connection_get_attribute(struct pmi_client *client, const char *key); /* or NULL */
-void connection_await_attribute(struct pmi_client *client, const char *key, const char *tag,
-                                bool blocks);
 void connection_finalize(struct pmi_client *client); /* it will enter no barrier more */
 void connection_abort(struct pmi_client *client, int exitcode, const char *message);
-
-/* What the owner answers; where it can't, the dialect refuses. */
-bool connection_can_name(const struct pmi_client *client);
-void connection_name(struct pmi_client *client, enum pmi_name name, const char *service,
-                     const char *port, const char *tag, bool blocks);
-bool connection_can_spawn(const struct pmi_client *client);
-void connection_spawn(struct pmi_client *client, const struct spawn_request *spawn, const char *tag,
-                      bool blocks);
-/* Whether the owner is to be asked for the value of that key, which nobody has put. `command` comes
- * back with the request; copied, like the key. */
-bool connection_can_value(const struct pmi_client *client, const char *key);
-void connection_value(struct pmi_client *client, const char *key, const char *command,
-                      const char *tag, bool blocks);
-
-/* Append "LENGTH HOST RANK,RANK,... " for each node of the group; returns how many that is, 0 when
- * it is not known. */
-size_t connection_hosts(const struct pmi_client *client, struct buf *text);
 
 /* ---- for the server ---- */
 
 /* Put it there, in the client's name. */
 void connection_keep(struct pmi_client *client, struct kvs *kvs, const char *key, const char *value,
                      void (*put)(struct kvs *, const char *, const char *));
-void connection_limited(struct pmi_client *client, const char *what); /* tell the owner, once */
 
-/* Answer what is there and may be answered now. */
-int connection_run(struct pmi_client *client, struct error *err);
-/* The same for what a client sent ahead, once its server has let it out of a wait, and tell the
+/* Answer what is there and may be answered now, once its server has let it out of a wait, and tell the
  * owner of the replies. One that is running goes on by itself. */
 void connection_resume(struct pmi_client *client);
-void connection_leave(struct pmi_client *client);
-/* All barriers of a server: *at begins as NULL, and is NULL after the last. */
-struct barrier *server_next_barrier(const struct pmi_server *server, const struct barrier *at);
 void connection_free(struct pmi_client *client);
-void server_tell_stuck(struct pmi_server *server); /* if it is, and nobody was told */
-void server_resume(struct pmi_server *server);     /* whoever was let out of a wait */
-bool server_has_left(const struct pmi_server *server, uint32_t rank);
-void server_note_left(struct pmi_server *server, uint32_t rank);
-/* A client's index in a barrier, whose member it is. */
-size_t barrier_index(const struct barrier *barrier, const struct pmi_client *client);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "pmi-server/exchange/exchange.h"
-#include "pmi-server/pmi/pmi_request.h"
+#include "pmi-server/pmi/server_private.h"
 
 /* ---- a group's name ---- */
 

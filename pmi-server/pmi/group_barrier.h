@@ -19,7 +19,7 @@
 #ifndef PMI_SERVER_PMI_GROUP_BARRIER_H
 #define PMI_SERVER_PMI_GROUP_BARRIER_H
 
-#include "pmi-server/pmi/connection.h"
+#include "pmi-server/pmi/context.h"
 
 /* What may be open on one node; another one is refused. */
 #define GROUP_BARRIER_MAX 4096

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pmi-server/pmi/context.h"
 #include "pmi-server/pmi/pmi1_command.h"
-#include "pmi-server/pmi/pmi1_reply.h"
 #include "pmi-server/pmi/quote.h"
 
 static int line_too_long(const struct pmi_client *client, struct error *err)

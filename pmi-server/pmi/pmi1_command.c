@@ -1,14 +1,17 @@
 /*
  * What the replies look like is what existing clients are known to accept: they split replies at
- * spaces, so a msg= never holds one. What clients cannot be told is an error to them (pmi1_reply.h).
+ * spaces, so a msg= never holds one. What clients cannot be told is an error to them (pmi1_unsayable()).
  */
 #include "pmi-server/pmi/pmi1_command.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmi/pmi1_reply.h"
+#include "pmi-server/pmi/context.h"
 #include "pmi-server/pmi/quote.h"
+#include "pmi-server/pmi/server_private.h"
 #include "pmi-server/wire/pmi1_line.h"
 
 #define TEXT_OF(number) #number
@@ -25,6 +28,15 @@ struct request {
     const char *text; /* the whole line, for error messages */
     size_t len;
 };
+
+const char *pmi1_unsayable(const char *text, size_t len, size_t room, bool word)
+{
+    if (len >= room)
+        return "value_too_long";
+    if (memchr(text, '\n', len))
+        return "value_has_a_newline";
+    return word && strpbrk(text, " \t") ? "value_has_spaces" : NULL;
+}
 
 const char *const pmi1_name_replies[] = {
     [PMI_NAME_PUBLISH] = "publish_result",
@@ -99,8 +111,8 @@ static int pmi1_command_run_get(struct request *request, struct error *err)
         return 0;
     }
     const char *value = kvs_get(connection_kvs(client), key->value);
-    if (!value && connection_can_value(client, key->value))
-        connection_value(client, key->value, NULL, NULL, true);
+    if (!value && owner_can_value(client, key->value))
+        owner_value(client, key->value, NULL, NULL, true);
     else
         pmi1_got(client, key->value, value);
     return 0;
@@ -135,14 +147,14 @@ static int run_barrier_in(struct request *request, struct error *err)
     struct pmi_client *client = request->client;
     const char *group = pmi1_line_value(&request->line, "group");
     if (!group) {
-        connection_enter(client, client->subversion >= 2 ? "0" : NULL, true);
+        server_enter(client, client->subversion >= 2 ? "0" : NULL, true);
         return 0;
     }
     if (client->subversion < 2) {
         connection_reply(client, "cmd=barrier_out rc=-1 msg=group_barriers_are_not_supported\n");
         return 0;
     }
-    const char *why = connection_enter_group(client, group);
+    const char *why = server_enter_group(client, group);
     return why ? request_fail(request, why, err) : 0;
 }
 
@@ -258,7 +270,7 @@ static int pmi1_command_ask_name(struct request *request, enum pmi_name name, st
 {
     struct pmi_client *client = request->client;
     const char *port = NULL;
-    if (!connection_can_name(client)) {
+    if (!owner_can_name(client)) {
         connection_printf(client, "cmd=%s rc=-1 msg=names_are_not_supported\n",
                           pmi1_name_replies[name]);
         return 0;
@@ -273,7 +285,7 @@ static int pmi1_command_ask_name(struct request *request, enum pmi_name name, st
         port = field->value;
     }
     if (service->value_len < PMI_VALLEN_MAX && (!port || strlen(port) < PMI_VALLEN_MAX))
-        connection_name(client, name, service->value, port, NULL, true);
+        owner_name(client, name, service->value, port, NULL, true);
     else
         connection_printf(client, "cmd=%s info=ok rc=1 msg=name_too_long\n",
                           pmi1_name_replies[name]);
@@ -295,11 +307,51 @@ static int pmi1_command_run_lookup(struct request *request, struct error *err)
     return pmi1_command_ask_name(request, PMI_NAME_LOOKUP, err);
 }
 
+/* Which rank is on which host, as far as the owner tells. */
+struct place {
+    uint32_t node, rank;
+};
+
+static int by_node(const void *a, const void *b)
+{
+    const struct place *l = a, *r = b;
+    if (l->node != r->node)
+        return l->node < r->node ? -1 : 1;
+    return (l->rank > r->rank) - (l->rank < r->rank);
+}
+
+/* Append "LENGTH HOST RANK,RANK,... " for each node of the group; returns how many that is, 0 when
+ * it is not known. */
+static size_t add_hosts(const struct pmi_client *client, struct buf *text)
+{
+    const struct pmi_server *server = client->server;
+    uint32_t size = server->config.size;
+    size_t nhosts = 0;
+    if (!server->ops->node_of || !server->ops->host_of)
+        return 0;
+    struct place *places = mem_array(size, sizeof(*places));
+    for (uint32_t rank = 0; rank < size; rank++)
+        places[rank] = (struct place){server->ops->node_of(server->arg, rank), rank};
+    qsort(places, size, sizeof(*places), by_node);
+    for (uint32_t i = 0; i < size; i++) {
+        if (!i || places[i].node != places[i - 1].node) {
+            const char *host = server->ops->host_of(server->arg, places[i].node);
+            buf_printf(text, "%zu %s ", strlen(host), host);
+            nhosts++;
+        }
+        buf_printf(text, "%" PRIu32 ",", places[i].rank);
+        if (i + 1 == size || places[i].node != places[i + 1].node)
+            buf_add_char(text, ' ');
+    }
+    free(places);
+    return nhosts;
+}
+
 /* Of two lines; the first has what is in the second, its newline and one more. */
 static int run_ranks2hosts(struct request *request, struct error *err)
 {
     struct buf text = BUF_INIT;
-    size_t nhosts = connection_hosts(request->client, &text);
+    size_t nhosts = add_hosts(request->client, &text);
     (void)err;
     connection_printf(request->client, "cmd=put_ranks2hosts %zu %zu\n", nhosts ? text.len + 2 : 0,
                       nhosts);
@@ -375,8 +427,8 @@ static int request_spawn(struct request *request, struct error *err)
     if (request_check_state(request, RUNNING, err) < 0)
         return -1;
     int rc = pmi1_spawn_line(&memory_of(client)->spawn, request->text, &spawn, err);
-    if (rc > 0 && connection_can_spawn(client))
-        connection_spawn(client, spawn, NULL, true);
+    if (rc > 0 && owner_can_spawn(client))
+        owner_spawn(client, spawn, NULL, true);
     else if (rc > 0)
         connection_reply(client, "cmd=spawn_result rc=-1 msg=spawn_is_not_supported\n");
     spawn_request_free(spawn);

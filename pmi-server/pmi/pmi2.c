@@ -4,7 +4,7 @@
 
 #include "pmi-server/pmi/pmi2_command.h"
 #include "pmi-server/pmi/pmi2_reply.h"
-#include "pmi-server/pmi/pmi_request.h"
+#include "pmi-server/pmi/context.h"
 #include "pmi-server/pmi/quote.h"
 #include "pmi-server/wire/pmi2_frame.h"
 

@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "pmi-server/pmi/context.h"
 #include "pmi-server/pmi/pmi2_reply.h"
 #include "pmi-server/pmi/pmi2_spawn.h"
 #include "pmi-server/pmi/quote.h"
+#include "pmi-server/pmi/server_private.h"
 #include "pmi-server/wire/pmi2_frame.h"
 
 #define THRID_MAX 64 /* bytes of a thread's mark: each request that waits keeps one */
@@ -116,11 +119,11 @@ static void pmi2_command_run_put(struct request *request)
 static void reply_value(const struct request *request, const char *key, const char *value)
 {
     struct pmi_client *client = request->client;
-    bool ask = !value && connection_can_value(client, key);
+    bool ask = !value && owner_can_value(client, key);
     if (ask && !connection_may_ask(client)) {
         pmi2_command_answer(request, PMI2_RC_OTHER, TOO_MANY);
     } else if (ask) {
-        connection_value(client, key, request->command->name, request->thrid, !request->thrid);
+        owner_value(client, key, request->command->name, request->thrid, !request->thrid);
     } else {
         struct pmi2_reply reply = reply_to(request);
         pmi2_reply_value(&reply, value);
@@ -144,7 +147,7 @@ static void pmi2_command_run_get(struct request *request)
 
 static void run_fence(struct request *request)
 {
-    connection_enter(request->client, request->thrid, !request->thrid);
+    server_enter(request->client, request->thrid, !request->thrid);
 }
 
 /* What the launcher has preset is in the space too. */
@@ -163,12 +166,52 @@ static void run_getjobattr(struct request *request)
     reply_value(request, key, value);
 }
 
+/* Attributes of a node: what one task puts here its neighbours of the same group get, at once. */
+
+static const char *find_attribute(struct pmi_client *client, const char *key)
+{
+    const struct kvs *attributes = client->server->attributes;
+    return attributes ? kvs_get(attributes, key) : NULL;
+}
+
+static void await_attribute(struct pmi_client *client, const char *key, const char *tag,
+                            bool blocks)
+{
+    struct pmi_request *request = request_new(client, WAITS_ATTRIBUTE, tag, blocks);
+    request->texts[0] = mem_copy_text(key);
+}
+
+static bool awaits(const struct pmi_request *request, const char *key)
+{
+    return request->waits == WAITS_ATTRIBUTE && !strcmp(request->texts[0], key);
+}
+
+/* Those who waited for it go on once the client's own input is dealt with. */
+static void put_attribute(struct pmi_client *client, const char *key, const char *value)
+{
+    struct pmi_server *server = client->server;
+    if (!server->attributes)
+        server->attributes = kvs_new("");
+    connection_keep(client, server->attributes, key, value, kvs_preset);
+    struct pmi_request *request = server->requests;
+    while (request) {
+        struct pmi_request *next = request->next;
+        if (awaits(request, key)) {
+            if (!request->client->gone)
+                request->client->dialect->attribute(request->client, request, value);
+            request_done(request);
+            server->let_go = true;
+        }
+        request = next;
+    }
+}
+
 static void run_putnodeattr(struct request *request)
 {
     if (refuse_pair(request))
         return;
     pmi2_command_answer(request, PMI2_RC_OK, NULL);
-    connection_put_attribute(request->client, value_of(request, "key"), value_of(request, "value"));
+    put_attribute(request->client, value_of(request, "key"), value_of(request, "value"));
 }
 
 static void run_getnodeattr(struct request *request)
@@ -176,9 +219,9 @@ static void run_getnodeattr(struct request *request)
     struct pmi_client *client = request->client;
     if (refuse_key(request))
         return;
-    const char *key = value_of(request, "key"), *value = connection_get_attribute(client, key);
+    const char *key = value_of(request, "key"), *value = find_attribute(client, key);
     if (!value && pmi2_bool(&request->frame, "wait", false)) {
-        connection_await_attribute(client, key, request->thrid, !request->thrid);
+        await_attribute(client, key, request->thrid, !request->thrid);
         return;
     }
     struct pmi2_reply reply = reply_to(request);
@@ -195,8 +238,8 @@ static void run_ring(struct request *request)
         pmi2_command_answer(request, PMI2_RC_INVALID_ARG, "ring-count is not 1");
         return;
     }
-    connection_enter_ring(request->client, value_of(request, "ring-left"),
-                          value_of(request, "ring-right"), request->thrid, !request->thrid);
+    server_enter_ring(request->client, value_of(request, "ring-left"),
+                      value_of(request, "ring-right"), request->thrid, !request->thrid);
 }
 
 static void pmi2_command_run_finalize(struct request *request)
@@ -209,7 +252,7 @@ static void pmi2_command_ask_name(struct request *request, enum pmi_name name)
 {
     struct pmi_client *client = request->client;
     const char *port = NULL;
-    if (!connection_can_name(client)) {
+    if (!owner_can_name(client)) {
         pmi2_command_answer(request, PMI2_RC_OTHER, "names are not supported");
         return;
     }
@@ -224,7 +267,7 @@ static void pmi2_command_ask_name(struct request *request, enum pmi_name name)
         pmi2_command_answer(request, PMI2_RC_OTHER, TOO_MANY);
         return;
     }
-    connection_name(client, name, value_of(request, "name"), port, request->thrid, !request->thrid);
+    owner_name(client, name, value_of(request, "name"), port, request->thrid, !request->thrid);
 }
 
 static void pmi2_command_run_publish(struct request *request)
@@ -249,12 +292,12 @@ static void run_spawn(struct request *request)
     struct spawn_request *spawn = pmi2_spawn_parse(&request->frame, &err);
     if (!spawn)
         pmi2_command_answer(request, PMI2_RC_INVALID_ARG, error_text(&err));
-    else if (!connection_can_spawn(client))
+    else if (!owner_can_spawn(client))
         pmi2_command_answer(request, PMI2_RC_OTHER, "spawn is not supported");
     else if (!connection_may_ask(client))
         pmi2_command_answer(request, PMI2_RC_OTHER, TOO_MANY);
     else
-        connection_spawn(client, spawn, request->thrid, !request->thrid);
+        owner_spawn(client, spawn, request->thrid, !request->thrid);
     error_clear(&err);
     spawn_request_free(spawn);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/pmi/context.h"
 #include "pmi-server/wire/pmi2_frame.h"
 
 struct pmi2_reply pmi2_reply_begin(struct pmi_client *client, const char *name, const char *thrid)

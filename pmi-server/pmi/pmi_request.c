@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/pmi/context.h"
+#include "pmi-server/pmi/server_private.h"
 
 /* The owner answers. */
 static bool asks_owner(enum waits waits)
@@ -85,13 +87,13 @@ static void request_answered(struct pmi_request *request)
         server_resume(client->server);
 }
 
-bool connection_can_name(const struct pmi_client *client)
+bool owner_can_name(const struct pmi_client *client)
 {
     return client->server->ops->name;
 }
 
-void connection_name(struct pmi_client *client, enum pmi_name name, const char *service,
-                     const char *port, const char *tag, bool blocks)
+void owner_name(struct pmi_client *client, enum pmi_name name, const char *service,
+                const char *port, const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
     struct pmi_request *request = request_new(client, WAITS_NAME, tag, blocks);
@@ -107,13 +109,13 @@ void pmi_request_named(struct pmi_request *request, enum pmi_named named, const 
     request_answered(request);
 }
 
-bool connection_can_spawn(const struct pmi_client *client)
+bool owner_can_spawn(const struct pmi_client *client)
 {
     return client->server->ops->spawn;
 }
 
-void connection_spawn(struct pmi_client *client, const struct spawn_request *spawn, const char *tag,
-                      bool blocks)
+void owner_spawn(struct pmi_client *client, const struct spawn_request *spawn, const char *tag,
+                 bool blocks)
 {
     struct pmi_server *server = client->server;
     struct pmi_request *request = request_new(client, WAITS_SPAWN, tag, blocks);
@@ -128,13 +130,13 @@ void pmi_request_spawned(struct pmi_request *request, const struct pmi_spawned *
     request_answered(request);
 }
 
-bool connection_can_value(const struct pmi_client *client, const char *key)
+bool owner_can_value(const struct pmi_client *client, const char *key)
 {
     return client->server->ops->value && !strncmp(key, "PMI_", 4);
 }
 
-void connection_value(struct pmi_client *client, const char *key, const char *command,
-                      const char *tag, bool blocks)
+void owner_value(struct pmi_client *client, const char *key, const char *command, const char *tag,
+                 bool blocks)
 {
     struct pmi_server *server = client->server;
     struct pmi_request *request = request_new(client, WAITS_VALUE, tag, blocks);

@@ -11,7 +11,7 @@
 #ifndef PMI_SERVER_PMI_RING_H
 #define PMI_SERVER_PMI_RING_H
 
-#include "pmi-server/pmi/connection.h"
+#include "pmi-server/pmi/context.h"
 
 #define RING_ROUNDS (1ull << 56) /* ids of its rounds in the exchange, from here on */
 

@@ -6,10 +6,12 @@
 
 #include "base/mem.h"
 #include "pmi-server/exchange/exchange.h"
-#include "pmi-server/pmi/connection.h"
+#include "pmi-server/pmi/context.h"
 #include "pmi-server/pmi/group_barrier.h"
-#include "pmi-server/pmi/pmi_request.h"
+#include "pmi-server/pmi/pmi1.h"
+#include "pmi-server/pmi/pmi2.h"
 #include "pmi-server/pmi/ring.h"
+#include "pmi-server/pmi/server_private.h"
 
 struct pmi_server *pmi_server_new(const struct pmi_config *config, const struct pmi_ops *ops,
                                   void *arg)
@@ -38,6 +40,16 @@ void pmi_server_free(struct pmi_server *server)
     kvs_free(server->attributes);
     buf_free(&server->fresh);
     free(server);
+}
+
+const struct dialect *const *dialects_of(bool pmi1, bool pmi2)
+{
+    static const struct dialect *const both[] = {&pmi1_dialect, &pmi2_dialect, NULL};
+    static const struct dialect *const first[] = {&pmi1_dialect, NULL};
+    static const struct dialect *const second[] = {&pmi1_greeting, &pmi2_dialect, NULL};
+    if (pmi1)
+        return pmi2 ? both : first;
+    return pmi2 ? second : NULL;
 }
 
 bool pmi_mapping_fits(const char *mapping)
@@ -111,13 +123,13 @@ static void barrier_take(struct pmi_server *server, struct pmi_request *request,
     server_exchange(server, barrier); /* after which a group may be gone */
 }
 
-void connection_enter(struct pmi_client *client, const char *tag, bool blocks)
+void server_enter(struct pmi_client *client, const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
     barrier_take(server, request_new(client, WAITS_BARRIER, tag, blocks), &server->world);
 }
 
-const char *connection_enter_group(struct pmi_client *client, const char *name)
+const char *server_enter_group(struct pmi_client *client, const char *name)
 {
     struct pmi_server *server = client->server;
     const char *why;
@@ -128,8 +140,8 @@ const char *connection_enter_group(struct pmi_client *client, const char *name)
     return why;
 }
 
-void connection_enter_ring(struct pmi_client *client, const char *left, const char *right,
-                           const char *tag, bool blocks)
+void server_enter_ring(struct pmi_client *client, const char *left, const char *right,
+                       const char *tag, bool blocks)
 {
     struct pmi_server *server = client->server;
     struct pmi_request *request = request_new(client, WAITS_BARRIER, tag, blocks);
@@ -288,38 +300,11 @@ void server_tell_stuck(struct pmi_server *server)
         server->ops->stuck(server->arg, missing, waiting);
 }
 
-bool pmi_connection_gone(struct pmi_client *client)
-{
-    struct pmi_server *server = client->server;
-    bool in_time = client->gone || client->state == PMI_FINALIZED;
-    if (!client->gone)
-        connection_leave(client);
-    client->gone = true;
-    buf_free(&client->input);
-    buf_free(&client->output);
-    client->searched = 0;
-    uint32_t missing, waiting;
-    if (in_time || !pmi_server_stuck(server, &missing, &waiting))
-        return false;
-    server->told_stuck = true;
-    return true;
-}
-
 bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *sequence)
 {
     *rank = server->world.missing_rank;
     *sequence = server->world.missing_from;
     return server->world.missing;
-}
-
-bool pmi_connection_in_groups(const struct pmi_client *client)
-{
-    return client->subversion >= 2;
-}
-
-uint64_t pmi_connection_barriers(const struct pmi_client *client)
-{
-    return barrier_entered(&client->server->world, client->index);
 }
 
 /* The world's barriers have numbers that all nodes know. In a ring or a group, whose last round

@@ -36,7 +36,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "pmi-server/exchange/exchange.h"
+#include "pmi-server/pmi/connection.h"
 #include "pmi-server/pmi/kvs.h"
+#include "pmi-server/pmi/pmi_request.h"
 #include "pmi-server/protocol/spawn_request.h"
 
 /* What clients are told, and what is enforced (PMI-1 clients clamp; these are everybody's). */
@@ -46,20 +48,8 @@
 /* Ids of the exchange's rounds of some ranks have the one, and any of the others. */
 #define PMI_GROUP_ROUNDS EXCHANGE_AGAIN
 #define PMI_GROUP_HASH ((1ull << 61) - 1)
-#define PMI_MAX_REQUEST 65536 /* a longer line or frame is a protocol error */
-/* Of one client: */
-#define PMI_OUTPUT_MAX (256u << 10) /* bytes of answers, beside the one that exceeds them */
-#define PMI_PUTS_MAX (16u << 20)    /* bytes of what it has put, with what keeps each pair */
-#define PMI_ASKS_MAX 64             /* names, spawns and values that wait for the owner's answer */
-#define PMI_OPEN_MAX 4096 /* requests that wait for anything; one more is a protocol error */
-
-struct pmi_client;
 struct pmi_server;
-struct pmi_request; /* one that the owner answers: once, from inside the op or later */
 struct dialect;
-
-enum pmi_name { PMI_NAME_PUBLISH, PMI_NAME_UNPUBLISH, PMI_NAME_LOOKUP };
-enum pmi_named { PMI_NAMED_NOT, PMI_NAMED_GOOD, PMI_NAMED_FULL }; /* full: too many are published */
 
 struct pmi_config {
     uint32_t size;       /* tasks of the group, all nodes */
@@ -116,43 +106,11 @@ struct pmi_server *pmi_server_new(const struct pmi_config *config, const struct 
                                   void *arg);
 void pmi_server_free(struct pmi_server *server); /* clients too */
 
-enum pmi_state { PMI_SILENT, PMI_RUNNING, PMI_FINALIZED };
-
-struct pmi_client *pmi_connection_new(struct pmi_server *server, uint32_t rank, uint32_t appnum,
-                                      void *owner_data);
-uint32_t pmi_connection_rank(const struct pmi_client *client);
-void *pmi_connection_data(const struct pmi_client *client);
-enum pmi_state pmi_connection_state(const struct pmi_client *client);
-struct buf *pmi_connection_output(struct pmi_client *client); /* the owner consumes it */
-
-/* Bytes from the client, cut anywhere. -1 with a sentence ("unknown PMI-1 command: \"cmd=x\"", ...)
- * on a protocol error; the owner then ends the program and names rank and host. What comes after
- * a protocol error is dropped. */
-int pmi_connection_input(struct pmi_client *client, const void *bytes, size_t len,
-                         struct error *err);
-/* False while too much of its output has not been taken: nothing should be read from it then. */
-bool pmi_connection_wants_input(const struct pmi_client *client);
-/* Its output was taken: what it has sent is answered. True when there is output now, of which ops->output
- * does not tell. Not from inside an op but output. */
-bool pmi_connection_go_on(struct pmi_client *client);
-
 /* The exchange is done, this node's or one of other nodes: merge, and let everybody out. -1 with a sentence when no such
  * barrier is being exchanged, or when the bytes are malformed; nobody is let out then. */
 int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *bytes, size_t len,
                          struct error *err);
 
-/* The answers of the owner; the request ends with them. They may come when the client has gone, but
- * not after the server. A name is good if it was not published before, is there to take back, or is
- * found, with its port then. */
-void pmi_request_named(struct pmi_request *request, enum pmi_named named, const char *port);
-void pmi_request_spawned(struct pmi_request *request, const struct pmi_spawned *spawned);
-void pmi_request_value(struct pmi_request *request, const char *value); /* NULL: there is none */
-struct pmi_client *pmi_request_client(const struct pmi_request *request);
-
-/* The client is gone (its process ended, and what it had written has been fed: its last words may
- * be a finalize). Returns true when others wait for ever in a barrier that it never entered: it has
- * not finalized and a barrier is open. Its output is dropped. */
-bool pmi_connection_gone(struct pmi_client *client);
 /* True while some client waits in a barrier; *waiting is one that does. */
 bool pmi_server_in_barrier(const struct pmi_server *server, uint32_t *waiting);
 
@@ -161,14 +119,13 @@ bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32
 /* True when some rank has left: the first barrier that can't complete any more. This is what other
  * nodes have to know; an agent sends it to them when it becomes true or the number falls. */
 bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *sequence);
-/* This one may be in barriers of its own with ranks of other nodes, which have to know of it when it
- * has left, whatever others did: number and rank, to pmi_server_missing() everywhere. */
-bool pmi_connection_in_groups(const struct pmi_client *client);
-uint64_t pmi_connection_barriers(const struct pmi_client *client); /* of all, that it entered */
 /* A rank of another node will never enter barrier `sequence`, nor a later one. Returns true when
  * a client here waits in such a barrier; ops->stuck tells when one begins to later. Numbers make
  * this safe against the order of messages: who finalizes after barrier n is missing from n + 1
  * on, and no trouble to a node that has yet to hear that n is done. */
 bool pmi_server_missing(struct pmi_server *server, uint32_t rank, uint64_t sequence);
+
+/* What can be served, for struct pmi_config: a list begun by the one that hears a client's first line. NULL for none. */
+const struct dialect *const *dialects_of(bool pmi1, bool pmi2);
 
 #endif

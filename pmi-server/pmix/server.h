@@ -21,9 +21,9 @@
 #include "affinity/sets/idset.h"
 #include "affinity/taskmap/taskmap.h"
 #include "base/error.h"
-#include "pmi-server/pmi/server.h" /* enum pmi_state */
-#include "pmi-server/protocol/spawn_request.h"
 #include "pmi-server/protocol/namespace.h"
+#include "pmi-server/protocol/spawn_request.h"
+#include "pmi-server/protocol/task_states.h"
 
 #define PMIX_SERVER_ROUND (1ull << 61) /* in the id of every round that a host exchanges */
 

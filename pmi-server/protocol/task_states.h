@@ -21,6 +21,9 @@ enum task_state {
     TASK_NSTATES
 };
 
+/* What a task has said to its PMI or PMIx server: nothing, that it begins, that it ends. */
+enum pmi_state { PMI_SILENT, PMI_RUNNING, PMI_FINALIZED };
+
 struct task_info {
     uint32_t rank;
     uint32_t pid; /* 0: none (any more) */

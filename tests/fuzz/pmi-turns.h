@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmi-server/pmi/dialects.h"
 #include "pmi-server/pmi/server.h"
 
 #define NCLIENTS 3

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmi-server/pmi/dialects.h"
 #include "pmi-server/pmi/server.h"
 
 #define MAX_CLIENTS 4
