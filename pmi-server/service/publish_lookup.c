@@ -10,6 +10,7 @@
 #include "pmi-server/service/namespaces.h"
 #include "pmi-server/service/outbox.h"
 
+/* False: it is nobody, which is answered. */
 static bool party_of(const struct pmi_service *service, const struct requester *asked,
                      const struct message_up *talk, struct party *party)
 {
@@ -182,6 +183,7 @@ static bool ends(struct pmi_service *service, const struct lookup *lookup, const
            try(service, lookup);
 }
 
+/* Names with an id above `since` have come; NULL: other programs' have changed. */
 static void lookups_try(struct pmi_service *service, const uint64_t *since)
 {
     drop(service, ends, since);
