@@ -80,6 +80,7 @@ check_PROGRAMS += \
     tests/unit/test-outcome \
     tests/unit/test-output-files \
     tests/unit/test-output \
+    tests/unit/test-pending-requests \
     tests/unit/test-picture \
     tests/unit/test-place-rankfile \
     tests/unit/test-place-slots \
@@ -205,6 +206,7 @@ tests_unit_test_other_instances_LDADD = $(UNIT_LIBS)
 tests_unit_test_outcome_LDADD = $(UNIT_LIBS)
 tests_unit_test_output_files_LDADD = $(UNIT_LIBS)
 tests_unit_test_output_LDADD = $(UNIT_LIBS)
+tests_unit_test_pending_requests_LDADD = $(UNIT_LIBS)
 tests_unit_test_picture_LDADD = $(UNIT_LIBS)
 tests_unit_test_place_rankfile_LDADD = $(UNIT_LIBS)
 tests_unit_test_place_slots_LDADD = $(UNIT_LIBS)

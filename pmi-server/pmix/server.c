@@ -228,13 +228,6 @@ static struct timespec clock_in(double rest)
     return end;
 }
 
-/* What tasks wanted removed is removed with their namespace. */
-static void jobs_leave(struct pmix_host *host, const struct timespec *end)
-{
-    while (host->leaving && upcall_queue_await(end))
-        pmix_server_run(host);
-}
-
 /* The server itself is left as it is, and ends with the process. openpmix may still look at the
  * host. openpmix 4.2.2 to ?: PMIx_server_finalize() crashes now and then when clients have died. */
 void pmix_server_free(struct pmix_host *host, double patience)
@@ -243,9 +236,10 @@ void pmix_server_free(struct pmix_host *host, double patience)
         return;
     int saved = errno;
     struct timespec end = clock_in(patience);
-    jobs_leave(host, &end);
-    pending_requests_free(host->requests);
-    host->requests = NULL;
+    while (host->leaving &&
+           upcall_queue_await(&end)) /* what tasks wanted removed goes with their namespace */
+        pmix_server_run(host);
+    pending_requests_clear(host->requests);
     remote_namespaces_free(host);
     upcall_queue_close();
     errno = saved;
@@ -292,13 +286,6 @@ const char *pmix_server_version(struct error *err)
  * What the program's service says: answers, and orders.
  */
 
-/* -1: malformed. */
-static int server_answered(struct pmix_host *host, struct message_down *talk)
-{
-    service_replied(host, talk);
-    return 0; /* whoever asked reads it, and may find it malformed */
-}
-
 /* The owner's: it knows its tasks, and has answered. */
 static int owners(struct pmix_host *host, struct message_down *talk)
 {
@@ -306,8 +293,9 @@ static int owners(struct pmix_host *host, struct message_down *talk)
     return 0;
 }
 
+/* -1: malformed. */
 static int (*const take[ORDER_NKINDS])(struct pmix_host *host, struct message_down *talk) = {
-    [ORDER_ANSWER] = server_answered,
+    [ORDER_ANSWER] = service_replied,
     [ORDER_MODEX] = direct_modex_serve_ordered,
     [ORDER_REMOVED] = remote_namespace_removed,
     [ORDER_TASKS] = owners,

@@ -60,15 +60,16 @@ void service_request(struct pmix_host *host, struct upcall *event, enum service_
 }
 
 /* One that is not there any more was given up. */
-void service_replied(struct pmix_host *host, struct message_down *talk)
+int service_replied(struct pmix_host *host, struct message_down *talk)
 {
     struct pending_request *request =
         pending_requests_take(host->requests, &question_kind, NULL, talk->token);
     if (!request)
-        return;
+        return 0;
     struct question *question = (struct question *)request;
     question->reply(host, question->event, talk->status, &talk->rest);
     question_free(request);
+    return 0;
 }
 
 pmix_status_t service_status(enum reply_status status)

@@ -17,15 +17,20 @@ struct pending_requests *pending_requests_new(void)
     return mem_alloc(sizeof(struct pending_requests));
 }
 
-void pending_requests_free(struct pending_requests *requests)
+void pending_requests_clear(struct pending_requests *requests)
 {
     struct pending_request *next;
-    if (!requests)
-        return;
     for (struct pending_request *request = requests->first; request; request = next) {
         next = request->next;
         request->kind->free(request);
     }
+    requests->first = NULL;
+}
+
+void pending_requests_free(struct pending_requests *requests)
+{
+    if (requests)
+        pending_requests_clear(requests);
     free(requests);
 }
 

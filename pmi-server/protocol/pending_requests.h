@@ -29,7 +29,8 @@ struct pending_request { /* pending_requests_add() fills it */
 };
 
 struct pending_requests *pending_requests_new(void);
-void pending_requests_free(struct pending_requests *requests); /* with what waits; NULL: nothing */
+void pending_requests_clear(struct pending_requests *requests); /* nobody is answered */
+void pending_requests_free(struct pending_requests *requests);  /* with what waits; NULL: nothing */
 /* A number that no request has. */
 uint64_t pending_requests_token(struct pending_requests *requests);
 /* It is the table's from here on; `timeout` in seconds, 0: for ever. */
