@@ -166,62 +166,42 @@ static void run_getjobattr(struct request *request)
     reply_value(request, key, value);
 }
 
-/* Attributes of a node: what one task puts here its neighbours of the same group get, at once. */
-
-static const char *find_attribute(struct pmi_client *client, const char *key)
-{
-    const struct kvs *attributes = client->server->attributes;
-    return attributes ? kvs_get(attributes, key) : NULL;
-}
-
-static void await_attribute(struct pmi_client *client, const char *key, const char *tag,
-                            bool blocks)
-{
-    struct pmi_request *request = request_new(client, WAITS_ATTRIBUTE, tag, blocks);
-    request->texts[0] = mem_copy_text(key);
-}
-
-static bool awaits(const struct pmi_request *request, const char *key)
-{
-    return request->waits == WAITS_ATTRIBUTE && !strcmp(request->texts[0], key);
-}
+/* ---- attributes of a node: what one task puts here its neighbours of the same group get, at once ---- */
 
 /* Those who waited for it go on once the client's own input is dealt with. */
-static void put_attribute(struct pmi_client *client, const char *key, const char *value)
-{
-    struct pmi_server *server = client->server;
-    if (!server->attributes)
-        server->attributes = kvs_new("");
-    connection_keep(client, server->attributes, key, value, kvs_preset);
-    struct pmi_request *request = server->requests;
-    while (request) {
-        struct pmi_request *next = request->next;
-        if (awaits(request, key)) {
-            if (!request->client->gone)
-                request->client->dialect->attribute(request->client, request, value);
-            request_done(request);
-            server->let_go = true;
-        }
-        request = next;
-    }
-}
-
 static void run_putnodeattr(struct request *request)
 {
+    struct pmi_server *server = request->client->server;
     if (refuse_pair(request))
         return;
     pmi2_command_answer(request, PMI2_RC_OK, NULL);
-    put_attribute(request->client, value_of(request, "key"), value_of(request, "value"));
+    const char *key = value_of(request, "key"), *value = value_of(request, "value");
+    if (!server->attributes)
+        server->attributes = kvs_new("");
+    connection_keep(request->client, server->attributes, key, value, kvs_preset);
+    struct pmi_request *next;
+    for (struct pmi_request *waiting = server->requests; waiting; waiting = next) {
+        next = waiting->next;
+        if (waiting->waits != WAITS_ATTRIBUTE || strcmp(waiting->texts[0], key) != 0)
+            continue;
+        if (!waiting->client->gone)
+            waiting->client->dialect->attribute(waiting->client, waiting, value);
+        request_done(waiting);
+        server->let_go = true;
+    }
 }
 
 static void run_getnodeattr(struct request *request)
 {
-    struct pmi_client *client = request->client;
+    const struct kvs *attributes = request->client->server->attributes;
     if (refuse_key(request))
         return;
-    const char *key = value_of(request, "key"), *value = find_attribute(client, key);
+    const char *key = value_of(request, "key"),
+               *value = attributes ? kvs_get(attributes, key) : NULL;
     if (!value && pmi2_bool(&request->frame, "wait", false)) {
-        await_attribute(client, key, request->thrid, !request->thrid);
+        struct pmi_request *waiting =
+            request_new(request->client, WAITS_ATTRIBUTE, request->thrid, !request->thrid);
+        waiting->texts[0] = mem_copy_text(key);
         return;
     }
     struct pmi2_reply reply = reply_to(request);

@@ -102,16 +102,6 @@ static uint32_t count_nodes(const struct pmix_job *job, const struct idset *rank
 
 /* ---- rounds ---- */
 
-/* The same on every node. Fences of the same ranks have the same, and so are exchanged one after the
- * other: nothing needs to be kept of those that are over. Two sets of ranks whose hashes are the same
- * are told apart by their names, in what is exchanged. */
-static uint64_t round_id(struct pmix_job *job, const struct fence *fence)
-{
-    if (fence->number)
-        return PMIX_SERVER_ROUND | ++job->fences->entered;
-    return PMIX_SERVER_ROUND | PART | hash_table_hash(hash_table_hash_text(fence->name), 0) >> 4;
-}
-
 static struct fence *open_fence(struct pmix_job *job, const struct upcall *event,
                                 const struct idset *ranks, bool all)
 {
@@ -142,19 +132,6 @@ static struct fence *find_fence(const struct pmix_job *job, uint64_t id, bool wa
         if (fence->id == id && fence->waits == waits)
             found = fence;
     return found;
-}
-
-static void exchange_next(struct pmix_job *job, uint64_t id)
-{
-    struct fence *fence = find_fence(job, id, true);
-    if (!fence)
-        return;
-    char *bytes = fence->bytes;
-    fence->waits = false;
-    fence->bytes = NULL;
-    job->host->ops->exchange(job->host->arg, job, id, fence->nnodes, bytes ? bytes : "",
-                             fence->len);
-    free(bytes);
 }
 
 static void close_fence(struct pmix_job *job, struct fence *fence, pmix_status_t status,
@@ -232,34 +209,34 @@ static void fences_check_stuck(struct pmix_job *job)
 
 /* ---- entered ---- */
 
-/* What is exchanged of a fence of some, from each node: its name, and the bytes. */
-static void name_bytes(const struct fence *fence, struct upcall *event)
+static void exchange_all(struct pmix_job *job, const struct upcall *event, struct fence *fence)
 {
-    struct buf named = BUF_INIT;
-    pack_put_text(&named, fence->name);
-    pack_put_bytes(&named, event->bytes ? event->bytes : "", event->len);
-    free(event->bytes);
-    event->len = named.len;
-    event->bytes = buf_take_text(&named);
+    fence->id = PMIX_SERVER_ROUND | ++job->fences->entered;
+    job->host->ops->exchange(job->host->arg, job, fence->id, 0, event->bytes ? event->bytes : "",
+                             event->len);
 }
 
-static void exchange(struct pmix_job *job, struct upcall *event, struct fence *fence,
-                     uint32_t nnodes)
+/* Fences of the same ranks have the same id on every node, and so are exchanged one after the other: nothing needs
+ * to be kept of those that are over. Two sets of ranks whose hashes are the same are told apart by their names,
+ * which each node says before its bytes. */
+static void exchange_some(struct pmix_job *job, const struct upcall *event, struct fence *fence,
+                          uint32_t nnodes)
 {
-    uint64_t id = round_id(job, fence);
-    fence->waits = !fence->number && find_fence(job, id, false);
+    struct buf named = BUF_INIT;
+    uint64_t id =
+        PMIX_SERVER_ROUND | PART | hash_table_hash(hash_table_hash_text(fence->name), 0) >> 4;
+    fence->waits = find_fence(job, id, false);
     fence->id = id;
     fence->nnodes = nnodes;
-    if (fence->name)
-        name_bytes(fence, event);
-    if (!fence->waits) {
-        job->host->ops->exchange(job->host->arg, job, id, fence->number ? 0 : nnodes,
-                                 event->bytes ? event->bytes : "", event->len);
-        return;
+    pack_put_text(&named, fence->name);
+    pack_put_bytes(&named, event->bytes ? event->bytes : "", event->len);
+    if (fence->waits) {
+        fence->len = named.len;
+        fence->bytes = buf_take_text(&named);
+    } else {
+        job->host->ops->exchange(job->host->arg, job, id, nnodes, buf_bytes(&named), named.len);
     }
-    fence->bytes = event->bytes;
-    fence->len = event->len;
-    event->bytes = NULL;
+    buf_free(&named);
 }
 
 /* What all nodes said of a fence of some: their bytes alone. */
@@ -294,8 +271,10 @@ static void fence_enter(struct pmix_job *job, struct upcall *event, const struct
         fence->number = UINT64_MAX; /* after whatever was not counted here */
     if (is_stuck(job, fence))
         fences_check_stuck(job);
+    else if (nnodes > 1 && all)
+        exchange_all(job, event, fence);
     else if (nnodes > 1)
-        exchange(job, event, fence, nnodes);
+        exchange_some(job, event, fence, nnodes);
     else
         close_fence(job, fence, PMIX_SUCCESS, event->bytes, event->len);
 }
@@ -318,16 +297,6 @@ static bool misses_one(const struct pmix_job *job, const struct upcall *event,
         if (idset_has(ranks, job->clients[i].rank) && pmix_namespace_state(job, i) == PMI_FINALIZED)
             return false; /* that one, perhaps, which is no death */
     return true;
-}
-
-static void enter_living(struct pmix_job *job, struct upcall *event, const struct idset *ranks)
-{
-    if (is_bereaved(job, ranks))
-        fence_answer(event->modex_done, event->cbdata, PMIX_ERR_PROC_ABORTED, NULL, 0);
-    else if (misses_one(job, event, ranks))
-        open_fence(job, event, ranks, false);
-    else
-        fence_enter(job, event, ranks);
 }
 
 void fences_fail_ranks(struct pmix_job *job, const struct idset *ranks)
@@ -353,26 +322,27 @@ static void fence_gathered(struct pmix_host *host, struct upcall *event, uint64_
     fence_answer(event->modex_done, event->cbdata, event->status, bytes, len);
 }
 
-static void gather(struct pmix_host *host, struct upcall *event)
-{
-    free(event->bytes);
-    event->bytes = NULL;
-    event->len = 0;
-    collective_enter(host, event);
-}
-
 static void fence_entered(struct pmix_host *host, struct upcall *event)
 {
+    /* Of several namespaces: by way of the service, without bytes. */
     struct pmix_job *job = fence_job(host, event);
-    if (!job && concerns_a_job(host, event))
-        gather(host, event);
+    if (!job && concerns_a_job(host, event)) {
+        free(event->bytes);
+        event->bytes = NULL;
+        event->len = 0;
+        collective_enter(host, event);
+    }
     if (!job)
         return;
     struct idset *ranks = members(job, event);
-    if (ranks)
-        enter_living(job, event, ranks);
-    else
+    if (!ranks)
         fence_answer(event->modex_done, event->cbdata, PMIX_ERR_BAD_PARAM, NULL, 0);
+    else if (is_bereaved(job, ranks))
+        fence_answer(event->modex_done, event->cbdata, PMIX_ERR_PROC_ABORTED, NULL, 0);
+    else if (misses_one(job, event, ranks))
+        open_fence(job, event, ranks, false);
+    else
+        fence_enter(job, event, ranks);
     idset_free(ranks);
 }
 
@@ -393,11 +363,17 @@ int pmix_namespace_exchanged(struct pmix_job *job, uint64_t id, const void *byte
     }
     struct buf all = BUF_INIT;
     int rc = take_named(fence, bytes, len, &all, err);
-    if (rc == 0) {
+    if (rc == 0)
         close_fence(job, fence, PMIX_SUCCESS, buf_bytes(&all), all.len);
-        exchange_next(job, id);
-    }
     buf_free(&all);
+    /* The next one of the same ranks. */
+    if (rc == 0 && (fence = find_fence(job, id, true))) {
+        char *named = fence->bytes;
+        fence->waits = false;
+        fence->bytes = NULL;
+        job->host->ops->exchange(job->host->arg, job, id, fence->nnodes, named, fence->len);
+        free(named);
+    }
     return rc;
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/library.h"
+#include "pmi-server/pmix/info.h"
 #include "pmi-server/pmix/log.h"
 #include "pmi-server/pmix/namespace.h"
 #include "pmi-server/pmix/service_requests.h"
@@ -43,20 +43,12 @@ struct delivery { /* what openpmix has a pointer to */
 static void pull_asked(struct pmix_host *host, struct upcall *event);
 static void pull_stopped(struct pmix_host *host, struct upcall *event);
 
-static bool is_stop(const pmix_info_t directives[], size_t ndirs)
-{
-    for (size_t i = 0; i < ndirs; i++)
-        if (!strcmp(directives[i].key, PMIX_IOF_STOP))
-            return true;
-    return false;
-}
-
 /* openpmix 4.2.2 to 6.1: a request that is not answered from inside is forgotten. */
 pmix_status_t iof_pull_upcall(const pmix_proc_t procs[], size_t nprocs,
                               const pmix_info_t directives[], size_t ndirs,
                               pmix_iof_channel_t channels, pmix_op_cbfunc_t done, void *cbdata)
 {
-    bool stop = is_stop(directives, ndirs);
+    bool stop = info_find(directives, ndirs, PMIX_IOF_STOP);
     (void)done, (void)cbdata;
     if (!stop && !tools_present)
         return PMIX_ERR_NOT_SUPPORTED;
@@ -337,16 +329,6 @@ static bool give_all(struct pmix_host *host, struct pack *in, const void *bytes,
     return taken;
 }
 
-static void owe(struct pmix_host *host, uint64_t number)
-{
-    struct pushed **last = &host->iof->pushed;
-    while (*last)
-        last = &(*last)->next;
-    *last = mem_alloc(sizeof(**last));
-    (*last)->number = number;
-    pmix_server_settle_input(host);
-}
-
 /* The bytes stand behind the processes: they are read first, all of it, and then the processes again. */
 int iof_input_receive(struct pmix_host *host, struct message_down *talk)
 {
@@ -359,10 +341,16 @@ int iof_input_receive(struct pmix_host *host, struct message_down *talk)
     const void *bytes = pack_bytes(&talk->rest, &len);
     if (!pack_ends(&talk->rest))
         return -1;
-    if (give_all(host, &procs, bytes, len, end))
-        owe(host, number);
-    else
+    if (!give_all(host, &procs, bytes, len, end)) {
         iof_answer(host, number, REPLY_NOT_PERMITTED);
+        return 0;
+    }
+    struct pushed **last = &host->iof->pushed;
+    while (*last)
+        last = &(*last)->next;
+    *last = mem_alloc(sizeof(**last));
+    (*last)->number = number;
+    pmix_server_settle_input(host);
     return 0;
 }
 

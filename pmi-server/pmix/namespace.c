@@ -26,20 +26,16 @@ struct client *namespace_client(const struct pmix_job *job, uint32_t rank)
     return NULL;
 }
 
-static void environment_free(char **environment)
-{
-    for (char **at = environment; at && *at; at++)
-        free(*at);
-    free(environment);
-}
-
 void namespace_forget(struct pmix_job *job)
 {
     for (const struct pmix_feature *feature = job->host->features; feature->name; feature++)
         if (feature->namespace_left)
             feature->namespace_left(job);
-    for (uint32_t i = 0; i < job->nclients; i++)
-        environment_free(job->clients[i].environment);
+    for (uint32_t i = 0; i < job->nclients; i++) {
+        for (char **at = job->clients[i].environment; at && *at; at++)
+            free(*at);
+        free(job->clients[i].environment);
+    }
     free(job->clients);
     free(job->tmpdir);
     taskmap_free(job->map);
@@ -123,16 +119,10 @@ static pmix_status_t job_register(struct pmix_job *job, const struct pmix_namesp
     for (uint32_t i = 0; status == PMIX_SUCCESS && i < config->nlocals; i++)
         waiting_forget(job->name, config->locals[i].rank);
     job_info_free(&data, library);
-    return status;
-}
-
-static pmix_status_t set_up(struct pmix_job *job, const struct pmix_namespace_config *config)
-{
-    pmix_status_t status = job_register(job, config);
     for (uint32_t i = 0; status == PMIX_SUCCESS && i < config->nlocals; i++)
         status = client_prepare(job, i, config->locals[i].rank);
     if (status == PMIX_SUCCESS)
-        job->psets = process_sets_define(job->host->library, config);
+        job->psets = process_sets_define(library, config);
     return status;
 }
 
@@ -148,7 +138,7 @@ struct pmix_job *pmix_namespace_new(struct pmix_host *host,
     for (const struct pmix_feature *feature = host->features; feature->name; feature++)
         if (feature->namespace_comes)
             feature->namespace_comes(job);
-    pmix_status_t status = set_up(job, config);
+    pmix_status_t status = job_register(job, config);
     if (status == PMIX_SUCCESS)
         return job;
     error_set(err, "openpmix refuses the namespace \"%s\": %s", config->name,

@@ -562,20 +562,17 @@ static bool waits_for(const struct gathering *gathering, const struct job *job, 
            !idset_has(gathering->here, namespaces_node(job, rank));
 }
 
-static struct gathering *find_waiting(const struct pmi_service *service, const struct job *job,
-                                      uint32_t rank)
-{
-    struct gathering *gathering = service->collectives->open;
-    while (gathering && !waits_for(gathering, job, rank))
-        gathering = gathering->next;
-    return gathering;
-}
-
+/* From the start each time: who is told may ask. */
 static void end_waiting(struct pmi_service *service, const struct job *job, uint32_t rank)
 {
-    struct gathering *gathering;
-    while ((gathering = find_waiting(service, job, rank)))
-        end(service, gathering, REPLY_GONE);
+    struct gathering *gathering = service->collectives->open;
+    while (gathering)
+        if (waits_for(gathering, job, rank)) {
+            end(service, gathering, REPLY_GONE);
+            gathering = service->collectives->open;
+        } else {
+            gathering = gathering->next;
+        }
 }
 
 void collectives_task_ended(struct pmi_service *service, const struct job *job, uint32_t rank)

@@ -24,59 +24,36 @@ struct fetch {
     uint32_t node; /* whose host has it */
 };
 
-static size_t direct_modex_count_of(const struct pmi_service *service, uint32_t node)
-{
-    size_t count = 0;
-    for (const struct fetch *fetch = service->direct_modexes->open; fetch; fetch = fetch->next)
-        count += fetch->asked.node == node;
-    return count;
-}
-
-struct wish { /* for what the task is yet to put */
-    uint32_t rank, wait;
-    char *key;
-};
-
-static void order(struct pmi_service *service, const struct requester *asked, const struct job *job,
-                  const struct wish *wish)
-{
-    struct buf rest = BUF_INIT;
-    struct fetch *fetch = mem_alloc(sizeof(*fetch));
-    fetch->number = ++service->direct_modexes->numbers;
-    fetch->asked = *asked;
-    fetch->job = job;
-    fetch->node = namespaces_node(job, wish->rank);
-    fetch->next = service->direct_modexes->open;
-    service->direct_modexes->open = fetch;
-    pack_put_u64(&rest, fetch->number);
-    message_put_proc(&rest, job->name, wish->rank);
-    pack_put_u32(&rest, wish->wait);
-    pack_put_text(&rest, wish->key);
-    outbox_order(service, fetch->node, ORDER_MODEX, &rest);
-    buf_free(&rest);
-}
-
-static void direct_modex_fetch(struct pmi_service *service, const struct requester *asked,
-                               const struct job *job, const struct wish *wish)
-{
-    if (!job || wish->rank >= job->map->ntasks)
-        outbox_reply(service, asked, REPLY_NOT_FOUND, NULL);
-    else if (direct_modex_count_of(service, asked->node) >= SERVICE_FETCHES_MAX)
-        outbox_reply(service, asked, REPLY_FULL, NULL);
-    else
-        order(service, asked, job, wish);
-}
-
 int direct_modexes_take(struct pmi_service *service, const struct requester *asked,
                         struct message_up *talk)
 {
+    struct direct_modexes *modexes = service->direct_modexes;
     struct process_name proc = message_proc(&talk->rest);
-    struct wish wish = {.rank = proc.rank, .wait = pack_u32(&talk->rest)};
-    wish.key = pack_get_text(&talk->rest);
-    bool bad = !pack_ends(&talk->rest) || !asked->token || strlen(wish.key) > SERVICE_KEY_MAX;
-    if (!bad)
-        direct_modex_fetch(service, asked, namespaces_find(service, proc.job), &wish);
-    free(wish.key);
+    uint32_t wait = pack_u32(&talk->rest); /* for what the task is yet to put */
+    char *key = pack_get_text(&talk->rest);
+    bool bad = !pack_ends(&talk->rest) || !asked->token || strlen(key) > SERVICE_KEY_MAX;
+    const struct job *job = namespaces_find(service, proc.job);
+    size_t count = 0;
+    for (const struct fetch *fetch = modexes->open; fetch; fetch = fetch->next)
+        count += fetch->asked.node == asked->node;
+    if (!bad && (!job || proc.rank >= job->map->ntasks)) {
+        outbox_reply(service, asked, REPLY_NOT_FOUND, NULL);
+    } else if (!bad && count >= SERVICE_FETCHES_MAX) {
+        outbox_reply(service, asked, REPLY_FULL, NULL);
+    } else if (!bad) {
+        struct buf rest = BUF_INIT;
+        struct fetch *fetch = mem_alloc(sizeof(*fetch));
+        *fetch = (struct fetch){modexes->open, ++modexes->numbers, *asked, job,
+                                namespaces_node(job, proc.rank)};
+        modexes->open = fetch;
+        pack_put_u64(&rest, fetch->number);
+        message_put_proc(&rest, job->name, proc.rank);
+        pack_put_u32(&rest, wait);
+        pack_put_text(&rest, key);
+        outbox_order(service, fetch->node, ORDER_MODEX, &rest);
+        buf_free(&rest);
+    }
+    free(key);
     free(proc.job);
     return bad ? -1 : 0;
 }

@@ -10,29 +10,15 @@
 #include "pmi-server/service/namespaces.h"
 #include "pmi-server/service/outbox.h"
 
-static struct idset *program_nodes(const struct pmi_service *service)
+/* Those of whom an event concerns; who is not there any more is left out. */
+static struct idset *nodes_of(const struct pmi_service *service, uint8_t reach, const char *from,
+                              const struct process_name *procs, uint32_t count)
 {
     struct idset *nodes = idset_new();
     for (const struct job *job = service->jobs; job; job = job->next)
-        namespaces_add_nodes(nodes, job);
-    return nodes;
-}
-
-static struct idset *job_nodes(const struct pmi_service *service, const char *name)
-{
-    struct idset *nodes = idset_new();
-    const struct job *job = namespaces_find(service, name);
-    if (job)
-        namespaces_add_nodes(nodes, job);
-    return nodes;
-}
-
-/* Whoever is not there any more is left out. */
-static struct idset *nodes_of(const struct pmi_service *service, const struct process_name *procs,
-                              uint32_t count)
-{
-    struct idset *nodes = idset_new();
-    for (uint32_t i = 0; i < count; i++) {
+        if (reach == REACH_PROGRAM || (reach == REACH_JOB && strcmp(job->name, from) == 0))
+            namespaces_add_nodes(nodes, job);
+    for (uint32_t i = 0; reach == REACH_SOME && i < count; i++) {
         const struct job *job = namespaces_find(service, procs[i].job);
         uint32_t node = job ? namespaces_node(job, procs[i].rank) : UINT32_MAX;
         if (node != UINT32_MAX)
@@ -41,16 +27,6 @@ static struct idset *nodes_of(const struct pmi_service *service, const struct pr
             namespaces_add_nodes(nodes, job);
     }
     return nodes;
-}
-
-static void events_tell(struct pmi_service *service, const struct message_up *talk,
-                        const struct idset *nodes, const void *bytes, size_t len)
-{
-    struct buf rest = BUF_INIT;
-    message_put_proc(&rest, talk->from.job, talk->from.rank);
-    pack_put_bytes(&rest, bytes, len);
-    outbox_order_all(service, nodes, ORDER_NOTIFY, &rest);
-    buf_free(&rest);
 }
 
 int events_take(struct pmi_service *service, const struct requester *asked, struct message_up *talk)
@@ -62,11 +38,13 @@ int events_take(struct pmi_service *service, const struct requester *asked, stru
     const void *bytes = pack_bytes(&talk->rest, &len);
     int rc = pack_ends(&talk->rest) && reach < REACH_NREACHES ? 0 : -1;
     if (rc == 0) {
-        struct idset *nodes = reach == REACH_SOME  ? nodes_of(service, procs, count)
-                              : reach == REACH_JOB ? job_nodes(service, talk->from.job)
-                                                   : program_nodes(service);
+        struct idset *nodes = nodes_of(service, reach, talk->from.job, procs, count);
+        struct buf rest = BUF_INIT;
         idset_remove(nodes, asked->node);
-        events_tell(service, talk, nodes, bytes, len);
+        message_put_proc(&rest, talk->from.job, talk->from.rank);
+        pack_put_bytes(&rest, bytes, len);
+        outbox_order_all(service, nodes, ORDER_NOTIFY, &rest);
+        buf_free(&rest);
         idset_free(nodes);
         outbox_reply(service, asked, REPLY_OK, NULL);
     }

@@ -222,17 +222,6 @@ int iof_take_taken(struct pmi_service *service, const struct requester *asked,
     return 0;
 }
 
-static void pullers_free(struct pmi_service *service)
-{
-    while (service->iof->pullers) {
-        struct puller *next = service->iof->pullers->next;
-        puller_clear(service->iof->pullers);
-        free(service->iof->pullers->loser.job);
-        free(service->iof->pullers);
-        service->iof->pullers = next;
-    }
-}
-
 /*
  * Pushes: what tools have tasks read. One is done when all hosts that have some of these tasks say so.
  */
@@ -255,14 +244,6 @@ static unsigned iof_count_of(const struct pmi_service *service, uint32_t node)
     return count;
 }
 
-static void iof_add_nodes(struct idset *nodes, const struct job *job, uint32_t rank)
-{
-    for (uint32_t i = 0; rank == SERVICE_ALL && i < job->map->nnodes; i++)
-        idset_add(nodes, job->node[i]);
-    if (rank != SERVICE_ALL)
-        idset_add(nodes, namespaces_node(job, rank));
-}
-
 /* Where they are; `status` when there is something wrong. */
 static struct idset *read_nodes(const struct pmi_service *service, struct pack *in,
                                 enum reply_status *status)
@@ -275,10 +256,12 @@ static struct idset *read_nodes(const struct pmi_service *service, struct pack *
         const struct job *job = namespaces_find(service, proc.job);
         if (!job)
             *status = REPLY_NOT_FOUND;
-        else if (proc.rank != SERVICE_ALL && namespaces_node(job, proc.rank) == UINT32_MAX)
+        else if (proc.rank == SERVICE_ALL)
+            namespaces_add_nodes(nodes, job);
+        else if (namespaces_node(job, proc.rank) == UINT32_MAX)
             *status = REPLY_BAD;
         else
-            iof_add_nodes(nodes, job, proc.rank);
+            idset_add(nodes, namespaces_node(job, proc.rank));
         free(proc.job);
     }
     pack_u8(in);
@@ -286,17 +269,6 @@ static struct idset *read_nodes(const struct pmi_service *service, struct pack *
     if (len > SERVICE_PUSH_MAX)
         in->bad = true;
     return nodes;
-}
-
-static void iof_send(struct pmi_service *service, struct idset *nodes, const void *bytes,
-                     size_t len)
-{
-    struct push *push = service->iof->pushes;
-    struct buf rest = BUF_INIT;
-    pack_put_u64(&rest, push->number);
-    buf_add(&rest, bytes, len);
-    outbox_order_all(service, nodes, ORDER_PUSH, &rest);
-    buf_free(&rest);
 }
 
 int iof_take_push(struct pmi_service *service, const struct requester *asked,
@@ -316,7 +288,11 @@ int iof_take_push(struct pmi_service *service, const struct requester *asked,
         *push = (struct push){service->iof->pushes, ++service->iof->npushes, *asked,
                               idset_copy(nodes), REPLY_OK};
         service->iof->pushes = push;
-        iof_send(service, nodes, bytes, len);
+        struct buf rest = BUF_INIT;
+        pack_put_u64(&rest, push->number);
+        buf_add(&rest, bytes, len);
+        outbox_order_all(service, nodes, ORDER_PUSH, &rest); /* it may be done after the first */
+        buf_free(&rest);
     } else if (good) {
         outbox_reply(service, asked, status, NULL);
     }
@@ -355,15 +331,6 @@ int iof_take_pushed(struct pmi_service *service, const struct requester *asked,
     return 0;
 }
 
-static void pushes_free(struct pmi_service *service)
-{
-    while (service->iof->pushes) {
-        struct push *next = service->iof->pushes->next;
-        push_free(service->iof->pushes);
-        service->iof->pushes = next;
-    }
-}
-
 /* ---- life ---- */
 
 void iof_open(struct pmi_service *service)
@@ -373,7 +340,17 @@ void iof_open(struct pmi_service *service)
 
 void iof_close(struct pmi_service *service)
 {
-    pullers_free(service);
-    pushes_free(service);
+    while (service->iof->pullers) {
+        struct puller *next = service->iof->pullers->next;
+        puller_clear(service->iof->pullers);
+        free(service->iof->pullers->loser.job);
+        free(service->iof->pullers);
+        service->iof->pullers = next;
+    }
+    while (service->iof->pushes) {
+        struct push *next = service->iof->pushes->next;
+        push_free(service->iof->pushes);
+        service->iof->pushes = next;
+    }
     free(service->iof);
 }

@@ -239,15 +239,6 @@ static void wait(struct pmi_service *service, struct lookup *lookup)
     lookup_free(lookup);
 }
 
-static void refresh(struct pmi_service *service, const struct lookup *lookup)
-{
-    bool missing = false;
-    for (uint32_t i = 0; i < lookup->nkeys && !missing; i++)
-        missing = !publish_lookup_find(service, lookup, i);
-    if (missing && lookup->range == RANGE_ALL)
-        name_store_look_at_others(service);
-}
-
 int publish_lookup_take_lookup(struct pmi_service *service, const struct requester *asked,
                                struct message_up *talk)
 {
@@ -261,7 +252,11 @@ int publish_lookup_take_lookup(struct pmi_service *service, const struct request
     }
     lookup->party.job = lookup->job = mem_copy_text(lookup->party.job);
     lookup->asked = *asked;
-    refresh(service, lookup);
+    bool missing = false; /* in this program */
+    for (uint32_t i = 0; i < lookup->nkeys && !missing; i++)
+        missing = !publish_lookup_find(service, lookup, i);
+    if (missing && lookup->range == RANGE_ALL)
+        name_store_look_at_others(service);
     if (try(service, lookup))
         lookup_free(lookup);
     else

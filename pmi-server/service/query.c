@@ -87,44 +87,34 @@ static uint32_t query_count_of(const struct pmi_service *service, uint32_t node)
 
 /* ---- answered ---- */
 
-static void put_facts(const struct pmi_service *service, struct buf *out)
+static void service_query_answer(struct pmi_service *service, const struct query *query)
 {
+    /* What the program has. */
+    struct buf rest = BUF_INIT;
     struct program_facts facts = {.left = INFINITY};
     if (service->ops->facts)
         service->ops->facts(service->arg, &facts);
-    pack_put_u32(out, facts.slots);
-    pack_put_u64(out, isinf(facts.left) ? UINT64_MAX : (uint64_t)fmax(facts.left, 0));
-    pack_put_text(out, facts.hosts);
+    pack_put_u32(&rest, facts.slots);
+    pack_put_u64(&rest, isinf(facts.left) ? UINT64_MAX : (uint64_t)fmax(facts.left, 0));
+    pack_put_text(&rest, facts.hosts);
     free(facts.hosts);
-}
 
-static void query_put_jobs(const struct pmi_service *service, struct buf *out)
-{
-    uint32_t count = 0;
+    /* Its jobs. */
+    uint32_t njobs = 0;
     for (const struct job *job = service->jobs; job; job = job->next)
-        count += job->description.len > 0;
-    pack_put_u32(out, count);
+        njobs += job->description.len > 0;
+    pack_put_u32(&rest, njobs);
     for (const struct job *job = service->jobs; job; job = job->next)
-        buf_add(out, buf_bytes(&job->description), job->description.len);
-}
+        buf_add(&rest, buf_bytes(&job->description), job->description.len);
 
-static void put_tables(const struct query *query, struct buf *out)
-{
-    pack_put_u32(out, query->ntables);
+    /* And the tasks of those that were asked for. */
+    pack_put_u32(&rest, query->ntables);
     for (uint32_t i = 0; i < query->ntables; i++) {
         const struct table *table = &query->tables[i];
-        pack_put_text(out, table->job);
-        pack_put_u32(out, table->ntasks);
-        buf_add(out, buf_bytes(&table->tasks), table->tasks.len);
+        pack_put_text(&rest, table->job);
+        pack_put_u32(&rest, table->ntasks);
+        buf_add(&rest, buf_bytes(&table->tasks), table->tasks.len);
     }
-}
-
-static void service_query_answer(struct pmi_service *service, const struct query *query)
-{
-    struct buf rest = BUF_INIT;
-    put_facts(service, &rest);
-    query_put_jobs(service, &rest);
-    put_tables(query, &rest);
     bool full = rest.len > SERVICE_BYTES_MAX;
     outbox_reply(service, &query->asked, full ? REPLY_FULL : REPLY_OK, full ? NULL : &rest);
     buf_free(&rest);
@@ -165,15 +155,6 @@ static bool has_table(const struct query *query, const char *job)
     return false;
 }
 
-static void add_table(struct query *query, const struct job *job)
-{
-    struct table *table = &query->tables[query->ntables++];
-    table->job = mem_copy_text(job->name);
-    table->waiting = idset_new();
-    for (uint32_t i = 0; i < job->map->nnodes; i++)
-        idset_add(table->waiting, job->node[i]);
-}
-
 /* Those that are not there are left out. */
 static void read_tables(const struct pmi_service *service, struct query *query, struct pack *in)
 {
@@ -182,9 +163,13 @@ static void read_tables(const struct pmi_service *service, struct query *query, 
     for (uint32_t i = 0; i < count; i++) {
         char *name = pack_get_text(in);
         const struct job *job = query_find_job(service, name);
-        if (job && !has_table(query, job->name))
-            add_table(query, job);
         free(name);
+        if (!job || has_table(query, job->name))
+            continue;
+        struct table *table = &query->tables[query->ntables++];
+        table->job = mem_copy_text(job->name);
+        table->waiting = idset_new();
+        namespaces_add_nodes(table->waiting, job);
     }
 }
 
