@@ -154,8 +154,8 @@ static int reserve_files(struct error *err)
     files.rlim_cur = files.rlim_max < FILES_ENOUGH ? files.rlim_max : FILES_ENOUGH;
     if (files.rlim_cur < FILES_LEAST)
         return error_set(err,
-                         "the limit of open files (ulimit -n) is %llu, with which nothing can be "
-                         "started: %d or more is right",
+                         "the limit of open files (ulimit -n) is %llu, which is too "
+                         "low to start anything: must be at least %d",
                          (unsigned long long)files.rlim_cur, FILES_LEAST);
     setrlimit(RLIMIT_NOFILE, &files);
     return 0;

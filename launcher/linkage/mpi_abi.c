@@ -381,7 +381,7 @@ static int mpi_abi_check_directory(const char *directory, struct error *err)
                ? 0
                : error_set(err,
                            "LD_LIBRARY_PATH, by which tasks load the library of --mpi, cannot hold "
-                           "%s: a path without \":\" and \";\" is right",
+                           "%s: expected a path without \":\" and \";\"",
                            directory);
 }
 

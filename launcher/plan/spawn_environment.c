@@ -82,7 +82,7 @@ int spawn_environment_change(json_t *part, const struct spec *base, enum spawn_e
     bool joins = change == SPAWN_ENVIRONMENT_PREPEND || change == SPAWN_ENVIRONMENT_APPEND;
     if (change == SPAWN_ENVIRONMENT_UNSET) {
         if (!len || text[len])
-            return error_set(err, "\"%s\" is no variable's name", text);
+            return error_set(err, "\"%s\" is not the name of a variable", text);
         spawn_environment_add(part, json_pack("{s:o}", "remove", text_to_json(text)));
         return 0;
     }

@@ -200,7 +200,7 @@ static int make_parts(struct spawn_spec *blocks, const struct spec *base,
     json_t *parts = json_array();
     blocks->places = mem_array(ask->nblocks, sizeof(*blocks->places));
     blocks->nplaces = ask->nblocks;
-    int rc = from ? 0 : error_set(err, "there is no part %u that could ask", ask->app);
+    int rc = from ? 0 : error_set(err, "no part %u, which asks for the spawn", ask->app);
     for (size_t i = 0; i < ask->nblocks && rc == 0; i++) {
         struct making making = {
             .blocks = blocks, .base = base, .block = &ask->blocks[i], .place = &blocks->places[i]};

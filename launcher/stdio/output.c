@@ -33,7 +33,7 @@ static int output_check_directory(const char *path, struct error *err)
 {
     struct stat info;
     if (stat(path, &info) < 0 && errno == ENOENT)
-        return error_set(err, "there is no directory %s: make it first", path);
+        return error_set(err, "no directory %s: make it first, or add --make-dirs", path);
     if (stat(path, &info) < 0)
         return error_set(err, "directory %s: %s", path, strerror(errno));
     if (!S_ISDIR(info.st_mode))

@@ -45,9 +45,9 @@ static int tpres_command_say_unknown(const struct tpres_method *method, const ch
     names[n] = NULL;
     const char *near = edit_distance_word(names, name, len);
     if (near)
-        return error_usage(err, "%s is no option of %s: is --%s meant?",
+        return error_usage(err, "unknown option %s of %s: the nearest is --%s",
                            excerpt(word, strlen(word)).text, method->name, near);
-    return error_usage(err, "%s is no option of %s", excerpt(word, strlen(word)).text,
+    return error_usage(err, "unknown option %s of %s", excerpt(word, strlen(word)).text,
                        method->name);
 }
 
@@ -81,7 +81,7 @@ static int tpres_command_scan_option(struct tpres_call *call, char *const *words
     if (!value && row->argument)
         value = words[*at + 1] ? words[++*at] : NULL;
     if (!value && row->argument)
-        return error_usage(err, "--%s: %s is missing behind it", row->name, row->argument);
+        return error_usage(err, "--%s: missing %s", row->name, row->argument);
     add_given(call, option, value);
     return 0;
 }
@@ -115,16 +115,16 @@ static int say_no_method(const char *word, struct error *err)
     names[n] = NULL;
     const char *near = edit_distance_word(names, word, strlen(word));
     if (near)
-        return error_usage(err, "%s is no method: is %s meant?", excerpt(word, strlen(word)).text,
-                           near);
-    return error_usage(err, "%s is no method", excerpt(word, strlen(word)).text);
+        return error_usage(err, "unknown method %s: the nearest is %s",
+                           excerpt(word, strlen(word)).text, near);
+    return error_usage(err, "unknown method %s", excerpt(word, strlen(word)).text);
 }
 
 static int find_method(const char *word, struct tpres_call *call, struct error *err)
 {
     const struct tpres_method *method = tpres_methods;
     if (!word)
-        return error_usage(err, "a method is missing");
+        return error_usage(err, "missing method");
     while (method->name && strcmp(method->name, word) != 0)
         method++;
     if (!method->name)
@@ -138,11 +138,12 @@ static int check_operands(const struct tpres_call *call, struct error *err)
     const struct tpres_method *method = call->method;
     if (call->nwords > method->most)
         return error_usage(
-            err, "%s is more than tpres %s %s takes",
+            err, "unexpected operand %s (expected tpres %s %s)",
             excerpt(call->words[method->most], strlen(call->words[method->most])).text,
             method->name, method->usage);
     if (call->nwords < method->least)
-        return error_usage(err, "tpres %s %s: an operand is missing", method->name, method->usage);
+        return error_usage(err, "missing operand (expected tpres %s %s)", method->name,
+                           method->usage);
     return 0;
 }
 

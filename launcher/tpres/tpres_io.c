@@ -18,7 +18,7 @@ static int tpres_io_read_file(struct tpres_call *call, const char *path, const c
 {
     bool is_stdin = strcmp(path, "-") == 0;
     if (is_stdin && call->stdin_read)
-        return error_usage(err, "- stands here twice: stdin can be read once");
+        return error_usage(err, "- is given twice: stdin can be read only once");
     call->stdin_read = call->stdin_read || is_stdin;
     return file_text_read(path, name, most, text, err);
 }
@@ -55,7 +55,7 @@ static const char *default_path(const struct tpres_call *call, const char *what,
         return call->words[0];
     if (!isatty(STDIN_FILENO))
         return "-";
-    error_usage(err, "%s is missing; - would read it from this terminal", what);
+    error_usage(err, "missing %s; write - to read it from this terminal", what);
     return NULL;
 }
 
@@ -75,7 +75,7 @@ char *tpres_read_text(struct tpres_call *call, size_t most, struct error *err)
         return mem_copy_text(word);
     if (file_text_read("-", "stdin", most, &text, err) < 0 ||
         (strlen(buf_text(&text)) < text.len &&
-         error_set(err, "stdin: holds a zero byte: this is no text") < 0)) {
+         error_set(err, "stdin: not a text: it contains a zero byte") < 0)) {
         buf_free(&text);
         return NULL;
     }
@@ -101,7 +101,7 @@ int tpres_write(struct tpres_call *call, struct rset *R, struct error *err)
     if (!empty)
         tpres_write_json(call, rset_to_json(R));
     rset_free(R);
-    return empty ? error_set(err, "nothing is left, and there is no R of nothing") : 0;
+    return empty ? error_set(err, "the result is empty") : 0;
 }
 
 int tpres_wants_json(const struct tpres_call *call, struct error *err)
@@ -111,7 +111,7 @@ int tpres_wants_json(const struct tpres_call *call, struct error *err)
         return 0;
     if (strcmp(format, "json") == 0)
         return 1;
-    return error_usage(err, "--format %s is no format: text or json is",
+    return error_usage(err, "--format: unknown value %s (expected text or json)",
                        excerpt(format, strlen(format)).text);
 }
 

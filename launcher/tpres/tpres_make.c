@@ -57,7 +57,7 @@ static struct hostfile *tpres_make_read_hosts(const char *option, const char *te
 
 static int say_empty(const char *host, struct error *err)
 {
-    return error_usage(err, "%s: no core is left of --cores; its topology has others", host);
+    return error_usage(err, "%s: none of --cores is in its topology", host);
 }
 
 static struct idset *gpus_of_topo(const struct topo *topo)
@@ -150,8 +150,7 @@ static int take_R(struct making *making, const struct rset *R, struct error *err
         struct idset *cores = tpres_amount_of(&making->cores, node->children->cores);
         struct idset *gpus = tpres_amount_of(&making->gpus, node->children->gpus);
         if (idset_empty(cores))
-            rc = error_usage(err, "%s: no core is left of --cores; the job has others there",
-                             node->host);
+            rc = error_usage(err, "%s: the job has none of --cores there", node->host);
         else
             rset_append(taken, node->rank, node->host, cores, gpus);
         idset_free(cores);
@@ -175,9 +174,8 @@ static int add_counted(struct making *making, const struct node_list *nodes, str
         struct tpres_amount slots = {NULL, node->limit};
         struct idset *cores = tpres_amount_of(given ? &making->cores : &slots, NULL);
         if (!given && !node->limit)
-            rc =
-                error_usage(err, "%s: how many cores it has is not known: --cores N, or --topology",
-                            node->host);
+            rc = error_usage(err, "%s: unknown number of cores: write --cores N or --topology",
+                             node->host);
         else
             rc = tpres_make_add_node(making, node->host, cores, gpus, ranks, err);
         idset_free(cores);
@@ -221,11 +219,11 @@ static int add_topology(struct making *making, const char *spec, const struct no
 {
     const char *description = description_of(spec);
     if (description == spec && !named)
-        return error_usage(err, "--topology %s is for no host: HOSTLIST=SPEC or --hosts names them",
+        return error_usage(err, "--topology %s: missing hosts (expected HOSTLIST=SPEC, or --hosts)",
                            excerpt(spec, strlen(spec)).text);
     if (description != spec && named)
         return error_usage(err,
-                           "--topology names hosts, and so does --hosts: one of them is right");
+                           "--topology and --hosts both name the hosts: leave one of them out");
     struct hostfile *file = description == spec ? NULL : hosts_of_spec(spec, description, err);
     struct topo *topo = file || description == spec ? load_topology(description, err) : NULL;
     struct node_list *own =
@@ -258,7 +256,8 @@ static int tpres_make_add_all(struct making *making, const struct node_list *nam
             return -1;
     if (!count && !named)
         return error_usage(
-            err, "hosts are missing: --hosts, --hostfile, --from or --topology HOSTLIST=SPEC");
+            err,
+            "missing hosts (expected --hosts, --hostfile, --from or --topology HOSTLIST=SPEC)");
     return count ? check_hosts(making->R, err) : add_counted(making, named, err);
 }
 
@@ -350,8 +349,8 @@ static struct node_list *read_named(const struct tpres_call *call, size_t *count
     *count = count_given(call, TPRES_HOSTS) + count_given(call, TPRES_HOSTFILE) +
              count_given(call, TPRES_FROM);
     if (*count > 1)
-        error_usage(err, "--hosts, --hostfile and --from all name the hosts: one of them, once, is "
-                         "right");
+        error_usage(err, "--hosts, --hostfile and --from all name the hosts: write one of them, "
+                         "once");
     if (*count != 1)
         return NULL;
     if (from)

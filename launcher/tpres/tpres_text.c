@@ -155,8 +155,7 @@ static int put_raw(struct tpres_call *call, const void *map, struct error *err)
     char *text = taskmap_encode_raw(map);
     if (!text)
         return error_set(err,
-                         "--to raw: a node without tasks has no place in that form, nor have more "
-                         "than %u bytes",
+                         "--to raw: this form has no nodes without tasks, and at most %u bytes",
                          TASKMAP_MAX_TEXT);
     return put_and_free(call, text);
 }
@@ -223,7 +222,7 @@ static const struct form *find_form(const struct tpres_call *call, const struct 
         }
         buf_printf(&names, "%s%s", names.len ? ", " : "", form->name);
     }
-    error_usage(err, "--to %s is no form: there are %s", excerpt(name, strlen(name)).text,
+    error_usage(err, "--to: unknown form %s (expected %s)", excerpt(name, strlen(name)).text,
                 buf_text(&names));
     buf_free(&names);
     return NULL;

@@ -169,8 +169,8 @@ static int refuse_method(const char *method, struct error *err)
 {
     char *names = batch_bootstrap_names();
     error_set(err,
-              "%s is not auto, local, ssh, slurm, %s, nor a command template such as "
-              "\"lxc exec {host} -- {agent}\"",
+              "unknown value %s (expected auto, local, ssh, slurm, %s, or a command template "
+              "such as \"lxc exec {host} -- {agent}\")",
               excerpt(method, strlen(method)).text, names);
     free(names);
     return -1;

@@ -49,9 +49,9 @@ int bootstrap_from_json(struct bootstrap *boot, const json_t *value, struct erro
         return error_set(err, "bootstrap: %s", where.text);
     if (patience_from_json(start, &boot->start_timeout) < 0 ||
         patience_from_json(silence, &boot->node_timeout) < 0)
-        return error_set(err, "bootstrap: a time is neither a number nor null");
+        return error_set(err, "bootstrap: a time must be a number or null");
     if (fanout < 1)
-        return error_set(err, "bootstrap: fan-out %d: at least 1 is right", fanout);
+        return error_set(err, "bootstrap: fan-out %d: must be at least 1", fanout);
     boot->fanout = (uint32_t)fanout;
     boot->method = mem_copy_text(method);
     boot->ssh = mem_copy_text(ssh);

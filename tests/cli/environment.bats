@@ -212,7 +212,7 @@ teardown() { nothing_left; }
     local limit
     for limit in 8 12 24 63; do
         run -1 --separate-stderr bash -c "ulimit -n $limit; \"\$TPRUN\" true"
-        equal "$stderr" "tprun: the limit of open files (ulimit -n) is $limit, with which nothing can be started: 64 or more is right"
+        equal "$stderr" "tprun: the limit of open files (ulimit -n) is $limit, which is too low to start anything: must be at least 64"
     done
 }
 

@@ -55,7 +55,7 @@ command_lines() {
     for name in $(sed -n 's/^    \(LATER(\|{\)"\([a-z-]*\)".*/\2/p' "$ROOT/launcher/options/option_table.c"); do
         grep -q -e " --\?$name\([ =]\|\$\)" lines || { echo "in no command line: --$name"; missing=1; }
     done
-    for name in $("$TPRUN" --help nosuch 2>&1 | sed -n 's/.*the topics are //p' | sed 's/,\| and / /g'); do
+    for name in $("$TPRUN" --help nosuch 2>&1 | sed -n 's/.*unknown topic .*(expected \(.*\))/\1/p' | sed 's/,\| or / /g'); do
         grep -qx "tprun --help $name" lines || { echo "in no command line: --help $name"; missing=1; }
     done
     for name in $("$(dirname "$TPRUN")/tpres" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do

@@ -85,7 +85,7 @@ loads() { # MPI TPRUN-ARGUMENTS...
         --mpi nosuch -x LD_LIBRARY_PATH="$ABI/both" "$ABI/abi"
     mkdir a:b
     cp "$ABI/mpich/lib/libmpi_abi.so.1.0.0" a:b/libmpi_abi.so.1
-    refused "LD_LIBRARY_PATH, by which tasks load the library of --mpi, cannot hold $PWD/a:b: a path without \":\" and \";\" is right" \
+    refused "LD_LIBRARY_PATH, by which tasks load the library of --mpi, cannot hold $PWD/a:b: expected a path without \":\" and \";\"" \
         --mpi ./a:b -x LD_LIBRARY_PATH="$ABI/openmpi/lib" "$ABI/abi"
     linked_with libmpi.so.40
     cp lib/libmpi.so.40 empty/libmpi_abi.so.1

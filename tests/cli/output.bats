@@ -43,7 +43,7 @@ teardown() { nothing_left; }
     equal "$(cat logs/*/0/out logs/*/1/out logs/err.0 logs/err.1)" \
         "$(printf '0: a\n1: a\n0: b\n1: b')"
     run -1 --separate-stderr tprun -o missing/%r true
-    has_line "$stderr" "tprun: --output: there is no directory missing/: make it first"
+    has_line "$stderr" "tprun: --output: no directory missing/: make it first, or add --make-dirs"
     run -1 --separate-stderr tprun --make-dirs -o logs/err.0/%r touch started
     has_line "$stderr" "tprun: --output: directory logs/err.0/: Not a directory"
     run -1 --separate-stderr tprun --make-dirs -e logs/err.0/new/%r/x touch started
@@ -193,7 +193,7 @@ between() { # [OPTION]
 
 @test "an output file that can't be written is named" {
     run -1 --separate-stderr tprun -o /nosuch/%r echo x
-    has_line "$stderr" "tprun: --output: there is no directory /nosuch/*"
+    has_line "$stderr" "tprun: --output: no directory /nosuch/*"
 }
 
 @test "an output directory that is not there is said before anything starts" {

@@ -55,7 +55,7 @@ refused() {
 @test "a wrong command line is refused with status 2, and names what is wrong" {
     four >four.json
     refused 2 <<'END'
-method is missing|
+missing method|
 "shw"|shw
 show|shw
 "--drew"|show --drew
@@ -64,7 +64,7 @@ show|shw
 --hosts|select -hosts n0 four.json
 HOSTLIST|select --hosts
 no value|show --draw=3 four.json
-more than|show four.json four.json
+unexpected operand|show four.json four.json
 missing|append
 missing|alloc
 --format|show --format xml four.json
@@ -76,12 +76,12 @@ missing|alloc
 --gpus|select --gpus 1, four.json
 --cores|make --hosts a --cores 0
 --cores|make --hosts a
-hosts are missing|make --cores 3
+missing hosts|make --cores 3
 --hostfile|make --hosts a --hostfile b --cores 3
 --from|make --hosts a --from auto
 expected slurm|make --from slrm
 --topology|make --hosts a --topology nonsense
-for no host|make --topology 'core:2 pu:1'
+missing hosts|make --topology 'core:2 pu:1'
 --hostfile FILE|make --hosts node0:2 --cores 1
 twice|make --topology 'a=core:2 pu:1' --topology 'b,a=core:2 pu:1'
 --property|make --hosts a --cores 1 --property x:y
@@ -106,7 +106,7 @@ n6|select --exclude n[6-7],n0 four.json
 9|select --ranks 0,9 four.json
 no node|select --requires nosuch four.json
 only 2 nodes match|select --requires fast --count 3 four.json
-nothing is left|subtract four.json four.json
+the result is empty|subtract four.json four.json
 SLURM_JOB_ID|make --from slurm
 not inside a batch job|make --from auto
 n0: cores 0-7 are in both|append four.json four.json
@@ -192,7 +192,7 @@ END
     run -2 --separate-stderr tpres make --topology "$amd" --gpus 6-8
     has_line "$stderr" 'tpres: --gpus asks for GPUs that the topology does not have: it has 0-7'
     run -2 --separate-stderr tpres make --hosts a --hosts b --cores 1
-    has_line "$stderr" 'tpres: --hosts, --hostfile and --from all name the hosts: one of them, once, is right'
+    has_line "$stderr" 'tpres: --hosts, --hostfile and --from all name the hosts: write one of them, once'
     equal "$(tpres make --hosts a,b,c --cores 1 --property p:0 --property p:2 | jq -c .execution.properties)" '{"p":"0,2"}'
 }
 
@@ -303,7 +303,7 @@ a1: 8 cores
     equal "$(tpres append free.json held.json)" "$(cat numa.json)"
     equal "$(tpres subtract held.json <numa.json)" "$(cat free.json)"
     equal "$(tpres subtract numa.json held.json free.json 2>&1)" \
-        "tpres: nothing is left, and there is no R of nothing"
+        "tpres: the result is empty"
 }
 
 @test "what sets have in common is numbered as in the first" {

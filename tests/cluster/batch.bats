@@ -121,7 +121,7 @@ in_job() { # -STATUS ARGUMENTS...: in $job, with no ssh that would do
     in_job -0 --bootstrap lsf -n 1 hostname
     equal "$output" node0
     run_tprun -2 --bootstrap torque true
-    has_line "$stderr" 'tprun: --bootstrap: "torque" is not auto, local, ssh, slurm, pals, pbs, flux, lsf, sge or kubernetes, nor a command template *'
+    has_line "$stderr" 'tprun: --bootstrap: unknown value "torque" (expected auto, local, ssh, slurm, pals, pbs, flux, lsf, sge or kubernetes, or a command template *'
 }
 
 @test "ssh can be named in a job" {

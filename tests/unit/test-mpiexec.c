@@ -282,8 +282,8 @@ static const struct {
                                "name of this machine"},
     {"-map-by rankfile a", "-map-by: rankfile: no file is named: write rankfile:file=FILE"},
     {"-launcher manual a",
-     "-launcher: \"manual\" is not auto, local, ssh, slurm, pals, pbs, flux, lsf, sge or "
-     "kubernetes, nor a command template such as \"lxc exec {host} -- {agent}\""},
+     "-launcher: unknown value \"manual\" (expected auto, local, ssh, slurm, pals, pbs, flux, lsf, "
+     "sge or kubernetes, or a command template such as \"lxc exec {host} -- {agent}\")"},
     {"--bootstrap x,{host},{hosts} a",
      "--bootstrap: \"x,{host},{hosts}\" has {host}, for one host at a time, and {hosts} or "
      "{ranks}, for many: leave one of them out"},

@@ -160,7 +160,7 @@ static const struct {
     {0, {{"env", "A\nB=1"}}, "info key env: \"A\""},
     {0, {{"env_set", "A"}}, "info key env_set: \"A\" is not NAME=VALUE"},
     {0, {{"env_prepend", "A="}}, "info key env_prepend: \"A=\" is not"},
-    {0, {{"env_unset", "A=1"}}, "info key env_unset: \"A=1\" is no variable"},
+    {0, {{"env_unset", "A=1"}}, "info key env_unset: \"A=1\" is not the name of a variable"},
     {0, {{"cores", "0"}}, "info key cores: \"0\" is not"},
     {0, {{"per", ""}}, "info key per"},
     {0, {{"rank_by", ""}}, "info key rank_by"},

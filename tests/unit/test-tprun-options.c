@@ -366,10 +366,8 @@ static const struct {
     {WORDS("--hosts", "::1,me@fe80::1%eth0,a:4:8", "a"),
      "--hosts: \"a:4:8\": a count belongs in a hostfile (--hostfile FILE, with a line such as "
      "node0:2), a port in ssh's configuration"},
-    {WORDS("--help", "bogus"),
-     "--help: there is no help on \"bogus\": the topics are layout and mpiexec"},
-    {WORDS("--help=bogus"),
-     "--help: there is no help on \"bogus\": the topics are layout and mpiexec"},
+    {WORDS("--help", "bogus"), "--help: unknown topic \"bogus\" (expected layout or mpiexec)"},
+    {WORDS("--help=bogus"), "--help: unknown topic \"bogus\" (expected layout or mpiexec)"},
     {WORDS("--map-bye", "x", "a"), "unknown option --map-bye: the nearest is --map-by"},
     {WORDS("--oversubcribe", "a"), "unknown option --oversubcribe: the nearest is --oversubscribe"},
     {WORDS("--time-limt=3", "a"), "unknown option --time-limt: the nearest is --time-limit"},
@@ -479,9 +477,8 @@ static const struct {
     {WORDS("--bootstrap", "rsh '{host}", "a"),
      "--bootstrap: \"rsh '{host}\": the quote at '{host} is not closed"},
     {WORDS("--bootstrap", "rsh host", "a"),
-     "--bootstrap: \"rsh host\" is not auto, local, ssh, "
-     "slurm, pals, pbs, flux, lsf, sge or kubernetes, nor a command "
-     "template such as \"lxc exec {host} -- {agent}\""},
+     "--bootstrap: unknown value \"rsh host\" (expected auto, local, ssh, slurm, pals, pbs, "
+     "flux, lsf, sge or kubernetes, or a command template such as \"lxc exec {host} -- {agent}\")"},
     {WORDS("--spec", "/does/not/exist"),
      "--spec: unable to open /does/not/exist: No such file or directory"},
     {WORDS("--spec", "f", "a"), "--spec f says what to run: leave out a"},
