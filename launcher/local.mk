@@ -7,6 +7,7 @@ liblauncher_a_SOURCES = \
     launcher/process/exec.c launcher/process/exec.h \
     launcher/process/job_signals.c launcher/process/job_signals.h \
     launcher/process/localhost.c launcher/process/localhost.h \
+    launcher/process/user_namespace.c launcher/process/user_namespace.h \
     launcher/process/owned_directory.c launcher/process/owned_directory.h \
     launcher/process/process_set.c launcher/process/process_set.h \
     launcher/process/reap.c launcher/process/reap.h \

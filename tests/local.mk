@@ -131,7 +131,8 @@ check_PROGRAMS += \
     tests/unit/test-tprun-options \
     tests/unit/test-tree \
     tests/unit/test-treepool-random \
-    tests/unit/test-treepool
+    tests/unit/test-treepool \
+    tests/unit/test-user-namespace
 if HAVE_PMIX
 check_PROGRAMS += tests/unit/test-accept-check tests/unit/test-accept-check-sealed
 noinst_PROGRAMS += tests/unit/pmix-client tests/unit/pmix-client-jobs
@@ -258,6 +259,7 @@ tests_unit_test_tprun_options_LDADD = $(UNIT_LIBS)
 tests_unit_test_tree_LDADD = $(UNIT_LIBS)
 tests_unit_test_treepool_random_LDADD = $(UNIT_LIBS)
 tests_unit_test_treepool_LDADD = $(UNIT_LIBS)
+tests_unit_test_user_namespace_LDADD = $(UNIT_LIBS)
 tests_unit_test_command_output_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=waitpid
 tests_unit_test_descendants_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_test_pmix_SOURCES = tests/unit/test-pmix.c tests/unit/pmix-node.c

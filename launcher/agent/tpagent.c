@@ -14,6 +14,7 @@
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
 #include "launcher/process/job_signals.h"
+#include "launcher/process/user_namespace.h"
 #include "launcher/stdio/terminal.h"
 
 /* The guard: should the agent itself be killed, ends what it leaves behind. It holds neither end
@@ -79,6 +80,13 @@ static void tpagent_complain(const char *text)
     terminal_complain(name, text, strlen(text));
 }
 
+static int tpagent_refuse(struct error *err)
+{
+    tpagent_complain(error_text(err));
+    error_clear(err);
+    return 1;
+}
+
 static int refuse_file(const char *path)
 {
     struct error err = ERROR_INIT;
@@ -86,9 +94,7 @@ static int refuse_file(const char *path)
               "%s: %s: the agent is told there how to reach its parent, so this host has to share "
               "that file system",
               path, strerror(errno));
-    tpagent_complain(error_text(&err));
-    error_clear(&err);
-    return 1;
+    return tpagent_refuse(&err);
 }
 
 int main(int argc, char *argv[])
@@ -112,6 +118,9 @@ int main(int argc, char *argv[])
     signal(SIGXFSZ, SIG_IGN);
     job_signals_reset(); /* the command that starts agents may ignore some: tasks must not */
     job_signals_survive();
+    struct error err = ERROR_INIT;
+    if (user_namespace_check(&err) < 0)
+        return tpagent_refuse(&err);
     struct agent_config config = {.cgroup = cgroup_new(), .scratch = scratch_directory_new()};
     if (pipe2(life, O_CLOEXEC) < 0)
         return 1;
@@ -128,7 +137,6 @@ int main(int argc, char *argv[])
     config.guard = move_up(life[0]);
     exec_reserve();
     topo_prepare();
-    struct error err = ERROR_INIT;
     int status = agent_run(&config, &err);
     if (err.text)
         tpagent_complain(err.text);

@@ -22,6 +22,7 @@
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/reap.h"
+#include "launcher/process/user_namespace.h"
 #include "launcher/stdio/output.h"
 #include "launcher/stdio/terminal.h"
 
@@ -167,7 +168,7 @@ static int tprun_run(struct spec *spec)
 {
     struct error err = ERROR_INIT;
     int pair[2];
-    if (reserve_files(&err) < 0) {
+    if (user_namespace_check(&err) < 0 || reserve_files(&err) < 0) {
         spec_free(spec);
         return tprun_refuse(&err);
     }

@@ -88,3 +88,11 @@ stranger() {
     wait_for 10 lines_are out 2
     end_program "$GOOD"
 }
+
+@test "where all other users have our uid, too, nothing is started" {
+    unshare -U true || skip "no user namespaces here"
+    local user=(env -u TPRUN_RUNTIME_DIR TMPDIR=/tmp HOME=/ setpriv --reuid 7001 --regid 7001 --clear-groups)
+    run -1 --separate-stderr "${user[@]}" unshare -U --map-user=65534 "$TPRUN" -n 1 true
+    [[ "$stderr" == "tprun: cannot run as uid 65534 in this user namespace: "*"unshare --map-current-user)" ]]
+    run -0 "${user[@]}" unshare -U --map-user=7001 "$TPRUN" --overlap -n 1 true
+}
