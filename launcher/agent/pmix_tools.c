@@ -31,7 +31,8 @@ struct tools *pmix_tools(struct agent *agent, struct pmix_host *host,
                          struct error *err)
 {
     if (scratch_directory_make(agent->config->scratch) < 0) {
-        error_set(err, "cannot make %s, which tools need: %s", server->tmpdir, strerror(errno));
+        error_set(err, "cannot make %s, which tools need: %s; TMPDIR may name another place",
+                  server->tmpdir, strerror(errno));
         return NULL;
     }
     char *name = mem_format("tprun.%s.%s", launch->instance_id ?: "0", launch->program);

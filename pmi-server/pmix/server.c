@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/thread.h"
@@ -140,7 +141,8 @@ static struct pmix_host *host_open(const struct pmix_server_config *config,
     pmix_status_t status = server_init(host, config);
     if (status == PMIX_SUCCESS)
         return host;
-    error_set(err, "openpmix's server cannot be started: %s", library->error_string(status));
+    error_set(err, "cannot start openpmix's server: %s: check TMPDIR and variables PMIX_*%s",
+              library->error_string(status), config->quiet ? "; -v shows what openpmix says" : "");
     host_forget(host);
     return NULL;
 }
@@ -152,16 +154,10 @@ struct pmix_host_start {
     const struct pmix_server_ops *ops;
     void *arg;
     struct thread thread;
+    int complaint; /* stderr while openpmix starts is nowhere, and is put back; -1: it is as it was */
     struct pmix_host *host;
     struct error err;
 };
-
-static void *start_run(void *arg)
-{
-    struct pmix_host_start *start = arg;
-    start->host = host_open(start->config, start->ops, start->arg, &start->err);
-    return NULL;
-}
 
 static void set_unset(const char *name, const char *value)
 {
@@ -169,17 +165,37 @@ static void set_unset(const char *name, const char *value)
         setenv(name, value, 1);
 }
 
-/* All versions take the number of a descriptor for what they write to stderr. The descriptor stays:
- * openpmix does. */
-static void be_quiet(void)
+/* All versions take the number of a descriptor for what they write to stderr, and some banners are
+ * written there all the same when it cannot start. The descriptor stays: openpmix does. */
+static void be_quiet(struct pmix_host_start *start)
 {
     static int nowhere = -1;
     char number[16];
     if (nowhere < 0)
         nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     snprintf(number, sizeof(number), "%d", nowhere);
-    if (nowhere >= 0)
-        set_unset("PMIX_OUTPUT_STDERR_FD", number);
+    if (nowhere < 0)
+        return;
+    set_unset("PMIX_OUTPUT_STDERR_FD", number);
+    start->complaint = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (start->complaint >= 0)
+        dup2(nowhere, STDERR_FILENO);
+}
+
+static void be_heard(struct pmix_host_start *start)
+{
+    if (start->complaint < 0)
+        return;
+    dup2(start->complaint, STDERR_FILENO);
+    close(start->complaint);
+}
+
+static void *start_run(void *arg)
+{
+    struct pmix_host_start *start = arg;
+    start->host = host_open(start->config, start->ops, start->arg, &start->err);
+    be_heard(start);
+    return NULL;
 }
 
 /* The environment is changed outside: not while a thread may read it. So it stays as it is then, as
@@ -191,10 +207,11 @@ struct pmix_host_start *pmix_server_begin(const struct pmix_server_config *confi
     start->config = config;
     start->ops = ops;
     start->arg = arg;
+    start->complaint = -1;
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
         set_unset(settings[i].name, settings[i].value);
     if (config->quiet)
-        be_quiet();
+        be_quiet(start);
     thread_begin(&start->thread, start_run, start); /* so does what openpmix starts */
     return start;
 }

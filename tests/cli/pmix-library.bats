@@ -61,3 +61,12 @@ complete openpmix, 4.2 to 7, or put one first in LD_LIBRARY_PATH"
     equal "$stderr" "tprun: $(hostname): $PWD/lib/libpmix.so.2 has no PMIx_Get_version: install openpmix \
 4.2 to 7, or put one first in LD_LIBRARY_PATH"
 }
+@test "openpmix that does not start is refused in one line, and says why with -v" {
+    export PMIX_MCA_ptl_base_if_include=nosuch
+    run -1 --separate-stderr tprun -n 2 "$PROGRAMS/pmix-names"
+    [[ $stderr == "tprun: $(hostname): cannot start openpmix's server: "*": check TMPDIR and variables PMIX_*; -v \
+shows what openpmix says" ]]
+    run -1 --separate-stderr tprun -v -n 2 "$PROGRAMS/pmix-names"
+    has_line "$stderr" "*listener thread failed to start*"
+    has_line "$stderr" "tprun: $(hostname): cannot start openpmix's server: *: check TMPDIR and variables PMIX_*"
+}
