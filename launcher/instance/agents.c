@@ -20,8 +20,8 @@ struct agents {
     const struct spec *spec;
     struct host_table *hosts;
     struct local_topology *local;
-    struct host_bootstrap *way;
-    struct atlas *cache; /* NULL: nothing needs it */
+    struct host_bootstrap *bootstrap;
+    struct topology_cache *cache; /* NULL: nothing needs it */
     struct tree *tree;
     const struct agents_ops *ops;
     void *owner;
@@ -34,16 +34,16 @@ struct agents {
 static void agents_on_progress(struct ev_loop *loop, ev_timer *timer, int events);
 
 struct agents *agents_new(struct ev_loop *loop, const struct spec *spec, struct host_table *hosts,
-                          struct local_topology *local, struct host_bootstrap *way,
-                          struct atlas *cache, struct tree *tree, const struct agents_ops *ops,
-                          void *owner)
+                          struct local_topology *local, struct host_bootstrap *bootstrap,
+                          struct topology_cache *cache, struct tree *tree,
+                          const struct agents_ops *ops, void *owner)
 {
     struct agents *agents = mem_alloc(sizeof(*agents));
     *agents = (struct agents){.loop = loop,
                               .spec = spec,
                               .hosts = hosts,
                               .local = local,
-                              .way = way,
+                              .bootstrap = bootstrap,
                               .cache = cache,
                               .tree = tree,
                               .ops = ops,
@@ -92,7 +92,7 @@ struct topo *agents_known_topology(const struct agents *agents, uint32_t host)
 static int settle_alone(struct agents *agents, uint32_t number, struct error *err)
 {
     const struct node *node = host_at(agents->hosts, number)->node;
-    if (host_bootstrap_check(agents->way, node, err) < 0)
+    if (host_bootstrap_check(agents->bootstrap, node, err) < 0)
         return -1;
     if (node->here && local_topology_find(agents->local, err) < 0)
         return -1;
@@ -120,13 +120,14 @@ static void fill_target(const struct agents *agents, uint32_t number, struct tre
         .node = number,
         .host = node->host,
         .login = node->login,
-        .here = node->here && !host_bootstrap_uses_command_here(agents->way),
+        .here = node->here && !host_bootstrap_uses_command_here(agents->bootstrap),
         .rank = node->target,
         .cores = node->cores ? idset_encode(node->cores) : NULL,
         .digest = node->here && local ? topo_digest(local) : mem_copy_text(known)};
     target->together =
-        !target->here && (host_bootstrap_has_in_slurm(agents->way, node) ||
-                          batch_bootstrap_is_for_many(host_bootstrap_command(agents->way)->method));
+        !target->here &&
+        (host_bootstrap_has_in_slurm(agents->bootstrap, node) ||
+         batch_bootstrap_is_for_many(host_bootstrap_command(agents->bootstrap)->method));
 }
 
 /* This machine comes first, and so is reached from here, without a command. */
@@ -142,11 +143,11 @@ static void start_targets(struct agents *agents, const struct idset *hosts, enum
                 fill_target(agents, number, &targets[count++]);
         }
     }
-    for (size_t i = 0; i < count && host_bootstrap_in_slurm(agents->way) && !srun; i++)
+    for (size_t i = 0; i < count && host_bootstrap_in_slurm(agents->bootstrap) && !srun; i++)
         srun = targets[i].together;
     if (srun)
         agents_say(agents, "agents: started by srun of Slurm, --bootstrap slurm");
-    host_bootstrap_predict_pmix(agents->way);
+    host_bootstrap_predict_pmix(agents->bootstrap);
     tree_start(agents->tree, targets, count, how);
     for (size_t i = 0; i < count; i++) {
         free(targets[i].cores);
@@ -223,10 +224,10 @@ int agents_start(struct agents *agents, const struct idset *wanted, bool tell, s
     agents->wanted = idset_copy(wanted);
     /* A dry run whose topologies are all given starts no agent, and so needs no job. */
     int result = !idset_empty(rest) || !agents->spec->dry_run
-                     ? host_bootstrap_find_job(agents->way, err)
+                     ? host_bootstrap_find_job(agents->bootstrap, err)
                      : 0;
     if (result == 0)
-        result = host_bootstrap_choose(agents->way, agents->hosts, rest, err);
+        result = host_bootstrap_choose(agents->bootstrap, agents->hosts, rest, err);
     IDSET_FOREACH(number, rest)
     {
         result = result < 0 ? result : settle_alone(agents, number, err);

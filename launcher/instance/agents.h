@@ -34,9 +34,9 @@ struct agents;
 
 /* All is borrowed, but the cache is taken; NULL: topologies are not remembered. */
 struct agents *agents_new(struct ev_loop *loop, const struct spec *spec, struct host_table *hosts,
-                          struct local_topology *local, struct host_bootstrap *way,
-                          struct atlas *cache, struct tree *tree, const struct agents_ops *ops,
-                          void *owner);
+                          struct local_topology *local, struct host_bootstrap *bootstrap,
+                          struct topology_cache *cache, struct tree *tree,
+                          const struct agents_ops *ops, void *owner);
 void agents_free(struct agents *agents); /* NULL is fine */
 
 /* Ask those of these hosts that have not been heard of; with -v say so, and without `tell` only where

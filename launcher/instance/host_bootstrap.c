@@ -25,11 +25,11 @@ struct host_bootstrap {
 struct host_bootstrap *host_bootstrap_new(const struct spec *spec, const char *agent,
                                           const struct host_bootstrap_ops *ops, void *owner)
 {
-    struct host_bootstrap *way = mem_alloc(sizeof(*way));
-    way->spec = spec;
-    way->ops = ops;
-    way->owner = owner;
-    way->boot =
+    struct host_bootstrap *bootstrap = mem_alloc(sizeof(*bootstrap));
+    bootstrap->spec = spec;
+    bootstrap->ops = ops;
+    bootstrap->owner = owner;
+    bootstrap->boot =
         (struct bootstrap){.method = mem_copy_text(spec->bootstrap ? spec->bootstrap : "auto"),
                            .ssh = mem_copy_text(spec->ssh ? spec->ssh : "ssh"),
                            .agent = mem_copy_text(spec->agent ? spec->agent : agent),
@@ -37,81 +37,83 @@ struct host_bootstrap *host_bootstrap_new(const struct spec *spec, const char *a
                            .start_timeout = spec->start_timeout,
                            .node_timeout = spec->node_timeout,
                            .verbose = spec->verbose};
-    return way;
+    return bootstrap;
 }
 
-void host_bootstrap_free(struct host_bootstrap *way)
+void host_bootstrap_free(struct host_bootstrap *bootstrap)
 {
-    if (!way)
+    if (!bootstrap)
         return;
-    bootstrap_clear(&way->boot);
-    slurm_job_free(way->slurm);
-    free(way);
+    bootstrap_clear(&bootstrap->boot);
+    slurm_job_free(bootstrap->slurm);
+    free(bootstrap);
 }
 
-const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *way)
+const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *bootstrap)
 {
-    return &way->boot;
+    return &bootstrap->boot;
 }
 
 /* A dry run may have no program, and starts none. */
-bool host_bootstrap_predict_pmix(struct host_bootstrap *way)
+bool host_bootstrap_predict_pmix(struct host_bootstrap *bootstrap)
 {
-    if (!way->pmix_known && !way->spec->dry_run)
-        way->boot.pmix = way->ops->needs_pmix(way->spec);
-    way->pmix_known = true;
-    return way->boot.pmix;
+    if (!bootstrap->pmix_known && !bootstrap->spec->dry_run)
+        bootstrap->boot.pmix = bootstrap->ops->needs_pmix(bootstrap->spec);
+    bootstrap->pmix_known = true;
+    return bootstrap->boot.pmix;
 }
 
-static void host_bootstrap_say(struct host_bootstrap *way, const char *fmt, ...)
+static void host_bootstrap_say(struct host_bootstrap *bootstrap, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void host_bootstrap_say(struct host_bootstrap *way, const char *fmt, ...)
+static void host_bootstrap_say(struct host_bootstrap *bootstrap, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    way->ops->say(way->owner, fmt, args);
+    bootstrap->ops->say(bootstrap->owner, fmt, args);
     va_end(args);
 }
 
 /* ---- which hosts ---- */
 
-bool host_bootstrap_uses_command_here(const struct host_bootstrap *way)
+bool host_bootstrap_uses_command_here(const struct host_bootstrap *bootstrap)
 {
-    const char *method = way->spec->bootstrap;
+    const char *method = bootstrap->spec->bootstrap;
     return method && strcmp(method, "auto") != 0 && strcmp(method, "local") != 0;
 }
 
 /* In a job of Slurm it starts the agents of the job's nodes, unless another method was named. */
-int host_bootstrap_find_job(struct host_bootstrap *way, struct error *err)
+int host_bootstrap_find_job(struct host_bootstrap *bootstrap, struct error *err)
 {
-    bool named = strcmp(way->boot.method, "slurm") == 0;
-    if (way->slurm || (!named && strcmp(way->boot.method, "auto") != 0))
+    bool named = strcmp(bootstrap->boot.method, "slurm") == 0;
+    if (bootstrap->slurm || (!named && strcmp(bootstrap->boot.method, "auto") != 0))
         return 0;
-    way->slurm = slurm_job_new(named ? err : NULL);
-    return named && !way->slurm ? error_prefix(err, "--bootstrap slurm") : 0;
+    bootstrap->slurm = slurm_job_new(named ? err : NULL);
+    return named && !bootstrap->slurm ? error_prefix(err, "--bootstrap slurm") : 0;
 }
 
-bool host_bootstrap_in_slurm(const struct host_bootstrap *way)
+bool host_bootstrap_in_slurm(const struct host_bootstrap *bootstrap)
 {
-    return way->slurm;
+    return bootstrap->slurm;
 }
 
-bool host_bootstrap_has_in_slurm(const struct host_bootstrap *way, const struct node *node)
+bool host_bootstrap_has_in_slurm(const struct host_bootstrap *bootstrap, const struct node *node)
 {
-    return way->slurm && slurm_job_has(way->slurm, node->login);
+    return bootstrap->slurm && slurm_job_has(bootstrap->slurm, node->login);
 }
 
-int host_bootstrap_check(struct host_bootstrap *way, const struct node *node, struct error *err)
+int host_bootstrap_check(struct host_bootstrap *bootstrap, const struct node *node,
+                         struct error *err)
 {
-    if (!node->here && !bootstrap_reaches_others(&way->boot))
+    if (!node->here && !bootstrap_reaches_others(&bootstrap->boot))
         return error_set(err,
                          "%s is not this machine, and --bootstrap %s reaches no other (a template "
                          "with {host} does)",
-                         node->host, way->boot.method);
-    if (strcmp(way->boot.method, "slurm") == 0 && !host_bootstrap_has_in_slurm(way, node))
+                         node->host, bootstrap->boot.method);
+    if (strcmp(bootstrap->boot.method, "slurm") == 0 &&
+        !host_bootstrap_has_in_slurm(bootstrap, node))
         return error_set(err, "--bootstrap slurm: %s is no node of %s", node->login,
-                         slurm_job_text(way->slurm));
+                         slurm_job_text(bootstrap->slurm));
     return 0;
 }
 
@@ -149,14 +151,15 @@ static bool knows_ranks(const struct node_list *nodes, const struct batch_bootst
     return !strstr(batch->words, "{ranks}") || nodes->from == source;
 }
 
-static void host_bootstrap_tell(struct host_bootstrap *way, const struct batch_bootstrap *batch)
+static void host_bootstrap_tell(struct host_bootstrap *bootstrap,
+                                const struct batch_bootstrap *batch)
 {
-    host_bootstrap_say(way, "agents: started by %s of %s, --bootstrap %s", batch->command,
+    host_bootstrap_say(bootstrap, "agents: started by %s of %s, --bootstrap %s", batch->command,
                        batch->system, batch->name);
 }
 
 /* ssh, where the batch system's own command is not installed or would not do. */
-static void choose_auto(struct host_bootstrap *way, const struct node_list *nodes)
+static void choose_auto(struct host_bootstrap *bootstrap, const struct node_list *nodes)
 {
     const struct batch_system *source = batch_system_find(BATCH_SYSTEM_BATCH);
     const struct batch_bootstrap *batch = NULL;
@@ -167,22 +170,22 @@ static void choose_auto(struct host_bootstrap *way, const struct node_list *node
         bootstrap_clear(&trial);
         if (!found || !knows_ranks(nodes, batch, source))
             continue;
-        if (is_in_job(nodes, source) && bootstrap_use_batch(&way->boot, batch, NULL) == 0)
-            host_bootstrap_tell(way, batch);
+        if (is_in_job(nodes, source) && bootstrap_use_batch(&bootstrap->boot, batch, NULL) == 0)
+            host_bootstrap_tell(bootstrap, batch);
         return;
     }
 }
 
 /* Workers of the MPI Operator may be slow to come up: it says so to the job's MPI by arguments for
  * ssh. They stand back where --ssh says more than ssh. */
-static int take_ssh_arguments(struct host_bootstrap *way, struct error *err)
+static int take_ssh_arguments(struct host_bootstrap *bootstrap, struct error *err)
 {
     static const char *const variables[] = {"OMPI_MCA_plm_rsh_args", "PRTE_MCA_plm_ssh_args",
                                             "HYDRA_LAUNCH_EXTRA_ARGS",
                                             "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS"};
     const struct batch_system *source = batch_system_find(BATCH_SYSTEM_BATCH);
     if (!source || source != batch_system_named("MPI Operator") ||
-        strcmp(way->boot.ssh, "ssh") != 0)
+        strcmp(bootstrap->boot.ssh, "ssh") != 0)
         return 0;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         const char *value = getenv(variables[i]);
@@ -192,14 +195,14 @@ static int take_ssh_arguments(struct host_bootstrap *way, struct error *err)
         string_list_free(words);
         if (!words)
             return error_prefix(err, "%s in the environment", variables[i]);
-        free(way->boot.ssh);
-        way->boot.ssh = mem_format("ssh %s", value);
+        free(bootstrap->boot.ssh);
+        bootstrap->boot.ssh = mem_format("ssh %s", value);
         return 0;
     }
     return 0;
 }
 
-static int choose_named(struct host_bootstrap *way, const struct node_list *nodes,
+static int choose_named(struct host_bootstrap *bootstrap, const struct node_list *nodes,
                         const struct batch_bootstrap *batch, struct error *err)
 {
     const struct batch_system *source = batch_system_named(batch->system);
@@ -211,29 +214,29 @@ static int choose_named(struct host_bootstrap *way, const struct node_list *node
     if (!knows_ranks(nodes, batch, source))
         return error_set(err, "--bootstrap %s: %s names no ranks of %s: leave it out", batch->name,
                          nodes->source, batch->system);
-    if (bootstrap_use_batch(&way->boot, batch, err) < 0)
+    if (bootstrap_use_batch(&bootstrap->boot, batch, err) < 0)
         return error_prefix(err, "--bootstrap %s", batch->name);
-    host_bootstrap_tell(way, batch);
+    host_bootstrap_tell(bootstrap, batch);
     return 0;
 }
 
-int host_bootstrap_choose(struct host_bootstrap *way, const struct host_table *hosts,
+int host_bootstrap_choose(struct host_bootstrap *bootstrap, const struct host_table *hosts,
                           const struct idset *start, struct error *err)
 {
     const struct node_list *nodes = host_nodes(hosts);
-    const struct batch_bootstrap *batch = batch_bootstrap_named(way->boot.method);
+    const struct batch_bootstrap *batch = batch_bootstrap_named(bootstrap->boot.method);
     bool others = false;
     IDSET_FOREACH(number, start)
     {
         others |= !nodes->list[number].here;
     }
-    way->boot.flat |= batch_bootstrap_is_for_many(way->boot.method);
+    bootstrap->boot.flat |= batch_bootstrap_is_for_many(bootstrap->boot.method);
     if (batch && !idset_empty(start))
-        return choose_named(way, nodes, batch, err);
-    if (others && strcmp(way->boot.method, "auto") == 0 && !way->reach_known) {
-        way->reach_known = true;
-        choose_auto(way, nodes);
-        return take_ssh_arguments(way, err);
+        return choose_named(bootstrap, nodes, batch, err);
+    if (others && strcmp(bootstrap->boot.method, "auto") == 0 && !bootstrap->reach_known) {
+        bootstrap->reach_known = true;
+        choose_auto(bootstrap, nodes);
+        return take_ssh_arguments(bootstrap, err);
     }
     return 0;
 }

@@ -28,26 +28,27 @@ struct host_bootstrap;
 /* `agent` is the path of tpagent where the spec names none. Spec and ops are borrowed. */
 struct host_bootstrap *host_bootstrap_new(const struct spec *spec, const char *agent,
                                           const struct host_bootstrap_ops *ops, void *owner);
-void host_bootstrap_free(struct host_bootstrap *way); /* NULL is fine */
+void host_bootstrap_free(struct host_bootstrap *bootstrap); /* NULL is fine */
 
 /* The command, as it is known so far: for the tree. */
-const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *way);
+const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *bootstrap);
 
 /* Before any host is chosen: look for the job of Slurm. -1 with a sentence where Slurm was named and
  * there is none. */
-int host_bootstrap_find_job(struct host_bootstrap *way, struct error *err);
+int host_bootstrap_find_job(struct host_bootstrap *bootstrap, struct error *err);
 /* Choose the command for these hosts, which are to be started. -1 with a sentence where a batch
  * system was named that is not there. */
-int host_bootstrap_choose(struct host_bootstrap *way, const struct host_table *hosts,
+int host_bootstrap_choose(struct host_bootstrap *bootstrap, const struct host_table *hosts,
                           const struct idset *start, struct error *err);
 /* Whether agents are about to need openpmix: in the command from now on, and the result. */
-bool host_bootstrap_predict_pmix(struct host_bootstrap *way);
+bool host_bootstrap_predict_pmix(struct host_bootstrap *bootstrap);
 
 /* Whether the host can be reached at all. -1 with a sentence. */
-int host_bootstrap_check(struct host_bootstrap *way, const struct node *node, struct error *err);
-bool host_bootstrap_in_slurm(const struct host_bootstrap *way); /* its job was found */
-bool host_bootstrap_has_in_slurm(const struct host_bootstrap *way, const struct node *node);
+int host_bootstrap_check(struct host_bootstrap *bootstrap, const struct node *node,
+                         struct error *err);
+bool host_bootstrap_in_slurm(const struct host_bootstrap *bootstrap); /* its job was found */
+bool host_bootstrap_has_in_slurm(const struct host_bootstrap *bootstrap, const struct node *node);
 /* A method that was named is used for this machine, too. */
-bool host_bootstrap_uses_command_here(const struct host_bootstrap *way);
+bool host_bootstrap_uses_command_here(const struct host_bootstrap *bootstrap);
 
 #endif

@@ -121,7 +121,9 @@ static int add_barred(struct resources *resources, struct error *err)
 int resources_refresh(struct resources *resources, struct error *err)
 {
     rset_free(resources->held);
+    host_index_free(resources->held_index);
     resources->held = NULL;
+    resources->held_index = NULL;
     if (resources->instance && !resources->spec->overlap) {
         resources->held = instance_held(resources->instance, err);
         if (!resources->held)
@@ -129,6 +131,7 @@ int resources_refresh(struct resources *resources, struct error *err)
         count_held(resources);
         if (resources->entry && add_barred(resources, err) < 0)
             return -1;
+        resources->held_index = rset_host_index(resources->held);
     }
     resources_subtract_held(resources);
     return 0;
@@ -148,7 +151,9 @@ const struct rset *resources_held(const struct resources *resources)
 const struct rset_node *resources_held_of(const struct resources *resources, uint32_t host)
 {
     const struct rset *held = resources_held(resources);
-    return held ? rset_find_host(held, host_at(resources->hosts, host)->node->host) : NULL;
+    const char *name = host_names(resources->hosts)[host];
+    size_t at = held ? host_index_find(resources->held_index, name) : HOST_INDEX_NONE;
+    return at == HOST_INDEX_NONE ? NULL : &held->nodes[at];
 }
 
 size_t resources_held_cores(const struct resources *resources)
@@ -309,7 +314,7 @@ struct resources *resources_open(const struct spec *spec, struct local_topology 
     return resources;
 }
 
-struct atlas *resources_topology_cache(const struct resources *resources)
+struct topology_cache *resources_topology_cache(const struct resources *resources)
 {
     bool needed = false;
     for (uint32_t i = 0; i < host_count(resources->hosts) && !resources->descriptions; i++)
@@ -328,6 +333,7 @@ void resources_free(struct resources *resources)
     }
     free(resources->descriptions);
     free(resources->free);
+    host_index_free(resources->held_index);
     rset_free(resources->held);
     rset_free(resources->on);
     free(resources->limits_source);

@@ -37,7 +37,7 @@ int resources_read_topologies(struct resources *resources, struct error *err);
 /* Its hosts, which it owns; NULL without resources. */
 struct host_table *resources_hosts(const struct resources *resources);
 /* A new cache of what the instance remembers of the nodes' hardware; NULL where nothing needs it. */
-struct atlas *resources_topology_cache(const struct resources *resources);
+struct topology_cache *resources_topology_cache(const struct resources *resources);
 
 /* ---- the instance and this program in it ---- */
 

@@ -4,6 +4,7 @@
 #ifndef LAUNCHER_INSTANCE_RESOURCES_PRIVATE_H
 #define LAUNCHER_INSTANCE_RESOURCES_PRIVATE_H
 
+#include "affinity/sets/host_index.h"
 #include "launcher/instance/enclosing_resources.h"
 #include "launcher/instance/resources.h"
 
@@ -14,8 +15,9 @@ struct resources {
     struct instance *instance;
     struct ledger_entry *entry;
     struct enclosing_resources outer;
-    struct rset *held;            /* what others hold, or stand in line for: not for this run */
-    size_t held_cores, held_gpus; /* of these, what running programs hold */
+    struct rset *held;             /* what others hold, or stand in line for: not for this run */
+    struct host_index *held_index; /* of its nodes */
+    size_t held_cores, held_gpus;  /* of these, what running programs hold */
     bool ignores_held;
     struct idset **free; /* by host: what R gives less what others hold */
     struct rset *on;

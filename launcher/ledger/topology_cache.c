@@ -11,77 +11,79 @@
 #include "launcher/ledger/ledger_private.h"
 #include "launcher/ledger/private_directory.h"
 
-#define ATLAS_FILE "topologies.json"
-#define ATLAS_MAX (64u << 20) /* bytes of the file */
+#define TOPOLOGY_CACHE_FILE "topologies.json"
+#define TOPOLOGY_CACHE_MAX (64u << 20) /* bytes of the file */
 
-struct sheet { /* one kind of hardware */
+struct cached_topology { /* one kind of hardware */
     char *digest;
     struct topo *topo;
 };
 
-struct atlas {
+struct topology_cache {
     struct instance *instance;
-    struct sheet *sheets;
-    size_t nsheets;
-    json_t *of; /* host: index into sheets */
+    struct cached_topology *topologies;
+    size_t ntopologies;
+    json_t *of; /* host: index into topologies */
     bool changed;
 };
 
 /* ---- in memory ---- */
 
-static struct sheet *find_sheet(const struct atlas *atlas, const char *host)
+static struct cached_topology *find_cached(const struct topology_cache *cache, const char *host)
 {
-    const json_t *index = json_object_get(atlas->of, host);
-    return index ? &atlas->sheets[json_integer_value(index)] : NULL;
+    const json_t *index = json_object_get(cache->of, host);
+    return index ? &cache->topologies[json_integer_value(index)] : NULL;
 }
 
-/* The number of the sheet with this digest, made where there is none (takes a reference). */
-static size_t use_sheet(struct atlas *atlas, const char *digest, struct topo *topo)
+/* The number of the topology with this digest, made where there is none (takes a reference). */
+static size_t number_of_cached(struct topology_cache *cache, const char *digest, struct topo *topo)
 {
-    for (size_t i = 0; i < atlas->nsheets; i++)
-        if (strcmp(atlas->sheets[i].digest, digest) == 0)
+    for (size_t i = 0; i < cache->ntopologies; i++)
+        if (strcmp(cache->topologies[i].digest, digest) == 0)
             return i;
-    atlas->sheets = array_grow(atlas->sheets, atlas->nsheets, sizeof(*atlas->sheets));
-    atlas->sheets[atlas->nsheets] = (struct sheet){mem_copy_text(digest), topo_ref(topo)};
-    return atlas->nsheets++;
+    cache->topologies =
+        array_grow(cache->topologies, cache->ntopologies, sizeof(*cache->topologies));
+    cache->topologies[cache->ntopologies] =
+        (struct cached_topology){mem_copy_text(digest), topo_ref(topo)};
+    return cache->ntopologies++;
 }
 
-struct topo *topology_cache_topo(struct atlas *atlas, const char *host)
+struct topo *topology_cache_topo(struct topology_cache *cache, const char *host)
 {
-    struct sheet *sheet = find_sheet(atlas, host);
-    return sheet ? sheet->topo : NULL;
+    struct cached_topology *cached = find_cached(cache, host);
+    return cached ? cached->topo : NULL;
 }
 
-const char *topology_cache_digest(const struct atlas *atlas, const char *host)
+const char *topology_cache_digest(const struct topology_cache *cache, const char *host)
 {
-    struct sheet *sheet = find_sheet(atlas, host);
-    return sheet ? sheet->digest : NULL;
+    struct cached_topology *cached = find_cached(cache, host);
+    return cached ? cached->digest : NULL;
 }
 
-void topology_cache_put(struct atlas *atlas, const char *host, struct topo *topo,
+void topology_cache_put(struct topology_cache *cache, const char *host, struct topo *topo,
                         const char *digest)
 {
-    const char *known = topology_cache_digest(atlas, host);
+    const char *known = topology_cache_digest(cache, host);
     if (known && strcmp(known, digest) == 0)
         return;
-    size_t sheet = use_sheet(atlas, digest, topo);
-    json_object_set_new(atlas->of, host, json_integer((json_int_t)sheet));
-    atlas->changed = true;
+    size_t cached = number_of_cached(cache, digest, topo);
+    json_object_set_new(cache->of, host, json_integer((json_int_t)cached));
+    cache->changed = true;
 }
 
 /* ---- on disk ---- */
 
-static void read_node(struct atlas *atlas, const json_t *node)
+static void read_node(struct topology_cache *cache, const json_t *node)
 {
     const char *text = json_string_value(json_object_get(node, "hosts"));
     struct hostlist *hosts = text ? hostlist_decode(text, NULL) : NULL;
     struct topo *topo = hosts ? topo_from_json(json_object_get(node, "topology"), NULL) : NULL;
     if (topo) {
         char *digest = topo_digest(topo); /* its own, whatever the file says */
-        json_int_t sheet = (json_int_t)use_sheet(atlas, digest, topo);
+        json_int_t cached = (json_int_t)number_of_cached(cache, digest, topo);
         for (size_t i = 0; i < hostlist_count(hosts); i++)
-            if (!json_object_get(atlas->of, hostlist_nth(hosts, i)))
-                json_object_set_new(atlas->of, hostlist_nth(hosts, i), json_integer(sheet));
+            if (!json_object_get(cache->of, hostlist_nth(hosts, i)))
+                json_object_set_new(cache->of, hostlist_nth(hosts, i), json_integer(cached));
         free(digest);
     }
     topo_free(topo);
@@ -89,33 +91,34 @@ static void read_node(struct atlas *atlas, const json_t *node)
 }
 
 /* Add what the file has of hosts that are not known yet. */
-static void topology_cache_read_file(struct atlas *atlas)
+static void topology_cache_read_file(struct topology_cache *cache)
 {
     size_t len, i;
-    char *text = private_directory_read(atlas->instance->dir, ATLAS_FILE, ATLAS_MAX, &len);
+    char *text =
+        private_directory_read(cache->instance->dir, TOPOLOGY_CACHE_FILE, TOPOLOGY_CACHE_MAX, &len);
     json_t *value = text ? json_loadb(text, len, 0, NULL) : NULL, *node;
     if (json_integer_value(json_object_get(value, "version")) == 1)
-        json_array_foreach(json_object_get(value, "nodes"), i, node) read_node(atlas, node);
+        json_array_foreach(json_object_get(value, "nodes"), i, node) read_node(cache, node);
     json_decref(value);
     free(text);
 }
 
-static json_t *to_json(const struct atlas *atlas)
+static json_t *to_json(const struct topology_cache *cache)
 {
-    struct hostlist **hosts = mem_array(atlas->nsheets, sizeof(*hosts));
+    struct hostlist **hosts = mem_array(cache->ntopologies, sizeof(*hosts));
     json_t *nodes = json_array(), *index;
     const char *host;
-    for (size_t i = 0; i < atlas->nsheets; i++)
+    for (size_t i = 0; i < cache->ntopologies; i++)
         hosts[i] = hostlist_new();
-    json_object_foreach(atlas->of, host, index)
+    json_object_foreach(cache->of, host, index)
         hostlist_append(hosts[json_integer_value(index)], host);
-    for (size_t i = 0; i < atlas->nsheets; i++) {
-        const struct sheet *sheet = &atlas->sheets[i];
+    for (size_t i = 0; i < cache->ntopologies; i++) {
+        const struct cached_topology *cached = &cache->topologies[i];
         char *text = hostlist_encode(hosts[i]);
         if (hostlist_count(hosts[i]))
-            json_array_append_new(nodes,
-                                  json_pack("{s:s, s:s, s:o}", "hosts", text, "digest",
-                                            sheet->digest, "topology", topo_to_json(sheet->topo)));
+            json_array_append_new(nodes, json_pack("{s:s, s:s, s:o}", "hosts", text, "digest",
+                                                   cached->digest, "topology",
+                                                   topo_to_json(cached->topo)));
         free(text);
         hostlist_free(hosts[i]);
     }
@@ -123,46 +126,47 @@ static json_t *to_json(const struct atlas *atlas)
     return json_pack("{s:i, s:o}", "version", 1, "nodes", nodes);
 }
 
-int topology_cache_save(struct atlas *atlas, struct error *err)
+int topology_cache_save(struct topology_cache *cache, struct error *err)
 {
-    if (!atlas->changed)
+    if (!cache->changed)
         return 0;
     struct ledger_lock lock; /* not the one of the claims: this takes its time */
-    if (ledger_lock(atlas->instance, "topologies.lock", &lock, err) < 0)
+    if (ledger_lock(cache->instance, "topologies.lock", &lock, err) < 0)
         return -1;
-    topology_cache_read_file(atlas);
-    json_t *value = to_json(atlas);
+    topology_cache_read_file(cache);
+    json_t *value = to_json(cache);
     char *text = json_dumps(value, JSON_COMPACT);
-    int result =
-        text ? private_directory_write(atlas->instance->dir, ATLAS_FILE, text, strlen(text)) : -1;
+    int result = text ? private_directory_write(cache->instance->dir, TOPOLOGY_CACHE_FILE, text,
+                                                strlen(text))
+                      : -1;
     if (result < 0)
-        error_set(err, "%s/%s: cannot write: %s", atlas->instance->path, ATLAS_FILE,
+        error_set(err, "%s/%s: cannot write: %s", cache->instance->path, TOPOLOGY_CACHE_FILE,
                   strerror(errno));
-    atlas->changed = false;
+    cache->changed = false;
     ledger_unlock(&lock);
     json_decref(value);
     free(text);
     return result;
 }
 
-struct atlas *topology_cache_open(struct instance *instance)
+struct topology_cache *topology_cache_open(struct instance *instance)
 {
-    struct atlas *atlas = mem_alloc(sizeof(*atlas));
-    atlas->instance = instance;
-    atlas->of = json_object();
-    topology_cache_read_file(atlas);
-    return atlas;
+    struct topology_cache *cache = mem_alloc(sizeof(*cache));
+    cache->instance = instance;
+    cache->of = json_object();
+    topology_cache_read_file(cache);
+    return cache;
 }
 
-void topology_cache_free(struct atlas *atlas)
+void topology_cache_free(struct topology_cache *cache)
 {
-    if (!atlas)
+    if (!cache)
         return;
-    for (size_t i = 0; i < atlas->nsheets; i++) {
-        free(atlas->sheets[i].digest);
-        topo_free(atlas->sheets[i].topo);
+    for (size_t i = 0; i < cache->ntopologies; i++) {
+        free(cache->topologies[i].digest);
+        topo_free(cache->topologies[i].topo);
     }
-    free(atlas->sheets);
-    json_decref(atlas->of);
-    free(atlas);
+    free(cache->topologies);
+    json_decref(cache->of);
+    free(cache);
 }

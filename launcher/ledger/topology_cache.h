@@ -13,20 +13,20 @@
 #include "affinity/topology/topo.h"
 #include "launcher/ledger/ledger.h"
 
-struct atlas;
+struct topology_cache;
 
-struct atlas *topology_cache_open(struct instance *instance); /* borrowed; never NULL */
-void topology_cache_free(struct atlas *atlas);                /* NULL is fine */
+struct topology_cache *topology_cache_open(struct instance *instance); /* borrowed; never NULL */
+void topology_cache_free(struct topology_cache *cache);                /* NULL is fine */
 
 /* What is remembered of a host, borrowed; NULL: nothing. Hosts of one digest share one topo. */
-struct topo *topology_cache_topo(struct atlas *atlas, const char *host);
-const char *topology_cache_digest(const struct atlas *atlas, const char *host);
+struct topo *topology_cache_topo(struct topology_cache *cache, const char *host);
+const char *topology_cache_digest(const struct topology_cache *cache, const char *host);
 
 /* From now on the host is as `topo` says, whose digest is given. */
-void topology_cache_put(struct atlas *atlas, const char *host, struct topo *topo,
+void topology_cache_put(struct topology_cache *cache, const char *host, struct topo *topo,
                         const char *digest);
 
 /* Keep what was put, beside what others kept meanwhile. 0, or -1 with a sentence. */
-int topology_cache_save(struct atlas *atlas, struct error *err);
+int topology_cache_save(struct topology_cache *cache, struct error *err);
 
 #endif

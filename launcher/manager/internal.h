@@ -80,7 +80,7 @@ struct manager {
     struct host_table *hosts; /* of the resources; number of a host = node of the tree */
     struct agents *agents;
     struct local_topology *local;
-    struct host_bootstrap *way;
+    struct host_bootstrap *bootstrap;
     struct lock_retry *lock;
     struct allocation_queue *queue;
     struct host_choice *choice;

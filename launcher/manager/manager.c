@@ -18,13 +18,13 @@ static void manager_on_say(void *owner, const char *fmt, va_list args)
     viewer_say_args(owner, fmt, args);
 }
 
-static const struct host_bootstrap_ops way_ops = {manager_on_say, part_linkage_needs_pmix};
+static const struct host_bootstrap_ops bootstrap_ops = {manager_on_say, part_linkage_needs_pmix};
 
 /* This machine's agent, which is forked later, finds openpmix open. */
 static void warm_pmix(void *owner)
 {
     struct manager *manager = owner;
-    if (host_bootstrap_predict_pmix(manager->way))
+    if (host_bootstrap_predict_pmix(manager->bootstrap))
         pmix_server_warm();
 }
 
@@ -49,7 +49,7 @@ static void manager_close(struct manager *manager)
     idset_free(manager->input_nodes);
     outcome_free(manager->outcome);
     no_pmi_free(manager->no_pmi);
-    host_bootstrap_free(manager->way);
+    host_bootstrap_free(manager->bootstrap);
     local_topology_free(manager->local);
     link_free(manager->front);
     spec_free(manager->spec);
@@ -71,10 +71,10 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     manager.front = link_new(manager.loop, fd, fd, &viewer_orders_ops, &manager);
     manager.outcome = outcome_new();
     manager.no_pmi = no_pmi_new();
-    manager.way = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &way_ops, &manager);
+    manager.bootstrap = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &bootstrap_ops, &manager);
     manager.local = local_topology_new(spec->dry_run ? NULL : warm_pmix, &manager);
-    manager.tree =
-        tree_new(manager.loop, host_bootstrap_command(manager.way), &agent_frames_ops, &manager);
+    manager.tree = tree_new(manager.loop, host_bootstrap_command(manager.bootstrap),
+                            &agent_frames_ops, &manager);
     manager.groups = task_groups_new(manager.tree, &program_groups_ops, &manager);
     manager.service =
         program_service_new(manager.loop, manager.tree, manager.groups, &program_pmi_ops, &manager);

@@ -282,9 +282,9 @@ static int open_all(struct manager *manager, struct error *err)
     manager->lock =
         lock_retry_new(manager->loop, resources_instance(resources), &lock_ops, manager);
     manager->queue = allocation_queue_new(manager->loop, spec, resources, &queue_ops, manager);
-    manager->agents = agents_new(manager->loop, spec, manager->hosts, manager->local, manager->way,
-                                 resources_topology_cache(resources), manager->tree,
-                                 &agent_frames_agents_ops, manager);
+    manager->agents = agents_new(manager->loop, spec, manager->hosts, manager->local,
+                                 manager->bootstrap, resources_topology_cache(resources),
+                                 manager->tree, &agent_frames_agents_ops, manager);
     if (resources_note(resources))
         viewer_note(manager, resources_note(resources));
     if (resources_read_topologies(resources, err) < 0)

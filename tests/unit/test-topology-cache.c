@@ -13,7 +13,7 @@ static struct instance *instance;
 
 static int make_world(void **state)
 {
-    char name[] = "/tmp/test-atlas-XXXXXX";
+    char name[] = "/tmp/test-topology-cache-XXXXXX";
     (void)state;
     world = strdup(mkdtemp(name));
     setenv("TPRUN_RUNTIME_DIR", world, 1);
@@ -30,75 +30,76 @@ static int end_world(void **state)
     return 0;
 }
 
-static void put(struct atlas *atlas, const char *host, const char *description)
+static void put(struct topology_cache *cache, const char *host, const char *description)
 {
     struct topo *topo = topo_load_synthetic(description, NULL);
     char *digest = topo_digest(topo);
-    topology_cache_put(atlas, host, topo, digest);
+    topology_cache_put(cache, host, topo, digest);
     free(digest);
     topo_free(topo);
 }
 
-static uint32_t cores(struct atlas *atlas, const char *host)
+static uint32_t cores(struct topology_cache *cache, const char *host)
 {
-    struct topo *topo = topology_cache_topo(atlas, host);
+    struct topo *topo = topology_cache_topo(cache, host);
     return topo ? topo->count[TOPO_CORE] : 0;
 }
 
-static void save(struct atlas *atlas)
+static void save(struct topology_cache *cache)
 {
     struct error err = ERROR_INIT;
-    if (topology_cache_save(atlas, &err) < 0)
+    if (topology_cache_save(cache, &err) < 0)
         fail_msg("%s", error_text(&err));
 }
 
 static void test_nothing_is_known_at_first(void **state)
 {
-    struct atlas *atlas = topology_cache_open(instance);
+    struct topology_cache *cache = topology_cache_open(instance);
     (void)state;
-    assert_null(topology_cache_topo(atlas, "a"));
-    assert_null(topology_cache_digest(atlas, "a"));
-    save(atlas);
+    assert_null(topology_cache_topo(cache, "a"));
+    assert_null(topology_cache_digest(cache, "a"));
+    save(cache);
     assert_int_equal(access(instance_path(instance), R_OK), 0);
-    topology_cache_free(atlas);
+    topology_cache_free(cache);
 }
 
 static void test_what_is_saved_is_known_to_the_next(void **state)
 {
-    struct atlas *atlas = topology_cache_open(instance), *next;
+    struct topology_cache *cache = topology_cache_open(instance), *next;
     (void)state;
-    put(atlas, "a0", "core:4 pu:1");
-    put(atlas, "a1", "core:4 pu:1");
-    put(atlas, "b", "core:2 pu:2");
-    save(atlas);
+    put(cache, "a0", "core:4 pu:1");
+    put(cache, "a1", "core:4 pu:1");
+    put(cache, "b", "core:2 pu:2");
+    save(cache);
     next = topology_cache_open(instance);
     assert_int_equal(cores(next, "a0"), 4);
     assert_ptr_equal(topology_cache_topo(next, "a0"), topology_cache_topo(next, "a1"));
     assert_int_equal(cores(next, "b"), 2);
-    assert_string_equal(topology_cache_digest(next, "b"), topology_cache_digest(atlas, "b"));
+    assert_string_equal(topology_cache_digest(next, "b"), topology_cache_digest(cache, "b"));
     assert_null(topology_cache_topo(next, "c"));
     topology_cache_free(next);
-    topology_cache_free(atlas);
+    topology_cache_free(cache);
 }
 
 static void test_a_host_that_has_changed_is_as_it_was_last(void **state)
 {
-    struct atlas *atlas = topology_cache_open(instance);
+    struct topology_cache *cache = topology_cache_open(instance);
     (void)state;
-    put(atlas, "a", "core:4 pu:1");
-    save(atlas);
-    put(atlas, "a", "core:8 pu:1");
-    assert_int_equal(cores(atlas, "a"), 8);
-    save(atlas);
-    topology_cache_free(atlas);
-    atlas = topology_cache_open(instance);
-    assert_int_equal(cores(atlas, "a"), 8);
-    topology_cache_free(atlas);
+    put(cache, "a", "core:4 pu:1");
+    save(cache);
+    put(cache, "a", "core:8 pu:1");
+    assert_int_equal(cores(cache, "a"), 8);
+    save(cache);
+    topology_cache_free(cache);
+    cache = topology_cache_open(instance);
+    assert_int_equal(cores(cache, "a"), 8);
+    topology_cache_free(cache);
 }
 
 static void test_two_that_save_at_once_lose_nothing(void **state)
 {
-    struct atlas *one = topology_cache_open(instance), *two = topology_cache_open(instance);
+    struct topology_cache *one = topology_cache_open(instance),
+                          *two = topology_cache_open(instance);
     (void)state;
     put(one, "a", "core:4 pu:1");
     put(two, "b", "core:2 pu:1");
@@ -130,26 +131,26 @@ static void test_a_damaged_file_counts_as_none(void **state)
         assert_int_equal(
             private_directory_write(dir, "topologies.json", texts[i], strlen(texts[i])), 0);
         close(dir);
-        struct atlas *atlas = topology_cache_open(instance);
-        assert_null(topology_cache_topo(atlas, "a"));
-        put(atlas, "a", "core:4 pu:1");
-        save(atlas);
-        topology_cache_free(atlas);
-        atlas = topology_cache_open(instance);
-        assert_int_equal(cores(atlas, "a"), 4);
-        topology_cache_free(atlas);
+        struct topology_cache *cache = topology_cache_open(instance);
+        assert_null(topology_cache_topo(cache, "a"));
+        put(cache, "a", "core:4 pu:1");
+        save(cache);
+        topology_cache_free(cache);
+        cache = topology_cache_open(instance);
+        assert_int_equal(cores(cache, "a"), 4);
+        topology_cache_free(cache);
     }
 }
 
 int main(void)
 {
-#define ATLAS_TEST(test) cmocka_unit_test_setup_teardown(test, make_world, end_world)
+#define TOPOLOGY_CACHE_TEST(test) cmocka_unit_test_setup_teardown(test, make_world, end_world)
     const struct CMUnitTest tests[] = {
-        ATLAS_TEST(test_nothing_is_known_at_first),
-        ATLAS_TEST(test_what_is_saved_is_known_to_the_next),
-        ATLAS_TEST(test_a_host_that_has_changed_is_as_it_was_last),
-        ATLAS_TEST(test_two_that_save_at_once_lose_nothing),
-        ATLAS_TEST(test_a_damaged_file_counts_as_none),
+        TOPOLOGY_CACHE_TEST(test_nothing_is_known_at_first),
+        TOPOLOGY_CACHE_TEST(test_what_is_saved_is_known_to_the_next),
+        TOPOLOGY_CACHE_TEST(test_a_host_that_has_changed_is_as_it_was_last),
+        TOPOLOGY_CACHE_TEST(test_two_that_save_at_once_lose_nothing),
+        TOPOLOGY_CACHE_TEST(test_a_damaged_file_counts_as_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
