@@ -24,18 +24,17 @@ libresource_a_SOURCES = \
     affinity/resource/rset_private.h \
     affinity/resource/scheduling.c affinity/resource/scheduling.h \
     affinity/resource/scheduling_ranks.c affinity/resource/scheduling_ranks.h \
-    affinity/treepool/best_fit.c \
-    affinity/treepool/candidates.c \
-    affinity/treepool/demand.c \
-    affinity/treepool/domain_counts.c \
-    affinity/treepool/infeasible.c \
-    affinity/treepool/packing.c \
+    affinity/treepool/best_fit.c affinity/treepool/best_fit.h \
+    affinity/treepool/candidates.c affinity/treepool/candidates.h \
+    affinity/treepool/demand.c affinity/treepool/demand.h \
+    affinity/treepool/domain_counts.c affinity/treepool/domain_counts.h \
+    affinity/treepool/infeasible.c affinity/treepool/infeasible.h \
+    affinity/treepool/packing.c affinity/treepool/packing.h \
     affinity/treepool/request.c affinity/treepool/request.h \
     affinity/treepool/request_private.h \
     affinity/treepool/request_slot.c \
-    affinity/treepool/slot_ids.c \
-    affinity/treepool/treepool.c affinity/treepool/treepool.h \
-    affinity/treepool/treepool_private.h
+    affinity/treepool/slot_ids.c affinity/treepool/slot_ids.h \
+    affinity/treepool/treepool.c affinity/treepool/treepool.h
 liblayout_a_SOURCES = \
     affinity/topology/topo.c affinity/topology/topo.h \
     affinity/topology/topo_build.h \

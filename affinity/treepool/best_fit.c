@@ -5,10 +5,16 @@
  * the coarsest domain that a slot needs, so that none is split while an intact domain has room for
  * it elsewhere; then fewest free cores, fewest free GPUs, lowest rank.
  */
+#include "affinity/treepool/best_fit.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/treepool/treepool_private.h"
+#include "affinity/treepool/candidates.h"
+#include "affinity/treepool/demand.h"
+#include "affinity/treepool/domain_counts.h"
+#include "affinity/treepool/packing.h"
+#include "affinity/treepool/slot_ids.h"
 #include "base/array.h"
 #include "base/mem.h"
 

@@ -1,7 +1,10 @@
 /* Which nodes may be used, and what is free there. */
+#include "affinity/treepool/candidates.h"
+
 #include <stdlib.h>
 
-#include "affinity/treepool/treepool_private.h"
+#include "affinity/treepool/packing.h"
+#include "affinity/treepool/slot_ids.h"
 #include "base/array.h"
 #include "base/hash_table.h"
 #include "base/mem.h"

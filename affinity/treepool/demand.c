@@ -1,7 +1,8 @@
 /* A request in plain numbers: the least of every range in a slot, until something larger fits. */
+#include "affinity/treepool/demand.h"
+
 #include <stdlib.h>
 
-#include "affinity/treepool/treepool_private.h"
 #include "base/mem.h"
 
 #define AMOUNT_MAX ((uint64_t)1 << 40) /* more than any node has; products stay below 2^64 */

@@ -5,10 +5,14 @@
  * every domain those at and below it are at most what it has: Hall's condition, for sets that lie
  * within one another or apart. Hence counts decide; ids are found afterwards, finest domains first.
  */
+#include "affinity/treepool/domain_counts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/treepool/treepool_private.h"
+#include "affinity/treepool/candidates.h"
+#include "affinity/treepool/demand.h"
+#include "affinity/treepool/packing.h"
 #include "base/array.h"
 #include "base/mem.h"
 

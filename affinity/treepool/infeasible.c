@@ -1,8 +1,12 @@
 /* Why nothing is granted, in a sentence. */
+#include "affinity/treepool/infeasible.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/treepool/treepool_private.h"
+#include "affinity/treepool/best_fit.h"
+#include "affinity/treepool/candidates.h"
+#include "affinity/treepool/demand.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"

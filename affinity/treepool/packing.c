@@ -2,10 +2,14 @@
  * Slots onto a board. A slot takes from its home what it needs directly, and goes through the
  * localities it needs, item by item, trying one domain after the other.
  */
+#include "affinity/treepool/packing.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/treepool/treepool_private.h"
+#include "affinity/treepool/candidates.h"
+#include "affinity/treepool/demand.h"
+#include "affinity/treepool/domain_counts.h"
 #include "base/array.h"
 #include "base/mem.h"
 

@@ -3,10 +3,15 @@
  * ids first, and so on outwards. In a domain that has smaller ones the GPUs come from where most
  * cores are left, and the cores from as near to them as there are.
  */
+#include "affinity/treepool/slot_ids.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/treepool/treepool_private.h"
+#include "affinity/treepool/candidates.h"
+#include "affinity/treepool/demand.h"
+#include "affinity/treepool/domain_counts.h"
+#include "affinity/treepool/packing.h"
 #include "base/mem.h"
 
 #define FILL_MAX_GPUS 65536u /* of more than these the lowest are taken */

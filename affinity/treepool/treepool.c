@@ -1,8 +1,23 @@
+/*
+ * An allocation passes through these, in this order:
+ *
+ *     candidates     nodes that may be used, and what is free there; nodes of like state are one class
+ *     demand         the request in plain numbers
+ *     domain_counts  what is left in every domain of one node; how many slots a domain can hold
+ *     packing        slots onto one node: as many as wanted, finest domains first
+ *     best_fit       which nodes, and how much of each one's packing
+ *     slot_ids       ids for the counts of a packing
+ *     infeasible     the sentence, where nothing is granted
+ */
 #include "affinity/treepool/treepool.h"
 
 #include <stdlib.h>
 
-#include "affinity/treepool/treepool_private.h"
+#include "affinity/treepool/best_fit.h"
+#include "affinity/treepool/candidates.h"
+#include "affinity/treepool/demand.h"
+#include "affinity/treepool/infeasible.h"
+#include "affinity/treepool/slot_ids.h"
 #include "base/mem.h"
 
 /* As many slots, on as many nodes where these are counted, with another number in the slot. */
@@ -96,50 +111,6 @@ static enum treepool_answer pool_refuse(const struct rset *R, const struct rset 
     return *ask->work && fits && held ? TREEPOOL_BUSY : TREEPOOL_NEVER;
 }
 
-static enum treepool_answer pool_answer(const struct rset *R, const struct rset *held,
-                                        struct treepool_nodes *nodes, struct treepool_ask *ask,
-                                        const struct constraint *constraint,
-                                        struct treepool_grant **grant, struct error *err)
-{
-    struct treepool_chosen chosen;
-    enum treepool_answer answer = TREEPOOL_GRANTED;
-    if (!treepool_choose(nodes, ask, &chosen)) {
-        answer = pool_refuse(R, held, nodes, &chosen, ask, constraint, err);
-    } else {
-        pool_raise_all(nodes, ask, &chosen);
-        if (!*ask->work) {
-            answer = pool_give_up(err);
-        } else if (chosen.nslots > TREEPOOL_MAX_SLOTS) {
-            error_set(err, "%llu slots are asked for: %u are the most that is granted at a time",
-                      (unsigned long long)chosen.nslots, TREEPOOL_MAX_SLOTS);
-            answer = TREEPOOL_NEVER;
-        } else {
-            *grant = treepool_grant_new(R, nodes, ask, &chosen);
-        }
-    }
-    treepool_chosen_clear(&chosen);
-    return answer;
-}
-
-enum treepool_answer treepool_allocate(const struct rset *R, const struct rset *held,
-                                       const struct request *request,
-                                       const struct constraint *constraint,
-                                       struct treepool_grant **grant, struct error *err)
-{
-    struct treepool_ask ask;
-    uint64_t work = TREEPOOL_WORK;
-    enum treepool_answer answer = TREEPOOL_NEVER;
-    struct treepool_nodes *nodes = treepool_nodes_new(R, held, request, constraint, err);
-    *grant = NULL;
-    if (!nodes)
-        return TREEPOOL_NEVER;
-    if (treepool_ask_make(&ask, request, &work, err) == 0)
-        answer = pool_answer(R, held, nodes, &ask, constraint, grant, err);
-    treepool_ask_clear(&ask);
-    treepool_nodes_free(nodes);
-    return answer;
-}
-
 /* The R of what was chosen, and its slots. */
 
 static const struct treepool_fill *grant_fill(struct treepool_nodes *nodes,
@@ -200,9 +171,9 @@ static struct rset *grant_R(const struct rset *R, struct treepool_nodes *nodes,
     return granted;
 }
 
-struct treepool_grant *treepool_grant_new(const struct rset *R, struct treepool_nodes *nodes,
-                                          const struct treepool_ask *ask,
-                                          const struct treepool_chosen *chosen)
+static struct treepool_grant *grant_new(const struct rset *R, struct treepool_nodes *nodes,
+                                        const struct treepool_ask *ask,
+                                        const struct treepool_chosen *chosen)
 {
     struct treepool_grant *grant = mem_alloc(sizeof(*grant));
     grant->R = grant_R(R, nodes, ask, chosen);
@@ -210,6 +181,50 @@ struct treepool_grant *treepool_grant_new(const struct rset *R, struct treepool_
     for (size_t i = 0; i < chosen->nchoices; i++)
         grant_slots(grant, nodes, ask, &chosen->choices[i]);
     return grant;
+}
+
+static enum treepool_answer pool_answer(const struct rset *R, const struct rset *held,
+                                        struct treepool_nodes *nodes, struct treepool_ask *ask,
+                                        const struct constraint *constraint,
+                                        struct treepool_grant **grant, struct error *err)
+{
+    struct treepool_chosen chosen;
+    enum treepool_answer answer = TREEPOOL_GRANTED;
+    if (!treepool_choose(nodes, ask, &chosen)) {
+        answer = pool_refuse(R, held, nodes, &chosen, ask, constraint, err);
+    } else {
+        pool_raise_all(nodes, ask, &chosen);
+        if (!*ask->work) {
+            answer = pool_give_up(err);
+        } else if (chosen.nslots > TREEPOOL_MAX_SLOTS) {
+            error_set(err, "%llu slots are asked for: %u are the most that is granted at a time",
+                      (unsigned long long)chosen.nslots, TREEPOOL_MAX_SLOTS);
+            answer = TREEPOOL_NEVER;
+        } else {
+            *grant = grant_new(R, nodes, ask, &chosen);
+        }
+    }
+    treepool_chosen_clear(&chosen);
+    return answer;
+}
+
+enum treepool_answer treepool_allocate(const struct rset *R, const struct rset *held,
+                                       const struct request *request,
+                                       const struct constraint *constraint,
+                                       struct treepool_grant **grant, struct error *err)
+{
+    struct treepool_ask ask;
+    uint64_t work = TREEPOOL_WORK;
+    enum treepool_answer answer = TREEPOOL_NEVER;
+    struct treepool_nodes *nodes = treepool_nodes_new(R, held, request, constraint, err);
+    *grant = NULL;
+    if (!nodes)
+        return TREEPOOL_NEVER;
+    if (treepool_ask_make(&ask, request, &work, err) == 0)
+        answer = pool_answer(R, held, nodes, &ask, constraint, grant, err);
+    treepool_ask_clear(&ask);
+    treepool_nodes_free(nodes);
+    return answer;
 }
 
 void treepool_grant_free(struct treepool_grant *grant)
