@@ -37,15 +37,15 @@ libresource_a_SOURCES = \
     affinity/treepool/treepool.c affinity/treepool/treepool.h
 liblayout_a_SOURCES = \
     affinity/topology/topo.c affinity/topology/topo.h \
-    affinity/topology/topo_build.h \
     affinity/topology/topo_export.c \
     affinity/topology/topo_gpu.c affinity/topology/topo_gpu.h \
     affinity/topology/topo_gpu_sysfs.c \
     affinity/topology/topo_hwloc.c \
-    affinity/topology/topo_json.c \
+    affinity/topology/topo_json.c affinity/topology/topo_json.h \
     affinity/topology/topo_numa.c affinity/topology/topo_numa.h \
+    affinity/topology/topo_private.h \
     affinity/topology/topo_treepool.c affinity/topology/topo_treepool.h \
-    affinity/topology/topo_xml.c \
+    affinity/topology/topo_xml.c affinity/topology/topo_xml.h \
     affinity/policy/part_options.h \
     affinity/policy/policy.c affinity/policy/policy.h \
     affinity/policy/policy_error.c affinity/policy/policy_error.h \

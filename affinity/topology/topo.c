@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/topology/topo_build.h"
+#include "affinity/topology/topo_private.h"
 #include "base/mem.h"
 
 struct level_word {

@@ -1,3 +1,4 @@
+
 #include <errno.h>
 #include <hwloc.h>
 #include <sched.h>
@@ -7,9 +8,10 @@
 #include <sys/stat.h>
 
 #include "affinity/topology/topo.h"
-#include "affinity/topology/topo_build.h"
 #include "affinity/topology/topo_gpu.h"
 #include "affinity/topology/topo_numa.h"
+#include "affinity/topology/topo_private.h"
+#include "affinity/topology/topo_xml.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -336,7 +338,7 @@ struct topo *topo_load_synthetic(const char *description, struct error *err)
     return topo;
 }
 
-struct topo *topo_from_xml(const char *text, size_t len, struct error *err)
+static struct topo *topo_from_xml(const char *text, size_t len, struct error *err)
 {
     hwloc_topology_t machine = machine_new(true);
     if (machine && hwloc_topology_set_xmlbuffer(machine, text, (int)len + 1) == 0 &&

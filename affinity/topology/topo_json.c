@@ -14,15 +14,211 @@
  *                 "pci": "0000:c1:00.0", "vendor": "nvidia",  vendor and tiles when they say nothing
  *                 "tiles": 2}]}
  */
+#include "affinity/topology/topo_json.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/topology/topo.h"
-#include "affinity/topology/topo_build.h"
+#include "affinity/topology/topo_private.h"
 #include "base/mem.h"
 
 #define TOPO_VERSION 1
+
+/* An integer of an array within bounds; INT64_MIN when it is not one. */
+static int64_t number_at(const json_t *array, size_t at, int64_t low, int64_t high)
+{
+    const json_t *value = json_array_get(array, at);
+    if (!json_is_integer(value))
+        return INT64_MIN;
+    int64_t number = json_integer_value(value);
+    return number < low || number > high ? INT64_MIN : number;
+}
+
+/* ---- the keys "memory" and "gib", where any thread has memory ---- */
+
+/* A column as pairs of a value and a number of rows, `none` as `none_out`; NULL where there is nothing
+ * else. */
+static json_t *column_to_json(const uint32_t *column, uint32_t npus, uint32_t none,
+                              json_int_t none_out)
+{
+    json_t *pairs = json_array();
+    bool any = false;
+    for (uint32_t row = 0, end; row < npus; row = end) {
+        uint32_t here = column[row];
+        for (end = row + 1; end < npus && column[end] == here;)
+            end++;
+        any |= here != none;
+        json_array_append_new(pairs, json_integer(here == none ? none_out : (json_int_t)here));
+        json_array_append_new(pairs, json_integer((json_int_t)end - row));
+    }
+    if (any)
+        return pairs;
+    json_decref(pairs);
+    return NULL;
+}
+
+static void memory_to_json(const struct topo *topo, json_t *value)
+{
+    json_object_set_new(value, "memory", column_to_json(topo->memory, topo->npus, TOPO_ABSENT, -1));
+    json_object_set_new(value, "gib", column_to_json(topo->gib, topo->npus, 0, 0));
+}
+
+struct column {
+    const char *key, *what;
+    json_int_t least, most; /* values */
+    uint32_t *rows;
+};
+
+static bool read_pair(const json_t *pairs, size_t at, const struct column *column, uint32_t left,
+                      json_int_t *number, json_int_t *rows)
+{
+    const json_t *first = json_array_get(pairs, at), *second = json_array_get(pairs, at + 1);
+    *number = json_integer_value(first);
+    *rows = json_integer_value(second);
+    return json_is_integer(first) && *number >= column->least && *number <= column->most &&
+           json_is_integer(second) && *rows >= 1 && *rows <= (json_int_t)left;
+}
+
+static int column_from_json(const json_t *value, const struct column *column, uint32_t npus,
+                            struct error *err)
+{
+    uint32_t row = 0;
+    json_int_t number, rows;
+    if (!value)
+        return 0;
+    for (size_t at = 0; at < json_array_size(value) || row < npus; at += 2) {
+        if (!read_pair(value, at, column, npus - row, &number, &rows))
+            return error_set(
+                err, "topology: '%s' has to be pairs of %s and a number of threads, %u in all",
+                column->key, column->what, npus);
+        for (uint32_t end = row + (uint32_t)rows; row < end; row++)
+            column->rows[row] = number < 0 ? TOPO_ABSENT : (uint32_t)number;
+    }
+    return 0;
+}
+
+/* A NUMA node has one size, which topo_to_treepool() relies on. */
+static int check_sizes(const struct topo *topo, struct error *err)
+{
+    uint32_t sizes[TOPO_MAX_MEMORIES];
+    memset(sizes, 0xff, sizeof(sizes));
+    for (uint32_t row = 0; row < topo->npus; row++) {
+        uint32_t memory = topo->memory[row];
+        uint32_t *size = memory == TOPO_ABSENT ? NULL : &sizes[memory];
+        if (size ? *size != UINT32_MAX && *size != topo->gib[row] : topo->gib[row] != 0)
+            return error_set(err, "topology: 'gib' has two sizes for one NUMA node of 'memory', or "
+                                  "one where there is none");
+        if (size)
+            *size = topo->gib[row];
+    }
+    return 0;
+}
+
+static int memory_from_json(struct topo *topo, const json_t *value, struct error *err)
+{
+    const struct column memory = {"memory", "a NUMA node (or -1)", -1, TOPO_MAX_MEMORIES - 1,
+                                  topo->memory};
+    const struct column gib = {"gib", "a size in GiB", 0, TOPO_MAX_GIB, topo->gib};
+    if (column_from_json(json_object_get(value, "memory"), &memory, topo->npus, err) < 0 ||
+        column_from_json(json_object_get(value, "gib"), &gib, topo->npus, err) < 0)
+        return -1;
+    return check_sizes(topo, err);
+}
+
+/* ---- sets ---- */
+
+json_t *topo_set_to_json(const struct idset *set)
+{
+    char *text = idset_encode(set);
+    json_t *value = json_string(text);
+    free(text);
+    return value;
+}
+
+static struct idset *cpus_from_json(const json_t *value, const struct topo *topo)
+{
+    const char *text = json_string_value(value);
+    struct idset *set = text ? idset_decode(text, NULL) : NULL;
+    size_t found = 0;
+    for (uint32_t row = 0; set && row < topo->npus; row++)
+        found += idset_has(set, topo->os[row]);
+    if (set && found == idset_count(set))
+        return set;
+    idset_free(set);
+    return NULL;
+}
+
+/* ---- the key "gpus" ---- */
+
+static json_t *gpus_to_json(const struct topo *topo)
+{
+    json_t *gpus = json_array();
+    for (size_t i = 0; i < topo->ngpus; i++) {
+        const struct topo_gpu *gpu = &topo->gpus[i];
+        json_t *item = json_pack("{s:I,s:s,s:o}", "id", (json_int_t)gpu->id, "name", gpu->name,
+                                 "cpus", topo_set_to_json(gpu->cpus));
+        if (gpu->pci[0])
+            json_object_set_new(item, "pci", json_string(gpu->pci));
+        if (gpu->vendor != TOPO_VENDOR_UNKNOWN)
+            json_object_set_new(item, "vendor", json_string(topo_vendor_name(gpu->vendor)));
+        if (gpu->tiles != 1)
+            json_object_set_new(item, "tiles", json_integer(gpu->tiles));
+        json_array_append_new(gpus, item);
+    }
+    return gpus;
+}
+
+/* A short text of an object, `missing` where it has none; NULL for anything else. */
+static const char *text_of(const json_t *object, const char *key, const char *missing)
+{
+    const json_t *value = json_object_get(object, key);
+    const char *text = value ? json_string_value(value) : missing;
+    return text && strlen(text) <= 64 ? text : NULL;
+}
+
+/* False when something is missing or out of bounds; ids ascend from `least`. */
+static bool gpu_from_json(const struct topo *topo, const json_t *item, int64_t least,
+                          struct topo_gpu *gpu)
+{
+    const char *name = text_of(item, "name", NULL), *pci = text_of(item, "pci", "");
+    const char *vendor = text_of(item, "vendor", "");
+    const json_t *id = json_object_get(item, "id"), *tiles = json_object_get(item, "tiles");
+    *gpu = (struct topo_gpu){.tiles = tiles ? (uint32_t)json_integer_value(tiles) : 1,
+                             .vendor = vendor ? topo_vendor_decode(vendor) : TOPO_NVENDORS};
+    if (!json_is_integer(id) || json_integer_value(id) < least ||
+        json_integer_value(id) > IDSET_MAX || !name || !pci || gpu->vendor == TOPO_NVENDORS ||
+        (tiles && (json_integer_value(tiles) < 1 || json_integer_value(tiles) > TOPO_MAX_GPUS)))
+        return false;
+    gpu->id = (uint32_t)json_integer_value(id);
+    gpu->cpus = cpus_from_json(json_object_get(item, "cpus"), topo);
+    if (idset_empty(gpu->cpus)) {
+        idset_free(gpu->cpus);
+        return false;
+    }
+    gpu->name = mem_copy_text(name);
+    gpu->pci = mem_copy_text(pci);
+    return true;
+}
+
+static int gpus_from_json(struct topo *topo, const json_t *value, struct error *err)
+{
+    size_t count = json_array_size(value);
+    int64_t least = 0;
+    if (value && (!json_is_array(value) || count > TOPO_MAX_GPUS))
+        return error_set(err, "topology: 'gpus' has to be a list of at most %d", TOPO_MAX_GPUS);
+    topo->gpus = mem_array(count, sizeof(*topo->gpus));
+    for (; topo->ngpus < count; topo->ngpus++) {
+        struct topo_gpu *gpu = &topo->gpus[topo->ngpus];
+        if (!gpu_from_json(topo, json_array_get(value, topo->ngpus), least, gpu))
+            return error_set(err,
+                             "topology: entry %zu of 'gpus' needs an id above the one before, "
+                             "name and cpus, and may have pci, vendor and tiles",
+                             topo->ngpus);
+        least = (int64_t)gpu->id + 1;
+    }
+    return 0;
+}
 
 /* ---- out ---- */
 
@@ -113,8 +309,8 @@ json_t *topo_to_json(const struct topo *topo)
     if (idset_count(allowed) < topo->npus)
         json_object_set_new(value, "allowed", topo_set_to_json(allowed));
     if (topo->ngpus)
-        json_object_set_new(value, "gpus", topo_gpus_to_json(topo));
-    topo_memory_to_json(topo, value);
+        json_object_set_new(value, "gpus", gpus_to_json(topo));
+    memory_to_json(topo, value);
     idset_free(allowed);
     return value;
 }
@@ -132,16 +328,6 @@ char *topo_digest(const struct topo *topo)
 }
 
 /* ---- in ---- */
-
-/* An integer of an array within bounds; INT64_MIN when it is not one. */
-static int64_t number_at(const json_t *array, size_t at, int64_t low, int64_t high)
-{
-    const json_t *value = json_array_get(array, at);
-    if (!json_is_integer(value))
-        return INT64_MIN;
-    int64_t number = json_integer_value(value);
-    return number < low || number > high ? INT64_MIN : number;
-}
 
 struct block {
     int64_t first, step, count, step2, count2;
@@ -285,7 +471,7 @@ static int check_nesting(const struct topo *topo, struct error *err)
 
 static int allowed_from_json(struct topo *topo, const json_t *value, struct error *err)
 {
-    struct idset *set = value ? topo_cpus_from_json(value, topo) : NULL;
+    struct idset *set = value ? cpus_from_json(value, topo) : NULL;
     if (value && !set)
         return error_set(err, "topology: 'allowed' has to be a set of OS indexes out of 'os'");
     for (uint32_t row = 0; row < topo->npus; row++)
@@ -302,8 +488,8 @@ static struct topo *topo_from_rows(const json_t *value, const uint32_t *os, uint
     if (levels_from_json(topo, json_object_get(value, "levels"), err) < 0 ||
         check_nesting(topo, err) < 0 ||
         allowed_from_json(topo, json_object_get(value, "allowed"), err) < 0 ||
-        topo_memory_from_json(topo, value, err) < 0 ||
-        topo_gpus_from_json(topo, json_object_get(value, "gpus"), err) < 0) {
+        memory_from_json(topo, value, err) < 0 ||
+        gpus_from_json(topo, json_object_get(value, "gpus"), err) < 0) {
         topo_free(topo);
         return NULL;
     }
@@ -332,187 +518,4 @@ struct idset *topo_memory_of_cpus(const struct topo *topo, const struct idset *c
         if (topo->memory[row] != TOPO_ABSENT && idset_has(cpus, topo->os[row]))
             idset_add(set, topo->memory[row]);
     return set;
-}
-
-/* A column as pairs of a value and a number of rows, `none` as `none_out`; NULL where there is nothing
- * else. */
-static json_t *column_to_json(const uint32_t *column, uint32_t npus, uint32_t none,
-                              json_int_t none_out)
-{
-    json_t *pairs = json_array();
-    bool any = false;
-    for (uint32_t row = 0, end; row < npus; row = end) {
-        uint32_t here = column[row];
-        for (end = row + 1; end < npus && column[end] == here;)
-            end++;
-        any |= here != none;
-        json_array_append_new(pairs, json_integer(here == none ? none_out : (json_int_t)here));
-        json_array_append_new(pairs, json_integer((json_int_t)end - row));
-    }
-    if (any)
-        return pairs;
-    json_decref(pairs);
-    return NULL;
-}
-
-void topo_memory_to_json(const struct topo *topo, json_t *value)
-{
-    json_object_set_new(value, "memory", column_to_json(topo->memory, topo->npus, TOPO_ABSENT, -1));
-    json_object_set_new(value, "gib", column_to_json(topo->gib, topo->npus, 0, 0));
-}
-
-struct column {
-    const char *key, *what;
-    json_int_t least, most; /* values */
-    uint32_t *rows;
-};
-
-static bool read_pair(const json_t *pairs, size_t at, const struct column *column, uint32_t left,
-                      json_int_t *number, json_int_t *rows)
-{
-    const json_t *first = json_array_get(pairs, at), *second = json_array_get(pairs, at + 1);
-    *number = json_integer_value(first);
-    *rows = json_integer_value(second);
-    return json_is_integer(first) && *number >= column->least && *number <= column->most &&
-           json_is_integer(second) && *rows >= 1 && *rows <= (json_int_t)left;
-}
-
-static int column_from_json(const json_t *value, const struct column *column, uint32_t npus,
-                            struct error *err)
-{
-    uint32_t row = 0;
-    json_int_t number, rows;
-    if (!value)
-        return 0;
-    for (size_t at = 0; at < json_array_size(value) || row < npus; at += 2) {
-        if (!read_pair(value, at, column, npus - row, &number, &rows))
-            return error_set(
-                err, "topology: '%s' has to be pairs of %s and a number of threads, %u in all",
-                column->key, column->what, npus);
-        for (uint32_t end = row + (uint32_t)rows; row < end; row++)
-            column->rows[row] = number < 0 ? TOPO_ABSENT : (uint32_t)number;
-    }
-    return 0;
-}
-
-/* A NUMA node has one size, which topo_to_treepool() relies on. */
-static int check_sizes(const struct topo *topo, struct error *err)
-{
-    uint32_t sizes[TOPO_MAX_MEMORIES];
-    memset(sizes, 0xff, sizeof(sizes));
-    for (uint32_t row = 0; row < topo->npus; row++) {
-        uint32_t memory = topo->memory[row];
-        uint32_t *size = memory == TOPO_ABSENT ? NULL : &sizes[memory];
-        if (size ? *size != UINT32_MAX && *size != topo->gib[row] : topo->gib[row] != 0)
-            return error_set(err, "topology: 'gib' has two sizes for one NUMA node of 'memory', or "
-                                  "one where there is none");
-        if (size)
-            *size = topo->gib[row];
-    }
-    return 0;
-}
-
-int topo_memory_from_json(struct topo *topo, const json_t *value, struct error *err)
-{
-    const struct column memory = {"memory", "a NUMA node (or -1)", -1, TOPO_MAX_MEMORIES - 1,
-                                  topo->memory};
-    const struct column gib = {"gib", "a size in GiB", 0, TOPO_MAX_GIB, topo->gib};
-    if (column_from_json(json_object_get(value, "memory"), &memory, topo->npus, err) < 0 ||
-        column_from_json(json_object_get(value, "gib"), &gib, topo->npus, err) < 0)
-        return -1;
-    return check_sizes(topo, err);
-}
-
-/* Sets in a topology's wire form. */
-
-json_t *topo_set_to_json(const struct idset *set)
-{
-    char *text = idset_encode(set);
-    json_t *value = json_string(text);
-    free(text);
-    return value;
-}
-
-struct idset *topo_cpus_from_json(const json_t *value, const struct topo *topo)
-{
-    const char *text = json_string_value(value);
-    struct idset *set = text ? idset_decode(text, NULL) : NULL;
-    size_t found = 0;
-    for (uint32_t row = 0; set && row < topo->npus; row++)
-        found += idset_has(set, topo->os[row]);
-    if (set && found == idset_count(set))
-        return set;
-    idset_free(set);
-    return NULL;
-}
-
-/* The key "gpus" of a topology's wire form. */
-
-json_t *topo_gpus_to_json(const struct topo *topo)
-{
-    json_t *gpus = json_array();
-    for (size_t i = 0; i < topo->ngpus; i++) {
-        const struct topo_gpu *gpu = &topo->gpus[i];
-        json_t *item = json_pack("{s:I,s:s,s:o}", "id", (json_int_t)gpu->id, "name", gpu->name,
-                                 "cpus", topo_set_to_json(gpu->cpus));
-        if (gpu->pci[0])
-            json_object_set_new(item, "pci", json_string(gpu->pci));
-        if (gpu->vendor != TOPO_VENDOR_UNKNOWN)
-            json_object_set_new(item, "vendor", json_string(topo_vendor_name(gpu->vendor)));
-        if (gpu->tiles != 1)
-            json_object_set_new(item, "tiles", json_integer(gpu->tiles));
-        json_array_append_new(gpus, item);
-    }
-    return gpus;
-}
-
-/* A short text of an object, `missing` where it has none; NULL for anything else. */
-static const char *text_of(const json_t *object, const char *key, const char *missing)
-{
-    const json_t *value = json_object_get(object, key);
-    const char *text = value ? json_string_value(value) : missing;
-    return text && strlen(text) <= 64 ? text : NULL;
-}
-
-/* False when something is missing or out of bounds; ids ascend from `least`. */
-static bool gpu_from_json(const struct topo *topo, const json_t *item, int64_t least,
-                          struct topo_gpu *gpu)
-{
-    const char *name = text_of(item, "name", NULL), *pci = text_of(item, "pci", "");
-    const char *vendor = text_of(item, "vendor", "");
-    const json_t *id = json_object_get(item, "id"), *tiles = json_object_get(item, "tiles");
-    *gpu = (struct topo_gpu){.tiles = tiles ? (uint32_t)json_integer_value(tiles) : 1,
-                             .vendor = vendor ? topo_vendor_decode(vendor) : TOPO_NVENDORS};
-    if (!json_is_integer(id) || json_integer_value(id) < least ||
-        json_integer_value(id) > IDSET_MAX || !name || !pci || gpu->vendor == TOPO_NVENDORS ||
-        (tiles && (json_integer_value(tiles) < 1 || json_integer_value(tiles) > TOPO_MAX_GPUS)))
-        return false;
-    gpu->id = (uint32_t)json_integer_value(id);
-    gpu->cpus = topo_cpus_from_json(json_object_get(item, "cpus"), topo);
-    if (idset_empty(gpu->cpus)) {
-        idset_free(gpu->cpus);
-        return false;
-    }
-    gpu->name = mem_copy_text(name);
-    gpu->pci = mem_copy_text(pci);
-    return true;
-}
-
-int topo_gpus_from_json(struct topo *topo, const json_t *value, struct error *err)
-{
-    size_t count = json_array_size(value);
-    int64_t least = 0;
-    if (value && (!json_is_array(value) || count > TOPO_MAX_GPUS))
-        return error_set(err, "topology: 'gpus' has to be a list of at most %d", TOPO_MAX_GPUS);
-    topo->gpus = mem_array(count, sizeof(*topo->gpus));
-    for (; topo->ngpus < count; topo->ngpus++) {
-        struct topo_gpu *gpu = &topo->gpus[topo->ngpus];
-        if (!gpu_from_json(topo, json_array_get(value, topo->ngpus), least, gpu))
-            return error_set(err,
-                             "topology: entry %zu of 'gpus' needs an id above the one before, "
-                             "name and cpus, and may have pci, vendor and tiles",
-                             topo->ngpus);
-        least = (int64_t)gpu->id + 1;
-    }
-    return 0;
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "affinity/topology/topo_build.h"
+#include "affinity/topology/topo_json.h"
 #include "base/mem.h"
 
 /* Levels that are domains; the first is outside where both are the same. */

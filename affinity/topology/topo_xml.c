@@ -3,6 +3,8 @@
  * in the other, and its parsers keep all that they find. What passes here is read in seconds, in a
  * few hundred MiB, whether hwloc has libxml or not.
  */
+#include "affinity/topology/topo_xml.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -11,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "affinity/topology/topo_build.h"
 #include "base/buf.h"
 
 struct scan {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/topology/topo_build.h"
+#include "affinity/topology/topo_xml.h"
 #include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
 
 #include "affinity/picture/picture.h"
 #include "affinity/picture/svg_element.h"
-#include "affinity/topology/topo_build.h"
+#include "affinity/topology/topo_private.h"
 #include "base/buf.h"
 #include "tests/unit/picture-world.h"
 

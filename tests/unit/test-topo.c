@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "affinity/topology/topo.h"
-#include "affinity/topology/topo_build.h"
+#include "affinity/topology/topo_xml.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "tests/unit/limit.h"
