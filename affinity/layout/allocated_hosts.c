@@ -1,4 +1,6 @@
 /* What rank files, task maps and shapes have in common: what they count, what stands against it. */
+#include "affinity/layout/allocated_hosts.h"
+
 #include <stdlib.h>
 #include <string.h>
 

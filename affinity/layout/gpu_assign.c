@@ -11,9 +11,12 @@
  * that are left when all places are taken go round the places once more; whether two tasks may be
  * there is for the limits to say.
  */
+#include "affinity/layout/gpu_assign.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/layout/gpu_locality.h"
 #include "affinity/layout/positions.h"
 #include "base/mem.h"
 #include "base/search.h"

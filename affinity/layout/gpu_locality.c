@@ -1,3 +1,5 @@
+#include "affinity/layout/gpu_locality.h"
+
 #include <stdlib.h>
 
 #include "affinity/layout/node_class.h"

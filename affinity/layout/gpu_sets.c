@@ -1,12 +1,16 @@
 /*
  * GPUs of a layout: what is left for a run, the sets that tasks share, who sees which.
  */
+#include "affinity/layout/gpu_sets.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/layout/binding_sets.h"
 #include "affinity/layout/build.h"
-#include "base/hash_table.h"
+#include "affinity/layout/gpu_locality.h"
 #include "base/array.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
 
 /* ---- what is left for a run ---- */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/layout/allocated_hosts.h"
 #include "affinity/layout/build.h"
 #include "affinity/layout/limits.h"
 #include "affinity/sets/hostlist.h"

@@ -1,9 +1,10 @@
 /*
- * infeasible - words that refusals share.
+ * infeasible - why a layout cannot be made, and words that refusals share.
  */
 #ifndef AFFINITY_LAYOUT_INFEASIBLE_H
 #define AFFINITY_LAYOUT_INFEASIBLE_H
 
+#include "affinity/layout/build.h"
 #include "affinity/layout/layout.h"
 #include "affinity/policy/policy.h"
 #include "base/buf.h"
@@ -15,5 +16,24 @@ void infeasible_add_objects(struct buf *out, const struct policy *policy, enum t
                             uint32_t count);
 /* Behind "4 slots": "in the host file", or as the request says. */
 const char *infeasible_where(const struct layout_request *request);
+
+struct passes;
+
+/* These all return -1 with a sentence. */
+int infeasible_word(const struct all_positions *plans, const struct policy *policy,
+                    struct error *err);
+int infeasible_no_place(const struct layout_build *builder, const struct placement *run,
+                        const struct all_positions *plans, struct error *err);
+int infeasible_gpus(const struct layout_build *builder, const struct placement *run,
+                    const struct all_positions *plans, struct error *err);
+int infeasible_room(const struct layout_build *builder, const struct passes *placing,
+                    const struct placement *run, struct error *err);
+int infeasible_node_count(const struct layout_build *builder, const struct passes *placing,
+                          const struct placement *run, const uint32_t *room, uint32_t share,
+                          struct error *err);
+/* A task map has `count` tasks on this node, where `fit` fit. */
+int infeasible_map_share(const struct layout_build *builder, const struct passes *placing,
+                         const struct placement *run, uint32_t node, uint32_t count, uint32_t fit,
+                         struct error *err);
 
 #endif

@@ -2,7 +2,12 @@
 
 #include <stdlib.h>
 
+#include "affinity/layout/allocated_hosts.h"
+#include "affinity/layout/bind.h"
 #include "affinity/layout/build.h"
+#include "affinity/layout/gpu_sets.h"
+#include "affinity/layout/node_claims.h"
+#include "affinity/layout/place.h"
 
 int layout_check_part(const struct layout_part *part, struct error *err)
 {

@@ -7,6 +7,8 @@
  *   short form  inside the smallest object of any other named level that holds it; of levels that
  *               coincide the first named counts, the others have coordinate 0
  */
+#include "affinity/layout/loop_coordinates.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,11 @@
+#include "affinity/layout/node_claims.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/layout/binding_sets.h"
 #include "affinity/layout/build.h"
+#include "affinity/layout/shared_cores.h"
 #include "base/mem.h"
 
 /* Ids of used nodes are dense, in the order of the request. */

@@ -1,31 +1,13 @@
 #include "affinity/layout/node_class.h"
 
+#include "affinity/layout/gpu_locality.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
-#include "base/search.h"
-
-struct row_search {
-    const uint32_t *rows;
-    uint32_t topo_row;
-};
-
-static bool row_before(const void *arg, size_t row)
-{
-    const struct row_search *search = arg;
-    return search->rows[row] < search->topo_row;
-}
-
-uint32_t node_class_row(const struct node_class *kind, uint32_t topo_row)
-{
-    if (kind->nrows == kind->topo->npus)
-        return topo_row;
-    return (uint32_t)search_first(kind->nrows, row_before,
-                                  &(struct row_search){kind->rows, topo_row});
-}
 
 uint32_t node_class_core(const struct node_class *kind, uint32_t row)
 {

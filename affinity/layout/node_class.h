@@ -11,6 +11,7 @@
 #define AFFINITY_LAYOUT_NODE_CLASS_H
 
 #include "affinity/layout/layout.h"
+#include "base/search.h"
 
 struct rows { /* [first, end) */
     uint32_t first, end;
@@ -54,19 +55,30 @@ int node_classes_make(struct kinds *kinds, const struct layout_request *request,
 void node_classes_free(struct kinds *kinds); /* a zeroed one is fine */
 
 uint32_t node_class_core(const struct node_class *kind, uint32_t row); /* logical core of a row */
+
+struct node_class_row_search {
+    const uint32_t *rows;
+    uint32_t topo_row;
+};
+
+static inline bool node_class_row_before(const void *arg, size_t row)
+{
+    const struct node_class_row_search *search = arg;
+    return search->rows[row] < search->topo_row;
+}
+
 /* The first row that is not before this one of the topo; nrows where there is none. */
-uint32_t node_class_row(const struct node_class *kind, uint32_t topo_row);
+static inline uint32_t node_class_row(const struct node_class *kind, uint32_t topo_row)
+{
+    if (kind->nrows == kind->topo->npus)
+        return topo_row;
+    return (uint32_t)search_first(kind->nrows, node_class_row_before,
+                                  &(struct node_class_row_search){kind->rows, topo_row});
+}
+
 /* Sets of the rows [first, end); caller frees. */
 struct idset *node_class_cpus(const struct node_class *kind, uint32_t first, uint32_t end);
 struct idset *node_class_cores(const struct node_class *kind, uint32_t first, uint32_t end);
-
-/* gpu_locality.c */
-int node_class_find_gpus(struct node_class *kind, const struct idset *gpus, const char *host,
-                         struct error *err);
-/* The levels that a GPU may share with a task, finest first; TOPO_NODE is the last. */
-enum { NODE_CLASS_NEAR_LEVELS = 5 };
-void node_class_near_levels(const struct topo *topo,
-                            enum topo_level levels[NODE_CLASS_NEAR_LEVELS]);
 
 /* Number the objects of a level along n rows, a new one wherever tag[] changes: into object[level],
  * which is another level's array where that has the same objects. Returns how many. */

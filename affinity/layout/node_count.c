@@ -1,9 +1,12 @@
 /*
  * Which nodes a run is on where their number was asked for, and what share each gets.
  */
+#include "affinity/layout/node_count.h"
+
 #include <stdlib.h>
 
 #include "affinity/layout/build.h"
+#include "affinity/layout/infeasible.h"
 #include "affinity/layout/limits.h"
 #include "base/mem.h"
 

@@ -1,11 +1,20 @@
 /*
  * Placing one run: how many tasks on each node, in which order they are numbered.
  */
+#include "affinity/layout/place.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/layout/binding_sets.h"
 #include "affinity/layout/build.h"
+#include "affinity/layout/gpu_sets.h"
+#include "affinity/layout/infeasible.h"
 #include "affinity/layout/limits.h"
+#include "affinity/layout/node_count.h"
+#include "affinity/layout/place_rankfile.h"
+#include "affinity/layout/place_slots.h"
+#include "affinity/layout/place_taskmap.h"
 #include "base/mem.h"
 
 /* ---- earlier runs ---- */

@@ -1,9 +1,13 @@
 /*
  * Placing a run by a rank file: each rank where its line says, bound to what it says.
  */
+#include "affinity/layout/place_rankfile.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/layout/allocated_hosts.h"
+#include "affinity/layout/binding_sets.h"
 #include "affinity/layout/build.h"
 #include "affinity/layout/infeasible.h"
 #include "affinity/layout/rankfile_cpus.h"

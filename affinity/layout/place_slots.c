@@ -1,9 +1,14 @@
 /*
  * Placing a run by slots: each task in its own, bound to it.
  */
+#include "affinity/layout/place_slots.h"
+
 #include <stdlib.h>
 
+#include "affinity/layout/allocated_hosts.h"
+#include "affinity/layout/binding_sets.h"
 #include "affinity/layout/build.h"
+#include "affinity/layout/gpu_sets.h"
 #include "affinity/layout/infeasible.h"
 #include "base/mem.h"
 #include "base/search.h"

@@ -2,11 +2,16 @@
  * Placing a run by a task map: the map says how many tasks each node gets and which ranks they
  * are; in the node they are placed as the policy says, one node by itself.
  */
+#include "affinity/layout/place_taskmap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/layout/allocated_hosts.h"
 #include "affinity/layout/build.h"
+#include "affinity/layout/infeasible.h"
 #include "affinity/layout/limits.h"
+#include "affinity/layout/node_count.h"
 #include "base/mem.h"
 
 /* Nodes in the order in which ranks are dealt, and what each gets. */

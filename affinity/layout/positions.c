@@ -1,12 +1,153 @@
+/* The positions of node classes in loop order, and the walk over those of all nodes. */
 #include "affinity/layout/positions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/layout/bind.h"
+#include "affinity/layout/gpu_assign.h"
+#include "affinity/layout/loop_coordinates.h"
 #include "affinity/layout/loop_key.h"
-#include "base/hash_table.h"
+#include "affinity/layout/slots.h"
 #include "base/array.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
+
+/*
+ * The order of positions: as the loops run. Where GPUs are given out turns come first, and of the
+ * positions of a group those whose GPUs are near.
+ */
+
+static int compare_positions(const void *a, const void *b, void *arg)
+{
+    const struct position *x = a, *y = b;
+    const struct loop_key *keys = arg;
+    int order = loop_key_compare(keys[x->unit], keys[y->unit]);
+    return order ? order : x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+struct paired {
+    struct position position;
+    struct pair pair;
+};
+
+struct order {
+    const struct loop_key *keys;
+    uint32_t nouter;
+};
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_paired(const void *a, const void *b, void *arg)
+{
+    const struct paired *x = a, *y = b;
+    const struct order *order = arg;
+    struct loop_key p = order->keys[x->position.unit], q = order->keys[y->position.unit];
+    int found = compare_numbers(x->pair.turn, y->pair.turn);
+    if (!found && x->pair.remote != y->pair.remote) {
+        found =
+            loop_key_compare(loop_key_outer(p, order->nouter), loop_key_outer(q, order->nouter));
+        found = found ? found : x->pair.remote ? 1 : -1;
+    }
+    found = found ? found : loop_key_compare(p, q);
+    found = found ? found : compare_numbers(x->position.unit, y->position.unit);
+    return found ? found : compare_numbers(x->pair.number, y->pair.number);
+}
+
+static void sort_paired(struct positions *plan, struct order *order)
+{
+    struct paired *both = mem_array(plan->npositions, sizeof(*both));
+    for (uint32_t i = 0; i < plan->npositions; i++)
+        both[i] = (struct paired){plan->positions[i], plan->pairs[i]};
+    qsort_r(both, plan->npositions, sizeof(*both), compare_paired, order);
+    for (uint32_t i = 0; i < plan->npositions; i++) {
+        plan->positions[i] = both[i].position;
+        plan->pairs[i] = both[i].pair;
+    }
+    free(both);
+}
+
+static void positions_sort(struct positions *plan, const struct policy *policy,
+                           const struct loop_key *keys)
+{
+    struct order order = {keys, policy->nloops - 1 - policy->node_loop};
+    if (plan->pairs)
+        sort_paired(plan, &order);
+    else
+        qsort_r(plan->positions, plan->npositions, sizeof(*plan->positions), compare_positions,
+                (void *)(uintptr_t)keys);
+}
+
+/*
+ * One numbering for the groups of all plans: groups with one key are one turn of the loops outside
+ * of n. Plans may be many and have most keys in common, so each key is kept, and sorted, once.
+ */
+
+struct entry {
+    struct loop_key key;
+    uint32_t number; /* in order of appearance */
+};
+
+struct entries {
+    struct entry *list;
+    struct hash_table numbers;
+};
+
+static bool positions_same_key(const void *owner, uint32_t number, const void *thing)
+{
+    const struct entry *list = owner;
+    return loop_key_equal(list[number].key, *(const struct loop_key *)thing);
+}
+
+static uint32_t find_key(struct entries *entries, struct loop_key key)
+{
+    uint32_t count = entries->numbers.count;
+    uint64_t hash = hash_table_hash(hash_table_hash(key.turn, key.high), key.low);
+    uint32_t number =
+        hash_table_intern(&entries->numbers, hash, positions_same_key, entries->list, &key);
+    if (number < count)
+        return number;
+    entries->list = array_grow(entries->list, number, sizeof(*entries->list));
+    entries->list[number] = (struct entry){key, number};
+    return number;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    return loop_key_compare(x->key, y->key);
+}
+
+/* By order of appearance: the number in order of size. */
+static uint32_t *sort_keys(struct entries *entries)
+{
+    uint32_t count = entries->numbers.count, *order = mem_array(count, sizeof(*order));
+    if (count)
+        qsort(entries->list, count, sizeof(*entries->list), compare_entries);
+    for (uint32_t i = 0; i < count; i++)
+        order[entries->list[i].number] = i;
+    return order;
+}
+
+/* keys[] has one for each group of each plan. */
+static void all_positions_number_groups(struct all_positions *plans, struct loop_key *const *keys)
+{
+    struct entries entries = {.list = NULL};
+    for (uint32_t i = 0; i < plans->nplans; i++)
+        for (uint32_t g = 0; g < plans->plans[i].ngroups; g++)
+            plans->plans[i].groups[g].id = find_key(&entries, keys[i][g]);
+    uint32_t *order = sort_keys(&entries);
+    for (uint32_t i = 0; i < plans->nplans; i++)
+        for (uint32_t g = 0; g < plans->plans[i].ngroups; g++)
+            plans->plans[i].groups[g].id = order[plans->plans[i].groups[g].id];
+    plans->ngroups = entries.numbers.count;
+    free(order);
+    free(entries.list);
+    hash_table_free(&entries.numbers);
+}
 
 /* A key for each unit. */
 static struct loop_key *make_keys(const struct positions *plan, const struct policy *policy,
@@ -23,23 +164,6 @@ static struct loop_key *make_keys(const struct positions *plan, const struct pol
     return keys;
 }
 
-/* False when too few objects are left in the node. */
-static bool position_make(const struct positions *plan, const struct policy *policy, uint32_t unit,
-                          struct position *position)
-{
-    struct position p = {unit, unit, unit + 1};
-    if (policy->bind == POLICY_BIND_OBJECTS) {
-        const uint32_t *start = plan->start[policy->bind_level];
-        uint32_t object = plan->object[policy->bind_level][unit];
-        if (policy->bind_count > plan->count[policy->bind_level] - object)
-            return false;
-        p.bind_first = start[object];
-        p.bind_end = start[object + policy->bind_count];
-    }
-    *position = p;
-    return true;
-}
-
 static void collect_positions(struct positions *plan, const struct policy *policy,
                               const uint32_t *coordinates)
 {
@@ -49,7 +173,7 @@ static void collect_positions(struct positions *plan, const struct policy *polic
         if (step_loop < policy->nloops &&
             coordinates[(size_t)step_loop * plan->nunits + unit] % policy->bind_count)
             continue;
-        if (position_make(plan, policy, unit, &plan->positions[plan->npositions]))
+        if (bind_upward(plan, policy, unit, &plan->positions[plan->npositions]))
             plan->npositions++;
     }
 }
@@ -130,141 +254,6 @@ void all_positions_free(struct all_positions *plans)
     }
     free(plans->plans);
     free(plans->numbers);
-}
-
-/*
- * The order of positions: as the loops run. Where GPUs are given out turns come first, and of the
- * positions of a group those whose GPUs are near.
- */
-
-static int compare_positions(const void *a, const void *b, void *arg)
-{
-    const struct position *x = a, *y = b;
-    const struct loop_key *keys = arg;
-    int order = loop_key_compare(keys[x->unit], keys[y->unit]);
-    return order ? order : x->unit < y->unit ? -1 : x->unit > y->unit;
-}
-
-struct paired {
-    struct position position;
-    struct pair pair;
-};
-
-struct order {
-    const struct loop_key *keys;
-    uint32_t nouter;
-};
-
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
-static int compare_paired(const void *a, const void *b, void *arg)
-{
-    const struct paired *x = a, *y = b;
-    const struct order *order = arg;
-    struct loop_key p = order->keys[x->position.unit], q = order->keys[y->position.unit];
-    int found = compare_numbers(x->pair.turn, y->pair.turn);
-    if (!found && x->pair.remote != y->pair.remote) {
-        found =
-            loop_key_compare(loop_key_outer(p, order->nouter), loop_key_outer(q, order->nouter));
-        found = found ? found : x->pair.remote ? 1 : -1;
-    }
-    found = found ? found : loop_key_compare(p, q);
-    found = found ? found : compare_numbers(x->position.unit, y->position.unit);
-    return found ? found : compare_numbers(x->pair.number, y->pair.number);
-}
-
-static void sort_paired(struct positions *plan, struct order *order)
-{
-    struct paired *both = mem_array(plan->npositions, sizeof(*both));
-    for (uint32_t i = 0; i < plan->npositions; i++)
-        both[i] = (struct paired){plan->positions[i], plan->pairs[i]};
-    qsort_r(both, plan->npositions, sizeof(*both), compare_paired, order);
-    for (uint32_t i = 0; i < plan->npositions; i++) {
-        plan->positions[i] = both[i].position;
-        plan->pairs[i] = both[i].pair;
-    }
-    free(both);
-}
-
-void positions_sort(struct positions *plan, const struct policy *policy,
-                    const struct loop_key *keys)
-{
-    struct order order = {keys, policy->nloops - 1 - policy->node_loop};
-    if (plan->pairs)
-        sort_paired(plan, &order);
-    else
-        qsort_r(plan->positions, plan->npositions, sizeof(*plan->positions), compare_positions,
-                (void *)(uintptr_t)keys);
-}
-
-/*
- * One numbering for the groups of all plans: groups with one key are one turn of the loops outside
- * of n. Plans may be many and have most keys in common, so each key is kept, and sorted, once.
- */
-
-struct entry {
-    struct loop_key key;
-    uint32_t number; /* in order of appearance */
-};
-
-struct entries {
-    struct entry *list;
-    struct hash_table numbers;
-};
-
-static bool positions_same_key(const void *owner, uint32_t number, const void *thing)
-{
-    const struct entry *list = owner;
-    return loop_key_equal(list[number].key, *(const struct loop_key *)thing);
-}
-
-static uint32_t find_key(struct entries *entries, struct loop_key key)
-{
-    uint32_t count = entries->numbers.count;
-    uint64_t hash = hash_table_hash(hash_table_hash(key.turn, key.high), key.low);
-    uint32_t number =
-        hash_table_intern(&entries->numbers, hash, positions_same_key, entries->list, &key);
-    if (number < count)
-        return number;
-    entries->list = array_grow(entries->list, number, sizeof(*entries->list));
-    entries->list[number] = (struct entry){key, number};
-    return number;
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-    return loop_key_compare(x->key, y->key);
-}
-
-/* By order of appearance: the number in order of size. */
-static uint32_t *sort_keys(struct entries *entries)
-{
-    uint32_t count = entries->numbers.count, *order = mem_array(count, sizeof(*order));
-    if (count)
-        qsort(entries->list, count, sizeof(*entries->list), compare_entries);
-    for (uint32_t i = 0; i < count; i++)
-        order[entries->list[i].number] = i;
-    return order;
-}
-
-void all_positions_number_groups(struct all_positions *plans, struct loop_key *const *keys)
-{
-    struct entries entries = {.list = NULL};
-    for (uint32_t i = 0; i < plans->nplans; i++)
-        for (uint32_t g = 0; g < plans->plans[i].ngroups; g++)
-            plans->plans[i].groups[g].id = find_key(&entries, keys[i][g]);
-    uint32_t *order = sort_keys(&entries);
-    for (uint32_t i = 0; i < plans->nplans; i++)
-        for (uint32_t g = 0; g < plans->plans[i].ngroups; g++)
-            plans->plans[i].groups[g].id = order[plans->plans[i].groups[g].id];
-    plans->ngroups = entries.numbers.count;
-    free(order);
-    free(entries.list);
-    hash_table_free(&entries.numbers);
 }
 
 void position_iterator_start(struct position_iterator *walk, const struct all_positions *plans,

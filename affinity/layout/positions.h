@@ -63,22 +63,6 @@ void all_positions_make(struct all_positions *plans, const struct kinds *kinds,
                         const struct policy *policy);
 void all_positions_free(struct all_positions *plans); /* a zeroed one is fine */
 
-/* slots.c; `numbers` as in plans */
-void positions_cut_units(struct positions *plan, const struct policy *policy, uint32_t *numbers);
-void positions_free_units(struct positions *plan);
-struct loop_key;
-/* gpu_assign.c: of positions in the order of their units, keep those that GPUs go with. */
-void positions_pair_gpus(struct positions *plan, const struct policy *policy);
-/* positions.c: sort the positions; keys[] has one for each unit. */
-void positions_sort(struct positions *plan, const struct policy *policy,
-                    const struct loop_key *keys);
-/* positions_coordinates.c: [nloops][nunits], caller frees; the row of n is all 0. */
-uint32_t *positions_coordinates(const struct positions *plan, const struct policy *policy);
-/* The loop that a wide binding steps through, or nloops when there is none. */
-uint32_t positions_step_loop(const struct positions *plan, const struct policy *policy);
-/* positions.c: number the groups of all plans; keys[] has one for each group of each plan. */
-void all_positions_number_groups(struct all_positions *plans, struct loop_key *const *keys);
-
 /*
  * walk - all positions of some nodes in loop order, one after the other.
  */

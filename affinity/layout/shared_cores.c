@@ -2,6 +2,8 @@
  * Nodes on which more tasks share cores than there are. By default a core takes one task; --per and
  * --mppr put other limits in the place of that.
  */
+#include "affinity/layout/shared_cores.h"
+
 #include <stdlib.h>
 
 #include "affinity/layout/build.h"

@@ -1,3 +1,5 @@
+#include "affinity/layout/slots.h"
+
 #include <stdlib.h>
 
 #include "affinity/layout/positions.h"

@@ -1,0 +1,36 @@
+/*
+ * allocated_hosts - nodes as rank files and task maps count them; options that stand against each other.
+ * Private to layout/.
+ */
+#ifndef AFFINITY_LAYOUT_ALLOCATED_HOSTS_H
+#define AFFINITY_LAYOUT_ALLOCATED_HOSTS_H
+
+#include "affinity/layout/build.h"
+
+/* What is allocated, as rank files and task maps count it. */
+struct allocated {
+    const char *const *hosts;
+    uint32_t nhosts;
+    uint32_t *node; /* of the request, for each host; NO_NODE where it is not to be used */
+    const char **own;
+};
+#define NO_NODE UINT32_MAX
+void allocated_make(struct allocated *allocated, const struct layout_request *request);
+void allocated_free(struct allocated *allocated);
+
+/* Options that stand against each other, and counts that no hardware can mend. */
+int allocated_check_part(const struct layout_part *part, const struct taskmap_scheme *deal,
+                         struct error *err);
+/* What a part without a number that takes all that fits was told so by, for messages. */
+const char *allocated_fill_name(const struct layout_part *part);
+/* The number of tasks that a rank file or a task map gives; 0: neither does. */
+uint32_t allocated_ntasks(const struct placement *run);
+/* Does the number of tasks agree with them? */
+int allocated_check_ntasks(const struct placement *run, struct error *err);
+/* And with the slots that a shape gave? */
+int allocated_check_slots(const struct layout_part *part, struct error *err);
+/* A run took exactly these nodes (used[node of the request]): do they agree with node_count? */
+int allocated_check_nodes(struct layout_build *builder, const struct placement *run,
+                          const bool *used, struct error *err);
+
+#endif
