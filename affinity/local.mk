@@ -77,11 +77,10 @@ liblayout_a_SOURCES = \
     affinity/layout/readback.c affinity/layout/readback.h \
     affinity/layout/shared_cores.c affinity/layout/shared_cores.h \
     affinity/layout/slots.c affinity/layout/slots.h \
-    affinity/picture/boxes.c \
-    affinity/picture/cells.c \
-    affinity/picture/internal.h \
-    affinity/picture/node_groups.c \
-    affinity/picture/phrases.c \
+    affinity/picture/boxes.c affinity/picture/boxes.h \
+    affinity/picture/cells.c affinity/picture/cells.h \
+    affinity/picture/node_groups.c affinity/picture/node_groups.h \
+    affinity/picture/phrases.c affinity/picture/phrases.h \
     affinity/picture/picture.c affinity/picture/picture.h \
     affinity/picture/svg.c affinity/picture/svg.h \
     affinity/picture/svg_bind.c \
@@ -90,7 +89,7 @@ liblayout_a_SOURCES = \
     affinity/picture/svg_figure.c \
     affinity/picture/svg_machine.c \
     affinity/picture/svg_overview.c \
-    affinity/picture/text_alloc.c \
-    affinity/picture/text_bind.c \
-    affinity/picture/text_map.c \
-    affinity/picture/text_page.c
+    affinity/picture/text_alloc.c affinity/picture/text_alloc.h \
+    affinity/picture/text_bind.c affinity/picture/text_bind.h \
+    affinity/picture/text_map.c affinity/picture/text_map.h \
+    affinity/picture/text_page.c affinity/picture/text_page.h

@@ -1,7 +1,9 @@
+#include "affinity/picture/boxes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/picture/internal.h"
+#include "affinity/picture/text_page.h"
 #include "affinity/sets/short_text.h"
 #include "base/mem.h"
 

@@ -1,7 +1,9 @@
+#include "affinity/picture/cells.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/picture/internal.h"
+#include "affinity/picture/node_groups.h"
 #include "affinity/sets/short_text.h"
 #include "base/mem.h"
 

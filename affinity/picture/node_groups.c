@@ -1,6 +1,7 @@
+#include "affinity/picture/node_groups.h"
+
 #include <stdlib.h>
 
-#include "affinity/picture/internal.h"
 #include "affinity/sets/short_text.h"
 #include "base/hash_table.h"
 #include "base/mem.h"

@@ -1,7 +1,10 @@
+#include "affinity/picture/phrases.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/picture/internal.h"
+#include "affinity/picture/boxes.h"
+#include "affinity/picture/node_groups.h"
 #include "affinity/sets/short_text.h"
 #include "base/mem.h"
 #include "base/text.h"

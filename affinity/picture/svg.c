@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/picture/cells.h"
+#include "affinity/picture/node_groups.h"
+#include "affinity/picture/phrases.h"
 #include "affinity/picture/picture.h"
 #include "affinity/sets/short_text.h"
 #include "base/mem.h"

@@ -7,7 +7,8 @@
 #ifndef AFFINITY_PICTURE_SVG_H
 #define AFFINITY_PICTURE_SVG_H
 
-#include "affinity/picture/internal.h"
+#include "affinity/picture/boxes.h"
+#include "affinity/picture/cells.h"
 #include "affinity/picture/svg_element.h"
 
 #define SVG_WIDTH 1200 /* at most, unless one machine needs more */

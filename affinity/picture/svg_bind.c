@@ -1,6 +1,9 @@
 /* What ranks are bound to where others are bound to it, too: outlines around the cores. */
 #include <stdlib.h>
 
+#include "affinity/picture/boxes.h"
+#include "affinity/picture/cells.h"
+#include "affinity/picture/node_groups.h"
 #include "affinity/picture/svg.h"
 #include "affinity/sets/short_text.h"
 #include "base/mem.h"

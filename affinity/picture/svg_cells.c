@@ -1,6 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/picture/boxes.h"
+#include "affinity/picture/cells.h"
+#include "affinity/picture/node_groups.h"
 #include "affinity/picture/svg.h"
 #include "affinity/sets/short_text.h"
 #include "base/mem.h"

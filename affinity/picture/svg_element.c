@@ -1,5 +1,7 @@
 #include "affinity/picture/svg_element.h"
 
+#include "affinity/picture/cells.h"
+
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+#include "affinity/picture/cells.h"
 #include "affinity/picture/svg.h"
 
 #define STRIP 2 /* height of the strip that joins two runs of cores in different columns */

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/picture/node_groups.h"
 #include "affinity/picture/svg.h"
 #include "base/mem.h"
 

@@ -1,7 +1,13 @@
+#include "affinity/picture/text_alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/picture/internal.h"
+#include "affinity/picture/boxes.h"
+#include "affinity/picture/cells.h"
+#include "affinity/picture/node_groups.h"
+#include "affinity/picture/phrases.h"
+#include "affinity/picture/text_page.h"
 #include "affinity/sets/short_text.h"
 #include "base/hash_table.h"
 #include "base/mem.h"

@@ -1,7 +1,13 @@
+#include "affinity/picture/text_map.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/picture/internal.h"
+#include "affinity/picture/boxes.h"
+#include "affinity/picture/cells.h"
+#include "affinity/picture/node_groups.h"
+#include "affinity/picture/phrases.h"
+#include "affinity/picture/text_page.h"
 #include "base/mem.h"
 
 /* "3", or "3/7" where the core's threads differ. */

@@ -1,8 +1,57 @@
+#include "affinity/picture/text_page.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/picture/internal.h"
+#include "affinity/picture/boxes.h"
+#include "affinity/picture/cells.h"
+#include "affinity/picture/node_groups.h"
 #include "base/mem.h"
+#include "base/text.h"
+
+/* ---- text ---- */
+
+/* Where the text is broken: behind the last comma or semicolon before `room` characters, or behind
+ * the first one there is. */
+static size_t break_at(const char *text, size_t room)
+{
+    size_t cut = 0, len = strlen(text);
+    if (len <= room)
+        return len;
+    for (size_t at = 1; at < len && (at <= room || !cut); at++)
+        if (text[at] == ' ' && strchr(",;:", text[at - 1]))
+            cut = at;
+    return cut ? cut : len;
+}
+
+void draw_wrapped(struct buf *out, const char *text, uint32_t indent)
+{
+    for (uint32_t more = 0; *text; more = 2) {
+        size_t len = break_at(text, PICTURE_WIDTH - indent - more);
+        buf_printf(out, "%*s%.*s\n", (int)(indent + more), "", (int)len, text);
+        text += len + (text[len] == ' ');
+    }
+}
+
+void draw_others(struct drawing *drawing, const struct node_group *look)
+{
+    char *text = drawing_others(drawing, look);
+    draw_wrapped(&drawing->out, text, 2);
+    free(text);
+}
+
+void draw_rest(struct drawing *drawing)
+{
+    uint32_t left = 0;
+    for (uint32_t i = PICTURE_MAX_LOOKS; i < drawing->nlooks; i++)
+        left += drawing->looks[i].count;
+    if (left)
+        buf_printf(&drawing->out,
+                   "  and %u more node%s, of %u other kinds; --format=json has all\n", left,
+                   text_plural(left), drawing->nlooks - PICTURE_MAX_LOOKS);
+}
+
+/* ---- a machine as brackets ---- */
 
 /* A page of lines that are broken before they get too long. */
 struct page {

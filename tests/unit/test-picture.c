@@ -1,7 +1,7 @@
 /* The text picture: whole pictures beside what was asked for, and what holds for all of them. */
 #include <dirent.h>
 
-#include "affinity/picture/internal.h"
+#include "affinity/picture/node_groups.h"
 #include "affinity/picture/picture.h"
 #include "affinity/sets/short_text.h"
 #include "tests/unit/picture-world.h"
