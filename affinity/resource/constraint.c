@@ -110,8 +110,8 @@ static int constraint_read_parts(struct constraint_reader *in, struct constraint
     size_t i;
     if (constraint->kind == CONSTRAINT_NOT && json_array_size(values) > 1)
         return error_set(in->err,
-                         "constraint: \"not\" negates one value, and here are %zu; an "
-                         "\"and\" or \"or\" around them is right",
+                         "constraint: \"not\" negates one value, got %zu; put an \"and\" "
+                         "or \"or\" around them",
                          json_array_size(values));
     json_array_foreach(values, i, value)
     {
@@ -153,8 +153,8 @@ static struct constraint *constraint_read_operator(struct constraint_reader *in,
     enum constraint_kind kind = constraint_find_kind(name);
     if (kind == CONSTRAINT_KINDS)
         error_set(in->err,
-                  "constraint: %s is no operator; and, or, not, properties, hostlist and "
-                  "ranks are",
+                  "constraint: unknown operator %s (expected and, or, not, properties, hostlist or "
+                  "ranks)",
                   excerpt(name, strlen(name)).text);
     else if (!json_is_array(values))
         error_set(in->err, "constraint: \"%s\" has an array of values", name);

@@ -280,7 +280,7 @@ static struct constraint *constraint_decode_json(const char *text, size_t len, s
     json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &bad);
     if (!value) {
         size_t at = bad.position < 0 || (size_t)bad.position > len ? len : (size_t)bad.position;
-        error_set(err, "constraint: this is no JSON: %s%s", bad.text, pointer(text, len, at).text);
+        error_set(err, "constraint: not JSON: %s%s", bad.text, pointer(text, len, at).text);
         return NULL;
     }
     struct constraint *constraint = constraint_from_json(value, err);

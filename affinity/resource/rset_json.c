@@ -48,10 +48,10 @@ static json_t *rset_key(const json_t *object, const char *where, const char *key
     json_t *value = json_object_get(object, key);
     const char *right = type == JSON_STRING ? "an idset in a string" : rset_type_name(type);
     if (!value)
-        error_set(err, "%s%s is missing: %s is right there", where, key, right);
+        error_set(err, "missing key %s%s: expected %s", where, key, right);
     else if (json_typeof(value) != type)
-        error_set(err, "%s%s is %s: %s is right there", where, key,
-                  rset_type_name(json_typeof(value)), right);
+        error_set(err, "%s%s: expected %s, got %s", where, key, right,
+                  rset_type_name(json_typeof(value)));
     else
         return value;
     return NULL;
@@ -72,7 +72,7 @@ static struct idset *rset_key_idset(const json_t *object, const char *where, con
     if (!idset_empty(ids))
         return ids;
     idset_free(ids);
-    error_set(err, "%s%s is empty: one id or more is right there", where, key);
+    error_set(err, "%s%s is empty: expected at least one id", where, key);
     return NULL;
 }
 
@@ -143,8 +143,8 @@ static int rset_sort_spans(struct rset_reader *in, struct error *err)
         const struct rset_span *a = &in->spans[i - 1], *b = &in->spans[i];
         if (b->first <= a->last)
             return error_set(err,
-                             "rank %u is in execution.R_lite[%u] and in execution.R_lite[%u]: one "
-                             "entry for a rank is right",
+                             "rank %u is in execution.R_lite[%u] and in execution.R_lite[%u]: "
+                             "expected one entry for each rank",
                              b->first, a->entry, b->entry);
     }
     return 0;
@@ -156,7 +156,7 @@ static int rset_read_lite(struct rset_reader *in, const json_t *execution, struc
     if (!lite)
         return -1;
     if (!json_array_size(lite))
-        return error_set(err, "execution.R_lite is empty: one entry or more is right there");
+        return error_set(err, "execution.R_lite is empty: expected at least one entry");
     for (size_t i = 0; i < json_array_size(lite); i++)
         if (rset_read_entry(in, json_array_get(lite, i), (uint32_t)i, err) < 0)
             return -1;
@@ -189,7 +189,7 @@ static int rset_bad_counts(const struct rset_reader *in, struct error *err)
     if (nhosts > in->nranks)
         return error_set(err,
                          "execution.nodelist has %llu hosts and execution.R_lite %llu rank%s: %s "
-                         "has no rank; one host for each rank is right",
+                         "has no rank; expected one host for each rank",
                          (unsigned long long)nhosts, (unsigned long long)in->nranks,
                          in->nranks == 1 ? "" : "s", hostlist_nth(hosts, (size_t)in->nranks));
     const struct rset_span *span = in->spans;
@@ -199,7 +199,7 @@ static int rset_bad_counts(const struct rset_reader *in, struct error *err)
     }
     return error_set(err,
                      "execution.nodelist has %llu host%s and execution.R_lite %llu ranks: rank "
-                     "%llu has no host; one host for each rank is right",
+                     "%llu has no host; expected one host for each rank",
                      (unsigned long long)nhosts, nhosts == 1 ? "" : "s",
                      (unsigned long long)in->nranks, (unsigned long long)span->first + left);
 }
@@ -236,13 +236,13 @@ static int rset_read_property(const char *name, const json_t *value, const struc
     size_t bad = strcspn(name, "!&'\"^`|()"); /* RFC 20 */
     if (!*name || name[bad])
         return error_set(err,
-                         "execution.properties: the name %s %s; a name without any of "
-                         "! & ' \" ^ ` | ( ) is right",
+                         "execution.properties: the name %s %s; expected a name without any of "
+                         "! & ' \" ^ ` | ( )",
                          excerpt(name, strlen(name)).text,
                          *name ? "has an illegal character" : "is empty");
     if (!json_is_string(value))
         return error_set(err,
-                         "execution.properties: %s is %s: an idset of ranks in a string is right",
+                         "execution.properties: %s is %s: expected an idset of ranks in a string",
                          excerpt(name, strlen(name)).text, rset_type_name(json_typeof(value)));
     struct idset *ids = idset_decode(json_string_value(value), err);
     if (!ids)
@@ -290,8 +290,8 @@ static int rset_read_time(const json_t *execution, const char *key, double *seco
         return 0;
     if (!json_is_number(value) || !(json_number_value(value) >= 0))
         return error_set(err,
-                         "execution.%s is %s: seconds since 1970, or 0 for none, is right "
-                         "there",
+                         "execution.%s is %s: expected seconds since 1970, or 0 for "
+                         "none",
                          key,
                          json_is_number(value) ? "negative" : rset_type_name(json_typeof(value)));
     *seconds = json_number_value(value);
@@ -305,8 +305,8 @@ static int rset_read_times(struct rset *set, const json_t *execution, struct err
         return -1;
     if (set->starttime != 0 && set->expiration != 0 && set->expiration <= set->starttime)
         return error_set(err,
-                         "execution.expiration %.15g is not after execution.starttime %.15g: a "
-                         "later one, or 0 for none, is right",
+                         "execution.expiration %.15g is not after execution.starttime %.15g: "
+                         "expected a later time, or 0 for none",
                          set->expiration, set->starttime);
     return 0;
 }
@@ -319,7 +319,7 @@ static int rset_read_nslots(struct rset *set, const json_t *execution, struct er
     if (!value)
         return -1;
     if (json_integer_value(value) <= 0)
-        return error_set(err, "execution.nslots is %lld: a number above 0 is right there",
+        return error_set(err, "execution.nslots is %lld: must be at least 1",
                          (long long)json_integer_value(value));
     set->nslots = (uint64_t)json_integer_value(value);
     return 0;

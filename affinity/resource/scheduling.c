@@ -81,10 +81,11 @@ static void locality_add_spans(struct locality_reader *in, const struct idset *r
 
 static int locality_bad_entry(const struct locality_reader *in, size_t entry, const char *what)
 {
-    return error_set(in->err,
-                     "scheduling.children[%zu]: %s; an object with exactly ranks, an idset in a "
-                     "string, and topo, an object, is right there (RFC 49)",
-                     entry, what);
+    return error_set(
+        in->err,
+        "scheduling.children[%zu]: %s; expected an object with only ranks, an idset in "
+        "a string, and topo, an object (RFC 49)",
+        entry, what);
 }
 
 static int locality_read_entry(struct locality_reader *in, const json_t *entry, uint32_t index)
@@ -92,7 +93,7 @@ static int locality_read_entry(struct locality_reader *in, const json_t *entry, 
     json_t *ranks = json_object_get(entry, "ranks"), *topo = json_object_get(entry, "topo");
     uint32_t tree = 0;
     if (!json_is_object(entry))
-        return locality_bad_entry(in, index, "this is no object");
+        return locality_bad_entry(in, index, "not an object");
     if (!json_is_string(ranks))
         return locality_bad_entry(in, index, "ranks is missing or no text");
     if (!json_is_object(topo))
@@ -128,7 +129,7 @@ static int locality_sort_spans(struct locality_reader *in)
         if (out->spans[i].first <= out->spans[i - 1].last)
             return error_set(in->err,
                              "rank %u is in scheduling.children[%u] and in "
-                             "scheduling.children[%u]: one entry for a rank is right",
+                             "scheduling.children[%u]: expected one entry for each rank",
                              out->spans[i].first, out->spans[i - 1].entry, out->spans[i].entry);
     return 0;
 }
@@ -148,8 +149,9 @@ static int locality_read_all(struct locality_reader *in, const json_t *schedulin
         return error_set(in->err, "scheduling has a key beside writer and children, which is all "
                                   "there is for the writer TreePool (RFC 49)");
     if (children && !json_is_array(children))
-        return error_set(in->err, "scheduling.children is no list: an array of objects with ranks "
-                                  "and topo is right there (RFC 49)");
+        return error_set(in->err,
+                         "scheduling.children: expected an array of objects with ranks and "
+                         "topo (RFC 49)");
     for (size_t i = 0; i < json_array_size(children); i++)
         if (locality_read_entry(in, json_array_get(children, i), (uint32_t)i) < 0)
             return -1;
@@ -238,7 +240,7 @@ static int topo_bad(const struct topo_reader *in, const struct topo_place *place
     va_end(args);
     topo_write_place(&where, place);
     error_set(in->err, "ranks %s: %s: %s", excerpt(in->ranks, strlen(in->ranks)).text,
-              buf_text(&where), rc < 0 ? "not right" : sentence);
+              buf_text(&where), rc < 0 ? "out of memory" : sentence);
     buf_free(&where);
     if (rc >= 0)
         free(sentence);
@@ -250,7 +252,7 @@ static int topo_read_ids(const struct topo_reader *in, const struct topo_place *
 {
     struct error bad = ERROR_INIT;
     if (!json_is_string(value))
-        return topo_bad(in, place, "%s is no text: an idset in a string is right there", key);
+        return topo_bad(in, place, "%s: expected an idset in a string", key);
     struct idset *set = idset_decode(json_string_value(value), &bad);
     if (!set) {
         topo_bad(in, place, "%s: %s", key, error_text(&bad));
@@ -286,7 +288,7 @@ static int topo_read_amount(const struct topo_reader *in, const struct topo_plac
 {
     double amount = json_number_value(value) * unit;
     if (!json_is_number(value) || !(amount >= 0) || amount > BYTES_MAX)
-        return topo_bad(in, place, "%s is no amount: a number from 0 on is right there", key);
+        return topo_bad(in, place, "%s: expected a number from 0 up", key);
     *bytes = (uint64_t)amount;
     return 0;
 }
@@ -311,10 +313,10 @@ static int topo_read_unit(const struct topo_reader *in, const struct topo_place 
 {
     const char *name = json_string_value(unit);
     if (!name)
-        return topo_bad(in, place, "unit is no text: MB, GiB, TiB and the like are known");
+        return topo_bad(in, place, "unit: expected a string such as MB, GiB or TiB");
     const struct topo_unit *found = topo_find_unit(name);
     if (!found)
-        return topo_bad(in, place, "unit %s is not known: MB, GiB, TiB and the like are",
+        return topo_bad(in, place, "unknown unit %s (expected MB, GiB, TiB or the like)",
                         excerpt(name, strlen(name)).text);
     *factor = found->bytes;
     return 0;
@@ -327,13 +329,13 @@ static int topo_read_store(const struct topo_reader *in, const struct topo_place
     const json_t *unit = json_object_get(store, "unit");
     double factor = GIB;
     if (!json_is_object(store))
-        return topo_bad(in, place, "this is no object: one with path and capacity is right there");
+        return topo_bad(in, place, "expected an object with path and capacity");
     const char *odd = topo_odd_key(store, known);
     if (odd)
-        return topo_bad(in, place, "there is no key %s in a storage: path, capacity and unit are",
+        return topo_bad(in, place, "unknown key %s of a storage (expected path, capacity or unit)",
                         excerpt(odd, strlen(odd)).text);
     if (!json_is_string(json_object_get(store, "path")))
-        return topo_bad(in, place, "path is missing or no text: a mount point is right there");
+        return topo_bad(in, place, "path: expected a mount point in a string");
     if (unit && topo_read_unit(in, place, unit, &factor) < 0)
         return -1;
     return topo_read_amount(in, place, "capacity", json_object_get(store, "capacity"), factor,
@@ -344,7 +346,7 @@ static int topo_read_storage(const struct topo_reader *in, const struct topo_pla
                              const json_t *list)
 {
     if (!json_is_array(list))
-        return topo_bad(in, place, "storage is no list: an array of objects is right there");
+        return topo_bad(in, place, "storage: expected an array of objects");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const struct topo_place here = {place, "storage", i, place->depth + 1};
         uint64_t bytes = 0;
@@ -376,12 +378,12 @@ static int topo_read_list(struct topo_reader *in, const struct topo_place *place
 {
     if (!*name)
         return topo_bad(in, place,
-                        "a name of a domain is empty: socket, numa or one of the site's "
-                        "own is right there");
+                        "the name of a domain is empty: expected socket, numa or a name of "
+                        "the site's own");
     if (!json_is_array(list))
         return topo_bad(in, place,
-                        "%s is no list: a locality is an array of domains; the keys of a domain "
-                        "are cores, gpus, memory and storage",
+                        "%s: expected an array of domains; the keys of a domain are cores, "
+                        "gpus, memory and storage",
                         excerpt(name, strlen(name)).text);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const struct topo_place here = {place, name, i, place->depth + 1};
@@ -422,8 +424,8 @@ static int topo_gather_sets(const struct topo_reader *in, const struct topo_plac
     if (twice == IDSET_NONE)
         return 0;
     return topo_bad(in, place,
-                    "%s %u is in two domains side by side: domains that lie within one another, or "
-                    "apart, are right",
+                    "%s %u is in two domains side by side: domains must lie within one another or "
+                    "apart",
                     what, twice);
 }
 
@@ -484,7 +486,7 @@ static int topo_read_domain(struct topo_reader *in, const struct topo_place *pla
     const char *key;
     json_t *item;
     if (!json_is_object(value))
-        return topo_bad(in, place, "this is no object: a domain is one");
+        return topo_bad(in, place, "a domain must be an object");
     if (place->depth > SCHEDULING_MAX_DEPTH)
         return topo_bad(in, place, "this is deeper than %d levels, the most that is read",
                         SCHEDULING_MAX_DEPTH);

@@ -117,7 +117,7 @@ struct hostlist_id {
 
 static int hostlist_bad(const char *piece, size_t len, const char *why, struct error *err)
 {
-    return error_set(err, "hostlist: %s %s; names and name[ids] are right, as in node[0-3,7],login",
+    return error_set(err, "hostlist: %s %s; expected names and name[ids], as in node[0-3,7],login",
                      excerpt(piece, len).text, why);
 }
 

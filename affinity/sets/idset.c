@@ -344,7 +344,7 @@ struct idset_text {
 static int idset_bad(const struct idset_text *in, const char *piece, size_t len, const char *why,
                      struct error *err)
 {
-    return error_set(err, "idset %s: %s %s; ids and ranges that ascend are right, as in 0-3,7",
+    return error_set(err, "idset %s: %s %s; expected ascending ids and ranges, as in 0-3,7",
                      excerpt(in->text, strlen(in->text)).text, excerpt(piece, len).text, why);
 }
 

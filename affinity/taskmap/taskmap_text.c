@@ -185,7 +185,7 @@ static int taskmap_read_raw_node(struct taskmap_runs *runs, uint32_t node, const
     if (idset_empty(ranks)) {
         idset_free(ranks);
         return error_set(err,
-                         "task map: node %u has no rank: one idset for each node is right, "
+                         "task map: node %u has no rank: expected one idset for each node, "
                          "as in 0-3;4-7",
                          node);
     }

@@ -125,8 +125,8 @@ static int request_pass_node(struct request_walk *walk, const struct shape_verte
     request->node_exclusive = node->exclusive == SHAPE_EXCLUSIVE;
     if (request_find_node(node->with, node->nwith))
         return shape_refuse(walk->shape, node, walk->err,
-                            "a node cannot stand in a node; slot=4/node/core or "
-                            "node=2/slot=2/core is right");
+                            "a node cannot stand in a node; expected slot=4/node/core or "
+                            "node=2/slot=2/core");
     if (request_set_count(walk, node, &request->nodes) < 0)
         return -1;
     walk->factor = 1;
@@ -158,7 +158,7 @@ static int request_pass(struct request_walk *walk, const struct shape_vertex *ve
     case REQUEST_STORAGE:
     case REQUEST_THREAD:
         return shape_refuse(walk->shape, vertex, walk->err,
-                            "a slot cannot stand in %s; slot/%s is right", vertex->type,
+                            "a slot cannot stand in %s; expected slot/%s", vertex->type,
                             vertex->type);
     default:
         return walk->below_node ? request_pass_within(walk, vertex)
@@ -173,8 +173,8 @@ static int request_pass_beside(struct request_walk *walk, const struct shape_ver
     if ((kind == REQUEST_MEMORY || kind == REQUEST_STORAGE) && walk->below_node)
         return request_add_memory(walk, vertex);
     return shape_refuse(walk->shape, vertex, walk->err,
-                        "%s is outside the slot, where no task could use it; slot/[core;gpu], "
-                        "for example, is right",
+                        "%s is outside the slot, where no task could use it; expected, for "
+                        "example, slot/[core;gpu]",
                         excerpt(vertex->type, strlen(vertex->type)).text);
 }
 
@@ -185,14 +185,14 @@ static int request_check_alone(const struct request_walk *walk, const struct sha
     for (size_t i = 0; i < count; i++)
         if (&list[i] != vertex)
             return shape_refuse(walk->shape, &list[i], walk->err,
-                                "%s stands beside the node of the slot; in the node is right: "
+                                "%s stands beside the node of the slot; expected it in the node: "
                                 "slot/node/[core;gpu]",
                                 excerpt(list[i].type, strlen(list[i].type)).text);
     if (count_within(&vertex->count, 1) == 1)
         return 0;
     char *nodes = count_encode(&vertex->count);
     shape_refuse(walk->shape, vertex, walk->err,
-                 "a slot lies on one node; slot=%s/node/... is a slot on each of so many nodes, "
+                 "a slot lies on one node; slot=%s/node/... is a slot on each of as many nodes, "
                  "node=%s/slot=N/... is N on each",
                  nodes, nodes);
     free(nodes);
@@ -242,7 +242,7 @@ static int request_settle_slot(struct request_walk *walk, bool whole)
     else if (!request_has_cores(slot))
         return shape_refuse(walk->shape, walk->slot, walk->err,
                             "a task runs on a core, and there is none in this slot; "
-                            "slot/[core;gpu], for example, is right");
+                            "expected, for example, slot/[core;gpu]");
     return 0;
 }
 
@@ -326,8 +326,8 @@ static int request_find_slot(struct request_walk *walk)
     walk->slot = slots[0];
     if (!slots[0])
         return shape_refuse(shape, &shape->vertices[0], walk->err,
-                            "there is no slot in it, so nowhere for a task to run; "
-                            "node=2/slot=4/core, for example, is right");
+                            "no slot, so no place for a task; expected, for example, "
+                            "node=2/slot=4/core");
     if (!slots[1])
         return 0;
     return shape_refuse(shape, slots[1], walk->err,

@@ -59,8 +59,8 @@ static int request_settle_empty(struct request_walk *walk, struct request_need *
         return request_refuse_other(walk, vertex);
     if (vertex->exclusive == SHAPE_SHARED)
         return shape_refuse(walk->shape, vertex, walk->err,
-                            "%s is not to be had as a whole and nothing is counted in it; "
-                            "%s/core=2, for example, is right",
+                            "%s is shared, and nothing in it is counted; expected, for example, "
+                            "%s/core=2",
                             vertex->type, vertex->type);
     need->exclusive = true;
     return 0;
@@ -106,7 +106,7 @@ static int request_add(struct request_walk *walk, struct request_need *need,
         return request_add_locality(walk, need, vertex);
     case REQUEST_THREAD:
         return shape_refuse(walk->shape, vertex, walk->err,
-                            "whole cores are given, and %s is less than one; core is right",
+                            "only whole cores are given, and %s is less than one; expected core",
                             vertex->type);
     default:
         return shape_refuse(walk->shape, vertex, walk->err,
@@ -218,7 +218,7 @@ int request_multiply(const struct request_walk *walk, const struct shape_vertex 
     if (!__builtin_mul_overflow(*product, by, product))
         return 0;
     return shape_refuse(walk->shape, vertex, walk->err,
-                        "so many of %s come to more than can be counted",
+                        "the total of %s is more than can be counted",
                         excerpt(vertex->type, strlen(vertex->type)).text);
 }
 

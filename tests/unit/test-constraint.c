@@ -201,8 +201,8 @@ static const struct {
     {"'ssd", "the quote is not closed", 0},
     {"^", "a property's name is missing behind ^", 0},
     {"''", "a property's name is missing", 0},
-    {"{\"ranks\": [}", "this is no JSON", 12},
-    {"{\"ranks\": [\"0\"], \"ranks\": [\"0\"]}", "this is no JSON", 24},
+    {"{\"ranks\": [}", "not JSON", 12},
+    {"{\"ranks\": [\"0\"], \"ranks\": [\"0\"]}", "not JSON", 24},
 };
 
 static void expect_caret(const char *text, size_t want)
@@ -231,10 +231,10 @@ static void test_wrong_lines_are_refused_with_a_caret_under_the_place(void **sta
 static const struct {
     const char *json, *part;
 } bad_json[] = {
-    {"{`nosuchop`:[]}", "\"nosuchop\" is no operator; and, or, not, properties"},
+    {"{`nosuchop`:[]}", "unknown operator \"nosuchop\" (expected and, or, not, properties"},
     {"{`and`:{}}", "\"and\" has an array of values"},
     {"{`and`:[1]}", "an object with one operator"},
-    {"{`not`:[{},{}]}", "negates one value, and here are 2"},
+    {"{`not`:[{},{}]}", "negates one value, got 2"},
     {"{`properties`:[``]}", "a property's name is missing"},
     {"{`hostlist`:[0]}", "the values of \"hostlist\" are strings"},
     {"{`hostlist`:[`a[0-1048575]`,`b`]}", "more than 1048576 hosts in all"},

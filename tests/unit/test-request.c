@@ -156,12 +156,12 @@ static const struct {
     const char *shape, *part;
     size_t caret;
 } bad[] = {
-    {"node=4/core=2", "there is no slot in it", 0},
-    {"Slot=4/core", "there is no slot in it", 0},
+    {"node=4/core=2", "no slot, so no place for a task", 0},
+    {"Slot=4/core", "no slot, so no place for a task", 0},
     {"[cluster/slot=2{ib}/node;switch/slot=2{bicore}/node/core=2]",
      "\"bicore\" is another kind of slot than \"ib\"", 32},
     {"slot{a}/slot{b}/core", "\"b\" is another kind of slot", 8},
-    {"slot/node=2/core", "slot=2/node/... is a slot on each of so many nodes", 5},
+    {"slot/node=2/core", "slot=2/node/... is a slot on each of as many nodes", 5},
     {"slot=3/node=2-4/core", "node=2-4/slot=N/... is N on each", 7},
     {"slot/rack=2/node/core", "a slot lies on one node", 5},
     {"slot/[node/core;gpu]", "\"gpu\" stands beside the node of the slot", 16},
@@ -179,7 +179,7 @@ static const struct {
     {"slot/[core;ib10g]", "no resource \"ib10g\" is known here", 11},
     {"slot/node/[core;license]", "no resource \"license\" is known here", 16},
     {"slot=2/cores=4", "no resource \"cores\" is known here; core may be meant", 7},
-    {"slot/socket{-x}", "nothing is counted in it; socket/core=2", 5},
+    {"slot/socket{-x}", "nothing in it is counted; expected, for example, socket/core=2", 5},
     {"slot/core{-x}", "core in a slot is the slot's own", 5},
     {"slot{default,-x}/core", "it cannot be shared", 0},
     {"slot/[core=2;core=3]", "core stands twice", 13},
@@ -200,14 +200,14 @@ static const struct {
     {"rack=2/node=2+/slot/core", "node is multiplied by the counts in front", 7},
     {"rack=2/slot=2+/core", "slot is multiplied by the counts in front", 7},
     {"rack=65536/node=65536/slot/core", "more than 2147483647 of node", 11},
-    {"rack=2147483647/row=2147483647/blade=2147483647/node/slot/core",
-     "come to more than can be counted", 33},
+    {"rack=2147483647/row=2147483647/blade=2147483647/node/slot/core", "more than can be counted",
+     33},
     {"slot/core{unit:GB}", "\"core\" has the key \"unit\"", 5},
     {"node{id:a}/slot/core", "\"node\" has the key \"id\"", 0},
     {"slot/core{perf:high}", "\"core\" has the key \"perf\"", 5},
     {"slot/[core;memory=4{unit:GBytes}]", "the unit \"GBytes\" of memory is not known", 11},
     {"slot/[core;memory/core]", "nothing can stand in memory", 11},
-    {"slot=2/[core;memory=2147483647{unit:PB}]", "come to more than can be counted", 13},
+    {"slot=2/[core;memory=2147483647{unit:PB}]", "more than can be counted", 13},
 };
 
 static void expect_caret(const char *text, size_t want)

@@ -153,8 +153,7 @@ static void test_what_is_not_a_TreePool_is_not_looked_at(void **state)
 /* ---- what is wrong ---- */
 
 #define RIGHT_ENTRY                                                                                \
-    "; an object with exactly ranks, an idset in a string, and topo, an object, is right there "   \
-    "(RFC 49)"
+    "; expected an object with only ranks, an idset in a string, and topo, an object (RFC 49)"
 
 static const struct {
     const char *text, *sentence;
@@ -166,10 +165,8 @@ static const struct {
      "scheduling has a key beside writer and children, which is all there is for the writer "
      "TreePool (RFC 49)"},
     {"{'writer':'TreePool','children':{}}",
-     "scheduling.children is no list: an array of objects with ranks and topo is right there (RFC "
-     "49)"},
-    {"{'writer':'TreePool','children':[1]}",
-     "scheduling.children[0]: this is no object" RIGHT_ENTRY},
+     "scheduling.children: expected an array of objects with ranks and topo (RFC 49)"},
+    {"{'writer':'TreePool','children':[1]}", "scheduling.children[0]: not an object" RIGHT_ENTRY},
     {"{'writer':'TreePool','children':[{'topo':{}}]}",
      "scheduling.children[0]: ranks is missing or no text" RIGHT_ENTRY},
     {"{'writer':'TreePool','children':[{'ranks':3,'topo':{}}]}",
@@ -181,55 +178,50 @@ static const struct {
     {"{'writer':'TreePool','children':[{'ranks':'0','topo':{},'x':0}]}",
      "scheduling.children[0]: there is one key more" RIGHT_ENTRY},
     {ENTRY("", "{}"), "scheduling.children[0]: ranks is empty" RIGHT_ENTRY},
-    {ENTRY("1-", "{}"), "scheduling.children[0].ranks: idset \"1-\": \"1-\" is not an id; ids and "
-                        "ranges that ascend are right, as in 0-3,7"},
+    {ENTRY("1-", "{}"), "scheduling.children[0].ranks: idset \"1-\": \"1-\" is not an id; "
+                        "expected ascending ids and ranges, as in 0-3,7"},
     {"{'writer':'TreePool','children':[{'ranks':'0-4','topo':{}},{'ranks':'7,4','topo':{}}]}",
-     "scheduling.children[1].ranks: idset \"7,4\": \"4\" does not ascend; ids and ranges that "
-     "ascend are right, as in 0-3,7"},
+     "scheduling.children[1].ranks: idset \"7,4\": \"4\" does not ascend; expected ascending "
+     "ids and ranges, as in 0-3,7"},
     {"{'writer':'TreePool','children':[{'ranks':'0-4','topo':{}},{'ranks':'4,7','topo':{}}]}",
-     "rank 4 is in scheduling.children[0] and in scheduling.children[1]: one entry for a rank is "
-     "right"},
-    {ENTRY("0-3", "{'cores':[0,1]}"),
-     "ranks \"0-3\": topo: cores is no text: an idset in a string is right there"},
+     "rank 4 is in scheduling.children[0] and in scheduling.children[1]: expected one entry "
+     "for each rank"},
+    {ENTRY("0-3", "{'cores':[0,1]}"), "ranks \"0-3\": topo: cores: expected an idset in a string"},
     {ENTRY("0-3", "{'socket':[{},{'numa':[{'gpus':'0-'}]}]}"),
-     "ranks \"0-3\": topo.socket[1].numa[0]: gpus: idset \"0-\": \"0-\" is not an id; ids and "
-     "ranges that ascend are right, as in 0-3,7"},
+     "ranks \"0-3\": topo.socket[1].numa[0]: gpus: idset \"0-\": \"0-\" is not an id; expected "
+     "ascending ids and ranges, as in 0-3,7"},
     {ENTRY("0", "{'numa':{'cores':'0'}}"),
-     "ranks \"0\": topo: \"numa\" is no list: a locality is an array of domains; the keys of a "
-     "domain are cores, gpus, memory and storage"},
+     "ranks \"0\": topo: \"numa\": expected an array of domains; the keys of a domain are cores, "
+     "gpus, memory and storage"},
     {ENTRY("0", "{'core':'0-3'}"),
-     "ranks \"0\": topo: \"core\" is no list: a locality is an array of domains; the keys of a "
-     "domain are cores, gpus, memory and storage"},
-    {ENTRY("0", "{'numa':['0']}"), "ranks \"0\": topo.numa[0]: this is no object: a domain is one"},
-    {ENTRY("0", "{'':[]}"), "ranks \"0\": topo: a name of a domain is empty: socket, numa or one "
-                            "of the site's own is right there"},
+     "ranks \"0\": topo: \"core\": expected an array of domains; the keys of a domain are cores, "
+     "gpus, memory and storage"},
+    {ENTRY("0", "{'numa':['0']}"), "ranks \"0\": topo.numa[0]: a domain must be an object"},
+    {ENTRY("0", "{'':[]}"), "ranks \"0\": topo: the name of a domain is empty: expected socket, "
+                            "numa or a name of the site's own"},
     {ENTRY("0", "{'numa':[{'gpus':'0'},{'gpus':'0-1'}]}"),
-     "ranks \"0\": topo: GPU 0 is in two domains side by side: domains that lie within one "
-     "another, or apart, are right"},
+     "ranks \"0\": topo: GPU 0 is in two domains side by side: domains must lie within one "
+     "another or apart"},
     {ENTRY("0", "{'socket':[{'cores':'0-3'}],'numa':[{'cores':'2-5'}]}"),
-     "ranks \"0\": topo: core 2 is in two domains side by side: domains that lie within one "
-     "another, or apart, are right"},
-    {ENTRY("0", "{'memory':'64'}"),
-     "ranks \"0\": topo: memory is no amount: a number from 0 on is right there"},
-    {ENTRY("0", "{'memory':-1}"),
-     "ranks \"0\": topo: memory is no amount: a number from 0 on is right there"},
-    {ENTRY("0", "{'memory':1e300}"),
-     "ranks \"0\": topo: memory is no amount: a number from 0 on is right there"},
-    {ENTRY("0", "{'storage':{}}"),
-     "ranks \"0\": topo: storage is no list: an array of objects is right there"},
-    {ENTRY("0", "{'storage':[7]}"), "ranks \"0\": topo.storage[0]: this is no object: one with "
-                                    "path and capacity is right there"},
+     "ranks \"0\": topo: core 2 is in two domains side by side: domains must lie within one "
+     "another or apart"},
+    {ENTRY("0", "{'memory':'64'}"), "ranks \"0\": topo: memory: expected a number from 0 up"},
+    {ENTRY("0", "{'memory':-1}"), "ranks \"0\": topo: memory: expected a number from 0 up"},
+    {ENTRY("0", "{'memory':1e300}"), "ranks \"0\": topo: memory: expected a number from 0 up"},
+    {ENTRY("0", "{'storage':{}}"), "ranks \"0\": topo: storage: expected an array of objects"},
+    {ENTRY("0", "{'storage':[7]}"), "ranks \"0\": topo.storage[0]: expected an object with path "
+                                    "and capacity"},
     {ENTRY("0", "{'storage':[{'capacity':1}]}"),
-     "ranks \"0\": topo.storage[0]: path is missing or no text: a mount point is right there"},
+     "ranks \"0\": topo.storage[0]: path: expected a mount point in a string"},
     {ENTRY("0", "{'storage':[{'path':'/a'}]}"),
-     "ranks \"0\": topo.storage[0]: capacity is no amount: a number from 0 on is right there"},
+     "ranks \"0\": topo.storage[0]: capacity: expected a number from 0 up"},
     {ENTRY("0", "{'storage':[{'path':'/a','capacity':1,'unit':'GB/s'}]}"),
-     "ranks \"0\": topo.storage[0]: unit \"GB/s\" is not known: MB, GiB, TiB and the like are"},
+     "ranks \"0\": topo.storage[0]: unknown unit \"GB/s\" (expected MB, GiB, TiB or the like)"},
     {ENTRY("0", "{'storage':[{'path':'/a','capacity':1,'unit':4}]}"),
-     "ranks \"0\": topo.storage[0]: unit is no text: MB, GiB, TiB and the like are known"},
+     "ranks \"0\": topo.storage[0]: unit: expected a string such as MB, GiB or TiB"},
     {ENTRY("0", "{'storage':[{'path':'/a','capacity':1,'size':4}]}"),
-     "ranks \"0\": topo.storage[0]: there is no key \"size\" in a storage: path, capacity and unit "
-     "are"},
+     "ranks \"0\": topo.storage[0]: unknown key \"size\" of a storage (expected path, capacity or "
+     "unit)"},
 };
 
 static void expect_bad(const json_t *scheduling, const char *sentence)
