@@ -24,6 +24,8 @@
 #define SOCKETS_MAX 64
 #define FAMILY_MAX 16
 #define REPLY_MAX 32768
+#define LOOK_MAX 2048 /* sockets; so many that nobody listens on are hardly anywhere */
+#define STATE_CLOSED 7
 
 /* Linux 5.3; an older kernel leaves the attribute out. */
 #define SHOW_UID 0x40
@@ -173,7 +175,8 @@ static void look_at_socket(struct search *search, const struct nlmsghdr *message
         look_at_name(search, name, len, owner);
 }
 
-/* All sockets of this network name space. What cannot be read is left out: this only warns. */
+/* Sockets of this network name space that are neither connected nor listen, as those that tell. What
+ * cannot be read is left out, and so is what others have too many of: this only warns. */
 static void look_at_all(struct search *search)
 {
     struct {
@@ -183,21 +186,23 @@ static void look_at_all(struct search *search)
               .nlmsg_type = SOCK_DIAG_BY_FAMILY,
               .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
              {.sdiag_family = AF_UNIX,
-              .udiag_states = UINT32_MAX,
+              .udiag_states = 1u << STATE_CLOSED,
               .udiag_show = UDIAG_SHOW_NAME | SHOW_UID}};
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     void *reply = mem_alloc(REPLY_MAX);
+    int looked = 0;
     bool more = fd >= 0 && send(fd, &ask, sizeof(ask), 0) == sizeof(ask);
     while (more) {
         ssize_t got = recv(fd, reply, REPLY_MAX, 0);
         int left = got > 0 ? (int)got : 0;
-        more = left > 0;
+        more = left > 0 && looked < LOOK_MAX;
         for (const struct nlmsghdr *message = reply; NLMSG_OK(message, (unsigned)left);
              message = NLMSG_NEXT(message, left)) {
             if (message->nlmsg_type == SOCK_DIAG_BY_FAMILY)
                 look_at_socket(search, message);
             else
                 more = false;
+            looked++;
         }
     }
     free(reply);

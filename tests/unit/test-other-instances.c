@@ -108,6 +108,19 @@ static void test_names_that_say_something_else_are_passed_over(void **state)
     close(fd);
 }
 
+/* A host may have many of them, and each costs. */
+static void test_sockets_that_listen_are_passed_over(void **state)
+{
+    (void)state;
+    if (!alone())
+        skip();
+    int fd = say("tprun 0 1:2 f 7 3", 17);
+    expect_found("0-100", "processor 3 is also bound by a run of yours");
+    assert_int_equal(listen(fd, 1), 0);
+    expect_found("0-100", "");
+    close(fd);
+}
+
 static void test_other_users_are_named(void **state)
 {
     int pipefd[2];
@@ -141,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_others_tell_is_found),
         cmocka_unit_test(test_names_that_say_something_else_are_passed_over),
+        cmocka_unit_test(test_sockets_that_listen_are_passed_over),
         cmocka_unit_test(test_other_users_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
