@@ -102,30 +102,34 @@ liblauncher_a_SOURCES = \
     launcher/task/openmp_variables.c launcher/task/openmp_variables.h \
     launcher/task/part_setup.c launcher/task/part_setup.h \
     launcher/task/task_binding.c launcher/task/task_binding.h \
+    launcher/task/task_cgroup.c launcher/task/task_cgroup.h \
     launcher/task/task_environment.c launcher/task/task_environment.h \
+    launcher/task/task_launch.c \
+    launcher/task/task_start.c launcher/task/task_start.h \
+    launcher/task/task_start_private.h \
     launcher/agent/agent.c launcher/agent/agent.h \
-    launcher/agent/cpu_quota.c \
+    launcher/agent/cpu_quota.c launcher/agent/cpu_quota.h \
     launcher/agent/downlink.c launcher/agent/downlink.h \
     launcher/agent/exit_report.c launcher/agent/exit_report.h \
-    launcher/agent/host_register.c \
-    launcher/agent/internal.h \
-    launcher/agent/local_group.c \
+    launcher/agent/group_fence.c launcher/agent/group_fence.h \
+    launcher/agent/group_services.c \
+    launcher/agent/host_register.c launcher/agent/host_register.h \
+    launcher/agent/local_group.c launcher/agent/local_group.h \
+    launcher/agent/local_group_private.h \
+    launcher/agent/local_program.c launcher/agent/local_program.h \
     launcher/agent/other_instances.c launcher/agent/other_instances.h \
-    launcher/agent/pmi_socket.c \
-    launcher/agent/pmix_host.c \
-    launcher/agent/pmix_host_private.h \
-    launcher/agent/pmix_job.c \
+    launcher/agent/pmi_socket.c launcher/agent/pmi_socket.h \
+    launcher/agent/pmix_host.c launcher/agent/pmix_host.h \
+    launcher/agent/pmix_job.c launcher/agent/pmix_job.h \
     launcher/agent/pmix_tool_proxy.c launcher/agent/pmix_tool_proxy.h \
-    launcher/agent/pmix_tools.c \
-    launcher/agent/retained_job.c launcher/agent/retained_job.h \
-    launcher/agent/spawn_and_names.c \
-    launcher/agent/start_failures.c \
-    launcher/agent/task_cgroup.c \
-    launcher/agent/task_launch.c \
-    launcher/agent/task_signals.c \
-    launcher/agent/task_start.c launcher/agent/task_start.h \
-    launcher/agent/task_streams.c \
-    launcher/agent/task_termination.c \
+    launcher/agent/pmix_tools.c launcher/agent/pmix_tools.h \
+    launcher/agent/spawn_and_names.c launcher/agent/spawn_and_names.h \
+    launcher/agent/task_control.c \
+    launcher/agent/task_exit.c \
+    launcher/agent/task_output.c launcher/agent/task_output.h \
+    launcher/agent/task_signals.c launcher/agent/task_signals.h \
+    launcher/agent/task_stdin.c launcher/agent/task_stdin.h \
+    launcher/agent/task_termination.c launcher/agent/task_termination.h \
     launcher/agent/topology_file.c launcher/agent/topology_file.h \
     launcher/agent/uplink.c launcher/agent/uplink.h \
     launcher/instance/agents.c launcher/instance/agents.h \

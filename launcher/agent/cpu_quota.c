@@ -1,18 +1,10 @@
-/* Processor time that a cgroup around this agent grants. Tasks that have more cores than that are
- * stopped again and again, and nothing else says why they are slow. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+/* Whether tasks have more cores than processor time, said to people. */
+#include "launcher/agent/cpu_quota.h"
 
-#include "base/mem.h"
-#include "launcher/agent/internal.h"
-
-/* An unbound task that is kept to nothing uses one core. */
-static struct idset *cores_of(const struct group *group)
+void cpu_quota_add_cores(struct idset **all, const struct launch *launch, const struct topo *topo,
+                         bool unbound)
 {
-    const struct launch *launch = group->launch;
-    const struct topo *topo = group->agent->topo;
-    bool loose = group->unbound && !launch->claim;
+    bool loose = unbound && !launch->claim; /* kept to nothing: each task uses one core */
     struct idset *cores = launch->claim ? idset_copy(launch->claim) : idset_new();
     for (uint32_t row = 0; row < topo->npus && !launch->claim; row++) {
         if (loose && idset_count(cores) == launch->nlocal)
@@ -21,39 +13,19 @@ static struct idset *cores_of(const struct group *group)
             if (idset_has(launch->cpus[i], topo->os[row]))
                 idset_add(cores, topo_core(topo, row));
     }
-    return cores;
+    struct idset *both = idset_union(*all, cores);
+    idset_free(cores);
+    idset_free(*all);
+    *all = both;
 }
 
-static size_t cpu_quota_count_cores(const struct agent *agent)
+bool cpu_quota_note(struct uplink *uplink, const char *host, double quota,
+                    const struct idset *cores)
 {
-    struct idset *all = idset_new();
-    for (const struct group *group = agent->groups; group; group = group->next) {
-        if (!group->launch || group->phase != GROUP_RUNNING)
-            continue;
-        struct idset *cores = cores_of(group), *both = idset_union(all, cores);
-        idset_free(cores);
-        idset_free(all);
-        all = both;
-    }
-    size_t count = idset_count(all);
-    idset_free(all);
-    return count;
-}
-
-void quota_tell(struct group *group)
-{
-    struct agent *agent = group->agent;
-    if (!group->launch->nlocal || agent->quota_told)
-        return;
-    double quota = cgroup_own_quota();
-    size_t count = isinf(quota) ? 0 : cpu_quota_count_cores(agent);
+    size_t count = idset_count(cores);
     if ((double)count <= quota)
-        return;
-    agent->quota_told = true;
-    char *text = mem_format("%s: the cgroup's CPU quota is %.4g core%s, the tasks have %zu",
-                            agent->host, quota, quota == 1 ? "" : "s", count);
-    struct frame frame = {
-        .type = FRAME_NOTE, .node = uplink_node(agent->uplink), .bytes = text, .len = strlen(text)};
-    uplink_send(agent->uplink, &frame);
-    free(text);
+        return false;
+    uplink_note(uplink, "%s: the cgroup's CPU quota is %.4g core%s, the tasks have %zu", host,
+                quota, quota == 1 ? "" : "s", count);
+    return true;
 }

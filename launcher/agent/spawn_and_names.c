@@ -1,16 +1,17 @@
 /* What tasks ask of their program by PMI: the questions go up, the answers come down. */
+#include "launcher/agent/spawn_and_names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "launcher/agent/internal.h"
-#include "launcher/agent/topology_file.h"
+#include "launcher/agent/pmi_socket.h"
 #include "launcher/protocol/task_request.h"
 
-#define ASKING_MAX_CODES 1024 /* no dialect's reply has room for more */
+#define MAX_CODES 1024 /* no dialect's reply has room for more */
 
-struct asking {
-    struct asking *next;
+struct waiting_request {
+    struct waiting_request *next;
     uint32_t number;
     enum task_request_kind kind;
     uint32_t
@@ -19,52 +20,51 @@ struct asking {
     uint64_t token;
 };
 
-char *spawn_and_names_kvsname(const struct launch *launch, uint32_t group)
-{
-    return mem_format("kvs_%s_%u", launch->program, group);
-}
+struct spawn_and_names {
+    struct uplink *uplink;
+    const struct launch *launch;
+    struct group_pmix_job *pmix;
+    struct topology_file *topology_file;
+    struct waiting_request *waiting; /* that are not answered yet */
+    uint32_t count;                  /* how many there ever were */
+};
 
-/* ---- questions ---- */
+/* ---- requests ---- */
 
 static uint32_t count_tasks(const struct task_request *ask)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < ask->nblocks; i++)
         count += ask->blocks[i].ntasks;
-    return count <= ASKING_MAX_CODES ? (uint32_t)count : 0;
+    return count <= MAX_CODES ? (uint32_t)count : 0;
 }
 
-static void ask_above(struct group *group, const struct task *task, struct task_request *ask,
-                      struct pmi_request *request, uint64_t token)
+static void send_request(struct spawn_and_names *requests, const struct launch_task *task,
+                         struct task_request *ask, struct pmi_request *request, uint64_t token)
 {
-    struct asking *asking = mem_alloc(sizeof(*asking));
-    *asking =
-        (struct asking){group->asking, group->asked++, ask->kind, count_tasks(ask), request, token};
-    group->asking = asking;
-    ask->app = task->what->app;
-    ask->rank = task->what->rank;
-    uplink_send_json(group->agent->uplink,
+    struct waiting_request *waiting = mem_alloc(sizeof(*waiting));
+    *waiting = (struct waiting_request){requests->waiting, requests->count++, ask->kind,
+                                        count_tasks(ask),  request,           token};
+    requests->waiting = waiting;
+    ask->app = task->app;
+    ask->rank = task->rank;
+    uplink_send_json(requests->uplink,
                      (struct frame){.type = FRAME_ASK,
-                                    .node = uplink_node(group->agent->uplink),
-                                    .rank = asking->number,
-                                    .group = group->number},
+                                    .node = uplink_node(requests->uplink),
+                                    .rank = waiting->number,
+                                    .group = requests->launch->group},
                      task_request_to_json(ask));
 }
 
-static const struct task *asking_task(struct pmi_request *request)
-{
-    return pmi_connection_data(pmi_request_client(request));
-}
-
-void spawn_and_names_on_name(void *arg, struct pmi_request *request, enum pmi_name name,
-                             const char *service, const char *port)
+void spawn_and_names_on_name(struct spawn_and_names *requests, struct pmi_request *request,
+                             enum pmi_name name, const char *service, const char *port)
 {
     static const enum task_request_kind kinds[] = {[PMI_NAME_PUBLISH] = TASK_REQUEST_PUBLISH,
                                                    [PMI_NAME_UNPUBLISH] = TASK_REQUEST_UNPUBLISH,
                                                    [PMI_NAME_LOOKUP] = TASK_REQUEST_LOOKUP};
     struct task_request ask = {
         .kind = kinds[name], .name = (char *)(uintptr_t)service, .port = (char *)(uintptr_t)port};
-    ask_above(arg, asking_task(request), &ask, request, 0);
+    send_request(requests, pmi_socket_task_of(request), &ask, request, 0);
 }
 
 /* A variable that names a directory of this host: Open MPI passes on what its task was told. */
@@ -86,22 +86,24 @@ static struct pair *borrow_pairs(const struct pmi_pairs *pairs, const char *dire
     return list;
 }
 
-void spawn_and_names_on_value(void *arg, struct pmi_request *request, const char *key)
+void spawn_and_names_on_value(struct spawn_and_names *requests, struct pmi_request *request,
+                              const char *key)
 {
     struct task_request ask = {.kind = TASK_REQUEST_DEAD};
     if (!strcmp(key, "PMI_hwloc_xmlfile"))
-        topology_file_ask(arg, request);
+        topology_file_ask(requests->topology_file, requests->launch,
+                          pmi_socket_task_of(request)->app, request);
     else if (!strcmp(key, "PMI_dead_processes"))
-        ask_above(arg, asking_task(request), &ask, request, 0);
+        send_request(requests, pmi_socket_task_of(request), &ask, request, 0);
     else
         pmi_request_value(request, NULL);
 }
 
-static void ask_spawn(struct group *group, const struct task *task,
-                      const struct spawn_request *spawn, struct pmi_request *request,
-                      uint64_t token)
+static void send_spawn(struct spawn_and_names *requests, const struct launch_task *task,
+                       const struct spawn_request *spawn, struct pmi_request *request,
+                       uint64_t token)
 {
-    const char *directory = request ? NULL : pmix_memory(group);
+    const char *directory = request ? NULL : pmix_job_memory(requests->pmix);
     struct task_request ask = {.kind = TASK_REQUEST_SPAWN,
                                .aloud = !request, /* PMIx's answer is a number */
                                .blocks = mem_array(spawn->nblocks, sizeof(*ask.blocks)),
@@ -113,48 +115,48 @@ static void ask_spawn(struct group *group, const struct task *task,
         *block = (struct task_request_block){.argv = from->argv, .ntasks = from->maxprocs};
         block->info = borrow_pairs(&from->infos, directory, &block->ninfo);
     }
-    ask_above(group, task, &ask, request, token);
+    send_request(requests, task, &ask, request, token);
     for (size_t i = 0; i < ask.nblocks; i++)
         free(ask.blocks[i].info);
     free(ask.blocks);
     free(ask.preput);
 }
 
-void spawn_and_names_on_spawn(void *arg, struct pmi_request *request,
+void spawn_and_names_on_spawn(struct spawn_and_names *requests, struct pmi_request *request,
                               const struct spawn_request *spawn)
 {
     static const struct pmi_spawned refused = {.rc = 1, .why = "it is another user who asks"};
-    const struct task *task = asking_task(request);
-    if (task->strange)
+    if (pmi_socket_is_foreign(request))
         pmi_request_spawned(request, &refused);
     else
-        ask_spawn(arg, task, spawn, request, 0);
+        send_spawn(requests, pmi_socket_task_of(request), spawn, request, 0);
 }
 
-void spawn_and_names_spawn_pmix(struct group *group, uint32_t rank, uint64_t token,
-                                const struct spawn_request *spawn)
+void spawn_and_names_on_pmix_spawn(struct spawn_and_names *requests, uint32_t rank, uint64_t token,
+                                   const struct spawn_request *spawn)
 {
-    for (uint32_t i = 0; i < group->ntasks; i++)
-        if (group->tasks[i].what->rank == rank) {
-            ask_spawn(group, &group->tasks[i], spawn, NULL, token);
+    const struct launch *launch = requests->launch;
+    for (uint32_t i = 0; i < launch->nlocal; i++)
+        if (launch->tasks[i].rank == rank) {
+            send_spawn(requests, &launch->tasks[i], spawn, NULL, token);
             return;
         }
-    pmix_namespace_spawned(group->pmix, token, SPAWN_BAD, NULL);
+    pmix_job_spawned(requests->pmix, token, SPAWN_BAD, NULL);
 }
 
 /* ---- answers ---- */
 
 /* One for each task: none of them runs, and some are why. NULL where that is not known. */
-static int *make_codes(const struct asking *asking, const struct task_answer *answer)
+static int *make_codes(const struct waiting_request *waiting, const struct task_answer *answer)
 {
     int *codes =
-        answer->nfailed && asking->ntasks ? mem_array(asking->ntasks, sizeof(*codes)) : NULL;
-    for (uint32_t i = 0; codes && i < asking->ntasks; i++)
+        answer->nfailed && waiting->ntasks ? mem_array(waiting->ntasks, sizeof(*codes)) : NULL;
+    for (uint32_t i = 0; codes && i < waiting->ntasks; i++)
         codes[i] = 1;
     for (size_t i = 0; codes && i < answer->nfailed; i++)
         IDSET_FOREACH(rank, answer->failed[i].ranks)
         {
-            if (rank < asking->ntasks)
+            if (rank < waiting->ntasks)
                 codes[rank] = (int)answer->failed[i].code;
         }
     return codes;
@@ -173,15 +175,6 @@ static enum spawn_fate fate_of(const struct task_answer *answer)
     return code == 127 ? SPAWN_NO_PROGRAM : code == 126 ? SPAWN_NOT_PROGRAM : SPAWN_FAILED;
 }
 
-static void answer_pmix(const struct group *group, const struct asking *asking,
-                        const struct task_answer *answer)
-{
-    char *name = pmix_name(group->launch, answer->group);
-    if (group->pmix)
-        pmix_namespace_spawned(group->pmix, asking->token, fate_of(answer), name);
-    free(name);
-}
-
 /* As MPICH reads it: ranks and ranges of them, none for nobody. Of more than a value has room for, the
  * lower ones. NULL stays NULL. */
 static char *dead_text(const struct idset *dead)
@@ -194,80 +187,89 @@ static char *dead_text(const struct idset *dead)
     return text;
 }
 
-static void give_answer(const struct group *group, const struct asking *asking,
+static void give_answer(struct spawn_and_names *requests, const struct waiting_request *waiting,
                         const struct task_answer *answer)
 {
-    if (!asking->request) {
-        answer_pmix(group, asking, answer);
+    const struct launch *launch = requests->launch;
+    if (!waiting->request) {
+        char *name = pmix_job_name(launch, answer->group);
+        pmix_job_spawned(requests->pmix, waiting->token, fate_of(answer), name);
+        free(name);
         return;
     }
-    if (asking->kind == TASK_REQUEST_DEAD) {
+    if (waiting->kind == TASK_REQUEST_DEAD) {
         char *ranks = dead_text(answer->dead);
-        pmi_request_value(asking->request, ranks);
+        pmi_request_value(waiting->request, ranks);
         free(ranks);
         return;
     }
-    if (asking->kind != TASK_REQUEST_SPAWN) {
-        pmi_request_named(asking->request,
+    if (waiting->kind != TASK_REQUEST_SPAWN) {
+        pmi_request_named(waiting->request,
                           answer->full      ? PMI_NAMED_FULL
                           : answer->refusal ? PMI_NAMED_NOT
                                             : PMI_NAMED_GOOD,
                           answer->port);
         return;
     }
-    char *job = spawn_and_names_kvsname(group->launch, answer->group);
-    int *codes = make_codes(asking, answer);
+    char *job = pmi_sockets_kvsname(launch, answer->group);
+    int *codes = make_codes(waiting, answer);
     struct pmi_spawned spawned = {.rc = answer->refusal ? 1 : 0,
                                   .why = answer->refusal,
                                   .job = answer->refusal ? NULL : job,
                                   .errcodes = codes,
-                                  .nerrcodes = codes ? asking->ntasks : 0};
-    pmi_request_spawned(asking->request, &spawned);
+                                  .nerrcodes = codes ? waiting->ntasks : 0};
+    pmi_request_spawned(waiting->request, &spawned);
     free(codes);
     free(job);
 }
 
-static struct asking *take_asking(struct group *group, uint32_t number)
+static struct waiting_request *take_waiting(struct spawn_and_names *requests, uint32_t number)
 {
-    struct asking **at = &group->asking;
+    struct waiting_request **at = &requests->waiting;
     while (*at && (*at)->number != number)
         at = &(*at)->next;
-    struct asking *asking = *at;
-    if (asking)
-        *at = asking->next;
-    return asking;
+    struct waiting_request *waiting = *at;
+    if (waiting)
+        *at = waiting->next;
+    return waiting;
 }
 
-static void take_answer(struct group *group, const struct frame *frame)
+void spawn_and_names_on_answer(struct spawn_and_names *requests, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
     struct task_answer answer = {0};
-    struct asking *asking = take_asking(group, frame->rank);
-    json_t *value = asking ? frame_json(frame, &err) : NULL;
+    struct waiting_request *waiting = take_waiting(requests, frame->rank);
+    json_t *value = waiting ? frame_json(frame, &err) : NULL;
     if (!value || task_answer_from_json(&answer, value, &err) < 0)
         answer.refusal = mem_copy_text(error_text(&err));
-    if (asking)
-        give_answer(group, asking, &answer);
+    if (waiting)
+        give_answer(requests, waiting, &answer);
     task_answer_clear(&answer);
     error_clear(&err);
     json_decref(value);
-    free(asking);
+    free(waiting);
 }
 
-void spawn_and_names_on_answer(struct agent *agent, const struct frame *frame)
+/* ---- life ---- */
+
+struct spawn_and_names *spawn_and_names_new(struct uplink *uplink, const struct launch *launch,
+                                            struct group_pmix_job *pmix,
+                                            struct topology_file *topology_file)
 {
-    struct group *group = group_find(agent, frame->group);
-    if (frame->node == uplink_node(agent->uplink) && group)
-        take_answer(group, frame);
-    else if (frame->node != uplink_node(agent->uplink))
-        downlink_send_node(agent->downlink, frame->node, frame);
+    struct spawn_and_names *requests = mem_alloc(sizeof(*requests));
+    *requests = (struct spawn_and_names){
+        .uplink = uplink, .launch = launch, .pmix = pmix, .topology_file = topology_file};
+    return requests;
 }
 
-void spawn_and_names_free(struct group *group)
+void spawn_and_names_free(struct spawn_and_names *requests)
 {
-    struct asking *next;
-    for (struct asking *asking = group->asking; asking; asking = next) {
-        next = asking->next;
-        free(asking);
+    if (!requests)
+        return;
+    struct waiting_request *next;
+    for (struct waiting_request *waiting = requests->waiting; waiting; waiting = next) {
+        next = waiting->next;
+        free(waiting);
     }
+    free(requests);
 }

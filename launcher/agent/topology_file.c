@@ -1,3 +1,4 @@
+/* The topology of this node, discovered in a thread and written once for all tasks. */
 #include "launcher/agent/topology_file.h"
 
 #include <fcntl.h>
@@ -8,18 +9,21 @@
 #include "base/mem.h"
 #include "base/string_list.h"
 #include "base/thread.h"
-#include "launcher/agent/internal.h"
+#include "affinity/topology/topo.h"
+#include "pmi-server/pmi/server.h"
 
 #define TOPOLOGY_PATIENCE 10.0 /* s; tasks look for themselves then */
 
 struct topology_waiter {
     struct topology_waiter *next;
-    struct group *group;
+    const struct launch *launch;
     struct pmi_request *request;
 };
 
 struct topology_file {
-    struct agent *agent;
+    struct ev_loop *loop;
+    struct scratch *scratch;
+    bool begun; /* the thread was */
     struct thread thread;
     ev_async found;
     ev_timer patience;
@@ -43,9 +47,9 @@ static bool topology_file_write_all(int fd, const char *text, size_t len)
 }
 
 /* The path; NULL: it cannot be written. */
-static char *topology_file_write(const struct agent *agent, const char *text)
+static char *topology_file_write(const struct topology_file *file, const char *text)
 {
-    const char *directory = scratch_directory_make_memory(agent->config->scratch, NULL);
+    const char *directory = scratch_directory_make_memory(file->scratch, NULL);
     char *path = directory ? mem_format("%s/topology.xml", directory) : NULL;
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     bool whole = fd >= 0 && topology_file_write_all(fd, text, strlen(text));
@@ -61,7 +65,7 @@ static char *topology_file_write(const struct agent *agent, const char *text)
 static const char *file_path(struct topology_file *file)
 {
     if (file->text && !file->written)
-        file->path = topology_file_write(file->agent, file->text);
+        file->path = topology_file_write(file, file->text);
     file->written = file->text;
     return file->path;
 }
@@ -69,7 +73,7 @@ static const char *file_path(struct topology_file *file)
 static void answer_all(struct topology_file *file, const char *path)
 {
     file->over = true;
-    ev_timer_stop(file->agent->loop, &file->patience);
+    ev_timer_stop(file->loop, &file->patience);
     while (file->waiters) {
         struct topology_waiter *waiter = file->waiters;
         file->waiters = waiter->next;
@@ -98,21 +102,21 @@ static void *discover(void *arg)
 {
     struct topology_file *file = arg;
     file->text = topo_export_local(NULL);
-    ev_async_send(file->agent->loop, &file->found);
+    ev_async_send(file->loop, &file->found);
     return NULL;
 }
 
-static struct topology_file *file_begin(struct agent *agent)
+static void file_begin(struct topology_file *file)
 {
-    struct topology_file *file = agent->topology_file = mem_alloc(sizeof(*file));
-    file->agent = agent;
+    if (file->begun)
+        return;
+    file->begun = true;
     ev_async_init(&file->found, on_found);
     ev_timer_init(&file->patience, on_patience, TOPOLOGY_PATIENCE, 0);
     file->found.data = file->patience.data = file;
-    ev_async_start(agent->loop, &file->found);
-    ev_timer_start(agent->loop, &file->patience);
+    ev_async_start(file->loop, &file->found);
+    ev_timer_start(file->loop, &file->patience);
     thread_begin(&file->thread, discover, file);
-    return file;
 }
 
 /* The user's own description of a machine is what their tasks shall see. */
@@ -128,22 +132,20 @@ static bool describes_machine(const struct spec *spec, const struct spec_part *p
     return found;
 }
 
-void topology_file_ask(struct group *group, struct pmi_request *request)
+void topology_file_ask(struct topology_file *file, const struct launch *launch, uint32_t part,
+                       struct pmi_request *request)
 {
-    struct agent *agent = group->agent;
-    const struct spec *spec = group->launch->spec;
-    const struct task *task = pmi_connection_data(pmi_request_client(request));
-    if (describes_machine(spec, &spec->parts[task->what->app])) {
+    if (describes_machine(launch->spec, &launch->spec->parts[part])) {
         pmi_request_value(request, NULL);
         return;
     }
-    struct topology_file *file = agent->topology_file ? agent->topology_file : file_begin(agent);
+    file_begin(file);
     if (file->over) {
         pmi_request_value(request, file->thread.runs ? NULL : file_path(file));
         return;
     }
     struct topology_waiter *waiter = mem_alloc(sizeof(*waiter));
-    *waiter = (struct topology_waiter){file->waiters, group, request};
+    *waiter = (struct topology_waiter){file->waiters, launch, request};
     file->waiters = waiter;
 }
 
@@ -156,28 +158,27 @@ static bool topology_file_is_shared(const struct launch *launch)
     return shared;
 }
 
-void topology_file_ahead(struct group *group)
+void topology_file_begin_early(struct topology_file *file, const struct launch *launch)
 {
-    if (!group->agent->topology_file && topology_file_is_shared(group->launch))
-        file_begin(group->agent);
+    if (topology_file_is_shared(launch))
+        file_begin(file);
 }
 
-const char *topology_file_text(struct group *group)
+const char *topology_file_text(struct topology_file *file, const struct launch *launch)
 {
-    if (!topology_file_is_shared(group->launch))
+    if (!topology_file_is_shared(launch))
         return NULL;
-    topology_file_ahead(group);
-    topology_file_settle(group->agent);
-    return group->agent->topology_file->text;
+    file_begin(file);
+    topology_file_wait(file);
+    return file->text;
 }
 
-void topology_file_forget(struct group *group)
+void topology_file_forget(struct topology_file *file, const struct launch *launch)
 {
-    struct topology_file *file = group->agent->topology_file;
-    struct topology_waiter **at = file ? &file->waiters : NULL;
-    while (at && *at) {
+    struct topology_waiter **at = &file->waiters;
+    while (*at) {
         struct topology_waiter *waiter = *at;
-        if (waiter->group == group) {
+        if (waiter->launch == launch) {
             *at = waiter->next;
             free(waiter);
         } else {
@@ -186,22 +187,28 @@ void topology_file_forget(struct group *group)
     }
 }
 
-void topology_file_settle(struct agent *agent)
+void topology_file_wait(struct topology_file *file)
 {
-    if (agent->topology_file)
-        thread_end(&agent->topology_file->thread);
+    if (file->begun)
+        thread_end(&file->thread);
 }
 
-void topology_file_close(struct agent *agent)
+struct topology_file *topology_file_new(struct ev_loop *loop, struct scratch *scratch)
 {
-    struct topology_file *file = agent->topology_file;
-    if (!file)
-        return;
-    thread_end(&file->thread);
-    ev_async_stop(agent->loop, &file->found);
-    ev_timer_stop(agent->loop, &file->patience);
-    free(file->text);
-    free(file->path);
+    struct topology_file *file = mem_alloc(sizeof(*file));
+    file->loop = loop;
+    file->scratch = scratch;
+    return file;
+}
+
+void topology_file_free(struct topology_file *file)
+{
+    if (file && file->begun) {
+        thread_end(&file->thread);
+        ev_async_stop(file->loop, &file->found);
+        ev_timer_stop(file->loop, &file->patience);
+        free(file->text);
+        free(file->path);
+    }
     free(file);
-    agent->topology_file = NULL;
 }

@@ -9,21 +9,31 @@
 #ifndef LAUNCHER_AGENT_TOPOLOGY_FILE_H
 #define LAUNCHER_AGENT_TOPOLOGY_FILE_H
 
-struct agent;
-struct group;
-struct pmi_request;
+#include <ev.h>
+#include <stdint.h>
 
-/* Answers with the path, at once or later; with none where there is no file, or not in time. */
-void topology_file_ask(struct group *group, struct pmi_request *request);
+#include "launcher/process/scratch_directory.h"
+#include "launcher/protocol/launch.h"
+
+struct pmi_request;
+struct topology_file;
+
+/* Nothing is discovered yet. Both are borrowed. */
+struct topology_file *topology_file_new(struct ev_loop *loop, struct scratch *scratch);
+void topology_file_free(struct topology_file *file); /* waits for the thread */
+
+/* A task of this part of the launch asks. Answers with the path, at once or later; with none where there is
+ * no file, or not in time. */
+void topology_file_ask(struct topology_file *file, const struct launch *launch, uint32_t part,
+                       struct pmi_request *request);
+/* No request of this launch is answered any more. */
+void topology_file_forget(struct topology_file *file, const struct launch *launch);
 /* It will be wanted: discover it meanwhile. */
-void topology_file_ahead(struct group *group);
-/* An hwloc XML export; waits until it is discovered. Borrowed as long as the agent lives. NULL: tasks
+void topology_file_begin_early(struct topology_file *file, const struct launch *launch);
+/* An hwloc XML export; waits until it is discovered. Borrowed as long as the file lives. NULL: tasks
  * are to look for themselves. */
-const char *topology_file_text(struct group *group);
-/* No request of this group is answered any more. */
-void topology_file_forget(struct group *group);
+const char *topology_file_text(struct topology_file *file, const struct launch *launch);
 /* Waits until no thread of this reads the environment. */
-void topology_file_settle(struct agent *agent);
-void topology_file_close(struct agent *agent);
+void topology_file_wait(struct topology_file *file);
 
 #endif

@@ -1,0 +1,565 @@
+/* The groups of a program on this node, and what they share. */
+#include "launcher/agent/local_program.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "launcher/agent/cpu_quota.h"
+#include "launcher/agent/host_register.h"
+#include "launcher/agent/local_group.h"
+#include "launcher/task/task_start.h"
+#include "pmi-server/protocol/task_states.h"
+
+struct listed_group {
+    struct local_group *group;
+    struct listed_group *next; /* younger */
+};
+
+struct local_program {
+    struct local_services services;
+    struct cgroup *cgroup;
+    struct listed_group *groups; /* that have not reported their end, the oldest first */
+    uint32_t next_group;         /* the next one has this number or a higher one */
+    uint32_t ntasks;             /* that all groups ever had here */
+    size_t stdin_unacknowledged; /* bytes that are given back as credit when they are taken */
+    struct idset *input_nodes;   /* of the tree: where stdin is read; NULL: not known yet */
+    struct host_register *in_register;
+    bool quota_noted;                /* that tasks have more cores than processor time */
+    struct group_pmix_job *retained; /* of groups that have ended here, the latest first */
+};
+
+static struct local_group *find_group(const struct local_program *program, uint32_t number)
+{
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        if (local_group_number(item->group) == number)
+            return item->group;
+    return NULL;
+}
+
+static struct local_group *find_in_phase(const struct local_program *program,
+                                         enum group_phase phase)
+{
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        if (local_group_phase(item->group) == phase)
+            return item->group;
+    return NULL;
+}
+
+static bool has_tasks(const struct local_group *group)
+{
+    enum group_phase phase = local_group_phase(group);
+    return phase == GROUP_STARTING || phase == GROUP_RUNNING;
+}
+
+/* ---- starts: one group at a time, the oldest first ---- */
+
+/* A prepared group goes on only when all its nodes can start it; none starts while leftovers are ended. */
+static void start_next(struct local_program *program)
+{
+    struct task_termination *termination = program->services.termination;
+    struct local_group *group = find_in_phase(program, GROUP_PREPARED);
+    if (task_termination_is_for_leftovers(termination))
+        return;
+    if (group)
+        local_group_go_on(group);
+    while (!task_termination_is_for_leftovers(termination) &&
+           !find_in_phase(program, GROUP_STARTING) && !find_in_phase(program, GROUP_PREPARED) &&
+           (group = find_in_phase(program, GROUP_WAITING))) {
+        const struct launch *launch = local_group_launch(group);
+        if (!launch->group)
+            program->input_nodes =
+                launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes);
+        local_group_begin(group);
+    }
+}
+
+/* What is prepared and not wanted any more is started in vain, which reports that. */
+static void abandon_prepared(struct local_program *program)
+{
+    struct task_termination *termination = program->services.termination;
+    struct local_group *group = find_in_phase(program, GROUP_PREPARED);
+    bool all =
+        task_termination_is_on(termination) && !task_termination_is_for_leftovers(termination);
+    if (group)
+        local_group_abandon(group, all);
+}
+
+_Static_assert(TASK_SIGNALS_STARTING_MAX == TASK_START_MAX, "all that are starting");
+static size_t list_starting(void *owner, pid_t *pids)
+{
+    struct local_group *group = find_in_phase(owner, GROUP_STARTING);
+    return group ? local_group_starting(group, pids) : 0;
+}
+
+/* ---- what groups tell of themselves ---- */
+
+static bool program_is_last_group(void *owner, const struct local_group *group)
+{
+    const struct local_program *program = owner;
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        if (item->group != group && has_tasks(item->group))
+            return false;
+    return true;
+}
+
+/* Of all groups whose tasks run, and are bound. */
+static struct idset *bound_processors(const struct local_program *program)
+{
+    struct idset *all = idset_new();
+    for (const struct listed_group *item = program->groups; item; item = item->next) {
+        const struct launch *launch = local_group_launch(item->group);
+        if (local_group_phase(item->group) == GROUP_RUNNING &&
+            host_register_is_for(launch, local_group_is_unbound(item->group)))
+            task_cgroup_add_processors(&all, launch);
+    }
+    return all;
+}
+
+static void check_quota(struct local_program *program, const struct local_group *group)
+{
+    const struct local_services *services = &program->services;
+    if (!local_group_ntasks(group) || program->quota_noted)
+        return;
+    double quota = cgroup_own_quota();
+    if (isinf(quota))
+        return;
+    struct idset *cores = idset_new();
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        if (local_group_launch(item->group) && local_group_phase(item->group) == GROUP_RUNNING)
+            cpu_quota_add_cores(&cores, local_group_launch(item->group), services->topo,
+                                local_group_is_unbound(item->group));
+    program->quota_noted = cpu_quota_note(services->uplink, services->host, quota, cores);
+    idset_free(cores);
+}
+
+static void program_on_group_running(void *owner, struct local_group *group)
+{
+    struct local_program *program = owner;
+    const struct launch *launch = local_group_launch(group);
+    if (host_register_is_for(launch, local_group_is_unbound(group))) {
+        struct idset *cpus = bound_processors(program);
+        host_register_add(program->in_register, launch, cpus);
+        idset_free(cpus);
+    }
+    check_quota(program, group);
+}
+
+static void narrow_cgroup(struct local_program *program)
+{
+    struct idset *left = idset_new();
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        if (has_tasks(item->group) && local_group_launch(item->group))
+            task_cgroup_add_processors(&left, local_group_launch(item->group));
+    task_cgroup_narrow(program->services.cgroup, left);
+    idset_free(left);
+}
+
+static void program_on_group_over(void *owner, struct local_group *group)
+{
+    struct local_program *program = owner;
+    if (task_cgroup_keeps(program->services.cgroup))
+        narrow_cgroup(program);
+    if (host_register_has(program->in_register) &&
+        host_register_is_for(local_group_launch(group), local_group_is_unbound(group))) {
+        struct idset *cpus = bound_processors(program);
+        host_register_narrow(program->in_register, cpus);
+        idset_free(cpus);
+    }
+}
+
+/* ---- stdin, of the first group ---- */
+
+static bool stdin_lags(void *owner)
+{
+    const struct local_group *first = find_group(owner, 0);
+    return first && local_group_stdin_lags(first);
+}
+
+static void return_stdin_credit(void *owner)
+{
+    struct local_program *program = owner;
+    const struct local_services *services = &program->services;
+    pmix_host_settle_input(services->pmix);
+    if (!program->stdin_unacknowledged || uplink_is_lost(services->uplink))
+        return;
+    if (stdin_lags(program) || !downlink_has_room(services->downlink, program->input_nodes))
+        return;
+    uplink_consumed(services->uplink, program->stdin_unacknowledged);
+    program->stdin_unacknowledged = 0;
+}
+
+static void program_on_stdin(struct local_program *program, const struct frame *frame)
+{
+    struct local_group *first = find_group(program, 0);
+    if (program->input_nodes)
+        downlink_send_nodes(program->services.downlink, program->input_nodes, frame);
+    if (first)
+        local_group_on_stdin(first, frame);
+    program->stdin_unacknowledged += link_weight(frame);
+    return_stdin_credit(program);
+}
+
+/* ---- messages between hosts of openpmix, and with the program's service ---- */
+
+/* To this node, or on its way. */
+static void program_on_post(void *owner, const struct frame *frame)
+{
+    struct local_program *program = owner;
+    const struct local_services *services = &program->services;
+    bool here = frame->node == uplink_node(services->uplink);
+    struct local_group *group = here ? find_group(program, frame->group) : NULL;
+    struct group_pmix_job *retained =
+        here && !group ? pmix_job_find_retained(program->retained, frame->group) : NULL;
+    if (group)
+        local_group_on_post(group, frame);
+    else if (retained)
+        pmix_job_on_post(retained, false, frame);
+    else if (downlink_has(services->downlink, frame->node))
+        downlink_send_node(services->downlink, frame->node, frame);
+    else if (!here)
+        uplink_send(services->uplink, frame);
+}
+
+/* NULL: its tasks are not known here, or not any more. */
+static void answer_task_query(struct local_program *program, uint64_t number, const char *job)
+{
+    struct uplink *uplink = program->services.uplink;
+    const struct local_group *group = NULL;
+    struct buf message = BUF_INIT;
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        if (!group && local_group_is_named(item->group, job))
+            group = item->group;
+    struct task_info *tasks = group ? local_group_states(group) : NULL;
+    task_states_put_answer(&message, number, job, tasks, group ? local_group_ntasks(group) : 0);
+    struct frame frame = {.type = FRAME_SERVICE,
+                          .node = uplink_node(uplink),
+                          .bytes = buf_bytes(&message),
+                          .len = message.len};
+    uplink_send(uplink, &frame);
+    buf_free(&message);
+    free(tasks);
+}
+
+/* Nobody asks openpmix's host before there is one, nor after. */
+static void program_on_service(struct local_program *program, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    uint64_t number;
+    char *job;
+    if (frame->node != uplink_node(program->services.uplink)) {
+        downlink_send_node(program->services.downlink, frame->node, frame);
+        return;
+    }
+    if (task_states_wanted(frame->bytes, frame->len, &number, &job)) {
+        answer_task_query(program, number, job);
+        free(job);
+        return;
+    }
+    if (pmix_host_on_service(program->services.pmix, frame, &err) < 0 && program->groups)
+        local_group_pmix_failed(program->groups->group, &err);
+    error_clear(&err);
+}
+
+/* ---- frames ---- */
+
+static const struct local_group_ops group_ops = {program_is_last_group, program_on_group_running,
+                                                 program_on_group_over, return_stdin_credit,
+                                                 program_on_post};
+
+/* What goes wrong with it is told as what goes wrong with tasks. */
+static void program_on_launch(struct local_program *program, const struct frame *frame)
+{
+    if (frame->group < program->next_group || frame->group == FRAME_ALL || !program->services.topo)
+        return;
+    struct listed_group *item = mem_alloc(sizeof(*item));
+    program->next_group = frame->group + 1;
+    item->group = local_group_new(&program->services, frame, program->ntasks, &group_ops, program);
+    program->ntasks += local_group_ntasks(item->group);
+    struct listed_group **last = &program->groups;
+    while (*last)
+        last = &(*last)->next;
+    *last = item;
+    start_next(program);
+}
+
+static void program_on_go(struct local_program *program, const struct frame *frame)
+{
+    struct local_group *group = find_group(program, frame->group);
+    if (!group)
+        return;
+    local_group_on_go(group, frame);
+    start_next(program);
+}
+
+static void program_on_signal(struct local_program *program, const struct frame *frame)
+{
+    downlink_send(program->services.downlink, frame);
+    task_signals_forward(program->services.signals, frame->flags);
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        local_group_owe_signal(item->group, frame->flags);
+    if (frame->rank == FRAME_SIGNAL_END)
+        task_termination_count_down(program->services.termination);
+}
+
+static void program_on_terminate(struct local_program *program, const struct frame *frame)
+{
+    struct local_group *group = find_group(program, frame->group);
+    if (frame->group != FRAME_ALL && group) {
+        local_group_send_down(group, frame);
+        local_group_kill(group);
+    }
+    if (frame->group != FRAME_ALL)
+        return;
+    downlink_send(program->services.downlink, frame);
+    task_termination_start(program->services.termination,
+                           frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0);
+    task_termination_count_down(program->services.termination);
+}
+
+static void program_on_fence_down(struct local_program *program, const struct frame *frame)
+{
+    struct local_group *group = find_group(program, frame->group);
+    if (group)
+        local_group_on_fence_down(group, frame);
+}
+
+static void program_on_missing(struct local_program *program, const struct frame *frame)
+{
+    struct local_group *group = find_group(program, frame->group);
+    if (group)
+        local_group_on_missing(group, frame);
+}
+
+static void program_on_answer(struct local_program *program, const struct frame *frame)
+{
+    struct local_group *group = find_group(program, frame->group);
+    bool here = frame->node == uplink_node(program->services.uplink);
+    if (here && group)
+        local_group_on_answer(group, frame);
+    else if (!here)
+        downlink_send_node(program->services.downlink, frame->node, frame);
+}
+
+static void program_on_post_frame(struct local_program *program, const struct frame *frame)
+{
+    program_on_post(program, frame);
+}
+
+static void (*const from_above[FRAME_NTYPES])(struct local_program *, const struct frame *) = {
+    [FRAME_LAUNCH] = program_on_launch,         [FRAME_GO] = program_on_go,
+    [FRAME_SIGNAL] = program_on_signal,         [FRAME_TERMINATE] = program_on_terminate,
+    [FRAME_STDIN] = program_on_stdin,           [FRAME_STDIN_END] = program_on_stdin,
+    [FRAME_FENCE_DOWN] = program_on_fence_down, [FRAME_MISSING] = program_on_missing,
+    [FRAME_ANSWER] = program_on_answer,         [FRAME_POST] = program_on_post_frame,
+    [FRAME_SERVICE] = program_on_service,
+};
+
+void local_program_from_above(struct local_program *program, const struct frame *frame)
+{
+    if (from_above[frame->type])
+        from_above[frame->type](program, frame);
+}
+
+bool local_program_from_below(struct local_program *program, const struct frame *frame)
+{
+    struct local_group *group = find_group(program, frame->group);
+    switch (frame->type) {
+    case FRAME_FENCE_UP:
+        if (group)
+            local_group_on_fence_up(group, frame);
+        return true;
+    case FRAME_POST:
+        program_on_post(program, frame);
+        return true;
+    case FRAME_DONE:
+        if (group)
+            local_group_on_done(group, frame);
+        return true;
+    default:
+        return false;
+    }
+}
+
+void local_program_nodes_gone(struct local_program *program, const struct idset *nodes)
+{
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        local_group_nodes_gone(item->group, nodes);
+}
+
+void local_program_room_below(struct local_program *program)
+{
+    return_stdin_credit(program);
+}
+
+void local_program_room_above(struct local_program *program)
+{
+    if (!task_outputs_are_held(program->services.outputs))
+        return;
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        local_group_output_resumed(item->group);
+    task_outputs_resume(program->services.outputs);
+}
+
+/* ---- the end ---- */
+
+void local_program_uplink_lost(struct local_program *program, double grace)
+{
+    task_outputs_forsake(program->services.outputs);
+    if (!local_program_is_over(program))
+        task_termination_start(program->services.termination, grace);
+}
+
+void local_program_reaped(struct local_program *program, pid_t pid, int status)
+{
+    struct local_group *starting = find_in_phase(program, GROUP_STARTING);
+    if (starting)
+        local_group_settle_start(starting, pid);
+    for (const struct listed_group *item = program->groups; item; item = item->next) {
+        if (!local_group_reaped(item->group, pid, status))
+            continue;
+        task_termination_recount(program->services.termination);
+        return;
+    }
+    /* an orphan that was adopted: they may come too fast to look each time */
+}
+
+/* Takes the first group out of a list. */
+static void drop_group(struct local_program *program, struct listed_group **at)
+{
+    struct listed_group *item = *at;
+    *at = item->next;
+    local_group_free(item->group, &program->retained);
+    free(item);
+}
+
+static void check_groups(struct local_program *program)
+{
+    bool reported = false;
+    for (struct listed_group **at = &program->groups; *at;) {
+        if (local_group_check((*at)->group)) {
+            drop_group(program, at);
+            reported = true;
+        } else {
+            at = &(*at)->next;
+        }
+    }
+    if (!reported || program->groups)
+        return;
+    uplink_flush(program->services.uplink);
+    /* this process is waited for: tprun ends later */
+    task_cgroup_remove(program->services.cgroup);
+}
+
+void local_program_turn(struct local_program *program)
+{
+    abandon_prepared(program);
+    check_groups(program);
+    start_next(program);
+}
+
+bool local_program_is_over(const struct local_program *program)
+{
+    return !program->groups;
+}
+
+bool local_program_end(struct local_program *program)
+{
+    return pmix_host_end(program->services.pmix);
+}
+
+double local_program_tools_patience(const struct local_program *program)
+{
+    return pmix_host_tools_patience(program->services.pmix);
+}
+
+bool local_program_gave_up(const struct local_program *program)
+{
+    return task_termination_gave_up(program->services.termination);
+}
+
+static uint32_t count_tasks_left(void *owner)
+{
+    const struct local_program *program = owner;
+    uint32_t count = 0;
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        count += local_group_count(item->group);
+    return count;
+}
+
+static void give_up_tasks(void *owner)
+{
+    const struct local_program *program = owner;
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        local_group_give_up(item->group);
+}
+
+static const struct task_termination_ops termination_ops = {count_tasks_left, give_up_tasks};
+
+/* ---- life ---- */
+
+static void note_cgroup(void *owner, const char *text)
+{
+    uplink_note(((struct local_program *)owner)->services.uplink, "%s", text);
+}
+
+struct local_program *local_program_new(const struct local_program_config *config)
+{
+    struct local_program *program = mem_alloc(sizeof(*program));
+    struct local_services *services = &program->services;
+    *services = (struct local_services){.loop = config->loop,
+                                        .uplink = config->uplink,
+                                        .downlink = config->downlink,
+                                        .host = config->host,
+                                        .topo = config->topo,
+                                        .scratch = config->scratch};
+    services->outputs = task_outputs_new(config->loop, config->uplink);
+    services->cgroup =
+        task_cgroup_new(config->cgroup, config->topo, config->host, note_cgroup, program);
+    services->signals = task_signals_new(config->downlink, config->cgroup, list_starting, program);
+    const struct task_termination_config termination = {.loop = config->loop,
+                                                        .uplink = config->uplink,
+                                                        .downlink = config->downlink,
+                                                        .signals = services->signals,
+                                                        .cgroup = config->cgroup};
+    services->termination = task_termination_new(&termination, &termination_ops, program);
+    services->topology_file = topology_file_new(config->loop, config->scratch);
+    const struct agent_pmix_host_config pmix = {.loop = config->loop,
+                                                .uplink = config->uplink,
+                                                .host = config->host,
+                                                .scratch = config->scratch,
+                                                .topology_file = services->topology_file,
+                                                .machine = config->machine,
+                                                .quiet = !config->verbose,
+                                                .job_ops = &pmix_job_server_ops,
+                                                .input_lags = stdin_lags,
+                                                .owner = program};
+    services->pmix = pmix_host_new(&pmix);
+    program->in_register = host_register_new(config->uplink, config->host);
+    return program;
+}
+
+void local_program_expect_pmix(struct local_program *program)
+{
+    pmix_host_begin_early(program->services.pmix);
+}
+
+void local_program_free(struct local_program *program)
+{
+    if (!program)
+        return;
+    struct local_services *services = &program->services;
+    while (program->groups)
+        drop_group(program, &program->groups);
+    pmix_host_free_tools(services->pmix);
+    pmix_job_free_retained(&program->retained);
+    pmix_host_free(services->pmix);
+    topology_file_free(services->topology_file);
+    host_register_free(program->in_register);
+    task_termination_free(services->termination);
+    task_signals_free(services->signals);
+    task_cgroup_free(services->cgroup);
+    task_outputs_free(services->outputs);
+    idset_free(program->input_nodes);
+    free(program);
+}
