@@ -1,0 +1,165 @@
+/* The layout and the claim of a program, on hosts that exist in an R file only. */
+#include "tests/unit/instance-world.h"
+
+#include "launcher/instance/agents.h"
+#include "launcher/plan/plan.h"
+
+struct scene { /* a program on two hosts of four cores */
+    struct ev_loop *loop;
+    struct spec *spec;
+    struct resources *resources;
+    struct host_table *hosts;
+    struct agents *agents;
+    struct host_choice *choice;
+    struct plan *plan;
+    struct error err;
+};
+
+static void scene_open(struct scene *scene, const char *spec, uint32_t known)
+{
+    *scene = (struct scene){.loop = ev_loop_new(0), .spec = spec_on(2, spec)};
+    scene->resources = open_resources(scene->spec);
+    scene->hosts = resources_hosts(scene->resources);
+    struct topo *topo = topo_load_synthetic("core:4 pu:1", NULL);
+    for (uint32_t i = 0; i < known; i++)
+        host_known(scene->hosts, i, topo);
+    topo_free(topo);
+    scene->agents =
+        agents_new(scene->loop, scene->spec, scene->hosts, NULL, NULL, NULL, NULL, NULL, NULL);
+    scene->choice = host_choice_new(scene->spec, scene->resources, scene->hosts, NULL);
+    host_choice_take_all(scene->choice);
+    scene->plan = plan_new(scene->spec, scene->resources, scene->agents, scene->choice, NULL);
+}
+
+static void scene_close(struct scene *scene)
+{
+    plan_free(scene->plan);
+    host_choice_free(scene->choice);
+    agents_free(scene->agents);
+    resources_free(scene->resources);
+    spec_free(scene->spec);
+    ev_loop_destroy(scene->loop);
+    error_clear(&scene->err);
+}
+
+/* "n0:0-3 n1:0"; caller frees. */
+static char *shown(const struct rset *set)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < set->nnodes; i++) {
+        char *cores = idset_encode(set->nodes[i].children->cores);
+        buf_printf(&text, "%s%s:%s", i ? " " : "", set->nodes[i].host, cores);
+        free(cores);
+    }
+    return buf_take_text(&text);
+}
+
+static void assert_set(const struct rset *set, const char *want)
+{
+    assert_non_null(set);
+    char *text = shown(set);
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static void test_what_the_layout_uses_is_claimed(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, "{'parts':[{'argv':['./mine'],'ntasks':6}]}", 2);
+    assert_null(plan_layout(scene.plan));
+    assert_null(plan_claim(scene.plan));
+    if (plan_map(scene.plan, &scene.err) < 0)
+        fail_msg("%s", error_text(&scene.err));
+    assert_int_equal(plan_layout(scene.plan)->ntasks, 6);
+    assert_set(plan_claim(scene.plan), "n0:0-3 n1:0-1");
+    struct rset *held = instance_held(resources_instance(scene.resources), NULL);
+    assert_set(held, "n0:0-3 n1:0-1");
+    rset_free(held);
+    for (uint32_t i = 0; i < plan_candidates(scene.plan)->count; i++)
+        assert_int_equal(plan_candidates(scene.plan)->hosts[i], i);
+    scene_close(&scene);
+}
+
+static void test_a_dry_run_claims_nothing(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, "{'dry_run':true,'parts':[{'argv':['./mine'],'ntasks':6}]}", 2);
+    assert_int_equal(plan_map(scene.plan, &scene.err), 0);
+    assert_set(plan_claim(scene.plan), "n0:0-3 n1:0-1");
+    assert_null(resources_entry(scene.resources));
+    struct rset *held = instance_held(resources_instance(scene.resources), NULL);
+    assert_int_equal(held->nnodes, 0);
+    rset_free(held);
+    scene_close(&scene);
+}
+
+static void test_a_lost_race_is_run_again_on_what_is_left(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, "{'parts':[{'argv':['./mine'],'ntasks':4}]}", 2);
+    struct ledger_entry *other = hold(scene.resources, 0, 0, "0-1"); /* nobody has read that yet */
+    assert_null(resources_held_of(scene.resources, 0));
+    if (plan_map(scene.plan, &scene.err) < 0)
+        fail_msg("%s", error_text(&scene.err));
+    assert_set(plan_claim(scene.plan), "n0:2-3 n1:0-1");
+    assert_int_equal(resources_held_cores(scene.resources), 2);
+    entry_end(other);
+    scene_close(&scene);
+}
+
+static void test_what_is_held_is_a_reason_to_wait_and_what_is_too_large_is_not(void **state)
+{
+    static const struct {
+        const char *spec;
+        uint32_t known;      /* hosts */
+        const char *refused; /* begins, with all that there is held */
+        const char *ever;    /* what would be claimed; NULL: never */
+        bool is_known;
+    } cases[] = {
+        {"{'parts':[{'argv':['./mine'],'ntasks':6}]}", 2,
+         "every core is held by other running programs (8 of them)", "n0:0-3 n1:0-1", true},
+        {"{'parts':[{'argv':['./mine'],'ntasks':9}]}", 2,
+         "every core is held by other running programs (8 of them)", NULL, true},
+        {"{'parts':[{'argv':['./mine'],'ntasks':6}]}", 1,
+         "every core is held by other running programs (8 of them)", NULL, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scene scene;
+        bool known;
+        scene_open(&scene, cases[i].spec, cases[i].known);
+        struct ledger_entry *other = hold(scene.resources, 0, 1, "0-3");
+        assert_int_equal(resources_refresh(scene.resources, NULL), 0);
+        assert_int_equal(plan_map(scene.plan, &scene.err), -1);
+        assert_int_equal(
+            strncmp(error_text(&scene.err), cases[i].refused, strlen(cases[i].refused)), 0);
+        error_clear(&scene.err);
+        struct rset *ever = plan_fits_ever(scene.plan, &known, &scene.err);
+        assert_int_equal(known, cases[i].is_known);
+        if (cases[i].ever)
+            assert_set(ever, cases[i].ever);
+        else
+            assert_null(ever);
+        rset_free(ever);
+
+        /* and the trial has changed nothing */
+        assert_set(resources_held(scene.resources), "n0:0-3 n1:0-3");
+        assert_null(cases[i].known < 2 ? host_at(scene.hosts, 1)->topo : NULL);
+        entry_end(other);
+        scene_close(&scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_the_layout_uses_is_claimed),
+        cmocka_unit_test(test_a_dry_run_claims_nothing),
+        cmocka_unit_test(test_a_lost_race_is_run_again_on_what_is_left),
+        cmocka_unit_test(test_what_is_held_is_a_reason_to_wait_and_what_is_too_large_is_not),
+    };
+    return cmocka_run_group_tests(tests, make_world, end_world);
+}
