@@ -12,7 +12,7 @@
 static const char *const schemes[] = {"block", "cyclic", "manual", NULL};
 
 #define RIGHT                                                                                      \
-    "right is block, cyclic, cyclic:N, manual:MAP, or a task map: [[nodeid,nnodes,ppn,repeat],"    \
+    "expected block, cyclic, cyclic:N, manual:MAP, or a task map: [[nodeid,nnodes,ppn,repeat],"    \
     "...], \"(vector,(nodeid,nnodes,ppn),...)\" or each node's ranks, 0-3;4-7"
 
 static int taskmap_scheme_refuse(const char *text, size_t at, const char *why, struct error *err)

@@ -96,7 +96,7 @@ int topo_xml_check(const char *text, size_t len, struct error *err)
     if (len > TOPO_XML_MAX_BYTES)
         return error_set(err, "it is larger than %d MiB", TOPO_XML_MAX_BYTES >> 20);
     if (memchr(text, '\0', len))
-        return error_set(err, "it holds a zero byte: this is no text");
+        return error_set(err, "not a text: it contains a zero byte");
     while ((scan.at = memchr(scan.at, '<', (size_t)(scan.end - scan.at))))
         if (scan_markup(&scan, err) < 0)
             return -1;
