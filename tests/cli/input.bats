@@ -64,7 +64,7 @@ teardown() { nothing_left; }
 type_slowly() { # WORD SECONDS: a word, then nothing for so long
     sleep 0.3
     echo "$1"
-    env -u TPRUN_TEST_MARK sleep "$2"
+    env -u TEST_MARK sleep "$2"
 }
 
 @test "a background run does not read from the terminal, and is not stopped by it" {

@@ -23,6 +23,18 @@ as_user() {
 }
 CANNOT="tprun: $(hostname): cannot end process * (other, uid 65533)*: still there 3 s after SIGKILL"
 
+# As tests and time limits find what a test has started.
+@test "tasks have the marks by which what a test leaves is found" {
+    export BOUNDED_MARK=${BOUNDED_MARK:-}/0.0
+    start "$TPRUN" -n 1 sleep 60
+    wait_for 5 eval 'marked | xargs -r ps -o args= -p | grep -q "^sleep 60"'
+    grep -qz "^BOUNDED_MARK=$BOUNDED_MARK\$" "/proc/$(marked | xargs ps -o pid=,args= -p |
+        sed -n 's/^ *\([0-9]*\) sleep 60$/\1/p')/environ"
+    kill "$job"
+    finish
+    equal "$status" 143
+}
+
 @test "another user's process that a task left is named, and the status is that of the failure" {
     as_user
     run -3 --separate-stderr "${AS_USER[@]}" timeout -k 1 25 "$TPRUN" --kill-grace 0.2s -n 2 sh -c "

@@ -36,7 +36,7 @@ start_test() {
     mkdir -p -m 700 "$BATS_TEST_TMPDIR/run"
     export TPRUN_RUNTIME_DIR=$BATS_TEST_TMPDIR/run
     export TPRUN_OPTIONS=--oversubscribe
-    export TPRUN_TEST_MARK=$$.$BATS_TEST_NUMBER.$RANDOM
+    export TEST_MARK=$$.$BATS_TEST_NUMBER.$RANDOM
     cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -44,8 +44,8 @@ tprun() { timeout --foreground -k 5 "${LIMIT:-60}" "$TPRUN" "$@"; }
 
 # Processes of this test: every descendant has the mark in its environment.
 marked() {
-    local file pattern="^TPRUN_TEST_MARK=$TPRUN_TEST_MARK\$"
-    for file in $(env -u TPRUN_TEST_MARK grep -lsz "$pattern" /proc/[0-9]*/environ); do
+    local file pattern="^TEST_MARK=$TEST_MARK\$"
+    for file in $(env -u TEST_MARK grep -lsz "$pattern" /proc/[0-9]*/environ); do
         file=${file#/proc/}
         echo "${file%/*}"
     done
