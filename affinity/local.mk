@@ -85,6 +85,7 @@ liblayout_a_SOURCES = \
     affinity/picture/svg.c affinity/picture/svg.h \
     affinity/picture/svg_bind.c \
     affinity/picture/svg_cells.c \
+    affinity/picture/svg_colours.c \
     affinity/picture/svg_element.c affinity/picture/svg_element.h \
     affinity/picture/svg_figure.c \
     affinity/picture/svg_machine.c \

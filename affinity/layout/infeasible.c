@@ -135,7 +135,7 @@ int infeasible_no_place(const struct layout_build *builder, const struct placeme
     struct buf have = BUF_INIT;
     infeasible_add_objects(&have, policy, policy->bind_level, most);
     error_set(err, "--bind-to %u%s: no node has so many; the largest, %s, has %s allocated",
-              policy->bind_count, policy_letter(policy->bind_level), host, buf_text(&have));
+              policy->bind_count, topo_level_letter(policy->bind_level), host, buf_text(&have));
     buf_free(&have);
     return -1;
 }
@@ -215,7 +215,7 @@ static void add_limits(struct buf *out, const struct policy *policy)
     add_gpus(out, policy);
     for (uint32_t i = 0; i < policy->nlimits; i++) {
         const struct policy_limit *limit = &policy->limits[i];
-        buf_printf(&option, "%s%u:%s", i ? "," : "", limit->count, policy_letter(limit->level));
+        buf_printf(&option, "%s%u:%s", i ? "," : "", limit->count, topo_level_letter(limit->level));
         if (i)
             buf_printf(&words, ", %u for each ", limit->count);
         else

@@ -115,7 +115,7 @@ struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned
 struct size strip_draw(struct buf *out, const struct drawing *drawing, uint32_t y);
 bool has_strip(const struct drawing *drawing);
 
-/* svg.c: the colour of a look among others; where there are several parts, of the one that
+/* svg_colours.c: the colour of a look among others; where there are several parts, of the one that
  * all its ranks are of. Grey where there is no such part, and for looks too many to be drawn. */
 uint32_t look_colour(const struct drawing *drawing, uint32_t look);
 /* Of a rank on a machine: its part's, where there are several. */

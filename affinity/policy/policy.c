@@ -37,7 +37,7 @@ static int map_add(struct policy *policy, const char *map, size_t at, enum topo_
     if (has_loop(policy, level)) {
         char why[80];
         snprintf(why, sizeof(why), "%s (character %zu) is named twice: name each level once",
-                 policy_letter(level), at + 1);
+                 topo_level_letter(level), at + 1);
         return policy_error_map_string(map, at, why, err);
     }
     if (level == TOPO_NODE)
@@ -50,7 +50,7 @@ static int map_parse_string(struct policy *policy, const char *map, struct error
 {
     size_t len;
     for (size_t at = 0; map[at]; at += len) {
-        enum topo_level level = policy_take_letter(map + at, &len);
+        enum topo_level level = topo_level_take_letter(map + at, &len);
         if (level == TOPO_NLEVELS)
             return policy_error_map(map, at, err);
         if (map_add(policy, map, at, level, err) < 0)
@@ -109,7 +109,7 @@ static int bind_parse_string(struct policy *policy, const char *bind, struct err
         return policy_error_bind(bind, 0, "unknown width", err);
     if (policy->bind_count == 0)
         return policy_error_bind(bind, 0, "count out of range", err);
-    policy->bind_level = policy_take_letter(bind + digits, &letter);
+    policy->bind_level = topo_level_take_letter(bind + digits, &letter);
     if (letter == 0)
         return policy_error_bind(bind, digits, "unknown level letter after the count", err);
     if (bind[digits + letter])
@@ -169,7 +169,7 @@ static int limit_parse_one(struct policy *policy, const char *mppr, size_t *at, 
     if (mppr[*at] != ':')
         return policy_error_limits(mppr, *at, "missing colon", err);
     *at += 1;
-    limit.level = policy_take_letter(mppr + *at, &len);
+    limit.level = topo_level_take_letter(mppr + *at, &len);
     if (len == 0 || isalnum((unsigned char)mppr[*at + len]))
         return policy_error_limits(mppr, *at, "unknown level letter", err);
     if (mppr[*at + len] && mppr[*at + len] != ',')
@@ -277,22 +277,4 @@ bool policy_is_narrow(const struct policy *policy)
 bool policy_is_cyclic(const struct policy *policy)
 {
     return policy->node_loop <= 1;
-}
-
-static const char *const letters[TOPO_NLEVELS] = {"n", "b", "N", "s", "L3", "L2", "L1", "c", "h"};
-
-const char *policy_letter(enum topo_level level)
-{
-    return letters[level];
-}
-
-enum topo_level policy_take_letter(const char *text, size_t *len)
-{
-    for (enum topo_level level = TOPO_NODE; level < TOPO_NLEVELS; level++) {
-        *len = strlen(letters[level]);
-        if (strncmp(text, letters[level], *len) == 0)
-            return level;
-    }
-    *len = 0;
-    return TOPO_NLEVELS;
 }

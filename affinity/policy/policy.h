@@ -70,9 +70,4 @@ bool policy_uses_gpus(const struct policy *policy);
 /* policy_gpu.c: -g, --gpu-bind and --per; 0, or -1 with a sentence of kind ERROR_USAGE. */
 int policy_parse_gpus(const struct layout_part *part, struct policy *policy, struct error *err);
 
-/* policy.c: "n", "L3", ... */
-const char *policy_letter(enum topo_level level);
-/* The level whose letter begins here, and how long the letter is; TOPO_NLEVELS and 0: none. */
-enum topo_level policy_take_letter(const char *text, size_t *len);
-
 #endif

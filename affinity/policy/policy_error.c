@@ -27,7 +27,7 @@ static void add_words(struct buf *out, const char *const *words)
 static void add_letters(struct buf *out)
 {
     for (enum topo_level level = TOPO_NODE; level < TOPO_NLEVELS; level++)
-        buf_printf(out, "%s%s (%s)", level ? ", " : "", policy_letter(level),
+        buf_printf(out, "%s%s (%s)", level ? ", " : "", topo_level_letter(level),
                    topo_level_name(level));
 }
 
@@ -163,7 +163,7 @@ static bool add_letter_for(struct buf *out, const char *word, size_t len)
     if (!is_level_word(word, len))
         return false;
     enum topo_level level = topo_level_decode(word, len);
-    buf_printf(out, "%s is written %s here", topo_level_name(level), policy_letter(level));
+    buf_printf(out, "%s is written %s here", topo_level_name(level), topo_level_letter(level));
     return true;
 }
 

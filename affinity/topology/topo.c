@@ -35,6 +35,25 @@ const char *topo_level_name(enum topo_level level)
     return level < TOPO_NLEVELS ? level_words[level].word : "nothing";
 }
 
+static const char *const level_letters[TOPO_NLEVELS] = {"n",  "b",  "N", "s", "L3",
+                                                        "L2", "L1", "c", "h"};
+
+const char *topo_level_letter(enum topo_level level)
+{
+    return level_letters[level];
+}
+
+enum topo_level topo_level_take_letter(const char *text, size_t *len)
+{
+    for (enum topo_level level = TOPO_NODE; level < TOPO_NLEVELS; level++) {
+        *len = strlen(level_letters[level]);
+        if (strncmp(text, level_letters[level], *len) == 0)
+            return level;
+    }
+    *len = 0;
+    return TOPO_NLEVELS;
+}
+
 static const char *const vendor_names[TOPO_NVENDORS] = {"", "nvidia", "amd", "intel"};
 
 const char *topo_vendor_name(enum topo_vendor vendor)

@@ -136,5 +136,8 @@ enum topo_vendor topo_vendor_decode(const char *name); /* TOPO_NVENDORS for no s
  * (also package, slot, n b N s L3 L2 L1 c h). Returns TOPO_NLEVELS for an unknown word. */
 enum topo_level topo_level_decode(const char *word, size_t len);
 const char *topo_level_name(enum topo_level level);
+const char *topo_level_letter(enum topo_level level); /* "n", "L3", ... */
+/* The level whose letter begins here, and how long the letter is; TOPO_NLEVELS and 0: none. */
+enum topo_level topo_level_take_letter(const char *text, size_t *len);
 
 #endif

@@ -24,7 +24,7 @@ static void assert_loops(const char *map, const char *expect)
     struct policy policy = parsed((struct layout_part){.map = map});
     struct buf loops = BUF_INIT;
     for (uint32_t i = 0; i < policy.nloops; i++)
-        buf_add_text(&loops, policy_letter(policy.loops[i]));
+        buf_add_text(&loops, topo_level_letter(policy.loops[i]));
     assert_string_equal(buf_text(&loops), expect);
     assert_int_equal(policy.loops[policy.node_loop], TOPO_NODE);
     buf_free(&loops);
