@@ -47,7 +47,8 @@ static void place(const struct layout_part *part, uint32_t node_count)
                                   {"b", 1, machine(1), cores[1], NULL, 3},
                                   {"c", 2, machine(0), cores[0], gpus, 0}};
     struct layout_part parts[] = {*part, {.ntasks = 2}, {.ntasks = 3, .map = "core"}};
-    struct layout_request request = {nodes, 3, node_count, parts, 3};
+    struct layout_request request = {
+        .nodes = nodes, .nnodes = 3, .node_count = node_count, .parts = parts, .nparts = 3};
     struct layout *layout = layout_make(&request, &err);
     if (layout)
         check_layout(layout);

@@ -1,5 +1,7 @@
 /* An XML text is refused with a sentence, or is one that hwloc may be given: no deeper than it can
  * follow, by a plainer count than the scan's own, and without texts that stand for others. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

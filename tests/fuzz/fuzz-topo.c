@@ -35,7 +35,8 @@ static void place_gpus(const struct topo *topo, const struct idset *cores)
         idset_add(gpus, topo->gpus[i].id);
     struct layout_node node = {"a", 0, topo, cores, gpus, 0};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        struct layout_request request = {&node, 1, 0, &parts[i], 1};
+        struct layout_request request = {
+            .nodes = &node, .nnodes = 1, .parts = &parts[i], .nparts = 1};
         layout_free(layout_make(&request, NULL));
     }
     idset_free(gpus);
@@ -48,7 +49,7 @@ static void place(const struct topo *topo)
     struct layout_node node = {"a", 0, topo, cores, NULL, 0};
     for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
         struct layout_part part = {.ntasks = 7, .map = maps[i], .mppr = "2:N,3:c", .bind = "2L2"};
-        struct layout_request request = {&node, 1, 0, &part, 1};
+        struct layout_request request = {.nodes = &node, .nnodes = 1, .parts = &part, .nparts = 1};
         struct layout *layout = layout_make(&request, NULL);
         if (layout) {
             free(picture_text(layout, &request, LAYOUT_SHOW_MAP | LAYOUT_SHOW_TOPO));
