@@ -321,9 +321,11 @@ int node_list_keep(struct node_list *nodes, const struct rset *set, const char *
     return rc;
 }
 
-static const struct rset_node *part_find_in_set(const struct rset *set, const struct node *node)
+static const struct rset_node *
+part_find_in_set(const struct rset *set, const struct host_index *index, const struct node *node)
 {
-    const struct rset_node *found = rset_find_host(set, node->host);
+    size_t place = host_index_find(index, node->host);
+    const struct rset_node *found = place == HOST_INDEX_NONE ? NULL : &set->nodes[place];
     for (size_t i = 0; !found && node->here && i < set->nnodes; i++)
         if (node_list_is_here(set->nodes[i].host))
             found = &set->nodes[i];
@@ -340,10 +342,11 @@ static char *part_hosts_of_set(const struct rset *set)
     return text;
 }
 
-static int part_bound_node(struct node *node, const struct rset *set, const char *names[2],
-                           bool *any, struct error *err)
+static int part_bound_node(struct node *node, const struct rset *set,
+                           const struct host_index *index, const char *names[2], bool *any,
+                           struct error *err)
 {
-    const struct rset_node *outer = part_find_in_set(set, node);
+    const struct rset_node *outer = part_find_in_set(set, index, node);
     if (!outer) {
         char *hosts = part_hosts_of_set(set);
         error_set(err, "%s names %s, but %s has only %s", names[0], node->host, names[1], hosts);
@@ -366,10 +369,12 @@ int node_list_bound(struct node_list *nodes, const struct rset *set, const char 
                     struct error *err)
 {
     const char *names[2] = {nodes->source, name};
-    for (size_t i = 0; i < nodes->count; i++)
-        if (part_bound_node(&nodes->list[i], set, names, &nodes->enclosed, err) < 0)
-            return -1;
-    if (nodes->R)
+    struct host_index *index = rset_host_index(set);
+    int rc = 0;
+    for (size_t i = 0; i < nodes->count && rc == 0; i++)
+        rc = part_bound_node(&nodes->list[i], set, index, names, &nodes->enclosed, err);
+    host_index_free(index);
+    if (rc == 0 && nodes->R)
         part_settle(nodes, set);
-    return 0;
+    return rc;
 }
