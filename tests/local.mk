@@ -121,6 +121,7 @@ check_PROGRAMS += \
     tests/unit/test-stdin-reader \
     tests/unit/test-string-list \
     tests/unit/test-svg \
+    tests/unit/test-task-report \
     tests/unit/test-task-request \
     tests/unit/test-taskmap-scheme \
     tests/unit/test-taskmap \
@@ -249,6 +250,7 @@ tests_unit_test_spec_LDADD = $(UNIT_LIBS)
 tests_unit_test_stdin_reader_LDADD = $(UNIT_LIBS)
 tests_unit_test_string_list_LDADD = $(UNIT_LIBS)
 tests_unit_test_svg_LDADD = $(UNIT_LIBS)
+tests_unit_test_task_report_LDADD = $(UNIT_LIBS)
 tests_unit_test_task_request_LDADD = $(UNIT_LIBS)
 tests_unit_test_taskmap_scheme_LDADD = $(UNIT_LIBS)
 tests_unit_test_taskmap_LDADD = $(UNIT_LIBS)
