@@ -7,7 +7,6 @@
 #include "affinity/sets/hostlist.h"
 #include "affinity/sets/idset.h"
 
-/* "s" where n is not 1 */
 /* "0-3,8" where that has at most `max` characters, or is a range or two ids; else "0,2..398" for even steps, or
  * "0..398 (17)" with how many there are. Caller frees. */
 char *idset_encode_short(const struct idset *set, size_t max);

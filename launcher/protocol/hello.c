@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/sets/short_text.h"
 #include "config.h"
 #include "launcher/tree/frame.h"
 
@@ -12,7 +13,7 @@ static int beyond(const struct idset *want, const struct idset *have, const char
 {
     if (idset_within(want, have))
         return 0;
-    char *want_text = idset_encode(want), *have_text = idset_encode(have);
+    char *want_text = idset_encode_short(want, 200), *have_text = idset_encode_short(have, 200);
     error_set(err,
               "R gives it cores %s, but this node%s only cores %s (logical numbers); give an R "
               "that says no more",

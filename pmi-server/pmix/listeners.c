@@ -1,16 +1,41 @@
 #include "pmi-server/pmix/listeners.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
-#define SILENCE_MAX                                                                                \
-    3600 /* s that a connection may stay as it is, unseen; the kernel ends it before */
+/* Seconds that a connection may stay as it is, unseen; the kernel ends it before. */
+#define SILENCE_MAX 3600
+
+#define DESCRIPTORS 64 /* that openpmix may open before its last listener */
+
+int listeners_check(struct error *err)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int rc = 0, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return error_set(err, "cannot make a socket for openpmix's server: %s", strerror(errno));
+    if (fd >= FD_SETSIZE - DESCRIPTORS)
+        rc = error_set(err,
+                       "openpmix's server needs descriptors below %d, and %d is the first that is "
+                       "free: start tprun with fewer open files",
+                       FD_SETSIZE, fd);
+    else if (bind(fd, (struct sockaddr *)&any, sizeof(any)) < 0)
+        rc = error_set(err,
+                       "no port for openpmix's server: %s: all ports of "
+                       "net.ipv4.ip_local_port_range may be in use",
+                       strerror(errno));
+    close(fd);
+    return rc;
+}
 
 static int option(int fd, int which)
 {

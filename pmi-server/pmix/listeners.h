@@ -11,6 +11,11 @@
 #include <stdint.h>
 
 #include "affinity/sets/idset.h"
+#include "base/error.h"
+
+/* Whether openpmix could listen: on a descriptor that select() takes, and on a port that is free. All versions
+ * up to 7.0.0 rc1 abort where they cannot. 0, or -1 with a sentence. */
+int listeners_check(struct error *err);
 
 struct idset *listeners_find(void); /* file descriptors; caller frees */
 /* Those that were not there before: who says nothing is not accepted, up to as many as the kernel

@@ -129,7 +129,7 @@ static struct pmix_host *host_open(const struct pmix_server_config *config,
                                    const struct pmix_server_ops *ops, void *arg, struct error *err)
 {
     const struct pmix_library *library = pmix_library(err);
-    if (!library)
+    if (!library || listeners_check(err) < 0)
         return NULL;
     struct pmix_host *none = NULL, *host = host_make(library, config, ops, arg);
     if (!atomic_compare_exchange_strong(&only, &none, host)) {

@@ -70,3 +70,17 @@ shows what openpmix says" ]]
     has_line "$stderr" "*listener thread failed to start*"
     has_line "$stderr" "tprun: $(hostname): cannot start openpmix's server: *: check TMPDIR and variables PMIX_*"
 }
+@test "where openpmix could not listen it is not started" {
+    command -v python3 >/dev/null || skip "no python3 here"
+    run -1 --separate-stderr bash -c 'ulimit -n 5000; for ((i = 0; i < 1100; i++)); do exec {fd}</dev/null; done
+        exec "$TPRUN" -n 1 "$PROGRAMS/pmix-names" publish key value'
+    has_line "$stderr" "tprun: $(hostname): openpmix's server needs descriptors below 1024, and 1*: start tprun with fewer *"
+    { [ "$(id -u)" = 0 ] && unshare -n ip link set lo up; } || skip "no network namespaces here"
+    run -1 --separate-stderr unshare -n bash -c 'ip link set lo up; echo 40000 40003 >/proc/sys/net/ipv4/ip_local_port_range
+        python3 -c "
+import os, socket, sys
+held = [socket.socket() for i in range(4)]
+for s in held: s.bind((\"127.0.0.1\", 0))
+sys.exit(os.waitstatus_to_exitcode(os.system(os.environ[\"TPRUN\"] + \" -n 1 \" + os.environ[\"PROGRAMS\"] + \"/pmix-names publish key value\")))"'
+    has_line "$stderr" "tprun: $(hostname): no port for openpmix's server: Address already in use: *ip_local_port_range*"
+}
