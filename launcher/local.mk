@@ -85,8 +85,15 @@ liblauncher_a_SOURCES = \
     launcher/program/no_pmi.c launcher/program/no_pmi.h \
     launcher/program/outcome.c launcher/program/outcome.h \
     launcher/program/program_check.c launcher/program/program_check.h \
+    launcher/program/program_claim.c launcher/program/program_claim.h \
     launcher/program/program_service.c launcher/program/program_service.h \
+    launcher/program/requester.c launcher/program/requester.h \
+    launcher/program/spawn.c launcher/program/spawn.h \
+    launcher/program/spawn_hosts.c launcher/program/spawn_hosts.h \
+    launcher/program/spawn_resources.c launcher/program/spawn_resources.h \
+    launcher/program/spawn_waiting.c launcher/program/spawn_waiting.h \
     launcher/program/task_group.c launcher/program/task_group.h \
+    launcher/program/task_requests.c launcher/program/task_requests.h \
     launcher/program/time_limit.c launcher/program/time_limit.h \
     launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
     launcher/protocol/hello.c launcher/protocol/hello.h \
@@ -157,11 +164,6 @@ liblauncher_a_SOURCES = \
     launcher/manager/manager.c launcher/manager/manager.h \
     launcher/manager/program_start.c \
     launcher/manager/program_termination.c \
-    launcher/manager/spawn.c \
-    launcher/manager/spawn_hosts.c \
-    launcher/manager/spawn_resources.c \
-    launcher/manager/spawn_waiting.c \
-    launcher/manager/task_requests.c \
     launcher/manager/viewer.c \
     launcher/manager/viewer_orders.c \
     launcher/options/help_layout.c \

@@ -52,7 +52,7 @@ static void take_ended(struct manager *manager, uint32_t child, const struct fra
 {
     struct task_group *group = task_groups_find(manager->groups, frame->group);
     uint64_t time = ended_report_time(frame) - (uint64_t)tree_clock_offset(manager->tree, child);
-    if (!spawn_holds(manager, group, time, frame->node, value))
+    if (!spawn_holds_end(manager->spawns, group, time, frame->node, value))
         agent_frames_ended(manager, group, time, frame->node, value);
 }
 
@@ -63,7 +63,7 @@ static void agent_frames_take_done(struct manager *manager, uint32_t child,
     struct done_report report = {0};
     done_report_from_json(&report, value);
     for (size_t i = 0; i < report.nexits; i++)
-        if (report.exits[i].killed_by_tprun && !spawn_has_failed(manager, group))
+        if (report.exits[i].killed_by_tprun && !spawn_has_failed(manager->spawns, group))
             outcome_killed(manager->outcome, report.exits[i].ranks);
     if (report.silent)
         no_pmi_add(manager->no_pmi, report.silent);
@@ -173,10 +173,13 @@ static void take_note(struct manager *manager, const struct frame *frame)
 /* Before the program runs, or late. */
 static void agent_frames_host_settled(struct manager *manager)
 {
-    if (manager->phase == PHASE_RUN)
-        spawn_waiting_settled(manager);
-    else
+    if (manager->phase != PHASE_RUN) {
         program_start_settled(manager);
+        return;
+    }
+    if (!host_awaited(manager->hosts))
+        agents_keep(manager->agents);
+    spawn_waiting_retry(manager->spawn_waiting);
 }
 
 /* An agent that is broken may have done anything. */
@@ -280,10 +283,11 @@ static void take_frame(struct manager *manager, uint32_t child, const struct fra
         break;
     case FRAME_STARTED:
         take_bindings(manager, frame, value);
-        spawn_started(manager, task_groups_find(manager->groups, frame->group), frame->node, value);
+        spawn_node_started(manager->spawns, task_groups_find(manager->groups, frame->group),
+                           frame->node, value);
         break;
     case FRAME_ASK:
-        task_requests_take(manager, frame, value);
+        task_requests_take(manager->requests, frame, value);
         break;
     case FRAME_OUTPUT:
         program_service_output(manager->service, frame);

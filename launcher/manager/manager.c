@@ -31,12 +31,14 @@ static void warm_pmix(void *owner)
 static void manager_close(struct manager *manager)
 {
     tree_free(manager->tree);
-    spawn_close(manager);
+    task_requests_free(manager->requests);
+    spawn_waiting_free(manager->spawn_waiting);
+    spawns_free(manager->spawns);
+    program_claim_free(manager->claim);
     task_groups_free(manager->groups);
     program_service_free(manager->service);
     graceful_stop_free(manager->stop);
     time_limit_free(manager->limit);
-    spawn_waiting_close(manager);
     display_free(manager->display);
     plan_free(manager->plan);
     shape_allocation_free(manager->shapes);
@@ -78,6 +80,8 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     manager.groups = task_groups_new(manager.tree, &program_groups_ops, &manager);
     manager.service =
         program_service_new(manager.loop, manager.tree, manager.groups, &program_pmi_ops, &manager);
+    manager.requests = task_requests_new(manager.tree, manager.groups, manager.service,
+                                         manager.outcome, &program_requests_ops, &manager);
     termination_open(&manager);
     program_start_begin(&manager);
     ev_run(manager.loop, 0);

@@ -28,8 +28,8 @@ static void on_group_refused(void *owner, struct task_group *group, uint64_t tim
 {
     struct manager *manager = owner;
     struct idset *nodes = task_group_nodes_of(group, ranks);
-    if (spawn_is_of(manager, group))
-        spawn_refuse(manager, group, status, text, ranks);
+    if (spawn_is_of(manager->spawns, group))
+        spawn_refuse(manager->spawns, group, status, text, ranks);
     else
         outcome_task_ended(manager->outcome, time, "start", status, text, ranks, nodes);
     idset_free(nodes);
@@ -38,8 +38,8 @@ static void on_group_refused(void *owner, struct task_group *group, uint64_t tim
 static void on_group_unstartable(void *owner, struct task_group *group)
 {
     struct manager *manager = owner;
-    if (spawn_is_of(manager, group))
-        spawn_give_up(manager, group);
+    if (spawn_is_of(manager->spawns, group))
+        spawn_give_up(manager->spawns, group);
     else
         termination_terminate(manager, 0);
 }
@@ -68,6 +68,72 @@ struct task_group *program_start_group(struct manager *manager, const struct tas
                                        .enclosing = resources_enclosing(manager->resources),
                                        .hosts = host_names(manager->hosts)};
     return task_group_start(manager->groups, plan, &origin);
+}
+
+/* ---- spawns ---- */
+
+static bool spawn_is_ending(void *owner)
+{
+    const struct manager *manager = owner;
+    return manager->terminating || manager->phase != PHASE_RUN;
+}
+
+static struct task_group *spawn_on_launch(void *owner, const struct task_group_plan *plan)
+{
+    return program_start_group(owner, plan);
+}
+
+static void spawn_on_ended(void *owner, const struct task_group *group, uint64_t time,
+                           uint32_t node, const json_t *value)
+{
+    agent_frames_ended(owner, group, time, node, value);
+}
+
+static void program_on_note(void *owner, const char *text)
+{
+    viewer_note(owner, text);
+}
+
+static const struct spawns_ops spawns_ops = {spawn_is_ending, spawn_on_launch, spawn_on_ended,
+                                             program_on_note, on_service_say};
+
+static void spawn_on_lock(void *owner)
+{
+    struct manager *manager = owner;
+    if (manager->phase == PHASE_RUN)
+        spawn_waiting_retry(manager->spawn_waiting);
+}
+
+static int spawn_on_lock_wait(void *owner, struct error *err)
+{
+    struct manager *manager = owner;
+    return lock_wait(manager->lock, spawn_on_lock, err);
+}
+
+static const struct spawn_waiting_ops waiting_ops = {spawn_on_lock_wait};
+
+static void on_request_spawn(void *owner, const struct task_request *request,
+                             const struct requester *requester)
+{
+    struct manager *manager = owner;
+    spawn_waiting_take(manager->spawn_waiting, request, requester);
+}
+
+const struct task_requests_ops program_requests_ops = {on_request_spawn, program_on_note};
+
+static void open_spawns(struct manager *manager)
+{
+    struct spawn_base base = {.spec = manager->spec,
+                              .resources = manager->resources,
+                              .hosts = manager->hosts,
+                              .agents = manager->agents,
+                              .groups = manager->groups};
+    manager->claim = program_claim_new(manager->loop, manager->spec, manager->resources,
+                                       manager->lock, manager->groups);
+    manager->spawns =
+        spawns_new(&base, manager->tree, manager->lock, manager->claim, &spawns_ops, manager);
+    manager->spawn_waiting =
+        spawn_waiting_new(manager->spawns, manager->hosts, manager->lock, &waiting_ops, manager);
 }
 
 /* ---- the start ---- */
@@ -285,6 +351,7 @@ static int open_all(struct manager *manager, struct error *err)
     manager->agents = agents_new(manager->loop, spec, manager->hosts, manager->local,
                                  manager->bootstrap, resources_topology_cache(resources),
                                  manager->tree, &agent_frames_agents_ops, manager);
+    open_spawns(manager);
     if (resources_note(resources))
         viewer_note(manager, resources_note(resources));
     if (resources_read_topologies(resources, err) < 0)

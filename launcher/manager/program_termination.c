@@ -17,6 +17,7 @@ void termination_end(struct manager *manager)
         return;
     manager->phase = PHASE_END;
     time_limit_stop(manager->limit);
+    program_claim_stop(manager->claim);
     ev_timer_stop(manager->loop, &manager->patience);
     graceful_stop_over(manager->stop);
     tree_end(manager->tree, GONE_PATIENCE + (manager->spec->tools ? AGENT_TOOLS_PATIENCE : 0));
@@ -53,10 +54,10 @@ static void group_over(struct manager *manager, struct task_group *group)
     if (task_group_number(group))
         viewer_say(manager, "group %u: all its tasks have ended", task_group_number(group));
     program_service_remove(manager->service, group);
-    spawn_forget(manager, group);
+    spawn_forget(manager->spawns, group);
     task_group_drop(group);
     if (task_groups_first(manager->groups))
-        spawn_resources_give_back(manager, used);
+        program_claim_release(manager->claim, used);
     rset_free(used);
 }
 
