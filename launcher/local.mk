@@ -84,9 +84,13 @@ liblauncher_a_SOURCES = \
     launcher/program/names.c launcher/program/names.h \
     launcher/program/no_pmi.c launcher/program/no_pmi.h \
     launcher/program/outcome.c launcher/program/outcome.h \
+    launcher/program/program.c launcher/program/program.h \
     launcher/program/program_check.c launcher/program/program_check.h \
     launcher/program/program_claim.c launcher/program/program_claim.h \
+    launcher/program/program_frames.c launcher/program/program_private.h \
     launcher/program/program_service.c launcher/program/program_service.h \
+    launcher/program/program_start.c launcher/program/program_start.h \
+    launcher/program/program_termination.c launcher/program/program_termination.h \
     launcher/program/requester.c launcher/program/requester.h \
     launcher/program/spawn.c launcher/program/spawn.h \
     launcher/program/spawn_hosts.c launcher/program/spawn_hosts.h \
@@ -162,8 +166,6 @@ liblauncher_a_SOURCES = \
     launcher/manager/agent_frames.c \
     launcher/manager/internal.h \
     launcher/manager/manager.c launcher/manager/manager.h \
-    launcher/manager/program_start.c \
-    launcher/manager/program_termination.c \
     launcher/manager/viewer.c \
     launcher/manager/viewer_orders.c \
     launcher/options/help_layout.c \

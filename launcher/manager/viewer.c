@@ -1,6 +1,4 @@
 /* The front end, as the manager sees it: what is shown to it, and when it may send more. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,37 +7,46 @@
 
 #define NOTES_TOGETHER 0.2 /* s within which hosts that say the same share a line */
 
-void viewer_show(struct manager *manager, const char *text, bool error)
-{
-    struct frame frame = {
-        .type = FRAME_SHOW, .flags = error ? FRAME_STDERR : 0, .bytes = text, .len = strlen(text)};
-    if (manager->front)
-        link_send(manager->front, &frame);
-}
-
-void viewer_say(struct manager *manager, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    viewer_say_args(manager, fmt, args);
-    va_end(args);
-}
-
-void viewer_say_args(struct manager *manager, const char *fmt, va_list args)
-{
-    char text[512];
-    if (!manager->spec->verbose || !manager->front)
-        return;
-    vsnprintf(text, sizeof(text), fmt, args);
-    viewer_note(manager, text);
-}
-
 void viewer_note(struct manager *manager, const char *text)
 {
     struct frame frame = {.type = FRAME_NOTE, .bytes = text, .len = strlen(text)};
-    if (manager->front)
-        link_send(manager->front, &frame);
+    if (manager->viewer.link)
+        link_send(manager->viewer.link, &frame);
 }
+
+static void viewer_on_note(void *owner, const char *text)
+{
+    viewer_note(owner, text);
+}
+
+static void viewer_on_show(void *owner, const char *text, bool error)
+{
+    struct manager *manager = owner;
+    struct frame frame = {
+        .type = FRAME_SHOW, .flags = error ? FRAME_STDERR : 0, .bytes = text, .len = strlen(text)};
+    if (manager->viewer.link)
+        link_send(manager->viewer.link, &frame);
+}
+
+static bool viewer_on_progress(void *owner, const json_t *progress)
+{
+    struct manager *manager = owner;
+    if (manager->viewer.link)
+        link_send_json(manager->viewer.link, FRAME_PROGRESS, 0, 0, progress);
+    return manager->viewer.link;
+}
+
+static void viewer_on_mapped(void *owner, const json_t *table)
+{
+    struct manager *manager = owner;
+    if (manager->viewer.link)
+        link_send_json(manager->viewer.link, FRAME_MAPPED, 0, 0, table);
+}
+
+const struct program_ops viewer_program_ops = {viewer_on_note, viewer_on_note, viewer_on_show,
+                                               viewer_on_progress, viewer_on_mapped};
+
+static void viewer_host_note_now(struct manager *manager);
 
 static void on_notes_due(struct ev_loop *loop, ev_timer *timer, int events)
 {
@@ -56,24 +63,24 @@ void viewer_host_note(struct manager *manager, const char *text)
         viewer_note(manager, text);
         return;
     }
-    if (!manager->notes) {
-        manager->notes = host_lines_new();
-        ev_timer_init(&manager->notes_due, on_notes_due, NOTES_TOGETHER, 0);
-        manager->notes_due.data = manager;
-        ev_timer_start(manager->loop, &manager->notes_due);
+    if (!manager->viewer.notes) {
+        manager->viewer.notes = host_lines_new();
+        ev_timer_init(&manager->viewer.notes_due, on_notes_due, NOTES_TOGETHER, 0);
+        manager->viewer.notes_due.data = manager;
+        ev_timer_start(manager->loop, &manager->viewer.notes_due);
     }
     char *host = mem_copy_text_n(text, len - 1);
-    host_lines_add(manager->notes, host, text + len + 1, -1);
+    host_lines_add(manager->viewer.notes, host, text + len + 1, -1);
     free(host);
 }
 
-void viewer_host_note_now(struct manager *manager)
+static void viewer_host_note_now(struct manager *manager)
 {
-    struct host_lines *notes = manager->notes;
+    struct host_lines *notes = manager->viewer.notes;
     if (!notes)
         return;
-    manager->notes = NULL;
-    ev_timer_stop(manager->loop, &manager->notes_due);
+    manager->viewer.notes = NULL;
+    ev_timer_stop(manager->loop, &manager->viewer.notes_due);
     for (size_t i = 0; i < host_lines_count(notes); i++) {
         char *line = host_lines_nth(notes, i);
         viewer_note(manager, line);
@@ -86,21 +93,25 @@ void viewer_tell_end(struct manager *manager)
 {
     viewer_host_note_now(manager);
     struct buf lines = BUF_INIT;
-    int status = outcome_status(manager->outcome, &lines);
-    if (plan_layout(manager->plan) && !manager->terminating && outcome_is_clean(manager->outcome))
-        no_pmi_explain(manager->no_pmi, manager->spec, plan_layout(manager->plan), &lines);
+    int status = program_outcome(manager->program, &lines);
     json_t *end =
         json_pack("{s:i, s:o}", "status", status, "messages", frame_text(buf_text(&lines)));
-    link_send_json(manager->front, FRAME_END, 0, 0, end);
+    link_send_json(manager->viewer.link, FRAME_END, 0, 0, end);
     json_decref(end);
     buf_free(&lines);
 }
 
 void viewer_settle_input(struct manager *manager)
 {
-    if (!manager->input_owed || !manager->front ||
-        (manager->input_nodes && !tree_room(manager->tree, manager->input_nodes)))
+    if (!manager->viewer.input_owed || !manager->viewer.link ||
+        !program_takes_input(manager->program))
         return;
-    link_consumed(manager->front, manager->input_owed);
-    manager->input_owed = 0;
+    link_consumed(manager->viewer.link, manager->viewer.input_owed);
+    manager->viewer.input_owed = 0;
+}
+
+void viewer_close(struct manager *manager)
+{
+    host_lines_free(manager->viewer.notes);
+    link_free(manager->viewer.link);
 }

@@ -1,0 +1,608 @@
+/* A program: its states, and what each change of state does. */
+#include "launcher/program/program.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "launcher/process/signal_name.h"
+#include "launcher/program/program_private.h"
+#include "launcher/protocol/launch.h"
+#include "launcher/protocol/task_report.h"
+
+/* With -v. */
+__attribute__((format(printf, 2, 3))) static void program_say(struct program *program,
+                                                              const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    if (!program->spec->verbose)
+        return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    program->ops->say(program->owner, text);
+}
+
+/* ---- what a change of state does ---- */
+
+static void program_ask(struct program *program, double grace)
+{
+    (void)grace;
+    program_start_begin(program->start);
+}
+
+static struct task_group *program_launch_group(void *owner, const struct task_group_plan *plan)
+{
+    struct program *program = owner;
+    const struct resources *resources = program_start_resources(program->start);
+    struct task_group_origin origin = {.program = entry_id(resources_entry(resources)),
+                                       .instance = instance_path(resources_instance(resources)),
+                                       .instance_id = resources_instance_id(resources),
+                                       .enclosing = resources_enclosing(resources),
+                                       .hosts = host_names(program_start_hosts(program->start))};
+    return task_group_start(program->groups, plan, &origin);
+}
+
+static void launch_first(struct program *program)
+{
+    const struct plan *made = program_start_plan(program->start);
+    const struct candidates *candidates = plan_candidates(made);
+    struct task_group_plan plan = {.spec = program->spec,
+                                   .layout = plan_layout(made),
+                                   .candidates = candidates->nodes,
+                                   .candidate_host = candidates->hosts,
+                                   .idle = program_start_is_by_shape(program->start)};
+    task_groups_set_claim(program->groups, plan_claim(made));
+    const struct task_group *group = program_launch_group(program, &plan);
+    program->starting = idset_copy(task_group_nodes(group));
+    program->input_nodes =
+        launch_input_nodes(program->spec, task_group_map(group), task_group_tree_nodes(group),
+                           task_group_nnodes(group));
+}
+
+static const struct time_limit_ops limit_ops;
+static const struct graceful_stop_ops stop_ops;
+
+static void program_launch(struct program *program, double grace)
+{
+    struct resources *resources = program_start_resources(program->start);
+    const struct host_table *hosts = program_start_hosts(program->start);
+    const struct layout *layout = plan_layout(program_start_plan(program->start));
+    struct instance *instance = resources_instance(resources);
+    struct ledger_entry *entry = resources_entry(resources);
+    double longest;
+    (void)grace;
+    program_start_tasks_run(program->start);
+    program_say(program, "program %s: %u task%s on %u node%s", entry_id(entry), layout->ntasks,
+                layout->ntasks > 1 ? "s" : "", layout->nnodes, layout->nnodes > 1 ? "s" : "");
+    size_t locks = instance_locks(instance, &longest);
+    program_say(program, "instance %s: locked %zu times, for %.3f ms at most",
+                instance_path(instance), locks, longest * 1e3);
+    display_expect_bindings(program_start_display(program->start));
+    outcome_set_hosts(program->outcome, host_names(hosts));
+    if (program->spec->abort_may_succeed)
+        outcome_abort_may_succeed(program->outcome);
+    program_service_start(program->service, instance, entry, resources_instance_id(resources),
+                          host_names(hosts));
+    launch_first(program);
+    const struct rset *R = host_nodes(hosts)->R;
+    program->limit =
+        time_limit_new(program->loop, program->spec, R ? R->expiration : 0, &limit_ops, program);
+    program->stop =
+        graceful_stop_new(program->loop, program->tree, program->groups, host_count(hosts),
+                          program->spec->stop_grace, &stop_ops, program);
+}
+
+/* The tasks hear of it; again in case there is less time than before. */
+static void program_end_tasks(struct program *program, double grace)
+{
+    program_termination_start(program->termination, grace);
+    program->terminated = true;
+    time_limit_stop_warning(program->limit);
+    graceful_stop_over(program->stop);
+}
+
+static void program_finish(struct program *program, double grace)
+{
+    (void)grace;
+    program_start_stop(program->start);
+    time_limit_stop(program->limit);
+    program_termination_stop(program->termination);
+    program_claim_stop(program->claim);
+    graceful_stop_over(program->stop);
+    tree_end(program->tree, program->gone_patience);
+}
+
+/* ---- the table ---- */
+
+#define UNEXPECTED                                                                                 \
+    {                                                                                              \
+        NULL, PROGRAM_NSTATES                                                                      \
+    }
+#define IGNORED(state)                                                                             \
+    {                                                                                              \
+        NULL, state                                                                                \
+    }
+
+/* What an event does, and the state from then on. The state is changed first: what is done may cause
+ * the next event. */
+static const struct {
+    void (*act)(struct program *program, double grace);
+    enum program_state next;
+} transitions[PROGRAM_NSTATES][PROGRAM_NEVENTS] = {
+    [PROGRAM_EMPTY] = {[PROGRAM_ASKED] = {program_ask, PROGRAM_PENDING},
+                       [PROGRAM_SHOWN] = UNEXPECTED,
+                       [PROGRAM_PLANNED] = UNEXPECTED,
+                       [PROGRAM_REFUSED] = UNEXPECTED,
+                       [PROGRAM_STARTED] = UNEXPECTED,
+                       [PROGRAM_TERMINATE] = {program_finish, PROGRAM_COMPLETE},
+                       [PROGRAM_OVER] = UNEXPECTED,
+                       [PROGRAM_SILENT] = UNEXPECTED},
+    [PROGRAM_PENDING] = {[PROGRAM_ASKED] = UNEXPECTED,
+                         [PROGRAM_SHOWN] = {program_finish, PROGRAM_COMPLETE},
+                         [PROGRAM_PLANNED] = {program_launch, PROGRAM_STARTING},
+                         [PROGRAM_REFUSED] = {program_finish, PROGRAM_COMPLETE},
+                         [PROGRAM_STARTED] = UNEXPECTED,
+                         [PROGRAM_TERMINATE] = {program_finish, PROGRAM_COMPLETE},
+                         [PROGRAM_OVER] = UNEXPECTED,
+                         [PROGRAM_SILENT] = UNEXPECTED},
+    [PROGRAM_STARTING] = {[PROGRAM_ASKED] = UNEXPECTED,
+                          [PROGRAM_SHOWN] = UNEXPECTED,
+                          [PROGRAM_PLANNED] = UNEXPECTED,
+                          [PROGRAM_REFUSED] = UNEXPECTED,
+                          [PROGRAM_STARTED] = {NULL, PROGRAM_RUNNING},
+                          [PROGRAM_TERMINATE] = {program_end_tasks, PROGRAM_ENDING},
+                          [PROGRAM_OVER] = {program_finish, PROGRAM_COMPLETE},
+                          [PROGRAM_SILENT] = UNEXPECTED},
+    [PROGRAM_RUNNING] = {[PROGRAM_ASKED] = UNEXPECTED,
+                         [PROGRAM_SHOWN] = UNEXPECTED,
+                         [PROGRAM_PLANNED] = UNEXPECTED,
+                         [PROGRAM_REFUSED] = UNEXPECTED,
+                         [PROGRAM_STARTED] = UNEXPECTED,
+                         [PROGRAM_TERMINATE] = {program_end_tasks, PROGRAM_ENDING},
+                         [PROGRAM_OVER] = {program_finish, PROGRAM_COMPLETE},
+                         [PROGRAM_SILENT] = UNEXPECTED},
+    [PROGRAM_ENDING] = {[PROGRAM_ASKED] = UNEXPECTED,
+                        [PROGRAM_SHOWN] = UNEXPECTED,
+                        [PROGRAM_PLANNED] = UNEXPECTED,
+                        [PROGRAM_REFUSED] = UNEXPECTED,
+                        [PROGRAM_STARTED] = IGNORED(PROGRAM_ENDING),
+                        [PROGRAM_TERMINATE] = {program_end_tasks, PROGRAM_ENDING},
+                        [PROGRAM_OVER] = {program_finish, PROGRAM_COMPLETE},
+                        [PROGRAM_SILENT] = {program_finish, PROGRAM_COMPLETE}},
+    [PROGRAM_COMPLETE] = {[PROGRAM_ASKED] = UNEXPECTED,
+                          [PROGRAM_SHOWN] = UNEXPECTED,
+                          [PROGRAM_PLANNED] = UNEXPECTED,
+                          [PROGRAM_REFUSED] = IGNORED(PROGRAM_COMPLETE),
+                          [PROGRAM_STARTED] = IGNORED(PROGRAM_COMPLETE),
+                          [PROGRAM_TERMINATE] = IGNORED(PROGRAM_COMPLETE),
+                          [PROGRAM_OVER] = UNEXPECTED,
+                          [PROGRAM_SILENT] = UNEXPECTED},
+};
+
+void program_event(struct program *program, enum program_event event, double grace)
+{
+    enum program_state state = program->state;
+    assert(transitions[state][event].next != PROGRAM_NSTATES);
+    program->state = transitions[state][event].next;
+    if (transitions[state][event].act)
+        transitions[state][event].act(program, grace);
+}
+
+enum program_state program_state(const struct program *program)
+{
+    return program->state;
+}
+
+bool program_is_pending(const struct program *program)
+{
+    return program->state <= PROGRAM_PENDING;
+}
+
+bool program_is_live(const struct program *program)
+{
+    return program->state >= PROGRAM_STARTING && program->state <= PROGRAM_ENDING;
+}
+
+void program_fail(struct program *program, int status, const char *line, double grace)
+{
+    outcome_other(program->outcome, clock_monotonic_ns(), status, line);
+    program_event(program, PROGRAM_TERMINATE, grace);
+}
+
+/* ---- limits and signals ---- */
+
+static void on_limit_reached(void *owner, const char *line, const char *reason)
+{
+    struct program *program = owner;
+    program_fail(program, OUTCOME_TIME_LIMIT, line, program->spec->stop_grace);
+    graceful_stop_terminated(program->stop, reason, program->spec->stop_grace);
+}
+
+static void on_limit_warning(void *owner, char *before)
+{
+    struct program *program = owner;
+    graceful_stop_signal(program->stop, program->spec->warn_signal, before, "");
+}
+
+static const struct time_limit_ops limit_ops = {on_limit_reached, on_limit_warning};
+
+static void program_on_note(void *owner, const char *text)
+{
+    struct program *program = owner;
+    program->ops->note(program->owner, text);
+}
+
+static void on_stop_expired(void *owner, int status, const char *line)
+{
+    struct program *program = owner;
+    outcome_always(program->outcome, clock_monotonic_ns(), status, line);
+    program_event(program, PROGRAM_TERMINATE, 0);
+}
+
+static const struct graceful_stop_ops stop_ops = {program_on_note, on_stop_expired};
+
+/* Where no task has been started there is nothing that they could mean but the end. */
+static bool ends_start(int number)
+{
+    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
+static void end_start(struct program *program, int number, const char *sender)
+{
+    char *doing = program_start_describe(program->start);
+    char *line = mem_format("ended by %s%s%s %s", signal_name(number), *sender ? " from " : "",
+                            sender, doing);
+    program_fail(program, 128 + number, line, 0);
+    free(line);
+    free(doing);
+}
+
+/* A signal that is not always the end is passed on without a word. */
+static void stop_program(struct program *program, int number, const char *sender)
+{
+    bool end = ends_start(number);
+    char *before = !end               ? NULL
+                   : *sender          ? mem_format("told to end by %s: ", sender)
+                   : number == SIGINT ? mem_copy_text("") /* whoever sits there knows */
+                                      : mem_copy_text("told to end: ");
+    if (end)
+        outcome_signal_sent(program->outcome, number);
+    graceful_stop_signal(program->stop, number, before,
+                         number == SIGINT    ? "; Ctrl-C again within 1 s ends them"
+                         : number == SIGTERM ? "; SIGTERM again within 1 s ends them"
+                                             : "");
+}
+
+void program_signal(struct program *program, int number, const char *sender)
+{
+    struct frame frame = {.type = FRAME_SIGNAL, .flags = (uint16_t)number};
+    if (program_is_live(program) && signal_asks_for_end(number))
+        stop_program(program, number, sender);
+    else if (program_is_live(program))
+        tree_send(program->tree, &frame);
+    else if (program_is_pending(program) && ends_start(number))
+        end_start(program, number, sender);
+}
+
+void program_terminate(struct program *program, double grace, int number)
+{
+    if (number) {
+        char *line = mem_format("ended by signal %d (%s)", number, strsignal(number));
+        outcome_other(program->outcome, clock_monotonic_ns(), 128 + number, line);
+        free(line);
+    }
+    program_event(program, PROGRAM_TERMINATE, grace);
+}
+
+void program_input(struct program *program, const struct frame *frame)
+{
+    if (program_is_live(program))
+        tree_send_nodes(program->tree, program->input_nodes, frame);
+}
+
+bool program_takes_input(const struct program *program)
+{
+    return !program->input_nodes || tree_room(program->tree, program->input_nodes);
+}
+
+/* ---- the start ---- */
+
+static void program_on_say(void *owner, const char *text)
+{
+    program_say(owner, "%s", text);
+}
+
+static void program_on_show(void *owner, const char *text, bool error)
+{
+    struct program *program = owner;
+    program->ops->show(program->owner, text, error);
+}
+
+static bool program_on_progress(void *owner, const json_t *progress)
+{
+    struct program *program = owner;
+    return program->ops->progress(program->owner, progress);
+}
+
+static const struct spawns_ops spawns_ops;
+static const struct spawn_waiting_ops waiting_ops;
+
+static void program_on_opened(void *owner)
+{
+    struct program *program = owner;
+    struct program_start *start = program->start;
+    struct spawn_base base = {.spec = program->spec,
+                              .resources = program_start_resources(start),
+                              .hosts = program_start_hosts(start),
+                              .agents = program_start_agents(start),
+                              .groups = program->groups};
+    struct lock_retry *lock = program_start_lock(start);
+    program->claim =
+        program_claim_new(program->loop, program->spec, base.resources, lock, program->groups);
+    program->spawns = spawns_new(&base, program->tree, lock, program->claim, &spawns_ops, program);
+    program->spawn_waiting =
+        spawn_waiting_new(program->spawns, base.hosts, lock, &waiting_ops, program);
+}
+
+static void program_on_planned(void *owner)
+{
+    struct program *program = owner;
+    program_event(program, program->spec->dry_run ? PROGRAM_SHOWN : PROGRAM_PLANNED, 0);
+}
+
+static void program_on_refused(void *owner, const struct error *err)
+{
+    struct program *program = owner;
+    outcome_other(program->outcome, clock_monotonic_ns(), err->kind, error_text(err));
+    program_event(program, PROGRAM_REFUSED, 0);
+}
+
+static void program_on_unlocked(void *owner)
+{
+    struct program *program = owner;
+    spawn_waiting_retry(program->spawn_waiting);
+}
+
+static const struct program_start_ops start_ops = {
+    program_on_note,   program_on_say,     program_on_show,    program_on_progress,
+    program_on_opened, program_on_planned, program_on_refused, program_on_unlocked};
+
+/* ---- groups ---- */
+
+static void on_group_added(void *owner, struct task_group *group,
+                           const struct task_group_plan *plan)
+{
+    struct program *program = owner;
+    program_service_add(program->service, group, plan);
+}
+
+static void on_group_mapped(void *owner, const json_t *table)
+{
+    struct program *program = owner;
+    program->ops->mapped(program->owner, table);
+}
+
+static void on_group_refused(void *owner, struct task_group *group, uint64_t time, int status,
+                             const char *text, const struct idset *ranks)
+{
+    struct program *program = owner;
+    struct idset *nodes = task_group_nodes_of(group, ranks);
+    if (spawn_is_of(program->spawns, group))
+        spawn_refuse(program->spawns, group, status, text, ranks);
+    else
+        outcome_task_ended(program->outcome, time, "start", status, text, ranks, nodes);
+    idset_free(nodes);
+}
+
+static void on_group_unstartable(void *owner, struct task_group *group)
+{
+    struct program *program = owner;
+    if (spawn_is_of(program->spawns, group))
+        spawn_give_up(program->spawns, group);
+    else
+        program_event(program, PROGRAM_TERMINATE, 0);
+}
+
+static const struct task_groups_ops groups_ops = {on_group_added, on_group_mapped, on_group_refused,
+                                                  on_group_unstartable};
+
+/* What it alone used is free again. */
+static void group_over(struct program *program, struct task_group *group)
+{
+    struct rset *used = rset_copy(task_group_used(group));
+    if (task_group_number(group))
+        program_say(program, "group %u: all its tasks have ended", task_group_number(group));
+    program_service_remove(program->service, group);
+    spawn_forget(program->spawns, group);
+    task_group_drop(group);
+    if (task_groups_first(program->groups))
+        program_claim_release(program->claim, used);
+    rset_free(used);
+}
+
+void program_check_groups(struct program *program)
+{
+    struct task_group *next;
+    if (!program_is_live(program))
+        return;
+    for (struct task_group *group = task_groups_first(program->groups); group; group = next) {
+        next = task_group_next(group);
+        if (idset_empty(task_group_pending(group)))
+            group_over(program, group);
+    }
+    if (task_groups_first(program->groups))
+        return;
+    program_say(program, "all tasks have ended, and nothing of them is left");
+    program_event(program, PROGRAM_OVER, 0);
+}
+
+void program_task_ended(struct program *program, const struct task_group *group, uint64_t time,
+                        uint32_t node, const json_t *value)
+{
+    struct ended_report report = {0};
+    if (ended_report_from_json(&report, value) < 0) {
+        program_fail(program, ERROR_REFUSED,
+                     "a task failed, and its agent's message about it is malformed",
+                     program->spec->kill_grace);
+        ended_report_clear(&report);
+        return;
+    }
+    const char *why = report.why;
+    if (report.ranks) {
+        struct idset *nodes = group ? task_group_nodes_of(group, report.ranks) : idset_new();
+        if (idset_empty(nodes) && program_host_name(program, node))
+            idset_add(nodes, node);
+        outcome_task_ended(program->outcome, time, why, report.status, report.text, report.ranks,
+                           nodes);
+        idset_free(nodes);
+    }
+    bool keeps =
+        program->spec->on_failure == SPEC_FAILURE_CONTINUE &&
+        (strcmp(why, "exit") == 0 || strcmp(why, "signal") == 0 || strcmp(why, "aborted") == 0);
+    if (graceful_stop_explains(program->stop, why))
+        graceful_stop_exited(program->stop);
+    else if (!keeps && !program->terminated)
+        program_event(program, PROGRAM_TERMINATE, program->spec->kill_grace);
+    ended_report_clear(&report);
+}
+
+static void on_silent(void *owner, const struct idset *nodes)
+{
+    struct program *program = owner;
+    IDSET_FOREACH(node, nodes)
+    {
+        char *line = mem_format("%s: its agent did not say that its tasks have ended; what is "
+                                "left there has to be ended by hand",
+                                program_host_name(program, node));
+        outcome_always(program->outcome, UINT64_MAX, ERROR_REFUSED, line);
+        free(line);
+    }
+    program_event(program, PROGRAM_SILENT, 0);
+}
+
+static const struct program_termination_ops termination_ops = {on_silent};
+
+/* ---- what tasks ask for ---- */
+
+static bool spawn_is_ending(void *owner)
+{
+    const struct program *program = owner;
+    return program->state >= PROGRAM_ENDING;
+}
+
+static void spawn_on_ended(void *owner, const struct task_group *group, uint64_t time,
+                           uint32_t node, const json_t *value)
+{
+    program_task_ended(owner, group, time, node, value);
+}
+
+static const struct spawns_ops spawns_ops = {spawn_is_ending, program_launch_group, spawn_on_ended,
+                                             program_on_note, program_on_say};
+
+static int spawn_on_lock_wait(void *owner, struct error *err)
+{
+    struct program *program = owner;
+    return program_start_lock_wait(program->start, err);
+}
+
+static const struct spawn_waiting_ops waiting_ops = {spawn_on_lock_wait};
+
+static void on_request_spawn(void *owner, const struct task_request *request,
+                             const struct requester *requester)
+{
+    struct program *program = owner;
+    spawn_waiting_take(program->spawn_waiting, request, requester);
+}
+
+static const struct task_requests_ops requests_ops = {on_request_spawn, program_on_note};
+
+static double on_time_left(void *owner)
+{
+    return time_limit_left(((struct program *)owner)->limit);
+}
+
+static const struct program_service_ops service_ops = {on_time_left, program_on_say};
+
+/* ---- life ---- */
+
+struct program *program_new(struct ev_loop *loop, const struct spec *spec, struct tree *tree,
+                            struct host_bootstrap *bootstrap, struct local_topology *local,
+                            double gone_patience, const struct program_ops *ops, void *owner)
+{
+    struct program *program = mem_alloc(sizeof(*program));
+    *program = (struct program){.loop = loop,
+                                .spec = spec,
+                                .tree = tree,
+                                .gone_patience = gone_patience,
+                                .ops = ops,
+                                .owner = owner};
+    program->outcome = outcome_new();
+    program->no_pmi = no_pmi_new();
+    program->groups = task_groups_new(tree, &groups_ops, program);
+    program->service = program_service_new(loop, tree, program->groups, &service_ops, program);
+    program->requests = task_requests_new(tree, program->groups, program->service, program->outcome,
+                                          &requests_ops, program);
+    program->termination =
+        program_termination_new(loop, tree, program->groups, &termination_ops, program);
+    program->start = program_start_new(loop, spec, tree, bootstrap, local, &start_ops, program);
+    return program;
+}
+
+void program_begin(struct program *program)
+{
+    program_event(program, PROGRAM_ASKED, 0);
+}
+
+void program_end(struct program *program)
+{
+    program_service_end(program->service);
+    resources_leave(program_start_resources(program->start));
+}
+
+int program_outcome(const struct program *program, struct buf *lines)
+{
+    const struct layout *layout = plan_layout(program_start_plan(program->start));
+    int status = outcome_status(program->outcome, lines);
+    if (layout && !program->terminated && outcome_is_clean(program->outcome))
+        no_pmi_explain(program->no_pmi, program->spec, layout, lines);
+    return status;
+}
+
+void program_report(struct program *program, const char *line)
+{
+    outcome_always(program->outcome, UINT64_MAX, ERROR_REFUSED, line);
+}
+
+const char *program_host_name(const struct program *program, uint32_t node)
+{
+    const struct host_table *hosts = program_start_hosts(program->start);
+    return hosts && node < host_count(hosts) ? host_names(hosts)[node] : NULL;
+}
+
+void program_free(struct program *program)
+{
+    if (!program)
+        return;
+    task_requests_free(program->requests);
+    spawn_waiting_free(program->spawn_waiting);
+    spawns_free(program->spawns);
+    program_claim_free(program->claim);
+    task_groups_free(program->groups);
+    program_service_free(program->service);
+    graceful_stop_free(program->stop);
+    time_limit_free(program->limit);
+    program_termination_free(program->termination);
+    program_start_free(program->start);
+    idset_free(program->starting);
+    idset_free(program->input_nodes);
+    outcome_free(program->outcome);
+    no_pmi_free(program->no_pmi);
+    free(program);
+}

@@ -1,0 +1,87 @@
+/*
+ * program - one run: its state, its task groups, and all that decides how it starts and ends.
+ *
+ * Its state has the words of RFC 8, and "ending" for a program that runs and was told to end. It is
+ * changed by program_event() alone, over the table in program.c. A program calls its owner from the
+ * loop, or from inside a call that caused it; it knows neither who watches it nor who hands it frames.
+ */
+#ifndef LAUNCHER_PROGRAM_PROGRAM_H
+#define LAUNCHER_PROGRAM_PROGRAM_H
+
+#include <ev.h>
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "launcher/instance/host_bootstrap.h"
+#include "launcher/instance/local_topology.h"
+#include "launcher/spec/spec.h"
+#include "launcher/tree/tree.h"
+
+enum program_state {
+    PROGRAM_EMPTY,    /* nothing was asked for */
+    PROGRAM_PENDING,  /* hosts and resources are waited for */
+    PROGRAM_STARTING, /* its first tasks are launched, and not all of them started */
+    PROGRAM_RUNNING,
+    PROGRAM_ENDING,   /* its tasks were told to end */
+    PROGRAM_COMPLETE, /* no task is left, or none is waited for; agents go */
+    PROGRAM_NSTATES
+};
+
+struct program_ops {
+    void (*note)(void *owner, const char *text);             /* a line for the user */
+    void (*say)(void *owner, const char *text);              /* with -v: what is being done */
+    void (*show)(void *owner, const char *text, bool error); /* on stdout, or on stderr */
+    /* Of a slow start: FRAME_PROGRESS. False: nobody wants to hear of it any more. */
+    bool (*progress)(void *owner, const json_t *progress);
+    void (*mapped)(void *owner, const json_t *table); /* which rank is where: FRAME_MAPPED */
+};
+
+struct program;
+
+/* All is borrowed. The tree is used for nothing else but this program; once that is complete, agents'
+ * processes have `gone_patience` s to go. */
+struct program *program_new(struct ev_loop *loop, const struct spec *spec, struct tree *tree,
+                            struct host_bootstrap *bootstrap, struct local_topology *local,
+                            double gone_patience, const struct program_ops *ops, void *owner);
+void program_free(struct program *program); /* NULL is fine; after the tree is freed */
+
+/* Ask for its resources; all else follows. */
+void program_begin(struct program *program);
+enum program_state program_state(const struct program *program);
+bool program_is_pending(const struct program *program); /* before its tasks are launched */
+
+/* ---- what happens to it ---- */
+
+/* A frame of an agent. program_check_frame() first: -1 where it is malformed, which is dealt with;
+ * *value is its JSON, or NULL (new reference, in any case). Frames that do not concern a program are
+ * passed over. */
+int program_check_frame(struct program *program, const struct frame *frame, json_t **value);
+void program_frame(struct program *program, uint32_t child, const struct frame *frame,
+                   const json_t *value);
+/* FRAME_UNREACHED of an agent: hosts below it; and the same of the tree. */
+void program_host_unreached(struct program *program, const struct tree_unreached *what,
+                            bool direct);
+/* These nodes are gone, for `host` was lost; `first`: none was before. Other tasks have `grace` s. */
+void program_nodes_lost(struct program *program, const char *host, const struct idset *nodes,
+                        const char *why, bool first, double grace);
+
+/* What the user orders: a signal for its tasks, from `sender` ("": unknown) ... */
+void program_signal(struct program *program, int number, const char *sender);
+/* ... the end, within so many seconds, and by signal `number` if it is not 0 ... */
+void program_terminate(struct program *program, double grace, int number);
+/* ... stdin for the tasks that read it. */
+void program_input(struct program *program, const struct frame *frame);
+bool program_takes_input(const struct program *program); /* more of it can go down now */
+
+/* Something else that the user has to hear of at the end (outcome_always()). */
+void program_report(struct program *program, const char *line);
+/* All agents are gone: it gives up what it holds. */
+void program_end(struct program *program);
+/* The exit status; lines are appended, each with a newline. */
+int program_outcome(const struct program *program, struct buf *lines);
+
+/* Name of a node of the tree; NULL: there is no such node. */
+const char *program_host_name(const struct program *program, uint32_t node);
+
+#endif

@@ -1,0 +1,255 @@
+/* What agents report of a program, by a table of frame types. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "launcher/program/fence.h"
+#include "launcher/program/program_private.h"
+#include "launcher/protocol/frame_check.h"
+#include "launcher/protocol/task_report.h"
+
+/* ---- whether it can be ---- */
+
+/* What cannot be is the doing of an agent that is broken. */
+static void refuse_message(struct program *program, const char *line)
+{
+    if (!program->terminated)
+        program_fail(program, ERROR_REFUSED, line, program->spec->kill_grace);
+}
+
+int program_check_frame(struct program *program, const struct frame *frame, json_t **value)
+{
+    struct error err = ERROR_INIT;
+    const struct host_table *hosts = program_start_hosts(program->start);
+    const struct task_group *group = task_groups_find(program->groups, frame->group);
+    struct frame_check_limits limits = {.nnodes = hosts ? host_count(hosts) : 0,
+                                        .nranks = task_groups_ranks(program->groups),
+                                        .has_group = group,
+                                        .group_nranks = group ? task_group_ntasks(group) : 0,
+                                        .group_nnodes = group ? task_group_nnodes(group) : 0};
+    int rc = frame_check_read(frame, &limits, value, &err);
+    if (rc < 0 && program->state != PROGRAM_COMPLETE) {
+        char *line = mem_format("%s: %s", program_host_name(program, frame->node) ?: "a node",
+                                error_text(&err));
+        refuse_message(program, line);
+        free(line);
+    }
+    error_clear(&err);
+    return rc;
+}
+
+/* ---- tasks ---- */
+
+static void on_ended(struct program *program, uint32_t child, const struct frame *frame,
+                     const json_t *value)
+{
+    struct task_group *group = task_groups_find(program->groups, frame->group);
+    uint64_t time = ended_report_time(frame) - (uint64_t)tree_clock_offset(program->tree, child);
+    if (!spawn_holds_end(program->spawns, group, time, frame->node, value))
+        program_task_ended(program, group, time, frame->node, value);
+}
+
+static void on_done(struct program *program, uint32_t child, const struct frame *frame,
+                    const json_t *value)
+{
+    struct task_group *group = task_groups_find(program->groups, frame->group);
+    struct done_report report = {0};
+    done_report_from_json(&report, value);
+    for (size_t i = 0; i < report.nexits; i++)
+        if (report.exits[i].killed_by_tprun && !spawn_has_failed(program->spawns, group))
+            outcome_killed(program->outcome, report.exits[i].ranks);
+    if (report.silent)
+        no_pmi_add(program->no_pmi, report.silent);
+    if (report.nodes && group)
+        task_group_nodes_done(group, report.nodes);
+    done_report_clear(&report);
+    tree_consumed(program->tree, child, link_weight(frame));
+    program_check_groups(program);
+}
+
+static void on_prepared(struct program *program, uint32_t child, const struct frame *frame,
+                        const json_t *value)
+{
+    struct task_group *group = task_groups_find(program->groups, frame->group);
+    (void)child;
+    if (group && !program->terminated)
+        task_group_prepared(group, frame->node, value);
+}
+
+/* Only bindings of the first group are shown. */
+static void on_started(struct program *program, uint32_t child, const struct frame *frame,
+                       const json_t *value)
+{
+    struct error err = ERROR_INIT;
+    (void)child;
+    if (!frame->group && value && program_is_live(program) &&
+        display_bindings(program_start_display(program->start), value, &err) < 0)
+        program_fail(program, ERROR_REFUSED, error_text(&err), program->spec->kill_grace);
+    error_clear(&err);
+    spawn_node_started(program->spawns, task_groups_find(program->groups, frame->group),
+                       frame->node, value);
+    if (frame->group || !program->starting || !idset_has(program->starting, frame->node))
+        return;
+    idset_remove(program->starting, frame->node);
+    if (idset_empty(program->starting))
+        program_event(program, PROGRAM_STARTED, 0);
+}
+
+static void on_running(struct program *program, uint32_t child, const struct frame *frame,
+                       const json_t *value)
+{
+    (void)child, (void)value;
+    graceful_stop_count(program->stop, frame);
+}
+
+/* ---- PMI ---- */
+
+static void on_fence_up(struct program *program, uint32_t child, const struct frame *frame,
+                        const json_t *value)
+{
+    struct task_group *group = task_groups_find(program->groups, frame->group);
+    struct error err = ERROR_INIT;
+    (void)child, (void)value;
+    if (group && fence_enter(task_group_fence(group), frame, &err) < 0)
+        refuse_message(program, error_text(&err));
+    error_clear(&err);
+}
+
+static void on_missing(struct program *program, uint32_t child, const struct frame *frame,
+                       const json_t *value)
+{
+    struct task_group *group = task_groups_find(program->groups, frame->group);
+    (void)child, (void)value;
+    if (group)
+        fence_missing(task_group_fence(group), frame);
+}
+
+static void on_service(struct program *program, uint32_t child, const struct frame *frame,
+                       const json_t *value)
+{
+    struct error err = ERROR_INIT;
+    (void)child, (void)value;
+    if (program_service_message(program->service, frame, &err) < 0)
+        refuse_message(program, error_text(&err));
+    error_clear(&err);
+}
+
+static void on_ask(struct program *program, uint32_t child, const struct frame *frame,
+                   const json_t *value)
+{
+    (void)child;
+    task_requests_take(program->requests, frame, value);
+}
+
+static void on_post(struct program *program, uint32_t child, const struct frame *frame,
+                    const json_t *value)
+{
+    (void)child, (void)value;
+    tree_send_node(program->tree, frame->node, frame);
+}
+
+/* For tools; whoever watches the program has it from its owner. */
+static void on_task_output(struct program *program, uint32_t child, const struct frame *frame,
+                           const json_t *value)
+{
+    (void)child, (void)value;
+    program_service_output(program->service, frame);
+}
+
+/* ---- hosts ---- */
+
+/* Before the program runs, or late. */
+static void host_settled(struct program *program)
+{
+    if (!program_is_live(program)) {
+        program_start_settled(program->start);
+        return;
+    }
+    if (!host_awaited(program_start_hosts(program->start)))
+        agents_keep(program_start_agents(program->start));
+    spawn_waiting_retry(program->spawn_waiting);
+}
+
+static void on_hello(struct program *program, uint32_t child, const struct frame *frame,
+                     const json_t *value)
+{
+    (void)child, (void)value;
+    agents_hello(program_start_agents(program->start), frame);
+    host_settled(program);
+}
+
+static void (*const takers[])(struct program *program, uint32_t child, const struct frame *frame,
+                              const json_t *value) = {
+    [FRAME_HELLO] = on_hello,       [FRAME_PREPARED] = on_prepared,  [FRAME_STARTED] = on_started,
+    [FRAME_ASK] = on_ask,           [FRAME_OUTPUT] = on_task_output, [FRAME_ENDED] = on_ended,
+    [FRAME_POST] = on_post,         [FRAME_SERVICE] = on_service,    [FRAME_DONE] = on_done,
+    [FRAME_FENCE_UP] = on_fence_up, [FRAME_MISSING] = on_missing,    [FRAME_RUNNING] = on_running,
+};
+
+void program_frame(struct program *program, uint32_t child, const struct frame *frame,
+                   const json_t *value)
+{
+    if (frame->type < sizeof(takers) / sizeof(takers[0]) && takers[frame->type])
+        takers[frame->type](program, child, frame, value);
+}
+
+/* An agent's word counts only until tasks run. */
+void program_host_unreached(struct program *program, const struct tree_unreached *what, bool direct)
+{
+    if (direct ? program->state != PROGRAM_COMPLETE : program_is_pending(program))
+        agents_unreached(program_start_agents(program->start), what, direct);
+    if (!direct)
+        program_start_settled(program->start);
+    else if (program->state != PROGRAM_COMPLETE)
+        host_settled(program);
+}
+
+/* They are of no use to groups that may still be spawned; those that run do not need them. */
+static void idle_lost(struct program *program, const struct idset *nodes, const char *why)
+{
+    struct host_table *hosts = program_start_hosts(program->start);
+    IDSET_FOREACH(node, nodes)
+    {
+        if (node >= host_count(hosts))
+            break;
+        host_lost(hosts, node, why);
+        char *line = mem_format("%s: %s; nothing ran there", host_names(hosts)[node],
+                                host_at(hosts, node)->failure);
+        if (program->spec->verbose)
+            program->ops->say(program->owner, line);
+        free(line);
+    }
+    tree_forget(program->tree, nodes);
+}
+
+void program_nodes_lost(struct program *program, const char *host, const struct idset *nodes,
+                        const char *why, bool first, double grace)
+{
+    struct buf line = BUF_INIT;
+    size_t others = 0;
+    if (program->state == PROGRAM_COMPLETE)
+        return;
+    if (program_is_live(program) && !task_groups_use(program->groups, nodes)) {
+        idle_lost(program, nodes, why);
+        return;
+    }
+    IDSET_FOREACH(node, nodes)
+    {
+        const char *name = program_host_name(program, node);
+        others += name && strcmp(name, host) != 0;
+    }
+    buf_printf(&line, "%s: lost: %s", host, why);
+    if (others)
+        buf_printf(&line, " (and with it %zu host%s behind it)", others, others > 1 ? "s" : "");
+    /* Its tasks' peers may hear of it before tprun does, and abort; one is enough to say. */
+    (first ? outcome_always : outcome_other)(program->outcome, clock_monotonic_ns(), ERROR_REFUSED,
+                                             buf_text(&line));
+    buf_free(&line);
+    program_service_lost(program->service, nodes);
+    for (struct task_group *group = task_groups_first(program->groups); group;
+         group = task_group_next(group))
+        task_group_nodes_done(group, nodes);
+    program_event(program, PROGRAM_TERMINATE, grace);
+    program_check_groups(program);
+}

@@ -1,0 +1,67 @@
+/*
+ * program_private - a program and its objects. Private to program.c and program_frames.c.
+ */
+#ifndef LAUNCHER_PROGRAM_PROGRAM_PRIVATE_H
+#define LAUNCHER_PROGRAM_PROGRAM_PRIVATE_H
+
+#include "launcher/program/graceful_stop.h"
+#include "launcher/program/no_pmi.h"
+#include "launcher/program/outcome.h"
+#include "launcher/program/program.h"
+#include "launcher/program/program_service.h"
+#include "launcher/program/program_start.h"
+#include "launcher/program/program_termination.h"
+#include "launcher/program/spawn_waiting.h"
+#include "launcher/program/task_requests.h"
+#include "launcher/program/time_limit.h"
+
+enum program_event {
+    PROGRAM_ASKED,     /* its resources are asked for */
+    PROGRAM_SHOWN,     /* a dry run: the plan was shown */
+    PROGRAM_PLANNED,   /* the plan stands: its first tasks can be launched */
+    PROGRAM_REFUSED,   /* it cannot be made */
+    PROGRAM_STARTED,   /* its first tasks are all started, or have failed to */
+    PROGRAM_TERMINATE, /* its tasks are to end, within a time */
+    PROGRAM_OVER,      /* no task group is left */
+    PROGRAM_SILENT,    /* agents did not report the end of their tasks in time */
+    PROGRAM_NEVENTS
+};
+
+struct program {
+    struct ev_loop *loop;
+    const struct spec *spec;
+    struct tree *tree;
+    const struct program_ops *ops;
+    void *owner;
+    double gone_patience;
+    enum program_state state;
+    bool terminated; /* it was told to end while it ran */
+    struct program_start *start;
+    struct task_groups *groups; /* that are not over */
+    struct program_service *service;
+    struct program_claim *claim; /* NULL, as the next two: there are no resources yet */
+    struct spawns *spawns;
+    struct spawn_waiting *spawn_waiting;
+    struct task_requests *requests;
+    struct outcome *outcome;
+    struct no_pmi *no_pmi;
+    struct program_termination *termination;
+    struct time_limit *limit; /* NULL, as the next three: it does not run yet */
+    struct graceful_stop *stop;
+    struct idset *starting;    /* nodes of its first tasks that have not started them */
+    struct idset *input_nodes; /* of the tree: where stdin is read */
+};
+
+/* The only place where the state is changed. `grace` (s) is that of PROGRAM_TERMINATE. */
+void program_event(struct program *program, enum program_event event, double grace);
+/* It is to end, for this reason. */
+void program_fail(struct program *program, int status, const char *line, double grace);
+/* Tasks of a group (NULL: it is over) ended badly, by an agent's JSON. */
+void program_task_ended(struct program *program, const struct task_group *group, uint64_t time,
+                        uint32_t node, const json_t *value);
+/* Groups that no node has anything left of are over; is it the end? */
+void program_check_groups(struct program *program);
+bool program_is_live(
+    const struct program *program); /* its tasks were launched, and it is not over */
+
+#endif
