@@ -45,3 +45,19 @@ tprun: 96 of 96 hosts did not start; nothing was run"
     equal "$status" 143
     [ "$(wc -l <begun)" -lt 5000 ]
 }
+
+# Processor time in ms, that of what is started included.
+cost() { # HOSTS
+    local TIMEFORMAT='%U %S'
+    { time "$TPRUN" --ssh /bin/false --hosts "h[1-$1]" -N "$1" true >/dev/null 2>err; } 2>&1 |
+        awk '{ print int(1000 * ($1 + $2)) }'
+}
+
+@test "hosts that fail at once cost as much each, however many they are" {
+    local few many
+    few=$(cost 500)
+    many=$(cost 8000)
+    equal "$(tail -n 1 err)" "tprun: 8000 of 8000 hosts did not start; nothing was run"
+    echo "processor time: 500 hosts $few ms, 8000 hosts $many ms"
+    [ "$many" -lt $((few * 16 * 2)) ]
+}
