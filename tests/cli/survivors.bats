@@ -61,6 +61,20 @@ CANNOT="tprun: $(hostname): cannot end process * (other, uid 65533)*: still ther
     [ -z "$(pgrep -u 65534)" ]
 }
 
+# In state D: it waits for a file system that does not answer.
+@test "a task that the kernel does not let go is named at the time limit" {
+    { [ "$(id -u)" = 0 ] && [ -c /dev/fuse ] && unshare -m true; } || skip "no FUSE here"
+    mkdir silent
+    # shellcheck disable=SC2016 # for the inner shell
+    run -124 --separate-stderr unshare -m sh -c '"$PROGRAMS/silent-fuse" silent >mounted & server=$!
+        until [ -s mounted ]; do sleep 0.05; done
+        timeout -k 1 25 "$TPRUN" --kill-grace 0.2s --time-limit 0.5s -n 1 cat silent/file
+        status=$?
+        kill "$server"
+        exit "$status"'
+    has_line "$stderr" "tprun: $(hostname): cannot end process * (cat, uid 0, in an uninterruptible wait): still there 3 s after SIGKILL"
+}
+
 @test "Ctrl-C twice ends tprun, whoever's the tasks are" {
     as_user
     start "${AS_USER[@]}" "$TPRUN" -n 1 "$PWD/other" become
