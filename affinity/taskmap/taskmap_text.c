@@ -104,9 +104,11 @@ static bool taskmap_read_uint(const char **at, uint32_t *number)
 {
     uint64_t value;
     size_t digits = number_read(*at, NULL, UINT32_MAX, &value);
+    if (!digits || value > UINT32_MAX) /* what is wrong begins here */
+        return false;
     *at += digits;
     *number = (uint32_t)value;
-    return digits && value <= UINT32_MAX;
+    return true;
 }
 
 /* "(n,c,p)" */

@@ -254,6 +254,15 @@ static void test_other_bad_texts_are_refused(void **state)
         expect_refused(bad[i]);
 }
 
+static void test_a_number_that_is_too_large_is_where_the_message_says(void **state)
+{
+    struct error err = ERROR_INIT;
+    (void)state;
+    assert_null(taskmap_decode("(vector,(0,1,4294967296))", &err));
+    assert_non_null(strstr(error_text(&err), "at byte 13;"));
+    error_clear(&err);
+}
+
 /* The canonical encoder as it is defined: runs, one after another, four rules. */
 static struct taskmap *encode_plainly(const uint32_t *node, size_t ntasks)
 {
@@ -395,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_lenient_pmi_strings_are_read),
         cmocka_unit_test(test_wrong_vectors_are_refused),
         cmocka_unit_test(test_other_bad_texts_are_refused),
+        cmocka_unit_test(test_a_number_that_is_too_large_is_where_the_message_says),
         cmocka_unit_test(test_blocks_runs_and_single_ranks_give_one_canonical_map),
         cmocka_unit_test(test_a_node_without_ranks_has_no_raw_form),
         cmocka_unit_test(test_the_largest_maps_cost_little),
