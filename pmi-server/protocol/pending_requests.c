@@ -91,6 +91,7 @@ void pending_requests_drop(struct pending_requests *requests, const char *owner)
     }
 }
 
+/* From the start each time: who is told may ask, and others may be answered meanwhile. */
 void pending_requests_expire(struct pending_requests *requests)
 {
     struct pending_request **at = &requests->first, *request;
@@ -102,6 +103,7 @@ void pending_requests_expire(struct pending_requests *requests)
         }
         *at = request->next;
         request->kind->expire(request);
+        at = &requests->first;
     }
 }
 

@@ -118,6 +118,37 @@ static void those_whose_end_has_passed_expire(void **state)
     pending_requests_free(NULL);
 }
 
+static struct pending_requests *answering;
+static uint64_t answered; /* tokens from 1 to this one */
+
+/* Who is told answers all others. */
+static void note_answer(struct pending_request *request)
+{
+    write_down(expired, request);
+    for (uint64_t token = 1; token <= answered; token++) {
+        struct pending_request *other = pending_requests_take(answering, &notes, NULL, token);
+        if (other)
+            write_down(freed, other);
+    }
+}
+
+static void others_may_be_answered_while_one_expires(void **state)
+{
+    static const struct pending_request_kind telling = {note_answer, note_free};
+    (void)state;
+    answering = pending_requests_new();
+    add(answering, 'a', &notes, "job", 0);
+    add(answering, 'b', &telling, "job", 1e-3);
+    add(answering, 'c', &telling, "job", 1e-3);
+    answered = add(answering, 'd', &notes, "job", 0);
+    usleep(5000);
+    pending_requests_expire(answering);
+    assert_string_equal(expired, "cb");
+    assert_string_equal(freed, "ad");
+    assert_true(pending_requests_deadline(answering) == 0);
+    pending_requests_free(answering);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +156,7 @@ int main(void)
         cmocka_unit_test_setup(one_of_another_kind_or_owner_is_not_taken, begin),
         cmocka_unit_test_setup(what_an_owner_asked_goes_with_it, begin),
         cmocka_unit_test_setup(those_whose_end_has_passed_expire, begin),
+        cmocka_unit_test_setup(others_may_be_answered_while_one_expires, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
