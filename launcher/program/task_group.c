@@ -41,6 +41,20 @@ struct task_groups {
 
 /* ---- all of them ---- */
 
+static void task_group_free(struct task_group *group)
+{
+    fence_free(group->fence);
+    program_check_free(group->check);
+    taskmap_free(group->map);
+    rset_free(group->used);
+    idset_free(group->nodes);
+    idset_free(group->pending);
+    free(group->tree_node);
+    free(group->node_tasks);
+    spec_free(group->spec);
+    free(group);
+}
+
 struct task_groups *task_groups_new(struct tree *tree, const struct task_groups_ops *ops,
                                     void *owner)
 {
@@ -55,8 +69,11 @@ void task_groups_free(struct task_groups *groups)
 {
     if (!groups)
         return;
-    while (groups->first)
-        task_group_drop(groups->first);
+    while (groups->first) {
+        struct task_group *group = groups->first;
+        groups->first = group->next;
+        task_group_free(group);
+    }
     free(groups);
 }
 
@@ -468,14 +485,5 @@ void task_group_drop(struct task_group *group)
         at = &(*at)->next;
     if (*at)
         *at = group->next;
-    fence_free(group->fence);
-    program_check_free(group->check);
-    taskmap_free(group->map);
-    rset_free(group->used);
-    idset_free(group->nodes);
-    idset_free(group->pending);
-    free(group->tree_node);
-    free(group->node_tasks);
-    spec_free(group->spec);
-    free(group);
+    task_group_free(group);
 }
