@@ -10,7 +10,8 @@ setup() {
 }
 teardown() { nothing_left 4; }
 
-guarded() { run "$1" --separate-stderr env LD_PRELOAD="$PROGRAMS/guard-pmix" timeout 60 "$TPRUN" "${@:2}"; }
+# With -v, as else nobody hears what is written to stderr while openpmix starts.
+guarded() { run "$1" --separate-stderr env LD_PRELOAD="$PROGRAMS/guard-pmix" timeout 60 "$TPRUN" -v "${@:2}"; }
 not_past() { # and a server was started under guard, with a table of its own size
     [[ $stderr != *"guard-pmix: "* ]] || { echo "$stderr"; return 1; }
     [ -s log ]
