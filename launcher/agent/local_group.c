@@ -198,7 +198,12 @@ uint32_t local_group_ntasks(const struct local_group *group)
 
 uint32_t local_group_count(const struct local_group *group)
 {
-    return group->phase < GROUP_RUNNING ? group->ntasks : group->live;
+    if (group->phase >= GROUP_RUNNING)
+        return group->live;
+    uint32_t count = group->ntasks; /* some may have ended before the last one was started */
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        count -= group->tasks[i].ended;
+    return count;
 }
 
 bool local_group_is_named(const struct local_group *group, const char *job)

@@ -152,9 +152,10 @@ static void send_count(struct task_termination *termination, bool first)
  * then. */
 void task_termination_recount(struct task_termination *termination)
 {
+    if (!termination->counting || ev_is_active(&termination->recount))
+        return;
     uint32_t count = termination->ops->count(termination->owner);
-    if (!termination->counting || ev_is_active(&termination->recount) ||
-        count == termination->counted)
+    if (count == termination->counted)
         return;
     termination->counted = count;
     send_count(termination, false);

@@ -230,6 +230,19 @@ saved() { grep -c saved out; }
     has_line "$(cat err)" "tprun: 1 task did not end within 0.5 s of the first exit after SIGTERM: killed"
 }
 
+# Rank 0 ends while the others are being started, which go on for 30 s.
+@test "a first exit before all tasks are started starts the time of the others, too" {
+    SECONDS=0
+    start sh -c 'top=$$ exec "$TPRUN" "$@"' sh --kill-grace 0.5s --oversubscribe -n 1 sh -c '
+        trap "exit 0" TERM
+        kill -TERM "$top"
+        while :; do sleep 0.05; done' : -n 300 sh -c 'trap "" TERM; exec sleep 30'
+    finish
+    equal "$status" 143
+    within 10 "$SECONDS"
+    has_line "$(cat err)" "tprun: * tasks did not end within 0.5 s of the first exit after SIGTERM: killed"
+}
+
 @test "after Ctrl-C a Python program that exits with 130 does not end the others" {
     command -v python3 >/dev/null || skip "no python3 here"
     cat >save.py <<'END'
