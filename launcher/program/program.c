@@ -85,7 +85,6 @@ static void program_launch(struct program *program, double grace)
     program_say(program, "instance %s: locked %zu times, for %.3f ms at most",
                 instance_path(instance), locks, longest * 1e3);
     display_expect_bindings(program_start_display(program->start));
-    outcome_set_hosts(program->outcome, host_names(hosts));
     if (program->spec->abort_may_succeed)
         outcome_abort_may_succeed(program->outcome);
     program_service_start(program->service, instance, entry, resources_instance_id(resources),
@@ -344,6 +343,7 @@ static void program_on_opened(void *owner)
                               .agents = program_start_agents(start),
                               .groups = program->groups};
     struct lock_retry *lock = program_start_lock(start);
+    outcome_set_hosts(program->outcome, host_names(base.hosts));
     program->claim =
         program_claim_new(program->loop, program->spec, base.resources, lock, program->groups);
     program->spawns = spawns_new(&base, program->tree, lock, program->claim, &spawns_ops, program);

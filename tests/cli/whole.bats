@@ -79,3 +79,11 @@ frame() {
     run -1 --separate-stderr tprun --hosts far,off --bootstrap "./broken lost {host} {agent}" true
     equal "$stderr" "tprun: a node: its agent sent a malformed message (type $lost): node 7 of 2"
 }
+
+@test "an agent that tells of a task before there is any ends the run with its host's name, and no crash" {
+    { printf '\ntprun-agent-greeting-1\n'; frame "$(type_of ENDED)" 0 0 '8 bytes.{"ranks":"","why":"exit","status":256}'; } >ended
+    printf '#!/bin/sh\ncat "%s/ended"; exec sleep 9\n' "$PWD" >broken
+    chmod +x broken
+    run -1 --separate-stderr tprun --hosts far --bootstrap "./broken {host} {agent}" true
+    equal "$stderr" "tprun: far: exited with status 1"
+}
