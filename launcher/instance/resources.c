@@ -129,9 +129,10 @@ int resources_refresh(struct resources *resources, struct error *err)
         if (!resources->held)
             return -1;
         count_held(resources);
-        if (resources->entry && add_barred(resources, err) < 0)
-            return -1;
+        int rc = resources->entry ? add_barred(resources, err) : 0;
         resources->held_index = rset_host_index(resources->held);
+        if (rc < 0)
+            return -1;
     }
     resources_subtract_held(resources);
     return 0;

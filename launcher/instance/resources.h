@@ -64,7 +64,7 @@ void resources_ignore_held(struct resources *resources, bool on);
 /* What others hold, or stand in line for before this program; NULL: nothing is known to be. */
 const struct rset *resources_held(const struct resources *resources);
 const struct rset_node *resources_held_of(const struct resources *resources, uint32_t host);
-/* Of these, what running programs hold: 0 in a trial. */
+/* Of these, what running programs hold; in a trial as well. */
 size_t resources_held_cores(const struct resources *resources);
 size_t resources_held_gpus(const struct resources *resources);
 
