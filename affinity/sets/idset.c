@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/search.h"
-#include "base/search.h"
 #include "base/text.h"
 
 struct idset_span {

@@ -179,9 +179,10 @@ static void group_connect_ask(struct pmix_host *host, struct upcall *event)
     pack_put_u8(&rest, gather->broken);
     pack_put_text(&rest, gather->key);
     pack_put_bytes(&rest, event->bytes, event->len);
-    if (gather->end)
-        event->timeout =
-            gather->end > pending_requests_clock() ? gather->end - pending_requests_clock() : 1e-3;
+    if (gather->end) {
+        double left = gather->end - pending_requests_clock();
+        event->timeout = left > 0 ? left : 1e-3; /* 0 would be for ever */
+    }
     if (group_connect_put_members(&rest, event) < 0)
         gather_over(host, event, PMIX_ERR_BAD_PARAM);
     else
