@@ -110,9 +110,14 @@ static int make(const struct directory *directory, bool files)
         return directory_make_private(directory->path);
     memcpy(above, directory->path, sizeof(above));
     *strrchr(above, '/') = '\0';
+    int fd = owned_directory_make(directory->path, 0700), number = errno;
+    if (fd < 0 && number == EEXIST)
+        return 0;
+    /* Not before: it is done beside, and takes for dead what has no owner for a moment. */
     if (write_prefix(prefix, files) == 0)
         owned_directory_sweep(above, prefix, sweep);
-    return owned_directory_make(directory->path, 0700) >= 0 || errno == EEXIST ? 0 : -1;
+    errno = number;
+    return fd < 0 ? -1 : 0;
 }
 
 int scratch_directory_make(struct scratch *scratch)
