@@ -8,7 +8,7 @@
 
 /* [nloops][nunits], caller frees; the row of n is all 0. */
 uint32_t *positions_coordinates(const struct positions *plan, const struct policy *policy);
-/* The loop that a wide binding steps through, or nloops when there is none. */
+/* The loop along which a wide binding takes further objects; nloops if no loop does. */
 uint32_t positions_step_loop(const struct positions *plan, const struct policy *policy);
 
 #endif

@@ -67,7 +67,7 @@ static inline bool node_class_row_before(const void *arg, size_t row)
     return search->rows[row] < search->topo_row;
 }
 
-/* The first row that is not before this one of the topo; nrows where there is none. */
+/* The first row at or after this row of the topo; nrows if all are before it. */
 static inline uint32_t node_class_row(const struct node_class *kind, uint32_t topo_row)
 {
     if (kind->nrows == kind->topo->npus)

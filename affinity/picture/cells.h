@@ -16,7 +16,7 @@ struct cell { /* a hardware thread of one node */
 
 enum cell_kind {
     CELL_RANKS,
-    CELL_SHARED, /* by several ranks, none of which has its place here */
+    CELL_SHARED, /* several ranks are bound to it, and none is placed on it */
     CELL_IDLE,
     CELL_ABSENT /* not allocated */
 };

@@ -12,7 +12,7 @@
 
 struct host_index;
 
-struct host_index *host_index_new(size_t expected); /* space for so many names; more may come */
+struct host_index *host_index_new(size_t expected); /* names; more can be added */
 void host_index_free(struct host_index *index);     /* NULL is fine */
 
 /* HOST_INDEX_NONE, and the name is remembered with this value; or the value that it has already,

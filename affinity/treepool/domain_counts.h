@@ -76,7 +76,7 @@ void treepool_board_clear(struct treepool_board *board);
 /* Take what a share says, or false and nothing is changed. */
 bool treepool_board_take(struct treepool_board *board, struct treepool_share share);
 bool treepool_board_can_claim(const struct treepool_board *board, uint32_t domain);
-/* Give back all shares and seats but the first so many. */
+/* Keep the first nshares shares and nseats seats, and give back the others. */
 void treepool_board_undo(struct treepool_board *board, size_t nshares, size_t nseats);
 void treepool_board_add_seat(struct treepool_board *board, uint32_t level);
 /* The trial of trial->domain, if this board, or one that held the same within `stop`, had it before. */
