@@ -19,6 +19,7 @@ struct host_choice {
     bool *wanted;                /* by host: has something free, and is likely to be needed */
     bool *spare;                 /* has something free: wanted if the others do not suffice */
     bool by_name;
+    size_t hosts_needed; /* of likely_hosts(); SIZE_MAX: no telling */
 };
 
 /* ---- rank files ---- */
@@ -238,20 +239,38 @@ static size_t likely_share(const struct host_choice *choice, uint32_t host)
     return most < cores ? most : cores;
 }
 
-/* A run on a few nodes of a large R need not wake them all. */
+/* Hosts that the run is on at most, whatever they have: as -N says, or where ranks go round the hosts
+ * once, so many at a time, and each host takes them. SIZE_MAX: no telling. */
+static size_t likely_hosts(const struct spec *spec)
+{
+    const struct spec_part *part = &spec->parts[0];
+    struct taskmap_scheme deal;
+    size_t hosts = SIZE_MAX;
+    if (spec->nnodes)
+        return spec->nnodes;
+    if (spec->nparts > 1 || !part->ntasks || !part->oversubscribe || !spec->overlap ||
+        taskmap_scheme_parse(part->taskmap, &deal, NULL) < 0)
+        return SIZE_MAX;
+    if (deal.scheme == TASKMAP_SCHEME_CYCLIC)
+        hosts = (part->ntasks + deal.chunk - 1) / deal.chunk;
+    taskmap_scheme_free(&deal);
+    return hosts;
+}
+
+/* A run on a few of many hosts need not wake them all. A host of which nothing is known counts as
+ * one that has room. */
 static void choose_by_count(struct host_choice *choice)
 {
     const struct spec *spec = choice->spec;
-    size_t cores = likely_cores(spec), nodes = spec->nnodes ? spec->nnodes : SIZE_MAX;
-    size_t found = 0, count = 0;
+    size_t cores = likely_cores(spec), found = 0, count = 0;
+    choice->hosts_needed = likely_hosts(spec);
     for (uint32_t i = 0; i < host_count(choice->hosts); i++) {
         bool known = resources_free_of_R(choice->resources, i);
         size_t share = known ? likely_share(choice, i) : 0;
-        bool wanted = !known || (share && count < nodes && (spec->nnodes || found < cores));
-        if (wanted && share) {
-            found += share;
-            count++;
-        }
+        bool wanted =
+            count < choice->hosts_needed && (!known || (share && (spec->nnodes || found < cores)));
+        found += share;
+        count += wanted;
         choice->wanted[i] = wanted && !is_full(choice, i);
         choice->spare[i] = !wanted && !is_full(choice, i);
     }
@@ -299,6 +318,14 @@ bool host_choice_add_spare(struct host_choice *choice)
         choice->spare[i] = false;
     }
     return any;
+}
+
+bool host_choice_is_short(const struct host_choice *choice)
+{
+    size_t up = 0;
+    for (uint32_t i = 0; i < host_count(choice->hosts); i++)
+        up += choice->wanted[i] && host_at(choice->hosts, i)->topo;
+    return !choice->by_name && choice->hosts_needed != SIZE_MAX && up < choice->hosts_needed;
 }
 
 bool host_choice_can_spare_failed(const struct host_choice *choice)

@@ -1,9 +1,11 @@
 /*
  * host_choice - which hosts of a run are wanted: asked for an agent, and candidates for tasks.
  *
- * A run on a few nodes of a large R does not start them all. By counts of tasks and cores the first
- * that have enough free are wanted, the others are spare: wanted as well where those do not do. Where
- * every part says by a rank file or task map which hosts it uses, it is those and no others.
+ * A run on a few of many hosts does not start them all. By counts of tasks and cores the first that
+ * have enough free are wanted, the others are spare: wanted as well where those do not do. Of hosts
+ * without an R nothing is known before: where the run says how many it uses, the first so many are
+ * wanted. Where every part says by a rank file or task map which hosts it uses, it is those and no
+ * others.
  *
  * The choice is of what is free at that time (resources.h); it is made again when that has changed.
  */
@@ -39,6 +41,8 @@ void host_choice_take_only(struct host_choice *choice, const struct rset *set);
 void host_choice_drop_full(struct host_choice *choice);
 /* The spare hosts are wanted, too. False where there are none. */
 bool host_choice_add_spare(struct host_choice *choice);
+/* Of the hosts that were to be enough some are not there: one was another name of another, say. */
+bool host_choice_is_short(const struct host_choice *choice);
 /* Whether the others may do without the hosts that failed: no option says which hosts tasks are on,
  * the agents of those were not reached, and there are others. */
 bool host_choice_can_spare_failed(const struct host_choice *choice);

@@ -66,7 +66,8 @@ static int next(struct program_start *start, struct error *err)
     struct error failed = ERROR_INIT;
     agents_check(start->agents, &failed);
     bool spare = !failed.text || host_choice_can_spare_failed(start->choice);
-    if (failed.text && spare && host_choice_add_spare(start->choice)) {
+    if ((failed.text || host_choice_is_short(start->choice)) && spare &&
+        host_choice_add_spare(start->choice)) {
         error_clear(&failed);
         return start_agents(start, err);
     }

@@ -29,6 +29,35 @@ teardown() { hosts_clean; }
     [ ! -e started ]
 }
 
+asked() { grep -o 'node[0-9]: agent is up' <<<"$1" | cut -d: -f1 | sort | xargs; }
+
+@test "where -N says how many of a list of hosts are used, no others are asked" {
+    run_tprun -0 -v --hosts 'node[0-3]' -N 2 --map-by node -n 4 hostname
+    equal "$(sort <<<"$output" | uniq -c | xargs)" "2 node0 2 node1"
+    equal "$(asked "$stderr")" "node0 node1"
+    run_tprun -0 -v --hosts 'node[0-3]' -N 3 --per 1:node hostname
+    equal "$(asked "$stderr")" "node0 node1 node2"
+}
+
+@test "hosts in place of those that are down, or that are another's name, are asked then" {
+    "$CLUSTER" sshd node1 KILL
+    run_tprun -0 -v --hosts 'node[0-3]' -N 2 -n 2 --map-by node hostname
+    "$CLUSTER" boot node1 3>&-
+    equal "$(sort <<<"$output" | xargs)" "node0 node2"
+    run_tprun -0 -v --hosts node0,10.9.0.1,node2 -N 2 -n 2 --map-by node hostname
+    equal "$(sort <<<"$output" | xargs)" "node0 node2"
+    ln -s "$TPRUN" mpiexec.hydra
+    run -0 --separate-stderr on head ./mpiexec.hydra -verbose -hosts node0,10.9.0.1,node2 -ppn 1 -n 2 hostname
+    equal "$(sort <<<"$output" | xargs)" "node0 node2"
+}
+
+@test "where -ppn says how many hosts the ranks are on, mpiexec asks no others" {
+    ln -s "$TPRUN" mpiexec.hydra
+    run -0 --separate-stderr on head ./mpiexec.hydra -verbose -hosts node0,node1,node2,node3 -ppn 2 -n 3 hostname
+    equal "$(sort <<<"$output" | uniq -c | xargs)" "2 node0 1 node1"
+    equal "$(asked "$stderr")" "node0 node1"
+}
+
 @test "a task map runs as --dry-run showed it, and tasks are told so" {
     local map='1,3;0,4;2'
     tprun --dry-run --format=json --hosts 'node[0-3]' --oversubscribe --taskmap "$map" >plan.json

@@ -136,7 +136,7 @@ node_dir() { "$CLUSTER" dir "$1"; }
     home=$(node_dir head)/home
     mkdir -p -m 700 "$home/.ssh"
     printf 'Host alias*\n  HostName node1\n' >"$home/.ssh/config"
-    run_tprun -0 -N 1 --hosts 'alias[1-20]' hostname
+    run_tprun -0 -n 1 --hosts 'alias[1-20]' hostname
     rm -r "$home/.ssh"
     equal "$output" node1
     has_line "$stderr" "tprun: alias* and alias* are one machine: it is used once"

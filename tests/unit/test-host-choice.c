@@ -31,6 +31,13 @@ static const struct {
     {"{'parts':[{'argv':['a'],'per':'1:node'}]}", "0-7", false},
     {"{'nnodes':3,'parts':[{'argv':['a'],'ntasks':3}]}", "0-2", true},
     {"{'nnodes':3,'parts':[{'argv':['a'],'ntasks':3,'map':'node'}]}", "0-2", true},
+    /* ranks that go round once, two at a time, where every host takes two */
+    {"{'overlap':true,'parts':[{'argv':['a'],'ntasks':5,'taskmap':'cyclic:2',"
+     "'oversubscribe':true}]}",
+     "0-2", true},
+    {"{'parts':[{'argv':['a'],'ntasks':5,'taskmap':'cyclic:2','oversubscribe':true}]}", "0-7",
+     false},
+    {"{'overlap':true,'parts':[{'argv':['a'],'ntasks':5,'taskmap':'cyclic:2'}]}", "0-7", false},
 };
 
 static void test_the_first_hosts_with_enough_cores_are_wanted(void **state)
