@@ -23,6 +23,8 @@ struct pmix_host {
     const struct pmix_library *library;
     const struct pmix_server_ops *ops;
     void *arg;
+    pthread_mutex_t owner_lock; /* openpmix's thread holds it while it calls an op */
+    bool owner_left;            /* no op may be called any more; pmix_server_free() sets it */
     const struct pmix_feature *features; /* the last has no name */
     uint32_t node;
     char *hostname;

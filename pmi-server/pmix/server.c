@@ -111,6 +111,7 @@ static struct pmix_host *host_make(const struct pmix_library *library,
     host->library = library;
     host->ops = ops;
     host->arg = arg;
+    pthread_mutex_init(&host->owner_lock, NULL);
     host->node = config->node;
     host->hostname = mem_copy_text(config->hostname);
     host->tmpdir = mem_copy_text(config->tmpdir);
@@ -245,6 +246,14 @@ static struct timespec clock_in(double rest)
     return end;
 }
 
+/* Once this has returned, openpmix's thread is in none of the owner's functions, and calls none. */
+static void owner_leaves(struct pmix_host *host)
+{
+    pthread_mutex_lock(&host->owner_lock);
+    host->owner_left = true;
+    pthread_mutex_unlock(&host->owner_lock);
+}
+
 /* The server itself is left as it is, and ends with the process. openpmix may still look at the
  * host. openpmix 4.2.2 to ?: PMIx_server_finalize() crashes now and then when clients have died. */
 void pmix_server_free(struct pmix_host *host, double patience)
@@ -259,6 +268,7 @@ void pmix_server_free(struct pmix_host *host, double patience)
     pending_requests_clear(host->requests);
     remote_namespaces_free(host);
     upcall_queue_close();
+    owner_leaves(host);
     errno = saved;
 }
 

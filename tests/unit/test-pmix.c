@@ -23,6 +23,7 @@
 #include "pmi-server/pmix/info.h"
 #include "pmi-server/pmix/job_control.h"
 #include "pmi-server/pmix/module.h"
+#include "pmi-server/pmix/namespace.h"
 #include "pmi-server/pmix/upcall_queue.h"
 #include "tests/programs/pmix-versions.h"
 
@@ -537,8 +538,20 @@ static void count_control(void *arg, struct pmix_job *job, const struct pmix_con
 static void keep_exchange(void *arg, struct pmix_job *job, uint64_t id, uint32_t nnodes,
                           const void *bytes, size_t len);
 
-static const struct pmix_server_ops quiet = {
-    .wake = count_wake, .exchange = keep_exchange, .post = count_post, .control = count_control};
+static unsigned ndirectories;
+
+static int count_directory(void *arg)
+{
+    (void)arg;
+    ndirectories++;
+    return 0;
+}
+
+static const struct pmix_server_ops quiet = {.wake = count_wake,
+                                             .make_directory = count_directory,
+                                             .exchange = keep_exchange,
+                                             .post = count_post,
+                                             .control = count_control};
 
 static double ms(void)
 {
@@ -879,6 +892,27 @@ static void check_freeing(struct pmix_host *host, struct pmix_job *job)
     host->library = real;
 }
 
+/* What openpmix's thread does when the first task of a namespace connects. */
+static void connect_first(struct pmix_host *host)
+{
+    struct pmix_job job = {.host = host};
+    struct client client = {.job = &job};
+    pmix_proc_t proc = {"late", 0};
+    assert_int_equal(pmix_upcalls.client_connected2(&proc, &client, NULL, 0, NULL, NULL),
+                     PMIX_OPERATION_SUCCEEDED);
+    assert_int_equal(client.state, PMI_RUNNING);
+}
+
+/* What the owner has is freed then. */
+static void check_end(struct pmix_host *host)
+{
+    connect_first(host);
+    assert_int_equal(ndirectories, 1);
+    pmix_server_free(host, 5);
+    connect_first(host);
+    assert_int_equal(ndirectories, 1);
+}
+
 static void what_other_nodes_say_is_checked(void **state)
 {
     struct error err = ERROR_INIT;
@@ -907,7 +941,7 @@ static void what_other_nodes_say_is_checked(void **state)
     pmix_namespace_free(far);
     pmix_namespace_free(job);
     pmix_server_run(host);
-    pmix_server_free(host, 5);
+    check_end(host);
     hwloc_topology_destroy(topology);
     rmdir(tmpdir);
     error_clear(&err);
