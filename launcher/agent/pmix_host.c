@@ -240,6 +240,8 @@ void pmix_host_free(struct agent_pmix_host *host)
     pmix_host_free_tools(host);
     if (host->begun) {
         pmix_server_free(host->server, PMIX_PATIENCE);
+        if (host->server)
+            host->config.machine = NULL; /* openpmix has it until the process ends */
         pmix_host_forget(host);
     }
     topo_free_machine(host->config.machine);

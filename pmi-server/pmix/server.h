@@ -50,7 +50,7 @@ struct pmix_server_config {
     const char *hostname;      /* of this node, as in the jobs' hosts */
     uint32_t node;             /* the server's rank */
     const char *tmpdir;        /* private to this host; the owner makes and removes it */
-    hwloc_topology_t topology; /* borrowed for the host's life; never discovered again */
+    hwloc_topology_t topology; /* borrowed for good, as openpmix is; never discovered again */
     bool quiet;                /* what openpmix says about itself on stderr goes nowhere */
 };
 

@@ -7,6 +7,8 @@
  * on the stack, are copied to such blocks on their way to openpmix: as arguments of its functions, and
  * of the callbacks with which upcalls are answered.
  *
+ * The topology that openpmix is lent may not be freed, either: openpmix runs until the process ends.
+ *
  *   GUARD_LOG    a line is added for each server that is started: version, slots of its module
  *   GUARD_PAST   one byte past this is read when the server is started: "module", "infos", or a "freed" block
  */
@@ -307,11 +309,35 @@ static void read_past(const void *array, size_t size)
     __asm__ volatile("" : : "r"(&byte) : "memory");
 }
 
+static void *lent; /* the topology */
+
+static void note_topology(const pmix_info_t info[], size_t ninfo)
+{
+    for (size_t i = 0; i < ninfo; i++)
+        if (!strcmp(info[i].key, PMIX_TOPOLOGY2))
+            lent = info[i].value.data.topo->topology;
+}
+
+void hwloc_topology_destroy(void *topology)
+{
+    static const char freed[] = "guard-pmix: the topology is freed that openpmix has\n";
+    static void (*real_destroy)(void *);
+    if (lent && topology == lent) {
+        if (write(2, freed, sizeof(freed) - 1) < 0)
+            _exit(98);
+        _exit(99);
+    }
+    if (!real_destroy)
+        real_destroy = (void (*)(void *))dlsym(RTLD_NEXT, "hwloc_topology_destroy");
+    real_destroy(topology);
+}
+
 static pmix_status_t server_init(pmix_server_module_t *module, pmix_info_t info[], size_t ninfo)
 {
     const char *past = getenv("GUARD_PAST") ?: "";
     size_t count = is_guarded(module) ? *size_of(module) / sizeof(void *) : 0;
     note(count);
+    note_topology(info, ninfo);
     if (count)
         module = module_of(module, count);
     info = infos_of(info, ninfo);
