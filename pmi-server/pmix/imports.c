@@ -121,3 +121,8 @@ import_function *import_replace(void *handle, const char *name, import_function 
         error_set(err, "cannot replace %s() as %s calls it: it is not imported", name, map->l_name);
     return before;
 }
+
+void *import_replace_variable(void *handle, const char *name, void *variable, struct error *err)
+{
+    return (void *)import_replace(handle, name, (import_function *)variable, err);
+}

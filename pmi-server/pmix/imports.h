@@ -1,8 +1,8 @@
 /*
- * imports - functions that one library imports, replaced for this library alone.
+ * imports - functions and variables that one library imports, replaced for this library alone.
  *
- * A library calls what it imports through addresses that the loader has written into it (ELF: relocations
- * of functions). Those of one name are written again. This changes what the library does where it offers
+ * A library uses what it imports through addresses that the loader has written into it (ELF: relocations).
+ * Those of one name are written again. This changes what the library does where it offers
  * no other place to change it.
  */
 #ifndef PMI_SERVER_PMIX_IMPORTS_H
@@ -17,5 +17,7 @@ typedef void import_function(void);
  * imports no function of that name, or its addresses cannot be written. */
 import_function *import_replace(void *handle, const char *name, import_function *function,
                                 struct error *err);
+/* The same for a variable: the library reads and writes this one, of the same type. */
+void *import_replace_variable(void *handle, const char *name, void *variable, struct error *err);
 
 #endif

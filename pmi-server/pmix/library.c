@@ -4,6 +4,7 @@
 #include <hwloc.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,23 @@ static void zero_memory(void *handle)
         import_replace(handle, "malloc", (import_function *)malloc_zeroed, NULL);
     if (before)
         library_malloc = (void *(*)(size_t))before;
+}
+
+/* openpmix 4.2.2 to 6.1: banners about what keeps it from starting are written to stderr, whatever
+ * PMIX_OUTPUT_STDERR_FD says. Its stderr alone is another stream then: what others write at this moment,
+ * as the C library does when it ends the process, is shown. */
+static FILE *library_stderr;
+
+void library_write_errors_to(FILE *stream)
+{
+    library_stderr = stream;
+}
+
+static void replace_stderr(void *handle)
+{
+    if (!library_stderr)
+        library_stderr = stderr;
+    import_replace_variable(handle, "stderr", &library_stderr, NULL);
 }
 
 static const char *path_of(void *handle)
@@ -117,6 +135,7 @@ static int open_library(struct pmix_library *library, struct error *err)
         return -1;
     }
     zero_memory(handle);
+    replace_stderr(handle);
     lost_connections_install(handle, library);
     return 0;
 }

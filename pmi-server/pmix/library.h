@@ -11,6 +11,7 @@
 #include <pmix_server.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "pmi-server/pmix/version.h"
@@ -51,6 +52,10 @@ struct pmix_library {
 
 /* Opened once, never closed; any thread. NULL with a sentence. */
 const struct pmix_library *pmix_library(struct error *err);
+
+/* What the library writes to its stderr goes to this stream, which stays open for good. No thread of the
+ * library runs. One that writes in another way is left as it is. */
+void library_write_errors_to(FILE *stream);
 
 /* then(whatever, arg) in openpmix's thread, where some of its callbacks have to be called. openpmix
  * 4.2 to 6.0: they are about a connection of that thread, but run in whatever thread calls them. */

@@ -1,12 +1,10 @@
 #include "pmi-server/pmix/server.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/thread.h"
@@ -155,7 +153,6 @@ struct pmix_host_start {
     const struct pmix_server_ops *ops;
     void *arg;
     struct thread thread;
-    int complaint; /* stderr while openpmix starts is nowhere, and is put back; -1: it is as it was */
     struct pmix_host *host;
     struct error err;
 };
@@ -166,36 +163,25 @@ static void set_unset(const char *name, const char *value)
         setenv(name, value, 1);
 }
 
-/* All versions take the number of a descriptor for what they write to stderr, and some banners are
- * written there all the same when it cannot start. The descriptor stays: openpmix does. */
-static void be_quiet(struct pmix_host_start *start)
+/* All versions take the number of a descriptor for most of what they write to stderr; the rest goes by
+ * its stream. Both stay open: openpmix does. */
+static void be_quiet(void)
 {
-    static int nowhere = -1;
+    static FILE *nowhere;
     char number[16];
-    if (nowhere < 0)
-        nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    snprintf(number, sizeof(number), "%d", nowhere);
-    if (nowhere < 0)
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "we");
+    if (!nowhere)
         return;
+    snprintf(number, sizeof(number), "%d", fileno(nowhere));
     set_unset("PMIX_OUTPUT_STDERR_FD", number);
-    start->complaint = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (start->complaint >= 0)
-        dup2(nowhere, STDERR_FILENO);
-}
-
-static void be_heard(struct pmix_host_start *start)
-{
-    if (start->complaint < 0)
-        return;
-    dup2(start->complaint, STDERR_FILENO);
-    close(start->complaint);
+    library_write_errors_to(nowhere);
 }
 
 static void *start_run(void *arg)
 {
     struct pmix_host_start *start = arg;
     start->host = host_open(start->config, start->ops, start->arg, &start->err);
-    be_heard(start);
     return NULL;
 }
 
@@ -208,11 +194,10 @@ struct pmix_host_start *pmix_server_begin(const struct pmix_server_config *confi
     start->config = config;
     start->ops = ops;
     start->arg = arg;
-    start->complaint = -1;
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
         set_unset(settings[i].name, settings[i].value);
     if (config->quiet)
-        be_quiet(start);
+        be_quiet();
     thread_begin(&start->thread, start_run, start); /* so does what openpmix starts */
     return start;
 }

@@ -10,8 +10,7 @@ setup() {
 }
 teardown() { nothing_left 4; }
 
-# With -v, as else nobody hears what is written to stderr while openpmix starts.
-guarded() { run "$1" --separate-stderr env LD_PRELOAD="$PROGRAMS/guard-pmix" timeout 60 "$TPRUN" -v "${@:2}"; }
+guarded() { run "$1" --separate-stderr env LD_PRELOAD="$PROGRAMS/guard-pmix" timeout 60 "$TPRUN" "${@:2}"; }
 not_past() { # and a server was started under guard, with a table of its own size
     [[ $stderr != *"guard-pmix: "* ]] || { echo "$stderr"; return 1; }
     [ -s log ]
@@ -19,6 +18,7 @@ not_past() { # and a server was started under guard, with a table of its own siz
     rm log
 }
 
+# Two of these crash while openpmix starts, when what it says about itself is not shown.
 @test "who reads past the end of what openpmix is given is seen" {
     local what
     for what in module infos freed; do
