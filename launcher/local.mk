@@ -4,11 +4,13 @@ liblauncher_a_SOURCES = \
     launcher/process/clone.c launcher/process/clone.h \
     launcher/process/command_output.c launcher/process/command_output.h \
     launcher/process/descendants.c launcher/process/descendants.h \
+    launcher/process/descendants_end.c \
     launcher/process/exec.c launcher/process/exec.h \
     launcher/process/job_signals.c launcher/process/job_signals.h \
     launcher/process/localhost.c launcher/process/localhost.h \
     launcher/process/user_namespace.c launcher/process/user_namespace.h \
     launcher/process/owned_directory.c launcher/process/owned_directory.h \
+    launcher/process/process.c launcher/process/process.h \
     launcher/process/process_set.c launcher/process/process_set.h \
     launcher/process/reap.c launcher/process/reap.h \
     launcher/process/scratch_directory.c launcher/process/scratch_directory.h \
@@ -115,7 +117,7 @@ liblauncher_a_SOURCES = \
     launcher/task/task_binding.c launcher/task/task_binding.h \
     launcher/task/task_cgroup.c launcher/task/task_cgroup.h \
     launcher/task/task_environment.c launcher/task/task_environment.h \
-    launcher/task/task_launch.c \
+    launcher/task/task_launch.c launcher/task/task_launch.h \
     launcher/task/task_start.c launcher/task/task_start.h \
     launcher/task/task_start_private.h \
     launcher/agent/agent.c launcher/agent/agent.h \
@@ -212,6 +214,7 @@ tpsingleton_LDADD = $(LAYERS) $(JANSSON_LIBS) -lm
 bin_PROGRAMS += tpres
 tpres_SOURCES = \
     launcher/tpres/node_kinds.c launcher/tpres/node_kinds.h \
+    launcher/tpres/node_kinds_picture.c \
     launcher/tpres/tpres.c launcher/tpres/tpres.h \
     launcher/tpres/tpres_alloc.c \
     launcher/tpres/tpres_command.c \

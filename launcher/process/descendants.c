@@ -1,48 +1,23 @@
+/* The processes below this one: listed, and signalled one by one or by group. */
 #include "launcher/process/descendants.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/file.h"
 #include "base/array.h"
-#include "base/mem.h"
-#include "launcher/process/cgroup.h"
-#include "launcher/process/process_set.h"
+#include "base/buf.h"
+#include "launcher/process/process.h"
 
 #define MAX_DEPTH 4096 /* generations below this process that are followed upwards */
 
 void descendants_adopt(void)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
-
-void descendants_read_children(pid_t pid, struct buf *out)
-{
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    DIR *threads = opendir(path);
-    if (!threads)
-        return;
-    for (struct dirent *entry; (entry = readdir(threads));) {
-        if (entry->d_name[0] == '.')
-            continue;
-        char *file = mem_format("%s/%s/children", path, entry->d_name);
-        file_read(file, out);
-        free(file);
-    }
-    closedir(threads);
 }
 
 /* The parent of a process; 0 where it has ended. */
@@ -95,25 +70,6 @@ bool descendants_signal_group(pid_t pid, pid_t group, int number)
     return sent;
 }
 
-/* In one of the sets of /proc/PID/status. */
-static bool has_signal(const char *status, const char *set, int number)
-{
-    const char *line = strstr(status, set);
-    return line && strtoull(line + strlen(set), NULL, 16) >> (number - 1) & 1;
-}
-
-bool descendants_catches(pid_t pid, int number)
-{
-    char path[64];
-    struct buf text = BUF_INIT;
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    file_read(path, &text);
-    bool caught = has_signal(buf_text(&text), "\nSigCgt:", number) ||
-                  has_signal(buf_text(&text), "\nSigBlk:", number);
-    buf_free(&text);
-    return caught;
-}
-
 static bool descendants_is_listed(pid_t pid, const pid_t *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -129,7 +85,7 @@ static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t ne
     struct buf text = BUF_INIT;
     struct process process;
     size_t count = 0;
-    descendants_read_children(pid, &text);
+    process_read_children(pid, &text);
     char *end = NULL;
     for (const char *at = buf_text(&text); *at; at = end) {
         pid_t child = (pid_t)strtol(at, &end, 10);
@@ -162,7 +118,7 @@ pid_t *descendants_children(size_t *count)
     pid_t *list = NULL;
     char *end = NULL;
     *count = 0;
-    descendants_read_children(getpid(), &text);
+    process_read_children(getpid(), &text);
     for (const char *at = buf_text(&text); *at; at = end) {
         pid_t child = (pid_t)strtol(at, &end, 10);
         if (end == at)
@@ -173,53 +129,4 @@ pid_t *descendants_children(size_t *count)
     }
     buf_free(&text);
     return list;
-}
-
-/* Without children there is nothing to look for. */
-static bool reap_all(void)
-{
-    pid_t gone;
-    while ((gone = waitpid(-1, NULL, WNOHANG)) > 0)
-        ;
-    return gone < 0 && errno == ECHILD;
-}
-
-static char *describe_left(const pid_t *except, size_t nexcept, const struct cgroup *cgroup)
-{
-    struct process_set left = {0};
-    process_set_add_below(&left, except, nexcept);
-    char *names = process_set_describe_left(&left, cgroup);
-    char *text = mem_format("cannot end process %s: still there %g s after SIGKILL", names,
-                            DESCENDANTS_PATIENCE);
-    process_set_clear(&left);
-    free(names);
-    return text;
-}
-
-char *descendants_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup)
-{
-    double start = clock_monotonic_seconds(),
-           slept = 0; /* since the first KILL: a frozen process sleeps on */
-    char *survivors = NULL;
-    for (bool first = true;; first = false) {
-        bool childless = reap_all();
-        bool due = clock_monotonic_seconds() - start >= grace;
-        int number = due ? SIGKILL : first ? SIGTERM : 0;
-        if (due)
-            cgroup_kill(cgroup);
-        size_t left = childless ? 0 : descendants_signal(number, except, nexcept);
-        if (!left && !cgroup_populated(cgroup))
-            break;
-        if (first)
-            descendants_signal(SIGCONT, except, nexcept);
-        if (slept >= DESCENDANTS_PATIENCE) {
-            survivors = describe_left(except, nexcept, cgroup);
-            break;
-        }
-        nanosleep(&(struct timespec){0, 5000000}, NULL);
-        slept += due ? 0.005 : 0;
-    }
-    reap_all();
-    cgroup_remove(cgroup);
-    return survivors;
 }

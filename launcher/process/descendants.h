@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct buf;
 struct cgroup;
 
 void descendants_adopt(void);
@@ -29,13 +28,6 @@ void descendants_signal_one(pid_t pid, int number);
 /* Send a signal to all of a process group that this process is in, if it is a descendant still. False
  * where nothing is sent: the group's number may be that of a group that is none of ours. */
 bool descendants_signal_group(pid_t pid, pid_t group, int number);
-
-/* Whether that process has a handler for the signal, or blocks it, as a process does that reads its
- * signals (signalfd(2), sigwait(3)). */
-bool descendants_catches(pid_t pid, int number);
-
-/* Append the children of every thread of that process, as text: "12 34 ". */
-void descendants_read_children(pid_t pid, struct buf *out);
 
 /* The direct children there are (caller frees). */
 pid_t *descendants_children(size_t *count);

@@ -1,3 +1,4 @@
+/* Sets of processes: made, signalled once each, and told in words. */
 #include "launcher/process/process_set.h"
 
 #include <signal.h>
@@ -12,32 +13,9 @@
 #include "base/mem.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descendants.h"
+#include "launcher/process/process.h"
 
 #define DESCRIBED_MAX 8 /* processes that are named */
-
-/* ---- what the kernel says ---- */
-
-bool process_read(pid_t pid, struct process *process)
-{
-    char path[64], state = 'X';
-    struct buf text = BUF_INIT;
-    int parent = 0, group = 0, fields = 0;
-    unsigned long long born = 0;
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    file_read(path, &text);
-    const char *name = strchr(buf_text(&text), '(');
-    const char *name_end = strrchr(buf_text(&text), ')'); /* the name may hold anything */
-    if (name && name_end)
-        fields = sscanf(name_end + 1,
-                        " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-                        "%llu",
-                        &state, &parent, &group, &born);
-    bool manager = fields && strncmp(name + 1, PROCESS_MANAGER ")", sizeof(PROCESS_MANAGER)) == 0;
-    buf_free(&text);
-    *process = (struct process){
-        .pid = pid, .parent = parent, .group = group, .born = born, .inner = manager};
-    return fields == 4 && state != 'Z' && state != 'X';
-}
 
 static bool process_set_is_listed(pid_t pid, const pid_t *list, size_t count)
 {
@@ -60,7 +38,7 @@ static void append_below(struct process_set *set, pid_t pid, bool inner, const p
     struct buf text = BUF_INIT;
     struct process process;
     char *end = NULL;
-    descendants_read_children(pid, &text);
+    process_read_children(pid, &text);
     for (const char *at = buf_text(&text); *at; at = end) {
         pid_t child = (pid_t)strtol(at, &end, 10);
         if (end == at)
@@ -158,7 +136,7 @@ static int compare_groups(const void *a, const void *b)
 
 static int signal_for(pid_t pid, int number)
 {
-    return number == SIGTSTP && !descendants_catches(pid, SIGTSTP) ? SIGSTOP : number;
+    return number == SIGTSTP && !process_catches(pid, SIGTSTP) ? SIGSTOP : number;
 }
 
 /* `count` processes of one group. */

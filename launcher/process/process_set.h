@@ -3,35 +3,22 @@
  *
  * A pid may belong to another process by the time it is looked at again; with the birth it does not.
  * So a set can say who was sent a signal, and who is there still. Sets are values: {0} is empty.
- * [proc(5): stat, status]
  */
 #ifndef LAUNCHER_PROCESS_PROCESS_SET_H
 #define LAUNCHER_PROCESS_PROCESS_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-#define PROCESS_MANAGER "tprun-manager" /* the name of the process that manages a run of tprun */
+#include "launcher/process/process.h"
 
 struct cgroup;
-
-struct process {
-    pid_t pid;
-    pid_t parent;
-    pid_t group;   /* process group */
-    uint64_t born; /* clock ticks after the boot */
-    bool inner;    /* the manager of a tprun, or below it */
-};
 
 struct process_set {
     struct process *list; /* by pid, rising */
     size_t count;
 };
-
-/* What the kernel says of it. False where it has ended. */
-bool process_read(pid_t pid, struct process *process);
 
 /* Add all processes below this one that have not ended, except the `nexcept` direct children
  * listed and what is below them. */

@@ -1,3 +1,4 @@
+/* What the tasks of a part share on this node: program, environment, limits, the PMI they are offered. */
 #include "launcher/task/part_setup.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The environment of one task: the part's, its rank and place, and what PMI, GPUs and OpenMP need. */
 #include "launcher/task/task_environment.h"
 
 #include <stdarg.h>
@@ -175,7 +176,7 @@ void task_environment_fill(struct task_environment *vars,
     variables_add(vars, part->pmi_env);
     variables_add(vars, source->threads);
     variables_defaults(vars, (char *const *const[2]){part->pmi_env, source->threads});
-    variables_add(vars, part_setup_gpus(part, what));
+    variables_add(vars, source->gpus);
     for (size_t i = 0; i < TASK_ENVIRONMENT_LONG; i++)
         if (source->texts[i])
             vars->list[vars->at++] = source->texts[i];

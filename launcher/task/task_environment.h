@@ -26,6 +26,7 @@ struct
         *texts; /* [TASK_ENVIRONMENT_LONG] that may be long, the same for all tasks; or NULL */
     bool pmi;   /* descriptor 3 is its PMI socket */
     char *const *pmix;    /* what openpmix wants it to have; NULL-terminated */
+    char *const *gpus;    /* which GPUs it sees, see part_setup_gpus() */
     char *const *threads; /* what it is told of its cores, or NULL; see openmp_variables.h */
     uint32_t older;       /* tasks of earlier groups of the program that this node was given */
 };

@@ -1,4 +1,6 @@
 /* A task on its way: its descriptors, its variables, its exec. */
+#include "launcher/task/task_launch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -55,6 +57,14 @@ static int ends_open(const struct task_start *start, uint32_t task, struct both_
 
 /* ---- begun ---- */
 
+void task_launch_fail(struct task_start *start, uint32_t task, int status, char *text)
+{
+    const struct launch *launch = start->config.launch;
+    start->stop = true;
+    start_failures_add(&start->failures, launch->first_rank + launch->tasks[task].rank, status,
+                       text);
+}
+
 static void launch_exec(struct task_start *start, struct task_launching *at, uint32_t task)
 {
     const struct launch *launch = start->config.launch;
@@ -66,6 +76,7 @@ static void launch_exec(struct task_start *start, struct task_launching *at, uin
                                              start->texts,
                                              ends->pmi[0] >= 0,
                                              start->ops->variables(start->owner, task, part->pmi),
+                                             part_setup_gpus(part, what),
                                              openmp_variables_of(&start->openmp, part, what),
                                              start->config.older};
     task_environment_fill(&at->vars, &source, what);
@@ -99,7 +110,7 @@ static char *pipes_refused(int number)
 void task_launch_begin(struct task_start *start, struct task_launching *at, uint32_t task)
 {
     if (ends_open(start, task, &at->ends) < 0) {
-        task_start_fail(start, task, W_EXITCODE(1, 0), pipes_refused(errno));
+        task_launch_fail(start, task, W_EXITCODE(1, 0), pipes_refused(errno));
         ends_close(&at->ends, 0);
         ends_close(&at->ends, 1);
         return;
@@ -144,8 +155,8 @@ static void launch_failed(struct task_start *start, struct task_launching *at, u
 {
     struct error err = ERROR_INIT;
     exec_explain(&at->spawn, &at->child.failure, &err);
-    task_start_fail(start, task, failure_status(&at->child.failure),
-                    mem_copy_text(error_text(&err)));
+    task_launch_fail(start, task, failure_status(&at->child.failure),
+                     mem_copy_text(error_text(&err)));
     error_clear(&err);
     ends_close(&at->ends, 1);
 }

@@ -10,17 +10,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "launcher/task/task_launch.h"
 #include "launcher/task/task_start_private.h"
 
 /* ---- tasks that do not start ---- */
-
-void task_start_fail(struct task_start *start, uint32_t task, int status, char *text)
-{
-    const struct launch *launch = start->config.launch;
-    start->stop = true;
-    start_failures_add(&start->failures, launch->first_rank + launch->tasks[task].rank, status,
-                       text);
-}
 
 /* Of one node: with several, the manager hears of all families. */
 static void check_mpis(struct task_start *start)
@@ -35,7 +28,7 @@ static void check_mpis(struct task_start *start)
     if (!programs[MPI_FAMILY_MPICH] || !programs[MPI_FAMILY_OPEN_MPI])
         return;
     for (uint32_t i = 0; i < launch->nlocal; i++)
-        task_start_fail(
+        task_launch_fail(
             start, i, W_EXITCODE(1, 0),
             mpi_library_mixed(programs[MPI_FAMILY_MPICH], programs[MPI_FAMILY_OPEN_MPI]));
 }
@@ -47,7 +40,7 @@ static void check_programs(struct task_start *start)
     for (uint32_t i = 0; i < launch->nlocal; i++) {
         const struct part_setup *part = &start->parts[launch->tasks[i].app];
         if (part->refused)
-            task_start_fail(start, i, W_EXITCODE(part->refused, 0), mem_copy_text(part->refusal));
+            task_launch_fail(start, i, W_EXITCODE(part->refused, 0), mem_copy_text(part->refusal));
     }
     if (!start->failures.count && launch->nnodes == 1 && launch->spec->nparts > 1)
         check_mpis(start);

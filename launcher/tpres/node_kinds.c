@@ -1,3 +1,4 @@
+/* The nodes of an R as kinds: those that differ in nothing but their names are one. */
 #include "launcher/tpres/node_kinds.h"
 
 #include <stdlib.h>

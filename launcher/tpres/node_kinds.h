@@ -34,7 +34,7 @@ char *tpres_kind_properties(const struct tpres_kinds *kinds, const struct tpres_
 /* "2 socket, 8 numa": domains by name; "" where nothing divides the nodes. Caller frees. */
 char *tpres_kind_topology(const struct tpres_kinds *kinds, const struct tpres_kind *kind);
 
-/* tpres_show.c: the domains of a kind, a line each, with what R has of their cores and GPUs. */
+/* The domains of a kind, a line each, with what R has of their cores and GPUs. */
 void tpres_kind_draw(const struct tpres_kinds *kinds, const struct tpres_kind *kind,
                      struct buf *out);
 

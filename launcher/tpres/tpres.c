@@ -11,6 +11,91 @@
 #include "launcher/options/options.h"
 #include "launcher/stdio/terminal.h"
 
+/* ---- the methods and their options, in the order of --help ---- */
+
+#define END                                                                                        \
+    {                                                                                              \
+        TPRES_NOPTIONS, 0                                                                          \
+    }
+
+static const struct tpres_offer no_offers[] = {END};
+static const struct tpres_offer make_offers[] = {
+    {TPRES_HOSTS, "nodes, in order; user@ is left out"},
+    {TPRES_HOSTFILE, "nodes, a line each; slots=N is a number of cores"},
+    {TPRES_FROM, "of a batch job: slurm, pbs, lsf, flux, ... or auto"},
+    {TPRES_CORES, "of each node: the first N, or just these"},
+    {TPRES_GPUS, "likewise"},
+    {TPRES_PROPERTY, "of all nodes, or of these ranks; may come again"},
+    {TPRES_TOPOLOGY, "[HOSTLIST=]hwloc description, or @FILE.xml"},
+    END};
+static const struct tpres_offer show_offers[] = {
+    {TPRES_DRAW, "sockets, NUMA domains and what they hold, too"},
+    {TPRES_FORMAT, "json: the same for programs"},
+    END};
+static const struct tpres_offer check_offers[] = {{TPRES_FORMAT, "json: the same for programs"},
+                                                  END};
+static const struct tpres_offer select_offers[] = {
+    {TPRES_RANKS, "nodes of these ranks"},
+    {TPRES_HOSTS, "nodes of these names"},
+    {TPRES_REQUIRES, "nodes that match: 'ssd and not host:n[0-3]', or JSON"},
+    {TPRES_EXCLUDE, "nodes of other names"},
+    {TPRES_COUNT, "of what is left, the first N nodes"},
+    {TPRES_CORES, "of each node: the first N it has, or just these"},
+    {TPRES_GPUS, "likewise; --gpus 0 leaves all out"},
+    {TPRES_NO_TOPOLOGY, "without the key scheduling"},
+    END};
+static const struct tpres_offer rerank_offers[] = {
+    {TPRES_HOSTS, "nodes in this order, all others behind them"}, END};
+static const struct tpres_offer alloc_offers[] = {
+    {TPRES_RESOURCES, "R; without it stdin, or this machine on a terminal"},
+    {TPRES_HELD, "R that others hold; may come again"},
+    {TPRES_REQUIRES, "only nodes that match"},
+    {TPRES_SLOTS, "print {\"R\": ..., \"slots\": [...]}"},
+    END};
+static const struct tpres_offer text_offers[] = {{TPRES_TO, "another form; see above"}, END};
+
+#define ANY ((size_t)-1)
+
+static const struct tpres_method tpres_methods[] = {
+    {"discover", "", "R of this machine", "With its sockets and NUMA domains (RFC 49).\n", 0, 0,
+     no_offers, tpres_discover},
+    {"make", "--hosts HOSTLIST --cores N [OPTION...]", "R of hosts", NULL, 0, 0, make_offers,
+     tpres_make},
+    {"show", "[OPTION...] [FILE]", "R as a table", NULL, 0, 1, show_offers, tpres_show},
+    {"check", "[OPTION...] [FILE]", "Whether R is right, and how much it is", NULL, 0, 1,
+     check_offers, tpres_check},
+    {"select", "[OPTION...] [FILE]", "R of some of the nodes of R",
+     "Ranks stay. Several conditions have to hold together.\n", 0, 1, select_offers, tpres_select},
+    {"append", "FILE FILE...", "R of all of them",
+     "Hosts are told apart by their names; what two of them hold is refused.\n"
+     "Ranks of the first stay; those of another stay where all are free, else they\n"
+     "come behind.\n",
+     1, ANY, no_offers, tpres_append},
+    {"subtract", "FILE FILE...", "The first R less what the others hold",
+     "By host names. Ranks stay; nodes without cores are left out.\n", 1, ANY, no_offers,
+     tpres_subtract},
+    {"intersect", "FILE FILE...", "What all of them hold",
+     "By host names. Ranks and properties are the first one's.\n", 1, ANY, no_offers,
+     tpres_intersect},
+    {"rerank", "[OPTION...] [FILE]", "R with ranks from 0, in order", NULL, 0, 1, rerank_offers,
+     tpres_rerank},
+    {"alloc", "[OPTION...] SHAPE", "R allocated for a shape (tprun-shape(7))",
+     "Nothing is claimed. Exit status 1 when it does not fit now, 3 when never.\n", 1, 1,
+     alloc_offers, tpres_alloc},
+    {"idset", "[--to FORM] [TEXT]", "Set of numbers: 0-3,7 (RFC 22)",
+     "Forms: list (a number a line), count.\n", 0, 1, text_offers, tpres_idset},
+    {"hostlist", "[--to FORM] [TEXT]", "List of hosts: node[0-3],login (RFC 29)",
+     "Forms: list (a host a line), count.\n", 0, 1, text_offers, tpres_hostlist},
+    {"taskmap", "[--to FORM] [TEXT]", "Which rank is on which node (RFC 34)",
+     "Forms: json (the canonical one), wrapped, pmi, raw. All are read.\n", 0, 1, text_offers,
+     tpres_taskmap},
+    {"shape", "[--to FORM] [TEXT]", "What a job needs (RFC 46)",
+     "Forms: json (RFC 14 resources). Text and JSON are read.\n", 0, 1, text_offers, tpres_shape},
+    {0},
+};
+
+/* ---- the program ---- */
+
 static void tpres_complain(const char *text)
 {
     terminal_complain("tpres", text, strlen(text));
@@ -61,117 +146,12 @@ int main(int argc, char *argv[])
     int status;
     if (argc > 1 && strcmp(argv[1], "--version") == 0)
         return tpres_print_and_free(options_version());
-    if (tpres_scan(argv + 1, &call, &err) < 0)
+    if (tpres_scan(tpres_methods, argv + 1, &call, &err) < 0)
         status = tpres_refuse(&call, &err, 2);
     else if (tpres_value(&call, TPRES_HELP))
-        status = tpres_print_and_free(tpres_help(call.method));
+        status = tpres_print_and_free(tpres_help(tpres_methods, call.method));
     else
         status = tpres_run(&call);
     tpres_call_clear(&call);
     return status;
 }
-
-/* The methods of tpres and their options, in the order of --help. */
-
-const struct tpres_option_row tpres_options[TPRES_NOPTIONS] = {
-    [TPRES_CORES] = {"cores", 0, "N|IDSET"},
-    [TPRES_COUNT] = {"count", 0, "N"},
-    [TPRES_DRAW] = {"draw", 0, NULL},
-    [TPRES_EXCLUDE] = {"exclude", 0, "HOSTLIST"},
-    [TPRES_FORMAT] = {"format", 0, "text|json"},
-    [TPRES_FROM] = {"from", 0, "SYSTEM"},
-    [TPRES_GPUS] = {"gpus", 0, "N|IDSET"},
-    [TPRES_HELD] = {"held", 0, "FILE"},
-    [TPRES_HELP] = {"help", 'h', NULL},
-    [TPRES_HOSTFILE] = {"hostfile", 0, "FILE"},
-    [TPRES_HOSTS] = {"hosts", 0, "HOSTLIST"},
-    [TPRES_NO_TOPOLOGY] = {"no-topology", 0, NULL},
-    [TPRES_PROPERTY] = {"property", 0, "NAME[:RANKS]"},
-    [TPRES_RANKS] = {"ranks", 0, "IDSET"},
-    [TPRES_REQUIRES] = {"requires", 0, "CONSTRAINT"},
-    [TPRES_RESOURCES] = {"resources", 'R', "FILE"},
-    [TPRES_SLOTS] = {"slots", 0, NULL},
-    [TPRES_TO] = {"to", 0, "FORM"},
-    [TPRES_TOPOLOGY] = {"topology", 0, "SPEC"},
-};
-
-#define END                                                                                        \
-    {                                                                                              \
-        TPRES_NOPTIONS, 0                                                                          \
-    }
-
-static const struct tpres_offer no_offers[] = {END};
-static const struct tpres_offer make_offers[] = {
-    {TPRES_HOSTS, "nodes, in order; user@ is left out"},
-    {TPRES_HOSTFILE, "nodes, a line each; slots=N is a number of cores"},
-    {TPRES_FROM, "of a batch job: slurm, pbs, lsf, flux, ... or auto"},
-    {TPRES_CORES, "of each node: the first N, or just these"},
-    {TPRES_GPUS, "likewise"},
-    {TPRES_PROPERTY, "of all nodes, or of these ranks; may come again"},
-    {TPRES_TOPOLOGY, "[HOSTLIST=]hwloc description, or @FILE.xml"},
-    END};
-static const struct tpres_offer show_offers[] = {
-    {TPRES_DRAW, "sockets, NUMA domains and what they hold, too"},
-    {TPRES_FORMAT, "json: the same for programs"},
-    END};
-static const struct tpres_offer check_offers[] = {{TPRES_FORMAT, "json: the same for programs"},
-                                                  END};
-static const struct tpres_offer select_offers[] = {
-    {TPRES_RANKS, "nodes of these ranks"},
-    {TPRES_HOSTS, "nodes of these names"},
-    {TPRES_REQUIRES, "nodes that match: 'ssd and not host:n[0-3]', or JSON"},
-    {TPRES_EXCLUDE, "nodes of other names"},
-    {TPRES_COUNT, "of what is left, the first N nodes"},
-    {TPRES_CORES, "of each node: the first N it has, or just these"},
-    {TPRES_GPUS, "likewise; --gpus 0 leaves all out"},
-    {TPRES_NO_TOPOLOGY, "without the key scheduling"},
-    END};
-static const struct tpres_offer rerank_offers[] = {
-    {TPRES_HOSTS, "nodes in this order, all others behind them"}, END};
-static const struct tpres_offer alloc_offers[] = {
-    {TPRES_RESOURCES, "R; without it stdin, or this machine on a terminal"},
-    {TPRES_HELD, "R that others hold; may come again"},
-    {TPRES_REQUIRES, "only nodes that match"},
-    {TPRES_SLOTS, "print {\"R\": ..., \"slots\": [...]}"},
-    END};
-static const struct tpres_offer text_offers[] = {{TPRES_TO, "another form; see above"}, END};
-
-#define ANY ((size_t)-1)
-
-const struct tpres_method tpres_methods[] = {
-    {"discover", "", "R of this machine", "With its sockets and NUMA domains (RFC 49).\n", 0, 0,
-     no_offers, tpres_discover},
-    {"make", "--hosts HOSTLIST --cores N [OPTION...]", "R of hosts", NULL, 0, 0, make_offers,
-     tpres_make},
-    {"show", "[OPTION...] [FILE]", "R as a table", NULL, 0, 1, show_offers, tpres_show},
-    {"check", "[OPTION...] [FILE]", "Whether R is right, and how much it is", NULL, 0, 1,
-     check_offers, tpres_check},
-    {"select", "[OPTION...] [FILE]", "R of some of the nodes of R",
-     "Ranks stay. Several conditions have to hold together.\n", 0, 1, select_offers, tpres_select},
-    {"append", "FILE FILE...", "R of all of them",
-     "Hosts are told apart by their names; what two of them hold is refused.\n"
-     "Ranks of the first stay; those of another stay where all are free, else they\n"
-     "come behind.\n",
-     1, ANY, no_offers, tpres_append},
-    {"subtract", "FILE FILE...", "The first R less what the others hold",
-     "By host names. Ranks stay; nodes without cores are left out.\n", 1, ANY, no_offers,
-     tpres_subtract},
-    {"intersect", "FILE FILE...", "What all of them hold",
-     "By host names. Ranks and properties are the first one's.\n", 1, ANY, no_offers,
-     tpres_intersect},
-    {"rerank", "[OPTION...] [FILE]", "R with ranks from 0, in order", NULL, 0, 1, rerank_offers,
-     tpres_rerank},
-    {"alloc", "[OPTION...] SHAPE", "R allocated for a shape (tprun-shape(7))",
-     "Nothing is claimed. Exit status 1 when it does not fit now, 3 when never.\n", 1, 1,
-     alloc_offers, tpres_alloc},
-    {"idset", "[--to FORM] [TEXT]", "Set of numbers: 0-3,7 (RFC 22)",
-     "Forms: list (a number a line), count.\n", 0, 1, text_offers, tpres_idset},
-    {"hostlist", "[--to FORM] [TEXT]", "List of hosts: node[0-3],login (RFC 29)",
-     "Forms: list (a host a line), count.\n", 0, 1, text_offers, tpres_hostlist},
-    {"taskmap", "[--to FORM] [TEXT]", "Which rank is on which node (RFC 34)",
-     "Forms: json (the canonical one), wrapped, pmi, raw. All are read.\n", 0, 1, text_offers,
-     tpres_taskmap},
-    {"shape", "[--to FORM] [TEXT]", "What a job needs (RFC 46)",
-     "Forms: json (RFC 14 resources). Text and JSON are read.\n", 0, 1, text_offers, tpres_shape},
-    {0},
-};

@@ -70,14 +70,7 @@ struct tpres_method {
     int (*run)(struct tpres_call *call, struct error *err);
 };
 
-/* ---- tpres.c ---- */
-
-extern const struct tpres_method tpres_methods[];
-extern const struct tpres_option_row {
-    const char *name;
-    char letter;          /* 0: none */
-    const char *argument; /* NULL: takes none */
-} tpres_options[TPRES_NOPTIONS];
+/* ---- the methods ---- */
 
 int tpres_discover(struct tpres_call *call, struct error *err);
 int tpres_make(struct tpres_call *call, struct error *err);
@@ -96,9 +89,16 @@ int tpres_shape(struct tpres_call *call, struct error *err);
 
 /* ---- tpres_command.c: the command line ---- */
 
-/* words[] ends at a NULL; the first names the method. 0, or -1 with a sentence of kind
+extern const struct tpres_option_row {
+    const char *name;
+    char letter;          /* 0: none */
+    const char *argument; /* NULL: takes none */
+} tpres_options[TPRES_NOPTIONS];
+
+/* words[] ends at a NULL; the first names one of the methods. 0, or -1 with a sentence of kind
  * ERROR_USAGE. With --help the rest is not looked at. tpres_call_clear() either way. */
-int tpres_scan(char *const *words, struct tpres_call *call, struct error *err);
+int tpres_scan(const struct tpres_method *methods, char *const *words, struct tpres_call *call,
+               struct error *err);
 void tpres_call_clear(struct tpres_call *call);
 
 /* The value of the last such option, "" of one that takes none; NULL: it is not there. */
@@ -106,7 +106,8 @@ const char *tpres_value(const struct tpres_call *call, enum tpres_option option)
 /* The next value of an option that may come again; *at starts at 0; NULL behind the last. */
 const char *tpres_next(const struct tpres_call *call, enum tpres_option option, size_t *at);
 
-char *tpres_help(const struct tpres_method *method); /* NULL: of all; caller frees */
+/* Of one of the methods (NULL: of all); caller frees. */
+char *tpres_help(const struct tpres_method *methods, const struct tpres_method *method);
 
 /* ---- tpres_io.c: resource sets in and out ---- */
 

@@ -13,6 +13,28 @@
 
 /* ---- options ---- */
 
+const struct tpres_option_row tpres_options[TPRES_NOPTIONS] = {
+    [TPRES_CORES] = {"cores", 0, "N|IDSET"},
+    [TPRES_COUNT] = {"count", 0, "N"},
+    [TPRES_DRAW] = {"draw", 0, NULL},
+    [TPRES_EXCLUDE] = {"exclude", 0, "HOSTLIST"},
+    [TPRES_FORMAT] = {"format", 0, "text|json"},
+    [TPRES_FROM] = {"from", 0, "SYSTEM"},
+    [TPRES_GPUS] = {"gpus", 0, "N|IDSET"},
+    [TPRES_HELD] = {"held", 0, "FILE"},
+    [TPRES_HELP] = {"help", 'h', NULL},
+    [TPRES_HOSTFILE] = {"hostfile", 0, "FILE"},
+    [TPRES_HOSTS] = {"hosts", 0, "HOSTLIST"},
+    [TPRES_NO_TOPOLOGY] = {"no-topology", 0, NULL},
+    [TPRES_PROPERTY] = {"property", 0, "NAME[:RANKS]"},
+    [TPRES_RANKS] = {"ranks", 0, "IDSET"},
+    [TPRES_REQUIRES] = {"requires", 0, "CONSTRAINT"},
+    [TPRES_RESOURCES] = {"resources", 'R', "FILE"},
+    [TPRES_SLOTS] = {"slots", 0, NULL},
+    [TPRES_TO] = {"to", 0, "FORM"},
+    [TPRES_TOPOLOGY] = {"topology", 0, "SPEC"},
+};
+
 static bool is_offered(const struct tpres_method *method, enum tpres_option option)
 {
     const struct tpres_offer *offer = method->offers;
@@ -106,11 +128,11 @@ const char *tpres_value(const struct tpres_call *call, enum tpres_option option)
 
 /* ---- the line ---- */
 
-static int say_no_method(const char *word, struct error *err)
+static int say_no_method(const struct tpres_method *methods, const char *word, struct error *err)
 {
     const char *names[64];
     size_t n = 0;
-    for (const struct tpres_method *method = tpres_methods; method->name && n < 63; method++)
+    for (const struct tpres_method *method = methods; method->name && n < 63; method++)
         names[n++] = method->name;
     names[n] = NULL;
     const char *near = edit_distance_word(names, word, strlen(word));
@@ -120,15 +142,16 @@ static int say_no_method(const char *word, struct error *err)
     return error_usage(err, "unknown method %s", excerpt(word, strlen(word)).text);
 }
 
-static int find_method(const char *word, struct tpres_call *call, struct error *err)
+static int find_method(const struct tpres_method *methods, const char *word,
+                       struct tpres_call *call, struct error *err)
 {
-    const struct tpres_method *method = tpres_methods;
+    const struct tpres_method *method = methods;
     if (!word)
         return error_usage(err, "missing method");
     while (method->name && strcmp(method->name, word) != 0)
         method++;
     if (!method->name)
-        return say_no_method(word, err);
+        return say_no_method(methods, word, err);
     call->method = method;
     return 0;
 }
@@ -152,7 +175,8 @@ static bool asks_for_help(const char *word)
     return word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0);
 }
 
-int tpres_scan(char *const *words, struct tpres_call *call, struct error *err)
+int tpres_scan(const struct tpres_method *methods, char *const *words, struct tpres_call *call,
+               struct error *err)
 {
     size_t count = 0, at = 1;
     while (words[count])
@@ -161,7 +185,7 @@ int tpres_scan(char *const *words, struct tpres_call *call, struct error *err)
         add_given(call, TPRES_HELP, NULL);
         return 0;
     }
-    if (find_method(words[0], call, err) < 0)
+    if (find_method(methods, words[0], call, err) < 0)
         return -1;
     call->words = mem_array(count, sizeof(*call->words));
     for (bool options = true; words[at]; at++) {
@@ -214,14 +238,14 @@ static char *help_of_method(const struct tpres_method *method)
     return buf_take_text(&help);
 }
 
-char *tpres_help(const struct tpres_method *method)
+char *tpres_help(const struct tpres_method *methods, const struct tpres_method *method)
 {
     struct buf help = BUF_INIT;
     if (method)
         return help_of_method(method);
     buf_add_text(&help, "usage: tpres METHOD [OPTION...] [FILE...]\n"
                         "Resource sets (tprun-R(5)): find, make, look at, cut and join them.\n\n");
-    for (const struct tpres_method *each = tpres_methods; each->name; each++)
+    for (const struct tpres_method *each = methods; each->name; each++)
         buf_printf(&help, "  %-10s %s\n", each->name, each->about);
     buf_add_text(&help, "\nA FILE of - is stdin, which is also read where a FILE is left out.\n"
                         "'tpres METHOD --help' says more; tpres(1) all.\n");

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "launcher/process/descendants.h"
+#include "launcher/process/process.h"
 #include "tests/unit/unit.h"
 
 /* Each test has a process of its own that adopts, so that nothing is left for the next. What a
@@ -333,12 +334,12 @@ static void test_who_catches_a_signal_is_known(void **state)
 {
     pid_t catches = child_that(leave_on_term), ignores = child_that(ignore_term);
     (void)state;
-    assert_true(descendants_catches(catches, SIGTERM));
-    assert_false(descendants_catches(catches, SIGINT));
-    assert_false(descendants_catches(ignores, SIGTERM));
+    assert_true(process_catches(catches, SIGTERM));
+    assert_false(process_catches(catches, SIGINT));
+    assert_false(process_catches(ignores, SIGTERM));
     kill(catches, SIGKILL);
     waitpid(catches, NULL, 0);
-    assert_false(descendants_catches(catches, SIGTERM));
+    assert_false(process_catches(catches, SIGTERM));
 }
 
 /* ---- a pid that is used again ---- */

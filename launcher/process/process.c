@@ -1,0 +1,69 @@
+/* One process as the kernel shows it below /proc, for those who list and signal processes. */
+#include "launcher/process/process.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+bool process_read(pid_t pid, struct process *process)
+{
+    char path[64], state = 'X';
+    struct buf text = BUF_INIT;
+    int parent = 0, group = 0, fields = 0;
+    unsigned long long born = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file_read(path, &text);
+    const char *name = strchr(buf_text(&text), '(');
+    const char *name_end = strrchr(buf_text(&text), ')'); /* the name may hold anything */
+    if (name && name_end)
+        fields = sscanf(name_end + 1,
+                        " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+                        "%llu",
+                        &state, &parent, &group, &born);
+    bool manager = fields && strncmp(name + 1, PROCESS_MANAGER ")", sizeof(PROCESS_MANAGER)) == 0;
+    buf_free(&text);
+    *process = (struct process){
+        .pid = pid, .parent = parent, .group = group, .born = born, .inner = manager};
+    return fields == 4 && state != 'Z' && state != 'X';
+}
+
+void process_read_children(pid_t pid, struct buf *out)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(path);
+    if (!threads)
+        return;
+    for (struct dirent *entry; (entry = readdir(threads));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        char *file = mem_format("%s/%s/children", path, entry->d_name);
+        file_read(file, out);
+        free(file);
+    }
+    closedir(threads);
+}
+
+/* In one of the sets of /proc/PID/status. */
+static bool has_signal(const char *status, const char *set, int number)
+{
+    const char *line = strstr(status, set);
+    return line && strtoull(line + strlen(set), NULL, 16) >> (number - 1) & 1;
+}
+
+bool process_catches(pid_t pid, int number)
+{
+    char path[64];
+    struct buf text = BUF_INIT;
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    file_read(path, &text);
+    bool caught = has_signal(buf_text(&text), "\nSigCgt:", number) ||
+                  has_signal(buf_text(&text), "\nSigBlk:", number);
+    buf_free(&text);
+    return caught;
+}

@@ -1,0 +1,33 @@
+/*
+ * process - a process as the kernel shows it. [proc(5): stat, status, children]
+ */
+#ifndef LAUNCHER_PROCESS_PROCESS_H
+#define LAUNCHER_PROCESS_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PROCESS_MANAGER "tprun-manager" /* the name of the process that manages a run of tprun */
+
+struct buf;
+
+struct process {
+    pid_t pid;
+    pid_t parent;
+    pid_t group;   /* process group */
+    uint64_t born; /* clock ticks after the boot */
+    bool inner;    /* the manager of a tprun, or below it */
+};
+
+/* Fill in what the kernel says of it. False where it has ended. */
+bool process_read(pid_t pid, struct process *process);
+
+/* Whether that process has a handler for the signal, or blocks it, as a process does that reads its
+ * signals (signalfd(2), sigwait(3)). */
+bool process_catches(pid_t pid, int number);
+
+/* Append the children of every thread of that process, as text: "12 34 ". */
+void process_read_children(pid_t pid, struct buf *out);
+
+#endif
