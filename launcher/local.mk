@@ -58,17 +58,20 @@ liblauncher_a_SOURCES = \
     launcher/spec/spec_build.h \
     launcher/spec/spec_check.c launcher/spec/spec_check.h \
     launcher/spec/spec_fields.c \
+    launcher/source/batch_files.c launcher/source/batch_files.h \
     launcher/source/batch_nodelist.c launcher/source/batch_nodelist.h \
     launcher/source/batch_system.c launcher/source/batch_system.h \
     launcher/source/batch_system_private.h \
-    launcher/source/enclosing_nodes.c \
+    launcher/source/batch_system_row.c \
     launcher/source/enclosing_program.c launcher/source/enclosing_program.h \
-    launcher/source/flux_job.c \
+    launcher/source/flux_job.c launcher/source/flux_job.h \
     launcher/source/hostfile.c launcher/source/hostfile.h \
-    launcher/source/kubernetes_job.c \
+    launcher/source/kubernetes_job.c launcher/source/kubernetes_job.h \
     launcher/source/node_list.c launcher/source/node_list.h \
     launcher/source/node_list_private.h \
-    launcher/source/nodes_from_options.c \
+    launcher/source/node_list_read.c \
+    launcher/source/node_list_require.c \
+    launcher/source/nodes_from_options.c launcher/source/nodes_from_options.h \
     launcher/source/slurm_job.c launcher/source/slurm_job.h \
     launcher/source/slurm_nodelist.c launcher/source/slurm_nodelist.h \
     launcher/linkage/elf_file.c launcher/linkage/elf_file.h \
@@ -190,6 +193,7 @@ liblauncher_a_SOURCES = \
     launcher/mpiexec/mpiexec_runtime.c \
     launcher/mpiexec/mpiexec_table.c launcher/mpiexec/mpiexec_table.h \
     launcher/mpiexec/mpiexec_values.c \
+    launcher/mpiexec/mpiexec_words.c \
     launcher/mpiexec/relay.c launcher/mpiexec/relay.h \
     launcher/mpiexec/singleton.c launcher/mpiexec/singleton.h \
     launcher/cli/check_program.c launcher/cli/check_program.h \

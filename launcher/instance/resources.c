@@ -8,6 +8,7 @@
 #include "affinity/policy/part_options.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "launcher/source/nodes_from_options.h"
 #include "launcher/spec/spec_build.h"
 
 static double wall_clock(void)

@@ -1,8 +1,8 @@
+/* A foreign command line, option by option, and the native one that is written for it. */
 #include "launcher/mpiexec/mpiexec.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/buf.h"
 #include "base/file_text.h"
@@ -17,35 +17,7 @@
 
 #define MPIEXEC_MAX_FILE (16u << 20)
 
-/* ---- words and parts ---- */
-
-const char *mpiexec_value(const struct string_list *words, const char *option)
-{
-    size_t len = strlen(option);
-    for (size_t i = words->count; i > 0; i--)
-        if (strncmp(words->list[i - 1], option, len) == 0)
-            return words->list[i - 1] + len;
-    return NULL;
-}
-
-struct mpiexec_text mpiexec_text_cut(const char **value, const char *ends)
-{
-    struct mpiexec_text text = {*value, strcspn(*value, ends)};
-    *value += text.len;
-    *value += **value != '\0';
-    return text;
-}
-
-bool mpiexec_text_begins(struct mpiexec_text text, const char *word, size_t least)
-{
-    return text.len >= least && text.len <= strlen(word) &&
-           strncasecmp(text.at, word, text.len) == 0;
-}
-
-struct mpiexec_part *mpiexec_part(struct mpiexec *mpiexec)
-{
-    return &mpiexec->parts[mpiexec->nparts - 1];
-}
+/* ---- parts ---- */
 
 static void mpiexec_new_part(struct mpiexec *mpiexec)
 {
@@ -237,6 +209,15 @@ static int scan_native(struct scan *scan, const struct option *option, const cha
         if (strcmp(option->name, placing[i]) == 0)
             mpiexec_part(mpiexec)->placed = true;
     return 0;
+}
+
+/* Both dialects have the option, it means two things, and neither name nor options tell which. */
+static bool mpiexec_is_undecided(const struct mpiexec *mpiexec, const char *name, size_t len)
+{
+    const struct mpiexec_option *openmpi = mpiexec_find(name, len, MPIEXEC_OPENMPI);
+    const struct mpiexec_option *hydra = mpiexec_find(name, len, MPIEXEC_HYDRA);
+    return mpiexec->dialect == MPIEXEC_EITHER && openmpi && hydra && openmpi != hydra &&
+           !openmpi->arguments && !hydra->arguments;
 }
 
 /* One dash or two, as both launchers take it. */

@@ -118,19 +118,10 @@ static enum mpiexec_dialect part_dialect(const struct mpiexec *mpiexec,
 
 void mpiexec_note_option(struct mpiexec *mpiexec, const struct mpiexec_option *option)
 {
-    /* tprun's own options have these names, too */
-    if (option->read == mpiexec_read_output || option->read == mpiexec_read_display)
+    if (option->shared)
         return;
     mpiexec->hydra |= option->dialect == MPIEXEC_HYDRA;
     mpiexec->openmpi |= option->dialect == MPIEXEC_OPENMPI;
-}
-
-bool mpiexec_is_undecided(const struct mpiexec *mpiexec, const char *name, size_t len)
-{
-    const struct mpiexec_option *openmpi = mpiexec_find(name, len, MPIEXEC_OPENMPI);
-    const struct mpiexec_option *hydra = mpiexec_find(name, len, MPIEXEC_HYDRA);
-    return mpiexec->dialect == MPIEXEC_EITHER && openmpi && hydra && openmpi != hydra &&
-           !openmpi->arguments && !hydra->arguments;
 }
 
 void mpiexec_choose_by_options(struct mpiexec *mpiexec)

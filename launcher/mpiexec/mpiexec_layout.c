@@ -199,6 +199,14 @@ static int map_per(struct mpiexec *mpiexec, const char **at, struct error *err)
     return 0;
 }
 
+int mpiexec_read_rankfile(struct mpiexec *mpiexec, const char *const *values, struct error *err)
+{
+    (void)err;
+    layout_add(mpiexec, mem_format("--rankfile=%s", values[0]));
+    mpiexec_part(mpiexec)->placed = true;
+    return 0;
+}
+
 /* rankfile:file=PATH, the path to the end. */
 static int map_rankfile(struct mpiexec *mpiexec, const char *at, struct error *err)
 {

@@ -58,11 +58,14 @@ struct mpiexec {
     struct string_list texts;     /* what values were made of */
 };
 
+/* mpiexec_words.c: what all readers use. */
 struct mpiexec_part *mpiexec_part(struct mpiexec *mpiexec); /* the one that is being read */
 /* The piece before one of `ends`, which is taken off the front. */
 struct mpiexec_text mpiexec_text_cut(const char **value, const char *ends);
 /* Words may be shortened to what tells them from others: that is `least` letters. */
 bool mpiexec_text_begins(struct mpiexec_text text, const char *word, size_t least);
+/* The value of the last of these words that is this option, "--per="; NULL: none is. */
+const char *mpiexec_value(const struct string_list *words, const char *option);
 
 /* mpiexec_hosts.c: --hosts and, for the first part, which ranks are on which of them; -n and the
  * ranks of a node for each part. 0, or -1 with a sentence. */
@@ -75,14 +78,10 @@ void mpiexec_note_option(struct mpiexec *mpiexec, const struct mpiexec_option *o
 void mpiexec_choose_by_options(struct mpiexec *mpiexec);
 void mpiexec_find_programs(struct mpiexec *mpiexec);
 void mpiexec_choose_by_program(struct mpiexec *mpiexec);
-/* Its options mean two things, and neither name nor options tell which. */
-bool mpiexec_is_undecided(const struct mpiexec *mpiexec, const char *name, size_t len);
 const char *mpiexec_program(const struct mpiexec_part *part); /* of a part that has one */
 /* A variable of the part's tasks, as far as the command line was read; NULL: they have none. */
 const char *mpiexec_variable(const struct mpiexec *mpiexec, const struct mpiexec_part *part,
                              const char *name);
-/* The value of the last of these words that is this option, "--per="; NULL: none is. */
-const char *mpiexec_value(const struct string_list *words, const char *option);
 
 /* mpiexec_values.c: readers of the table. */
 int mpiexec_read_ntasks(struct mpiexec *mpiexec, const char *const *values, struct error *err);
@@ -98,7 +97,6 @@ int mpiexec_read_variable(struct mpiexec *mpiexec, const char *const *values, st
 int mpiexec_read_rsh(struct mpiexec *mpiexec, const char *const *values, struct error *err);
 int mpiexec_read_mca(struct mpiexec *mpiexec, const char *const *values, struct error *err);
 int mpiexec_read_strict(struct mpiexec *mpiexec, const char *const *values, struct error *err);
-int mpiexec_read_rankfile(struct mpiexec *mpiexec, const char *const *values, struct error *err);
 int mpiexec_read_launcher(struct mpiexec *mpiexec, const char *const *values, struct error *err);
 int mpiexec_read_outfile(struct mpiexec *mpiexec, const char *const *values, struct error *err);
 int mpiexec_read_errfile(struct mpiexec *mpiexec, const char *const *values, struct error *err);
@@ -122,6 +120,7 @@ int mpiexec_read_bycore(struct mpiexec *mpiexec, const char *const *values, stru
 int mpiexec_read_byslot(struct mpiexec *mpiexec, const char *const *values, struct error *err);
 int mpiexec_read_hwthreads(struct mpiexec *mpiexec, const char *const *values, struct error *err);
 int mpiexec_read_rank_by(struct mpiexec *mpiexec, const char *const *values, struct error *err);
+int mpiexec_read_rankfile(struct mpiexec *mpiexec, const char *const *values, struct error *err);
 int mpiexec_read_rankmap(struct mpiexec *mpiexec, const char *const *values, struct error *err);
 /* So many on each, numbered along the hardware, as Open MPI has it; takes `written`. */
 void mpiexec_add_per(struct mpiexec *mpiexec, uint32_t count, const char *level, char *written);

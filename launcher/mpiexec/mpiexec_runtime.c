@@ -39,28 +39,46 @@ static int tune_parameter(struct mpiexec *mpiexec, const char *line, struct erro
     return mpiexec_read_mca(mpiexec, (const char *const[]){values[0], values[1]}, err);
 }
 
+/* What such a file may hold of a command line, without dashes. */
+static const struct tune_option {
+    const char *name, *arguments;
+    size_t nvalues;
+    enum { TUNE_VARIABLE, TUNE_MCA, TUNE_PMIX } kind;
+} tune_table[] = {
+    {"x", "NAME[=VALUE]", 1, TUNE_VARIABLE}, {"set-env", "NAME[=VALUE]", 1, TUNE_VARIABLE},
+    {"mca", "NAME VALUE", 2, TUNE_MCA},      {"gmca", "NAME VALUE", 2, TUNE_MCA},
+    {"omca", "NAME VALUE", 2, TUNE_MCA},     {"gomca", "NAME VALUE", 2, TUNE_MCA},
+    {"pmixmca", "NAME VALUE", 2, TUNE_PMIX},
+};
+
+static const struct tune_option *tune_find(const char *word)
+{
+    const char *name = word + strspn(word, "-");
+    for (size_t i = 0; name > word && i < sizeof(tune_table) / sizeof(tune_table[0]); i++)
+        if (strcmp(name, tune_table[i].name) == 0)
+            return &tune_table[i];
+    return NULL;
+}
+
 /* -mca NAME VALUE and -x NAME[=VALUE], as on a command line. */
 static int tune_options(struct mpiexec *mpiexec, const char *const *at, struct error *err)
 {
     while (*at) {
-        const char *dashes = *at++, *name = dashes + strspn(dashes, "-");
-        const struct mpiexec_option *option = mpiexec_find(name, strlen(name), MPIEXEC_OPENMPI);
-        size_t wanted = option ? mpiexec_nvalues(option) : 0;
-        bool variable = option && option->read == mpiexec_read_variable;
-        bool pmix = strcmp(name, "pmixmca") == 0;
-        if (dashes == name || !option || (!variable && !pmix && option->read != mpiexec_read_mca))
+        const char *word = *at++;
+        const struct tune_option *option = tune_find(word);
+        if (!option)
             return error_set(err, "unexpected %s (expected -mca or -x)",
-                             excerpt(dashes, strlen(dashes)).text);
-        for (size_t i = 0; i < wanted; i++)
+                             excerpt(word, strlen(word)).text);
+        for (size_t i = 0; i < option->nvalues; i++)
             if (!at[i])
-                return error_set(err, "%s needs %s", dashes, option->arguments);
-        if (pmix)
+                return error_set(err, "%s needs %s", word, option->arguments);
+        if (option->kind == TUNE_PMIX)
             string_list_add(&mpiexec->set, mem_format("--env=PMIX_MCA_%s=%s", at[0], at[1]));
-        else if (variable && (strchr(at[0], '=') || getenv(at[0])))
-            string_list_add(&mpiexec->set, mem_format("--env=%s", at[0]));
-        else if (!variable && mpiexec_read_mca(mpiexec, at, err) < 0)
+        else if (option->kind == TUNE_MCA && mpiexec_read_mca(mpiexec, at, err) < 0)
             return -1;
-        at += wanted;
+        else if (option->kind == TUNE_VARIABLE && (strchr(at[0], '=') || getenv(at[0])))
+            string_list_add(&mpiexec->set, mem_format("--env=%s", at[0]));
+        at += option->nvalues;
     }
     return 0;
 }

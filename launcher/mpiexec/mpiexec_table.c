@@ -61,7 +61,7 @@ const struct mpiexec_option mpiexec_table[] = {
     {"display-allocation display-devel-allocation", NULL, OPENMPI, MPIEXEC_WHOLE,
      "--display=alloc"},
     {"display", "WHAT,...", OPENMPI, MPIEXEC_READ, "--display=alloc,map,bind or topo",
-     mpiexec_read_display},
+     mpiexec_read_display, .shared = true},
     {"do-not-launch", NULL, OPENMPI, MPIEXEC_WHOLE, "--dry-run"},
 
     {"genv", "NAME VALUE", HYDRA, MPIEXEC_EVERY, "--env={}={}"},
@@ -114,7 +114,7 @@ const struct mpiexec_option mpiexec_table[] = {
     {"output", "WHAT,...", OPENMPI, MPIEXEC_READ,
      "--label-io for tag, --timestamp-io, --merge-io, --output for dir=DIR and file=NAME, --tee "
      "without :nocopy, --unbuffered for :raw",
-     mpiexec_read_output},
+     mpiexec_read_output, .shared = true},
     {"stream-buffering", "MODE", OPENMPI, MPIEXEC_READ, "0 is --unbuffered",
      mpiexec_read_buffering},
     {"stdin", "WHAT", OPENMPI, MPIEXEC_WHOLE, "--input={}"},

@@ -34,6 +34,8 @@ struct mpiexec_option {
     const char *native;
     /* `values` are as many as the arguments. The sentence is about the value only. */
     int (*read)(struct mpiexec *mpiexec, const char *const *values, struct error *err);
+    bool
+        shared; /* tprun has an option of this name, too: it does not tell whose dialect is meant */
 };
 
 #define MPIEXEC_MAX_VALUES 2

@@ -93,14 +93,6 @@ int mpiexec_read_strict(struct mpiexec *mpiexec, const char *const *values, stru
     return 0;
 }
 
-int mpiexec_read_rankfile(struct mpiexec *mpiexec, const char *const *values, struct error *err)
-{
-    (void)err;
-    add_own(mpiexec, mem_format("--rankfile=%s", values[0]));
-    mpiexec_part(mpiexec)->placed = true;
-    return 0;
-}
-
 /* ---- how nodes are reached, what is written ---- */
 
 int mpiexec_read_launcher(struct mpiexec *mpiexec, const char *const *values, struct error *err)

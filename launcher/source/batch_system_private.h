@@ -25,9 +25,6 @@ const char *batch_system_get(const char *variable);
 /* This machine, under a name that is taken. */
 struct node_list *batch_system_machine(char *name);
 
-struct node_list *enclosing_nodes(const struct batch_system *source, double now, struct error *err);
-char *enclosing_identity(const struct batch_system *source);
-
 char *batch_identity(const struct batch_system *source); /* "Slurm job 17" */
 /* NULL with a sentence: the job does not say where it runs, because `wanted` is not set. Its other
  * variables are stale, most likely. */
@@ -40,16 +37,5 @@ struct node_list *batch_broken(const struct batch_system *source, const char *va
  * it is batch_broken(). */
 struct node_list *batch_nodes(const struct batch_system *source, struct hostfile *file,
                               const char *variable, bool cores, struct error *err);
-struct node_list *slurm_nodes(const struct batch_system *source, double now, struct error *err);
-struct node_list *pbs_nodes(const struct batch_system *source, double now, struct error *err);
-struct node_list *lsf_nodes(const struct batch_system *source, double now, struct error *err);
-struct node_list *flux_nodes(const struct batch_system *source, double now, struct error *err);
-struct node_list *grid_engine_nodes(const struct batch_system *source, double now,
-                                    struct error *err);
-char *grid_engine_identity(const struct batch_system *source);
-bool kubernetes_is_there(void);
-struct node_list *kubernetes_nodes(const struct batch_system *source, double now,
-                                   struct error *err);
-char *kubernetes_identity(const struct batch_system *source);
 
 #endif

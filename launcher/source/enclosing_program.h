@@ -9,6 +9,7 @@
 #include "affinity/resource/rset.h"
 #include "base/error.h"
 #include "launcher/ledger/ledger.h"
+#include "launcher/source/batch_system.h"
 
 struct enclosing_program { /* texts are borrowed from the environment */
     const char *id;        /* "17" */
@@ -24,5 +25,11 @@ struct enclosing_program { /* texts are borrowed from the environment */
 struct enclosing_program *enclosing_program_open(struct error *err);
 void enclosing_program_free(
     struct enclosing_program *program); /* NULL is fine; also the instance */
+
+/* Its row among the sources of nodes (batch_system.h). Never NULL: where nothing is known of the program, its
+ * task has this machine. */
+struct node_list *enclosing_program_nodes(const struct batch_system *source, double now,
+                                          struct error *err);
+char *enclosing_program_identity(const struct batch_system *source);
 
 #endif

@@ -1,4 +1,6 @@
 /* Flux gives out R itself, when asked by its own command. */
+#include "launcher/source/flux_job.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* Kubernetes' MPI Operator: the pod that is its launcher has a list of the workers, in the form that
  * the job's MPI reads. */
+#include "launcher/source/kubernetes_job.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

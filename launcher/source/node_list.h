@@ -2,8 +2,8 @@
  * node_list - the nodes that a run may use, in order, from whatever named them.
  *
  * -R FILE gives ranks, hosts and cores; --hosts and --hostfile give hosts (and limits), their
- * cores are whatever each node says later; with neither, launcher/source/batch_system.h says what.
- * --exclude and --requires take nodes away.
+ * cores are whatever each node says later; with neither, launcher/source/batch_system.h says what
+ * (nodes_from_options.h). --exclude and --requires take nodes away.
  * A host named twice is one node (limits add up). This machine is recognised by any of its names
  * or addresses.
  */
@@ -15,7 +15,6 @@
 
 #include "affinity/resource/rset.h"
 #include "base/error.h"
-#include "launcher/spec/spec.h"
 
 struct batch_system;
 
@@ -46,20 +45,11 @@ struct node_list {
                           hosts named inside of one of these belong to it */
 };
 
-/* NULL with a sentence; kind ERROR_USAGE where the command line is at fault. */
-struct node_list *node_list_from_spec(const struct spec *spec, double now, struct error *err);
-/* The same of the first source of these kinds (enum batch_system_kind) that is there; NULL with
- * no sentence where none is. */
-struct node_list *node_list_from_source(unsigned kinds, double now, struct error *err);
-/* For --topology: the hosts and descriptions of the spec's topologies, in order of appearance;
- * descriptions[i] (caller frees array and texts) belongs to list[i]. With -R only its cores. */
-struct node_list *node_list_from_topologies(const struct spec *spec, double now,
-                                            char ***descriptions, struct error *err);
 /* All that a list of hosts names; takes the source. */
 struct node_list *node_list_from_entries(const struct hostfile *file, char *source);
 void node_list_free(struct node_list *nodes);
 
-/* node_list.c: parts of a list of nodes; `name` is what the set is called in messages. Both leave
+/* Parts of a list of nodes; `name` is what the set is called in messages. Both leave
  * an R, where there is one, that names what is left. */
 /* R from a file, its times checked. NULL with a sentence. */
 struct rset *node_list_read_set(const char *path, const char *name, double now, struct error *err);

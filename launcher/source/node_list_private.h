@@ -28,7 +28,7 @@ void node_list_join_here(struct node_list *nodes); /* two names of this machine 
 /* drop[i] for each node that a hostlist names; NULL with a sentence for a host that is not there,
  * and where none would be left. Caller frees. */
 bool *node_list_excluded(const struct node_list *nodes, const char *hostlist, struct error *err);
-/* nodes_from_options.c: likewise each node that a constraint does not match is marked, and the nodes are
+/* Likewise each node that a constraint does not match is marked, and the nodes are
  * given the note. `R` (or NULL) has the properties. -1 with a sentence where none would be left. */
 int node_list_require(struct node_list *nodes, const struct rset *R, const char *constraint,
                       bool *drop, struct error *err);

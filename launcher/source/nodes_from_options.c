@@ -1,17 +1,16 @@
 /* From -R, --hosts, --hostfile, --topology or a source to a list of nodes. */
+#include "launcher/source/nodes_from_options.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/resource/constraint.h"
 #include "base/buf.h"
 #include "base/file_text.h"
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/string_list.h"
-#include "base/text.h"
 #include "launcher/source/batch_system.h"
 #include "launcher/source/hostfile.h"
-#include "launcher/source/node_list.h"
 #include "launcher/source/node_list_private.h"
 
 /* --- R ------------------------------------------------------------------------------------ */
@@ -263,161 +262,4 @@ struct node_list *node_list_from_topologies(const struct spec *spec, double now,
     hostfile_free(all.file);
     free(all.which);
     return all.nodes;
-}
-
-/* A list of nodes from an R, or from a list of hosts. */
-
-struct rset *node_list_decode_R(const char *text, size_t len, double now, struct error *err)
-{
-    struct rset *R = rset_decode(text, len, err);
-    if (!R || rset_check_time(R, now, err) == 0)
-        return R;
-    rset_free(R);
-    return NULL;
-}
-
-struct node_list *node_list_from_rset(struct rset *R, char *source)
-{
-    struct node_list *nodes = node_list_new(source);
-    struct host_index *index = host_index_new(R->nnodes);
-    nodes->R = R;
-    for (size_t i = 0; i < R->nnodes; i++) {
-        const struct rset_node *from = &R->nodes[i];
-        struct node *node = node_list_add(nodes, index, from->host, from->rank, 0);
-        node_list_add_cores(node, from->children->cores, from->children->gpus);
-    }
-    host_index_free(index);
-    return nodes;
-}
-
-struct rset *node_list_read_set(const char *path, const char *name, double now, struct error *err)
-{
-    struct buf text = BUF_INIT;
-    struct rset *R = NULL;
-    if (file_text_read(path, name, RSET_MAX_TEXT, &text, err) == 0) {
-        R = node_list_decode_R(buf_bytes(&text), text.len, now, err);
-        if (!R)
-            error_prefix(err, "%s", name);
-    }
-    buf_free(&text);
-    return R;
-}
-
-struct node_list *node_list_read_R(const char *path, double now, struct error *err)
-{
-    char *name = file_text_name("R file", path);
-    struct rset *R = node_list_read_set(path, name, now, err);
-    if (R)
-        return node_list_from_rset(R, name);
-    free(name);
-    return NULL;
-}
-
-char *node_list_R_identity(const char *path)
-{
-    char *real = strcmp(path, "-") == 0 ? NULL : realpath(path, NULL);
-    char *identity = file_text_name("R file", real ? real : path);
-    free(real);
-    return identity;
-}
-
-struct node_list *node_list_from_entries(const struct hostfile *file, char *source)
-{
-    struct node_list *nodes = node_list_new(source);
-    struct host_index *index = host_index_new(file->count);
-    for (size_t i = 0; i < file->count; i++)
-        node_list_add(nodes, index, file->entries[i].login, (uint32_t)nodes->count,
-                      file->entries[i].limit);
-    host_index_free(index);
-    return nodes;
-}
-
-/* Nodes that a constraint matches (--requires). */
-
-#define MAX_NAMES 20 /* properties that are listed */
-
-/* Nodes that no R names have a rank, a name, and no property. */
-static struct rset *plain_R(const struct node_list *nodes)
-{
-    struct rset *R = rset_new();
-    struct idset *core = idset_new();
-    idset_add(core, 0); /* a node of R has one; no constraint looks at it */
-    for (size_t i = 0; i < nodes->count; i++)
-        rset_append(R, nodes->list[i].target, nodes->list[i].host, core, NULL);
-    idset_free(core);
-    return R;
-}
-
-/* What nodes could have been asked for. */
-static char *property_names(const struct rset *R)
-{
-    struct buf names = BUF_INIT;
-    const char *name;
-    json_t *ranks;
-    size_t count = 0;
-    json_object_foreach(R->properties, name, ranks)
-    {
-        if (count++ < MAX_NAMES)
-            buf_printf(&names, "%s%s", count > 1 ? ", " : "", excerpt(name, strlen(name)).text);
-    }
-    if (count > MAX_NAMES)
-        buf_printf(&names, " and %zu more", count - MAX_NAMES);
-    if (!count)
-        buf_add_text(&names, "none");
-    return buf_take_text(&names);
-}
-
-/* Why a property that is asked for is not there. */
-static void nodes_from_options_say_unknown(struct buf *out, const struct node_list *nodes,
-                                           const struct rset *R, const char *name)
-{
-    struct excerpt shown = excerpt(name, strlen(name));
-    buf_printf(out, "no node of %s has the property %s", nodes->source, shown.text);
-    if (!R) {
-        buf_add_text(out, ": properties come from an R (-R FILE)");
-        return;
-    }
-    char *names = property_names(R);
-    buf_printf(out, "; known properties: %s", names);
-    free(names);
-}
-
-static int nodes_from_options_refuse(const struct node_list *nodes, const struct rset *R,
-                                     const char *text, const char *unknown, struct error *err)
-{
-    struct buf why = BUF_INIT;
-    if (unknown)
-        nodes_from_options_say_unknown(&why, nodes, R, unknown);
-    else
-        buf_printf(&why, "no node of %s matches", nodes->source);
-    error_usage(err, "--requires %s: %s", excerpt(text, strlen(text)).text, buf_text(&why));
-    buf_free(&why);
-    return -1;
-}
-
-int node_list_require(struct node_list *nodes, const struct rset *R, const char *constraint,
-                      bool *drop, struct error *err)
-{
-    struct constraint *wanted = constraint_decode(constraint, err);
-    if (!wanted)
-        return error_usage(err, "--requires: %s", error_text(err));
-    struct rset *plain = R ? NULL : plain_R(nodes);
-    struct idset *match = constraint_match(wanted, R ? R : plain);
-    const char *unknown = constraint_unknown_property(wanted, R ? R : plain);
-    bool any = false;
-    for (size_t i = 0; i < nodes->count; i++) {
-        drop[i] = drop[i] || !idset_has(match, nodes->list[i].target);
-        any = any || !drop[i];
-    }
-    int rc = any ? 0 : nodes_from_options_refuse(nodes, R, constraint, unknown, err);
-    if (any && unknown) {
-        struct buf text = BUF_INIT;
-        buf_add_text(&text, "--requires: ");
-        nodes_from_options_say_unknown(&text, nodes, R, unknown);
-        nodes->note = buf_take_text(&text);
-    }
-    idset_free(match);
-    rset_free(plain);
-    constraint_free(wanted);
-    return rc;
 }

@@ -1,3 +1,4 @@
+/* A job of Slurm: its nodes as a source, and those that its srun can start agents on. */
 #include "launcher/source/slurm_job.h"
 
 #include <stdlib.h>

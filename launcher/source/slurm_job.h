@@ -10,6 +10,10 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "launcher/source/batch_system.h"
+
+/* The row. NULL with a sentence. */
+struct node_list *slurm_nodes(const struct batch_system *source, double now, struct error *err);
 
 struct slurm_job;
 

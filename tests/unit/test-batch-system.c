@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "launcher/process/localhost.h"
 #include "launcher/source/batch_system.h"
+#include "launcher/source/nodes_from_options.h"
 #include "tests/unit/unit.h"
 
 #define NOW 1000.0

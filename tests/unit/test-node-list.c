@@ -9,6 +9,7 @@
 #include "launcher/process/localhost.h"
 #include "affinity/sets/host_index.h"
 #include "launcher/source/node_list.h"
+#include "launcher/source/nodes_from_options.h"
 #include "launcher/spec/spec_build.h"
 #include "tests/unit/unit.h"
 
