@@ -21,18 +21,25 @@ static bool enclosing_is_here(const struct rset_node *node, void *arg)
 }
 
 /* The program says what it holds in its tasks' environment; what is too long for that is read where
- * its instance is. */
+ * its instance is. Its times are not looked at: the program runs. */
 static struct rset *enclosing_read(const struct enclosing_program *program, struct error *err)
 {
-    const char *text = batch_system_get("TPRUN_ENCLOSING_R");
-    if (text)
-        return rset_decode(text, strlen(text), err);
+    const char *given = batch_system_get("TPRUN_ENCLOSING_R");
+    if (given)
+        return rset_decode(given, strlen(given), err);
     if (!program->instance || program->id[strspn(program->id, "0123456789")]) {
         error_set(err, "its resources are not known on this host (TPRUN_ENCLOSING_R is not set)");
         return NULL;
     }
     char *path = mem_format("%s/programs/%s/R.json", program->path, program->id);
-    struct rset *R = node_list_read_set(path, path, 0, err);
+    struct buf text = BUF_INIT;
+    struct rset *R = NULL;
+    if (file_text_read(path, path, RSET_MAX_TEXT, &text, err) == 0) {
+        R = rset_decode(buf_bytes(&text), text.len, err);
+        if (!R)
+            error_prefix(err, "%s", path);
+    }
+    buf_free(&text);
     free(path);
     return R;
 }

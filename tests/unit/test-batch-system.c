@@ -480,6 +480,22 @@ static void test_a_task_has_what_its_program_holds(void **state)
     assert_gives("c.invalid:0/0=0 of program 7 (TPRUN_PROGRAM)", "Slurm job 4");
 }
 
+/* The program runs: that its R begins at some time is of no interest any more, wherever it is read. */
+static void test_a_task_takes_its_programs_R_with_times_from_both_places(void **state)
+{
+    static const char R[] =
+        "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"3\",\"children\":"
+        "{\"core\":\"2\"}}],\"nodelist\":[\"a.invalid\"],\"starttime\":100,"
+        "\"expiration\":4000000000}}";
+    (void)state;
+    make_instance(R);
+    be_a_task();
+    assert_gives("a.invalid:0/0=2 of program 7 (TPRUN_PROGRAM)", "Slurm job 4");
+    be_a_task();
+    setenv("TPRUN_ENCLOSING_R", R, 1);
+    assert_gives("a.invalid:0/0=2 of program 7 (TPRUN_PROGRAM)", "Slurm job 4");
+}
+
 static void test_a_task_whose_program_holds_nothing_here_has_its_machine(void **state)
 {
     static const char *const cases[] = {
@@ -537,6 +553,7 @@ int main(void)
         CASE(test_an_R_file_of_the_environment),
         CASE(test_an_R_file_is_known_by_its_real_path),
         CASE(test_a_task_has_what_its_program_holds),
+        CASE(test_a_task_takes_its_programs_R_with_times_from_both_places),
         CASE(test_a_task_whose_program_holds_nothing_here_has_its_machine),
         CASE(test_hosts_that_are_named_belong_to_the_job_they_are_named_in),
     };
