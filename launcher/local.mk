@@ -29,16 +29,19 @@ liblauncher_a_SOURCES = \
     launcher/environment/gpu_environment.c launcher/environment/gpu_environment.h \
     launcher/environment/openmp_environment.c launcher/environment/openmp_environment.h \
     launcher/environment/pmi_environment.c launcher/environment/pmi_environment.h \
-    launcher/ledger/claim.c \
-    launcher/ledger/claim_queue.c \
-    launcher/ledger/claims_file.c \
+    launcher/ledger/claim.c launcher/ledger/claim.h \
+    launcher/ledger/claim_private.h \
+    launcher/ledger/claim_queue.c launcher/ledger/claim_queue.h \
+    launcher/ledger/claims_file.c launcher/ledger/claims_file.h \
     launcher/ledger/claims_table.c launcher/ledger/claims_table.h \
-    launcher/ledger/context.c \
-    launcher/ledger/context_directory.c \
-    launcher/ledger/instance_directory.c \
-    launcher/ledger/instance_lock.c \
-    launcher/ledger/ledger_entry.c launcher/ledger/ledger.h \
-    launcher/ledger/ledger_private.h \
+    launcher/ledger/context_directory.c launcher/ledger/context_directory.h \
+    launcher/ledger/context_files.c launcher/ledger/context_files.h \
+    launcher/ledger/instance_directory.c launcher/ledger/instance_directory.h \
+    launcher/ledger/instance_lock.c launcher/ledger/instance_lock.h \
+    launcher/ledger/instance_lock_private.h \
+    launcher/ledger/instance_private.h \
+    launcher/ledger/ledger_entry.c launcher/ledger/ledger_entry.h \
+    launcher/ledger/ledger_entry_private.h \
     launcher/ledger/private_directory.c launcher/ledger/private_directory.h \
     launcher/ledger/topology_cache.c launcher/ledger/topology_cache.h \
     launcher/tree/batch_bootstrap.c launcher/tree/batch_bootstrap.h \
@@ -55,7 +58,7 @@ liblauncher_a_SOURCES = \
     launcher/spec/field.c launcher/spec/field.h \
     launcher/spec/field_words.c launcher/spec/field_words.h \
     launcher/spec/spec.c launcher/spec/spec.h \
-    launcher/spec/spec_build.h \
+    launcher/spec/spec_build.c launcher/spec/spec_build.h \
     launcher/spec/spec_check.c launcher/spec/spec_check.h \
     launcher/spec/spec_fields.c \
     launcher/source/batch_files.c launcher/source/batch_files.h \
@@ -173,12 +176,11 @@ liblauncher_a_SOURCES = \
     launcher/manager/manager.c launcher/manager/manager.h \
     launcher/manager/viewer.c \
     launcher/manager/viewer_orders.c \
-    launcher/options/help_layout.c \
+    launcher/options/help_layout.c launcher/options/help_layout.h \
     launcher/options/option.h \
-    launcher/options/option_help.c \
+    launcher/options/option_help.c launcher/options/option_help.h \
     launcher/options/option_table.c \
     launcher/options/option_values.c \
-    launcher/options/options.h \
     launcher/frontend/frontend.c launcher/frontend/frontend.h \
     launcher/frontend/progress.c launcher/frontend/progress.h \
     launcher/mpiexec/mpiexec.c launcher/mpiexec/mpiexec.h \

@@ -11,7 +11,11 @@
 
 #include "base/mem.h"
 #include "launcher/agent/other_instances.h"
-#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/claim.h"
+#include "launcher/ledger/claim_queue.h"
+#include "launcher/ledger/instance_directory.h"
+#include "launcher/ledger/instance_lock.h"
+#include "launcher/ledger/ledger_entry.h"
 
 #define REGISTER_PATIENCE 0.2 /* s for its lock: tasks' output does not wait for it */
 

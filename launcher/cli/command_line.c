@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "launcher/cli/option_hints.h"
 #include "launcher/cli/tprun_options.h"
+#include "launcher/options/option_help.h"
 
 struct scan {
     char *const *at; /* the next word */

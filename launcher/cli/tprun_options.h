@@ -9,7 +9,7 @@
 #define LAUNCHER_CLI_TPRUN_OPTIONS_H
 
 #include "base/error.h"
-#include "launcher/options/options.h"
+#include "launcher/options/option.h"
 #include "launcher/spec/spec.h"
 
 /* Fills *spec (from spec_new(); the caller frees it whatever happens). Returns an action, or -1

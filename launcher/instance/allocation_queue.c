@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/duration.h"
 #include "base/mem.h"
+#include "launcher/ledger/claim_queue.h"
 
 #define QUEUE_TELL 5.0     /* s after which a run says what it waits for */
 #define QUEUE_SETTLE 0.005 /* s from a sign that something is free until it is */

@@ -3,7 +3,7 @@
  *
  * What cannot be placed now waits: the owner is told to try again when something may have become free,
  * and calls allocation_queue_wait() again where it was not enough. The ledger keeps the order
- * (launcher/ledger/ledger.h); --wait limits the time.
+ * (launcher/ledger/claim_queue.h); --wait limits the time.
  */
 #ifndef LAUNCHER_INSTANCE_ALLOCATION_QUEUE_H
 #define LAUNCHER_INSTANCE_ALLOCATION_QUEUE_H

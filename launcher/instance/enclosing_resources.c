@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "launcher/ledger/instance_directory.h"
 #include "launcher/source/enclosing_program.h"
 
 /* Where the instance cannot be reached, on another host, runs share out among them what the program

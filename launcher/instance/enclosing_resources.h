@@ -7,7 +7,7 @@
 
 #include "affinity/resource/rset.h"
 #include "base/error.h"
-#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/instance_directory.h"
 
 struct enclosing_resources { /* all NULL: this run is a task of none */
     const char *programs;    /* that it is a task of (idset text); borrowed from the environment */

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "launcher/instance/resources.h"
+#include "launcher/ledger/instance_lock.h"
 
 #define LOCK_TELL 5.0  /* s after which the wait is said */
 #define LOCK_MOST 30.0 /* s after which it is an error */

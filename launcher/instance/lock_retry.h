@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/instance_directory.h"
 
 struct lock_retry_ops {                          /* `owner` is what lock_retry_new() was given */
     void (*note)(void *owner, const char *text); /* the wait has become long */

@@ -8,6 +8,11 @@
 #include "affinity/policy/part_options.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "launcher/ledger/claim.h"
+#include "launcher/ledger/claim_queue.h"
+#include "launcher/ledger/instance_directory.h"
+#include "launcher/ledger/instance_lock.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/source/nodes_from_options.h"
 #include "launcher/spec/spec_build.h"
 

@@ -17,7 +17,7 @@
 #include "affinity/resource/rset.h"
 #include "launcher/instance/host_table.h"
 #include "launcher/instance/local_topology.h"
-#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/topology_cache.h"
 #include "launcher/spec/spec.h"
 

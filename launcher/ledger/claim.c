@@ -1,5 +1,5 @@
 /* The claim of cores and GPUs: what programs hold, and how one claims what nobody else has or waits for. */
-#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/claim.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,11 @@
 #include "base/buf.h"
 #include "base/directory.h"
 #include "base/mem.h"
-#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/claim_private.h"
+#include "launcher/ledger/claims_file.h"
+#include "launcher/ledger/instance_private.h"
+#include "launcher/ledger/ledger_entry.h"
+#include "launcher/ledger/ledger_entry_private.h"
 #include "launcher/ledger/private_directory.h"
 
 struct rset *instance_held(struct instance *instance, struct error *err)
@@ -79,7 +83,7 @@ bool entry_yields(const struct ledger_entry *entry, const struct claims_row *row
     if (row->number == entry->number || row->state == CLAIMS_NOTHING)
         return false;
     if (row->state == CLAIMS_WAITS)
-        return row->number < entry->number && strcmp(row->within, ledger_within(instance)) == 0;
+        return row->number < entry->number && strcmp(row->within, instance_within(instance)) == 0;
     return !(instance->enclosing && row->number < IDSET_MAX &&
              idset_has(instance->enclosing, (uint32_t)row->number));
 }
@@ -148,7 +152,7 @@ static int entry_try_put(struct ledger_entry *entry, enum claims_state state,
         struct claims_row *row = claims_find(change.claims, entry->number);
         if (!row)
             row = claims_add(change.claims, entry->number, ledger_now(),
-                             ledger_within(entry->instance), entry->name);
+                             instance_within(entry->instance), entry->name);
         bool had = row->state != CLAIMS_NOTHING;
         claims_put(row, state, set);
         rc = ledger_commit(&change, err);

@@ -1,4 +1,6 @@
 /* The ledger's queue: waiting in order of arrival, and for whom. */
+#include "launcher/ledger/claim_queue.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -7,7 +9,10 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/claim_private.h"
+#include "launcher/ledger/claims_file.h"
+#include "launcher/ledger/instance_private.h"
+#include "launcher/ledger/ledger_entry_private.h"
 
 #define RIVALS_SHOWN 3
 #define RIVALS_COMMAND 60 /* bytes of a command */

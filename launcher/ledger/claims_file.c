@@ -1,4 +1,6 @@
 /* The ledger's claims: read, changed under the lock, made anew; and who is alive. */
+#include "launcher/ledger/claims_file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +14,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/context_directory.h"
+#include "launcher/ledger/instance_lock_private.h"
+#include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/private_directory.h"
 
 #define LEDGER_CLAIMS "claims"
@@ -23,10 +27,7 @@ uint64_t ledger_now(void)
     return clock_wall_ns() / 1000000000u;
 }
 
-const char *ledger_within(const struct instance *instance)
-{
-    return instance->within ? instance->within : "-";
-}
+enum { LEDGER_NUMBER = 24 }; /* room for a program's number as text */
 
 /* ---- who is alive ---- */
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/array.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/search.h"

@@ -1,16 +1,19 @@
 /* The ledger's contexts: directories of programs. On a file system such as ext4 a new file costs a
  * thousand times what a rename does, so the directories of programs that are over, and the files
  * that every program writes, are kept for the next ones, under names that nobody looks at. */
+#include "launcher/ledger/context_directory.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/directory.h"
-#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/private_directory.h"
 
 #define CONTEXT_SPARES 16 /* directories kept */
@@ -97,7 +100,7 @@ void ledger_tidy_contexts(struct instance *instance)
     for (struct dirent *entry; stream && (entry = readdir(stream));)
         if (strncmp(entry->d_name, ".end-", 5) == 0 &&
             fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            st.st_ctime + CONTEXT_AGE < (time_t)ledger_now())
+            st.st_ctime + CONTEXT_AGE < time(NULL))
             directory_remove(dir, entry->d_name);
     if (stream)
         closedir(stream);

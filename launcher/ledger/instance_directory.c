@@ -1,4 +1,6 @@
 /* The ledger's instance: where it is, and what it is. */
+#include "launcher/ledger/instance_directory.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,14 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "config.h"
-#include "launcher/ledger/ledger.h"
-#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/instance_lock_private.h"
+#include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/private_directory.h"
 
-#define LEDGER_LAYOUT 2 /* of the directory: an older tprun on this machine has another */
-#define LEDGER_SLUG 24  /* readable bytes of an instance's name; sockets want short paths */
+#define LEDGER_SLUG 24 /* readable bytes of an instance's name; sockets want short paths */
 
 /* The directory of all instances of this user, and its path. Its place does not depend on how the
  * user came in: all runs have to find the same claims. */
@@ -35,14 +37,6 @@ static int ledger_open_root(char **path, struct error *err)
     if (root >= 0)
         flock(root, LOCK_SH | LOCK_NB); /* tmpfiles.d(5): what is locked is not cleaned away */
     return root;
-}
-
-uint64_t ledger_hash(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325u ^ LEDGER_LAYOUT; /* FNV-1a */
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash;
 }
 
 /* The end of the identity, which tells most, in letters that need no quoting; and a hash. */
@@ -97,7 +91,7 @@ static int ledger_fill_id(struct instance *instance, struct error *err)
         return -1;
     if (!ledger_read_id(instance)) {
         if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-            number = ((uint64_t)getpid() << 32) ^ ledger_now();
+            number = ((uint64_t)getpid() << 32) ^ clock_wall_ns();
         snprintf(instance->id, sizeof(instance->id), "%016llx", (unsigned long long)number);
         rc = private_directory_write(instance->dir, "id", instance->id, LEDGER_ID);
     }
@@ -221,4 +215,9 @@ const char *instance_path(const struct instance *instance)
 const char *instance_id(const struct instance *instance)
 {
     return instance->id;
+}
+
+const char *instance_within(const struct instance *instance)
+{
+    return instance->within ? instance->within : "-";
 }

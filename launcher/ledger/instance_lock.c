@@ -1,4 +1,6 @@
 /* The ledger's lock. */
+#include "launcher/ledger/instance_lock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -10,9 +12,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/instance_lock_private.h"
+#include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/private_directory.h"
 
+#define LEDGER_LAYOUT 2      /* of the directory: an older tprun on this machine has another */
 #define LEDGER_PATIENCE 30.0 /* seconds for a lock that is held for less than milliseconds */
 #define LEDGER_TICK 50000    /* us between looks whether the patience is at its end */
 #define LEDGER_HOLDER 17     /* bytes of a lock file: who has it */
@@ -136,6 +140,14 @@ int ledger_lock(struct instance *instance, const char *name, struct ledger_lock 
     if (fd >= 0)
         close(fd);
     return -1;
+}
+
+uint64_t ledger_hash(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325u ^ LEDGER_LAYOUT; /* FNV-1a */
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash;
 }
 
 /* Each key is a byte of the file. */

@@ -1,5 +1,5 @@
 /* A program in the ledger: its number, its directory, and its end. */
-#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/ledger_entry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/claims_file.h"
+#include "launcher/ledger/context_directory.h"
+#include "launcher/ledger/instance_private.h"
+#include "launcher/ledger/ledger_entry_private.h"
 #include "launcher/ledger/private_directory.h"
 
 #define PROGRAM_TIDIES 64 /* every so many programs what others left is looked for */
@@ -58,7 +61,7 @@ static int entry_try_number(struct ledger_entry *entry, int tries, struct error 
     int rc = entry_lock_number(entry, &change, &number, err);
     if (rc == 0) {
         snprintf(entry->id, sizeof(entry->id), "%llu", (unsigned long long)number);
-        claims_add(change.claims, number, ledger_now(), ledger_within(entry->instance),
+        claims_add(change.claims, number, ledger_now(), instance_within(entry->instance),
                    entry->name);
         rc = ledger_commit(&change, err);
         if (rc == 0)

@@ -8,7 +8,8 @@
 #include "affinity/sets/hostlist.h"
 #include "base/array.h"
 #include "base/mem.h"
-#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/instance_lock_private.h"
+#include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/private_directory.h"
 
 #define TOPOLOGY_CACHE_FILE "topologies.json"

@@ -11,7 +11,7 @@
 #define LAUNCHER_LEDGER_TOPOLOGY_CACHE_H
 
 #include "affinity/topology/topo.h"
-#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/instance_directory.h"
 
 struct topology_cache;
 

@@ -1,6 +1,6 @@
 /* --help layout. What its pictures show, tprun prints: a command test holds them to it. */
 #include "base/mem.h"
-#include "launcher/options/options.h"
+#include "launcher/options/help_layout.h"
 
 /* clang-format off: a line a line of the screen */
 static const char help[] =

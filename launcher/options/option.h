@@ -35,6 +35,17 @@ enum {
     OPTION_TOPIC = 64   /* a topic of help_topic() may follow, which says the action */
 };
 
+/* What a command line asks for. */
+enum options_action {
+    OPTIONS_RUN,        /* run (or show) the spec */
+    OPTIONS_PRINT_SPEC, /* print the spec as JSON, start nothing */
+    OPTIONS_CHECK,      /* look at the programs of the parts, start nothing */
+    OPTIONS_HELP,       /* options_help() was asked for */
+    OPTIONS_HELP_LAYOUT,
+    OPTIONS_HELP_MPIEXEC,
+    OPTIONS_VERSION,
+};
+
 /* What an option is applied to. */
 struct option_target {
     struct spec *spec;
@@ -63,9 +74,6 @@ extern const char *const option_group_titles[OPTION_NGROUPS];
 /* By exact name or alias; NULL when there is none. */
 const struct option *option_find(const char *name, size_t len);
 const struct option *option_find_letter(char letter);
-
-/* option_help.c: the action of a topic of --help; OPTIONS_RUN for a word that is none. */
-int help_topic(const char *word);
 
 /* Readers of values (option_values.c). */
 int option_set_flag(const struct option *option, const char *value, struct option_target *target,

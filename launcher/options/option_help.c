@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "launcher/options/option.h"
-#include "launcher/options/options.h"
+#include "launcher/options/option_help.h"
 #include "pmi-server/pmix/server.h"
 
 #ifndef PACKAGE_VERSION

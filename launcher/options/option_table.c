@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "launcher/options/options.h"
 #include "launcher/options/option.h"
 
 #define PART(member) offsetof(struct spec_part, member)

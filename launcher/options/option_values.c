@@ -9,7 +9,6 @@
 #include "base/file_text.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "launcher/options/options.h"
 #include "launcher/options/option.h"
 #include "launcher/spec/field_words.h"
 #include "launcher/spec/spec_build.h"

@@ -8,6 +8,7 @@
 #include "affinity/resource/scheduling.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "launcher/ledger/instance_lock.h"
 #include "launcher/spec/spec_build.h"
 
 #define PLACE_TRIES 100 /* races for the same cores that may be lost before it is given up */

@@ -8,6 +8,8 @@
 #include "affinity/resource/scheduling.h"
 #include "affinity/shape/shape.h"
 #include "base/mem.h"
+#include "launcher/ledger/instance_lock.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/plan/shape_requests.h"
 #include "launcher/spec/spec_check.h"
 

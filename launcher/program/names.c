@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/ledger/context_files.h"
+#include "launcher/ledger/instance_lock.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/spec/field.h"
 #include "pmi-server/service/name_store.h"
 #include "pmi-server/service/publish_lookup.h"

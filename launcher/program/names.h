@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "pmi-server/service/service.h"
 
 struct names;

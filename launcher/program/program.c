@@ -10,6 +10,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "launcher/ledger/instance_directory.h"
+#include "launcher/ledger/instance_lock.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/process/signal_name.h"
 #include "launcher/program/program_private.h"
 #include "launcher/protocol/launch.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "launcher/ledger/claim.h"
 
 #define RELEASE_AGAIN 0.5 /* s until cores are given back again, after that failed */
 

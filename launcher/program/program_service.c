@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/protocol/launch.h"
 #include "launcher/protocol/namespace_apps.h"
 

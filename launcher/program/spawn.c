@@ -11,6 +11,7 @@
 #include "affinity/sets/hostlist.h"
 #include "base/file_text.h"
 #include "base/mem.h"
+#include "launcher/ledger/instance_directory.h"
 #include "launcher/plan/spawn_spec.h"
 #include "launcher/program/spawn_hosts.h"
 #include "launcher/protocol/task_report.h"

@@ -6,6 +6,8 @@
 
 #include "affinity/sets/hostlist.h"
 #include "base/mem.h"
+#include "launcher/ledger/claim.h"
+#include "launcher/ledger/claim_queue.h"
 #include "launcher/process/localhost.h"
 #include "affinity/sets/host_index.h"
 #include "launcher/spec/spec_build.h"

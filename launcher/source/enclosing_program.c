@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/file_text.h"
 #include "base/mem.h"
+#include "launcher/ledger/instance_directory.h"
 #include "launcher/source/batch_system_private.h"
 #include "launcher/source/node_list_private.h"
 

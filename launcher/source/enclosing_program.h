@@ -8,7 +8,7 @@
 
 #include "affinity/resource/rset.h"
 #include "base/error.h"
-#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/instance_directory.h"
 #include "launcher/source/batch_system.h"
 
 struct enclosing_program { /* texts are borrowed from the environment */

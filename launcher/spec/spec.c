@@ -1,3 +1,4 @@
+/* A spec: its defaults, its end, and what it takes from the process that makes it. */
 #include "launcher/spec/spec.h"
 
 #include <errno.h>
@@ -7,11 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/mem.h"
 #include "base/string_list.h"
 #include "launcher/environment/environment.h"
-#include "launcher/spec/spec_build.h"
 
 /* No real limit looks like this: nothing was said about the resource. */
 static const struct rlimit spec_limit_unset = {.rlim_cur = RLIM_INFINITY, .rlim_max = 0};
@@ -88,69 +87,6 @@ void spec_free(struct spec *spec)
     errno = saved;
 }
 
-struct spec_part *spec_add_part(struct spec *spec)
-{
-    spec->parts = array_grow(spec->parts, spec->nparts, sizeof(spec->parts[0]));
-    struct spec_part *part = &spec->parts[spec->nparts++];
-    *part = (struct spec_part){.umask = -1};
-    return part;
-}
-
-void spec_add_env(struct spec_part *part, enum env_kind kind, const char *name, size_t len,
-                  const char *value)
-{
-    part->env = array_grow(part->env, part->nenv, sizeof(part->env[0]));
-    part->env[part->nenv++] = (struct env){
-        .kind = kind, .name = mem_copy_text_n(name, len), .value = mem_copy_text(value)};
-}
-
-void spec_add_rlimit(struct spec_part *part, int resource, uint64_t soft)
-{
-    for (size_t i = 0; i < part->nrlimits; i++) {
-        if (part->rlimits[i].resource == resource) {
-            part->rlimits[i].soft = soft;
-            return;
-        }
-    }
-    part->rlimits = array_grow(part->rlimits, part->nrlimits, sizeof(part->rlimits[0]));
-    part->rlimits[part->nrlimits++] = (struct spec_rlimit){.resource = resource, .soft = soft};
-}
-
-void spec_add_topology(struct spec *spec, const char *text)
-{
-    spec->topologies = array_grow(spec->topologies, spec->ntopologies, sizeof(spec->topologies[0]));
-    spec->topologies[spec->ntopologies++] = mem_copy_text(text);
-}
-
-struct layout_part spec_part_layout(const struct spec_part *part)
-{
-    return (struct layout_part){.ntasks = part->ntasks,
-                                .fill = part->fill,
-                                .cores_per_task = part->cores_per_task,
-                                .gpus_per_task = part->gpus_per_task,
-                                .map = part->map,
-                                .bind = part->bind,
-                                .order = part->order,
-                                .mppr = part->mppr,
-                                .per = part->per,
-                                .gpu_bind = part->gpu_bind,
-                                .taskmap = part->taskmap,
-                                .shape = part->shape,
-                                .oversubscribe = part->oversubscribe,
-                                .program = part->argv ? part->argv[0] : NULL,
-                                .local_memory = part->memory == SPEC_MEMORY_LOCAL};
-}
-
-int spec_part_rankfile(const struct spec_part *part, struct rankfile **file, struct error *err)
-{
-    const char *name = part->rankfile_name ? part->rankfile_name : "rank file";
-    *file = NULL;
-    if (!part->rankfile)
-        return 0;
-    *file = rankfile_parse(name, part->rankfile, strlen(part->rankfile), err);
-    return *file ? 0 : -1;
-}
-
 bool spec_has_rlimit(const struct spec *spec, int resource)
 {
     const struct rlimit *limit = &spec->rlimits[resource];
@@ -200,30 +136,6 @@ int spec_inherit(struct spec *spec, struct error *err)
         spec->screen_machine = env_screen_machine(spec->environment);
     }
     return 0;
-}
-
-void spec_replace(struct spec *spec, struct spec *with)
-{
-    struct spec old = *spec;
-    *spec = *with;
-    free(with);
-    if (!spec->directory) {
-        spec->directory = old.directory;
-        old.directory = NULL;
-    }
-    if (!spec->environment) {
-        spec->environment = old.environment;
-        old.environment = NULL;
-        free(spec->screen_machine);
-        spec->screen_machine = old.screen_machine;
-        old.screen_machine = NULL;
-    }
-    if (spec->umask < 0)
-        spec->umask = old.umask;
-    for (int i = 0; i < RLIM_NLIMITS; i++)
-        if (!spec_has_rlimit(spec, i))
-            spec->rlimits[i] = old.rlimits[i];
-    spec_clear(&old);
 }
 
 char **spec_part_environment(const struct spec *spec, const struct spec_part *part)

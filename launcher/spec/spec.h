@@ -136,10 +136,13 @@ struct spec {
 
 struct spec *spec_new(void); /* defaults; no parts */
 void spec_free(struct spec *spec);
+void spec_clear(struct spec *spec); /* frees what it holds, not the struct */
 
 /* Take environment, directory, umask and soft limits from this process; scrub what belongs to the
  * caller's own place (CLI: --env). */
 int spec_inherit(struct spec *spec, struct error *err);
+/* False until spec_inherit() or a JSON form said what the soft limit is. */
+bool spec_has_rlimit(const struct spec *spec, int resource);
 
 json_t *spec_to_json(const struct spec *spec); /* new reference */
 struct spec *spec_from_json(const json_t *value, struct error *err);

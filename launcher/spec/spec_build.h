@@ -6,7 +6,6 @@
 #ifndef LAUNCHER_SPEC_SPEC_BUILD_H
 #define LAUNCHER_SPEC_SPEC_BUILD_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,9 +20,6 @@ void spec_add_env(struct spec_part *part, enum env_kind kind, const char *name, 
 void spec_add_rlimit(struct spec_part *part, int resource, uint64_t soft); /* the last one wins */
 void spec_add_topology(struct spec *spec, const char *text);
 
-/* False until spec_inherit() or a JSON form said what the soft limit is. */
-bool spec_has_rlimit(const struct spec *spec, int resource);
-
 /* `with` (taken, and freed) takes the place of all that spec says, but for what tasks inherit:
  * that stays where `with` says nothing about it. */
 void spec_replace(struct spec *spec, struct spec *with);
@@ -32,8 +28,5 @@ void spec_replace(struct spec *spec, struct spec *with);
 struct layout_part spec_part_layout(const struct spec_part *part);
 /* The part's rank file as a table, which the caller frees; NULL where there is none. */
 int spec_part_rankfile(const struct spec_part *part, struct rankfile **file, struct error *err);
-
-/* Free what a spec holds, not the struct. */
-void spec_clear(struct spec *spec);
 
 #endif

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "launcher/options/options.h"
+#include "launcher/options/option_help.h"
 #include "launcher/stdio/terminal.h"
 
 /* ---- the methods and their options, in the order of --help ---- */

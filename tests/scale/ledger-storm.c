@@ -24,7 +24,12 @@
 
 #include "base/directory.h"
 #include "base/mem.h"
-#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/claim.h"
+#include "launcher/ledger/claim_queue.h"
+#include "launcher/ledger/instance_directory.h"
+#include "launcher/ledger/instance_lock.h"
+#include "launcher/ledger/instance_private.h"
+#include "launcher/ledger/ledger_entry.h"
 
 #define MOST_CORES 65536
 #define MOST_RUNS 200000

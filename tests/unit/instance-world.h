@@ -13,6 +13,8 @@
 #include "base/directory.h"
 #include "base/mem.h"
 #include "launcher/instance/resources.h"
+#include "launcher/ledger/claim.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/spec/spec.h"
 #include "tests/unit/unit.h"
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "launcher/instance/allocation_queue.h"
+#include "launcher/ledger/ledger_entry.h"
 
 struct owner { /* of a queue, and what it was told */
     struct ev_loop *loop;

@@ -1,6 +1,7 @@
 /* Which hosts of a large R are wanted for a program. */
 #include "tests/unit/instance-world.h"
 
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/plan/host_choice.h"
 
 static void assert_wanted(const struct host_choice *choice, const char *want, const char *what)

@@ -19,7 +19,12 @@
 
 #include "base/directory.h"
 #include "config.h"
-#include "launcher/ledger/ledger.h"
+#include "launcher/ledger/claim.h"
+#include "launcher/ledger/claim_queue.h"
+#include "launcher/ledger/context_files.h"
+#include "launcher/ledger/instance_directory.h"
+#include "launcher/ledger/instance_lock.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/private_directory.h"
 #include "tests/unit/unit.h"
 

@@ -2,6 +2,8 @@
 #include "tests/unit/instance-world.h"
 
 #include "launcher/instance/agents.h"
+#include "launcher/ledger/claim.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/plan/plan.h"
 
 struct scene { /* a program on two hosts of four cores */

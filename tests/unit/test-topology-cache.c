@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "launcher/ledger/instance_directory.h"
 #include "launcher/ledger/private_directory.h"
 #include "launcher/ledger/topology_cache.h"
 #include "tests/unit/unit.h"

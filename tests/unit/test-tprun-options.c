@@ -5,7 +5,9 @@
 
 #include "config.h"
 #include "launcher/cli/tprun_options.h"
+#include "launcher/options/help_layout.h"
 #include "launcher/options/option.h"
+#include "launcher/options/option_help.h"
 #include "tests/unit/unit.h"
 
 #define WORDS(...) ((const char *const[]){"tprun", __VA_ARGS__, NULL})

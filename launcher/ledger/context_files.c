@@ -1,4 +1,6 @@
 /* Files that programs of the instance have written, for others to read, and to take away. */
+#include "launcher/ledger/context_files.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +10,9 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "launcher/ledger/ledger_private.h"
+#include "launcher/ledger/claims_file.h"
+#include "launcher/ledger/instance_private.h"
+#include "launcher/ledger/ledger_entry_private.h"
 #include "launcher/ledger/private_directory.h"
 
 #define FILE_MAX (16u << 20) /* bytes */

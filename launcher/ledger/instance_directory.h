@@ -1,0 +1,58 @@
+/*
+ * instance_directory - the instance as a ledger: which programs there are, what each holds, and who waits for it.
+ *
+ * An instance is a directory of mode 0700 that only its owner may enter:
+ *
+ *     identity        what the instance is for, in words
+ *     id              a number by chance: another machine's instance may have the same path
+ *     lock            locked for less than milliseconds, while `claims` is written
+ *     names           a byte for each name is locked while a program looks for it at the others and
+ *                     writes it down
+ *     claims          the next program number, what each program holds or waits for (claims_table.h), and
+ *                     a generation and a checksum of that
+ *     alive           byte <n> is locked by the program's processes for as long as one of them lives
+ *     programs/<n>/   a program's context
+ *         R.json      what the program holds (RFC 20), written once it does; absent: nothing
+ *         ...         whatever entry_write() puts there
+ *
+ * There is no daemon: every run reads what is there. `claims` is what counts; under the lock it is
+ * exchanged for a file beside it, which was written before, so that a reader needs no lock, and a
+ * process killed at any point leaves a whole one. A program whose byte nobody has locked is gone,
+ * however it ended: its row does not count, and whoever sees that removes what is left of it. Where
+ * `claims` is missing or its checksum is wrong it is made anew from the programs that are alive and
+ * their R.json. No run waits for a disk: once an instance was used, a start and an end make no file
+ * and replace none by rename.
+ * Locks are open file description locks (fcntl(2)).
+ *
+ * Claims are compared by host, core and GPU: programs of one instance may number hosts differently.
+ * What is free is derived: the instance's R less what instance_held() and entry_barred() say.
+ *
+ * The usual order: instance_open, entry_new (ledger_entry.h), then look, map and claim (claim.h) until the claim
+ * stands, entry_end. A run that waits does so between watch, queue and claim (claim_queue.h).
+ */
+#ifndef LAUNCHER_LEDGER_INSTANCE_DIRECTORY_H
+#define LAUNCHER_LEDGER_INSTANCE_DIRECTORY_H
+
+#include "base/error.h"
+
+struct instance;
+
+/* The instance for `identity` ("this machine", "R file /real/path"), made where there is none:
+ * RUNTIME_PARENT/tprun-UID/NAME, where RUNTIME_PARENT is chosen by configure and is /tmp by default,
+ * or $TPRUN_RUNTIME_DIR/NAME, for tests. Nothing else of the environment decides the place. NULL
+ * with a sentence, also where a directory on the way is a symbolic link, belongs to somebody else
+ * or lets others in. */
+struct instance *instance_open(const char *identity, struct error *err);
+/* The instance at this path, if it is there and is the one of that id, behind which a colon and more
+ * may stand; else NULL. */
+struct instance *instance_open_outer(const char *path, const char *id);
+/* Programs of the instance must have been left or ended. NULL is fine. */
+void instance_close(struct instance *instance);
+const char *instance_path(const struct instance *instance); /* borrowed */
+const char *instance_id(const struct instance *instance);   /* borrowed */
+
+/* This process is a task of these programs (idset text): a run of its own draws from what they
+ * hold, which therefore does not count as held by others. Text that is no idset is passed over. */
+void instance_draw_from(struct instance *instance, const char *programs);
+
+#endif
