@@ -267,6 +267,7 @@ tests_unit_test_treepool_LDADD = $(UNIT_LIBS)
 tests_unit_test_user_namespace_LDADD = $(UNIT_LIBS)
 tests_unit_test_command_output_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=waitpid
 tests_unit_test_descendants_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
+tests_unit_test_scratch_directory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 tests_unit_test_pmix_SOURCES = tests/unit/test-pmix.c tests/unit/pmix-node.c
 tests_unit_test_treepool_random_SOURCES = tests/unit/test-treepool-random.c tests/unit/pool-brute.c
 # A second engine of LAMA, which shares nothing with the first.

@@ -18,6 +18,7 @@
 
 #define TRIES 1000 /* others may sweep it before it is locked */
 #define LOCK_WAIT_MS 1000
+#define LOOK_MAX 128 /* names that a look reads: well under a millisecond */
 #define OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 static bool is_at(int fd, const char *path)
@@ -71,6 +72,13 @@ static pthread_mutex_t sweeps_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t sweeps_over = PTHREAD_COND_INITIALIZER;
 static unsigned sweeps; /* threads that have not come to their end */
 
+static void sweep_free(struct sweep *sweep)
+{
+    free(sweep->above);
+    free(sweep->prefix);
+    free(sweep);
+}
+
 /* A directory of this user's: all else, of which there may be many, costs no more than this. */
 static bool is_own_directory(int above, const char *name)
 {
@@ -79,25 +87,52 @@ static bool is_own_directory(int above, const char *name)
            info.st_uid == geteuid();
 }
 
+/* A descriptor of the entry with a lock that only who sweeps has; -1 if somebody owns it. */
+static int lock_dead(const struct sweep *sweep, int above, const char *name)
+{
+    struct stat info;
+    if (strncmp(name, sweep->prefix, strlen(sweep->prefix)) != 0 || !is_own_directory(above, name))
+        return -1;
+    int fd = openat(above, name, OPEN);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &info) == 0 && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* False where nothing is to be swept. Most starts find nothing, and a thread costs more than this;
+ * a large directory is left to the thread. */
+static bool sweep_look(const struct sweep *sweep)
+{
+    DIR *directory = opendir(sweep->above);
+    if (!directory)
+        return false;
+    bool work = false;
+    struct dirent *entry;
+    for (int i = 0; !work && (entry = readdir(directory)); i++) {
+        int fd = i < LOOK_MAX ? lock_dead(sweep, dirfd(directory), entry->d_name) : -1;
+        work = i == LOOK_MAX || fd >= 0;
+        if (fd >= 0)
+            close(fd);
+    }
+    closedir(directory);
+    return work;
+}
+
 static void sweep_all(const struct sweep *sweep)
 {
     DIR *directory = opendir(sweep->above);
     if (!directory)
         return;
     for (struct dirent *entry; (entry = readdir(directory));) {
-        if (strncmp(entry->d_name, sweep->prefix, strlen(sweep->prefix)) != 0 ||
-            !is_own_directory(dirfd(directory), entry->d_name))
-            continue;
-        struct stat info;
-        int fd = openat(dirfd(directory), entry->d_name, OPEN);
+        int fd = lock_dead(sweep, dirfd(directory), entry->d_name);
         if (fd < 0)
             continue;
-        if (fstat(fd, &info) == 0 && info.st_uid == geteuid() &&
-            flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            char *path = mem_format("%s/%s", sweep->above, entry->d_name);
-            sweep->end(path);
-            free(path);
-        }
+        char *path = mem_format("%s/%s", sweep->above, entry->d_name);
+        sweep->end(path);
+        free(path);
         close(fd);
     }
     closedir(directory);
@@ -107,9 +142,7 @@ static void *sweep_run(void *arg)
 {
     struct sweep *sweep = arg;
     sweep_all(sweep);
-    free(sweep->above);
-    free(sweep->prefix);
-    free(sweep);
+    sweep_free(sweep);
     pthread_mutex_lock(&sweeps_lock);
     sweeps--;
     pthread_cond_broadcast(&sweeps_over);
@@ -121,6 +154,10 @@ void owned_directory_sweep(const char *above, const char *prefix, void (*end)(co
 {
     struct sweep *sweep = mem_alloc(sizeof(*sweep));
     *sweep = (struct sweep){mem_copy_text(above), mem_copy_text(prefix), end};
+    if (!sweep_look(sweep)) {
+        sweep_free(sweep);
+        return;
+    }
     pthread_mutex_lock(&sweeps_lock);
     sweeps++;
     pthread_mutex_unlock(&sweeps_lock);

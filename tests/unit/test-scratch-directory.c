@@ -1,5 +1,6 @@
 /* The scratch directory: named when needed, removed by whoever is left. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -128,6 +129,63 @@ static void one_that_has_no_name_is_not_made(void **state)
 static void sweep_one(const char *path)
 {
     rmdir(path);
+}
+
+static unsigned threads; /* that were begun */
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *arg);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *arg)
+{
+    threads++;
+    return __real_pthread_create(thread, attributes, run, arg);
+}
+
+/* Threads that one sweep of `above` begins. */
+static unsigned threads_of_a_sweep(void)
+{
+    unsigned before = threads;
+    owned_directory_sweep(above, "thread.", sweep_one);
+    owned_directory_sweep_wait(SWEEP_MAX);
+    return threads - before;
+}
+
+static void a_thread_is_begun_only_where_there_is_work(void **state)
+{
+    char *dead = mem_format("%s/thread.dead", above), *live = mem_format("%s/thread.live", above);
+    int owner = owned_directory_make(live, 0700);
+    (void)state;
+    assert_true(owner >= 0);
+    assert_int_equal(threads_of_a_sweep(), 0);
+    assert_int_equal(mkdir(dead, 0700), 0);
+    assert_int_equal(threads_of_a_sweep(), 1);
+    assert_int_equal(access(dead, F_OK), -1);
+    assert_int_equal(access(live, F_OK), 0);
+    rmdir(live);
+    close(owner);
+    free(live);
+    free(dead);
+}
+
+/* No start waits until so many have been looked at. */
+static void many_names_of_others_are_left_to_a_thread(void **state)
+{
+    char name[32];
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof(name), "other%d", i);
+        put_file(above, name);
+    }
+    assert_int_equal(threads_of_a_sweep(), 1);
+    for (int i = 0; i < 1000; i++) {
+        char *path = mem_format("%s/other%d", above, i);
+        assert_int_equal(unlink(path), 0);
+        free(path);
+    }
 }
 
 /* Others sweep all the time while directories are made: each that was made is there. */
@@ -271,6 +329,8 @@ int main(void)
         cmocka_unit_test(those_of_dead_programs_are_removed_by_the_next),
         cmocka_unit_test(those_of_files_too),
         cmocka_unit_test(one_that_has_no_name_is_not_made),
+        cmocka_unit_test(a_thread_is_begun_only_where_there_is_work),
+        cmocka_unit_test(many_names_of_others_are_left_to_a_thread),
         cmocka_unit_test(one_that_is_just_made_is_never_removed),
         cmocka_unit_test(it_has_one_name_and_is_removed_with_all_in_it),
         cmocka_unit_test(a_tree_deeper_than_a_path_is_long_is_removed),
