@@ -1,15 +1,16 @@
 /* Room for tasks that are added: on cores that the program holds and nobody of it uses; else on what
- * is free in the instance; else beside tasks of the program itself, never of another. */
+ * is free in the instance; else on all of these, beside tasks of the program itself, never of another. */
 #include "launcher/program/spawn_resources.h"
 
 #include <stdlib.h>
 
+#include "affinity/policy/policy.h"
+#include "affinity/sets/host_index.h"
 #include "affinity/sets/hostlist.h"
 #include "base/mem.h"
 #include "launcher/ledger/claim.h"
 #include "launcher/ledger/claim_queue.h"
 #include "launcher/process/localhost.h"
-#include "affinity/sets/host_index.h"
 #include "launcher/spec/spec_build.h"
 
 struct spawn_resources {
@@ -204,6 +205,27 @@ static void spawn_resources_find_candidates(struct spawn_resources *found, const
 
 /* ---- layout ---- */
 
+/* Whether, unless the user says otherwise, such tasks are bound to no more than the cores on which
+ * they are placed. */
+static bool is_bound_closely(const struct layout_part *part)
+{
+    struct policy policy;
+    if (part->bind || layout_part_uses_gpus(part) || policy_parse(part, &policy, NULL) < 0)
+        return false;
+    return policy.bind == POLICY_BIND_TOGETHER || policy_is_narrow(&policy);
+}
+
+/* Tasks that share cores may run on all cores there are for them on their node: on the one that
+ * each is placed on, another may be busy. So all these are claimed. */
+static void widen_claims(struct spawn_resources *found)
+{
+    for (uint32_t i = 0; i < found->layout->nnodes; i++) {
+        struct layout_used_node *node = &found->layout->nodes[i];
+        idset_free(node->claim);
+        node->claim = idset_copy(found->candidates[node->source].cores);
+    }
+}
+
 /* Takes the set, from which candidates borrow. */
 static int try_layout(struct spawn_resources *found, struct rset *from, bool shared,
                       struct error *err)
@@ -214,9 +236,14 @@ static int try_layout(struct spawn_resources *found, struct rset *from, bool sha
     spawn_resources_find_candidates(found, from, shared);
     bool possible = divide_candidates(found);
     struct layout_part *parts = mem_array(spec->nparts, sizeof(*parts));
+    bool widened = false;
     for (size_t i = 0; i < spec->nparts; i++) {
         parts[i] = spec_part_layout(&spec->parts[i]);
         parts[i].oversubscribe |= shared;
+        if (shared && is_bound_closely(&parts[i])) {
+            parts[i].bind = "none";
+            widened = true;
+        }
         parts[i].only = found->only ? found->only[i] : NULL;
     }
     struct layout_request request = {.nodes = found->candidates,
@@ -227,6 +254,8 @@ static int try_layout(struct spawn_resources *found, struct rset *from, bool sha
     found->layout = possible ? layout_make(&request, err)
                              : (error_set(err, "the program has no core on such a host"), NULL);
     free(parts);
+    if (found->layout && widened)
+        widen_claims(found);
     return found->layout ? 0 : -1;
 }
 
@@ -246,31 +275,44 @@ static int try_unused(struct spawn_resources *found, struct error *err)
     return unused ? try_layout(found, unused, false, err) : -1;
 }
 
+/* Where it cannot be told what is unused, on what the program holds. */
 static int try_shared(struct spawn_resources *found, struct error *err)
-{
-    return try_layout(found, task_groups_held(found->base->groups), true, err);
-}
-
-/* Hosts that were named may have something free, but too little, and nothing of the program. */
-static int try_crowded(struct spawn_resources *found, struct error *err)
 {
     struct rset *held = task_groups_held(found->base->groups),
                 *unused = spawn_resources_unused(found->base);
     struct rset *all = unused ? both_of(held, unused) : NULL;
     rset_free(unused);
+    if (!all)
+        return try_layout(found, held, true, err);
     rset_free(held);
-    return all ? try_layout(found, all, true, err) : -1;
+    return try_layout(found, all, true, err);
+}
+
+/* Whether a core of the layout has tasks of the program. */
+static bool is_beside_others(const struct spawn_resources *found)
+{
+    struct rset *busy = task_groups_used(found->base->groups);
+    bool beside = false;
+    for (uint32_t i = 0; i < found->layout->nnodes && !beside; i++) {
+        const struct layout_used_node *node = &found->layout->nodes[i];
+        const struct rset_node *there = rset_find_host(busy, found->candidates[node->source].host);
+        struct idset *both = there ? idset_intersect(node->claim, there->children->cores) : NULL;
+        beside = both && !idset_empty(both);
+        idset_free(both);
+    }
+    rset_free(busy);
+    return beside;
 }
 
 static int try_all(struct spawn_resources *found, struct error *err)
 {
     if (try_idle(found, err) == 0 || try_unused(found, err) == 0)
         return 0;
-    found->shared = try_shared(found, err) == 0;
-    if (found->shared)
-        return 0;
-    found->crowded = try_crowded(found, err) == 0;
-    return found->crowded ? 0 : -1;
+    if (try_shared(found, err) < 0)
+        return -1;
+    found->shared = is_beside_others(found);
+    found->crowded = !found->shared;
+    return 0;
 }
 
 struct spawn_resources *spawn_resources_find(const struct spawn_base *base, const struct spec *spec,

@@ -1,7 +1,8 @@
 /*
  * spawn_resources - where tasks that are spawned may run: on cores that the program holds and none of
- * its tasks uses; else on what is free in the instance; else beside tasks of the program itself; at
- * last, on hosts that were named, with more tasks than cores. Never beside tasks of another program.
+ * its tasks uses; else also on what is free in the instance; else on all of these and beside tasks of
+ * the program itself, never of another. Tasks that share cores are bound to all cores that the program
+ * has on their node then, unless the user says to what.
  */
 #ifndef LAUNCHER_PROGRAM_SPAWN_RESOURCES_H
 #define LAUNCHER_PROGRAM_SPAWN_RESOURCES_H

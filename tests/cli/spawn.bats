@@ -176,6 +176,41 @@ EOF
     equal "$(grep "uses already" err)" ""
 }
 
+@test "spawned tasks that share cores may run on all of them, unless --bind-to says otherwise" {
+    need_cores 2
+    unset TPRUN_OPTIONS
+    local lists='sed -n "s/Cpus_allowed_list:[[:space:]]*/on /p" /proc/self/status' all n
+    n=$(($(nproc) + 1))
+    run -0 tprun -n 1 --bind-to none sh -c "$lists"
+    all=$output
+    run -0 --separate-stderr tprun -v -n 1 "$SPAWN" run -- "$n" sh -c "$lists"
+    has_line "$stderr" "tprun: group 1: *on 1 node, on cores that the program uses already"
+    equal "$(grep -c "^$all\$" <<<"$output")" "$n"
+    run -0 tprun -n 1 --map-by core "$SPAWN" run -- "$n" sh -c "$lists"
+    equal "$(grep -c "^$all\$" <<<"$output")" "$n"
+    run -0 --separate-stderr tprun -n 1 --bind-to core "$SPAWN" run -- "$n" sh -c "$lists"
+    equal "$(grep -c '^on ' <<<"$output")" "$n"
+    equal "$(grep -c "^$all\$" <<<"$output")" 0
+    run -0 tprun -n 1 "$SPAWN" run bind_to=core -- "$n" sh -c "$lists"
+    equal "$(grep -c "^$all\$" <<<"$output")" 0
+}
+
+@test "cores that spawned tasks share are held from the first to the last of them" {
+    need_cores 2
+    unset TPRUN_OPTIONS
+    # shellcheck disable=SC2016
+    start "$TPRUN" -n 1 sh -c '"$0" run -- "$(($(nproc --all) + 1))" sh -c "echo up; until [ -e over ]; do sleep 0.05; done"
+        until [ -e go ]; do sleep 0.05; done' "$SPAWN"
+    wait_for 10 grep -q up out
+    run -1 tprun --no-wait -n 1 true
+    has_line "$output" "*every core is held*"
+    : >over
+    wait_for 10 tprun --no-wait -n 1 true
+    : >go
+    finish
+    equal "$status" 0
+}
+
 freeze_lock() { # until $locker is killed
     lock_file "$TPRUN_RUNTIME_DIR"/this-machine-*/lock
     kill -STOP "$locker"
