@@ -98,6 +98,7 @@ liblauncher_a_SOURCES = \
     launcher/program/program_frames.c launcher/program/program_private.h \
     launcher/program/program_service.c launcher/program/program_service.h \
     launcher/program/program_start.c launcher/program/program_start.h \
+    launcher/program/program_state.c launcher/program/program_state.h \
     launcher/program/program_termination.c launcher/program/program_termination.h \
     launcher/program/requester.c launcher/program/requester.h \
     launcher/program/spawn.c launcher/program/spawn.h \

@@ -6,7 +6,7 @@ EXTRA_DIST += tests/README.md tests/apps tests/apps.d tests/bench/nothing.c test
     tests/layers.edges tests/layers.headers tests/lib tests/matrix \
     tests/mpi4py tests/mpich tests/mpiexec tests/numa tests/openpmix tests/programs tests/setup
 # No folder that has objects in a build: they would be shipped.
-EXTRA_DIST += tests/unit/elf-file.h tests/unit/exact-cases.h tests/unit/instance-world.h tests/unit/lama-plain.h \
+EXTRA_DIST += tests/unit/elf-file.h tests/unit/exact-cases.h tests/unit/false-tree.h tests/unit/instance-world.h tests/unit/lama-plain.h \
     tests/unit/layout-check.h tests/unit/libpmi-program.h tests/unit/libpmi-task.h \
     tests/unit/limit.h tests/unit/output-world.h tests/unit/picture-world.h \
     tests/unit/plain-machine.h tests/unit/plain-rule.h tests/unit/pmi-node.h \
@@ -98,6 +98,7 @@ check_PROGRAMS += \
     tests/unit/test-policy \
     tests/unit/test-printable \
     tests/unit/test-process-set \
+    tests/unit/test-program \
     tests/unit/test-rankfile \
     tests/unit/test-readback \
     tests/unit/test-relay \
@@ -121,6 +122,7 @@ check_PROGRAMS += \
     tests/unit/test-stdin-reader \
     tests/unit/test-string-list \
     tests/unit/test-svg \
+    tests/unit/test-task-group \
     tests/unit/test-task-report \
     tests/unit/test-task-request \
     tests/unit/test-taskmap-scheme \
@@ -227,6 +229,7 @@ tests_unit_test_pmix_LDADD = $(UNIT_LIBS)
 tests_unit_test_policy_LDADD = $(UNIT_LIBS)
 tests_unit_test_printable_LDADD = $(UNIT_LIBS)
 tests_unit_test_process_set_LDADD = $(UNIT_LIBS)
+tests_unit_test_program_LDADD = $(UNIT_LIBS)
 tests_unit_test_rankfile_LDADD = $(UNIT_LIBS)
 tests_unit_test_readback_LDADD = $(UNIT_LIBS)
 tests_unit_test_relay_LDADD = $(UNIT_LIBS)
@@ -250,6 +253,7 @@ tests_unit_test_spec_LDADD = $(UNIT_LIBS)
 tests_unit_test_stdin_reader_LDADD = $(UNIT_LIBS)
 tests_unit_test_string_list_LDADD = $(UNIT_LIBS)
 tests_unit_test_svg_LDADD = $(UNIT_LIBS)
+tests_unit_test_task_group_LDADD = $(UNIT_LIBS)
 tests_unit_test_task_report_LDADD = $(UNIT_LIBS)
 tests_unit_test_task_request_LDADD = $(UNIT_LIBS)
 tests_unit_test_taskmap_scheme_LDADD = $(UNIT_LIBS)

@@ -1,4 +1,4 @@
-/* A program: its states, and what each change of state does. */
+/* A program: what each change of its state does, and what its objects tell it. */
 #include "launcher/program/program.h"
 
 #include <assert.h>
@@ -34,12 +34,6 @@ __attribute__((format(printf, 2, 3))) static void program_say(struct program *pr
 
 /* ---- what a change of state does ---- */
 
-static void program_ask(struct program *program, double grace)
-{
-    (void)grace;
-    program_start_begin(program->start);
-}
-
 static struct task_group *program_launch_group(void *owner, const struct task_group_plan *plan)
 {
     struct program *program = owner;
@@ -72,7 +66,7 @@ static void launch_first(struct program *program)
 static const struct time_limit_ops limit_ops;
 static const struct graceful_stop_ops stop_ops;
 
-static void program_launch(struct program *program, double grace)
+static void program_launch(struct program *program)
 {
     struct resources *resources = program_start_resources(program->start);
     const struct host_table *hosts = program_start_hosts(program->start);
@@ -80,7 +74,6 @@ static void program_launch(struct program *program, double grace)
     struct instance *instance = resources_instance(resources);
     struct ledger_entry *entry = resources_entry(resources);
     double longest;
-    (void)grace;
     program_start_tasks_run(program->start);
     program_say(program, "program %s: %u task%s on %u node%s", entry_id(entry), layout->ntasks,
                 layout->ntasks > 1 ? "s" : "", layout->nnodes, layout->nnodes > 1 ? "s" : "");
@@ -110,9 +103,8 @@ static void program_end_tasks(struct program *program, double grace)
     graceful_stop_over(program->stop);
 }
 
-static void program_finish(struct program *program, double grace)
+static void program_finish(struct program *program)
 {
-    (void)grace;
     program_start_stop(program->start);
     time_limit_stop(program->limit);
     program_termination_stop(program->termination);
@@ -121,80 +113,22 @@ static void program_finish(struct program *program, double grace)
     tree_end(program->tree, program->gone_patience);
 }
 
-/* ---- the table ---- */
+/* ---- states ---- */
 
-#define UNEXPECTED                                                                                 \
-    {                                                                                              \
-        NULL, PROGRAM_NSTATES                                                                      \
-    }
-#define IGNORED(state)                                                                             \
-    {                                                                                              \
-        NULL, state                                                                                \
-    }
-
-/* What an event does, and the state from then on. The state is changed first: what is done may cause
- * the next event. */
-static const struct {
-    void (*act)(struct program *program, double grace);
-    enum program_state next;
-} transitions[PROGRAM_NSTATES][PROGRAM_NEVENTS] = {
-    [PROGRAM_EMPTY] = {[PROGRAM_ASKED] = {program_ask, PROGRAM_PENDING},
-                       [PROGRAM_SHOWN] = UNEXPECTED,
-                       [PROGRAM_PLANNED] = UNEXPECTED,
-                       [PROGRAM_REFUSED] = UNEXPECTED,
-                       [PROGRAM_STARTED] = UNEXPECTED,
-                       [PROGRAM_TERMINATE] = {program_finish, PROGRAM_COMPLETE},
-                       [PROGRAM_OVER] = UNEXPECTED,
-                       [PROGRAM_SILENT] = UNEXPECTED},
-    [PROGRAM_PENDING] = {[PROGRAM_ASKED] = UNEXPECTED,
-                         [PROGRAM_SHOWN] = {program_finish, PROGRAM_COMPLETE},
-                         [PROGRAM_PLANNED] = {program_launch, PROGRAM_STARTING},
-                         [PROGRAM_REFUSED] = {program_finish, PROGRAM_COMPLETE},
-                         [PROGRAM_STARTED] = UNEXPECTED,
-                         [PROGRAM_TERMINATE] = {program_finish, PROGRAM_COMPLETE},
-                         [PROGRAM_OVER] = UNEXPECTED,
-                         [PROGRAM_SILENT] = UNEXPECTED},
-    [PROGRAM_STARTING] = {[PROGRAM_ASKED] = UNEXPECTED,
-                          [PROGRAM_SHOWN] = UNEXPECTED,
-                          [PROGRAM_PLANNED] = UNEXPECTED,
-                          [PROGRAM_REFUSED] = UNEXPECTED,
-                          [PROGRAM_STARTED] = {NULL, PROGRAM_RUNNING},
-                          [PROGRAM_TERMINATE] = {program_end_tasks, PROGRAM_ENDING},
-                          [PROGRAM_OVER] = {program_finish, PROGRAM_COMPLETE},
-                          [PROGRAM_SILENT] = UNEXPECTED},
-    [PROGRAM_RUNNING] = {[PROGRAM_ASKED] = UNEXPECTED,
-                         [PROGRAM_SHOWN] = UNEXPECTED,
-                         [PROGRAM_PLANNED] = UNEXPECTED,
-                         [PROGRAM_REFUSED] = UNEXPECTED,
-                         [PROGRAM_STARTED] = UNEXPECTED,
-                         [PROGRAM_TERMINATE] = {program_end_tasks, PROGRAM_ENDING},
-                         [PROGRAM_OVER] = {program_finish, PROGRAM_COMPLETE},
-                         [PROGRAM_SILENT] = UNEXPECTED},
-    [PROGRAM_ENDING] = {[PROGRAM_ASKED] = UNEXPECTED,
-                        [PROGRAM_SHOWN] = UNEXPECTED,
-                        [PROGRAM_PLANNED] = UNEXPECTED,
-                        [PROGRAM_REFUSED] = UNEXPECTED,
-                        [PROGRAM_STARTED] = IGNORED(PROGRAM_ENDING),
-                        [PROGRAM_TERMINATE] = {program_end_tasks, PROGRAM_ENDING},
-                        [PROGRAM_OVER] = {program_finish, PROGRAM_COMPLETE},
-                        [PROGRAM_SILENT] = {program_finish, PROGRAM_COMPLETE}},
-    [PROGRAM_COMPLETE] = {[PROGRAM_ASKED] = UNEXPECTED,
-                          [PROGRAM_SHOWN] = UNEXPECTED,
-                          [PROGRAM_PLANNED] = UNEXPECTED,
-                          [PROGRAM_REFUSED] = IGNORED(PROGRAM_COMPLETE),
-                          [PROGRAM_STARTED] = IGNORED(PROGRAM_COMPLETE),
-                          [PROGRAM_TERMINATE] = IGNORED(PROGRAM_COMPLETE),
-                          [PROGRAM_OVER] = UNEXPECTED,
-                          [PROGRAM_SILENT] = UNEXPECTED},
-};
-
+/* The state is changed first: what is done may cause the next event. */
 void program_event(struct program *program, enum program_event event, double grace)
 {
-    enum program_state state = program->state;
-    assert(transitions[state][event].next != PROGRAM_NSTATES);
-    program->state = transitions[state][event].next;
-    if (transitions[state][event].act)
-        transitions[state][event].act(program, grace);
+    struct program_transition change = program_transition(program->state, event);
+    assert(change.action != PROGRAM_UNEXPECTED);
+    program->state = change.next;
+    if (change.action == PROGRAM_ASK)
+        program_start_begin(program->start);
+    else if (change.action == PROGRAM_LAUNCH)
+        program_launch(program);
+    else if (change.action == PROGRAM_END_TASKS)
+        program_end_tasks(program, grace);
+    else if (change.action == PROGRAM_FINISH)
+        program_finish(program);
 }
 
 enum program_state program_state(const struct program *program)

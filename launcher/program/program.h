@@ -1,9 +1,9 @@
 /*
  * program - one run: its state, its task groups, and all that decides how it starts and ends.
  *
- * Its state has the words of RFC 8, and "ending" for a program that runs and was told to end. It is
- * changed by program_event() alone, over the table in program.c. A program calls its owner from the
- * loop, or from inside a call that caused it; it knows neither who watches it nor who hands it frames.
+ * Its state is changed by program_event() alone, over the table of program_state.h. A program calls its
+ * owner from the loop, or from inside a call that caused it; it knows neither who watches it nor who
+ * hands it frames.
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_H
 #define LAUNCHER_PROGRAM_PROGRAM_H
@@ -15,18 +15,9 @@
 #include "base/buf.h"
 #include "launcher/instance/host_bootstrap.h"
 #include "launcher/instance/local_topology.h"
+#include "launcher/program/program_state.h"
 #include "launcher/spec/spec.h"
 #include "launcher/tree/tree.h"
-
-enum program_state {
-    PROGRAM_EMPTY,    /* nothing was asked for */
-    PROGRAM_PENDING,  /* hosts and resources are waited for */
-    PROGRAM_STARTING, /* its first tasks are launched, and not all of them started */
-    PROGRAM_RUNNING,
-    PROGRAM_ENDING,   /* its tasks were told to end */
-    PROGRAM_COMPLETE, /* no task is left, or none is waited for; agents go */
-    PROGRAM_NSTATES
-};
 
 struct program_ops {
     void (*note)(void *owner, const char *text);             /* a line for the user */

@@ -15,18 +15,6 @@
 #include "launcher/program/task_requests.h"
 #include "launcher/program/time_limit.h"
 
-enum program_event {
-    PROGRAM_ASKED,     /* its resources are asked for */
-    PROGRAM_SHOWN,     /* a dry run: the plan was shown */
-    PROGRAM_PLANNED,   /* the plan stands: its first tasks can be launched */
-    PROGRAM_REFUSED,   /* it cannot be made */
-    PROGRAM_STARTED,   /* its first tasks are all started, or have failed to */
-    PROGRAM_TERMINATE, /* its tasks are to end, within a time */
-    PROGRAM_OVER,      /* no task group is left */
-    PROGRAM_SILENT,    /* agents did not report the end of their tasks in time */
-    PROGRAM_NEVENTS
-};
-
 struct program {
     struct ev_loop *loop;
     const struct spec *spec;

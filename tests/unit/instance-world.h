@@ -76,7 +76,7 @@ static struct spec *spec_on(unsigned count, const char *json)
     return spec;
 }
 
-static struct resources *open_resources(const struct spec *spec)
+__attribute__((unused)) static struct resources *open_resources(const struct spec *spec)
 {
     struct error err = ERROR_INIT;
     struct resources *resources = resources_open(spec, NULL, &err);
@@ -86,8 +86,8 @@ static struct resources *open_resources(const struct spec *spec)
 }
 
 /* Another program of the instance, which holds these cores of these hosts. */
-static struct ledger_entry *hold(struct resources *resources, unsigned first, unsigned last,
-                                 const char *cores)
+__attribute__((unused)) static struct ledger_entry *
+hold(struct resources *resources, unsigned first, unsigned last, const char *cores)
 {
     struct error err = ERROR_INIT;
     struct ledger_entry *other = entry_new(resources_instance(resources), "./other", &err);

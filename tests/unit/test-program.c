@@ -1,0 +1,486 @@
+/* A program on hosts of an R file, with a tree without agents: the test says what agents say. */
+#include "tests/unit/false-tree.h"
+#include "tests/unit/instance-world.h"
+
+#include "launcher/instance/agents.h"
+#include "launcher/program/program.h"
+#include "launcher/protocol/hello.h"
+#include "launcher/protocol/task_report.h"
+#include "launcher/protocol/task_request.h"
+
+/* ---- the table ---- */
+
+/* By state, then by event: asked, shown, planned, refused, started, terminate, over, silent. */
+static const char *const table[PROGRAM_NSTATES] = {
+    [PROGRAM_EMPTY] = "ask:pending - - - - finish:complete - -",
+    [PROGRAM_PENDING] = "- finish:complete launch:starting finish:complete - finish:complete - -",
+    [PROGRAM_STARTING] = "- - - - nothing:running end:ending finish:complete -",
+    [PROGRAM_RUNNING] = "- - - - - end:ending finish:complete -",
+    [PROGRAM_ENDING] = "- - - - nothing:ending end:ending finish:complete finish:complete",
+    [PROGRAM_COMPLETE] = "- - - nothing:complete nothing:complete nothing:complete - -",
+};
+
+static const char *const state_words[PROGRAM_NSTATES] = {"empty",   "pending", "starting",
+                                                         "running", "ending",  "complete"};
+
+static void test_each_event_does_in_each_state_what_the_table_says(void **state)
+{
+    static const char *const actions[] = {"nothing", "ask", "launch", "end", "finish"};
+    (void)state;
+    for (int from = 0; from < PROGRAM_NSTATES; from++) {
+        struct buf row = BUF_INIT;
+        for (int event = 0; event < PROGRAM_NEVENTS; event++) {
+            struct program_transition change =
+                program_transition((enum program_state)from, (enum program_event)event);
+            buf_add_text(&row, event ? " " : "");
+            if (change.action == PROGRAM_UNEXPECTED)
+                buf_add_text(&row, "-");
+            else
+                buf_printf(&row, "%s:%s", actions[change.action], state_words[change.next]);
+        }
+        if (strcmp(buf_text(&row), table[from]) != 0)
+            fail_msg("%s: %s, expected %s", state_words[from], buf_text(&row), table[from]);
+        buf_free(&row);
+    }
+}
+
+/* ---- a program ---- */
+
+struct scene {
+    struct ev_loop *loop;
+    struct spec *spec;
+    struct tree *tree;
+    struct host_bootstrap *bootstrap;
+    struct local_topology *local;
+    struct program *program;
+    struct topo *topo;
+};
+
+static void on_note(void *owner, const char *text)
+{
+    struct scene *scene = owner;
+    false_tree_log(scene->tree, "note:%s", text);
+}
+
+static void on_say(void *owner, const char *text)
+{
+    (void)owner, (void)text;
+}
+
+static void on_show(void *owner, const char *text, bool error)
+{
+    (void)owner, (void)text, (void)error;
+}
+
+static bool on_progress(void *owner, const json_t *progress)
+{
+    (void)owner, (void)progress;
+    return false;
+}
+
+static void on_mapped(void *owner, const json_t *value)
+{
+    (void)owner, (void)value;
+}
+
+static void on_say_args(void *owner, const char *fmt, va_list args)
+{
+    (void)owner, (void)fmt, (void)args;
+}
+
+static bool needs_pmix(const struct spec *spec)
+{
+    (void)spec;
+    return false;
+}
+
+static const struct program_ops program_ops = {on_note, on_say, on_show, on_progress, on_mapped};
+static const struct host_bootstrap_ops bootstrap_ops = {on_say_args, needs_pmix};
+
+/* On so many hosts of four cores, none of which is this machine. */
+static void scene_open(struct scene *scene, unsigned hosts, const char *spec)
+{
+    *scene = (struct scene){.loop = ev_default_loop(0), .spec = spec_on(hosts, spec)};
+    free(scene->spec->bootstrap);
+    scene->spec->bootstrap = mem_copy_text("false {host}");
+    scene->tree = tree_new(scene->loop, NULL, NULL, NULL);
+    scene->bootstrap = host_bootstrap_new(scene->spec, "tpagent", &bootstrap_ops, scene);
+    scene->local = local_topology_new(NULL, NULL);
+    scene->topo = topo_load_synthetic("core:4 pu:1", NULL);
+    scene->program = program_new(scene->loop, scene->spec, scene->tree, scene->bootstrap,
+                                 scene->local, 2, &program_ops, scene);
+    program_begin(scene->program);
+}
+
+static void scene_close(struct scene *scene)
+{
+    if (program_state(scene->program) == PROGRAM_COMPLETE)
+        program_end(scene->program);
+    tree_free(scene->tree);
+    program_free(scene->program);
+    host_bootstrap_free(scene->bootstrap);
+    local_topology_free(scene->local);
+    topo_free(scene->topo);
+    spec_free(scene->spec);
+}
+
+static void assert_state(const struct scene *scene, enum program_state want)
+{
+    assert_string_equal(state_words[program_state(scene->program)], state_words[want]);
+}
+
+/* Takes the value. */
+static void hears(struct scene *scene, enum frame_type type, uint32_t node, uint32_t group,
+                  json_t *value)
+{
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    struct frame frame = {
+        .type = type, .node = node, .group = group, .bytes = text, .len = text ? strlen(text) : 0};
+    json_t *read;
+    if (program_check_frame(scene->program, &frame, &read) == 0)
+        program_frame(scene->program, node, &frame, read);
+    json_decref(read);
+    json_decref(value);
+    free(text);
+}
+
+static void hello(struct scene *scene, uint32_t node)
+{
+    char machine[16];
+    snprintf(machine, sizeof(machine), "m%u", node);
+    struct hello word = {.topo = scene->topo, .machine = machine};
+    hears(scene, FRAME_HELLO, node, 0, hello_to_json(&word));
+}
+
+static void prepared(struct scene *scene, uint32_t node, uint32_t group)
+{
+    hears(scene, FRAME_PREPARED, node, group, json_pack("{s:[]}", "failed"));
+}
+
+static void done(struct scene *scene, const char *nodes, uint32_t group)
+{
+    struct done_report report = {.nodes = idset_decode(nodes, NULL)};
+    hears(scene, FRAME_DONE, 0, group, done_report_to_json(&report));
+    done_report_clear(&report);
+}
+
+static void ended(struct scene *scene, uint32_t group, uint32_t rank)
+{
+    struct ended_report report = {.why = "exit", .status = 3 << 8, .ranks = idset_new()};
+    struct buf bytes = BUF_INIT;
+    idset_add(report.ranks, rank);
+    ended_report_pack(&bytes, 1, &report);
+    struct frame frame = {
+        .type = FRAME_ENDED, .group = group, .bytes = buf_bytes(&bytes), .len = bytes.len};
+    json_t *read;
+    assert_int_equal(program_check_frame(scene->program, &frame, &read), 0);
+    program_frame(scene->program, 0, &frame, read);
+    json_decref(read);
+    buf_free(&bytes);
+    ended_report_clear(&report);
+}
+
+/* Rank 0 asks for so many others. */
+static void spawn(struct scene *scene, uint32_t ntasks)
+{
+    char *argv[] = {(char *)"./more", NULL};
+    struct task_request_block block = {.argv = argv, .ntasks = ntasks};
+    struct task_request request = {.kind = TASK_REQUEST_SPAWN, .blocks = &block, .nblocks = 1};
+    hears(scene, FRAME_ASK, 0, 0, task_request_to_json(&request));
+}
+
+/* The status, and "" or the first line. */
+static int outcome(const struct scene *scene, char *line, size_t size)
+{
+    struct buf lines = BUF_INIT;
+    int status = program_outcome(scene->program, &lines);
+    snprintf(line, size, "%.*s", (int)strcspn(buf_text(&lines), "\n"), buf_text(&lines));
+    buf_free(&lines);
+    return status;
+}
+
+static const char six[] = "{'parts':[{'argv':['./mine'],'ntasks':6}]}";
+static const char two[] = "{'parts':[{'argv':['./mine'],'ntasks':2}]}";
+
+/* Six tasks on n0 and n1, running. */
+static void scene_run(struct scene *scene)
+{
+    scene_open(scene, 2, six);
+    hello(scene, 0);
+    hello(scene, 1);
+    prepared(scene, 0, 0);
+    prepared(scene, 1, 0);
+    hears(scene, FRAME_STARTED, 0, 0, NULL);
+    hears(scene, FRAME_STARTED, 1, 0, NULL);
+    assert_state(scene, PROGRAM_RUNNING);
+    buf_free(&scene->tree->log);
+}
+
+static void test_tasks_are_launched_when_all_hosts_that_are_wanted_are_up(void **state)
+{
+    struct scene scene;
+    char line[256];
+    (void)state;
+    scene_open(&scene, 2, six);
+    assert_log(scene.tree, "start@0 start@1");
+    assert_state(&scene, PROGRAM_PENDING);
+    hello(&scene, 1);
+    assert_log(scene.tree, "");
+    hello(&scene, 0);
+    assert_log(scene.tree, "LAUNCH.0@0-1");
+    assert_state(&scene, PROGRAM_STARTING);
+    prepared(&scene, 0, 0);
+    prepared(&scene, 1, 0);
+    assert_log(scene.tree, "GO.0@0-1");
+    hears(&scene, FRAME_STARTED, 1, 0, NULL);
+    assert_state(&scene, PROGRAM_STARTING);
+    hears(&scene, FRAME_STARTED, 0, 0, NULL);
+    assert_state(&scene, PROGRAM_RUNNING);
+    done(&scene, "0", 0);
+    assert_log(scene.tree, "");
+    done(&scene, "1", 0);
+    assert_log(scene.tree, "end");
+    assert_state(&scene, PROGRAM_COMPLETE);
+    assert_int_equal(outcome(&scene, line, sizeof(line)), 0);
+    assert_string_equal(line, "");
+    scene_close(&scene);
+}
+
+static void test_no_more_hosts_are_started_than_are_needed(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, 8, two);
+    assert_log(scene.tree, "start@0");
+    scene_close(&scene);
+}
+
+static void test_a_host_that_is_not_reached_is_replaced_by_a_spare_one(void **state)
+{
+    struct scene scene;
+    struct idset *nodes = idset_decode("0", NULL);
+    struct tree_unreached what = {.node = 0, .host = "n0", .text = "no", .nodes = nodes};
+    (void)state;
+    scene_open(&scene, 2, two);
+    assert_log(scene.tree, "start@0");
+    program_host_unreached(scene.program, &what, true);
+    assert_log(scene.tree, "start@1");
+    hello(&scene, 1);
+    assert_state(&scene, PROGRAM_STARTING);
+    idset_free(nodes);
+    scene_close(&scene);
+}
+
+static void test_a_program_is_refused_when_no_host_is_reached(void **state)
+{
+    struct scene scene;
+    struct idset *nodes = idset_decode("0", NULL);
+    struct tree_unreached what = {.node = 0, .host = "n0", .text = "no", .nodes = nodes};
+    char line[256];
+    (void)state;
+    scene_open(&scene, 1, two);
+    assert_log(scene.tree, "start@0");
+    program_host_unreached(scene.program, &what, true);
+    assert_log(scene.tree, "end");
+    assert_state(&scene, PROGRAM_COMPLETE);
+    assert_int_not_equal(outcome(&scene, line, sizeof(line)), 0);
+    assert_non_null(strstr(line, "n0: "));
+    idset_free(nodes);
+    scene_close(&scene);
+}
+
+static void test_a_task_that_fails_ends_the_others(void **state)
+{
+    struct scene scene;
+    char line[256];
+    (void)state;
+    scene_run(&scene);
+    ended(&scene, 0, 2);
+    char want[32];
+    snprintf(want, sizeof(want), "TERMINATE:%u", frame_grace(scene.spec->kill_grace));
+    assert_log(scene.tree, want);
+    assert_state(&scene, PROGRAM_ENDING);
+    done(&scene, "0-1", 0);
+    assert_log(scene.tree, "end");
+    assert_int_equal(outcome(&scene, line, sizeof(line)), 3);
+    assert_non_null(strstr(line, "rank 2"));
+    scene_close(&scene);
+}
+
+static void test_a_node_that_is_lost_ends_the_program(void **state)
+{
+    struct scene scene;
+    struct idset *nodes = idset_decode("1", NULL);
+    (void)state;
+    scene_run(&scene);
+    program_nodes_lost(scene.program, "n1", nodes, "its link is gone", true, 1);
+    assert_log(scene.tree, "TERMINATE:1000");
+    assert_state(&scene, PROGRAM_ENDING);
+    done(&scene, "0", 0); /* nobody waits for the other */
+    assert_log(scene.tree, "end");
+    assert_state(&scene, PROGRAM_COMPLETE);
+    idset_free(nodes);
+    scene_close(&scene);
+}
+
+static void test_a_program_waits_for_what_others_hold(void **state)
+{
+    struct scene scene, other;
+    (void)state;
+    scene_run(&scene);
+    scene_open(&other, 2, "{'parts':[{'argv':['./mine'],'ntasks':3}]}");
+    buf_free(&other.tree->log);
+    hello(&other, 1);
+    hello(&other, 0);
+    assert_state(&other, PROGRAM_PENDING);
+    assert_log(other.tree, "");
+    scene_close(&other);
+    done(&scene, "0-1", 0);
+    scene_close(&scene);
+}
+
+/* ---- what tasks ask for ---- */
+
+static void assert_answer(struct scene *scene, const char *refusal)
+{
+    struct task_answer answer = {0};
+    struct error err = ERROR_INIT;
+    assert_non_null(scene->tree->answer);
+    if (task_answer_from_json(&answer, scene->tree->answer, &err) < 0)
+        fail_msg("%s", error_text(&err));
+    if (!refusal)
+        assert_null(answer.refusal);
+    else if (!answer.refusal || !strstr(answer.refusal, refusal))
+        fail_msg("refusal \"%s\", expected \"%s\"", answer.refusal ? answer.refusal : "none",
+                 refusal);
+    task_answer_clear(&answer);
+}
+
+static void test_spawned_tasks_get_what_is_free_and_the_answer_when_they_run(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_run(&scene);
+    spawn(&scene, 2);
+    assert_log(scene.tree, "LAUNCH.1@1");
+    hears(&scene, FRAME_STARTED, 1, 1, NULL);
+    assert_log(scene.tree, "ANSWER.0@0");
+    assert_answer(&scene, NULL);
+    done(&scene, "1", 1);
+    done(&scene, "0-1", 0);
+    assert_log(scene.tree, "end");
+    scene_close(&scene);
+}
+
+static void test_spawned_tasks_that_find_nothing_free_share_with_their_program(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_run(&scene);
+    spawn(&scene, 3);
+    assert_log(scene.tree, "LAUNCH.1@0");
+    scene_close(&scene);
+}
+
+static void test_a_host_is_started_for_spawned_tasks_that_do_not_fit(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, 2, two);
+    hello(&scene, 0);
+    hears(&scene, FRAME_STARTED, 0, 0, NULL);
+    assert_log(scene.tree, "start@0 LAUNCH.0@0");
+    spawn(&scene, 4);
+    assert_log(scene.tree, "late@1");
+    hello(&scene, 1);
+    assert_log(scene.tree, "LAUNCH.1@0-1");
+    scene_close(&scene);
+}
+
+static void test_spawned_tasks_do_without_a_host_that_fails(void **state)
+{
+    struct scene scene;
+    struct idset *nodes = idset_decode("1", NULL);
+    struct tree_unreached what = {.node = 1, .host = "n1", .text = "no", .nodes = nodes};
+    (void)state;
+    scene_open(&scene, 2, two);
+    hello(&scene, 0);
+    hears(&scene, FRAME_STARTED, 0, 0, NULL);
+    spawn(&scene, 4);
+    buf_free(&scene.tree->log);
+    program_host_unreached(scene.program, &what, true);
+    assert_log(scene.tree, "LAUNCH.1@0"); /* beside the two that are there */
+    idset_free(nodes);
+    scene_close(&scene);
+}
+
+static void test_ends_of_spawned_tasks_are_kept_until_all_of_them_run(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_run(&scene);
+    spawn(&scene, 2);
+    buf_free(&scene.tree->log);
+    ended(&scene, 1, 7);
+    assert_log(scene.tree, "");
+    assert_state(&scene, PROGRAM_RUNNING);
+    hears(&scene, FRAME_STARTED, 1, 1, NULL);
+    char want[64];
+    snprintf(want, sizeof(want), "ANSWER.0@0 TERMINATE:%u", frame_grace(scene.spec->kill_grace));
+    assert_log(scene.tree, want);
+    assert_state(&scene, PROGRAM_ENDING);
+    scene_close(&scene);
+}
+
+static void test_a_spawn_of_which_a_task_does_not_start_is_given_up(void **state)
+{
+    struct scene scene;
+    struct started_report report = {0};
+    (void)state;
+    scene_run(&scene);
+    spawn(&scene, 2);
+    buf_free(&scene.tree->log);
+    start_failures_add(&report.failed, 6, 127 << 8, mem_copy_text("./more: not found"));
+    hears(&scene, FRAME_STARTED, 1, 1, started_report_to_json(&report));
+    start_failures_clear(&report.failed);
+    assert_log(scene.tree, "ANSWER.0@0 TERMINATE.1@1");
+    assert_answer(&scene, "./more: not found");
+    assert_state(&scene, PROGRAM_RUNNING);
+    scene_close(&scene);
+}
+
+static void test_nothing_is_spawned_once_the_program_ends(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_run(&scene);
+    program_terminate(scene.program, 1, 0);
+    buf_free(&scene.tree->log);
+    spawn(&scene, 2);
+    assert_log(scene.tree, "ANSWER.0@0");
+    assert_answer(&scene, "the program is ending");
+    scene_close(&scene);
+}
+
+int main(void)
+{
+#define ON_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, end_world)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_event_does_in_each_state_what_the_table_says),
+        ON_WORLD(test_tasks_are_launched_when_all_hosts_that_are_wanted_are_up),
+        ON_WORLD(test_no_more_hosts_are_started_than_are_needed),
+        ON_WORLD(test_a_host_that_is_not_reached_is_replaced_by_a_spare_one),
+        ON_WORLD(test_a_program_is_refused_when_no_host_is_reached),
+        ON_WORLD(test_a_task_that_fails_ends_the_others),
+        ON_WORLD(test_a_node_that_is_lost_ends_the_program),
+        ON_WORLD(test_a_program_waits_for_what_others_hold),
+        ON_WORLD(test_spawned_tasks_get_what_is_free_and_the_answer_when_they_run),
+        ON_WORLD(test_spawned_tasks_that_find_nothing_free_share_with_their_program),
+        ON_WORLD(test_a_host_is_started_for_spawned_tasks_that_do_not_fit),
+        ON_WORLD(test_spawned_tasks_do_without_a_host_that_fails),
+        ON_WORLD(test_ends_of_spawned_tasks_are_kept_until_all_of_them_run),
+        ON_WORLD(test_a_spawn_of_which_a_task_does_not_start_is_given_up),
+        ON_WORLD(test_nothing_is_spawned_once_the_program_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
