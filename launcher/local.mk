@@ -89,6 +89,7 @@ liblauncher_a_SOURCES = \
     launcher/linkage/shared_libraries.c launcher/linkage/shared_libraries.h \
     launcher/program/fence.c launcher/program/fence.h \
     launcher/program/graceful_stop.c launcher/program/graceful_stop.h \
+    launcher/program/group_start.c launcher/program/group_start.h \
     launcher/program/names.c launcher/program/names.h \
     launcher/program/no_pmi.c launcher/program/no_pmi.h \
     launcher/program/outcome.c launcher/program/outcome.h \
@@ -102,9 +103,6 @@ liblauncher_a_SOURCES = \
     launcher/program/program_termination.c launcher/program/program_termination.h \
     launcher/program/requester.c launcher/program/requester.h \
     launcher/program/spawn.c launcher/program/spawn.h \
-    launcher/program/spawn_hosts.c launcher/program/spawn_hosts.h \
-    launcher/program/spawn_resources.c launcher/program/spawn_resources.h \
-    launcher/program/spawn_waiting.c launcher/program/spawn_waiting.h \
     launcher/program/task_group.c launcher/program/task_group.h \
     launcher/program/task_requests.c launcher/program/task_requests.h \
     launcher/program/time_limit.c launcher/program/time_limit.h \
@@ -165,12 +163,15 @@ liblauncher_a_SOURCES = \
     launcher/instance/resources_private.h \
     launcher/plan/candidates.c launcher/plan/candidates.h \
     launcher/plan/display.c launcher/plan/display.h \
+    launcher/plan/first_plan.c launcher/plan/first_plan.h \
     launcher/plan/host_choice.c launcher/plan/host_choice.h \
     launcher/plan/picture_file.c launcher/plan/picture_file.h \
     launcher/plan/plan.c launcher/plan/plan.h \
     launcher/plan/shape_allocation.c launcher/plan/shape_allocation.h \
     launcher/plan/shape_requests.c launcher/plan/shape_requests.h \
     launcher/plan/spawn_environment.c launcher/plan/spawn_environment.h \
+    launcher/plan/spawn_hosts.c launcher/plan/spawn_hosts.h \
+    launcher/plan/spawn_plan.c launcher/plan/spawn_plan.h \
     launcher/plan/spawn_spec.c launcher/plan/spawn_spec.h \
     launcher/manager/agent_frames.c \
     launcher/manager/internal.h \

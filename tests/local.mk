@@ -85,7 +85,7 @@ check_PROGRAMS += \
     tests/unit/test-picture \
     tests/unit/test-place-rankfile \
     tests/unit/test-place-slots \
-    tests/unit/test-plan \
+    tests/unit/test-first-plan \
     tests/unit/test-pmi-choice \
     tests/unit/test-pmi-limits \
     tests/unit/test-pmi-request \
@@ -216,7 +216,7 @@ tests_unit_test_pending_requests_LDADD = $(UNIT_LIBS)
 tests_unit_test_picture_LDADD = $(UNIT_LIBS)
 tests_unit_test_place_rankfile_LDADD = $(UNIT_LIBS)
 tests_unit_test_place_slots_LDADD = $(UNIT_LIBS)
-tests_unit_test_plan_LDADD = $(UNIT_LIBS)
+tests_unit_test_first_plan_LDADD = $(UNIT_LIBS)
 tests_unit_test_pmi_choice_LDADD = $(UNIT_LIBS)
 tests_unit_test_pmi_limits_LDADD = $(UNIT_LIBS)
 tests_unit_test_pmi_request_LDADD = $(UNIT_LIBS)

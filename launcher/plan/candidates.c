@@ -8,10 +8,14 @@
 
 void candidates_clear(struct candidates *candidates)
 {
-    for (uint32_t i = 0; i < candidates->count; i++) {
+    for (uint32_t i = 0; i < candidates->count && !candidates->from; i++) {
         idset_free((struct idset *)(uintptr_t)candidates->nodes[i].cores);
         idset_free((struct idset *)(uintptr_t)candidates->nodes[i].gpus);
     }
+    for (size_t i = 0; candidates->only && i < candidates->nparts; i++)
+        idset_free(candidates->only[i]);
+    free(candidates->only);
+    rset_free(candidates->from);
     free(candidates->nodes);
     free(candidates->hosts);
     *candidates = (struct candidates){0};

@@ -10,9 +10,12 @@
 #include "launcher/plan/shape_allocation.h"
 
 struct candidates {            /* in the order of the hosts */
-    struct layout_node *nodes; /* as a layout takes them; the sets are owned */
+    struct layout_node *nodes; /* as a layout takes them */
     uint32_t *hosts;           /* [count] number of each */
     uint32_t count;
+    struct rset *from;   /* whose sets the nodes borrow; NULL: they own theirs */
+    struct idset **only; /* [nparts] those that each part may use; NULL: all of them */
+    size_t nparts;
 };
 
 struct candidates_source { /* all is borrowed */

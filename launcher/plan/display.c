@@ -14,17 +14,17 @@
 struct display {
     const struct spec *spec;
     const struct resources *resources;
-    const struct plan *plan;
+    const struct plan *plan; /* NULL: none yet */
     const struct display_ops *ops;
     void *owner;
     struct found *found; /* what --display bind shows of a run; NULL: nobody asked */
 };
 
 struct display *display_new(const struct spec *spec, const struct resources *resources,
-                            const struct plan *plan, const struct display_ops *ops, void *owner)
+                            const struct display_ops *ops, void *owner)
 {
     struct display *display = mem_alloc(sizeof(*display));
-    *display = (struct display){spec, resources, plan, ops, owner, NULL};
+    *display = (struct display){spec, resources, NULL, ops, owner, NULL};
     return display;
 }
 
@@ -153,10 +153,11 @@ static void note_unused(struct display *display, const struct node_list *nodes)
 }
 
 /* Of a real run, bindings are shown when they are a fact; JSON is one object, at one time. */
-int display_plan(struct display *display, struct error *err)
+int display_plan(struct display *display, const struct plan *plan, struct error *err)
 {
     const struct spec *spec = display->spec;
     unsigned what = spec->display;
+    display->plan = plan;
     note_crowd(display);
     if (!spec->dry_run)
         note_unused(display, host_nodes(resources_hosts(display->resources)));
@@ -166,7 +167,7 @@ int display_plan(struct display *display, struct error *err)
         what = LAYOUT_SHOW_MAP | LAYOUT_SHOW_BIND;
     if (!spec->dry_run && what & LAYOUT_SHOW_BIND)
         what = spec->format == SPEC_SHOW_JSON ? 0 : what & ~(unsigned)LAYOUT_SHOW_BIND;
-    show(display, plan_layout(display->plan), what);
+    show(display, plan_layout(plan), what);
     return 0;
 }
 

@@ -21,11 +21,12 @@ struct display;
 
 /* All is borrowed. */
 struct display *display_new(const struct spec *spec, const struct resources *resources,
-                            const struct plan *plan, const struct display_ops *ops, void *owner);
+                            const struct display_ops *ops, void *owner);
 void display_free(struct display *display); /* NULL is fine */
 
-/* What is planned; and --draw. -1 with a sentence where the picture cannot be written. */
-int display_plan(struct display *display, struct error *err);
+/* What is planned, which is borrowed from now on; and --draw. -1 with a sentence where the picture cannot
+ * be written. */
+int display_plan(struct display *display, const struct plan *plan, struct error *err);
 
 /* From now on agents say how tasks are bound. */
 void display_expect_bindings(struct display *display);

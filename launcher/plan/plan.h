@@ -1,38 +1,34 @@
 /*
- * plan - the layout of the program's first tasks, and the claim that follows from it.
- *
- * plan_map() places the tasks on what is free, and claims what they use; where another program was
- * first it reads again what is free, and starts over. A dry run claims nothing.
+ * plan - where the tasks of one group run: a layout on candidates, and what is claimed for it. A value, of
+ * which first_plan.h makes one for a program's first group, and spawn_plan.h for those that are spawned.
  */
 #ifndef LAUNCHER_PLAN_PLAN_H
 #define LAUNCHER_PLAN_PLAN_H
 
 #include "affinity/layout/layout.h"
-#include "launcher/instance/agents.h"
-#include "launcher/instance/resources.h"
+#include "affinity/resource/rset.h"
 #include "launcher/plan/candidates.h"
-#include "launcher/plan/host_choice.h"
-#include "launcher/plan/shape_allocation.h"
 
 struct plan;
 
-/* All is borrowed; `shapes` may be NULL. */
-struct plan *plan_new(const struct spec *spec, struct resources *resources,
-                      const struct agents *agents, struct host_choice *choice,
-                      struct shape_allocation *shapes);
+/* Lay the tasks out on these candidates. Takes them, and the request's parts (an array); the request's nodes
+ * need not be set. What else request and parts point to is borrowed for as long as somebody looks at
+ * plan_request(). NULL with a sentence. */
+struct plan *plan_make(struct candidates *candidates, const struct layout_request *request,
+                       struct error *err);
 void plan_free(struct plan *plan); /* NULL is fine */
 
-/* Layout made, and claimed if it runs. -1 with a sentence. */
-int plan_map(struct plan *plan, struct error *err);
-/* What it would claim were nothing held; caller frees. NULL with the reason why not; *known is
- * false where that cannot be told, some host's hardware not being known. */
-struct rset *plan_fits_ever(struct plan *plan, bool *known, struct error *err);
-
-/* Of the last plan_map() that succeeded; borrowed. NULL before, and without a plan. */
+/* All borrowed; NULL without a plan. */
 const struct layout *plan_layout(const struct plan *plan);
-const struct rset *plan_claim(const struct plan *plan);
-/* What the layout was made of. */
 const struct layout_request *plan_request(const struct plan *plan);
 const struct candidates *plan_candidates(const struct plan *plan);
+
+/* What the tasks use, by R: of what was allocated by a shape some may be idle. Caller frees. */
+struct rset *plan_used(const struct plan *plan);
+/* Its tasks, which are not bound, use all cores that the candidates have of their nodes. */
+void plan_widen(struct plan *plan);
+/* What is to be claimed for it, by its maker: taken, and lent. */
+void plan_set_claim(struct plan *plan, struct rset *claim);
+const struct rset *plan_claim(const struct plan *plan); /* NULL without a plan */
 
 #endif

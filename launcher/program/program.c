@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void program_say(struct program *pr
 
 /* ---- what a change of state does ---- */
 
-static struct task_group *program_launch_group(void *owner, const struct task_group_plan *plan)
+static struct task_group *program_launch_group(void *owner, const struct task_group_source *from)
 {
     struct program *program = owner;
     const struct resources *resources = program_start_resources(program->start);
@@ -43,20 +43,15 @@ static struct task_group *program_launch_group(void *owner, const struct task_gr
                                        .instance_id = resources_instance_id(resources),
                                        .enclosing = resources_enclosing(resources),
                                        .hosts = host_names(program_start_hosts(program->start))};
-    return task_group_start(program->groups, plan, &origin);
+    return task_group_start(program->groups, from, &origin);
 }
 
 static void launch_first(struct program *program)
 {
-    const struct plan *made = program_start_plan(program->start);
-    const struct candidates *candidates = plan_candidates(made);
-    struct task_group_plan plan = {.spec = program->spec,
-                                   .layout = plan_layout(made),
-                                   .candidates = candidates->nodes,
-                                   .candidate_host = candidates->hosts,
-                                   .idle = program_start_is_by_shape(program->start)};
-    task_groups_set_claim(program->groups, plan_claim(made));
-    const struct task_group *group = program_launch_group(program, &plan);
+    const struct plan *plan = program_start_plan(program->start);
+    struct task_group_source from = {.spec = program->spec, .plan = plan};
+    task_groups_set_claim(program->groups, plan_claim(plan));
+    const struct task_group *group = program_launch_group(program, &from);
     program->starting = idset_copy(task_group_nodes(group));
     program->input_nodes =
         launch_input_nodes(program->spec, task_group_map(group), task_group_tree_nodes(group),
@@ -268,24 +263,24 @@ static bool program_on_progress(void *owner, const json_t *progress)
 }
 
 static const struct spawns_ops spawns_ops;
-static const struct spawn_waiting_ops waiting_ops;
 
 static void program_on_opened(void *owner)
 {
     struct program *program = owner;
     struct program_start *start = program->start;
+    struct resources *resources = program_start_resources(start);
+    struct group_starts *starts = program_start_groups(start);
+    outcome_set_hosts(program->outcome, host_names(program_start_hosts(start)));
+    program->claim = program_claim_new(program->loop, program->spec, resources,
+                                       group_starts_lock(starts), program->groups);
     struct spawn_base base = {.spec = program->spec,
-                              .resources = program_start_resources(start),
-                              .hosts = program_start_hosts(start),
+                              .resources = resources,
                               .agents = program_start_agents(start),
-                              .groups = program->groups};
-    struct lock_retry *lock = program_start_lock(start);
-    outcome_set_hosts(program->outcome, host_names(base.hosts));
-    program->claim =
-        program_claim_new(program->loop, program->spec, base.resources, lock, program->groups);
-    program->spawns = spawns_new(&base, program->tree, lock, program->claim, &spawns_ops, program);
-    program->spawn_waiting =
-        spawn_waiting_new(program->spawns, base.hosts, lock, &waiting_ops, program);
+                              .groups = program->groups,
+                              .starts = starts,
+                              .claim = program->claim,
+                              .tree = program->tree};
+    program->spawns = spawns_new(&base, &spawns_ops, program);
 }
 
 static void program_on_planned(void *owner)
@@ -301,23 +296,17 @@ static void program_on_refused(void *owner, const struct error *err)
     program_event(program, PROGRAM_REFUSED, 0);
 }
 
-static void program_on_unlocked(void *owner)
-{
-    struct program *program = owner;
-    spawn_waiting_retry(program->spawn_waiting);
-}
-
 static const struct program_start_ops start_ops = {
-    program_on_note,   program_on_say,     program_on_show,    program_on_progress,
-    program_on_opened, program_on_planned, program_on_refused, program_on_unlocked};
+    program_on_note,   program_on_say,     program_on_show,   program_on_progress,
+    program_on_opened, program_on_planned, program_on_refused};
 
 /* ---- groups ---- */
 
 static void on_group_added(void *owner, struct task_group *group,
-                           const struct task_group_plan *plan)
+                           const struct task_group_source *from)
 {
     struct program *program = owner;
-    program_service_add(program->service, group, plan);
+    program_service_add(program->service, group, from);
 }
 
 static void on_group_mapped(void *owner, const json_t *table)
@@ -443,19 +432,11 @@ static void spawn_on_ended(void *owner, const struct task_group *group, uint64_t
 static const struct spawns_ops spawns_ops = {spawn_is_ending, program_launch_group, spawn_on_ended,
                                              program_on_note, program_on_say};
 
-static int spawn_on_lock_wait(void *owner, struct error *err)
-{
-    struct program *program = owner;
-    return program_start_lock_wait(program->start, err);
-}
-
-static const struct spawn_waiting_ops waiting_ops = {spawn_on_lock_wait};
-
-static void on_request_spawn(void *owner, const struct task_request *request,
+static void on_request_spawn(void *owner, struct task_request *request,
                              const struct requester *requester)
 {
     struct program *program = owner;
-    spawn_waiting_take(program->spawn_waiting, request, requester);
+    spawn_take(program->spawns, request, requester);
 }
 
 static const struct task_requests_ops requests_ops = {on_request_spawn, program_on_note};
@@ -528,7 +509,6 @@ void program_free(struct program *program)
     if (!program)
         return;
     task_requests_free(program->requests);
-    spawn_waiting_free(program->spawn_waiting);
     spawns_free(program->spawns);
     program_claim_free(program->claim);
     task_groups_free(program->groups);

@@ -159,16 +159,12 @@ static void on_task_output(struct program *program, uint32_t child, const struct
 
 /* ---- hosts ---- */
 
-/* Before the program runs, or late. */
+/* It is up, or has failed: before the program runs, or late. */
 static void host_settled(struct program *program)
 {
-    if (!program_is_live(program)) {
-        program_start_settled(program->start);
-        return;
-    }
-    if (!host_awaited(program_start_hosts(program->start)))
+    if (program_is_live(program) && !host_awaited(program_start_hosts(program->start)))
         agents_keep(program_start_agents(program->start));
-    spawn_waiting_retry(program->spawn_waiting);
+    group_starts_settled(program_start_groups(program->start));
 }
 
 static void on_hello(struct program *program, uint32_t child, const struct frame *frame,
@@ -197,12 +193,10 @@ void program_frame(struct program *program, uint32_t child, const struct frame *
 /* An agent's word counts only until tasks run. */
 void program_host_unreached(struct program *program, const struct tree_unreached *what, bool direct)
 {
-    if (direct ? program->state != PROGRAM_COMPLETE : program_is_pending(program))
-        agents_unreached(program_start_agents(program->start), what, direct);
-    if (!direct)
-        program_start_settled(program->start);
-    else if (program->state != PROGRAM_COMPLETE)
-        host_settled(program);
+    if (direct ? program->state == PROGRAM_COMPLETE : !program_is_pending(program))
+        return;
+    agents_unreached(program_start_agents(program->start), what, direct);
+    host_settled(program);
 }
 
 /* They are of no use to groups that may still be spawned; those that run do not need them. */

@@ -11,7 +11,7 @@
 #include "launcher/program/program_service.h"
 #include "launcher/program/program_start.h"
 #include "launcher/program/program_termination.h"
-#include "launcher/program/spawn_waiting.h"
+#include "launcher/program/spawn.h"
 #include "launcher/program/task_requests.h"
 #include "launcher/program/time_limit.h"
 
@@ -29,7 +29,6 @@ struct program {
     struct program_service *service;
     struct program_claim *claim; /* NULL, as the next two: there are no resources yet */
     struct spawns *spawns;
-    struct spawn_waiting *spawn_waiting;
     struct task_requests *requests;
     struct outcome *outcome;
     struct no_pmi *no_pmi;

@@ -99,15 +99,15 @@ struct names *program_service_names(const struct program_service *service)
 }
 
 void program_service_add(struct program_service *service, const struct task_group *group,
-                         const struct task_group_plan *plan)
+                         const struct task_group_source *from)
 {
-    const struct spec_part *part = &plan->spec->parts[0];
+    const struct spec_part *part = &from->spec->parts[0];
     const uint32_t *nodes = task_group_tree_nodes(group);
     uint32_t nnodes = task_group_nnodes(group);
     char *name = program_service_job(service, task_group_number(group));
-    char *spawner = plan->spawned ? program_service_job(service, plan->spawner) : NULL;
-    uint32_t *sizes = launch_part_sizes(plan->layout, plan->spec->nparts);
-    struct namespace_app *apps = namespace_apps_of_spec(plan->spec, sizes);
+    char *spawner = from->spawned ? program_service_job(service, from->spawner) : NULL;
+    uint32_t *sizes = launch_part_sizes(plan_layout(from->plan), from->spec->nparts);
+    struct namespace_app *apps = namespace_apps_of_spec(from->spec, sizes);
     const char **hosts = mem_array(nnodes, sizeof(*hosts));
     for (uint32_t i = 0; i < nnodes; i++)
         hosts[i] = service->hosts[nodes[i]];
@@ -116,10 +116,10 @@ void program_service_add(struct program_service *service, const struct task_grou
                                   .node = nodes,
                                   .hosts = hosts,
                                   .spawner = spawner,
-                                  .spawner_rank = plan->spawner_rank,
+                                  .spawner_rank = from->spawner_rank,
                                   .universe_size = -1,
                                   .apps = apps,
-                                  .napps = (uint32_t)plan->spec->nparts,
+                                  .napps = (uint32_t)from->spec->nparts,
                                   .map_by = part->map,
                                   .rank_by = part->order,
                                   .bind_to = part->bind};

@@ -33,7 +33,7 @@ void program_service_end(struct program_service *service);
 
 /* A group is about to be launched; is over. */
 void program_service_add(struct program_service *service, const struct task_group *group,
-                         const struct task_group_plan *plan);
+                         const struct task_group_source *from);
 void program_service_remove(struct program_service *service, const struct task_group *group);
 /* It is the end of these nodes, and so of the program. */
 void program_service_lost(struct program_service *service, const struct idset *nodes);

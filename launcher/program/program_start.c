@@ -1,4 +1,4 @@
-/* From a spec to tasks that are placed: hosts are asked, resources waited for, a plan made and claimed. */
+/* The first tasks of a program: hosts are asked, resources waited for, a plan made, claimed and shown. */
 #include "launcher/program/program_start.h"
 
 #include <signal.h>
@@ -9,6 +9,7 @@
 #include "affinity/sets/hostlist.h"
 #include "base/mem.h"
 #include "launcher/instance/allocation_queue.h"
+#include "launcher/plan/first_plan.h"
 #include "launcher/plan/host_choice.h"
 #include "launcher/plan/shape_allocation.h"
 #include "launcher/program/time_limit.h"
@@ -23,129 +24,144 @@ struct program_start {
     void *owner;
     struct resources *resources;
     struct host_table *hosts; /* of the resources; number of a host = node of the tree */
-    struct lock_retry *lock;
+    struct group_starts *groups;
+    struct group_start *first; /* NULL: not begun, or over */
     struct allocation_queue *queue;
     struct agents *agents;
     struct host_choice *choice;
     struct shape_allocation *shapes; /* NULL: no part has a shape */
+    struct first_plan *first_plan;
     struct plan *plan;
     struct display *display;
-    bool over;      /* nothing is planned any more */
-    bool tasks_run; /* from then until the end */
+    struct error failed;    /* hosts that failed, one sentence for all of them */
+    bool outlives_frontend; /* see keep_for_hosts() */
+    bool over;              /* the first tasks are not planned any more */
+    bool tasks_run;         /* from then until the end */
 };
 
-/* ---- step by step ---- */
-
-static void retry(struct program_start *start);
-
-static void program_start_on_lock(void *owner)
-{
-    struct program_start *start = owner;
-    if (!start->over)
-        retry(start);
-    else if (start->tasks_run)
-        start->ops->unlocked(start->owner);
-}
-
-int program_start_lock_wait(struct program_start *start, struct error *err)
-{
-    return lock_wait(start->lock, program_start_on_lock, err);
-}
-
-static int start_agents(struct program_start *start, struct error *err)
-{
-    struct idset *wanted = host_choice_wanted(start->choice);
-    int rc = agents_start(start->agents, wanted, !allocation_queue_waits(start->queue), err);
-    idset_free(wanted);
-    return rc;
-}
-
-/* Every host that was asked has settled: there may be others to ask. */
-static int next(struct program_start *start, struct error *err)
-{
-    struct error failed = ERROR_INIT;
-    agents_check(start->agents, &failed);
-    bool spare = !failed.text || host_choice_can_spare_failed(start->choice);
-    if ((failed.text || host_choice_is_short(start->choice)) && spare &&
-        host_choice_add_spare(start->choice)) {
-        error_clear(&failed);
-        return start_agents(start, err);
-    }
-    lock_be_patient(start->lock);
-    if (spare && plan_map(start->plan, err) == 0) {
-        if (failed.text)
-            agents_tell_spared(start->agents);
-        error_clear(&failed);
-        allocation_queue_leave(start->queue);
-        if (display_plan(start->display, err) < 0)
-            return -1;
-        start->ops->planned(start->owner);
-        return 0;
-    }
-    if (spare && lock_is_busy(start->lock)) {
-        error_clear(&failed);
-        return -1;
-    }
-    if (spare && host_choice_add_spare(start->choice)) {
-        error_clear(&failed);
-        error_clear(err);
-        return start_agents(start, err);
-    }
-    if (!failed.text)
-        return allocation_queue_wait(start->queue, err) < 0 ? -1 : 1;
-    error_clear(err);
-    *err = failed;
-    return -1;
-}
+/* ---- the steps of the first group ---- */
 
 /* A layout may take long, so that the link's end would be seen late: until tasks run the kernel ends
  * this process with the front end. Not while hosts are waited for: what reaches them has files and
  * processes, which are cleared away when the link ends. */
-static void die_with_front(const struct program_start *start)
+static void keep_for_hosts(struct program_start *start)
 {
-    if (!start->over)
-        prctl(PR_SET_PDEATHSIG, host_awaited(start->hosts) ? 0 : SIGKILL);
+    bool keep = host_awaited(start->hosts);
+    if (!start->over && keep != start->outlives_frontend)
+        prctl(PR_SET_PDEATHSIG, keep ? 0 : SIGKILL);
+    start->outlives_frontend = keep;
 }
 
-static void program_start_go_on(struct program_start *start, int result, struct error *err)
+static enum group_step start_agents(struct program_start *start, struct error *err)
 {
-    die_with_front(start);
-    while (result == 0 && !start->over && !host_awaited(start->hosts))
-        result = next(start, err);
-    if (result < 0 && lock_is_busy(start->lock))
-        result = lock_wait(start->lock, program_start_on_lock, err);
-    else
-        lock_had(start->lock);
-    if (result < 0)
-        start->ops->refused(start->owner, err);
-    error_clear(err);
-    die_with_front(start);
+    struct idset *wanted = host_choice_wanted(start->choice);
+    int rc = agents_start(start->agents, wanted, !allocation_queue_waits(start->queue), err);
+    idset_free(wanted);
+    keep_for_hosts(start);
+    return rc < 0 ? GROUP_STEP_FAILED : GROUP_STEP_HOSTS;
 }
 
-/* What a shape asks for is allocated before any host is asked, where R tells enough. */
-static int begin(struct program_start *start, struct error *err)
+/* With what is free now; hosts that are there already are not asked again. What a shape asks for is
+ * allocated before any host is asked, where R tells enough. */
+static enum group_step start_on_begin(void *owner, struct error *err)
 {
+    struct program_start *start = owner;
+    if (resources_enter(start->resources, err) < 0 || resources_refresh(start->resources, err) < 0)
+        return GROUP_STEP_FAILED;
+    host_choice_make(start->choice);
     if (shape_allocation_early(start->shapes, err) < 0)
-        return lock_is_busy(start->lock) || allocation_queue_wait(start->queue, err) < 0 ? -1 : 1;
+        return lock_is_busy(group_starts_lock(start->groups)) ||
+                       allocation_queue_wait(start->queue, err) < 0
+                   ? GROUP_STEP_FAILED
+                   : GROUP_STEP_QUEUED;
     if (shape_allocation_R(start->shapes))
         allocation_queue_leave(start->queue);
     return start_agents(start, err);
 }
 
-/* From the front, with what is free now; hosts that are there already are not asked again. */
-static void retry(struct program_start *start)
+static bool start_awaits_hosts(void *owner)
 {
-    struct error err = ERROR_INIT;
-    lock_be_patient(start->lock);
-    int result = resources_enter(start->resources, &err);
-    if (result == 0)
-        result = resources_refresh(start->resources, &err);
-    if (result == 0) {
-        host_choice_make(start->choice);
-        result = begin(start, &err);
-    }
-    program_start_go_on(start, result, &err);
+    const struct program_start *start = owner;
+    return host_awaited(start->hosts);
 }
+
+/* Every host that was asked has settled. Where some failed there may be others to ask, or those that
+ * are there may do. */
+static enum group_step start_on_plan(void *owner, struct error *err)
+{
+    struct program_start *start = owner;
+    keep_for_hosts(start);
+    error_clear(&start->failed);
+    bool failed = agents_check(start->agents, &start->failed) < 0;
+    if (failed && !host_choice_can_spare_failed(start->choice))
+        return GROUP_STEP_FAILED;
+    if ((failed || host_choice_is_short(start->choice)) && host_choice_add_spare(start->choice))
+        return start_agents(start, err);
+    plan_free(start->plan);
+    start->plan = first_plan_make(start->first_plan, err);
+    return start->plan ? GROUP_STEP_DONE : GROUP_STEP_FAILED;
+}
+
+/* What shapes were given is claimed already. */
+static enum group_step start_on_claim(void *owner, struct error *err)
+{
+    struct program_start *start = owner;
+    int lost = start->shapes ? 0 : resources_claim(start->resources, plan_claim(start->plan), err);
+    return lost < 0 ? GROUP_STEP_FAILED : lost ? GROUP_STEP_LOST : GROUP_STEP_DONE;
+}
+
+static int start_on_refresh(void *owner, struct error *err)
+{
+    struct program_start *start = owner;
+    if (resources_refresh(start->resources, err) < 0)
+        return -1;
+    host_choice_drop_full(start->choice);
+    return 0;
+}
+
+/* Spare hosts are asked next; then it waits for what others hold, unless some host failed: that is why it
+ * does not fit. */
+static enum group_step start_on_stuck(void *owner, struct error *err)
+{
+    struct program_start *start = owner;
+    bool spare = !start->failed.text || host_choice_can_spare_failed(start->choice);
+    if (spare && host_choice_add_spare(start->choice)) {
+        error_clear(err);
+        return start_agents(start, err);
+    }
+    if (!start->failed.text)
+        return allocation_queue_wait(start->queue, err) < 0 ? GROUP_STEP_FAILED : GROUP_STEP_QUEUED;
+    error_clear(err);
+    *err = start->failed;
+    start->failed = (struct error)ERROR_INIT;
+    return GROUP_STEP_FAILED;
+}
+
+static enum group_step start_on_launch(void *owner, struct error *err)
+{
+    struct program_start *start = owner;
+    start->first = NULL;
+    if (start->failed.text)
+        agents_tell_spared(start->agents);
+    allocation_queue_leave(start->queue);
+    if (display_plan(start->display, start->plan, err) < 0)
+        return GROUP_STEP_FAILED;
+    start->ops->planned(start->owner);
+    return GROUP_STEP_DONE;
+}
+
+static void start_on_refused(void *owner, const struct error *err)
+{
+    struct program_start *start = owner;
+    start->first = NULL;
+    start->ops->refused(start->owner, err);
+}
+
+static const struct group_start_ops first_ops = {
+    start_on_begin,   start_awaits_hosts, start_on_plan,   start_on_claim,
+    start_on_refresh, start_on_stuck,     start_on_launch, start_on_refused};
+
+/* ---- what it does ---- */
 
 /* "while connecting to node[1-3] (1 of 4 hosts has answered)" */
 static char *describe_gathering(const struct program_start *start)
@@ -243,7 +259,9 @@ static bool queue_is_over(void *owner)
 
 static void queue_on_retry(void *owner)
 {
-    retry(owner);
+    struct program_start *start = owner;
+    if (start->first)
+        group_start_begin(start->first);
 }
 
 static void queue_on_expired(void *owner, const struct error *err)
@@ -255,7 +273,7 @@ static void queue_on_expired(void *owner, const struct error *err)
 static struct rset *queue_fits_ever(void *owner, bool *known, struct error *err)
 {
     struct program_start *start = owner;
-    return plan_fits_ever(start->plan, known, err);
+    return first_plan_fits_ever(start->first_plan, known, err);
 }
 
 static const struct lock_retry_ops lock_ops = {start_on_note};
@@ -276,7 +294,7 @@ static int open_all(struct program_start *start, struct error *err)
         return -1;
     start->resources = resources;
     start->hosts = resources_hosts(resources);
-    start->lock = lock_retry_new(start->loop, resources_instance(resources), &lock_ops, start);
+    start->groups = group_starts_new(start->loop, resources_instance(resources), &lock_ops, start);
     start->queue = allocation_queue_new(start->loop, spec, resources, &queue_ops, start);
     start->agents =
         agents_new(start->loop, spec, start->hosts, start->local, start->bootstrap,
@@ -291,32 +309,29 @@ static int open_all(struct program_start *start, struct error *err)
     if (!start->choice || time_limit_check(spec, R ? R->expiration : 0, err) < 0 ||
         shape_allocation_open(spec, resources, start->choice, &start->shapes, err) < 0)
         return -1;
-    start->plan = plan_new(spec, resources, start->agents, start->choice, start->shapes);
-    start->display = display_new(spec, resources, start->plan, &display_ops, start);
+    start->first_plan =
+        first_plan_new(spec, resources, start->agents, start->choice, start->shapes);
+    start->display = display_new(spec, resources, &display_ops, start);
     return 0;
 }
 
 void program_start_begin(struct program_start *start)
 {
     struct error err = ERROR_INIT;
-    if (open_all(start, &err) == 0)
-        retry(start);
-    else
+    if (open_all(start, &err) == 0) {
+        start->first = group_start_new(start->groups, &first_ops, start);
+        group_start_begin(start->first);
+    } else {
         start->ops->refused(start->owner, &err);
+    }
     error_clear(&err);
-}
-
-void program_start_settled(struct program_start *start)
-{
-    struct error err = ERROR_INIT;
-    program_start_go_on(start, 0, &err);
 }
 
 void program_start_tasks_run(struct program_start *start)
 {
     start->over = true;
     start->tasks_run = true;
-    lock_tasks_run(start->lock);
+    lock_tasks_run(group_starts_lock(start->groups));
     /* from now on the link tells of the front end, and tasks are ended */
     prctl(PR_SET_PDEATHSIG, 0);
 }
@@ -325,6 +340,7 @@ void program_start_stop(struct program_start *start)
 {
     start->over = true;
     start->tasks_run = false;
+    group_starts_stop(start->groups);
 }
 
 struct program_start *program_start_new(struct ev_loop *loop, const struct spec *spec,
@@ -349,10 +365,12 @@ void program_start_free(struct program_start *start)
         return;
     display_free(start->display);
     plan_free(start->plan);
+    first_plan_free(start->first_plan);
+    error_clear(&start->failed);
     shape_allocation_free(start->shapes);
     host_choice_free(start->choice);
     allocation_queue_free(start->queue);
-    lock_retry_free(start->lock);
+    group_starts_free(start->groups);
     agents_free(start->agents);
     resources_free(start->resources);
     free(start);
@@ -373,12 +391,12 @@ struct agents *program_start_agents(const struct program_start *start)
     return start->agents;
 }
 
-struct lock_retry *program_start_lock(const struct program_start *start)
+struct group_starts *program_start_groups(const struct program_start *start)
 {
-    return start->lock;
+    return start->groups;
 }
 
-struct plan *program_start_plan(const struct program_start *start)
+const struct plan *program_start_plan(const struct program_start *start)
 {
     return start->plan;
 }
@@ -386,9 +404,4 @@ struct plan *program_start_plan(const struct program_start *start)
 struct display *program_start_display(const struct program_start *start)
 {
     return start->display;
-}
-
-bool program_start_is_by_shape(const struct program_start *start)
-{
-    return start->shapes;
 }

@@ -1,4 +1,4 @@
-/* Groups that a task asks for: placed, launched, and answered for once every task of them has been
+/* Groups that a task asks for: what is spawned where, and the answer once every task of them has been
  * executed, or one has not. */
 #include "launcher/program/spawn.h"
 
@@ -12,19 +12,28 @@
 #include "base/file_text.h"
 #include "base/mem.h"
 #include "launcher/ledger/instance_directory.h"
+#include "launcher/plan/spawn_hosts.h"
+#include "launcher/plan/spawn_plan.h"
 #include "launcher/plan/spawn_spec.h"
-#include "launcher/program/spawn_hosts.h"
 #include "launcher/protocol/task_report.h"
 #include "launcher/source/hostfile.h"
 
-#define SPAWN_TRIES 100 /* races for the same cores that may be lost before it is given up */
-
-/* From the launch of a group until all its agents have said what became of it; after a failure, until
- * it is over. */
+/* From the request until all agents of its group have said what became of it; after a failure, until the
+ * group is over. */
 struct spawn {
     struct spawn *next;
-    struct task_group *group;
+    struct spawns *spawns;
     struct requester requester;
+    struct task_request request;
+    /* until it is launched: */
+    struct spawn_spec blocks;
+    struct hostlist *
+        *hosts; /* [blocks.nplaces], which are by part: where each may be; NULL: anywhere */
+    struct idset *asked; /* hosts that were started for it so far */
+    struct plan *plan;
+    enum spawn_pool pool;
+    /* from then on: */
+    struct task_group *group;
     struct idset *starting;    /* nodes that have not said so */
     struct task_answer answer; /* its refusal is the first reason why some task was not started */
     bool failed;               /* which was answered */
@@ -33,25 +42,45 @@ struct spawn {
 
 struct spawns {
     struct spawn_base base;
-    struct tree *tree;
-    struct lock_retry *lock;
-    struct program_claim *claim;
     const struct spawns_ops *ops;
     void *owner;
     struct spawn *first; /* the youngest */
 };
 
+/* What was needed to launch it. */
+static void spawn_clear_request(struct spawn *spawn)
+{
+    for (size_t i = 0; spawn->hosts && i < spawn->blocks.nplaces; i++)
+        hostlist_free(spawn->hosts[i]);
+    free(spawn->hosts);
+    spawn->hosts = NULL;
+    spawn_spec_clear(&spawn->blocks);
+    spawn->blocks = (struct spawn_spec){0};
+    task_request_clear(&spawn->request);
+    spawn->request = (struct task_request){0};
+    idset_free(spawn->asked);
+    spawn->asked = NULL;
+    plan_free(spawn->plan);
+    spawn->plan = NULL;
+}
+
 static void spawn_free(struct spawn *spawn)
 {
+    struct spawn **at = &spawn->spawns->first;
+    while (*at != spawn)
+        at = &(*at)->next;
+    *at = spawn->next;
+    spawn_clear_request(spawn);
     idset_free(spawn->starting);
     json_decref(spawn->ends);
     task_answer_clear(&spawn->answer);
     free(spawn);
 }
 
+/* NULL for no group, too. */
 static struct spawn *spawn_find(const struct spawns *spawns, const struct task_group *group)
 {
-    struct spawn *spawn = spawns ? spawns->first : NULL;
+    struct spawn *spawn = spawns && group ? spawns->first : NULL;
     while (spawn && spawn->group != group)
         spawn = spawn->next;
     return spawn;
@@ -77,17 +106,7 @@ static void show_refusal(struct spawns *spawns, const struct requester *requeste
     free(line);
 }
 
-void spawn_answer_refused(struct spawns *spawns, const struct requester *requester,
-                          const struct error *err)
-{
-    struct task_answer answer = {.refusal = mem_copy_text(error_text(err)),
-                                 .bad = err->kind == ERROR_USAGE};
-    show_refusal(spawns, requester, error_text(err));
-    requester_answer(requester, spawns->tree, &answer);
-    task_answer_clear(&answer);
-}
-
-/* ---- where ---- */
+/* ---- what is asked for ---- */
 
 static struct hostlist *spawn_read_hostfile(const char *path, struct error *err)
 {
@@ -117,143 +136,173 @@ static int find_hosts(const struct block_place *place, struct hostlist **hosts, 
     return *hosts || (!place->hosts && !place->hostfile) ? 0 : -1;
 }
 
-static void free_hosts(struct hostlist **hosts, size_t count)
+/* A spec of what is asked for, and where it may be. Beside the tasks of a group that is over nothing is
+ * started. */
+static int spawn_read_request(struct spawn *spawn, struct error *err)
 {
-    for (size_t i = 0; hosts && i < count; i++)
-        hostlist_free(hosts[i]);
-    free(hosts);
+    struct spawns *spawns = spawn->spawns;
+    const struct task_group *group = task_groups_find(spawns->base.groups, spawn->requester.group);
+    if (spawns->ops->is_ending(spawns->owner) || !group)
+        return error_set(err, "the program is ending");
+    const struct spec *base = task_group_spec(group);
+    int rc = spawn_spec_make(&spawn->blocks, base ? base : spawns->base.spec, &spawn->request, err);
+    if (rc == 0 && spawn->blocks.unknown.len)
+        spawn_say(spawns, "spawn: info keys that mean nothing here: %s",
+                  buf_text(&spawn->blocks.unknown));
+    spawn->hosts = mem_array(spawn->blocks.nplaces, sizeof(struct hostlist *));
+    for (size_t i = 0; i < spawn->blocks.nplaces && rc == 0; i++)
+        rc = find_hosts(&spawn->blocks.places[i], &spawn->hosts[i], err);
+    if (rc < 0)
+        err->kind = ERROR_USAGE;
+    return rc;
 }
 
-/* By block, which is by part. */
-static struct hostlist **find_all_hosts(const struct spawn_spec *blocks, struct error *err)
+/* ---- started ---- */
+
+static bool spawn_awaits_hosts(void *owner)
 {
-    struct hostlist **hosts = mem_array(blocks->nplaces, sizeof(struct hostlist *));
-    for (size_t i = 0; i < blocks->nplaces; i++) {
-        if (find_hosts(&blocks->places[i], &hosts[i], err) == 0)
-            continue;
-        free_hosts(hosts, blocks->nplaces);
-        return NULL;
+    const struct spawn *spawn = owner;
+    const struct host_table *hosts = resources_hosts(spawn->spawns->base.resources);
+    IDSET_FOREACH(node, spawn->asked)
+    {
+        if (host_at(hosts, node)->state == HOST_STARTING)
+            return true;
     }
-    return hosts;
+    return false;
 }
 
-/* ---- placed and launched ---- */
-
-static void spawn_add_group(struct spawns *spawns, struct spawn_spec *blocks,
-                            const struct spawn_resources *found, const struct task_request *request,
-                            const struct requester *requester)
+/* Agents on hosts that have none: where there is no room, or none that would be theirs alone. */
+static bool spawn_start_hosts(struct spawn *spawn, const struct spawn_request *request)
 {
-    struct task_group_plan plan = {.spec = blocks->spec,
-                                   .spawned = true,
-                                   .spawner = requester->group,
-                                   .spawner_rank = requester->rank,
-                                   .preput = request->preput,
-                                   .npreput = request->npreput};
-    spawn_resources_fill(found, &plan);
-    struct task_group *group = spawns->ops->launch(spawns->owner, &plan);
-    task_group_set_spec(group, blocks->spec);
-    blocks->spec = NULL;
-    struct spawn *spawn = mem_alloc(sizeof(*spawn));
-    *spawn = (struct spawn){.next = spawns->first,
-                            .group = group,
-                            .requester = *requester,
-                            .starting = idset_copy(task_group_nodes(group))};
-    spawns->first = spawn;
+    struct idset *chosen = spawn_hosts_choose(request, spawn->asked);
+    bool any = !idset_empty(chosen);
+    if (any)
+        agents_late(spawn->spawns->base.agents, chosen);
+    idset_add_set(spawn->asked, chosen);
+    idset_free(chosen);
+    return any;
+}
+
+static enum group_step spawn_find_plan(struct spawn *spawn, const struct spawn_request *request,
+                                       struct error *err)
+{
+    const struct spawn_base *base = &spawn->spawns->base;
+    plan_free(spawn->plan);
+    spawn->plan = spawn_plan_make(request, &spawn->pool, err);
+    if (lock_is_busy(group_starts_lock(base->starts))) { /* what is free is not known */
+        error_clear(err);
+        error_set(err, "%s is locked by another process",
+                  instance_path(resources_instance(base->resources)));
+        return GROUP_STEP_FAILED;
+    }
+    if ((!spawn->plan || spawn->pool >= SPAWN_SHARED) && spawn_start_hosts(spawn, request))
+        return GROUP_STEP_HOSTS;
+    if (spawn->plan)
+        return GROUP_STEP_DONE;
+    spawn_hosts_explain(resources_hosts(base->resources), spawn->asked, err);
+    return GROUP_STEP_FAILED;
+}
+
+static enum group_step spawn_on_plan(void *owner, struct error *err)
+{
+    struct spawn *spawn = owner;
+    struct spawns *spawns = spawn->spawns;
+    const struct spawn_base *base = &spawns->base;
+    if (spawns->ops->is_ending(spawns->owner) ||
+        !task_groups_find(base->groups, spawn->requester.group)) {
+        error_set(err, "the program is ending");
+        return GROUP_STEP_FAILED;
+    }
+    struct rset *held = task_groups_held(base->groups), *used = task_groups_used(base->groups);
+    uint32_t *tasks = task_groups_tasks(base->groups, host_count(resources_hosts(base->resources)));
+    struct spawn_request request = {.spec = spawn->blocks.spec,
+                                    .hosts = spawn->hosts,
+                                    .resources = base->resources,
+                                    .held = held,
+                                    .used = used,
+                                    .tasks = tasks};
+    enum group_step step = spawn_find_plan(spawn, &request, err);
+    free(tasks);
+    rset_free(used);
+    rset_free(held);
+    return step;
+}
+
+static enum group_step spawn_on_claim(void *owner, struct error *err)
+{
+    struct spawn *spawn = owner;
+    const struct spawn_base *base = &spawn->spawns->base;
+    int lost = program_claim_add(base->claim, plan_claim(spawn->plan), err);
+    if (lost == 0 && plan_layout(spawn->plan)->ntasks > INT32_MAX - task_groups_ranks(base->groups))
+        lost = error_set(err, "the program has no ranks left");
+    return lost < 0 ? GROUP_STEP_FAILED : lost ? GROUP_STEP_LOST : GROUP_STEP_DONE;
+}
+
+static enum group_step spawn_on_launch(void *owner, struct error *err)
+{
+    static const char *const pools[] = {[SPAWN_ON_IDLE] = "",
+                                        [SPAWN_ON_FREE] = "",
+                                        [SPAWN_SHARED] = ", on cores that the program uses already",
+                                        [SPAWN_CROWDED] = ", on fewer cores than they ask for"};
+    struct spawn *spawn = owner;
+    struct spawns *spawns = spawn->spawns;
+    struct task_group_source from = {.spec = spawn->blocks.spec,
+                                     .plan = spawn->plan,
+                                     .spawned = true,
+                                     .spawner = spawn->requester.group,
+                                     .spawner_rank = spawn->requester.rank,
+                                     .preput = spawn->request.preput,
+                                     .npreput = spawn->request.npreput};
+    (void)err;
+    struct task_group *group = spawns->ops->launch(spawns->owner, &from);
+    task_group_set_spec(group, spawn->blocks.spec);
+    spawn->blocks.spec = NULL;
+    spawn->group = group;
+    spawn->starting = idset_copy(task_group_nodes(group));
+    spawn_clear_request(spawn);
     uint32_t first = task_group_first_rank(group), nnodes = task_group_nnodes(group);
     spawn_say(spawns, "group %u: ranks %u-%u on %u node%s%s", task_group_number(group), first,
               first + task_group_ntasks(group) - 1, nnodes, nnodes > 1 ? "s" : "",
-              spawn_resources_is_shared(found)    ? ", on cores that the program uses already"
-              : spawn_resources_is_crowded(found) ? ", on fewer cores than they ask for"
-                                                  : "");
+              pools[spawn->pool]);
+    return GROUP_STEP_DONE;
 }
 
-/* NULL with a sentence, also where the instance's lock is another's, or without one where hosts were
- * started. */
-static struct spawn_resources *find_and_claim(struct spawns *spawns, const struct spec *spec,
-                                              struct hostlist *const *hosts, struct idset *started,
-                                              struct error *err)
+/* Answered, shown where that is wanted, and forgotten. */
+static void spawn_on_refused(void *owner, const struct error *err)
 {
-    for (int tries = 0; tries < SPAWN_TRIES; tries++) {
-        lock_be_patient(spawns->lock);
-        struct spawn_resources *found = spawn_resources_find(&spawns->base, spec, hosts, err);
-        if (lock_is_busy(spawns->lock)) { /* what is free is not known */
-            spawn_resources_free(found);
-            error_clear(err);
-            error_set(err, "%s is locked by another process",
-                      instance_path(resources_instance(spawns->base.resources)));
-            return NULL;
-        }
-        if ((!found || spawn_resources_is_shared(found) || spawn_resources_is_crowded(found)) &&
-            spawn_hosts_start(&spawns->base, spec, hosts, started)) {
-            spawn_resources_free(found);
-            error_clear(err);
-            return NULL;
-        }
-        if (!found) {
-            spawn_hosts_explain(&spawns->base, started, err);
-            return NULL;
-        }
-        struct task_group_plan plan = {0};
-        spawn_resources_fill(found, &plan);
-        struct rset *claim = task_group_claim_of(&plan);
-        int lost = program_claim_add(spawns->claim, claim, err);
-        rset_free(claim);
-        if (lost == 0)
-            return found;
-        spawn_resources_free(found);
-        if (lost < 0)
-            return NULL;
-    }
-    error_prefix(err, "lost the race for free cores %d times", SPAWN_TRIES);
-    return NULL;
+    struct spawn *spawn = owner;
+    struct spawns *spawns = spawn->spawns;
+    struct task_answer answer = {.refusal = mem_copy_text(error_text(err)),
+                                 .bad = err->kind == ERROR_USAGE};
+    show_refusal(spawns, &spawn->requester, error_text(err));
+    requester_answer(&spawn->requester, spawns->base.tree, &answer);
+    task_answer_clear(&answer);
+    spawn_free(spawn);
 }
 
-static uint32_t spawn_ntasks(const struct spawn_resources *found)
-{
-    struct task_group_plan plan = {0};
-    spawn_resources_fill(found, &plan);
-    return plan.layout->ntasks;
-}
+static const struct group_start_ops spawn_start_ops = {.awaits_hosts = spawn_awaits_hosts,
+                                                       .plan = spawn_on_plan,
+                                                       .claim = spawn_on_claim,
+                                                       .launch = spawn_on_launch,
+                                                       .refused = spawn_on_refused};
 
-static int spawn_add(struct spawns *spawns, struct spawn_spec *blocks,
-                     const struct task_request *request, const struct requester *requester,
-                     struct idset *started, struct error *err)
+void spawn_take(struct spawns *spawns, struct task_request *request,
+                const struct requester *requester)
 {
-    if (blocks->unknown.len && idset_empty(started))
-        spawn_say(spawns, "spawn: info keys that mean nothing here: %s",
-                  buf_text(&blocks->unknown));
-    struct hostlist **hosts = find_all_hosts(blocks, err);
-    if (!hosts) {
-        err->kind = ERROR_USAGE;
-        return -1;
-    }
-    struct spawn_resources *found = find_and_claim(spawns, blocks->spec, hosts, started, err);
-    bool waits = !found && (!err->text || lock_is_busy(spawns->lock));
-    if (found && spawn_ntasks(found) <= INT32_MAX - task_groups_ranks(spawns->base.groups))
-        spawn_add_group(spawns, blocks, found, request, requester);
-    else if (found)
-        error_set(err, "the program has no ranks left");
-    free_hosts(hosts, blocks->nplaces);
-    spawn_resources_free(found);
-    return waits ? 1 : err->text ? -1 : 0;
-}
-
-int spawn_begin(struct spawns *spawns, const struct task_request *request,
-                const struct requester *requester, struct idset *started, struct error *err)
-{
-    const struct task_group *group = task_groups_find(spawns->base.groups, requester->group);
-    struct spawn_spec blocks;
-    if (spawns->ops->is_ending(spawns->owner) || !group)
-        return error_set(err, "the program is ending");
-    error_clear(err);
-    const struct spec *base = task_group_spec(group);
-    if (spawn_spec_make(&blocks, base ? base : spawns->base.spec, request, err) < 0) {
-        err->kind = ERROR_USAGE;
-        return -1;
-    }
-    int rc = spawn_add(spawns, &blocks, request, requester, started, err);
-    spawn_spec_clear(&blocks);
-    return rc;
+    struct error err = ERROR_INIT;
+    struct spawn *spawn = mem_alloc(sizeof(*spawn));
+    *spawn = (struct spawn){.next = spawns->first,
+                            .spawns = spawns,
+                            .requester = *requester,
+                            .request = *request,
+                            .asked = idset_new()};
+    *request = (struct task_request){0};
+    spawns->first = spawn;
+    if (spawn_read_request(spawn, &err) < 0)
+        spawn_on_refused(spawn, &err);
+    else
+        group_start_begin(group_start_new(spawns->base.starts, &spawn_start_ops, spawn));
+    error_clear(&err);
 }
 
 /* ---- what became of it ---- */
@@ -282,17 +331,6 @@ bool spawn_holds_end(struct spawns *spawns, const struct task_group *group, uint
     return true;
 }
 
-static struct spawn *spawn_take_out(struct spawns *spawns, const struct task_group *group)
-{
-    struct spawn **at = &spawns->first;
-    while (*at && (*at)->group != group)
-        at = &(*at)->next;
-    struct spawn *spawn = *at;
-    if (spawn)
-        *at = spawn->next;
-    return spawn;
-}
-
 /* All its agents have said what became of it. */
 static void spawn_finish(struct spawns *spawns, struct spawn *spawn)
 {
@@ -301,9 +339,7 @@ static void spawn_finish(struct spawns *spawns, struct spawn *spawn)
     json_t *end;
     spawn->failed = spawn->answer.refusal;
     spawn->answer.group = task_group_number(group);
-    if (!spawn->failed)
-        spawn_take_out(spawns, group);
-    requester_answer(&spawn->requester, spawns->tree, &spawn->answer);
+    requester_answer(&spawn->requester, spawns->base.tree, &spawn->answer);
     if (spawn->failed) {
         struct frame frame = {.type = FRAME_TERMINATE};
         if (spawn->requester.aloud)
@@ -314,10 +350,15 @@ static void spawn_finish(struct spawns *spawns, struct spawn *spawn)
         task_group_send(group, &frame);
         return;
     }
-    json_array_foreach(spawn->ends, i, end) spawns->ops->ended(
-        spawns->owner, group, (uint64_t)json_integer_value(json_array_get(end, 0)),
-        (uint32_t)json_integer_value(json_array_get(end, 1)), json_array_get(end, 2));
-    spawn_free(spawn);
+    json_t *ends = json_incref(spawn->ends);
+    spawn_free(spawn); /* what is told on now counts */
+    json_array_foreach(ends, i, end)
+    {
+        spawns->ops->ended(
+            spawns->owner, group, (uint64_t)json_integer_value(json_array_get(end, 0)),
+            (uint32_t)json_integer_value(json_array_get(end, 1)), json_array_get(end, 2));
+    }
+    json_decref(ends);
 }
 
 void spawn_refuse(struct spawns *spawns, struct task_group *group, int status, const char *text,
@@ -359,23 +400,21 @@ void spawn_node_started(struct spawns *spawns, struct task_group *group, uint32_
 
 void spawn_forget(struct spawns *spawns, const struct task_group *group)
 {
-    struct spawn *spawn = spawn_take_out(spawns, group);
+    struct spawn *spawn = spawn_find(spawns, group);
     if (spawn)
         spawn_free(spawn);
 }
 
-struct spawns *spawns_new(const struct spawn_base *base, struct tree *tree, struct lock_retry *lock,
-                          struct program_claim *claim, const struct spawns_ops *ops, void *owner)
+struct spawns *spawns_new(const struct spawn_base *base, const struct spawns_ops *ops, void *owner)
 {
     struct spawns *spawns = mem_alloc(sizeof(*spawns));
-    *spawns = (struct spawns){
-        .base = *base, .tree = tree, .lock = lock, .claim = claim, .ops = ops, .owner = owner};
+    *spawns = (struct spawns){.base = *base, .ops = ops, .owner = owner};
     return spawns;
 }
 
 void spawns_free(struct spawns *spawns)
 {
     while (spawns && spawns->first)
-        spawn_forget(spawns, spawns->first->group);
+        spawn_free(spawns->first);
     free(spawns);
 }

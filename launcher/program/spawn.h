@@ -1,6 +1,6 @@
 /*
- * spawn - groups that a task asks for: placed, claimed, launched, and answered for when every task of
- * them has been executed, or one has not.
+ * spawn - groups that a task asks for: started (group_start.h), and answered for when every task of them
+ * has been executed, or one has not.
  *
  * Until then ends of tasks are kept. Where a task cannot be started the whole group is given up, and
  * how its other tasks end is of no interest.
@@ -8,16 +8,17 @@
 #ifndef LAUNCHER_PROGRAM_SPAWN_H
 #define LAUNCHER_PROGRAM_SPAWN_H
 
-#include "launcher/instance/lock_retry.h"
+#include "launcher/instance/agents.h"
+#include "launcher/program/group_start.h"
 #include "launcher/program/program_claim.h"
 #include "launcher/program/requester.h"
-#include "launcher/program/spawn_resources.h"
+#include "launcher/program/task_group.h"
 
 struct spawns; /* of one program: those that were not answered, or have failed and are not over */
 
 struct spawns_ops {
     bool (*is_ending)(void *owner); /* then nothing is spawned any more */
-    struct task_group *(*launch)(void *owner, const struct task_group_plan *plan);
+    struct task_group *(*launch)(void *owner, const struct task_group_source *from);
     /* All tasks of the group were started; one of them ended like this meanwhile. */
     void (*ended)(void *owner, const struct task_group *group, uint64_t time, uint32_t node,
                   const json_t *value);
@@ -25,19 +26,23 @@ struct spawns_ops {
     void (*say)(void *owner, const char *text); /* with -v */
 };
 
-/* All is borrowed; the base is copied. */
-struct spawns *spawns_new(const struct spawn_base *base, struct tree *tree, struct lock_retry *lock,
-                          struct program_claim *claim, const struct spawns_ops *ops, void *owner);
-void spawns_free(struct spawns *spawns); /* NULL is fine */
+struct spawn_base {          /* what a spawn draws from; all borrowed */
+    const struct spec *spec; /* the program's */
+    struct resources *resources;
+    struct agents *agents;
+    struct task_groups *groups;
+    struct group_starts *starts;
+    struct program_claim *claim;
+    struct tree *tree;
+};
 
-/* Begin: its answer follows: 0. 1: it has to wait for hosts, which are in `started` now, and is tried
- * again with them; or with a sentence for the instance's lock (lock_is_busy). -1 with a sentence: that
- * is the answer. */
-int spawn_begin(struct spawns *spawns, const struct task_request *request,
-                const struct requester *requester, struct idset *started, struct error *err);
-/* Answer a request that was refused by spawn_begin(), and show why where that is to be shown. */
-void spawn_answer_refused(struct spawns *spawns, const struct requester *requester,
-                          const struct error *err);
+/* The base is copied; all else is borrowed. */
+struct spawns *spawns_new(const struct spawn_base *base, const struct spawns_ops *ops, void *owner);
+void spawns_free(struct spawns *spawns); /* NULL is fine; nobody is answered */
+
+/* A task asks for tasks. What the request points to is taken. */
+void spawn_take(struct spawns *spawns, struct task_request *request,
+                const struct requester *requester);
 
 /* Groups may be NULL, and of a spawn or not; `spawns` may be NULL: there are none yet. */
 bool spawn_is_of(const struct spawns *spawns, const struct task_group *group);

@@ -152,12 +152,14 @@ static uint32_t task_group_tasks_on(const struct task_group *group, uint32_t nod
     return count;
 }
 
-uint32_t task_groups_tasks_on(const struct task_groups *groups, uint32_t node)
+uint32_t *task_groups_tasks(const struct task_groups *groups, uint32_t nnodes)
 {
-    uint32_t count = 0;
+    uint32_t *tasks = mem_array(nnodes, sizeof(*tasks));
     for (const struct task_group *group = groups->first; group; group = group->next)
-        count += task_group_tasks_on(group, node);
-    return count;
+        for (uint32_t i = 0; i < group->nnodes; i++)
+            if (group->tree_node[i] < nnodes)
+                tasks[group->tree_node[i]] += group->node_tasks[i];
+    return tasks;
 }
 
 uint32_t task_groups_pending_on(const struct task_groups *groups, uint32_t node)
@@ -309,61 +311,30 @@ void task_group_prepared(struct task_group *group, uint32_t node, const json_t *
 
 /* ---- made ---- */
 
-/* Cores of a node that its tasks are bound to. */
-static struct idset **bound_cores(const struct layout *layout)
-{
-    struct idset **cores = mem_array(layout->nnodes, sizeof(*cores));
-    for (uint32_t i = 0; i < layout->nnodes; i++)
-        cores[i] = idset_new();
-    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
-        const struct layout_task *task = &layout->tasks[rank];
-        IDSET_FOREACH(core, layout->bindings[task->binding].cores)
-        idset_add(cores[task->node], core);
-    }
-    return cores;
-}
-
-/* By R. Of what was allocated by a shape all is claimed, and some may be idle. */
-struct rset *task_group_claim_of(const struct task_group_plan *plan)
-{
-    const struct layout *layout = plan->layout;
-    struct idset **bound = plan->idle && layout->bound ? bound_cores(layout) : NULL;
-    struct rset *claim = rset_new();
-    for (uint32_t i = 0; i < layout->nnodes; i++) {
-        const struct layout_node *node = &plan->candidates[layout->nodes[i].source];
-        rset_append(claim, node->target, node->host, bound ? bound[i] : layout->nodes[i].claim,
-                    layout->nodes[i].gpus);
-        if (bound)
-            idset_free(bound[i]);
-    }
-    free(bound);
-    return claim;
-}
-
 static struct task_group *task_group_new(struct task_groups *groups,
-                                         const struct task_group_plan *plan)
+                                         const struct task_group_source *from)
 {
     struct task_group *group = mem_alloc(sizeof(*group));
-    const struct layout *layout = plan->layout;
+    const struct layout *layout = plan_layout(from->plan);
     group->groups = groups;
     group->number = groups->next_number++;
     group->first_rank = groups->next_rank;
     group->ntasks = layout->ntasks;
     groups->next_rank += layout->ntasks;
     group->map = taskmap_copy(layout->map);
-    group->used = task_group_claim_of(plan);
+    group->used = plan_used(from->plan);
     group->nnodes = layout->nnodes;
     group->tree_node = mem_array(group->nnodes, sizeof(*group->tree_node));
     group->node_tasks = mem_array(group->nnodes, sizeof(*group->node_tasks));
     struct idset *own = idset_new();
     for (uint32_t i = 0; i < group->nnodes; i++) {
-        group->tree_node[i] = plan->candidate_host[layout->nodes[i].source];
+        group->tree_node[i] = plan_candidates(from->plan)->hosts[layout->nodes[i].source];
         group->node_tasks[i] = layout->nodes[i].ntasks;
         idset_add(own, group->tree_node[i]);
     }
     if (group->nnodes > 1)
         group->check =
-            program_check_new(own, plan->spec, group->first_rank, group->ntasks, &check_ops, group);
+            program_check_new(own, from->spec, group->first_rank, group->ntasks, &check_ops, group);
     group->nodes = own;
     if (!group->number) /* every agent hears of the first */
         tree_add_nodes(groups->tree, group->nodes);
@@ -422,7 +393,7 @@ static char *resources_text(const struct task_group *group)
     return NULL;
 }
 
-static void task_group_launch(struct task_group *group, const struct task_group_plan *plan,
+static void task_group_launch(struct task_group *group, const struct task_group_source *from,
                               const struct task_group_origin *origin)
 {
     char *enclosing = enclosing_programs(origin), *resources = resources_text(group);
@@ -431,13 +402,13 @@ static void task_group_launch(struct task_group *group, const struct task_group_
         hosts[i] = origin->hosts[group->tree_node[i]];
     struct launch_source source = {.group = group->number,
                                    .first_rank = group->first_rank,
-                                   .spawned = plan->spawned,
-                                   .spawner = plan->spawner,
-                                   .spawner_rank = plan->spawner_rank,
-                                   .preput = plan->preput,
-                                   .npreput = plan->npreput,
-                                   .spec = plan->spec,
-                                   .layout = plan->layout,
+                                   .spawned = from->spawned,
+                                   .spawner = from->spawner,
+                                   .spawner_rank = from->spawner_rank,
+                                   .preput = from->preput,
+                                   .npreput = from->npreput,
+                                   .spec = from->spec,
+                                   .layout = plan_layout(from->plan),
                                    .program = origin->program,
                                    .instance = origin->instance,
                                    .instance_id = origin->instance_id,
@@ -456,16 +427,17 @@ static void task_group_launch(struct task_group *group, const struct task_group_
     free(resources);
 }
 
-struct task_group *task_group_start(struct task_groups *groups, const struct task_group_plan *plan,
+struct task_group *task_group_start(struct task_groups *groups,
+                                    const struct task_group_source *from,
                                     const struct task_group_origin *origin)
 {
-    struct task_group *group = task_group_new(groups, plan), **last = &groups->first;
-    groups->ops->added(groups->owner, group, plan);
+    struct task_group *group = task_group_new(groups, from), **last = &groups->first;
+    groups->ops->added(groups->owner, group, from);
     while (*last)
         last = &(*last)->next;
     *last = group;
     report_mapped(group, origin);
-    task_group_launch(group, plan, origin);
+    task_group_launch(group, from, origin);
     return group;
 }
 

@@ -14,21 +14,18 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "affinity/layout/layout.h"
 #include "affinity/resource/rset.h"
 #include "affinity/taskmap/taskmap.h"
+#include "launcher/plan/plan.h"
 #include "launcher/protocol/pair.h"
 #include "launcher/tree/tree.h"
 
 struct task_groups; /* of one program, the oldest first */
 struct task_group;
 
-struct task_group_plan { /* what a group is made of; all borrowed */
+struct task_group_source { /* what a group is made of; all borrowed */
     const struct spec *spec;
-    const struct layout *layout;
-    const struct layout_node *candidates; /* the layout's nodes */
-    const uint32_t *candidate_host;       /* beside them: their numbers in the tree */
-    bool idle;                            /* the layout claims more than its tasks use */
+    const struct plan *plan; /* candidates' numbers are those of nodes in the tree */
     bool spawned;
     uint32_t spawner, spawner_rank; /* group of the task that asked, and its rank there */
     const struct pair *preput;
@@ -45,7 +42,7 @@ struct task_group_origin { /* what tasks are told of the program that they are o
 
 struct task_groups_ops {
     /* It is about to be launched: PMI has to know it. */
-    void (*added)(void *owner, struct task_group *group, const struct task_group_plan *plan);
+    void (*added)(void *owner, struct task_group *group, const struct task_group_source *source);
     /* Which of its ranks is on which host: FRAME_MAPPED's JSON. */
     void (*mapped)(void *owner, const json_t *table);
     /* These ranks of the program cannot be started; `time` as in program_check.h. */
@@ -75,18 +72,18 @@ struct idset *task_groups_pending(const struct task_groups *groups);
 struct rset *task_groups_used(const struct task_groups *groups);
 /* the same, and what was claimed for the program: what it holds. */
 struct rset *task_groups_held(const struct task_groups *groups);
-uint32_t task_groups_tasks_on(const struct task_groups *groups, uint32_t node);
-/* The same of groups that are not done there. */
+/* How many tasks there are on each of so many nodes: caller frees the array. */
+uint32_t *task_groups_tasks(const struct task_groups *groups, uint32_t nnodes);
+/* On one, of groups that are not done there. */
 uint32_t task_groups_pending_on(const struct task_groups *groups, uint32_t node);
 /* Some group has tasks on one of these, or had and has not ended there. */
 bool task_groups_use(const struct task_groups *groups, const struct idset *nodes);
 
 /* ---- one ---- */
 
-/* What the tasks of such a group will use; caller frees. */
-struct rset *task_group_claim_of(const struct task_group_plan *plan);
 /* Make it and launch it. Owned by the groups. */
-struct task_group *task_group_start(struct task_groups *groups, const struct task_group_plan *plan,
+struct task_group *task_group_start(struct task_groups *groups,
+                                    const struct task_group_source *source,
                                     const struct task_group_origin *origin);
 /* It is over, and freed. */
 void task_group_drop(struct task_group *group);

@@ -97,7 +97,7 @@ static void note_full(struct task_requests *requests, const struct requester *re
     free(line);
 }
 
-static void task_requests_handle(struct task_requests *requests, const struct task_request *request,
+static void task_requests_handle(struct task_requests *requests, struct task_request *request,
                                  const struct requester *requester)
 {
     struct error err = ERROR_INIT;

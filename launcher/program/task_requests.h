@@ -14,8 +14,8 @@
 struct task_requests;
 
 struct task_requests_ops {
-    void (*spawn)(void *owner, const struct task_request *request,
-                  const struct requester *requester);
+    /* As spawn_take(). */
+    void (*spawn)(void *owner, struct task_request *request, const struct requester *requester);
     void (*note)(void *owner, const char *text);
 };
 

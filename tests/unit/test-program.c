@@ -339,6 +339,47 @@ static void test_a_program_waits_for_what_others_hold(void **state)
     scene_close(&scene);
 }
 
+/* Another program of the instance; ended by entry_end() and resources_free(). */
+static struct ledger_entry *other_holds(struct scene *scene, struct resources **resources,
+                                        unsigned first, unsigned last, const char *cores)
+{
+    *resources = open_resources(scene->spec);
+    return hold(*resources, first, last, cores);
+}
+
+static void test_who_is_second_to_claim_plans_again_on_what_is_left(void **state)
+{
+    struct scene scene;
+    struct resources *resources;
+    (void)state;
+    scene_open(&scene, 1, two);
+    struct ledger_entry *other = other_holds(&scene, &resources, 0, 0, "0-1");
+    hello(&scene, 0); /* what is free was read before */
+    assert_state(&scene, PROGRAM_STARTING);
+    struct rset *held = instance_held(resources_instance(resources), NULL);
+    char *cores = idset_encode(rset_find_host(held, "n0")->children->cores);
+    assert_string_equal(cores, "0-3");
+    free(cores);
+    rset_free(held);
+    scene_close(&scene);
+    entry_end(other);
+    resources_free(resources);
+}
+
+static void test_a_spawn_never_gets_what_another_program_holds(void **state)
+{
+    struct scene scene;
+    struct resources *resources;
+    (void)state;
+    scene_run(&scene);
+    struct ledger_entry *other = other_holds(&scene, &resources, 1, 1, "2-3");
+    spawn(&scene, 2);
+    assert_log(scene.tree, "LAUNCH.1@0"); /* beside tasks of its own */
+    scene_close(&scene);
+    entry_end(other);
+    resources_free(resources);
+}
+
 /* ---- what tasks ask for ---- */
 
 static void assert_answer(struct scene *scene, const char *refusal)
@@ -474,6 +515,8 @@ int main(void)
         ON_WORLD(test_a_task_that_fails_ends_the_others),
         ON_WORLD(test_a_node_that_is_lost_ends_the_program),
         ON_WORLD(test_a_program_waits_for_what_others_hold),
+        ON_WORLD(test_who_is_second_to_claim_plans_again_on_what_is_left),
+        ON_WORLD(test_a_spawn_never_gets_what_another_program_holds),
         ON_WORLD(test_spawned_tasks_get_what_is_free_and_the_answer_when_they_run),
         ON_WORLD(test_spawned_tasks_that_find_nothing_free_share_with_their_program),
         ON_WORLD(test_a_host_is_started_for_spawned_tasks_that_do_not_fit),

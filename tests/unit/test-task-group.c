@@ -13,16 +13,15 @@ struct scene { /* groups on hosts of four cores; the tree's log has "added" and 
     struct task_groups *groups;
     struct topo *topo;
     struct layout_node nodes[NHOSTS];
-    uint32_t hosts[NHOSTS];
     struct spec *spec;
     struct rset *claim;
 };
 
 static const char *const names[NHOSTS] = {"n0", "n1", "n2"};
 
-static void on_added(void *owner, struct task_group *group, const struct task_group_plan *plan)
+static void on_added(void *owner, struct task_group *group, const struct task_group_source *from)
 {
-    (void)plan;
+    (void)from;
     false_tree_log(((struct scene *)owner)->tree, "added.%u", task_group_number(group));
 }
 
@@ -69,7 +68,6 @@ static void scene_open(struct scene *scene)
     scene->topo = topo_load_synthetic("core:4 pu:1", NULL);
     scene->spec = spec_of("{\"version\":1,\"parts\":[{\"argv\":[\"./mine\"]}]}");
     for (uint32_t i = 0; i < NHOSTS; i++) {
-        scene->hosts[i] = i;
         scene->nodes[i] = (struct layout_node){.host = names[i],
                                                .target = i,
                                                .topo = scene->topo,
@@ -97,25 +95,29 @@ static void scene_close(struct scene *scene)
 static struct task_group *launch(struct scene *scene, uint32_t ntasks, uint32_t first)
 {
     struct error err = ERROR_INIT;
-    struct layout_part part = {.ntasks = ntasks};
-    struct layout_request request = {.nodes = scene->nodes + first,
-                                     .nnodes = NHOSTS - first,
-                                     .parts = &part,
+    struct layout_part *parts = mem_array(1, sizeof(*parts));
+    struct candidates candidates = {.nodes = mem_array(NHOSTS, sizeof(*candidates.nodes)),
+                                    .hosts = mem_array(NHOSTS, sizeof(*candidates.hosts)),
+                                    .count = NHOSTS - first};
+    for (uint32_t i = 0; i < candidates.count; i++) {
+        candidates.nodes[i] = scene->nodes[first + i];
+        candidates.nodes[i].cores = idset_copy(scene->nodes[first + i].cores);
+        candidates.hosts[i] = first + i;
+    }
+    parts->ntasks = ntasks;
+    struct layout_request request = {.parts = parts,
                                      .nparts = 1,
                                      .hosts = names,
                                      .nhosts = NHOSTS,
-                                     .positions = scene->hosts + first};
-    struct layout *layout = layout_make(&request, &err);
-    if (!layout)
+                                     .positions = candidates.hosts};
+    struct plan *plan = plan_make(&candidates, &request, &err);
+    if (!plan)
         fail_msg("%s", error_text(&err));
-    struct task_group_plan plan = {.spec = scene->spec,
-                                   .layout = layout,
-                                   .candidates = scene->nodes + first,
-                                   .candidate_host = scene->hosts + first};
+    struct task_group_source source = {.spec = scene->spec, .plan = plan};
     struct task_group_origin origin = {
         .program = "7", .instance = "/run/i", .instance_id = "id", .hosts = names};
-    struct task_group *group = task_group_start(scene->groups, &plan, &origin);
-    layout_free(layout);
+    struct task_group *group = task_group_start(scene->groups, &source, &origin);
+    plan_free(plan);
     return group;
 }
 
@@ -159,8 +161,11 @@ static void test_every_agent_hears_of_the_first_group_and_its_own_of_a_later_one
     assert_int_equal(task_groups_ranks(scene.groups), 7);
     assert_ptr_equal(task_groups_find(scene.groups, 1), second);
     assert_ptr_equal(task_group_next(first), second);
-    assert_int_equal(task_groups_tasks_on(scene.groups, 0), 4);
-    assert_int_equal(task_groups_tasks_on(scene.groups, 1), 3);
+    uint32_t *tasks = task_groups_tasks(scene.groups, NHOSTS);
+    assert_int_equal(tasks[0], 4);
+    assert_int_equal(tasks[1], 3);
+    assert_int_equal(tasks[2], 0);
+    free(tasks);
     scene_close(&scene);
 }
 

@@ -1,10 +1,10 @@
-/* The layout and the claim of a program, on hosts that exist in an R file only. */
+/* The plan of a program's first tasks, on hosts that exist in an R file only. */
 #include "tests/unit/instance-world.h"
 
 #include "launcher/instance/agents.h"
 #include "launcher/ledger/claim.h"
 #include "launcher/ledger/ledger_entry.h"
-#include "launcher/plan/plan.h"
+#include "launcher/plan/first_plan.h"
 
 struct scene { /* a program on two hosts of four cores */
     struct ev_loop *loop;
@@ -13,6 +13,7 @@ struct scene { /* a program on two hosts of four cores */
     struct host_table *hosts;
     struct agents *agents;
     struct host_choice *choice;
+    struct first_plan *first;
     struct plan *plan;
     struct error err;
 };
@@ -30,12 +31,14 @@ static void scene_open(struct scene *scene, const char *spec, uint32_t known)
         agents_new(scene->loop, scene->spec, scene->hosts, NULL, NULL, NULL, NULL, NULL, NULL);
     scene->choice = host_choice_new(scene->spec, scene->resources, scene->hosts, NULL);
     host_choice_take_all(scene->choice);
-    scene->plan = plan_new(scene->spec, scene->resources, scene->agents, scene->choice, NULL);
+    scene->first =
+        first_plan_new(scene->spec, scene->resources, scene->agents, scene->choice, NULL);
 }
 
 static void scene_close(struct scene *scene)
 {
     plan_free(scene->plan);
+    first_plan_free(scene->first);
     host_choice_free(scene->choice);
     agents_free(scene->agents);
     resources_free(scene->resources);
@@ -64,50 +67,49 @@ static void assert_set(const struct rset *set, const char *want)
     free(text);
 }
 
-static void test_what_the_layout_uses_is_claimed(void **state)
+static void make_plan(struct scene *scene)
+{
+    plan_free(scene->plan);
+    scene->plan = first_plan_make(scene->first, &scene->err);
+    if (!scene->plan)
+        fail_msg("%s", error_text(&scene->err));
+}
+
+static void test_what_the_layout_uses_is_to_be_claimed(void **state)
 {
     struct scene scene;
     (void)state;
     scene_open(&scene, "{'parts':[{'argv':['./mine'],'ntasks':6}]}", 2);
     assert_null(plan_layout(scene.plan));
     assert_null(plan_claim(scene.plan));
-    if (plan_map(scene.plan, &scene.err) < 0)
-        fail_msg("%s", error_text(&scene.err));
+    make_plan(&scene);
     assert_int_equal(plan_layout(scene.plan)->ntasks, 6);
     assert_set(plan_claim(scene.plan), "n0:0-3 n1:0-1");
-    struct rset *held = instance_held(resources_instance(scene.resources), NULL);
-    assert_set(held, "n0:0-3 n1:0-1");
-    rset_free(held);
+    struct rset *used = plan_used(scene.plan);
+    assert_set(used, "n0:0-3 n1:0-1");
+    rset_free(used);
     for (uint32_t i = 0; i < plan_candidates(scene.plan)->count; i++)
         assert_int_equal(plan_candidates(scene.plan)->hosts[i], i);
-    scene_close(&scene);
-}
-
-static void test_a_dry_run_claims_nothing(void **state)
-{
-    struct scene scene;
-    (void)state;
-    scene_open(&scene, "{'dry_run':true,'parts':[{'argv':['./mine'],'ntasks':6}]}", 2);
-    assert_int_equal(plan_map(scene.plan, &scene.err), 0);
-    assert_set(plan_claim(scene.plan), "n0:0-3 n1:0-1");
-    assert_null(resources_entry(scene.resources));
     struct rset *held = instance_held(resources_instance(scene.resources), NULL);
-    assert_int_equal(held->nnodes, 0);
+    assert_int_equal(held->nnodes, 0); /* a plan is a value */
     rset_free(held);
     scene_close(&scene);
 }
 
-static void test_a_lost_race_is_run_again_on_what_is_left(void **state)
+static void test_what_others_hold_is_left_out_once_it_is_known(void **state)
 {
     struct scene scene;
     (void)state;
     scene_open(&scene, "{'parts':[{'argv':['./mine'],'ntasks':4}]}", 2);
-    struct ledger_entry *other = hold(scene.resources, 0, 0, "0-1"); /* nobody has read that yet */
-    assert_null(resources_held_of(scene.resources, 0));
-    if (plan_map(scene.plan, &scene.err) < 0)
-        fail_msg("%s", error_text(&scene.err));
+    struct ledger_entry *other = hold(scene.resources, 0, 0, "0-1");
+    make_plan(&scene);
+    assert_set(plan_claim(scene.plan), "n0:0-3");
+    assert_int_equal(resources_claim(scene.resources, plan_claim(scene.plan), &scene.err), 1);
+    assert_int_equal(resources_refresh(scene.resources, &scene.err), 0);
+    make_plan(&scene);
     assert_set(plan_claim(scene.plan), "n0:2-3 n1:0-1");
     assert_int_equal(resources_held_cores(scene.resources), 2);
+    assert_int_equal(resources_claim(scene.resources, plan_claim(scene.plan), &scene.err), 0);
     entry_end(other);
     scene_close(&scene);
 }
@@ -135,11 +137,11 @@ static void test_what_is_held_is_a_reason_to_wait_and_what_is_too_large_is_not(v
         scene_open(&scene, cases[i].spec, cases[i].known);
         struct ledger_entry *other = hold(scene.resources, 0, 1, "0-3");
         assert_int_equal(resources_refresh(scene.resources, NULL), 0);
-        assert_int_equal(plan_map(scene.plan, &scene.err), -1);
+        assert_null(first_plan_make(scene.first, &scene.err));
         assert_int_equal(
             strncmp(error_text(&scene.err), cases[i].refused, strlen(cases[i].refused)), 0);
         error_clear(&scene.err);
-        struct rset *ever = plan_fits_ever(scene.plan, &known, &scene.err);
+        struct rset *ever = first_plan_fits_ever(scene.first, &known, &scene.err);
         assert_int_equal(known, cases[i].is_known);
         if (cases[i].ever)
             assert_set(ever, cases[i].ever);
@@ -158,9 +160,8 @@ static void test_what_is_held_is_a_reason_to_wait_and_what_is_too_large_is_not(v
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_the_layout_uses_is_claimed),
-        cmocka_unit_test(test_a_dry_run_claims_nothing),
-        cmocka_unit_test(test_a_lost_race_is_run_again_on_what_is_left),
+        cmocka_unit_test(test_what_the_layout_uses_is_to_be_claimed),
+        cmocka_unit_test(test_what_others_hold_is_left_out_once_it_is_known),
         cmocka_unit_test(test_what_is_held_is_a_reason_to_wait_and_what_is_too_large_is_not),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);
