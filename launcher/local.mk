@@ -130,11 +130,12 @@ liblauncher_a_SOURCES = \
     launcher/agent/downlink.c launcher/agent/downlink.h \
     launcher/agent/exit_report.c launcher/agent/exit_report.h \
     launcher/agent/group_fence.c launcher/agent/group_fence.h \
-    launcher/agent/group_services.c \
+    launcher/agent/group_services.c launcher/agent/group_services.h \
     launcher/agent/host_register.c launcher/agent/host_register.h \
     launcher/agent/local_group.c launcher/agent/local_group.h \
-    launcher/agent/local_group_private.h \
     launcher/agent/local_program.c launcher/agent/local_program.h \
+    launcher/agent/local_services.h \
+    launcher/agent/local_task.c launcher/agent/local_task.h \
     launcher/agent/other_instances.c launcher/agent/other_instances.h \
     launcher/agent/pmi_socket.c launcher/agent/pmi_socket.h \
     launcher/agent/pmix_host.c launcher/agent/pmix_host.h \
@@ -142,8 +143,6 @@ liblauncher_a_SOURCES = \
     launcher/agent/pmix_tool_proxy.c launcher/agent/pmix_tool_proxy.h \
     launcher/agent/pmix_tools.c launcher/agent/pmix_tools.h \
     launcher/agent/spawn_and_names.c launcher/agent/spawn_and_names.h \
-    launcher/agent/task_control.c \
-    launcher/agent/task_exit.c \
     launcher/agent/task_output.c launcher/agent/task_output.h \
     launcher/agent/task_signals.c launcher/agent/task_signals.h \
     launcher/agent/task_stdin.c launcher/agent/task_stdin.h \

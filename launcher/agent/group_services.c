@@ -1,46 +1,47 @@
 /* What PMI servers, openpmix and the fence ask of a group and its tasks. */
+#include "launcher/agent/group_services.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "base/mem.h"
-#include "launcher/agent/local_group_private.h"
+
+struct group_services {
+    struct group_services_config config;
+    struct group_fence *fence;
+    struct pmi_sockets *pmi; /* NULL: neither PMI-1 nor PMI-2 is offered here */
+    struct group_pmix_job *pmix;
+    struct spawn_and_names *requests;
+};
 
 /* ---- of all of them ---- */
 
 static void group_fence_enter_round(void *owner, uint64_t id, uint32_t nnodes, const void *bytes,
                                     size_t len)
 {
-    struct local_group *group = owner;
-    group_fence_enter(group->fence, id, nnodes, bytes, len);
+    struct group_services *serves = owner;
+    group_fence_enter(serves->fence, id, nnodes, bytes, len);
 }
 
 static void group_on_abort(void *owner, uint32_t rank, int status, const char *message)
 {
-    struct local_group *group = owner;
-    exit_report_ended_rank(group->report, group->launch->first_rank + rank, "abort",
+    struct group_services *serves = owner;
+    exit_report_ended_rank(serves->config.report, serves->config.launch->first_rank + rank, "abort",
                            W_EXITCODE(status & 0xff, 0), message);
 }
 
-static void report_stuck(struct local_group *group, const char *what, uint32_t missing,
+static void report_stuck(struct group_services *serves, const char *what, uint32_t missing,
                          uint32_t waiting)
 {
-    uint32_t first = group->launch->first_rank;
-    if (group_is_ending(group))
+    uint32_t first = serves->config.launch->first_rank;
+    if (serves->config.ops->is_ending(serves->config.owner))
         return;
     char *text = mem_format("ended without entering the %s that rank %u waits in: every rank has "
                             "to call MPI_Init, or none",
                             what, first + waiting);
-    exit_report_ended_rank(group->report, first + missing, "pmi", W_EXITCODE(1, 0), text);
+    exit_report_ended_rank(serves->config.report, first + missing, "pmi", W_EXITCODE(1, 0), text);
     free(text);
-}
-
-static struct task *task_by_rank(struct local_group *group, uint32_t rank)
-{
-    for (uint32_t i = 0; i < group->ntasks; i++)
-        if (group->tasks[i].what->rank == rank)
-            return &group->tasks[i];
-    return NULL;
 }
 
 /* ---- the fence ---- */
@@ -50,39 +51,39 @@ _Static_assert(PMIX_SERVER_ROUND > PMI_GROUP_HASH, "rounds of PMI and of PMIx ar
 /* What no single task is to blame for. */
 static void group_fence_failed(void *owner, const struct error *err)
 {
-    struct local_group *group = owner;
-    if (!group_is_ending(group))
-        exit_report_ended(group->report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
+    struct group_services *serves = owner;
+    if (!serves->config.ops->is_ending(serves->config.owner))
+        exit_report_ended(serves->config.report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
 }
 
 static void group_fence_done(void *owner, uint64_t id, const void *bytes, size_t len)
 {
-    struct local_group *group = owner;
+    struct group_services *serves = owner;
     struct error err = ERROR_INIT;
-    int rc = id & PMIX_SERVER_ROUND ? pmix_job_exchanged(group->pmix, id, bytes, len, &err)
-             : group->pmi           ? pmi_sockets_exchanged(group->pmi, id, bytes, len, &err)
+    int rc = id & PMIX_SERVER_ROUND ? pmix_job_exchanged(serves->pmix, id, bytes, len, &err)
+             : serves->pmi          ? pmi_sockets_exchanged(serves->pmi, id, bytes, len, &err)
                                     : 0;
     if (rc < 0)
-        group_fence_failed(group, &err);
+        group_fence_failed(serves, &err);
     error_clear(&err);
 }
 
-const struct group_fence_ops group_fence_ops = {group_fence_done, group_fence_failed};
+static const struct group_fence_ops group_fence_ops = {group_fence_done, group_fence_failed};
 
 /* ---- PMI-1 and PMI-2 ---- */
 
 static void group_pmi_broken(void *owner, uint32_t rank, const struct error *err)
 {
-    struct local_group *group = owner;
-    exit_report_ended_rank(group->report, group->launch->first_rank + rank, "pmi", W_EXITCODE(1, 0),
-                           error_text(err));
+    struct group_services *serves = owner;
+    exit_report_ended_rank(serves->config.report, serves->config.launch->first_rank + rank, "pmi",
+                           W_EXITCODE(1, 0), error_text(err));
 }
 
 static void group_pmi_limited(void *owner, uint32_t rank, const char *what)
 {
-    struct local_group *group = owner;
-    uplink_note(group->services->uplink, "rank %u on %s: PMI: %s", group->launch->first_rank + rank,
-                group->services->host, what);
+    struct group_services *serves = owner;
+    uplink_note(serves->config.services->uplink, "rank %u on %s: PMI: %s",
+                serves->config.launch->first_rank + rank, serves->config.services->host, what);
 }
 
 static void group_pmi_stuck(void *owner, uint32_t missing, uint32_t waiting)
@@ -92,58 +93,52 @@ static void group_pmi_stuck(void *owner, uint32_t missing, uint32_t waiting)
 
 static void group_pmi_missing(void *owner, uint32_t rank, uint64_t from, uint16_t flags)
 {
-    struct local_group *group = owner;
-    group_fence_report_missing(group->fence, rank, from, flags);
+    struct group_services *serves = owner;
+    group_fence_report_missing(serves->fence, rank, from, flags);
 }
 
 static void group_pmi_name(void *owner, struct pmi_request *request, enum pmi_name name,
                            const char *service, const char *port)
 {
-    struct local_group *group = owner;
-    spawn_and_names_on_name(group->requests, request, name, service, port);
+    struct group_services *serves = owner;
+    spawn_and_names_on_name(serves->requests, request, name, service, port);
 }
 
 static void group_pmi_spawn(void *owner, struct pmi_request *request,
                             const struct spawn_request *spawn)
 {
-    struct local_group *group = owner;
-    spawn_and_names_on_spawn(group->requests, request, spawn);
+    struct group_services *serves = owner;
+    spawn_and_names_on_spawn(serves->requests, request, spawn);
 }
 
 static void group_pmi_value(void *owner, struct pmi_request *request, const char *key)
 {
-    struct local_group *group = owner;
-    spawn_and_names_on_value(group->requests, request, key);
+    struct group_services *serves = owner;
+    spawn_and_names_on_value(serves->requests, request, key);
 }
 
-const struct pmi_sockets_ops group_pmi_ops = {.exchange = group_fence_enter_round,
-                                              .abort = group_on_abort,
-                                              .broken = group_pmi_broken,
-                                              .limited = group_pmi_limited,
-                                              .stuck = group_pmi_stuck,
-                                              .missing = group_pmi_missing,
-                                              .name = group_pmi_name,
-                                              .spawn = group_pmi_spawn,
-                                              .value = group_pmi_value};
+static const struct pmi_sockets_ops group_pmi_ops = {.exchange = group_fence_enter_round,
+                                                     .abort = group_on_abort,
+                                                     .broken = group_pmi_broken,
+                                                     .limited = group_pmi_limited,
+                                                     .stuck = group_pmi_stuck,
+                                                     .missing = group_pmi_missing,
+                                                     .name = group_pmi_name,
+                                                     .spawn = group_pmi_spawn,
+                                                     .value = group_pmi_value};
 
 /* ---- PMIx ---- */
 
 static void group_pmix_settled(void *owner, uint32_t local_rank)
 {
-    struct local_group *group = owner;
-    for (uint32_t i = 0; i < group->ntasks; i++) {
-        if (group->tasks[i].what->local_rank == local_rank) {
-            task_settled(&group->tasks[i]);
-            return;
-        }
-    }
+    struct group_services *serves = owner;
+    serves->config.ops->settled(serves->config.owner, local_rank);
 }
 
 static void group_pmix_log(void *owner, uint32_t rank, bool error, const char *text)
 {
-    struct task *task = task_by_rank(owner, rank);
-    if (task)
-        task_output_say(task->output, error, text);
+    struct group_services *serves = owner;
+    serves->config.ops->log(serves->config.owner, rank, error, text);
 }
 
 static void group_pmix_stuck(void *owner, uint32_t missing, uint32_t waiting)
@@ -154,35 +149,106 @@ static void group_pmix_stuck(void *owner, uint32_t missing, uint32_t waiting)
 static void group_pmix_spawn(void *owner, uint32_t rank, uint64_t token,
                              const struct spawn_request *spawn)
 {
-    struct local_group *group = owner;
-    spawn_and_names_on_pmix_spawn(group->requests, rank, token, spawn);
+    struct group_services *serves = owner;
+    spawn_and_names_on_pmix_spawn(serves->requests, rank, token, spawn);
 }
 
 static bool group_pmix_input(void *owner, uint32_t rank, const void *bytes, size_t len, bool end)
 {
-    struct local_group *group = owner;
-    struct task *task = task_by_rank(group, rank);
-    if (!task || group->launch->spec->input != SPEC_INPUT_TOOLS || !task_stdin_is_open(task->input))
-        return false;
-    task_stdin_write(task->input, bytes, len, end);
-    return true;
+    struct group_services *serves = owner;
+    return serves->config.ops->input(serves->config.owner, rank, bytes, len, end);
 }
 
 static void group_pmix_control(void *owner, const struct pmix_control *control)
 {
-    group_control(owner, control);
+    struct group_services *serves = owner;
+    serves->config.ops->control(serves->config.owner, control);
+}
+
+void group_services_pmix_failed(struct group_services *serves, const struct error *err)
+{
+    exit_report_ended(serves->config.report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
 }
 
 static void group_pmix_failed(void *owner, const struct error *err)
 {
-    local_group_pmix_failed(owner, err);
+    group_services_pmix_failed(owner, err);
 }
 
-const struct group_pmix_job_ops group_pmix_ops = {.abort = group_on_abort,
-                                                  .settled = group_pmix_settled,
-                                                  .log = group_pmix_log,
-                                                  .stuck = group_pmix_stuck,
-                                                  .spawn = group_pmix_spawn,
-                                                  .input = group_pmix_input,
-                                                  .control = group_pmix_control,
-                                                  .failed = group_pmix_failed};
+static const struct group_pmix_job_ops group_pmix_ops = {.abort = group_on_abort,
+                                                         .settled = group_pmix_settled,
+                                                         .log = group_pmix_log,
+                                                         .stuck = group_pmix_stuck,
+                                                         .spawn = group_pmix_spawn,
+                                                         .input = group_pmix_input,
+                                                         .control = group_pmix_control,
+                                                         .failed = group_pmix_failed};
+
+/* ---- life ---- */
+
+struct group_services *group_services_new(const struct group_services_config *config)
+{
+    const struct local_services *services = config->services;
+    struct group_services *serves = mem_alloc(sizeof(*serves));
+    serves->config = *config;
+    serves->fence = group_fence_new(services->uplink, services->downlink, config->launch,
+                                    config->nodes, &group_fence_ops, serves);
+    const struct group_pmix_job_config pmix = {.host = services->pmix,
+                                               .fence = serves->fence,
+                                               .launch = config->launch,
+                                               .ops = &group_pmix_ops,
+                                               .owner = serves,
+                                               .post = config->post,
+                                               .sender = config->sender};
+    serves->pmix = pmix_job_new(&pmix);
+    serves->requests = spawn_and_names_new(services->uplink, config->launch, serves->pmix,
+                                           services->topology_file);
+    return serves;
+}
+
+void group_services_free(struct group_services *serves, struct group_pmix_job **retained)
+{
+    if (!serves)
+        return;
+    if (retained && !serves->config.ops->is_ending(serves->config.owner))
+        pmix_job_retain(retained, serves->pmix);
+    else
+        pmix_job_free(serves->pmix);
+    pmi_sockets_free(serves->pmi);
+    group_fence_free(serves->fence);
+    spawn_and_names_free(serves->requests);
+    free(serves);
+}
+
+/* What may be more than a program needs, since nothing is known of it, need not be there. */
+int group_services_open(struct group_services *serves, unsigned offered, bool needs_pmix,
+                        struct error *err)
+{
+    struct launch *launch = serves->config.launch;
+    serves->pmi =
+        pmi_sockets_new(serves->config.services->loop, launch, offered, &group_pmi_ops, serves);
+    if (pmix_job_open(serves->pmix, offered, err) < 0 && (needs_pmix || launch->spec->tools))
+        return -1;
+    error_clear(err);
+    return 0;
+}
+
+struct group_fence *group_services_fence(const struct group_services *serves)
+{
+    return serves ? serves->fence : NULL;
+}
+
+struct pmi_sockets *group_services_pmi(const struct group_services *serves)
+{
+    return serves ? serves->pmi : NULL;
+}
+
+struct group_pmix_job *group_services_pmix(const struct group_services *serves)
+{
+    return serves ? serves->pmix : NULL;
+}
+
+struct spawn_and_names *group_services_requests(const struct group_services *serves)
+{
+    return serves ? serves->requests : NULL;
+}

@@ -7,17 +7,37 @@
 #include <sys/wait.h>
 
 #include "base/mem.h"
-#include "launcher/agent/local_group_private.h"
+#include "launcher/agent/group_services.h"
+#include "launcher/agent/local_task.h"
 
 /* s of silence after which what a task left behind is ended; at most the kill grace */
 #define LEFTOVER_TIMEOUT 1.0
+
+struct local_group {
+    struct local_tasks shared; /* the launch is NULL if it was malformed */
+    const struct local_group_ops *ops;
+    void *owner;
+    uint32_t number;
+    enum group_phase phase;
+    struct task_start *start; /* while it starts */
+    struct local_task *tasks;
+    uint32_t ntasks;
+    uint32_t older; /* tasks of groups that were added before, also of those that are gone */
+    uint32_t live, undrained;
+    struct idset *nodes; /* below this one, that take part */
+    struct idset *below; /* those of them that have not reported their end */
+    struct group_services *serves;
+    bool wanted;          /* all its nodes can start it */
+    bool unbound;         /* as mapped; a cgroup may keep its tasks all the same */
+    double last_activity; /* when a task last wrote or ended */
+};
 
 /* ---- known ---- */
 
 static void group_on_activity(void *owner)
 {
     struct local_group *group = owner;
-    group->last_activity = ev_now(group->services->loop);
+    group->last_activity = ev_now(group->shared.services->loop);
 }
 
 static void group_on_stdin_written(void *owner)
@@ -28,20 +48,20 @@ static void group_on_stdin_written(void *owner)
 
 static void make_tasks(struct local_group *group)
 {
-    const struct launch *launch = group->launch;
-    const struct local_services *services = group->services;
+    const struct launch *launch = group->shared.launch;
+    const struct local_services *services = group->shared.services;
     group->ntasks = launch->nlocal;
     group->tasks = mem_array(group->ntasks, sizeof(*group->tasks));
     for (uint32_t i = 0; i < group->ntasks; i++) {
-        struct task *task = &group->tasks[i];
-        task->group = group;
+        struct local_task *task = &group->tasks[i];
+        task->shared = &group->shared;
         task->what = &launch->tasks[i];
         task->drained = true;
         if (!group->number &&
             launch_reads_input(launch->spec, launch->input_ranks, task->what->rank))
             task->input = task_stdin_new(services->loop, group_on_stdin_written, group);
         const struct task_output_config config = {.group = group->number,
-                                                  .rank = task_rank(task),
+                                                  .rank = local_task_rank(task),
                                                   .unbuffered = launch->spec->unbuffered,
                                                   .output_idle = launch->spec->output_idle,
                                                   .error_idle = launch->spec->error_idle,
@@ -66,8 +86,8 @@ static struct launch *read_launch(uint32_t node, const struct frame *frame, stru
 /* Everybody takes part in the first, in others who has a task at or below. */
 static struct idset *nodes_below(const struct local_group *group)
 {
-    const struct launch *launch = group->launch;
-    const struct idset *below = downlink_nodes(group->services->downlink);
+    const struct launch *launch = group->shared.launch;
+    const struct idset *below = downlink_nodes(group->shared.services->downlink);
     if (!below)
         return idset_new();
     if (!group->number || !launch)
@@ -84,32 +104,86 @@ static void group_refuse(struct local_group *group, const struct error *err)
 {
     struct started_report report = {0};
     struct start_failure failure = {mem_copy_text(error_text(err)), W_EXITCODE(1, 0), idset_new()};
-    if (group->launch && group->launch->spawned)
+    if (group->shared.launch && group->shared.launch->spawned)
         report.failed = (struct start_failures){&failure, 1};
     else
-        exit_report_ended(group->report, NULL, "start", failure.status, failure.text);
+        exit_report_ended(group->shared.report, NULL, "start", failure.status, failure.text);
     group->phase = GROUP_RUNNING;
-    exit_report_started(group->report, &report);
+    exit_report_started(group->shared.report, &report);
     idset_free(failure.ranks);
     free(failure.text);
 }
 
+/* ---- what openpmix wants of its tasks ---- */
+
+static bool group_is_ending(void *owner)
+{
+    const struct local_group *group = owner;
+    return local_tasks_are_ending(&group->shared);
+}
+
+static struct local_task *task_by_rank(struct local_group *group, uint32_t rank)
+{
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        if (group->tasks[i].what->rank == rank)
+            return &group->tasks[i];
+    return NULL;
+}
+
+static void group_on_settled(void *owner, uint32_t local_rank)
+{
+    struct local_group *group = owner;
+    for (uint32_t i = 0; i < group->ntasks; i++) {
+        if (group->tasks[i].what->local_rank == local_rank) {
+            local_task_settled(&group->tasks[i]);
+            return;
+        }
+    }
+}
+
+static void group_on_log(void *owner, uint32_t rank, bool error, const char *text)
+{
+    struct local_task *task = task_by_rank(owner, rank);
+    if (task)
+        task_output_say(task->output, error, text);
+}
+
+static bool group_on_input(void *owner, uint32_t rank, const void *bytes, size_t len, bool end)
+{
+    struct local_group *group = owner;
+    struct local_task *task = task_by_rank(group, rank);
+    if (!task || group->shared.launch->spec->input != SPEC_INPUT_TOOLS ||
+        !task_stdin_is_open(task->input))
+        return false;
+    task_stdin_write(task->input, bytes, len, end);
+    return true;
+}
+
+static void group_on_control(void *owner, const struct pmix_control *control)
+{
+    struct local_group *group = owner;
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        local_task_control(&group->tasks[i], control);
+}
+
+static const struct group_services_ops service_ops = {
+    group_is_ending, group_on_settled, group_on_log, group_on_input, group_on_control};
+
 static void group_serve(struct local_group *group)
 {
-    const struct local_services *services = group->services;
-    group->fence = group_fence_new(services->uplink, services->downlink, group->launch,
-                                   group->nodes, &group_fence_ops, group);
-    const struct group_pmix_job_config config = {.host = services->pmix,
-                                                 .fence = group->fence,
-                                                 .launch = group->launch,
-                                                 .ops = &group_pmix_ops,
+    const struct group_services_config config = {.services = group->shared.services,
+                                                 .launch = group->shared.launch,
+                                                 .nodes = group->nodes,
+                                                 .report = group->shared.report,
+                                                 .ops = &service_ops,
                                                  .owner = group,
                                                  .post = group->ops->post,
                                                  .sender = group->owner};
-    group->pmix = pmix_job_new(&config);
-    group->requests =
-        spawn_and_names_new(services->uplink, group->launch, group->pmix, services->topology_file);
+    group->serves = group_services_new(&config);
+    group->shared.pmix = group_services_pmix(group->serves);
 }
+
+/* ---- life ---- */
 
 struct local_group *local_group_new(const struct local_services *services,
                                     const struct frame *frame, uint32_t older,
@@ -117,17 +191,20 @@ struct local_group *local_group_new(const struct local_services *services,
 {
     struct error err = ERROR_INIT;
     struct local_group *group = mem_alloc(sizeof(*group));
-    *group = (struct local_group){
-        .services = services, .ops = ops, .owner = owner, .number = frame->group, .older = older};
-    group->report = exit_report_new(services->uplink, group->number);
+    *group = (struct local_group){.shared.services = services,
+                                  .ops = ops,
+                                  .owner = owner,
+                                  .number = frame->group,
+                                  .older = older};
+    group->shared.report = exit_report_new(services->uplink, group->number);
     if (!group->number) /* it may be large: it is passed on before it is read */
         downlink_send(services->downlink, frame);
-    group->launch = read_launch(uplink_node(services->uplink), frame, &err);
+    group->shared.launch = read_launch(uplink_node(services->uplink), frame, &err);
     group->nodes = nodes_below(group);
     group->below = idset_copy(group->nodes);
     if (group->number)
         local_group_send_down(group, frame);
-    if (group->launch) {
+    if (group->shared.launch) {
         make_tasks(group);
         group_serve(group);
     } else {
@@ -144,27 +221,21 @@ void local_group_free(struct local_group *group, struct group_pmix_job **retaine
         task_stdin_close(group->tasks[i].input);
         task_output_close(group->tasks[i].output);
     }
-    for (uint32_t i = 0; i < group->ntasks; i++)
-        task_control_end(&group->tasks[i]);
-    if (group->pmix && retained && !group_is_ending(group))
-        pmix_job_retain(retained, group->pmix);
-    else
-        pmix_job_free(group->pmix);
-    for (uint32_t i = 0; i < group->ntasks; i++)
+    for (uint32_t i = 0; i < group->ntasks; i++) {
+        local_task_end_control(&group->tasks[i]);
         pmi_socket_close(group->tasks[i].pmi);
-    pmi_sockets_free(group->pmi);
-    group_fence_free(group->fence);
-    spawn_and_names_free(group->requests);
-    topology_file_forget(group->services->topology_file, group->launch);
+    }
+    group_services_free(group->serves, retained);
+    topology_file_forget(group->shared.services->topology_file, group->shared.launch);
     for (uint32_t i = 0; i < group->ntasks; i++) {
         pmi_socket_free(group->tasks[i].pmi);
         task_stdin_free(group->tasks[i].input);
         task_output_free(group->tasks[i].output);
     }
-    launch_free(group->launch);
+    launch_free(group->shared.launch);
     idset_free(group->nodes);
     idset_free(group->below);
-    exit_report_free(group->report);
+    exit_report_free(group->shared.report);
     free(group->tasks);
     free(group);
 }
@@ -183,7 +254,7 @@ enum group_phase local_group_phase(const struct local_group *group)
 
 const struct launch *local_group_launch(const struct local_group *group)
 {
-    return group->launch;
+    return group->shared.launch;
 }
 
 bool local_group_is_unbound(const struct local_group *group)
@@ -208,7 +279,7 @@ uint32_t local_group_count(const struct local_group *group)
 
 bool local_group_is_named(const struct local_group *group, const char *job)
 {
-    char *own = group->launch ? pmix_job_name(group->launch, group->number) : NULL;
+    char *own = group->shared.launch ? pmix_job_name(group->shared.launch, group->number) : NULL;
     bool same = own && !strcmp(own, job);
     free(own);
     return same;
@@ -218,16 +289,11 @@ struct task_info *local_group_states(const struct local_group *group)
 {
     struct task_info *states = mem_array(group->ntasks, sizeof(*states));
     for (uint32_t i = 0; i < group->ntasks; i++)
-        states[i] = task_info_of(&group->tasks[i]);
+        states[i] = local_task_info(&group->tasks[i]);
     return states;
 }
 
 /* ---- its start ---- */
-
-static bool start_is_vain(void *owner)
-{
-    return group_is_ending(owner);
-}
 
 static bool start_reads(void *owner, uint32_t task)
 {
@@ -237,25 +303,16 @@ static bool start_reads(void *owner, uint32_t task)
 static char *const *start_variables(void *owner, uint32_t task, unsigned offered)
 {
     struct local_group *group = owner;
-    return pmix_job_variables(group->pmix, group->tasks[task].what->local_rank, offered);
+    return pmix_job_variables(group->shared.pmix, group->tasks[task].what->local_rank, offered);
 }
 
 static void start_on_started(void *owner, uint32_t number, pid_t pid,
                              const struct task_pipes *pipes)
 {
     struct local_group *group = owner;
-    struct task *task = &group->tasks[number];
-    task->pid = pid;
-    task->started = true;
-    task->drained = false;
     group->live++;
     group->undrained++;
-    task_output_open(task->output, pipes->out, pipes->err);
-    if (pipes->in >= 0)
-        task_stdin_open(task->input, pipes->in);
-    if (pipes->pmi >= 0)
-        task->pmi = pmi_socket_open(group->pmi, task->what, pipes->pmi);
-    task_started_signals(task);
+    local_task_started(&group->tasks[number], pid, pipes, group_services_pmi(group->serves));
 }
 
 /* What failed ends the program, but for a group that a task spawned: then it is that task's to know. */
@@ -264,36 +321,33 @@ static void start_on_done(void *owner)
     struct local_group *group = owner;
     struct started_report report = {0};
     task_start_take_report(group->start, &report);
-    for (size_t i = 0; i < report.failed.count && !group->launch->spawned; i++)
-        exit_report_ended(group->report, report.failed.list[i].ranks, "start",
+    for (size_t i = 0; i < report.failed.count && !group->shared.launch->spawned; i++)
+        exit_report_ended(group->shared.report, report.failed.list[i].ranks, "start",
                           report.failed.list[i].status, report.failed.list[i].text);
     for (size_t i = 0; i < report.failed.count; i++)
-        exit_report_add(group->report, report.failed.list[i].status, false,
+        exit_report_add(group->shared.report, report.failed.list[i].status, false,
                         report.failed.list[i].ranks);
-    if (!group->launch->spawned)
+    if (!group->shared.launch->spawned)
         start_failures_clear(&report.failed);
     task_start_free(group->start);
     group->start = NULL;
     group->phase = GROUP_RUNNING;
-    exit_report_started(group->report, &report);
+    exit_report_started(group->shared.report, &report);
     started_report_clear(&report);
     group->ops->running(group->owner, group);
 }
 
-static const struct task_start_ops start_ops = {start_is_vain, start_reads, start_variables,
+static const struct task_start_ops start_ops = {group_is_ending, start_reads, start_variables,
                                                 start_on_started, start_on_done};
 
-/* What may be more than a program needs, since nothing is known of it, need not be there. */
 static int group_open_pmi(struct local_group *group, struct error *err)
 {
-    const struct local_services *services = group->services;
     bool needs_pmix;
     unsigned offered = task_start_offered(group->start, &needs_pmix);
-    group->pmi = pmi_sockets_new(services->loop, group->launch, offered, &group_pmi_ops, group);
-    if (pmix_job_open(group->pmix, offered, err) < 0 && (needs_pmix || group->launch->spec->tools))
+    if (group_services_open(group->serves, offered, needs_pmix, err) < 0)
         return -1;
-    error_clear(err);
-    task_start_serve(group->start, group->pmi, pmix_job_memory(group->pmix));
+    task_start_serve(group->start, group_services_pmi(group->serves),
+                     pmix_job_memory(group->shared.pmix));
     return 0;
 }
 
@@ -310,31 +364,31 @@ static void report_prepared(struct local_group *group)
     struct prepared_report report = {0};
     task_start_prepare(group->start, &report);
     for (size_t i = 0; i < report.failed.count; i++)
-        exit_report_add(group->report, report.failed.list[i].status, false,
+        exit_report_add(group->shared.report, report.failed.list[i].status, false,
                         report.failed.list[i].ranks);
     group->phase = GROUP_PREPARED;
-    exit_report_prepared(group->report, &report);
+    exit_report_prepared(group->shared.report, &report);
     prepared_report_clear(&report);
 }
 
 void local_group_begin(struct local_group *group)
 {
     struct error err = ERROR_INIT;
-    const struct local_services *services = group->services;
+    const struct local_services *services = group->shared.services;
     const struct task_start_config config = {.loop = services->loop,
-                                             .launch = group->launch,
+                                             .launch = group->shared.launch,
                                              .topo = services->topo,
                                              .scratch = services->scratch,
                                              .cgroup = services->cgroup,
                                              .older = group->older,
                                              .pmix_served = spec_pmi_served & SPEC_PMI_X};
-    group->unbound = group->launch->claim != NULL;
+    group->unbound = group->shared.launch->claim != NULL;
     group->start = task_start_new(&config, &start_ops, group, &err);
     if (!group->start || group_open_pmi(group, &err) < 0) {
         task_start_free(group->start);
         group->start = NULL;
         group_refuse(group, &err);
-    } else if (group->launch->nnodes > 1 && group->launch->node != UINT32_MAX) {
+    } else if (group->shared.launch->nnodes > 1 && group->shared.launch->node != UINT32_MAX) {
         report_prepared(group);
     } else {
         group_start_go(group);
@@ -356,7 +410,7 @@ void local_group_go_on(struct local_group *group)
 
 void local_group_abandon(struct local_group *group, bool all_end)
 {
-    if (group->phase == GROUP_PREPARED && (group->terminating || all_end))
+    if (group->phase == GROUP_PREPARED && (group->shared.terminating || all_end))
         group_start_go(group);
 }
 
@@ -371,7 +425,9 @@ bool local_group_reaped(struct local_group *group, pid_t pid, int status)
 {
     for (uint32_t i = 0; i < group->ntasks; i++) {
         if (group->tasks[i].pid == pid) {
-            task_reaped(&group->tasks[i], status);
+            local_task_reaped(&group->tasks[i], status);
+            group->last_activity = ev_now(group->shared.services->loop);
+            group->live--;
             if (task_stdin_reads(group->tasks[i].input))
                 group->ops->stdin_written(group->owner);
             return true;
@@ -390,18 +446,18 @@ void local_group_kill(struct local_group *group)
 {
     pid_t *pids = mem_array(group->ntasks, sizeof(*pids));
     size_t count = 0;
-    group->terminating = true;
+    group->shared.terminating = true;
     for (uint32_t i = 0; i < group->ntasks; i++)
         if (group->tasks[i].pid > 0)
             pids[count++] = group->tasks[i].pid;
-    task_signals_kill_groups(group->services->signals, pids, count);
+    task_signals_kill_groups(group->shared.services->signals, pids, count);
     free(pids);
 }
 
 void local_group_owe_signal(struct local_group *group, int number)
 {
     if (group->phase < GROUP_RUNNING)
-        group->owed_signal = number;
+        group->shared.owed_signal = number;
 }
 
 void local_group_give_up(struct local_group *group)
@@ -409,9 +465,12 @@ void local_group_give_up(struct local_group *group)
     group->undrained = 0;
     if (group->phase == GROUP_STARTING)
         group->phase = GROUP_RUNNING;
-    for (uint32_t i = 0; i < group->ntasks; i++)
-        if (group->tasks[i].started && !group->tasks[i].ended)
-            task_give_up(&group->tasks[i]);
+    for (uint32_t i = 0; i < group->ntasks; i++) {
+        if (group->tasks[i].started && !group->tasks[i].ended) {
+            local_task_give_up(&group->tasks[i]);
+            group->live--;
+        }
+    }
 }
 
 void local_group_nodes_gone(struct local_group *group, const struct idset *nodes)
@@ -423,18 +482,18 @@ void local_group_nodes_gone(struct local_group *group, const struct idset *nodes
 
 static double kill_grace(const struct local_group *group)
 {
-    return group->launch ? group->launch->spec->kill_grace : 0;
+    return group->shared.launch ? group->shared.launch->spec->kill_grace : 0;
 }
 
 /* What a task left running may still be writing for it (`exec > >(tee log)`): while it holds the
  * task's output and says something now and then, it goes on. */
 static bool leftovers_go_on(struct local_group *group)
 {
-    const struct local_services *services = group->services;
+    const struct local_services *services = group->shared.services;
     bool open = false;
     for (uint32_t i = 0; i < group->ntasks && !open; i++)
         open = task_output_is_open(group->tasks[i].output);
-    if (!open || group_is_ending(group) || uplink_is_lost(services->uplink))
+    if (!open || local_tasks_are_ending(&group->shared) || uplink_is_lost(services->uplink))
         return false;
     if (task_outputs_are_held(services->outputs)) /* nobody listens for the moment */
         return true;
@@ -450,7 +509,7 @@ static bool leftovers_go_on(struct local_group *group)
  * program, and goes with the last. */
 static bool nothing_left(struct local_group *group)
 {
-    struct task_termination *termination = group->services->termination;
+    struct task_termination *termination = group->shared.services->termination;
     if (!group->ops->is_last(group->owner, group))
         return !leftovers_go_on(group);
     if (!task_termination_has_leftovers(termination)) {
@@ -468,7 +527,8 @@ static void end_here(struct local_group *group)
     if (!nothing_left(group))
         return;
     for (uint32_t i = 0; i < group->ntasks; i++)
-        if (!task_output_drain(group->tasks[i].output) && !uplink_is_lost(group->services->uplink))
+        if (!task_output_drain(group->tasks[i].output) &&
+            !uplink_is_lost(group->shared.services->uplink))
             return; /* the rest comes when there is room for it */
     group->phase = GROUP_OVER;
     for (uint32_t i = 0; i < group->ntasks; i++) {
@@ -482,10 +542,10 @@ static void drain_ended(struct local_group *group)
 {
     if (group->undrained == group->live)
         return;
-    for (uint32_t i = 0;
-         i < group->ntasks && group->undrained && !task_outputs_are_held(group->services->outputs);
+    for (uint32_t i = 0; i < group->ntasks && group->undrained &&
+                         !task_outputs_are_held(group->shared.services->outputs);
          i++) {
-        struct task *task = &group->tasks[i];
+        struct local_task *task = &group->tasks[i];
         if (!task->ended || task->drained || !task_output_drain(task->output))
             continue;
         task->drained = true;
@@ -493,19 +553,28 @@ static void drain_ended(struct local_group *group)
     }
 }
 
+/* The exit of some task. */
+static bool is_unsettled(const struct local_group *group)
+{
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        if (group->tasks[i].exit_unsettled)
+            return true;
+    return false;
+}
+
 bool local_group_check(struct local_group *group)
 {
-    const struct local_services *services = group->services;
+    const struct local_services *services = group->shared.services;
     if (group->phase == GROUP_RUNNING) {
         drain_ended(group);
-        if (!group->live && !group->unsettled &&
-            (!group->undrained || uplink_is_lost(services->uplink)))
+        if (!group->live && (!group->undrained || uplink_is_lost(services->uplink)) &&
+            !is_unsettled(group))
             end_here(group);
     }
     if (group->phase != GROUP_OVER || task_outputs_are_held(services->outputs) ||
         !idset_empty(group->below))
         return false;
-    exit_report_done(group->report, group->nodes);
+    exit_report_done(group->shared.report, group->nodes);
     return true;
 }
 
@@ -514,36 +583,37 @@ bool local_group_check(struct local_group *group)
 void local_group_send_down(struct local_group *group, const struct frame *frame)
 {
     if (!idset_empty(group->nodes))
-        downlink_send_nodes(group->services->downlink, group->nodes, frame);
+        downlink_send_nodes(group->shared.services->downlink, group->nodes, frame);
 }
 
 void local_group_on_fence_up(struct local_group *group, const struct frame *frame)
 {
-    if (group->fence)
-        group_fence_up(group->fence, frame);
+    if (group->serves)
+        group_fence_up(group_services_fence(group->serves), frame);
 }
 
 void local_group_on_fence_down(struct local_group *group, const struct frame *frame)
 {
-    if (group->fence)
-        group_fence_down(group->fence, frame);
+    if (group->serves)
+        group_fence_down(group_services_fence(group->serves), frame);
 }
 
 void local_group_on_missing(struct local_group *group, const struct frame *frame)
 {
     local_group_send_down(group, frame);
-    if (frame->len != 8 || !group->launch || group_is_ending(group))
+    if (frame->len != 8 || !group->shared.launch || local_tasks_are_ending(&group->shared))
         return;
     uint64_t from = frame_get_u64(frame->bytes);
+    struct pmi_sockets *pmi = group_services_pmi(group->serves);
     if (frame->flags & FRAME_MISSING_PMIX)
-        pmix_job_missing(group->pmix, frame->rank, from);
-    else if (group->pmi)
-        pmi_sockets_missing(group->pmi, frame->rank, from);
+        pmix_job_missing(group->shared.pmix, frame->rank, from);
+    else if (pmi)
+        pmi_sockets_missing(pmi, frame->rank, from);
 }
 
 void local_group_on_done(struct local_group *group, const struct frame *frame)
 {
-    struct idset *nodes = exit_report_merge(group->report, frame);
+    struct idset *nodes = exit_report_merge(group->shared.report, frame);
     if (nodes)
         local_group_nodes_gone(group, nodes);
     idset_free(nodes);
@@ -551,14 +621,14 @@ void local_group_on_done(struct local_group *group, const struct frame *frame)
 
 void local_group_on_answer(struct local_group *group, const struct frame *frame)
 {
-    if (group->requests)
-        spawn_and_names_on_answer(group->requests, frame);
+    if (group->serves)
+        spawn_and_names_on_answer(group_services_requests(group->serves), frame);
 }
 
 void local_group_on_post(struct local_group *group, const struct frame *frame)
 {
-    if (group->pmix)
-        pmix_job_on_post(group->pmix, group->phase == GROUP_WAITING, frame);
+    if (group->shared.pmix)
+        pmix_job_on_post(group->shared.pmix, group->phase == GROUP_WAITING, frame);
 }
 
 void local_group_on_stdin(struct local_group *group, const struct frame *frame)
@@ -578,10 +648,10 @@ bool local_group_stdin_lags(const struct local_group *group)
 
 void local_group_output_resumed(struct local_group *group)
 {
-    group->last_activity = ev_now(group->services->loop);
+    group->last_activity = ev_now(group->shared.services->loop);
 }
 
 void local_group_pmix_failed(struct local_group *group, const struct error *err)
 {
-    exit_report_ended(group->report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
+    exit_report_ended(group->shared.report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
 }
