@@ -172,11 +172,8 @@ liblauncher_a_SOURCES = \
     launcher/plan/spawn_hosts.c launcher/plan/spawn_hosts.h \
     launcher/plan/spawn_plan.c launcher/plan/spawn_plan.h \
     launcher/plan/spawn_spec.c launcher/plan/spawn_spec.h \
-    launcher/manager/agent_frames.c \
-    launcher/manager/internal.h \
     launcher/manager/manager.c launcher/manager/manager.h \
-    launcher/manager/viewer.c \
-    launcher/manager/viewer_orders.c \
+    launcher/manager/viewer.c launcher/manager/viewer.h \
     launcher/options/help_layout.c launcher/options/help_layout.h \
     launcher/options/option.h \
     launcher/options/option_help.c launcher/options/option_help.h \

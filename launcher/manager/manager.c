@@ -1,22 +1,330 @@
+/* The process of programs: who watches them, the frames that agents send, and its own end. */
 #include "launcher/manager/manager.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/linkage/part_linkage.h"
-#include "launcher/manager/internal.h"
+#include "launcher/manager/viewer.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
 #include "launcher/process/job_signals.h"
 #include "launcher/process/process_set.h"
+#include "launcher/program/program.h"
 #include "pmi-server/pmix/server.h"
 
 #define GONE_PATIENCE 2.0 /* s that an agent's process may need to go once it is done */
+
+struct manager {
+    struct ev_loop *loop;
+    struct spec *spec;
+    struct program **programs; /* one today: that of the spec */
+    size_t nprograms;
+    struct viewer **viewers; /* one today, who started the program: output goes to it alone */
+    size_t nviewers;
+    struct tree *tree;
+    struct local_topology *local;
+    struct host_bootstrap *bootstrap;
+    struct cgroup *cgroup; /* of the agent of this machine, as is the next */
+    struct scratch *scratch;
+    bool survivors;  /* SIGKILL did not end all: it is said, and nobody waits for them */
+    bool agent_lost; /* one ended before it was told to: what it left may be on this machine */
+    bool finished;
+};
+
+/* Frames do not say yet which program they are of. */
+static struct program *program_of(const struct manager *manager, const struct frame *frame)
+{
+    (void)frame;
+    return manager->programs[0];
+}
+
+/* ---- those who watch ---- */
+
+static bool is_watched(const struct manager *manager)
+{
+    for (size_t i = 0; i < manager->nviewers; i++)
+        if (viewer_link(manager->viewers[i]))
+            return true;
+    return false;
+}
+
+static void manager_host_note(struct manager *manager, const char *text)
+{
+    for (size_t i = 0; i < manager->nviewers; i++)
+        viewer_host_note(manager->viewers[i], text);
+}
+
+static void manager_on_note(void *owner, const char *text)
+{
+    struct manager *manager = owner;
+    for (size_t i = 0; i < manager->nviewers; i++)
+        viewer_note(manager->viewers[i], text);
+}
+
+static void manager_on_show(void *owner, const char *text, bool error)
+{
+    struct manager *manager = owner;
+    for (size_t i = 0; i < manager->nviewers; i++)
+        viewer_show(manager->viewers[i], text, error);
+}
+
+static bool manager_on_progress(void *owner, const json_t *progress)
+{
+    struct manager *manager = owner;
+    for (size_t i = 0; i < manager->nviewers; i++)
+        viewer_send(manager->viewers[i], FRAME_PROGRESS, progress);
+    return is_watched(manager);
+}
+
+static void manager_on_mapped(void *owner, const json_t *table)
+{
+    struct manager *manager = owner;
+    for (size_t i = 0; i < manager->nviewers; i++)
+        viewer_send(manager->viewers[i], FRAME_MAPPED, table);
+}
+
+static const struct program_ops manager_program_ops = {
+    manager_on_note, manager_on_note, manager_on_show, manager_on_progress, manager_on_mapped};
+
+/* ---- what they order ---- */
+
+static void manager_on_signal(void *owner, int number, const char *sender)
+{
+    program_signal(((struct manager *)owner)->programs[0], number, sender);
+}
+
+static void manager_on_terminate(void *owner, double grace, int number)
+{
+    program_terminate(((struct manager *)owner)->programs[0], grace, number);
+}
+
+static void manager_on_input(void *owner, const struct frame *frame)
+{
+    program_input(((struct manager *)owner)->programs[0], frame);
+}
+
+static bool manager_takes_input(void *owner)
+{
+    return program_takes_input(((struct manager *)owner)->programs[0]);
+}
+
+static void manager_on_viewer_room(void *owner)
+{
+    tree_relay_room(((struct manager *)owner)->tree);
+}
+
+/* With the last one the program goes: nobody is there to tell. */
+static void manager_on_viewer_gone(void *owner)
+{
+    struct manager *manager = owner;
+    tree_relay_room(manager->tree);
+    if (is_watched(manager))
+        return;
+    if (manager->finished)
+        ev_break(manager->loop, EVBREAK_ALL);
+    for (size_t i = 0; i < manager->nprograms && !manager->finished; i++)
+        program_terminate(manager->programs[i], AGENT_LOST_GRACE, 0);
+}
+
+static const struct viewer_ops manager_viewer_ops = {
+    manager_on_signal,   manager_on_terminate,   manager_on_input,
+    manager_takes_input, manager_on_viewer_room, manager_on_viewer_gone};
+
+static const char *text_at(const json_t *value, const char *key)
+{
+    return json_string_value(json_object_get(value, key));
+}
+
+/* ---- frames that concern more than the program ---- */
+
+static void nodes_lost(struct manager *manager, const char *host, const struct idset *nodes,
+                       const char *why)
+{
+    bool first = !manager->agent_lost;
+    manager->agent_lost = true;
+    for (size_t i = 0; i < manager->nprograms; i++)
+        program_nodes_lost(manager->programs[i], host, nodes, why, first, AGENT_LOST_GRACE);
+}
+
+static void take_lost(struct manager *manager, uint32_t child, const struct frame *frame,
+                      const json_t *value)
+{
+    struct idset *nodes = idset_decode(text_at(value, "nodes"), NULL);
+    (void)child, (void)frame;
+    tree_forget(manager->tree, nodes);
+    nodes_lost(manager, text_at(value, "host"), nodes, text_at(value, "text"));
+    idset_free(nodes);
+}
+
+static void host_unreached(struct manager *manager, const struct tree_unreached *what, bool direct)
+{
+    for (size_t i = 0; i < manager->nprograms; i++)
+        program_host_unreached(manager->programs[i], what, direct);
+}
+
+static void take_unreached(struct manager *manager, uint32_t child, const struct frame *frame,
+                           const json_t *value)
+{
+    struct idset *nodes = idset_decode(text_at(value, "nodes"), NULL);
+    struct tree_unreached what = {
+        .node = (uint32_t)json_integer_value(json_object_get(value, "node")),
+        .host = text_at(value, "host"),
+        .stage = (enum bootstrap_stage)json_integer_value(json_object_get(value, "stage")),
+        .text = text_at(value, "text"),
+        .elapsed = json_number_value(json_object_get(value, "elapsed")),
+        .nodes = nodes};
+    (void)child, (void)frame;
+    host_unreached(manager, &what, false);
+    idset_free(nodes);
+}
+
+static void relay_output(struct manager *manager, uint32_t child, const struct frame *frame,
+                         const json_t *value)
+{
+    program_frame(program_of(manager, frame), child, frame, value);
+    tree_relay(manager->tree, child, viewer_link(manager->viewers[0]), frame);
+}
+
+static void take_note(struct manager *manager, uint32_t child, const struct frame *frame,
+                      const json_t *value)
+{
+    char *text = mem_copy_text_n(frame->bytes, frame->len);
+    (void)child, (void)value;
+    manager_host_note(manager, text);
+    free(text);
+}
+
+/* Said in any case: somebody has to look after them. */
+static void take_survivors(struct manager *manager, uint32_t child, const struct frame *frame,
+                           const json_t *value)
+{
+    const char *host = program_host_name(program_of(manager, frame), frame->node);
+    (void)child, (void)value;
+    if (!host)
+        return;
+    char *line = mem_format("%s: %.*s", host, (int)frame->len, (const char *)frame->bytes);
+    program_report(program_of(manager, frame), line);
+    manager->survivors = true;
+    free(line);
+}
+
+/* Others are the program's. */
+static void (*const frame_takers[])(struct manager *manager, uint32_t child,
+                                    const struct frame *frame, const json_t *value) = {
+    [FRAME_UNREACHED] = take_unreached, [FRAME_LOST] = take_lost,
+    [FRAME_OUTPUT] = relay_output,      [FRAME_NOTE] = take_note,
+    [FRAME_SURVIVORS] = take_survivors,
+};
+
+static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
+{
+    struct manager *manager = arg;
+    size_t count = sizeof(frame_takers) / sizeof(frame_takers[0]);
+    json_t *value;
+    if (program_check_frame(program_of(manager, frame), frame, &value) == 0) {
+        if (frame->type < count && frame_takers[frame->type])
+            frame_takers[frame->type](manager, child, frame, value);
+        else
+            program_frame(program_of(manager, frame), child, frame, value);
+    }
+    json_decref(value);
+}
+
+/* ---- the tree ---- */
+
+static void on_tree_unreached(void *arg, const struct tree_unreached *what)
+{
+    host_unreached(arg, what, true);
+}
+
+static void on_tree_lost(void *arg, const char *host, const struct idset *nodes, const char *why)
+{
+    nodes_lost(arg, host, nodes, why);
+}
+
+static void on_tree_room(void *arg)
+{
+    struct manager *manager = arg;
+    for (size_t i = 0; i < manager->nviewers; i++)
+        viewer_settle_input(manager->viewers[i]);
+}
+
+static void on_tree_note(void *arg, const char *text)
+{
+    manager_host_note(arg, text);
+}
+
+/* Those that an agent could not end are known. */
+static void end_descendants(struct manager *manager)
+{
+    if (manager->survivors) {
+        cgroup_kill(manager->cgroup);
+        descendants_signal(SIGKILL, NULL, 0);
+        return;
+    }
+    char *survivors = descendants_end(AGENT_LOST_GRACE, NULL, 0, manager->cgroup);
+    if (survivors)
+        program_report(manager->programs[0], survivors);
+    free(survivors);
+}
+
+/* Every agent has gone. What a killed one left behind was adopted here, and goes now. */
+static void on_tree_empty(void *arg)
+{
+    struct manager *manager = arg;
+    if (manager->finished)
+        return;
+    manager->finished = true;
+    end_descendants(manager);
+    scratch_directory_remove(manager->scratch);
+    if (manager->agent_lost)
+        agent_sweep();
+    for (size_t i = 0; i < manager->nprograms; i++)
+        program_end(manager->programs[i]);
+    if (!is_watched(manager)) {
+        ev_break(manager->loop, EVBREAK_ALL);
+        return;
+    }
+    struct buf lines = BUF_INIT;
+    int status = program_outcome(manager->programs[0], &lines);
+    for (size_t i = 0; i < manager->nviewers; i++)
+        viewer_end(manager->viewers[i], status, buf_text(&lines));
+    buf_free(&lines);
+}
+
+/* In the child that becomes the agent of this machine. The program's lock stays open in it: the
+ * claim lasts for as long as tasks may. */
+static int agent_here(void *arg, int fd)
+{
+    struct manager *manager = arg;
+    struct agent_config config = {.guard = -1,
+                                  .topo = topo_ref(local_topology_topo(manager->local)),
+                                  .machine = local_topology_machine(manager->local),
+                                  .cgroup = manager->cgroup,
+                                  .scratch = manager->scratch};
+    config.in = config.out = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    close(fd);
+    ev_loop_destroy(manager->loop);
+    for (size_t i = 0; i < manager->nviewers; i++)
+        viewer_disown(manager->viewers[i]);
+    tree_disown(manager->tree);
+    return agent_run(&config, NULL);
+}
+
+static const struct tree_ops manager_tree_ops = {on_tree_frame, on_tree_unreached, on_tree_lost,
+                                                 on_tree_room,  on_tree_note,      on_tree_empty,
+                                                 agent_here};
+
+/* ---- the process ---- */
 
 static void manager_on_say(void *owner, const char *fmt, va_list args)
 {
@@ -25,7 +333,7 @@ static void manager_on_say(void *owner, const char *fmt, va_list args)
     if (!manager->spec->verbose)
         return;
     vsnprintf(text, sizeof(text), fmt, args);
-    viewer_note(manager, text);
+    manager_on_note(manager, text);
 }
 
 static const struct host_bootstrap_ops bootstrap_ops = {manager_on_say, part_linkage_needs_pmix};
@@ -41,35 +349,45 @@ static void warm_pmix(void *owner)
 static void manager_close(struct manager *manager)
 {
     tree_free(manager->tree);
-    program_free(manager->program);
+    for (size_t i = 0; i < manager->nprograms; i++)
+        program_free(manager->programs[i]);
     host_bootstrap_free(manager->bootstrap);
     local_topology_free(manager->local);
-    viewer_close(manager);
+    for (size_t i = 0; i < manager->nviewers; i++)
+        viewer_free(manager->viewers[i]);
+    free(manager->programs);
+    free(manager->viewers);
     spec_free(manager->spec);
 }
 
 int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch *scratch)
 {
-    struct manager manager = {.spec = spec, .cgroup = cgroup, .scratch = scratch};
+    struct manager manager = {.spec = spec,
+                              .programs = mem_array(1, sizeof(struct program *)),
+                              .viewers = mem_array(1, sizeof(struct viewer *)),
+                              .cgroup = cgroup,
+                              .scratch = scratch};
     setsid();
     signal(SIGPIPE, SIG_IGN);
     job_signals_survive(); /* the front end has them, too, and decides */
     prctl(PR_SET_NAME, PROCESS_MANAGER);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until hosts are waited for, see program_start.c */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until hosts are waited for, see keep_for_hosts() */
     exec_reserve();
     descendants_adopt();
     if (!spec->dry_run) /* which has no threads, and may read topologies that take hwloc's plug-ins */
         topo_prepare();
     manager.loop = ev_default_loop(0);
-    manager.viewer.link = link_new(manager.loop, fd, fd, &viewer_orders_ops, &manager);
+    manager.viewers[manager.nviewers++] =
+        viewer_new(manager.loop, fd, spec->verbose, &manager_viewer_ops, &manager);
     manager.bootstrap = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &bootstrap_ops, &manager);
     manager.local = local_topology_new(spec->dry_run ? NULL : warm_pmix, &manager);
     manager.tree = tree_new(manager.loop, host_bootstrap_command(manager.bootstrap),
-                            &agent_frames_ops, &manager);
+                            &manager_tree_ops, &manager);
     double patience = GONE_PATIENCE + (spec->tools ? AGENT_TOOLS_PATIENCE : 0);
-    manager.program = program_new(manager.loop, spec, manager.tree, manager.bootstrap,
-                                  manager.local, patience, &viewer_program_ops, &manager);
-    program_begin(manager.program);
+    manager.programs[manager.nprograms++] =
+        program_new(manager.loop, spec, manager.tree, manager.bootstrap, manager.local, patience,
+                    &manager_program_ops, &manager);
+    program_begin(manager.programs[0]);
     ev_run(manager.loop, 0);
     manager_close(&manager);
     return 0;

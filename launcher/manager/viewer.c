@@ -1,117 +1,189 @@
-/* The front end, as the manager sees it: what is shown to it, and when it may send more. */
+/* The front end, as the manager sees it: what it is shown, what it orders, and when it may send more. */
+#include "launcher/manager/viewer.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "launcher/manager/internal.h"
+#include "launcher/instance/host_lines.h"
 
 #define NOTES_TOGETHER 0.2 /* s within which hosts that say the same share a line */
 
-void viewer_note(struct manager *manager, const char *text)
+struct viewer {
+    struct ev_loop *loop;
+    struct link *link; /* NULL once it is gone */
+    bool verbose;
+    const struct viewer_ops *ops;
+    void *owner;
+    size_t input_owed; /* bulk bytes of stdin from it that have not gone down */
+    struct host_lines
+        *notes; /* of hosts, that are held back for a moment: others may say the same */
+    ev_timer notes_due;
+};
+
+/* ---- what it is shown ---- */
+
+void viewer_note(struct viewer *viewer, const char *text)
 {
     struct frame frame = {.type = FRAME_NOTE, .bytes = text, .len = strlen(text)};
-    if (manager->viewer.link)
-        link_send(manager->viewer.link, &frame);
+    if (viewer->link)
+        link_send(viewer->link, &frame);
 }
 
-static void viewer_on_note(void *owner, const char *text)
+void viewer_show(struct viewer *viewer, const char *text, bool error)
 {
-    viewer_note(owner, text);
-}
-
-static void viewer_on_show(void *owner, const char *text, bool error)
-{
-    struct manager *manager = owner;
     struct frame frame = {
         .type = FRAME_SHOW, .flags = error ? FRAME_STDERR : 0, .bytes = text, .len = strlen(text)};
-    if (manager->viewer.link)
-        link_send(manager->viewer.link, &frame);
+    if (viewer->link)
+        link_send(viewer->link, &frame);
 }
 
-static bool viewer_on_progress(void *owner, const json_t *progress)
+void viewer_send(struct viewer *viewer, enum frame_type type, const json_t *value)
 {
-    struct manager *manager = owner;
-    if (manager->viewer.link)
-        link_send_json(manager->viewer.link, FRAME_PROGRESS, 0, 0, progress);
-    return manager->viewer.link;
+    if (viewer->link)
+        link_send_json(viewer->link, type, 0, 0, value);
 }
 
-static void viewer_on_mapped(void *owner, const json_t *table)
+static void viewer_send_notes(struct viewer *viewer)
 {
-    struct manager *manager = owner;
-    if (manager->viewer.link)
-        link_send_json(manager->viewer.link, FRAME_MAPPED, 0, 0, table);
-}
-
-const struct program_ops viewer_program_ops = {viewer_on_note, viewer_on_note, viewer_on_show,
-                                               viewer_on_progress, viewer_on_mapped};
-
-static void viewer_host_note_now(struct manager *manager);
-
-static void on_notes_due(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    (void)loop;
-    (void)events;
-    viewer_host_note_now(timer->data);
-}
-
-/* With -v the order tells something, too. */
-void viewer_host_note(struct manager *manager, const char *text)
-{
-    size_t len = strcspn(text, " ");
-    if (manager->spec->verbose || len < 2 || text[len - 1] != ':' || !text[len]) {
-        viewer_note(manager, text);
-        return;
-    }
-    if (!manager->viewer.notes) {
-        manager->viewer.notes = host_lines_new();
-        ev_timer_init(&manager->viewer.notes_due, on_notes_due, NOTES_TOGETHER, 0);
-        manager->viewer.notes_due.data = manager;
-        ev_timer_start(manager->loop, &manager->viewer.notes_due);
-    }
-    char *host = mem_copy_text_n(text, len - 1);
-    host_lines_add(manager->viewer.notes, host, text + len + 1, -1);
-    free(host);
-}
-
-static void viewer_host_note_now(struct manager *manager)
-{
-    struct host_lines *notes = manager->viewer.notes;
+    struct host_lines *notes = viewer->notes;
     if (!notes)
         return;
-    manager->viewer.notes = NULL;
-    ev_timer_stop(manager->loop, &manager->viewer.notes_due);
+    viewer->notes = NULL;
+    ev_timer_stop(viewer->loop, &viewer->notes_due);
     for (size_t i = 0; i < host_lines_count(notes); i++) {
         char *line = host_lines_nth(notes, i);
-        viewer_note(manager, line);
+        viewer_note(viewer, line);
         free(line);
     }
     host_lines_free(notes);
 }
 
-void viewer_tell_end(struct manager *manager)
+static void viewer_on_notes_due(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    viewer_host_note_now(manager);
-    struct buf lines = BUF_INIT;
-    int status = program_outcome(manager->program, &lines);
-    json_t *end =
-        json_pack("{s:i, s:o}", "status", status, "messages", frame_text(buf_text(&lines)));
-    link_send_json(manager->viewer.link, FRAME_END, 0, 0, end);
-    json_decref(end);
-    buf_free(&lines);
+    (void)loop, (void)events;
+    viewer_send_notes(timer->data);
 }
 
-void viewer_settle_input(struct manager *manager)
+/* With -v the order tells something, too. */
+void viewer_host_note(struct viewer *viewer, const char *text)
 {
-    if (!manager->viewer.input_owed || !manager->viewer.link ||
-        !program_takes_input(manager->program))
+    size_t len = strcspn(text, " ");
+    if (viewer->verbose || len < 2 || text[len - 1] != ':' || !text[len]) {
+        viewer_note(viewer, text);
         return;
-    link_consumed(manager->viewer.link, manager->viewer.input_owed);
-    manager->viewer.input_owed = 0;
+    }
+    if (!viewer->notes) {
+        viewer->notes = host_lines_new();
+        ev_timer_init(&viewer->notes_due, viewer_on_notes_due, NOTES_TOGETHER, 0);
+        viewer->notes_due.data = viewer;
+        ev_timer_start(viewer->loop, &viewer->notes_due);
+    }
+    char *host = mem_copy_text_n(text, len - 1);
+    host_lines_add(viewer->notes, host, text + len + 1, -1);
+    free(host);
 }
 
-void viewer_close(struct manager *manager)
+void viewer_end(struct viewer *viewer, int status, const char *lines)
 {
-    host_lines_free(manager->viewer.notes);
-    link_free(manager->viewer.link);
+    viewer_send_notes(viewer);
+    json_t *end = json_pack("{s:i, s:o}", "status", status, "messages", frame_text(lines));
+    viewer_send(viewer, FRAME_END, end);
+    json_decref(end);
+}
+
+void viewer_settle_input(struct viewer *viewer)
+{
+    if (!viewer->input_owed || !viewer->link || !viewer->ops->takes_input(viewer->owner))
+        return;
+    link_consumed(viewer->link, viewer->input_owed);
+    viewer->input_owed = 0;
+}
+
+/* ---- what it orders ---- */
+
+static void viewer_on_signal(struct viewer *viewer, const struct frame *frame)
+{
+    char *sender = mem_copy_text_n(frame->bytes ? frame->bytes : "", frame->len);
+    viewer->ops->signal(viewer->owner, frame->flags, sender);
+    free(sender);
+}
+
+static void viewer_on_terminate(struct viewer *viewer, const struct frame *frame)
+{
+    viewer->ops->terminate(
+        viewer->owner, frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0, frame->flags);
+}
+
+static void viewer_on_stdin(struct viewer *viewer, const struct frame *frame)
+{
+    viewer->ops->input(viewer->owner, frame);
+    viewer->input_owed += link_weight(frame);
+    viewer_settle_input(viewer);
+}
+
+static void (*const orders[])(struct viewer *viewer, const struct frame *frame) = {
+    [FRAME_SIGNAL] = viewer_on_signal,
+    [FRAME_TERMINATE] = viewer_on_terminate,
+    [FRAME_STDIN] = viewer_on_stdin,
+    [FRAME_STDIN_END] = viewer_on_stdin,
+};
+
+static void viewer_on_frame(struct link *link, void *arg, const struct frame *frame)
+{
+    (void)link;
+    if (frame->type < sizeof(orders) / sizeof(orders[0]) && orders[frame->type])
+        orders[frame->type](arg, frame);
+}
+
+static void viewer_on_room(struct link *link, void *arg)
+{
+    struct viewer *viewer = arg;
+    (void)link;
+    viewer->ops->room(viewer->owner);
+}
+
+static void viewer_on_closed(struct link *link, void *arg, const struct error *why)
+{
+    struct viewer *viewer = arg;
+    (void)why;
+    link_free(link);
+    viewer->link = NULL;
+    viewer->ops->gone(viewer->owner);
+}
+
+static const struct link_ops viewer_link_ops = {viewer_on_frame, viewer_on_room, viewer_on_closed,
+                                                NULL, NULL};
+
+/* ---- life ---- */
+
+struct viewer *viewer_new(struct ev_loop *loop, int fd, bool verbose, const struct viewer_ops *ops,
+                          void *owner)
+{
+    struct viewer *viewer = mem_alloc(sizeof(*viewer));
+    *viewer = (struct viewer){.loop = loop, .verbose = verbose, .ops = ops, .owner = owner};
+    viewer->link = link_new(loop, fd, fd, &viewer_link_ops, viewer);
+    return viewer;
+}
+
+void viewer_free(struct viewer *viewer)
+{
+    if (!viewer)
+        return;
+    if (viewer->notes)
+        ev_timer_stop(viewer->loop, &viewer->notes_due);
+    host_lines_free(viewer->notes);
+    link_free(viewer->link);
+    free(viewer);
+}
+
+void viewer_disown(struct viewer *viewer)
+{
+    link_disown(viewer->link);
+}
+
+struct link *viewer_link(const struct viewer *viewer)
+{
+    return viewer->link;
 }

@@ -1,0 +1,45 @@
+/*
+ * viewer - one that watches a program and orders what is to happen to it: its front end, as the manager sees
+ * it. Once it is gone nothing is sent, and nobody is told so.
+ */
+#ifndef LAUNCHER_MANAGER_VIEWER_H
+#define LAUNCHER_MANAGER_VIEWER_H
+
+#include <ev.h>
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "launcher/tree/frame.h"
+#include "launcher/tree/link.h"
+
+struct viewer;
+
+struct viewer_ops { /* `owner` is what viewer_new() was given */
+    void (*signal)(void *owner, int number, const char *sender);
+    void (*terminate)(void *owner, double grace, int number);
+    void (*input)(void *owner, const struct frame *frame);
+    bool (*takes_input)(void *owner); /* more of it can be passed on */
+    void (*room)(void *owner);        /* more can be sent to it */
+    void (*gone)(void *owner);
+};
+
+/* Behind this descriptor, which is taken. With `verbose` lines keep their order in time. */
+struct viewer *viewer_new(struct ev_loop *loop, int fd, bool verbose, const struct viewer_ops *ops,
+                          void *owner);
+void viewer_free(struct viewer *viewer);   /* NULL is fine */
+void viewer_disown(struct viewer *viewer); /* in a forked child: close this copy of the link */
+
+/* To be relayed to; NULL once it is gone. */
+struct link *viewer_link(const struct viewer *viewer);
+
+void viewer_note(struct viewer *viewer, const char *text);
+/* A line that begins with a host's name: hosts that say the same within a moment share one. */
+void viewer_host_note(struct viewer *viewer, const char *text);
+void viewer_show(struct viewer *viewer, const char *text, bool error);
+void viewer_send(struct viewer *viewer, enum frame_type type, const json_t *value);
+/* The last word; lines each with a newline. */
+void viewer_end(struct viewer *viewer, int status, const char *lines);
+/* It may send more stdin once every link that stdin goes down has room. */
+void viewer_settle_input(struct viewer *viewer);
+
+#endif
