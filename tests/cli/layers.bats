@@ -55,7 +55,7 @@ refused() { # LINE
 
 @test "a file name that stands twice in launcher is named" {
     mkdir launcher/agent
-    touch launcher/agent/internal.h launcher/cli/internal.h launcher/agent/spawn.h launcher/cli/spawn.h
+    touch launcher/agent/spawn.h launcher/cli/spawn.h
     layers
     refused "launcher/cli/spawn.h: the file name stands twice: launcher/agent/spawn.h"
 }
