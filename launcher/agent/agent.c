@@ -13,6 +13,7 @@
 #include "launcher/agent/host_register.h"
 #include "launcher/agent/local_program.h"
 #include "launcher/agent/uplink.h"
+#include "launcher/environment/gpu_environment.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/job_signals.h"
 #include "launcher/process/localhost.h"
@@ -91,12 +92,16 @@ static void say_hello(struct agent *agent, const char *cores, const char *known)
         agent->topo = topo_load_both(&agent->machine, &err);
     if (agent->topo && cores)
         hello_check_cores(agent->topo, cores, &err);
+    struct error hidden = ERROR_INIT;
+    struct idset *gpus = err.text ? NULL : gpu_environment_of_step(agent->topo, environ, &hidden);
     char *machine = err.text ? NULL : localhost_machine();
-    const struct hello hello = {err.text, agent->topo, known, machine};
+    const struct hello hello = {err.text, agent->topo, known, machine, gpus, hidden.text};
     uplink_send_json(agent->uplink,
                      (struct frame){.type = FRAME_HELLO, .node = uplink_node(agent->uplink)},
                      hello_to_json(&hello));
     free(machine);
+    idset_free(gpus);
+    error_clear(&hidden);
     error_clear(&err);
 }
 

@@ -232,3 +232,18 @@ struct idset *gpu_environment_allowed(const struct topo *topo, const struct idse
     idset_free(allowed);
     return NULL;
 }
+
+/* srun(1), "OUTPUT ENVIRONMENT VARIABLES": the numbers in it are Slurm's own; those of the runtimes are in
+ * the runtimes' variables. */
+struct idset *gpu_environment_of_step(const struct topo *topo, char *const *environment,
+                                      struct error *err)
+{
+    const char *step = env_value(environment, "SLURM_STEP_GPUS");
+    if (!step || !*step)
+        return NULL;
+    struct idset *all = idset_new();
+    idset_add_range(all, 0, TOPO_MAX_GPUS - 1);
+    struct idset *granted = gpu_environment_allowed(topo, all, environment, err);
+    idset_free(all);
+    return granted;
+}

@@ -306,7 +306,7 @@ void agents_hello(struct agents *agents, const struct frame *frame)
         (host_at(agents->hosts, number)->state != HOST_STARTING &&
          host_at(agents->hosts, number)->state != HOST_UNUSED))
         return;
-    struct hello_answer hello;
+    struct hello_answer hello = {.topo = NULL};
     struct topo *topo = NULL;
     json_t *value = frame_json(frame, &err);
     if (value && hello_from_json(&hello, value, &err) == 0) {
@@ -315,10 +315,13 @@ void agents_hello(struct agents *agents, const struct frame *frame)
         if (!topo)
             error_set(&err, "its agent does not say what hardware it has");
     }
-    if (topo)
+    if (topo) {
+        host_grant_gpus(agents->hosts, number, hello.gpus, hello.gpus_refusal);
         agents_host_up(agents, number, topo, hello.machine);
-    else
+    } else {
+        idset_free(hello.gpus);
         agents_host_failed(agents, number, mem_copy_text(error_text(&err)), -1, false);
+    }
     error_clear(&err);
     json_decref(value);
 }

@@ -59,6 +59,8 @@ void host_table_free(struct host_table *hosts)
         topo_free(hosts->list[i].topo);
         free(hosts->list[i].digest);
         free(hosts->list[i].failure);
+        free(hosts->list[i].gpus_refusal);
+        idset_free(hosts->list[i].granted_gpus);
     }
     host_kinds_clear(&hosts->machines);
     host_kinds_clear(&hosts->digests);
@@ -174,6 +176,16 @@ bool host_up(struct host_table *hosts, uint32_t number, struct topo *topo, const
     host->topo = topo;
     host_turn(hosts, host, HOST_UP);
     return true;
+}
+
+void host_grant_gpus(struct host_table *hosts, uint32_t number, struct idset *gpus,
+                     const char *refusal)
+{
+    struct host *host = &hosts->list[number];
+    idset_free(host->granted_gpus);
+    free(host->gpus_refusal);
+    host->granted_gpus = gpus;
+    host->gpus_refusal = mem_copy_text(refusal);
 }
 
 void host_failed(struct host_table *hosts, uint32_t number, char *text, double elapsed,

@@ -31,12 +31,14 @@ struct host {
     const struct node *node;
     uint32_t number;
     enum host_state state;
-    struct topo *topo; /* UP, LOST, or lent; else NULL */
-    char *digest;      /* of the topology, as its agent found it; or NULL */
-    char *failure;     /* without the host's name; NULL: none */
-    double elapsed;    /* s that it took to fail; below 0: not to be told */
-    bool unreached;    /* that is the failure; others are what its agent said */
-    uint32_t same;     /* DUPLICATE: the host whose machine it is */
+    struct topo *topo;          /* UP, LOST, or lent; else NULL */
+    char *digest;               /* of the topology, as its agent found it; or NULL */
+    char *failure;              /* without the host's name; NULL: none */
+    double elapsed;             /* s that it took to fail; below 0: not to be told */
+    bool unreached;             /* that is the failure; others are what its agent said */
+    struct idset *granted_gpus; /* as its agent found; NULL: all that it has */
+    char *gpus_refusal;         /* why these cannot be told; NULL: they can */
+    uint32_t same;              /* DUPLICATE: the host whose machine it is */
 };
 
 struct host_table;
@@ -61,6 +63,9 @@ void host_known(struct host_table *hosts, uint32_t number, struct topo *topo);
 /* Its agent says what hardware it has (taken), and which machine it is (text; NULL: it does not).
  * False where that is up under another name: then it is a duplicate of that host. */
 bool host_up(struct host_table *hosts, uint32_t number, struct topo *topo, const char *machine);
+/* Of its GPUs these alone may be given out (taken; NULL: all), or it cannot be told which, and why (copied). */
+void host_grant_gpus(struct host_table *hosts, uint32_t number, struct idset *gpus,
+                     const char *refusal);
 /* Takes the text, which may begin with the host's name. */
 void host_failed(struct host_table *hosts, uint32_t number, char *text, double elapsed,
                  bool unreached);

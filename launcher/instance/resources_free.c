@@ -35,18 +35,31 @@ static struct idset *all_gpus(const struct resources *resources, uint32_t host)
     return gpus;
 }
 
-/* On this machine only those that tprun itself may see: nothing is ever widened. Takes the set. */
-static struct idset *seen_gpus(struct resources *resources, uint32_t host, struct idset *gpus,
+/* Those of a host that tprun may give out: on this machine those that it may see itself, elsewhere those
+ * that its agent was granted. NULL with a sentence. */
+static struct idset *host_gpus(const struct host *host, const struct idset *gpus, struct error *err)
+{
+    if (host->node->here)
+        return gpu_environment_allowed(host->topo, gpus, environ, err);
+    if (host->gpus_refusal) {
+        error_set(err, "%s", host->gpus_refusal);
+        return NULL;
+    }
+    return host->granted_gpus ? idset_intersect(gpus, host->granted_gpus) : idset_copy(gpus);
+}
+
+/* Nothing is ever widened. Takes the set. */
+static struct idset *seen_gpus(struct resources *resources, uint32_t number, struct idset *gpus,
                                struct error *err)
 {
-    if (!host_at(resources->hosts, host)->node->here || !resources->wants_gpus)
+    const struct host *host = host_at(resources->hosts, number);
+    if (!resources->wants_gpus)
         return gpus;
-    struct idset *seen =
-        gpu_environment_allowed(host_at(resources->hosts, host)->topo, gpus, environ, err);
-    resources->gpus_hidden = seen && !idset_equal(seen, gpus);
+    struct idset *seen = host_gpus(host, gpus, err);
+    if (host->node->here)
+        resources->gpus_hidden = seen && !idset_equal(seen, gpus);
     idset_free(gpus);
-    return seen ? seen
-                : (error_prefix(err, "%s", host_at(resources->hosts, host)->node->host), NULL);
+    return seen ? seen : (error_prefix(err, "%s", host->node->host), NULL);
 }
 
 int resources_gpus(struct resources *resources, uint32_t host, struct idset **gpus,

@@ -50,6 +50,13 @@ json_t *hello_to_json(const struct hello *hello)
     if (!hello->known || strcmp(hello->known, digest) != 0)
         json_object_set_new(value, "topology", topo_to_json(hello->topo));
     free(digest);
+    if (hello->gpus) {
+        char *gpus = idset_encode(hello->gpus);
+        json_object_set_new(value, "gpus", json_string(gpus));
+        free(gpus);
+    }
+    if (hello->gpus_refusal)
+        json_object_set_new(value, "no-gpus", frame_text(hello->gpus_refusal));
     return value;
 }
 
@@ -57,9 +64,11 @@ int hello_from_json(struct hello_answer *answer, const json_t *value, struct err
 {
     const char *version = json_string_value(json_object_get(value, "version"));
     const char *refusal = json_string_value(json_object_get(value, "error"));
+    const char *gpus = json_string_value(json_object_get(value, "gpus"));
     const json_t *topology = json_object_get(value, "topology");
     *answer =
-        (struct hello_answer){.machine = json_string_value(json_object_get(value, "machine"))};
+        (struct hello_answer){.machine = json_string_value(json_object_get(value, "machine")),
+                              .gpus_refusal = json_string_value(json_object_get(value, "no-gpus"))};
     if (!version || strcmp(version, PACKAGE_VERSION) != 0)
         return error_set(err,
                          "its tpagent is version %s, this tprun is %s: install the same on both",
@@ -68,5 +77,10 @@ int hello_from_json(struct hello_answer *answer, const json_t *value, struct err
         return error_set(err, "%s", refusal);
     if (topology && !(answer->topo = topo_from_json(topology, err)))
         return -1;
+    if (gpus && !(answer->gpus = idset_decode(gpus, err))) {
+        topo_free(answer->topo);
+        answer->topo = NULL;
+        return error_prefix(err, "GPUs that its agent may give out");
+    }
     return 0;
 }

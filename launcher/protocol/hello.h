@@ -19,16 +19,23 @@ struct hello {
     const struct topo *topo;
     const char *known;   /* digest of the topology that the manager knows, or NULL */
     const char *machine; /* this machine's id, or NULL */
+    const struct idset
+        *gpus; /* those that may be given out, by their ids; NULL: all that there are */
+    const char
+        *gpus_refusal; /* why these cannot be told: a run that wants any is refused; or NULL */
 };
 
 json_t *hello_to_json(const struct hello *hello); /* new reference */
 
 struct hello_answer {
-    struct topo *topo;   /* NULL: it is as it was known; the reader's */
-    const char *machine; /* or NULL; borrowed from the value */
+    struct topo *topo;        /* NULL: it is as it was known; the reader's */
+    const char *machine;      /* or NULL; borrowed from the value */
+    struct idset *gpus;       /* NULL: all; the reader's */
+    const char *gpus_refusal; /* or NULL; borrowed */
 };
 
-/* -1 with a sentence: another version, it cannot take part, or its topology is malformed. */
+/* -1 with a sentence, and nothing to free: another version, it cannot take part, or what it says is
+ * malformed. */
 int hello_from_json(struct hello_answer *answer, const json_t *value, struct error *err);
 
 #endif

@@ -87,6 +87,7 @@ int node_list_require(struct node_list *nodes, const struct rset *R, const char 
         struct buf text = BUF_INIT;
         buf_add_text(&text, "--requires: ");
         require_say_unknown(&text, nodes, R, unknown);
+        free(nodes->note);
         nodes->note = buf_take_text(&text);
     }
     idset_free(match);

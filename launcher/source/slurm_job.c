@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/sets/hostlist.h"
 #include "base/mem.h"
 #include "launcher/process/exec.h"
 #include "launcher/source/batch_system_private.h"
 #include "launcher/source/slurm_nodelist.h"
+
+#define SLURM_MAX_COMPONENTS 128 /* MAX_HET_JOB_COMPS of Slurm */
 
 struct slurm_job {
     struct hostfile *hosts;
@@ -25,6 +28,34 @@ static const char *first_set(const char *const *variables)
     return *variables;
 }
 
+/* Nodes of the components of a heterogeneous job behind the first, whose nodes SLURM_JOB_NODELIST has: an srun
+ * reaches those of one component. NULL: there is one component only. Caller frees. */
+static char *components_note(const struct batch_system *source)
+{
+    const char *size = batch_system_get("SLURM_HET_SIZE");
+    unsigned long count = size ? strtoul(size, NULL, 10) : 0;
+    struct hostlist *others = hostlist_new();
+    for (unsigned i = 1; i < count && i < SLURM_MAX_COMPONENTS; i++) {
+        char *name = mem_format("SLURM_JOB_NODELIST_HET_GROUP_%u", i);
+        const char *list = batch_system_get(name);
+        struct hostfile *hosts = list ? slurm_nodelist_hosts(list, NULL) : NULL;
+        for (size_t k = 0; hosts && k < hosts->count; k++)
+            hostlist_append(others, hosts->entries[k].login);
+        hostfile_free(hosts);
+        free(name);
+    }
+    char *names = hostlist_encode(others), *job = batch_system_identity(source);
+    bool any = hostlist_count(others) > 0;
+    char *note =
+        any ? mem_format("%s has %lu components: the nodes of the first are used, %s %s not", job,
+                         count, names, hostlist_count(others) > 1 ? "are" : "is")
+            : NULL;
+    hostlist_free(others);
+    free(names);
+    free(job);
+    return note;
+}
+
 /* The limit is the CPUs that were granted, not SLURM_TASKS_PER_NODE, which is what srun(1) would
  * start: a job of one task with eight CPUs has room for eight tasks of one core. Where Slurm counts
  * hardware threads the mask and the cgroup say what that means in cores. */
@@ -40,7 +71,10 @@ struct node_list *slurm_nodes(const struct batch_system *source, double now, str
         hostfile_free(file);
         return batch_broken(source, count, err);
     }
-    return batch_nodes(source, file, list, true, err);
+    struct node_list *nodes = batch_nodes(source, file, list, true, err);
+    if (nodes)
+        nodes->note = components_note(source);
+    return nodes;
 }
 
 struct slurm_job *slurm_job_new(struct error *err)

@@ -31,6 +31,9 @@ static const char *const variables[] = {
     "SLURM_NODELIST",
     "SLURM_JOB_CPUS_PER_NODE",
     "SLURM_JOBID",
+    "SLURM_HET_SIZE",
+    "SLURM_JOB_NODELIST_HET_GROUP_1",
+    "SLURM_JOB_NODELIST_HET_GROUP_2",
     "PBS_JOBID",
     "PBS_NODEFILE",
     "SLURM_TASKS_PER_NODE",
@@ -190,6 +193,43 @@ static void test_a_job_of_Slurm(void **state)
     set("SLURM_JOB_ID=17");
     set("SLURM_JOB_NODELIST=a.invalid");
     assert_gives("a.invalid:0/0=all of Slurm job 17 (SLURM_JOB_NODELIST) in cores", "Slurm job 17");
+}
+
+static void test_the_components_of_a_job_of_Slurm_that_are_not_used_are_named(void **state)
+{
+    static const struct {
+        const char *size, *second, *third, *note;
+    } cases[] = {
+        {"SLURM_HET_SIZE=3", "SLURM_JOB_NODELIST_HET_GROUP_1=b[1-2]",
+         "SLURM_JOB_NODELIST_HET_GROUP_2=c",
+         "Slurm job 17 has 3 components: the nodes of the first are used, b[1-2],c "
+         "are not"},
+        {"SLURM_HET_SIZE=2", "SLURM_JOB_NODELIST_HET_GROUP_1=b.invalid",
+         "SLURM_JOB_NODELIST_HET_GROUP_2=c",
+         "Slurm job 17 has 2 components: the nodes of the first are used, b.invalid is not"},
+        {"SLURM_HET_SIZE=1", "SLURM_JOB_NODELIST_HET_GROUP_1=b.invalid", NULL, NULL},
+        {"SLURM_HET_SIZE=two", "SLURM_JOB_NODELIST_HET_GROUP_1=b.invalid", NULL, NULL},
+        {"SLURM_HET_SIZE=2", "SLURM_JOB_NODELIST_HET_GROUP_1=b[", NULL, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        forget(NULL);
+        set("SLURM_JOB_ID=17");
+        set("SLURM_JOB_NODELIST=a.invalid");
+        set(cases[i].size);
+        set(cases[i].second);
+        if (cases[i].third)
+            set(cases[i].third);
+        struct node_list *nodes = node_list_from_source(BATCH_SYSTEM_ALL, 0, &err);
+        assert_non_null(nodes);
+        assert_int_equal(nodes->count, 1);
+        if (cases[i].note)
+            assert_string_equal(nodes->note, cases[i].note);
+        else
+            assert_null(nodes->note);
+        node_list_free(nodes);
+    }
 }
 
 static void test_a_job_of_Slurm_that_is_not_whole_is_refused(void **state)
@@ -543,6 +583,7 @@ int main(void)
         CASE(test_no_job_of_Kubernetes_MPI_Operator),
         CASE(test_a_job_half_there_of_Kubernetes_MPI_Operator),
         CASE(test_a_job_of_Slurm),
+        CASE(test_the_components_of_a_job_of_Slurm_that_are_not_used_are_named),
         CASE(test_a_job_of_Slurm_that_is_not_whole_is_refused),
         CASE(test_a_job_of_PBS),
         CASE(test_a_job_of_PBS_that_is_not_whole_is_refused),

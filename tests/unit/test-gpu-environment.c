@@ -164,6 +164,35 @@ static const struct {
     {"none", "2-5", "CUDA_VISIBLE_DEVICES=-1", ""},
 };
 
+static void test_a_step_of_Slurm_limits_its_node_by_the_variables_that_it_sets(void **state)
+{
+    static const struct {
+        const char *machine, *environment, *expect; /* "-": no limit; NULL: refused */
+    } cases[] = {
+        {"amd", "ROCR_VISIBLE_DEVICES=1", "-"}, /* of the host where srun was started */
+        {"amd", "SLURM_STEP_GPUS= ROCR_VISIBLE_DEVICES=1", "-"},
+        {"amd", "SLURM_STEP_GPUS=3 ROCR_VISIBLE_DEVICES=1", "1"},
+        {"none", "SLURM_STEP_GPUS=2,5 CUDA_VISIBLE_DEVICES=2,5", "2,5"},
+        {"none", "SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES=GPU-1234", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        struct topo *topo = machine(cases[i].machine);
+        char **list = environment(cases[i].environment);
+        struct idset *granted = gpu_environment_of_step(topo, list, &err);
+        char *text = granted ? idset_encode(granted) : mem_copy_text(err.text ? NULL : "-");
+        if (!text != !cases[i].expect || (text && strcmp(text, cases[i].expect) != 0))
+            fail_msg("case %zu: %s", i, text ? text : "refused");
+        assert_true(text || strstr(error_text(&err), "by UUID"));
+        error_clear(&err);
+        free(text);
+        idset_free(granted);
+        string_list_free(list);
+        topo_free(topo);
+    }
+}
+
 static void test_the_caller_s_variables_limit_what_is_given_out(void **state)
 {
     (void)state;
@@ -222,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_each_vendor_has_its_variable),
         cmocka_unit_test(test_what_gives_way),
         cmocka_unit_test(test_the_caller_s_variables_limit_what_is_given_out),
+        cmocka_unit_test(test_a_step_of_Slurm_limits_its_node_by_the_variables_that_it_sets),
         cmocka_unit_test(test_what_is_written_is_what_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
