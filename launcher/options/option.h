@@ -75,19 +75,16 @@ extern const char *const option_group_titles[OPTION_NGROUPS];
 const struct option *option_find(const char *name, size_t len);
 const struct option *option_find_letter(char letter);
 
-/* Readers of values (option_values.c). */
-int option_set_flag(const struct option *option, const char *value, struct option_target *target,
-                    struct error *err);
+/* Readers of values (option_values.c). The first reads as the row of that member in spec_fields.c says: its type,
+ * its words, its check. The others are for values that say more, or something else. */
+int option_set_member(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err);
 int option_count(const struct option *option, const char *value, struct option_target *target,
                  struct error *err);
 int option_set_action(const struct option *option, const char *value, struct option_target *target,
                       struct error *err);
-int option_set_text(const struct option *option, const char *value, struct option_target *target,
-                    struct error *err);
 /* A number, or all. */
 int option_set_ntasks(const struct option *option, const char *value, struct option_target *target,
-                      struct error *err);
-int option_set_number(const struct option *option, const char *value, struct option_target *target,
                       struct error *err);
 int option_set_duration(const struct option *option, const char *value,
                         struct option_target *target, struct error *err);
@@ -98,24 +95,10 @@ int option_set_signal(const struct option *option, const char *value, struct opt
 /* For others' resources: how long, for ever without a value; detail 1: not at all. */
 int option_set_wait(const struct option *option, const char *value, struct option_target *target,
                     struct error *err);
-int option_set_hosts(const struct option *option, const char *value, struct option_target *target,
-                     struct error *err);
-int option_set_shape(const struct option *option, const char *value, struct option_target *target,
-                     struct error *err);
-int option_set_memory_kinds(const struct option *option, const char *value,
-                            struct option_target *target, struct error *err);
-int option_set_pset(const struct option *option, const char *value, struct option_target *target,
-                    struct error *err);
-int option_set_requires(const struct option *option, const char *value,
-                        struct option_target *target, struct error *err);
 int option_set_rankfile(const struct option *option, const char *value,
                         struct option_target *target, struct error *err);
 int option_set_rank_by(const struct option *option, const char *value, struct option_target *target,
                        struct error *err);
-int option_set_display(const struct option *option, const char *value, struct option_target *target,
-                       struct error *err);
-int option_set_format(const struct option *option, const char *value, struct option_target *target,
-                      struct error *err);
 int option_add_topology(const struct option *option, const char *value,
                         struct option_target *target, struct error *err);
 int option_set_input(const struct option *option, const char *value, struct option_target *target,
@@ -124,16 +107,10 @@ int option_add_env(const struct option *option, const char *value, struct option
                    struct error *err);
 int option_remove_env(const struct option *option, const char *value, struct option_target *target,
                       struct error *err);
-int option_set_umask(const struct option *option, const char *value, struct option_target *target,
-                     struct error *err);
 int option_add_rlimit(const struct option *option, const char *value, struct option_target *target,
                       struct error *err);
-int option_set_failure(const struct option *option, const char *value, struct option_target *target,
-                       struct error *err);
 int option_disable_cleanup(const struct option *option, const char *value,
                            struct option_target *target, struct error *err);
-int option_set_memory(const struct option *option, const char *value, struct option_target *target,
-                      struct error *err);
 int option_set_pmi(const struct option *option, const char *value, struct option_target *target,
                    struct error *err);
 int option_set_mpi(const struct option *option, const char *value, struct option_target *target,

@@ -1,3 +1,4 @@
+/* Readers of the texts of options that say more than a row of spec_fields.c reads. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -27,12 +28,11 @@ static void option_replace(char **text, const char *value)
     *text = mem_copy_text(value);
 }
 
-int option_set_flag(const struct option *option, const char *value, struct option_target *target,
-                    struct error *err)
+int option_set_member(const struct option *option, const char *value, struct option_target *target,
+                      struct error *err)
 {
-    (void)value, (void)err;
-    *(bool *)option_member(option, target) = true;
-    return 0;
+    struct spec_part *part = option->flags & OPTION_WHOLE ? NULL : target->part;
+    return spec_read_member(target->spec, part, option->offset, value, err);
 }
 
 int option_count(const struct option *option, const char *value, struct option_target *target,
@@ -51,20 +51,6 @@ int option_set_action(const struct option *option, const char *value, struct opt
     return 0;
 }
 
-int option_set_text(const struct option *option, const char *value, struct option_target *target,
-                    struct error *err)
-{
-    (void)err;
-    option_replace(option_member(option, target), value);
-    return 0;
-}
-
-int option_set_number(const struct option *option, const char *value, struct option_target *target,
-                      struct error *err)
-{
-    return spec_number_decode(value, SPEC_MAX_NUMBER, option_member(option, target), err);
-}
-
 int option_set_ntasks(const struct option *option, const char *value, struct option_target *target,
                       struct error *err)
 {
@@ -73,7 +59,7 @@ int option_set_ntasks(const struct option *option, const char *value, struct opt
     part->ntasks = 0;
     if (part->fill)
         return 0;
-    return option_set_number(option, value, target, err);
+    return option_set_member(option, value, target, err);
 }
 
 /* detail: 1 where a duration of nothing would end the run before it starts. */
@@ -114,51 +100,6 @@ int option_set_wait(const struct option *option, const char *value, struct optio
     if (value && duration_decode(value, &seconds, err) < 0)
         return -1;
     target->spec->wait = seconds;
-    return 0;
-}
-
-int option_set_hosts(const struct option *option, const char *value, struct option_target *target,
-                     struct error *err)
-{
-    if (spec_hosts_check(value, err) < 0)
-        return -1;
-    option_replace(option_member(option, target), value);
-    return 0;
-}
-
-int option_set_shape(const struct option *option, const char *value, struct option_target *target,
-                     struct error *err)
-{
-    if (spec_shape_check(value, err) < 0)
-        return -1;
-    option_replace(option_member(option, target), value);
-    return 0;
-}
-
-int option_set_pset(const struct option *option, const char *value, struct option_target *target,
-                    struct error *err)
-{
-    if (spec_pset_check(value, err) < 0)
-        return -1;
-    option_replace(option_member(option, target), value);
-    return 0;
-}
-
-int option_set_memory_kinds(const struct option *option, const char *value,
-                            struct option_target *target, struct error *err)
-{
-    if (spec_memory_kinds_check(value, err) < 0)
-        return -1;
-    option_replace(option_member(option, target), value);
-    return 0;
-}
-
-int option_set_requires(const struct option *option, const char *value,
-                        struct option_target *target, struct error *err)
-{
-    if (spec_requires_check(value, err) < 0)
-        return -1;
-    option_replace(option_member(option, target), value);
     return 0;
 }
 
@@ -203,65 +144,11 @@ int option_set_rank_by(const struct option *option, const char *value, struct op
     return 0;
 }
 
-static int option_word(const struct spec_word *words, const char *text, size_t len, unsigned *value,
-                       struct error *err)
-{
-    if (spec_word_find(words, text, len, value))
-        return 0;
-    char *list = spec_words_list(words);
-    error_set(err, "unknown value %s (expected %s)", excerpt(text, len).text, list);
-    free(list);
-    return -1;
-}
-
-/* Words between commas, or'ed together; none may be empty. */
-static int option_words(const struct spec_word *words, const char *text, unsigned *set,
-                        struct error *err)
-{
-    unsigned value, all = 0;
-    for (const char *at = text;; at++) {
-        size_t len = strcspn(at, ",");
-        if (option_word(words, at, len, &value, err) < 0)
-            return -1;
-        all |= value;
-        at += len;
-        if (!*at)
-            break;
-    }
-    *set = all;
-    return 0;
-}
-
-int option_set_display(const struct option *option, const char *value, struct option_target *target,
-                       struct error *err)
-{
-    return option_words(spec_display_words, value, option_member(option, target), err);
-}
-
-int option_set_format(const struct option *option, const char *value, struct option_target *target,
-                      struct error *err)
-{
-    return option_word(spec_format_words, value, strlen(value), option_member(option, target), err);
-}
-
-int option_set_failure(const struct option *option, const char *value, struct option_target *target,
-                       struct error *err)
-{
-    return option_word(spec_failure_words, value, strlen(value), option_member(option, target),
-                       err);
-}
-
 int option_disable_cleanup(const struct option *option, const char *value,
                            struct option_target *target, struct error *err)
 {
     (void)value;
-    return option_set_failure(option, "continue", target, err);
-}
-
-int option_set_memory(const struct option *option, const char *value, struct option_target *target,
-                      struct error *err)
-{
-    return option_word(spec_memory_words, value, strlen(value), option_member(option, target), err);
+    return option_set_member(option, "continue", target, err);
 }
 
 int option_set_pmi(const struct option *option, const char *value, struct option_target *target,
@@ -272,7 +159,7 @@ int option_set_pmi(const struct option *option, const char *value, struct option
         *pmi = SPEC_PMI_NONE;
         return 0;
     }
-    if (option_words(spec_pmi_words, value, &set, err) < 0)
+    if (spec_words_decode(spec_pmi_words, value, &set, err) < 0)
         return error_set(err,
                          "unknown value %s (expected auto, none, or a list of pmi1, pmi2 and pmix)",
                          excerpt(value, strlen(value)).text);
@@ -375,12 +262,6 @@ int option_remove_env(const struct option *option, const char *value, struct opt
     return 0;
 }
 
-int option_set_umask(const struct option *option, const char *value, struct option_target *target,
-                     struct error *err)
-{
-    return spec_umask_decode(value, option_member(option, target), err);
-}
-
 int option_add_rlimit(const struct option *option, const char *value, struct option_target *target,
                       struct error *err)
 {
@@ -391,7 +272,7 @@ int option_add_rlimit(const struct option *option, const char *value, struct opt
     if (!value[len])
         return error_set(err, "expected NAME=SOFT, such as core=unlimited, got %s",
                          excerpt(value, strlen(value)).text);
-    if (option_word(spec_rlimit_words, value, len, &resource, err) < 0 ||
+    if (spec_word_decode(spec_rlimit_words, value, len, &resource, err) < 0 ||
         spec_limit_decode(value + len + 1, &soft, err) < 0)
         return -1;
     spec_add_rlimit(target->part, (int)resource, soft);

@@ -13,10 +13,8 @@ static const char *const kinds[TASK_REQUEST_NKINDS] = {"spawn", "publish", "look
                                                        "dead"};
 
 static const struct field block_fields[] = {
-    {"argv", field_get_list, field_set_list, offsetof(struct task_request_block, argv), NULL, NULL,
-     0},
-    {"ntasks", field_get_number, field_set_number, offsetof(struct task_request_block, ntasks),
-     NULL, NULL, 0},
+    {"argv", &field_list, offsetof(struct task_request_block, argv), NULL, NULL, 0},
+    {"ntasks", &field_number, offsetof(struct task_request_block, ntasks), NULL, NULL, 0},
     {0}};
 
 /* ---- writing ---- */

@@ -1,3 +1,4 @@
+/* Members of a struct, from and to JSON, from text, and freed: one function each for every type. */
 #include "launcher/spec/field.h"
 
 #include <stdlib.h>
@@ -105,13 +106,14 @@ char *text_from_json(const json_t *value, struct error *err)
     return NULL;
 }
 
-json_t *field_get_text(const void *base, const struct field *field)
+static json_t *field_get_text(const void *base, const struct field *field)
 {
     const char *text = *(char *const *)field_at(base, field);
     return text ? text_to_json(text) : NULL;
 }
 
-int field_set_text(void *base, const struct field *field, const json_t *value, struct error *err)
+static int field_set_text(void *base, const struct field *field, const json_t *value,
+                          struct error *err)
 {
     char **text = field_into(base, field);
     char *given = text_from_json(value, err);
@@ -129,14 +131,36 @@ int field_set_text(void *base, const struct field *field, const json_t *value, s
     return 0;
 }
 
+static int field_read_text(void *base, const struct field *field, const char *text,
+                           struct error *err)
+{
+    char **member = field_into(base, field);
+    if (field->check && field->check(text, err) < 0)
+        return -1;
+    free(*member);
+    *member = mem_copy_text(text);
+    return 0;
+}
+
+static void field_clear_text(void *base, const struct field *field)
+{
+    char **member = field_into(base, field);
+    free(*member);
+    *member = NULL;
+}
+
+const struct field_type field_text = {field_get_text, field_set_text, field_read_text,
+                                      field_clear_text};
+
 /* --- one value ---------------------------------------------------------------------------- */
 
-json_t *field_get_flag(const void *base, const struct field *field)
+static json_t *field_get_flag(const void *base, const struct field *field)
 {
     return *(const bool *)field_at(base, field) ? json_true() : NULL;
 }
 
-int field_set_flag(void *base, const struct field *field, const json_t *value, struct error *err)
+static int field_set_flag(void *base, const struct field *field, const json_t *value,
+                          struct error *err)
 {
     if (!json_is_boolean(value))
         return field_wants("true or false", value, err);
@@ -144,15 +168,31 @@ int field_set_flag(void *base, const struct field *field, const json_t *value, s
     return 0;
 }
 
-json_t *field_get_number(const void *base, const struct field *field)
+static int field_read_flag(void *base, const struct field *field, const char *text,
+                           struct error *err)
+{
+    (void)text, (void)err;
+    *(bool *)field_into(base, field) = true;
+    return 0;
+}
+
+const struct field_type field_flag = {field_get_flag, field_set_flag, field_read_flag, NULL};
+
+static json_t *field_get_number(const void *base, const struct field *field)
 {
     uint32_t number = *(const uint32_t *)field_at(base, field);
     return number ? json_integer(number) : NULL;
 }
 
-int field_set_number(void *base, const struct field *field, const json_t *value, struct error *err)
+static uint32_t number_max(const struct field *field)
 {
-    uint32_t max = field->max ? field->max : SPEC_MAX_NUMBER;
+    return field->max ? field->max : SPEC_MAX_NUMBER;
+}
+
+static int field_set_number(void *base, const struct field *field, const json_t *value,
+                            struct error *err)
+{
+    uint32_t max = number_max(field);
     if (!json_is_integer(value))
         return field_wants("an integer", value, err);
     json_int_t number = json_integer_value(value);
@@ -162,7 +202,16 @@ int field_set_number(void *base, const struct field *field, const json_t *value,
     return 0;
 }
 
-json_t *field_get_duration(const void *base, const struct field *field)
+static int field_read_number(void *base, const struct field *field, const char *text,
+                             struct error *err)
+{
+    return spec_number_decode(text, number_max(field), field_into(base, field), err);
+}
+
+const struct field_type field_number = {field_get_number, field_set_number, field_read_number,
+                                        NULL};
+
+static json_t *field_get_duration(const void *base, const struct field *field)
 {
     char *text = duration_encode(*(const double *)field_at(base, field));
     json_t *value = json_string(text);
@@ -170,26 +219,44 @@ json_t *field_get_duration(const void *base, const struct field *field)
     return value;
 }
 
-int field_set_duration(void *base, const struct field *field, const json_t *value,
-                       struct error *err)
+static int field_set_duration(void *base, const struct field *field, const json_t *value,
+                              struct error *err)
 {
     if (!json_is_string(value))
         return field_wants("a duration such as \"30s\"", value, err);
     return duration_decode(json_string_value(value), field_into(base, field), err);
 }
 
-json_t *field_get_umask(const void *base, const struct field *field)
+static int field_read_duration(void *base, const struct field *field, const char *text,
+                               struct error *err)
+{
+    return duration_decode(text, field_into(base, field), err);
+}
+
+const struct field_type field_duration = {field_get_duration, field_set_duration,
+                                          field_read_duration, NULL};
+
+static json_t *field_get_umask(const void *base, const struct field *field)
 {
     int mask = *(const int *)field_at(base, field);
     return mask < 0 ? NULL : json_sprintf("%04o", (unsigned)mask);
 }
 
-int field_set_umask(void *base, const struct field *field, const json_t *value, struct error *err)
+static int field_set_umask(void *base, const struct field *field, const json_t *value,
+                           struct error *err)
 {
     if (!json_is_string(value))
         return field_wants("an octal number in a string, such as \"0022\"", value, err);
     return spec_umask_decode(json_string_value(value), field_into(base, field), err);
 }
+
+static int field_read_umask(void *base, const struct field *field, const char *text,
+                            struct error *err)
+{
+    return spec_umask_decode(text, field_into(base, field), err);
+}
+
+const struct field_type field_umask = {field_get_umask, field_set_umask, field_read_umask, NULL};
 
 /* --- words -------------------------------------------------------------------------------- */
 
@@ -209,17 +276,27 @@ static int word_value(const struct field *field, const json_t *value, unsigned *
 }
 
 /* Enumerations have the size of an unsigned here, as GCC and clang make them. */
-json_t *field_get_word(const void *base, const struct field *field)
+static json_t *field_get_word(const void *base, const struct field *field)
 {
-    return json_string(spec_word_name(field->words, *(const unsigned *)field_at(base, field)));
+    unsigned value = *(const unsigned *)field_at(base, field);
+    return value || !field->silent_zero ? json_string(spec_word_name(field->words, value)) : NULL;
 }
 
-int field_set_word(void *base, const struct field *field, const json_t *value, struct error *err)
+static int field_set_word(void *base, const struct field *field, const json_t *value,
+                          struct error *err)
 {
     return word_value(field, value, field_into(base, field), err);
 }
 
-json_t *field_get_words(const void *base, const struct field *field)
+static int field_read_word(void *base, const struct field *field, const char *text,
+                           struct error *err)
+{
+    return spec_word_decode(field->words, text, strlen(text), field_into(base, field), err);
+}
+
+const struct field_type field_word = {field_get_word, field_set_word, field_read_word, NULL};
+
+static json_t *field_get_words(const void *base, const struct field *field)
 {
     unsigned set = *(const unsigned *)field_at(base, field);
     json_t *list = json_array();
@@ -229,7 +306,8 @@ json_t *field_get_words(const void *base, const struct field *field)
     return list;
 }
 
-int field_set_words(void *base, const struct field *field, const json_t *value, struct error *err)
+static int field_set_words(void *base, const struct field *field, const json_t *value,
+                           struct error *err)
 {
     unsigned set = 0, number;
     size_t i;
@@ -246,9 +324,17 @@ int field_set_words(void *base, const struct field *field, const json_t *value, 
     return 0;
 }
 
+static int field_read_words(void *base, const struct field *field, const char *text,
+                            struct error *err)
+{
+    return spec_words_decode(field->words, text, field_into(base, field), err);
+}
+
+const struct field_type field_word_set = {field_get_words, field_set_words, field_read_words, NULL};
+
 /* --- lists -------------------------------------------------------------------------------- */
 
-json_t *field_get_list(const void *base, const struct field *field)
+static json_t *field_get_list(const void *base, const struct field *field)
 {
     char *const *words = *(char **const *)field_at(base, field);
     json_t *list = words ? json_array() : NULL;
@@ -257,7 +343,8 @@ json_t *field_get_list(const void *base, const struct field *field)
     return list;
 }
 
-int field_set_list(void *base, const struct field *field, const json_t *value, struct error *err)
+static int field_set_list(void *base, const struct field *field, const json_t *value,
+                          struct error *err)
 {
     char ***words = field_into(base, field);
     size_t i;
@@ -278,11 +365,22 @@ int field_set_list(void *base, const struct field *field, const json_t *value, s
     return 0;
 }
 
+static void field_clear_list(void *base, const struct field *field)
+{
+    char ***words = field_into(base, field);
+    string_list_free(*words);
+    *words = NULL;
+}
+
+const struct field_type field_list = {field_get_list, field_set_list, NULL, field_clear_list};
+
+/* --- all of a struct ---------------------------------------------------------------------- */
+
 json_t *fields_to_json(const void *base, const struct field *fields)
 {
     json_t *object = json_object();
     for (const struct field *field = fields; field->key; field++) {
-        json_t *value = field->get(base, field);
+        json_t *value = field->type->get(base, field);
         if (value)
             json_object_set_new(object, field->key, value);
     }
@@ -312,8 +410,15 @@ int fields_from_json(void *base, const struct field *fields, const json_t *objec
             continue;
         if (!field)
             return error_set(err, "unknown key \"%s\"", key);
-        if (field->set(base, field, value, err) < 0)
+        if (field->type->set(base, field, value, err) < 0)
             return error_prefix(err, "%s", key);
     }
     return 0;
+}
+
+void fields_clear(void *base, const struct field *fields)
+{
+    for (const struct field *field = fields; field->key; field++)
+        if (field->type->clear)
+            field->type->clear(base, field);
 }

@@ -113,6 +113,34 @@ char *spec_words_list(const struct spec_word *words)
     return buf_take_text(&list);
 }
 
+int spec_word_decode(const struct spec_word *words, const char *text, size_t len, unsigned *value,
+                     struct error *err)
+{
+    if (spec_word_find(words, text, len, value))
+        return 0;
+    char *list = spec_words_list(words);
+    error_set(err, "unknown value %s (expected %s)", excerpt(text, len).text, list);
+    free(list);
+    return -1;
+}
+
+int spec_words_decode(const struct spec_word *words, const char *text, unsigned *set,
+                      struct error *err)
+{
+    unsigned value = 0, all = 0;
+    for (const char *at = text;; at++) {
+        size_t len = strcspn(at, ",");
+        if (spec_word_decode(words, at, len, &value, err) < 0)
+            return -1;
+        all |= value;
+        at += len;
+        if (!*at)
+            break;
+    }
+    *set = all;
+    return 0;
+}
+
 int spec_number_decode(const char *text, uint32_t max, uint32_t *value, struct error *err)
 {
     uint64_t number;

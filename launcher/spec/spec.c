@@ -37,56 +37,6 @@ struct spec *spec_new(void)
     return spec;
 }
 
-static void spec_free_part(struct spec_part *part)
-{
-    string_list_free(part->argv);
-    free(part->map);
-    free(part->bind);
-    free(part->order);
-    free(part->mppr);
-    free(part->per);
-    free(part->gpu_bind);
-    free(part->taskmap);
-    free(part->shape);
-    free(part->rankfile);
-    free(part->rankfile_name);
-    free(part->pset);
-    free(part->chdir);
-    for (size_t i = 0; i < part->nenv; i++) {
-        free(part->env[i].name);
-        free(part->env[i].value);
-    }
-    free(part->env);
-    free(part->rlimits);
-}
-
-void spec_clear(struct spec *spec)
-{
-    char *texts[] = {spec->resources,   spec->hosts,     spec->hostfile,       spec->exclude,
-                     spec->output,      spec->error,     spec->input_arg,      spec->bootstrap,
-                     spec->ssh,         spec->directory, spec->agent,          spec->draw,
-                     spec->on,          spec->requires,  spec->screen_machine, spec->mpi,
-                     spec->memory_kinds};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        free(texts[i]);
-    for (size_t i = 0; i < spec->nparts; i++)
-        spec_free_part(&spec->parts[i]);
-    free(spec->parts);
-    for (size_t i = 0; i < spec->ntopologies; i++)
-        free(spec->topologies[i]);
-    free(spec->topologies);
-    string_list_free(spec->environment);
-}
-
-void spec_free(struct spec *spec)
-{
-    int saved = errno;
-    if (spec)
-        spec_clear(spec);
-    free(spec);
-    errno = saved;
-}
-
 bool spec_has_rlimit(const struct spec *spec, int resource)
 {
     const struct rlimit *limit = &spec->rlimits[resource];

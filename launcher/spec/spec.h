@@ -136,7 +136,6 @@ struct spec {
 
 struct spec *spec_new(void); /* defaults; no parts */
 void spec_free(struct spec *spec);
-void spec_clear(struct spec *spec); /* frees what it holds, not the struct */
 
 /* Take environment, directory, umask and soft limits from this process; scrub what belongs to the
  * caller's own place (CLI: --env). */
@@ -146,6 +145,15 @@ bool spec_has_rlimit(const struct spec *spec, int resource);
 
 json_t *spec_to_json(const struct spec *spec); /* new reference */
 struct spec *spec_from_json(const json_t *value, struct error *err);
+
+/* The member at this offset in the part, or in the spec where part is NULL, becomes what an option's text says
+ * of it, as its row in spec_fields.c has it. A flag needs no text. 0, or -1 with a sentence about the text. */
+int spec_read_member(struct spec *spec, struct spec_part *part, size_t offset, const char *text,
+                     struct error *err);
+
+/* `with` (taken, and freed) takes the place of all that spec says, but for what tasks inherit:
+ * that stays where `with` says nothing about it. */
+void spec_replace(struct spec *spec, struct spec *with);
 
 /* The environment of one part's tasks on this machine, NULL-terminated, without the variables that
  * each task is given.

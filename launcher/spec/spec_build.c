@@ -41,30 +41,6 @@ void spec_add_topology(struct spec *spec, const char *text)
     spec->topologies[spec->ntopologies++] = mem_copy_text(text);
 }
 
-void spec_replace(struct spec *spec, struct spec *with)
-{
-    struct spec old = *spec;
-    *spec = *with;
-    free(with);
-    if (!spec->directory) {
-        spec->directory = old.directory;
-        old.directory = NULL;
-    }
-    if (!spec->environment) {
-        spec->environment = old.environment;
-        old.environment = NULL;
-        free(spec->screen_machine);
-        spec->screen_machine = old.screen_machine;
-        old.screen_machine = NULL;
-    }
-    if (spec->umask < 0)
-        spec->umask = old.umask;
-    for (int i = 0; i < RLIM_NLIMITS; i++)
-        if (!spec_has_rlimit(spec, i))
-            spec->rlimits[i] = old.rlimits[i];
-    spec_clear(&old);
-}
-
 struct layout_part spec_part_layout(const struct spec_part *part)
 {
     return (struct layout_part){.ntasks = part->ntasks,

@@ -20,10 +20,6 @@ void spec_add_env(struct spec_part *part, enum env_kind kind, const char *name, 
 void spec_add_rlimit(struct spec_part *part, int resource, uint64_t soft); /* the last one wins */
 void spec_add_topology(struct spec *spec, const char *text);
 
-/* `with` (taken, and freed) takes the place of all that spec says, but for what tasks inherit:
- * that stays where `with` says nothing about it. */
-void spec_replace(struct spec *spec, struct spec *with);
-
 /* What the part says of its layout, borrowed; its rank file is not looked into. */
 struct layout_part spec_part_layout(const struct spec_part *part);
 /* The part's rank file as a table, which the caller frees; NULL where there is none. */

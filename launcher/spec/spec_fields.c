@@ -1,4 +1,6 @@
-/* The JSON form of a spec: its keys, as two tables. */
+/* The parameters of a spec and of its parts, a row each: JSON key, type, member, check. The JSON form, what an
+ * option's text means and what is freed all follow from the row. */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,13 +37,27 @@ static int set_topologies(void *base, const struct field *field, const json_t *v
     struct field list = {.check = spec_topology_check};
     char **texts = NULL;
     (void)field;
-    if (field_set_list(&texts, &list, value, err) < 0)
+    if (field_list.set(&texts, &list, value, err) < 0)
         return -1;
     for (char **text = texts; *text; text++)
         spec_add_topology(base, *text);
     string_list_free(texts);
     return 0;
 }
+
+static void clear_topologies(void *base, const struct field *field)
+{
+    struct spec *spec = base;
+    (void)field;
+    for (size_t i = 0; i < spec->ntopologies; i++)
+        free(spec->topologies[i]);
+    free(spec->topologies);
+    spec->topologies = NULL;
+    spec->ntopologies = 0;
+}
+
+static const struct field_type topologies_type = {get_topologies, set_topologies, NULL,
+                                                  clear_topologies};
 
 /* --- environment rules and limits ---------------------------------------------------------- */
 
@@ -95,6 +111,21 @@ static int set_env(void *base, const struct field *field, const json_t *value, s
     }
     return 0;
 }
+
+static void clear_env(void *base, const struct field *field)
+{
+    struct spec_part *part = base;
+    (void)field;
+    for (size_t i = 0; i < part->nenv; i++) {
+        free(part->env[i].name);
+        free(part->env[i].value);
+    }
+    free(part->env);
+    part->env = NULL;
+    part->nenv = 0;
+}
+
+static const struct field_type env_type = {get_env, set_env, NULL, clear_env};
 
 static void limit_to_json(json_t *limits, int resource, uint64_t soft)
 {
@@ -156,6 +187,18 @@ static int set_part_rlimits(void *base, const struct field *field, const json_t 
     return 0;
 }
 
+static void clear_part_rlimits(void *base, const struct field *field)
+{
+    struct spec_part *part = base;
+    (void)field;
+    free(part->rlimits);
+    part->rlimits = NULL;
+    part->nrlimits = 0;
+}
+
+static const struct field_type part_rlimits_type = {get_part_rlimits, set_part_rlimits, NULL,
+                                                    clear_part_rlimits};
+
 static json_t *get_rlimits(const void *base, const struct field *field)
 {
     const struct spec *spec = base;
@@ -190,140 +233,36 @@ static int set_rlimits(void *base, const struct field *field, const json_t *valu
     return 0;
 }
 
-/* The default is not written. */
-static json_t *get_memory(const void *base, const struct field *field)
-{
-    const struct spec_part *part = base;
-    return part->memory == SPEC_MEMORY_NONE ? NULL : field_get_word(base, field);
-}
+static const struct field_type rlimits_type = {get_rlimits, set_rlimits, NULL, NULL};
 
 /* --- the tables --------------------------------------------------------------------------- */
 
 #define PART(member) offsetof(struct spec_part, member)
 
 static const struct field part_fields[] = {
-    {"argv", field_get_list, field_set_list, PART(argv)},
-    {"ntasks", field_get_number, field_set_number, PART(ntasks)},
-    {"fill", field_get_flag, field_set_flag, PART(fill)},
-    {"cores_per_task", field_get_number, field_set_number, PART(cores_per_task)},
-    {"gpus_per_task", field_get_number, field_set_number, PART(gpus_per_task)},
-    {"map", field_get_text, field_set_text, PART(map)},
-    {"bind", field_get_text, field_set_text, PART(bind)},
-    {"order", field_get_text, field_set_text, PART(order)},
-    {"mppr", field_get_text, field_set_text, PART(mppr)},
-    {"per", field_get_text, field_set_text, PART(per)},
-    {"gpu_bind", field_get_text, field_set_text, PART(gpu_bind)},
-    {"taskmap", field_get_text, field_set_text, PART(taskmap)},
-    {"shape", field_get_text, field_set_text, PART(shape), .check = spec_shape_check},
-    {"rankfile", field_get_text, field_set_text, PART(rankfile)},
-    {"rankfile_name", field_get_text, field_set_text, PART(rankfile_name)},
-    {"oversubscribe", field_get_flag, field_set_flag, PART(oversubscribe)},
-    {"mem_bind", get_memory, field_set_word, PART(memory), spec_memory_words},
-    {"no_omp", field_get_flag, field_set_flag, PART(no_omp)},
-    {"pset", field_get_text, field_set_text, PART(pset), .check = spec_pset_check},
-    {"chdir", field_get_text, field_set_text, PART(chdir)},
-    {"umask", field_get_umask, field_set_umask, PART(umask)},
-    {"env", get_env, set_env},
-    {"rlimits", get_part_rlimits, set_part_rlimits},
-    {NULL},
-};
-
-static json_t *get_parts(const void *base, const struct field *field);
-static int set_parts(void *base, const struct field *field, const json_t *value, struct error *err);
-
-static int set_pmi(void *base, const struct field *field, const json_t *value, struct error *err)
-{
-    const struct spec *spec = base;
-    return field_set_words(base, field, value, err) < 0 ? -1 : spec_pmi_check(spec->pmi, err);
-}
-
-static json_t *get_signal(const void *base, const struct field *field)
-{
-    const struct spec *spec = base;
-    (void)field;
-    if (!spec->warn_signal)
-        return NULL;
-    char *text = spec_signal_encode(spec->warn_signal, spec->warn_before);
-    json_t *value = json_string(text);
-    free(text);
-    return value;
-}
-
-static int set_signal(void *base, const struct field *field, const json_t *value, struct error *err)
-{
-    struct spec *spec = base;
-    (void)field;
-    if (!json_is_string(value))
-        return field_wants("a signal and a duration such as \"USR1@60s\"", value, err);
-    return spec_signal_decode(json_string_value(value), &spec->warn_signal, &spec->warn_before,
-                              err);
-}
-
-/* It is stop_grace, too, where that is not given by itself; its row comes later. */
-static int set_kill_grace(void *base, const struct field *field, const json_t *value,
-                          struct error *err)
-{
-    struct spec *spec = base;
-    if (field_set_duration(base, field, value, err) < 0)
-        return -1;
-    spec->stop_grace = spec->kill_grace;
-    return 0;
-}
-
-#define SPEC(member) offsetof(struct spec, member)
-
-static const struct field spec_fields[] = {
-    {"parts", get_parts, set_parts},
-    {"nnodes", field_get_number, field_set_number, SPEC(nnodes)},
-    {"resources", field_get_text, field_set_text, SPEC(resources)},
-    {"hosts", field_get_text, field_set_text, SPEC(hosts), .check = spec_hosts_check},
-    {"hostfile", field_get_text, field_set_text, SPEC(hostfile)},
-    {"exclude", field_get_text, field_set_text, SPEC(exclude), .check = spec_hosts_check},
-    {"requires", field_get_text, field_set_text, SPEC(requires), .check = spec_requires_check},
-    {"overlap", field_get_flag, field_set_flag, SPEC(overlap)},
-    {"on", field_get_text, field_set_text, SPEC(on)},
-    {"wait", field_get_duration, field_set_duration, SPEC(wait)},
-    {"dry_run", field_get_flag, field_set_flag, SPEC(dry_run)},
-    {"display", field_get_words, field_set_words, SPEC(display), spec_display_words},
-    {"draw", field_get_text, field_set_text, SPEC(draw)},
-    {"format", field_get_word, field_set_word, SPEC(format), spec_format_words},
-    {"topologies", get_topologies, set_topologies},
-    {"label", field_get_flag, field_set_flag, SPEC(label)},
-    {"timestamp", field_get_flag, field_set_flag, SPEC(timestamp)},
-    {"unbuffered", field_get_flag, field_set_flag, SPEC(unbuffered)},
-    {"merge", field_get_flag, field_set_flag, SPEC(merge)},
-    {"tee", field_get_flag, field_set_flag, SPEC(tee)},
-    {"make_dirs", field_get_flag, field_set_flag, SPEC(make_dirs)},
-    {"output", field_get_text, field_set_text, SPEC(output)},
-    {"error", field_get_text, field_set_text, SPEC(error)},
-    {"output_idle", field_get_duration, field_set_duration, SPEC(output_idle)},
-    {"error_idle", field_get_duration, field_set_duration, SPEC(error_idle)},
-    {"input", field_get_word, field_set_word, SPEC(input), spec_input_words},
-    {"input_arg", field_get_text, field_set_text, SPEC(input_arg)},
-    {"time_limit", field_get_duration, field_set_duration, SPEC(time_limit)},
-    {"signal", get_signal, set_signal},
-    {"kill_grace", field_get_duration, set_kill_grace, SPEC(kill_grace)},
-    {"stop_grace", field_get_duration, field_set_duration, SPEC(stop_grace)},
-    {"start_timeout", field_get_duration, field_set_duration, SPEC(start_timeout)},
-    {"node_timeout", field_get_duration, field_set_duration, SPEC(node_timeout)},
-    {"on_failure", field_get_word, field_set_word, SPEC(on_failure), spec_failure_words},
-    {"abort_may_succeed", field_get_flag, field_set_flag, SPEC(abort_may_succeed)},
-    {"pmi", field_get_words, set_pmi, SPEC(pmi), spec_pmi_words},
-    {"tools", field_get_flag, field_set_flag, SPEC(tools)},
-    {"mpi", field_get_text, field_set_text, SPEC(mpi), .check = spec_check_mpi},
-    {"mpi_is_default", field_get_flag, field_set_flag, SPEC(mpi_is_default)},
-    {"memory_kinds", field_get_text, field_set_text, SPEC(memory_kinds),
-     .check = spec_memory_kinds_check},
-    {"bootstrap", field_get_text, field_set_text, SPEC(bootstrap)},
-    {"ssh", field_get_text, field_set_text, SPEC(ssh)},
-    {"fanout", field_get_number, field_set_number, SPEC(fanout)},
-    {"agent", field_get_text, field_set_text, SPEC(agent)},
-    {"verbose", field_get_number, field_set_number, SPEC(verbose), .max = INT_MAX},
-    {"environment", field_get_list, field_set_list, SPEC(environment), .check = check_variable},
-    {"screen_machine", field_get_text, field_set_text, SPEC(screen_machine)},
-    {"directory", field_get_text, field_set_text, SPEC(directory)},
-    {"umask", field_get_umask, field_set_umask, SPEC(umask)},
-    {"rlimits", get_rlimits, set_rlimits},
+    {"argv", &field_list, PART(argv)},
+    {"ntasks", &field_number, PART(ntasks)},
+    {"fill", &field_flag, PART(fill)},
+    {"cores_per_task", &field_number, PART(cores_per_task)},
+    {"gpus_per_task", &field_number, PART(gpus_per_task)},
+    {"map", &field_text, PART(map)},
+    {"bind", &field_text, PART(bind)},
+    {"order", &field_text, PART(order)},
+    {"mppr", &field_text, PART(mppr)},
+    {"per", &field_text, PART(per)},
+    {"gpu_bind", &field_text, PART(gpu_bind)},
+    {"taskmap", &field_text, PART(taskmap)},
+    {"shape", &field_text, PART(shape), .check = spec_shape_check},
+    {"rankfile", &field_text, PART(rankfile)},
+    {"rankfile_name", &field_text, PART(rankfile_name)},
+    {"oversubscribe", &field_flag, PART(oversubscribe)},
+    {"mem_bind", &field_word, PART(memory), spec_memory_words, .silent_zero = true},
+    {"no_omp", &field_flag, PART(no_omp)},
+    {"pset", &field_text, PART(pset), .check = spec_pset_check},
+    {"chdir", &field_text, PART(chdir)},
+    {"umask", &field_umask, PART(umask)},
+    {"env", &env_type},
+    {"rlimits", &part_rlimits_type},
     {NULL},
 };
 
@@ -353,6 +292,181 @@ static int set_parts(void *base, const struct field *field, const json_t *value,
             part->argv = mem_array(1, sizeof(char *));
     }
     return 0;
+}
+
+static void clear_parts(void *base, const struct field *field)
+{
+    struct spec *spec = base;
+    (void)field;
+    for (size_t i = 0; i < spec->nparts; i++)
+        fields_clear(&spec->parts[i], part_fields);
+    free(spec->parts);
+    spec->parts = NULL;
+    spec->nparts = 0;
+}
+
+static const struct field_type parts_type = {get_parts, set_parts, NULL, clear_parts};
+
+static int set_pmi(void *base, const struct field *field, const json_t *value, struct error *err)
+{
+    const struct spec *spec = base;
+    return field_word_set.set(base, field, value, err) < 0 ? -1 : spec_pmi_check(spec->pmi, err);
+}
+
+static json_t *get_pmi(const void *base, const struct field *field)
+{
+    return field_word_set.get(base, field);
+}
+
+static const struct field_type pmi_type = {get_pmi, set_pmi, NULL, NULL};
+
+static json_t *get_signal(const void *base, const struct field *field)
+{
+    const struct spec *spec = base;
+    (void)field;
+    if (!spec->warn_signal)
+        return NULL;
+    char *text = spec_signal_encode(spec->warn_signal, spec->warn_before);
+    json_t *value = json_string(text);
+    free(text);
+    return value;
+}
+
+static int set_signal(void *base, const struct field *field, const json_t *value, struct error *err)
+{
+    struct spec *spec = base;
+    (void)field;
+    if (!json_is_string(value))
+        return field_wants("a signal and a duration such as \"USR1@60s\"", value, err);
+    return spec_signal_decode(json_string_value(value), &spec->warn_signal, &spec->warn_before,
+                              err);
+}
+
+static const struct field_type signal_type = {get_signal, set_signal, NULL, NULL};
+
+/* It is stop_grace, too, where that is not given by itself; its row comes later. */
+static int set_kill_grace(void *base, const struct field *field, const json_t *value,
+                          struct error *err)
+{
+    struct spec *spec = base;
+    if (field_duration.set(base, field, value, err) < 0)
+        return -1;
+    spec->stop_grace = spec->kill_grace;
+    return 0;
+}
+
+static json_t *get_kill_grace(const void *base, const struct field *field)
+{
+    return field_duration.get(base, field);
+}
+
+static const struct field_type kill_grace_type = {get_kill_grace, set_kill_grace, NULL, NULL};
+
+#define SPEC(member) offsetof(struct spec, member)
+
+static const struct field spec_fields[] = {
+    {"parts", &parts_type},
+    {"nnodes", &field_number, SPEC(nnodes)},
+    {"resources", &field_text, SPEC(resources)},
+    {"hosts", &field_text, SPEC(hosts), .check = spec_hosts_check},
+    {"hostfile", &field_text, SPEC(hostfile)},
+    {"exclude", &field_text, SPEC(exclude), .check = spec_hosts_check},
+    {"requires", &field_text, SPEC(requires), .check = spec_requires_check},
+    {"overlap", &field_flag, SPEC(overlap)},
+    {"on", &field_text, SPEC(on)},
+    {"wait", &field_duration, SPEC(wait)},
+    {"dry_run", &field_flag, SPEC(dry_run)},
+    {"display", &field_word_set, SPEC(display), spec_display_words},
+    {"draw", &field_text, SPEC(draw)},
+    {"format", &field_word, SPEC(format), spec_format_words},
+    {"topologies", &topologies_type},
+    {"label", &field_flag, SPEC(label)},
+    {"timestamp", &field_flag, SPEC(timestamp)},
+    {"unbuffered", &field_flag, SPEC(unbuffered)},
+    {"merge", &field_flag, SPEC(merge)},
+    {"tee", &field_flag, SPEC(tee)},
+    {"make_dirs", &field_flag, SPEC(make_dirs)},
+    {"output", &field_text, SPEC(output)},
+    {"error", &field_text, SPEC(error)},
+    {"output_idle", &field_duration, SPEC(output_idle)},
+    {"error_idle", &field_duration, SPEC(error_idle)},
+    {"input", &field_word, SPEC(input), spec_input_words},
+    {"input_arg", &field_text, SPEC(input_arg)},
+    {"time_limit", &field_duration, SPEC(time_limit)},
+    {"signal", &signal_type},
+    {"kill_grace", &kill_grace_type, SPEC(kill_grace)},
+    {"stop_grace", &field_duration, SPEC(stop_grace)},
+    {"start_timeout", &field_duration, SPEC(start_timeout)},
+    {"node_timeout", &field_duration, SPEC(node_timeout)},
+    {"on_failure", &field_word, SPEC(on_failure), spec_failure_words},
+    {"abort_may_succeed", &field_flag, SPEC(abort_may_succeed)},
+    {"pmi", &pmi_type, SPEC(pmi), spec_pmi_words},
+    {"tools", &field_flag, SPEC(tools)},
+    {"mpi", &field_text, SPEC(mpi), .check = spec_check_mpi},
+    {"mpi_is_default", &field_flag, SPEC(mpi_is_default)},
+    {"memory_kinds", &field_text, SPEC(memory_kinds), .check = spec_memory_kinds_check},
+    {"bootstrap", &field_text, SPEC(bootstrap)},
+    {"ssh", &field_text, SPEC(ssh)},
+    {"fanout", &field_number, SPEC(fanout)},
+    {"agent", &field_text, SPEC(agent)},
+    {"verbose", &field_number, SPEC(verbose), .max = INT_MAX},
+    {"environment", &field_list, SPEC(environment), .check = check_variable},
+    {"screen_machine", &field_text, SPEC(screen_machine)},
+    {"directory", &field_text, SPEC(directory)},
+    {"umask", &field_umask, SPEC(umask)},
+    {"rlimits", &rlimits_type},
+    {NULL},
+};
+
+/* --- a whole spec ------------------------------------------------------------------------- */
+
+static void spec_clear(struct spec *spec)
+{
+    fields_clear(spec, spec_fields);
+}
+
+void spec_free(struct spec *spec)
+{
+    int saved = errno;
+    if (spec)
+        spec_clear(spec);
+    free(spec);
+    errno = saved;
+}
+
+void spec_replace(struct spec *spec, struct spec *with)
+{
+    struct spec old = *spec;
+    *spec = *with;
+    free(with);
+    if (!spec->directory) {
+        spec->directory = old.directory;
+        old.directory = NULL;
+    }
+    if (!spec->environment) {
+        spec->environment = old.environment;
+        old.environment = NULL;
+        free(spec->screen_machine);
+        spec->screen_machine = old.screen_machine;
+        old.screen_machine = NULL;
+    }
+    if (spec->umask < 0)
+        spec->umask = old.umask;
+    for (int i = 0; i < RLIM_NLIMITS; i++)
+        if (!spec_has_rlimit(spec, i))
+            spec->rlimits[i] = old.rlimits[i];
+    spec_clear(&old);
+}
+
+int spec_read_member(struct spec *spec, struct spec_part *part, size_t offset, const char *text,
+                     struct error *err)
+{
+    const struct field *field = part ? part_fields : spec_fields;
+    while (field->key && !(field->offset == offset && field->type->read))
+        field++;
+    if (!field->key)
+        return error_set(err, "this parameter is not read from text");
+    return field->type->read(part ? (void *)part : spec, field, text, err);
 }
 
 json_t *spec_to_json(const struct spec *spec)

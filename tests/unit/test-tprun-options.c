@@ -8,6 +8,7 @@
 #include "launcher/options/help_layout.h"
 #include "launcher/options/option.h"
 #include "launcher/options/option_help.h"
+#include "launcher/spec/spec_build.h"
 #include "tests/unit/unit.h"
 
 #define WORDS(...) ((const char *const[]){"tprun", __VA_ARGS__, NULL})
@@ -696,9 +697,31 @@ static void test_the_version_names_its_libraries(void **state)
     free(version);
 }
 
+/* An option whose text is read as its parameter's row says has such a row. */
+static void test_options_of_a_plain_member_have_a_row(void **state)
+{
+    size_t seen = 0;
+    (void)state;
+    for (const struct option *option = option_table; option->name; option++) {
+        struct error err = ERROR_INIT;
+        struct spec *spec = spec_new();
+        struct spec_part *part = spec_add_part(spec);
+        struct option_target target = {.spec = spec, .part = part};
+        if (option->apply == option_set_member) {
+            seen++;
+            if (option->apply(option, "1", &target, &err) < 0)
+                assert_null(strstr(error_text(&err), "is not read from text"));
+        }
+        error_clear(&err);
+        spec_free(spec);
+    }
+    assert_true(seen > 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options_of_a_plain_member_have_a_row),
         cmocka_unit_test(test_a_command_line_becomes_a_spec),
         cmocka_unit_test(test_a_wrong_command_line_is_refused_in_one_sentence),
         cmocka_unit_test(test_what_others_parse_is_refused_with_the_name_of_its_option),
