@@ -57,6 +57,8 @@ liblayout_a_SOURCES = \
     affinity/layout/binding_sets.c affinity/layout/binding_sets.h \
     affinity/layout/build.c affinity/layout/build.h \
     affinity/layout/gpu_assign.c affinity/layout/gpu_assign.h \
+    affinity/layout/gpu_closest.c affinity/layout/gpu_closest.h \
+    affinity/layout/gpu_left.c affinity/layout/gpu_left.h \
     affinity/layout/gpu_locality.c affinity/layout/gpu_locality.h \
     affinity/layout/gpu_sets.c affinity/layout/gpu_sets.h \
     affinity/layout/infeasible.c affinity/layout/infeasible.h \
@@ -65,18 +67,19 @@ liblayout_a_SOURCES = \
     affinity/layout/limits.c affinity/layout/limits.h \
     affinity/layout/loop_coordinates.c affinity/layout/loop_coordinates.h \
     affinity/layout/loop_key.h \
-    affinity/layout/node_claims.c affinity/layout/node_claims.h \
     affinity/layout/node_class.c affinity/layout/node_class.h \
     affinity/layout/node_count.c affinity/layout/node_count.h \
     affinity/layout/place.c affinity/layout/place.h \
     affinity/layout/place_rankfile.c affinity/layout/place_rankfile.h \
     affinity/layout/place_slots.c affinity/layout/place_slots.h \
     affinity/layout/place_taskmap.c affinity/layout/place_taskmap.h \
+    affinity/layout/placement.c affinity/layout/placement.h \
     affinity/layout/positions.c affinity/layout/positions.h \
     affinity/layout/rankfile_cpus.c affinity/layout/rankfile_cpus.h \
     affinity/layout/readback.c affinity/layout/readback.h \
     affinity/layout/shared_cores.c affinity/layout/shared_cores.h \
     affinity/layout/slots.c affinity/layout/slots.h \
+    affinity/layout/used_nodes.c affinity/layout/used_nodes.h \
     affinity/picture/boxes.c affinity/picture/boxes.h \
     affinity/picture/cells.c affinity/picture/cells.h \
     affinity/picture/node_groups.c affinity/picture/node_groups.h \

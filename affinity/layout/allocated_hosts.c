@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/layout/build.h"
+#include "affinity/layout/node_count.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -96,16 +96,16 @@ const char *allocated_fill_name(const struct layout_part *part)
     return part->fill ? "-n all" : "--per without -n";
 }
 
-int allocated_check_part(const struct layout_part *part, const struct taskmap_scheme *deal,
+int allocated_check_part(const struct layout_part *part, const struct taskmap_scheme *scheme,
                          struct error *err)
 {
     if (part->shape && check_shape(part, err) < 0)
         return -1;
     if (part->rankfile)
         return check_rankfile(part, err);
-    if (deal->scheme != TASKMAP_SCHEME_NONE && part->order)
+    if (scheme->scheme != TASKMAP_SCHEME_NONE && part->order)
         return refuse_beside("--taskmap", "how ranks are numbered", "--order (or --rank-by)", err);
-    if ((deal->scheme == TASKMAP_SCHEME_BLOCK || deal->scheme == TASKMAP_SCHEME_CYCLIC) &&
+    if ((scheme->scheme == TASKMAP_SCHEME_BLOCK || scheme->scheme == TASKMAP_SCHEME_CYCLIC) &&
         (part->per || part->fill) && !part->ntasks)
         return error_usage(err,
                            "%s takes all that fits, which --taskmap %s cannot deal out; give a %s",
@@ -115,28 +115,31 @@ int allocated_check_part(const struct layout_part *part, const struct taskmap_sc
 
 /* ---- numbers ---- */
 
-uint32_t allocated_ntasks(const struct placement *run)
+uint32_t allocated_ntasks(const struct placement *placement)
 {
-    if (run->rankfile)
-        return run->rankfile->nranks;
-    return run->deal.scheme == TASKMAP_SCHEME_MAP ? (uint32_t)run->deal.map->ntasks : 0;
+    if (placement->rankfile)
+        return placement->rankfile->nranks;
+    return placement->taskmap.scheme == TASKMAP_SCHEME_MAP
+               ? (uint32_t)placement->taskmap.map->ntasks
+               : 0;
 }
 
 /* A rank file may place more ranks than are asked for, as Open MPI has it; a map is of all. */
-int allocated_check_ntasks(const struct placement *run, struct error *err)
+int allocated_check_ntasks(const struct placement *placement, struct error *err)
 {
-    uint32_t placed = allocated_ntasks(run);
-    if (!placed || placed == run->ntasks || (run->rankfile && placed > run->ntasks))
+    uint32_t placed = allocated_ntasks(placement);
+    if (!placed || placed == placement->ntasks ||
+        (placement->rankfile && placed > placement->ntasks))
         return 0;
-    if (run->rankfile)
+    if (placement->rankfile)
         return error_usage(err,
                            "%s places %u ranks, and %u are asked for: add lines, or ask for fewer",
-                           run->rankfile->name, placed, run->ntasks);
+                           placement->rankfile->name, placed, placement->ntasks);
     return error_usage(err,
                        "--taskmap: the map places %u task%s, and %u %s asked for: leave -n out, "
                        "or make them agree",
-                       placed, placed == 1 ? "" : "s", run->ntasks,
-                       run->ntasks == 1 ? "is" : "are");
+                       placed, placed == 1 ? "" : "s", placement->ntasks,
+                       placement->ntasks == 1 ? "is" : "are");
 }
 
 int allocated_check_slots(const struct layout_part *part, struct error *err)
@@ -147,46 +150,37 @@ int allocated_check_slots(const struct layout_part *part, struct error *err)
                        part->ntasks, part->nslots, part->nslots == 1 ? "" : "s");
 }
 
-static uint32_t count_used(const struct layout_build *builder, const bool *used)
+static const char *exact_name(const struct placement *placement)
 {
-    uint32_t count = 0;
-    for (uint32_t node = 0; node < builder->request->nnodes; node++)
-        count += used[node];
-    return count;
+    return placement->rankfile ? placement->rankfile->name : "--taskmap";
 }
 
-static const char *exact_name(const struct placement *run)
+/* The first placement decides which nodes the program has; a later one keeps to them. */
+int allocated_check_nodes(const struct layout_request *request, struct node_choice *choice,
+                          const struct placement *placement, const bool *used, struct error *err)
 {
-    return run->rankfile ? run->rankfile->name : "--taskmap";
-}
-
-/* The first run decides which nodes the program has; a later one keeps to them. */
-int allocated_check_nodes(struct layout_build *builder, const struct placement *run,
-                          const bool *used, struct error *err)
-{
-    const struct layout_request *request = builder->request;
     if (!request->node_count)
         return 0;
-    if (run == builder->runs) {
-        uint32_t count = count_used(builder, used);
-        if (count != request->node_count)
-            return error_usage(err, "-N %u: %s uses %u node%s; leave -N out, or make them agree",
-                               request->node_count, exact_name(run), count, count == 1 ? "" : "s");
-        builder->nchosen = 0;
+    if (placement->number == 0) {
+        choice->count = 0;
         for (uint32_t node = 0; node < request->nnodes; node++)
             if (used[node])
-                builder->chosen[builder->nchosen++] = node;
+                choice->nodes[choice->count++] = node;
+        if (choice->count != request->node_count)
+            return error_usage(err, "-N %u: %s uses %u node%s; leave -N out, or make them agree",
+                               request->node_count, exact_name(placement), choice->count,
+                               choice->count == 1 ? "" : "s");
         return 0;
     }
     bool *chosen = mem_array(request->nnodes, sizeof(*chosen));
     int rc = 0;
-    for (uint32_t i = 0; i < builder->nchosen; i++)
-        chosen[builder->chosen[i]] = true;
+    for (uint32_t i = 0; i < choice->count; i++)
+        chosen[choice->nodes[i]] = true;
     for (uint32_t node = 0; node < request->nnodes && rc == 0; node++)
         if (used[node] && !chosen[node])
             rc = error_usage(err,
                              "-N %u: %s uses %s, which is none of the nodes of the parts before",
-                             request->node_count, exact_name(run), request->nodes[node].host);
+                             request->node_count, exact_name(placement), request->nodes[node].host);
     free(chosen);
     return rc;
 }

@@ -5,7 +5,9 @@
 #ifndef AFFINITY_LAYOUT_ALLOCATED_HOSTS_H
 #define AFFINITY_LAYOUT_ALLOCATED_HOSTS_H
 
-#include "affinity/layout/build.h"
+#include "affinity/layout/placement.h"
+
+struct node_choice;
 
 /* What is allocated, as rank files and task maps count it. */
 struct allocated {
@@ -19,18 +21,19 @@ void allocated_make(struct allocated *allocated, const struct layout_request *re
 void allocated_free(struct allocated *allocated);
 
 /* Options that stand against each other, and counts that no hardware can mend. */
-int allocated_check_part(const struct layout_part *part, const struct taskmap_scheme *deal,
+int allocated_check_part(const struct layout_part *part, const struct taskmap_scheme *scheme,
                          struct error *err);
 /* What a part without a number that takes all that fits was told so by, for messages. */
 const char *allocated_fill_name(const struct layout_part *part);
 /* The number of tasks that a rank file or a task map gives; 0: neither does. */
-uint32_t allocated_ntasks(const struct placement *run);
+uint32_t allocated_ntasks(const struct placement *placement);
 /* Does the number of tasks agree with them? */
-int allocated_check_ntasks(const struct placement *run, struct error *err);
+int allocated_check_ntasks(const struct placement *placement, struct error *err);
 /* And with the slots that a shape gave? */
 int allocated_check_slots(const struct layout_part *part, struct error *err);
-/* A run took exactly these nodes (used[node of the request]): do they agree with node_count? */
-int allocated_check_nodes(struct layout_build *builder, const struct placement *run,
-                          const bool *used, struct error *err);
+/* A placement took exactly these nodes (used[node of the request]): do they agree with node_count? The
+ * first placement's are chosen for all from then on. */
+int allocated_check_nodes(const struct layout_request *request, struct node_choice *choice,
+                          const struct placement *placement, const bool *used, struct error *err);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "affinity/layout/binding_sets.h"
 #include "affinity/layout/build.h"
+#include "affinity/layout/placement.h"
 #include "affinity/layout/positions.h"
 #include "base/mem.h"
 
@@ -30,28 +31,28 @@ bool bind_upward(const struct positions *plan, const struct policy *policy, uint
 /* ---- what is bound together, or not at all ---- */
 
 struct rest {
-    uint32_t *unbound; /* by kind: the binding that is all of the node */
+    uint32_t *unbound; /* by class: the binding that is all of the node */
     bool *marked;      /* rows of the node at hand */
     struct rows *spans;
 };
 
-static void mark_core(const struct node_class *kind, bool *marked, uint32_t row)
+static void mark_core(const struct node_class *class, bool *marked, uint32_t row)
 {
-    const uint32_t *core = kind->object[TOPO_CORE];
+    const uint32_t *core = class->object[TOPO_CORE];
     uint32_t first = row, end = row + 1;
     if (marked[row])
         return;
     while (first > 0 && core[first - 1] == core[row])
         first--;
-    while (end < kind->nrows && core[end] == core[row])
+    while (end < class->nrows && core[end] == core[row])
         end++;
     memset(marked + first, true, end - first);
 }
 
-static uint32_t marked_spans(const struct node_class *kind, const bool *marked, struct rows *spans)
+static uint32_t marked_spans(const struct node_class *class, const bool *marked, struct rows *spans)
 {
     uint32_t n = 0;
-    for (uint32_t row = 0; row < kind->nrows; row++) {
+    for (uint32_t row = 0; row < class->nrows; row++) {
         if (!marked[row])
             continue;
         if (row && marked[row - 1])
@@ -62,82 +63,83 @@ static uint32_t marked_spans(const struct node_class *kind, const bool *marked, 
     return n;
 }
 
-static uint32_t bind_together(struct layout_build *builder, struct rest *rest, uint32_t node,
+static uint32_t bind_together(struct layout_build *build, struct rest *rest, uint32_t node,
                               const uint32_t *ranks, uint32_t n)
 {
-    const struct node_class *kind = layout_build_kind(builder, node);
-    memset(rest->marked, false, kind->nrows);
+    const struct node_class *class = layout_build_class(build, node);
+    memset(rest->marked, false, class->nrows);
     for (uint32_t i = 0; i < n; i++) {
-        const struct layout_task *task = &builder->layout->tasks[ranks[i]];
-        if (layout_build_policy(builder, task)->bind == POLICY_BIND_TOGETHER)
-            mark_core(kind, rest->marked, task->place);
+        const struct layout_task *task = &build->layout->tasks[ranks[i]];
+        if (layout_build_policy(build, task)->bind == POLICY_BIND_TOGETHER)
+            mark_core(class, rest->marked, task->place);
     }
-    uint32_t nspans = marked_spans(kind, rest->marked, rest->spans);
-    return layout_build_bind(builder, kind, rest->spans, nspans);
+    uint32_t nspans = marked_spans(class, rest->marked, rest->spans);
+    return binding_sets_add(build->bindings, class, rest->spans, nspans);
 }
 
-static uint32_t bind_nothing(struct layout_build *builder, struct rest *rest, uint32_t node)
+static uint32_t bind_nothing(struct layout_build *build, struct rest *rest, uint32_t node)
 {
-    const struct node_class *kind = layout_build_kind(builder, node);
-    uint32_t *binding = &rest->unbound[builder->kinds.of[node]];
+    const struct node_class *class = layout_build_class(build, node);
+    uint32_t *binding = &rest->unbound[build->classes->of[node]];
     if (*binding == NO_BINDING)
-        *binding = layout_build_bind(builder, kind, &(struct rows){0, kind->nrows}, 1);
+        *binding = binding_sets_add(build->bindings, class, &(struct rows){0, class->nrows}, 1);
     return *binding;
 }
 
-static void bind_node(struct layout_build *builder, struct rest *rest, uint32_t node,
+static void bind_node(struct layout_build *build, struct rest *rest, uint32_t node,
                       const uint32_t *ranks, uint32_t n)
 {
     uint32_t together = NO_BINDING;
     for (uint32_t i = 0; i < n; i++) {
-        struct layout_task *task = &builder->layout->tasks[ranks[i]];
+        struct layout_task *task = &build->layout->tasks[ranks[i]];
         if (task->binding != NO_BINDING)
             continue;
-        if (layout_build_policy(builder, task)->bind == POLICY_BIND_NONE) {
-            task->binding = bind_nothing(builder, rest, node);
+        if (layout_build_policy(build, task)->bind == POLICY_BIND_NONE) {
+            task->binding = bind_nothing(build, rest, node);
             continue;
         }
         if (together == NO_BINDING)
-            together = bind_together(builder, rest, node, ranks, n);
+            together = bind_together(build, rest, node, ranks, n);
         task->binding = together;
     }
 }
 
 /* The ranks of each node, ascending: those of node i are at ranks[at[i]] to ranks[at[i + 1]]. */
-static uint32_t *bind_ranks_by_node(const struct layout_build *builder, uint32_t *at)
+static uint32_t *bind_ranks_by_node(const struct layout_build *build, uint32_t *at)
 {
-    const struct layout *layout = builder->layout;
+    const struct layout *layout = build->layout;
     uint32_t *ranks = mem_array(layout->ntasks, sizeof(*ranks));
-    for (uint32_t node = 0; node < builder->request->nnodes; node++)
-        at[node + 1] = at[node] + builder->node_tasks[node];
+    for (uint32_t node = 0; node < build->request->nnodes; node++)
+        at[node + 1] = at[node] + build->node_tasks[node];
     for (uint32_t rank = 0; rank < layout->ntasks; rank++)
         ranks[at[layout->tasks[rank].node]++] = rank;
-    for (uint32_t node = builder->request->nnodes; node > 0; node--)
+    for (uint32_t node = build->request->nnodes; node > 0; node--)
         at[node] = at[node - 1];
     at[0] = 0;
     return ranks;
 }
 
-static bool all_are_bound(const struct layout_build *builder)
+static bool all_are_bound(const struct layout_build *build)
 {
-    for (uint32_t i = 0; i < builder->nruns; i++)
-        if (builder->runs[i].policy.bind != POLICY_BIND_OBJECTS)
+    for (uint32_t i = 0; i < build->placements->count; i++)
+        if (build->placements->list[i].policy.bind != POLICY_BIND_OBJECTS)
             return false;
     return true;
 }
 
-void layout_build_bind_rest(struct layout_build *builder)
+void bind_rest(struct layout_build *build)
 {
-    if (all_are_bound(builder))
+    if (all_are_bound(build))
         return;
-    uint32_t nkinds = builder->kinds.nkinds, nnodes = builder->request->nnodes;
-    struct rest rest = {mem_array(nkinds, sizeof(uint32_t)), mem_array(TOPO_MAX_PUS, sizeof(bool)),
+    uint32_t nclasses = build->classes->nclasses, nnodes = build->request->nnodes;
+    struct rest rest = {mem_array(nclasses, sizeof(uint32_t)),
+                        mem_array(TOPO_MAX_PUS, sizeof(bool)),
                         mem_array(TOPO_MAX_PUS, sizeof(struct rows))};
-    memset(rest.unbound, 0xff, nkinds * sizeof(uint32_t));
+    memset(rest.unbound, 0xff, nclasses * sizeof(uint32_t));
     uint32_t *at = mem_array(nnodes + 1ul, sizeof(*at));
-    uint32_t *ranks = bind_ranks_by_node(builder, at);
+    uint32_t *ranks = bind_ranks_by_node(build, at);
     for (uint32_t node = 0; node < nnodes; node++)
-        bind_node(builder, &rest, node, ranks + at[node], at[node + 1] - at[node]);
+        bind_node(build, &rest, node, ranks + at[node], at[node + 1] - at[node]);
     free(ranks);
     free(at);
     free(rest.unbound);

@@ -6,8 +6,11 @@
 #ifndef AFFINITY_LAYOUT_BIND_H
 #define AFFINITY_LAYOUT_BIND_H
 
-#include "affinity/layout/build.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+struct layout_build;
+struct policy;
 struct position;
 struct positions;
 
@@ -17,6 +20,6 @@ bool bind_upward(const struct positions *plan, const struct policy *policy, uint
                  struct position *position);
 
 /* Bind what has no binding yet: tasks bound together, and tasks that are not bound. */
-void layout_build_bind_rest(struct layout_build *builder);
+void bind_rest(struct layout_build *build);
 
 #endif

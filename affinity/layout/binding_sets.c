@@ -1,86 +1,130 @@
+/* The distinct processor sets of a layout: equal rows of one topology get one number. */
 #include "affinity/layout/binding_sets.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/layout/build.h"
 #include "base/array.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
 
-/* Rows of a kind as runs of rows of its topo, put behind the spans that there are. */
-static uint32_t add_spans(struct layout_build *builder, const struct node_class *kind,
+struct binding_set {
+    const struct topo *topo;
+    uint32_t first_span, nspans;
+};
+
+struct binding_sets {
+    struct hash_table numbers;
+    struct binding_set *sets;
+    struct layout_binding *cpus_and_cores; /* beside sets */
+    struct rows *spans;                    /* of the topo, set after set */
+    uint32_t nspans;
+    size_t span_capacity;
+};
+
+struct binding_sets *binding_sets_new(void)
+{
+    return mem_alloc(sizeof(struct binding_sets));
+}
+
+void binding_sets_free(struct binding_sets *sets)
+{
+    if (!sets)
+        return;
+    for (uint32_t i = 0; sets->cpus_and_cores && i < sets->numbers.count; i++) {
+        idset_free(sets->cpus_and_cores[i].cpus);
+        idset_free(sets->cpus_and_cores[i].cores);
+    }
+    free(sets->cpus_and_cores);
+    free(sets->sets);
+    free(sets->spans);
+    hash_table_free(&sets->numbers);
+    free(sets);
+}
+
+/* Rows of a class as runs of rows of its topo, put behind the spans that there are. */
+static uint32_t add_spans(struct binding_sets *sets, const struct node_class *class,
                           const struct rows *rows)
 {
-    builder->spans =
-        array_reserve(builder->spans, &builder->span_capacity,
-                      builder->nspans + (size_t)(rows->end - rows->first), sizeof(*builder->spans));
-    struct rows *spans = builder->spans + builder->nspans;
+    sets->spans =
+        array_reserve(sets->spans, &sets->span_capacity,
+                      sets->nspans + (size_t)(rows->end - rows->first), sizeof(*sets->spans));
+    struct rows *spans = sets->spans + sets->nspans;
     uint32_t n = 0;
     for (uint32_t row = rows->first; row < rows->end; row++)
-        if (n && spans[n - 1].end == kind->rows[row])
+        if (n && spans[n - 1].end == class->rows[row])
             spans[n - 1].end++;
         else
-            spans[n++] = (struct rows){kind->rows[row], kind->rows[row] + 1};
-    builder->nspans += n;
+            spans[n++] = (struct rows){class->rows[row], class->rows[row] + 1};
+    sets->nspans += n;
     return n;
 }
 
-static struct layout_binding make_sets(const struct layout_build *builder,
-                                       const struct binding_rows *binding)
+static struct layout_binding list_cpus_and_cores(const struct binding_sets *sets,
+                                                 const struct binding_set *set)
 {
-    struct layout_binding sets = {idset_new(), idset_new()};
-    for (uint32_t i = 0; i < binding->nspans; i++) {
-        const struct rows *span = &builder->spans[binding->first_span + i];
+    struct layout_binding lists = {idset_new(), idset_new()};
+    for (uint32_t i = 0; i < set->nspans; i++) {
+        const struct rows *span = &sets->spans[set->first_span + i];
         for (uint32_t row = span->first; row < span->end; row++) {
-            idset_add(sets.cpus, binding->topo->os[row]);
-            idset_add(sets.cores, topo_core(binding->topo, row));
+            idset_add(lists.cpus, set->topo->os[row]);
+            idset_add(lists.cores, topo_core(set->topo, row));
         }
     }
-    return sets;
+    return lists;
 }
 
 static bool binding_sets_same(const void *owner, uint32_t number, const void *thing)
 {
-    const struct layout_build *builder = owner;
-    const struct binding_rows *a = &builder->bindings[number], *b = thing;
-    const struct rows *spans = builder->spans;
+    const struct binding_sets *sets = owner;
+    const struct binding_set *a = &sets->sets[number], *b = thing;
+    const struct rows *spans = sets->spans;
     return a->topo == b->topo && a->nspans == b->nspans &&
            memcmp(spans + a->first_span, spans + b->first_span, a->nspans * sizeof(*spans)) == 0;
 }
 
-static uint64_t binding_hash(const struct layout_build *builder, const struct binding_rows *binding)
+uint32_t binding_sets_add(struct binding_sets *sets, const struct node_class *class,
+                          const struct rows *spans, uint32_t nspans)
 {
-    uint64_t hash = hash_table_hash(0, (uintptr_t)binding->topo);
-    for (uint32_t i = 0; i < binding->nspans; i++) {
-        const struct rows *span = &builder->spans[binding->first_span + i];
-        hash = hash_table_hash(hash, span->first | (uint64_t)span->end << 32);
-    }
-    return hash;
-}
-
-uint32_t layout_build_bind(struct layout_build *builder, const struct node_class *kind,
-                           const struct rows *spans, uint32_t nspans)
-{
-    struct layout *layout = builder->layout;
-    struct binding_rows binding = {kind->topo, builder->nspans, 0};
+    struct binding_set set = {class->topo, sets->nspans, 0};
     for (uint32_t i = 0; i < nspans; i++)
-        binding.nspans += add_spans(builder, kind, &spans[i]);
-    uint32_t number = hash_table_intern(&builder->binding_numbers, binding_hash(builder, &binding),
-                                        binding_sets_same, builder, &binding);
-    if (number < layout->nbindings) {
-        builder->nspans = binding.first_span;
+        set.nspans += add_spans(sets, class, &spans[i]);
+    uint64_t hash = hash_table_hash(0, (uintptr_t)set.topo);
+    for (uint32_t i = set.first_span; i < sets->nspans; i++)
+        hash = hash_table_hash(hash, sets->spans[i].first | (uint64_t)sets->spans[i].end << 32);
+    uint32_t count = sets->numbers.count;
+    uint32_t number = hash_table_intern(&sets->numbers, hash, binding_sets_same, sets, &set);
+    if (number < count) {
+        sets->nspans = set.first_span;
         return number;
     }
-    builder->bindings = array_grow(builder->bindings, number, sizeof(*builder->bindings));
-    layout->bindings = array_grow(layout->bindings, number, sizeof(*layout->bindings));
-    builder->bindings[number] = binding;
-    layout->bindings[layout->nbindings++] = make_sets(builder, &binding);
+    sets->sets = array_grow(sets->sets, number, sizeof(*sets->sets));
+    sets->cpus_and_cores = array_grow(sets->cpus_and_cores, number, sizeof(*sets->cpus_and_cores));
+    sets->sets[number] = set;
+    sets->cpus_and_cores[number] = list_cpus_and_cores(sets, &set);
     return number;
 }
 
-struct rows layout_build_binding_rows(const struct layout_build *builder,
-                                      const struct node_class *kind, uint32_t binding, uint32_t i)
+uint32_t binding_sets_count(const struct binding_sets *sets)
 {
-    const struct rows *span = &builder->spans[builder->bindings[binding].first_span + i];
-    return (struct rows){node_class_row(kind, span->first), node_class_row(kind, span->end)};
+    return sets->numbers.count;
+}
+
+uint32_t binding_sets_runs(const struct binding_sets *sets, uint32_t binding)
+{
+    return sets->sets[binding].nspans;
+}
+
+struct rows binding_sets_rows(const struct binding_sets *sets, const struct node_class *class,
+                              uint32_t binding, uint32_t i)
+{
+    const struct rows *span = &sets->spans[sets->sets[binding].first_span + i];
+    return (struct rows){node_class_row(class, span->first), node_class_row(class, span->end)};
+}
+
+void binding_sets_take(struct binding_sets *sets, struct layout *layout)
+{
+    layout->bindings = sets->cpus_and_cores;
+    layout->nbindings = sets->numbers.count;
+    sets->cpus_and_cores = NULL;
 }

@@ -1,49 +1,47 @@
+/* What the steps of layout_make() ask about tasks that were placed before. */
 #include "affinity/layout/build.h"
 
-#include <stdlib.h>
-
+#include "affinity/layout/binding_sets.h"
+#include "affinity/layout/node_class.h"
+#include "affinity/layout/placement.h"
 #include "base/mem.h"
 
-void layout_build_start(struct layout_build *builder, const struct layout_request *request)
+const struct node_class *layout_build_class(const struct layout_build *build, uint32_t node)
 {
-    *builder =
-        (struct layout_build){.request = request, .layout = mem_alloc(sizeof(struct layout))};
-    builder->runs = mem_array(request->nparts, sizeof(*builder->runs));
-    builder->run_of = mem_array(request->nparts, sizeof(*builder->run_of));
-    builder->part_tasks = mem_array(request->nparts, sizeof(*builder->part_tasks));
-    builder->node_tasks = mem_array(request->nnodes, sizeof(*builder->node_tasks));
-    builder->node_gpus = mem_array(request->nnodes, sizeof(*builder->node_gpus));
-    builder->chosen = mem_array(request->nnodes, sizeof(*builder->chosen));
-    for (uint32_t node = 0; node < request->nnodes; node++)
-        builder->chosen[builder->nchosen++] = node;
+    return &build->classes->classes[build->classes->of[node]];
 }
 
-void layout_build_end(struct layout_build *builder)
-{
-    node_classes_free(&builder->kinds);
-    for (uint32_t i = 0; i < builder->nruns; i++)
-        taskmap_scheme_free(&builder->runs[i].deal);
-    free(builder->runs);
-    free(builder->run_of);
-    free(builder->part_tasks);
-    free(builder->bindings);
-    free(builder->spans);
-    hash_table_free(&builder->binding_numbers);
-    for (uint32_t node = 0; node < builder->request->nnodes; node++)
-        idset_free(builder->node_gpus[node]);
-    free(builder->node_gpus);
-    hash_table_free(&builder->set_numbers);
-    free(builder->node_tasks);
-    free(builder->chosen);
-}
-
-const struct policy *layout_build_policy(const struct layout_build *builder,
+const struct policy *layout_build_policy(const struct layout_build *build,
                                          const struct layout_task *task)
 {
-    return &builder->runs[builder->run_of[task->app]].policy;
+    return &build->placements->list[build->placements->of_part[task->app]].policy;
 }
 
-const struct node_class *layout_build_kind(const struct layout_build *builder, uint32_t node)
+bool layout_build_occupied(const struct layout_build *build, const struct layout_task *task,
+                           uint32_t i, struct rows *rows)
 {
-    return &builder->kinds.kinds[builder->kinds.of[node]];
+    bool narrow = policy_is_narrow(layout_build_policy(build, task));
+    if (i >= (narrow ? binding_sets_runs(build->bindings, task->binding) : 1))
+        return false;
+    *rows = narrow ? binding_sets_rows(build->bindings, layout_build_class(build, task->node),
+                                       task->binding, i)
+                   : (struct rows){task->place, task->place + 1};
+    return true;
+}
+
+struct layout_task *layout_build_add_tasks(struct layout_build *build,
+                                           const struct placement *placement)
+{
+    struct layout *layout = build->layout;
+    uint32_t first = layout->ntasks;
+    layout->tasks =
+        mem_resize(layout->tasks, (size_t)first + placement->ntasks, sizeof(*layout->tasks));
+    for (uint32_t i = 0; i < placement->nparts; i++) {
+        uint32_t part = placement->first_part + i;
+        uint32_t n = placement->fill ? placement->ntasks : build->placements->part_tasks[part];
+        for (uint32_t end = layout->ntasks + n; layout->ntasks < end; layout->ntasks++)
+            layout->tasks[layout->ntasks] =
+                (struct layout_task){.app = part, .gpus = LAYOUT_NO_GPUS};
+    }
+    return &layout->tasks[first];
 }

@@ -1,5 +1,5 @@
 /*
- * Which GPUs go with which position, on one kind of node.
+ * Which GPUs go with which position, on one node class.
  *
  * The rule is TreePool's (RFC 49), by which R was allocated if a TreePool allocator made it, so
  * that a task gets the GPUs that its cores were allocated with: finest level first, in each object
@@ -37,7 +37,7 @@ struct pairing {
     uint32_t *uses;         /* [GPUs] tasks that have it */
     struct circle *circles; /* finest level first */
     uint32_t ncircles;
-    uint32_t *members;          /* of the circles: indexes into the kind's GPUs */
+    uint32_t *members;          /* of the circles: indexes into the class's GPUs */
     uint32_t *home;             /* [GPUs] its finest circle */
     struct position *positions; /* that are paired, */
     struct pair *pairs;         /* and with what */
@@ -93,12 +93,12 @@ static void circle_positions(struct circle *circle, const struct positions *plan
 /* The objects of a level that have GPUs. */
 static void add_level(struct pairing *pairing, enum topo_level level, uint32_t *nmembers)
 {
-    const struct node_class *kind = pairing->plan->kind;
-    struct member *found = mem_array(kind->ngpus, sizeof(*found));
+    const struct node_class *class = pairing->plan->class;
+    struct member *found = mem_array(class->ngpus, sizeof(*found));
     uint32_t n = 0;
-    for (uint32_t gpu = 0; gpu < kind->ngpus; gpu++)
-        if (kind->gpus[gpu].rows[level].first < kind->gpus[gpu].rows[level].end)
-            found[n++] = (struct member){kind->gpus[gpu].rows[level], pairing->home[gpu], gpu};
+    for (uint32_t gpu = 0; gpu < class->ngpus; gpu++)
+        if (class->gpus[gpu].rows[level].first < class->gpus[gpu].rows[level].end)
+            found[n++] = (struct member){class->gpus[gpu].rows[level], pairing->home[gpu], gpu};
     if (n)
         qsort(found, n, sizeof(*found), compare_members);
     for (uint32_t i = 0; i < n; i++) {
@@ -119,9 +119,9 @@ static void add_level(struct pairing *pairing, enum topo_level level, uint32_t *
 
 static bool core_is_busy(const struct positions *plan, uint32_t unit)
 {
-    const struct idset *busy = plan->kind->busy;
+    const struct idset *busy = plan->class->busy;
     for (uint32_t row = plan->first_row[unit]; busy && row < plan->end_row[unit]; row++)
-        if (idset_has(busy, node_class_core(plan->kind, row)))
+        if (idset_has(busy, node_class_core(plan->class, row)))
             return true;
     return false;
 }
@@ -268,7 +268,7 @@ static void add_pair(struct pairing *pairing, struct circle *circle, uint32_t tu
         bind_to_circle(position, plan, circle);
     }
     for (uint32_t i = 0; i < pairing->policy->gpus_per_task; i++) {
-        ids[i] = plan->kind->gpus[picked[i]].id;
+        ids[i] = plan->class->gpus[picked[i]].id;
         pairing->uses[picked[i]]++;
     }
     if (!pairing->policy->bind_domain)
@@ -287,7 +287,7 @@ static void fill_circle(struct pairing *pairing, struct circle *circle, uint32_t
 static uint32_t fewest_uses(const struct pairing *pairing)
 {
     uint32_t fewest = pairing->policy->gpu_tasks;
-    for (uint32_t gpu = 0; gpu < pairing->plan->kind->ngpus; gpu++)
+    for (uint32_t gpu = 0; gpu < pairing->plan->class->ngpus; gpu++)
         fewest = pairing->uses[gpu] < fewest ? pairing->uses[gpu] : fewest;
     return fewest;
 }
@@ -318,22 +318,22 @@ static void pair_all(struct pairing *pairing)
 
 static void make_circles(struct pairing *pairing)
 {
-    const struct node_class *kind = pairing->plan->kind;
+    const struct node_class *class = pairing->plan->class;
     enum topo_level levels[NODE_CLASS_NEAR_LEVELS];
     uint32_t nmembers = 0;
     pairing->circles =
-        mem_array((size_t)kind->ngpus * NODE_CLASS_NEAR_LEVELS, sizeof(struct circle));
-    pairing->members = mem_array((size_t)kind->ngpus * NODE_CLASS_NEAR_LEVELS, sizeof(uint32_t));
-    pairing->home = mem_array(kind->ngpus, sizeof(*pairing->home));
-    memset(pairing->home, 0xff, kind->ngpus * sizeof(*pairing->home));
-    node_class_near_levels(kind->topo, levels);
+        mem_array((size_t) class->ngpus * NODE_CLASS_NEAR_LEVELS, sizeof(struct circle));
+    pairing->members = mem_array((size_t) class->ngpus * NODE_CLASS_NEAR_LEVELS, sizeof(uint32_t));
+    pairing->home = mem_array(class->ngpus, sizeof(*pairing->home));
+    memset(pairing->home, 0xff, class->ngpus * sizeof(*pairing->home));
+    node_class_near_levels(class->topo, levels);
     for (uint32_t i = 0; i < NODE_CLASS_NEAR_LEVELS; i++)
         add_level(pairing, levels[i], &nmembers);
 }
 
 void positions_pair_gpus(struct positions *plan, const struct policy *policy)
 {
-    const uint32_t ngpus = plan->kind->ngpus, each = policy->gpus_per_task;
+    const uint32_t ngpus = plan->class->ngpus, each = policy->gpus_per_task;
     struct pairing pairing = {.plan = plan, .policy = policy};
     uint64_t most = (uint64_t)ngpus * policy->gpu_tasks / each; /* as far as GPUs go */
     pairing.most = most = most < TOPO_MAX_PUS ? most : TOPO_MAX_PUS;
@@ -344,8 +344,6 @@ void positions_pair_gpus(struct positions *plan, const struct policy *policy)
     plan->gpus = mem_array(most * each, sizeof(*plan->gpus));
     make_circles(&pairing);
     pair_all(&pairing);
-    plan->gpu_set = mem_array(pairing.npairs, sizeof(*plan->gpu_set));
-    memset(plan->gpu_set, 0xff, pairing.npairs * sizeof(*plan->gpu_set));
     free(plan->positions);
     plan->unpaired = plan->npositions;
     plan->positions = pairing.positions;

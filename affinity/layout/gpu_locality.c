@@ -45,26 +45,26 @@ static struct rows rows_near(const struct topo *topo, const struct idset *cpus)
     return rows.first < rows.end ? rows : (struct rows){0, topo->npus};
 }
 
-static void gpu_make(struct node_class_gpu *gpu, const struct node_class *kind,
+static void gpu_make(struct node_class_gpu *gpu, const struct node_class *class,
                      const struct idset *cpus, uint32_t id)
 {
     enum topo_level levels[NODE_CLASS_NEAR_LEVELS];
-    struct rows near = rows_near(kind->topo, cpus);
-    node_class_near_levels(kind->topo, levels);
+    struct rows near = rows_near(class->topo, cpus);
+    node_class_near_levels(class->topo, levels);
     *gpu = (struct node_class_gpu){.id = id};
     for (uint32_t i = 0; i < NODE_CLASS_NEAR_LEVELS; i++) {
-        struct rows rows = object_rows(kind->topo, levels[i], near);
+        struct rows rows = object_rows(class->topo, levels[i], near);
         gpu->rows[levels[i]] =
-            (struct rows){node_class_row(kind, rows.first), node_class_row(kind, rows.end)};
+            (struct rows){node_class_row(class, rows.first), node_class_row(class, rows.end)};
     }
 }
 
-static int refuse_gpus(const struct node_class *kind, const struct idset *gpus, const char *host,
+static int refuse_gpus(const struct node_class *class, const struct idset *gpus, const char *host,
                        struct error *err)
 {
     struct idset *have = idset_new();
-    for (size_t i = 0; i < kind->topo->ngpus; i++)
-        idset_add(have, kind->topo->gpus[i].id);
+    for (size_t i = 0; i < class->topo->ngpus; i++)
+        idset_add(have, class->topo->gpus[i].id);
     char *want_text = idset_encode(gpus), *have_text = idset_encode(have);
     error_set(err, "%s: GPUs %s were allocated, but this machine has only GPUs %s", host, want_text,
               have_text);
@@ -76,25 +76,25 @@ static int refuse_gpus(const struct node_class *kind, const struct idset *gpus, 
 
 /* A topology that shows no GPU at all (a synthetic one, or that of a container) does not say that
  * there are none: where those of R are is not known then. */
-int node_class_find_gpus(struct node_class *kind, const struct idset *gpus, const char *host,
+int node_class_find_gpus(struct node_class *class, const struct idset *gpus, const char *host,
                          struct error *err)
 {
-    const struct topo *topo = kind->topo;
+    const struct topo *topo = class->topo;
     size_t count = gpus ? idset_count(gpus) : 0, at = 0;
     if (!count)
         return 0;
     if (count > TOPO_MAX_GPUS)
         return error_set(err, "%s: %zu GPUs were allocated; %d are the most that a node may have",
                          host, count, TOPO_MAX_GPUS);
-    kind->gpus = mem_array(count, sizeof(*kind->gpus));
+    class->gpus = mem_array(count, sizeof(*class->gpus));
     IDSET_FOREACH(id, gpus)
     {
         while (at < topo->ngpus && topo->gpus[at].id < id)
             at++;
         bool shown = at < topo->ngpus && topo->gpus[at].id == id;
         if (topo->ngpus && !shown)
-            return refuse_gpus(kind, gpus, host, err);
-        gpu_make(&kind->gpus[kind->ngpus++], kind, shown ? topo->gpus[at].cpus : NULL, id);
+            return refuse_gpus(class, gpus, host, err);
+        gpu_make(&class->gpus[class->ngpus++], class, shown ? topo->gpus[at].cpus : NULL, id);
     }
     return 0;
 }

@@ -7,7 +7,7 @@
 #include "affinity/layout/node_class.h"
 
 /* The GPUs of a class that may be given out. 0, or -1 with a sentence that names the host. */
-int node_class_find_gpus(struct node_class *kind, const struct idset *gpus, const char *host,
+int node_class_find_gpus(struct node_class *class, const struct idset *gpus, const char *host,
                          struct error *err);
 /* The levels that a GPU may share with a task, finest first; TOPO_NODE is the last. */
 enum { NODE_CLASS_NEAR_LEVELS = 5 };

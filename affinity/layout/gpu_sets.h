@@ -1,30 +1,29 @@
 /*
- * gpu_sets - the distinct GPU sets of a layout in the making, and the GPUs left on each node. Private to
- * layout/.
+ * gpu_sets - the distinct GPU sets of a layout in the making, numbered from 0 as they come, and the GPUs
+ * that its tasks claim on each node. Private to layout/.
  */
 #ifndef AFFINITY_LAYOUT_GPU_SETS_H
 #define AFFINITY_LAYOUT_GPU_SETS_H
 
-#include "affinity/layout/build.h"
+#include "affinity/layout/layout.h"
 
-/* Kinds of nodes for a run that gives out GPUs: by what earlier runs left. The two
- * are to be freed with layout_build_free_gpus() when the kinds are not needed any more. */
-struct placement_gpus {
-    struct node_class_gpus *nodes; /* by node of the request */
-    struct idset **owned;          /* the sets that were made for it, two a node; may be NULL */
-};
-int layout_build_find_gpus(const struct layout_build *builder, struct placement_gpus *gpus,
-                           struct kinds *kinds, struct error *err);
-void layout_build_free_gpus(const struct layout_build *builder, struct placement_gpus *gpus);
-/* The number of a set in layout->gpu_sets. */
-uint32_t layout_build_gpu_set(struct layout_build *builder, const uint32_t *ids, uint32_t n);
-/* The GPUs that a task at a position of a paired plan gets, which the program claims on the node from now on. */
-uint32_t layout_build_give_gpus(struct layout_build *builder, const struct policy *policy,
-                                const struct positions *plan, uint32_t position, uint32_t node);
-/* The same for a set. */
-uint32_t layout_build_give_set(struct layout_build *builder, const struct idset *gpus,
-                               uint32_t node);
-/* --gpu-bind closest: when all tasks are bound. */
-int layout_build_share_gpus(struct layout_build *builder, struct error *err);
+struct gpu_sets;
+
+struct gpu_sets *gpu_sets_new(uint32_t nnodes);
+void gpu_sets_free(struct gpu_sets *sets); /* NULL is fine */
+
+/* The number of a set of n ids, or of a copy of a set. */
+uint32_t gpu_sets_add_ids(struct gpu_sets *sets, const uint32_t *ids, uint32_t n);
+uint32_t gpu_sets_add(struct gpu_sets *sets, const struct idset *gpus);
+const struct idset *gpu_sets_get(const struct gpu_sets *sets, uint32_t number);
+
+/* The program claims the GPUs of a set on this node of the request. */
+void gpu_sets_claim(struct gpu_sets *sets, uint32_t node, uint32_t number);
+/* What it claims there so far; NULL: nothing. take: the caller's from then on. */
+const struct idset *gpu_sets_claimed(const struct gpu_sets *sets, uint32_t node);
+struct idset *gpu_sets_take_claim(struct gpu_sets *sets, uint32_t node);
+
+/* All sets, into the layout. Before gpu_sets_free(). */
+void gpu_sets_take(struct gpu_sets *sets, struct layout *layout);
 
 #endif

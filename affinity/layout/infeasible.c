@@ -9,6 +9,9 @@
 #include "affinity/layout/allocated_hosts.h"
 #include "affinity/layout/build.h"
 #include "affinity/layout/limits.h"
+#include "affinity/layout/node_class.h"
+#include "affinity/layout/node_count.h"
+#include "affinity/layout/placement.h"
 #include "affinity/sets/hostlist.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -55,7 +58,7 @@ static bool level_exists(const struct all_positions *plans, enum topo_level leve
 static bool hardware_has(const struct all_positions *plans, enum topo_level level)
 {
     for (uint32_t i = 0; i < plans->nplans; i++)
-        if (plans->plans[i].kind->nrows && plans->plans[i].kind->topo->count[level])
+        if (plans->plans[i].class->nrows && plans->plans[i].class->topo->count[level])
             return true;
     return false;
 }
@@ -110,23 +113,23 @@ static bool any_unpaired(const struct all_positions *plans)
     return false;
 }
 
-int infeasible_no_place(const struct layout_build *builder, const struct placement *run,
+int infeasible_no_place(const struct layout_build *build, const struct placement *placement,
                         const struct all_positions *plans, struct error *err)
 {
-    const struct policy *policy = &run->policy;
+    const struct policy *policy = &placement->policy;
     bool cut = any_units(plans);
     uint32_t best = 0, most = 0;
     if (cut && any_unpaired(plans))
-        return infeasible_gpus(builder, run, plans, err);
+        return infeasible_gpus(build, placement, plans, err);
     for (uint32_t i = 0; i < plans->nplans; i++) {
         const struct positions *plan = &plans->plans[i];
-        uint32_t count = cut ? plan->count[policy->bind_level] : plan->kind->count[TOPO_CORE];
+        uint32_t count = cut ? plan->count[policy->bind_level] : plan->class->count[TOPO_CORE];
         if (count > most) {
             most = count;
             best = i;
         }
     }
-    const char *host = builder->request->nodes[plans->plans[best].kind->example].host;
+    const char *host = build->request->nodes[plans->plans[best].class->example].host;
     if (most == 0)
         return error_set(err, "no core is allocated on any node");
     if (!cut)
@@ -149,25 +152,25 @@ const char *infeasible_where(const struct layout_request *request)
  * Refusals about GPUs where not one task can have any.
  */
 
-static void infeasible_add_option(struct buf *out, const struct placement *run)
+static void infeasible_add_option(struct buf *out, const struct placement *placement)
 {
-    if (policy_is_per_gpu(&run->policy))
-        buf_printf(out, "--per %u:gpu", run->policy.per_count);
+    if (policy_is_per_gpu(&placement->policy))
+        buf_printf(out, "--per %u:gpu", placement->policy.per_count);
     else
-        buf_printf(out, "-g %u", run->policy.gpus_per_task);
+        buf_printf(out, "-g %u", placement->policy.gpus_per_task);
 }
 
-int infeasible_gpus(const struct layout_build *builder, const struct placement *run,
+int infeasible_gpus(const struct layout_build *build, const struct placement *placement,
                     const struct all_positions *plans, struct error *err)
 {
-    const struct layout_request *request = builder->request;
-    const struct node_class *best = plans->plans[0].kind;
-    const char *beside = run != builder->runs ? " left by the parts before" : "";
+    const struct layout_request *request = build->request;
+    const struct node_class *best = plans->plans[0].class;
+    const char *beside = placement->number > 0 ? " left by the parts before" : "";
     struct buf option = BUF_INIT;
-    infeasible_add_option(&option, run);
+    infeasible_add_option(&option, placement);
     for (uint32_t i = 1; i < plans->nplans; i++)
-        if (plans->plans[i].kind->ngpus > best->ngpus)
-            best = plans->plans[i].kind;
+        if (plans->plans[i].class->ngpus > best->ngpus)
+            best = plans->plans[i].class;
     const char *host = request->nodes[best->example].host;
     if (best->ngpus == 0 && request->nnodes == 1)
         error_set(err, "%s: %s has no GPU%s; without %s tasks run on its cores alone",
@@ -183,7 +186,7 @@ int infeasible_gpus(const struct layout_build *builder, const struct placement *
 }
 
 /*
- * Refusals that teach: more tasks than fit. What was asked, under which limit, what each kind of
+ * Refusals that teach: more tasks than fit. What was asked, under which limit, what each class of
  * node has and took, and what would run.
  */
 
@@ -239,7 +242,7 @@ struct room_class {
     struct hostlist *hosts;
 };
 
-struct node_classes {
+struct room_classes {
     struct room_class classes[MAX_CLASSES];
     uint32_t count;
     uint32_t others;       /* nodes beyond MAX_CLASSES */
@@ -253,18 +256,18 @@ static bool same_reason(const struct positions *a, const struct positions *b,
     for (uint32_t i = 0; i < policy->nlimits; i++)
         if (a->count[policy->limits[i].level] != b->count[policy->limits[i].level])
             return false;
-    return a->kind->ngpus == b->kind->ngpus && (a->npositions == 0) == (b->npositions == 0) &&
-           (!policy->cores_per_task || a->kind->count[TOPO_CORE] == b->kind->count[TOPO_CORE]);
+    return a->class->ngpus == b->class->ngpus && (a->npositions == 0) == (b->npositions == 0) &&
+           (!policy->cores_per_task || a->class->count[TOPO_CORE] == b->class->count[TOPO_CORE]);
 }
 
-static void classes_add(struct node_classes *all, const struct passes *placing,
+static void classes_add(struct room_classes *all, const struct passes *passes,
                         struct room_class node, const char *host)
 {
-    const struct positions *plans = placing->plans->plans;
+    const struct positions *plans = passes->plans->plans;
     uint32_t i = 0;
     while (i < all->count &&
            (all->classes[i].ntasks != node.ntasks || all->classes[i].limit != node.limit ||
-            !same_reason(&plans[all->classes[i].plan], &plans[node.plan], placing->policy)))
+            !same_reason(&plans[all->classes[i].plan], &plans[node.plan], passes->policy)))
         i++;
     if (i == MAX_CLASSES) {
         all->others++;
@@ -288,7 +291,7 @@ static void add_objects(struct buf *out, const struct positions *plan, const str
             continue;
         buf_add_text(out, out->len ? "; " : "");
         infeasible_add_objects(out, policy, level, plan->count[level]);
-        uint32_t cores = plan->kind->count[TOPO_CORE], each = policy->cores_per_task;
+        uint32_t cores = plan->class->count[TOPO_CORE], each = policy->cores_per_task;
         if (level >= TOPO_CORE && each > 1 && plan->count[level] * each < cores)
             buf_printf(out, ", out of %u core%s", cores, infeasible_plural(cores));
         if (level == policy->bind_level && policy_is_narrow(policy) && policy->bind_count > 1)
@@ -309,7 +312,7 @@ static void add_has(struct buf *out, const struct positions *plan, const struct 
 {
     struct buf has = BUF_INIT;
     if (plan->pairs)
-        buf_printf(&has, "%u GPU%s", plan->kind->ngpus, infeasible_plural(plan->kind->ngpus));
+        buf_printf(&has, "%u GPU%s", plan->class->ngpus, infeasible_plural(plan->class->ngpus));
     add_objects(&has, plan, policy);
     if (slots)
         buf_printf(&has, "%s%u slot%s %s", has.len ? "; " : "", slots, infeasible_plural(slots),
@@ -324,7 +327,7 @@ static void add_has(struct buf *out, const struct positions *plan, const struct 
     buf_free(&has);
 }
 
-static void add_classes(struct buf *out, struct node_classes *all,
+static void add_classes(struct buf *out, struct room_classes *all,
                         const struct all_positions *plans, const struct policy *policy,
                         const char *where)
 {
@@ -349,101 +352,102 @@ static void add_classes(struct buf *out, struct node_classes *all,
 
 /* ---- what would run ---- */
 
-static uint64_t count_threads(const struct layout_build *builder)
+static uint64_t count_threads(const struct layout_build *build)
 {
     uint64_t total = 0;
-    for (uint32_t i = 0; i < builder->nchosen; i++)
-        total += layout_build_kind(builder, builder->chosen[i])->nrows;
+    for (uint32_t i = 0; i < build->choice->count; i++)
+        total += layout_build_class(build, build->choice->nodes[i])->nrows;
     return total;
 }
 
-static bool hosts_have_slots(const struct layout_build *builder)
+static bool hosts_have_slots(const struct layout_build *build)
 {
-    for (uint32_t i = 0; i < builder->nchosen; i++)
-        if (builder->request->nodes[builder->chosen[i]].limit)
+    for (uint32_t i = 0; i < build->choice->count; i++)
+        if (build->request->nodes[build->choice->nodes[i]].limit)
             return true;
     return false;
 }
 
 /* Would one task on each hardware thread do, with nothing said that stands against it? */
-static bool threads_would_do(const struct layout_build *builder, const struct placement *run)
+static bool threads_would_do(const struct layout_build *build, const struct placement *placement)
 {
-    const struct layout_part *part = &builder->request->parts[run->first_part];
+    const struct layout_part *part = &build->request->parts[placement->first_part];
     return !part->mppr && !part->bind && !part->cores_per_task && !part->gpus_per_task &&
-           !part->per && builder->nruns == 1 && !builder->request->node_count &&
-           !hosts_have_slots(builder) && run->policy.limits[0].level == TOPO_CORE &&
-           count_threads(builder) >= run->ntasks;
+           !part->per && build->placements->count == 1 && !build->request->node_count &&
+           !hosts_have_slots(build) && placement->policy.limits[0].level == TOPO_CORE &&
+           count_threads(build) >= placement->ntasks;
 }
 
-static void add_remedies(struct buf *out, const struct layout_build *builder,
-                         const struct placement *run, uint32_t fit)
+static void add_remedies(struct buf *out, const struct layout_build *build,
+                         const struct placement *placement, uint32_t fit)
 {
-    if (fit && run->nparts == 1)
-        buf_printf(out, "-n %u %swould run, ", fit, builder->nruns > 1 ? "for this part " : "");
-    if (threads_would_do(builder, run))
+    if (fit && placement->nparts == 1)
+        buf_printf(out, "-n %u %swould run, ", fit,
+                   build->placements->count > 1 ? "for this part " : "");
+    if (threads_would_do(build, placement))
         buf_printf(out, "--map-by hwthread would run them on %llu hardware threads, ",
-                   (unsigned long long)count_threads(builder));
-    if (hosts_have_slots(builder))
-        buf_printf(out, "more slots %s may allow more, ", infeasible_where(builder->request));
-    else if (run->policy.limits_given)
+                   (unsigned long long)count_threads(build));
+    if (hosts_have_slots(build))
+        buf_printf(out, "more slots %s may allow more, ", infeasible_where(build->request));
+    else if (placement->policy.limits_given)
         buf_add_text(out, "a higher --mppr allows more, ");
-    if (run->policy.cores_per_task > 1)
+    if (placement->policy.cores_per_task > 1)
         buf_add_text(out, "a smaller -c may, ");
-    buf_printf(out, "--oversubscribe runs %s%s", run->ntasks == 1 ? "it anyway" : "them all",
-               run->policy.gpus_per_task ? ", sharing cores or GPUs" : "");
+    buf_printf(out, "--oversubscribe runs %s%s", placement->ntasks == 1 ? "it anyway" : "them all",
+               placement->policy.gpus_per_task ? ", sharing cores or GPUs" : "");
 }
 
 /* ---- too many tasks ---- */
 
-static void add_request(struct buf *out, const struct layout_build *builder,
-                        const struct placement *run)
+static void add_request(struct buf *out, const struct layout_build *build,
+                        const struct placement *placement)
 {
-    if (builder->nruns > 1 && run->nparts > 1)
-        buf_printf(out, "parts %u to %u of the command line: ", run->first_part + 1,
-                   run->first_part + run->nparts);
-    else if (builder->nruns > 1)
-        buf_printf(out, "part %u of the command line: ", run->first_part + 1);
-    buf_printf(out, "asked for %u task%s", run->ntasks, infeasible_plural(run->ntasks));
-    if (run->nparts > 1)
-        buf_printf(out, " in %u parts", run->nparts);
+    if (build->placements->count > 1 && placement->nparts > 1)
+        buf_printf(out, "parts %u to %u of the command line: ", placement->first_part + 1,
+                   placement->first_part + placement->nparts);
+    else if (build->placements->count > 1)
+        buf_printf(out, "part %u of the command line: ", placement->first_part + 1);
+    buf_printf(out, "asked for %u task%s", placement->ntasks, infeasible_plural(placement->ntasks));
+    if (placement->nparts > 1)
+        buf_printf(out, " in %u parts", placement->nparts);
 }
 
-/* Tasks that earlier runs put on each node are not this run's. */
-static void count_seats(const struct passes *placing, uint32_t *count)
+/* Tasks that earlier placements put on each node are not this placement's. */
+static void count_seats(const struct passes *passes, uint32_t *count)
 {
-    for (uint32_t i = 0; i < placing->nseats; i++)
-        count[placing->seats[i].node]++;
+    for (uint32_t i = 0; i < passes->nseats; i++)
+        count[passes->seats[i].node]++;
 }
 
-static void add_node(struct node_classes *all, const struct layout_build *builder,
-                     const struct passes *placing, uint32_t node, uint32_t ntasks)
+static void add_node(struct room_classes *all, const struct layout_build *build,
+                     const struct passes *passes, uint32_t node, uint32_t ntasks)
 {
-    const struct layout_node *given = &builder->request->nodes[node];
-    classes_add(all, placing,
-                (struct room_class){placing->plan_of[node], ntasks, given->limit, NULL},
+    const struct layout_node *given = &build->request->nodes[node];
+    classes_add(all, passes, (struct room_class){passes->plan_of[node], ntasks, given->limit, NULL},
                 given->host);
 }
 
-int infeasible_room(const struct layout_build *builder, const struct passes *placing,
-                    const struct placement *run, struct error *err)
+int infeasible_room(const struct layout_build *build, const struct passes *passes,
+                    const struct placement *placement, struct error *err)
 {
     struct buf out = BUF_INIT;
-    struct node_classes classes = {.count = 0};
-    uint32_t *seats = mem_array(builder->request->nnodes, sizeof(*seats));
-    count_seats(placing, seats);
-    for (uint32_t i = 0; i < builder->nchosen; i++)
-        add_node(&classes, builder, placing, builder->chosen[i], seats[builder->chosen[i]]);
-    add_request(&out, builder, run);
-    if (placing->nseats)
-        buf_printf(&out, ", %u fit%s", placing->nseats, placing->nseats == 1 ? "s" : "");
+    struct room_classes classes = {.count = 0};
+    uint32_t *seats = mem_array(build->request->nnodes, sizeof(*seats));
+    count_seats(passes, seats);
+    for (uint32_t i = 0; i < build->choice->count; i++)
+        add_node(&classes, build, passes, build->choice->nodes[i], seats[build->choice->nodes[i]]);
+    add_request(&out, build, placement);
+    if (passes->nseats)
+        buf_printf(&out, ", %u fit%s", passes->nseats, passes->nseats == 1 ? "s" : "");
     else
         buf_add_text(&out, ", none fits");
-    add_limits(&out, &run->policy);
-    if (builder->nruns > 1 && run != builder->runs)
+    add_limits(&out, &placement->policy);
+    if (placement->number > 0)
         buf_add_text(&out, " beside the parts before");
-    add_classes(&out, &classes, placing->plans, &run->policy, infeasible_where(builder->request));
+    add_classes(&out, &classes, passes->plans, &placement->policy,
+                infeasible_where(build->request));
     buf_add_text(&out, "; ");
-    add_remedies(&out, builder, run, placing->nseats);
+    add_remedies(&out, build, placement, passes->nseats);
     error_set(err, "%s", buf_text(&out));
     buf_free(&out);
     free(seats);
@@ -477,18 +481,18 @@ static uint64_t total_room(const struct layout_request *request, const uint32_t 
     return total;
 }
 
-int infeasible_node_count(const struct layout_build *builder, const struct passes *placing,
-                          const struct placement *run, const uint32_t *room, uint32_t share,
+int infeasible_node_count(const struct layout_build *build, const struct passes *passes,
+                          const struct placement *placement, const uint32_t *room, uint32_t share,
                           struct error *err)
 {
-    const struct layout_request *request = builder->request;
+    const struct layout_request *request = build->request;
     struct buf out = BUF_INIT, fits = BUF_INIT;
-    struct node_classes classes = {.count = 0};
+    struct room_classes classes = {.count = 0};
     uint32_t fit = 0;
     for (uint32_t node = 0; node < request->nnodes; node++) {
         uint32_t most = room[node] < share ? room[node] : share;
         fit += most == share;
-        add_node(&classes, builder, placing, node, most);
+        add_node(&classes, build, passes, node, most);
     }
     if (fit)
         buf_printf(&fits, "only %u of %u nodes %s", fit, request->nnodes,
@@ -496,32 +500,33 @@ int infeasible_node_count(const struct layout_build *builder, const struct passe
     else
         buf_add_text(&fits, "no node has");
     buf_printf(&out, "-N %u: %u task%s make %u on a node, and %s room for so many",
-               request->node_count, run->ntasks, infeasible_plural(run->ntasks), share,
+               request->node_count, placement->ntasks, infeasible_plural(placement->ntasks), share,
                buf_text(&fits));
-    add_limits(&out, &run->policy);
-    add_classes(&out, &classes, placing->plans, &run->policy, infeasible_where(builder->request));
+    add_limits(&out, &placement->policy);
+    add_classes(&out, &classes, passes->plans, &placement->policy,
+                infeasible_where(build->request));
     buf_add_text(&out, "; ");
-    if (builder->nruns == 1 && total_room(request, room) >= run->ntasks)
+    if (build->placements->count == 1 && total_room(request, room) >= placement->ntasks)
         buf_add_text(&out, "without -N they would fit, ");
-    add_remedies(&out, builder, run, even_fit(request, room));
+    add_remedies(&out, build, placement, even_fit(request, room));
     error_set(err, "%s", buf_text(&out));
     buf_free(&out);
     buf_free(&fits);
     return -1;
 }
 
-int infeasible_map_share(const struct layout_build *builder, const struct passes *placing,
-                         const struct placement *run, uint32_t node, uint32_t count, uint32_t fit,
-                         struct error *err)
+int infeasible_map_share(const struct layout_build *build, const struct passes *passes,
+                         const struct placement *placement, uint32_t node, uint32_t count,
+                         uint32_t fit, struct error *err)
 {
-    const struct layout_node *given = &builder->request->nodes[node];
+    const struct layout_node *given = &build->request->nodes[node];
     struct buf out = BUF_INIT;
     buf_printf(&out, "--taskmap: the map has %u task%s on %s", count, infeasible_plural(count),
                given->host);
-    add_has(&out, &placing->plans->plans[placing->plan_of[node]], &run->policy, given->limit,
-            infeasible_where(builder->request));
+    add_has(&out, &passes->plans->plans[passes->plan_of[node]], &placement->policy, given->limit,
+            infeasible_where(build->request));
     buf_printf(&out, ", where %u fit%s", fit, fit == 1 ? "s" : "");
-    add_limits(&out, &run->policy);
+    add_limits(&out, &placement->policy);
     buf_add_text(&out, "; --oversubscribe runs them all");
     error_set(err, "%s", buf_text(&out));
     buf_free(&out);

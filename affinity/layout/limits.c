@@ -7,82 +7,82 @@
 #include "base/mem.h"
 #include "base/search.h"
 
-static const struct positions *plan_at(const struct passes *placing, uint32_t node)
+static const struct positions *plan_at(const struct passes *passes, uint32_t node)
 {
-    return &placing->plans->plans[placing->plan_of[node]];
+    return &passes->plans->plans[passes->plan_of[node]];
 }
 
-static size_t lay_out_counters(struct passes *placing, uint32_t plan_index)
+static size_t lay_out_counters(struct passes *passes, uint32_t plan_index)
 {
-    const struct policy *policy = placing->policy;
-    const struct positions *plan = &placing->plans->plans[plan_index];
+    const struct policy *policy = passes->policy;
+    const struct positions *plan = &passes->plans->plans[plan_index];
     uint32_t size = 0;
     for (uint32_t i = 0; i < policy->nlimits; i++) {
-        placing->limit_offset[plan_index * policy->nlimits + i] = size;
+        passes->limit_offset[plan_index * policy->nlimits + i] = size;
         size += plan->count[policy->limits[i].level];
     }
     return size;
 }
 
-static void start_giving(struct passes *placing, uint32_t nnodes)
+static void start_giving(struct passes *passes, uint32_t nnodes)
 {
     size_t bits = 0;
-    placing->given_base = mem_array(nnodes, sizeof(*placing->given_base));
+    passes->given_base = mem_array(nnodes, sizeof(*passes->given_base));
     for (uint32_t node = 0; node < nnodes; node++) {
-        placing->given_base[node] = bits;
-        bits += plan_at(placing, node)->npositions;
+        passes->given_base[node] = bits;
+        bits += plan_at(passes, node)->npositions;
     }
-    placing->given = mem_array(bits / 8 + 1, 1);
+    passes->given = mem_array(bits / 8 + 1, 1);
 }
 
-void passes_start(struct passes *placing, const struct layout_request *request,
-                  const struct kinds *kinds, const struct all_positions *plans,
+void passes_start(struct passes *passes, const struct layout_request *request,
+                  const struct node_classes *classes, const struct all_positions *plans,
                   const struct policy *policy, uint32_t *node_tasks)
 {
-    *placing = (struct passes){.nodes = request->nodes,
-                               .policy = policy,
-                               .narrow = policy_is_narrow(policy),
-                               .plans = plans,
-                               .plan_of = kinds->of,
-                               .node_tasks = node_tasks};
+    *passes = (struct passes){.nodes = request->nodes,
+                              .policy = policy,
+                              .narrow = policy_is_narrow(policy),
+                              .plans = plans,
+                              .plan_of = classes->of,
+                              .node_tasks = node_tasks};
     size_t *size = mem_array(plans->nplans, sizeof(*size));
-    placing->limit_offset =
-        mem_array((size_t)plans->nplans * policy->nlimits, sizeof(*placing->limit_offset));
+    passes->limit_offset =
+        mem_array((size_t)plans->nplans * policy->nlimits, sizeof(*passes->limit_offset));
     for (uint32_t i = 0; i < plans->nplans; i++)
-        size[i] = lay_out_counters(placing, i);
+        size[i] = lay_out_counters(passes, i);
 
     size_t counters = 0, bits = 0;
-    placing->counter_base = mem_array(request->nnodes, sizeof(*placing->counter_base));
-    placing->held_base = mem_array(request->nnodes, sizeof(*placing->held_base));
+    passes->counter_base = mem_array(request->nnodes, sizeof(*passes->counter_base));
+    passes->held_base = mem_array(request->nnodes, sizeof(*passes->held_base));
     for (uint32_t node = 0; node < request->nnodes; node++) {
-        placing->counter_base[node] = counters;
-        placing->held_base[node] = bits;
-        counters += size[kinds->of[node]];
-        bits += plan_at(placing, node)->nunits;
+        passes->counter_base[node] = counters;
+        passes->held_base[node] = bits;
+        counters += size[classes->of[node]];
+        bits += plan_at(passes, node)->nunits;
     }
-    placing->counters = mem_array(counters, sizeof(*placing->counters));
-    placing->held = mem_array(bits / 8 + 1, 1);
+    passes->counters = mem_array(counters, sizeof(*passes->counters));
+    passes->held = mem_array(bits / 8 + 1, 1);
     if (policy->gpus_per_task)
-        start_giving(placing, request->nnodes);
+        start_giving(passes, request->nnodes);
     free(size);
 }
 
-void passes_free(struct passes *placing)
+void passes_free(struct passes *passes)
 {
-    free(placing->counters);
-    free(placing->counter_base);
-    free(placing->limit_offset);
-    free(placing->held);
-    free(placing->given);
-    free(placing->given_base);
-    free(placing->held_base);
-    free(placing->seats);
+    free(passes->counters);
+    free(passes->counter_base);
+    free(passes->limit_offset);
+    free(passes->held);
+    free(passes->given);
+    free(passes->given_base);
+    free(passes->held_base);
+    free(passes->seats);
 }
 
-static uint32_t *limit_counters(const struct passes *placing, uint32_t node, uint32_t limit)
+static uint32_t *limit_counters(const struct passes *passes, uint32_t node, uint32_t limit)
 {
-    uint32_t at = placing->plan_of[node] * placing->policy->nlimits + limit;
-    return placing->counters + placing->counter_base[node] + placing->limit_offset[at];
+    uint32_t at = passes->plan_of[node] * passes->policy->nlimits + limit;
+    return passes->counters + passes->counter_base[node] + passes->limit_offset[at];
 }
 
 static bool bit_is_set(const uint8_t *bits, size_t bit)
@@ -96,17 +96,17 @@ static void set_bit(uint8_t *bits, size_t bit, bool on)
     bits[bit / 8] = on ? bits[bit / 8] | mask : bits[bit / 8] & (uint8_t)~mask;
 }
 
-static bool unit_is_held(const struct passes *placing, uint32_t node, uint32_t unit)
+static bool unit_is_held(const struct passes *passes, uint32_t node, uint32_t unit)
 {
-    return bit_is_set(placing->held, placing->held_base[node] + unit);
+    return bit_is_set(passes->held, passes->held_base[node] + unit);
 }
 
-static void hold_unit(struct passes *placing, uint32_t node, uint32_t unit)
+static void hold_unit(struct passes *passes, uint32_t node, uint32_t unit)
 {
-    set_bit(placing->held, placing->held_base[node] + unit, true);
+    set_bit(passes->held, passes->held_base[node] + unit, true);
 }
 
-/* ---- what earlier runs left ---- */
+/* ---- what earlier placements left ---- */
 
 struct unit_search {
     const uint32_t *end_row;
@@ -126,26 +126,26 @@ static uint32_t unit_behind(const struct positions *plan, uint32_t row)
                                   &(struct unit_search){plan->end_row, row});
 }
 
-void passes_occupy(struct passes *placing, uint32_t node, uint32_t first, uint32_t end)
+void passes_occupy(struct passes *passes, uint32_t node, uint32_t first, uint32_t end)
 {
-    const struct positions *plan = plan_at(placing, node);
+    const struct positions *plan = plan_at(passes, node);
     uint32_t from = unit_behind(plan, first), to = from;
     while (to < plan->nunits && plan->first_row[to] < end)
         to++;
-    for (uint32_t i = 0; i < placing->policy->nlimits && from < to; i++) {
-        const uint32_t *object = plan->object[placing->policy->limits[i].level];
-        uint32_t *counter = limit_counters(placing, node, i);
+    for (uint32_t i = 0; i < passes->policy->nlimits && from < to; i++) {
+        const uint32_t *object = plan->object[passes->policy->limits[i].level];
+        uint32_t *counter = limit_counters(passes, node, i);
         for (uint32_t o = object[from]; o <= object[to - 1]; o++)
             counter[o]++;
     }
 }
 
-void passes_hold(struct passes *placing, uint32_t node, uint32_t place)
+void passes_hold(struct passes *passes, uint32_t node, uint32_t place)
 {
-    const struct positions *plan = plan_at(placing, node);
+    const struct positions *plan = plan_at(passes, node);
     uint32_t unit = unit_behind(plan, place);
     if (unit < plan->nunits && plan->first_row[unit] <= place)
-        hold_unit(placing, node, unit);
+        hold_unit(passes, node, unit);
 }
 
 /* ---- one position ---- */
@@ -155,27 +155,26 @@ struct units { /* [first, end) */
 };
 
 /* What a task there would occupy. */
-static struct units limits_busy_units(const struct passes *placing, const struct position *position)
+static struct units limits_busy_units(const struct passes *passes, const struct position *position)
 {
-    if (placing->narrow)
+    if (passes->narrow)
         return (struct units){position->bind_first, position->bind_end};
     return (struct units){position->unit, position->unit + 1};
 }
 
-static bool seat_is_free(const struct passes *placing, struct seat seat)
+static bool seat_is_free(const struct passes *passes, struct seat seat)
 {
-    const struct positions *plan = plan_at(placing, seat.node);
-    struct units busy = limits_busy_units(placing, &plan->positions[seat.position]);
-    uint32_t most = placing->nodes[seat.node].limit;
-    if ((most && placing->node_tasks[seat.node] >= most) ||
-        (placing->quota && placing->quota[seat.node] == 0) ||
-        (placing->given &&
-         bit_is_set(placing->given, placing->given_base[seat.node] + seat.position)))
+    const struct positions *plan = plan_at(passes, seat.node);
+    struct units busy = limits_busy_units(passes, &plan->positions[seat.position]);
+    uint32_t most = passes->nodes[seat.node].limit;
+    if ((most && passes->node_tasks[seat.node] >= most) ||
+        (passes->quota && passes->quota[seat.node] == 0) ||
+        (passes->given && bit_is_set(passes->given, passes->given_base[seat.node] + seat.position)))
         return false;
-    for (uint32_t i = 0; i < placing->policy->nlimits; i++) {
-        const struct policy_limit *limit = &placing->policy->limits[i];
+    for (uint32_t i = 0; i < passes->policy->nlimits; i++) {
+        const struct policy_limit *limit = &passes->policy->limits[i];
         const uint32_t *object = plan->object[limit->level];
-        const uint32_t *counter = limit_counters(placing, seat.node, i);
+        const uint32_t *counter = limit_counters(passes, seat.node, i);
         for (uint32_t o = object[busy.first]; o <= object[busy.end - 1]; o++)
             if (counter[o] >= limit->count)
                 return false;
@@ -184,125 +183,125 @@ static bool seat_is_free(const struct passes *placing, struct seat seat)
 }
 
 /* Count a task in (by = 1) or out again (by = -1). */
-static void seat_count(struct passes *placing, struct seat seat, uint32_t by)
+static void seat_count(struct passes *passes, struct seat seat, uint32_t by)
 {
-    const struct positions *plan = plan_at(placing, seat.node);
-    struct units busy = limits_busy_units(placing, &plan->positions[seat.position]);
-    for (uint32_t i = 0; i < placing->policy->nlimits; i++) {
-        const uint32_t *object = plan->object[placing->policy->limits[i].level];
-        uint32_t *counter = limit_counters(placing, seat.node, i);
+    const struct positions *plan = plan_at(passes, seat.node);
+    struct units busy = limits_busy_units(passes, &plan->positions[seat.position]);
+    for (uint32_t i = 0; i < passes->policy->nlimits; i++) {
+        const uint32_t *object = plan->object[passes->policy->limits[i].level];
+        uint32_t *counter = limit_counters(passes, seat.node, i);
         for (uint32_t o = object[busy.first]; o <= object[busy.end - 1]; o++)
             counter[o] += by;
     }
-    placing->node_tasks[seat.node] += by;
-    if (placing->given)
-        set_bit(placing->given, placing->given_base[seat.node] + seat.position, by == 1);
-    if (placing->quota)
-        placing->quota[seat.node] -= by;
+    passes->node_tasks[seat.node] += by;
+    if (passes->given)
+        set_bit(passes->given, passes->given_base[seat.node] + seat.position, by == 1);
+    if (passes->quota)
+        passes->quota[seat.node] -= by;
 }
 
-static void limits_seat_take(struct passes *placing, struct seat seat)
+static void limits_seat_take(struct passes *passes, struct seat seat)
 {
-    placing->seats = array_grow(placing->seats, placing->nseats, sizeof(*placing->seats));
-    placing->seats[placing->nseats++] = seat;
-    seat_count(placing, seat, 1);
+    passes->seats = array_grow(passes->seats, passes->nseats, sizeof(*passes->seats));
+    passes->seats[passes->nseats++] = seat;
+    seat_count(passes, seat, 1);
 }
 
-static void seat_hold(struct passes *placing, struct seat seat)
+static void seat_hold(struct passes *passes, struct seat seat)
 {
-    hold_unit(placing, seat.node, plan_at(placing, seat.node)->positions[seat.position].unit);
+    hold_unit(passes, seat.node, plan_at(passes, seat.node)->positions[seat.position].unit);
 }
 
 /* ---- passes ---- */
 
-static void first_pass(struct passes *placing, const uint32_t *nodes, uint32_t nnodes,
+static void first_pass(struct passes *passes, const uint32_t *nodes, uint32_t nnodes,
                        uint32_t until)
 {
     struct position_iterator walk;
     struct seat seat;
-    position_iterator_start(&walk, placing->plans, placing->plan_of, nodes, nnodes);
-    while (placing->nseats < until && position_iterator_next(&walk, &seat.node, &seat.position))
-        if (seat_is_free(placing, seat))
-            limits_seat_take(placing, seat);
+    position_iterator_start(&walk, passes->plans, passes->plan_of, nodes, nnodes);
+    while (passes->nseats < until && position_iterator_next(&walk, &seat.node, &seat.position))
+        if (seat_is_free(passes, seat))
+            limits_seat_take(passes, seat);
     position_iterator_free(&walk);
 }
 
-static void pass_again(struct passes *placing, uint32_t from, uint32_t to, uint32_t until)
+static void pass_again(struct passes *passes, uint32_t from, uint32_t to, uint32_t until)
 {
-    for (uint32_t i = from; i < to && placing->nseats < until; i++) {
-        struct seat seat = placing->seats[i];
-        if (seat_is_free(placing, seat))
-            limits_seat_take(placing, seat);
+    for (uint32_t i = from; i < to && passes->nseats < until; i++) {
+        struct seat seat = passes->seats[i];
+        if (seat_is_free(passes, seat))
+            limits_seat_take(passes, seat);
     }
 }
 
-uint32_t passes_fit(struct passes *placing, const uint32_t *nodes, uint32_t nnodes, uint32_t ntasks)
+uint32_t passes_fit(struct passes *passes, const uint32_t *nodes, uint32_t nnodes, uint32_t ntasks)
 {
-    uint32_t begin = placing->nseats, until = begin + ntasks, from = begin;
-    first_pass(placing, nodes, nnodes, until);
-    while (placing->nseats < until && placing->nseats > from) {
-        uint32_t to = placing->nseats;
-        pass_again(placing, from, to, until);
+    uint32_t begin = passes->nseats, until = begin + ntasks, from = begin;
+    first_pass(passes, nodes, nnodes, until);
+    while (passes->nseats < until && passes->nseats > from) {
+        uint32_t to = passes->nseats;
+        pass_again(passes, from, to, until);
         from = to;
     }
-    return placing->nseats - begin;
+    return passes->nseats - begin;
 }
 
-static bool may_come(const struct passes *placing, uint32_t node)
+static bool may_come(const struct passes *passes, uint32_t node)
 {
-    return !placing->quota || placing->quota[node] > 0;
+    return !passes->quota || passes->quota[node] > 0;
 }
 
 /* Where GPUs are given out, those that nobody has yet come first. */
-static bool seat_is_held(const struct passes *placing, struct seat seat)
+static bool seat_is_held(const struct passes *passes, struct seat seat)
 {
-    if (placing->given)
-        return bit_is_set(placing->given, placing->given_base[seat.node] + seat.position);
-    return unit_is_held(placing, seat.node,
-                        plan_at(placing, seat.node)->positions[seat.position].unit);
+    if (passes->given)
+        return bit_is_set(passes->given, passes->given_base[seat.node] + seat.position);
+    return unit_is_held(passes, seat.node,
+                        plan_at(passes, seat.node)->positions[seat.position].unit);
 }
 
 /* Past the limits: what is not held yet, or with `again` everything. */
-static void forced_pass(struct passes *placing, const uint32_t *nodes, uint32_t nnodes,
+static void forced_pass(struct passes *passes, const uint32_t *nodes, uint32_t nnodes,
                         uint32_t until, bool again)
 {
     struct position_iterator walk;
     struct seat seat;
-    position_iterator_start(&walk, placing->plans, placing->plan_of, nodes, nnodes);
-    while (placing->nseats < until && position_iterator_next(&walk, &seat.node, &seat.position)) {
-        if (!may_come(placing, seat.node) || (!again && seat_is_held(placing, seat)))
+    position_iterator_start(&walk, passes->plans, passes->plan_of, nodes, nnodes);
+    while (passes->nseats < until && position_iterator_next(&walk, &seat.node, &seat.position)) {
+        if (!may_come(passes, seat.node) || (!again && seat_is_held(passes, seat)))
             continue;
-        limits_seat_take(placing, seat);
+        limits_seat_take(passes, seat);
     }
     position_iterator_free(&walk);
 }
 
-uint32_t passes_force(struct passes *placing, const uint32_t *nodes, uint32_t nnodes,
+uint32_t passes_force(struct passes *passes, const uint32_t *nodes, uint32_t nnodes,
                       uint32_t ntasks)
 {
-    uint32_t begin = placing->nseats, until = begin + ntasks, before;
-    for (; placing->nheld < begin; placing->nheld++)
-        seat_hold(placing, placing->seats[placing->nheld]);
-    forced_pass(placing, nodes, nnodes, until, false);
+    uint32_t begin = passes->nseats, until = begin + ntasks, before;
+    for (; passes->nheld < begin; passes->nheld++)
+        seat_hold(passes, passes->seats[passes->nheld]);
+    forced_pass(passes, nodes, nnodes, until, false);
     do {
-        before = placing->nseats;
-        forced_pass(placing, nodes, nnodes, until, true);
-    } while (placing->nseats < until && placing->nseats > before);
-    return placing->nseats - begin;
+        before = passes->nseats;
+        forced_pass(passes, nodes, nnodes, until, true);
+    } while (passes->nseats < until && passes->nseats > before);
+    return passes->nseats - begin;
 }
 
-bool passes_has_position(const struct passes *placing, uint32_t node)
+bool passes_has_position(const struct passes *passes, uint32_t node)
 {
-    return plan_at(placing, node)->npositions > 0;
+    return plan_at(passes, node)->npositions > 0;
 }
 
-uint32_t passes_room(struct passes *placing, uint32_t node, uint32_t most)
+uint32_t passes_room(struct passes *passes, uint32_t node, uint32_t most)
 {
-    uint32_t before = placing->nseats, *quota = placing->quota;
-    placing->quota = NULL;
-    uint32_t found = passes_fit(placing, &node, 1, most);
-    while (placing->nseats > before)
-        seat_count(placing, placing->seats[--placing->nseats], (uint32_t)-1);
-    placing->quota = quota;
+    uint32_t before = passes->nseats, *quota = passes->quota;
+    passes->quota = NULL;
+    uint32_t found = passes_fit(passes, &node, 1, most);
+    while (passes->nseats > before)
+        seat_count(passes, passes->seats[--passes->nseats], (uint32_t)-1);
+    passes->quota = quota;
     return found;
 }

@@ -9,25 +9,25 @@
 #include "base/hash_table.h"
 #include "base/mem.h"
 
-uint32_t node_class_core(const struct node_class *kind, uint32_t row)
+uint32_t node_class_core(const struct node_class *class, uint32_t row)
 {
-    return topo_core(kind->topo, kind->rows[row]);
+    return topo_core(class->topo, class->rows[row]);
 }
 
-struct idset *node_class_cpus(const struct node_class *kind, uint32_t first, uint32_t end)
+struct idset *node_class_cpus(const struct node_class *class, uint32_t first, uint32_t end)
 {
     struct idset *set = idset_new();
     for (uint32_t row = first; row < end; row++)
-        idset_add(set, kind->topo->os[kind->rows[row]]);
+        idset_add(set, class->topo->os[class->rows[row]]);
     return set;
 }
 
-struct idset *node_class_cores(const struct node_class *kind, uint32_t first, uint32_t end)
+struct idset *node_class_cores(const struct node_class *class, uint32_t first, uint32_t end)
 {
     struct idset *set = idset_new();
     for (uint32_t row = first; row < end; row++)
-        if (row == first || kind->object[TOPO_CORE][row] != kind->object[TOPO_CORE][row - 1])
-            idset_add(set, node_class_core(kind, row));
+        if (row == first || class->object[TOPO_CORE][row] != class->object[TOPO_CORE][row - 1])
+            idset_add(set, node_class_core(class, row));
     return set;
 }
 
@@ -70,18 +70,18 @@ void node_class_free_levels(uint32_t **object)
 }
 
 /* What a row that a level lacks goes by instead: an object of `below`, or the node for NULL. */
-static void node_class_number_level(struct node_class *kind, enum topo_level level,
+static void node_class_number_level(struct node_class *class, enum topo_level level,
                                     const uint32_t *below, uint64_t *tag)
 {
-    const uint32_t *object = kind->topo->object[level];
-    for (uint32_t row = 0; row < kind->nrows; row++) {
-        uint32_t id = object[kind->rows[row]];
+    const uint32_t *object = class->topo->object[level];
+    for (uint32_t row = 0; row < class->nrows; row++) {
+        uint32_t id = object[class->rows[row]];
         tag[row] = id != TOPO_ABSENT ? id : 1ull << 32 | (below ? below[row] : 0);
     }
-    kind->count[level] = node_class_number(kind->object, level, tag, kind->nrows);
+    class->count[level] = node_class_number(class->object, level, tag, class->nrows);
 }
 
-static void number_levels(struct node_class *kind)
+static void number_levels(struct node_class *class)
 {
     static const struct {
         enum topo_level level, below;
@@ -90,21 +90,21 @@ static void number_levels(struct node_class *kind)
         {TOPO_L2, TOPO_L1},         {TOPO_L3, TOPO_L2},         {TOPO_NODE, TOPO_NODE},
         {TOPO_BOARD, TOPO_NODE},    {TOPO_NUMA, TOPO_NODE},     {TOPO_SOCKET, TOPO_NODE},
     };
-    uint64_t *tag = mem_array(kind->nrows, sizeof(*tag));
+    uint64_t *tag = mem_array(class->nrows, sizeof(*tag));
     for (size_t i = 0; i < TOPO_NLEVELS; i++)
-        node_class_number_level(kind, order[i].level,
-                                order[i].below == TOPO_NODE ? NULL : kind->object[order[i].below],
+        node_class_number_level(class, order[i].level,
+                                order[i].below == TOPO_NODE ? NULL : class->object[order[i].below],
                                 tag);
     free(tag);
 }
 
 /* Each allocated core has a row at least. */
-static int check_cores(const struct node_class *kind, const char *host, struct error *err)
+static int check_cores(const struct node_class *class, const char *host, struct error *err)
 {
-    if (kind->count[TOPO_CORE] == idset_count(kind->cores))
+    if (class->count[TOPO_CORE] == idset_count(class->cores))
         return 0;
-    struct idset *have = topo_allowed_cores(kind->topo);
-    char *want_text = idset_encode(kind->cores), *have_text = idset_encode(have);
+    struct idset *have = topo_allowed_cores(class->topo);
+    char *want_text = idset_encode(class->cores), *have_text = idset_encode(have);
     error_set(err,
               "%s: cores %s were allocated, but this machine offers only cores %s "
               "(logical numbers)",
@@ -115,25 +115,26 @@ static int check_cores(const struct node_class *kind, const char *host, struct e
     return -1;
 }
 
-static int kind_make(struct node_class *kind, const struct layout_request *request, uint32_t node,
-                     const struct node_class_gpus *gpus, struct error *err)
+static int node_class_make(struct node_class *class, const struct layout_request *request,
+                           uint32_t node, const struct node_class_gpus *gpus, struct error *err)
 {
     const struct topo *topo = request->nodes[node].topo;
-    *kind = (struct node_class){.example = node, .topo = topo, .cores = request->nodes[node].cores};
-    kind->rows = mem_array(topo->npus, sizeof(*kind->rows));
+    *class =
+        (struct node_class){.example = node, .topo = topo, .cores = request->nodes[node].cores};
+    class->rows = mem_array(topo->npus, sizeof(*class->rows));
     for (uint32_t row = 0; row < topo->npus; row++)
-        if (topo->allowed[row] && idset_has(kind->cores, topo_core(topo, row)))
-            kind->rows[kind->nrows++] = row;
-    if (kind->nrows)
-        kind->rows = mem_resize(kind->rows, kind->nrows, sizeof(*kind->rows));
-    number_levels(kind);
-    if (check_cores(kind, request->nodes[node].host, err) < 0)
+        if (topo->allowed[row] && idset_has(class->cores, topo_core(topo, row)))
+            class->rows[class->nrows++] = row;
+    if (class->nrows)
+        class->rows = mem_resize(class->rows, class->nrows, sizeof(*class->rows));
+    number_levels(class);
+    if (check_cores(class, request->nodes[node].host, err) < 0)
         return -1;
-    kind->busy = gpus ? gpus->busy : NULL;
-    return gpus ? node_class_find_gpus(kind, gpus->gpus, request->nodes[node].host, err) : 0;
+    class->busy = gpus && gpus->busy ? idset_copy(gpus->busy) : NULL;
+    return gpus ? node_class_find_gpus(class, gpus->gpus, request->nodes[node].host, err) : 0;
 }
 
-/* ---- which nodes are of one kind ---- */
+/* ---- which nodes are of one class ---- */
 
 struct wanted {
     const struct layout_request *request;
@@ -155,44 +156,46 @@ static uint64_t node_hash(const struct wanted *wanted)
 static bool node_class_is_wanted(const void *owner, uint32_t number, const void *thing)
 {
     const struct wanted *wanted = thing;
-    const struct node_class *kind = &((const struct kinds *)owner)->kinds[number];
+    const struct node_class *class = &((const struct node_classes *)owner)->classes[number];
     const struct layout_node *node = &wanted->request->nodes[wanted->node];
-    if (node->topo != kind->topo || !idset_equal(node->cores, kind->cores))
+    if (node->topo != class->topo || !idset_equal(node->cores, class->cores))
         return false;
     if (!wanted->gpus)
         return true;
     const struct node_class_gpus *a = &wanted->gpus[wanted->node],
-                                 *b = &wanted->gpus[kind->example];
+                                 *b = &wanted->gpus[class->example];
     return idset_equal(a->gpus, b->gpus) && idset_equal(a->busy, b->busy);
 }
 
-int node_classes_make(struct kinds *kinds, const struct layout_request *request,
+int node_classes_make(struct node_classes *classes, const struct layout_request *request,
                       const struct node_class_gpus *gpus, struct error *err)
 {
     struct hash_table numbers = {.count = 0};
     int rc = 0;
-    *kinds = (struct kinds){.of = mem_array(request->nnodes, sizeof(*kinds->of))};
+    *classes = (struct node_classes){.of = mem_array(request->nnodes, sizeof(*classes->of))};
     for (uint32_t node = 0; node < request->nnodes && rc == 0; node++) {
         struct wanted wanted = {request, gpus, node};
-        kinds->of[node] =
-            hash_table_intern(&numbers, node_hash(&wanted), node_class_is_wanted, kinds, &wanted);
-        if (kinds->of[node] < kinds->nkinds)
+        classes->of[node] =
+            hash_table_intern(&numbers, node_hash(&wanted), node_class_is_wanted, classes, &wanted);
+        if (classes->of[node] < classes->nclasses)
             continue;
-        kinds->kinds = array_grow(kinds->kinds, kinds->nkinds, sizeof(*kinds->kinds));
-        rc = kind_make(&kinds->kinds[kinds->nkinds++], request, node, gpus ? &gpus[node] : NULL,
-                       err);
+        classes->classes =
+            array_grow(classes->classes, classes->nclasses, sizeof(*classes->classes));
+        rc = node_class_make(&classes->classes[classes->nclasses++], request, node,
+                             gpus ? &gpus[node] : NULL, err);
     }
     hash_table_free(&numbers);
     return rc;
 }
 
-void node_classes_free(struct kinds *kinds)
+void node_classes_free(struct node_classes *classes)
 {
-    for (uint32_t i = 0; i < kinds->nkinds; i++) {
-        node_class_free_levels(kinds->kinds[i].object);
-        free(kinds->kinds[i].rows);
-        free(kinds->kinds[i].gpus);
+    for (uint32_t i = 0; i < classes->nclasses; i++) {
+        node_class_free_levels(classes->classes[i].object);
+        free(classes->classes[i].rows);
+        free(classes->classes[i].gpus);
+        idset_free(classes->classes[i].busy);
     }
-    free(kinds->kinds);
-    free(kinds->of);
+    free(classes->classes);
+    free(classes->of);
 }

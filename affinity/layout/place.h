@@ -4,9 +4,12 @@
 #ifndef AFFINITY_LAYOUT_PLACE_H
 #define AFFINITY_LAYOUT_PLACE_H
 
-#include "affinity/layout/build.h"
+struct error;
+struct layout_build;
+struct placement;
 
-/* Place one run behind those before; 0 or -1 with a sentence. */
-int layout_build_place_run(struct layout_build *builder, struct placement *run, struct error *err);
+/* Place the tasks of a placement behind those before. 0, or -1 with a sentence. A placement that fills
+ * has its number of tasks after that. */
+int place_placement(struct layout_build *build, struct placement *placement, struct error *err);
 
 #endif

@@ -4,10 +4,13 @@
 #ifndef AFFINITY_LAYOUT_PLACE_RANKFILE_H
 #define AFFINITY_LAYOUT_PLACE_RANKFILE_H
 
-#include "affinity/layout/build.h"
+struct error;
+struct layout_build;
+struct placement;
 
-/* The same as layout_build_place_run for a run with a rank file. */
-int layout_build_place_rankfile(struct layout_build *builder, const struct placement *run,
-                                struct error *err);
+/* Place each rank where its line says, bound to what it says. 0, or -1 with a sentence that begins with
+ * the file and the line. */
+int place_rankfile(struct layout_build *build, const struct placement *placement,
+                   struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Placing a run by slots: each task in its own, bound to it.
+ * Placing a placement by slots: each task in its own, bound to it.
  */
 #include "affinity/layout/place_slots.h"
 
@@ -10,41 +10,45 @@
 #include "affinity/layout/build.h"
 #include "affinity/layout/gpu_sets.h"
 #include "affinity/layout/infeasible.h"
+#include "affinity/layout/node_class.h"
+#include "affinity/layout/placement.h"
 #include "base/mem.h"
 #include "base/search.h"
 
 /* ---- one task ---- */
 
 struct core_search {
-    const struct node_class *kind;
+    const struct node_class *class;
     uint64_t core;
 };
 
 static bool row_before_core(const void *arg, size_t row)
 {
     const struct core_search *search = arg;
-    return node_class_core(search->kind, (uint32_t)row) < search->core;
+    return node_class_core(search->class, (uint32_t)row) < search->core;
 }
 
 /* The first row whose core is not before this one: cores ascend along the rows. */
-static uint32_t row_of_core(const struct node_class *kind, uint64_t core)
+static uint32_t row_of_core(const struct node_class *class, uint64_t core)
 {
-    return (uint32_t)search_first(kind->nrows, row_before_core, &(struct core_search){kind, core});
+    return (uint32_t)search_first(class->nrows, row_before_core,
+                                  &(struct core_search){class, core});
 }
 
 /* A core may have several threads, and none is there that the node does not allow. */
-static uint32_t place_slots_count_cores(const struct node_class *kind, struct rows rows)
+static uint32_t place_slots_count_cores(const struct node_class *class, struct rows rows)
 {
     uint32_t count = 0;
     for (uint32_t row = rows.first; row < rows.end; row++)
-        count += row == rows.first || node_class_core(kind, row) != node_class_core(kind, row - 1);
+        count +=
+            row == rows.first || node_class_core(class, row) != node_class_core(class, row - 1);
     return count;
 }
 
-static int refuse_cores(const struct layout_build *builder, const struct layout_slot *slot,
+static int refuse_cores(const struct layout_build *build, const struct layout_slot *slot,
                         struct error *err)
 {
-    const struct layout_node *node = &builder->request->nodes[slot->node];
+    const struct layout_node *node = &build->request->nodes[slot->node];
     char *cores = idset_encode(slot->cores), *have = idset_encode(node->cores);
     if (*cores)
         error_set(err, "its cores %s are not all among those of %s that were allocated (%s)", cores,
@@ -57,22 +61,22 @@ static int refuse_cores(const struct layout_build *builder, const struct layout_
     return -1;
 }
 
-static int bind_slot(struct layout_build *builder, const struct layout_slot *slot,
+static int bind_slot(struct layout_build *build, const struct layout_slot *slot,
                      struct layout_task *task, struct error *err)
 {
-    const struct node_class *kind = layout_build_kind(builder, slot->node);
+    const struct node_class *class = layout_build_class(build, slot->node);
     struct rows *spans = mem_array(idset_count(slot->cores), sizeof(*spans));
     uint32_t first, last, n = 0;
     size_t found = 0;
     for (size_t at = 0; idset_range(slot->cores, &at, &first, &last); n++) {
-        spans[n] = (struct rows){row_of_core(kind, first), row_of_core(kind, last + 1ull)};
-        found += place_slots_count_cores(kind, spans[n]);
+        spans[n] = (struct rows){row_of_core(class, first), row_of_core(class, last + 1ull)};
+        found += place_slots_count_cores(class, spans[n]);
     }
     int rc = 0;
     if (!n || found < idset_count(slot->cores)) {
-        rc = refuse_cores(builder, slot, err);
+        rc = refuse_cores(build, slot, err);
     } else {
-        task->binding = layout_build_bind(builder, kind, spans, n);
+        task->binding = binding_sets_add(build->bindings, class, spans, n);
         task->place = spans[0].first;
     }
     free(spans);
@@ -80,51 +84,43 @@ static int bind_slot(struct layout_build *builder, const struct layout_slot *slo
 }
 
 /* A hostfile's limit holds for slots, too. */
-static int place_slots_check_limit(struct layout_build *builder, const struct layout_slot *slot,
+static int place_slots_check_limit(struct layout_build *build, const struct layout_slot *slot,
                                    bool permitted, struct error *err)
 {
-    const struct layout_node *node = &builder->request->nodes[slot->node];
-    if (!node->limit || builder->node_tasks[slot->node] < node->limit)
+    const struct layout_node *node = &build->request->nodes[slot->node];
+    if (!node->limit || build->node_tasks[slot->node] < node->limit)
         return 0;
     if (!permitted)
         return error_set(err,
                          "%s has %u slot%s %s, and no more tasks may run there; --oversubscribe "
                          "permits more",
                          node->host, node->limit, node->limit == 1 ? "" : "s",
-                         infeasible_where(builder->request));
-    builder->layout->oversubscribed = true;
+                         infeasible_where(build->request));
+    build->layout->oversubscribed = true;
     return 0;
 }
 
-static int place_task(struct layout_build *builder, const struct placement *run,
+static int place_task(struct layout_build *build, const struct placement *placement,
                       const struct layout_slot *slot, struct layout_task *task, struct error *err)
 {
-    *task = (struct layout_task){.node = slot->node, .gpus = LAYOUT_NO_GPUS};
-    if (place_slots_check_limit(builder, slot, run->policy.oversubscribe, err) < 0 ||
-        bind_slot(builder, slot, task, err) < 0)
+    task->node = slot->node;
+    if (place_slots_check_limit(build, slot, placement->policy.oversubscribe, err) < 0 ||
+        bind_slot(build, slot, task, err) < 0)
         return -1;
     if (!idset_empty(slot->gpus)) {
-        task->gpus = layout_build_give_set(builder, slot->gpus, slot->node);
-        builder->layout->gpus_assigned = true;
+        task->gpus = gpu_sets_add(build->gpu_sets, slot->gpus);
+        gpu_sets_claim(build->gpu_sets, slot->node, task->gpus);
+        build->layout->gpus_assigned = true;
     }
-    builder->node_tasks[slot->node]++;
+    build->node_tasks[slot->node]++;
     return 0;
 }
 
-int layout_build_place_slots(struct layout_build *builder, const struct placement *run,
-                             struct error *err)
+int place_slots(struct layout_build *build, const struct placement *placement, struct error *err)
 {
-    struct layout *layout = builder->layout;
-    uint32_t slot = 0;
-    layout->tasks =
-        mem_resize(layout->tasks, (size_t)layout->ntasks + run->ntasks, sizeof(*layout->tasks));
-    for (uint32_t part = run->first_part; part < run->first_part + run->nparts; part++)
-        for (uint32_t i = 0; i < builder->part_tasks[part]; i++, slot++) {
-            struct layout_task task;
-            if (place_task(builder, run, &run->slots[slot], &task, err) < 0)
-                return error_prefix(err, "slot %u", slot);
-            task.app = part;
-            layout->tasks[layout->ntasks++] = task;
-        }
+    struct layout_task *tasks = layout_build_add_tasks(build, placement);
+    for (uint32_t slot = 0; slot < placement->ntasks; slot++)
+        if (place_task(build, placement, &placement->slots[slot], &tasks[slot], err) < 0)
+            return error_prefix(err, "slot %u", slot);
     return 0;
 }

@@ -1,13 +1,14 @@
 /*
- * place_slots - one task for each slot of a shape. Private to layout/.
+ * place_slots - placement by the slots of a shape. Private to layout/.
  */
 #ifndef AFFINITY_LAYOUT_PLACE_SLOTS_H
 #define AFFINITY_LAYOUT_PLACE_SLOTS_H
 
-#include "affinity/layout/build.h"
+struct error;
+struct layout_build;
+struct placement;
 
-/* The same for a run with slots. */
-int layout_build_place_slots(struct layout_build *builder, const struct placement *run,
-                             struct error *err);
+/* Bind task i of the placement to its slot i. 0, or -1 with a sentence. */
+int place_slots(struct layout_build *build, const struct placement *placement, struct error *err);
 
 #endif

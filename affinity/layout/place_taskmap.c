@@ -1,5 +1,5 @@
 /*
- * Placing a run by a task map: the map says how many tasks each node gets and which ranks they
+ * Placing a placement by a task map: the map says how many tasks each node gets and which ranks they
  * are; in the node they are placed as the policy says, one node by itself.
  */
 #include "affinity/layout/place_taskmap.h"
@@ -12,6 +12,7 @@
 #include "affinity/layout/infeasible.h"
 #include "affinity/layout/limits.h"
 #include "affinity/layout/node_count.h"
+#include "affinity/layout/placement.h"
 #include "base/mem.h"
 
 /* Nodes in the order in which ranks are dealt, and what each gets. */
@@ -30,12 +31,12 @@ static uint64_t least64(uint64_t a, uint64_t b)
 /* ---- how many each node gets ---- */
 
 /* Under the limits, as far as that goes; returns how many. */
-static uint32_t place_taskmap_deal_block(const struct placement *run, struct passes *placing,
-                                         struct hand *hand)
+static uint32_t deal_block(const struct placement *placement, struct passes *passes,
+                           struct hand *hand)
 {
     uint32_t dealt = 0;
-    for (uint32_t i = 0; i < hand->n && dealt < run->ntasks; i++)
-        dealt += hand->count[i] = passes_room(placing, hand->nodes[i], run->ntasks - dealt);
+    for (uint32_t i = 0; i < hand->n && dealt < placement->ntasks; i++)
+        dealt += hand->count[i] = passes_room(passes, hand->nodes[i], placement->ntasks - dealt);
     return dealt;
 }
 
@@ -48,68 +49,69 @@ static void count_order(struct hand *hand, uint32_t dealt)
 
 /* No node is asked for more than it may be dealt, so that work stays linear where there are no
  * limits: first what an even deal gives, in whole rounds; while that is too little, twice as many. */
-static uint32_t place_taskmap_deal_cyclic(const struct placement *run, struct passes *placing,
-                                          struct hand *hand)
+static uint32_t deal_cyclic(const struct placement *placement, struct passes *passes,
+                            struct hand *hand)
 {
-    const struct taskmap_scheme *deal = &run->deal;
-    uint32_t even = (run->ntasks - 1) / hand->n + 1, dealt = 0;
-    uint64_t most = ((uint64_t)even - 1) / deal->chunk * deal->chunk + deal->chunk;
-    for (bool capped = true; dealt < run->ntasks && capped; most *= 2) {
-        most = least64(most, run->ntasks);
+    const struct taskmap_scheme *scheme = &placement->taskmap;
+    uint32_t even = (placement->ntasks - 1) / hand->n + 1, dealt = 0;
+    uint64_t most = ((uint64_t)even - 1) / scheme->chunk * scheme->chunk + scheme->chunk;
+    for (bool capped = true; dealt < placement->ntasks && capped; most *= 2) {
+        most = least64(most, placement->ntasks);
         capped = false;
         for (uint32_t i = 0; i < hand->n; i++) {
-            hand->count[i] = passes_room(placing, hand->nodes[i], (uint32_t)most);
-            capped = capped || (hand->count[i] == most && most < run->ntasks);
+            hand->count[i] = passes_room(passes, hand->nodes[i], (uint32_t)most);
+            capped = capped || (hand->count[i] == most && most < placement->ntasks);
         }
-        dealt = taskmap_scheme_deal(deal, hand->count, hand->n, run->ntasks, hand->order);
+        dealt = taskmap_scheme_deal(scheme, hand->count, hand->n, placement->ntasks, hand->order);
     }
     count_order(hand, dealt);
     return dealt;
 }
 
 /* Past the limits: again and again as many as fit, or one where nothing does. */
-static uint32_t deal_beyond(const struct placement *run, const struct passes *placing,
+static uint32_t deal_beyond(const struct placement *placement, const struct passes *passes,
                             struct hand *hand, uint32_t dealt)
 {
     uint32_t *again = mem_array(hand->n, sizeof(*again)), before;
-    uint32_t *order = mem_array(run->ntasks, sizeof(*order));
+    uint32_t *order = mem_array(placement->ntasks, sizeof(*order));
     for (uint32_t i = 0; i < hand->n; i++)
-        if (passes_has_position(placing, hand->nodes[i]))
+        if (passes_has_position(passes, hand->nodes[i]))
             again[i] = hand->count[i] ? hand->count[i] : 1;
     do {
         before = dealt;
-        uint32_t more = taskmap_scheme_deal(&run->deal, again, hand->n, run->ntasks - dealt, order);
+        uint32_t more = taskmap_scheme_deal(&placement->taskmap, again, hand->n,
+                                            placement->ntasks - dealt, order);
         for (uint32_t i = 0; i < more; i++)
             hand->count[order[i]]++;
         dealt += more;
-    } while (dealt < run->ntasks && dealt > before);
+    } while (dealt < placement->ntasks && dealt > before);
     free(again);
     free(order);
     return dealt;
 }
 
-static int count_freely(struct layout_build *builder, struct passes *placing,
-                        const struct placement *run, struct hand *hand, struct error *err)
+static int count_freely(struct layout_build *build, struct passes *passes,
+                        const struct placement *placement, struct hand *hand, struct error *err)
 {
-    uint32_t dealt = run->deal.scheme == TASKMAP_SCHEME_BLOCK
-                         ? place_taskmap_deal_block(run, placing, hand)
-                         : place_taskmap_deal_cyclic(run, placing, hand);
-    if (dealt < run->ntasks && run->policy.oversubscribe)
-        dealt = deal_beyond(run, placing, hand, dealt);
-    if (dealt == run->ntasks)
+    uint32_t dealt = placement->taskmap.scheme == TASKMAP_SCHEME_BLOCK
+                         ? deal_block(placement, passes, hand)
+                         : deal_cyclic(placement, passes, hand);
+    if (dealt < placement->ntasks && placement->policy.oversubscribe)
+        dealt = deal_beyond(placement, passes, hand, dealt);
+    if (dealt == placement->ntasks)
         return 0;
     for (uint32_t i = 0; i < hand->n; i++)
-        passes_fit(placing, &hand->nodes[i], 1, hand->count[i]);
-    return infeasible_room(builder, placing, run, err);
+        passes_fit(passes, &hand->nodes[i], 1, hand->count[i]);
+    return infeasible_room(build, passes, placement, err);
 }
 
-static int count_shares(struct layout_build *builder, struct passes *placing,
-                        const struct placement *run, struct hand *hand, struct error *err)
+static int count_shares(struct layout_build *build, struct passes *passes,
+                        const struct placement *placement, struct hand *hand, struct error *err)
 {
-    if (run == builder->runs && layout_build_choose_nodes(builder, placing, run, err) < 0)
+    if (placement->number == 0 && node_count_choose(build, passes, placement, err) < 0)
         return -1;
-    hand->n = builder->nchosen;
-    uint32_t *share = layout_build_share_out(builder, placing, run);
+    hand->n = build->choice->count;
+    uint32_t *share = node_count_shares(build, passes, placement);
     for (uint32_t i = 0; i < hand->n; i++)
         hand->count[i] = share[hand->nodes[i]];
     free(share);
@@ -131,15 +133,15 @@ static int refuse_map_node(const struct allocated *allocated, uint32_t at, struc
 }
 
 /* Ids of the map index what was allocated; order becomes nodes of the request. */
-static int find_map_nodes(struct layout_build *builder, const struct placement *run,
+static int find_map_nodes(struct layout_build *build, const struct placement *placement,
                           struct hand *hand, struct error *err)
 {
     struct allocated allocated;
-    bool *used = mem_array(builder->request->nnodes, sizeof(*used));
+    bool *used = mem_array(build->request->nnodes, sizeof(*used));
     int rc = 0;
-    allocated_make(&allocated, builder->request);
-    taskmap_deal(run->deal.map, run->ntasks, hand->order);
-    for (uint32_t rank = 0; rank < run->ntasks && rc == 0; rank++) {
+    allocated_make(&allocated, build->request);
+    taskmap_deal(placement->taskmap.map, placement->ntasks, hand->order);
+    for (uint32_t rank = 0; rank < placement->ntasks && rc == 0; rank++) {
         uint32_t at = hand->order[rank];
         uint32_t node = at < allocated.nhosts ? allocated.node[at] : NO_NODE;
         if (node == NO_NODE) {
@@ -149,7 +151,7 @@ static int find_map_nodes(struct layout_build *builder, const struct placement *
         used[hand->order[rank] = node] = true;
     }
     if (rc == 0)
-        rc = allocated_check_nodes(builder, run, used, err);
+        rc = allocated_check_nodes(build->request, build->choice, placement, used, err);
     allocated_free(&allocated);
     free(used);
     return rc;
@@ -158,66 +160,69 @@ static int find_map_nodes(struct layout_build *builder, const struct placement *
 /* ---- seats ---- */
 
 /* All seats of a node one after the other; from first[i] on those of node i. */
-static int place_taskmap_take_seats(struct layout_build *builder, struct passes *placing,
-                                    const struct placement *run, const struct hand *hand,
-                                    uint32_t *first, struct error *err)
+static int take_dealt_seats(struct layout_build *build, struct passes *passes,
+                            const struct placement *placement, const struct hand *hand,
+                            uint32_t *first, struct error *err)
 {
     for (uint32_t i = 0; i < hand->n; i++) {
         uint32_t count = hand->count[i], found;
-        first[i] = placing->nseats;
-        found = passes_fit(placing, &hand->nodes[i], 1, count);
-        if (found < count && run->policy.oversubscribe) {
-            builder->layout->oversubscribed = true;
-            found += passes_force(placing, &hand->nodes[i], 1, count - found);
+        first[i] = passes->nseats;
+        found = passes_fit(passes, &hand->nodes[i], 1, count);
+        if (found < count && placement->policy.oversubscribe) {
+            build->layout->oversubscribed = true;
+            found += passes_force(passes, &hand->nodes[i], 1, count - found);
         }
-        if (found < count && run->deal.scheme == TASKMAP_SCHEME_MAP)
-            return infeasible_map_share(builder, placing, run, hand->nodes[i], count, found, err);
+        if (found < count && placement->taskmap.scheme == TASKMAP_SCHEME_MAP)
+            return infeasible_map_share(build, passes, placement, hand->nodes[i], count, found,
+                                        err);
     }
-    return placing->nseats < run->ntasks ? infeasible_room(builder, placing, run, err) : 0;
+    return passes->nseats < placement->ntasks ? infeasible_room(build, passes, placement, err) : 0;
 }
 
-static void order_seats(struct passes *placing, const struct hand *hand, uint32_t *next)
+static void order_seats(struct passes *passes, const struct hand *hand, uint32_t *next)
 {
-    struct seat *seats = mem_array(placing->nseats, sizeof(*seats));
-    for (uint32_t rank = 0; rank < placing->nseats; rank++)
-        seats[rank] = placing->seats[next[hand->order[rank]]++];
-    free(placing->seats);
-    placing->seats = seats;
+    struct seat *seats = mem_array(passes->nseats, sizeof(*seats));
+    for (uint32_t rank = 0; rank < passes->nseats; rank++)
+        seats[rank] = passes->seats[next[hand->order[rank]]++];
+    free(passes->seats);
+    passes->seats = seats;
 }
 
-static int fill_hand(struct layout_build *builder, struct passes *placing,
-                     const struct placement *run, struct hand *hand, struct error *err)
+static int fill_hand(struct layout_build *build, struct passes *passes,
+                     const struct placement *placement, struct hand *hand, struct error *err)
 {
-    if (run->deal.scheme == TASKMAP_SCHEME_MAP) {
-        if (find_map_nodes(builder, run, hand, err) < 0)
+    if (placement->taskmap.scheme == TASKMAP_SCHEME_MAP) {
+        if (find_map_nodes(build, placement, hand, err) < 0)
             return -1;
-        count_order(hand, run->ntasks);
-        return placing->plans->ngroups ? 0 : infeasible_no_place(builder, run, placing->plans, err);
+        count_order(hand, placement->ntasks);
+        return passes->plans->ngroups ? 0
+                                      : infeasible_no_place(build, placement, passes->plans, err);
     }
-    int rc = builder->request->node_count ? count_shares(builder, placing, run, hand, err)
-                                          : count_freely(builder, placing, run, hand, err);
+    int rc = build->request->node_count ? count_shares(build, passes, placement, hand, err)
+                                        : count_freely(build, passes, placement, hand, err);
     if (rc == 0)
-        taskmap_scheme_deal(&run->deal, hand->count, hand->n, run->ntasks, hand->order);
+        taskmap_scheme_deal(&placement->taskmap, hand->count, hand->n, placement->ntasks,
+                            hand->order);
     return rc;
 }
 
-int layout_build_deal(struct layout_build *builder, struct passes *placing,
-                      const struct placement *run, struct error *err)
+int place_taskmap(struct layout_build *build, struct passes *passes,
+                  const struct placement *placement, struct error *err)
 {
-    uint32_t nnodes = builder->request->nnodes;
+    uint32_t nnodes = build->request->nnodes;
     uint32_t *all = mem_array(nnodes, sizeof(*all)), *first = mem_array(nnodes, sizeof(*first));
     for (uint32_t node = 0; node < nnodes; node++)
         all[node] = node;
-    bool map = run->deal.scheme == TASKMAP_SCHEME_MAP;
-    struct hand hand = {.nodes = map ? all : builder->chosen,
-                        .n = map ? nnodes : builder->nchosen,
+    bool map = placement->taskmap.scheme == TASKMAP_SCHEME_MAP;
+    struct hand hand = {.nodes = map ? all : build->choice->nodes,
+                        .n = map ? nnodes : build->choice->count,
                         .count = mem_array(nnodes, sizeof(*hand.count)),
-                        .order = mem_array(run->ntasks, sizeof(*hand.order))};
-    int rc = fill_hand(builder, placing, run, &hand, err);
+                        .order = mem_array(placement->ntasks, sizeof(*hand.order))};
+    int rc = fill_hand(build, passes, placement, &hand, err);
     if (rc == 0)
-        rc = place_taskmap_take_seats(builder, placing, run, &hand, first, err);
+        rc = take_dealt_seats(build, passes, placement, &hand, first, err);
     if (rc == 0)
-        order_seats(placing, &hand, first);
+        order_seats(passes, &hand, first);
     free(all);
     free(first);
     free(hand.count);

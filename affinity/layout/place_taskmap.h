@@ -4,12 +4,14 @@
 #ifndef AFFINITY_LAYOUT_PLACE_TASKMAP_H
 #define AFFINITY_LAYOUT_PLACE_TASKMAP_H
 
-#include "affinity/layout/build.h"
-
+struct error;
+struct layout_build;
 struct passes;
+struct placement;
 
-/* Seats for a run with a task map, in the order of its ranks. */
-int layout_build_deal(struct layout_build *builder, struct passes *placing,
-                      const struct placement *run, struct error *err);
+/* Take seats as the task map or scheme deals them out; passes->seats are then in the order of ranks. 0,
+ * or -1 with a sentence. */
+int place_taskmap(struct layout_build *build, struct passes *passes,
+                  const struct placement *placement, struct error *err);
 
 #endif

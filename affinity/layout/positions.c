@@ -199,10 +199,10 @@ static struct loop_key *collect_groups(struct positions *plan, const struct poli
 }
 
 /* Also the keys of its groups, which the caller frees. */
-static struct loop_key *plan_make(struct positions *plan, const struct node_class *kind,
+static struct loop_key *plan_make(struct positions *plan, const struct node_class *class,
                                   const struct policy *policy, uint32_t *numbers)
 {
-    *plan = (struct positions){.kind = kind};
+    *plan = (struct positions){.class = class};
     positions_cut_units(plan, policy, numbers);
     uint32_t *coordinates = positions_coordinates(plan, policy);
     struct loop_key *keys = make_keys(plan, policy, coordinates);
@@ -216,28 +216,28 @@ static struct loop_key *plan_make(struct positions *plan, const struct node_clas
     return outer;
 }
 
-static uint32_t *count_up(const struct kinds *kinds)
+static uint32_t *count_up(const struct node_classes *classes)
 {
     uint32_t most = 0;
-    for (uint32_t i = 0; i < kinds->nkinds; i++)
-        most = kinds->kinds[i].nrows > most ? kinds->kinds[i].nrows : most;
+    for (uint32_t i = 0; i < classes->nclasses; i++)
+        most = classes->classes[i].nrows > most ? classes->classes[i].nrows : most;
     uint32_t *numbers = mem_array(most + 1ul, sizeof(*numbers));
     for (uint32_t i = 0; i <= most; i++)
         numbers[i] = i;
     return numbers;
 }
 
-void all_positions_make(struct all_positions *plans, const struct kinds *kinds,
+void all_positions_make(struct all_positions *plans, const struct node_classes *classes,
                         const struct policy *policy)
 {
-    struct loop_key **keys = mem_array(kinds->nkinds, sizeof(*keys));
-    *plans = (struct all_positions){.nplans = kinds->nkinds,
-                                    .plans = mem_array(kinds->nkinds, sizeof(*plans->plans)),
-                                    .numbers = count_up(kinds)};
-    for (uint32_t i = 0; i < kinds->nkinds; i++)
-        keys[i] = plan_make(&plans->plans[i], &kinds->kinds[i], policy, plans->numbers);
+    struct loop_key **keys = mem_array(classes->nclasses, sizeof(*keys));
+    *plans = (struct all_positions){.nplans = classes->nclasses,
+                                    .plans = mem_array(classes->nclasses, sizeof(*plans->plans)),
+                                    .numbers = count_up(classes)};
+    for (uint32_t i = 0; i < classes->nclasses; i++)
+        keys[i] = plan_make(&plans->plans[i], &classes->classes[i], policy, plans->numbers);
     all_positions_number_groups(plans, keys);
-    for (uint32_t i = 0; i < kinds->nkinds; i++)
+    for (uint32_t i = 0; i < classes->nclasses; i++)
         free(keys[i]);
     free(keys);
 }
@@ -249,7 +249,6 @@ void all_positions_free(struct all_positions *plans)
         free(plans->plans[i].positions);
         free(plans->plans[i].pairs);
         free(plans->plans[i].gpus);
-        free(plans->plans[i].gpu_set);
         free(plans->plans[i].groups);
     }
     free(plans->plans);
@@ -260,7 +259,7 @@ void position_iterator_start(struct position_iterator *walk, const struct all_po
                              const uint32_t *plan_of, const uint32_t *nodes, uint32_t nnodes)
 {
     *walk = (struct position_iterator){.plans = plans, .plan_of = plan_of};
-    if (nnodes == 1) { /* no turns to take: the groups are one run */
+    if (nnodes == 1) { /* no turns to take: the groups are one placement */
         walk->node = nodes[0];
         walk->end = plans->plans[plan_of[nodes[0]]].npositions;
         return;

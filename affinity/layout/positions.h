@@ -1,5 +1,5 @@
 /*
- * positions - a kind of node under one policy: its positions, in loop order.
+ * positions - a node class under one policy: its positions, in loop order.
  *
  * A unit is what the innermost choice takes: a hardware thread, or with -c N a slot of N cores.
  * Each unit has one coordinate for every loop of the map, so the positions of a node are its
@@ -33,11 +33,11 @@ struct group {
 };
 
 struct positions {
-    const struct node_class *kind;
+    const struct node_class *class;
     uint32_t nunits;
     bool has_slots;
     uint32_t *first_row, *end_row;  /* [nunits]; without slots the same for all plans */
-    uint32_t *object[TOPO_NLEVELS]; /* [nunits], the kind's, or with slots as there */
+    uint32_t *object[TOPO_NLEVELS]; /* [nunits], the class's, or with slots as there */
     uint32_t *start[TOPO_NLEVELS];  /* [count + 1] first unit of each object; shared likewise */
     uint32_t count[TOPO_NLEVELS];
     bool exists[TOPO_NLEVELS]; /* the level is there, and no smaller than a unit */
@@ -48,18 +48,17 @@ struct positions {
     struct pair *pairs; /* [npositions] beside the positions; NULL: no GPUs are given out */
     uint32_t unpaired;  /* positions that there were before */
     uint32_t *gpus;     /* [numbers of pairs * gpus_per_task] ids */
-    uint32_t *gpu_set;  /* [numbers of pairs] the layout's number of the set, or LAYOUT_NO_GPUS */
 };
 
 struct all_positions {
-    struct positions *plans; /* [kinds] */
+    struct positions *plans; /* [classes] */
     uint32_t nplans;
     uint32_t ngroups;  /* ids given out */
     uint32_t *numbers; /* 0, 1, 2, ... */
 };
 
 /* Never fails: what cannot be placed has no positions. */
-void all_positions_make(struct all_positions *plans, const struct kinds *kinds,
+void all_positions_make(struct all_positions *plans, const struct node_classes *classes,
                         const struct policy *policy);
 void all_positions_free(struct all_positions *plans); /* a zeroed one is fine */
 

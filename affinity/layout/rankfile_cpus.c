@@ -21,13 +21,13 @@ static int by_os(const void *a, const void *b)
 
 static void number_rows(struct rankfile_cpus *pick)
 {
-    const struct node_class *kind = pick->kind;
-    const struct topo *topo = kind->topo;
+    const struct node_class *class = pick->class;
+    const struct topo *topo = class->topo;
     pick->before = mem_array(topo->npus + 1ul, sizeof(*pick->before));
     pick->core = mem_array(topo->npus + 1ul, sizeof(*pick->core));
     pick->cpus = mem_array(topo->npus, sizeof(*pick->cpus));
     for (uint32_t row = 0, mine = 0; row < topo->npus; row++) {
-        mine += mine < kind->nrows && kind->rows[mine] == row;
+        mine += mine < class->nrows && class->rows[mine] == row;
         pick->before[row + 1] = mine;
         pick->cpus[row] = (struct pick_cpu){topo->os[row], row};
         if (row == 0 || topo_core(topo, row) != topo_core(topo, row - 1))
@@ -40,7 +40,7 @@ static void number_rows(struct rankfile_cpus *pick)
 /* A machine without sockets is one. */
 static void number_sockets(struct rankfile_cpus *pick)
 {
-    const struct topo *topo = pick->kind->topo;
+    const struct topo *topo = pick->class->topo;
     const uint32_t *socket = topo->object[TOPO_SOCKET];
     pick->nsockets = topo->count[TOPO_SOCKET] ? topo->count[TOPO_SOCKET] : 1;
     pick->socket = mem_array(pick->nsockets * 2ul, sizeof(*pick->socket));
@@ -57,9 +57,9 @@ static void number_sockets(struct rankfile_cpus *pick)
     }
 }
 
-void rankfile_cpus_make(struct rankfile_cpus *pick, const struct node_class *kind)
+void rankfile_cpus_make(struct rankfile_cpus *pick, const struct node_class *class)
 {
-    *pick = (struct rankfile_cpus){.kind = kind};
+    *pick = (struct rankfile_cpus){.class = class};
     number_rows(pick);
     number_sockets(pick);
 }
@@ -78,7 +78,7 @@ void rankfile_cpus_free(struct rankfile_cpus *pick)
 static char *allocated_text(const struct rankfile_cpus *pick,
                             struct idset *(*what)(const struct node_class *, uint32_t, uint32_t))
 {
-    struct idset *set = what(pick->kind, 0, pick->kind->nrows);
+    struct idset *set = what(pick->class, 0, pick->class->nrows);
     char *text = idset_encode(set);
     idset_free(set);
     return text;
@@ -87,7 +87,7 @@ static char *allocated_text(const struct rankfile_cpus *pick,
 static char *machine_cpus(const struct rankfile_cpus *pick)
 {
     struct idset *set = idset_new();
-    for (uint32_t i = 0; i < pick->kind->topo->npus; i++)
+    for (uint32_t i = 0; i < pick->class->topo->npus; i++)
         idset_add(set, pick->cpus[i].os);
     char *text = idset_encode(set);
     idset_free(set);
@@ -123,7 +123,7 @@ static int refuse_cpu(const struct rankfile_cpus *pick, uint32_t os, const struc
                   "processor %u of %s, in core %u, was not allocated to this program, of its "
                   "processors %s were "
                   "(OS indexes)",
-                  os, host, topo_core(pick->kind->topo, cpu->row), have);
+                  os, host, topo_core(pick->class->topo, cpu->row), have);
     else
         error_set(err, "%s has no processor %u, it has %s (OS indexes)", host, os, have);
     free(have);
@@ -213,13 +213,13 @@ static int pick_cpu(struct rankfile_cpus *pick, uint32_t os, bool whole, const c
                     struct error *err)
 {
     struct pick_cpu key = {os, 0};
-    const uint32_t npus = pick->kind->topo->npus;
+    const uint32_t npus = pick->class->topo->npus;
     const struct pick_cpu *cpu = bsearch(&key, pick->cpus, npus, sizeof(key), by_os);
     if (!cpu || pick->before[cpu->row] == pick->before[cpu->row + 1])
         return refuse_cpu(pick, os, cpu, host, err);
     if (whole)
-        rankfile_cpus_add_cores(pick, topo_core(pick->kind->topo, cpu->row),
-                                topo_core(pick->kind->topo, cpu->row));
+        rankfile_cpus_add_cores(pick, topo_core(pick->class->topo, cpu->row),
+                                topo_core(pick->class->topo, cpu->row));
     else
         add_span(pick, pick->before[cpu->row], pick->before[cpu->row] + 1);
     return 0;
@@ -231,7 +231,7 @@ static int pick_slots(struct rankfile_cpus *pick, const struct rankfile_rank *ra
     struct slot_reader reader = {.list = rank->list, .len = rank->len};
     struct slot_item item;
     const char *why = NULL;
-    const uint64_t most = 8ull * pick->kind->topo->npus;
+    const uint64_t most = 8ull * pick->class->topo->npus;
     int rc;
     while ((rc = slot_next(&reader, &item, &why)) > 0) {
         if (!reader.physical)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "affinity/layout/build.h"
+#include "affinity/layout/placement.h"
 #include "base/mem.h"
 
 /* Nothing limits the tasks of a core, and nobody said that this is meant. */
@@ -32,14 +33,14 @@ static uint32_t *shared_cores_ranks_by_node(const struct layout *layout, uint32_
 }
 
 /* The most tasks to a core of one binding. count[], by binding, is all zero before and after. */
-static uint32_t most_on_core(const struct layout_build *builder, const uint32_t *ranks, uint32_t n,
+static uint32_t most_on_core(const struct layout_build *build, const uint32_t *ranks, uint32_t n,
                              uint32_t *count)
 {
-    const struct layout *layout = builder->layout;
+    const struct layout *layout = build->layout;
     uint32_t most = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct layout_task *task = &layout->tasks[ranks[i]];
-        count[task->binding] += may_crowd(layout_build_policy(builder, task));
+        count[task->binding] += may_crowd(layout_build_policy(build, task));
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t binding = layout->tasks[ranks[i]].binding;
@@ -53,19 +54,19 @@ static uint32_t most_on_core(const struct layout_build *builder, const uint32_t 
     return most;
 }
 
-void layout_build_find_crowd(const struct layout_build *builder)
+void shared_cores_find(const struct layout_build *build)
 {
-    struct layout *layout = builder->layout;
+    struct layout *layout = build->layout;
     bool any = false;
-    for (uint32_t run = 0; run < builder->nruns; run++)
-        any = any || may_crowd(&builder->runs[run].policy);
+    for (uint32_t placement = 0; placement < build->placements->count; placement++)
+        any = any || may_crowd(&build->placements->list[placement].policy);
     if (!any)
         return;
     uint32_t *at = mem_array(layout->nnodes + 1ul, sizeof(*at));
     uint32_t *ranks = shared_cores_ranks_by_node(layout, at);
     uint32_t *count = mem_array(layout->nbindings, sizeof(*count));
     for (uint32_t node = 0; node < layout->nnodes; node++) {
-        uint32_t each = most_on_core(builder, ranks + at[node], layout->nodes[node].ntasks, count);
+        uint32_t each = most_on_core(build, ranks + at[node], layout->nodes[node].ntasks, count);
         layout->crowd.nnodes += each > 1;
         if (each > 1 && each > layout->crowd.each) {
             layout->crowd.each = each;

@@ -4,9 +4,9 @@
 #ifndef AFFINITY_LAYOUT_SHARED_CORES_H
 #define AFFINITY_LAYOUT_SHARED_CORES_H
 
-#include "affinity/layout/build.h"
+struct layout_build;
 
 /* Fill layout->crowd, when all else is there. */
-void layout_build_find_crowd(const struct layout_build *builder);
+void shared_cores_find(const struct layout_build *build);
 
 #endif

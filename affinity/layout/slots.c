@@ -5,21 +5,21 @@
 #include "affinity/layout/positions.h"
 #include "base/mem.h"
 
-/* Rows of the kind at which each core begins, and the end. */
-static uint32_t *core_starts(const struct node_class *kind)
+/* Rows of the class at which each core begins, and the end. */
+static uint32_t *core_starts(const struct node_class *class)
 {
-    uint32_t *start = mem_array(kind->count[TOPO_CORE] + 1ul, sizeof(*start));
-    for (uint32_t row = kind->nrows; row-- > 0;)
-        start[kind->object[TOPO_CORE][row]] = row;
-    start[kind->count[TOPO_CORE]] = kind->nrows;
+    uint32_t *start = mem_array(class->count[TOPO_CORE] + 1ul, sizeof(*start));
+    for (uint32_t row = class->nrows; row-- > 0;)
+        start[class->object[TOPO_CORE][row]] = row;
+    start[class->count[TOPO_CORE]] = class->nrows;
     return start;
 }
 
-static uint32_t most_cores(const struct node_class *kind, enum topo_level level)
+static uint32_t most_cores(const struct node_class *class, enum topo_level level)
 {
-    const uint32_t *object = kind->object[level], *core = kind->object[TOPO_CORE];
+    const uint32_t *object = class->object[level], *core = class->object[TOPO_CORE];
     uint32_t most = 0;
-    for (uint32_t row = 0, first = 0; row < kind->nrows; row++) {
+    for (uint32_t row = 0, first = 0; row < class->nrows; row++) {
         if (object[row] != object[first])
             first = row;
         uint32_t cores = core[row] - core[first] + 1;
@@ -29,13 +29,13 @@ static uint32_t most_cores(const struct node_class *kind, enum topo_level level)
 }
 
 /* The smallest of L3, N, s, n that holds so many cores; n when none does. */
-static enum topo_level slot_container(const struct node_class *kind, uint32_t cores)
+static enum topo_level slot_container(const struct node_class *class, uint32_t cores)
 {
     static const enum topo_level levels[] = {TOPO_L3, TOPO_NUMA, TOPO_SOCKET};
     enum topo_level best = TOPO_NODE;
-    uint32_t best_size = most_cores(kind, TOPO_NODE);
+    uint32_t best_size = most_cores(class, TOPO_NODE);
     for (size_t i = sizeof(levels) / sizeof(levels[0]); i-- > 0;) {
-        uint32_t size = most_cores(kind, levels[i]);
+        uint32_t size = most_cores(class, levels[i]);
         if (size >= cores && size <= best_size) {
             best = levels[i];
             best_size = size;
@@ -46,12 +46,12 @@ static enum topo_level slot_container(const struct node_class *kind, uint32_t co
 
 static void cut_slots(struct positions *plan, uint32_t cores)
 {
-    const struct node_class *kind = plan->kind;
-    plan->first_row = mem_array(kind->count[TOPO_CORE], sizeof(*plan->first_row));
-    plan->end_row = mem_array(kind->count[TOPO_CORE], sizeof(*plan->end_row));
-    const uint32_t *container = kind->object[slot_container(kind, cores)];
-    uint32_t *start = core_starts(kind);
-    for (uint32_t core = 0, first = 0; core < kind->count[TOPO_CORE]; core++) {
+    const struct node_class *class = plan->class;
+    plan->first_row = mem_array(class->count[TOPO_CORE], sizeof(*plan->first_row));
+    plan->end_row = mem_array(class->count[TOPO_CORE], sizeof(*plan->end_row));
+    const uint32_t *container = class->object[slot_container(class, cores)];
+    uint32_t *start = core_starts(class);
+    for (uint32_t core = 0, first = 0; core < class->count[TOPO_CORE]; core++) {
         if (container[start[core]] != container[start[first]])
             first = core;
         if (core - first + 1 < cores)
@@ -66,7 +66,7 @@ static void cut_slots(struct positions *plan, uint32_t cores)
 /* A level is there for slots when none of them reaches beyond one of its objects. */
 static bool holds_units(const struct positions *plan, enum topo_level level)
 {
-    const uint32_t *object = plan->kind->object[level];
+    const uint32_t *object = plan->class->object[level];
     for (uint32_t unit = 0; unit < plan->nunits; unit++)
         if (object[plan->first_row[unit]] != object[plan->end_row[unit] - 1])
             return false;
@@ -79,12 +79,12 @@ static void slots_number_level(struct positions *plan, enum topo_level level, co
     bool holds = holds_units(plan, level);
     for (uint32_t unit = 0; unit < plan->nunits; unit++) {
         if (holds)
-            tag[unit] = plan->kind->object[level][plan->first_row[unit]];
+            tag[unit] = plan->class->object[level][plan->first_row[unit]];
         else
             tag[unit] = below ? below[unit] : 0;
     }
     plan->count[level] = node_class_number(plan->object, level, tag, plan->nunits);
-    plan->exists[level] = plan->nunits && holds && plan->kind->topo->count[level];
+    plan->exists[level] = plan->nunits && holds && plan->class->topo->count[level];
 }
 
 /* The letter c means a slot, and so does h, which is smaller: both are units. */
@@ -112,17 +112,17 @@ static void take_slots(struct positions *plan, uint32_t cores)
     free(tag);
 }
 
-/* Without slots a unit is a row of the kind, whose arrays will do. */
+/* Without slots a unit is a row of the class, whose arrays will do. */
 static void take_threads(struct positions *plan, uint32_t *numbers)
 {
-    const struct node_class *kind = plan->kind;
-    plan->nunits = kind->nrows;
+    const struct node_class *class = plan->class;
+    plan->nunits = class->nrows;
     plan->first_row = numbers;
     plan->end_row = numbers + 1;
     for (int level = 0; level < TOPO_NLEVELS; level++) {
-        plan->object[level] = kind->object[level];
-        plan->count[level] = kind->count[level];
-        plan->exists[level] = plan->nunits && kind->topo->count[level];
+        plan->object[level] = class->object[level];
+        plan->count[level] = class->count[level];
+        plan->exists[level] = plan->nunits && class->topo->count[level];
     }
 }
 
